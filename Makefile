@@ -53,12 +53,12 @@ bench: build ## compare speed and memory with curl, jq and xargs
 
 faults: build ## inject every known failure, kill programs at random moments, send a gibibyte through
 	@tsx scripts/faults.ts
-	@KILLS=100 ROUNDS=5 ava --timeout=20m test/commit-mark.test.ts test/crash.test.ts test/interrupt.test.ts
+	@KILLS=100 ROUNDS=5 ava --timeout=20m test/programs/commit-mark.test.ts test/programs/crashing-server.test.ts test/programs/interrupt.test.ts
 	@tsx bench/limits.ts
 
 changes: build ## reconcile random schemas on a real server, kill sqlapply on the way, and compare predictions
 	@tsx scripts/changes.ts
-	@KILLS=100 ava --timeout=60m --match='sqlapply killed*' test/plan-runs.test.ts
+	@KILLS=100 ava --timeout=60m --match='sqlapply killed*' test/programs/plan-runs.test.ts
 
 conformance: build ## copy the recorded objects of a real server, one by one
 	@tsx scripts/conformance.ts

@@ -25,19 +25,21 @@ for (const { path, contents } of outputFiles) {
 /** The files that take longest begin first, so that none of them is alone at the end. */
 const SLOWEST = [
   'faults',
+  'applied-plans',
   'dist',
-  'copy',
+  'sqlpipe-copy',
   'pipelines',
+  'documented-commands',
   'commit-mark',
-  'docs',
+  'recorded-databases',
+  'dry-run',
   'completion',
-  'time',
-  'alter',
+  'timeouts',
   'sqldiff',
-  'hidden',
-  'crash',
-  'requests',
-  'meaning',
+  'statements-hidden-by-comments',
+  'crashing-server',
+  'number-of-requests',
+  'unchanged-statements',
 ];
 
 /** The later a file begins, the greater. */

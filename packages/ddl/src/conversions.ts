@@ -1,6 +1,6 @@
 /*!
  * The type conversions of ALTER COLUMN … TYPE, each tried on 9.3.4 with the smallest and largest values, NULL, NaN, infinities,
- * -0.0, empty and long texts, emoji, the first and the last time. test/values.test.ts tries those that are called lossless again.
+ * -0.0, empty and long texts, emoji, the first and the last time. test/packages/converted-values.test.ts tries those that are called lossless again.
  *
  * | from | keeps every value as | other accepted types |
  * | --- | --- | --- |

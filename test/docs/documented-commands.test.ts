@@ -1,0 +1,245 @@
+/*! Every example of README, of GUIDE's recipes and of the man pages, run unchanged in a real bash, and other claims of these texts. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { Exit } from '@sqlpipe/cli';
+import type { ExecutionContext } from 'ava';
+import { manExamples, manPages, manSection, testWithMandoc } from '../support/manual.js';
+import { fileScope } from '../support/scope.js';
+import type { Server } from '../support/server.js';
+import { type Outcome, shell } from '../support/shell.js';
+import { startSqlserve } from '../support/sqlserve.js';
+import { macro, test } from '../support/test.js';
+import { tutorialOf } from '../support/tutorial.js';
+
+const README = readFileSync('README.md', 'utf8');
+const GUIDE = readFileSync('GUIDE.md', 'utf8');
+const file = fileScope();
+
+/** What the examples require: a schema, files from earlier examples, and a git repository. */
+const FIXTURE = String.raw`
+cat > schema.sql <<'SQL'
+CREATE TABLE 'fx_trades' (ts TIMESTAMP, pair SYMBOL, price DOUBLE) TIMESTAMP(ts) PARTITION BY DAY;
+CREATE TABLE 'fx_quotes' (ts TIMESTAMP, pair SYMBOL, bid DOUBLE, ask DOUBLE) TIMESTAMP(ts) PARTITION BY HOUR;
+CREATE TABLE venues (mic SYMBOL, city VARCHAR);
+CREATE VIEW fx_spreads AS (SELECT ts, pair, ask - bid AS spread FROM fx_quotes);
+SQL
+cp schema.sql rest.sql
+printf '%s\n' acme globex > tenants
+echo '{"dataset": [["CREATE TABLE a (x INT)"], ["CREATE TABLE b (y INT)"]]}' > reply.json
+git init --quiet
+git config user.name Somebody
+git config user.email somebody@example.com
+`;
+
+/** The example as a script with stand-ins for ssh and pass; exits with 124 if it does not end in time. */
+const withTimeout = (example: string) => `cat > example <<'EXAMPLE'
+ssh() { shift; bash -c "$*"; }
+pass() { echo "it's"; }
+${example}
+EXAMPLE
+timeout 100 bash example`;
+
+let src: Server;
+let dst: Server;
+let dst2: Server;
+let cluster: Server;
+
+test.before(async () => {
+  [src, dst, dst2, cluster] = await Promise.all([
+    startSqlserve(file),
+    startSqlserve(file),
+    startSqlserve(file),
+    startSqlserve(file, ['--edition', 'enterprise']),
+  ]);
+  const { code, stderr } = await (await exampleShell(file))(
+    'sqlsplit schema.sql | sqlapply src && echo "CREATE USER ann; CREATE SERVICE ACCOUNT feed;" | sqlsplit | sqlapply -q cluster',
+  );
+  if (code !== 0) throw new Error(stderr);
+});
+
+test.beforeEach(() => Promise.all([dst.dropAll(), dst2.dropAll()]));
+
+/** A bash in a folder with the fixture. `src`, `prod` and `standby` hold the schema; `dst`, `dst2` and `laptop` are empty; `cluster` has users. */
+async function exampleShell(scope: typeof file): Promise<(script: string) => Promise<Outcome>> {
+  const run = await shell(scope, { SQLPIPE_CLUSTER_PASSWORD: 'quest' });
+  const urls = { src, prod: src, standby: src, dst, laptop: dst, dst2, cluster };
+  const instances = Object.entries(urls).map(([name, { url }]) => `[${name}]\nurl = "${url}"\n`);
+  instances.push('user = "admin"\n');
+  const { code, stderr } = await run(
+    `${FIXTURE}mkdir -p .config/sqlpipe && cat > .config/sqlpipe/instances.toml <<'TOML'\n${instances.join('')}TOML\n`,
+  );
+  if (code !== 0) throw new Error(stderr);
+  return example => run(withTimeout(example));
+}
+
+const runsExample = macro(async (t: ExecutionContext, example: string) => {
+  const { code, stderr } = await (await exampleShell(t))(example);
+  t.deepEqual({ code, stderr }, { code: 0, stderr: '' }, example);
+});
+
+const blocks = (text: string) => Array.from(text.matchAll(/^```sh\n(.*?)^```$/gms), ([, block = '']) => block);
+/** The tutorial has a test of its own. */
+const recipes = GUIDE.replace(tutorialOf(GUIDE), '');
+
+const withTitles = (origin: string, examples: string[]): [title: string, example: string][] =>
+  examples.map((example, i) => [`${origin}, example ${i + 1}: ${example.split('\n', 1)}`, example]);
+
+const lacksParallel = spawnSync('parallel', ['--version']).error !== undefined && !process.env.CI;
+if (lacksParallel) console.error('Examples with GNU parallel are skipped: it is not on the PATH');
+
+for (const [title, example] of [...withTitles('README', blocks(README)), ...withTitles('GUIDE', blocks(recipes))])
+  (lacksParallel && /^parallel /m.test(example) ? test.skip : test)(title, runsExample, example);
+for (const page of manPages)
+  for (const [title, example] of withTitles(basename(page), manExamples(page))) test(title, runsExample, example);
+
+/** The first shell block of a recipe, or '', which makes the test of a missing recipe fail. */
+function recipe(title: string): string {
+  const [, below = ''] = GUIDE.split(`\n### ${title}\n`);
+  return blocks(below)[0] ?? '';
+}
+
+const ANOTHER = 'CREATE TABLE venues (mic SYMBOL)';
+
+test('the recipe for several targets prints the target that failed, and fails', async t => {
+  await dst2.execute(ANOTHER);
+  const { code, stdout } = await (await exampleShell(t))(recipe('Copy to several instances at once'));
+  t.deepEqual([code, stdout.toString()], [1, 'dst2 1\n']);
+});
+
+test('the recipe to continue after a failure applies the rest and keeps the rejects as text', async t => {
+  await dst.execute(ANOTHER);
+  const run = await exampleShell(t);
+  await run(`rm rest.sql\n${recipe('Continue after a failure')}`);
+  t.regex((await run('cat rest.sql')).stdout.toString(), /^CREATE TABLE 'venues'[^;]*;\n\n$/);
+  t.is((await run('sqldump src | sqlapply --dry-run dst | grep skipped')).stdout.toString(), 'skipped: 3 statements\n');
+});
+
+test('the recipe for a JSON report prints failed statements in every run', async t => {
+  const run = await exampleShell(t);
+  const what = async () => (await run(recipe('Report as JSON'))).stdout.toString();
+  t.is(await what(), '');
+  await dst.execute('DROP VIEW fx_spreads');
+  t.is(await what(), '', 'one is applied, the others are skipped');
+  await dst.execute('DROP TABLE venues');
+  await dst.execute(ANOTHER);
+  t.regex(await what(), /^\d venues: differs: already exists with a different definition\n$/);
+});
+
+test('the man page of sqlapply lists every result of a statement', t => {
+  const [, table = ''] =
+    /^\.Sh RESULTS\n(.*?)^\.El$/ms.exec(readFileSync('packages/sqlapply/sqlapply.1', 'utf8')) ?? [];
+  const [, type = ''] =
+    /^export type Result =\n(.*?);$/ms.exec(readFileSync('packages/replay/src/outcome.ts', 'utf8')) ?? [];
+  const words = (text: string, pattern: RegExp) => (text.match(pattern) ?? []).join('\n').match(/[a-z]+(?: [a-z]+)?/g);
+  t.deepEqual(words(table, /(?<=^\.It Cm ).*$/gm)?.toSorted(), words(type, /(?<=').*(?=')/g)?.toSorted());
+});
+
+test('the recipe to compare instances prints the differences, and fails', async t => {
+  await dst.execute(ANOTHER);
+  const { code, stdout } = await (await exampleShell(t))(recipe('Compare two instances').replaceAll('standby', 'dst'));
+  t.is(code, 1);
+  t.regex(stdout.toString(), /^only in prod: view 'fx_spreads'$/m);
+});
+
+test('the crontab example is the recipe to compare instances', t => {
+  const [, command] = /^```crontab\n.*?^(?:\S+ ){5} (.*?)\n```$/ms.exec(GUIDE) ?? [];
+  t.is(`${command}\n`, recipe('Compare two instances'));
+});
+
+test('the recipe for passwords sets a password with special characters', async t => {
+  const run = await exampleShell(t);
+  const as = (password: string) => run(`SQLDUMP_USER=ann SQLDUMP_PASSWORD="${password}" sqldump ${cluster.url}`);
+  await run(recipe('Set passwords after a copy'));
+  t.regex((await as('its')).stderr, /answered 401/);
+  t.notRegex((await as("it's")).stderr, /answered 401/);
+});
+
+test('the recipe for renaming renames in views too', async t => {
+  const run = await exampleShell(t);
+  await run(recipe('Rename tables and views'));
+  t.regex((await run('sqldump dst')).stdout.toString(), /VIEW 'forex_spreads'[^;]* FROM forex_quotes/);
+});
+
+test('the recipe for tenants gives each tenant its own tables', async t => {
+  const run = await exampleShell(t);
+  await run(recipe('One schema for fifty tenants'));
+  const names = (await run('sqldump dst | sqlgrep --list | cut -f 2')).stdout.toString().trimEnd().split('\n');
+  t.is(names.length, 8);
+  t.true(names.includes('globex_fx_spreads') && names.includes('acme_venues'), names.join());
+});
+
+test('the recipe for Prometheus counts differences, and none if the comparison failed', async t => {
+  const run = await exampleShell(t);
+  const metrics = async (edit: string) => {
+    await run(`${edit}\n${recipe('Export drift to Prometheus')}`);
+    return (await run('grep -v "^# TYPE" sqlpipe.prom; ls *.tmp')).stdout.toString();
+  };
+  const objects = (result: string, count: number) =>
+    `sqlpipe_drift_objects{instance="prod",result="${result}"} ${count}\n`;
+  const status = (code: number) => `sqlpipe_diff_status{instance="prod"} ${code}\n`;
+  const counts = [objects('only-a', 1), objects('only-b', 3), objects('differs', 1)];
+  const edit = "echo 'CREATE TABLE venues (mic SYMBOL); CREATE TABLE new (x INT);' > schema.sql";
+  t.is(await metrics(edit), [status(1), ...counts].join(''));
+  t.is(await metrics('rm schema.sql'), status(66));
+});
+
+test('the recipe for ssh copies nothing of a truncated dump', async t => {
+  const { code } = await (await exampleShell(t))(
+    recipe('Copy through ssh').replace('sqldump prod', '"sqldump prod | head -c 99"'),
+  );
+  t.is(code, 65);
+  t.like(await dst.execute('SELECT table_name FROM tables()'), { dataset: [] });
+});
+
+test('README names each exit status', t => {
+  for (const status of Object.values(Exit)) t.regex(README, new RegExp(`^\\| ${status} \\| \\w`, 'm'));
+});
+
+testWithMandoc('sqlpipe(7) names each exit status', t => {
+  const section = manSection('packages/cli/sqlpipe.7', 'EXIT STATUS');
+  for (const status of Object.values(Exit)) t.regex(section, new RegExp(`^ {5}${status} `, 'm'));
+});
+
+/** The anchors of a Markdown file's headings, as GitHub generates them. */
+const anchors = (path: string): string[] =>
+  Array.from(readFileSync(path, 'utf8').matchAll(/^#+ (.*)$/gm), ([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+
+for (const path of [
+  'README.md',
+  'GUIDE.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  'SECURITY.md',
+  'examples/README.md',
+  'bench/README.md',
+  'docs/COMPATIBILITY.md',
+  'docs/ERRORS.md',
+]) {
+  const text = readFileSync(path, 'utf8');
+
+  test(`${path} links to files and headings that exist`, t => {
+    const links = Array.from(text.matchAll(/\]\((?!https?:)([^)#]*)#?([^)]*)\)/g), ([, file = '', anchor = '']) => ({
+      target: file ? join(dirname(path), file) : path,
+      anchor,
+    }));
+    t.deepEqual(
+      links.filter(({ target, anchor }) => !existsSync(target) || (anchor && !anchors(target).includes(anchor))),
+      [],
+    );
+  });
+
+  test(`${path} names only make targets that exist`, t => {
+    const makefile = readFileSync('Makefile', 'utf8');
+    const targets = Array.from(text.matchAll(/(?:`|\$ )make (\w+)/g), ([, target = '']) => target);
+    t.deepEqual(
+      targets.filter(target => !makefile.includes(`\n${target}:`)),
+      [],
+    );
+  });
+}

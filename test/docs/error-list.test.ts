@@ -1,0 +1,45 @@
+/*! docs/ERRORS.md: it contains every message in the sources. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { sourcesOf, type Text } from '../support/sources.js';
+import { test } from '../support/test.js';
+
+const PAGE = 'docs/ERRORS.md';
+const page = readFileSync(PAGE, 'utf8').replace(/\s+/g, ' ');
+const sources = readdirSync('packages').flatMap(name => sourcesOf(`packages/${name}`));
+
+/** Functions whose arguments are our messages, not QuestDB's that sqlserve sends. Messages of yargs and of the system are not checked. */
+const MESSAGE_CALLEES = /^(?!RejectionError|DenialError)\w*(Error|Failure)$|^#?(warn|error|info)$/;
+
+/** Files with texts that other files throw or print: every text in them counts as a message. */
+const MESSAGE_FILES =
+  /^packages\/(instance\/src\/(instance|json|reply|row-scanner|transport-messages)|files\/src\/layout|sql\/src\/(ambiguity|splitter)|replay\/src\/(executor|location|preflight|verify)|sqlapply\/src\/(format-rejection|hints|login-check))\.ts$/;
+
+/** Files with QuestDB's messages, which sqlserve sends. */
+const SERVER_FILES =
+  /^packages\/(server\/src\/routes|engine\/src\/(acl|analysis|change|parser)|ddl\/src\/(change|grammar))/;
+
+/** Texts that are never shown, or are not prose. */
+const NOT_MESSAGES = new Set([
+  'no longer wanted',
+  "(SHOW PARAMETERS) WHERE property_path = 'http.request.header.buffer.size'",
+  "already exists, does not exist, name expected, got, expected 'TABLE', DATABASE, empty query",
+]);
+
+const isMessage = (path: string, { within }: Text) =>
+  MESSAGE_FILES.test(path) || within.some(callee => MESSAGE_CALLEES.test(callee));
+
+/** Only texts with at least three words in a row can be searched for reliably. */
+const isPhrase = (text: string) => /\S+ \S+ \S+/.test(text) && !NOT_MESSAGES.has(text);
+
+test(`${PAGE} has the full text of each message and cause, so that a search finds both`, t => {
+  t.notRegex(page, /likewise|messages above|\| as above/);
+});
+
+test(`${PAGE} contains every message of the sources`, t => {
+  const missing = sources
+    .filter(({ path }) => !SERVER_FILES.test(path))
+    .flatMap(({ path, texts }) => texts.filter(text => isMessage(path, text)).map(({ text }) => ({ path, text })))
+    .filter(({ text }) => isPhrase(text) && !page.includes(text.trim().replace(/\s+/g, ' ')))
+    .map(({ path, text }) => `${path}: ${text}`);
+  t.deepEqual(missing, []);
+});

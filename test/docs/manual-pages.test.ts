@@ -1,0 +1,63 @@
+/*! The man pages: valid mdoc, complete, and consistent with `--help`. */
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { freshFolder } from '../support/folder.js';
+import { manExamples, manPages, manSection, testWithMandoc } from '../support/manual.js';
+import { test } from '../support/test.js';
+
+/** Options as people type them, with `-o` and `--output` as two entries. */
+type Options = Set<string>;
+
+const options = (lines: Iterable<RegExpMatchArray>): Options =>
+  new Set(Array.from(lines, ([line]) => line.match(/(?<![\w-])--?\w[\w-]*/g) ?? []).flat());
+
+/** An option begins its line in the help, and its paragraph in a man page. */
+const inHelp = (help: string): Options => options(help.matchAll(/^ +(?:-\w, +)?--[\w-]+/gm));
+const inManual = (description: string): Options => options(description.matchAll(/(?<=\n\n) {5}-.*$/gm));
+
+test('every page that a manifest names exists', t => {
+  t.deepEqual(
+    manPages.filter(page => !existsSync(page)),
+    [],
+  );
+});
+
+testWithMandoc('mandoc -T lint reports nothing for any page', async t => {
+  // In one folder, as mandoc checks that referenced pages exist; pages of other packages may not be installed.
+  const folder = await freshFolder(t);
+  for (const page of manPages) copyFileSync(page, join(folder, basename(page)));
+  for (const page of ['dot.1', 'grep.1', 'sort.1']) writeFileSync(join(folder, page), '');
+  const { status, stdout } = spawnSync('mandoc', ['-T', 'lint', ...manPages.map(page => basename(page))], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  t.is(stdout, '');
+  t.is(status, 0);
+});
+
+for (const page of manPages.filter(each => each.endsWith('.1'))) {
+  const program = basename(page, '.1');
+
+  testWithMandoc(`${program}: --help and man page have the same options`, t => {
+    const { stdout } = spawnSync(`node_modules/.bin/${program}`, ['--help'], { encoding: 'utf8' });
+    t.true(inHelp(stdout).size > 3);
+    t.deepEqual([...inManual(manSection(page, 'DESCRIPTION'))].sort(), [...inHelp(stdout)].sort());
+  });
+
+  testWithMandoc(`${program}: the man page has an exit status and examples`, t => {
+    t.regex(manSection(page, 'EXIT STATUS'), /^ {5}64 /m);
+    t.not(manExamples(page).length, 0);
+  });
+}
+
+testWithMandoc('sqlpipe copy: --help and man page have the same options', t => {
+  const { stdout } = spawnSync('node_modules/.bin/sqlpipe', ['copy', '--help'], { encoding: 'utf8' });
+  t.true(inHelp(stdout).size > 20);
+  t.deepEqual([...inManual(manSection('packages/sqlpipe/sqlpipe.1', 'COPY'))].sort(), [...inHelp(stdout)].sort());
+});
+
+for (const page of manPages)
+  testWithMandoc(`${basename(page)} has the sections ENVIRONMENT and SECURITY CONSIDERATIONS`, t => {
+    for (const heading of ['ENVIRONMENT', 'SECURITY CONSIDERATIONS']) t.not(manSection(page, heading), '', heading);
+  });

@@ -1,0 +1,158 @@
+import fc from 'fast-check';
+import { parseAddress } from '../../packages/instance/src/address.js';
+import { InstanceError } from '../../packages/instance/src/index.js';
+import { findProxy } from '../../packages/instance/src/proxy.js';
+import { misconfigured } from '../support/resolve.js';
+import { macro, test } from '../support/test.js';
+
+const parsesTo = macro({
+  exec: (t, operand: string, href: string) => t.is(parseAddress(operand).url.href, href),
+  title: (_title, operand, href) => `${operand} is parsed as ${href}`,
+});
+
+test(parsesTo, 'http://host:9000', 'http://host:9000/');
+test(parsesTo, 'https://host', 'https://host/');
+test(parsesTo, 'http://host', 'http://host/');
+test(parsesTo, 'host', 'http://host:9000/');
+test(parsesTo, 'host:80', 'http://host/');
+test(parsesTo, 'host:8812', 'http://host:8812/');
+test(parsesTo, 'host/prefix/', 'http://host:9000/prefix');
+test(parsesTo, 'http://host/a/b//', 'http://host/a/b');
+test(parsesTo, '127.0.0.1', 'http://127.0.0.1:9000/');
+test(parsesTo, '[::1]', 'http://[::1]:9000/');
+test(parsesTo, '[::1]:9001/x', 'http://[::1]:9001/x');
+test(parsesTo, 'user@host', 'http://host:9000/');
+test(parsesTo, 'user:1234@host', 'http://host:9000/');
+test(parsesTo, 'HTTP://HOST:1/', 'http://host:1/');
+test(parsesTo, 'http::addr=host', 'http://host:9000/');
+test(parsesTo, 'http::addr=host:9001', 'http://host:9001/');
+test(parsesTo, 'https::addr=host:9000;', 'https://host:9000/');
+test(parsesTo, 'https::addr=host:443;', 'https://host/');
+test(parsesTo, 'https::addr=host:80;', 'https://host:80/');
+test(parsesTo, 'wss::addr=host:9000;', 'https://host:9000/');
+
+const rejectsAddress = macro({
+  async exec(t, operand: string, message: RegExp) {
+    await misconfigured(t, { operand }, message);
+  },
+  title: (_title, operand) => `"${operand}" is rejected as an address`,
+});
+
+test(rejectsAddress, '', /"" is not an address/);
+test(rejectsAddress, 'http://', /is not an address/);
+test(rejectsAddress, 'a b', /is not an address/);
+test(rejectsAddress, 'host:99999', /^port 99999 is not between 1 and 65535$/);
+test(rejectsAddress, 'http://localhost:0/x', /^port 0 is not between 1 and 65535$/);
+test(rejectsAddress, './nofile', /^"\.\/nofile" is a path, not an instance; /);
+test(rejectsAddress, 'schema.sql', /^"schema\.sql" is a path, not an instance; /);
+test(rejectsAddress, '/u:s3cr@h', /^the operand is a path, /);
+test(rejectsAddress, 'u:123456/s3cr@h', /^the address /);
+test(rejectsAddress, 'postgres://host/db', /postgres:\/\/, which is not supported/);
+test(rejectsAddress, 'http://host/?token=t0ken', /has a query/);
+test(rejectsAddress, 'http://host/#t0ken', /^the address has a query/);
+test(rejectsAddress, 'http://u:s3cr@:9000', /^the address is not an address/);
+test(rejectsAddress, 'http://u:s3cr%@host', /"%"/);
+for (const operand of [
+  'http:/u:s3cr@h',
+  'http//u:s3cr@h',
+  'h/u:s3cr@h',
+  'http:\\\\u:s3cr@h',
+  'http://u:12/s3cr@h',
+  'http:/addr=h;token=t0ken;',
+  'addr=h;token=t0ken',
+  'http::addr=h/u:s3cr@h;',
+])
+  test(rejectsAddress, operand, /^the address has @, ; or = in its host or path/);
+test(rejectsAddress, 'http:addr=h;token=t0ken;', /^the address is not an address/);
+test(rejectsAddress, 'tcp::addr=host:9009;', /for tcp/);
+test(rejectsAddress, 'http::username=u;', /no addr/);
+test(rejectsAddress, 'http::addr=h;token=t0ken;token=x', /a duplicate key at character 26/);
+test(rejectsAddress, 'http::addr=h;s3cr', /not key=value; from character 14 on/);
+
+test('any text is parsed as an address or rejected as a configuration error', t => {
+  const near = fc.array(
+    fc.constantFrom('http', 's', ':', '//', '::', '@', 'host', '9000', '/', '[', ']', '?', '%', ';', '=', 'addr'),
+  );
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        near.map(parts => parts.join('')),
+      ),
+      text => {
+        try {
+          t.regex(parseAddress(text).url.href, /^https?:\/\/[^/@]+\/.*[^/]?$/);
+        } catch (error) {
+          t.true(error instanceof InstanceError && error.code === 'CONFIG', `${error}`);
+        }
+      },
+    ),
+    { numRuns: 2000 },
+  );
+});
+
+const usesProxy = macro((t, env: Record<string, string>, url: string, proxy: string | undefined) =>
+  t.is(findProxy(new URL(url), env)?.value.origin, proxy),
+);
+
+const PROXY = { http_proxy: 'http://p:1', HTTPS_PROXY: 'q:2' };
+test('http_proxy in lower case is used for http', usesProxy, PROXY, 'http://host', 'http://p:1');
+test('HTTPS_PROXY in upper case is used for https', usesProxy, PROXY, 'https://host', 'http://q:2');
+test('https_proxy is not used for http', usesProxy, { https_proxy: 'q:2' }, 'http://host', undefined);
+test('no_proxy matches a host in any case', usesProxy, { ...PROXY, no_proxy: 'a, HOST' }, 'http://host', undefined);
+test(
+  'NO_PROXY with a domain matches its subdomains',
+  usesProxy,
+  { ...PROXY, NO_PROXY: 'example.com' },
+  'http://db.example.com',
+  undefined,
+);
+test(
+  'NO_PROXY accepts a domain with a leading dot',
+  usesProxy,
+  { ...PROXY, NO_PROXY: '.example.com' },
+  'http://db.example.com',
+  undefined,
+);
+test(
+  'NO_PROXY accepts a domain with an asterisk',
+  usesProxy,
+  { ...PROXY, NO_PROXY: '*.example.com' },
+  'http://db.example.com',
+  undefined,
+);
+test(
+  'NO_PROXY does not match within a label of the host name',
+  usesProxy,
+  { ...PROXY, NO_PROXY: 'ample.com' },
+  'http://example.com',
+  'http://p:1',
+);
+test(
+  'NO_PROXY with a port matches that port',
+  usesProxy,
+  { ...PROXY, NO_PROXY: 'host:9000' },
+  'http://host:9000',
+  undefined,
+);
+test(
+  'NO_PROXY with a port does not match another port',
+  usesProxy,
+  { ...PROXY, NO_PROXY: 'host:9000' },
+  'http://host:9001',
+  'http://p:1',
+);
+test('NO_PROXY=* disables all proxies', usesProxy, { ...PROXY, NO_PROXY: '*' }, 'http://host', undefined);
+
+test('an invalid proxy address is rejected without showing its secrets', async t => {
+  for (const value of ['http://u:s3cr@', 'http:/u:s3cr@h', 'http://u:12/s3cr@h'])
+    await misconfigured(
+      t,
+      { env: { http_proxy: value } },
+      'http_proxy is not the address of a proxy; write http://host:port',
+    );
+  for (const value of ['socks5://u:s3cr@h', 'ftp://u:s3cr@h', 's3cr://h'])
+    await misconfigured(t, { env: { HTTP_PROXY: value } }, /^HTTP_PROXY names a proxy that is neither/);
+  for (const value of ['http://u:s3cr%@h', 's3cr%zz@h', 'http://u:s3cr%ff@h'])
+    await misconfigured(t, { env: { http_proxy: value } }, /^the user or password in http_proxy has a "%" that/);
+});

@@ -1,0 +1,293 @@
+/*! What a change of a type does to values: each conversion that is called lossless, those that suspend a table, and Parquet. */
+import { canConvert, isLossless } from '@sqlpipe/ddl';
+import { planChanges } from '@sqlpipe/plan';
+import type { ExecutionContext } from 'ava';
+import { lossesOf, textsOf } from '../support/plans.js';
+import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
+import { execute, waitUntilApplied } from '../support/reconcile.js';
+import type { Server } from '../support/server.js';
+import { shell } from '../support/shell.js';
+import { startSqlserve } from '../support/sqlserve.js';
+import { test } from '../support/test.js';
+import { waitUntil } from '../support/wait-until.js';
+
+const emptyServer = sharedQuestDB();
+
+/** A decimal of nines. */
+const nines = (precision: number, scale: number): string =>
+  `${'9'.repeat(precision - scale)}${scale > 0 ? `.${'9'.repeat(scale)}` : ''}m`;
+
+const decimalValues = (precision: number, scale: number): string[] => [
+  nines(precision, scale),
+  `-${nines(precision, scale)}`,
+  '0m',
+  'null',
+];
+
+const TEXT_VALUES = ["''", "'a'", "' 7 '", "'NaN'", "'null'", "'😀é'", `'${'long '.repeat(2000)}'`, 'null'];
+
+/** The values at the ends of each type, and those that are not like others. */
+const VALUES: Readonly<Record<string, readonly string[]>> = {
+  BOOLEAN: ['true', 'false'],
+  BYTE: ['-128', '127', '0'],
+  SHORT: ['-32768', '32767', '0'],
+  CHAR: ["'a'", "' '", "'é'", "'€'", 'null'],
+  INT: ['-2147483647', '2147483647', '16777217', '0', 'null'],
+  IPv4: ["'0.0.0.1'", "'255.255.255.255'", 'null'],
+  LONG: ['-9223372036854775807', '9223372036854775807', '9007199254740993', '0', 'null'],
+  FLOAT: ["'3.4028235E38'", "'-1.4E-45'", "'1.1'", "'-0.0'", "'NaN'", "'Infinity'", "'-Infinity'", 'null'],
+  DOUBLE: ['1.7976931348623157E308', '-4.9E-324', '0.1', "'-0.0'", "'NaN'", "'Infinity'", "'-Infinity'", 'null'],
+  DATE: ['0', '-62135596800000', '253402300799999', '9223372036854775807', 'null'],
+  TIMESTAMP: ['0', '-62135596800000000', '253402300799999999', '9223372036854775807', 'null'],
+  TIMESTAMP_NS: ['0', '-9223372036854775807', '9223372036854775807', 'null'],
+  STRING: TEXT_VALUES,
+  VARCHAR: TEXT_VALUES,
+  SYMBOL: TEXT_VALUES,
+  UUID: ["'00000000-0000-0000-0000-000000000000'", "'ffffffff-ffff-ffff-ffff-ffffffffffff'", 'null'],
+  'DECIMAL(3,0)': decimalValues(3, 0),
+  'DECIMAL(5,0)': decimalValues(5, 0),
+  'DECIMAL(8,1)': decimalValues(8, 1),
+  'DECIMAL(10,0)': decimalValues(10, 0),
+  'DECIMAL(10,2)': decimalValues(10, 2),
+  'DECIMAL(19,0)': decimalValues(19, 0),
+  'DECIMAL(38,10)': decimalValues(38, 10),
+  'DECIMAL(76,30)': decimalValues(76, 30),
+};
+
+const TYPES = Object.keys(VALUES);
+
+const isSuspended = async (server: Server, table: string): Promise<boolean> =>
+  (await execute(server, `SELECT suspended FROM wal_tables() WHERE name = '${table}'`))[0]?.[0] === true;
+
+/** Waits until the changes of a table are applied. @returns whether it is suspended instead */
+async function settle(server: Server, table: string): Promise<boolean> {
+  const pending = `SELECT name FROM wal_tables() WHERE name = '${table}' AND NOT suspended AND writerTxn <> sequencerTxn`;
+  await waitUntil(pending, async () => (await execute(server, pending)).length === 0);
+  return isSuspended(server, table);
+}
+
+/** A FLOAT that was cast back is printed with the digits of a DOUBLE. */
+const rounded = (cell: unknown, type: string): unknown =>
+  type === 'FLOAT' && typeof cell === 'number' ? Math.fround(cell) : cell;
+
+testWithQuestDB('each conversion that is called lossless keeps the first, the last and the odd values', async t => {
+  const server = await emptyServer();
+  let tried = 0;
+  for (const [i, from] of TYPES.entries()) {
+    const targets = TYPES.filter(to => to !== from && isLossless(from, to));
+    if (targets.length === 0) continue;
+    const table = `t${i}`;
+    const columns = ['old', ...targets.map((_, at) => `c${at}`)];
+    const definitions = columns.map(name => `${name} ${from}`).join(', ');
+    await execute(server, `CREATE TABLE ${table} (ts TIMESTAMP, ${definitions}) TIMESTAMP(ts) PARTITION BY DAY WAL`);
+    for (const [at, value] of (VALUES[from] ?? []).entries())
+      await execute(
+        server,
+        `INSERT INTO ${table} VALUES (${at}::timestamp, ${columns.map(() => `CAST(${value} AS ${from})`).join(', ')})`,
+      );
+    for (const [at, to] of targets.entries())
+      await execute(server, `ALTER TABLE ${table} ALTER COLUMN c${at} TYPE ${to}`);
+    t.false(await settle(server, table), from);
+    for (const [at, to] of targets.entries()) {
+      const back =
+        to.startsWith('DECIMAL') && !from.startsWith('DECIMAL') ? `CAST(c${at} AS ${from})` : `c${at}::${from}`;
+      const rows = await execute(server, `SELECT old, ${back}, old IS NULL, c${at} IS NULL FROM ${table} ORDER BY ts`);
+      t.is(rows.length, (VALUES[from] ?? []).length);
+      for (const [n, [old, same, wasNull, isNull]] of rows.entries())
+        t.deepEqual(
+          [rounded(same, from), isNull],
+          [rounded(old, from), wasNull],
+          `${from} to ${to}: ${VALUES[from]?.[n]}`,
+        );
+      tried++;
+    }
+  }
+  t.true(tried > 60, `${tried} conversions`);
+});
+
+/** A table with one column, and what it becomes. */
+const tableOf = (type: string): string =>
+  `CREATE TABLE 'my t' (ts TIMESTAMP, "a b" ${type}) TIMESTAMP(ts) PARTITION BY DAY WAL;`;
+
+/** Values, and whether they can be converted. */
+const CONVERSIONS: [from: string, to: string, fits: string[], others: string[]][] = [
+  ['BYTE', 'DECIMAL(2,0)', ['99', '-99', '0'], ['100', '-100', '-128']],
+  ['SHORT', 'DECIMAL(4,1)', ['999', '-999'], ['1000', '-1000']],
+  ['INT', 'DECIMAL(10,2)', ['99999999', 'null'], ['100000000', '-2147483647']],
+  ['LONG', 'DECIMAL(18,0)', ['999999999999999999', 'null'], ['1000000000000000000', '-9223372036854775807']],
+  ['LONG', 'DECIMAL(2,2)', ['0', 'null'], ['1', '-1']],
+  ['DECIMAL(10,2)', 'DECIMAL(8,1)', ['9999999.9m', '1.50m', 'null'], ['10000000m', '1.55m', '-0.01m']],
+  ['DECIMAL(10,2)', 'DECIMAL(19,0)', ['99999999.00m'], ['0.01m']],
+  ['DECIMAL(18,2)', 'DECIMAL(17,2)', [nines(17, 2)], [nines(18, 2), `-${nines(18, 2)}`]],
+  ['DECIMAL(76,2)', 'DECIMAL(76,0)', [nines(74, 0)], [nines(76, 2)]],
+  ['DECIMAL(76,0)', 'DECIMAL(75,0)', [nines(75, 0)], [nines(76, 0)]],
+  ['DECIMAL(40,30)', 'DECIMAL(12,10)', ['12.5m', '-99.9999999999m'], ['100m', '0.00000000001m']],
+];
+
+testWithQuestDB('an assertion stops the plan if a value would suspend the table, and only then', async t => {
+  const server = await emptyServer();
+  for (const [from, to, fits, others] of CONVERSIONS) {
+    const allowLoss = ["values:'my t'.'a b'"];
+    const plan = await planChanges([tableOf(to)], [tableOf(from)], { allowLoss });
+    const [native, assertion = '', ...rest] = textsOf(plan);
+    t.regex(native ?? '', /^SELECT .* AS all_native FROM table_partitions\('my t'\) WHERE isParquet;$/);
+    for (const [value, isFit] of [...fits.map(v => [v, true] as const), ...others.map(v => [v, false] as const)]) {
+      const label = `${from} to ${to}: ${value}`;
+      await execute(server, tableOf(from));
+      await execute(server, `INSERT INTO 'my t' VALUES (0::timestamp, CAST(${value} AS ${from}))`);
+      await waitUntilApplied(server, 'my t');
+      t.deepEqual(await execute(server, native ?? ''), [[true]], label);
+      t.deepEqual(await execute(server, assertion), [[isFit]], label);
+      for (const statement of rest) await execute(server, statement);
+      t.is(await settle(server, 'my t'), !isFit, label);
+      await execute(server, "DROP TABLE 'my t'");
+    }
+  }
+});
+
+/** A shell with a server at $DB, and files in its folder. */
+async function shellWithFiles(t: ExecutionContext, { url }: Server, files: Record<string, string>) {
+  const run = await shell(t, { DB: url });
+  for (const [name, text] of Object.entries(files)) await run(`cat > ${name} <<'END'\n${text}\nEND`);
+  return run;
+}
+
+const PRICES = `CREATE TABLE prices (ts TIMESTAMP, "old p" DECIMAL(10,2), note VARCHAR) TIMESTAMP(ts) PARTITION BY DAY WAL;`;
+const NEW_PRICES = 'CREATE TABLE costs (ts TIMESTAMP, p DECIMAL(8,1), note INT) TIMESTAMP(ts) PARTITION BY DAY WAL;';
+
+testWithQuestDB(
+  'values that do not fit are counted, before and after a rename, with a server and without one',
+  async t => {
+    const server = await emptyServer();
+    const run = await shellWithFiles(t, server, { 'old.sql': PRICES, 'new.sql': NEW_PRICES });
+    await execute(server, PRICES);
+    await execute(server, "INSERT INTO prices VALUES (0, 1.55m, '12'), (1, 99999999.99m, 'x'), (2, 2.5m, null)");
+    await waitUntilApplied(server, 'prices');
+    const options =
+      "--renamed prices=costs --renamed 'prices.old p=p' --allow-loss values:prices.'\"old p\"' --allow-loss values:costs.p";
+    const planned = await run(`sqldiff --alter ${options} new.sql $DB > plan`);
+    t.regex(planned.stderr, /2 values do not fit, and the table would be suspended; UPDATE them first/);
+    t.regex(
+      planned.stderr,
+      /may lose values of column 'note': VARCHAR to INT; 1 of 2 become NULL; --allow-loss values:/,
+    );
+    const offline = await run(`sqldiff --alter ${options} new.sql old.sql > plan; sqlapply --allow all $DB < plan`);
+    t.regex(
+      offline.stderr,
+      /the assertion is not true: 'costs': 2 values do not fit, and the table would be suspended/,
+    );
+    t.false(await isSuspended(server, 'costs'));
+    await execute(server, 'UPDATE costs SET "p" = 1.5m WHERE "p" <> 2.5m');
+    const applied = await run(
+      `sqldiff --alter ${options} --allow-loss values:costs.note new.sql $DB > plan && sqlapply --allow all $DB < plan && sqldiff new.sql $DB`,
+    );
+    t.is(applied.code, 0, applied.stderr);
+    t.deepEqual(await execute(server, 'SELECT p, note FROM costs'), [
+      ['1.5', 12],
+      ['1.5', null],
+      ['2.5', null],
+    ]);
+  },
+);
+
+testWithQuestDB('rows that are older than a column without NULL keep what they read', async t => {
+  const server = await emptyServer();
+  const after = `CREATE TABLE t (ts TIMESTAMP, b INT, s LONG, "o k" VARCHAR) TIMESTAMP(ts) PARTITION BY DAY WAL;`;
+  const run = await shellWithFiles(t, server, { 'after.sql': after });
+  await execute(server, 'CREATE TABLE t (ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY DAY WAL');
+  const times = 'SELECT timestamp_sequence(0, 20 * 3600000000L) FROM long_sequence(6)';
+  await execute(server, `INSERT INTO t ${times}`);
+  for (const column of ['b BYTE', 's SHORT', '"o k" BOOLEAN'])
+    await execute(server, `ALTER TABLE t ADD COLUMN ${column}`);
+  await execute(server, "INSERT INTO t VALUES ('1970-01-06T01', 7, 8, true)");
+  await waitUntilApplied(server, 't');
+  const { code, stderr } = await run(
+    'sqldiff --alter after.sql $DB > plan && sqlapply --allow ALTER,UPDATE $DB < plan',
+  );
+  t.is(code, 0, stderr);
+  t.deepEqual(await execute(server, 'SELECT b, s, "o k", count() FROM t ORDER BY b'), [
+    [0, 0, 'false', 6],
+    [7, 8, 'true', 1],
+  ]);
+  const alone = await run("echo 'ALTER TABLE u ALTER COLUMN b TYPE INT;' | sqlsplit > alter");
+  t.is(alone.code, 0);
+  await execute(server, 'CREATE TABLE u (ts TIMESTAMP, b BYTE) TIMESTAMP(ts) PARTITION BY DAY WAL');
+  const dry = await run('sqlapply --dry-run --allow ALTER $DB < alter');
+  t.is(dry.code, 1);
+  t.regex(dry.stdout + dry.stderr, /rows that are older than the column read NULL instead of 0/);
+});
+
+testWithQuestDB('over Parquet partitions no type is changed, and no column is added or dropped', async t => {
+  const server = await emptyServer();
+  const [before, after] = ['x INT, y INT', 'x LONG, z INT'].map(
+    columns => `CREATE TABLE 'p q' (ts TIMESTAMP, ${columns}) TIMESTAMP(ts) PARTITION BY DAY WAL;`,
+  );
+  const run = await shellWithFiles(t, server, { 'before.sql': before ?? '', 'after.sql': after ?? '' });
+  await execute(server, before ?? '');
+  await execute(
+    server,
+    "INSERT INTO 'p q' SELECT timestamp_sequence(0, 20 * 3600000000L), x::int, x::int FROM long_sequence(6)",
+  );
+  await execute(server, "ALTER TABLE 'p q' CONVERT PARTITION TO PARQUET WHERE ts < '1970-01-03'");
+  await waitUntilApplied(server, 'p q');
+  const loss = '--allow-loss "drop:\'p q\'.y"';
+  const { stderr } = await run(`sqldiff --alter ${loss} after.sql $DB`);
+  t.is(stderr.match(/2 partitions are Parquet/g)?.length, 3, stderr);
+  const offline = await run(
+    `sqldiff --alter before.sql after.sql > /dev/null; sqldiff --alter ${loss} after.sql before.sql > plan; sqlapply --allow all $DB < plan`,
+  );
+  t.regex(offline.stderr, /the assertion is not true: 'p q' has Parquet partitions \(2\)/);
+  t.false(await isSuspended(server, 'p q'));
+  await execute(server, "ALTER TABLE 'p q' CONVERT PARTITION TO NATIVE WHERE ts IS NOT NULL");
+  await waitUntilApplied(server, 'p q');
+  const applied = await run(
+    `sqldiff --alter ${loss} after.sql $DB > plan && sqlapply --allow all $DB < plan && sqldiff after.sql $DB`,
+  );
+  t.is(applied.code, 0, applied.stderr);
+  t.deepEqual(await execute(server, "SELECT sum(x), count() FROM 'p q'"), [[21, 6]]);
+});
+
+test('a narrowing always needs a permission, and no plan converts a decimal to an integer', async t => {
+  for (const from of TYPES)
+    for (const to of TYPES) {
+      if (from === to) continue;
+      const plan = await planChanges([tableOf(to)], [tableOf(from)]);
+      const isPlanned = canConvert(from, to) && isLossless(from, to);
+      t.is(
+        textsOf(plan).some(text => text.startsWith('ALTER')),
+        isPlanned,
+        `${from} to ${to}`,
+      );
+      const isLoss = canConvert(from, to) && !isLossless(from, to);
+      t.deepEqual(lossesOf(plan), isLoss ? ["values:'my t'.'a b'"] : [], `${from} to ${to}`);
+    }
+});
+
+testWithQuestDB('a rebuild stops before it creates anything if a value does not fit', async t => {
+  const server = await emptyServer();
+  const [before, after] = [
+    'DECIMAL(10,2)) TIMESTAMP(ts) PARTITION BY DAY',
+    'DECIMAL(8,1)) TIMESTAMP(ts) PARTITION BY HOUR',
+  ].map(rest => `CREATE TABLE r (ts TIMESTAMP, p ${rest} WAL;`);
+  const run = await shellWithFiles(t, server, { 'after.sql': after ?? '' });
+  await execute(server, before ?? '');
+  await execute(server, 'INSERT INTO r VALUES (0, 1.55m), (1, null)');
+  await waitUntilApplied(server, 'r');
+  const rebuild = 'sqldiff --alter --rebuild r after.sql $DB > plan; sqlapply --allow all $DB < plan';
+  const { stderr } = await run(rebuild);
+  t.regex(stderr, /the assertion is not true: 'r': 1 value does not fit/);
+  t.deepEqual(await execute(server, 'SELECT table_name FROM tables()'), [['r']]);
+  await execute(server, 'UPDATE r SET p = 1.5m WHERE p IS NOT NULL');
+  t.is((await run(rebuild)).code, 0);
+  t.deepEqual(await execute(server, 'SELECT p FROM r'), [['1.5'], [null]]);
+});
+
+test('sqlserve has no rows, so that the assertions of a plan are true', async t => {
+  const server = await startSqlserve(t);
+  const run = await shellWithFiles(t, server, { 'old.sql': tableOf('INT'), 'new.sql': tableOf('DECIMAL(8,1)') });
+  const { code, stderr } = await run(
+    `sqlsplit old.sql | sqlapply $DB && sqldiff --alter --allow-loss "values:'my t'.'a b'" new.sql old.sql > plan &&
+      sqlapply --allow ALTER $DB < plan && sqldiff new.sql $DB`,
+  );
+  t.is(code, 0, stderr);
+});

@@ -1,0 +1,247 @@
+/*! Statements that change objects: what they say, whether or not the objects are known, and that parsing inverts printing. */
+import {
+  type Alter,
+  type Alteration,
+  type Change,
+  type Column,
+  DEFAULTS,
+  type Index,
+  parseChange,
+  parseDefinition,
+  printAlter,
+} from '@sqlpipe/ddl';
+import { Cursor, type NameLookup, parseChangeAfter, RejectionError } from '@sqlpipe/ddl/grammar';
+import { isSameName } from '@sqlpipe/sql';
+import fc, { type Arbitrary } from 'fast-check';
+import { materializedViews, tables, views } from '../support/definitions.js';
+import { test } from '../support/test.js';
+
+const symbol: Column = { name: 's', type: 'SYMBOL', cached: true, dedup: false };
+
+const objects = [
+  ...[
+    'CREATE TABLE t (ts TIMESTAMP, s SYMBOL INDEX, u SYMBOL, v DOUBLE, i INT) TIMESTAMP(ts) PARTITION BY DAY STORAGE POLICY(DROP LOCAL 1 DAY)',
+    'CREATE TABLE b (a INT, s SYMBOL)',
+    'CREATE VIEW w AS (SELECT s FROM t)',
+    'CREATE LIVE VIEW l FLUSH EVERY 5s START FROM NOW AS (SELECT s FROM t)',
+  ].map(statement => parseDefinition(statement)),
+  { ...parseDefinition('CREATE TABLE stuck (ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY DAY'), isSuspended: true },
+  {
+    ...parseDefinition('CREATE MATERIALIZED VIEW m AS (SELECT ts, max(v) v FROM t SAMPLE BY 1d) PARTITION BY MONTH'),
+    columns: [symbol, { ...symbol, name: 'x', index: { type: 'BITMAP', capacity: 256 } } as const],
+  },
+];
+
+/** A server with these objects. */
+const server = (enterprise: boolean): NameLookup => ({
+  enterprise,
+  liveViews: enterprise,
+  defaults: DEFAULTS,
+  checkQuery() {},
+  find: name => objects.find(object => isSameName(object.name, name)),
+});
+
+function parseOn(enterprise: boolean, statement: string): Change {
+  const cursor = new Cursor(statement);
+  return parseChangeAfter(cursor, cursor.next() ?? '', server(enterprise));
+}
+
+test('a server rejects what is about the wrong kind of view, or not suspended', t => {
+  for (const [statement, message, position] of [
+    ['DROP TABLE l', 'table name expected, got live view name: l', 11],
+    ['DROP VIEW l', 'view name expected, got live view name', 10],
+    ['DROP MATERIALIZED VIEW l', 'materialized view name expected, got live view name', 23],
+    ['DROP LIVE VIEW t', 'live view name expected [name=t]', 15],
+    ['DROP LIVE VIEW nope', 'live view does not exist [view=nope]', 15],
+    ['ALTER TABLE l RESUME WAL', 'cannot modify live view [view=l]', 12],
+    ['ALTER LIVE VIEW l SUSPEND WAL', 'Cannot suspend table, database is not in dev mode', 0],
+    ['ALTER LIVE VIEW l SET TTL 1 DAY', "'resume' or 'suspend' expected", 18],
+    ['ALTER TABLE t REBASE WAL', 'REBASE WAL requires the table to be suspended first', 0],
+    ['ALTER TABLE b REBASE WAL', 'b is not a WAL table.', 21],
+    ["ALTER TABLE stuck REBASE WAL INTO 'x'", 'REBASE WAL INTO is only supported on a read-only replica', 29],
+    ['REFRESH MATERIALIZED VIEW m STATS x', 'unexpected token [x]', 34],
+  ] as const)
+    t.like(
+      t.throws(() => parseOn(true, statement), { instanceOf: RejectionError }),
+      { message, position },
+      statement,
+    );
+});
+
+const CHANGES: readonly [statement: string, what: string, isEnterprise?: true][] = [
+  ['ALTER TABLE t ADD COLUMN x INT', 'add column'],
+  [
+    'ALTER TABLE b ADD x INT NULL, y SYMBOL CAPACITY 10 NOCACHE INDEX CAPACITY 9, z SYMBOL INDEX TYPE POSTING',
+    'add column',
+  ],
+  ['ALTER TABLE T ADD COLUMN IF NOT EXISTS v DOUBLE', 'add column'],
+  ['ALTER TABLE b ADD COLUMN x INT, y INT OWNED BY bob', 'add column', true],
+  ['ALTER TABLE b DROP COLUMN a, S', 'drop column'],
+  ['ALTER TABLE b RENAME COLUMN a TO x, x TO "y z"', 'rename column'],
+  ['ALTER TABLE t ALTER COLUMN v TYPE SYMBOL CAPACITY 16 NOCACHE INDEX', 'type'],
+  ['ALTER TABLE t ALTER COLUMN V TYPE float', 'type'],
+  ['ALTER TABLE t ALTER COLUMN s NOCACHE', 'cache'],
+  ['ALTER TABLE t ALTER COLUMN s SYMBOL CAPACITY 100', 'symbol capacity'],
+  ['ALTER TABLE t ALTER COLUMN u ADD INDEX CAPACITY 100', 'add index'],
+  ['ALTER TABLE t ALTER COLUMN u ADD INDEX TYPE POSTING INCLUDE (v)', 'add index'],
+  ['ALTER TABLE t ALTER COLUMN s DROP INDEX', 'drop index'],
+  ['ALTER TABLE t ALTER COLUMN i SET PARQUET(delta_binary_packed, zstd(3))', 'parquet settings'],
+  ['ALTER TABLE t SET TTL 2 DAYS', 'ttl'],
+  ['ALTER TABLE t DEDUPLICATE UPSERT KEYS(ts, s)', 'dedup keys'],
+  ['ALTER TABLE t DEDUP DISABLE', 'dedup keys'],
+  ['ALTER TABLE t SET PARAM o3MaxLag = 5s', 'parameter'],
+  ['ALTER TABLE t SET PARAM maxUncommittedRows = 5', 'parameter'],
+  ['ALTER TABLE t SET FORMAT PARQUET', 'format'],
+  ['ALTER TABLE t SET STORAGE POLICY(TO PARQUET 1d)', 'storage policy', true],
+  ['ALTER TABLE t DROP STORAGE POLICY', 'storage policy', true],
+  ['ALTER TABLE t DISABLE STORAGE POLICY', 'storage policy state', true],
+  ['ALTER TABLE t SET TYPE BYPASS WAL', 'set type'],
+  ['ALTER TABLE t RESUME WAL FROM TXN 5', 'resume wal'],
+  ['ALTER TABLE t SQUASH PARTITIONS', 'squash partitions'],
+  ["ALTER TABLE t DROP PARTITION LIST '2020'", 'drop partition'],
+  ["ALTER TABLE t FORCE DROP PARTITION LIST '2020'", 'force drop partition'],
+  ["ALTER TABLE t ATTACH PARTITION LIST '2020'", 'attach partition'],
+  ["ALTER TABLE t DETACH PARTITION WHERE ts < '2020'", 'detach partition'],
+  ['ALTER TABLE t CONVERT PARTITION TO PARQUET WHERE ts > 0', 'convert partition'],
+  [
+    "ALTER TABLE t CONVERT PARTITION TO PARQUET LIST '2020' WITH (bloom_filter_columns = 's,v', fpp = '0.01')",
+    'convert partition',
+  ],
+  ['ALTER TABLE t CONVERT PARTITION TO NATIVE WHERE ts > 0', 'convert partition'],
+  ['ALTER TABLE t SET FORMAT NATIVE', 'format'],
+  ['ALTER TABLE t ENABLE STORAGE POLICY', 'storage policy state', true],
+  ['ALTER TABLE t ALTER COLUMN u ADD INDEX TYPE POSTING DELTA INCLUDE (v, i)', 'add index'],
+  ['ALTER TABLE t ALTER COLUMN i SET PARQUET(default, uncompressed, BLOOM_FILTER)', 'parquet settings'],
+  ['ALTER TABLE b ADD COLUMN x INT NOT NULL', 'add column'],
+  ['ALTER TABLE stuck REBASE WAL', 'rebase wal'],
+  ['ALTER VIEW w AS (SELECT 1 x)', 'query'],
+  ['ALTER MATERIALIZED VIEW m SET TTL 2 MONTHS', 'ttl'],
+  ['ALTER MATERIALIZED VIEW m SET REFRESH EVERY 1h PERIOD (LENGTH 1h DELAY 1m)', 'refresh'],
+  ['ALTER MATERIALIZED VIEW m SET REFRESH PERIOD (SAMPLE BY INTERVAL)', 'refresh'],
+  ['ALTER MATERIALIZED VIEW m SET REFRESH LIMIT 1w', 'set refresh limit'],
+  ['ALTER MATERIALIZED VIEW m ALTER COLUMN s ADD INDEX', 'add index'],
+  ['ALTER MATERIALIZED VIEW m ALTER COLUMN x DROP INDEX', 'drop index'],
+  ['ALTER MATERIALIZED VIEW m ALTER COLUMN s SYMBOL CAPACITY 100', 'symbol capacity'],
+  ['ALTER MATERIALIZED VIEW m RESUME WAL', 'resume wal'],
+  ['ALTER MATERIALIZED VIEW m REBASE WAL', 'rebase wal'],
+  ['ALTER LIVE VIEW l RESUME WAL FROM TRANSACTION 5', 'resume wal', true],
+  ['DROP TABLE t', 'drop'],
+  ['DROP TABLE IF EXISTS nope', 'drop'],
+  ['DROP VIEW w', 'drop'],
+  ['DROP MATERIALIZED VIEW m;', 'drop'],
+  ['DROP LIVE VIEW l', 'drop', true],
+  ['DROP LIVE VIEW IF EXISTS nope;', 'drop', true],
+  ['DROP SERVICE ACCOUNT IF EXISTS app', 'drop', true],
+  ['DROP ALL TABLES', 'drop all'],
+  ['RENAME TABLE public.t TO t2', 'rename'],
+  ['TRUNCATE TABLE IF EXISTS t, nope KEEP SYMBOL MAPS', 'truncate'],
+  ['VACUUM TABLE t', 'vacuum'],
+  ['COMPILE VIEW w', 'compile'],
+  ['REFRESH MATERIALIZED VIEW m FULL', 'refresh'],
+  ['REFRESH MATERIALIZED VIEW m STATS', 'refresh stats'],
+  ["REFRESH MATERIALIZED VIEW m RANGE FROM '2020' TO '2021'", 'refresh range'],
+  ['INSERT INTO t VALUES (1)', 'insert'],
+  ['UPDATE t SET v = 1', 'update'],
+];
+
+for (const [statement, what, isEnterprise = false] of CHANGES)
+  test(`known to be the same with and without the objects: ${statement}`, t => {
+    const change = parseChange(statement);
+    t.deepEqual(parseOn(isEnterprise, statement), change as Change);
+    const found: string | undefined = change?.verb === 'alter' ? change.alters[0]?.alteration.change : change?.verb;
+    t.is(found, what);
+    if (isEnterprise) t.throws(() => parseOn(false, statement), { instanceOf: RejectionError });
+  });
+
+test('a server rejects what does not fit its objects, and without them it is still understood', t => {
+  for (const [statement, message, position] of [
+    ['ALTER TABLE nope ADD COLUMN x INT', 'table does not exist [table=nope]', 12],
+    ['ALTER TABLE w ADD COLUMN x INT', 'cannot modify view [view=w]', 12],
+    ['ALTER TABLE t DROP COLUMN x', 'Invalid column: x', 26],
+    ['ALTER TABLE t ALTER COLUMN v NOCACHE', 'cache is only supported for symbol type [column=v, type=DOUBLE]', 27],
+    ['ALTER TABLE t DEDUP UPSERT KEYS(s)', 'deduplicate key list must include dedicated timestamp column', 32],
+    ['DROP VIEW t', 'view name expected, got table or materialized view name', 10],
+    ['RENAME TABLE t TO b', 'cannot rename table, new name is already in use [table=t, toTableName=b]', 0],
+  ] as const) {
+    const error = t.throws(() => parseOn(false, statement), { instanceOf: RejectionError }, statement);
+    t.like(error, { message, position }, statement);
+    t.truthy(parseChange(statement), statement);
+  }
+});
+
+const BITMAP: Index = { type: 'BITMAP', capacity: 4 };
+const column = fc.constantFrom('a', 'column', 'if', 'select', 'order by', 'Ünï');
+const capacity = fc.constantFrom(2, 256, 2 ** 20);
+const ttl = fc.constantFrom(0, 1, 24, 14 * 24, -1, -24);
+const change = <T extends Alteration['change']>(name: T): Arbitrary<T> => fc.constant(name);
+const columns = tables.chain(table => fc.constantFrom(...table.columns));
+const symbols = columns.filter(({ type }) => type === 'SYMBOL');
+
+/** The part of a column that ADD COLUMN and TYPE can say. */
+const withoutRest = ({ parquet: _, ...rest }: Column): Column => JSON.parse(JSON.stringify({ ...rest, dedup: false }));
+
+const owners = fc.constantFrom({}, { owner: 'etl user' });
+
+const tableAlterations: Record<string, Arbitrary<Alteration>> = {
+  'add column': fc
+    .tuple(columns.map(withoutRest), owners)
+    .map(([column, owner]) => ({ change: 'add column', column, ...owner })),
+  'drop column': fc.record({ change: change('drop column'), column }),
+  'rename column': fc.record({ change: change('rename column'), column, to: fc.constantFrom('b', 'table', 'x y') }),
+  type: fc
+    .tuple(column, columns.map(withoutRest))
+    .map(([column, { name: _, dedup: __, ...rest }]) => ({ change: 'type', column, ...rest })),
+  cache: fc.record({ change: change('cache'), column, cached: fc.boolean() }),
+  'symbol capacity': fc.record({ change: change('symbol capacity'), column, capacity }),
+  'add index': fc
+    .tuple(column, symbols)
+    .map(([column, { index = BITMAP }]) => ({ change: 'add index', column, index })),
+  'drop index': fc.record({ change: change('drop index'), column }),
+  'parquet settings': fc.record({
+    change: change('parquet settings'),
+    column,
+    parquet: fc.constantFrom('', 'rle_dictionary, lz4_raw', 'default, zstd(3)', 'bloom_filter'),
+  }),
+  ttl: fc.record({ change: change('ttl'), ttl }),
+  'dedup keys': fc.record({ change: change('dedup keys'), keys: fc.uniqueArray(column) }),
+  parameter: fc.record({
+    change: change('parameter'),
+    name: fc.constantFrom('maxUncommittedRows' as const, 'o3MaxLag' as const),
+    value: fc.nat(2 ** 31 - 1),
+  }),
+  format: fc.record({ change: change('format'), parquet: fc.boolean() }),
+  'storage policy': tables.map(({ policy }) => ({ change: 'storage policy', policy })),
+  'storage policy state': fc.record({ change: change('storage policy state'), disabled: fc.boolean() }),
+};
+
+const alters: Record<string, Arbitrary<Alter>> = {
+  ...Object.fromEntries(
+    Object.entries(tableAlterations).map(([name, alterations]) => [
+      `table: ${name}`,
+      fc.tuple(tables, alterations).map(([{ name }, alteration]) => ({ kind: 'table', name, alteration }) as Alter),
+    ]),
+  ),
+  'view: query': views.map(({ name, body }) => ({ kind: 'view', name, alteration: { change: 'query', body } })),
+  'materialized view: refresh': fc.tuple(materializedViews, fc.boolean()).map(([{ name, refresh }, isSampled]) => {
+    const { timeZone: _, start: __, ...rest } = refresh;
+    const sampled = isSampled ? { ...rest, period: 'sample by interval' as const } : refresh;
+    return {
+      kind: 'materialized view',
+      name,
+      alteration: { change: 'refresh', refresh: { ...sampled, deferred: false } },
+    };
+  }),
+};
+
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+for (const [what, arbitrary] of Object.entries(alters))
+  test(`a printed ALTER parses back to the same change: ${what}`, t => {
+    fc.assert(
+      fc.property(arbitrary, alter => {
+        const printed = printAlter(alter);
+        t.deepEqual(plain(parseChange(printed)), plain({ verb: 'alter', alters: [alter] }), printed);
+      }),
+      { numRuns: 200 },
+    );
+  });

@@ -1,0 +1,194 @@
+/*!
+ * The statements of QuestDB 9.4 and 10: each is parsed, printed as a server prints it, parsed again, and compared. The forms and the
+ * messages are those of the server's documentation and of its own tests.
+ */
+import {
+  compareStatements,
+  findMissingFeatures,
+  hasLiveViews,
+  parseDefinition,
+  parseRights,
+  printDefinition,
+} from '@sqlpipe/ddl';
+import { RejectionError } from '@sqlpipe/ddl/grammar';
+import { compareSchemas } from '@sqlpipe/schema';
+import { test } from '../support/test.js';
+
+const table = (column: string, rest = ' PARTITION BY DAY') =>
+  `CREATE TABLE t (ts TIMESTAMP, ${column}, c DOUBLE) TIMESTAMP(ts)${rest}`;
+const printed = (column: string, rest = ' PARTITION BY DAY') =>
+  `CREATE TABLE 't' ( \n\tts TIMESTAMP,\n\t${column},\n\tc DOUBLE\n) timestamp(ts)${rest};`;
+const QUERY = 'SELECT ts, sum(c) OVER (PARTITION BY s ORDER BY ts ROWS 3 PRECEDING) v FROM t';
+const live = (clauses: string, query = `(${QUERY})`) => `CREATE LIVE VIEW l ${clauses} AS ${query}`;
+const printedLive = (clauses: string, rest = '') => `CREATE LIVE VIEW 'l' ${clauses} AS (\n${QUERY}\n)${rest};`;
+
+/** The last is a statement that differs in one property, named here. */
+const FORMS: readonly [statement: string, printed: string, property: string, other: string][] = [
+  [
+    table('s SYMBOL INDEX TYPE POSTING'),
+    printed('s SYMBOL INDEX TYPE POSTING'),
+    "column 's' index",
+    table('s SYMBOL INDEX'),
+  ],
+  [
+    table('s SYMBOL INDEX TYPE POSTING DELTA INCLUDE (c)'),
+    printed('s SYMBOL INDEX TYPE POSTING DELTA INCLUDE (c, ts)'),
+    "column 's' index",
+    table('s SYMBOL INDEX TYPE POSTING EF INCLUDE (c)'),
+  ],
+  [
+    `${table('s SYMBOL', '').replace(' TIMESTAMP(ts)', '')}, INDEX(s TYPE POSTING INCLUDE (c)) TIMESTAMP(ts) PARTITION BY DAY`,
+    printed('s SYMBOL INDEX TYPE POSTING INCLUDE (c, ts)'),
+    "column 's' index",
+    table('s SYMBOL INDEX TYPE POSTING'),
+  ],
+  [
+    table('s SYMBOL INDEX INCLUDE (c)'),
+    printed('s SYMBOL INDEX TYPE POSTING INCLUDE (c, ts)'),
+    "column 's' index",
+    table('s SYMBOL'),
+  ],
+  [
+    table('s SYMBOL INDEX TYPE BITMAP CAPACITY 100'),
+    printed('s SYMBOL INDEX CAPACITY 128'),
+    "column 's' index",
+    table('s SYMBOL INDEX TYPE BITMAP'),
+  ],
+  ...[
+    ' PARTITION BY DAY FORMAT PARQUET WAL',
+    ' PARTITION BY DAY WAL FORMAT PARQUET',
+    ' PARTITION BY DAY FORMAT PARQUET',
+  ].map((rest): [string, string, string, string] => [
+    table('s INT', rest),
+    printed('s INT', ' PARTITION BY DAY FORMAT PARQUET'),
+    'format',
+    table('s INT', ' PARTITION BY DAY FORMAT NATIVE'),
+  ]),
+  [table('s INT NOT NULL'), printed('s INT'), "column 's'", table('s LONG NOT NULL')],
+  [
+    table('s VARCHAR PARQUET(default, zstd(3), BLOOM_FILTER) NOT NULL'),
+    printed('s VARCHAR PARQUET(default, zstd(3), bloom_filter)'),
+    "column 's' Parquet settings",
+    table('s VARCHAR PARQUET(BLOOM_FILTER)'),
+  ],
+  [
+    table('s INT', ' PARTITION BY DAY STORAGE POLICY(DROP LOCAL 1M, TO PARQUET 72 HOURS, TO REMOTE 2W)'),
+    printed('s INT', ' PARTITION BY DAY\nSTORAGE POLICY(TO PARQUET 3 DAYS, TO REMOTE 2 WEEKS, DROP LOCAL 1 MONTH)'),
+    'storage policy',
+    table('s INT', ' PARTITION BY DAY STORAGE POLICY(DROP LOCAL 1M, TO PARQUET 72 HOURS)'),
+  ],
+  [
+    live('FLUSH EVERY 1_200ms START FROM NOW'),
+    printedLive('FLUSH EVERY 1200ms IN MEMORY 1200ms START FROM NOW'),
+    'time in memory',
+    live('FLUSH EVERY 1200ms IN MEMORY 2s START FROM NOW'),
+  ],
+  [
+    live('FLUSH EVERY 5s START FROM beginning IN MEMORY 1h PARTITION BY hour').replace('VIEW', 'VIEW IF NOT EXISTS'),
+    printedLive('FLUSH EVERY 5s IN MEMORY 1h PARTITION BY HOUR START FROM BEGINNING'),
+    'partitioning',
+    live('FLUSH EVERY 5s PARTITION BY DAY IN MEMORY 1h START FROM BEGINNING'),
+  ],
+  [
+    live("FLUSH EVERY 5s START FROM '2026-04-01T00:00:00.000000001Z'", `${QUERY} OWNED BY "it's me"`).replace(
+      "'s me",
+      's me',
+    ),
+    printedLive("FLUSH EVERY 5s IN MEMORY 5s START FROM '2026-04-01T00:00:00.000000001Z'", "\nOWNED BY 'its me'"),
+    'start',
+    `${live("FLUSH EVERY 5s START FROM '2026-04-01'")} OWNED BY 'its me'`,
+  ],
+];
+
+for (const [statement, expected, property, other] of FORMS)
+  test(`parsed, printed and compared: ${statement}`, t => {
+    const definition = parseDefinition(statement);
+    t.is(printDefinition(definition), expected);
+    t.deepEqual(parseDefinition(expected), definition);
+    t.deepEqual(compareStatements(statement, expected).differences, []);
+    t.deepEqual(
+      compareStatements(statement, other).differences.map(each => each.property),
+      [property],
+    );
+  });
+
+test('an owner belongs to the query only if nothing follows it', t => {
+  const definition = parseDefinition(live('FLUSH EVERY 5s START FROM NOW', 'SELECT ts, owned by, c FROM t'));
+  t.like(definition, { body: 'SELECT ts, owned by, c FROM t', owner: undefined });
+  const named = parseDefinition(live('FLUSH EVERY 5s START FROM NOW', 'SELECT ts FROM t -- x\n OWNED BY ann;'));
+  t.like(named, { body: 'SELECT ts FROM t -- x', owner: 'ann' });
+});
+
+test('anchored windows and named windows are part of the query', t => {
+  for (const anchor of ["DAILY '09:30' 'Europe/London'", "EXPRESSION timestamp_floor('1d', ts)"]) {
+    const query = `SELECT ts, sum(c) OVER w v FROM t WINDOW w AS (PARTITION BY s ORDER BY ts ANCHOR ${anchor})`;
+    t.like(parseDefinition(live('FLUSH EVERY 5s START FROM NOW', query)), { body: query });
+  }
+});
+
+test('what is wrong in CREATE LIVE VIEW is rejected with the message of the server', t => {
+  for (const [clauses, token, message] of [
+    ['START FROM NOW', 'START', "'flush every' expected"],
+    ['FLUSH EVERY 50ms START FROM NOW', '50ms', 'live view FLUSH EVERY must be at least 100ms'],
+    ['FLUSH EVERY 0s START FROM NOW', '0s', 'invalid duration value: 0s'],
+    ['FLUSH EVERY 100_000_000_000_000_000d START FROM NOW', '100_', 'live view duration is out of range'],
+    ['FLUSH EVERY 1y START FROM NOW', '1y', "invalid duration unit, 'ms', 's', 'm', 'h' or 'd' expected: 1y"],
+    ['FLUSH EVERY 2s IN MEMORY 1s START FROM NOW', '1s', 'live view IN MEMORY must be at least FLUSH EVERY'],
+    ['FLUSH EVERY 1s', 'AS', 'live view requires a START FROM clause'],
+    ['FLUSH EVERY 1s BACKFILL', 'BACKFILL', 'live view BACKFILL is not supported, use START FROM BEGINNING'],
+    ['FLUSH EVERY 1s START NOW', 'NOW', "'from' expected"],
+    ['FLUSH EVERY 1s START FROM NOW()', '(', 'live view START FROM NOW does not take arguments'],
+    ['FLUSH EVERY 1s START FROM NULL', 'NULL', 'live view START FROM does not accept NULL'],
+    ['FLUSH EVERY 1s START FROM 2026-04-01', '2026', "'now', 'beginning' or a quoted timestamp literal expected"],
+    [
+      "FLUSH EVERY 1s START FROM dateadd('d', -1, 0)",
+      'dateadd',
+      "'now', 'beginning' or a quoted timestamp literal expected",
+    ],
+    ["FLUSH EVERY 1s START FROM 'soon'", "'soon'", 'invalid live view START FROM timestamp [ts=soon]'],
+    ['FLUSH EVERY 1s PARTITION BY NONE START FROM NOW', 'NONE', "'HOUR', 'DAY', 'WEEK', 'MONTH' or 'YEAR' expected"],
+    ['FLUSH EVERY 1s TTL 1d START FROM NOW', 'TTL', "'as' expected"],
+  ] as const) {
+    const statement = live(clauses);
+    const error = t.throws(() => parseDefinition(statement), { instanceOf: RejectionError }, clauses);
+    t.like(error, { message, position: statement.indexOf(token) }, clauses);
+  }
+});
+
+test('a SYMBOL with NULL or NOT NULL is rejected, as by 9.3.4', t => {
+  for (const nullability of ['NULL', 'NOT NULL'])
+    t.throws(() => parseDefinition(table(`s SYMBOL ${nullability}`)), { message: "'index' expected" });
+});
+
+test('the columns that a grant excludes are known where the table is', t => {
+  const TABLE = table('s SYMBOL');
+  const grant = 'GRANT SELECT, INSERT ON t(* EXCLUDE (C)) TO u;';
+  t.is(parseRights(grant), undefined);
+  const rights = parseRights(grant, name => (name === 't' ? ['ts', 's', 'c'] : undefined));
+  t.deepEqual(
+    rights?.map(right => right.kind === 'grant' && `${right.permission} ${right.column}`),
+    ['SELECT ts', 'INSERT ts', 'SELECT s', 'INSERT s'],
+  );
+  const differences = (a: string, b: string) => compareSchemas([TABLE, a], [TABLE, b]).differences.length;
+  t.is(differences('GRANT SELECT ON t(* EXCLUDE (c)) TO u;', 'GRANT SELECT ON t(s, ts) TO u;'), 0);
+  t.is(differences('GRANT SELECT ON t(*) TO u;', 'GRANT SELECT ON t(s, ts, c) TO u;'), 0);
+  t.is(differences('GRANT SELECT ON t(* EXCLUDE (c)) TO u;', 'GRANT SELECT ON t(s, c) TO u;'), 2);
+  t.is(differences('GRANT SELECT ON x(* EXCLUDE (c)) TO u;', 'GRANT SELECT ON x(a) TO u;'), 2, 'an unknown table');
+});
+
+test('a permission whose name contains TO', t => {
+  t.like(parseRights('GRANT CONVERT PARTITION TO PARQUET, SET TABLE FORMAT ON t TO u;'), [
+    { permission: 'CONVERT PARTITION TO PARQUET', entity: 'u' },
+    { permission: 'SET TABLE FORMAT', entity: 'u' },
+  ]);
+});
+
+test('live views need a version after 9.3.4, in the open source edition after 9.4.4', t => {
+  const statement = live('FLUSH EVERY 5s START FROM NOW');
+  t.deepEqual(findMissingFeatures(statement, '9.3.4'), ['live views']);
+  t.deepEqual(
+    ['9.4.4', '9.4.5', '10.0.0', undefined].map(version => hasLiveViews(version)),
+    [false, true, true, true],
+  );
+  t.deepEqual(findMissingFeatures(statement, '10.0.0'), []);
+});

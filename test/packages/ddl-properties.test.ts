@@ -1,0 +1,155 @@
+/*! Properties of any definition: parsing inverts printing, all spellings compare as equal, and every change is found. */
+import {
+  type Comparison,
+  compareDefinitions,
+  compareStatements,
+  type Definition,
+  parseDefinition,
+  parseMeaning,
+  printDefinition,
+  repair,
+} from '@sqlpipe/ddl';
+import { RejectionError } from '@sqlpipe/ddl/grammar';
+import { foldCase } from '@sqlpipe/sql';
+import fc from 'fast-check';
+import { changesOf } from '../support/changes.js';
+import { definitions } from '../support/definitions.js';
+import { spell } from '../support/spellings.js';
+import { test } from '../support/test.js';
+
+const choices = fc.array(fc.nat(11), { size: 'large', maxLength: 400 });
+
+/** The properties of a definition that a server with this format prints, without undefined values. */
+function printableProperties(definition: Definition, form: '9.3' | '9.0'): object {
+  const shown: Record<string, unknown> = { ...definition };
+  delete shown.indexes;
+  if (definition.kind === 'materialized view') delete shown.timestamp;
+  if (definition.kind === 'table') {
+    const { maxUncommittedRows, o3MaxLag } = definition;
+    const isPrinted = form === '9.0' && maxUncommittedRows !== undefined && o3MaxLag !== undefined;
+    if (!isPrinted) Object.assign(shown, { maxUncommittedRows: undefined, o3MaxLag: undefined });
+    shown.columns = definition.columns.map(({ capacity, parquet, ...column }) => ({
+      ...column,
+      ...(form === '9.0' && { capacity }),
+      ...(parquet && { parquet }),
+    }));
+  }
+  return JSON.parse(JSON.stringify(shown));
+}
+
+for (const form of ['9.3', '9.0'] as const)
+  for (const quoted of [true, false]) {
+    test(`definitions printed as QuestDB ${form}, ${quoted ? 'quoted' : 'bare'}, parse back to the same definition`, t => {
+      fc.assert(
+        fc.property(definitions, definition => {
+          const printed = printDefinition(definition, { form, quoted });
+          const statement = quoted ? printed : repair(printed).statement;
+          t.deepEqual(
+            printableProperties(parseDefinition(statement), form),
+            printableProperties(definition, form),
+            statement,
+          );
+        }),
+        { numRuns: 500 },
+      );
+    });
+  }
+
+test('two spellings of a definition compare as equal', t => {
+  fc.assert(
+    fc.property(definitions, choices, choices, (definition, one, other) => {
+      const [a, b] = [spell(definition, one), spell(definition, other)];
+      const { differences, asText } = compareStatements(a, b);
+      t.deepEqual({ differences, asText }, { differences: [], asText: false }, `${a}\n${b}`);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('a statement equals its printed form, in the format of any server', t => {
+  fc.assert(
+    fc.property(definitions, choices, fc.constantFrom('9.3', '9.0'), fc.boolean(), (definition, how, form, quoted) => {
+      const [a, b] = [spell(definition, how), printDefinition(definition, { form: form as '9.3' | '9.0', quoted })];
+      t.deepEqual(compareStatements(a, b).differences, [], `${a}\n${b}`);
+      t.deepEqual(compareStatements(b, a).differences, [], `${a}\n${b}`);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+/** A definition, and the same with one property changed. */
+const changes = definitions.chain(definition =>
+  fc.record({ definition: fc.constant(definition), change: fc.constantFrom(...changesOf(definition)) }),
+);
+
+test('one changed property is the only reported difference', t => {
+  const properties = new Set<string>();
+  fc.assert(
+    fc.property(changes, choices, choices, ({ definition, change: { property, changed } }, one, other) => {
+      // A statement may omit the base; then only the server can infer it.
+      const [a, b] =
+        property === 'base'
+          ? [spell(definition, []), spell(changed, [])]
+          : [spell(definition, one), spell(changed, other)];
+      t.deepEqual(differing(a, b), [property], `${a}\n${b}`);
+      t.deepEqual(differing(b, a).map(foldCase), [foldCase(property)], `${b}\n${a}`);
+      properties.add(property.replace(/'.*'/, '…'));
+    }),
+    { numRuns: 2000 },
+  );
+  t.log([...properties].sort().join(', '));
+});
+
+/** The properties in which two statements differ, none of them found by comparing texts. */
+function differing(a: string, b: string): string[] {
+  const { differences, asText } = compareStatements(a, b);
+  return asText ? ['text'] : differences.map(({ property }) => property);
+}
+
+test('definitions compare with the same result as their statements', t => {
+  fc.assert(
+    fc.property(definitions, definitions, (one, other) => {
+      const properties = ({ differences }: Comparison) => differences.map(({ property }) => property);
+      const [a, b] = [spell(one, []), spell(other, [])];
+      t.deepEqual(properties(compareStatements(a, b)), properties(compareDefinitions(one, other)), `${a}\n${b}`);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+/** Pieces of statements in any order. */
+const pieces = fc.array(
+  fc.constantFrom(
+    ...'create table view materialized live like as select cast index timestamp partition by day ttl 1 week dedup upsert keys with base'.split(
+      ' ',
+    ),
+    ...'refresh every 1h period length in volume owned storage policy to parquet drop local symbol capacity int double [] null'.split(
+      ' ',
+    ),
+    ...`( ( ) ) , ; ' " \` -- /* */ \n :: . = 表 sample from x t 'a'`.split(' '),
+  ),
+  { maxLength: 30 },
+);
+
+test('the parser throws nothing but RejectionError, for any text', t => {
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        pieces.map(all => all.join(' ')),
+        fc.string({ unit: 'binary' }),
+      ),
+      text => {
+        const statement = `create ${text}`;
+        t.notThrows(() => compareStatements(statement, `${statement} x`));
+        t.notThrows(() => parseMeaning(statement));
+        t.notThrows(() => repair(statement));
+        try {
+          parseDefinition(statement);
+        } catch (error) {
+          t.true(error instanceof RejectionError, `${error}: ${statement}`);
+        }
+      },
+    ),
+    { numRuns: 5000 },
+  );
+});

@@ -1,0 +1,150 @@
+/*! Recorded statements and what real servers print of them: both compare as equal, and any change of the print is a difference. */
+import { readFileSync } from 'node:fs';
+import { compareStatements, type Definition, parseMeaning, printDefinition } from '@sqlpipe/ddl';
+import { foldCase, identify, isObject, type Token, tokens } from '@sqlpipe/sql';
+import type { ExecutionContext } from 'ava';
+import { type Change, changesOf } from '../support/changes.js';
+import { CORPUS } from '../support/corpus.js';
+import { databases } from '../support/databases.js';
+import { test } from '../support/test.js';
+
+const recorded = CORPUS ? test : test.skip;
+if (!CORPUS) console.error('No recorded corpus: the tests of recorded statements are skipped');
+
+/** A statement that a server accepted, the statements before it, and what servers printed afterwards. */
+interface Recorded {
+  readonly sql: string;
+  readonly setup: string[];
+  readonly printed: string[];
+}
+
+/** The accepted statements of a file of the corpus that create an object. */
+function readRecorded(name: string): Recorded[] {
+  const lines = readFileSync(`${CORPUS}/${name}.jsonl`, 'utf8').trim().split('\n');
+  return lines.flatMap(line => {
+    const { sql, setup, status, show_create, later } = JSON.parse(line);
+    const results = [{ status, show_create }, later ?? {}].filter(
+      result => result.status === 200 && result.show_create,
+    );
+    const printed = [...new Set(results.map(result => result.show_create as string))];
+    const { kind, verb } = identify(sql);
+    return printed.length > 0 && verb === 'CREATE' && isObject(kind)
+      ? [{ sql, setup: [setup ?? []].flat(), printed }]
+      : [];
+  });
+}
+
+/** Counts per kind: statements equal to their print, those that are comparable only in part, and those that differ. */
+class Shares {
+  readonly #kinds = new Map<string, { of: number; inPart: number; differing: string[] }>();
+
+  add(sql: string, printed: string, before: string[]): void {
+    const { kind } = identify(printed);
+    const share = this.#kinds.get(kind) ?? { of: 0, inPart: 0, differing: [] };
+    this.#kinds.set(kind, share);
+    share.of++;
+    const findTable = (name: string) => before.find(statement => foldCase(identify(statement).name) === foldCase(name));
+    const { differences, notComparable, asText } = compareStatements(sql, printed, { findTable });
+    if (asText || differences.length > 0)
+      share.differing.push(`${JSON.stringify(sql)}: ${JSON.stringify(differences)}`);
+    else if (notComparable.length > 0) share.inPart++;
+  }
+
+  get differing(): string[] {
+    return [...this.#kinds.values()].flatMap(({ differing }) => differing);
+  }
+
+  log(t: ExecutionContext): void {
+    for (const [kind, { of, inPart, differing }] of this.#kinds)
+      t.log(
+        `${kind}: ${of - differing.length} of ${of} the same, ${inPart} of them with something that can not be compared`,
+      );
+    for (const difference of this.differing) t.log(difference);
+  }
+}
+
+/** The server answers OK and leaves the existing table, which has another definition. */
+const OVER_ANOTHER = 'create table if not exists t (a int, b int)';
+
+for (const name of ['tables', 'views', 'names'])
+  recorded(`${name}: each statement equals what servers print of it`, t => {
+    const shares = new Shares();
+    for (const { sql, setup, printed } of readRecorded(name))
+      for (const print of printed) shares.add(sql, print, setup);
+    shares.log(t);
+    t.deepEqual(
+      shares.differing.filter(difference => !difference.startsWith(JSON.stringify(OVER_ANOTHER))),
+      [],
+    );
+  });
+
+for (const { name, creation, dump } of databases)
+  test(`${name}: each creation statement equals its row of the dump`, t => {
+    const shares = new Shares();
+    const rows = new Map(dump.map(row => [nameOf(row), row]));
+    const names = creation.map(nameOf);
+    creation.forEach((sql, at) => {
+      const row = rows.get(names[at]);
+      // If several statements create one name, it is unknown which object existed at the end.
+      if (row !== undefined && names.indexOf(names[at]) === names.lastIndexOf(names[at]))
+        shares.add(sql, row, creation);
+    });
+    shares.log(t);
+    t.deepEqual(shares.differing, []);
+  });
+
+const nameOf = (statement: string): string | undefined => {
+  const name = parseMeaning(statement)?.name;
+  return name === undefined ? undefined : foldCase(name);
+};
+
+/** The number of changes that are tried of each statement, and of each query. */
+const TRIED = 6;
+
+/** A sample of a list, a different one for each nth. */
+function sample<T>(list: readonly T[], nth: number): T[] {
+  const step = Math.max(1, Math.floor(list.length / TRIED));
+  return list.filter((_, at) => at % step === nth % step);
+}
+
+for (const name of ['tables', 'views'])
+  recorded(`${name}: any change of a printed statement is found as that difference only`, t => {
+    const found = new Map<string, number>();
+    for (const [nth, { printed }] of readRecorded(name).entries()) {
+      const [print = ''] = printed;
+      const definition = parseMeaning(print);
+      if (definition?.kind === 'table' && definition.query !== undefined) continue;
+      if (!definition) {
+        t.fail(print);
+        continue;
+      }
+      const changes = changesOf(definition).filter(({ property }) => property !== 'query');
+      for (const { property, changed } of [...sample(changes, nth), ...changesOfQuery(definition, nth)]) {
+        const statement = printDefinition(changed, { quoted: true });
+        const properties = compareStatements(print, statement).differences.map(difference => difference.property);
+        t.deepEqual(properties, [property], `${print}\n${statement}`);
+        const what = property.replace(/'.*'/s, '…');
+        found.set(what, (found.get(what) ?? 0) + 1);
+      }
+    }
+    t.log(
+      Array.from(found, ([property, count]) => `${property} ${count}`)
+        .sort()
+        .join(', '),
+    );
+  });
+
+/** Changes of a query: one of its words or strings is made longer, or removed. */
+function changesOfQuery(definition: Definition, nth: number): Change[] {
+  if (definition.kind === 'table') return [];
+  const all = [...tokens(definition.body)];
+  const words = all.filter(({ type }) => type === 'word' || type === 'string');
+  const changed = (word: Token, text: string): Change => {
+    const body = all.map(token => (token === word ? text : token.text)).join('');
+    return { property: 'query', changed: { ...definition, body } };
+  };
+  return sample(words, nth).flatMap(word => {
+    const longer = word.type === 'string' ? `'x${word.text.slice(1)}` : `${word.text}0`;
+    return words.length > 1 ? [changed(word, longer), changed(word, '')] : [changed(word, longer)];
+  });
+}

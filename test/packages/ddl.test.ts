@@ -1,0 +1,354 @@
+/*! The public names of the package, comparisons case by case, and linear time for hostile input. */
+import * as ddl from '@sqlpipe/ddl';
+import { type CompareOptions, compareStatements, isCleanTable, needsQuotes, repair } from '@sqlpipe/ddl';
+import { foldCase } from '@sqlpipe/sql';
+import fc from 'fast-check';
+import { test } from '../support/test.js';
+
+test('the package exports exactly these names', t => {
+  t.deepEqual(Object.keys(ddl).sort(), [
+    'DEFAULTS',
+    'RightSet',
+    'UndoLog',
+    'addTimestampToIndex',
+    'applyAlteration',
+    'canConvert',
+    'changedTables',
+    'compareDefinitions',
+    'compareStatements',
+    'decimalLimits',
+    'defaultPartition',
+    'dependsOnVersion',
+    'findColumn',
+    'findCommonTableExpressions',
+    'findMentions',
+    'findMissingFeatures',
+    'findQueryColumns',
+    'findReferences',
+    'findSampling',
+    'findUnknownNames',
+    'formatTtlLength',
+    'grantTargets',
+    'hasLiveViews',
+    'hasNull',
+    'isAcceptedConversion',
+    'isBareName',
+    'isCleanTable',
+    'isEquivalent',
+    'isEvenTtl',
+    'isLaterVersion',
+    'isLossless',
+    'isRepairForm',
+    'isSystemTable',
+    'isUnderstood',
+    'localTtl',
+    'needsQuotes',
+    'ownerOf',
+    'parseAliasChange',
+    'parseChange',
+    'parseDefinition',
+    'parseFill',
+    'parseMeaning',
+    'parsePrincipal',
+    'parseRevocation',
+    'parseRights',
+    'printAliasChanges',
+    'printAlter',
+    'printDefinition',
+    'printFill',
+    'printGroup',
+    'printRevocation',
+    'printRight',
+    'quoteName',
+    'quotePrincipal',
+    'removeOwner',
+    'repair',
+    'sortByScope',
+    'toTableDefinition',
+    'toTtl',
+    'tokenizeQuery',
+    'ttlToPolicy',
+  ]);
+});
+
+/** The properties in which two statements differ, each with both values; properties that cannot be compared end with `?`. */
+function compare(a: string, b: string, options?: CompareOptions): string[] {
+  const { differences, notComparable, asText } = compareStatements(a, b, options);
+  const texts = differences.map(({ property, a, b }) => `${property}: ${a} / ${b}`);
+  return [...texts, ...notComparable.map(property => `${property}?`), ...(asText ? ['as text'] : [])];
+}
+
+const PAIRS: [title: string, a: string, b: string, expected: string[]][] = [
+  ['a name in another case', 'create table T (a int)', 'create table t (a int)', ['name: T / t']],
+  ['objects of two kinds', 'create view v as (select 1)', 'create table v (a int)', ['kind: view / table']],
+  [
+    'a column renamed',
+    'create table t (a int, b int)',
+    'create table t (a int, c int)',
+    ["column 'b': INT / none", "column 'c': none / INT"],
+  ],
+  ['columns swapped', 'create table t (a int, b int)', 'create table t (b int, a int)', ['column order: a, b / b, a']],
+  [
+    'column names that are equal only by Unicode case folding',
+    'create table t ("ΑΣ" int, "ας" long)',
+    'create table t ("ας" long, "ΑΣ" int)',
+    ['column order: ασ, ας / ας, ασ'],
+  ],
+  [
+    'the timestamp in another case',
+    'create table t (ts timestamp) timestamp(TS) partition by day',
+    'create table t (ts timestamp) timestamp(ts) partition by day wal',
+    [],
+  ],
+  [
+    'no partitions, without WAL',
+    'create table t (ts timestamp) timestamp(ts)',
+    'create table t (ts timestamp) timestamp(ts) partition by day',
+    ['partitioning: NONE / DAY'],
+  ],
+  [
+    'a symbol capacity that the server does not show',
+    'create table t (s symbol capacity 200)',
+    "CREATE TABLE 't' ( \n\ts SYMBOL\n);",
+    ["column 's' capacity?"],
+  ],
+  [
+    'a symbol capacity that old servers show',
+    'create table t (s symbol capacity 200)',
+    "CREATE TABLE 't' ( \n\ts SYMBOL CAPACITY 128 CACHE\n)\nWITH maxUncommittedRows=500000, o3MaxLag=600000000us;",
+    ["column 's' capacity: 256 / 128", 'maxUncommittedRows?', 'o3MaxLag?'],
+  ],
+  [
+    'a TTL that a server shows as a storage policy',
+    'create table t (ts timestamp) timestamp(ts) partition by day ttl 30 days',
+    "CREATE TABLE 't' ( \n\tts TIMESTAMP\n) timestamp(ts) PARTITION BY DAY\nSTORAGE POLICY(DROP LOCAL 30 DAYS)\nOWNED BY 'admin';",
+    [],
+  ],
+  [
+    'indexes of a materialized view in another order',
+    'create materialized view v as (select ts, a from t sample by 1h), index(a), index(b capacity 60)',
+    'create materialized view v as (select ts, a from t sample by 1h), index(b capacity 64), index(A capacity 256)',
+    [],
+  ],
+  [
+    'indexes of a materialized view with another capacity',
+    'create materialized view v as (select ts, a from t sample by 1h), index(a)',
+    'create materialized view v as (select ts, a from t sample by 1h), index(a capacity 64)',
+    ['indexes: a CAPACITY 256 / a CAPACITY 64'],
+  ],
+  [
+    'the start of a live view in two formats',
+    "create live view v flush every 5s start from '2025' as (select 1)",
+    "create live view v flush every 5s start from '2025-01-01T00:00:00.000Z' as (select 1)",
+    [],
+  ],
+  [
+    'a refresh period by the sampling interval, if the query has none',
+    'create materialized view m refresh manual period (sample by interval) as (select ts, x from t)',
+    'create materialized view m refresh manual period (length 1h) as (select ts, x from t)',
+    ['refresh period?'],
+  ],
+  [
+    'a user with and without a password',
+    'create user BOB with password secret',
+    "CREATE USER 'bob';",
+    ['credentials?'],
+  ],
+  ['two users', 'create user bob', 'create user eve', ['name: bob / eve']],
+  ['a grant', 'GRANT SELECT ON t TO bob', 'GRANT  SELECT ON t -- and no more\nTO bob;', ['as text']],
+  [
+    'another grant',
+    'grant select on t to bob',
+    'grant insert on t to bob',
+    ['statement: grant select on t to bob / grant insert on t to bob', 'as text'],
+  ],
+  ['unknown syntax', 'create table t (a int) frozen', 'CREATE TABLE t (a int)  frozen;', ['as text']],
+];
+
+for (const [title, a, b, expected] of PAIRS)
+  test(`compare: ${title}`, t => {
+    t.deepEqual(compare(a, b), expected);
+  });
+
+/** Pairs of view bodies, and whether they are equal. */
+const BODIES: [a: string, b: string, same: boolean][] = [
+  ['select Time, timestamp from t', 'SELECT Time, timestamp FROM t', true],
+  ['select Time from t', 'select time from t', false],
+  ['select ts Time from t', 'select ts time from t', false],
+  ['select t.Timestamp from t', 'select t.timestamp from t', false],
+  ['select max(price) as First from t', 'select max(price) as first from t', false],
+  ['select cast(price as INT) as p from t', 'select cast(price as int) as p from t', true],
+  ['select price::INT as p from t', 'select price::int as p from t', true],
+  ['select * from (select price as Int) x', 'select * from (select price as int) x', false],
+  ['select ts, a from t sample by 1h fill(PREV, NULL)', 'select ts, a from t sample by 1h fill(prev, null)', true],
+  ['select ts, a from t sample by 1h align to CALENDAR', 'select ts, a from t sample by 1h align to calendar', true],
+  ['select ts, a from t sample by 1h fill(prev)', 'select ts, a from t sample by 1h fill(null)', false],
+  [
+    'select sum(x) over (order by ts rows between unbounded PRECEDING and current ROW) as s from t',
+    'select sum(x) over (order by ts rows between unbounded preceding and current row) as s from t',
+    true,
+  ],
+  ["select 'A' as a from t", "select 'a' as a from t", false],
+  ['select "a" from t', 'select a from t', false],
+  ['select a -- all of it\nfrom t', 'select a /* all of it */ from t ', true],
+  ['select a - - b as c from t', 'select a - -b as c from t', true],
+  ['select a from t', 'select a from t where b', false],
+];
+
+for (const [a, b, same] of BODIES)
+  test(`compare: ${a} ${same ? 'equals' : 'differs from'} ${b}`, t => {
+    for (const [one, other] of [
+      [a, b],
+      [b, a],
+    ])
+      t.deepEqual(
+        compareStatements(`create view v as (${one})`, `create view v as (${other})`).differences.map(
+          ({ property }) => property,
+        ),
+        same ? [] : ['query'],
+      );
+  });
+
+const PRINTED = "CREATE TABLE 't' ( \n\tx INT,\n\ty LONG,\n\ts SYMBOL NOCACHE INDEX CAPACITY 256\n);";
+
+/** Queries, and how the tables that they create differ from the table above. */
+const QUERIES: [query: string, clauses: string, expected: string[]][] = [
+  ['select x::int as x, cast(y as long) as y, s::symbol as s from u', ', index(s)', []],
+  ['select x, y, s from u', ', index(s)', ["column 'x' type?", "column 'y' type?", "column 's' type?"]],
+  ['select x::int as x, y::int as y, s::symbol as s from u', ', index(s)', ["column 'y': INT / LONG"]],
+  ['select x::int as x, y::int + x::short as y, s::symbol as s from u', ', index(s)', ["column 'y' type?"]],
+  ['select x::int as x, (y)::long as y, f(1, 2)::symbol as s from u', ', index(s)', []],
+  ['select x::int as x, s::symbol as s, y::long as y from u', ', index(s)', ['column order: s, y / y, s']],
+  ['select x::int as x, y::long as y from u', '', ["column 's': none / SYMBOL"]],
+  ['select * from u', ', index(s)', ["column 's' type?", 'the columns of its query?']],
+  [
+    'select * from u',
+    ', index(s capacity 64)',
+    ["column 's' index: INDEX CAPACITY 64 / INDEX CAPACITY 256", "column 's' type?", 'the columns of its query?'],
+  ],
+  ['select * from u', ', cast(y as int)', ["column 'y': INT / LONG", 'the columns of its query?']],
+  ['select x, x, y from u', '', ['the columns of its query?']],
+  ['u', '', ['the columns of its query?']],
+];
+
+for (const [query, clauses, expected] of QUERIES)
+  test(`compare: a table created as ${query}${clauses}`, t => {
+    t.deepEqual(compare(`create table t as (${query})${clauses}`, PRINTED).sort(), expected.sort());
+  });
+
+test('CREATE TABLE LIKE compares as its source, through any number of LIKE steps', t => {
+  const tables = new Map([
+    ['a', 'create table a (x int)'],
+    ['b', 'create table b (like a)'],
+    ['c', 'create table c (like b)'],
+    ['d', 'create table d (like e)'],
+    ['e', 'create table e (like d)'],
+  ]);
+  const options = { findTable: (name: string) => tables.get(name) };
+  t.deepEqual(compare('create table f (like c)', 'create table f (x int)', options), []);
+  t.deepEqual(compare('create table f (like c)', 'create table f (x long)', options), ["column 'x': INT / LONG"]);
+  t.deepEqual(compare('create table f (like d)', 'create table f (x int)', options), [
+    'all columns and properties (CREATE TABLE … LIKE)?',
+  ]);
+  t.deepEqual(compare('create table f (like g)', 'create table f (x int)', options), [
+    'all columns and properties (CREATE TABLE … LIKE)?',
+  ]);
+});
+
+test('omitted properties are filled in from the server defaults, except in printed statements', t => {
+  const options = { defaults: { wal: false, symbolCached: false, indexCapacity: 512 } };
+  const hand = 'create table t (ts timestamp, s symbol index) timestamp(ts) partition by day';
+  const printed =
+    "CREATE TABLE 't' ( \n\tts TIMESTAMP,\n\ts SYMBOL NOCACHE INDEX CAPACITY 512\n) timestamp(ts) PARTITION BY DAY BYPASS WAL;";
+  t.deepEqual(compare(hand, printed, options), []);
+  t.deepEqual(compare(printed.replace(' BYPASS WAL', ''), printed, options), ['WAL: enabled / bypassed']);
+  t.deepEqual(compare(printed.replace(' NOCACHE', ''), printed, options), ["column 's' cache: CACHE / NOCACHE"]);
+});
+
+/** Valid column names without control characters. */
+const columnName = fc
+  .oneof(
+    fc.string({ unit: 'binary', minLength: 1, maxLength: 4 }),
+    fc.constantFrom('order', 'Select', 'ts', 'a b', '#1', '{x}', '$', '表', '\u0130n', 'li\u212ae'),
+  )
+  .filter(name => !/[?.,'"\\/:()+\-*%~\0-\x1f\x7f\ufeff]/.test(name));
+
+test('isCleanTable accepts a table only if none of its names needs quotes, in any script', t => {
+  fc.assert(
+    fc.property(fc.uniqueArray(columnName, { minLength: 1, selector: foldCase }), names => {
+      const columns = names.map(name => `\t${name} TIMESTAMP`).join(',\n');
+      const row = `CREATE TABLE 't' ( \n${columns}\n) timestamp(${names[0]}) PARTITION BY DAY\nDEDUP UPSERT KEYS(${names.join(',')});`;
+      const needed = names.filter(needsQuotes);
+      t.is(isCleanTable(row), needed.length === 0 && !/[\u0130\u212a]/.test(names.join()));
+      t.is(repair(row).notes.length, Math.min(1, needed.length));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+/** Repeats a piece of text up to the length. */
+const repeatTo = (piece: string, length = 2 ** 19) => piece.repeat(Math.ceil(length / piece.length));
+
+const HOSTILE: Record<string, (length: number) => string> = {
+  'a query of parentheses': n => `create view v as (${repeatTo('(', n)}1${repeatTo(')', n)})`,
+  'parentheses that are never closed': n => `create view v as (${repeatTo('(', n)}`,
+  'many samplings': n => `create materialized view v as (select ts from t ${repeatTo('sample by 1h ', n)})`,
+  'samplings in parentheses': n => `create materialized view v as (select ts from t ${repeatTo('(sample by 1h ', n)})`,
+  'many casts': n => `create table t as (select ${repeatTo('a::int::', n)}int as a from t)`,
+  'casts in casts': n => `create table t as (select ${repeatTo('cast(', n)}a ${repeatTo(' as int)', n)} as a from t)`,
+  'columns of a query': n => `create table t as (select ${repeatTo('a.b::int as c,', n)} x from t)`,
+  'a long number': n => `create table t (ts timestamp) timestamp(ts) partition by day ttl ${repeatTo('9', n)} days`,
+  'a long row of zeros': n =>
+    `create table t (ts timestamp) timestamp(ts) partition by day ttl ${repeatTo('0', n)}1 days`,
+  'an array of many dimensions': n => `create table t (a double${repeatTo('[]', n)})`,
+  'many volumes': n => `CREATE TABLE 't' ( \n\ta INT\n)${repeatTo(', IN VOLUME x', n)}`,
+  'columns that look like types': n => `CREATE TABLE 't' ( \n\ta${repeatTo(' SYMBOL INDEX TYPE', n)} x\n);`,
+  'a column that looks like arrays': n => `CREATE TABLE 't' ( \n\ta${repeatTo(' DOUBLE[][][][]', n)} x\n);`,
+  'many parentheses after a PARQUET setting': n => `CREATE TABLE 't' ( \n\ta INT PARQUET(${repeatTo(')', n)} x\n);`,
+  'a long name': n => `CREATE TABLE 't' ( \n\t${repeatTo('é', n)} INT\n);`,
+  'almost clean columns': n => `CREATE TABLE 't' ( \n${repeatTo('\ta INT,\n', n)}`,
+  'almost clean keys': n => `CREATE TABLE 't' ( \n\ta INT\n)\nDEDUP UPSERT KEYS(${repeatTo('a,', n)}`,
+  'quotes in comments': n => `create table t (a int ${repeatTo("-- '\n", n)})`,
+  'comments in comments': n => `create table t (a int ${repeatTo('/*', n)}`,
+  'many owners': n => `create view v as (select 1) ${repeatTo('owned by ', n)}`,
+  'many semicolons': n => `create table t (a int)${repeatTo(';', n)}`,
+  'many password clauses': n => `create user u ${repeatTo('with no password ', n)}`,
+};
+
+/** The processor time in milliseconds of the fastest of a few runs. */
+function timeOf(work: () => void, runs = 3): number {
+  const times = Array.from({ length: runs }, () => {
+    const start = process.cpuUsage();
+    work();
+    return process.cpuUsage(start).user / 1000;
+  });
+  return Math.min(...times);
+}
+
+for (const [title, text] of Object.entries(HOSTILE))
+  test(`comparison time is linear in the input: ${title}`, t => {
+    const compareAll = (length: number) => {
+      const statement = text(length);
+      repair(statement);
+      compareStatements(statement, statement.replace(/create/i, 'CREATE  '));
+    };
+    const [short, long] = [2 ** 15, 2 ** 18].map(length => timeOf(() => compareAll(length))) as [number, number];
+    t.true(long < Math.max(short, 40) * 8 * 4, `${short} ms, eight times as much ${long} ms`);
+  });
+
+test('100,000 columns are compared within seconds', t => {
+  const columns = Array.from({ length: 100_000 }, (_, i) => `c${i} int`);
+  const a = `create table t (${columns.join(', ')})`;
+  const b = `create table t (${columns.toReversed().join(', ')})`;
+  const printed = `CREATE TABLE 't' ( \n${columns.map(column => `\t${column.toUpperCase()}`).join(',\n')}\n);`;
+  const time = timeOf(() => {
+    const [reversed, inCapitals] = [b, printed].map(other => compareStatements(a, other).differences);
+    t.deepEqual(
+      reversed?.map(({ property }) => property),
+      ['column order'],
+    );
+    t.is(inCapitals?.length, columns.length, 'each by its name');
+    t.is(repair(printed).statement, printed);
+  }, 1);
+  t.true(time < 8000, `${time} ms`);
+});

@@ -1,0 +1,171 @@
+/*! What a plan decides, against values written by hand from what QuestDB documents or was seen to do on 9.3.4. */
+import { describeOmission, type PlanOptions, planChanges } from '@sqlpipe/plan';
+import { changesOf, engineWith, lossesOf, textsOf } from '../support/plans.js';
+import { test } from '../support/test.js';
+
+const table = (name: string, columns = 'x INT', rest = 'PARTITION BY DAY') =>
+  `CREATE TABLE ${name} (ts TIMESTAMP, ${columns}) TIMESTAMP(ts) ${rest};`;
+const hourly = (name: string, from: string, value: string, body = `from ${from}`) =>
+  `CREATE MATERIALIZED VIEW '${name}' WITH BASE '${from}' REFRESH IMMEDIATE AS (select ${from}.ts, ${value} n ${body} sample by 1h) PARTITION BY DAY;`;
+
+const allowed = (...allowLoss: string[]): PlanOptions => ({ allowLoss });
+
+test('each object is dropped before what it reads from', async t => {
+  const before = [
+    table('t'),
+    'CREATE VIEW v AS (select ts, x from t);',
+    'CREATE VIEW w AS (select ts, x from v);',
+    hourly('m', 't', 'sum(x)'),
+    hourly('n', 'm', 'sum(n)'),
+  ];
+  const all = allowed(...['t', 'v', 'w', 'm', 'n'].map(name => `drop:${name}`));
+  const dropped = (statements: string[]) => statements.map(text => /'(.*)'/.exec(text)?.[1]);
+  const names = dropped(changesOf(await planChanges([], before, all)));
+  t.deepEqual(names.toSorted(), ['m', 'n', 't', 'v', 'w']);
+  for (const [reader, source] of ['wv', 'vt', 'nm', 'mt'])
+    t.true(names.indexOf(reader) < names.indexOf(source), `${reader} before ${source}: ${names}`);
+  const other = [table('t'), table('v'), table('w')];
+  const room = changesOf(await planChanges(other, before, all));
+  t.deepEqual(dropped(room.slice(0, 2)), ['w', 'v'], 'what makes room for a name');
+});
+
+test('a remote copy that goes earlier is a loss, a local one that goes earlier too', async t => {
+  const policy = (rest: string) => [table('t', 'x INT', `PARTITION BY DAY STORAGE POLICY(${rest})`)];
+  const cases: [before: string, after: string, losses: string[]][] = [
+    ['DROP LOCAL 3 DAYS, DROP REMOTE 9 DAYS', 'DROP LOCAL 3 DAYS, DROP REMOTE 8 DAYS', ['ttl:t']],
+    ['DROP LOCAL 3 DAYS', 'DROP LOCAL 3 DAYS, DROP REMOTE 9 DAYS', ['ttl:t']],
+    ['DROP LOCAL 3 DAYS, DROP REMOTE 1 MONTH', 'DROP LOCAL 3 DAYS, DROP REMOTE 30 DAYS', ['ttl:t']],
+    ['DROP LOCAL 3 DAYS, DROP REMOTE 9 DAYS', 'DROP LOCAL 2 DAYS, DROP REMOTE 9 DAYS', ['ttl:t']],
+    ['DROP LOCAL 3 DAYS, DROP REMOTE 9 DAYS', 'DROP LOCAL 4 DAYS, DROP REMOTE 10 DAYS', []],
+  ];
+  for (const [before, after, losses] of cases) {
+    const plan = await planChanges(policy(after), policy(before), { enterprise: true });
+    t.deepEqual(lossesOf(plan), losses, `${before} to ${after}`);
+    t.is(changesOf(plan).length, losses.length === 0 ? 1 : 0);
+  }
+});
+
+test('a key that goes is a loss, also if another one comes', async t => {
+  const keys = (names: string) => [table('t', 'x INT, y INT', `PARTITION BY DAY WAL DEDUP UPSERT KEYS(${names})`)];
+  const cases: [before: string, after: string, statements: string[], losses: string[]][] = [
+    ['ts,x', 'ts,y', ['ts,y'], ['keys:t']],
+    ['ts,x,y', 'ts,y', ['ts,y'], ['keys:t']],
+    ['ts', 'ts,x', ['ts,x'], []],
+  ];
+  for (const [before, after, statements, losses] of cases) {
+    const careful = await planChanges(keys(after), keys(before));
+    t.deepEqual(lossesOf(careful), losses, `${before} to ${after}`);
+    const { length } = changesOf(careful);
+    t.is(length, losses.length === 0 ? 1 : 0);
+    t.deepEqual(
+      changesOf(await planChanges(keys(after), keys(before), allowed('keys:t'))),
+      statements.map(names => `ALTER TABLE 't' DEDUP ENABLE UPSERT KEYS(${names});`),
+    );
+  }
+});
+
+test('what joins a materialized view that lost its history has lost it too', async t => {
+  const joined = (value: string) => hourly('n', 't', value, 'from t asof join m');
+  const schema = (of: string) => [table('t'), hourly('m', 't', `${of}(x)`), joined(`${of}(t.x)`)];
+  const askHistory = async ({ name }: { name: string }) => ({
+    answer: name === 'm' ? { lost: 1, total: 2, first: '2024-01-01', last: '2024-01-01' } : ('kept' as const),
+    columns: undefined,
+  });
+  const plan = (...names: string[]) => planChanges(schema('max'), schema('min'), { askHistory, ...allowed(...names) });
+  t.deepEqual(lossesOf(await plan()), ['history:m', 'history:n']);
+  t.deepEqual(lossesOf(await plan('history:m')), ['history:n']);
+  t.deepEqual((await plan('history:m', 'history:n')).omissions, []);
+});
+
+test('the rows of a renamed table are those of its views, another table of its name has others', t => {
+  const schema = [table('t'), table('u'), hourly('m', 't', 'sum(x)')];
+  const lossesAfter = (...statements: string[]) => {
+    const engine = engineWith(schema);
+    const effects = statements.flatMap(statement => engine.execute(statement).effects);
+    return effects.flatMap(({ loss, object }) => (loss === 'history' ? [object] : []));
+  };
+  const again = hourly('m', 'old', 'sum(x)');
+  t.deepEqual(lossesAfter('RENAME TABLE t TO old', 'DROP MATERIALIZED VIEW m', again), []);
+  t.deepEqual(lossesAfter('RENAME TABLE t TO older', 'RENAME TABLE older TO old', 'DROP MATERIALIZED VIEW m'), []);
+  const refresh = 'REFRESH MATERIALIZED VIEW m FULL';
+  t.deepEqual(lossesAfter('RENAME TABLE t TO T', refresh), []);
+  t.deepEqual(lossesAfter('RENAME TABLE t TO t', 'DROP TABLE t', refresh), ['m']);
+  t.deepEqual(lossesAfter('RENAME TABLE t TO old', table('t'), refresh), ['m']);
+  t.deepEqual(lossesAfter('RENAME TABLE t TO old', 'RENAME TABLE u TO t', refresh), ['m']);
+  t.deepEqual(lossesAfter('DROP TABLE t', 'RENAME TABLE u TO t', refresh), ['m']);
+});
+
+/** As 9.3.4 reports a query that fails on its rows. */
+const FAILED = ['[-1]: timestamp type mismatch', 'inconvertible value: 1000 [INT -> DECIMAL(2,0)]'];
+
+test('a view that failed on its rows is refreshed only after they have become others', async t => {
+  const schema = (type: string, more = '') => [table('t', `x ${type}${more}`), hourly('m', 't', 'sum(x)')];
+  for (const reason of FAILED) {
+    const options = { health: { invalid: new Map([['m', reason]]) } };
+    const same = await planChanges(schema('INT', ', y INT'), schema('INT'), options);
+    t.deepEqual(textsOf(same), ["ALTER TABLE 't' ADD COLUMN y INT;"]);
+    t.deepEqual(changesOf(await planChanges(schema('LONG'), schema('INT'), options)), [
+      "ALTER TABLE 't' ALTER COLUMN x TYPE LONG;",
+      "REFRESH MATERIALIZED VIEW 'm' FULL;",
+    ]);
+    t.deepEqual(same.omissions.map(describeOmission), [
+      `materialized view 'm': left out: a repair: its query would fail again on the same rows: ${reason}`,
+    ]);
+  }
+  const health = { invalid: new Map([['m', 'drop column operation']]) };
+  const repaired = await planChanges(schema('INT'), schema('INT'), { health });
+  t.deepEqual(changesOf(repaired), ["REFRESH MATERIALIZED VIEW 'm' FULL;"]);
+});
+
+test('only a full refresh repairs a view', t => {
+  const health = { invalid: new Map([['m', 'drop column operation']]) };
+  for (const [how, repaired] of [
+    ['INCREMENTAL', []],
+    ['RANGE FROM 0 TO 1', []],
+    ['FULL', ['m']],
+  ] as const) {
+    const engine = engineWith([table('t'), hourly('m', 't', 'sum(x)')], { health });
+    const { effects } = engine.execute(`REFRESH MATERIALIZED VIEW m ${how}`);
+    const found = effects.flatMap(({ effect, object }) => (effect === 'repaired' ? [object] : []));
+    t.deepEqual(found, [...repaired], how);
+  }
+});
+
+test('a view is stated again only if one below it reads from something else', async t => {
+  const schema = (columns: string) => [
+    table('t'),
+    `CREATE VIEW v AS (select ${columns});`,
+    'CREATE VIEW w AS (select x from v);',
+  ];
+  const others = [table('u'), 'CREATE VIEW t2 AS (select x from t);'];
+  const cases: [columns: string, altered: string[]][] = [
+    ['x from t', []],
+    ['x, ts from t', ['v']],
+    ['x from t2', ['v']],
+    ['t.x from t join u on (x)', ['v', 'w']],
+  ];
+  for (const [columns, altered] of cases) {
+    const plan = await planChanges([...schema(columns), ...others], [...schema('x from t'), ...others]);
+    t.deepEqual(
+      textsOf(plan).map(text => /^ALTER VIEW '(.)'/.exec(text)?.[1]),
+      altered,
+    );
+  }
+});
+
+test('a view whose sources have changed below it cannot be queried until its query is stated again', t => {
+  const engine = engineWith([
+    table('t'),
+    table('u'),
+    'CREATE VIEW v AS (select x from t);',
+    'CREATE VIEW w AS (select x from v);',
+  ]);
+  const health = (statement: string) =>
+    engine.execute(statement).effects.map(({ effect, object }) => `${effect} ${object}`);
+  t.deepEqual(health('ALTER VIEW v AS (select x from u)'), ['invalidated w']);
+  t.deepEqual(health('COMPILE VIEW w'), []);
+  t.deepEqual(health('ALTER VIEW w AS (select x from v)'), ['repaired w']);
+  t.deepEqual(health('ALTER VIEW v AS (select x, ts from u)'), []);
+  t.deepEqual(health('CREATE OR REPLACE VIEW v AS (select x from t)'), ['invalidated w']);
+  t.deepEqual(health('CREATE OR REPLACE VIEW v AS (select x from u)'), ['repaired w']);
+});

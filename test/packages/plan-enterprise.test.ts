@@ -1,0 +1,99 @@
+/*! Plans for schemas with access control: what sqldiff --alter makes of users, groups, rights, owners and storage policies. */
+import { planChanges } from '@sqlpipe/plan';
+import { enterprisePair } from '../support/enterprise-pairs.js';
+import { executeAll, lossesOf, textsOf } from '../support/plans.js';
+import { test } from '../support/test.js';
+
+const TABLE = 'CREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY;';
+const ANN = 'CREATE USER ann;';
+
+test('plans for random pairs with access control lead where they should, and a second one has nothing to do', async t => {
+  for (let seed = 0; seed < 100; seed++) {
+    const { before, after, renamed, changes } = enterprisePair(seed);
+    const allowLoss = lossesOf(await planChanges(after, before, { renamed }));
+    const plan = await planChanges(after, before, { renamed, allowLoss });
+    const result = await executeAll(before, textsOf(plan));
+    const again = await planChanges(after, result, { renamed, allowLoss });
+    t.deepEqual(textsOf(again), [], `seed ${seed}: ${changes}`);
+  }
+});
+
+const CASES: [what: string, before: string[], after: string[], plan: string[]][] = [
+  [
+    'a group with another alias',
+    ["CREATE GROUP staff WITH EXTERNAL ALIAS 'it''s';", "CREATE GROUP ops WITH EXTERNAL ALIAS 'ops';"],
+    ["CREATE GROUP staff WITH EXTERNAL ALIAS 'theirs';", 'CREATE GROUP ops;'],
+    [
+      "ALTER GROUP ops DROP EXTERNAL ALIAS 'ops';",
+      "ALTER GROUP staff DROP EXTERNAL ALIAS 'it''s';",
+      "ALTER GROUP staff WITH EXTERNAL ALIAS 'theirs';",
+    ],
+  ],
+  [
+    'a right given with the grant option and without',
+    [ANN],
+    [ANN, 'GRANT HTTP TO ann WITH GRANT OPTION;', 'GRANT HTTP TO ann;'],
+    ['GRANT HTTP TO ann WITH GRANT OPTION;'],
+  ],
+  [
+    'a right on more that would take the place of one with the grant option',
+    [ANN, TABLE, 'GRANT SELECT ON t TO ann WITH GRANT OPTION;'],
+    [ANN, TABLE, 'GRANT SELECT ON t TO ann WITH GRANT OPTION;', 'GRANT SELECT TO ann;'],
+    ['REVOKE SELECT ON t FROM ann;', 'GRANT SELECT TO ann;', 'GRANT SELECT ON t TO ann WITH GRANT OPTION;'],
+  ],
+  [
+    'a right on more that goes, and takes one on less with it',
+    [ANN, TABLE, 'GRANT SELECT ON t TO ann;', 'GRANT SELECT ON t(x) TO ann WITH GRANT OPTION;'],
+    [ANN, TABLE, 'GRANT SELECT ON t(x) TO ann WITH GRANT OPTION;'],
+    ['REVOKE SELECT ON t FROM ann;', 'GRANT SELECT ON t(x) TO ann WITH GRANT OPTION;'],
+  ],
+  [
+    'all permissions that go, and take each one with them',
+    [ANN, TABLE, 'GRANT ALL, INSERT ON t TO ann;'],
+    [ANN, TABLE, 'GRANT INSERT ON t TO ann;'],
+    ['REVOKE ALL ON t FROM ann;', 'GRANT INSERT ON t TO ann;'],
+  ],
+  [
+    'a view with another owner',
+    [ANN, TABLE, 'CREATE VIEW v AS (select x from t) OWNED BY ann;'],
+    [ANN, TABLE, 'CREATE VIEW v AS (select x from t) OWNED BY bob;'],
+    [],
+  ],
+];
+
+for (const [what, before, after, plan] of CASES)
+  test(`planned: ${what}`, async t => {
+    const { statements } = await planChanges(after, before);
+    t.deepEqual(
+      statements.map(({ statement }) => statement),
+      plan,
+    );
+  });
+
+test('a service account with another owner, and one with another password, are listed', async t => {
+  const before = [ANN, "CREATE USER bob WITH PASSWORD 'a';", 'CREATE SERVICE ACCOUNT app OWNED BY ann;'];
+  const after = [ANN, "CREATE USER bob WITH PASSWORD 'b';", 'CREATE SERVICE ACCOUNT app OWNED BY bob;'];
+  const { statements, omissions } = await planChanges(after, before);
+  t.deepEqual(statements, []);
+  t.deepEqual(
+    omissions.map(({ what, reason }) => `${what}: ${reason}`),
+    [
+      'credentials: *** to ***: cannot be altered: no server shows them',
+      'owner: ann to bob: cannot be altered: no statement changes an owner',
+    ],
+  );
+});
+
+test('who is dropped loses what was given before', async t => {
+  const { statements } = await planChanges(
+    [TABLE, 'GRANT SELECT ON t TO ann;'],
+    [ANN, TABLE, 'GRANT SELECT ON t TO ann;'],
+    {
+      allowLoss: ['drop-user:ann'],
+    },
+  );
+  t.deepEqual(
+    statements.map(({ statement }) => statement),
+    ['DROP USER ann;', 'GRANT SELECT ON t TO ann;'],
+  );
+});

@@ -1,0 +1,97 @@
+/*! Plans for what QuestDB 9.4 and 10 have: posting indexes, formats, storage policies, live views. */
+import { planChanges } from '@sqlpipe/plan';
+import { test } from '../support/test.js';
+
+const sensors = (column: string, rest = '') =>
+  `CREATE TABLE t (ts TIMESTAMP, s SYMBOL, ${column}, d INT) timestamp(ts) PARTITION BY DAY${rest};`;
+const liveView = (clauses: string, column = 'c') =>
+  `CREATE LIVE VIEW l FLUSH EVERY 5s ${clauses} AS (SELECT ts, ${column}, count(*) OVER (PARTITION BY s ORDER BY ts ROWS 3 PRECEDING) n FROM t);`;
+
+test('the forms of QuestDB 9.4 and 10 that an ALTER changes', async t => {
+  for (const [before, after, plan] of [
+    [
+      [sensors('c SYMBOL')],
+      [sensors('c SYMBOL INDEX TYPE POSTING DELTA INCLUDE (d)')],
+      ["ALTER TABLE 't' ALTER COLUMN c ADD INDEX TYPE POSTING DELTA INCLUDE (d, ts);"],
+    ],
+    [
+      [sensors('c SYMBOL INDEX')],
+      [sensors('c SYMBOL INDEX TYPE POSTING EF')],
+      ["ALTER TABLE 't' ALTER COLUMN c DROP INDEX;", "ALTER TABLE 't' ALTER COLUMN c ADD INDEX TYPE POSTING EF;"],
+    ],
+    [[sensors('c INT')], [sensors('c INT', ' FORMAT PARQUET')], ["ALTER TABLE 't' SET FORMAT PARQUET;"]],
+    [[sensors('c INT', ' FORMAT PARQUET')], [sensors('c INT')], ["ALTER TABLE 't' SET FORMAT NATIVE;"]],
+    [
+      [sensors('c INT', ' STORAGE POLICY(TO PARQUET 3d)')],
+      [sensors('c INT', ' STORAGE POLICY(TO PARQUET 3d, TO REMOTE 1w)')],
+      ["ALTER TABLE 't' SET STORAGE POLICY(TO PARQUET 3 DAYS, TO REMOTE 1 WEEK);"],
+    ],
+    [
+      [sensors('c INT', ' STORAGE POLICY(TO PARQUET 3d)')],
+      [sensors('c INT')],
+      ["ALTER TABLE 't' DROP STORAGE POLICY;"],
+    ],
+    [
+      [sensors('c DOUBLE')],
+      [sensors('c DOUBLE PARQUET(default, zstd(3), BLOOM_FILTER)')],
+      ["ALTER TABLE 't' ALTER COLUMN c SET PARQUET(default, zstd(3), bloom_filter);"],
+    ],
+    [[sensors('c INT')], [sensors('c INT NOT NULL')], []],
+    [
+      [sensors('c INT'), 'CREATE USER u;', 'GRANT SELECT ON t(ts, s) TO u;'],
+      [sensors('c INT'), 'CREATE USER u;', 'GRANT SELECT ON t(* EXCLUDE (c)) TO u;'],
+      ['GRANT SELECT ON t(d) TO u;'],
+    ],
+    [
+      [sensors('c INT'), 'CREATE USER u;', 'GRANT SELECT ON t(ts, s, c, d) TO u;'],
+      [sensors('c INT'), 'CREATE USER u;', 'GRANT SELECT ON t(*) TO u;'],
+      [],
+    ],
+    [[sensors('c INT'), liveView('START FROM NOW')], [sensors('c INT'), liveView('START FROM NOW IN MEMORY 5s')], []],
+    [[sensors('c INT')], [sensors('c INT'), liveView('START FROM NOW')], [liveView('START FROM NOW')]],
+  ] as const) {
+    const { statements, omissions } = await planChanges([...after], [...before]);
+    t.deepEqual(
+      statements.map(({ statement }) => statement),
+      [...plan],
+    );
+    t.deepEqual(omissions, []);
+  }
+});
+
+test('a live view is not made invalid: what would do that is left out, and its loss has a name', async t => {
+  const listed = async (after: string[], before: string[], allowLoss: string[] = []) => {
+    const { statements, omissions } = await planChanges(after, before, { allowLoss });
+    return [
+      ...statements.map(({ statement, costs }) => `${statement.split(' AS ')[0]}: ${costs.join('; ')}`),
+      ...omissions.map(({ reason, losses = [] }) => `- ${reason} ${losses.map(each => each.object).join()}`),
+    ];
+  };
+  const now = [sensors('c INT'), liveView('START FROM NOW')];
+  t.deepEqual(await listed([sensors('c LONG'), liveView('START FROM NOW')], now), [
+    "- invalidates live view 'l': change column type operation [column=c] ",
+  ]);
+  const other = [sensors('c INT'), liveView('START FROM BEGINNING')];
+  t.deepEqual(await listed(other, now), ["- loses live view 'l' and its rows l"]);
+  t.deepEqual(await listed(other, now, ['drop:l']), [
+    "DROP LIVE VIEW 'l';: makes way for live view 'l'; CREATE follows",
+    'CREATE LIVE VIEW l FLUSH EVERY 5s START FROM BEGINNING: metadata only',
+  ]);
+  t.deepEqual(await listed([sensors('c INT')], now), ["- loses live view 'l' and its rows l"]);
+  const withoutC = [sensors('c INT').replace(' c INT,', ''), liveView('START FROM NOW', 'd')];
+  t.deepEqual(await listed(withoutC, now, ['drop:l', 'drop:t.c']), [
+    "ALTER TABLE 't' DROP COLUMN c;: loses column 'c'; invalidates live view 'l': drop column operation [column=c]; CREATE follows",
+    "DROP LIVE VIEW 'l';: makes way for live view 'l'; CREATE follows",
+    'CREATE LIVE VIEW l FLUSH EVERY 5s START FROM NOW: metadata only',
+  ]);
+});
+
+test('live views are planned for a server that has them', async t => {
+  const after = [sensors('c INT'), liveView('START FROM NOW')];
+  for (const [version, count] of [
+    ['9.4.4', 0],
+    ['10.0.0', 1],
+    [undefined, 1],
+  ] as const)
+    t.is((await planChanges(after, [sensors('c INT')], { version })).statements.length, count);
+});

@@ -1,0 +1,91 @@
+/*! What a plan says of its costs and of what is lost for good, and the way back from it; without a server. */
+import { planChanges, planUndo, type UndoOptions } from '@sqlpipe/plan';
+import { executeAll, lossesOf, textsOf } from '../support/plans.js';
+import { schemaPair } from '../support/schema-pairs.js';
+import { test } from '../support/test.js';
+
+test('what cannot be undone comes last, and columns are dropped before materialized views are created', async t => {
+  const before = [
+    'CREATE TABLE t (ts TIMESTAMP, b INT, x LONG) timestamp(ts) PARTITION BY DAY;',
+    'CREATE TABLE u (a INT);',
+    'CREATE VIEW v AS (select ts, b from t);',
+  ];
+  const after = [
+    'CREATE TABLE t (ts TIMESTAMP, x LONG, c INT) timestamp(ts) PARTITION BY DAY TTL 1 DAY;',
+    'CREATE TABLE w (a INT);',
+    'CREATE VIEW v AS (select ts, c from t);',
+    'CREATE MATERIALIZED VIEW m WITH BASE t AS (select ts, sum(x) n from t sample by 1h) PARTITION BY DAY;',
+    'CREATE VIEW z AS (select n from m);',
+  ];
+  const plan = await planChanges(after, before, { allowLoss: ['drop:t.b', 'drop:u', 'ttl:t'] });
+  t.deepEqual(
+    textsOf(plan).map(statement => statement.split(/ AS| \(/)[0]),
+    [
+      "ALTER TABLE 't' ADD COLUMN c INT;",
+      "ALTER VIEW 'v'",
+      'CREATE TABLE w',
+      "ALTER TABLE 't' DROP COLUMN b;",
+      'CREATE MATERIALIZED VIEW m WITH BASE t',
+      'CREATE VIEW z',
+      "ALTER TABLE 't' SET TTL 1 DAY;",
+      "DROP TABLE 'u';",
+    ],
+  );
+});
+
+test('the head of a plan says what is done with the rows, and what nothing undoes', async t => {
+  const before = [
+    'CREATE TABLE t (ts TIMESTAMP, x INT, y INT) timestamp(ts) PARTITION BY DAY;',
+    'CREATE TABLE k (ts TIMESTAMP) timestamp(ts) PARTITION BY DAY;',
+    'CREATE MATERIALIZED VIEW m WITH BASE t AS (select ts, count() n from t sample by 1h) PARTITION BY DAY;',
+  ];
+  const after = [
+    'CREATE TABLE renamed (ts TIMESTAMP, x LONG) timestamp(ts) PARTITION BY DAY;',
+    'CREATE TABLE k (ts TIMESTAMP) timestamp(ts) PARTITION BY HOUR;',
+    'CREATE MATERIALIZED VIEW m WITH BASE renamed AS (select ts, count() n from renamed sample by 1h) PARTITION BY DAY;',
+  ];
+  const sizes = new Map([
+    ['t', { rows: 6_000_000, bytes: 239_600_000 }],
+    ['k', { rows: 1, bytes: 900 }],
+  ]);
+  const { remarks } = await planChanges(after, before, {
+    renamed: ['t=renamed'],
+    rebuild: ['k'],
+    allowLoss: ['drop:t.y', 'history:m'],
+    askSizes: async () => sizes,
+  });
+  t.deepEqual(remarks.slice(0, 3), [
+    "table 'k' (1 row, 900 bytes): copies it, which needs as much free disk; the server does not say how much it has",
+    "table 't' (6,000,000 rows, 240 MB): rewrites column 'x'; computes materialized view 'm' from it",
+    "statements that nothing undoes: 10, 11 (ALTER TABLE 'renamed' DROP COLUMN y; DROP MATERIALIZED VIEW 'm')",
+  ]);
+});
+
+test('random pairs: the way back leads to the schema before the plan, except for what it lists', async t => {
+  let complete = 0;
+  for (let seed = 0; seed < 60; seed++) {
+    const { before, after, renamed } = schemaPair(seed);
+    const plan = await planChanges(after, before, {
+      renamed,
+      allowLoss: lossesOf(await planChanges(after, before, { renamed })),
+    });
+    const undo = await planUndo(plan, before);
+    const result = await executeAll(await executeAll(before, textsOf(plan)), textsOf(undo));
+    const rest = await planChanges(before, result);
+    if (undo.omissions.length === 0) t.deepEqual(textsOf(rest), [], `seed ${seed}`);
+    complete += Number(undo.omissions.length === 0);
+  }
+  t.true(complete > 10, `${complete}`);
+});
+
+test('the way back does not depend on what the server holds before the plan', async t => {
+  const [before, after] = ['x', 'y'].map(column => [
+    `CREATE TABLE t (ts TIMESTAMP, ${column} LONG) timestamp(ts) PARTITION BY DAY;`,
+    `CREATE MATERIALIZED VIEW m WITH BASE t AS (select ts, sum(${column}) n from t sample by 1h) PARTITION BY DAY;`,
+  ]) as [string[], string[]];
+  const options = { askHistory: async () => ({ answer: 'unknown', columns: undefined }) as const, keepExtra: true };
+  const plan = await planChanges(after, before, { renamed: ['t.x=y'], allowLoss: ['history:m'] });
+  const undo = await planUndo(plan, before, options as UndoOptions);
+  t.deepEqual(undo.omissions, []);
+  t.deepEqual(await executeAll(await executeAll(before, textsOf(plan)), textsOf(undo)), await executeAll(before, []));
+});

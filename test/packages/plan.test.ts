@@ -1,0 +1,362 @@
+/*! The planner alone: plans for schemas in memory, checked without a server. */
+import { formatLoss, planChanges } from '@sqlpipe/plan';
+import { databases } from '../support/databases.js';
+import { changesOf, executeAll, lossesOf, textsOf } from '../support/plans.js';
+import { schemaPair } from '../support/schema-pairs.js';
+import { test } from '../support/test.js';
+
+test('random pairs: a plan loses nothing unless allowed, and a second plan is empty', async t => {
+  for (let seed = 0; seed < 400; seed++) {
+    const { before, after, renamed, changes } = schemaPair(seed);
+    const careful = await planChanges(after, before, { renamed });
+    const lossy = careful.statements.flatMap(({ effects }) =>
+      effects.filter(({ effect, kind }) => effect === 'lost' && kind === 'table'),
+    );
+    t.deepEqual(lossy, [], `seed ${seed}: ${changes}`);
+    const allowLoss = lossesOf(careful);
+    const bold = await planChanges(after, before, { renamed, allowLoss });
+    const named = new Set(careful.omissions.filter(({ losses }) => losses).map(({ what }) => what));
+    const again = bold.omissions.filter(({ losses, what }) => losses && named.has(what));
+    t.deepEqual(again, [], `seed ${seed}: all names that a change needs stand in the first message`);
+    const result = await executeAll(before, textsOf(bold));
+    const second = await planChanges(after, result, { renamed, allowLoss });
+    t.deepEqual(textsOf(second), [], `seed ${seed}: ${changes}`);
+  }
+});
+
+test('recorded databases: a plan omits nothing if all losses are allowed', async t => {
+  for (const [i, a] of databases.entries())
+    for (const b of databases.slice(i, i + 2)) {
+      const allowLoss = lossesOf(await planChanges(a.statements, b.statements));
+      const { statements, omissions } = await planChanges(a.statements, b.statements, { allowLoss });
+      if (a === b) t.deepEqual({ statements, omissions }, { statements: [], omissions: [] }, a.name);
+      else t.true(statements.length > 0);
+      t.deepEqual(
+        omissions.filter(({ losses }) => losses),
+        [],
+        `${a.name} from ${b.name}`,
+      );
+    }
+  t.pass();
+});
+
+test('names in allowLoss and renamed may contain dots', async t => {
+  const [dotted, plain, third] = [
+    `CREATE TABLE 'a.b' (c INT, "x y" INT);`,
+    'CREATE TABLE a (b INT, c INT);',
+    `CREATE TABLE 'a.b.d' (e INT);`,
+  ];
+  const before = [dotted, plain, third];
+  const listOmissions = async (after: string[], allowLoss: string[] = []) =>
+    lossesOf(await planChanges(after, before, { allowLoss }));
+  const withoutXy = [dotted.replace(', "x y" INT', ''), plain, third];
+  t.deepEqual(await listOmissions(withoutXy), ["drop:'a.b'.'x y'"]);
+  t.deepEqual(await listOmissions(withoutXy, ['drop:a.b.x y']), []);
+  t.deepEqual(await listOmissions(withoutXy, ["drop:'a.b'.'x y'"]), []);
+  t.deepEqual(await listOmissions([dotted, plain.replace(', c INT', ''), third], ['drop:a.c']), []);
+  await t.throwsAsync(() => listOmissions([plain, third], ['drop:a.b']), {
+    message: "'a.b' can be 'a.b' or 'a'.'b'; write one of them, with its quotes",
+  });
+  t.deepEqual(await listOmissions([plain, third], ["drop:'a.b'"]), []);
+  const { notes } = await planChanges(before, before, { allowLoss: ['drop:nothing.of.this'] });
+  t.deepEqual(notes, ['--allow-loss drop:nothing.of.this: nothing of this name is lost']);
+  for (const name of ['a', 'a.b', 'lose:a'])
+    await t.throwsAsync(() => listOmissions(before, [name]), {
+      message: /not the name of a loss; sqldiff --alter prints/,
+    });
+  await t.throwsAsync(() => planChanges(before, before, { renamed: ['a.b'] }), {
+    message: "--renamed must be OLD=NEW, not 'a.b'",
+  });
+  await t.throwsAsync(() => planChanges(before, [dotted, third], { renamed: ['u=a'] }), {
+    message: "--renamed u=a: B has no 'u'",
+  });
+});
+
+test('a loss is allowed by its own name only', async t => {
+  const table = 'CREATE TABLE t (ts TIMESTAMP, x INT, y INT) timestamp(ts) PARTITION BY DAY DEDUP UPSERT KEYS(ts,x);';
+  const cases: [after: string[], losses: string[]][] = [
+    [[], ['drop:t']],
+    [[table.replace(', y INT', '')], ['drop:t.y']],
+    [[table.replace('y INT', 'y SHORT')], ['values:t.y']],
+    [[table.replace('BY DAY', 'BY DAY TTL 3 DAYS')], ['ttl:t']],
+    [[table.replace('KEYS(ts,x)', 'KEYS(ts)')], ['keys:t']],
+  ];
+  const names = cases.flatMap(([, losses]) => losses);
+  for (const [after, losses] of cases) {
+    t.deepEqual(lossesOf(await planChanges(after, [table])), losses);
+    const others = names.filter(name => !losses.includes(name));
+    t.deepEqual(lossesOf(await planChanges(after, [table], { allowLoss: others })), losses);
+    const { omissions, allowedLosses } = await planChanges(after, [table], { allowLoss: names });
+    t.deepEqual(omissions, []);
+    t.deepEqual(allowedLosses, losses);
+  }
+});
+
+test('a column that A has in the middle is added, and the order alone is no difference', async t => {
+  const table = (columns: string) => `CREATE TABLE t (ts TIMESTAMP, ${columns}) timestamp(ts) PARTITION BY DAY;`;
+  const note = "table 't': its columns keep their order, which differs from that of A; --rebuild t changes it";
+  const added = await planChanges([table('x INT, n INT, y INT')], [table('x INT, y INT')]);
+  t.deepEqual(textsOf(added), ["ALTER TABLE 't' ADD COLUMN n INT;"]);
+  const same = await planChanges([table('y INT, x INT')], [table('x INT, y INT')]);
+  for (const { omissions, notes } of [added, same]) t.deepEqual([omissions, notes], [[], [note]]);
+});
+
+test('a change that ALTER cannot make is omitted with its reason', async t => {
+  const table = (columns: string, rest: string) => `CREATE TABLE t (ts TIMESTAMP, ${columns}) timestamp(ts) ${rest};`;
+  const cases: [before: string, after: string, expected: string][] = [
+    [
+      table('x INT', 'PARTITION BY DAY'),
+      table('x INT', 'PARTITION BY HOUR'),
+      'partitioning: DAY to HOUR: cannot be altered: needs a new table; --rebuild t makes one',
+    ],
+    [
+      table('x INT', 'PARTITION BY DAY'),
+      table('x UUID', 'PARTITION BY DAY'),
+      "column 'x': INT to UUID: cannot be altered: no conversion between these types: needs a new table; --rebuild t makes one",
+    ],
+    [
+      table('x INT', 'PARTITION BY DAY'),
+      table('x INT', 'PARTITION BY DAY BYPASS WAL'),
+      'WAL: enabled to bypassed: cannot be altered: ALTER TABLE … SET TYPE has an effect only after a restart of the server',
+    ],
+    [
+      table('x INT', 'PARTITION BY MONTH TTL 1 MONTH'),
+      table('x INT', 'PARTITION BY MONTH'),
+      'TTL: 1 MONTH to none: cannot be altered: with partitions by month or year, a TTL can be changed, but not removed',
+    ],
+    [
+      'CREATE TABLE t (x INT);',
+      'CREATE TABLE t (X INT);',
+      "column 'X' name: x to X: cannot be altered: changing only the case of a name needs two renames",
+    ],
+  ];
+  for (const [before, after, expected] of cases) {
+    const { omissions } = await planChanges([after], [before]);
+    t.deepEqual(
+      omissions.map(({ what, reason }) => `${what}: ${reason}`),
+      [expected],
+    );
+  }
+});
+
+const BASE = 'CREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY;';
+const VIEW =
+  "CREATE MATERIALIZED VIEW 'm' WITH BASE 't' REFRESH MANUAL AS (select ts, sum(x) n from t sample by 1h) PARTITION BY DAY;";
+const OVER_IT =
+  "CREATE MATERIALIZED VIEW 'over it' WITH BASE 'm' REFRESH IMMEDIATE AS (select ts, sum(n) n from m sample by 1d) PARTITION BY MONTH;";
+
+test('materialized views whose columns get other types are created again, where that loses nothing', async t => {
+  const [before, after] = [
+    [BASE, VIEW, OVER_IT],
+    [BASE.replace('x INT', 'x DOUBLE'), VIEW, OVER_IT],
+  ];
+  const planned = await planChanges(after, before);
+  t.deepEqual(planned.omissions, []);
+  t.deepEqual(changesOf(planned), [
+    "ALTER TABLE 't' ALTER COLUMN x TYPE DOUBLE;",
+    "DROP MATERIALIZED VIEW 'm';",
+    VIEW,
+    "REFRESH MATERIALIZED VIEW 'm' FULL;",
+    "DROP MATERIALIZED VIEW 'over it';",
+    OVER_IT,
+  ]);
+  const plan = await planChanges([after[0] as string], before, { keepExtra: true });
+  t.deepEqual(plan.omissions, []);
+  const rebuilt = await planChanges([(after[0] as string).replace('DAY', 'HOUR'), VIEW], [BASE, VIEW], {
+    rebuild: ['t'],
+  });
+  t.deepEqual(changesOf(rebuilt).slice(-3), [
+    "DROP MATERIALIZED VIEW 'm';",
+    VIEW,
+    "REFRESH MATERIALIZED VIEW 'm' FULL;",
+  ]);
+});
+
+/** Answers that no row is in the way of a change. */
+const noRows = () => Promise.resolve([0, 0]);
+
+/** Answers for some views that they hold rows that nothing can compute again, for all others that they do not. */
+const lostIn =
+  (...names: string[]) =>
+  async ({ name }: { name: string }) => ({
+    answer: names.includes(name) ? { lost: 60, total: 73, first: '2026-01-01', last: '2026-11-20' } : ('kept' as const),
+    columns: [
+      { name: 'ts', type: 'TIMESTAMP' },
+      { name: 'n', type: 'LONG' },
+    ],
+  });
+
+test('history is lost along chains of views: a plan names each view, and is made if all are allowed', async t => {
+  const before = [BASE, VIEW, OVER_IT];
+  const changes: [what: string, after: string[], names: string[]][] = [
+    ['another query', [BASE, VIEW.replace('sum(x)', 'max(x)'), OVER_IT], []],
+    ['a type', [BASE.replace('x INT', 'x LONG'), VIEW, OVER_IT], []],
+    ['a column', [BASE.replace('x INT', 'x INT, y INT'), VIEW, OVER_IT], []],
+  ];
+  const withY = [BASE.replace('x INT', 'x INT, y INT'), VIEW, OVER_IT];
+  const cases: [after: string[], before: string[], asked: string[], losses: string[]][] = [
+    ...changes.slice(0, 2).flatMap(([, after]): [string[], string[], string[], string[]][] => [
+      [after, before, ['m'], ['history:m', "history:'over it'"]],
+      [after, before, ['over it'], ["history:'over it'"]],
+      [after, before, [], []],
+    ]),
+    [before, withY, ['m'], ['drop:t.y', 'history:m', "history:'over it'"]],
+  ];
+  for (const [after, from, asked, losses] of cases) {
+    const askHistory = lostIn(...asked);
+    const careful = await planChanges(after, from, { askHistory });
+    t.deepEqual(lossesOf(careful), losses);
+    if (losses.length > 0) t.deepEqual(careful.statements, []);
+    for (const left of losses) {
+      const others = losses.filter(each => each !== left);
+      t.deepEqual(lossesOf(await planChanges(after, from, { askHistory, allowLoss: others })), [left]);
+    }
+    const bold = await planChanges(after, from, { askHistory, allowLoss: losses });
+    t.deepEqual(bold.omissions, []);
+    t.true(bold.statements.length > 0);
+  }
+  const [omission] = (await planChanges(changes[0]?.[1] ?? [], before, { askHistory: lostIn('m') })).omissions;
+  t.regex(omission?.reason ?? '', /rows that its query no longer gives: 60 of 73, from 2026-01-01 to 2026-11-20/);
+});
+
+test('the refreshes of a chain of invalid views are left out with all names in one message', async t => {
+  const chain = [
+    'CREATE TABLE b (ts TIMESTAMP, x LONG) timestamp(ts) PARTITION BY DAY;',
+    'CREATE MATERIALIZED VIEW m WITH BASE b AS (select ts, sum(x) n from b sample by 1h) PARTITION BY DAY;',
+    'CREATE MATERIALIZED VIEW d WITH BASE m AS (select ts, sum(n) n from m sample by 1d) PARTITION BY MONTH;',
+  ];
+  const health = {
+    invalid: new Map([
+      ['m', 'rename column operation'],
+      ['d', 'base materialized view is invalidated'],
+    ]),
+  };
+  const answer = { lost: 1, total: 2, first: '2024-01-01T00:00:00.000000Z', last: '2024-01-01T00:00:00.000000Z' };
+  const askHistory = async () => ({ answer, columns: undefined });
+  const { omissions } = await planChanges(chain, chain, { health, askHistory });
+  t.deepEqual(
+    omissions.flatMap(({ losses = [] }) => losses.map(formatLoss)),
+    ['history:m', 'history:d'],
+  );
+  const allowed = await planChanges(chain, chain, { health, askHistory, allowLoss: ['history:m', 'history:d'] });
+  t.deepEqual([allowed.statements.length, allowed.omissions], [2, []]);
+});
+
+test('a deferred view that is created again is filled again, if it had rows', async t => {
+  const view = VIEW.replace('REFRESH MANUAL', 'REFRESH MANUAL DEFERRED');
+  const after = [BASE, view.replace('sum(x)', 'max(x)')];
+  const refresh = "REFRESH MATERIALIZED VIEW 'm' FULL;";
+  t.is(textsOf(await planChanges(after, [BASE, view])).at(-1), refresh);
+  const empty = { health: { neverRefreshed: new Set(['m']) } };
+  t.false(textsOf(await planChanges(after, [BASE, view], empty)).includes(refresh));
+});
+
+test('each view that is computed again is asserted before the first statement that makes this necessary', async t => {
+  const after = [BASE.replace('x INT', 'x LONG'), VIEW, OVER_IT];
+  for (const askHistory of [undefined, lostIn()]) {
+    const texts = textsOf(await planChanges(after, [BASE, VIEW, OVER_IT], { askHistory, askRow: noRows }));
+    t.deepEqual(
+      texts.map(text => text.split(' ', 2).join(' ')),
+      askHistory
+        ? [
+            'SELECT coalesce(sum(CASE',
+            'SELECT coalesce(sum(CASE',
+            'ALTER TABLE',
+            'REFRESH MATERIALIZED',
+            'REFRESH MATERIALIZED',
+          ]
+        : ['SELECT count()', 'SELECT count()', 'ALTER TABLE', 'REFRESH MATERIALIZED', 'REFRESH MATERIALIZED'],
+    );
+  }
+});
+
+test('a view that is invalid in an instance is left out, and the rest is planned', async t => {
+  const broken = 'CREATE VIEW v AS (select missing from t);';
+  const over = 'CREATE VIEW w AS (select * from v);';
+  const options = { skipInvalid: true, askRow: noRows };
+  const plan = await planChanges([BASE.replace('x INT', 'x LONG'), broken, over], [BASE], options);
+  t.deepEqual(textsOf(plan), ["ALTER TABLE 't' ALTER COLUMN x TYPE LONG;"]);
+  t.deepEqual(
+    plan.omissions.map(({ what, reason }) => `${what}: ${reason}`),
+    ["view 'v': it is invalid in A: Invalid column: missing", "view 'w': it is invalid in A: Invalid column: missing"],
+  );
+});
+
+test('a schema with a view that is not valid over its own tables is an error, and nothing is planned', async t => {
+  const view = 'CREATE VIEW v AS (select ts, x from t);';
+  const cases: [after: string[], before: string[], options: object, message: RegExp][] = [
+    [
+      [BASE.replace('x INT', 'y INT'), VIEW],
+      [BASE, VIEW],
+      { renamed: ['t.x=y'] },
+      /^the wanted schema is not valid: materialized view 'm': Invalid column: x$/,
+    ],
+    [[BASE.replace('x INT', 'y INT'), view], [BASE, view], {}, /view 'v': Invalid column: x$/],
+    [[view], [BASE, view], { allowLoss: ['drop:t'] }, /view 'v': table does not exist \[table=t\]$/],
+    [
+      [BASE, 'CREATE VIEW v AS (select n from m);'],
+      [BASE, VIEW, 'CREATE VIEW v AS (select n from m);'],
+      { allowLoss: ['drop:m'] },
+      /view 'v': table does not exist/,
+    ],
+  ];
+  for (const [after, before, options, message] of cases)
+    await t.throwsAsync(() => planChanges(after, before, options), { name: 'UnresolvedViewError', message });
+});
+
+test('a change that would leave a view of B invalid is omitted', async t => {
+  const view = 'CREATE VIEW v AS (select ts, x from t);';
+  const { statements, omissions } = await planChanges([BASE.replace(', x INT', '')], [BASE, view], {
+    allowLoss: ['drop:t.x'],
+  });
+  t.deepEqual(statements, []);
+  t.deepEqual(
+    omissions.map(({ reason }) => reason),
+    ["invalidates view 'v': Invalid column: x", "loses view 'v'"],
+  );
+});
+
+test('a rebuild takes no other table for its own, and can be made again after going back', async t => {
+  const [day, hour] = ['DAY', 'HOUR'].map(
+    unit => `CREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY ${unit};`,
+  ) as [string, string];
+  const other = 'CREATE TABLE t_new_20240101 (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY;';
+  const options = { rebuild: ['t'] };
+  const beside = await planChanges([hour], [day, other], options);
+  t.deepEqual(lossesOf(beside), ['drop:t_new_20240101']);
+  t.notRegex(textsOf(beside).join('\n'), /t_new_20240101/);
+  let schema = [day];
+  for (const wanted of [hour, day, hour, day, hour]) {
+    const plan = await planChanges([wanted], schema, options);
+    t.deepEqual(plan.omissions, []);
+    schema = await executeAll(schema, textsOf(plan));
+  }
+  t.is(schema.length, 6, 'each old table is kept');
+});
+
+test('a rebuild grants again, and a new plan completes an interrupted rebuild', async t => {
+  const acl = ['CREATE USER ann;', 'GRANT SELECT ON t TO ann;'];
+  const before = 'CREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY;';
+  const after = [before.replace('DAY', 'HOUR'), ...acl];
+  const { statements, omissions } = await planChanges(after, [before, ...acl], { rebuild: ['t'] });
+  t.deepEqual(omissions, []);
+  const texts = statements.map(({ statement }) => statement.replace(/_[0-9a-f]{8}/g, '_X'));
+  t.regex(texts[0] ?? '', /^SELECT .* AS all_applied FROM wal_tables\(\) WHERE name = 't';$/);
+  t.deepEqual(texts.slice(2), [
+    `INSERT INTO 't_new_X' ("ts", "x") SELECT "ts", "x" FROM 't';`,
+    `SELECT a.n = b.n AS as_many_rows FROM (SELECT count() n FROM 't') a CROSS JOIN (SELECT count() n FROM 't_new_X') b;`,
+    `RENAME TABLE 't' TO 't_before_X';`,
+    `RENAME TABLE 't_new_X' TO 't';`,
+    'GRANT SELECT ON t TO ann;',
+  ]);
+  const whole = ['SELECT', 'CREATE', 'INSERT', 'SELECT', 'RENAME', 'RENAME', 'GRANT'];
+  const again = ['DROP', ...whole];
+  const expected = [whole, again, again, again, ['RENAME', 'GRANT'], ['GRANT'], []];
+  for (const done of statements.keys()) {
+    const soFar = statements.slice(0, done + 1).map(({ statement }) => statement);
+    const rest = await planChanges(after, await executeAll([before, ...acl], soFar), { rebuild: ['t'] });
+    t.deepEqual(rest.omissions, [], `interrupted after ${done + 1}`);
+    const verbs = rest.statements.map(each => each.statement.split(' ', 1)[0]);
+    t.deepEqual(verbs, expected[done], `interrupted after ${done + 1}`);
+  }
+});

@@ -1,0 +1,203 @@
+/*! The statement stream: encoding and decoding of records, and the commit mark, which distinguishes complete from truncated streams. */
+import { Readable, Writable } from 'node:stream';
+import { finished, pipeline } from 'node:stream/promises';
+import { setImmediate } from 'node:timers/promises';
+import * as api from '@sqlpipe/records';
+import { createCommitWriter, decodeRecords, encodeRecords, type ReadOptions, spool } from '@sqlpipe/records';
+import fc from 'fast-check';
+import { macro, test } from '../support/test.js';
+
+/** Normalized statements, some with characters that are difficult for JSON, shells and lexers. */
+const statement = fc
+  .tuple(fc.stringMatching(/^[a-z]{1,9}$/), fc.string({ unit: 'binary', maxLength: 40 }))
+  .map(([word, text]) => `${word} '${text.replace(/[\0\ud800-\udfff']/g, '')}';`);
+
+const list = fc.array(statement, { maxLength: 8 });
+
+/** A writable stream that stores its chunks. */
+function createSink() {
+  const pieces: Buffer[] = [];
+  const out = new Writable({
+    write(chunk, _encoding, done) {
+      pieces.push(chunk);
+      process.nextTick(done);
+    },
+  });
+  return { out, pieces };
+}
+
+async function encode(input: Iterable<string> | AsyncIterable<string>): Promise<Buffer[]> {
+  const { out, pieces } = createSink();
+  await pipeline(input, encodeRecords(), createCommitWriter(out, 'test'));
+  return pieces;
+}
+
+/** Splits bytes at the given places. */
+function splitAt(bytes: Buffer, places: number[]): Buffer[] {
+  const ends = [...new Set(places.map(place => place % (bytes.length + 1)))].sort((a, b) => a - b);
+  return [...ends, bytes.length].map((end, i) => bytes.subarray(ends[i - 1] ?? 0, end)).filter(chunk => chunk.length);
+}
+
+async function decode(chunks: Iterable<Buffer>, options?: ReadOptions): Promise<string[]> {
+  const all: string[] = [];
+  for await (const statement of decodeRecords(Readable.from(chunks), options)) all.push(statement);
+  return all;
+}
+
+const decodeText = (text: string, options?: ReadOptions) => decode(text ? [Buffer.from(text, 'latin1')] : [], options);
+
+test('the package exports exactly these names', t => {
+  t.deepEqual(Object.keys(api).sort(), [
+    'MAX_RECORD',
+    'StreamError',
+    'createCommitWriter',
+    'decodeRecords',
+    'deferInput',
+    'encodeRecords',
+    'spool',
+  ]);
+});
+
+test('statements survive encoding and decoding in chunks of any size', async t => {
+  await fc.assert(
+    fc.asyncProperty(list, fc.array(fc.nat(), { maxLength: 12 }), async (sent, places) => {
+      t.deepEqual(await decode(splitAt(Buffer.concat(await encode(sent)), places)), sent);
+    }),
+  );
+});
+
+test('a truncated stream is never accepted as complete', async t => {
+  await fc.assert(
+    fc.asyncProperty(list, fc.nat(), async (sent, place) => {
+      const bytes = Buffer.concat(await encode(sent));
+      const part = bytes.subarray(0, place % bytes.length);
+      // A part that ends with a NUL is complete; a failed writer never leaves one, as tested below.
+      if (part.at(-1) === 0) return;
+      await t.throwsAsync(decode(part.length ? [part] : []), { code: 'DAMAGED' });
+    }),
+  );
+});
+
+test('each chunk fits into a pipe, and only the last ends with a NUL', async t => {
+  const sizes = fc.array(
+    fc.oneof(
+      fc.integer({ min: 1, max: 50 }),
+      fc.integer({ min: 4080, max: 4100 }),
+      fc.integer({ min: 1, max: 20_000 }),
+    ),
+  );
+  await fc.assert(
+    fc.asyncProperty(sizes, async sizes => {
+      const pieces = await encode(sizes.map(size => `${'x'.repeat(size)};`));
+      t.true(pieces.every(piece => piece.length <= 4096));
+      t.deepEqual(
+        pieces.map(piece => piece.at(-1) === 0),
+        pieces.map((_, i) => i === pieces.length - 1),
+      );
+    }),
+  );
+});
+
+test('no statements are encoded as a lone NUL, which decodes to no statements', async t => {
+  t.deepEqual(Buffer.concat(await encode([])), Buffer.from('\0'));
+  t.deepEqual(await decodeText('\0'), []);
+});
+
+test('a failed writer withholds the NUL and writes the reason', async t => {
+  const { out, pieces } = createSink();
+  const end = createCommitWriter(out, 'sqlwell');
+  async function* failing() {
+    yield 'a;';
+    await setImmediate();
+    throw new Error('the well\nran dry');
+  }
+  await t.throwsAsync(pipeline(failing(), encodeRecords(), end), { message: /ran dry/ });
+  await finished(end).catch(() => {});
+  const left = Buffer.concat(pieces).toString();
+  t.is(left, 'a;\n-- sqlwell: incomplete: the well ran dry\n');
+  const message = 'incomplete after 0 complete records: sqlwell failed: the well ran dry';
+  await t.throwsAsync(decodeText(left), { code: 'DAMAGED', message });
+  await t.throwsAsync(decodeText(`${left}\0`), {
+    code: 'DAMAGED',
+    message: /sqlwell left it incomplete: the well ran dry/,
+  });
+});
+
+const decodesTo = macro<[string, ...string[]]>({
+  title: (_, input: string) => `decodes ${JSON.stringify(input)}`,
+  async exec(t, input: string, ...expected: string[]) {
+    t.deepEqual(await decodeText(input), expected);
+  },
+});
+test(decodesTo, 'a;\n\0b;\n\0', 'a;', 'b;');
+test(decodesTo, 'a\0b\0', 'a;', 'b;');
+test(decodesTo, '\0\0a\0\0', 'a;');
+test(decodesTo, 'a;\n\0\n', 'a;');
+test(decodesTo, 'a;\n\0 \t\r\n\n', 'a;');
+test(decodesTo, '\0\n');
+test(decodesTo, '-- nothing\n\0a\0', 'a;');
+test(decodesTo, 'a\n  b\r\n\tc ;;\n\0', 'a\n  b\r\n\tc;');
+
+const rejectsInput = macro<[string, RegExp, ReadOptions?]>({
+  title: (_, input: string) => `rejects ${JSON.stringify(input.slice(0, 40))}`,
+  async exec(t, input: string, message: RegExp, options?: ReadOptions) {
+    await t.throwsAsync(decodeText(input, options), { code: 'DAMAGED', message });
+  },
+});
+test(rejectsInput, '', /empty input: /);
+test(rejectsInput, 'a;\n', /no NUL byte in the input: .* truncated in its first record/);
+test(rejectsInput, '\n', /no NUL byte in the input/);
+test(
+  rejectsInput,
+  'a\0\n-- sqldump: incomplete: it failed\n',
+  /incomplete after 1 complete record: sqldump failed: it failed/,
+);
+test(rejectsInput, 'a\0\n-- b\n', /truncated after 1 complete record/);
+test(rejectsInput, 'a\0b', /truncated after 1 complete record/);
+test(rejectsInput, 'a\0b\0c;\n', /truncated after 2 complete records/);
+test(rejectsInput, 'a\0b;c\0', /record 2: a second statement/);
+test(rejectsInput, "a\0b 'c\0", /record 2: unterminated string/);
+test(rejectsInput, 'a\0b\xff\0', /record 2 contains bytes that are not UTF-8/);
+test(rejectsInput, 'a\0\xed\xa0\x80\0', /record 2 contains bytes that are not UTF-8/);
+test(rejectsInput, `a\0${'b'.repeat(20)}\0`, /record 2 is longer than 20 bytes/, { maxRecord: 20 });
+test(
+  rejectsInput,
+  'b'.repeat(21),
+  /no NUL byte in the first 20 bytes: it is either \.sql text .* or a longer record \(--max-record raises the limit\)/,
+  { maxRecord: 20 },
+);
+test(rejectsInput, `a\0${'b'.repeat(21)}`, /record 2 is longer than 20 bytes/, { maxRecord: 20 });
+
+test('allowEmpty accepts empty input', async t => {
+  t.deepEqual(await decodeText('', { allowEmpty: true }), []);
+});
+
+const rejectsStatement = macro<[string, RegExp, number?]>({
+  title: (_, text: string) =>
+    `a statement that no record can contain is not written: ${JSON.stringify(text.slice(0, 40))}`,
+  async exec(t, text, message, maxRecord) {
+    const { out, pieces } = createSink();
+    const end = createCommitWriter(out, 'test');
+    await t.throwsAsync(pipeline([text], encodeRecords(maxRecord), end), { message });
+    await finished(end).catch(() => {});
+    t.regex(Buffer.concat(pieces).toString(), new RegExp(`^-- test: incomplete: ${message.source}[^\\0]*\\n$`));
+  },
+});
+test(rejectsStatement, 'a\0b;', /statement 1 contains a NUL/);
+test(rejectsStatement, 'a \ud800;', /statement 1 contains half of a surrogate pair/);
+test(rejectsStatement, 'x'.repeat(100), /statement 1 makes a record longer than 50 bytes/, 50);
+
+test('a spool returns its statements, from memory and from disk', async t => {
+  for (const many of [3, 40_000]) {
+    const sent = Array.from({ length: many }, (_, i) => `statement ${i} ${'ä'.repeat(200)};`);
+    const spooled = await spool(Readable.from(sent));
+    t.is(spooled.count, many);
+    let i = 0;
+    for await (const statement of spooled) if (statement !== sent[i++]) t.fail(`statement ${i} differs`);
+    t.is(i, many);
+  }
+});
+
+test('a spool rejects damaged input', async t => {
+  await t.throwsAsync(spool(decodeRecords(Readable.from([Buffer.from('a\0b')]))), { code: 'DAMAGED' });
+});

@@ -1,0 +1,155 @@
+/*! Renames in plans: by option, by comments in the wanted schema, and offered where a column or a table goes. */
+import { describeOmission, type PlanOptions, planChanges } from '@sqlpipe/plan';
+import { textsOf } from '../support/plans.js';
+import { fileScope } from '../support/scope.js';
+import { shell } from '../support/shell.js';
+import { startSqlserve } from '../support/sqlserve.js';
+import { test } from '../support/test.js';
+
+const table = (columns: string, name = 't') =>
+  `CREATE TABLE ${name} (ts TIMESTAMP, ${columns}) timestamp(ts) PARTITION BY DAY;`;
+const OLD = [table('qty INT, note VARCHAR'), 'CREATE VIEW v AS (select qty from t);'];
+const NEW_VIEW = 'CREATE VIEW v AS (select quantity from t);';
+
+const plan = async (after: string[], before: string[], options: PlanOptions = {}) => {
+  const { omissions, notes, warnings, ...rest } = await planChanges(after, before, options);
+  return { statements: textsOf(rest as never), omissions: omissions.map(describeOmission), notes, warnings };
+};
+
+test('a comment on the line of a column renames it once, and can stay', async t => {
+  const after = [
+    `CREATE TABLE t (
+  ts TIMESTAMP,
+  quantity INT, -- renamed from qty
+  note VARCHAR
+) timestamp(ts) PARTITION BY DAY;`,
+    NEW_VIEW,
+  ];
+  const first = await plan(after, OLD);
+  t.is(first.statements[0], "ALTER TABLE 't' RENAME COLUMN qty TO quantity;");
+  t.deepEqual([first.omissions, first.warnings], [[], []]);
+  const done = [table('quantity INT, note VARCHAR'), NEW_VIEW];
+  t.deepEqual(await plan(after, done), { statements: [], omissions: [], notes: [], warnings: [] });
+  t.is((await plan(after, [])).statements.length, 2, 'a new instance');
+});
+
+const COMMENTS: [what: string, after: string, statement: RegExp | undefined, warning?: RegExp][] = [
+  [
+    'a list of former names',
+    table('note VARCHAR, quantity INT -- renamed from amount, qty\n'),
+    /RENAME COLUMN qty TO quantity/,
+  ],
+  ['quoted names', table('"my note" VARCHAR, -- renamed from "note"\nqty INT'), /RENAME COLUMN note TO "my note"/],
+  [
+    'a line above the column',
+    table('note VARCHAR,\n-- renamed from qty\nquantity INT'),
+    /RENAME COLUMN qty TO quantity/,
+  ],
+  [
+    'two columns of one',
+    table('quantity INT, -- renamed from qty\namount INT, -- renamed from qty\nnote VARCHAR'),
+    /RENAME COLUMN qty TO quantity[^]*ADD COLUMN amount/,
+  ],
+  ['an object', `-- renamed from 't'\n${table('qty INT, note VARCHAR', 'trades')}`, /RENAME TABLE 't' TO 'trades'/],
+  [
+    'an object and its column',
+    `-- renamed from t\n${table('quantity INT, -- renamed from qty\nnote VARCHAR', 'trades')}`,
+    /RENAME COLUMN/,
+  ],
+  [
+    'another former name than B has',
+    table('quantity INT, -- renamed from qtty\nnote VARCHAR'),
+    undefined,
+    /B has no column 'qtty'; did you mean qty\?$/,
+  ],
+  [
+    'a name that A still has',
+    table('quantity INT, -- renamed from qty\nqty INT, note VARCHAR'),
+    /ADD COLUMN quantity/,
+    /A has a column 'qty' too/,
+  ],
+  [
+    'a comment with a typing error',
+    table('quantity INT, -- rename form qty\nnote VARCHAR'),
+    undefined,
+    /table 't': -- rename form qty: not understood; write -- renamed from OLD$/,
+  ],
+  [
+    'text that looks like a comment',
+    table('note VARCHAR, quantity INT').replace('DAY;', 'DAY -- not renamed from qty\n;'),
+    /ADD COLUMN quantity/,
+  ],
+];
+
+for (const [what, after, statement, warning] of COMMENTS)
+  test(`a comment about a rename: ${what}`, async t => {
+    const { statements, warnings } = await plan([after], [OLD[0] as string]);
+    if (statement) t.regex(statements.join('\n'), statement);
+    else t.notRegex(statements.join('\n'), /RENAME/);
+    if (warning) t.regex(warnings.join('\n'), warning);
+    else t.deepEqual(warnings, []);
+  });
+
+test('an option takes precedence over a comment', async t => {
+  const after = [table('quantity INT, -- renamed from qty\nnote VARCHAR'), NEW_VIEW];
+  const before = [table('qty INT, amount INT, note VARCHAR'), 'CREATE VIEW v AS (select qty from t);'];
+  const { statements } = await plan(after, before, { renamed: ['t.amount=quantity'] });
+  t.is(statements[0], "ALTER TABLE 't' RENAME COLUMN amount TO quantity;");
+});
+
+test('a rename is offered before a loss, for columns of the same type and tables of the same columns', async t => {
+  const columns = await plan([table('quantity INT, note VARCHAR')], [table('qty INT, note VARCHAR')]);
+  t.deepEqual(columns.omissions, [
+    "table 't': left out: ALTER TABLE 't' DROP COLUMN qty: renamed? --renamed t.qty=quantity; otherwise it loses column 'qty'; --allow-loss drop:t.qty allows it",
+  ]);
+  const other = await plan([table('quantity LONG, note VARCHAR')], [table('qty INT, note VARCHAR')]);
+  t.notRegex(other.omissions.join('\n'), /renamed/);
+  const kept = await plan([table('qty INT', 'trades')], [table('qty INT')], { keepExtra: true });
+  t.deepEqual(kept.notes, ["table 't' is kept; renamed? --renamed t=trades"]);
+  const tables = await plan([table('qty INT', "'my-trades'")], [table('qty INT')]);
+  t.deepEqual(tables.omissions, [
+    `table 't': left out: DROP TABLE 't': renamed? --renamed t=my-trades; otherwise it loses table 't' and its rows; --allow-loss drop:t allows it`,
+  ]);
+});
+
+test('a rename that has been done is a note, one of a name that B never had is an error with a suggestion', async t => {
+  const done = [table('quantity INT, note VARCHAR')];
+  t.deepEqual((await plan(done, done, { renamed: ['t.qty=quantity'] })).notes, [
+    '--renamed t.qty=quantity: it has been done',
+  ]);
+  const ERRORS: [string, string][] = [
+    ['t.qtty=quantity', "--renamed t.qtty=quantity: B has no 't.qtty'; did you mean t.qty?"],
+    ['tt=trades', "--renamed tt=trades: B has no 'tt'"],
+    ['t.qty=quantiy', "--renamed t.qty=quantiy: A has no column 'quantiy' in 't'; did you mean quantity?"],
+  ];
+  for (const [renamed, message] of ERRORS)
+    await t.throwsAsync(() => planChanges(done, [OLD[0] as string], { renamed: [renamed] }), { message });
+});
+
+const file = fileScope();
+
+test('a pull request carries its renames: sqldiff and sqlapply read the comments of a folder', async t => {
+  const server = await startSqlserve(file);
+  const run = await shell(t, { DB: server.url });
+  await run(`cat > old.sql <<'END'
+${OLD.join('\n')}
+END
+cat > new.sql <<'END'
+CREATE TABLE t (
+  ts TIMESTAMP,
+  quantity INT, -- renamed from qty
+  note VARCHAR
+) timestamp(ts) PARTITION BY DAY;
+${NEW_VIEW}
+END
+sqlapply $DB old.sql; sqlsplit new.sql | sqljoin -d schema`);
+  const planned = await run('sqldiff --alter schema $DB | tr -d "\\0"; echo ${PIPESTATUS[0]}');
+  t.regex(planned.stdout.toString(), /RENAME COLUMN qty TO quantity;[^]*\n0\n$/, planned.stderr);
+  const applied = await run('sqlapply --alter $DB schema && sqlapply --alter -v $DB schema && sqldiff schema $DB');
+  t.is(applied.code, 0, applied.stderr);
+  const typing = await run(
+    `sed -i 's/renamed from qty/rename form qty/' schema/tables/t.sql; sqldiff --alter schema $DB | cat`,
+  );
+  t.regex(typing.stderr, /^sqldiff: table 't': -- rename form qty: not understood; write -- renamed from OLD\n$/);
+  t.is((await run('sqldiff --alter --renamed t.x=y schema $DB')).code, 64);
+});

@@ -1,0 +1,138 @@
+/*! The steps of a replay: `sqlapply`, `sqlpipe copy` and the library do the same at each of them, and leave none out. */
+import { replay, serve } from '@sqlpipe/api';
+import type { ExecutionContext } from 'ava';
+import { reply, rowsBody, sendPartAndClose, startFaultyServer } from '../faults/faulty-server.js';
+import { type Instead, recordingProxy } from '../support/recording-proxy.js';
+import { shell } from '../support/shell.js';
+import { test } from '../support/test.js';
+
+/** What a caller is to replay, and what it may do. */
+interface Run {
+  url: string;
+  statements: readonly string[];
+  /** The input breaks off after the first statement. */
+  isDamaged?: boolean;
+  allow?: string;
+  retries?: number;
+}
+
+/** What a replay ends with. */
+interface End {
+  results: string[];
+  /** Whether there was a failure other than a rejected statement. */
+  failed: boolean;
+}
+
+/** Runs a script with the options of a run, and reads its report. */
+async function runScript(t: ExecutionContext, script: string, env: NodeJS.ProcessEnv, { allow, retries }: Run) {
+  const options = `--report report ${allow ? `--allow ${allow}` : ''} ${retries ? `--retries ${retries}` : ''}`;
+  const run = await shell(t, { ...env, OPTIONS: options });
+  const { code, stdout, stderr } = await run(`${script}; status=$?; cat report 2> /dev/null; exit $status`);
+  t.notRegex(stderr, /bug/);
+  const lines = stdout.toString().split('\n').filter(Boolean);
+  return { results: lines.map(line => (JSON.parse(line) as { result: string }).result), failed: code > 1 };
+}
+
+const CALLERS: Record<string, (t: ExecutionContext, run: Run) => Promise<End>> = {
+  sqlapply(t, run) {
+    const input = `printf '%s\\n\\0' "$FIRST"${run.isDamaged ? '; printf "CREATE TAB"' : ' "$SECOND"'}`;
+    const [FIRST, SECOND] = run.statements;
+    return runScript(t, `{ ${input}; } | sqlapply $OPTIONS $DST`, { FIRST, SECOND, DST: run.url }, run);
+  },
+  async 'sqlpipe copy'(t, run) {
+    const rows = rowsBody(...run.statements);
+    const cut = rows.indexOf(JSON.stringify(run.statements[1]));
+    const answer = run.isDamaged ? sendPartAndClose(rows.slice(0, cut)) : undefined;
+    const source = await startFaultyServer(t, answer ?? (socket => socket.write(reply(rows))));
+    return runScript(t, 'sqlpipe copy $OPTIONS $SRC $DST', { SRC: source.url, DST: run.url }, run);
+  },
+  async 'the library'(_, { url, statements, isDamaged, allow, retries }) {
+    async function* read() {
+      for (const statement of statements) {
+        yield statement;
+        if (isDamaged) throw Object.assign(new Error('the input broke off'), { code: 'DAMAGED' });
+      }
+    }
+    const results: string[] = [];
+    try {
+      const options = allow ? { allow: [allow] } : {};
+      for await (const { result } of replay(read(), { url, retries }, options)) results.push(result);
+    } catch (error) {
+      return { results, failed: (error as { code?: string }).code !== 'REJECTED' };
+    }
+    return { results, failed: false };
+  },
+};
+
+const [A, B] = ["CREATE TABLE 'a' ( \n\tx INT\n);", "CREATE TABLE 'b' ( \n\tx INT\n);"] as const;
+
+const isCreate = (query: string) => /^(--.*\n)?CREATE /.test(query);
+
+/** Starts a target with a schema that records what it is sent. */
+async function startTarget(
+  t: ExecutionContext,
+  schema: readonly string[],
+  instead?: (query: string) => Instead | undefined,
+) {
+  const server = await serve({ schema });
+  t.teardown(server.close);
+  const { url, queries } = await recordingProxy(t, server, instead);
+  return { url, sent: () => queries.filter(query => isCreate(query) || query.startsWith('DROP')).length };
+}
+
+for (const [caller, run] of Object.entries(CALLERS)) {
+  test(`${caller}: check: nothing is sent if a later statement is not allowed`, async t => {
+    const { url, sent } = await startTarget(t, []);
+    t.deepEqual(await run(t, { url, statements: [A, 'DROP TABLE b;'] }), { results: [], failed: false });
+    t.is(sent(), 0);
+  });
+
+  test(`${caller}: spool: nothing is sent if the input breaks off`, async t => {
+    const { url, sent } = await startTarget(t, []);
+    t.deepEqual(await run(t, { url, statements: [A, B], isDamaged: true }), { results: [], failed: true });
+    t.is(sent(), 0);
+  });
+
+  test(`${caller}: plan: nothing is sent if it was made for another state`, async t => {
+    const { url, sent } = await startTarget(t, []);
+    const statements = [`-- plan for state 0123456789abcdef\n${A}`, B];
+    t.deepEqual(await run(t, { url, statements }), { results: [], failed: false });
+    t.is(sent(), 0);
+  });
+
+  test(`${caller}: look ahead: after an existing object, the next ones are not sent`, async t => {
+    const { url, sent } = await startTarget(t, [A, B]);
+    t.deepEqual(await run(t, { url, statements: [A, B] }), { results: ['skipped', 'skipped'], failed: false });
+    t.is(sent(), 1);
+  });
+
+  test(`${caller}: execute: a statement whose reply is lost is sent as often as retries permit`, async t => {
+    for (const [retries, count] of [
+      [0, 2],
+      [3, 4],
+    ] as const) {
+      const { url, requests } = await startFaultyServer(t, (socket, { statement }) => {
+        if (isCreate(statement)) socket.end();
+        else socket.write(reply('{"error":"table does not exist [table=a]","position":18}', 400));
+      });
+      t.deepEqual(await run(t, { url, statements: [A, B], retries }), {
+        results: ['failed', 'not reached'],
+        failed: true,
+      });
+      t.is(requests.filter(({ statement }) => isCreate(statement)).length, count);
+    }
+  });
+
+  test(`${caller}: verify: an object that was not created is noticed`, async t => {
+    const isB = (query: string) => /^CREATE TABLE 'b'/.test(query);
+    const { url } = await startTarget(t, [], query => (isB(query) ? [200, { ddl: 'OK' }] : undefined));
+    t.deepEqual(await run(t, { url, statements: [A, B] }), { results: ['applied', 'differs'], failed: false });
+  });
+
+  test(`${caller}: what is allowed is executed`, async t => {
+    const { url, sent } = await startTarget(t, [B]);
+    const end = await run(t, { url, statements: [A, 'DROP TABLE b;'], allow: 'DROP' });
+    t.deepEqual(end, { results: ['applied', 'applied'], failed: false });
+    t.is(sent(), 2);
+  });
+}

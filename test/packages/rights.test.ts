@@ -1,0 +1,247 @@
+/*! Rights: what a principal has equals a naive model's verdict, and a rollback restores exactly what there was. */
+import { type Grant, type Right, RightSet } from '@sqlpipe/ddl';
+import type { Scope } from '@sqlpipe/ddl/grammar';
+import { Acl, type Principal } from '@sqlpipe/engine';
+import fc from 'fast-check';
+import { test } from '../support/test.js';
+
+const USERS = ['ann', 'Bob'];
+const GROUPS = ['ops', 'Desk'];
+const ACCOUNTS = ['robot'];
+const NAMES = [...USERS, ...GROUPS, ...ACCOUNTS];
+const PERMISSIONS = ['SELECT', 'INSERT', 'ALL', 'DATABASE ADMIN'];
+const SCOPES: Scope[] = [
+  {},
+  { table: '*' },
+  ...['t', 'u'].flatMap(table => [{ table }, { table, column: 'a' }, { table, column: 'b' }]),
+];
+
+/** A name or a scope in another case is the same. */
+const inAnyCase = (names: readonly string[]) =>
+  fc.tuple(fc.constantFrom(...names), fc.boolean()).map(([name, upper]) => (upper ? name.toUpperCase() : name));
+
+const scope = fc.constantFrom(...SCOPES, { table: 'T', column: 'A' });
+const grant = fc.record({
+  kind: fc.constant('grant' as const),
+  permission: fc.constantFrom(...PERMISSIONS),
+  entity: inAnyCase(NAMES),
+  option: fc.boolean(),
+  scope,
+});
+const toGrant = ({ scope, ...rest }: Omit<Grant, keyof Scope> & { scope: Scope }): Grant => ({ ...rest, ...scope });
+const assumption = fc.record({
+  kind: fc.constant('assumption' as const),
+  account: inAnyCase(ACCOUNTS),
+  entity: inAnyCase([...USERS, ...GROUPS]),
+  option: fc.boolean(),
+});
+const membership = fc.record({
+  kind: fc.constant('membership' as const),
+  user: inAnyCase(USERS),
+  group: inAnyCase(GROUPS),
+});
+
+/** A change of rights. A dropped principal is one that may be created again. */
+type Change = { do: 'give' | 'take'; right: Right } | { do: 'drop'; name: string };
+
+const right: fc.Arbitrary<Right> = fc.oneof(
+  { arbitrary: grant.map(toGrant), weight: 6 },
+  { arbitrary: assumption, weight: 1 },
+  { arbitrary: membership, weight: 1 },
+);
+const changes: fc.Arbitrary<Change[]> = fc.array(
+  fc.oneof(
+    { arbitrary: right.map((right): Change => ({ do: 'give', right })), weight: 8 },
+    { arbitrary: right.map((right): Change => ({ do: 'take', right })), weight: 3 },
+    { arbitrary: inAnyCase(NAMES).map((name): Change => ({ do: 'drop', name })), weight: 1 },
+  ),
+  { maxLength: 25 },
+);
+
+const isSame = (a: string, b: string) => a.toLowerCase() === b.toLowerCase();
+
+const newPrincipal = (name: string): Principal => {
+  const is = (names: readonly string[]) => names.some(each => isSame(each, name));
+  return { kind: is(USERS) ? 'user' : is(GROUPS) ? 'group' : 'service account', name, groups: [], tokens: [] };
+};
+
+function changeAcl(acl: Acl, change: Change): void {
+  if (change.do === 'drop') return acl.remove(change.name);
+  const { right } = change;
+  if (right.kind === 'grant') return change.do === 'give' ? acl.grant(right) : acl.revoke(right);
+  if (right.kind === 'assumption') return change.do === 'give' ? acl.assume(right) : acl.unassume(right);
+  const user = acl.find(right.user) ?? newPrincipal(right.user);
+  const others = user.groups.filter(group => !isSame(group, right.group));
+  acl.put({ ...user, groups: change.do === 'give' ? [...others, right.group] : others });
+}
+
+/** All rights in a list, and each rule as it is documented. */
+class Model {
+  #rights: Right[] = [];
+
+  change(change: Change): void {
+    if (change.do === 'drop') this.#rights = this.#rights.filter(right => !namesIn(right).some(isNamed(change.name)));
+    else if (change.do === 'take') this.#rights = this.#rights.filter(right => !isTaken(right, change.right));
+    else {
+      this.#rights = this.#rights.filter(right => !covers(change.right, right));
+      const isIncluded = (right: Right) => covers(right, change.right) && (option(right) || !option(change.right));
+      if (!this.#rights.some(isIncluded)) this.#rights.push(change.right);
+    }
+  }
+
+  has(wanted: Grant): boolean {
+    const granted = [wanted.permission, 'DATABASE ADMIN', ...(wanted.permission === 'DATABASE ADMIN' ? [] : ['ALL'])];
+    return granted.some(permission => this.#gives({ ...wanted, permission }));
+  }
+
+  canRead(name: string, table: string): boolean {
+    const columns = [undefined, 'a', 'b'];
+    return columns.some(column =>
+      this.has({ kind: 'grant', permission: 'SELECT', entity: name, option: false, table, column }),
+    );
+  }
+
+  canAssume(name: string, account: string, option: boolean): boolean {
+    return this.#gives({ kind: 'assumption', account, entity: name, option });
+  }
+
+  #gives(wanted: Exclude<Right, { kind: 'membership' }>): boolean {
+    const groups = this.#rights.flatMap(right =>
+      right.kind === 'membership' && isSame(right.user, wanted.entity) ? right.group : [],
+    );
+    return [wanted.entity, ...groups].some(entity =>
+      this.#rights.some(right => covers(right, { ...wanted, entity }) && (option(right) || !wanted.option)),
+    );
+  }
+}
+
+const option = (right: Right): boolean => right.kind !== 'membership' && right.option;
+
+const isNamed = (name: string) => (other: string) => isSame(name, other);
+
+const namesIn = (right: Right): string[] => {
+  if (right.kind === 'membership') return [right.user, right.group];
+  return right.kind === 'assumption' ? [right.account, right.entity] : [right.entity];
+};
+
+const isTaken = (right: Right, taken: Right): boolean =>
+  covers(taken, right) ||
+  (taken.kind === 'grant' &&
+    right.kind === 'grant' &&
+    taken.permission === 'ALL' &&
+    covers({ ...taken, permission: right.permission }, right));
+
+function covers(wide: Right, narrow: Right): boolean {
+  if (wide.kind !== 'grant' || narrow.kind !== 'grant')
+    return wide.kind === narrow.kind && namesIn(wide).every((name, i) => isSame(name, namesIn(narrow)[i] ?? ''));
+  if (wide.permission !== narrow.permission || !isSame(wide.entity, narrow.entity)) return false;
+  if (wide.table === undefined || (wide.table === '*' && narrow.table !== undefined)) return true;
+  if (narrow.table === undefined || !isSame(wide.table, narrow.table)) return false;
+  return wide.column === undefined || (narrow.column !== undefined && isSame(wide.column, narrow.column));
+}
+
+/** All that can be asked, as text. */
+const verdicts = (
+  has: (grant: Grant) => boolean,
+  canRead: (name: string, table: string) => boolean,
+  canAssume: (name: string, account: string, option: boolean) => boolean,
+): string[] =>
+  NAMES.flatMap(entity => [
+    ...[false, true].flatMap(option => [
+      ...PERMISSIONS.flatMap(permission =>
+        SCOPES.map(scope => {
+          const grant: Grant = { kind: 'grant', permission, entity, option, ...scope };
+          return `${JSON.stringify(grant)}: ${has(grant)}`;
+        }),
+      ),
+      `${entity} assumes robot, ${option}: ${canAssume(entity, 'robot', option)}`,
+    ]),
+    ...['t', 'u'].map(table => `${entity} reads ${table}: ${canRead(entity, table)}`),
+  ]);
+
+const verdictsOfAcl = (acl: Acl): string[] =>
+  verdicts(
+    ({ entity, permission, option, table, column }) => acl.has(entity, permission, { table, column }, option),
+    (name, table) => acl.canRead(name, table),
+    (name, account, option) => acl.canAssume(name, account, option),
+  );
+
+test('what a principal may do equals the verdict of a naive model', t => {
+  fc.assert(
+    fc.property(changes, all => {
+      const [acl, model] = [new Acl('admin'), new Model()];
+      for (const change of all) {
+        changeAcl(acl, change);
+        model.change(change);
+      }
+      t.deepEqual(
+        verdictsOfAcl(acl),
+        verdicts(
+          grant => model.has(grant),
+          (name, table) => model.canRead(name, table),
+          (name, account, option) => model.canAssume(name, account, option),
+        ),
+      );
+    }),
+    { numRuns: 100 },
+  );
+  t.true(new Acl('admin').has('ADMIN', 'SELECT', { table: 't' }, true));
+});
+
+test('Acl: a rollback restores exactly the state of the savepoint', t => {
+  fc.assert(
+    fc.property(changes, changes, changes, changes, (before, kept, undone, after) => {
+      const [acl, other] = [new Acl('admin'), new Acl('admin')];
+      const changeBoth = (all: readonly Change[]) => {
+        for (const change of all) for (const each of [acl, other]) changeAcl(each, change);
+      };
+      const compare = () => t.deepEqual(acl.snapshotChanges(), other.snapshotChanges());
+      changeBoth(before);
+      const outer = acl.savepoint();
+      const snapshot = acl.snapshotChanges();
+      changeBoth(kept);
+      const inner = acl.savepoint();
+      for (const change of undone) changeAcl(acl, change);
+      acl.rollback(inner);
+      compare();
+      changeBoth(after);
+      compare();
+      acl.rollback(outer);
+      t.deepEqual(acl.snapshotChanges(), snapshot);
+      t.deepEqual(acl.takeChanges().length, before.length);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('Acl: after a commit, earlier savepoints undo nothing', t => {
+  const acl = new Acl('admin');
+  const savepoint = acl.savepoint();
+  acl.grant({ entity: 'ann', permission: 'HTTP', option: false });
+  acl.commit();
+  acl.rollback(savepoint);
+  t.true(acl.has('ann', 'HTTP', {}));
+});
+
+test('RightSet: a rollback restores exactly the state of the savepoint, in its order', t => {
+  const change = (set: RightSet, change: Change) => {
+    if (change.do === 'drop') set.drop(change.name);
+    else if (change.do === 'give') set.grant(change.right);
+    else set.revoke(change.right);
+  };
+  fc.assert(
+    fc.property(changes, changes, fc.array(right, { maxLength: 10 }), changes, (before, undone, single, after) => {
+      const [set, other] = [new RightSet(), new RightSet()];
+      for (const each of before) for (const rights of [set, other]) change(rights, each);
+      const savepoint = set.savepoint();
+      for (const each of undone) change(set, each);
+      for (const each of single) set.add(each);
+      for (const each of single.slice(0, 5)) set.delete(each);
+      set.rollback(savepoint);
+      t.deepEqual([...set], [...other]);
+      for (const each of after) for (const rights of [set, other]) change(rights, each);
+      t.deepEqual([...set], [...other]);
+    }),
+    { numRuns: 200 },
+  );
+});

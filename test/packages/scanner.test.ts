@@ -1,0 +1,313 @@
+/*! The rows of a reply in any chunks: the same as those of JSON.parse, or an error with the reason. */
+
+import fc from 'fast-check';
+import { JsonError } from '../../packages/instance/src/json.js';
+import { RowScanner, ServerError } from '../../packages/instance/src/row-scanner.js';
+import { macro, test } from '../support/test.js';
+
+function scan(chunks: readonly Buffer[]): string[] {
+  const scanner = new RowScanner();
+  const rows = chunks.flatMap(chunk => scanner.write(chunk));
+  scanner.end();
+  return rows;
+}
+
+const scanText = (text: string) => scan([Buffer.from(text)]);
+
+/** Splits bytes at the given places. */
+function splitAt(bytes: Buffer, places: readonly number[]): Buffer[] {
+  const ends = [...new Set(places.map(place => place % (bytes.length + 1)))].sort((a, b) => a - b);
+  return [...ends, bytes.length].map((end, i) => bytes.subarray(ends[i - 1] ?? 0, end));
+}
+
+const blank = fc.stringMatching(/^[ \t\n\r]{0,3}$/);
+
+/** Text that a statement may contain, with many characters that JSON has to escape. */
+const statement = fc
+  .string({ unit: fc.oneof(fc.constantFrom('"', '\\', '\n', '\t', '/', 'ä', '\u{1f600}', '\ufffd'), fc.string()) })
+  .filter(text => !text.includes('\0') && text.isWellFormed());
+
+/** JSON text of a string in which any characters may be escaped. */
+const jsonString = (text: string) => {
+  const characters = [...text];
+  return fc
+    .array(fc.boolean(), { minLength: characters.length, maxLength: characters.length })
+    .map(
+      escaped => `"${characters.map((c, i) => (escaped[i] ? escapeAll(c) : JSON.stringify(c).slice(1, -1))).join('')}"`,
+    );
+};
+
+const escapeAll = (character: string) =>
+  character
+    .split('')
+    .map(unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('');
+
+function isJson(json: string): boolean {
+  try {
+    JSON.parse(json);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const anything = fc.json({ maxDepth: 4 });
+
+/** A valid reply as JSON text with its rows: any order of keys, extra keys, extra columns, escapes, white space. */
+const reply = fc
+  .record({
+    rows: fc.array(
+      statement.chain(text => fc.tuple(jsonString(text), fc.array(anything, { maxLength: 3 }))),
+      { maxLength: 6 },
+    ),
+    extra: fc.dictionary(
+      fc.string().filter(key => !/^(error|notice|dataset|count)$/.test(key)),
+      anything,
+      { maxKeys: 4 },
+    ),
+    counted: fc.boolean(),
+    order: fc.infiniteStream(fc.nat()),
+    blanks: fc.infiniteStream(blank),
+  })
+  .map(({ rows, extra, counted, order, blanks }) => {
+    const gap = () => blanks.next().value;
+    const spaced = (items: string[], open: string, close: string) =>
+      `${open}${items.map(item => gap() + item + gap()).join(',')}${gap()}${close}`;
+    const dataset = spaced(
+      rows.map(([first, more]) => spaced([first, ...more], '[', ']')),
+      '[',
+      ']',
+    );
+    const keys = Object.entries(extra).map(([key, value]) => [JSON.stringify(key), value] as const);
+    if (counted) keys.push(['"count"', String(rows.length)]);
+    keys.splice(order.next().value % (keys.length + 1), 0, ['"dataset"', dataset]);
+    const members = keys.map(([key, value]) => `${key}${gap()}:${gap()}${value}`);
+    return { text: `${gap()}${spaced(members, '{', '}')}${gap()}`, rows: rows.map(([first]) => JSON.parse(first)) };
+  });
+
+/** Rows as the server writes them: one string each, without white space between them. */
+const served = fc.array(statement, { minLength: 3, maxLength: 12 }).map(rows => ({
+  text: `{"query":"","dataset":${JSON.stringify(rows.map(row => [row]))},"count":${rows.length}}`,
+  rows,
+}));
+
+const anyReply = fc.oneof(reply, served);
+
+test('any valid reply, in any chunks, gives the rows that JSON.parse finds', t => {
+  fc.assert(
+    fc.property(anyReply, fc.array(fc.nat(), { maxLength: 8 }), ({ text, rows }, places) => {
+      t.deepEqual(scan(splitAt(Buffer.from(text), places)), rows);
+      t.deepEqual(
+        JSON.parse(text).dataset.map((row: unknown[]) => row[0]),
+        rows,
+      );
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('chunks of one byte give the same rows', t => {
+  fc.assert(
+    fc.property(reply, ({ text, rows }) => {
+      const bytes = Buffer.from(text);
+      t.deepEqual(scan(Array.from(bytes, (_, i) => bytes.subarray(i, i + 1))), rows);
+    }),
+  );
+});
+
+test('a truncated reply is never accepted', t => {
+  fc.assert(
+    fc.property(anyReply, fc.nat(), ({ text }, place) => {
+      const bytes = Buffer.from(text.trimEnd());
+      t.throws(() => scan([bytes.subarray(0, place % bytes.length)]), { instanceOf: JsonError });
+    }),
+  );
+});
+
+test('the result for any bytes does not depend on the chunks', t => {
+  const outcome = (chunks: Buffer[]) => {
+    try {
+      return scan(chunks);
+    } catch (error) {
+      return `${error}`;
+    }
+  };
+  const damage = fc.record({ at: fc.nat(), byte: fc.oneof(fc.nat(255), fc.constantFrom(...Buffer.from('"\\,[]u0'))) });
+  fc.assert(
+    fc.property(anyReply, damage, fc.array(fc.nat(), { maxLength: 5 }), ({ text }, { at, byte }, places) => {
+      const bytes = Buffer.from(text);
+      bytes[at % bytes.length] = byte;
+      t.deepEqual(outcome(splitAt(bytes, places)), outcome([bytes]));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('everything that JSON.parse rejects is rejected', t => {
+  const damage = fc.record({
+    at: fc.nat(),
+    text: fc.constantFrom('', ',', '"', '\\', '}', ']', '{', '[', '0', 'e', ':'),
+  });
+  fc.assert(
+    fc.property(anyReply, damage, ({ text }, { at, text: put }) => {
+      const place = at % text.length;
+      const damaged = Buffer.from(text.slice(0, place) + put + text.slice(place + 1));
+      if (!isJson(damaged.toString())) t.throws(() => scan([damaged]));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+const rowsOf = (...rows: string[]) => `{"dataset":[${rows.join(',')}]}`;
+
+const rejectsReply = macro({
+  exec(t, text: string | Buffer, message: string) {
+    const error = t.throws(() => scan([Buffer.from(text)]), { instanceOf: JsonError });
+    t.is(error.message, message);
+  },
+  title: (title, _text, message) => title ?? `a reply that ${message}`,
+});
+
+test('empty input', rejectsReply, '', 'is truncated');
+test('truncated in a statement', rejectsReply, '{"dataset":[["CREATE', 'is truncated');
+test('truncated between rows', rejectsReply, '{"dataset":[["a"],', 'is truncated');
+test('truncated after the rows', rejectsReply, '{"dataset":[["a"]]', 'is truncated');
+test('truncated in an escape', rejectsReply, '{"dataset":[["a\\', 'is truncated');
+test('truncated in a number', rejectsReply, '{"dataset":[],"count":1', 'is truncated');
+test('a second reply after the first', rejectsReply, '{"dataset":[]}{}', 'is not JSON: "{" is out of place');
+test('a letter after the reply', rejectsReply, '{"dataset":[]}x', 'is not JSON: "x" is out of place');
+test('an array', rejectsReply, '[]', 'is not a JSON object');
+test('a string', rejectsReply, '"a"', 'is not a JSON object');
+test('a number', rejectsReply, '1 ', 'is not a JSON object');
+test('no dataset', rejectsReply, '{"ddl":"OK"}', 'contains no dataset');
+test('two datasets', rejectsReply, '{"dataset":[],"dataset":[]}', 'contains "dataset" twice');
+test('a dataset that is null', rejectsReply, '{"dataset":null}', 'contains a dataset that is not an array');
+test('a dataset that is an object', rejectsReply, '{"dataset":{}}', 'contains a dataset that is not an array');
+test('a row that is null', rejectsReply, rowsOf('["a"]', 'null'), 'contains a row that is not an array (row 2)');
+test('a row that is an object', rejectsReply, rowsOf('{}'), 'contains a row that is not an array (row 1)');
+test('an empty row', rejectsReply, rowsOf('["a"]', '[]'), 'contains an empty row (row 2)');
+test('an empty row before others', rejectsReply, rowsOf('[]', '["a"]'), 'contains an empty row (row 1)');
+test('after an empty row, no row of the next chunk is passed on', t => {
+  const scanner = new RowScanner();
+  t.deepEqual(scanner.write(Buffer.from('{"dataset":[["a"],[]')), ['a']);
+  const rest = Buffer.from(',["b"],["c"],["d"],["e"]],"count":6}');
+  t.throws(() => scanner.write(rest), { instanceOf: JsonError, message: 'contains an empty row (row 2)' });
+});
+test(
+  'a first column that is null',
+  rejectsReply,
+  rowsOf('[null]'),
+  'contains a row whose first column is null (row 1)',
+);
+test(
+  'a first column that is a number',
+  rejectsReply,
+  rowsOf('["a"]', '[1]'),
+  'contains a row whose first column is a number (row 2)',
+);
+test(
+  'a first column that is a boolean',
+  rejectsReply,
+  rowsOf('[true]'),
+  'contains a row whose first column is a boolean (row 1)',
+);
+test(
+  'a first column that is an array',
+  rejectsReply,
+  rowsOf('[["a"]]'),
+  'contains a row whose first column is an array or object (row 1)',
+);
+test('a count that is too high', rejectsReply, '{"dataset":[["a"]],"count":2}', 'contains 1 rows, but its count is 2');
+test(
+  'a wrong count before the rows',
+  rejectsReply,
+  '{"count":0,"dataset":[["a"]]}',
+  'contains 1 rows, but its count is 0',
+);
+test('a count that is a string', rejectsReply, '{"dataset":[],"count":"0"}', 'contains 0 rows, but its count is "0"');
+test('a raw NUL', rejectsReply, rowsOf('["a\0"]'), 'contains a NUL character (row 1)');
+test('an escaped NUL', rejectsReply, rowsOf('["a\\u0000"]'), 'contains a NUL character (row 1)');
+test(
+  'a raw line feed',
+  rejectsReply,
+  rowsOf('["a\nb"]'),
+  'contains an unescaped control character (U+000A) in a string (row 1)',
+);
+test('half of a surrogate pair', rejectsReply, rowsOf('["\\ud83d"]'), 'contains half of a surrogate pair (row 1)');
+test(
+  'an unknown escape',
+  rejectsReply,
+  rowsOf('["\\x"]'),
+  'contains a string with an escape that JSON does not know (row 1)',
+);
+test(
+  'bytes that are not UTF-8',
+  rejectsReply,
+  Buffer.from(rowsOf('["é"]'), 'latin1'),
+  'contains bytes that are not UTF-8 (row 1)',
+);
+test('an invalid number', rejectsReply, rowsOf('["a",01]'), 'contains something that is not JSON (row 1)');
+test('an invalid literal', rejectsReply, rowsOf('["a",nul]'), 'contains something that is not JSON (row 1)');
+test('a trailing comma', rejectsReply, rowsOf('["a",]'), 'is not JSON: "]" is out of place (row 1)');
+test('a missing colon', rejectsReply, '{"dataset"[]}', 'is not JSON: "[" is out of place');
+test('mismatched brackets', rejectsReply, '{"dataset":[}', 'is not JSON: "}" is out of place (row 1)');
+test('HTML', rejectsReply, '<!doctype html>', 'is not JSON: "<" is out of place');
+test('too deep nesting', rejectsReply, `{"a":${'['.repeat(1000)}`, 'is nested deeper than 128 levels');
+
+test('invalid UTF-8 in skipped values is rejected, in any chunks', t => {
+  const bytes = Buffer.from('{"query":"é","dataset":[]}', 'latin1');
+  for (let i = 0; i < bytes.length; i++)
+    t.throws(() => scan([bytes.subarray(0, i), bytes.subarray(i)]), {
+      message: 'contains bytes that are not UTF-8',
+    });
+});
+
+test('a U+FFFD in the reply is passed on', t => {
+  t.deepEqual(scanText(rowsOf('["a\ufffdb"]')), ['a\ufffdb']);
+});
+
+test('a value over the limit is rejected before it is complete', t => {
+  const scanner = new RowScanner(100);
+  scanner.write(Buffer.from('{"dataset":[["'));
+  t.throws(() => scanner.write(Buffer.alloc(101, 'x')), { message: 'contains a value longer than 100 bytes (row 1)' });
+});
+
+const reportsServerError = macro((t, text: string, message: string, position?: number) => {
+  const error = t.throws(() => scanText(text), { instanceOf: ServerError });
+  t.is(error.message, message);
+  t.is(error.position, position);
+});
+
+test('an error alone', reportsServerError, '{"query":"x","error":"no such table","position":5}', 'no such table', 5);
+test('an error before rows', reportsServerError, '{"error":"boom","dataset":[["a"]],"count":1}', 'boom');
+test('an error after rows', reportsServerError, '{"dataset":[["a"]],"count":1,"error":"boom","errorPos":0}', 'boom', 0);
+test(
+  'an error after a row that it truncated',
+  reportsServerError,
+  '{"dataset":[["a"],[]],"count":1,"error":"too big"}',
+  'too big',
+);
+test(
+  'an error with a position that is a string',
+  reportsServerError,
+  '{"error":"empty query","position":"0"}',
+  'empty query',
+  0,
+);
+test('an error with an invalid position', reportsServerError, '{"error":"boom","position":-1}', 'boom');
+test('an error that is null', reportsServerError, '{"dataset":[],"error":null}', 'an error without a message');
+test('an error that is an object', reportsServerError, '{"dataset":[],"error":{"a":1}}', 'an error without a message');
+test('an error in a truncated reply', reportsServerError, '{"error":"boom","posi', 'boom');
+test('a notice', reportsServerError, '{"notice":"empty query","query":""}', 'empty query');
+
+test('an error key below the top level is ordinary data', t => {
+  t.deepEqual(scanText('{"dataset":[["a",{"error":"x","dataset":[[1]]}]],"info":{"error":1}}'), ['a']);
+});
+
+test('rows are delivered as soon as they are complete', t => {
+  const scanner = new RowScanner();
+  t.deepEqual(scanner.write(Buffer.from('{"dataset":[["a"],["b"')), ['a']);
+  t.deepEqual(scanner.write(Buffer.from(']')), ['b']);
+  t.throws(() => scanner.end());
+});

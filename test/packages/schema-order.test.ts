@@ -1,0 +1,249 @@
+/*! The server's order of statements, and dependency order: compared with real dumps. */
+import { dumpOrder, findCycle, LimitError, Schema, topologicalOrder } from '@sqlpipe/schema';
+import { foldCase } from '@sqlpipe/sql';
+import fc from 'fast-check';
+import { databases } from '../support/databases.js';
+import { test } from '../support/test.js';
+
+const sortForDump = (statements: string[]): string[] =>
+  dumpOrder(new Schema(statements)).map(({ statement }) => statement);
+
+/** A schema with access control, in the server's order. */
+const LAYERED = [
+  'CREATE USER abe;',
+  'CREATE USER "b b";',
+  'CREATE USER zoe;',
+  'CREATE GROUP admins;',
+  'CREATE SERVICE ACCOUNT ingest;',
+  "CREATE TABLE 'm' (x INT);",
+  "CREATE VIEW 'a' AS (SELECT * FROM m);",
+  'ADD USER abe TO admins;',
+  'ADD USER "b b" TO admins;',
+  'GRANT ASSUME SERVICE ACCOUNT ingest TO zoe;',
+  'GRANT INSERT ON a TO zoe;',
+  'GRANT SELECT ON a TO abe;',
+];
+
+test('dump order: principals first, then objects, then access control, each kind by name', t => {
+  fc.assert(
+    fc.property(fc.shuffledSubarray(LAYERED, { minLength: LAYERED.length }), shuffled => {
+      t.deepEqual(sortForDump(shuffled), LAYERED);
+    }),
+  );
+});
+
+test('dump order: every statement is kept, including unknown ones and duplicates', t => {
+  const odd = [
+    'DROP TABLE x;',
+    'CREATE TABLE a (x INT);',
+    'CREATE TABLE A (x INT);',
+    'CREATE TABLE a (x INT);',
+    '???;',
+  ];
+  t.deepEqual(sortForDump(odd), [...odd.slice(1, 4), odd[0], odd[4]]);
+});
+
+test('findCycle finds a cycle among other objects and ignores unknown names', t => {
+  t.is(findCycle(graph('a: b', 'b: c', 'c:')), undefined);
+  t.deepEqual(findCycle(graph('a: b', 'b: c', 'c: d b', 'd:')), ['b', 'c']);
+  t.deepEqual(findCycle(graph('a: a')), ['a']);
+  t.is(findCycle(graph('a: elsewhere')), undefined);
+});
+
+test('findCycle handles a chain of 100,000 objects', t => {
+  const needs = chain(100_000, 1);
+  t.is(findCycle(needs), undefined);
+  needs.set('v099999', ['v000000']);
+  t.is(findCycle(needs)?.length, 100_000);
+});
+
+test('topologicalOrder puts dependencies first exactly if findCycle finds no cycle', t => {
+  const anyGraph = fc.array(fc.array(fc.nat(9), { maxLength: 3 }), { minLength: 10, maxLength: 10 });
+  fc.assert(
+    fc.property(anyGraph, edges => {
+      const needs = new Map(edges.map((to, from) => [`n${from}`, to.map(node => `n${node}`)]));
+      const place = new Map(topologicalOrder(needs).map((name, at) => [name, at]));
+      const at = (name: string) => place.get(name) as number;
+      const cycle = findCycle(needs);
+      t.is(
+        cycle === undefined,
+        [...needs].every(([name, all]) => all.every(need => at(need) < at(name))),
+      );
+      cycle?.forEach((name, i) => {
+        t.true(needs.get(name)?.includes(cycle[(i + 1) % cycle.length] as string));
+      });
+    }),
+  );
+});
+
+/** Parses dependencies written as `name: dependency dependency`. */
+const graph = (...lines: string[]): Map<string, string[]> =>
+  new Map(
+    lines.map(line => {
+      const [name = '', ...needs] = line.split(/:? /);
+      return [name.replace(/:$/, ''), needs];
+    }),
+  );
+
+test('order: the example of the specification', t => {
+  const needs = new Map([
+    ['events', []],
+    ['zones', []],
+    ['daily', ['events', 'zones']],
+    ['a_recent', ['daily']],
+    ['Z_top', ['events']],
+  ]);
+  t.deepEqual(topologicalOrder(needs), ['events', 'Z_top', 'zones', 'daily', 'a_recent']);
+});
+
+test('order: dependencies of an object are sorted together with those of its views', t => {
+  const needs = new Map([
+    ['a', ['c', 'v']],
+    ['c', []],
+    ['b', []],
+    ['v', ['b']],
+  ]);
+  t.deepEqual(
+    topologicalOrder(needs, name => name === 'v'),
+    ['b', 'c', 'v', 'a'],
+  );
+  t.deepEqual(topologicalOrder(needs), ['c', 'b', 'v', 'a']);
+});
+
+test('order: a cycle is not an error', t => {
+  t.deepEqual(
+    topologicalOrder(
+      new Map([
+        ['a', ['b']],
+        ['b', ['a']],
+      ]),
+    ),
+    ['b', 'a'],
+  );
+});
+
+/** The order as specified, with closures and recursion: simple and slow. */
+function simpleOrder(needs: Map<string, string[]>, expands: (name: string) => boolean): string[] {
+  const closure = (name: string, found = new Set<string>()) => {
+    for (const need of needs.get(name) ?? []) {
+      if (found.has(need) || !needs.has(need)) continue;
+      found.add(need);
+      if (expands(need)) closure(need, found);
+    }
+    return found;
+  };
+  const order: string[] = [];
+  const seen = new Set<string>();
+  const visit = (name: string) => {
+    if (seen.has(name)) return;
+    seen.add(name);
+    for (const need of [...closure(name)].sort()) visit(need);
+    order.push(name);
+  };
+  for (const name of [...needs.keys()].sort()) visit(name);
+  return order;
+}
+
+/** Graphs without cycles: an object depends only on objects with smaller numbers. Names and views are random. */
+const graphs = fc
+  .uniqueArray(fc.stringMatching(/^[a-cA-C_é]{1,3}$/), { minLength: 1, maxLength: 40, selector: foldCase })
+  .chain(names =>
+    fc.record({
+      names: fc.constant(names),
+      views: fc.array(fc.boolean(), { minLength: names.length, maxLength: names.length }),
+      edges: fc.array(fc.array(fc.nat(), { maxLength: 4 }), { minLength: names.length, maxLength: names.length }),
+    }),
+  )
+  .map(({ names, views, edges }) => ({
+    names,
+    views: new Set(names.filter((_, i) => views[i])),
+    needs: new Map(names.map((name, i) => [name, i ? (edges[i] ?? []).map(edge => names[edge % i] as string) : []])),
+  }));
+
+test('order: equal to a simple implementation of the specification', t => {
+  fc.assert(
+    fc.property(graphs, ({ needs, views }) => {
+      const expands = (name: string) => views.has(name);
+      t.deepEqual(topologicalOrder(needs, expands), simpleOrder(needs, expands));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('order: a self-reference changes nothing', t => {
+  fc.assert(
+    fc.property(graphs, fc.nat(), ({ names, needs, views }, nth) => {
+      const expands = (name: string) => views.has(name);
+      const order = topologicalOrder(needs, expands);
+      const name = names[nth % names.length] as string;
+      t.deepEqual(topologicalOrder(new Map(needs).set(name, [...(needs.get(name) ?? []), name]), expands), order);
+    }),
+  );
+});
+
+test('order: independent of the order of the input', t => {
+  const schemas = graphs.chain(({ names, needs, views }) => {
+    const statements = names.map(name => {
+      const tables = (needs.get(name) ?? []).map(need => `"${need.toUpperCase()}"`);
+      if (!tables.length) return `CREATE TABLE '${name}' (x INT);`;
+      const query = `(\nSELECT * FROM ${tables.join(' JOIN ')}\n)`;
+      return views.has(name) ? `CREATE VIEW '${name}' AS ${query};` : `CREATE MATERIALIZED VIEW '${name}' AS ${query};`;
+    });
+    return fc.record({
+      statements: fc.constant(statements),
+      shuffled: fc.shuffledSubarray(statements, { minLength: statements.length }),
+    });
+  });
+  fc.assert(
+    fc.property(schemas, ({ statements, shuffled }) => {
+      t.deepEqual(sortForDump(shuffled), sortForDump(statements));
+    }),
+  );
+});
+
+/** A chain in which each view reads from the next one. */
+const chain = (length: number, step: 1 | -1): Map<string, string[]> => {
+  const name = (i: number) => `v${String(i).padStart(6, '0')}`;
+  return new Map(Array.from({ length }, (_, i) => [name(i), [name(i + step)]]));
+};
+
+test('order: chains of 10,000 views in both directions of their names', t => {
+  const down = [...chain(10_000, -1).keys()];
+  t.deepEqual(
+    topologicalOrder(chain(10_000, -1), () => true),
+    down,
+  );
+  t.deepEqual(
+    topologicalOrder(chain(10_000, 1), () => true),
+    down.reverse(),
+  );
+});
+
+test('order: a chain of 100,000 views is sorted; one with a cycle exceeds the limit', t => {
+  const views = () => true;
+  t.is(topologicalOrder(chain(100_000, 1), views).length, 100_000);
+  const circle = chain(100_000, 1).set('v100000', ['v000000']);
+  t.throws(() => topologicalOrder(circle, views), { instanceOf: LimitError, message: /cannot be put in order/ });
+});
+
+test('order: 100,000 statements are sorted', t => {
+  const tables = Array.from(
+    { length: 50_000 },
+    (_, i) => `CREATE TABLE 't${i}' ( \n\tts TIMESTAMP\n) timestamp(ts) PARTITION BY DAY;`,
+  );
+  const views = tables.map(
+    (_, i) => `CREATE VIEW 'a${i}' AS ( \nSELECT * FROM t${i} JOIN 't${(i * 7) % 50_000}' ON (ts)\n);`,
+  );
+  t.is(sortForDump([...views, ...tables]).length, 100_000);
+});
+
+for (const { name, dump } of databases) {
+  test(`order: ${name} as a real server dumped it`, t => {
+    fc.assert(
+      fc.property(fc.shuffledSubarray(dump, { minLength: dump.length }), shuffled => {
+        t.deepEqual(sortForDump(shuffled), dump);
+      }),
+      { numRuns: 5 },
+    );
+  });
+}

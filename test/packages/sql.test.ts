@@ -1,0 +1,346 @@
+/*! The lexer and the splitter: they keep every character, for any text in any chunks. */
+import * as sql from '@sqlpipe/sql';
+import {
+  type CommentRules,
+  displayName,
+  findSecrets,
+  identify,
+  Lexer,
+  normalizeStatement,
+  redact,
+  SplitError,
+  Splitter,
+  tokens,
+  unquote,
+} from '@sqlpipe/sql';
+import { maskSecrets } from '@sqlpipe/text';
+import fc from 'fast-check';
+import { macro, test } from '../support/test.js';
+
+/** Text of pieces that are difficult for a lexer. */
+const odd = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom("'", '"', '`', '--', '-', '/*', '*/', '/', '*', '(', ')', ';', '\n', '\r', ' ', '\t'),
+      fc.constantFrom('select', 'a', "'b'", '"c"', '/* d */', '-- e\n', '(f)', 'ä', '\u{1f600}', '\ufeff', '\u00a0'),
+    ),
+    { maxLength: 30 },
+  )
+  .map(parts => parts.join(''));
+
+const reading = fc.constantFrom<CommentRules>('sql', 'server');
+
+/** Splits text at the given places. */
+function splitAt(text: string, places: number[]): string[] {
+  const ends = [...new Set(places.map(place => place % (text.length + 1)))].sort((a, b) => a - b);
+  return [...ends, text.length].map((end, i) => text.slice(ends[i - 1] ?? 0, end));
+}
+
+function split(chunks: string[], maxLength?: number): string[] {
+  const splitter = new Splitter(maxLength);
+  return [...chunks.flatMap(chunk => [...splitter.write(chunk)]), ...splitter.end()];
+}
+
+/** The statements, or the error with its position. */
+function outcome(chunks: string[]): unknown {
+  try {
+    return split(chunks);
+  } catch (error) {
+    if (!(error instanceof SplitError)) throw error;
+    return [error.message, error.line, error.column];
+  }
+}
+
+const tryNormalize = (text: string): string | undefined => {
+  try {
+    return normalizeStatement(text);
+  } catch {
+    return undefined;
+  }
+};
+
+test('the package exports exactly these names', t => {
+  t.deepEqual(Object.keys(sql).sort(), [
+    'AmbiguousStatementError',
+    'KINDS',
+    'Lexer',
+    'MAX_RECORD',
+    'SERVER_COMMENT_RULES',
+    'SplitError',
+    'Splitter',
+    'TokenReader',
+    'WHITESPACE',
+    'createsToken',
+    'displayName',
+    'findAmbiguity',
+    'findSecrets',
+    'foldCase',
+    'formatFailureMarker',
+    'givesRight',
+    'hasName',
+    'identify',
+    'identityKey',
+    'isAcl',
+    'isObject',
+    'isPrincipal',
+    'isSameName',
+    'keywordOf',
+    'kindKeywords',
+    'normalizeStatement',
+    'parseFailureMarker',
+    'parseName',
+    'quoteLiteral',
+    'readStatementHead',
+    'redact',
+    'requireUnambiguous',
+    'scanToken',
+    'serverTokens',
+    'significantTokens',
+    'tokens',
+    'unquote',
+  ]);
+});
+
+/** Forms of a secret in a quoted request. */
+const FORMS: ((secret: string) => string)[] = [
+  secret => secret,
+  encodeURIComponent,
+  secret => encodeURIComponent(encodeURIComponent(secret)).replace(/%\w\w/g, code => code.toLowerCase()),
+  secret => `${new URLSearchParams({ secret })}`.slice('secret='.length),
+  secret => JSON.stringify(secret).slice(1, -1),
+  secret => secret.replace(/["'&<>]/g, sign => `&#${sign.charCodeAt(0)};`),
+];
+
+test('a secret is masked in whatever form it is quoted', t => {
+  const secrets = fc
+    .string({ unit: fc.constantFrom(...'aZ09"&<>+%/\\ .*$[(ä€😀'), minLength: 4 })
+    .filter(secret => secret.trim() !== '');
+  fc.assert(
+    fc.property(secrets, fc.constantFrom(...FORMS), (secret, form) => {
+      t.regex(maskSecrets(`[${form(secret)}]`, findSecrets(`CREATE USER u WITH PASSWORD '${secret}'`)), /^\[\*+\]$/);
+    }),
+  );
+});
+
+test('a long secret is masked, and similar text is not', t => {
+  const long = 'a'.repeat(20_000);
+  t.is(maskSecrets(`<${long}b>`, [`${long}b`]), `<${'*'.repeat(20_001)}>`);
+  t.is(maskSecrets(long, [`${long}b`]), long);
+  const slashes = '\\'.repeat(1000);
+  t.is(maskSecrets(slashes, [`${slashes}y`]), slashes);
+  t.is(maskSecrets('ännö %41 token', ['zzzz']), 'ännö %41 token');
+});
+
+test('a short secret is masked if it stands alone', t => {
+  t.is(maskSecrets("user exists: 'e', e=%27e%27", ['e']), "user exists: '*', *=%27*%27");
+});
+
+for (const [statement, shown] of [
+  ["CREATE USER ann WITH PASSWORD 'e'", "CREATE USER ann WITH PASSWORD '*'"],
+  ["alter user ann with password = 'it''s e' -- e", "alter user ann with password = '*******' -- e"],
+  ['CREATE USER ann PASSWORD s3c-ret!x;', 'CREATE USER ann PASSWORD *********;'],
+  ["CREATE USER ann PASSWORD 'open", "CREATE USER ann PASSWORD '****"],
+  ["ALTER USER ann DROP TOKEN TYPE REST 'qt1x' ", "ALTER USER ann DROP TOKEN TYPE REST '****' "],
+  ...[
+    "ALTER USER ann CREATE TOKEN TYPE REST WITH TTL '1d'",
+    'ALTER USER ann WITH NO PASSWORD',
+    'GRANT ADD PASSWORD, CREATE REST TOKEN TO ann',
+    "CREATE VIEW 'v' AS ( \nselect token t, password p from auth where token is not null\n)",
+    'create table t (token symbol, password varchar)',
+    `INSERT INTO t SELECT ${'token, '.repeat(100_000)}x FROM y`,
+  ].map(plain => [plain, plain]),
+] as [string, string][])
+  test(`redact: ${statement.slice(0, 70)}`, t => {
+    t.is(redact(statement), shown);
+  });
+
+test('redaction keeps the length of the text', t => {
+  const words = fc.constantFrom('PASSWORD ', 'token', 'TOKEN ', '-', '= ', 'type ', "'a b'", '"c', 'd ', ';', ',', '(');
+  fc.assert(
+    fc.property(fc.array(words, { maxLength: 20 }), parts => {
+      const text = `ALTER USER a ${parts.join('')}`;
+      t.is(redact(text).length, text.length);
+    }),
+  );
+  t.is(redact(`x ${'token-'.repeat(100_000)};`), `x token${'*'.repeat(599_995)};`);
+  t.is(redact("x PASSWORD PASSWORD 'y'"), "x PASSWORD ******** '*'");
+  t.is(redact("x token-token'y z'"), "x token******'***'");
+});
+
+test('an unclosed parenthesis is reported at its start, in long input too', t => {
+  const open = (text: string) => t.throws(() => split([text])) as SplitError;
+  t.like(open(`a;\n b (${'('.repeat(1_000_000)}`), { line: 2, column: 4 });
+  t.like(open('(a)\n(b(c)'), { line: 2, column: 1 });
+  t.like(open(`${')'.repeat(5)}(`), { line: 1, column: 6 });
+});
+
+test('statements that end under one reading of comments only are split one by one', t => {
+  for (const statement of ['/*--*/a;', "/*'*/a;", "/*'/*'*/a;"]) {
+    const all = split([statement.repeat(100_000)]);
+    t.is(all.length, 100_000);
+    t.true(all.every(one => one === statement));
+  }
+});
+
+test('the tokens of a text add up to the text', t => {
+  fc.assert(
+    fc.property(odd, reading, (text, reading) => [...tokens(text, reading)].map(token => token.text).join('') === text),
+  );
+  t.pass();
+});
+
+test('segments are adjacent, and tokens start at their offsets', t => {
+  fc.assert(
+    fc.property(odd, reading, (text, reading) => {
+      let at = 0;
+      for (const { start, end } of new Lexer(reading).segments(text)) {
+        if (start !== at || end <= start) return false;
+        at = end;
+      }
+      return at === text.length && [...tokens(text, reading)].every(token => text.startsWith(token.text, token.start));
+    }),
+  );
+  t.pass();
+});
+
+test('a text splits the same in any chunks', t => {
+  fc.assert(
+    fc.property(odd, fc.array(fc.nat(), { maxLength: 10 }), (text, places) => {
+      t.deepEqual(outcome(splitAt(text, places)), outcome([text]));
+    }),
+  );
+});
+
+test('normalizing a statement again changes nothing', t => {
+  fc.assert(
+    fc.property(odd, text => {
+      const statement = tryNormalize(text);
+      fc.pre(!!statement);
+      return normalizeStatement(statement as string) === statement;
+    }),
+  );
+  t.pass();
+});
+
+test('a normalized statement splits into itself', t => {
+  const glance = fc.array(fc.constantFrom('a', ' ', "'", '(', ')', ';', '-', '/', '*', '"'), { maxLength: 9 });
+  fc.assert(
+    fc.property(glance, signs => {
+      const text = `${signs.join('')};`;
+      fc.pre(tryNormalize(text) === text);
+      t.deepEqual(split([text]), [text]);
+    }),
+    { numRuns: 5000 },
+  );
+});
+
+test('normalized statements joined as text split into themselves', t => {
+  const statement = odd.map(tryNormalize).filter(text => !!text) as fc.Arbitrary<string>;
+  fc.assert(
+    fc.property(fc.array(statement, { maxLength: 6 }), statements => {
+      t.deepEqual(split([statements.map(text => `${text}\n\n`).join('')]), statements);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+const splitsInto = macro<[string, ...string[]]>({
+  title: (_, text: string) => `splits ${JSON.stringify(text)}`,
+  exec(t, text: string, ...expected: string[]) {
+    t.deepEqual(split([text]), expected);
+  },
+});
+test(splitsInto, '');
+test(splitsInto, ' \n;; ; ');
+test(splitsInto, '-- nothing but a comment\n');
+test(splitsInto, 'a;b', 'a;', 'b;');
+test(splitsInto, ' a ; \n', 'a;');
+test(splitsInto, 'a -- end', 'a -- end\n;');
+test(splitsInto, 'a -- end\n;', 'a -- end\n;');
+test(splitsInto, 'a -- end\r;b', 'a -- end\n;', 'b;');
+test(splitsInto, '-- first\na; -- second\nb;', '-- first\na;', '-- second\nb;');
+test(splitsInto, 'a; -- last', 'a;');
+test(splitsInto, "create table 'a;b' (x int); c", "create table 'a;b' (x int);", 'c;');
+test(splitsInto, 'a \'it\'\'s; here\' "x;""y" `z;`; b', 'a \'it\'\'s; here\' "x;""y" `z;`;', 'b;');
+test(splitsInto, "a '\\'; b", "a '\\';", 'b;');
+test(splitsInto, 'a $$;$$', 'a $$;', '$$;');
+test(splitsInto, 'a /* ; /* ; */ ; */ b;', 'a /* ; /* ; */ ; */ b;');
+test(splitsInto, 'create view v as (select 1; ); b', 'create view v as (select 1; );', 'b;');
+test(splitsInto, "a /* it's */; b -- it's\n;", "a /* it's */;", "b -- it's\n;");
+test(splitsInto, "a /* ' */ ' */; b", "a /* ' */ ' */;", 'b;');
+test(splitsInto, 'a ); b', 'a );', 'b;');
+test(splitsInto, '\u00a0a;', '\u00a0a;');
+
+const rejectsText = macro<[string, string, number, number]>({
+  title: (_, text: string) => `rejects ${JSON.stringify(text)}`,
+  exec(t, text: string, message: string, line: number, column: number) {
+    const error = t.throws(() => split([text]), { instanceOf: SplitError });
+    t.deepEqual([error?.message, error?.line, error?.column, error?.code], [message, line, column, 'DAMAGED']);
+  },
+});
+test(rejectsText, "a;\n b 'c", 'unterminated string', 2, 4);
+test(rejectsText, 'a; "c', 'unterminated quoted name', 1, 4);
+test(rejectsText, 'a;\n\n(b (c)', 'unclosed parenthesis', 3, 1);
+test(rejectsText, 'a /* /* */ ;', 'unterminated comment', 1, 3);
+test(rejectsText, 'a;\n-- sqldump: incomplete: it rains\n', 'sqldump left it incomplete: it rains', 2, 1);
+test(rejectsText, '-- x: incomplete: y\na;', 'x left it incomplete: y', 1, 1);
+
+test('a failure marker counts only outside a statement and on a line of its own', t => {
+  t.is(split(['a\n-- x: incomplete: y\nb;']).length, 1);
+  t.is(split(['a; -- x: incomplete: y\nb;']).length, 2);
+});
+
+test('a statement over the limit is rejected before it is complete', t => {
+  const splitter = new Splitter(1000);
+  t.throws(
+    () => {
+      for (let i = 0; i < 100; i++) for (const _ of splitter.write('a'.repeat(99)));
+    },
+    { message: /more than 1000 characters/ },
+  );
+  t.throws(() => split(new Array(100).fill('-'.repeat(99)), 1000), { message: /more than 1000/ });
+});
+
+test('normalizeStatement trims and terminates one statement and rejects a second', t => {
+  t.is(normalizeStatement('\n a '), 'a;');
+  t.is(normalizeStatement('a;;\n'), 'a;');
+  t.is(normalizeStatement('a; -- why'), 'a -- why\n;');
+  t.is(normalizeStatement('a; /* why */'), 'a /* why */;');
+  t.is(normalizeStatement(' -- only\n'), '');
+  t.is(normalizeStatement("select /* ' */ ' */ 1"), "select /* ' */ ' */ 1;");
+  t.throws(() => normalizeStatement('a; b'), { message: /second statement/ });
+  t.throws(() => normalizeStatement("select /* ' */ '"), { message: /unterminated|unclosed/ });
+});
+
+const identifies = macro<[string, string]>({
+  title: (_, text: string) => `identifies ${text}`,
+  exec(t, text: string, expected: string) {
+    t.is(displayName(identify(text)), expected);
+  },
+});
+test(identifies, "CREATE TABLE 'x y' (a int);", "table 'x y'");
+test(identifies, 'create table if not exists trades (a int)', "table 'trades'");
+test(identifies, 'CREATE /* why */ TABLE -- so\n "qt" (a int)', "table 'qt'");
+test(identifies, 'create atomic table t as (select 1)', "table 't'");
+test(identifies, 'create batch 100 o3MaxLag 1s table t as (select 1)', "table 't'");
+test(identifies, 'create table btc-usd.x(a int)', "table 'btc-usd.x'");
+test(identifies, 'CREATE OR REPLACE VIEW v AS (select 1)', "view 'v'");
+test(identifies, "CREATE MATERIALIZED VIEW 'm' WITH BASE 't' REFRESH IMMEDIATE AS (x)", "materialized view 'm'");
+test(identifies, "CREATE LIVE VIEW 'l' AS (x)", "live view 'l'");
+test(identifies, 'CREATE USER `u`', "user 'u'");
+test(identifies, 'CREATE GROUP g', "group 'g'");
+test(identifies, "CREATE SERVICE ACCOUNT 's' OWNED BY 'o'", "service account 's'");
+test(identifies, 'ADD USER u TO g', "membership of 'u'");
+test(identifies, "GRANT SELECT ON 'a to b' TO u WITH GRANT OPTION", "grant to 'u'");
+test(identifies, 'GRANT ASSUME SERVICE ACCOUNT s TO g', "assumption by 'g'");
+test(identifies, 'ASSUME SERVICE ACCOUNT s TO g', "assumption by 'g'");
+test(identifies, 'alter table t add column x int', 'ALTER');
+test(identifies, "'CREATE TABLE'", '');
+test(identifies, '', '');
+
+test('unquote removes quotes', t => {
+  t.deepEqual(
+    ["'a''b'", '"a""b"', '`a`', 'a'].map(text => unquote(text)),
+    ["a'b", 'a"b', 'a', 'a'],
+  );
+});

@@ -1,0 +1,358 @@
+/*! Access control of the enterprise edition: tokens, logins, rights compared and read back, and hints, with the built programs. */
+import { parseRights, printRight, RightSet } from '@sqlpipe/ddl';
+import { compareSchemas } from '@sqlpipe/schema';
+import type { ExecutionContext } from 'ava';
+import { admin, executeAs, setUp } from '../support/principals.js';
+import { type Instead, recordingProxy } from '../support/recording-proxy.js';
+import type { Server } from '../support/server.js';
+import { type Outcome, shell } from '../support/shell.js';
+import { startSqlserve } from '../support/sqlserve.js';
+import { terminal } from '../support/terminal.js';
+import { test } from '../support/test.js';
+
+const LOGIN = Object.fromEntries(
+  ['SQLDUMP', 'SQLAPPLY', 'SQLDIFF', 'SQLDIFF_A', 'SQLDIFF_B'].flatMap(name => [
+    [`${name}_USER`, 'admin'],
+    [`${name}_PASSWORD`, 'quest'],
+  ]),
+);
+
+const TABLE = 'CREATE TABLE trades (ts TIMESTAMP, price DOUBLE) timestamp(ts) PARTITION BY DAY';
+
+/** An enterprise server with the table, a user, a group and a service account, and a shell that applies text to it. */
+async function startSetting(t: ExecutionContext, instead?: (query: string) => Instead | undefined) {
+  const server = await startSqlserve(t, ['--edition', 'enterprise']);
+  await setUp(
+    server,
+    TABLE,
+    "CREATE USER zoe WITH PASSWORD 'of zoe'",
+    'CREATE GROUP g',
+    'CREATE SERVICE ACCOUNT robot',
+  );
+  const proxy = await recordingProxy(t, server, instead);
+  const run = await shell(t, { ...LOGIN, DST: proxy.url });
+  const apply = (text: string, options = ''): Promise<Outcome> =>
+    run(
+      `cat > in.sql <<'END'\n${text}\nEND\nsqlsplit in.sql | sqlapply --report report --rejects rest ${options} $DST`,
+    );
+  const results = async () =>
+    (await run('cat report')).stdout
+      .toString()
+      .split('\n')
+      .filter(Boolean)
+      .map(line => JSON.parse(line) as { result: string; proven?: boolean });
+  return { server, proxy, run, apply, results };
+}
+
+const permissionsOf = async (server: Server, name: string): Promise<string[]> =>
+  ((await executeAs(server, admin, `SHOW PERMISSIONS ${name}`)).dataset ?? []).map(row => row.slice(0, 4).join(' '));
+
+const CREATE_TOKEN = "ALTER SERVICE ACCOUNT robot CREATE TOKEN TYPE REST WITH TTL '1d';";
+
+test('a created token goes to stdout only, not into messages, reports or rejects', async t => {
+  const { run, apply, server } = await startSetting(t);
+  const { code, stdout, stderr } = await apply(CREATE_TOKEN, '-v --allow ALTER');
+  t.is(code, 0, stderr);
+  const [, token = ''] = /^robot\t(qt1[\w-]+)\t[-\d]+T[\d:.]+Z\tfalse\n$/.exec(stdout.toString()) ?? [];
+  t.not(token, '', stdout.toString());
+  t.not((await executeAs(server, `Bearer ${token}`, 'SHOW PERMISSIONS')).status, 401);
+  const left = await run('cat report rest; ls');
+  t.regex(left.stdout.toString(), /"result":"applied"/);
+  t.false(`${left.stdout} ${stderr}`.includes(token));
+});
+
+test('a token as the only column is printed; on a terminal control characters are escaped', async t => {
+  const server = await startSqlserve(t, ['--edition', 'enterprise']);
+  const instead = (query: string): Instead | undefined =>
+    query.includes('CREATE TOKEN')
+      ? [200, { query, columns: [{ name: 'token', type: 'STRING' }], dataset: [['qt1\u001b[2J']], count: 1 }]
+      : undefined;
+  const { url } = await recordingProxy(t, server, instead);
+  const env = { ...LOGIN, DST: url, TEXT: CREATE_TOKEN };
+  const script = 'sqlsplit <<< "$TEXT" | sqlapply --allow ALTER $DST';
+  const run = await shell(t, env);
+  t.deepEqual(await run(script), { code: 0, stdout: Buffer.from('qt1\u001b[2J\n'), stderr: '' });
+  const seen = await (await terminal(t, env))(script);
+  t.true(seen.screen.includes('qt1\\x1b[2J') || seen.screen.includes('qt1\\u001b[2J'), JSON.stringify(seen.screen));
+});
+
+test('rows in reply to a statement that creates no token are a protocol error', async t => {
+  const rows: Instead = [200, { columns: [], dataset: [['x']], count: 1 }];
+  const { apply } = await startSetting(t, query => (query.startsWith('ALTER') ? rows : undefined));
+  const { code, stderr } = await apply('ALTER USER zoe ENABLE;', '--allow ALTER');
+  t.is(code, 76);
+  t.regex(stderr, /answered with rows/);
+});
+
+test('principals without credentials are listed in every run, with a bounded number of requests', async t => {
+  const { server, apply, proxy } = await startSetting(t);
+  const text = 'CREATE USER zoe; CREATE USER joe; CREATE GROUP g; CREATE SERVICE ACCOUNT robot;';
+  const lacking = (stderr: string) => stderr.match(/\w+(?=' cannot log in yet)/g);
+  t.deepEqual(lacking((await apply(text)).stderr), ['joe', 'robot']);
+  proxy.queries.length = 0;
+  t.deepEqual(lacking((await apply(text)).stderr), ['joe', 'robot']);
+  t.is(proxy.queries.filter(query => /^SHOW (USER|SERVICE ACCOUNT) /.test(query)).length, 3);
+  await setUp(server, "ALTER USER joe WITH PASSWORD 'of joe'", CREATE_TOKEN.slice(0, -1));
+  t.is((await apply(text)).stderr, '');
+  proxy.queries.length = 0;
+  const many = Array.from({ length: 250 }, (_, n) => `CREATE USER user${n};`);
+  t.is(lacking((await apply(many.join('\n'))).stderr)?.length, 250);
+  t.true(proxy.queries.filter(query => /^SHOW USER /.test(query)).length <= 200);
+});
+
+test('if the server does not show who can log in, only users created in this run are listed', async t => {
+  const { apply } = await startSetting(t, query => (/^SHOW USER /.test(query) ? [400, { error: 'no' }] : undefined));
+  t.regex((await apply('CREATE USER joe;')).stderr, /'joe' cannot log in yet/);
+  t.is((await apply('CREATE USER joe;')).stderr, '');
+});
+
+test('a grant that would remove the grant option is reported as a difference and not sent', async t => {
+  const { server, apply, proxy, results, run } = await startSetting(t);
+  const option = 'GRANT SELECT, INSERT ON trades TO zoe WITH GRANT OPTION;';
+  t.is((await apply(option)).code, 0);
+  const before = await permissionsOf(server, 'zoe');
+  for (const narrow of [
+    'GRANT SELECT ON trades TO zoe;',
+    'grant /* more */ insert, select on \'TRADES\' to "ZOE";',
+    'GRANT UPDATE, SELECT ON trades TO zoe;',
+    'GRANT SELECT ON ALL TABLES TO zoe;',
+    'GRANT SELECT TO zoe;',
+  ]) {
+    proxy.queries.length = 0;
+    const { code, stderr } = await apply(narrow);
+    t.is(code, 1, narrow);
+    t.regex(stderr, /already granted WITH GRANT OPTION, which this statement would remove; it was not sent/);
+    t.regex(stderr, /^ {2}GRANT SELECT ON trades TO zoe: no grant option in the statement, WITH GRANT OPTION in http/m);
+    t.false(
+      proxy.queries.some(query => /^grant/i.test(query)),
+      narrow,
+    );
+    t.deepEqual(
+      (await results()).map(({ result }) => result),
+      ['differs'],
+    );
+    t.true((await run('cat rest')).stdout.length > 1);
+  }
+  t.deepEqual(await permissionsOf(server, 'zoe'), before);
+  t.is((await apply('GRANT SELECT ON trades TO zoe;', '--if-exists skip')).code, 0);
+  t.deepEqual(await permissionsOf(server, 'zoe'), before);
+});
+
+test("a grant that would remove a column's or an earlier statement's grant option is rejected", async t => {
+  const { apply, results } = await startSetting(t);
+  t.is((await apply('GRANT SELECT ON trades(price) TO zoe WITH GRANT OPTION;')).code, 0);
+  t.is((await apply('GRANT SELECT ON trades TO zoe;')).code, 1);
+  t.is((await apply('GRANT SELECT ON trades(*) TO zoe;')).code, 1);
+  t.is((await apply('GRANT SELECT ON trades(ts) TO zoe;')).code, 0);
+  const run = await apply('GRANT HTTP TO zoe WITH GRANT OPTION; GRANT HTTP TO zoe; GRANT PGWIRE TO zoe;', '-k');
+  t.is(run.code, 1);
+  t.deepEqual(
+    (await results()).map(({ result }) => result),
+    ['applied', 'differs', 'applied'],
+  );
+});
+
+test('existing rights are skipped one permission at a time, and new ones are read back', async t => {
+  const { apply, results, proxy } = await startSetting(t);
+  const text = `ADD USER zoe TO g;
+    GRANT ASSUME SERVICE ACCOUNT robot TO zoe WITH GRANT OPTION;
+    GRANT SELECT, INSERT ON trades, trades(price) TO zoe;
+    GRANT HTTP TO g, CREATE TABLE TO g;
+    CREATE USER joe WITH PASSWORD 'of joe';`.replace(
+    'GRANT HTTP TO g, CREATE TABLE TO g',
+    'GRANT HTTP, CREATE TABLE TO g',
+  );
+  t.is((await apply(text)).code, 0);
+  t.deepEqual(
+    (await results()).map(each => [each.result, each.proven]),
+    [
+      ...Array.from({ length: 4 }, () => ['applied', true]),
+      ['applied', false], // as no server shows a password
+    ],
+  );
+  proxy.queries.length = 0;
+  const others =
+    'GRANT INSERT ON trades TO zoe; GRANT SELECT ON trades(ts) TO zoe; GRANT HTTP TO g; ASSUME SERVICE ACCOUNT robot TO zoe WITH GRANT OPTION;';
+  t.is((await apply(`${text}${others}`)).code, 0);
+  t.deepEqual(new Set((await results()).map(({ result }) => result)), new Set(['skipped']));
+  t.is(proxy.queries.filter(query => query.startsWith('SHOW CREATE DATABASE INCLUDE (PERMISSIONS)')).length, 1);
+  t.false(proxy.queries.some(query => /^(GRANT|ADD|ASSUME)/.test(query)));
+  const dry = await apply('GRANT HTTP TO g; GRANT HTTP TO zoe;', '--dry-run');
+  t.is(dry.stdout.toString(), "would send grant to 'zoe'\nskipped: 1 statement\n");
+});
+
+test('a statement that the server acknowledges but does not execute is detected on read-back', async t => {
+  const { apply } = await startSetting(t, query =>
+    /^(GRANT|CREATE USER)/.test(query) ? [200, { ddl: 'OK' }] : undefined,
+  );
+  const granted = await apply('GRANT HTTP TO zoe;');
+  t.is(granted.code, 1);
+  t.regex(granted.stderr, /the server reported success, but does not show what was granted/);
+  const created = await apply('CREATE USER joe;');
+  t.is(created.code, 1);
+  t.regex(created.stderr, /the server reported success, but the object does not exist/);
+});
+
+test('without SHOW CREATE DATABASE, access control is queried one principal at a time', async t => {
+  const instead = (query: string): Instead | undefined =>
+    query.startsWith('SHOW CREATE DATABASE') ? [400, { error: "expected 'TABLE' or 'VIEW'", position: 12 }] : undefined;
+  const { apply, results, server } = await startSetting(t, instead);
+  const text = `CREATE USER zoe; CREATE GROUP g; ADD USER zoe TO g; GRANT ASSUME SERVICE ACCOUNT robot TO zoe;
+    GRANT SELECT ON trades(price) TO zoe WITH GRANT OPTION; GRANT HTTP TO g WITH GRANT OPTION; GRANT HTTP TO zoe;`;
+  t.is((await apply(text)).code, 0);
+  t.is((await apply(text)).code, 0);
+  t.deepEqual(
+    (await results()).slice(0, 6).map(({ result }) => result),
+    Array.from({ length: 6 }, () => 'skipped'),
+  );
+  t.is((await apply('GRANT SELECT ON trades(price) TO zoe;')).code, 1);
+  t.true((await permissionsOf(server, 'zoe')).includes('SELECT trades price true'));
+});
+
+test('if the server does not show access control, one warning is printed and statements are sent', async t => {
+  const { server, run, apply } = await startSetting(t);
+  await setUp(server, 'GRANT HTTP TO zoe', 'GRANT SELECT ON trades TO zoe WITH GRANT OPTION');
+  const asZoe = "export SQLAPPLY_USER=zoe SQLAPPLY_PASSWORD='of zoe';";
+  const grants = 'GRANT SELECT ON trades TO g; GRANT SELECT ON trades TO robot; GRANT SELECT ON trades TO g;';
+  const { code, stderr } = await run(`${asZoe} echo "${grants}" | sqlsplit | sqlapply -v $DST`);
+  t.is(code, 0, stderr);
+  t.regex(stderr, /3 statements: 3 applied/);
+  t.is(
+    stderr.match(/access control cannot be compared, because the server does not show it: Access denied/g)?.length,
+    1,
+  );
+  t.regex((await apply(grants, '-v')).stderr, /3 skipped/);
+});
+
+test('sqldiff compares rights as sets, and compares owners', async t => {
+  const run = await shell(t, {});
+  const diff = async (a: string, b: string, options = '') => {
+    await run(`cat > a.sql <<'END'\n${a}\nEND\ncat > b.sql <<'END'\n${b}\nEND`);
+    const { code, stdout } = await run(`sqldiff ${options} a.sql b.sql`);
+    return [code, stdout.toString()];
+  };
+  t.deepEqual(
+    await diff('GRANT SELECT, INSERT ON t, u TO zoe;', 'GRANT SELECT ON u, t TO "ZOE"; GRANT insert ON t TO zoe;'),
+    [1, 'only in a.sql: GRANT INSERT ON u TO zoe\n'],
+  );
+  const same: [string, string][] = [
+    ['GRANT SELECT ON t TO zoe;', 'GRANT SELECT ON t TO zoe; GRANT SELECT ON t(a, b) TO zoe;'],
+    [
+      'GRANT SELECT ON t(b, a) TO zoe;',
+      'GRANT SELECT ON t(a) TO zoe; GRANT SELECT ON t("b") TO zoe WITH VERIFICATION;',
+    ],
+    ['ADD USER zoe TO g, h;', 'ADD USER zoe TO h; ADD USER zoe TO g;'],
+    ['ASSUME SERVICE ACCOUNT s TO zoe;', 'GRANT ASSUME SERVICE ACCOUNT s TO zoe;'],
+    ['CREATE TABLE t (x INT) OWNED BY zoe;', "CREATE TABLE t (x INT) OWNED BY 'ZOE';"],
+  ];
+  for (const [a, b] of same) t.deepEqual(await diff(a, b), [0, ''], a);
+  const others: [string, string, string][] = [
+    ['ADD USER zoe TO g, h;', 'ADD USER zoe TO g;', 'only in a.sql: ADD USER zoe TO h\n'],
+    ['ASSUME SERVICE ACCOUNT s TO a;', '', 'only in a.sql: GRANT ASSUME SERVICE ACCOUNT s TO a\n'],
+    [
+      'GRANT SELECT ON t TO a;',
+      'GRANT SELECT ON t TO a WITH GRANT OPTION;',
+      'only in b.sql: GRANT SELECT ON t TO a WITH GRANT OPTION\n',
+    ],
+    ['GRANT SELECT ON t(x) TO a;', 'GRANT SELECT ON t TO a;', 'only in b.sql: GRANT SELECT ON t TO a\n'],
+    ['GRANT SELECT ON ALL TABLES TO "a b";', '', 'only in a.sql: GRANT SELECT ON ALL TABLES TO "a b"\n'],
+    [
+      'CREATE TABLE t (x INT) OWNED BY zoe;',
+      'CREATE TABLE t (x INT) OWNED BY joe;',
+      "differs: table 't'\n  owner: zoe in a.sql, joe in b.sql\n",
+    ],
+  ];
+  for (const [a, b, text] of others) t.deepEqual(await diff(a, b), [1, text], a);
+  t.deepEqual(await diff('GRANT SELECT, INSERT ON t TO a;', 'GRANT INSERT ON t TO a;', '--missing'), [
+    0,
+    'GRANT SELECT ON t TO a;\n\0',
+  ]);
+});
+
+test('a grant that cannot be parsed as rights is compared as text', t => {
+  t.is(parseRights('GRANT SELECT ON t(* EXCLUDE (a)) TO zoe;'), undefined);
+  t.is(parseRights('GRANT SELECT TO zoe BY MOON;'), undefined);
+  t.is(compareSchemas(['GRANT SELECT TO zoe BY MOON;'], ['GRANT  SELECT TO zoe BY MOON;']).differences.length, 0);
+  t.is(compareSchemas(['GRANT SELECT TO zoe BY MOON;'], []).differences.length, 1);
+});
+
+test('rights are printed as they were parsed, and RightSet finds lost grant options', t => {
+  for (const statement of [
+    'GRANT CREATE TABLE TO zoe;',
+    'GRANT SELECT ON ALL TABLES TO zoe WITH GRANT OPTION;',
+    'GRANT ALTER COLUMN TYPE ON "select"("odd name") TO "a-b";',
+    'GRANT UPDATE ON t(*) TO zoe;',
+    'ADD USER zoe TO "to";',
+    'GRANT ASSUME SERVICE ACCOUNT s TO zoe WITH GRANT OPTION;',
+  ])
+    t.deepEqual(parseRights(statement)?.map(printRight), [statement]);
+  const [table, column] = ['GRANT SELECT ON t TO a;', 'GRANT SELECT ON t(c) TO a WITH GRANT OPTION;'].flatMap(
+    text => parseRights(text) ?? [],
+  );
+  if (!table || !column) return t.fail();
+  t.false(new RightSet([table]).has(column));
+  t.deepEqual(new RightSet([column]).findLostOptions(table), [column]);
+  return t.deepEqual(new RightSet([table]).findLostOptions(column), []);
+});
+
+test('hints: access control and enterprise clauses sent to the open source edition', async t => {
+  const oss = await startSqlserve(t);
+  const run = await shell(t, { OSS: oss.url });
+  const stderr = async (text: string) => (await run(`echo "${text}" | sqlsplit | sqlapply $OSS`)).stderr;
+  for (const text of [
+    'CREATE USER a;',
+    'CREATE GROUP a;',
+    'CREATE SERVICE ACCOUNT a;',
+    'ADD USER a TO b;',
+    'GRANT SELECT ON t TO a;',
+    'GRANT ASSUME SERVICE ACCOUNT s TO a;',
+    'ASSUME SERVICE ACCOUNT s TO a;',
+  ])
+    t.regex(
+      await stderr(text),
+      /hint: the open source edition has no access control; sqltr --to open-source --lossy removes it/,
+      text,
+    );
+  t.notRegex(await stderr('CREATE TABLE t;'), /hint/);
+  const table = 'CREATE TABLE t (ts TIMESTAMP) timestamp(ts) PARTITION BY DAY';
+  t.regex(
+    await stderr(`${table} STORAGE POLICY(DROP LOCAL 1d);`),
+    /hint: STORAGE POLICY is a clause of the enterprise edition; sqltr --to open-source replaces it by TTL/,
+  );
+  t.regex(
+    await stderr(`${table} OWNED BY a;`),
+    /hint: OWNED BY is a clause of the enterprise edition; remove it with sqltr --to open-source --lossy/,
+  );
+  const kept = await run(
+    `echo "CREATE USER a; ${table} STORAGE POLICY(DROP LOCAL 1d) OWNED BY a; GRANT SELECT ON t TO a;" | sqlsplit | sqltr --to open-source --lossy | sqlapply $OSS`,
+  );
+  t.is(kept.code, 0, kept.stderr);
+});
+
+test('hints: a user without permissions for access control', async t => {
+  const { server, run } = await startSetting(t);
+  await setUp(server, 'GRANT HTTP TO zoe', 'GRANT SELECT ON trades TO zoe');
+  const asZoe = "export SQLDUMP_USER=zoe SQLDUMP_PASSWORD='of zoe' SQLAPPLY_USER=zoe SQLAPPLY_PASSWORD='of zoe';";
+  const dump = await run(`${asZoe} sqldump $DST`);
+  t.is(dump.code, 77);
+  t.regex(dump.stderr, /\[LIST USERS\].*; hint: --include SCHEMA leaves it out\n$/);
+  t.is((await run(`${asZoe} sqldump --include SCHEMA $DST`)).code, 0);
+  const created = await run(`${asZoe} echo "CREATE USER joe;" | sqlsplit | sqlapply $DST`);
+  t.is(created.code, 77);
+  t.regex(
+    created.stderr,
+    /hint: access control requires permissions of its own; sqldump --include SCHEMA leaves it out/,
+  );
+});
+
+test('hints: a token sent to a server that accepts only passwords', async t => {
+  const oss = await startSqlserve(t, [], { QDB_HTTP_USER: 'u', QDB_HTTP_PASSWORD: 'p4ss' });
+  const run = await shell(t, { OSS: oss.url });
+  const token = await run('SQLDUMP_TOKEN=qt1secret sqldump $OSS');
+  t.is(token.code, 77);
+  t.regex(
+    token.stderr,
+    /the server rejected a token \(SQLDUMP_TOKEN\); are the credentials for this instance\?; the open source edition accepts no tokens, only a user and a password\n$/,
+  );
+  t.notRegex((await run('SQLDUMP_USER=u SQLDUMP_PASSWORD=wrong sqldump $OSS')).stderr, /tokens/);
+});

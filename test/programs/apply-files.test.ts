@@ -1,0 +1,107 @@
+/*! sqlapply with files and folders as operands: how they are read, and the lines that messages name. */
+
+import { fileScope } from '../support/scope.js';
+import type { Server } from '../support/server.js';
+import { shell } from '../support/shell.js';
+import { startSqlserve } from '../support/sqlserve.js';
+import { test } from '../support/test.js';
+
+const scope = fileScope();
+let dst: Server;
+
+test.before(async () => {
+  dst = await startSqlserve(scope);
+});
+
+test.beforeEach(() => dst.dropAll());
+
+const listTables = async () =>
+  ((await dst.execute('SELECT table_name FROM tables()')).dataset ?? []).map(([name]) => name).sort();
+
+test('operands may be a .sql file, a folder, a stream file and standard input', async t => {
+  const run = await shell(t);
+  const { code, stderr } = await run(`
+    echo 'CREATE TABLE a (x INT);' > a.sql
+    echo 'CREATE TABLE b (x INT);' | sqlsplit | sqljoin -d folder
+    echo 'CREATE TABLE c (x INT);' | sqlsplit > c.stream
+    echo 'CREATE TABLE d (x INT);' | sqlsplit | sqlapply ${dst.url} a.sql folder c.stream -`);
+  t.deepEqual([code, stderr], [0, '']);
+  t.deepEqual(await listTables(), ['a', 'b', 'c', 'd']);
+});
+
+test('an error with a position names the line of that position', async t => {
+  const run = await shell(t);
+  const { code, stderr } = await run(`
+    printf '%s\n' '-- first' 'CREATE TABLE a (x INT);' '' '/* second' '*/ CREATE TABLE b (' '  x INT,' '  y NONSENSE);' > s.sql
+    sqlapply ${dst.url} s.sql`);
+  t.is(code, 1);
+  t.regex(stderr, /^sqlapply: s\.sql:7: table 'b': /);
+  t.regex(stderr, /: 1 of 2 applied, 1 rejected; [^\n]*\n$/);
+});
+
+test('an error without a position names the line of the first word of the statement', async t => {
+  const run = await shell(t);
+  await dst.execute('CREATE TABLE b (x LONG)');
+  const { code, stderr } = await run(`
+    printf '%s\n' 'CREATE TABLE a (x INT);' '' '/* the' 'second */ CREATE TABLE b' '(x INT);' > s.sql
+    sqlapply ${dst.url} s.sql`);
+  t.is(code, 1);
+  t.regex(stderr, /^sqlapply: s\.sql:4: table 'b': already exists with a different definition\n {2}\S/);
+});
+
+test('an error in a folder names the file; one in a stream file names the statement number', async t => {
+  await dst.execute('CREATE TABLE b (x LONG)');
+  const run = await shell(t);
+  const { stderr } = await run(`
+    echo 'CREATE TABLE b (x INT);' | sqlsplit > b.stream
+    sqljoin -d folder < b.stream; sqlapply ${dst.url} folder; sqlapply ${dst.url} b.stream`);
+  t.regex(stderr, /^sqlapply: folder\/tables\/b\.sql:1: table 'b': already exists/m);
+  t.regex(stderr, /^sqlapply: b\.stream: statement 1 \(table 'b'\): already exists/m);
+});
+
+test('files are read completely before anything is sent', async t => {
+  const run = await shell(t);
+  const apply = async (files: string) => (await run(`sqlapply ${dst.url} ${files}`)).stderr;
+  await run(`
+    echo 'CREATE TABLE a (x INT);' > a.sql
+    echo 'CREATE TABLE b (x INT' > open.sql
+    printf 'CREATE TABLE b (x INT);' > cut.stream
+    echo 'DROP TABLE a;' > drop.sql
+    echo 'DROP TABLE a; ALTER TABLE a ADD COLUMN y INT;' > two.sql`);
+  t.regex(
+    await apply('a.sql open.sql'),
+    /^sqlapply: open\.sql:1:16: .*(?:unterminated|unclosed).*; nothing was sent\n$/,
+  );
+  t.regex(await apply('a.sql none.sql'), /^sqlapply: none\.sql: no such file or directory; nothing was sent\n$/);
+  t.regex(await apply('a.sql cut.stream'), /^sqlapply: cut\.stream: no NUL byte in the input.*; nothing was sent\n$/);
+  t.regex(
+    await apply('a.sql drop.sql'),
+    /^sqlapply: drop\.sql:1: DROP.*nothing was sent; use --allow DROP to send it\n$/,
+  );
+  t.regex(
+    await apply('a.sql two.sql'),
+    /^sqlapply: two\.sql:1: DROP of .*; two\.sql:1: ALTER of .*; nothing was sent; use --allow DROP,ALTER to send them\n$/,
+  );
+  t.deepEqual(await listTables(), []);
+});
+
+test('--stream rejects file operands, and standard input can be read only once', async t => {
+  const run = await shell(t);
+  const { stderr } = await run(`sqlapply --stream ${dst.url} a.sql; sqlapply ${dst.url} - -`);
+  t.regex(stderr, /^sqlapply: --stream works only with standard input, not with files$/m);
+  t.regex(stderr, /^sqlapply: standard input can be read only once$/m);
+});
+
+test('a dry run prints what would be created, and the number of skipped statements', async t => {
+  const run = await shell(t);
+  const { stdout } = await run(`
+    for i in a b c; do echo "CREATE TABLE $i (x INT);"; done > s.sql
+    head -2 s.sql > some.sql; sqlapply ${dst.url} some.sql; sqlapply -n ${dst.url} s.sql`);
+  t.is(stdout.toString(), "would create table 'c'\nskipped: 2 statements\n");
+});
+
+test('an error in the input ends with the note that nothing was sent', async t => {
+  const run = await shell(t);
+  const { stderr } = await run(`true | sqlapply ${dst.url}`);
+  t.regex(stderr, /; nothing was sent\n$/);
+});

@@ -1,0 +1,38 @@
+/*! A query in a stream is an assertion: the statements after it are sent only if every value that it returns is true. */
+
+import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
+import { execute } from '../support/reconcile.js';
+import { runSqlapply } from '../support/replay.js';
+
+const emptyServer = sharedQuestDB();
+
+testWithQuestDB('an assertion is true if it has rows, and all of their values are true', async t => {
+  const server = await emptyServer();
+  await execute(server, 'CREATE TABLE checks (name STRING, ok BOOLEAN, sure BOOLEAN)');
+  await execute(server, "INSERT INTO checks VALUES ('a', true, true), ('b', true, false), ('c', true, true)");
+  const apply = async (query: string) => {
+    const table = query.replace(/\W+/g, '_');
+    const text = `${query}; CREATE TABLE ${table} (x INT);`;
+    const { code, results, report } = await runSqlapply(t, server.url, { text, options: '--allow SELECT' });
+    return { code, results, error: report[0]?.error };
+  };
+  const holds = { code: 0, results: ['applied', 'applied'], error: undefined };
+  const fails = { code: 1, results: ['rejected', 'not reached'], error: 'the assertion is not true' };
+  // Each that is not true is asked again for some seconds.
+  const [all, some, none, noRows, noBoolean] = await Promise.all(
+    [
+      'SELECT ok FROM checks',
+      'SELECT ok, sure FROM checks',
+      'SELECT sure FROM checks WHERE not sure',
+      "SELECT ok FROM checks WHERE name = 'd'",
+      'SELECT 1',
+    ].map(apply),
+  );
+  t.deepEqual(all, holds);
+  t.deepEqual(some, fails);
+  t.deepEqual(none, fails);
+  t.deepEqual(noRows, fails);
+  t.deepEqual(noBoolean, fails);
+  const tables = (await execute(server, 'SELECT table_name FROM tables() ORDER BY 1')).flat();
+  t.deepEqual(tables, ['SELECT_ok_FROM_checks', 'checks']);
+});

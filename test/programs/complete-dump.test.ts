@@ -1,0 +1,353 @@
+/*! A dump has every object that the server lists; what it lacks is named, and then it has no commit mark. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ExecutionContext } from 'ava';
+import { setUp } from '../support/principals.js';
+import { startQuestDB, testWithQuestDB } from '../support/questdb.js';
+import { type Instead, recordingProxy } from '../support/recording-proxy.js';
+import { shell } from '../support/shell.js';
+import { startSqlserve } from '../support/sqlserve.js';
+import { test } from '../support/test.js';
+
+const LIST = 'SELECT table_name, table_type, id FROM tables()';
+
+const OBJECTS = [
+  'CREATE TABLE a (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY',
+  'CREATE TABLE z (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY',
+  'CREATE VIEW b AS (SELECT x FROM z)',
+  'CREATE VIEW c AS (SELECT x FROM b)',
+];
+
+/** The objects as the list has them: name, type, number. */
+type Listed = [name: string, type: string, id: number];
+const LISTED: Listed[] = [
+  ['a', 'T', 1],
+  ['z', 'T', 2],
+  ['b', 'V', 3],
+  ['c', 'V', 4],
+];
+
+const rowsOf = (dataset: unknown[][]): Instead => [200, { dataset, count: dataset.length }];
+
+/** An sqlserve with the objects whose dump lacks some, and whose lists are other ones. The last list is used again. */
+async function startIncomplete(
+  t: ExecutionContext,
+  { without = [], lists = [LISTED] }: { without?: string[]; lists?: (Listed[] | 'rejected')[] },
+) {
+  const server = await startSqlserve(t);
+  for (const statement of OBJECTS) t.deepEqual(await server.execute(statement), { ddl: 'OK' });
+  const rows = (await server.execute('SHOW CREATE DATABASE')).dataset as string[][];
+  let listings = 0;
+  const proxy = await recordingProxy(t, server, query => {
+    if (query === 'SHOW CREATE DATABASE')
+      return rowsOf(rows.filter(([row = '']) => !without.some(name => row.includes(` '${name}' `))));
+    if (query !== LIST) return undefined;
+    const list = lists[Math.min(listings++, lists.length - 1)] as Listed[] | 'rejected';
+    return list === 'rejected' ? [400, { error: 'no', position: 0 }] : rowsOf(list);
+  });
+  return { server, proxy, run: await shell(t, { URL: proxy.url, SERVER: server.url }) };
+}
+
+/** The names of the statements of a stream, in order. */
+const namesIn = (stream: Buffer): string[] =>
+  Array.from(stream.toString().matchAll(/CREATE [A-Z ]+ '?(\w+)'? /g), ([, name = '']) => name);
+
+test('the list is one more request, and nothing is said of a complete dump', async t => {
+  const server = await startSqlserve(t);
+  await server.execute('CREATE TABLE t (x INT)');
+  const proxy = await recordingProxy(t, server);
+  const run = await shell(t, { URL: proxy.url });
+  const { code, stderr } = await run('sqldump -v $URL > x');
+  t.deepEqual([code, stderr], [0, 'sqldump: 1 statement\n']);
+  t.deepEqual(proxy.queries.sort(), [LIST, 'SHOW CREATE DATABASE']);
+});
+
+test('an object that the dump lacks is added in its place', async t => {
+  const { run } = await startIncomplete(t, { without: ['z', 'b'] });
+  const { code, stdout, stderr } = await run('sqldump $URL');
+  t.deepEqual([code, stderr, namesIn(stdout)], [0, '', ['a', 'z', 'b', 'c']]);
+  t.deepEqual(stdout, (await run('sqldump $SERVER')).stdout);
+  const verbose = (await run('sqldump -v $URL > x')).stderr;
+  t.regex(verbose, /: view 'b' was created or replaced while the schema was read\n/);
+  t.regex(verbose, /: table 'z' was created or replaced while the schema was read\n/);
+});
+
+test('an object that nothing refers to is added at the end', async t => {
+  const { run } = await startIncomplete(t, { without: ['a', 'c'] });
+  const { code, stdout } = await run('sqldump $URL');
+  t.deepEqual([code, namesIn(stdout)], [0, ['z', 'b', 'a', 'c']]);
+  t.is(stdout.at(-1), 0);
+});
+
+test('an object that is gone is a note', async t => {
+  const lists = [[...LISTED, ['tmp_1', 'T', 5]], LISTED] as Listed[][];
+  const quiet = await startIncomplete(t, { lists });
+  const { code, stdout, stderr } = await quiet.run('sqldump $URL');
+  t.deepEqual([code, stderr, namesIn(stdout)], [0, '', ['a', 'z', 'b', 'c']]);
+  const { run, proxy } = await startIncomplete(t, { lists });
+  t.regex(
+    (await run('sqldump -v $URL > x')).stderr,
+    /^sqldump: \S+: table 'tmp_1' was dropped or renamed while the schema was read$/m,
+  );
+  t.is(proxy.queries.filter(query => query === LIST).length, 2); // the second one, because it may have another name now
+});
+
+test('an object that got another name meanwhile is added; a new one is a note', async t => {
+  const before: Listed[] = [['old', 'T', 1], ...LISTED.slice(1)];
+  const { run } = await startIncomplete(t, { without: ['a'], lists: [before, [...LISTED, ['new', 'T', 5]]] });
+  const { code, stdout, stderr } = await run('sqldump -v $URL');
+  t.deepEqual([code, namesIn(stdout)], [0, ['z', 'b', 'c', 'a']]);
+  t.regex(stderr, /table 'old' was dropped or renamed/);
+  t.regex(stderr, /table 'new' was created while the schema was read, and is not in the dump/);
+});
+
+test('objects that never stop changing are a failure', async t => {
+  const lists = Array.from({ length: 9 }, (_, i): Listed[] => [...LISTED, [`tmp_${i}`, 'T', 5]]);
+  const { run } = await startIncomplete(t, { lists });
+  const { code, stdout, stderr } = await run('sqldump $URL');
+  t.is(code, 69);
+  t.regex(stderr, /: the schema keeps changing while it is read; try again when nothing changes it\n$/);
+  t.not(stdout.at(-1), 0);
+});
+
+test('a list that cannot be fetched is a note', async t => {
+  const { run } = await startIncomplete(t, { lists: ['rejected'] });
+  const { code, stdout, stderr } = await run('sqldump $URL');
+  // The functions for each kind list them too.
+  t.deepEqual([code, stderr, namesIn(stdout)], [0, '', ['a', 'z', 'b', 'c']]);
+  const server = await startSqlserve(t);
+  const silent = await recordingProxy(t, server, query =>
+    query.startsWith('SHOW CREATE') ? undefined : [400, { error: 'no', position: 0 }],
+  );
+  const other = await shell(t, { URL: silent.url });
+  t.deepEqual((await other('sqldump $URL > x')).stderr, '');
+  t.regex((await other('sqldump -v $URL > x')).stderr, /: the server does not list its objects, so the dump may lack/);
+});
+
+test('objects that only the dump has are named: the list may be filtered', async t => {
+  const { run } = await startIncomplete(t, { lists: [LISTED.slice(0, 3)] });
+  t.deepEqual((await run('sqldump $URL > x')).stderr, '');
+  const { code, stderr } = await run('sqldump -v $URL > x');
+  t.is(code, 0);
+  t.regex(stderr, /: the server's list lacks 'c': created meanwhile, or the list has only what this account may read/);
+});
+
+test('an object of a kind that nobody knows is named, and there is no commit mark', async t => {
+  const { run } = await startIncomplete(t, { lists: [[...LISTED, ['q', 'Q', 5]]] });
+  const { code, stdout, stderr } = await run('sqldump $URL');
+  t.deepEqual([code, namesIn(stdout)], [76, ['a', 'z', 'b', 'c']]);
+  t.not(stdout.at(-1), 0);
+  t.regex(stderr, /: the dump lacks 'q' \(of an unknown kind, Q\); use a newer version, or accept .* --partial\n$/);
+  const partial = await run('sqldump --partial $URL');
+  t.deepEqual([partial.code, partial.stdout.at(-1)], [0, 0]);
+  t.regex(partial.stderr, /: the dump lacks 'q' \(of an unknown kind, Q\)\n$/);
+  // Tables only: then it is not missing.
+  t.is((await run('sqldump --include TABLES $URL')).code, 0);
+});
+
+/** An enterprise sqlserve with five tables and three views, of which `half` may read only some. */
+async function startHalfReadable(t: ExecutionContext) {
+  const server = await startSqlserve(t, ['--edition', 'enterprise']);
+  const other = await startSqlserve(t);
+  const tables = ['t0', 't1', 't2', 't3', 'one column'];
+  await setUp(
+    server,
+    ...tables.map(name => `CREATE TABLE '${name}' (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY`),
+    'CREATE VIEW hidden AS (SELECT x FROM t0)',
+    'CREATE VIEW above AS (SELECT x FROM t1)',
+    'CREATE MATERIALIZED VIEW hourly AS (SELECT ts, max(x) x FROM t0 SAMPLE BY 1h) PARTITION BY DAY',
+    "CREATE USER half WITH PASSWORD 'half'",
+    'GRANT HTTP, LIST USERS, USER DETAILS TO half',
+    'GRANT SELECT ON t0 TO half',
+    'GRANT SELECT ON t2 TO half',
+    "GRANT SELECT ON 'one column'(x) TO half",
+    'GRANT SELECT ON above TO half',
+  );
+  const login = Object.fromEntries(
+    ['SQLDUMP', 'SQLDIFF', 'SQLAPPLY'].flatMap(name => [
+      [`${name}_USER`, 'half'],
+      [`${name}_PASSWORD`, 'half'],
+    ]),
+  );
+  return { server, run: await shell(t, { URL: server.url, OTHER: other.url, ...login }), other };
+}
+
+const HALF = ['one column', 't0', 't2', 'above'];
+const UNREADABLE =
+  /: the dump lacks (?=.*table 't1' \(permission denied\))(?=.*table 't3' \(permission denied\))(?=.*view 'hidden' \(permission denied\))(?=.*materialized view 'hourly' \(permission denied\)).*; grant SELECT on each to this account, or accept a partial dump with --partial\n$/;
+
+const namesOfAll = (stream: Buffer): string[] =>
+  Array.from(stream.toString().matchAll(/^\0?CREATE [A-Z ]+ '([^']+)' /gm), ([, name = '']) => name);
+
+test('without SELECT on some objects: status 77, their names, and no commit mark', async t => {
+  const { run, other } = await startHalfReadable(t);
+  const { code, stdout, stderr } = await run('sqldump --include SCHEMA --no-owner $URL');
+  t.is(code, 77);
+  t.regex(stderr, UNREADABLE);
+  t.deepEqual(namesOfAll(stdout).sort(), [...HALF].sort());
+  t.not(stdout.at(-1), 0);
+  const piped = await run('sqldump --include SCHEMA --no-owner $URL | sqlapply $OTHER');
+  t.is(piped.code, 65);
+  const file = await run('sqldump --include SCHEMA -o x.sql $URL; echo $?; ls');
+  t.is(String(file.stdout), '77\n');
+  t.deepEqual((await other.execute('SELECT table_name FROM tables()')).dataset, []);
+});
+
+test('--partial accepts a dump without them, and says what is missing', async t => {
+  const { run } = await startHalfReadable(t);
+  const { code, stdout, stderr } = await run('sqldump --include SCHEMA --partial $URL');
+  t.deepEqual([code, stdout.at(-1)], [0, 0]);
+  t.deepEqual(namesOfAll(stdout).sort(), [...HALF].sort());
+  const lines = stderr.trimEnd().split('\n').sort();
+  t.deepEqual(
+    lines.map(line => line.replace(/http\S+: /, 'URL: ')),
+    [
+      "sqldump: URL: the dump lacks materialized view 'hourly' (permission denied)",
+      "sqldump: URL: the dump lacks table 't1' (permission denied)",
+      "sqldump: URL: the dump lacks table 't3' (permission denied)",
+      "sqldump: URL: the dump lacks view 'hidden' (permission denied)",
+    ],
+  );
+});
+
+test('so it is when the catalogue is read object by object', async t => {
+  const { run } = await startHalfReadable(t);
+  const { code, stdout, stderr } = await run('sqldump --via catalogue --include SCHEMA $URL');
+  t.is(code, 77);
+  t.not(stdout.at(-1), 0);
+  t.regex(stderr, UNREADABLE);
+  const partial = await run('sqldump --via catalogue --include SCHEMA --partial $URL');
+  t.is(partial.code, 0);
+  t.deepEqual(namesOfAll(partial.stdout).sort(), [...HALF].sort());
+  t.is(partial.stderr.match(/the dump lacks/g)?.length, 4);
+});
+
+test('copy, sqldiff and sqlapply --alter do not act on a part of a schema', async t => {
+  const { run, other } = await startHalfReadable(t);
+  await run('printf "CREATE TABLE t1 (ts TIMESTAMP) TIMESTAMP(ts);\\n\\0" > x.stream');
+  for (const command of [
+    'sqlpipe copy --include SCHEMA --no-owner $URL $OTHER',
+    'sqldiff --include SCHEMA x.stream $URL',
+    'sqldiff --include SCHEMA --alter x.stream $URL',
+    'sqlapply --alter $URL < x.stream',
+  ]) {
+    const { code, stdout, stderr } = await run(command);
+    t.deepEqual([code, stdout.length], [77, 0], command);
+    t.regex(stderr, /: the dump lacks .*table 't1' \(permission denied\)/, command);
+  }
+  t.deepEqual((await other.execute('SELECT table_name FROM tables()')).dataset, []);
+});
+
+test('live views that the statement leaves out are added before the rights', async t => {
+  const server = await startSqlserve(t, ['--edition', 'enterprise']);
+  await setUp(
+    server,
+    'CREATE TABLE base (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY',
+    'CREATE LIVE VIEW running FLUSH EVERY 1s START FROM NOW AS (SELECT ts, sum(x) OVER (ORDER BY ts) s FROM base)',
+    'CREATE VIEW seen AS (SELECT s FROM running)',
+    'CREATE USER ann',
+    'GRANT SELECT ON base TO ann',
+  );
+  const proxy = await recordingProxy(t, server, async query => {
+    if (query !== 'SHOW CREATE DATABASE') return undefined;
+    const reply = await fetch(`${server.url}/exec?query=SHOW+CREATE+DATABASE`, {
+      headers: { authorization: `Basic ${btoa('admin:quest')}` },
+    });
+    const { dataset } = (await reply.json()) as { dataset: string[][] };
+    return rowsOf(dataset.filter(([row]) => !row?.startsWith('CREATE LIVE VIEW')));
+  });
+  const run = await shell(t, { URL: proxy.url, SQLDUMP_USER: 'admin', SQLDUMP_PASSWORD: 'quest' });
+  const { code, stdout, stderr } = await run('sqldump -v $URL');
+  t.is(code, 0);
+  t.deepEqual(stderr, 'sqldump: 5 statements\n');
+  t.deepEqual(
+    Array.from(
+      stdout.toString().matchAll(/^\0?(CREATE USER|CREATE [A-Z ]*VIEW|CREATE TABLE|GRANT)/gm),
+      ([, head]) => head,
+    ),
+    ['CREATE USER', 'CREATE TABLE', 'CREATE LIVE VIEW', 'CREATE VIEW', 'GRANT'],
+  );
+});
+
+/** The number of dumps; QuestDB is dumped while others create and drop tables. */
+const DUMPS = Number(process.env.DUMPS_WHILE_CHANGING ?? 10);
+
+testWithQuestDB('while tables are created and dropped, a dump has what lasts, and names what it lacks', async t => {
+  const questdb = await startQuestDB(t);
+  const lasting = new Set<string>();
+  const keep = async (name: string, query: string) => {
+    t.is((await questdb.execute(`CREATE ${query}`)).error, undefined);
+    lasting.add(name);
+  };
+  for (let i = 0; i < 20; i++) await keep(`kept_${i}`, `TABLE kept_${i} (ts TIMESTAMP, x INT) TIMESTAMP(ts)`);
+  await keep('above', 'VIEW above AS (SELECT x FROM kept_0)');
+  const run = await shell(t, { URL: questdb.url });
+  let changes = 0;
+  let isRunning = true;
+  const change = async (worker: number) => {
+    for (let i = 0; isRunning; i++) {
+      const name = `tmp_${worker}_${i}`;
+      await questdb.execute(`CREATE TABLE ${name} (x INT)`);
+      await questdb.execute(`CREATE VIEW ${name}_view AS (SELECT x FROM ${name})`);
+      await questdb.execute(`DROP VIEW ${name}_view`);
+      await questdb.execute(`DROP TABLE ${name}`);
+      if (i % 40 === 0) await keep(`kept_${worker}_${i}`, `TABLE kept_${worker}_${i} (x INT)`);
+      changes += 4;
+      await pause(1);
+    }
+  };
+  const workers = [change(0), change(1)];
+  const start = Date.now();
+  try {
+    for (let i = 0; i < DUMPS; i++) {
+      const before = [...lasting];
+      const { code, stdout, stderr } = await run('sqldump -v $URL');
+      t.is(code, 0, stderr);
+      t.is(stdout.at(-1), 0);
+      const found = namesOfAll(stdout);
+      t.deepEqual(
+        before.filter(name => !found.includes(name)),
+        [],
+      );
+      // Objects that came or went meanwhile are there with what they need, or are named.
+      for (const name of found)
+        if (name.endsWith('_view')) t.true(found.indexOf(name.replace('_view', '')) < found.indexOf(name), stderr);
+      for (const name of found) t.true(lasting.has(name) || name.startsWith('tmp_'), name);
+    }
+  } finally {
+    isRunning = false;
+    await Promise.all(workers);
+  }
+  t.log(`${Math.round((1000 * changes) / (Date.now() - start))} changes a second`);
+});
+
+test('if objects come and go all the time, a dump through the catalogue has those of the last two lists', async t => {
+  const server = await startSqlserve(t);
+  for (const statement of OBJECTS) await server.execute(statement);
+  let lists = 0;
+  const proxy = await recordingProxy(t, server, async query => {
+    if (query !== LIST) return undefined;
+    await server.execute(`DROP TABLE IF EXISTS tmp_${lists++}`);
+    await server.execute(`CREATE TABLE tmp_${lists} (x INT)`);
+    return undefined;
+  });
+  const run = await shell(t, { URL: proxy.url });
+  const { code, stdout, stderr } = await run('sqldump -v --via catalogue $URL');
+  t.deepEqual([code, namesIn(stdout), lists], [0, ['a', 'z', 'b', 'c'], 6]);
+  t.regex(stderr, /: table 'tmp_6' was created while the schema was read, and is not in the dump\n/);
+  t.regex(stderr, /: table 'tmp_5' was dropped or renamed while the schema was read, and is not in the dump\n/);
+});
+
+test('a table that keeps changing while the catalogue is read is a failure', async t => {
+  const server = await startSqlserve(t);
+  await server.execute('CREATE TABLE t (x INT)');
+  let lists = 0;
+  const proxy = await recordingProxy(t, server, async query => {
+    if (query === LIST) await server.execute(`ALTER TABLE t ADD COLUMN c${lists++} INT`);
+    return undefined;
+  });
+  const run = await shell(t, { URL: proxy.url });
+  const { code, stdout, stderr } = await run('sqldump --via catalogue $URL');
+  t.is(code, 69);
+  t.not(stdout.at(-1), 0);
+  t.regex(stderr, /: the schema keeps changing while it is read; try again when nothing changes it\n$/);
+});

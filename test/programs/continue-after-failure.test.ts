@@ -1,0 +1,107 @@
+/*! The hints of sqlapply for continuing after a failure. The tests follow each hint, which has to complete the run. */
+import type { ExecutionContext } from 'ava';
+import { reply, startFaultyServer } from '../faults/faulty-server.js';
+import { fileScope } from '../support/scope.js';
+import type { Server } from '../support/server.js';
+import { shell } from '../support/shell.js';
+import { startSqlserve } from '../support/sqlserve.js';
+import { test } from '../support/test.js';
+
+const scope = fileScope();
+let target: Server;
+
+test.before(async () => {
+  target = await startSqlserve(scope);
+});
+
+const PRINTED = "CREATE TABLE 't' ( \n\tx INT\n);";
+const BY_HAND = 'create table t (x int);';
+const WRONG = 'create view v as (select nope from t);';
+const RIGHT = 'create view v as (select x from t);';
+
+/** Applies the text; returns the shell and the hint at the end of the last message. */
+async function applyForHint(t: ExecutionContext, url: string, text: string, options = '') {
+  const run = await shell(t, { DST: url });
+  const { stderr } = await run(`sqlsplit <<< "${text}" | sqlapply ${options} $DST`);
+  return { run, advice: / rejected.*?(; .*)?\n$/.exec(stderr)?.[1] ?? stderr };
+}
+
+for (const [title, text, options, advice, then] of [
+  ['a statement as the server prints it', PRINTED, '', '', ''],
+  ['a statement written by hand', BY_HAND, '', '', ''],
+  ['with --if-exists skip', BY_HAND, '--if-exists skip', '', '--if-exists skip'],
+  ['with --no-verify', PRINTED, '--no-verify', '', ''],
+  ['with --if-exists fail', PRINTED, '--if-exists fail', ' with --if-exists compare', ''],
+] as const)
+  test(`resume hint: ${title}`, async t => {
+    await target.dropAll();
+    const { run, advice: hint } = await applyForHint(t, target.url, `${text}${WRONG}`, options);
+    t.is(hint, `; fix the error and rerun the same command${advice}: it skips existing objects`);
+    t.like(await run(`sqlsplit <<< "${text}${RIGHT}" | sqlapply ${then} $DST`), { code: 0, stderr: '' });
+  });
+
+test('resume hint: --if-exists fail and an existing object suggest --if-exists compare', async t => {
+  await target.dropAll();
+  const run = await shell(t, { DST: target.url });
+  await run(`sqlsplit <<< "${BY_HAND}" | sqlapply $DST`);
+  const again = await run(`sqlsplit <<< "${BY_HAND}" | sqlapply --if-exists fail $DST`);
+  t.regex(again.stderr, /; to continue, rerun the same command with --if-exists compare: it skips existing objects\n$/);
+  t.like(await run(`sqlsplit <<< "${BY_HAND}" | sqlapply $DST`), { code: 0, stderr: '' });
+});
+
+test('resume hint: an existing object that cannot be shown suggests --if-exists skip', async t => {
+  const { url } = await startFaultyServer(t, (socket, { statement }) => {
+    const error = statement.startsWith('SHOW') ? 'permission denied' : 'table already exists';
+    socket.write(reply(JSON.stringify({ error, position: 0 }), 400));
+  });
+  const { advice } = await applyForHint(t, url, PRINTED);
+  t.is(advice, '; to continue, rerun the same command with --if-exists skip: it skips existing objects');
+});
+
+test('resume hint: an ALTER that was applied is to be left out of the rerun', async t => {
+  await target.dropAll();
+  const { advice } = await applyForHint(
+    t,
+    target.url,
+    `${PRINTED}alter table t add column y int;${WRONG}`,
+    '--allow ALTER',
+  );
+  t.is(
+    advice,
+    '; fix the error and rerun the same command, without each ALTER that was applied: it skips existing objects',
+  );
+});
+
+test('resume hint: none after a dry run that finds a different object', async t => {
+  await target.dropAll();
+  await target.execute('create table t (x long)');
+  const { advice } = await applyForHint(t, target.url, PRINTED, '--dry-run');
+  t.regex(advice, /: 1 statement: 1 differs\n$/);
+  for (const [ifExists, result, code] of [
+    ['skip', 'skipped: 1 statement', 0],
+    ['fail', "rejected table 't'", 1],
+  ]) {
+    const run = await shell(t, { DST: target.url });
+    const outcome = await run(`sqlsplit <<< "${PRINTED}" | sqlapply --dry-run --if-exists ${ifExists} $DST`);
+    t.deepEqual([outcome.code, outcome.stdout.toString()], [code, `${result}\n`]);
+  }
+});
+
+test('resume hint: the user has to check a statement with unknown outcome', async t => {
+  const { url } = await startFaultyServer(t, (socket, { statement }) =>
+    statement.startsWith('SHOW') ? socket.end(reply('{"error":"no","position":0}', 400)) : socket.destroy(),
+  );
+  const { advice } = await applyForHint(t, url, 'grant select on t to u;');
+  t.regex(advice, /; fix the error and rerun the same command, without statement 1 if it is in force there: it skips /);
+});
+
+test('a rejected statement is reported as rejected even if the target then stops answering', async t => {
+  const { url } = await startFaultyServer(t, (socket, { statement }) =>
+    statement.startsWith('CREATE') ? socket.write(reply('{"error":"table already exists"}', 400)) : socket.destroy(),
+  );
+  const run = await shell(t, { DST: url });
+  const { code, stderr } = await run(`sqlsplit <<< "${PRINTED}" | sqlapply $DST`);
+  t.is(code, 69);
+  t.regex(stderr, /table 't'\): table already exists, and it cannot be compared: .*closed before a reply arrived/);
+  t.regex(stderr, /: 0 of 1 applied, 1 rejected; fix the error and rerun the same command: it skips /);
+});

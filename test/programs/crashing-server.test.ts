@@ -1,0 +1,145 @@
+/*!
+ * A real server that dies during a replay, or whose replies are lost: a rerun of the command, on the server restarted on
+ * the same folder, completes the job. ROUNDS sets how often each fault is tried, each time at another statement.
+ */
+
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ExecutionContext } from 'ava';
+import { startFailingTarget } from '../faults/run.js';
+import type { TargetFault } from '../faults/targets.js';
+import { freshFolder } from '../support/folder.js';
+import { DATA, startQuestDBIn, testWithQuestDB } from '../support/questdb.js';
+import { fileScope } from '../support/scope.js';
+import { random, SEED } from '../support/seed.js';
+import type { Server } from '../support/server.js';
+import { shell, withoutStatements } from '../support/shell.js';
+import { test } from '../support/test.js';
+
+const ROUNDS = Number(process.env.ROUNDS ?? 1);
+const GROUPS = 10;
+
+/** Tables, materialized views over them, and views over those: in the form and order of a dump. */
+const SCHEMA = Array.from({ length: GROUPS }, (_, i) => [
+  `CREATE TABLE 't${i}' ( \n\tts TIMESTAMP,\n\ts SYMBOL,\n\tx INT\n) timestamp(ts) PARTITION BY DAY\nDEDUP UPSERT KEYS(ts,s);`,
+  `CREATE MATERIALIZED VIEW 'u${i}' WITH BASE 't${i}' REFRESH IMMEDIATE AS (\nselect ts, s, sum(x) x from t${i} sample by 1h\n) PARTITION BY DAY;`,
+  `CREATE VIEW 'v${i}' AS ( \nselect * from u${i}\n);`,
+]).flat();
+
+/** The statements at which faults occur: a materialized view in the middle, a view, the first, the last, a table. */
+const PLACES = [13, 5, 0, SCHEMA.length - 1, 21];
+const places = PLACES.slice(0, ROUNDS);
+
+const scope = fileScope();
+let server: Server | undefined;
+let folder: string | undefined;
+
+/** The one server of this file; if it is not running, starts it again on its folder. */
+async function ensureServer(): Promise<Server> {
+  folder ??= await freshFolder(scope, DATA);
+  server ??= await startQuestDBIn(scope, folder);
+  return server;
+}
+
+async function killServer(): Promise<void> {
+  await server?.end('SIGUSR2');
+  server = undefined;
+}
+
+/** Kills the server and abandons its folder: the server may be unable to drop what the kill left incomplete (observed on 9.3.4). */
+async function discardServer(): Promise<void> {
+  await killServer();
+  folder = undefined;
+}
+
+test.afterEach.always(() => server?.dropAll());
+
+/** A shell with the schema as the file `stream`. */
+async function shellWithStream(t: ExecutionContext) {
+  const run = await shell(t, { STATEMENTS: SCHEMA.join('\u0001') });
+  await run(String.raw`printf '%s\1' "$STATEMENTS" | tr '\1' '\0' > stream`);
+  return run;
+}
+
+/** Replays the schema again and asserts that the dump then has all of it. Resolves to the messages of sqlapply. */
+async function assertRerunCompletes(t: ExecutionContext, run: Awaited<ReturnType<typeof shell>>): Promise<string> {
+  const { url } = await ensureServer();
+  const replay = await run(`sqlapply -v ${url} < stream`);
+  t.is(replay.code, 0, replay.stderr);
+  const there = await run(`sqldump ${url} | sqlsort > dumped; sqlsort < stream | cmp - dumped`);
+  t.deepEqual([there.code, there.stderr], [0, '']);
+  return replay.stderr;
+}
+
+for (const [when, reached] of [
+  ['before it gets a statement', false],
+  ['between a statement and its reply', true],
+] as const)
+  testWithQuestDB(`a rerun completes the job after the server is killed ${when}`, async t => {
+    const run = await shellWithStream(t);
+    for (const place of places) {
+      const fault: TargetFault = {
+        name: 'the server dies',
+        reached,
+        lasting: true,
+        answer: async socket => {
+          await killServer();
+          socket.destroy();
+        },
+        status: 69,
+        message: /whether it was applied is unknown.*closed before a reply arrived/,
+      };
+      const target = await startFailingTarget(t, await ensureServer(), fault, place);
+      const { code, stderr } = await run(`sqlapply --no-verify ${target} < stream`);
+      t.is(code, fault.status, stderr);
+      t.regex(stderr, new RegExp(`statement ${place + 1} \\(.*${fault.message.source}`));
+      const same = place + Number(reached);
+      if (same > 0)
+        t.regex(await assertRerunCompletes(t, run), new RegExp(`: ${SCHEMA.length} statements: .*\\b${same} skipped`));
+      else await assertRerunCompletes(t, run);
+      await discardServer();
+    }
+  });
+
+testWithQuestDB('a rerun completes the job after the server is killed at any moment', async t => {
+  t.log(`SEED=${SEED}`);
+  const run = await shellWithStream(t);
+  for (let round = 0; round < ROUNDS; round++) {
+    const { url } = await ensureServer();
+    const replay = run(`sqlapply ${url} < stream`);
+    await pause(200 + random.below(600));
+    await killServer();
+    await replay;
+    await assertRerunCompletes(t, run);
+    await discardServer();
+  }
+});
+
+const LOST: Record<string, TargetFault['answer']> = {
+  'are cut off': socket => socket.destroy(),
+  'never come': () => {},
+};
+for (const [name, answer] of Object.entries(LOST))
+  testWithQuestDB(`replies that ${name} are settled by querying the object`, async t => {
+    const run = await shellWithStream(t);
+    for (const place of places) {
+      const fault = { name, reached: true, lasting: false, answer, status: 0, message: /^$/ };
+      const target = await startFailingTarget(t, await ensureServer(), fault, place);
+      const { code, stderr } = await run(`sqlapply -v --timeout 2 ${target} < stream`);
+      const summary = `sqlapply: ${target}: ${SCHEMA.length} statements: ${SCHEMA.length} applied\n`;
+      t.deepEqual([code, withoutStatements(stderr)], [0, summary]);
+      await assertRerunCompletes(t, run);
+      await server?.dropAll();
+    }
+  });
+
+testWithQuestDB('a lost reply is not settled by a view with the name of the table', async t => {
+  const good = await ensureServer();
+  await good.execute('CREATE TABLE t (x INT)');
+  await good.execute('CREATE VIEW v AS (select * from t)');
+  const fault = { name: '', reached: true, lasting: false, answer: LOST['are cut off'], status: 1, message: /^$/ };
+  const target = await startFailingTarget(t, good, fault as TargetFault, 0);
+  const run = await shell(t);
+  const { code, stderr } = await run(`printf "CREATE TABLE 'v' ( \\n\\tx INT\\n);\\0" | sqlapply ${target}`);
+  t.is(code, fault.status, stderr);
+  t.regex(stderr, /view or materialized view with the requested name already exists/);
+});

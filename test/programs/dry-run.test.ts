@@ -1,0 +1,93 @@
+/*!
+ * A dry run has the verdict of the run on each statement, with its message and position, and its exit status; and it changes
+ * nothing. STREAMS sets the number of generated and recorded streams on a real QuestDB and of streams about access control
+ * on sqlserve, SEED the first seed. scripts/dry-runs.ts compares many, and counts.
+ */
+import type { ExecutionContext } from 'ava';
+import { type Comparison, type DryRuns, formatDifference, makeTarget, openDryRuns } from '../support/dry-runs.js';
+import { compareOnSqlserve } from '../support/enterprise-streams.js';
+import { startQuestDB, testWithQuestDB } from '../support/questdb.js';
+import { recordedStream } from '../support/recorded-streams.js';
+import { fileScope } from '../support/scope.js';
+import { startSqlserve } from '../support/sqlserve.js';
+import { type StatementStream, statementStream } from '../support/statement-streams.js';
+import { test } from '../support/test.js';
+
+const [STREAMS, SEED] = [Number(process.env.STREAMS ?? 3), Number(process.env.SEED ?? 0)];
+const SEEDS = Array.from({ length: STREAMS }, (_, i) => SEED + i);
+
+const file = fileScope();
+let dryRuns: DryRuns;
+test.before(async () => {
+  dryRuns = await openDryRuns(file);
+});
+
+/** Checks that the dry run has promised what the run did. */
+function check(t: ExecutionContext, { stream, differences, status, isSameStatus, isUnchanged, messages }: Comparison) {
+  t.deepEqual(
+    differences.map(each => formatDifference(stream, each)),
+    [],
+  );
+  t.true(isSameStatus, `seed ${stream.seed}: dry run ended with ${status.dry}, run with ${status.run}: ${messages}`);
+  t.true(isUnchanged, `seed ${stream.seed}: the dry run changed the target: ${messages}`);
+}
+
+testWithQuestDB('generated and recorded streams on a real QuestDB', async t => {
+  t.log(`seeds ${SEED} to ${SEED + STREAMS - 1}`);
+  const server = await startQuestDB(file);
+  for (const seed of SEEDS)
+    for (const stream of [statementStream(seed), recordedStream(seed)])
+      if (stream) {
+        await makeTarget(server, stream);
+        check(t, await dryRuns.compare(server, stream));
+      }
+});
+
+test('streams about access control, sent by the administrator and by somebody who lacks permissions', async t => {
+  t.log(`seeds ${SEED} to ${SEED + STREAMS - 1}`);
+  for (const seed of SEEDS) check(t, await compareOnSqlserve(dryRuns, seed));
+});
+
+/** Checks one stream on a new sqlserve. */
+async function checkOnSqlserve(t: ExecutionContext, stream: Pick<StatementStream, 'target' | 'statements'>) {
+  const server = await startSqlserve(t);
+  for (const statement of stream.target) t.is((await server.execute(statement)).error, undefined, statement);
+  const comparison = await dryRuns.compare(server, { seed: 0, flaw: '', ...stream });
+  check(t, comparison);
+  return comparison.run.map(({ result }) => result);
+}
+
+const TABLE = 'CREATE TABLE trades (ts TIMESTAMP, qty INT) TIMESTAMP(ts) PARTITION BY DAY';
+const VIEW = 'CREATE VIEW recent AS (SELECT ts FROM trades)';
+const hourly = (value: string): string =>
+  `CREATE MATERIALIZED VIEW hourly AS (SELECT ts, ${value} n FROM trades SAMPLE BY 1h) PARTITION BY DAY`;
+
+test('objects that are missing, that exist, and that differ', async t => {
+  const results = await checkOnSqlserve(t, {
+    target: [TABLE, VIEW],
+    statements: [
+      TABLE,
+      VIEW,
+      hourly('count()'),
+      'CREATE VIEW recent AS (SELECT qty FROM trades)',
+      'ALTER TABLE trades ADD COLUMN x INT',
+    ],
+  });
+  t.deepEqual(results, ['skipped', 'skipped', 'applied', 'differs', 'applied']);
+});
+
+test('a view over a missing table is rejected', async t => {
+  t.deepEqual(await checkOnSqlserve(t, { target: [], statements: [VIEW] }), ['rejected']);
+});
+
+test('a view before its table is rejected', async t => {
+  t.deepEqual(await checkOnSqlserve(t, { target: [], statements: [VIEW, TABLE] }), ['rejected', 'applied']);
+});
+
+test('a materialized view that is dropped can be created with another definition', async t => {
+  const results = await checkOnSqlserve(t, {
+    target: [TABLE, hourly('count()')],
+    statements: ['DROP MATERIALIZED VIEW hourly', hourly('sum(qty)')],
+  });
+  t.deepEqual(results, ['applied', 'applied']);
+});

@@ -1,0 +1,71 @@
+/*! Exit statuses that are easily confused: closed readers, and programs that stop before they have finished. */
+import { readdirSync } from 'node:fs';
+import { fileScope } from '../support/scope.js';
+import type { Server } from '../support/server.js';
+import { shell } from '../support/shell.js';
+import { startSqlserve } from '../support/sqlserve.js';
+import { test } from '../support/test.js';
+
+const PROGRAMS = readdirSync('packages').filter(name => /^sql.+/.test(name));
+
+const scope = fileScope();
+let target: Server;
+
+test.before(async () => {
+  target = await startSqlserve(scope);
+});
+
+/** Opens file descriptor 3 as a pipe whose reader has exited. */
+const CLOSED_READER = 'exec 3> >(:); wait $!;';
+const STREAM = String.raw`printf 'CREATE TABLE a (x INT);\n\0CREATE TABLE b (x NUMBER);\n\0CREATE TABLE c (x INT);\n\0'`;
+
+for (const [command, made] of [
+  ['sqlapply --keep-going --report /dev/fd/3 $DST', ['a', 'c']],
+  // The first reject cannot be written, so the statements after it are not sent.
+  ['sqlapply --keep-going --rejects /dev/fd/3 $DST', undefined],
+  ['sqljoin -o /dev/fd/3', []],
+] as const)
+  test(`output to a closed reader other than standard output is a write error: ${command}`, async t => {
+    await target.dropAll();
+    const run = await shell(t, { DST: target.url });
+    const { code, stderr } = await run(`${CLOSED_READER} ${STREAM} | ${command}`);
+    t.is(code, 74, stderr);
+    t.regex(stderr, /: \/dev\/fd\/3: broken pipe/);
+    const { dataset } = await target.execute('SELECT table_name FROM tables() ORDER BY table_name');
+    if (made) t.deepEqual(dataset?.flat(), [...made]);
+    if (command.startsWith('sqlapply')) t.regex(stderr, /: \d of \d applied, 1 rejected/, 'the summary is printed');
+  });
+
+test('sqldump -o to a closed reader is a write error', async t => {
+  await target.dropAll();
+  await target.execute('CREATE TABLE a (x INT)');
+  const run = await shell(t, { SRC: target.url });
+  const { code, stderr } = await run(`${CLOSED_READER} sqldump -o /dev/fd/3 $SRC`);
+  t.is(code, 74, stderr);
+  t.regex(stderr, /broken pipe/);
+});
+
+for (const command of ['sqlapply --dry-run $DST', 'sqljoin', 'sqlgrep --kind table', 'sqlsort'])
+  test(`standard output closed by the reader (SIGPIPE) ends the program quietly: ${command}`, async t => {
+    const run = await shell(t, { DST: target.url });
+    const table = String.raw`printf 'CREATE TABLE a (x INT);\n\0'`;
+    t.like(await run(`${CLOSED_READER} ${table} | ${command} >&3`), { code: 141, stderr: '' });
+  });
+
+for (const program of PROGRAMS)
+  test(`${program} exits with 70 if the event loop empties before it has finished`, async t => {
+    const run = await shell(t);
+    const { code } =
+      await run(`echo 'process.stdout.write = () => true; // and never says that it is written' > never.cjs
+      NODE_OPTIONS="--require $PWD/never.cjs" ${program} --help`);
+    t.is(code, 70);
+  });
+
+test('a filter fails if the event loop empties before its output is written', async t => {
+  const run = await shell(t, { DST: target.url });
+  await run("echo 'process.stdout.write = () => true;' > never.cjs");
+  for (const command of ['sqlgrep --kind table', 'sqlsort', 'sqljoin', 'sqlapply --dry-run $DST', 'sqldiff - <(:)'])
+    t.not((await run(`${STREAM} | NODE_OPTIONS="--require $PWD/never.cjs" ${command}`)).code, 0, command);
+  const { code } = await run(`${STREAM} | NODE_OPTIONS="--require $PWD/never.cjs" sqlsort`);
+  t.is(code, 70);
+});

@@ -1,0 +1,135 @@
+/*! Objects that are as they should be by their definition, but that the server reports as invalid or suspended. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { diff, plan } from '@sqlpipe/api';
+import { shellWithFiles } from '../support/ledger.js';
+import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
+import { execute, waitUntilApplied } from '../support/reconcile.js';
+import type { Server } from '../support/server.js';
+
+const emptyServer = sharedQuestDB();
+
+const SCHEMA = `CREATE TABLE a_costs (ts TIMESTAMP, x DECIMAL(10,2)) timestamp(ts) PARTITION BY DAY;
+CREATE TABLE b_trades (ts TIMESTAMP, qty LONG) timestamp(ts) PARTITION BY DAY;
+CREATE MATERIALIZED VIEW hourly WITH BASE b_trades AS (select ts, sum(qty) n from b_trades sample by 1h) PARTITION BY DAY;
+`;
+
+/** A table that is suspended, because a value does not fit, and a materialized view that is invalid, because a column was dropped. */
+async function makeProblems(server: Server): Promise<void> {
+  for (const statement of SCHEMA.trim().split('\n')) await execute(server, statement);
+  await execute(server, "INSERT INTO a_costs VALUES ('2024-01-01', 12345678.9m)");
+  await execute(server, "INSERT INTO b_trades VALUES ('2024-01-01', 7)");
+  for (const table of ['a_costs', 'b_trades']) await waitUntilApplied(server, table);
+  await until(
+    server,
+    "SELECT view_status = 'valid' AND last_refresh_finish_timestamp IS NOT NULL FROM materialized_views()",
+  );
+  await execute(server, 'ALTER TABLE a_costs ALTER COLUMN x TYPE DECIMAL(4,2)');
+  await until(server, "SELECT suspended FROM wal_tables() WHERE name = 'a_costs'");
+  await execute(server, 'ALTER TABLE b_trades DROP COLUMN qty');
+  await until(server, "SELECT view_status = 'invalid' FROM materialized_views()");
+  await execute(server, 'ALTER TABLE b_trades ADD COLUMN qty LONG');
+  await waitUntilApplied(server, 'b_trades');
+}
+
+async function until(server: Server, query: string): Promise<void> {
+  for (const end = Date.now() + 10_000; (await execute(server, query))[0]?.[0] !== true; await pause(20))
+    if (Date.now() > end) throw new Error(`not within 10 s: ${query}`);
+}
+
+testWithQuestDB('sqldiff and the library report what does not work, with the reasons of the server', async t => {
+  const server = await emptyServer();
+  await makeProblems(server);
+  const run = await shellWithFiles(t, server, { 'same.sql': SCHEMA });
+  const found = await run('sqldiff --label git --label prod same.sql $DB');
+  const text = found.stdout.toString();
+  t.is(found.code, 1, found.stderr);
+  t.regex(
+    text,
+    /^suspended in prod: table 'a_costs'\n {2}column conversion failed.*\ninvalid in prod: materialized view 'hourly'\n {2}drop column operation\n$/,
+  );
+  t.is((await run('sqldiff --names same.sql $DB | wc -l')).stdout.toString().trim(), '2');
+  const lines = (await run('sqldiff --json $DB same.sql')).stdout.toString().trim().split('\n');
+  t.like(JSON.parse(lines[0] ?? ''), { kind: 'table', name: 'a_costs', result: 'suspended', side: 'a' });
+  t.deepEqual(JSON.parse(lines[1] ?? ''), {
+    kind: 'materialized view',
+    name: 'hourly',
+    result: 'invalid',
+    side: 'a',
+    reason: 'drop column operation',
+  });
+  const { differences, problems } = await diff(SCHEMA.trim().split('\n'), { url: server.url });
+  t.deepEqual(differences, []);
+  t.deepEqual(
+    problems.map(({ name, result, side }) => [name, result, side]),
+    [
+      ['a_costs', 'suspended', 'b'],
+      ['hourly', 'invalid', 'b'],
+    ],
+  );
+});
+
+testWithQuestDB(
+  'a problem that is known is ignored and counted, and what only B has is not reported with --ignore-extra',
+  async t => {
+    const server = await emptyServer();
+    await makeProblems(server);
+    const run = await shellWithFiles(t, server, { 'same.sql': SCHEMA, 'part.sql': SCHEMA.split('\n')[1] ?? '' });
+    const ignored = await run("sqldiff -v --ignore 'HOURLY: invalid' --ignore 'table: suspended' same.sql $DB");
+    t.is(ignored.code, 0, ignored.stdout.toString());
+    t.regex(ignored.stderr, /^sqldiff: ignored: materialized view 'hourly': invalid$/m);
+    t.regex(ignored.stderr, /0 of 3 objects differ; 2 differences ignored\n/);
+    t.is((await run('sqldiff --ignore-extra part.sql $DB')).code, 0);
+    t.regex((await run('sqldiff part.sql $DB')).stdout.toString(), /^invalid in .*'hourly'$/m);
+  },
+);
+
+testWithQuestDB('--alter repairs what loses nothing, and says how the rest is repaired', async t => {
+  const server = await emptyServer();
+  await makeProblems(server);
+  const run = await shellWithFiles(t, server, { 'same.sql': SCHEMA });
+  // The column that was dropped and added again is NULL, so that a refresh would lose a sum.
+  const lossy = await run('sqldiff --alter same.sql $DB | wc -c; exit ${PIPESTATUS[0]}');
+  t.deepEqual([lossy.code, lossy.stdout.toString().trim()], [1, '1'], lossy.stderr);
+  t.regex(lossy.stderr, /'hourly': left out: REFRESH .* --allow-loss history:hourly allows it\n/);
+  t.regex(
+    lossy.stderr,
+    /table 'a_costs': left out: ALTER TABLE 'a_costs' RESUME WAL: send it when the cause is removed: column conv/,
+  );
+  const known = await run("sqldiff --alter --ignore '*: invalid' --ignore '*: suspended' same.sql $DB | wc -c");
+  t.deepEqual([known.code, known.stderr], [0, '']);
+
+  await execute(server, 'UPDATE b_trades SET qty = 7');
+  await waitUntilApplied(server, 'b_trades');
+  const repairs = await run('sqldiff --alter same.sql $DB -o plan.sql; tail -2 plan.sql');
+  t.regex(repairs.stdout.toString(), /^REFRESH MATERIALIZED VIEW 'hourly' FULL;$/m, repairs.stderr);
+  const { statements, omissions } = await plan(SCHEMA.trim().split('\n'), { url: server.url });
+  t.is(statements.length, 2, 'an assertion and a REFRESH');
+  t.deepEqual(
+    omissions.map(({ name }) => name),
+    ['a_costs'],
+  );
+  const applied = await run('sqlapply --alter --allow REFRESH $DB same.sql');
+  t.is(applied.code, 0, applied.stderr);
+  t.regex(applied.stderr, /a_costs.*RESUME WAL/, 'a table that is not changed does not stop the rest');
+  t.deepEqual(await execute(server, 'SELECT view_status, n FROM materialized_views() CROSS JOIN hourly'), [
+    ['valid', 7],
+  ]);
+});
+
+testWithQuestDB('sqlapply warns of what it skips', async t => {
+  const server = await emptyServer();
+  await makeProblems(server);
+  const run = await shellWithFiles(t, server, { 'same.sql': SCHEMA });
+  for (const option of ['', '--dry-run', '--no-verify']) {
+    const { code, stderr } = await run(`sqlapply ${option} $DB same.sql`);
+    t.is(code, 0, stderr);
+    t.regex(
+      stderr,
+      /^sqlapply: table 'a_costs' was skipped, but is suspended on the target: column conversion failed/m,
+    );
+    t.regex(
+      stderr,
+      /^sqlapply: materialized view 'hourly' was skipped, but is invalid on the target: drop column operation$/m,
+    );
+  }
+});

@@ -1,0 +1,59 @@
+/*! The destination and the form of output: text for `.sql` files, and `-` for standard output. */
+
+import { fileScope } from '../support/scope.js';
+import type { Server } from '../support/server.js';
+import { shell } from '../support/shell.js';
+import { startSqlserve } from '../support/sqlserve.js';
+import { test } from '../support/test.js';
+
+const scope = fileScope();
+let src: Server;
+let dst: Server;
+
+test.before(async () => {
+  [src, dst] = await Promise.all([startSqlserve(scope), startSqlserve(scope)]);
+  await src.execute('CREATE TABLE a (x INT)');
+  await src.execute('CREATE TABLE b (x INT)');
+});
+
+test.beforeEach(() => dst.dropAll());
+
+test('sqldump --text and -o NAME.sql write the same text as sqljoin', async t => {
+  const run = await shell(t);
+  const { code, stdout, stderr } = await run(`
+    sqldump ${src.url} | sqljoin > joined
+    sqldump --text ${src.url} | cmp - joined || exit
+    sqldump -o schema.sql ${src.url} && cmp schema.sql joined || exit
+    sqldump -o text --text ${src.url} && cmp text joined || exit
+    sqldump -o dump.stream ${src.url} && sqldump ${src.url} | cmp - dump.stream || exit
+    sqldump --text ${src.url} | grep -c 'CREATE TABLE'`);
+  t.deepEqual({ code, stdout: stdout.toString(), stderr }, { code: 0, stdout: '2\n', stderr: '' });
+});
+
+test('the text of a failed dump is rejected as incomplete', async t => {
+  const run = await shell(t);
+  const { stderr } = await run('sqldump --text http://127.0.0.1:1 > cut.sql; sqlsplit cut.sql | sqlapply --dry-run x');
+  t.regex(stderr, /sqlsplit: cut\.sql:\d+:1: sqldump left it incomplete/);
+});
+
+test('- is standard output for -o, --report and --rejects', async t => {
+  const run = await shell(t);
+  const { stdout, stderr } = await run(`
+    sqldump -o - ${src.url} | sqljoin -o - | grep -c CREATE
+    sqldump ${src.url} | sqlapply --report=- ${dst.url} | grep -c '"result":"applied"'
+    sqldump ${src.url} | sqlapply -n --report=- ${dst.url} | grep -c '"result":"skipped"'
+    echo 'CREATE TABLE a (y INT)' | sqlsplit | sqlapply --rejects=- ${dst.url} 2>/dev/null | sqljoin
+    sqldump ${src.url} | sqlapply --report=- --rejects=- ${dst.url} || echo $?
+    ls`);
+  t.is(stdout.toString(), '2\n2\n2\nCREATE TABLE a (y INT);\n\n64\n');
+  t.regex(stderr, /only one of --report, --rejects, --json and --annotations can be on standard output/);
+});
+
+test('a file that is replaced keeps its permissions, and a link to it stays a link', async t => {
+  const run = await shell(t);
+  const { stdout, stderr } = await run(`
+    umask 022; mkdir elsewhere; echo old > elsewhere/a.sql; chmod 640 elsewhere/a.sql; ln -s elsewhere/a.sql link.sql
+    sqldump -o link.sql ${src.url} && sqldump -o new.sql ${src.url}
+    stat -c '%F %a' link.sql elsewhere/a.sql new.sql; cmp elsewhere/a.sql new.sql && ls elsewhere`);
+  t.is(stdout.toString(), 'symbolic link 777\nregular file 640\nregular file 644\na.sql\n', stderr);
+});

@@ -1,0 +1,178 @@
+/*!
+ * Schemas copied by pipelines in a real bash, between sqlserve and a real QuestDB in every combination: with every pipeline,
+ * the dump of the copy equals the dump of its source, byte for byte.
+ */
+import { resolve } from 'node:path';
+import type { ExecutionContext } from 'ava';
+import { questdb, type Service, sqlserve } from '../support/instances.js';
+import { testWithQuestDB } from '../support/questdb.js';
+import { fileScope } from '../support/scope.js';
+import type { Server } from '../support/server.js';
+import { type Outcome, shell } from '../support/shell.js';
+import { test } from '../support/test.js';
+
+const TRADING = resolve('scripts/trading.sql');
+
+const file = fileScope();
+
+/** For each service, a server with the trading schema and one that is emptied for each test, both started on demand. */
+const seeded = new Map<Service, Promise<Server>>();
+const targets = new Map<Service, Promise<Server>>();
+
+async function startSeeded(service: Service): Promise<Server> {
+  const server = await service.start(file);
+  const run = await shell(file, { SRC: server.url });
+  const { code, stderr } = await run(`sqlsplit ${TRADING} | sqlapply $SRC`);
+  if (code !== 0) throw new Error(stderr);
+  return server;
+}
+
+function startOnce(
+  servers: Map<Service, Promise<Server>>,
+  service: Service,
+  start: () => Promise<Server>,
+): Promise<Server> {
+  const server = servers.get(service) ?? start();
+  servers.set(service, server);
+  return server;
+}
+
+/** A bash with the trading schema at $SRC and an empty instance at $DST. */
+async function shellBetween(t: ExecutionContext, source: Service, target = source) {
+  const SRC = (await startOnce(seeded, source, () => startSeeded(source))).url;
+  const server = await startOnce(targets, target, () => target.start(file));
+  await server.dropAll();
+  return shell(t, { SRC, DST: server.url });
+}
+
+/** Asserts that a script succeeded silently. */
+function assertSuccess(t: ExecutionContext, { code, stderr }: Outcome) {
+  t.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+}
+
+/** Compares the dumps of $SRC and $DST; fails if either dump fails. */
+const SAME = 'sqldump $SRC > src.stream && sqldump $DST > dst.stream && cmp src.stream dst.stream';
+
+const ways: Record<string, string> = {
+  'a plain pipe': 'sqldump $SRC | sqlapply $DST',
+  'a stream as records arrive': 'sqldump $SRC | sqlapply --stream $DST',
+  'a stream in a file': 'sqldump -o copy $SRC && sqlapply $DST < copy',
+  tee: 'sqldump $SRC | tee copy | sqlapply $DST && cmp copy <(sqldump $SRC)',
+  'tr and sqlsplit': "sqldump $SRC | tr '\\0' '\\n' > copy.sql && sqlsplit copy.sql | sqlapply $DST",
+  'sqljoin and sqlsplit': 'sqldump $SRC | sqljoin -o copy.sql && sqlsplit copy.sql | sqlapply $DST',
+  'CRLF and a BOM put in by an editor':
+    "sqldump $SRC | sqljoin | sed '1s/^/\\xEF\\xBB\\xBF/; s/^);$/&\\r/' | sqlsplit | sqlapply $DST",
+  'grep -z, one kind after the other': [
+    "sqldump $SRC | grep -z '^CREATE TABLE' | sqlapply $DST",
+    "sqldump $SRC | grep -zv '^CREATE TABLE' | sqlapply $DST",
+  ].join(' && '),
+  // head exits after ten records, which may end sqldump by SIGPIPE; pipefail would report that as a failure.
+  'head -z, the first ten and then all':
+    '(set +o pipefail; sqldump $SRC | head -zn 10 | sqlapply $DST) && sqldump $SRC | sqlapply $DST',
+  'xargs -0': "sqldump $SRC | xargs -0n1 printf '%s\\0' | sqlapply $DST",
+  'while read': [
+    "sqldump $SRC | while IFS= read -r -d '' statement",
+    'do printf \'%s\\0\' "$statement"',
+    'done | sqlapply $DST',
+  ].join('\n'),
+  'split, sixteen statements at a time': "sqldump $SRC | split -t '\\0' -l 16 --filter='sqlapply $DST'",
+};
+
+for (const service of [sqlserve, questdb]) {
+  for (const [title, script] of Object.entries(ways)) {
+    service.test(`${service.name} to ${service.name} by ${title}`, async t => {
+      const run = await shellBetween(t, service);
+      assertSuccess(t, await run(`set -o pipefail; ${script}`));
+      assertSuccess(t, await run(SAME));
+    });
+  }
+
+  service.test(`${service.name}: tables replay in the order of sort -z`, async t => {
+    const run = await shellBetween(t, service);
+    assertSuccess(t, await run('set -o pipefail; sqldump --include TABLES $SRC | sort -zr | sqlapply $DST'));
+    assertSuccess(t, await run('sqldump --include TABLES $SRC > a && sqldump $DST > b && cmp a b && [ -s a ]'));
+  });
+
+  service.test(`${service.name}: a second copy changes nothing`, async t => {
+    const run = await shellBetween(t, service);
+    const copy = 'set -o pipefail; sqldump $SRC | sqlapply $DST';
+    assertSuccess(t, await run(copy));
+    assertSuccess(t, await run(copy));
+    assertSuccess(t, await run(SAME));
+  });
+
+  service.test(`${service.name}: a dump converted to text and back is unchanged`, async t => {
+    const run = await shellBetween(t, service);
+    const copy = "set -o pipefail; sqldump -o src $SRC && tr '\\0' '\\n' < src > a.sql && sqljoin -o b.sql < src";
+    assertSuccess(
+      t,
+      await run(`${copy} && sqlsplit a.sql | cmp - src && sqlsplit b.sql | cmp - src && cmp a.sql b.sql`),
+    );
+    const { stdout } = await run("grep -zc '^CREATE' src");
+    t.is(stdout.toString(), '31\n');
+  });
+
+  service.test(`${service.name}: the semicolon at the end of a record is not part of a view`, async t => {
+    const run = await shellBetween(t, service);
+    await run(`cat > views.sql <<'END'
+CREATE TABLE t (x INT);
+CREATE VIEW v AS SELECT x FROM t ;
+CREATE VIEW w AS SELECT x FROM t -- the end;
+;
+CREATE VIEW x AS SELECT x, ';' y FROM t /* and ; */;
+END`);
+    assertSuccess(
+      t,
+      await run(
+        'set -o pipefail; sqlsplit views.sql | sqlapply $DST && sqldump --verbatim --include VIEWS $DST > dump',
+      ),
+    );
+    const { stdout } = await run("tr -d '\\0' < dump");
+    t.is(
+      stdout.toString().replaceAll(/\s*\n\s*/g, ' '), // layout differs
+      "CREATE VIEW 'v' AS ( SELECT x FROM t ); CREATE VIEW 'w' AS ( SELECT x FROM t -- the end; ); " +
+        "CREATE VIEW 'x' AS ( SELECT x, ';' y FROM t /* and ; */ ); ",
+    );
+  });
+
+  service.test(`${service.name}: an empty schema is dumped as a lone NUL, and copying it changes nothing`, async t => {
+    const run = await shellBetween(t, service);
+    const { stdout } = await run('sqldump $DST');
+    t.deepEqual(stdout, Buffer.from('\0'));
+    assertSuccess(
+      t,
+      await run('set -o pipefail; sqldump $DST | sqlapply $SRC; sqldump $DST | sqljoin | sqlsplit | sqlapply $SRC'),
+    );
+  });
+}
+
+for (const [source, target] of [
+  [sqlserve, questdb],
+  [questdb, sqlserve],
+] as const) {
+  testWithQuestDB(`${source.name} to ${target.name}: both dump the same`, async t => {
+    const run = await shellBetween(t, source, target);
+    assertSuccess(t, await run('set -o pipefail; sqldump $SRC | sqlapply $DST'));
+    assertSuccess(t, await run(SAME));
+  });
+}
+
+testWithQuestDB('sqlserve and QuestDB dump the same after replaying the same .sql file', async t => {
+  const [{ url: A }, { url: B }] = await Promise.all([
+    startOnce(seeded, sqlserve, () => startSeeded(sqlserve)),
+    startOnce(seeded, questdb, () => startSeeded(questdb)),
+  ]);
+  const run = await shell(t, { SRC: A, DST: B });
+  assertSuccess(t, await run(SAME));
+});
+
+test('standard output closed by the reader (SIGPIPE): sqlsplit exits quietly with 141', async t => {
+  const run = await shell(t);
+  const { code, stdout, stderr } = await run(
+    `yes 'CREATE TABLE a (x INT);' | sqlsplit | head -zn1; echo "\${PIPESTATUS[@]}"`,
+  );
+  t.deepEqual(
+    { code, stdout: stdout.toString(), stderr },
+    { code: 0, stdout: 'CREATE TABLE a (x INT);\n\x00141 141 0\n', stderr: '' },
+  );
+});

@@ -1,0 +1,166 @@
+/*! Plans as users handle them: in a file, on a terminal, and the permission to apply one. */
+import type { ExecutionContext } from 'ava';
+import { shell } from '../support/shell.js';
+import { startSqlserve } from '../support/sqlserve.js';
+import { terminal } from '../support/terminal.js';
+import { test } from '../support/test.js';
+
+const BEFORE = `CREATE TABLE trades (ts TIMESTAMP, fee INT) TIMESTAMP(ts) PARTITION BY DAY;
+CREATE TABLE other (x INT);
+`;
+const AFTER = `CREATE TABLE trades (ts TIMESTAMP, qty INT) TIMESTAMP(ts) PARTITION BY DAY;
+`;
+const LOSSES = '--allow-loss drop:trades.fee --allow-loss drop:other';
+const WRITE_FILES = `cat > before.sql <<'END'\n${BEFORE}END\ncat > after.sql <<'END'\n${AFTER}END\n`;
+
+/** A shell with a server that has BEFORE at $DB, and `plan.sql`, which turns it into AFTER. */
+async function shellWithPlan(t: ExecutionContext) {
+  const { url } = await startSqlserve(t);
+  const run = await shell(t, { DB: url });
+  await run(`${WRITE_FILES} sqlapply $DB before.sql; sqldiff --alter ${LOSSES} after.sql $DB -o plan.sql`);
+  return run;
+}
+
+test('-o NAME.sql is text, -o with another name the stream, and the text is that of the stream', async t => {
+  const run = await shellWithPlan(t);
+  const written = await run(
+    `sqldiff --alter ${LOSSES} after.sql $DB -o plan && cat plan.sql && cmp plan.sql <(tr '\\0' '\\n' < plan) && ls`,
+  );
+  t.regex(
+    written.stdout.toString(),
+    /^-- plan for state [0-9a-f]{16}; 3 statements with ALTER, DROP: sqlapply needs --allow-plan\n[^]*\nDROP TABLE 'other';\n\nafter\.sql\nbefore\.sql\nplan\nplan\.sql\n$/,
+  );
+  t.like(await run('sqldiff --missing before.sql after.sql -o missing.sql; cat missing.sql'), {
+    stdout: Buffer.from('CREATE TABLE other (x INT);\n\n'),
+  });
+  t.like(await run('sqldiff --names before.sql after.sql -o names; echo $?; cat names'), {
+    stdout: Buffer.from("1\nonly in before.sql: table 'other'\ndiffers: table 'trades'\n"),
+  });
+});
+
+test('a plan has no names of instances or files, but a message says which of the two would change', async t => {
+  const run = await shellWithPlan(t);
+  const { stdout, stderr } = await run('echo $DB; cat plan.sql; sqldiff -v --alter after.sql $DB -o /dev/null');
+  const [url = '', ...plan] = stdout.toString().split('\n');
+  t.false(plan.join('\n').includes(url.replace('http://', '')));
+  t.is(stderr.split('\n')[0], `sqldiff: plan to change ${url}, so that it matches after.sql`);
+});
+
+test('on a terminal a plan is text, with dim comments and red removals', async t => {
+  const run = await terminal(t);
+  const { screen } = await run(`${WRITE_FILES} sqldiff -q --alter ${LOSSES} after.sql before.sql`);
+  t.regex(screen, /\x1b\[2m-- plan for state/);
+  t.regex(screen, /\x1b\[31mDROP TABLE 'other';/);
+  t.regex(screen, /\x1b\[31mALTER TABLE 'trades' DROP COLUMN fee;/);
+  t.notRegex(screen, /\x1b\[31mALTER TABLE 'trades' ADD/);
+});
+
+test('--allow-plan allows the statements of the plan', async t => {
+  const run = await shellWithPlan(t);
+  const refused = await run('sqlapply $DB plan.sql');
+  t.regex(refused.stderr, /nothing was sent; use --allow-plan to send them\n$/);
+  t.like(await run('sqlapply --allow-plan $DB plan.sql; sqldiff after.sql $DB'), { code: 0, stderr: '' });
+});
+
+test('--allow-plan allows nothing beside the plan', async t => {
+  const run = await shellWithPlan(t);
+  await run("echo 'TRUNCATE TABLE trades;' > truncate.sql; echo 'ALTER TABLE trades ADD COLUMN x INT;' > more.sql");
+  const untouched = 'sqldiff before.sql $DB || echo CHANGED';
+  for (const [files, message] of [
+    ['plan.sql truncate.sql', /statement.*TRUNCATE.*|truncate\.sql:1: TRUNCATE/],
+    ['plan.sql more.sql', /more\.sql:1: .*use --allow ALTER to send it/],
+    ['more.sql plan.sql', /use --allow ALTER,DROP to send them/],
+    ['more.sql', /use --allow ALTER to send it/],
+  ] as const) {
+    const { stdout, stderr } = await run(`sqlapply --allow-plan $DB ${files}; echo $?; ${untouched}`);
+    t.is(stdout.toString(), '1\n', files);
+    t.regex(stderr, message, files);
+  }
+  for (const verbs of ['ALL', 'TRUNCATE', 'ALTER, TRUNCATE', 'CTAS, REPLACE, ALL']) {
+    const head = `-- plan for state e3b0c44298fc1c14; 9 statements with ${verbs}: sqlapply needs --allow-plan`;
+    const forged = await run(`(echo '${head}'; cat truncate.sql) > forged.sql; sqlapply --allow-plan $DB forged.sql`);
+    t.regex(forged.stderr, /use --allow TRUNCATE to send it/, verbs);
+  }
+});
+
+test('--allow-plan applies a plan only to the state that it was made for', async t => {
+  const run = await shellWithPlan(t);
+  t.is((await run('sqlapply --allow-plan --stale-ok $DB plan.sql')).code, 64);
+  await run('sqlapply --allow ALTER $DB <(echo "ALTER TABLE trades ADD COLUMN x INT;" | sqlsplit)');
+  const { code, stderr } = await run('sqlapply --allow-plan $DB plan.sql');
+  t.is(code, 1);
+  t.regex(stderr, /the plan was made for a different state/);
+});
+
+test('a report and -v show each statement that was sent, with its object; the report has the time', async t => {
+  const { url } = await startSqlserve(t);
+  const run = await shell(t, { DB: url });
+  await run(`${WRITE_FILES} sqlapply $DB before.sql`);
+  const began = Date.now();
+  const applied = await run(
+    'sqlapply -v --alter --allow-loss drop:trades.fee --report report $DB after.sql; cat report',
+  );
+  const lines = applied.stdout
+    .toString()
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line));
+  t.deepEqual(
+    lines.map(({ verb, kind, name, result }) => [verb, kind, name, result]),
+    [
+      ['ALTER', 'table', 'trades', 'applied'],
+      ['ALTER', 'table', 'trades', 'applied'],
+      ['CREATE', 'table', 'trades', 'skipped'],
+    ],
+  );
+  t.regex(lines[1].statement, /ALTER TABLE 'trades' DROP COLUMN fee;$/);
+  for (const { time } of lines) {
+    t.regex(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    t.true(Date.parse(time) >= began - 1000 && Date.parse(time) <= Date.now() + 1000);
+  }
+  t.regex(
+    applied.stderr,
+    /^sqlapply: statement 2 \(ALTER of table 'trades'\): applied\n {2}-- loses column 'fee'\n {2}ALTER TABLE 'trades' DROP COLUMN fee;$/m,
+  );
+  t.notRegex(applied.stderr, /skipped\n {2}/);
+  const dry = await run('sqlapply --dry-run --json $DB after.sql');
+  t.notRegex(dry.stdout.toString(), /"time"/);
+});
+
+test('a report names what a statement without a definition changes', async t => {
+  const { url } = await startSqlserve(t, ['--edition', 'enterprise']);
+  const run = await shell(t, { DB: url, SQLAPPLY_USER: 'admin', SQLAPPLY_PASSWORD: 'quest' });
+  await run(`cat > changes.sql <<'END'
+CREATE TABLE t (ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY DAY;
+CREATE USER ann WITH PASSWORD 'hunter2hunter2';
+GRANT SELECT ON t TO ann;
+REVOKE SELECT ON t FROM ann;
+ALTER USER ann WITH PASSWORD 'hunter3hunter3';
+RENAME TABLE t TO u;
+DROP USER ann;
+DROP TABLE u;
+END`);
+  await run('printf quest > password; chmod 600 password');
+  const account = '--user admin --password-file password';
+  const { stdout, stderr } = await run(
+    `sqlapply -v ${account} --allow all --report report $DB changes.sql; cat report`,
+  );
+  const objects = stdout
+    .toString()
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line))
+    .map(({ verb, kind, name }) => `${verb} ${kind} ${name}`);
+  t.deepEqual(objects, [
+    'CREATE table t',
+    'CREATE user ann',
+    'GRANT grant ann',
+    'REVOKE grant ann',
+    'ALTER user ann',
+    'RENAME table t',
+    'DROP user ann',
+    'DROP table u',
+  ]);
+  t.false(`${stdout}${stderr}`.includes('hunter'));
+  t.regex(stderr, /ALTER USER ann WITH PASSWORD '\*\*\*'/);
+});

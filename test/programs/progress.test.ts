@@ -1,0 +1,98 @@
+/*! The progress that programs show on a terminal: the count, the total, and the rate. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Scope } from '../support/scope.js';
+import { startSlow } from '../support/slow.js';
+import { terminal } from '../support/terminal.js';
+import { test } from '../support/test.js';
+
+const rows = (...names: string[]) => names.map(name => JSON.stringify([`CREATE TABLE '${name}' (x INT)`])).join(',');
+
+/** Dumps four statements at once, then three, one, and one more, with pauses that are long enough for drawing. */
+const startSource = (scope: Scope) =>
+  startSlow(scope, async (query, response) => {
+    if (!query.startsWith('SHOW CREATE DATABASE')) return response.end('{"dataset":[]}');
+    response.write(`{"dataset":[${rows('a', 'b', 'c', 'd')},`);
+    for (const names of [['e', 'f', 'g'], ['h']]) {
+      await pause(450);
+      response.write(`${rows(...names)},`);
+    }
+    await pause(450);
+    response.end(`${rows('i')}]}`);
+  });
+
+/**
+ * The progress drawn on the screen: counts, with the total if it is known, rates, and current statements. On a busy machine the
+ * screen also shows count 0, and the counts without total while sqlapply reads its input; both are left out.
+ */
+const readCounts = (screen: string, program: string, total: string) =>
+  Array.from(
+    screen.matchAll(
+      new RegExp(`${program}: (?:\\[[=-]*\\] )?(\\d+(?:/\\d+)?), ([\\d.]+)/s(?:, ETA [\\d:]+)?, \\w+ '(\\w+)'`, 'g'),
+    ),
+    ([, count = '', rate = '', name = '']) => ({ count, rate: Number(rate), name }),
+  ).filter(({ count }) => Number.parseInt(count, 10) > 0 && count.includes('/') === (total !== ''));
+
+/** Counts and names without repetitions. */
+const distinctSteps = (all: ReturnType<typeof readCounts>) => [
+  ...new Set(all.map(({ count, name }) => `${count} ${name}`)),
+];
+
+test('sqldump counts the statements read, even if several arrive at once', async t => {
+  const on = await terminal(t);
+  const { code, screen } = await on(`sqldump -o x ${await startSource(t)}`);
+  t.is(code, 0, screen);
+  const all = readCounts(screen, 'sqldump', '');
+  t.deepEqual(distinctSteps(all), ['4 e', '7 h', '8 i']);
+  for (const { count, rate } of all) t.true(rate > 0 && rate < Number(count) / 0.4, `${count} at ${rate}/s`);
+  t.regex(screen, /sqldump: 9 statements\r\n$/);
+});
+
+for (const [options, total] of [
+  ['', '/4'],
+  ['--stream', ''],
+] as const)
+  test(`sqlapply ${options} counts finished statements, including rejected ones`, async t => {
+    const target = await startSlow(t, async (query, response) => {
+      await pause(450);
+      if (query.includes("'b'")) response.writeHead(400).end('{"error":"no","position":0}');
+      else response.end('{"ddl":"OK"}');
+    });
+    const on = await terminal(t);
+    const records = ['a', 'b', 'c', 'd'].map(name => `CREATE TABLE '${name}' (x INT)\\0`).join('');
+    const { code, screen } = await on(`printf "${records}" | sqlapply ${options} --keep-going --no-verify ${target}`);
+    t.is(code, 1, screen);
+    const all = readCounts(screen, 'sqlapply', total);
+    t.deepEqual(distinctSteps(all), [`1${total} b`, `2${total} c`, `3${total} d`]);
+    for (const { count, rate } of all)
+      t.true(rate > 0 && rate < Number.parseInt(count, 10) / 0.4, `${count} at ${rate}/s`);
+    t.regex(screen, /: 3 of 4 applied, 1 rejected/);
+  });
+
+test('after a rejection that ends the run, statements that are not sent are not counted', async t => {
+  const target = await startSlow(t, async (query, response) => {
+    await pause(450);
+    if (query.includes("'b'")) response.writeHead(400).end('{"error":"no","position":0}');
+    else response.end('{"ddl":"OK"}');
+  });
+  const on = await terminal(t);
+  const many = `for i in {1..2000}; do printf "CREATE TABLE 't$i' (x INT)\\0"; done`;
+  const records = `printf "CREATE TABLE 'a' (x INT)\\0CREATE TABLE 'b' (x INT)\\0"`;
+  const { code, screen } = await on(`{ ${records}; ${many}; } | sqlapply --no-verify ${target}`);
+  t.is(code, 1, screen);
+  t.deepEqual(distinctSteps(readCounts(screen, 'sqlapply', '/2002')), ['1/2002 b']);
+  t.regex(screen, /: 1 of 2002 applied, 1 rejected, 2000 not reached/);
+});
+
+test('at 40 columns the count, the rate and the remaining time are shown', async t => {
+  const target = await startSlow(t, async (_query, response) => {
+    await pause(450);
+    response.end('{"ddl":"OK"}');
+  });
+  const on = await terminal(t);
+  const records = ['a', 'b', 'c'].map(name => `CREATE TABLE 'table_${name}' (x INT)\\0`).join('');
+  const { code, screen } = await on(`stty cols 40; printf "${records}" | sqlapply --no-verify ${target}`);
+  t.is(code, 0, screen);
+  const [line = '', left = ''] = /sqlapply: 1\/3, [\d.]+\/s, ETA (\d:\d\d), [^\r\x1b]*/.exec(screen) ?? [];
+  t.true(line.endsWith('…') && line.length <= 39, screen);
+  t.regex(left, /^0:0[1-9]$/);
+});

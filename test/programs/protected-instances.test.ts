@@ -1,0 +1,98 @@
+/*! Protected instances in instances.toml: sqlapply needs --yes-to with the name, and otherwise sends nothing. */
+import type { ExecutionContext } from 'ava';
+import { startFaultyServer } from '../faults/faulty-server.js';
+import { forwardRequest } from '../faults/run.js';
+import { fileScope } from '../support/scope.js';
+import type { Server } from '../support/server.js';
+import { shell } from '../support/shell.js';
+import { startSqlserve } from '../support/sqlserve.js';
+import { test } from '../support/test.js';
+
+const scope = fileScope();
+let good: Server;
+
+test.before(async () => {
+  good = await startSqlserve(scope);
+});
+
+/** Starts one server with two protected names and two others; `requests` are the requests that reached it. */
+async function startProtected(t: ExecutionContext) {
+  await good.dropAll();
+  const { url, requests } = await startFaultyServer(t, async (socket, request) =>
+    socket.write(await forwardRequest(good, request)),
+  );
+  const run = await shell(t, { URL: url });
+  await run(`mkdir -p .config/sqlpipe; {
+    printf '[prod]\\nurl = "%s"\\nprotected = true\\n[spare]\\nurl = "%s"\\nprotected = true\\n' $URL $URL
+    printf '[lab]\\nurl = "%s"\\n[open]\\nurl = "%s"\\nprotected = false\\n' $URL $URL
+  } > .config/sqlpipe/instances.toml; printf 'CREATE TABLE a (x INT);\\n\\0' > stream`);
+  const tables = async () => (await good.execute('SELECT table_name FROM tables()')).dataset?.flat();
+  return { run, requests, tables };
+}
+
+for (const options of [
+  '',
+  '--yes-to spare',
+  '--yes-to lab',
+  '--yes-to PROD',
+  '--yes-to pro',
+  '--yes-to ""',
+  '--yes-to $URL',
+  '--stream',
+  '--keep-going --if-exists skip',
+  '--allow all',
+])
+  test(`a protected instance gets no request from sqlapply ${options}`, async t => {
+    const { run, requests, tables } = await startProtected(t);
+    const { code, stderr } = await run(`sqlapply ${options} prod < stream`);
+    t.is(code, 64, stderr);
+    t.regex(stderr, /--yes-to/);
+    t.deepEqual(requests, []);
+    t.deepEqual(await tables(), []);
+  });
+
+for (const operand of [
+  '$URL',
+  '$URL/',
+  '${URL#http://}',
+  'LOCALHOST:${URL##*:}',
+  'localhost.:${URL##*:}',
+  '"[::1]:${URL##*:}"',
+  '"http::addr=127.0.0.1:${URL##*:};"',
+  'lab',
+])
+  test(`a protected instance is protected under the address ${operand}`, async t => {
+    const { run, requests } = await startProtected(t);
+    const { code, stderr } = await run(`sqlapply ${operand} < stream`);
+    t.is(code, 64, stderr);
+    t.regex(stderr, /prod is protected; to change it, give --yes-to=prod/);
+    t.deepEqual(requests, []);
+  });
+
+for (const command of [
+  'sqlapply --yes-to prod prod',
+  'sqlapply --yes-to=spare spare',
+  'sqlapply --yes-to=prod $URL',
+  'sqlapply --yes-to=spare $URL',
+  'sqlapply open',
+])
+  test(`${command} applies the stream`, async t => {
+    const { run, tables } = await startProtected(t);
+    const { code, stderr } = await run(`${command} < stream`);
+    t.is(code, 0, stderr);
+    t.deepEqual(await tables(), ['a']);
+  });
+
+test('commands that change nothing need no confirmation', async t => {
+  const { run, requests, tables } = await startProtected(t);
+  const { code, stdout, stderr } = await run(
+    'sqlapply --dry-run prod < stream && sqldump -o dump prod && sqldiff --names prod stream',
+  );
+  t.is(code, 1, stderr); // the two differ
+  t.is(stdout.toString(), "would create table 'a'\nonly in stream: table 'a'\n");
+  t.deepEqual(
+    requests.filter(({ statement }) => statement.startsWith('CREATE')),
+    [],
+  );
+  t.deepEqual(await tables(), []);
+});

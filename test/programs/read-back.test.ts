@@ -1,0 +1,140 @@
+/*! Applied statements are read back: from targets that cannot show objects, lose them, or create other definitions. */
+import type { ExecutionContext } from 'ava';
+import { reply, startFaultyServer } from '../faults/faulty-server.js';
+import { forwardRequest } from '../faults/run.js';
+import { runSqlapply } from '../support/replay.js';
+import { fileScope } from '../support/scope.js';
+import type { Server } from '../support/server.js';
+import { startSqlserve } from '../support/sqlserve.js';
+import { test } from '../support/test.js';
+
+const scope = fileScope();
+let good: Server;
+
+test.before(async () => {
+  good = await startSqlserve(scope);
+});
+
+const table = (name: string, type = 'INT') => `CREATE TABLE '${name}' ( \n\tx ${type}\n);`;
+
+/** Returns the bytes of a reply, `hang up`, or undefined if the good server replies. */
+type Corruption = (statement: string) => Promise<Buffer | undefined> | Buffer | 'hang up' | undefined;
+
+/** Empties the good server and starts a proxy that corrupts some of its replies. */
+async function startCorrupting(t: ExecutionContext, corrupt: Corruption) {
+  await good.dropAll();
+  const { url, requests } = await startFaultyServer(t, async (socket, request) => {
+    const bytes = (await corrupt(request.statement)) ?? (await forwardRequest(good, request));
+    if (bytes === 'hang up') socket.destroy();
+    else socket.write(bytes);
+  });
+  const tables = async () =>
+    (await good.execute('SELECT table_name FROM tables() ORDER BY table_name')).dataset?.flat();
+  return { url, requests, tables };
+}
+
+for (const [name, status, bytes] of [
+  ['answers 500', 69, reply('{"error":"boom"}', 500)],
+  ['answers 503', 69, reply('', 503)],
+  ['closes the connection', 69, 'hang up'],
+  ['answers 401', 77, reply('Unauthorized', 401)],
+  ['answers 403', 77, reply('{"error":"Access denied for bob","position":0}', 403)],
+  ['answers with HTML', 76, reply('<html>', 200)],
+  ['rejects the query', 1, reply('{"error":"boom","position":0}', 400)],
+] as const)
+  for (const options of ['', '--keep-going'])
+    test(`read-back: if the target ${name}, the status is ${status} ${options}`, async t => {
+      const { url, tables } = await startCorrupting(t, statement => (statement.startsWith('SHOW') ? bytes : undefined));
+      const { code, stderr, report, rejects } = await runSqlapply(t, url, { text: table('a') + table('b'), options });
+      t.is(code, status, stderr);
+      t.deepEqual(
+        report.map(({ result, proven }) => [result, proven]),
+        [
+          ['applied', false],
+          ['applied', false],
+        ],
+      );
+      t.regex(stderr, /statement 1 \(table 'a'\): .*read back/);
+      t.regex(stderr, /: 2 of 2 applied\b/);
+      t.is(rejects, '\0', 'applied statements are not rejects');
+      t.deepEqual(await tables(), ['a', 'b']);
+    });
+
+test('with --no-verify nothing is read back', async t => {
+  const { url, requests } = await startCorrupting(t, () => undefined);
+  const { code, report } = await runSqlapply(t, url, { text: table('a'), options: '--no-verify' });
+  t.is(code, 0);
+  t.deepEqual(
+    report.map(({ result, proven }) => [result, proven]),
+    [['applied', undefined]],
+  );
+  t.deepEqual(
+    requests.map(({ statement }) => statement),
+    [table('a').slice(0, -1)],
+  );
+});
+
+/** More statements than are read back at once, among them one that cannot be read back. `ONE` is the one whose reply is corrupted. */
+const ALTER = 'ALTER TABLE there ADD COLUMN y INT;';
+const MANY = Array.from({ length: 130 }, (_, i) => (i === 105 ? ALTER : table(`t${i}`)));
+const ONE = table('t110');
+
+/** Applies the statements through a proxy that corrupts replies; adds the number and result of each table without proof. */
+async function replayMany(t: ExecutionContext, corrupt: Corruption) {
+  const { url, tables } = await startCorrupting(t, corrupt);
+  await good.execute('CREATE TABLE there (x INT)');
+  const outcome = await runSqlapply(t, url, { text: MANY.join(''), options: '--allow ALTER' });
+  const unproven = outcome.report.filter(({ kind, proven }) => kind === 'table' && proven !== true);
+  return { ...outcome, unproven: unproven.map(({ n, result }) => [n, result]), tables };
+}
+
+test('read-back: only the object that is missing is named and rejected', async t => {
+  const lose: Corruption = statement => (`${statement};` === ONE ? reply('{"ddl":"OK"}') : undefined);
+  const { code, stderr, unproven, rejects, tables } = await replayMany(t, lose);
+  t.is(code, 1);
+  t.deepEqual(unproven, [[111, 'differs']]);
+  t.regex(stderr, /statement 111 \(table 't110'\): /);
+  t.is(rejects, `${ONE}\n\0`);
+  t.is((await tables())?.length, MANY.length - 1);
+});
+
+test('read-back: only the object that differs is named and rejected', async t => {
+  const change: Corruption = async statement =>
+    `${statement};` === ONE ? reply(JSON.stringify(await good.execute(table('t110', 'LONG')))) : undefined;
+  const { code, stderr, unproven, rejects } = await replayMany(t, change);
+  t.is(code, 1);
+  t.deepEqual(unproven, [[111, 'differs']]);
+  t.regex(stderr, /statement 111 \(table 't110'\): /);
+  t.is(rejects, `${ONE}\n\0`);
+  t.regex(JSON.stringify(await good.execute('SHOW CREATE TABLE t110')), /x LONG/);
+});
+
+test('read-back: a view that the target created as a table is reported as missing', async t => {
+  const view = "CREATE VIEW 'v' AS ( \nselect x from a\n);";
+  const { url } = await startCorrupting(t, async statement =>
+    statement.startsWith('CREATE VIEW') ? reply(JSON.stringify(await good.execute(table('v')))) : undefined,
+  );
+  const { code, results, rejects } = await runSqlapply(t, url, { text: table('a') + view });
+  t.is(code, 1);
+  t.deepEqual(results, ['applied', 'differs']);
+  t.is(rejects, `${view}\n\0`);
+});
+
+test('read-back: of two views that are replaced, the one that is not as it should be is named, and the earlier is not', async t => {
+  const view = (name: string, column: string) => `CREATE OR REPLACE VIEW ${name} AS (SELECT ${column} FROM a)`;
+  const { url } = await startCorrupting(t, async statement =>
+    statement === view('w', 'x') ? reply(JSON.stringify(await good.execute(view('w', 'y')))) : undefined,
+  );
+  const text = `CREATE TABLE a (x INT, y INT);${view('v', 'x')};${view('w', 'x')};`;
+  const { code, report, rejects, stderr } = await runSqlapply(t, url, { text, options: '--allow REPLACE' });
+  t.is(code, 1, stderr);
+  t.deepEqual(
+    report.map(({ result, proven }) => [result, proven]),
+    [
+      ['applied', true],
+      ['applied', true],
+      ['differs', undefined],
+    ],
+  );
+  t.is(rejects, `${view('w', 'x')};\n\0`);
+});

@@ -1,0 +1,59 @@
+/*! `-vv`: a line on standard error for each request to an instance, without secrets. */
+
+import { reply, startFaultyServer } from '../faults/faulty-server.js';
+import { fileScope } from '../support/scope.js';
+import type { Server } from '../support/server.js';
+import { type Outcome, shell } from '../support/shell.js';
+import { startSqlserve } from '../support/sqlserve.js';
+import { test } from '../support/test.js';
+
+const scope = fileScope();
+let server: Server;
+
+test.before(async () => {
+  server = await startSqlserve(scope, ['--edition', 'enterprise']);
+});
+
+const ENV = { SQLDUMP_USER: 'admin', SQLDUMP_PASSWORD: 'quest', SQLAPPLY_USER: 'admin', SQLAPPLY_PASSWORD: 'quest' };
+
+/** The lines about requests, without the times. */
+const requestsIn = ({ stderr }: Outcome): string[] => stderr.match(/(?<=^[\w ]+: )GET .*(?= \d+\.\d ms$)/gm) ?? [];
+
+test('one line per request: method, address, status and time, but neither query nor login', async t => {
+  const run = await shell(t, ENV);
+  const SQL = `CREATE USER eve WITH PASSWORD 's3cret'; CREATE TABLE t (x nope)`;
+  const applied = await run(`sqlsplit <<< "${SQL}" | sqlapply -vv --no-verify ${server.url}`);
+  t.is(applied.code, 1, applied.stderr);
+  const at = `GET ${server.url}/api/v1/sql/execute`;
+  t.deepEqual([...new Set(requestsIn(applied))], [`${at} 200`, `${at} 400`]);
+  t.notRegex(applied.stderr, /s3cret|quest|YWRtaW4/);
+
+  const dumped = await run(`sqldump -v -v ${server.url} > dump`);
+  t.true(requestsIn(dumped).includes(`${at} 200`), dumped.stderr);
+  for (const command of [`sqldump -v ${server.url} > dump`, `sqldump -qvv ${server.url} > dump`])
+    t.deepEqual(requestsIn(await run(command)), [], command);
+});
+
+test('sqldiff and sqlpipe check log their requests, including those without a reply', async t => {
+  const run = await shell(t, {
+    SQLDIFF_USER: 'admin',
+    SQLDIFF_PASSWORD: 'quest',
+    SQLPIPE_USER: 'admin',
+    SQLPIPE_PASSWORD: 'quest',
+  });
+  for (const command of ['sqldiff -vv x.stream', 'sqlpipe check -vv'])
+    t.regex(
+      requestsIn(await run(`printf '\\0' > x.stream; ${command} ${server.url}`)).join('\n'),
+      /execute 200$/m,
+      command,
+    );
+  const { url } = await startFaultyServer(t, (socket, { statement }) => {
+    if (statement.includes('DATABASE')) socket.destroy();
+    else socket.write(reply('{"dataset":[]}'));
+  });
+  t.true(requestsIn(await run(`sqldump -vv ${url}`)).includes(`GET ${url}/api/v1/sql/execute no answer`));
+  t.deepEqual(
+    [...new Set(requestsIn(await run('sqldump -vv http://127.0.0.1:1')))],
+    ['GET http://127.0.0.1:1/api/v1/sql/execute no answer'],
+  );
+});

@@ -1,0 +1,410 @@
+/*! sqldiff for users: the differences, their output formats, and statements of --missing that create missing objects. */
+import { unifiedDiff } from '@sqlpipe/cli';
+import { compareSchemas } from '@sqlpipe/schema';
+import type { ExecutionContext } from 'ava';
+import fc from 'fast-check';
+import { reply, startFaultyServer } from '../faults/faulty-server.js';
+import { databases } from '../support/databases.js';
+import { questdb, type Service, sqlserve } from '../support/instances.js';
+import { fileScope } from '../support/scope.js';
+import type { Server } from '../support/server.js';
+import { shell } from '../support/shell.js';
+import { startSqlserve } from '../support/sqlserve.js';
+import { terminal } from '../support/terminal.js';
+import { macro, test } from '../support/test.js';
+import { waitUntil } from '../support/wait-until.js';
+
+const file = fileScope();
+
+/** Two instances of each service, started on demand. */
+const started = new Map<Service, Promise<[Server, Server]>>();
+
+const SCHEMA = [
+  'CREATE TABLE trades (ts TIMESTAMP, pair SYMBOL, price DOUBLE) TIMESTAMP(ts) PARTITION BY DAY',
+  'CREATE TABLE venues (mic SYMBOL, city VARCHAR)',
+  'CREATE VIEW last AS (SELECT * FROM trades LATEST ON ts PARTITION BY pair)',
+  'CREATE VIEW cities AS (SELECT city FROM venues)',
+];
+
+/** A bash with that schema at both $A and $B. */
+async function startTwins(t: ExecutionContext, service: Service) {
+  const both = started.get(service) ?? Promise.all([service.start(file), service.start(file)]);
+  started.set(service, both);
+  const [a, b] = await both;
+  for (const server of [a, b]) {
+    await server.dropAll();
+    for (const sql of SCHEMA) t.like(await server.execute(sql), { ddl: 'OK' });
+  }
+  return { run: await shell(t, { A: a.url, B: b.url }), a, b };
+}
+
+for (const { name, dump } of databases) {
+  test(`${name}: omitted statements are reported as missing, in the order of the dump`, t => {
+    const order = fc.shuffledSubarray(dump, { minLength: 0 });
+    fc.assert(
+      fc.property(order, some => {
+        const kept = new Set(some);
+        const found = compareSchemas(dump, some).differences;
+        t.deepEqual(
+          found.map(({ a, b }) => [a, b]),
+          dump.filter(row => !kept.has(row)).map(row => [row, undefined]),
+        );
+        t.is(compareSchemas(some, dump).differences.length, found.length);
+      }),
+      { numRuns: 10 },
+    );
+  });
+}
+
+/** Views first: while QuestDB alters a table, it rejects queries on the table. */
+const DRIFT = [
+  'CREATE OR REPLACE VIEW last AS (SELECT * FROM trades LIMIT 1)',
+  'ALTER TABLE trades ADD COLUMN size LONG',
+  'DROP VIEW cities',
+  'DROP TABLE venues',
+  'CREATE TABLE extra (x INT)',
+];
+
+for (const service of [sqlserve, questdb]) {
+  service.test(`${service.name}: equal instances do not differ`, async t => {
+    const { run } = await startTwins(t, service);
+    t.like(await run('sqldiff $A $B'), { code: 0, stderr: '', stdout: Buffer.from('') });
+  });
+
+  service.test(`${service.name}: drift is reported, and --missing creates the missing objects`, async t => {
+    const { run, a, b } = await startTwins(t, service);
+    for (const sql of DRIFT) t.like(await b.execute(sql), { ddl: 'OK' });
+    const found = await run('sqldiff --names $A $B');
+    t.is(
+      found.stdout.toString(),
+      `only in ${a.url}: table 'venues'
+only in ${a.url}: view 'cities'
+differs: table 'trades'
+differs: view 'last'
+only in ${b.url}: table 'extra'
+`,
+    );
+    t.is(found.code, 1);
+    t.regex((await run('sqldiff $A $B')).stdout.toString(), /^ {2}column 'size': none in \S+, LONG in \S+$/m);
+    t.regex((await run('sqldiff --text $A $B')).stdout.toString(), /^\+\tsize LONG$/m);
+
+    const repaired = await run('sqldiff --missing $A $B | sqlapply $B; echo "${PIPESTATUS[@]}"');
+    t.is(repaired.stdout.toString(), '1 0\n');
+    t.regex(repaired.stderr, /table 'trades' exists and differs/);
+    const rest = await run('sqldiff --names --ignore-extra $A $B');
+    t.deepEqual([rest.code, rest.stdout.toString()], [1, "differs: table 'trades'\ndiffers: view 'last'\n"]);
+  });
+}
+
+questdb.test('same text with different meaning on two instances: a warning, not a difference', async t => {
+  const { run, a, b } = await startTwins(t, questdb);
+  const other = await questdb.start(t, { QDB_CAIRO_WAL_ENABLED_DEFAULT: 'false', QDB_CAIRO_O3_MAX_LAG: '7s' });
+  const copied = await run(`sqldump $A | sqlapply -q ${other.url}; sqldiff --names ${a.url} ${other.url}`);
+  t.regex(copied.stderr, /may mean something else: cairo\.wal\.enabled\.default is true in \S+ and false in /);
+  t.regex(copied.stdout.toString(), /differs: table 'trades'/);
+
+  const FILLS = 'CREATE TABLE fills (ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY DAY';
+  await a.execute(FILLS);
+  await b.execute(`${FILLS} WITH maxUncommittedRows=1234`);
+  await a.execute(
+    'CREATE MATERIALIZED VIEW daily AS (SELECT ts, count() n FROM trades SAMPLE BY 1d) PARTITION BY YEAR',
+  );
+  await run('sqldiff --missing $A $B | sqlapply $B');
+  await b.execute('ALTER MATERIALIZED VIEW daily SET REFRESH LIMIT 2 DAYS');
+  const limit = 'SELECT refresh_limit FROM materialized_views() WHERE refresh_limit = 2';
+  await waitUntil(limit, async () => (await b.execute(limit)).dataset?.length === 1);
+  const { code, stdout, stderr } = await run('sqldiff $A $B');
+  t.deepEqual([code, stdout.toString()], [0, '']);
+  const [A, B] = [a.url, b.url];
+  t.is(
+    stderr,
+    `sqldiff: same text, different meaning: table 'fills': maxUncommittedRows is 500000 in ${A} and 1234 in ${B}
+sqldiff: same text, different meaning: materialized view 'daily': the refresh limit is 0 in ${A} and 2 DAY in ${B}
+`,
+  );
+});
+
+/** A folder with one schema in every form: created once, since many tests copy it. */
+let schema: string;
+
+test.before(async () => {
+  const { stdout } = await (await shell(file))(`cat > a.sql <<'END'
+CREATE TABLE 'trades' (ts TIMESTAMP, price DOUBLE) TIMESTAMP(ts) PARTITION BY DAY;
+CREATE VIEW 'last' AS (SELECT * FROM trades);
+CREATE USER zoe;
+GRANT SELECT ON trades TO zoe;
+GRANT UPDATE ON trades TO zoe;
+END
+sqlsplit a.sql > a.stream; sqljoin -d a < a.stream; cp a.stream stream.sql; pwd`);
+  schema = stdout.toString().trim();
+});
+
+/** A bash in a copy of that folder. */
+async function shellWithSchema(t: ExecutionContext, env: NodeJS.ProcessEnv = {}) {
+  const run = await shell(t, env);
+  await run(`cp -r ${schema}/. .`);
+  return run;
+}
+
+const forms = ['a.sql', 'a.stream', 'stream.sql', 'a', '<(sort -zr a.stream)', '- < a.stream', '- < a.sql'];
+for (const form of forms) {
+  test(`a schema equals itself as ${form}`, async t => {
+    const run = await shellWithSchema(t);
+    t.like(await run(`sqldiff a.sql ${form}`), { code: 0, stdout: Buffer.from(''), stderr: '' });
+  });
+}
+
+const exitsWith = macro<[script: string, code: number, out: string, stderr?: RegExp | string]>({
+  title: (_, script) => script,
+  async exec(t, script, code, out, stderr = '') {
+    const outcome = await (await shellWithSchema(t))(script);
+    t.is(outcome.stdout.toString(), out);
+    if (typeof stderr === 'string') t.is(outcome.stderr, stderr);
+    else t.regex(outcome.stderr, stderr);
+    t.is(outcome.code, code);
+  },
+});
+
+test(
+  exitsWith,
+  "sed 's/VIEW/TABLE/; s/UPDATE/INSERT/; s/DAY/HOUR/' a.sql > b.sql; sqldiff a b.sql",
+  1,
+  `differs: table 'trades'
+  partitioning: DAY in a, HOUR in b.sql
+differs: view 'last'
+  kind: view in a, table in b.sql
+only in a: GRANT UPDATE ON trades TO zoe
+only in b.sql: GRANT INSERT ON trades TO zoe
+`,
+);
+test(
+  exitsWith,
+  "sed 's/UPDATE/INSERT/; s/DAY/HOUR/' a.sql > b.sql; sqldiff --json --exclude VIEWS,USERS a b.sql | jq -c '[.kind, .name, .result, (.a | type), .b]'",
+  0,
+  `["table","trades","differs","string","CREATE TABLE 'trades' (ts TIMESTAMP, price DOUBLE) TIMESTAMP(ts) PARTITION BY HOUR;"]
+["grant","zoe","only-a","string",null]
+["grant","zoe","only-b","null","GRANT INSERT ON trades TO zoe;"]
+`,
+);
+test(
+  exitsWith,
+  "sed 's/DAY/HOUR/' a.sql > b.sql; sqldiff --text --include TABLES a b.sql",
+  1,
+  `differs: table 'trades'
+--- a
++++ b.sql
+@@ -2,3 +2,3 @@
+ \tts TIMESTAMP,
+ \tprice DOUBLE
+-) timestamp(ts) PARTITION BY DAY;
++) timestamp(ts) PARTITION BY HOUR;
+`,
+);
+test(
+  exitsWith,
+  `echo "create table t (ts timestamp, x int) timestamp(ts) partition by day;
+    create materialized view m as (select ts, max(x) x from t sample by 1h);" > a.sql
+  sed 's/max/min/; s/create materialized view m/& with base t refresh immediate/' a.sql > b.sql; sqldiff --text a.sql b.sql`,
+  1,
+  `differs: materialized view 'm'
+--- a.sql
++++ b.sql
+@@ -1,3 +1,3 @@
+ CREATE MATERIALIZED VIEW 'm' WITH BASE 't' REFRESH IMMEDIATE AS (
+-select ts, max(x) x from t sample by 1h
++select ts, min(x) x from t sample by 1h
+ ) PARTITION BY MONTH;
+`,
+);
+test(
+  exitsWith,
+  'sed "s/\'trades\'/TRADES/" a.sql > b.sql; sqldiff a b.sql',
+  1,
+  "differs: table 'trades'\n  name: trades in a, TRADES in b.sql\n",
+);
+test(
+  exitsWith,
+  "sed 's/ (ts/(ts/; s/DOUBLE/double -- by hand\\n/; s/DAY/day wal/' a.sql > b.sql; sqldiff a b.sql",
+  0,
+  '',
+);
+test(exitsWith, 'grep -v USER a.sql > b.sql; sqldiff --ignore-extra b.sql a && sqldiff --exclude ACL b.sql a', 0, '');
+test(
+  exitsWith,
+  'grep TABLE a.sql > b.sql; sqldiff --missing a b.sql | sqljoin',
+  0,
+  `CREATE USER zoe;
+
+CREATE VIEW 'last' AS (SELECT * FROM trades);
+
+GRANT SELECT ON trades TO zoe;
+
+GRANT UPDATE ON trades TO zoe;
+
+`,
+);
+test(exitsWith, 'sqldiff --missing a a.sql | od -An -tx1', 0, ' 00\n');
+test(
+  exitsWith,
+  'for o in zoe bob; do sed "s/DAY;/DAY OWNED BY $o;/" a.sql > $o.sql; done; sqldiff --ignore-owner zoe.sql bob.sql && ! sqldiff --names zoe.sql bob.sql',
+  0,
+  "differs: table 'trades'\n",
+);
+
+test(exitsWith, 'sqldiff a nowhere.sql', 66, '', 'sqldiff: nowhere.sql: no such file or directory\n');
+test(exitsWith, 'sqldiff a ./nowhere', 66, '', 'sqldiff: ./nowhere: no such file or directory\n');
+test(exitsWith, 'sqldiff a nowhere.stream', 66, '', 'sqldiff: nowhere.stream: no such file or directory\n');
+test(exitsWith, 'sqldiff a /', 65, '', /^sqldiff: \/ contains none of the folders/);
+test(exitsWith, 'sqldiff - -', 64, '', /only one of the two operands can be standard input/);
+test(exitsWith, 'sqldiff "" a', 64, '', /^sqldiff: an operand is empty; is a variable unset\?$/m);
+test(exitsWith, 'sqldiff a ""', 64, '', /^sqldiff: an operand is empty; is a variable unset\?$/m);
+test(exitsWith, 'sqldiff --names --text a a', 64, '', /cannot be combined/);
+test(
+  exitsWith,
+  'head -c 200 a.stream | sqldiff - a',
+  65,
+  '',
+  /^sqldiff: standard input: truncated after 4 complete records/,
+);
+test(exitsWith, ': | sqldiff - a', 65, '', /^sqldiff: standard input: empty input/);
+test(
+  exitsWith,
+  'head -n 1 a.sql | sqldiff a -',
+  65,
+  '',
+  /standard input: no NUL byte in the input: it is either .sql text \(sqlsplit/,
+);
+test(exitsWith, 'cat a.sql a.sql > b.sql; sqldiff a b.sql', 0, '');
+test(
+  exitsWith,
+  'echo "CREATE VIEW TRADES AS (x);" >> a.sql; sqldiff a a.sql',
+  65,
+  '',
+  /^sqldiff: a\.sql: statement 1 \(table 'trades'\) and statement 6 /,
+);
+test(exitsWith, 'sqldiff a http://127.0.0.1:1', 69, '', /^sqldiff: http:\/\/127\.0\.0\.1:1: connection refused/);
+
+test('--text uses color on a terminal, except with NO_COLOR or TERM=dumb', async t => {
+  const script = `sed 's/DAY/HOUR/' ${schema}/a.sql > b.sql; sqldiff --text ${schema}/a b.sql`;
+  t.regex((await (await terminal(t))(script)).screen, /\x1b\[31m-\) timestamp/);
+  for (const setting of [{ NO_COLOR: '1' }, { TERM: 'dumb' }])
+    t.notRegex((await (await terminal(t, setting))(script)).screen, /\x1b\[3/);
+});
+
+test('control characters in a file are escaped', async t => {
+  const run = await shell(t);
+  const { stdout } = await run(String.raw`printf "CREATE VIEW 'v' AS ('\e[31m');" > a.sql
+printf "CREATE VIEW 'v' AS (x);" > b.sql; sqldiff a.sql b.sql; sqldiff --text a.sql b.sql`);
+  t.regex(stdout.toString(), /^ {2}query: '\\x1b\[31m' in a\.sql, x in b\.sql$/m);
+  t.regex(stdout.toString(), /^-'\\x1b\[31m'$/m);
+});
+
+test('a text difference is a valid patch, for any two texts', t => {
+  const lines = ['(', ')', '\ta INT,', '\ta INT', '\tb INT,', '', '-- a'];
+  const texts = fc.array(fc.constantFrom(...lines), { minLength: 1, maxLength: 12 });
+  fc.assert(
+    fc.property(texts, texts, (a, b) => {
+      const diff = unifiedDiff(a.join('\n'), b.join('\n'));
+      t.is(diff.length === 0, a.join() === b.join(), 'texts that differ have a difference');
+      t.deepEqual(applyPatch(a, diff).map(withoutComma), b.map(withoutComma));
+    }),
+  );
+  const [a, b] = ['a', 'b'].map(letter => Array.from({ length: 20_000 }, (_, i) => `${letter}${i}`)) as [
+    string[],
+    string[],
+  ];
+  t.deepEqual(applyPatch(a, unifiedDiff(a.join('\n'), b.join('\n'))), b);
+});
+
+/** Removes the comma at the end of a line, which depends only on whether another line follows. */
+const withoutComma = (line: string) => line.replace(/,$/, '');
+
+test('a moved comma makes no line differ', t => {
+  const table = (...columns: string[]) => `CREATE TABLE 't' (\n\t${columns.join(',\n\t')}\n);`;
+  const changed = (a: string, b: string) => unifiedDiff(a, b).filter(line => /^[-+]/.test(line));
+  t.deepEqual(changed(table('x INT'), table('x INT', 'y INT')), ['+\ty INT']);
+  t.deepEqual(changed(table('x INT', 'y INT'), table('x INT')), ['-\ty INT']);
+  t.deepEqual(changed(table('y INT', 'x INT'), table('x INT', 'y INT')).length, 2);
+});
+
+test('--text marks A with - and B with +, in color on a terminal', async t => {
+  const script = `echo 'CREATE TABLE t (x INT); CREATE TABLE u (x INT);' > a.sql
+    echo 'CREATE TABLE t (x INT, y INT);' > b.sql; sqldiff --text a.sql b.sql`;
+  const run = await shell(t);
+  t.is(
+    (await run(script)).stdout.toString(),
+    `differs: table 't'
+--- a.sql
++++ b.sql
+@@ -1,3 +1,4 @@
+ CREATE TABLE 't' ( 
+ \tx INT,
++\ty INT
+ );
+only in a.sql: table 'u'
+`,
+  );
+  const { screen } = await (await terminal(t))(script);
+  t.regex(
+    screen,
+    /\x1b\[1m--- a\.sql\x1b\[m\r\n\x1b\[1m\+\+\+ b\.sql\x1b\[m\r\n\x1b\[36m@@.*[^]*\x1b\[32m\+\s+y INT\x1b\[m/,
+  );
+});
+
+/** Applies a diff as `patch` does; throws if a hunk is misplaced or its context is missing. */
+function applyPatch(lines: string[], diff: string[]): string[] {
+  const [result, left] = [[] as string[], [...lines]];
+  for (const line of diff) {
+    const [, start, , to] = (/^@@ -(\d+),(\d+) \+(\d+),/.exec(line) ?? []).map(Number);
+    if (start !== undefined && to !== undefined)
+      result.push(...left.splice(0, start - 1 - (lines.length - left.length)));
+    else if (line.startsWith('+')) result.push(line.slice(1));
+    else if (withoutComma(left.shift() ?? '') !== withoutComma(line.slice(1))) throw new Error(`not there: ${line}`);
+    else if (line.startsWith(' ')) result.push(line.slice(1));
+    if (to !== undefined && result.length !== to - 1) throw new Error(`not at its place: ${line}`);
+  }
+  return [...result, ...left];
+}
+
+const A = { QDB_HTTP_USER: 'ann', QDB_HTTP_PASSWORD: 'one' };
+const B = { QDB_HTTP_USER: 'bob', QDB_HTTP_PASSWORD: 'two' };
+
+test('each instance gets only its own credentials', async t => {
+  const [a, b] = await Promise.all([startSqlserve(t, [], A), startSqlserve(t, [], B)]);
+  const run = await shell(t, { A: a.url, B: b.url });
+  const [ann, bob] = ['USER=ann SQLDIFF_A_PASSWORD=one', 'USER=bob SQLDIFF_B_PASSWORD=two'];
+  t.like(await run(`SQLDIFF_A_${ann} SQLDIFF_B_${bob} sqldiff $A $B`), { code: 0, stderr: '' });
+  t.like(await run(`SQLDIFF_A_${ann} sqldiff $A $B`), { code: 77 });
+  t.regex((await run(`SQLDIFF_A_${ann} sqldiff $A $B`)).stderr, /give credentials in SQLDIFF_B_USER/);
+  const shared = await run('SQLDIFF_USER=ann SQLDIFF_PASSWORD=one sqldiff $A $B');
+  t.is(shared.code, 78);
+  t.regex(
+    shared.stderr,
+    /not clear which of the two instances SQLDIFF_USER is for; set SQLDIFF_A_USER or SQLDIFF_B_USER$/m,
+  );
+  t.like(await run('sqldiff --user ann $A $B'), { code: 64 });
+  t.like(await run('printf "\\0" | SQLDIFF_USER=ann SQLDIFF_PASSWORD=one sqldiff - $A'), { code: 0, stderr: '' });
+  t.like(
+    await run(`mkdir -p .config/sqlpipe; printf '[left]\\nurl="%s"\\n[right]\\nurl="%s"\\n' $A $B > .config/sqlpipe/instances.toml
+SQLPIPE_LEFT_USER=ann SQLPIPE_LEFT_PASSWORD=one SQLPIPE_RIGHT_USER=bob SQLPIPE_RIGHT_PASSWORD=two sqldiff left right`),
+    { code: 0, stderr: '' },
+  );
+});
+
+test('a name in instances.toml takes precedence over a file of that name', async t => {
+  const a = await startSqlserve(t);
+  const run = await shellWithSchema(t);
+  const { code, stdout } =
+    await run(`mkdir -p .config/sqlpipe; printf '[a]\\nurl="${a.url}"\\n' > .config/sqlpipe/instances.toml
+sqldiff --names --include TABLES a ./a`);
+  t.deepEqual([code, stdout.toString()], [1, "only in ./a: table 'trades'\n"]);
+});
+
+test('a dump that the server rejects is an error, not a difference', async t => {
+  const { url } = await startFaultyServer(
+    t,
+    socket => void socket.end(reply('{"query":"q","error":"timeout, query aborted","position":0}', 400)),
+  );
+  const run = await shell(t);
+  t.like(await run(`printf '\\0' | sqldiff - ${url}`), { code: 69 });
+});

@@ -1,0 +1,177 @@
+/*! sqlgrep: selection by name and kind, dependencies and dependents, and output as a stream. */
+
+import { matchesGlob } from '@sqlpipe/schema';
+import fc from 'fast-check';
+import { shell } from '../support/shell.js';
+import { terminal } from '../support/terminal.js';
+import { macro, test } from '../support/test.js';
+
+const STATEMENTS = [
+  'CREATE USER bob',
+  'CREATE USER fx_bot',
+  'CREATE GROUP desk',
+  'CREATE SERVICE ACCOUNT ingest',
+  "CREATE TABLE 'FX_trades' (x INT) OWNED BY desk",
+  'CREATE TABLE fx_quotes (x INT)',
+  'CREATE TABLE venues (x INT)',
+  'CREATE VIEW spreads AS (SELECT * FROM fx_quotes JOIN venues)',
+  'CREATE VIEW top AS (SELECT * FROM SPREADS)',
+  'CREATE MATERIALIZED VIEW fx_daily WITH BASE fx_trades REFRESH IMMEDIATE AS (SELECT 1)',
+  'ADD USER bob TO desk',
+  'GRANT ASSUME SERVICE ACCOUNT ingest TO bob',
+  'GRANT SELECT ON venues TO bob',
+  'GRANT SELECT ON fx_trades(x), venues TO bob',
+  'GRANT SELECT ON ALL TABLES TO bob',
+  'GRANT HTTP TO fx_bot',
+];
+
+/** The statements with these numbers, counted from 1 in STATEMENTS. */
+const numbered = (numbers: number[]) => numbers.map(n => `${STATEMENTS[n - 1]};`);
+
+const all = STATEMENTS.map((_, i) => i + 1);
+
+const picks = macro<[string, number[]]>({
+  title: (_, words) => `sqlgrep ${words}`,
+  async exec(t, words, numbers) {
+    const run = await shell(t, { STREAM: STATEMENTS.join('\x01') });
+    const { code, stdout, stderr } = await run(`printf '%s\\1' "$STREAM" | tr '\\1' '\\0' | sqlgrep ${words}`);
+    t.is(stderr, '');
+    t.deepEqual(
+      stdout.toString(),
+      numbers.length
+        ? numbered(numbers)
+            .map(each => `${each}\n\0`)
+            .join('')
+        : '\0',
+    );
+    t.is(code, numbers.length ? 0 : 1);
+  },
+});
+
+test(picks, '', all);
+test(picks, '-v', []);
+test(picks, 'venues', [7, 13, 14]);
+test(picks, "'fx_*'", [2, 5, 6, 10, 14, 16]);
+test(picks, "-v 'fx_*'", [1, 3, 4, 7, 8, 9, 11, 12, 13, 15]);
+test(picks, "'F?_TRADES' top", [5, 9, 14]);
+test(picks, 'trades', []);
+test(picks, '-e trades', [5, 14]);
+test(picks, "-e '^F._t' -e S$", [5, 6, 7, 8, 13, 14]);
+test(picks, "-e 'top|desk' venues", [3, 7, 9, 13, 14]);
+test(picks, 'bob', [1, 11, 15]);
+test(picks, 'desk ingest', [3, 4, 12]);
+test(picks, '--kind table', [5, 6, 7]);
+test(picks, '--kind view,Materialized-View --kind group', [3, 8, 9, 10]);
+test(picks, "--kind table 'fx_*'", [5, 6]);
+test(picks, "-v --kind table 'fx_*'", [1, 2, 3, 4, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]);
+test(picks, '--kind grant', [13, 14, 15, 16]);
+test(picks, '--kind grant bob', [15]);
+test(picks, '--kind other', []);
+test(picks, '--with-deps top', [6, 7, 8, 9]);
+test(picks, '--with-deps fx_daily', [3, 5, 10]);
+test(picks, '--with-deps --kind membership', [1, 3, 11]);
+test(picks, '--with-deps ingest', [1, 4, 12]);
+test(picks, '--with-deps --kind grant venues', [1, 3, 5, 7, 13, 14]);
+test(picks, '--with-deps nope', []);
+test(picks, '--with-dependents fx_quotes', [6, 8, 9]);
+test(picks, '--with-dependents desk', [3, 5, 10, 11, 14]);
+test(picks, '--with-dependents --with-deps fx_quotes', [6, 7, 8, 9]);
+test(
+  picks,
+  '-v --with-deps --kind table,user,group,service-account,membership,assumption,grant',
+  [3, 5, 6, 7, 8, 9, 10],
+);
+test(picks, "-- '-v'", []);
+
+test('a glob matches the same names as the equivalent regular expression', t => {
+  const texts = (...more: string[]) => fc.string({ unit: fc.constantFrom('a', 'b', '.', '😀', ...more), maxLength: 6 });
+  fc.assert(
+    fc.property(texts('*', '?'), texts(), (glob, name) => {
+      const source = glob.replaceAll('.', '\\.').replaceAll('?', '.').replaceAll('*', '.*');
+      t.is(matchesGlob(glob, name), new RegExp(`^${source}$`, 'u').test(name));
+    }),
+    { numRuns: 10_000 },
+  );
+});
+
+test('a glob with many stars is fast on a long name', async t => {
+  const run = await shell(t);
+  const { code } = await run(
+    `echo "CREATE TABLE $(printf 'a%.0s' {1..9999}) (x INT);" | sqlsplit | timeout 30 sqlgrep "$(printf '*a%.0s' {1..50})b"`,
+  );
+  t.is(code, 1);
+});
+
+test('sqlgrep and sqlgrep -v together print every statement', async t => {
+  const run = await shell(t, { STREAM: STATEMENTS.join('\x01') });
+  await run(`printf '%s\\1' "$STREAM" | tr '\\1' '\\0' | sqlsort > all`);
+  for (const words of ["'*'", 'bob', '--kind table', "-e fx '*s'", 'nope']) {
+    const { code, stderr } = await run(`{ sqlgrep ${words} < all; sqlgrep -v ${words} < all; } | sqlsort | cmp - all`);
+    t.deepEqual([code, stderr], [0, ''], words);
+  }
+});
+
+const exitsWith = macro<[string, number, RegExp]>({
+  title: (_, script) => script,
+  async exec(t, script, code, stderr) {
+    const outcome = await (await shell(t))(script);
+    t.is(outcome.code, code);
+    t.regex(outcome.stderr, stderr);
+  },
+});
+
+test(
+  exitsWith,
+  'sqlgrep --kind tablets < /dev/null',
+  64,
+  /unknown kind: 'tablets'; there are table, view, materialized-view, /,
+);
+test(exitsWith, `sqlgrep -e '(' < /dev/null`, 64, /Invalid regular expression: .*Unterminated group/);
+test(exitsWith, 'sqlgrep x < /dev/null', 65, /empty input: /);
+test(exitsWith, `printf 'CREATE TABLE x (y INT)' | sqlgrep x`, 65, /no NUL byte in the input/);
+
+test('a truncated stream is truncated in the output too', async t => {
+  const run = await shell(t);
+  for (const options of ['', '--with-deps']) {
+    const { stdout, stderr } = await run(
+      `printf 'CREATE TABLE x (y INT);\\0CREATE TABLE y' | sqlgrep ${options} x; echo $?; true`,
+    );
+    t.regex(stdout.toString(), /-- sqlgrep: incomplete: truncated after 1 complete record[^\0]*\n65\n$/);
+    t.regex(stderr, /truncated after 1 complete record/);
+  }
+});
+
+test('statements are printed as they arrive', async t => {
+  const run = await shell(t);
+  const { stdout } = await run(`mkfifo seen
+{ printf 'CREATE TABLE a (x INT);\\0CREATE TABLE b (x INT);\\0'; read < seen; } |
+  timeout 60 sqlgrep '?' | { head -c 15; echo > seen; cat; }`);
+  t.regex(stdout.toString(), /^CREATE TABLE a [^]*\0CREATE TABLE b [^]*\0$/);
+});
+
+const prints = macro<[string, string]>({
+  title: (_, words) => `sqlgrep ${words} prints`,
+  async exec(t, words, expected) {
+    const run = await shell(t, { STREAM: STATEMENTS.join('\x01') });
+    const { stdout, stderr } = await run(`printf '%s\\1' "$STREAM" | tr '\\1' '\\0' | sqlgrep ${words}`);
+    t.deepEqual([stdout.toString(), stderr], [expected, '']);
+  },
+});
+
+test(prints, "-c --kind table 'fx_*'", '2\n');
+test(prints, '-c nothing', '0\n');
+test(prints, "-il --kind table,VIEWS 'FX_*' top", 'table\tFX_trades\ntable\tfx_quotes\nview\ttop\n');
+test(prints, '-l --with-deps spreads', 'table\tfx_quotes\ntable\tvenues\nview\tspreads\n');
+test(
+  prints,
+  '--json venues --kind schema',
+  '{"kind":"table","name":"venues","statement":"CREATE TABLE venues (x INT);"}\n',
+);
+test(prints, '-c --kind ACL', '10\n');
+
+test('on a terminal a message says that nothing matched', async t => {
+  const on = await terminal(t);
+  const { code, screen } = await on(`printf 'CREATE TABLE a (x INT);\\0' | sqlgrep nothing > /dev/null`);
+  t.is(code, 1);
+  t.regex(screen, /sqlgrep: nothing matched\r\n$/);
+});

@@ -1,0 +1,196 @@
+/*! One command for all programs, and its own functions: the list of programs, and `check`, which tests if an instance can be copied. */
+
+import { cpSync, readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import type { ExecutionContext } from 'ava';
+import { freshFolder } from '../support/folder.js';
+import { listenHttp } from '../support/listen.js';
+import { shell } from '../support/shell.js';
+import { startSqlserve } from '../support/sqlserve.js';
+import { test } from '../support/test.js';
+
+const PROGRAMS = readdirSync('packages').filter(name => /^sql.+/.test(name) && name !== 'sqlpipe');
+
+test('each program runs under its short name, with its own options and exit status', async t => {
+  const run = await shell(t);
+  for (const name of PROGRAMS) {
+    const help = (await run(`${name} --help`)).stdout.toString();
+    for (const line of [`${name.slice(3)} --help`, `help ${name.slice(3)}`, `${name} --help`])
+      t.is((await run(`sqlpipe ${line}`)).stdout.toString(), help, line);
+  }
+  t.is(
+    (await run(`printf 'CREATE TABLE a (x INT)' | sqlpipe split | sqlpipe join`)).stdout.toString(),
+    'CREATE TABLE a (x INT);\n\n',
+  );
+  t.is((await run('sqlpipe split /nowhere')).code, 66);
+  t.is((await run('sqlpipe join < /dev/null')).code, 65);
+  t.is((await run('sqlpipe dump http://127.0.0.1:1')).code, 69);
+  t.is((await run(`yes 'SELECT 1;' | sqlpipe split | head -c 1 > /dev/null; exit \${PIPESTATUS[1]}`)).code, 141);
+});
+
+test('--help lists the programs with the summaries of their man pages', async t => {
+  const run = await shell(t);
+  for (const option of ['--help', 'help']) {
+    const help = (await run(`sqlpipe ${option}`)).stdout.toString();
+    for (const name of PROGRAMS) {
+      const [, summary] = /^\.Nd (.*)$/m.exec(readFileSync(`packages/${name}/${name}.1`, 'utf8')) ?? [];
+      t.regex(help, new RegExp(`^ *${name.slice(3)} +${summary}$`, 'm'));
+    }
+  }
+});
+
+test('an unknown program is a usage error with a suggestion', async t => {
+  const run = await shell(t);
+  const { code, stderr } = await run('sqlpipe dmup --text prod');
+  t.is(code, 64);
+  t.regex(
+    stderr,
+    /^sqlpipe: unknown program: dmup; there are dump, .*; did you mean dump\?\nTry 'sqlpipe --help'\.\n$/,
+  );
+  for (const word of ['nonsense', 'constructor', 'help nonsense', '-- dump'])
+    t.like(await run(`sqlpipe ${word}`), { code: 64 }, word);
+  t.regex((await run('sqlpipe')).stderr, /^sqlpipe: missing operand: <program>$/m);
+});
+
+test('sqlpipe loads only the requested program', async t => {
+  const folder = await freshFolder(t);
+  for (const name of ['sqlpipe', 'sqljoin'])
+    for (const part of ['bin', 'dist/main.js', 'package.json'])
+      cpSync(`packages/${name}/${part}`, join(folder, name, part), { recursive: true });
+  const run = await shell(t);
+  t.like(await run(`${folder}/sqlpipe/bin/sqlpipe.js join --version`), { code: 0, stderr: '' });
+});
+
+test('check: prints the properties of an instance that can be copied', async t => {
+  const { url, execute } = await startSqlserve(t);
+  await execute('CREATE TABLE a (x INT)');
+  const run = await shell(t);
+  const { code, stdout, stderr } = await run(`sqlpipe check ${url}`);
+  t.deepEqual([code, stderr], [0, '']);
+  t.is(
+    stdout.toString(),
+    `instance: ${url}
+endpoint: /api/v1/sql/execute
+version: QuestDB 9.4.4, sqlserve
+user: none given
+access control: off
+request limit: unknown
+statements: 1
+`,
+  );
+});
+
+test('check: prints the user without a secret, and reports missing permissions', async t => {
+  const { url } = await startSqlserve(t, ['--edition', 'enterprise']);
+  const run = await shell(t, { SQLPIPE_USER: 'admin', SQLPIPE_PASSWORD: 'quest' });
+  const { code, stdout } = await run(`sqlpipe check ${url}`);
+  t.is(code, 0);
+  t.regex(stdout.toString(), /^user: admin\naccess control: on\n/m);
+  t.notRegex(stdout.toString(), /quest$|YWRtaW46/m);
+  for (const query of ["CREATE USER ann WITH PASSWORD 'p'", 'GRANT HTTP TO ann', 'GRANT SELECT ON ALL TABLES TO ann'])
+    await fetch(`${url}/api/v1/sql/execute?${new URLSearchParams({ query })}`, {
+      headers: { authorization: `Basic ${btoa('admin:quest')}` },
+    });
+  const ann = await run(`SQLPIPE_USER=ann SQLPIPE_PASSWORD=p sqlpipe check ${url}`);
+  t.is(ann.code, 77, ann.stderr);
+  t.regex(ann.stdout.toString(), /^user: ann\naccess control: on\npermissions: .*SELECT/m);
+});
+
+test('check: warns if another sqldiff comes first on the PATH', async t => {
+  const { url } = await startSqlserve(t);
+  const run = await shell(t);
+  await run('mkdir other empty; echo "#!/bin/sh" > other/sqldiff; chmod +x other/sqldiff');
+  const check = (path: string) => run(`PATH=${path}; sqlpipe check ${url}`);
+  const { code, stderr } = await check('$PWD/other:$PATH');
+  t.is(code, 0);
+  t.regex(stderr, /^sqlpipe check: \/\S*\/other\/sqldiff comes first on the PATH: for ours, type sqlpipe diff\n$/);
+  t.like(await check('$PWD/empty:$PATH:$PWD/other'), { code: 0, stderr: '' });
+  t.like(await run(`sqlpipe=$(command -v sqlpipe); PATH=$(dirname $(command -v node)); $sqlpipe check ${url}`), {
+    stderr: '',
+  });
+});
+
+/** Starts a server with these replies to queries; it rejects all others. Resolves to its URL. */
+function startAnswering(t: ExecutionContext, answers: Record<string, unknown[][]>): Promise<string> {
+  const server = createServer((request, response) => {
+    const query = new URL(request.url ?? '', 'http://x').searchParams.get('query') ?? '';
+    const dataset = answers[query];
+    const reply = dataset
+      ? {
+          query,
+          columns: dataset[0]?.map(() => ({ name: 'ddl', type: 'STRING' })),
+          timestamp: -1,
+          dataset,
+          count: dataset.length,
+        }
+      : { query, error: 'no', position: 0 };
+    response.writeHead(dataset ? 200 : 400, { 'content-type': 'application/json; charset=utf-8' });
+    response.end(JSON.stringify(reply));
+  });
+  return listenHttp(t, server);
+}
+
+const HEALTHY = {
+  'SELECT build()': [['Build Information: QuestDB 10.0, JDK 25']],
+  'SELECT current_user()': [['admin']],
+  'SELECT property_path, value FROM (SHOW PARAMETERS)': [['http.request.header.buffer.size', '64448']],
+  'SHOW CREATE DATABASE': [['CREATE TABLE a (x INT);']],
+};
+const PROBLEMS = {
+  "SELECT view_name, invalidation_reason FROM views() WHERE view_status = 'invalid'": [['v', 'no\x1b[31m table a']],
+  'SELECT name, errorMessage FROM wal_tables() WHERE suspended': [['a', 'no space left']],
+};
+
+test('check: prints invalid views, suspended tables and the request limit', async t => {
+  const run = await shell(t);
+  t.is((await run(`sqlpipe check ${await startAnswering(t, HEALTHY)}`)).code, 0);
+  const { code, stdout } = await run(`sqlpipe check ${await startAnswering(t, { ...HEALTHY, ...PROBLEMS })}`);
+  t.is(code, 1);
+  t.is(
+    stdout.toString().replace(/.*\n/, ''),
+    `endpoint: /api/v1/sql/execute
+version: QuestDB 10.0, JDK 25
+user: admin
+access control: off
+request limit: 64448
+invalid: 'v': no\\x1b[31m table a
+suspended: 'a': no space left
+statements: 1
+`,
+  );
+});
+
+test('check: reports a read-only server and a missing permission to create', async t => {
+  const run = await shell(t);
+  const readOnly = { 'SELECT property_path, value FROM (SHOW PARAMETERS)': [['http.security.readonly', 'true']] };
+  const limited = { 'SHOW USERS': [['admin']], 'SHOW PERMISSIONS': [['HTTP'], ['SELECT'], ['SELECT']] };
+  const first = await startAnswering(t, { ...HEALTHY, ...readOnly });
+  t.like(await run(`sqlpipe check ${first}`), {
+    code: 77,
+    stderr: `sqlpipe check: ${first}: the server is read-only, so no schema can be applied to it\n`,
+  });
+  const second = await startAnswering(t, { ...HEALTHY, ...limited });
+  const { code, stdout, stderr } = await run(`sqlpipe check ${second}`);
+  t.is(code, 77);
+  t.regex(stdout.toString(), /^permissions: HTTP, SELECT$/m);
+  t.is(
+    stderr,
+    `sqlpipe check: ${second}: this user has no permission CREATE TABLE, so no schema can be applied to it\n`,
+  );
+});
+
+test('check: exits with 1 if the dump is rejected', async t => {
+  const { 'SHOW CREATE DATABASE': _, ...rest } = HEALTHY;
+  const run = await shell(t);
+  t.is((await run(`sqlpipe check ${await startAnswering(t, rest)}`)).code, 1);
+});
+
+test('check: exits with 69 if the instance is unreachable', async t => {
+  const run = await shell(t);
+  t.like(await run('sqlpipe check http://127.0.0.1:1'), { code: 69 });
+  t.like(await run('sqlpipe check'), {
+    code: 64,
+    stderr: "sqlpipe check: missing operand: <instance>\nTry 'sqlpipe check --help'.\n",
+  });
+});

@@ -1,0 +1,205 @@
+/*! sqlsort: a schema in any order is sorted as its dump, and cycles and conflicts are reported. */
+
+import { Schema } from '@sqlpipe/schema';
+import type { ExecutionContext } from 'ava';
+import { toDot } from '../../packages/sqlsort/src/graph.js';
+import { fileScope } from '../support/scope.js';
+import type { Server } from '../support/server.js';
+import { type Outcome, shell } from '../support/shell.js';
+import { startSqlserve } from '../support/sqlserve.js';
+import { macro, test } from '../support/test.js';
+import { testWith } from '../support/tools.js';
+
+const scope = fileScope();
+let server: Server;
+
+test.before(async () => {
+  server = await startSqlserve(scope);
+});
+
+/** Shuffles the dump of $SRC and sorts it back. */
+const ROUND_TRIP = `set -o pipefail
+sqldump -q $SRC > dump
+for order in -z -zr -zR; do sort $order dump | sqlsort | cmp - dump; done
+cat dump dump | sqlsort | cmp - dump`;
+
+function assertSuccess(t: ExecutionContext, { code, stdout, stderr }: Outcome) {
+  t.deepEqual({ code, stdout: stdout.toString(), stderr }, { code: 0, stdout: '', stderr: '' });
+}
+
+test('an empty schema stays empty', async t => {
+  await server.dropAll();
+  assertSuccess(t, await (await shell(t, { SRC: server.url }))(`${ROUND_TRIP}; printf '\\0' | cmp - dump`));
+});
+
+test('statements in any order can be replayed after sorting', async t => {
+  await server.dropAll();
+  const run = await shell(t, { DST: server.url });
+  assertSuccess(
+    t,
+    await run(`set -o pipefail; sqlsplit <<'END' | sqlsort | sqlapply $DST
+CREATE VIEW a AS (SELECT * FROM b);
+CREATE MATERIALIZED VIEW b AS (SELECT ts, max(v) v FROM c SAMPLE BY 1h) PARTITION BY DAY;
+CREATE TABLE c (ts TIMESTAMP, v INT) TIMESTAMP(ts) PARTITION BY DAY;
+END`),
+  );
+});
+
+const ENTERPRISE = [
+  ...['zoe', '"a b"', 'Bob', '"select"'].map(name => `CREATE USER ${name}`),
+  ...['traders', 'Admins'].map(name => `CREATE GROUP ${name}`),
+  ...['ingest', '_robot'].map(name => `CREATE SERVICE ACCOUNT ${name}`),
+  "CREATE TABLE t (ts TIMESTAMP, v INT) timestamp(ts) PARTITION BY DAY OWNED BY 'a b'",
+  'CREATE VIEW a AS (SELECT * FROM t) OWNED BY traders',
+  'ADD USER zoe TO traders, Admins',
+  'ADD USER "a b" TO traders',
+  'ADD USER "select" TO traders',
+  'ADD USER Bob TO Admins',
+  'GRANT ASSUME SERVICE ACCOUNT ingest TO zoe WITH GRANT OPTION',
+  'GRANT ASSUME SERVICE ACCOUNT _robot TO traders',
+  'GRANT SELECT, INSERT ON t TO zoe',
+  'GRANT UPDATE ON t(v) TO "a b"',
+  'GRANT SELECT ON ALL TABLES TO "select"',
+  'GRANT HTTP, CREATE TABLE TO Bob',
+];
+
+test('enterprise: principals are sorted first, access control last', async t => {
+  const enterprise = await startSqlserve(t, ['--edition', 'enterprise']);
+  const run = await shell(t, {
+    SRC: enterprise.url,
+    SQLDUMP_USER: 'admin',
+    SQLDUMP_PASSWORD: 'quest',
+    SQLAPPLY_USER: 'admin',
+    SQLAPPLY_PASSWORD: 'quest',
+  });
+  const made = await run(`sqlsplit <<'END' | sqlapply -q $SRC\n${ENTERPRISE.join(';\n')}\nEND`);
+  t.is(made.code, 0, made.stderr);
+  assertSuccess(t, await run(`${ROUND_TRIP}; [ $(grep -zc . dump) -gt 15 ]`));
+});
+
+const isRejected = macro<[string[], string]>({
+  title: (title = '') => title,
+  async exec(t, statements, message) {
+    const run = await shell(t, { STREAM: statements.join('\n') });
+    const { code, stdout, stderr } = await run(`printf '%s' "$STREAM" | tr '\\n' '\\0' | sqlsort`);
+    t.deepEqual([code, stderr], [65, `sqlsort: ${message}\n`]);
+    t.is(stdout.toString(), `-- sqlsort: incomplete: ${message}\n`);
+  },
+});
+
+test(
+  'two definitions of one name are both named in the error',
+  isRejected,
+  ['CREATE TABLE Trades (x INT);', 'CREATE TABLE t (x INT);', "CREATE VIEW 'trades' AS (SELECT 1);", ''],
+  "statement 1 (table 'Trades') and statement 3 (view 'trades') have the same name and different definitions; remove one of them",
+);
+test(
+  'a cycle is an error that names its members',
+  isRejected,
+  ['CREATE VIEW a AS (SELECT * FROM b);', 'CREATE VIEW c AS (SELECT * FROM B);', 'CREATE VIEW b AS (c);', ''],
+  "dependency cycle: view 'b' needs view 'c', which needs view 'b'",
+);
+test(
+  'a view that reads from itself is a cycle',
+  isRejected,
+  ['CREATE VIEW a AS (SELECT * FROM a);', ''],
+  "dependency cycle: view 'a' needs view 'a'",
+);
+test(
+  'a truncated stream is not sorted',
+  isRejected,
+  ['CREATE VIEW a AS (SELECT 1);', 'CREATE VIEW b'],
+  'truncated after 1 complete record: the input does not end with a NUL byte; the previous command may have failed',
+);
+
+test('statements that create nothing come last, in their order and with duplicates', async t => {
+  const run = await shell(t);
+  const { stdout } = await run(
+    String.raw`printf 'DROP TABLE x;\0ALTER TABLE b;\0DROP TABLE x;\0CREATE TABLE a (x INT);\0' | sqlsort | tr -d '\n\0'`,
+  );
+  t.is(stdout.toString(), 'CREATE TABLE a (x INT);DROP TABLE x;ALTER TABLE b;DROP TABLE x;');
+});
+
+/** A pipeline from a schema of names with special characters of Graphviz, Mermaid and terminals. */
+const withHostileNames = (pipeline: string) => `sqlsplit <<'END' | ${pipeline}
+CREATE TABLE fx_trades (x INT);
+CREATE VIEW "a&amp;b #1 <b>" AS (SELECT * FROM fx_trades);
+CREATE MATERIALIZED VIEW m WITH BASE fx_trades REFRESH IMMEDIATE AS (SELECT * FROM "a&amp;b #1 <b>");
+CREATE LIVE VIEW "_l\\N\x1b" AS (SELECT * FROM fx_trades);
+CREATE TABLE "direction LR" (x INT);
+GRANT SELECT ON m TO bob;
+END`;
+
+test('--graph dot writes a graph for Graphviz', async t => {
+  const run = await shell(t);
+  const { stdout, stderr } = await run(withHostileNames('sqlsort --graph dot'));
+  t.is(stderr, '');
+  t.is(
+    stdout.toString(),
+    String.raw`digraph schema {
+  rankdir=LR;
+  n1 [label="fx_trades", shape=cylinder];
+  n2 [label="_l\\N\\x1b", shape=hexagon];
+  n3 [label="a&amp;amp;b #1 <b>", shape=ellipse];
+  n4 [label="direction LR", shape=cylinder];
+  n5 [label="m", shape=box3d];
+  n1 -> n2;
+  n1 -> n3;
+  n1 -> n5;
+  n3 -> n5;
+}
+`,
+  );
+});
+
+test('--graph mermaid writes a graph for Mermaid', async t => {
+  const run = await shell(t);
+  const { stdout, stderr } = await run(withHostileNames('sqlsort --graph mermaid'));
+  t.is(stderr, '');
+  t.is(
+    stdout.toString(),
+    String.raw`flowchart LR
+  n1[("fx_trades")]
+  n2{{"#95;l#92;N#92;x1b"}}
+  n3("a#38;amp#59;b#32;#35;1#32;#60;b#62;")
+  n4[("direction#32;LR")]
+  n5[["m"]]
+  n1 --> n2
+  n1 --> n3
+  n1 --> n5
+  n3 --> n5
+`,
+  );
+});
+
+test('--graph of an empty schema, and of a truncated stream', async t => {
+  const run = await shell(t);
+  t.is(
+    (await run(String.raw`printf '\0' | sqlsort --graph dot`)).stdout.toString(),
+    'digraph schema {\n  rankdir=LR;\n}\n',
+  );
+  t.is((await run(String.raw`printf '\0' | sqlsort --graph mermaid`)).stdout.toString(), 'flowchart LR\n');
+  const cut = await run(`printf 'CREATE' | sqlsort --graph dot`);
+  t.deepEqual([cut.code, cut.stdout.toString()], [65, '']);
+});
+
+test('the graph of 150,000 objects does not overflow the call stack', t => {
+  const tables = Array.from({ length: 150_000 }, (_, i) => `CREATE TABLE 't${i}' (x INT);`);
+  t.is(toDot(new Schema(tables)).split('\n').length, tables.length + 4);
+});
+
+const withGraphviz = testWith('dot');
+withGraphviz('Graphviz shows names unchanged', async t => {
+  const run = await shell(t);
+  const { stdout, stderr } = await run(
+    withHostileNames(`sqlsort --graph dot | dot -Tsvg | sed -n 's/.*<text[^>]*>\\(.*\\)<.*/\\1/p'`),
+  );
+  t.is(stderr, '');
+  t.deepEqual(stdout.toString().trim().split('\n').sort(), [
+    String.raw`_l\N\x1b`,
+    'a&amp;amp;b #1 &lt;b&gt;',
+    'direction LR',
+    'fx_trades',
+    'm',
+  ]);
+});

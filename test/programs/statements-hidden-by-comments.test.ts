@@ -1,0 +1,337 @@
+/*!
+ * Statements hidden by comments: SQL reads a GRANT where QuestDB, which pairs quotes inside comments, reads a DROP. Hidden
+ * statements are neither sent nor selected; other comments are accepted.
+ */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { findAmbiguity, type ServerCommentRules, serverTokens, tokens } from '@sqlpipe/sql';
+import fc from 'fast-check';
+import { checkTexts } from '../../scripts/hidden/check.js';
+import { DEFAULT_VERSION } from '../../scripts/questdb/java.js';
+import { reply, startFaultyServer } from '../faults/faulty-server.js';
+import { freshFolder } from '../support/folder.js';
+import { startQuestDB, testWithQuestDB, testWithVersion } from '../support/questdb.js';
+import { fileScope } from '../support/scope.js';
+import type { Server } from '../support/server.js';
+import { shell } from '../support/shell.js';
+import { startSqlserve } from '../support/sqlserve.js';
+import { macro, test } from '../support/test.js';
+import { putVictim, stateOf } from '../support/victim.js';
+
+const COVERS = ['GRANT SELECT ON x TO y', 'CREATE TABLE cover (x INT)', 'CREATE VIEW cover AS (SELECT 1 a)'];
+
+const HARMS = [
+  'DROP TABLE victim',
+  'INSERT INTO victim VALUES (8)',
+  'UPDATE victim SET x = 9',
+  'TRUNCATE TABLE victim',
+  'RENAME TABLE victim TO gone',
+  'ALTER TABLE victim ADD COLUMN y INT',
+  'CREATE TABLE stolen AS (SELECT * FROM victim)',
+];
+
+/** Texts that SQL reads as the cover and a server as the harm; `until` is the first version that no longer does. */
+const FORMS: { hides: (cover: string, harm: string) => string; until?: string }[] = [
+  ...["'", '"', '`'].flatMap(quote => [
+    ...['', '+', '/'].map(sign => ({
+      hides: (cover: string, harm: string) => `/*${sign} ${quote} */ ${cover} /* ${quote} */ ${harm}`,
+    })),
+    { hides: (cover: string, harm: string) => `/* /* ${quote} */ */ ${cover} /* ${quote} */ */ ${harm}` },
+    { hides: (cover: string, harm: string) => `-- ${quote}\n${cover} -- ${quote}\n${harm}`, until: '9.3.2' },
+  ]),
+  ...['\n', '\r'].map(end => ({ hides: (cover: string, harm: string) => `/* -- */ ${cover} ${end}*/ ${harm}` })),
+];
+
+const RECORDS = FORMS.flatMap(({ hides, until }) =>
+  COVERS.flatMap(cover => HARMS.map(harm => ({ text: hides(cover, harm), until }))),
+);
+
+const file = fileScope();
+const servers = new Map<string, Promise<Server>>();
+
+/** A server of a version, which the tests of this file share. */
+function serverOf(version: string): Promise<Server> {
+  const server = servers.get(version) ?? startQuestDB(file, { QUESTDB_VERSION: version });
+  servers.set(version, server);
+  return server;
+}
+
+/** The same of the usual version, emptied. */
+async function emptyServer(): Promise<Server> {
+  const server = await serverOf(DEFAULT_VERSION);
+  await server.dropAll();
+  return server;
+}
+
+const VERSIONS: { version: string; reading: ServerCommentRules }[] = [
+  { version: DEFAULT_VERSION, reading: '9.3.2' },
+  { version: '9.2.3', reading: '9.0' },
+];
+
+for (const { version, reading } of VERSIONS) {
+  const hidden = RECORDS.filter(({ until }) => until === undefined || reading === '9.0').map(({ text }) => text);
+
+  testWithVersion(version)(`QuestDB ${version}: none of ${hidden.length} hidden statements is executed`, async t => {
+    const server = await serverOf(version);
+    const before = await putVictim(server);
+    const folder = await freshFolder(t);
+    await writeFile(join(folder, 'in'), hidden.map(text => `${text};\n\0`).join(''));
+    const run = await shell(t, { DST: server.url, IN: join(folder, 'in') });
+    const { code, stderr, stdout } = await run('sqlapply -k --report r $DST < $IN; s=$?; cat r; exit $s');
+    t.is(code, 1);
+    t.is(stderr.match(/: SQL reads .*, but QuestDB .* reads .*; remove quotes and dashes/g)?.length, hidden.length);
+    const results = stdout.toString().trim().split('\n');
+    t.is(results.filter(line => JSON.parse(line).result === 'rejected').length, hidden.length);
+    t.deepEqual(await stateOf(server), before);
+    const first = await run(
+      `printf '%s\\0' 'CREATE TABLE a (x INT);' "$(tr '\\0' '\\1' < $IN | head -1)" | sqlapply $DST`,
+    );
+    t.is(first.code, 1);
+    t.regex(first.stderr, /statement 2 .*; nothing was sent/);
+    t.deepEqual(await stateOf(server), before, 'the statements before a hidden one are not executed');
+  });
+
+  testWithVersion(version)(
+    `QuestDB ${version}: hidden statements do harm if they are sent (a quarter is tried)`,
+    async t => {
+      const server = await serverOf(version);
+      for (const text of hidden.filter((_, i) => i % 4 === 0)) {
+        const before = await putVictim(server);
+        const { error } = await server.execute(text);
+        t.notDeepEqual(await stateOf(server), before, `${text}: ${error}`);
+      }
+    },
+  );
+
+  testWithVersion(version)(`QuestDB ${version}: accepted random texts are executed as identified`, async t => {
+    const { sent, applied, wrong } = await checkTexts(await serverOf(version), { count: 800, seed: 1 });
+    t.deepEqual(wrong, []);
+    t.log(`${sent} sent, ${applied} applied`);
+    t.true(applied > 20, `${sent} sent, ${applied} applied`);
+  });
+}
+
+testWithQuestDB('comments that hide nothing are accepted', async t => {
+  const server = await emptyServer();
+  const folder = await freshFolder(t);
+  const legal = [
+    "/* it's the owner's */ CREATE TABLE a (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY",
+    "-- don't\nCREATE TABLE b (x INT)",
+    "-- it's; fine\rCREATE VIEW c AS (SELECT x FROM b)",
+    'CREATE VIEW d AS (SELECT /* in USD; don\'t */ x FROM b) -- "; fine',
+    "CREATE VIEW e AS (SELECT /* ' */ ' */ x FROM b)",
+    'CREATE /* "a" `b` */ TABLE -- so\n "f" (x INT)',
+    'CREATE TABLE g (x INT) /* it is -- so\n */',
+  ];
+  await writeFile(join(folder, 'in'), legal.map(text => `${text}\n;\0`).join(''));
+  const run = await shell(t, { DST: server.url, IN: join(folder, 'in') });
+  t.like(await run('sqlapply $DST < $IN'), { code: 0, stderr: '' });
+  const { dataset } = await server.execute('SELECT table_name FROM tables() ORDER BY table_name');
+  t.is(dataset?.flat().join(''), 'abcdefg');
+});
+
+for (const program of ['sqlgrep cover', 'sqlgrep --with-deps cover', 'sqlsort', 'sqljoin -d d']) {
+  test(`${program} rejects hidden statements`, async t => {
+    const run = await shell(t);
+    for (const { text, until } of RECORDS.filter((_, i) => i % 53 === 0)) {
+      if (until) continue;
+      const quoted = text.replaceAll("'", "'\\''");
+      const { code, stdout, stderr } = await run(`printf '%s;\\n\\0' '${quoted}' | ${program}`);
+      t.is(code, 1, text);
+      t.regex(stderr, /SQL reads .*, but QuestDB from 9\.3\.2 on reads /);
+      t.notRegex(stdout.toString(), /victim/);
+    }
+  });
+}
+
+const REJECTED: [text: string, says: RegExp][] = [
+  ['CREATE TABLE c AS (SELECT * FROM t)', /it runs a query.*; nothing was sent; use --allow CTAS to send it/],
+  ["CREATE TABLE IF NOT EXISTS c AS (SELECT * FROM read_parquet('x'))", /--allow CTAS/],
+  ['CREATE BATCH 10 TABLE c AS (SELECT 1)', /--allow CTAS/],
+  ['CREATE ATOMIC TABLE c AS (SELECT 1)', /--allow CTAS/],
+  ["CREATE TABLE 'c' AS (\nSELECT CAST(x AS INT) AS x FROM long_sequence(0)\n)", /--allow CTAS/],
+  ["CREATE TABLE 'c' AS (\nSELECT ARRAY[] AS x, reload_config() AS y FROM long_sequence(0)\n)", /--allow CTAS/],
+  ["CREATE TABLE 'c' AS (\nSELECT ARRAY[] AS x FROM long_sequence(0), t\n)", /--allow CTAS/],
+  [
+    'CREATE OR REPLACE VIEW v AS (SELECT 2 x)',
+    /it may replace a view.*; nothing was sent; use --allow REPLACE to send it/,
+  ],
+  [
+    'ASSUME WHERE x > 3 UNION ALL SELECT x FROM long_sequence(2)',
+    /this form of ASSUME .*nothing was sent; use --allow ASSUME to send it/,
+  ],
+  ['GRANT g JOIN long_sequence(3) y ON 1 = 1', /this form of GRANT .*--allow GRANT/],
+  ["GRANT g SAMPLE BY 1d FROM '2020' TO '2021' UNION ALL SELECT reload_config()", /this form of GRANT/],
+  ['ADD USER u', /this form of ADD/],
+  ['ASSUME SERVICE ACCOUNT s', /this form of ASSUME/],
+  ['CREATE#t UNION SELECT x FROM long_sequence(2)', /QuestDB before 9\.3\.2 reads|SQL reads CREATE/],
+  ['a\u00dfume WHERE x > 3', /is not part of a schema dump/],
+];
+
+for (const [text, says] of REJECTED) {
+  test(`a statement that no dump contains is not sent: ${text}`, async t => {
+    const { url, requests } = await startFaultyServer(t, socket => socket.end(reply('{"error":"no"}', 400)));
+    const run = await shell(t, { DST: url, TEXT: text });
+    const { code, stderr } = await run(`printf '%s\\0' "$TEXT" | sqlapply $DST`);
+    t.is(code, 1, stderr);
+    t.regex(stderr, says);
+    t.deepEqual(
+      requests.filter(({ statement }) => statement !== 'SELECT build()'),
+      [],
+    );
+  });
+}
+
+test('--allow sends statements that no dump contains', async t => {
+  const server = await startSqlserve(t);
+  const run = await shell(t, { DST: server.url });
+  const send = (text: string, allow: string) => run(`printf '%s\\0' "${text}" | sqlapply --allow ${allow} $DST`);
+  t.like(await run(`printf 'CREATE TABLE t (x INT, y INT)\\0' | sqlapply $DST`), { code: 0 });
+  t.like(await send('CREATE TABLE a AS (SELECT x FROM t)', 'CTAS'), { code: 0 });
+  t.like(await send('CREATE TABLE b AS (SELECT x FROM t)', 'all'), { code: 0 });
+  t.like(await send('CREATE BATCH 10 TABLE c AS (SELECT x FROM t)', 'ctas,replace'), { code: 0 });
+  t.like(await send('CREATE TABLE d AS (SELECT x FROM t)', 'REPLACE'), { code: 1 });
+  t.like(await send('ALTER TABLE t ADD COLUMN z INT', 'CTAS,REPLACE'), { code: 1 });
+});
+
+test('a table that sqldump creates by a query is sent without --allow', async t => {
+  const server = await startSqlserve(t);
+  const row = "CREATE TABLE 'a' ( \n\tx INT,\n\tmy col IPv4,\n\ty ARRAY,\n\tz GEOHASH(5c)\n);";
+  const { url } = await startFaultyServer(t, (socket, { statement }) => {
+    const rows = statement === 'SHOW CREATE DATABASE' ? [[row]] : [];
+    socket.end(reply(JSON.stringify({ dataset: rows, count: rows.length })));
+  });
+  const run = await shell(t, { SRC: url, DST: server.url });
+  t.regex((await run('sqldump -q $SRC')).stdout.toString(), /^CREATE TABLE 'a' AS \(\nSELECT CAST/);
+  t.like(await run('sqldump -q $SRC | sqlapply --no-verify $DST'), { code: 0, stderr: '' });
+});
+
+test('CREATE OR REPLACE shows the replaced definition, and is skipped if nothing changes', async t => {
+  const server = await startSqlserve(t);
+  const run = await shell(t, { DST: server.url });
+  const send = (body: string, options = '') =>
+    run(`printf '%s\\0' "CREATE OR /* so */ REPLACE VIEW 'v' AS ( \n${body}\n)" | sqlapply --report r ${options} $DST
+         s=$?; cat r; exit $s`);
+  t.regex((await send('SELECT 1 x')).stderr, /nothing was sent; use --allow REPLACE to send it/);
+  const allow = '--allow REPLACE';
+  const made = await send('SELECT 1 x', allow);
+  t.like(made, { code: 0, stderr: '' });
+  t.regex(made.stdout.toString(), /"result":"applied","time":"[^"]+","proven":true,"ms"/);
+  t.regex((await send('SELECT 1 x', allow)).stdout.toString(), /"result":"skipped"/);
+  const foreseen = await send('SELECT 2 x', `${allow} -n`);
+  t.is(foreseen.code, 0);
+  t.regex(foreseen.stdout.toString(), /^would replace view 'v'\n/);
+  const replaced = await send('SELECT 2 x', allow);
+  t.is(replaced.code, 0);
+  for (const { stderr } of [foreseen, replaced]) {
+    t.regex(stderr, /statement 1 \(view 'v'\): it replaces a different definition/);
+    t.regex(stderr, /query: SELECT 2 x in the statement, SELECT 1 x in http/);
+  }
+  t.regex(replaced.stdout.toString(), /"result":"applied","time":"[^"]+","proven":true,"replaced":true/);
+  t.regex(String((await server.execute("SHOW CREATE VIEW 'v'")).dataset), /SELECT 2 x/);
+  t.like(await send('SELECT 3 x', `${allow} --if-exists fail`), { code: 1 });
+  t.like(await send('SELECT 3 x', `${allow} --if-exists skip`), { code: 0 });
+  t.regex(String((await server.execute("SHOW CREATE VIEW 'v'")).dataset), /SELECT 2 x/);
+});
+
+testWithQuestDB('object names are escaped in queries to the server', async t => {
+  const server = await emptyServer();
+  await server.execute('CREATE TABLE secret (ddl VARCHAR)');
+  await server.execute(`INSERT INTO secret VALUES ('CREATE VIEW leaked')`);
+  await server.execute('CREATE VIEW vv AS (SELECT 1 a)');
+  const run = await shell(t, { DST: server.url });
+  for (const kind of ['VIEW', 'TABLE']) {
+    const name = `vv' UNION ALL SELECT ddl FROM secret --`;
+    const definition = kind === 'VIEW' ? 'AS (SELECT 1 a)' : '(a INT)';
+    const { code, stdout, stderr } = await run(
+      `printf '%s\\0' "CREATE ${kind} \\"${name}\\" ${definition}" | sqlapply -n $DST`,
+    );
+    t.is(stdout.toString(), `rejected ${kind.toLowerCase()} '${name}'\n`, stderr);
+    t.is(code, 1);
+    t.regex(stderr, /invalid table name/);
+    t.notRegex(stderr, /leaked/);
+  }
+});
+
+/** Random texts of pieces that SQL and servers read differently. */
+const text = fc
+  .array(
+    fc.constantFrom(
+      ...["'", '"', '`', "''", '--', '/*', '*/', '/*+', '\n', '\r', ' ', '#', '(', ')', ',', '.', 'a', 'ON', 'TO'],
+      ...[
+        'GRANT',
+        'CREATE',
+        'TABLE',
+        'VIEW',
+        'ADD USER',
+        'ASSUME SERVICE ACCOUNT',
+        'DROP',
+        'AS',
+        "'x'",
+        '"y"',
+        '\f',
+        'ß',
+      ],
+    ),
+    { maxLength: 14 },
+  )
+  .map(parts => parts.join(''));
+
+test('without comments, the quick and the full check for ambiguity agree', t => {
+  fc.assert(
+    fc.property(text, statement => {
+      fc.pre(!/--|\/\*/.test(statement));
+      const long = `${statement}${' '.repeat(1000)}`; // too long for the quick check
+      t.is(findAmbiguity(statement) === undefined, findAmbiguity(long) === undefined);
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test('the check for ambiguity takes linear time', t => {
+  for (const unit of ["'", "' ", "''", 'a"', "a'b'", "-- '\n", "\n-- ''x", "/* ' */", '/* ', '/-', 'a,', 'a.', '('])
+    for (const start of ['/**/ GRANT ', "/**/ GRANT a ON '", '/**/ CREATE TABLE x ']) {
+      const before = process.cpuUsage();
+      findAmbiguity(start + unit.repeat(200_000 / unit.length));
+      t.true(process.cpuUsage(before).user < 2e6, start + unit); // 0.3 s at most; quadratic it is 4 s and more
+    }
+});
+
+test('the tokens of a server are consecutive pieces of the text', t => {
+  fc.assert(
+    fc.property(text, fc.constantFrom('9.0' as const, '9.3.2' as const), (statement, reading) => {
+      let at = 0;
+      for (const token of serverTokens(statement, reading)) {
+        if (token.start < at || !statement.startsWith(token.text, token.start)) return false;
+        at = token.start + token.text.length;
+      }
+      return at <= statement.length;
+    }),
+    { numRuns: 3000 },
+  );
+  t.pass();
+});
+
+const tokenizesAs = macro<[string, string, string]>({
+  title: (_, statement: string) => `QuestDB reads ${JSON.stringify(statement)}`,
+  exec(t, statement: string, before: string, since: string) {
+    const read = (reading: ServerCommentRules) =>
+      Array.from(serverTokens(statement, reading), each => each.text).join('|');
+    t.deepEqual([read('9.0'), read('9.3.2')], [before, since]);
+  },
+});
+test(tokenizesAs, '/* " */ waaa', 'waaa', 'waaa');
+test(tokenizesAs, "/* ' */ a /* ' */ b", 'b', 'b');
+test(tokenizesAs, "-- don't\na 'b'", '', "a|'b'");
+test(tokenizesAs, "-- '\r\n' \na", 'a', "'|a");
+test(tokenizesAs, '/* -- */ a\n*/ b', 'b', 'b');
+test(tokenizesAs, '/* /*+ */ a */ b', 'b', 'b');
+test(tokenizesAs, 'a"b" c`d`', 'a"b"|c`d`', 'a"b"|c`d`');
+test(tokenizesAs, '\'it\'\'s\' "a""b" `a``b`', '\'it\'\'s\'|"a""b"|`a`|`b`', '\'it\'\'s\'|"a""b"|`a`|`b`');
+test(tokenizesAs, '1 */* 2', '1|*/|*|2', '1|*/|*|2');
+test(tokenizesAs, "a 'b", "a|'|b", "a|'|b");
+
+test('a doubled quote is part of its token', t => {
+  const texts = Array.from(tokens("'it''s' \"a\"\"b\"'c'"), token => token.text);
+  t.deepEqual(texts, ["'it''s'", ' ', '"a""b"', "'c'"]);
+});

@@ -1,0 +1,41 @@
+/*! A plan that was not completed: what it has left invalid or suspended is named, and not what was so before. */
+import { type Instead, recordingProxy } from '../support/recording-proxy.js';
+import { shell } from '../support/shell.js';
+import { startSqlserve } from '../support/sqlserve.js';
+import { test } from '../support/test.js';
+
+const LOGGED = 'TIMESTAMP(ts) PARTITION BY DAY WAL';
+
+test('a plan that stops names what is invalid or suspended since its first statement', async t => {
+  const server = await startSqlserve(t);
+  for (const statement of [
+    `CREATE TABLE changed (ts TIMESTAMP, x INT) ${LOGGED}`,
+    `CREATE TABLE waiting (ts TIMESTAMP, x INT) ${LOGGED}`,
+    'CREATE TABLE gone (x INT)',
+    'CREATE TABLE going (x INT)',
+    'CREATE VIEW broken AS (SELECT x FROM gone)',
+    'CREATE VIEW breaking AS (SELECT x FROM going)',
+    'DROP TABLE gone',
+  ])
+    t.is((await server.execute(statement)).error, undefined);
+  const suspended = [['waiting', 'no space left']];
+  const { url } = await recordingProxy(t, server, async (query): Promise<Instead | undefined> => {
+    if (/^SELECT name, errorMessage FROM wal_tables\(\) WHERE suspended/.test(query))
+      return [200, { columns: [{ name: 'name' }, { name: 'errorMessage' }], dataset: suspended }];
+    if (!query.includes('ADD COLUMN')) return undefined;
+    await server.execute('DROP TABLE going');
+    suspended.push(['changed', 'no file']);
+    return [400, { error: 'could not open', position: 0 }];
+  });
+  const run = await shell(t, { DB: url, AFTER: `CREATE TABLE changed (ts TIMESTAMP, x INT, y INT) ${LOGGED};` });
+  const made = await run('echo "$AFTER" > after.sql; sqldiff --ignore-extra --alter after.sql $DB > plan');
+  t.is(made.code, 0, made.stderr);
+  const { code, stderr } = await run('sqlapply --allow ALTER $DB < plan');
+  t.is(code, 1, stderr);
+  const named = stderr.split('\n').filter(line => / is (?:invalid|suspended): /.test(line));
+  t.deepEqual(
+    named.map(line => line.replace(/^sqlapply: \S+ /, '')),
+    ["table 'changed' is suspended: no file", "view 'breaking' is invalid: table does not exist [table=going]"],
+    stderr,
+  );
+});

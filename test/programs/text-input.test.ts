@@ -1,0 +1,156 @@
+/*! Standard input of sqlapply and sqldiff: a stream, or text that no truncated stream can be. */
+import { Readable } from 'node:stream';
+import { readLocatedInput } from '@sqlpipe/files';
+import { MAX_RECORD } from '@sqlpipe/records';
+import fc from 'fast-check';
+import { fileScope } from '../support/scope.js';
+import type { Server } from '../support/server.js';
+import { shell } from '../support/shell.js';
+import { startSqlserve } from '../support/sqlserve.js';
+import { test } from '../support/test.js';
+
+const scope = fileScope();
+let dst: Server;
+
+test.before(async () => {
+  dst = await startSqlserve(scope);
+});
+
+test.beforeEach(() => dst.dropAll());
+
+const listTables = async () =>
+  ((await dst.execute('SELECT table_name FROM tables()')).dataset ?? []).map(([name]) => name).sort();
+
+/** Reads bytes in pieces of the given sizes, which repeat. */
+async function read(bytes: Buffer, sizes = [bytes.length]): Promise<string[]> {
+  function* pieces() {
+    for (let at = 0, nth = 0; at < bytes.length; nth++) {
+      const size = sizes[nth % sizes.length] || 1;
+      yield bytes.subarray(at, at + size);
+      at += size;
+    }
+  }
+  const batches = await Readable.from(readLocatedInput(Readable.from(pieces()), { maxRecord: MAX_RECORD })).toArray();
+  return batches.flat().map(({ statement }) => statement);
+}
+
+/** Statements in which it is not obvious where they end. */
+const statement = fc.constantFrom(
+  "CREATE TABLE 'a' (\n\tx INT\n);",
+  'CREATE TABLE trades (ts TIMESTAMP) timestamp(ts) PARTITION BY DAY TTL 1 DAY DEDUP UPSERT KEYS(ts);',
+  "CREATE VIEW v AS (SELECT ';\n\nSELECT' AS x, 'it''s' FROM trades);",
+  '-- a comment; CREATE TABLE b (x INT);\nCREATE TABLE c (x INT);',
+  '/* one; /* two; */ SELECT 1; */ CREATE TABLE d (x INT);',
+  "/* it's; */ CREATE TABLE e (x INT);",
+  'CREATE TABLE f (x INT) -- the end; SELECT 1\n;',
+  'CREATE TABLE g (x INT) /* the end; SELECT 1 */;',
+  'CREATE TABLE "h;\n;" (`;` INT);',
+  'SELECT 1 - 2 / 3 -- 4 /* 5\n;',
+);
+/** What follows a statement in a record of ours, or of another program. */
+const end = fc.constantFrom('\n\0', '\0', '\n\n\0', '\n-- a comment; or two\n\0', ' /* one */ -- two\n\0');
+
+test('no stream that was cut anywhere is taken for text', async t => {
+  const record = fc.tuple(statement, end).map(parts => parts.join(''));
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(record, { minLength: 1, maxLength: 2 }),
+      fc.array(fc.nat(9), { minLength: 1 }),
+      async (records, sizes) => {
+        const bytes = Buffer.from(records.join(''));
+        t.is((await read(bytes, sizes)).length, records.length);
+        for (let cut = 1; cut < bytes.length; cut++)
+          if (bytes.subarray(0, cut).toString().trimEnd().at(-1) !== '\0')
+            await t.throwsAsync(read(bytes.subarray(0, cut)), {
+              code: 'DAMAGED',
+              message: /no NUL byte|truncated after 1/,
+            });
+      },
+    ),
+    { numRuns: 20 },
+  );
+});
+
+test('text of two or more statements is read, in chunks cut anywhere', async t => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(statement, { minLength: 2, maxLength: 5 }),
+      fc.array(fc.nat(9), { minLength: 1 }),
+      async (statements, sizes) => {
+        const texts = [statements.join('\n\n'), `\ufeff\r\n${statements.join('\r\n')}\r\n`, statements.join('')];
+        for (const text of texts) t.deepEqual(await read(Buffer.from(text), sizes), statements);
+      },
+    ),
+    { numRuns: 50 },
+  );
+});
+
+test('a long first record is still a stream, and a long text is still text', async t => {
+  const long = `CREATE TABLE a (${'x'.repeat(100_000)} INT);`;
+  t.deepEqual(await read(Buffer.from(`${long}\n\0`), [5000]), [long]);
+  t.deepEqual(await read(Buffer.from(`SELECT 1;\nSELECT 2;\n${long}`), [5000]), ['SELECT 1;', 'SELECT 2;', long]);
+  await t.throwsAsync(read(Buffer.from(`SELECT 1;\nSELECT 2;\n${long}\0`), [5000]), {
+    code: 'DAMAGED',
+    message: /^standard input: a NUL at byte 100042: /,
+  });
+});
+
+test('sqlapply reads text on standard input, and errors name its lines', async t => {
+  const run = await shell(t);
+  const { code, stderr } = await run(`
+    printf '%s\\n' 'CREATE TABLE a (x INT);' '' 'CREATE TABLE b (' '  x INT);' > s.sql; sqlapply ${dst.url} < s.sql
+    printf 'CREATE TABLE c (x INT); CREATE TABLE d (x INT)' | sqlapply ${dst.url} -
+    printf 'CREATE TABLE a (x INT);\\n\\nCREATE TABLE e (\\n  x NONSENSE);' | sqlapply ${dst.url}`);
+  t.is(code, 1);
+  t.regex(stderr, /^sqlapply: standard input:4: table 'e': /);
+  t.deepEqual(await listTables(), ['a', 'b', 'c', 'd']);
+});
+
+test('a text that a truncated dump could be is rejected, and nothing is sent', async t => {
+  const run = await shell(t);
+  for (const text of [
+    'CREATE TABLE a (x INT);\\n',
+    'CREATE TABLE a (x INT)',
+    'CREATE TABLE a (x INT); -- the only one\\n',
+  ]) {
+    const { code, stderr } = await run(`printf '${text}' | sqlapply ${dst.url}`);
+    t.regex(stderr, /^sqlapply: no NUL byte in the input: .*; nothing was sent\n$/);
+    t.is(code, 65);
+  }
+  t.deepEqual(await listTables(), []);
+});
+
+test('text that a failing program has marked as incomplete is rejected', async t => {
+  const run = await shell(t);
+  const { code, stderr } = await run(
+    `printf 'SELECT 1;\\n\\nSELECT 2;\\n\\n-- sqldump: incomplete: it failed\\n' | sqlapply ${dst.url}`,
+  );
+  t.is(stderr, 'sqlapply: standard input:5:1: sqldump left it incomplete; nothing was sent\n');
+  t.is(code, 65);
+});
+
+test('sqldiff reads text on standard input', async t => {
+  const run = await shell(t);
+  const { code, stdout, stderr } = await run(`echo 'CREATE TABLE a (x INT); CREATE TABLE b (x INT);' > s.sql
+    sqldiff - s.sql < s.sql; sqldiff s.sql - < s.sql; sed 's/b (x INT)/b (x LONG)/' s.sql | sqldiff --names - s.sql`);
+  t.deepEqual([code, stderr], [1, '']);
+  t.regex(stdout.toString(), /^[^\n]*'?b'?[^\n]*\n$/);
+});
+
+test('a stream to which an editor has added a line feed is read', async t => {
+  const run = await shell(t);
+  const { code, stdout, stderr } = await run(`printf 'CREATE TABLE a (x INT);\\n\\0CREATE TABLE b (x INT);\\n\\0\\n' > s
+    cp s s.sql; set -e; sqlapply ${dst.url} < s; sqlapply ${dst.url} s s.sql; sqlgrep -c a < s; sqljoin < s | sqlsplit | sqldiff - s`);
+  t.deepEqual([code, stdout.toString(), stderr], [0, '1\n', '']);
+});
+
+test('a byte order mark is dropped at the start only, and not where a chunk begins in a string', async t => {
+  const run = await shell(t);
+  const [head, tail] = ["CREATE VIEW v AS (SELECT '", "' x FROM t);"];
+  const { stdout, stderr } = await run(`
+    mark=$'\\xEF\\xBB\\xBF'
+    { printf '%s' "$mark"; printf "${head}"; head -c ${65_536 - 3 - head.length} /dev/zero | tr '\\0' x
+      printf "%s${tail}\\n" "$mark"; } > a.sql
+    sqlsplit a.sql | grep -c "x$mark'"; sqlsplit < a.sql | head -c 6`);
+  t.is(stdout.toString(), '1\nCREATE', stderr);
+});

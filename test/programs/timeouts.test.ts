@@ -1,0 +1,135 @@
+/*! Timeouts: no server can make a program wait longer than `--timeout`. */
+import type { Socket } from 'node:net';
+import type { ExecutionContext } from 'ava';
+import { type Answer, chunk, head, LAST_CHUNK, reply, rowsBody, startFaultyServer } from '../faults/faulty-server.js';
+import { shell } from '../support/shell.js';
+import { macro, test } from '../support/test.js';
+
+/** Writes a piece every 100 ms until the socket is closed. */
+function drip(socket: Socket, piece: () => string | Buffer): void {
+  const dripping = setInterval(() => socket.write(piece()), 100);
+  socket.on('close', () => clearInterval(dripping));
+}
+
+const APPLY = "printf 'CREATE TABLE a (x INT)\\0' | sqlapply --no-verify --timeout 0.5 $URL";
+const DUMP = 'sqldump --timeout 0.5 $URL';
+
+const timesOut = macro(async (t: ExecutionContext, command: string, answer: Answer, message: RegExp) => {
+  const { url } = await startFaultyServer(t, answer);
+  const run = await shell(t, { URL: url });
+  const { code, stderr } = await run(`timeout 20 ${command.includes('|') ? `bash -c "${command}"` : command}`);
+  t.is(code, 69, stderr);
+  t.regex(stderr, message);
+});
+
+const dripSpaces: Answer = socket => {
+  socket.write(head());
+  drip(socket, () => chunk(' '));
+};
+const sendInformational: Answer = socket => drip(socket, () => 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n');
+
+const NO_END = /no further row and no end of the reply within 0\.5 s; .* --timeout waits longer/;
+
+test('a reply to a statement that drips without end times out', timesOut, APPLY, dripSpaces, NO_END);
+test('a dump that drips before its first row times out', timesOut, DUMP, dripSpaces, NO_END);
+test(
+  'endless informational responses to a statement time out',
+  timesOut,
+  APPLY,
+  sendInformational,
+  /no answer within 0\.5 s/,
+);
+test(
+  'endless informational responses to a dump time out',
+  timesOut,
+  DUMP,
+  sendInformational,
+  /no answer within 0\.5 s/,
+);
+test(
+  'a dump that drips within a row times out',
+  timesOut,
+  DUMP,
+  socket => {
+    socket.write(Buffer.concat([head(), chunk(`{"dataset":[["CREATE TABLE 'a' (x INT)"],["CREATE TABLE 'b`)]));
+    drip(socket, () => chunk('b'));
+  },
+  NO_END,
+);
+test(
+  'a dump that drips after its last row times out',
+  timesOut,
+  DUMP,
+  socket => {
+    socket.write(Buffer.concat([head(), chunk(`{"dataset":[["CREATE TABLE 'a' (x INT)"]]`)]));
+    drip(socket, () => chunk(' '));
+  },
+  NO_END,
+);
+test(
+  'a rejection that drips without end times out',
+  timesOut,
+  APPLY,
+  socket => {
+    socket.write(head(400));
+    drip(socket, () => chunk('{'));
+  },
+  NO_END,
+);
+
+test('the timeout limits the wait for each row, not the whole dump or its reader', async t => {
+  const { url } = await startFaultyServer(t, socket => {
+    let rows = 0;
+    socket.write(Buffer.concat([head(), chunk('{"dataset":[["CREATE TABLE a0 (x INT)"]')]));
+    drip(socket, () => {
+      if (++rows === 40) return Buffer.concat([chunk(']}'), LAST_CHUNK]);
+      return rows < 40 ? chunk(`,["CREATE TABLE a${rows} (x INT)"]`) : '';
+    });
+  });
+  const run = await shell(t, { URL: url });
+  const { code, stdout, stderr } = await run(`sqldump --timeout 3 $URL | tr -cd '\\0' | wc -c`);
+  t.is(code, 0, stderr);
+  t.is(`${stdout}`, '40\n');
+
+  const long = Array.from({ length: 300 }, (_, i) => `CREATE TABLE 'a${i}' (${'x'.repeat(10_000)} INT)`);
+  const large = await startFaultyServer(t, socket => socket.write(reply(rowsBody(...long))));
+  const late = await run(`sqldump --timeout 3 ${large.url} | (sleep 4; cat) | tr -cd '\\0' | wc -c; exit $PIPESTATUS`);
+  t.is(late.code, 0, late.stderr);
+  t.is(`${late.stdout}`, '300\n');
+});
+
+/** Replies to a dump with a view, and to auxiliary queries as given. */
+const withAuxiliary =
+  (auxiliary: Answer): Answer =>
+  (socket, request) =>
+    request.statement.startsWith('SHOW CREATE DATABASE')
+      ? socket.write(reply(rowsBody("CREATE VIEW 'v' AS (SELECT 1)")))
+      : auxiliary(socket, request);
+
+for (const [how, auxiliary] of Object.entries<Answer>({
+  'gets no reply': () => {},
+  'gets a reply that drips': dripSpaces,
+  'gets only informational responses': sendInformational,
+  'gets 429 again and again': socket => socket.write(reply('busy', 429, 'Retry-After: 9')),
+}))
+  test(`a dump with all rows does not wait for an auxiliary query that ${how}`, async t => {
+    const { url } = await startFaultyServer(t, withAuxiliary(auxiliary));
+    const run = await shell(t, { URL: url });
+    const { code, stdout, stderr } = await run('timeout 20 sqldump $URL');
+    t.is(code, 0, stderr);
+    t.is(`${stdout}`, "CREATE VIEW 'v' AS (SELECT 1);\n\0");
+  });
+
+test('a tunnel through a proxy that never replies is limited by --connect-timeout', async t => {
+  const trickles: Answer = socket => {
+    socket.write('HTTP/1.1 200 OK\r\nX: ');
+    drip(socket, () => 'x');
+  };
+  for (const answer of [() => {}, trickles]) {
+    const { url } = await startFaultyServer(t, answer);
+    const run = await shell(t, { https_proxy: url, no_proxy: '' });
+    const { code, stderr } = await run('timeout 20 sqldump --connect-timeout 0.5 https://db.invalid');
+    t.is(code, 69, stderr);
+    t.regex(stderr, /no connection with TLS within 0\.5 s/);
+  }
+});

@@ -1,0 +1,244 @@
+/*! TLS end to end, with a certificate authority for tests: trusted and untrusted certificates, messages, and proxies. */
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import { connect, createServer as createNetServer, type Server as NetServer, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type Authority, certificateAuthority, type Identity } from '../support/certificates.js';
+import { freshFolder } from '../support/folder.js';
+import { listen } from '../support/listen.js';
+import { fileScope, type Scope } from '../support/scope.js';
+import { type Outcome, shell } from '../support/shell.js';
+import { macro, test } from '../support/test.js';
+
+const file = fileScope();
+let authority: Authority;
+let good: Identity;
+
+test.before(async () => {
+  authority = certificateAuthority(await freshFolder(file));
+  good = authority.issue('DNS:localhost,IP:127.0.0.1');
+});
+
+const answer: RequestListener = (_request, response) => void response.end('{"dataset":[["CREATE TABLE a (x INT)"]]}');
+
+const startSecure = async (scope: Scope, identity: Identity) =>
+  `https://localhost:${await listen(scope, createHttpsServer(identity, answer))}`;
+
+/** Runs a script with `$URL` and `$ROOT`, without the proxy settings of this machine. */
+async function runWithUrl(scope: Scope, url: string, script: string, env: NodeJS.ProcessEnv = {}): Promise<Outcome> {
+  const none = { http_proxy: '', https_proxy: '', HTTP_PROXY: '', HTTPS_PROXY: '', no_proxy: '', NO_PROXY: '' };
+  const run = await shell(scope, { ...none, URL: url, ROOT: authority.root, ...env });
+  return run(script);
+}
+
+const trusts = macro<[string]>({
+  async exec(t, script) {
+    const { code, stdout, stderr } = await runWithUrl(t, await startSecure(t, good), script);
+    t.deepEqual(
+      { code, stderr, dump: stdout.toString() },
+      { code: 0, stderr: '', dump: 'CREATE TABLE a (x INT);\n\0' },
+    );
+  },
+  title: (_title, script) => `trusted: ${script.trim().replace(/\s*\n\s*/g, '; ')}`,
+});
+
+const instances = (lines: string) => `mkdir -p .config/sqlpipe; cp $ROOT .config/sqlpipe/ca.pem
+cat > .config/sqlpipe/instances.toml <<TOML
+[prod]
+url = "$URL"
+${lines}
+TOML`;
+
+test(trusts, 'sqldump --cacert $ROOT $URL');
+test(trusts, 'sqldump --insecure $URL');
+test(trusts, 'NODE_EXTRA_CA_CERTS=$ROOT sqldump $URL');
+test(trusts, 'sqldump "https::addr=$' + '{URL#https://};tls_roots=$ROOT;"');
+test(trusts, 'sqldump "https::addr=$' + '{URL#https://};tls_verify=unsafe_off;"');
+test(trusts, `${instances('cacert = "ca.pem"')}\nsqldump prod`);
+test(trusts, `${instances('cacert = "nowhere.pem"')}\nsqldump --cacert $ROOT prod`);
+test(trusts, `${instances('tls_verify = false')}\nsqldump prod`);
+test(trusts, `${instances('tls_verify = true')}\nsqldump --insecure prod`);
+
+const distrusts = macro(async (t, identity: () => Identity, script: string, reason: RegExp) => {
+  const { code, stdout, stderr } = await runWithUrl(t, await startSecure(t, identity()), script);
+  t.is(code, 69, stderr);
+  t.regex(stdout.toString(), /^-- sqldump: incomplete: .*\n$/);
+  t.regex(stderr, reason);
+});
+
+test('an unknown authority is rejected', distrusts, () => good, 'sqldump $URL', /unknown authority; .*--cacert/);
+test(
+  'a certificate for other names is rejected',
+  distrusts,
+  () => authority.issue('DNS:elsewhere.example'),
+  'sqldump --cacert $ROOT $URL',
+  /for other names \(DNS:elsewhere\.example\)/,
+);
+test(
+  'an expired certificate is rejected',
+  distrusts,
+  () => authority.issue('DNS:localhost', { expired: true }),
+  'sqldump --cacert $ROOT $URL',
+  /certificate has expired/,
+);
+test(
+  'a certificate of another authority than --cacert is rejected',
+  distrusts,
+  () => good,
+  'openssl req -x509 -newkey rsa:2048 -nodes -keyout k -out other.pem -subj /CN=Other 2>/dev/null; sqldump --cacert other.pem $URL',
+  /unknown authority/,
+);
+test(
+  'tls_verify = true overrides tls_verify=unsafe_off in a configuration string',
+  distrusts,
+  () => good,
+  `${instances('tls_verify = true').replace('$URL', 'https::addr=$' + '{URL#https://};tls_verify=unsafe_off;')}\nsqldump prod`,
+  /unknown authority/,
+);
+test(
+  'http to a port with TLS: the message suggests https',
+  distrusts,
+  () => good,
+  'sqldump http://$' + '{URL#https://}',
+  /does it use https:\/\/\?/,
+);
+
+test('sqldiff rejects --insecure for two instances at once', async t => {
+  const [url, other] = [await startSecure(t, good), await startSecure(t, good)];
+  const diff = (script: string) => runWithUrl(t, url, `OTHER=${other}; ${instances('tls_verify = false')}\n${script}`);
+  const both = await diff('sqldiff --insecure $URL $OTHER; s=$?; sqldiff --insecure prod $OTHER; exit $((s + $?))');
+  t.is(both.code, 128, both.stderr);
+  t.regex(both.stderr, /--insecure would accept any certificate from both instances; .* tls_verify = false/);
+  for (const script of [
+    'sqldiff prod "https::addr=$' + '{OTHER#https://};tls_verify=unsafe_off;"',
+    'sqldiff --cacert $ROOT prod $OTHER',
+    'sqldump --insecure $URL | sqldiff --insecure - $OTHER',
+  ]) {
+    const { code, stderr } = await diff(script);
+    t.is(code, 0, stderr);
+  }
+  const { code, stderr } = await diff('sqldiff prod $OTHER');
+  t.is(code, 69);
+  t.regex(stderr, /unknown authority/);
+});
+
+const failsWithoutTls = macro(async (t, server: () => NetServer, message: string) => {
+  const url = `https://localhost:${await listen(t, server())}`;
+  const { code, stderr } = await runWithUrl(t, url, 'sqldump --insecure $URL');
+  t.is(code, 69);
+  t.is(stderr, `sqldump: ${url}: ${message}\n`);
+});
+
+test(
+  'https to a server without TLS: the message suggests http',
+  failsWithoutTls,
+  () => createHttpServer(answer),
+  'the server does not use TLS; try http://',
+);
+for (const [how, close] of [
+  ['closes', (socket: Socket) => socket.end()],
+  ['resets', (socket: Socket) => socket.resetAndDestroy()],
+] as const)
+  test(
+    `https to a server that ${how} the connection: the message suggests http`,
+    failsWithoutTls,
+    () => createNetServer(socket => socket.once('data', () => close(socket))),
+    'the connection was closed before TLS started; is the port right? If the server does not use TLS, try http://',
+  );
+test(
+  'https to a server that requires a client certificate',
+  failsWithoutTls,
+  () => createHttpsServer({ ...good, requestCert: true, maxVersion: 'TLSv1.2' }, answer),
+  'the server rejected the TLS connection (handshake failure); does it require a client certificate or an old TLS version?',
+);
+
+/** Starts a proxy, with or without TLS, that records the requests for tunnels and their credentials. */
+async function startProxy(scope: Scope, identity?: Identity, status = 200) {
+  const seen: string[] = [];
+  const server = identity ? createHttpsServer(identity) : createHttpServer();
+  server.on('connect', (request, socket: Duplex) => {
+    seen.push(`${request.url} ${request.headers['proxy-authorization'] ?? ''}`.trim());
+    if (status !== 200) return socket.end(`HTTP/1.1 ${status} No\r\n\r\n`);
+    const [host, port] = (request.url ?? '').split(':');
+    const server = connect(Number(port), host === 'localhost' ? '127.0.0.1' : host, () => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      server.pipe(socket).pipe(server);
+    });
+    server.on('error', () => socket.destroy());
+    socket.on('error', () => server.destroy());
+  });
+  const port = await listen(scope, server);
+  return { address: `localhost:${port}`, seen };
+}
+
+test('through a proxy: a tunnel, and TLS is verified for the instance', async t => {
+  const { address, seen } = await startProxy(t);
+  const url = await startSecure(t, good);
+  const env = { https_proxy: `http://me:s3cret@${address}` };
+  const { code, stderr } = await runWithUrl(t, url, 'sqldump --cacert $ROOT $URL', env);
+  t.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+  t.deepEqual([...new Set(seen)], [`${new URL(url).host} Basic ${Buffer.from('me:s3cret').toString('base64')}`]);
+  const distrusted = await runWithUrl(t, url, 'sqldump $URL', env);
+  t.is(distrusted.code, 69);
+  t.regex(distrusted.stderr, /\(through the proxy http:\/\/localhost:\d+\): its TLS certificate comes from an unknown/);
+  t.false(distrusted.stderr.includes('s3cret'));
+});
+
+test('no_proxy bypasses the proxy', async t => {
+  const { address, seen } = await startProxy(t);
+  const env = { https_proxy: `http://${address}`, no_proxy: 'localhost' };
+  t.is((await runWithUrl(t, await startSecure(t, good), 'sqldump --cacert $ROOT $URL', env)).code, 0);
+  t.deepEqual(seen, []);
+});
+
+test('through a proxy with TLS', async t => {
+  const { address, seen } = await startProxy(t, good);
+  const env = { https_proxy: `https://${address}` };
+  const { code, stderr } = await runWithUrl(t, await startSecure(t, good), 'sqldump --cacert $ROOT $URL', env);
+  t.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+  t.is(new Set(seen).size, 1);
+});
+
+test('through a proxy with TLS at an IP address, to an IP address', async t => {
+  const { address } = await startProxy(t, good);
+  const url = (await startSecure(t, good)).replace('localhost', '127.0.0.1');
+  const env = { https_proxy: `https://${address.replace('localhost', '127.0.0.1')}` };
+  const { code, stderr } = await runWithUrl(t, url, 'sqldump --cacert $ROOT $URL', env);
+  t.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+});
+
+test('a proxy that refuses connections', async t => {
+  for (const [url, name] of [
+    ['https://localhost:1', 'https_proxy'],
+    ['http://localhost:1', 'http_proxy'],
+  ] as const) {
+    const { code, stderr } = await runWithUrl(t, url, 'sqldump $URL', { [name]: 'me:s3cret@localhost:1' });
+    t.is(code, 69);
+    t.is(
+      stderr,
+      `sqldump: ${url} (through the proxy http://localhost:1): the proxy cannot be reached (connection refused); is ${name} right? no_proxy bypasses it\n`,
+    );
+  }
+});
+
+test('a proxy with a certificate of an unknown authority is rejected', async t => {
+  const { address } = await startProxy(t, good);
+  const env = { https_proxy: `https://${address}` };
+  const { code, stderr } = await runWithUrl(t, await startSecure(t, good), 'sqldump $URL', env);
+  t.is(code, 69);
+  t.regex(stderr, /through the proxy https:.* unknown authority; .*--cacert/);
+});
+
+test('a proxy that requires credentials, and one that does not reach the instance', async t => {
+  for (const [status, expected] of [
+    [407, /the proxy requires credentials \(407\); .*https_proxy=/],
+    [502, /the proxy answered 502/],
+  ] as const) {
+    const { address } = await startProxy(t, undefined, status);
+    const { code, stderr } = await runWithUrl(t, await startSecure(t, good), 'sqldump --cacert $ROOT $URL', {
+      https_proxy: `http://${address}`,
+    });
+    t.is(code, status === 407 ? 77 : 69, stderr);
+    t.regex(stderr, expected);
+  }
+});

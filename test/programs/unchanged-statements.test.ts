@@ -1,0 +1,171 @@
+/*! Handwritten statements applied repeatedly: unchanged statements are skipped, and a change is the only difference. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ExecutionContext } from 'ava';
+import { CASES, type Case, type Change } from '../cases/meaning.js';
+import { freshFolder } from '../support/folder.js';
+import { questdb, type Service, sqlserve } from '../support/instances.js';
+import { fileScope } from '../support/scope.js';
+import type { Server } from '../support/server.js';
+import { shell } from '../support/shell.js';
+
+const scope = fileScope();
+const servers = new Map<Service, Promise<Server>>();
+
+/** A bash with an instance at $URL and files of statements in $DIR. */
+async function shellWithFiles(t: ExecutionContext, server: Server, files: Record<string, readonly string[]>) {
+  const DIR = await freshFolder(t);
+  for (const [name, statements] of Object.entries(files))
+    await writeFile(join(DIR, name), statements.map(terminate).join('\n'));
+  const run = await shell(t, { URL: server.url, DIR });
+  const apply = (file: string, options = '') =>
+    run(`set -o pipefail; sqlsplit $DIR/${file} | sqlapply --allow CTAS ${options} --report $DIR/report $URL`);
+  const report = async (): Promise<{ name: string; result: string }[]> =>
+    (await readFile(join(DIR, 'report'), 'utf8'))
+      .split('\n')
+      .filter(Boolean)
+      .map(line => JSON.parse(line));
+  return { run, apply, report };
+}
+
+const terminate = (statement: string): string => (/;\s*$/.test(statement) ? statement : `${statement};`);
+
+async function emptyServer(service: Service): Promise<Server> {
+  const server = servers.get(service) ?? service.start(scope);
+  servers.set(service, server);
+  await (await server).dropAll();
+  return server;
+}
+
+/** The nth change of each case that has one. */
+const nthChanges = (nth: number): { name: string; changed: string; property: string }[] =>
+  CASES.flatMap(([name, statement, ...changes]: Case) => {
+    const [from, to, property] = (changes as Change[])[nth] ?? [];
+    return from === undefined || to === undefined || property === undefined
+      ? []
+      : { name, changed: replaceOnce(statement, from, to), property };
+  });
+
+function replaceOnce(statement: string, from: string, to: string): string {
+  if (!statement.includes(from)) throw new Error(`${from} is not in ${statement}`);
+  return statement.replace(from, () => to);
+}
+
+const ROUNDS = [0, 1, 2, 3].map(nthChanges);
+
+const escapeRegExp = (text: string): string => text.replace(/[^\w ]/g, '\\$&');
+
+/** The message about one object. */
+function messageOf(stderr: string, name: string): string {
+  return (
+    stderr
+      .split(/\n(?=\S)/)
+      .find(message => message.includes(`'${name}'`))
+      ?.trimEnd() ?? ''
+  );
+}
+
+for (const service of [sqlserve, questdb]) {
+  service.test(`${service.name}: handwritten statements are applied once and skipped afterwards`, async t => {
+    const statements = CASES.map(([, statement]) => statement);
+    const { run, apply, report } = await shellWithFiles(t, await emptyServer(service), { 'schema.sql': statements });
+    t.deepEqual(await apply('schema.sql').then(({ code, stderr }) => ({ code, stderr })), { code: 0, stderr: '' });
+    t.deepEqual(new Set((await report()).map(({ result }) => result)), new Set(['applied']));
+    const again = await apply('schema.sql');
+    t.deepEqual({ code: again.code, stderr: again.stderr }, { code: 0, stderr: '' });
+    const results = (await report()).map(({ name, result }) => ({ name, result }));
+    t.deepEqual(
+      results,
+      CASES.map(([name]) => ({ name, result: 'skipped' })),
+    );
+    const diff = await run('sqldiff $DIR/schema.sql $URL');
+    t.deepEqual({ ...diff, stdout: diff.stdout.toString() }, { code: 0, stdout: '', stderr: '' });
+  });
+
+  service.test(`${service.name}: a small change is reported as a difference of that property only`, async t => {
+    const server = await (servers.get(service) as Promise<Server>);
+    const files = ROUNDS.map((round, i) => [`changed${i}.sql`, round.map(({ changed }) => changed)] as const);
+    const { run, apply, report } = await shellWithFiles(t, server, Object.fromEntries(files));
+    for (const [i, round] of ROUNDS.entries()) {
+      const expected = round.map(({ name, property }) => [name, [property]]);
+      const diff = await run(`sqldiff --json --ignore-extra $DIR/changed${i}.sql $URL`);
+      const found = diff.stdout
+        .toString()
+        .split('\n')
+        .filter(Boolean)
+        .map(line => JSON.parse(line));
+      const properties = found.map(({ name, properties }) => [
+        name,
+        properties?.map(({ property }: { property: string }) => property),
+      ]);
+      t.deepEqual(properties.sort(), expected.sort());
+      t.is(diff.code, 1);
+      const { code, stderr } = await apply(`changed${i}.sql`, '--keep-going');
+      t.is(code, 1);
+      t.deepEqual(
+        (await report()).filter(({ result }) => result !== 'differs'),
+        [],
+      );
+      for (const { name, property } of round)
+        t.regex(messageOf(stderr, name), new RegExp(`^[^\n]*\n *${escapeRegExp(property)}: [^\n]*$`), name);
+    }
+  });
+}
+
+/** Settings of a target with other defaults. */
+const OTHER_DEFAULTS = {
+  QDB_CAIRO_WAL_ENABLED_DEFAULT: 'false',
+  QDB_CAIRO_DEFAULT_SYMBOL_CACHE_FLAG: 'false',
+  QDB_CAIRO_INDEX_VALUE_BLOCK_SIZE: '512',
+};
+
+const HANDWRITTEN = [
+  'create table a (ts timestamp, s symbol index, u symbol cache) timestamp(ts) partition by day',
+  'create table b (ts timestamp, s symbol capacity 64 nocache, u symbol), index(s) timestamp(ts) partition by month ttl 1 year',
+  'create table c (ts timestamp, s symbol index capacity 256) timestamp(ts) partition by hour wal dedup upsert keys(ts, s)',
+  'create table d (like a)',
+  'create table e as (select ts, s::symbol as s from a), index(s) timestamp(ts) partition by year',
+  'create table f (x int)',
+  'create view v as (select * from a)',
+  'create materialized view m as (select ts, count() n from c sample by 1h)',
+];
+
+/** Tables as QuestDB 9.3 prints them, and whether the target creates a different definition. */
+const PRINTED: [statement: string, differs: boolean][] = [
+  ["CREATE TABLE 'p' ( \n\tts TIMESTAMP\n) timestamp(ts) PARTITION BY DAY;", true],
+  ["CREATE TABLE 'q' ( \n\ts SYMBOL\n);", true],
+  [
+    "CREATE TABLE 'r' ( \n\tts TIMESTAMP,\n\ts SYMBOL NOCACHE INDEX CAPACITY 256\n) timestamp(ts) PARTITION BY NONE BYPASS WAL;",
+    false,
+  ],
+];
+
+questdb.test(
+  'QuestDB: omitted properties are filled in from the defaults of the target, except in printed statements',
+  async t => {
+    await (await servers.get(questdb))?.end();
+    const printed = PRINTED.map(([statement]) => statement);
+    const { run, apply, report } = await shellWithFiles(t, await questdb.start(t, OTHER_DEFAULTS), {
+      'open.sql': HANDWRITTEN,
+      'printed.sql': printed,
+    });
+    t.like(await apply('open.sql'), { code: 0, stderr: '' });
+    t.like(await apply('open.sql'), { code: 0, stderr: '' });
+    t.deepEqual(
+      (await report()).filter(({ result }) => result !== 'skipped'),
+      [],
+    );
+    t.like(await run('sqldiff --ignore-extra $DIR/open.sql $URL'), { code: 0, stderr: '' });
+    for (const isThere of [false, true]) {
+      const { code, stderr } = await apply('printed.sql', '--keep-going');
+      t.is(code, 1, isThere ? 'the objects exist' : 'the objects are created');
+      t.regex(stderr, /WAL: enabled in [^,]*, bypassed in /);
+      t.regex(stderr, /column 's' cache: CACHE in [^,]*, NOCACHE in /);
+      t.deepEqual(
+        (await report()).map(({ result }) => result === 'differs'),
+        PRINTED.map(([, differs]) => differs),
+      );
+    }
+    t.like(await run('sqldiff --names --ignore-extra $DIR/printed.sql $URL'), { code: 1, stderr: '' });
+  },
+);

@@ -1,0 +1,130 @@
+/*! sqlapply --wait: temporary failures are waited for, mistakes are not. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import type { ExecutionContext } from 'ava';
+import { chunk, head, reply, rowsBody, startFaultyServer } from '../faults/faulty-server.js';
+import { certificateAuthority } from '../support/certificates.js';
+import { freshFolder } from '../support/folder.js';
+import { freePort } from '../support/ports.js';
+import { startSqlserve } from '../support/sqlserve.js';
+import { test } from '../support/test.js';
+
+const SQLAPPLY = resolve('node_modules/.bin/sqlapply');
+
+/** Longer than any test may take, so that waiting for a mistake would fail the test. */
+const FOREVER = '3600';
+
+/** Starts sqlapply with a file of one table. */
+async function startSqlapply(t: ExecutionContext, ...args: string[]) {
+  const folder = await freshFolder(t);
+  writeFileSync(join(folder, 'a.sql'), 'CREATE TABLE a (x INT);');
+  const child = spawn(SQLAPPLY, ['-v', ...args, 'a.sql'], {
+    cwd: folder,
+    env: { ...process.env, HOME: folder },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  t.teardown(() => void child.kill('SIGKILL'));
+  const stderr = text(child.stderr);
+  const ended = Promise.all([once(child, 'close'), stderr]).then(([[code, signal], log]) => ({ code, signal, log }));
+  /** Resolves when sqlapply has reported that it waits. */
+  const waits = once(createInterface(child.stderr), 'line');
+  return { child, waits, ended };
+}
+
+const apply = async (t: ExecutionContext, ...args: string[]) => (await startSqlapply(t, ...args)).ended;
+
+test('--wait waits for a server that starts late', async t => {
+  const port = await freePort();
+  const { waits, ended } = await startSqlapply(t, '--wait', FOREVER, `127.0.0.1:${port}`);
+  const [line] = await waits;
+  t.is(
+    line,
+    `sqlapply: http://127.0.0.1:${port}: connection refused; is the server running, and is the port right?; waiting up to 3600 s`,
+  );
+  const { execute } = await startSqlserve(t, ['--port', String(port)]);
+  t.like(await ended, { code: 0 });
+  t.like(await execute('SELECT table_name FROM tables()'), { dataset: [['a']] });
+});
+
+/** Replies of a server or a proxy that is not ready; each is for one connection or request. */
+const STARTING: [what: string, answer: (socket: Socket) => unknown][] = [
+  ['reset', socket => socket.resetAndDestroy()],
+  ['close', socket => socket.end()],
+  ['503', socket => socket.end(reply('starting', 503, 'Content-Type: text/plain'))],
+  ['502', socket => socket.end(reply('<html>', 502, 'Content-Type: text/html'))],
+  ['500', socket => socket.end(reply('{"error":"boom"}', 500))],
+  ['cut', socket => socket.end(Buffer.concat([head(), chunk('{"query":"x","col')]))],
+];
+
+test('--wait retries after resets, 5xx and truncated replies, and the statement is sent once', async t => {
+  const { url, requests } = await startFaultyServer(t, (socket, { nth, statement }) => {
+    const [, answer] = STARTING[nth] ?? [];
+    if (answer) answer(socket);
+    else socket.write(reply(statement.startsWith('CREATE') ? '{"ddl":"OK"}' : rowsBody('QuestDB 9.3.4')));
+  });
+  const { code, log } = await apply(t, '--no-verify', '--wait', FOREVER, url);
+  t.is(code, 0, log);
+  t.is(requests.filter(({ statement }) => statement.startsWith('CREATE')).length, 1);
+  const early = requests.slice(0, STARTING.length);
+  t.true(early.every(({ statement }) => statement === 'SELECT build()'));
+});
+
+test('--wait ends with any error message of the server, since the server is running', async t => {
+  const { url } = await startFaultyServer(t, (socket, { statement }) =>
+    socket.write(statement.startsWith('CREATE') ? reply('{"ddl":"OK"}') : reply('{"error":"no","position":0}', 400)),
+  );
+  t.like(await apply(t, '--no-verify', '--wait', FOREVER, url), { code: 0 });
+});
+
+test('--wait does not retry a mistake', async t => {
+  const { url } = await startSqlserve(t, [], { QDB_HTTP_USER: 'u', QDB_HTTP_PASSWORD: 'p' });
+  t.like(await apply(t, '--wait', FOREVER, url), { code: 77 });
+  t.like(await apply(t, '--wait', FOREVER, `${url}/prefix`), { code: 76 });
+  const stranger = await startFaultyServer(t, socket => socket.write('220 mail.example.com ESMTP\r\n'));
+  t.like(await apply(t, '--wait', FOREVER, stranger.url), { code: 76 });
+  t.like(await apply(t, '--wait', 'soon', url), { code: 64 });
+});
+
+test('--wait does not retry after an untrusted certificate', async t => {
+  const { key, cert } = certificateAuthority(await freshFolder(t)).issue('IP:127.0.0.1');
+  const server = createServer({ key, cert }).listen(0, '127.0.0.1');
+  t.teardown(() => void server.close());
+  await once(server, 'listening');
+  const { code, log } = await apply(
+    t,
+    '--wait',
+    FOREVER,
+    `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+  );
+  t.is(code, 69);
+  t.regex(log, /unknown authority/);
+});
+
+test('--wait reports the last failure when the time is up', async t => {
+  for (const seconds of ['0', '1']) {
+    const { code, log } = await apply(t, '--wait', seconds, '127.0.0.1:1');
+    t.is(code, 69);
+    t.regex(log, new RegExp(`: connection refused; .*; waited ${seconds} s; nothing was sent\\n$`));
+  }
+  const silent = await startFaultyServer(t, () => {});
+  const { code, log } = await apply(t, '--wait', '1', silent.url);
+  t.is(code, 69);
+  t.regex(log, /: no answer within \S+ s; .*; waited 1 s; nothing was sent\n$/);
+});
+
+test('a signal ends --wait', async t => {
+  for (const url of ['127.0.0.1:1', (await startFaultyServer(t, () => {})).url]) {
+    const { child, waits, ended } = await startSqlapply(t, '--wait', FOREVER, '--timeout', '1', url);
+    await waits;
+    child.kill('SIGTERM');
+    const { signal, log } = await ended;
+    t.is(signal, 'SIGTERM');
+    t.regex(log, /sqlapply: interrupted; nothing was sent\n$/);
+  }
+});

@@ -1,0 +1,301 @@
+/*! The package for npm and the executables: installed in a clean folder, used as people use it, and imported by other programs. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type { ExecutionContext } from 'ava';
+import { debianPackage as makeDebianPackage, tarball as makeTarball } from '../../scripts/executable/archive.js';
+import { machineOf } from '../../scripts/executable/machine.js';
+import { HERE, nodeFor, PLATFORMS } from '../../scripts/executable/nodes.js';
+import { freshFolder } from '../support/folder.js';
+import { compile, runCompiled } from '../support/library.js';
+import { DATA, startQuestDB, startQuestDBIn, testWithQuestDB } from '../support/questdb.js';
+import { execute, waitUntilApplied } from '../support/reconcile.js';
+import { fileScope } from '../support/scope.js';
+import { shell, withoutStatements } from '../support/shell.js';
+import { startSqlserve } from '../support/sqlserve.js';
+import { test } from '../support/test.js';
+import { testWith } from '../support/tools.js';
+
+const PROGRAMS = readdirSync('packages').filter(name => /^sql.+/.test(name));
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+const file = fileScope();
+
+const FIRST_WEEK = [
+  'CREATE TABLE fx_trades (ts TIMESTAMP, symbol SYMBOL, price DOUBLE) timestamp(ts) PARTITION BY DAY',
+  'CREATE TABLE fx_quotes (ts TIMESTAMP, symbol SYMBOL, bid DOUBLE) timestamp(ts) PARTITION BY DAY',
+  'CREATE MATERIALIZED VIEW fx_spreads WITH BASE fx_trades AS (SELECT ts, max(price) - min(price) spread FROM fx_trades SAMPLE BY 1h) PARTITION BY MONTH',
+];
+
+/** Runs a script, which may use npm to fetch what is missing. */
+const run = (script: string, ...args: string[]) =>
+  execFileSync(process.execPath, ['--import=tsx', script, ...args], {
+    encoding: 'utf8',
+    env: { ...process.env, NODE_EXTRA_CA_CERTS: process.env.EXTRA_CA_CERTS, COMPRESSION: '1' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+
+let tarball: string;
+let prefix: string;
+
+test.before(async t => {
+  t.timeout(170_000);
+  tarball = resolve(run('scripts/package.ts').trim());
+  prefix = await freshFolder(file);
+  execFileSync('npm', ['install', '--global', '--offline', '--prefix', prefix, tarball], { stdio: 'ignore' });
+});
+
+/** Asserts that the programs of a folder copy a schema, with only the given folders on the rest of the PATH. */
+async function assertCopies(t: ExecutionContext, programs: string, path: string) {
+  const [src, dst] = await Promise.all([startSqlserve(t), startSqlserve(t)]);
+  await src.execute('CREATE TABLE a (x INT)');
+  const bash = await shell(t);
+  const { code, stdout, stderr } = await bash(
+    `PATH=${programs}:${path}; sqldump ${src.url} | sqlsort | sqlapply ${dst.url} && sqldiff ${src.url} ${dst.url}`,
+  );
+  t.deepEqual([code, stdout.toString(), stderr], [0, '', '']);
+  t.like(await dst.execute('SELECT table_name FROM tables()'), { dataset: [['a']] });
+}
+
+test('the package has no dependencies', t => {
+  const manifest = JSON.parse(readFileSync(`${prefix}/lib/node_modules/sqlpipe/package.json`, 'utf8'));
+  t.is(manifest.dependencies, undefined);
+  t.is(manifest.version, version);
+});
+
+test('the package contains the documents for users', t => {
+  for (const path of ['README.md', 'GUIDE.md', 'CHANGELOG.md', 'SECURITY.md', 'docs/demo.svg', 'docs/ERRORS.md'])
+    t.true(existsSync(`${prefix}/lib/node_modules/sqlpipe/${path}`), path);
+});
+
+test('the programs copy a schema when installed by npm', async t => {
+  const node = resolve(process.execPath, '..');
+  for (const name of PROGRAMS)
+    t.true(execFileSync(`${prefix}/bin/${name}`, ['--version'], { encoding: 'utf8' }).endsWith(` ${version}\n`));
+  t.is(execFileSync(`${prefix}/bin/sqlpipe`, ['dump', '-V'], { encoding: 'utf8' }), `sqldump (sqlpipe) ${version}\n`);
+  await assertCopies(t, join(prefix, 'bin'), `${node}:/usr/bin:/bin`);
+});
+
+test('npm install puts the pages where man finds them', t => {
+  t.deepEqual(
+    readdirSync(`${prefix}/share/man/man1`),
+    PROGRAMS.map(name => `${name}.1`),
+  );
+  t.deepEqual(readdirSync(`${prefix}/share/man/man7`), ['sqlpipe.7']);
+});
+
+test('the package contains completions for each shell', t => {
+  const folder = `${prefix}/lib/node_modules/sqlpipe/completions`;
+  t.deepEqual(readdirSync(`${folder}/bash`), PROGRAMS);
+  t.deepEqual(
+    readdirSync(`${folder}/zsh`),
+    PROGRAMS.map(name => `_${name}`),
+  );
+  t.deepEqual(
+    readdirSync(`${folder}/fish`),
+    PROGRAMS.map(name => `${name}.fish`),
+  );
+  t.regex(readFileSync(`${folder}/bash/sqldump`, 'utf8'), /--list-instances/);
+});
+
+const MINE = `
+import { type DumpOptions, dump, isSqlpipeError, type Outcome, replay, serve, type Server } from 'sqlpipe';
+
+const options: DumpOptions = { include: ['SCHEMA'] };
+const server: Server = await serve({ schema: ['CREATE TABLE a (x INT)'] });
+const outcomes: AsyncIterable<Outcome> = replay(['CREATE VIEW v AS (SELECT x FROM a)'], server);
+for await (const { name, result, proven } of outcomes) console.log(name, result, proven);
+for await (const statement of dump(server, options)) console.log(statement.split(' (')[0]);
+await server.close();
+try {
+  for await (const statement of dump(server)) console.log(statement);
+} catch (error) {
+  console.log(isSqlpipeError(error) ? error.code : error);
+}
+`;
+
+test('a TypeScript program can import the package, with types, and start a server in its process', async t => {
+  const folder = await freshFolder(t);
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  execFileSync('npm', ['install', '--offline', tarball], { cwd: folder, stdio: 'ignore' });
+  symlinkSync(resolve('node_modules/@types'), join(folder, 'node_modules/@types'));
+  await compile(folder, { mine: MINE });
+  t.is(await runCompiled(folder, 'mine'), "v applied true\nCREATE TABLE 'a'\nCREATE VIEW 'v' AS\nUNREACHABLE\n");
+});
+
+test('npx runs a program without installing it', async t => {
+  const folder = await freshFolder(t);
+  const env = { ...process.env, npm_config_cache: join(folder, 'cache') };
+  const npx = (...args: string[]) =>
+    execFileSync('npx', ['--yes', '--offline', `file:${tarball}`, ...args], {
+      cwd: folder,
+      env,
+      encoding: 'utf8',
+      stdio: 'pipe',
+    });
+  const { url, execute } = await startSqlserve(t);
+  await execute('CREATE TABLE a (x INT)');
+  t.regex(npx('dump', '--text', url), /^CREATE TABLE 'a' /);
+});
+
+test('the Dockerfile installs all programs, and they run as an unprivileged user', async t => {
+  const folder = await freshFolder(t);
+  const [, install = ''] = /^ +(npm install .*)/m.exec(readFileSync('Dockerfile', 'utf8')) ?? [];
+  const env = { ...process.env, npm_config_prefix: folder };
+  execFileSync('bash', ['-c', install.replace('/dist/', `${dirname(tarball)}/`)], { env, stdio: 'ignore' });
+  t.deepEqual(readdirSync(`${folder}/bin`), PROGRAMS);
+
+  // As its user, on a schema that is mounted.
+  chmodSync(folder, 0o755);
+  cpSync('examples/schema', `${folder}/schema`, { recursive: true });
+  const { url } = await startSqlserve(t);
+  const nobody = ['setpriv', '--reuid=1000', '--regid=1000', '--clear-groups', '--bounding-set=-all', '--no-new-privs'];
+  const become = process.getuid?.() === 0 ? nobody : ['env'];
+  const sqlapply = ['sh', '-c', `sqlapply -v --wait 60 ${url} ${folder}/schema/*.sql`];
+  const PATH = `${folder}/bin:${dirname(process.execPath)}:/usr/bin:/bin`;
+  const [program = '', ...args] = [...become, ...sqlapply];
+  const { status, stderr } = spawnSync(program, args, { cwd: '/', env: { PATH }, encoding: 'utf8' });
+  t.deepEqual([status, withoutStatements(stderr)], [0, `sqlapply: ${url}: 3 statements: 3 applied\n`]);
+});
+
+test('make install puts programs, manual pages and completion below DESTDIR and PREFIX', async t => {
+  const destination = await freshFolder(t);
+  const settings = [`DESTDIR=${destination}`, 'PREFIX=/opt/sqlpipe'];
+  // The package exists already.
+  execFileSync('make', ['--old-file=package', 'install', ...settings], { stdio: 'ignore' });
+  const root = join(destination, 'opt/sqlpipe');
+  t.deepEqual(readdirSync(destination), ['opt']);
+  t.deepEqual(readdirSync(`${root}/bin`), PROGRAMS);
+  for (const path of [
+    'man/man1/sqldump.1',
+    'man/man7/sqlpipe.7',
+    'bash-completion/completions/sqldump',
+    'zsh/site-functions/_sqldump',
+    'fish/vendor_completions.d/sqldump.fish',
+  ])
+    t.true(existsSync(join(root, 'share', path)), path);
+  await assertCopies(t, join(root, 'bin'), `${dirname(process.execPath)}:/usr/bin:/bin`);
+});
+
+testWithQuestDB('the ten jobs of a first week, with the installed programs in an empty HOME', async t => {
+  t.timeout(120_000);
+  const data = await freshFolder(t, DATA);
+  const [prod, dst, old] = await Promise.all([
+    startQuestDB(t),
+    startQuestDBIn(t, data),
+    startQuestDB(t, { QUESTDB_VERSION: '9.0.3' }),
+  ]);
+  for (const server of [prod, old]) for (const statement of FIRST_WEEK) await execute(server, statement);
+  await execute(
+    prod,
+    "INSERT INTO fx_trades SELECT timestamp_sequence('2026-01-01', 3600000000), 'EURUSD', x FROM long_sequence(72)",
+  );
+  await waitUntilApplied(prod, 'fx_trades');
+  const PATH = `${join(prefix, 'bin')}:${dirname(process.execPath)}:/usr/bin:/bin`;
+  const env = { PROD: prod.url, OLD: old.url, DST: dst.url, IMPORT: join(data, 'import') };
+  const bash = await shell(t, env);
+  const script = resolve('test/cases/first-week.sh');
+  const { code, stdout, stderr } = await bash(`mkdir -p $IMPORT; PATH=${PATH} bash ${script}`);
+  t.deepEqual([code, stdout.toString().match(/^\d+: /gm)?.length], [0, 10], `${stdout}${stderr}`);
+});
+
+test('the package runs no script when it is installed', t => {
+  const manifest = JSON.parse(readFileSync(`${prefix}/lib/node_modules/sqlpipe/package.json`, 'utf8'));
+  t.is(manifest.scripts, undefined);
+});
+
+test('NOTICES contains the license of each bundled package', t => {
+  const notices = readFileSync('dist/package/NOTICES.md', 'utf8');
+  for (const name of ['undici', 'yargs', 'split2', 'through2', 'cli-progress', 'smol-toml'])
+    t.regex(notices, new RegExp(`^## ${name} \\d[^\\n]*\\n\\n {4}\\S`, 'm'));
+  t.false(notices.includes('(no text)'), 'a package without its license');
+});
+
+test('the package is byte-identical when built in another folder, umask and time zone', async t => {
+  t.timeout(170_000);
+  const folder = await freshFolder(t);
+  const bash = await shell(t, { TZ: 'Asia/Tokyo' });
+  const { code, stdout, stderr } = await bash(`
+    shopt -s extglob
+    umask 077; cp -r ${resolve()}/!(dist) ${folder}; cd ${folder}
+    rm packages/sql*/dist/main.js
+    tsx scripts/bundle.ts && tsx scripts/package.ts`);
+  t.is(code, 0, stderr);
+  t.true(readFileSync(join(folder, stdout.toString().trim())).equals(readFileSync(tarball)));
+});
+
+/** Writes the same files with the given order, modes and dates. */
+async function writeTree(t: ExecutionContext, names: string[], mode: number, when: Date): Promise<string> {
+  const folder = join(await freshFolder(t), 'tree');
+  for (const name of names) {
+    mkdirSync(join(folder, dirname(name)), { recursive: true, mode: mode | 0o111 });
+    writeFileSync(join(folder, name), name === 'DEBIAN/control' ? CONTROL : name, { mode });
+    utimesSync(join(folder, name), when, when);
+  }
+  chmodSync(join(folder, 'usr/bin/program'), mode | 0o100);
+  symlinkSync('program', join(folder, 'usr/bin/link'));
+  return folder;
+}
+const CONTROL = 'Package: a\nVersion: 1\nArchitecture: all\nMaintainer: a <a@localhost>\nDescription: a\n';
+
+const testWithDebian = testWith('dpkg-deb');
+
+testWithDebian('archives of the same files are byte-identical', async t => {
+  const names = ['usr/share/b', 'usr/bin/program', 'DEBIAN/control', 'usr/share/a'];
+  const one = await writeTree(t, names, 0o600, new Date('2024-05-06'));
+  const other = await writeTree(t, [...names].reverse(), 0o664, new Date());
+  t.true(readFileSync(makeTarball(one)).equals(readFileSync(makeTarball(other))));
+  for (const folder of [one, other]) makeDebianPackage(folder, `${folder}.deb`);
+  t.true(readFileSync(`${one}.deb`).equals(readFileSync(`${other}.deb`)));
+  const listed = execFileSync('dpkg-deb', ['--contents', `${one}.deb`], { encoding: 'utf8', env: { TZ: 'UTC' } });
+  t.regex(listed, /^-rwxr-xr-x root\/root +\d+ 1985-10-26 08:15 \.\/usr\/bin\/program$/m);
+  t.regex(listed, /^-rw-r--r-- root\/root +\d+ 1985-10-26 08:15 \.\/usr\/share\/a$/m);
+});
+
+testWithDebian('the executable runs without Node, under the name of each program', async t => {
+  t.timeout(170_000);
+  const [archive = '', deb = ''] = run('scripts/executable.ts', HERE).trim().split('\n');
+  const folder = await freshFolder(t);
+  execFileSync('tar', ['-xzf', archive, '-C', folder, '--strip-components=1']);
+  const bare = await freshFolder(t);
+  for (const tool of ['bash', 'cat']) symlinkSync(`/bin/${tool}`, join(bare, tool));
+  const sqlpipe = (...args: string[]) =>
+    execFileSync(join(folder, 'bin/sqlpipe'), args, { encoding: 'utf8', env: { PATH: bare } });
+  t.is(sqlpipe('--version'), `sqlpipe ${version}\n`);
+  t.regex(sqlpipe('help', 'dump'), /^Usage: sqldump \[options\] <instance>/);
+  t.regex(sqlpipe('sqldump', '--help'), /^Usage: sqldump \[options\] <instance>/);
+  const { url } = await startSqlserve(t);
+  const PATH = `${join(folder, 'bin')}:${prefix}/bin:${bare}`;
+  const checked = spawnSync(join(folder, 'bin/sqlpipe'), ['check', url], { encoding: 'utf8', env: { PATH } });
+  t.deepEqual([checked.status, checked.stderr], [0, ''], 'its own sqldiff is another file, but not another program');
+  for (const name of ['nonsense', 'constructor'])
+    t.throws(() => sqlpipe(name), { message: /there are dump, split, join, apply/ });
+  await assertCopies(t, join(folder, 'bin'), bare);
+  t.true(readdirSync(join(folder, 'share/man/man1')).includes('sqldump.1'));
+
+  const root = await freshFolder(t);
+  execFileSync('dpkg-deb', ['--extract', deb, root]);
+  t.true(readFileSync(join(root, 'usr/bin/sqlpipe')).equals(readFileSync(join(folder, 'bin/sqlpipe'))));
+  // Debian's sqlite3 installs sqldiff too, and two packages cannot own the same file.
+  t.deepEqual(
+    readdirSync(join(root, 'usr/bin')),
+    PROGRAMS.filter(name => name !== 'sqldiff'),
+  );
+  t.true(readdirSync(join(root, 'usr/share/man/man1')).includes('sqlpipe-diff.1'));
+});
+
+test('each platform has a Node; a file that is no executable has no platform', async t => {
+  t.true(Object.keys(PLATFORMS).includes('linux-arm64'));
+  t.is(machineOf(process.execPath), PLATFORMS[HERE]?.machine);
+  t.is(machineOf('package.json'), undefined);
+  t.throws(() => nodeFor('sunos-sparc'), { message: /^no executables for sunos-sparc: there are linux-x64,/ });
+});

@@ -1,0 +1,31 @@
+/*! The workflows for GitHub, ours and the examples, checked with GitHub's own parser. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { tsImport } from 'tsx/esm/api';
+import { test } from '../support/test.js';
+
+// The parser imports JSON as compilers do, not as Node does.
+const { convertWorkflowTemplate, NoOperationTraceWriter, parseWorkflow }: typeof import('@actions/workflow-parser') =
+  await tsImport('@actions/workflow-parser', import.meta.url);
+
+const own = readdirSync('.github/workflows').map(name => `.github/workflows/${name}`);
+const examples = readdirSync('examples').filter(name => name.startsWith('github-'));
+
+/** The errors of the parser about a workflow. */
+async function findErrors(content: string): Promise<string[]> {
+  const { context, value } = parseWorkflow({ name: 'workflow', content }, new NoOperationTraceWriter());
+  if (value) await convertWorkflowTemplate(context, value);
+  return context.errors.getErrors().map(({ message }) => message);
+}
+
+for (const path of [...own, ...examples.map(name => `examples/${name}`)])
+  test(`${path} is a valid workflow`, async t => {
+    const content = readFileSync(path, 'utf8');
+    t.deepEqual(await findErrors(content), []);
+    t.not((await findErrors(content.replace('runs-on', 'run-on'))).length, 0);
+    // A tag can be moved to another commit; `release.yml` may write and sign.
+    const actions = content.match(/\buses: .*/g) ?? [];
+    t.deepEqual(
+      actions.filter(each => !/^uses: [\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(each)),
+      [],
+    );
+  });

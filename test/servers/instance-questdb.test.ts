@@ -1,0 +1,84 @@
+/*! Assumptions about the server, checked with a real one: request sizes to the byte, and the limit on rows. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import {
+  connect,
+  DEFAULT_REQUEST_BUFFER,
+  encodeQuery,
+  type Instance,
+  InstanceError,
+  resolveInstance,
+} from '../../packages/instance/src/index.js';
+import { sharedQuestDB, startQuestDB, testWithQuestDB } from '../support/questdb.js';
+
+const emptyServer = sharedQuestDB();
+
+async function openInstance(url: string, env = {}) {
+  return connect(await resolveInstance(url, { program: 'sqldump', env, warn: () => {} }));
+}
+
+/** The length of the longest statement that fits the server's buffer. */
+function maxLength(db: Instance, statement: (length: number) => string): number {
+  let length = 1;
+  for (let step = 1 << 16; step > 0; step >>= 1)
+    if (db.bufferNeeded(statement(length + step)) <= DEFAULT_REQUEST_BUFFER) length += step;
+  return length;
+}
+
+testWithQuestDB('the maximum size of a request is known to the byte', async t => {
+  const { url } = await emptyServer();
+  for (const env of [{}, { SQLDUMP_TOKEN: 'x'.repeat(500) }])
+    for (const character of ['x', 'ä', '=', ' ']) {
+      const statement = (length: number) => `CREATE TABLE IF NOT EXISTS t (x INT) -- ${character.repeat(length)}`;
+      const db = await openInstance(url, env);
+      const length = maxLength(db, statement);
+      t.deepEqual(await db.execute(statement(length)), { ok: true }, character);
+      const error = await t.throwsAsync(db.execute(statement(length + 1)), { instanceOf: InstanceError });
+      t.regex(error.message, /too large.*64448/, character);
+      await db.close();
+    }
+});
+
+/** A table as the server prints it. */
+const wide = (columns: number) =>
+  `CREATE TABLE 'wide' ( \n\tts TIMESTAMP,\n${Array.from({ length: columns }, (_, i) => `\tcolumn_${i} DOUBLE`).join(',\n')}\n) timestamp(ts) PARTITION BY DAY;`;
+
+testWithQuestDB('statements may be larger than with curl --data-urlencode, by the documented sizes', async t => {
+  const { url } = await emptyServer();
+  const curlSends = (statement: string) =>
+    spawnSync('curl', ['-sG', `${url}/api/v1/sql/execute`, '--data-urlencode', `query=${statement}`]).status === 0;
+  t.deepEqual([1230, 1231].map(wide).map(curlSends), [true, false]);
+  const db = await openInstance(url);
+  t.teardown(() => db.close());
+  await db.execute(wide(1329));
+  await t.throwsAsync(db.execute(wide(1330)), { message: /too large/ });
+  for (const page of ['README.md', 'packages/sqlapply/sqlapply.1'])
+    for (const columns of [1329, 1230])
+      t.true(readFileSync(page, 'utf8').includes(wide(columns).length.toLocaleString('en-US')), page);
+});
+
+testWithQuestDB('a dump that the server limits to fewer rows is rejected', async t => {
+  const { url } = await startQuestDB(t, { QDB_HTTP_SECURITY_MAX_RESPONSE_ROWS: '2' });
+  const db = await openInstance(url);
+  t.teardown(() => db.close());
+  const readAll = async () => {
+    for await (const _ of db.rows('SELECT x::varchar ddl FROM long_sequence(3)'));
+  };
+  t.like(await t.throwsAsync(readAll), {
+    code: 'PROTOCOL',
+    message: `${url}: the reply contains 2 rows, but its count is 3; try again; if it fails again, see the server's log`,
+  });
+  t.deepEqual(await db.table('SELECT x FROM long_sequence(2)'), [[1], [2]]);
+});
+
+testWithQuestDB('every character survives a round trip through the server', async t => {
+  const { url } = await emptyServer();
+  const db = await openInstance(url);
+  t.teardown(() => db.close());
+  const all = Array.from({ length: 0x2ff }, (_, i) => String.fromCharCode(i + 1))
+    .join('')
+    .replaceAll("'", "''");
+  const rows = await db.table(`SELECT '${all}\u2028\ufeff\u{1f600}'`);
+  t.is(rows[0]?.[0], `${all}\u2028\ufeff\u{1f600}`.replaceAll("''", "'"));
+  t.true(encodeQuery(all).length < encodeURIComponent(all).length);
+});

@@ -1,0 +1,212 @@
+/*! sqlserve's folder: its permissions, links in it, its size, and a full disk. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { freshFolder } from '../support/folder.js';
+import { admin, basic, executeAs, setUp } from '../support/principals.js';
+import type { Scope } from '../support/scope.js';
+import { type Server, startServer } from '../support/server.js';
+import { shell } from '../support/shell.js';
+import { failToStart, SQLSERVE, startSqlserve } from '../support/sqlserve.js';
+import { test } from '../support/test.js';
+
+const dataOptions = (folder: string) => ['--edition', 'enterprise', '--data', folder];
+
+/** Starts a sqlserve that can write at most `kib` KiB to any file. */
+const startLimited = (scope: Scope, folder: string, kib: number): Promise<Server> =>
+  startServer(scope, 'bash', ['-c', `trap '' XFSZ; ulimit -f ${kib}; exec ${SQLSERVE} --port 0 --data ${folder}`]);
+
+const readMode = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
+
+test('the journal and a folder created for it are accessible only to the owner', async t => {
+  const folder = join(await freshFolder(t), 'made/data');
+  const server = await startSqlserve(t, dataOptions(folder));
+  await setUp(server, 'create user ann');
+  t.is(await readMode(join(folder, 'journal.jsonl')), '600');
+  t.is(await readMode(folder), '700');
+  t.deepEqual(await readdir(folder), ['journal.jsonl']);
+});
+
+test('a link in the place of the new journal is not followed', async t => {
+  const folder = await freshFolder(t);
+  const victim = join(folder, 'victim');
+  await writeFile(victim, 'precious');
+  const data = join(folder, 'data');
+  await mkdir(data);
+  await symlink(victim, join(data, 'journal.jsonl.new'));
+  const server = await startSqlserve(t, dataOptions(data));
+  await setUp(server, 'create user ann');
+  t.is(await readFile(victim, 'utf8'), 'precious');
+  t.regex(await readFile(join(data, 'journal.jsonl'), 'utf8'), /"ann"/);
+});
+
+test('a journal that is a link or a pipe is rejected', async t => {
+  const folder = await freshFolder(t);
+  const journal = join(folder, 'journal.jsonl');
+  await writeFile(join(folder, 'other'), '[]\n');
+  await symlink(join(folder, 'other'), journal);
+  const link = await failToStart(dataOptions(folder));
+  t.is(link.status, 65);
+  t.regex(link.message, /journal\.jsonl is not a regular file; restore the folder from a copy/);
+  const pipes = await freshFolder(t);
+  await once(spawn('mkfifo', [join(pipes, 'journal.jsonl')]), 'close');
+  t.is((await failToStart(dataOptions(pipes))).status, 65);
+});
+
+test('a journal with unknown steps is rejected as damaged', async t => {
+  const folder = await freshFolder(t);
+  await writeFile(join(folder, 'journal.jsonl'), '[{"state":{}}]\n[{"drop":"x"}]\n');
+  const { status, message } = await failToStart(dataOptions(folder));
+  t.is(status, 65);
+  t.regex(message, /line 1 is damaged/);
+});
+
+test('access control is dumped the same after a restart', async t => {
+  const folder = await freshFolder(t);
+  const first = await startSqlserve(t, dataOptions(folder));
+  await setUp(
+    first,
+    'create table t (a int, b int)',
+    "create user ann with password 'ann'",
+    'create user gone',
+    'create group ops',
+    'add user ann to ops',
+    'add user gone to ops',
+    'create service account robot',
+    'grant assume service account robot to ops with grant option',
+    'grant select on t(a) to ann with grant option',
+    'grant select on t to ann',
+    'grant select on t(b) to ann with grant option',
+    'grant http to ops',
+    'grant insert on t to ops',
+    'revoke insert on t from ops',
+    'drop user gone',
+    'alter service account robot disable',
+  );
+  const before = await executeAs(first, admin, 'show create database');
+  await first.end();
+  const second = await startSqlserve(t, dataOptions(folder));
+  t.deepEqual((await executeAs(second, admin, 'show create database')).dataset, before.dataset);
+  t.is((await executeAs(second, basic('ann', 'ann'), 'show tables')).status, 200);
+  t.deepEqual((await executeAs(second, admin, 'show service accounts')).dataset, [['robot', false]]);
+});
+
+test('no user can take the name of the administrator', async t => {
+  const folder = await freshFolder(t);
+  const first = await startSqlserve(t, dataOptions(folder));
+  await setUp(first, "create user Boss with password 'b'", 'create user other');
+  t.regex((await executeAs(first, admin, 'create user ADMIN')).error ?? '', /user already exists/);
+  await first.end();
+  const { status, message } = await failToStart(dataOptions(folder), { QDB_ACL_ADMIN_USER: 'bOSS' });
+  t.is(status, 78);
+  t.regex(message, /QDB_ACL_ADMIN_USER: the folder of --data has a user called 'Boss'; choose another name/);
+  for (const env of [{ QDB_ACL_ADMIN_USER: '' }, { QDB_ACL_ADMIN_PASSWORD: '' }]) {
+    const empty = await failToStart(['--edition', 'enterprise'], env);
+    t.is(empty.status, 64);
+    t.regex(empty.message, /QDB_ACL_ADMIN_USER and QDB_ACL_ADMIN_PASSWORD must not be empty/);
+  }
+});
+
+const columns = (count: number) => Array.from({ length: count }, (_, n) => `c${n} int`).join();
+
+test('the size of a journal depends on its contents, not on the number of changes', async t => {
+  const folder = await freshFolder(t);
+  const server = await startSqlserve(t, ['--data', folder]);
+  await server.execute(`create table wide (ts timestamp, ${columns(2000)}) timestamp(ts) partition by day`);
+  const one = (await stat(join(folder, 'journal.jsonl'))).size;
+  let largest = 0;
+  for (let n = 1; n <= 100; n++) {
+    t.is((await server.execute(`alter table wide set ttl ${n} days`)).ddl, 'OK');
+    largest = Math.max(largest, (await stat(join(folder, 'journal.jsonl'))).size);
+  }
+  t.true(one > 50_000 && one < 500_000, `${one} bytes`);
+  t.true(largest < 4.5 * 1024 * 1024 + 3 * one, `${largest} bytes after 100 changes of ${one}`);
+  const before = (await server.execute('show create table wide')).dataset?.[0]?.[0];
+  t.is(typeof before, 'string');
+  await server.end();
+  const again = await startSqlserve(t, ['--data', folder]);
+  t.is((await again.execute('show create table wide')).dataset?.[0]?.[0], before);
+});
+
+test('a grant appends only itself to the journal, not all grants', async t => {
+  const folder = await freshFolder(t);
+  const server = await startSqlserve(t, dataOptions(folder));
+  const size = async () => (await stat(join(folder, 'journal.jsonl'))).size;
+  const tables = Array.from({ length: 3000 }, (_, n) => `t${n}`).join();
+  await setUp(server, `grant select, insert on ${tables} to ann`);
+  const before = await size();
+  for (let n = 0; n < 10; n++) await setUp(server, `grant select on u${n} to ann`);
+  t.true((await size()) - before < 10 * 200, `${(await size()) - before} bytes for 10 grants`);
+});
+
+test('a statement that a full disk rejects is not acknowledged, and damages nothing', async t => {
+  const folder = await freshFolder(t);
+  const limited = await startLimited(t, folder, 64);
+  const made: string[] = [];
+  let refused = 0;
+  for (let n = 0; refused < 3; n++) {
+    const sql = `create table t${n} (${columns(refused === 0 ? 100 : 1)})`;
+    const reply = await fetch(`${limited.url}/exec?${new URLSearchParams({ query: sql })}`);
+    if (reply.status === 200) made.push(`t${n}`);
+    else refused++;
+    t.true(n < 1000);
+    if (refused > 0 && made.at(-1) === `t${n}`) break;
+  }
+  t.is(refused, 1, 'a shorter statement still fits after one that was too long');
+  t.true(made.length > 3);
+  await limited.end();
+  const again = await startSqlserve(t, ['--data', folder]);
+  const there = (await again.execute('show tables')).dataset?.flat() ?? [];
+  for (const name of made) t.true(there.includes(name), name);
+});
+
+test('a statement that a full disk rejects has not happened: nobody sees it, and sqlapply reports it', async t => {
+  const folder = await freshFolder(t);
+  const limited = await startLimited(t, folder, 64);
+  const run = await shell(t, { DST: limited.url });
+  const tables = Array.from({ length: 20 }, (_, n) => `create table t${n} (${columns(150)})`);
+  await writeFile(join(folder, 'in'), tables.map(table => `${table};\n\0`).join(''));
+  const applied = await run(`sqlapply --report r $DST < ${join(folder, 'in')}; s=$?; grep -c '"applied"' r; exit $s`);
+  t.not(applied.code, 0, applied.stderr);
+  const count = Number(applied.stdout);
+  t.true(count > 3 && count < 20, applied.stdout.toString());
+  const there = async (server: Server) => (await server.execute('show tables')).dataset?.flat() ?? [];
+  t.is((await there(limited)).length, count);
+  t.is((await limited.execute('create view v as (select * from t19)')).error, 'table does not exist [table=t19]');
+  await limited.end();
+  const again = await startSqlserve(t, ['--data', folder]);
+  t.is((await there(again)).length, count);
+  const rerun = await run(`sqlapply -v ${again.url} < ${join(folder, 'in')}`);
+  t.is(rerun.code, 0, rerun.stderr);
+  t.regex(rerun.stderr, new RegExp(`20 statements: ${count} skipped, ${20 - count} applied`));
+});
+
+test('the same of access control', async t => {
+  const folder = await freshFolder(t);
+  const script = `trap '' XFSZ; ulimit -f 8; exec ${SQLSERVE} --port 0 --edition enterprise --data ${folder}`;
+  const limited = await startServer(t, 'bash', ['-c', script]);
+  const users: string[] = [];
+  for (let n = 0; ; n++) {
+    const { error } = await executeAs(limited, admin, `create user u${n}${'x'.repeat(40)}`);
+    if (error !== undefined) break;
+    users.push(`u${n}`);
+  }
+  t.true(users.length > 3);
+  t.is((await executeAs(limited, admin, 'show users')).dataset?.length, users.length + 1, 'and the administrator');
+});
+
+test('line separators of Unicode end no line of the journal', async t => {
+  const folder = await freshFolder(t);
+  const server = await startSqlserve(t, ['--data', folder]);
+  const view = "create view v as (select 'a\u2028b\u2029c' x from t)";
+  for (const sql of ['create table t (x int)', view]) t.is((await server.execute(sql)).error, undefined);
+  await server.end();
+  const path = join(folder, 'journal.jsonl');
+  const journal = await readFile(path, 'utf8');
+  t.notRegex(journal, /[\u2028\u2029]/);
+  await writeFile(path, journal.replaceAll('\\u2028', '\u2028')); // as a version that did not escape wrote it
+  const again = await startSqlserve(t, ['--data', folder]);
+  const [[ddl] = []] = (await again.execute('show create view v')).dataset ?? [];
+  t.regex(String(ddl), /a\u2028b\u2029c/);
+});

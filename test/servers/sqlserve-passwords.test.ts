@@ -1,0 +1,148 @@
+/*! sqlserve's passwords and tokens: the time of hashing, and expiry. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { freshFolder } from '../support/folder.js';
+import { admin, basic, bearer, executeAs, setUp } from '../support/principals.js';
+import { fileScope } from '../support/scope.js';
+import type { Server } from '../support/server.js';
+import { startSqlserve } from '../support/sqlserve.js';
+import { test } from '../support/test.js';
+
+const ENTERPRISE = ['--edition', 'enterprise'];
+
+const scope = fileScope();
+let server: Server;
+test.before(async () => {
+  server = await startSqlserve(scope, ENTERPRISE, { NODE_OPTIONS: '' });
+  await setUp(server, "create user ann with password 'right'", 'grant http to ann', 'create user empty');
+});
+
+/** The shortest time of three wrong logins. */
+async function measureLogin(user: string): Promise<number> {
+  const times: number[] = [];
+  for (let n = 0; n < 3; n++) {
+    const start = performance.now();
+    await executeAs(server, basic(user, `wrong${n}`), 'show tables');
+    times.push(performance.now() - start);
+  }
+  return Math.min(...times);
+}
+
+test('the time of a failed login does not reveal which users exist', async t => {
+  const known = await measureLogin('ann');
+  for (const user of ['nobody', 'empty', 'admin', 'ADMIN', '']) {
+    const time = await measureLogin(user);
+    t.true(time > known / 3, `'${user}' is refused in ${time} ms, ann in ${known} ms`);
+  }
+});
+
+test('passwords are hashed outside the event loop', async t => {
+  let answered = 0;
+  const logins = Array.from({ length: 8 }, async (_, n) => {
+    await executeAs(server, basic('ann', `wrong${n}`), 'show tables');
+    answered++;
+  });
+  t.is((await fetch(`${server.url}/ping`)).status, 204);
+  t.true(answered < 4, `${answered} of 8 logins came first`);
+  await Promise.all(logins);
+});
+
+test('a password is hashed after the permission check, and only one per statement', async t => {
+  const ann = basic('ann', 'right');
+  t.is((await executeAs(server, ann, 'show tables')).status, 200);
+  const hash = await measureLogin('ann');
+  const start = performance.now();
+  for (let n = 0; n < 20; n++) {
+    t.like(await executeAs(server, ann, `create user u${n} with password 'p'`), {
+      status: 403,
+      error: 'Access denied for ann [CREATE USER]',
+    });
+    t.is((await executeAs(server, ann, "alter user empty with password 'p'")).status, 403);
+  }
+  const each = (performance.now() - start) / 40;
+  t.true(each < hash / 3, `${each} ms for a denial, ${hash} ms for a hash`);
+  const many = `create user many${" with password 'p'".repeat(1200)}`;
+  t.like(await executeAs(server, admin, many), {
+    status: 400,
+    error: 'unexpected token [with]',
+    position: many.indexOf('with', many.indexOf('with') + 1),
+  });
+});
+
+test('a user may change their own password', async t => {
+  await setUp(server, "create user joe with password 'old'", 'grant http to joe');
+  t.is((await executeAs(server, basic('joe', 'old'), "alter user JOE with password 'it''s'")).status, 200);
+  t.is((await executeAs(server, basic('joe', 'old'), 'show tables')).status, 401);
+  t.is((await executeAs(server, basic('joe', "it's"), 'show tables')).status, 200);
+});
+
+test('a group cannot log in', async t => {
+  await setUp(server, 'create group readers', 'grant http to readers');
+  for (const end of ["with password 'p'", "create token type rest with ttl '1d'", 'disable']) {
+    t.is((await executeAs(server, admin, `alter group readers ${end}`)).status, 400, end);
+  }
+  t.is((await executeAs(server, basic('readers', 'p'), 'show tables')).status, 401);
+});
+
+/** The expiry and refresh interval of the only token in a journal. */
+const readToken = async (journal: string) =>
+  /"expires":(?<expires>\d+)(?:,"refresh":(?<refresh>\d+))?/.exec(
+    (await readFile(journal, 'utf8')).trim().split('\n').at(-1) ?? '',
+  )?.groups ?? {};
+
+/** Restarts a sqlserve with a token whose expiry in the journal is set to the given time. */
+async function startWithToken(t: Parameters<typeof freshFolder>[0], at: number, refresh: string) {
+  const folder = await freshFolder(t);
+  const journal = join(folder, 'journal.jsonl');
+  const first = await startSqlserve(t, [...ENTERPRISE, '--data', folder]);
+  await setUp(first, 'create service account robot', 'grant http to robot');
+  const made = await executeAs(
+    first,
+    admin,
+    `alter service account robot create token type rest with ttl '1h'${refresh}`,
+  );
+  const [, token, expires] = (made.dataset?.[0] ?? []) as string[];
+  await first.end();
+  await writeFile(journal, (await readFile(journal, 'utf8')).replace(/"expires":\d+/, `"expires":${at}`));
+  const second = await startSqlserve(t, [...ENTERPRISE, '--data', folder]);
+  return { token: String(token), expires: String(expires), journal, made, second };
+}
+
+test('a token expires after its TTL', async t => {
+  const { token, expires, made, second } = await startWithToken(t, Date.now() - 1, '');
+  t.deepEqual(
+    made.columns?.map(({ name, type }) => `${name} ${type}`),
+    ['name STRING', 'token STRING', 'expires_at TIMESTAMP', 'refresh BOOLEAN'],
+  );
+  t.regex(expires, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+  const left = Date.parse(expires) - Date.now();
+  t.true(left > 3_500_000 && left <= 3_600_000, `${left} ms`);
+  t.is((await executeAs(second, bearer(token), 'show tables')).status, 401);
+  t.deepEqual((await executeAs(second, admin, 'show service account robot')).dataset?.at(-1), ['REST Token', false]);
+  await setUp(second, "alter service account robot create token type rest with ttl '1h'");
+});
+
+test('each login extends a token with REFRESH, and no other token', async t => {
+  const soon = Date.now() + 600_000;
+  const renewed = await startWithToken(t, soon, ' refresh');
+  t.is((await executeAs(renewed.second, bearer(renewed.token), 'show tables')).status, 200);
+  await renewed.second.end();
+  t.true(Number((await readToken(renewed.journal)).expires) > soon + 2_000_000);
+  const fixed = await startWithToken(t, soon, '');
+  t.is((await executeAs(fixed.second, bearer(fixed.token), 'show tables')).status, 200);
+  await fixed.second.end();
+  t.regex(await readFile(fixed.journal, 'utf8'), new RegExp(`"expires":${soon}}`));
+});
+
+test('a disabled account keeps its token, which works again when it is enabled', async t => {
+  await setUp(server, 'create service account paused', 'grant http to paused');
+  const made = await executeAs(server, admin, "alter service account paused create token type rest with ttl '1d'");
+  const token = bearer(String(made.dataset?.[0]?.[1]));
+  for (const [verb, status] of [
+    ['disable', 401],
+    ['enable', 200],
+  ] as const) {
+    await setUp(server, `alter service account paused ${verb}`);
+    t.is((await executeAs(server, token, 'show tables')).status, status, verb);
+  }
+});

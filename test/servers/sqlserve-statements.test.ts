@@ -1,0 +1,215 @@
+import { fileScope } from '../support/scope.js';
+import type { Server } from '../support/server.js';
+import { CREATE_TRADES, startSqlserve } from '../support/sqlserve.js';
+import { test } from '../support/test.js';
+
+const scope = fileScope();
+let shared: Server;
+test.before(async () => {
+  shared = await startSqlserve(scope);
+});
+
+test('maintenance statements that change no schema are accepted', async t => {
+  await shared.execute('drop all');
+  await shared.execute(CREATE_TRADES);
+  await shared.execute('create table n (a int)');
+  await shared.execute('create view v as (select s, v from trades)');
+  await shared.execute('create materialized view m as (select ts, max(v) v from trades sample by 1h)');
+  for (const [sql, error, position] of [
+    ['alter table trades resume wal'],
+    ['alter table trades resume wal from txn 1;'],
+    ['alter materialized view m resume wal from transaction 1'],
+    ['refresh materialized view m stats'],
+    ['alter table trades squash partitions'],
+    ['compile view v;'],
+    ['vacuum table trades'],
+    ['alter table n resume wal', 'n is not a WAL table.', 21],
+    ['alter table trades resume', "'wal' expected", 25],
+    ['alter table trades resume wal from txn x', 'invalid value [value=x]', 39],
+    ['alter table trades suspend wal', 'Cannot suspend table, database is not in dev mode', 0],
+    ['alter table trades squash partitions x', 'unexpected token [x]', 37],
+    ['refresh materialized view trades stats', 'materialized view name expected', 26],
+    ['alter table trades rebase wal', 'REBASE WAL requires the table to be suspended first', 0],
+    ['alter table n rebase wal', 'n is not a WAL table.', 21],
+    ['alter table trades rebase', "'wal' expected", 25],
+    ['live_views()', 'unknown function name: live_views()', 0],
+    ['compile view trades', 'view expected, got table', 13],
+    ['compile view nope', 'view does not exist [view=nope]', 13],
+    ['vacuum table nope', 'table does not exist [table=nope]', 13],
+    ['vacuum trades', "'partitions' expected", 7],
+  ] as const) {
+    t.like(await shared.execute(sql), error === undefined ? { ddl: 'OK' } : { error, position }, sql);
+  }
+});
+
+test('SELECT over tables has their columns and no rows', async t => {
+  await shared.execute('drop all');
+  await shared.execute('create table t (s symbol, x int, ts timestamp) timestamp(ts) partition by day');
+  await shared.execute('create view v as (select ts, x * 2.5 d from t where x > 1)');
+  await shared.execute('create view one as (select count() n from t)');
+  for (const [sql, columns, timestamp] of [
+    ['t', 's SYMBOL, x INT, ts TIMESTAMP', 2],
+    ['SELECT * FROM t', 's SYMBOL, x INT, ts TIMESTAMP', 2],
+    ["SELECT ts, x FROM t WHERE x > 1 AND s = 'a' ORDER BY ts LIMIT 3", 'ts TIMESTAMP, x INT', 0],
+    ['SELECT * FROM v', 'ts TIMESTAMP, d DOUBLE', 0],
+    ['SELECT s, count() n FROM t', 's SYMBOL, n LONG', -1],
+    ['SELECT ts, max(x) m FROM t SAMPLE BY 1h', 'ts TIMESTAMP, m INT', 0],
+    ['SELECT t.x, v.ts AS at FROM t JOIN v ON t.ts = v.ts', 'x INT, at TIMESTAMP', -1],
+    ['SELECT x FROM t UNION ALL SELECT x FROM (SELECT x FROM t)', 'x INT', -1],
+  ] as const) {
+    const heads = columns.split(', ').map(column => column.split(' '));
+    t.deepEqual(
+      await shared.execute(sql),
+      { query: sql, columns: heads.map(([name, type]) => ({ name, type })), timestamp, dataset: [], count: 0 },
+      sql,
+    );
+  }
+});
+
+test('what needs rows or a query engine is rejected with the reason', async t => {
+  await shared.execute('drop all');
+  await shared.execute('create table t (s symbol, x int, ts timestamp) timestamp(ts) partition by day');
+  await shared.execute('create view one as (select count() n from t)');
+  for (const sql of [
+    'SELECT count() FROM t',
+    'SELECT max(x), min(x) FROM t',
+    'SELECT * FROM one',
+    'SELECT * FROM (SELECT count() FROM t)',
+    'SELECT x FROM t UNION ALL SELECT 1',
+    'SELECT ts, max(x) FROM t SAMPLE BY 1h FROM 0 TO 9 FILL(NULL)',
+    'WITH t AS (SELECT 1 x) SELECT x FROM t',
+    'SELECT unheard_of(x) FROM t',
+    'SELECT 1 + 1',
+    'SELECT 1e3',
+    'SELECT 9007199254740993',
+    'SELECT constructor()',
+  ])
+    t.regex(
+      (await shared.execute(sql)).error ?? '',
+      /^sqlserve stores no rows and has no query engine: .* real QuestDB/,
+      sql,
+    );
+  for (const [sql, verb] of [
+    ["INSERT INTO t VALUES ('a', 1, now())", 'INSERT'],
+    ['UPDATE t SET x = 1', 'UPDATE'],
+  ] as const) {
+    const error = `sqlserve keeps the schema and no rows, so it rejects ${verb}; use a real QuestDB for tests that need rows`;
+    t.like(await shared.execute(sql), { error, position: 0 });
+  }
+  t.like(await shared.execute('SELECT nope FROM t'), { error: 'Invalid column: nope', position: 7 });
+});
+
+test('a query over views that name views many times is answered in time', async t => {
+  await shared.execute('drop all');
+  await shared.execute('create table v0 (x int)');
+  for (let n = 1; n <= 25; n++)
+    t.like(await shared.execute(`create view v${n} as (select a.x from v${n - 1} a cross join v${n - 1} b)`), {
+      ddl: 'OK',
+    });
+  t.like(await shared.execute('SELECT * FROM v25'), { columns: [{ name: 'x', type: 'INT' }], count: 0 });
+});
+
+test('statements are rejected with the messages of QuestDB 9.3.4', async t => {
+  await shared.execute('drop all');
+  const columns = '(ts timestamp, s symbol index, v double) timestamp(ts) partition by day';
+  for (const sql of [
+    `create table t ${columns}`,
+    `create table b ${columns} bypass wal`,
+    'create table n (a int, s symbol)',
+    'create materialized view m as (select ts, max(v) v, s from t sample by 1h)',
+  ]) {
+    t.is((await shared.execute(sql)).error, undefined, sql);
+  }
+  for (const [sql, position, error] of [
+    ['alter table t drop column ts', 0, 'cannot remove designated timestamp column [table=t, column=ts]'],
+    ['alter table t rename column ts to x', 0, 'cannot rename designated timestamp column [table=t, column=ts]'],
+    ['alter table b drop column ts', 0, 'cannot remove timestamp from partitioned table'],
+    ['alter table b alter column s add index', 12, 'column is already indexed [column=s]'],
+    ['alter table n alter column s drop index', 27, 'column is not indexed [column=s]'],
+    ['alter table t alter column s nocache x', 37, 'unexpected token [x]'],
+    ['alter table t set ttl 1 day x', 28, 'unexpected token [x]'],
+    ['alter table t set type wal x', 27, 'unexpected token [x]'],
+    ['alter table t dedup disable x', 28, 'unexpected token [x]'],
+    ['alter table t dedup enable upsert keys(ts) x', 43, 'unexpected token [x]'],
+    ['alter view t as (select 1 x)', 11, 'view name expected'],
+    ['alter materialized view t set ttl 1 day', 24, 'materialized view name expected'],
+    ['alter materialized view m set ttl 1 month x', 42, 'unexpected token [x]'],
+    ['alter materialized view m set refresh manual deferred', 45, 'unexpected token [deferred]'],
+    ['create or replace table x (a int)', 18, "'view' expected"],
+    ['create table x as (select * from t), cast(nope as int)', 42, "CAST column doesn't exist [column=nope]"],
+    [
+      'create table x as (select * from t), cast(v as int), cast(s as int)',
+      58,
+      'unsupported cast [column=s, from=SYMBOL, to=INT]',
+    ],
+    [
+      'create materialized view x as (select ts, max(v) v from t sample by 1h), index(v)',
+      0,
+      'indexes are supported only for SYMBOL columns: v',
+    ],
+    ['drop view', 9, 'expected [IF EXISTS] view-name'],
+    ['truncate', 8, 'TABLE expected'],
+    ['create view x as (select z.s from t)', 25, 'Invalid table name or alias'],
+    ['create view x as (select s from t join n on (s))', 25, 'Ambiguous column [name=s]'],
+    ['create view x as (select s from t union select a, s from n)', 40, 'queries have different number of columns'],
+    ['create view x as (select s from t order by nope)', 43, 'Invalid column: nope'],
+    ['create view x as (select v w from t where w > 1)', 42, 'Invalid column: w'],
+    ['create view x as (select t.s from t join b on (s) where s = 1)', 56, 'Ambiguous column [name=s]'],
+    ['create view x as (select s, max(v) m from t group by nope)', 53, 'Invalid column: nope'],
+    ['create view x as (select s from t latest on ts partition by nope)', 60, 'Invalid column: nope'],
+  ] as const) {
+    t.like(await shared.execute(sql), { error, position }, sql);
+  }
+});
+
+test('queries are accepted with the same columns as in QuestDB 9.3.4', async t => {
+  await shared.execute('drop all');
+  for (const sql of [
+    'create table t (ts timestamp, s symbol, v double) timestamp(ts) partition by day',
+    'create table u (ts timestamp, s symbol, w double) timestamp(ts) partition by day',
+  ]) {
+    t.is((await shared.execute(sql)).error, undefined, sql);
+  }
+  const pivot = "t pivot (sum(v) for s in ('a','b') group by ts)";
+  for (const [sql, columns, timestamp] of [
+    ['select * from t join u on (s) latest on ts partition by s', 'ts s v ts1 s1 w', 'ts'],
+    ['select ts a, s b from t union all select ts x, s y from u order by b desc, a + 1', 'a b', ''],
+    ['select ts a, s from t except select ts, s from u order by a', 'a s', 'a'],
+    ['select s, max(ts) m from t order by 2', 's m', 'm'],
+    ['select distinct ts from t order by ts', 'ts', 'ts'],
+    ['select x.ts, y.ts from t x join u y on (s) order by y.ts', 'ts ts_2', 'ts_2'],
+    ['select y.s, x.*, x.s, v from t x asof join u y on (s)', 's ts s1 v s_2 v1', 'ts'],
+    ['select *, v s from t', 'ts s v s1', 'ts'],
+    ['declare @t := (select * from t where v > 0), @s := x.s select @s, x.v from @t x', 's v', ''],
+    ['declare @t := t, @c := s select @c, v from @t', 's v', ''],
+    [`select * from ${pivot}`, 'ts a b', ''],
+    [`select b, a + b c from ${pivot} order by c`, 'b c', ''],
+    ["select * from t pivot (sum(v) x, max(v) y for s in ('a'))", 'a_x a_y', ''],
+    ['select table_name from tables', 'table_name', ''],
+    ['select relname from pg_catalog.pg_class c order by c.relname', 'relname', ''],
+  ] as const) {
+    t.is((await shared.execute(`create view x as (${sql})`)).error, undefined, sql);
+    t.is((await shared.execute('create table made as (select * from x)')).error, undefined, sql);
+    const ddl = String((await shared.execute('show create table made')).dataset?.[0]?.[0]);
+    const made = [...ddl.matchAll(/^\t(\S+)/gm)].map(([, name]) => name).join(' ');
+    t.deepEqual([made, /timestamp\((.*)\)/.exec(ddl)?.[1] ?? ''], [columns, timestamp], sql);
+    await shared.execute('drop table made');
+    await shared.execute('drop view x');
+  }
+  for (const text of [
+    'select s x from t union select s from u',
+    'select case when v > 0 then s end x from t',
+    "select coalesce(s, 'a') x from t",
+    'select max(s) x from t',
+  ]) {
+    t.is((await shared.execute(`create table j as (${text})`)).error, undefined, text);
+    t.regex(String((await shared.execute('show create table j')).dataset?.[0]?.[0]), /\tx STRING\n/, text);
+    await shared.execute('drop table j');
+  }
+  for (const order of ['m', 'ts desc', '2', 's, ts']) {
+    const sql = `create materialized view m as (select ts, s, max(v) m from t sample by 1h order by ${order})`;
+    t.is((await shared.execute(sql)).error, undefined, sql);
+    await shared.execute('drop materialized view m');
+  }
+  t.is((await shared.execute('alter table t add column c symbol nocache capacity 16')).error, undefined);
+});

@@ -1,0 +1,196 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { connect as tlsConnect } from 'node:tls';
+import { basic, executeAs } from '../support/principals.js';
+import { fileScope } from '../support/scope.js';
+import type { Server } from '../support/server.js';
+import { CREATE_TRADES, readDump, startSqlserve } from '../support/sqlserve.js';
+import { test } from '../support/test.js';
+
+const scope = fileScope();
+let shared: Server;
+test.before(async () => {
+  shared = await startSqlserve(scope);
+});
+
+test('a schema is accepted, and dumped in an order that replays', async t => {
+  await shared.execute('drop all');
+  t.deepEqual(await shared.execute(CREATE_TRADES), { ddl: 'OK' });
+  t.deepEqual(await shared.execute('create view a as (select * from hourly)'), {
+    query: 'create view a as (select * from hourly)',
+    error: 'table does not exist [table=hourly]',
+    position: 32,
+  } as object);
+  await shared.execute('create materialized view hourly as (select ts, max(v) as v from trades sample by 1h)');
+  await shared.execute('create view a as (  select * from hourly\n)');
+  t.deepEqual(await readDump(shared), [
+    "CREATE TABLE 'trades' ( \n\tts TIMESTAMP,\n\ts SYMBOL INDEX CAPACITY 256,\n\tv DOUBLE\n) timestamp(ts) PARTITION BY DAY TTL 2 WEEKS;",
+    "CREATE MATERIALIZED VIEW 'hourly' WITH BASE 'trades' REFRESH IMMEDIATE AS (\nselect ts, max(v) as v from trades sample by 1h\n) PARTITION BY MONTH;",
+    "CREATE VIEW 'a' AS ( \nselect * from hourly\n);",
+  ]);
+});
+
+test('a replayed dump is dumped the same', async t => {
+  const rows = await readDump(shared);
+  const copy = await startSqlserve(t);
+  for (const row of rows) t.deepEqual(await copy.execute(String(row)), { ddl: 'OK' });
+  t.deepEqual(await readDump(copy), rows);
+});
+
+test('ALTER changes the output of SHOW CREATE', async t => {
+  await shared.execute('drop all');
+  await shared.execute(CREATE_TRADES);
+  for (const change of [
+    'add column n int',
+    'add column m symbol nocache index capacity 100',
+    'alter column n type long',
+    'rename column v to price',
+    'alter column s drop index',
+    'alter column s nocache',
+    'dedup enable upsert keys(ts, s)',
+    'set ttl 3 months',
+  ]) {
+    t.deepEqual(await shared.execute(`alter table trades ${change}`), { ddl: 'OK' }, change);
+  }
+  await shared.execute("rename table trades to 'old trades'");
+  t.deepEqual(await readDump(shared), [
+    "CREATE TABLE 'old trades' ( \n\tts TIMESTAMP,\n\ts SYMBOL NOCACHE,\n\tprice DOUBLE,\n\tn LONG,\n\tm SYMBOL NOCACHE INDEX CAPACITY 128\n) timestamp(ts) PARTITION BY DAY TTL 3 MONTHS\nDEDUP UPSERT KEYS(ts,s);",
+  ]);
+  t.is((await shared.execute('alter table trades drop column v')).error, 'table does not exist [table=trades]');
+  t.is((await shared.execute('drop table if exists trades')).ddl, 'OK');
+});
+
+test('the catalogue functions list objects, and the reason for an invalid view', async t => {
+  await shared.execute('drop all');
+  await shared.execute(CREATE_TRADES);
+  await shared.execute('create view v as (select s from trades)');
+  const tables = await shared.execute('select table_name, table_type from tables() order by table_name');
+  t.deepEqual(tables.dataset, [
+    ['trades', 'T'],
+    ['v', 'V'],
+  ]);
+  t.regex((await shared.execute('select count() from v')).error ?? '', /stores no rows/);
+  await shared.execute('drop table trades');
+  const views = await shared.execute('select view_name, view_status, invalidation_reason from views()');
+  t.deepEqual(views.dataset, [['v', 'invalid', 'table does not exist [table=trades]']]);
+  for (const [condition, isTrue] of [
+    ["view_status = 'invalid'", true],
+    ["view_status <> 'invalid'", false],
+    ["lower(view_name) in ('w', 'v') and view_status != 'valid'", true],
+    ["view_name not in ('v') or view_name < 'a'", false],
+    ["not (view_name > 'u')", false],
+  ] as const) {
+    const { dataset } = await shared.execute(`select view_name from views() where ${condition}`);
+    t.deepEqual(dataset, isTrue ? [['v']] : [], condition);
+  }
+  const answer = await shared.execute("select view_name from views() where view_name ~ 'v'");
+  t.regex(answer.error ?? '', /stores no rows/);
+});
+
+test('text after a semicolon prevents a statement from being executed', async t => {
+  await shared.execute('drop all');
+  await shared.execute(CREATE_TRADES);
+  for (const sql of [
+    'drop table trades; drop table x',
+    'drop all; create',
+    'truncate table trades; x',
+    'alter table trades alter column v type int; x',
+  ]) {
+    const [, word = ''] = /; (\w+)/.exec(sql) ?? [];
+    t.like(await shared.execute(sql), { error: `unexpected token [${word}]`, position: sql.indexOf(';') + 2 });
+  }
+  t.is((await readDump(shared)).length, 1);
+  t.deepEqual(await shared.execute('drop table trades;; -- gone'), { ddl: 'OK' });
+});
+
+test('the timestamp can be renamed without WAL, and dropped without partitions', async t => {
+  await shared.execute('drop all');
+  await shared.execute('create table b (ts timestamp, a int) timestamp(ts) partition by day bypass wal');
+  await shared.execute('create table n (ts timestamp, a int) timestamp(ts)');
+  await shared.execute('alter table b rename column ts to at');
+  await shared.execute('alter table n drop column ts');
+  t.deepEqual(await readDump(shared), [
+    "CREATE TABLE 'b' ( \n\tat TIMESTAMP,\n\ta INT\n) timestamp(at) PARTITION BY DAY BYPASS WAL;",
+    "CREATE TABLE 'n' ( \n\ta INT\n);",
+  ]);
+});
+
+test('catalogue functions need no SELECT, and SHOW replies as QuestDB 9.3.4 does', async t => {
+  await shared.execute('drop all');
+  await shared.execute(CREATE_TRADES);
+  await shared.execute('create view v as (select s from trades)');
+  await shared.execute('create materialized view m as (select ts, max(v) as v from trades sample by 1h)');
+  const values = 'table_name, maxUncommittedRows, o3MaxLag';
+  for (const [sql, rows] of [
+    ["table_columns('v')", [['s', 'SYMBOL', false, 0, false, 0, 0, false, false]]],
+    ['show columns from v', [['s', 'SYMBOL', false, 0, false, 0, 0, false, false]]],
+    ['show transaction isolation level', [['read committed']]],
+    ['show max_identifier_length', [[63]]],
+    ['show time zone', [['UTC']]],
+    ['show parameters', []],
+    [
+      `select ${values} from tables() order by table_name limit 2`,
+      [
+        ['m', 500_000, -1],
+        ['trades', 500_000, 600_000_000],
+      ],
+    ],
+    [`select ${values} from tables() order by table_name desc limit 1`, [['v', 0, 0]]],
+  ] as const) {
+    t.deepEqual((await shared.execute(sql)).dataset, rows as unknown as unknown[][], sql);
+  }
+  t.deepEqual((await shared.execute('views()')).dataset, (await shared.execute('select * from views()')).dataset);
+  t.is((await shared.execute('tables() order by table_name')).dataset?.length, 3);
+  for (const [sql, position, error] of [
+    ["table_columns('nope')", 14, 'table does not exist [table=nope]'],
+    ['table_columns()', 0, 'function `table_columns` requires arguments: table_columns(STRING constant)'],
+    ['nope()', 0, 'unknown function name: nope()'],
+    ["select * from tables('x')", 14, 'wrong number of arguments for function `tables`; expected: 0, provided: 1'],
+    ['show columns trades', 13, "expected 'from'"],
+    ['show columns', 5, "expected 'from'"],
+    ['show transaction', 16, "expected 'isolation'"],
+  ] as const) {
+    t.like(await shared.execute(sql), { error, position }, sql);
+  }
+});
+
+test('/ping and / reply without a body and without a login', async t => {
+  const ping = await fetch(`${shared.url}/ping`);
+  const root = await fetch(`${shared.url}/`, { redirect: 'manual' });
+  t.deepEqual([ping.status, await ping.text(), root.status, await root.text()], [204, '', 301, '']);
+});
+
+test('a request one byte over the limit is closed without a reply', async t => {
+  const { hostname, port } = new URL(shared.url);
+  const statuses = async (length: number) => {
+    const query = `query=${'+'.repeat(length - 'query='.length)}`;
+    const socket = connect(Number(port), hostname);
+    socket.write(`GET /api/v1/sql/execute?${query} HTTP/1.1\r\n\r\n`);
+    const [first] = await Promise.race([once(socket, 'data'), once(socket, 'close').then(() => [''])]);
+    socket.destroy();
+    return String(first).split('\r\n')[0];
+  };
+  t.is(await statuses(32_207), 'HTTP/1.1 200 OK');
+  t.is(await statuses(32_208), '');
+});
+
+test('a login of the open source edition is required for every request except /settings', async t => {
+  const server = await startSqlserve(t, [], { QDB_HTTP_USER: 'joe', QDB_HTTP_PASSWORD: 's3:cret' });
+  const nobody = await fetch(`${server.url}/exec?query=show+tables`);
+  t.deepEqual([nobody.status, await nobody.text()], [401, 'Unauthorized\r\n']);
+  t.is((await executeAs(server, basic('joe', 'wrong'), 'show tables')).status, 401);
+  t.is((await executeAs(server, basic('joe', 's3:cret'), 'show tables')).status, 200);
+  t.is((await fetch(`${server.url}/settings`)).status, 200);
+});
+
+test('a connection that does not send HTTP, such as a TLS handshake, is closed at once', async t => {
+  const { hostname, port } = new URL(shared.url);
+  const hello = (to: string) => tlsConnect({ host: hostname, port: Number(to), rejectUnauthorized: false });
+  await t.throwsAsync(once(hello(port), 'secureConnect'), { code: 'ECONNRESET' });
+  for (const bytes of ['GARBAGE\r\n', '\n']) {
+    const socket = connect(Number(port), hostname);
+    socket.write(bytes);
+    await once(socket.resume(), 'end');
+  }
+  t.pass();
+});
