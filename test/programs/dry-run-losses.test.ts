@@ -1,0 +1,20 @@
+/*! A dry run ends with status 1 where the run would lose something that nothing allows. */
+import { shell } from '../support/shell.js';
+import { startSqlserve } from '../support/sqlserve.js';
+import { test } from '../support/test.js';
+
+const TABLE = 'CREATE TABLE t (x INT, y INT);';
+
+for (const [what, status, statements, options] of [
+  ['a table that is dropped', 1, 'DROP TABLE t;', ''],
+  ['a table that is dropped, with its name', 0, 'DROP TABLE t;', '--allow-loss drop:t'],
+  ['no table, if the run creates it again', 0, `DROP TABLE t; ${TABLE}`, ''],
+  ['a column, even if its table is created later', 1, `ALTER TABLE t DROP COLUMN y; DROP TABLE t; ${TABLE}`, ''],
+] as const)
+  test(`a dry run loses ${what}`, async t => {
+    const server = await startSqlserve(t);
+    await server.execute(TABLE);
+    const run = await shell(t, { DB: server.url, SQL: statements });
+    const { code, stderr } = await run(`sqlsplit <<< "$SQL" | sqlapply --dry-run --allow ALTER,DROP ${options} $DB`);
+    t.is(code, status, stderr);
+  });
