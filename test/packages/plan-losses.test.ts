@@ -57,7 +57,7 @@ test('the head of a plan says what is done with the rows, and what nothing undoe
   t.deepEqual(remarks.slice(0, 3), [
     "table 'k' (1 row, 900 bytes): copies it, which needs as much free disk; the server does not say how much it has",
     "table 't' (6,000,000 rows, 240 MB): rewrites column 'x'; computes materialized view 'm' from it",
-    "statements that nothing undoes: 10, 11 (ALTER TABLE 'renamed' DROP COLUMN y; DROP MATERIALIZED VIEW 'm')",
+    "nothing undoes statements 10, 11 (ALTER TABLE 'renamed' DROP COLUMN y; DROP MATERIALIZED VIEW 'm')",
   ]);
 });
 

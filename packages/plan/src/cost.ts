@@ -79,14 +79,13 @@ export function describeIrreversible(
 ): string | undefined {
   const found = statements.flatMap(({ statement, lost }, i) => (lost.length > 0 ? [{ statement, n: i + 1 }] : []));
   const [numbers, texts] = [found.map(({ n }) => n), found.map(({ statement }) => describe(statement))];
-  return found.length > 0 ? `${IRREVERSIBLE}${numbers.join(', ')} (${texts.join('; ')})` : undefined;
+  const what = numbers.length === 1 ? 'statement' : 'statements';
+  return found.length > 0 ? `nothing undoes ${what} ${numbers.join(', ')} (${texts.join('; ')})` : undefined;
 }
-
-const IRREVERSIBLE = 'statements that nothing undoes: ';
 
 /** The numbers of the statements that nothing undoes, from the comments before the first statement of a plan. */
 export function parseIrreversible(comments: string): ReadonlySet<number> {
-  const [, numbers = ''] = new RegExp(`^-- ${IRREVERSIBLE}([\\d, ]+) \\(`, 'm').exec(comments) ?? [];
+  const [, numbers = ''] = /^-- nothing undoes statements? ([\d, ]+) \(/m.exec(comments) ?? [];
   return new Set(numbers.split(', ').filter(Boolean).map(Number));
 }
 
