@@ -1,4 +1,5 @@
 /*! Statements to bytes. */
+import type { Transform } from 'node:stream';
 import { MAX_RECORD } from '@sqlpipe/sql';
 import { objectTransform } from 'through2';
 import { StreamError } from './stream-error.js';
@@ -8,7 +9,7 @@ import { StreamError } from './stream-error.js';
  * UTF-8.
  * @throws StreamError for a statement that contains a NUL or a lone surrogate, and for a record over the limit
  */
-export function encodeRecords(maxRecord = MAX_RECORD) {
+export function encodeRecords(maxRecord = MAX_RECORD): Transform {
   let statementCount = 0;
   // At most one item is buffered, because an item may be a large batch.
   const transform = objectTransform({ highWaterMark: 1 }, async (batch: string | string[]) => {
