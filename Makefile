@@ -7,10 +7,10 @@ PREFIX ?= /usr/local
 ROOT = $(abspath $(DESTDIR)/$(PREFIX))
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test lint ci tools nodes bench faults changes conformance versions fuzz api guide package install dist clean
+.PHONY: help build demo test newer-nodes lint lint-yaml image ci tools bench faults changes conformance versions fuzz api guide package install dist clean
 
 help: ## show this list
-	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
 $(INSTALLED): package-lock.json
 	@echo 'Installing what the build needs (npm ci), once; this takes up to a minute.' >&2
@@ -32,18 +32,44 @@ test: build ## run all tests, also against a real QuestDB if Java and Maven are 
 	done
 	@npm run --silent test; status=$$?; tsx scripts/skipped.ts; exit $$status
 
+# What Node itself does for the programs: HTTP and TLS, time and signals; on the oldest also processes, streams, files, terminals.
+NODE_TESTS := $(patsubst %,test/%.test.ts,packages/instance-connection packages/instance-failures servers/instance-questdb \
+  $(addprefix programs/,exit-status instance-names interrupt stream-option timeouts tls wait))
+STREAM_TESTS := $(patsubst %,test/%.test.ts,packages/framing packages/instance packages/records \
+  $(addprefix programs/,common-options existing-objects output pipelines sqlpipe terminal))
+NEWER_NODES := node-22 node-24 node-26
+.PHONY: $(NEWER_NODES)
+
+newer-nodes: $(NEWER_NODES) ## run the tests of what Node does for the programs on Node 22, 24 and 26
+
+node-22: TESTS := $(NODE_TESTS) $(STREAM_TESTS)
+node-24 node-26: TESTS := $(NODE_TESTS)
+$(NEWER_NODES): node-%: build $(NODE_TESTS) $(STREAM_TESTS)
+	@echo 'Node $*'
+	@npm exec --yes --package="node-$$(node -p 'process.platform + "-" + process.arch')@$*" -- sh -c ' \
+	  case $$(node --version) in v$*.*) npm test --silent -- $(TESTS) ;; *) echo "this is not Node $*"; exit 1 ;; esac'
+
 lint: $(INSTALLED) ## check format and style
 	@npm run --silent lint
 
 # One after the other: tests measure time.
 ci: ## run what has to pass before a change is accepted
-	@failed=; for target in tools lint demo test nodes; do $(MAKE) --no-print-directory $$target || failed=1; done; test -z "$$failed"
+	@failed=; for target in tools lint demo test newer-nodes; do $(MAKE) --no-print-directory $$target || failed=1; done; test -z "$$failed"
 
-tools: ## install the commands that tests use (on Debian and Ubuntu)
-	@scripts/tools
+lint-yaml: ## check the workflows and the examples for Kubernetes (with Go)
+	@go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 .github/workflows/*.yml examples/github-*.yaml
+	@go run github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0 -strict -summary examples/kubernetes*.yaml
 
-nodes: build ## run the tests that depend on Node on newer versions of it
-	@scripts/newer-nodes
+image: export COMPOSE_FILE := examples/compose.yaml
+image: ## run the example for Compose twice (with Docker)
+	@docker compose up --build --detach
+	@docker compose wait schema && docker compose run --rm schema 2>&1 | grep ' 3 skipped$$' || { docker compose logs; exit 1; }
+
+tools: $(INSTALLED) ## install the commands that tests use and that are missing (Debian, Ubuntu)
+	@packages=$$(tsx scripts/skipped.ts --packages); test -z "$$packages" || { \
+	  sudo=$$(test "$$(id -u)" = 0 || echo sudo); \
+	  $$sudo apt-get -qq update && $$sudo apt-get -qq -y install $$packages >/dev/null; \
+	}
 
 bench: build ## compare speed and memory with curl, jq and xargs
 	@for tool in curl "$${JQ:-jq}" gnuplot; do \
@@ -93,9 +119,9 @@ dist: build ## make all files of a release: for npm, for machines without Node, 
 	@rm -rf dist
 	@$(MAKE) --no-print-directory package
 	@echo 'Making an executable for each platform; this takes some minutes, and downloads Node once.' >&2
-	@tsx scripts/executable.ts
+	@scripts/executable linux-x64 linux-arm64
 	@echo 'Listing the contents of the release.' >&2
-	@tsx scripts/sbom.ts
+	@scripts/sbom > dist/sqlpipe-$(VERSION).cdx.json
 	@cd dist && sha256sum *.tgz *.tar.gz *.deb *.cdx.json > SHA256SUMS
 
 clean: ## remove everything that the other targets made

@@ -6,11 +6,10 @@
  * PATH; `--quick` uses smaller sizes, and records nothing.
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { version } from '../scripts/bundler.js';
-import { HERE, nodeFor } from '../scripts/executable/nodes.js';
 import { startLatencyProxy } from '../test/support/latency-proxy.js';
 import { openScope } from '../test/support/open-scope.js';
 import { type Server, startServer } from '../test/support/server.js';
@@ -69,12 +68,14 @@ async function measureStart(): Promise<void> {
       ['node -e 0', `${select}node -e 0`],
       SHORT,
     );
-  const executable = `dist/sqlpipe-${version}-${HERE}/bin/sqldump`;
+  const platform = `${process.platform}-${process.arch}`;
+  const executable = `dist/sqlpipe-${version}-${platform}/bin/sqldump`;
+  const [node] = new RegExp(`node-${platform}-.*(?=\\.)`).exec(readFileSync('scripts/node.sha256', 'utf8')) ?? [];
   if (existsSync(executable))
     await comparisons.compare(
       'sqldump --version, the executable',
       `${executable} --version`,
-      ['node -e 0', `${nodeFor(HERE)}/bin/node -e 0`],
+      ['node -e 0', `.cache/${node}/bin/node -e 0`],
       SHORT,
     );
 }

@@ -6,8 +6,6 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { bundleModule, programs } from './bundler.js';
-import { normalizeModes } from './executable/archive.js';
-import { notices } from './notices.js';
 
 const folder = 'dist/package';
 const at = (...path: string[]) => join(folder, ...path);
@@ -31,6 +29,21 @@ function copyDeclarations(library: string, name = 'index.d.ts', copied = new Set
     copyDeclarations(library, `${join(dirname(name), other)}.d.ts`, copied);
 }
 
+/** What others have written and the bundles hold, as `npm query` lists it, with the licenses that have to be distributed with it. */
+function formatNotices(): string {
+  const query = ['query', '.prod:not(.workspace, #sqlpipe)'];
+  const packages: { name: string; version: string; license: string; path: string }[] = JSON.parse(
+    execFileSync('npm', query, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }),
+  );
+  const sections = packages.map(({ name, version, license, path }) => {
+    const file = readdirSync(path).find(file => /^licen[cs]e/i.test(file));
+    if (!file) throw new Error(`${path} has no license`);
+    const text = readFileSync(join(path, file), 'utf8').trimEnd().replace(/^/gm, '    ');
+    return `## ${name} ${version} (${license})\n\n${text}\n`;
+  });
+  return `# Notices\n\nWhat others have written and this package holds.\n\n${sections.join('\n')}`;
+}
+
 rmSync(folder, { recursive: true, force: true });
 for (const name of programs) {
   const scripts = readdirSync(`packages/${name}/dist`).filter(file => file.endsWith('.js'));
@@ -50,7 +63,7 @@ copyDeclarations('api');
 
 for (const file of ['README.md', 'GUIDE.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'docs'])
   cpSync(file, at(file), { recursive: true });
-writeText('NOTICES.md', notices());
+writeText('NOTICES.md', formatNotices());
 const { name, version, description, license, repository, type, engines } = JSON.parse(
   readFileSync('package.json', 'utf8'),
 );
@@ -61,7 +74,8 @@ const keywords = ['questdb', 'schema', 'ddl', 'dump', 'sql', 'migration', 'cli']
 const manifest = { name, version, description, keywords, license, repository, type, engines, bin, man, exports };
 writeText('package.json', `${JSON.stringify(manifest, null, 2)}\n`);
 
-normalizeModes(folder);
+// Those of the usual umask, 022.
+execFileSync('chmod', ['-R', 'u=rwX,go=rX', folder]);
 const [packed] = JSON.parse(
   execFileSync('npm', ['pack', '--json', '--pack-destination', 'dist', `./${folder}`], {
     encoding: 'utf8',

@@ -1,4 +1,7 @@
-/*! The last line of `make test`: the tests that were skipped because a tool is not installed, and how to install it. */
+/*!
+ * The last line of `make test`: the tests that were skipped because a tool is not installed, and how to install it. With
+ * `--packages` only the Debian packages of these tools.
+ */
 import { spawnSync } from 'node:child_process';
 import { argv } from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +11,7 @@ const TOOLS = {
   dot: ['drawings of graphs', 'graphviz'],
   'dpkg-deb': ['Debian packages', 'dpkg'],
   fish: ['completion in fish', 'fish'],
+  jq: ['the executable', 'jq'],
   java: ['a real QuestDB', 'default-jre-headless'],
   mandoc: ['the man pages', 'mandoc'],
   mvn: ['a real QuestDB', 'maven'],
@@ -23,15 +27,18 @@ export type Tool = keyof typeof TOOLS;
 export const isMissing = (tool: string): boolean =>
   spawnSync(tool, ['--version'], { stdio: 'ignore' }).error !== undefined;
 
+const missing = (): Tool[] => (Object.keys(TOOLS) as Tool[]).filter(isMissing);
+const packagesOf = (tools: readonly Tool[]): string => tools.map(tool => TOOLS[tool][1]).join(' ');
+
 /** One line for all tools that are missing; undefined for none. */
 function describeSkipped(): string | undefined {
-  const missing = (Object.keys(TOOLS) as Tool[]).filter(isMissing);
-  if (missing.length === 0) return undefined;
-  const tests = missing.map(tool => `${TOOLS[tool][0]} (no ${tool})`);
-  return `skipped: tests of ${tests.join(', ')}; to run them: sudo apt-get install ${missing.map(tool => TOOLS[tool][1]).join(' ')}`;
+  const tools = missing();
+  if (tools.length === 0) return undefined;
+  const tests = tools.map(tool => `${TOOLS[tool][0]} (no ${tool})`);
+  return `skipped: tests of ${tests.join(', ')}; to run them: sudo apt-get install ${packagesOf(tools)}`;
 }
 
 if (argv[1] === fileURLToPath(import.meta.url)) {
-  const line = describeSkipped();
+  const line = argv[2] === '--packages' ? packagesOf(missing()) : describeSkipped();
   if (line) console.log(line);
 }

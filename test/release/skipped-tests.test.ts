@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { freshFolder } from '../support/folder.js';
 import { test } from '../support/test.js';
 
-const TOOLS = ['dot', 'dpkg-deb', 'fish', 'java', 'mandoc', 'mvn', 'parallel', 'rsync', 'strace', 'zsh'];
+const TOOLS = ['dot', 'dpkg-deb', 'fish', 'java', 'jq', 'mandoc', 'mvn', 'parallel', 'rsync', 'strace', 'zsh'];
 
 test('make test ends with the skipped tests and the command that installs their tools', async t => {
   const folder = await freshFolder(t);
