@@ -1,6 +1,7 @@
 /*! The workflows for GitHub, ours and the examples, checked with GitHub's own parser. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { tsImport } from 'tsx/esm/api';
+import { parse } from 'yaml';
 import { test } from '../support/test.js';
 
 // The parser imports JSON as compilers do, not as Node does.
@@ -29,3 +30,19 @@ for (const path of [...own, ...examples.map(name => `examples/${name}`)])
       [],
     );
   });
+
+test('CI calls targets of the Makefile only', t => {
+  const { jobs } = parse(readFileSync('.github/workflows/test.yml', 'utf8')) as {
+    jobs: Record<string, { steps: { run?: string }[] }>;
+  };
+  const steps = Object.values(jobs).flatMap(job => job.steps.flatMap(({ run }) => run ?? []));
+  const others = steps.filter(run => !run.startsWith('make '));
+  t.deepEqual(others, ['cat docs/COMPATIBILITY.md >> "$GITHUB_STEP_SUMMARY"']);
+  const makefile = readFileSync('Makefile', 'utf8');
+  const targets = steps.flatMap(run => (run.startsWith('make ') ? run.split(' ').slice(1) : []));
+  t.deepEqual(
+    targets.filter(target => !new RegExp(`^${target}:`, 'm').test(makefile)),
+    [],
+  );
+  t.regex(readFileSync('.ci/run', 'utf8'), /^make .*\bci\b/m);
+});
