@@ -3,6 +3,7 @@
  * built programs, read from both and compared; so are some large schemas. There is no list of expected failures.
  */
 import { CORPUS } from '../test/support/corpus.js';
+import { openScope } from '../test/support/open-scope.js';
 import { startServer } from '../test/support/server.js';
 import { copyAll, type WithServers } from './conformance/copy.js';
 import { type Scenario, scenarios } from './conformance/corpus.js';
@@ -22,8 +23,7 @@ const SETTINGS = {
 const withServers =
   (settings: NodeJS.ProcessEnv): WithServers =>
   async work => {
-    const ends: (() => Promise<void>)[] = [];
-    const scope = { teardown: (end: () => Promise<void>) => void ends.push(end) };
+    const scope = openScope();
     const start = async () => {
       const env = { ...SETTINGS, ...settings };
       return new Database(
@@ -33,7 +33,7 @@ const withServers =
     try {
       await work(...(await Promise.all([start(), start()])));
     } finally {
-      await Promise.all(ends.map(end => end()));
+      await scope.end();
     }
   };
 

@@ -30,105 +30,24 @@ function allowErrors<T>(work: () => T, ...refusals: (new (...args: never[]) => E
   }
 }
 
-/** Text of words and characters that are meaningful to a reader, and of random characters. */
-const textOf = (...words: string[]) =>
-  fc
-    .array(fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...words) }, fc.string({ unit: 'binary', maxLength: 4 })), {
-      maxLength: 40,
-    })
-    .map(parts => parts.join(''));
+/** Text of words that are meaningful to a reader, separated here by bars, and of random characters. */
+const textOf = (words: string) => {
+  const word = fc.constantFrom(...words.split('|'));
+  const part = fc.oneof({ weight: 4, arbitrary: word }, fc.string({ unit: 'binary', maxLength: 4 }));
+  return fc.array(part, { maxLength: 40 }).map(parts => parts.join(''));
+};
 
 const sqlText = textOf(
-  "'",
-  '"',
-  '`',
-  '--',
-  '/*',
-  '*/',
-  '(',
-  ')',
-  ';',
-  '\n',
-  '\0',
-  ' ',
-  'CREATE TABLE',
-  "'t'",
-  'VIEW',
-  ' AS ( \n',
-  '\n);',
-  'timestamp(',
-  'IN VOLUME',
-  ',',
-  'x INT',
-  '-- a: incomplete: b\n',
+  `'|"|\`|--|/*|*/|(|)|;|\n|\0| |CREATE TABLE|'t'|VIEW| AS ( \n|\n);|timestamp(|IN VOLUME|,|x INT|-- a: incomplete: b\n`,
 );
-const jsonText = textOf(
-  '{"dataset":[',
-  '["',
-  '"]',
-  '],"count":',
-  '1',
-  '}',
-  ',',
-  '"error":"',
-  '"',
-  '\\u',
-  '\\',
-  'd83d',
-  '[',
-  ']',
-  '{',
-  ':',
-  'null',
-  '-1e9',
-  '\n',
-  '"query":',
-);
+const jsonText = textOf('{"dataset":[|["|"]|],"count":|1|}|,|"error":"|"|\\u|\\|d83d|[|]|{|:|null|-1e9|\n|"query":');
 const addressText = textOf(
-  'http://',
-  'https::',
-  'addr=',
-  ';',
-  ':',
-  '/',
-  '@',
-  'user',
-  'password=',
-  '[::1]',
-  '127.0.0.1',
-  '9000',
-  '%',
-  '?',
-  '#',
-  '..',
-  'localhost',
-  ' ',
-  'token=',
+  'http://|https::|addr=|;|:|/|@|user|password=|[::1]|127.0.0.1|9000|%|?|#|..|localhost| |token=',
 );
 
 /** Words of netrc files and of instances.toml alike. */
 const secretsText = textOf(
-  'machine ',
-  '127.0.0.1 ',
-  'default ',
-  'login ',
-  'password ',
-  'macdef init\n',
-  '"',
-  '\\',
-  '#',
-  '\n',
-  '\n\n',
-  '[here]\n',
-  'url = "http://127.0.0.1:9"\n',
-  'user = ',
-  'timeout = ',
-  'password_file = "p"\n',
-  'protected = true\n',
-  '1e999',
-  "'''",
-  '=',
-  '[',
+  `machine |127.0.0.1 |default |login |password |macdef init\n|"|\\|#|\n|\n\n|[here]\n|url = "http://127.0.0.1:9"\n|user = |timeout = |password_file = "p"\n|protected = true\n|1e999|'''|=|[`,
 );
 
 const bytesOf = (text: fc.Arbitrary<string>) =>

@@ -1,14 +1,13 @@
 /*!
  * Measures how time and memory grow with hostile input: each program is run on n and on 2n bytes. A program fails if it
  * needs more than 2.6 times as much of either, exceeds its limit or crashes. BYTES (250,000) is n; ONLY selects inputs by
- * name. With --table it measures 250 kB, 500 kB and 1 MB, and prints the results.
+ * name.
  */
 import { INPUTS, type Input } from './growth/inputs.js';
 import { type Run, run } from './growth/run.js';
 
 const BYTES = Number(process.env.BYTES ?? 250_000);
 const ONLY = process.env.ONLY ?? '';
-const TABLE = process.argv.includes('--table');
 
 /** The maximum ratio of the costs of 2n and n bytes, without the costs of starting. */
 const MAX_RATIO = 2.6;
@@ -37,23 +36,13 @@ async function findProblem(input: Input): Promise<string> {
   return runs.map(describeCrash).find(Boolean) ?? describeGrowth(input, runs);
 }
 
-const cell = ({ seconds, mebibytes }: Run): string => `${seconds.toFixed(2)} s, ${mebibytes.toFixed(0)} MiB`;
-
-if (TABLE) console.log('| input | program | 250 kB | 500 kB | 1 MB |\n| --- | --- | --- | --- | --- |');
 let failures = 0;
 const inputs = INPUTS.filter(({ what, program }) => `${program}: ${what}`.includes(ONLY));
 for (const input of inputs) {
-  const name = `\`${input.what.replaceAll('|', '\\|')}\` | ${input.program}`;
-  if (TABLE) {
-    const cells: string[] = [];
-    for (const bytes of [250_000, 500_000, 1_000_000]) cells.push(cell(await run(input, bytes)));
-    console.log(`| ${name} | ${cells.join(' | ')} |`);
-    continue;
-  }
   // Measured again, since other work on the machine can make anything slow.
   const wrong = (await findProblem(input)) && (await findProblem(input));
   if (wrong) console.log(`growth, ${input.program}: ${input.what}: FAILED: ${wrong}`);
   if (wrong) failures++;
 }
-if (!TABLE) console.log(`growth: ${inputs.length} inputs, ${failures} failed`);
+console.log(`growth: ${inputs.length} inputs, ${failures} failed`);
 if (failures) process.exitCode = 1;

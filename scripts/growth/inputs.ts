@@ -67,28 +67,7 @@ const says =
   (bytes: number): Answers =>
   () => ({ status, body: body(bytes) });
 
-const FLOODS = [
-  '/-',
-  '-',
-  '/',
-  '*',
-  '/*',
-  '*/',
-  '(',
-  ')',
-  '()',
-  '+',
-  ';',
-  ' ',
-  '\n',
-  "'",
-  '"',
-  '`',
-  "''",
-  'a ',
-  'a,',
-  'a;',
-];
+const FLOODS = [...`/- - / * /* */ ( ) () + ; ' " \` '' a, a;`.split(' '), ' ', '\n', 'a '];
 const COMMENTS = [
   '/*--*/a;',
   "/*'*/a;",

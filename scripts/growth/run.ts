@@ -1,10 +1,11 @@
 /*! Runs a built program on an input and measures its processor time and memory. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { freshFolder } from '../../test/support/folder.js';
+import { openScope } from '../../test/support/open-scope.js';
 import type { Input } from './inputs.js';
 import { startStub } from './stub.js';
 
@@ -24,17 +25,17 @@ const MAX_SECONDS = 120;
 
 /** Runs the program of an input on about this many bytes. */
 export async function run({ program, stdin, file, reply }: Input, bytes: number): Promise<Run> {
-  const folder = mkdtempSync(join(tmpdir(), 'sqlpipe-growth-'));
-  const server = reply && (await startStub(reply(bytes)));
+  const scope = openScope();
   try {
+    const folder = await freshFolder(scope);
+    const url = reply ? await startStub(scope, reply(bytes)) : '';
     writeFileSync(join(folder, 'in'), stdin?.(bytes) ?? '');
     if (file) writeFileSync(join(folder, 'file.sql'), file(bytes));
-    const words = { '{url}': server?.url ?? '', '{folder}': join(folder, 'out'), '{file}': join(folder, 'file.sql') };
+    const words = { '{url}': url, '{folder}': join(folder, 'out'), '{file}': join(folder, 'file.sql') };
     const [name = '', ...args] = program.split(' ').map(word => words[word as keyof typeof words] ?? word);
     return await measure(resolve('node_modules/.bin', name), args, join(folder, 'in'));
   } finally {
-    rmSync(folder, { recursive: true });
-    await server?.close();
+    await scope.end();
   }
 }
 

@@ -10,7 +10,13 @@ const [BEFORE_COMMAND, BEFORE_OUTPUT] = [1.6, 0.6];
 const TAB = 8;
 
 /** Classes in the picture for escape codes; other codes reset the style. */
-const CLASSES: Readonly<Record<string, string>> = { 1: 'bold', 31: 'red', 32: 'green', 33: 'yellow', 36: 'cyan' };
+const CLASSES: Readonly<Record<string, string>> = {
+  1: 'bold',
+  31: 'red',
+  32: 'green',
+  33: 'yellow',
+  36: 'cyan',
+};
 
 /** Characters with the same style. */
 interface Span {
@@ -27,17 +33,18 @@ interface Line {
 export function drawRecording(steps: readonly Step[]): string {
   const lines: Line[] = [];
   let time = 0;
+  const add = (text: string) => {
+    for (const line of wrap(text)) lines.push({ spans: parseColors(line), appears: time });
+  };
   for (const { command, output } of steps) {
     if (lines.length) lines.push({ spans: [], appears: time });
     time += BEFORE_COMMAND;
-    for (const text of command.split('\n')) lines.push(...wrap([prompt, { text, className: 'bold' }], time));
+    for (const text of command.split('\n')) add(`\x1b[32m$ \x1b[1m${text}`);
     time += BEFORE_OUTPUT;
-    for (const text of output.replace(/\n$/, '').split('\n')) lines.push(...wrap(parseColors(expandTabs(text)), time));
+    for (const text of output.replace(/\n$/, '').split('\n')) add(expandTabs(text));
   }
   return drawLines(lines);
 }
-
-const prompt: Span = { text: '$ ', className: 'green' };
 
 const expandTabs = (line: string): string =>
   line.replace(/([^\t]*)\t/g, (_, before: string) => before.padEnd((Math.floor(before.length / TAB) + 1) * TAB));
@@ -51,26 +58,11 @@ function parseColors(line: string): Span[] {
   return [{ text: first, className: undefined }, ...colored].filter(({ text }) => text);
 }
 
-/** Wraps a long line at blanks, or anywhere if it has none. */
-function wrap(spans: readonly Span[], appears: number): Line[] {
-  const left = spans.map(span => ({ ...span }));
-  const plain = spans.map(({ text }) => text).join('');
-  const pieces = plain.match(new RegExp(`.{1,${COLUMNS}}(?= |$) ?|.{1,${COLUMNS}}`, 'g')) ?? [''];
-  return pieces.map(({ length }) => ({ spans: takeCharacters(left, length), appears }));
-}
-
-/** Removes the first characters from spans, and returns them. */
-function takeCharacters(spans: Span[], count: number): Span[] {
-  const taken: Span[] = [];
-  let first = spans[0];
-  for (let left = count; first && left > 0; first = spans[0]) {
-    const text = first.text.slice(0, left);
-    taken.push({ ...first, text });
-    left -= text.length;
-    first.text = first.text.slice(text.length);
-    if (!first.text) spans.shift();
-  }
-  return taken;
+/** Wraps a long line at blanks, or anywhere if it has none; escape codes have no width, and end with their line. */
+function wrap(line: string): readonly string[] {
+  const code = '(?:\\x1b\\[[\\d;]*m)*';
+  const piece = `(?:${code}.){1,${COLUMNS}}${code}`;
+  return line.match(new RegExp(`${piece}(?= |$) ?|${piece}`, 'g')) ?? [''];
 }
 
 function drawLines(lines: readonly Line[]): string {
