@@ -37,20 +37,13 @@ const withServers =
     }
   };
 
-/** Groups scenarios that need the same settings of the server. */
-function groupBySettings(all: Scenario[]): Scenario[][] {
-  const lots = new Map<string, Scenario[]>();
-  for (const scenario of all) {
-    const key = JSON.stringify(scenario.settings);
-    lots.set(key, [...(lots.get(key) ?? []), scenario]);
-  }
-  return [...lots.values()];
-}
-
 if (!CORPUS) console.error('conformance: no recordings; set CORPUS to their folder');
-const recorded = CORPUS ? groupBySettings(scenarios(CORPUS)) : [];
+const recorded = CORPUS ? scenarios(CORPUS) : [];
+const settingsOf = ({ settings }: Scenario) => JSON.stringify(settings);
+/** Those that need the same settings of the server. */
+const lots = [...new Set(recorded.map(settingsOf))].map(key => recorded.filter(each => settingsOf(each) === key));
 const totals = { scenarios: 0, notTaken: 0, objects: 0, equal: 0, short: 0 };
-for (const lot of [...large.map(scenario => [scenario]), ...recorded]) {
+for (const lot of [...large.map(scenario => [scenario]), ...lots]) {
   const { objects, equal, notTaken, short } = await copyAll(lot, withServers(lot[0]?.settings ?? {}));
   for (const line of notTaken) console.log(`rejected by the source: ${line}`);
   for (const line of short) console.log(`fell short: ${line}`);

@@ -30,14 +30,8 @@ interface Share {
 }
 
 const byFlaw = new Map<string, Share>();
-const byVerdict = new Map<string, Share>();
-const classes = new Map<string, { count: number; example: string }>();
+const classes = new Map<string, number>();
 let [unknown, unstable, wrongStatus, changed, failed, withRejects] = [0, 0, 0, 0, 0, 0];
-
-const count = (shares: Map<string, Share>, key: string, isEqual: number): void => {
-  const { equal, all } = shares.get(key) ?? { equal: 0, all: 0 };
-  shares.set(key, { equal: equal + isEqual, all: all + 1 });
-};
 
 function add(comparison: Comparison, timeDependent: readonly number[]): void {
   const { stream, status, failure } = comparison;
@@ -51,16 +45,13 @@ function add(comparison: Comparison, timeDependent: readonly number[]): void {
   unstable += comparison.differences.length - differences.length;
   withRejects += Number(status.run !== 0);
   for (const verdict of comparison.run.filter(each => !leftOut.has(each))) {
-    const isEqual = Number(!differing.has(verdict));
-    count(byFlaw, stream.flaw, isEqual);
-    count(byVerdict, verdict.result, isEqual);
+    const { equal, all } = byFlaw.get(stream.flaw) ?? { equal: 0, all: 0 };
+    byFlaw.set(stream.flaw, { equal: equal + Number(!differing.has(verdict)), all: all + 1 });
   }
   for (const difference of differences) {
-    const example = formatDifference(stream, difference);
-    console.log(example);
+    console.log(formatDifference(stream, difference));
     const key = classify(difference);
-    const known = classes.get(key);
-    classes.set(key, { count: (known?.count ?? 0) + 1, example: known?.example ?? example });
+    classes.set(key, (classes.get(key) ?? 0) + 1);
   }
   if (failure) {
     failed++;
@@ -78,19 +69,7 @@ function add(comparison: Comparison, timeDependent: readonly number[]): void {
   }
 }
 
-function print(title: string, shares: ReadonlyMap<string, Share>): void {
-  console.log(`\n${title}`);
-  for (const [key, { equal, all }] of [...shares].toSorted(([one], [other]) => (one < other ? -1 : 1)))
-    console.log(`${percent({ equal, all }).padStart(8)}  ${equal} of ${all}  ${key}`);
-}
-
 const percent = ({ equal, all }: Share): string => `${((100 * equal) / (all || 1)).toFixed(1)} %`;
-
-const total = (): Share =>
-  [...byFlaw.values()].reduce((sum, { equal, all }) => ({ equal: sum.equal + equal, all: sum.all + all }), {
-    equal: 0,
-    all: 0,
-  });
 
 const scope = openScope();
 try {
@@ -120,11 +99,12 @@ try {
 }
 
 console.log('\nclasses of differences');
-for (const [key, { count, example }] of [...classes].toSorted(([, one], [, other]) => other.count - one.count))
-  console.log(`${count} × ${key}\n    ${example.replaceAll('\n', '\n    ')}`);
-print('equal verdicts by kind of error', byFlaw);
-print('equal verdicts by the result of the run', byVerdict);
-const { equal, all } = total();
+for (const [key, count] of [...classes].toSorted(([, one], [, other]) => other - one)) console.log(`${count} × ${key}`);
+console.log('\nequal verdicts by kind of error');
+for (const [flaw, share] of [...byFlaw].toSorted(([one], [other]) => (one < other ? -1 : 1)))
+  console.log(`${percent(share).padStart(8)}  ${share.equal} of ${share.all}  ${flaw}`);
+const sum = (key: keyof Share): number => [...byFlaw.values()].reduce((sum, share) => sum + share[key], 0);
+const [equal, all] = [sum('equal'), sum('all')];
 console.log(`
 seeds ${SEED} to ${SEED + STREAMS - 1}: ${STREAMS} streams, ${withRejects} of them with a rejection
 ${equal} of ${all} verdicts equal: ${percent({ equal, all })}; ${unknown} more unknown, ${unstable} more that depend on time

@@ -1,6 +1,7 @@
 /*! Copies databases of scenarios with the built programs and compares each object with its copy. */
-import { execFile } from 'node:child_process';
 import { foldCase, identify } from '@sqlpipe/sql';
+import { openScope } from '../../test/support/open-scope.js';
+import { shell } from '../../test/support/shell.js';
 import type { Scenario } from './corpus.js';
 import { type Database, RejectedError } from './database.js';
 
@@ -81,11 +82,24 @@ async function renameNew(source: Database, before: ReadonlySet<string>, id: stri
 }
 
 async function copy(source: Database, target: Database, total: Result): Promise<void> {
-  const dump = await run('sqldump', [source.url]);
-  const replay = await run('sqlapply', ['--keep-going', target.url], dump.stdout);
-  const again = await run('sqldump', [target.url]);
-  const [wanted, found] = [await source.shown(), await target.shown()];
+  const scope = openScope();
+  try {
+    const run = await shell(scope, { SRC: source.url, DST: target.url });
+    for (const command of ['sqldump $SRC > dump', 'sqlapply --keep-going $DST < dump']) {
+      const { code, stderr } = await run(command);
+      if (code !== 0) total.short.push(`${command} ended with ${code}\n${indent(stderr)}`);
+    }
+    const isEqual = await compareAll(source, target, total);
+    const { code } = await run('sqldump $DST | cmp --silent dump');
+    if (isEqual && code !== 0) total.short.push('the copy dumps as another stream');
+  } finally {
+    await scope.end();
+  }
+}
 
+/** Returns whether all objects of the source have an equal copy. */
+async function compareAll(source: Database, target: Database, total: Result): Promise<boolean> {
+  const [wanted, found] = [await source.shown(), await target.shown()];
   total.objects += wanted.size;
   let equal = 0;
   for (const [name, { definition, columns }] of wanted) {
@@ -95,27 +109,7 @@ async function copy(source: Database, target: Database, total: Result): Promise<
       total.short.push(`${name}: ${copied ? `${columns} became ${copied.columns}` : 'missing'}\n${indent(definition)}`);
   }
   total.equal += equal;
-  if (dump.status !== 0) total.short.push(`sqldump ended with ${dump.status}\n${indent(dump.stderr)}`);
-  if (replay.status !== 0) total.short.push(`sqlapply ended with ${replay.status}\n${indent(replay.stderr)}`);
-  if (equal === wanted.size && !again.stdout.equals(dump.stdout)) total.short.push('the copy dumps as another stream');
+  return equal === wanted.size;
 }
 
 const indent = (text: string): string => text.trimEnd().replace(/^/gm, '    ');
-
-/** Runs a built program; resolves to its output and status. */
-function run(
-  program: string,
-  args: string[],
-  input?: Buffer,
-): Promise<{ status: unknown; stdout: Buffer; stderr: string }> {
-  return new Promise(resolve => {
-    const child = execFile(
-      process.execPath,
-      [`packages/${program}/bin/${program}.js`, ...args],
-      { encoding: 'buffer', maxBuffer: 1 << 30 },
-      (error, stdout, stderr) => resolve({ status: error ? error.code : 0, stdout, stderr: stderr.toString() }),
-    );
-    child.stdin?.on('error', () => {}); // the program may end before it has read all
-    child.stdin?.end(input);
-  });
-}

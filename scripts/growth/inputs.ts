@@ -98,86 +98,47 @@ const expressions = (bytes: number): string =>
 const variables = (bytes: number): string =>
   `declare @a0 := (select x from ${tables(bytes / 2)}), ${numbered(bytes / 2, i => `@a${i + 1} := @a${i}`).join(', ')} select @a1`;
 
+/** Streams about dependencies. */
+const STREAMS: Record<string, (bytes: number) => string> = {
+  'with c0 as (… from t0,…,tn), c1 as (… from c0), …': viewRecord(expressions),
+  'declare @a1 := @a0, @a2 := @a1, …': viewRecord(variables),
+  'names under deep parentheses': viewRecord(
+    bytes => `select ${'('.repeat(bytes / 4)}${repeatTo('@a,', bytes / 2)}a${')'.repeat(bytes / 4)} from t`,
+  ),
+  'tables under deep subqueries': viewRecord(bytes =>
+    nested('select * from (', `select * from ${repeatTo('a,', bytes / 2)}b`, ')', bytes / 2),
+  ),
+  'a variable of many tables used many times': viewRecord(
+    bytes => `declare @a := (select x from ${tables(bytes / 2)}) select ${repeatTo('@a,', bytes / 2)}1 from t`,
+  ),
+  'expressions within each other': viewRecord(bytes => nested('with a as (', 'select 1', ') select * from a', bytes)),
+  'views, each of the next': bytes => stream(chain(bytes)),
+  'views, each of the one before': bytes => stream(chain(bytes).reverse()),
+  'views, each of the next, in a circle of two at the end': bytes =>
+    stream([...chain(bytes), "CREATE VIEW 'y' AS (\nselect * from z\n)", "CREATE VIEW 'z' AS (\nselect * from y\n)"]),
+  'views in one large circle': bytes => {
+    const all = chain(bytes);
+    return stream([...all, `CREATE VIEW 'v${all.length}' AS (\nselect * from v0\n)`]);
+  },
+  'materialized views, each of the next and of a view over a long chain': bytes =>
+    stream([
+      ...chain(bytes / 2),
+      ...numbered(
+        bytes / 2,
+        i =>
+          `CREATE MATERIALIZED VIEW 'm${i}' WITH BASE 'm${i + 1}' REFRESH MANUAL AS (\nselect * from m${i + 1} join v0\n)`,
+      ),
+    ]),
+  'grant select on a,a,…': bytes => record(`GRANT select on ${repeatTo('a,', bytes)}a to b`),
+  'grant … to a,a,…': bytes => record(`GRANT select on t to ${repeatTo('a,', bytes)}a`),
+  'grant … to a.a.…': bytes => record(`GRANT select on t to ${repeatTo('a.', bytes)}a`),
+  'owned by, again and again': bytes => record(`CREATE TABLE t (x INT) ${repeatTo('OWNED BY a ', bytes)}`),
+  'owned by a.a.…': bytes => record(`CREATE TABLE t (x INT) OWNED BY ${repeatTo('a.', bytes)}a`),
+};
+
 const SCHEMAS: Input[] = [
   ...['sqlsort', 'sqlgrep --with-deps v'].flatMap((program): Input[] => [
-    { what: 'with c0 as (… from t0,…,tn), c1 as (… from c0), …', program, stdin: viewRecord(expressions) },
-    { what: 'declare @a1 := @a0, @a2 := @a1, …', program, stdin: viewRecord(variables) },
-    {
-      what: 'names under deep parentheses',
-      program,
-      stdin: viewRecord(
-        bytes => `select ${'('.repeat(bytes / 4)}${repeatTo('@a,', bytes / 2)}a${')'.repeat(bytes / 4)} from t`,
-      ),
-    },
-    {
-      what: 'tables under deep subqueries',
-      program,
-      stdin: viewRecord(bytes =>
-        nested('select * from (', `select * from ${repeatTo('a,', bytes / 2)}b`, ')', bytes / 2),
-      ),
-    },
-    {
-      what: 'a variable of many tables used many times',
-      program,
-      stdin: viewRecord(
-        bytes => `declare @a := (select x from ${tables(bytes / 2)}) select ${repeatTo('@a,', bytes / 2)}1 from t`,
-      ),
-    },
-    {
-      what: 'expressions within each other',
-      program,
-      stdin: viewRecord(bytes => nested('with a as (', 'select 1', ') select * from a', bytes)),
-    },
-    { what: 'views, each of the next', program, stdin: bytes => stream(chain(bytes)) },
-    { what: 'views, each of the one before', program, stdin: bytes => stream(chain(bytes).reverse()) },
-    {
-      what: 'views, each of the next, in a circle of two at the end',
-      program,
-      stdin: bytes =>
-        stream([
-          ...chain(bytes),
-          "CREATE VIEW 'y' AS (\nselect * from z\n)",
-          "CREATE VIEW 'z' AS (\nselect * from y\n)",
-        ]),
-    },
-    {
-      what: 'views in one large circle',
-      program,
-      stdin: bytes => {
-        const all = chain(bytes);
-        return stream([...all, `CREATE VIEW 'v${all.length}' AS (\nselect * from v0\n)`]);
-      },
-    },
-    {
-      what: 'materialized views, each of the next and of a view over a long chain',
-      program,
-      stdin: bytes =>
-        stream([
-          ...chain(bytes / 2),
-          ...numbered(
-            bytes / 2,
-            i =>
-              `CREATE MATERIALIZED VIEW 'm${i}' WITH BASE 'm${i + 1}' REFRESH MANUAL AS (\nselect * from m${i + 1} join v0\n)`,
-          ),
-        ]),
-    },
-    {
-      what: 'grant select on a,a,…',
-      program,
-      stdin: bytes => record(`GRANT select on ${repeatTo('a,', bytes)}a to b`),
-    },
-    { what: 'grant … to a,a,…', program, stdin: bytes => record(`GRANT select on t to ${repeatTo('a,', bytes)}a`) },
-    { what: 'grant … to a.a.…', program, stdin: bytes => record(`GRANT select on t to ${repeatTo('a.', bytes)}a`) },
-    {
-      what: 'owned by, again and again',
-      program,
-      stdin: bytes => record(`CREATE TABLE t (x INT) ${repeatTo('OWNED BY a ', bytes)}`),
-    },
-    {
-      what: 'owned by a.a.…',
-      program,
-      stdin: bytes => record(`CREATE TABLE t (x INT) OWNED BY ${repeatTo('a.', bytes)}a`),
-    },
+    ...Object.entries(STREAMS).map(([what, stdin]): Input => ({ what, program, stdin })),
     { what: 'many small statements', program, many: true, stdin: bytes => repeatTo('a;\0', bytes) },
   ]),
   {
@@ -242,6 +203,17 @@ const ROWS: Record<string, (bytes: number) => Iterable<string>> = {
   'many small rows': bytes => numbered(bytes, () => 'a;'),
 };
 
+const REPLIES: Record<string, (bytes: number) => Answers> = {
+  'a reply of many keys': says(bytes => `{${numbered(bytes, i => `"${i}":1`).join(',')},"ddl":"OK","dataset":[]}`),
+  'a reply of [[],[],…]': says(bytes => `{"dataset":[${repeatTo('[],', bytes)}[]]}`),
+  'a reply of [[0],[0],…]': says(bytes => `{"dataset":[${repeatTo('[0],', bytes)}[0]]}`),
+  'a reply of ["",…] in one row': says(bytes => `{"dataset":[[${repeatTo('"",', bytes)}""]]}`),
+  'a reply of ["a","T"] rows': says(bytes => `{"dataset":[${repeatTo('["a","T"],', bytes)}["a","T"]]}`),
+  'a reply of blanks': says(bytes => repeatTo(' ', bytes)),
+  'a long rejection': says(bytes => `{"error":"${repeatTo('a', bytes)}","position":1}`, 400),
+  'a long page': says(bytes => `<p>${repeatTo('a', bytes)}`, 404),
+};
+
 const SERVERS: Input[] = [
   ...Object.entries(ROWS).flatMap(([what, all]): Input[] => [
     { what, program: 'sqldump {url}', reply: dumps(all) },
@@ -253,49 +225,11 @@ const SERVERS: Input[] = [
       file: bytes => [...all(bytes)].join(';\n'),
     },
   ]),
-  ...['sqlapply {url}', 'sqldump --via catalogue {url}', 'sqldump {url}'].flatMap((program): Input[] => {
-    const stdin = () => record('CREATE TABLE t (x INT)');
-    return [
-      {
-        what: 'a reply of many keys',
-        program,
-        stdin,
-        reply: says(bytes => `{${numbered(bytes, i => `"${i}":1`).join(',')},"ddl":"OK","dataset":[]}`),
-      },
-      {
-        what: 'a reply of [[],[],…]',
-        program,
-        stdin,
-        reply: says(bytes => `{"dataset":[${repeatTo('[],', bytes)}[]]}`),
-      },
-      {
-        what: 'a reply of [[0],[0],…]',
-        program,
-        stdin,
-        reply: says(bytes => `{"dataset":[${repeatTo('[0],', bytes)}[0]]}`),
-      },
-      {
-        what: 'a reply of ["",…] in one row',
-        program,
-        stdin,
-        reply: says(bytes => `{"dataset":[[${repeatTo('"",', bytes)}""]]}`),
-      },
-      {
-        what: 'a reply of ["a","T"] rows',
-        program,
-        stdin,
-        reply: says(bytes => `{"dataset":[${repeatTo('["a","T"],', bytes)}["a","T"]]}`),
-      },
-      { what: 'a reply of blanks', program, stdin, reply: says(bytes => repeatTo(' ', bytes)) },
-      {
-        what: 'a long rejection',
-        program,
-        stdin,
-        reply: says(bytes => `{"error":"${repeatTo('a', bytes)}","position":1}`, 400),
-      },
-      { what: 'a long page', program, stdin, reply: says(bytes => `<p>${repeatTo('a', bytes)}`, 404) },
-    ];
-  }),
+  ...['sqlapply {url}', 'sqldump --via catalogue {url}', 'sqldump {url}'].flatMap(program =>
+    Object.entries(REPLIES).map(
+      ([what, reply]): Input => ({ what, program, stdin: () => record('CREATE TABLE t (x INT)'), reply }),
+    ),
+  ),
 ];
 
 /** All of them. */
