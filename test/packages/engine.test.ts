@@ -61,6 +61,15 @@ test('what a statement does to tables, columns and keys', async t => {
       ],
     ],
     ['alter table trades alter column sym add index', ["rewritten: builds the index of column 'sym'"]],
+    ['alter table other rename column v to w', []],
+    [
+      'alter table trades rename column sym to symbol',
+      [
+        ...over('rename column operation'),
+        "invalidated: invalidates view 'big': Invalid column: sym",
+        "invalidated: invalidates view 'bigger': Invalid column: sym",
+      ],
+    ],
     ['alter table trades dedup disable', ['lost keys: switches deduplication off']],
     ['alter table trades dedup enable upsert keys(ts)', ["lost keys: removes dedup key 'sym'"]],
     ['alter table trades set ttl 2 days', ["lost ttl: expires rows of table 'trades' that are older than 2 DAYS"]],
@@ -118,6 +127,27 @@ test('a full refresh makes the views over a view invalid', async t => {
   ]);
 });
 
+test('a view of all columns of a query that gives fewer columns cannot be refreshed', async t => {
+  const hourly = (values: string) => `(select ts, ${values} from trades sample by 1h)`;
+  const engine = loaded(undefined, [
+    TRADES,
+    `CREATE VIEW 'wide' AS ( \n${hourly('max(price) high, min(price) low')}\n);`,
+    "CREATE MATERIALIZED VIEW 'all' WITH BASE 'trades' REFRESH IMMEDIATE AS (\nselect * from wide\n) PARTITION BY DAY;",
+  ]);
+  t.deepEqual(await effectsOf(engine, `alter view wide as ${hourly('max(price) high')}`), [
+    "invalidated: invalidates materialized view 'all': its query gives columns of other types",
+  ]);
+});
+
+test('a comma before FROM is accepted, as QuestDB does', async t => {
+  const engine = loaded();
+  await effectsOf(engine, 'create view v as (select ts, qty, from trades)');
+  t.deepEqual(await effectsOf(engine, 'alter table trades rename column qty to quantity'), [
+    ...over('rename column operation'),
+    ...['big', 'bigger', 'v'].map(name => `invalidated: invalidates view '${name}': Invalid column: qty`),
+  ]);
+});
+
 test('what the server says of views is their state before', async t => {
   const health = {
     invalid: new Map([
@@ -130,6 +160,11 @@ test('what the server says of views is their state before', async t => {
   t.deepEqual(await effectsOf(engine, 'alter table trades drop column qty'), [
     "lost drop: loses column 'qty'",
     "invalidated: invalidates view 'big': Invalid column: qty",
+  ]);
+  // A view that was never refreshed stays valid, but not over an invalid one.
+  t.deepEqual(await effectsOf(loaded({ health: { neverRefreshed: new Set(['m2']) } }), 'truncate table trades'), [
+    "lost drop: loses all rows of table 'trades'",
+    ...over('truncate operation'),
   ]);
   t.deepEqual(await effectsOf(loaded({ health: { neverRefreshed: new Set(['m1']) } }), 'drop table trades'), [
     "lost drop: loses table 'trades' and its rows",
@@ -177,6 +212,10 @@ test('principals and grants that go with what is dropped', async t => {
     engine.statements().filter(statement => !DUMP.includes(statement)),
     acl,
   );
+  await effectsOf(engine, 'grant update on trades(qty) to staff with grant option');
+  await effectsOf(engine, 'alter table trades rename column qty to quantity');
+  t.true(engine.statements().includes('GRANT UPDATE ON trades(quantity) TO staff WITH GRANT OPTION;'));
+  await effectsOf(engine, 'revoke update on trades(quantity) from staff');
   t.deepEqual(await effectsOf(engine, 'alter table other drop column v'), [
     "lost drop: loses column 'v'",
     "removed: removes 1 grant on column 'v'",

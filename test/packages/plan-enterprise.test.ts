@@ -1,5 +1,6 @@
 /*! Plans for schemas with access control: what sqldiff --alter makes of users, groups, rights, owners and storage policies. */
-import { planChanges } from '@sqlpipe/plan';
+import { planChanges, plannedPermissions, printPlan } from '@sqlpipe/plan';
+import { identify } from '@sqlpipe/sql';
 import { enterprisePair } from '../support/enterprise-pairs.js';
 import { executeAll, lossesOf, textsOf } from '../support/plans.js';
 import { test } from '../support/test.js';
@@ -15,6 +16,14 @@ test('plans for random pairs with access control lead where they should, and a s
     const result = await executeAll(before, textsOf(plan));
     const again = await planChanges(after, result, { renamed, allowLoss });
     t.deepEqual(textsOf(again), [], `seed ${seed}: ${changes}`);
+    const printed = printPlan(plan, before);
+    const { verbs } = plannedPermissions(printed[0] ?? '');
+    const others = printed.map(identify).filter(({ kind }) => kind === 'other');
+    t.deepEqual(
+      others.map(({ verb }) => verb).filter(verb => verb !== 'SELECT' && !verbs.includes(verb)),
+      [],
+      'what --allow-plan does not allow',
+    );
   }
 });
 

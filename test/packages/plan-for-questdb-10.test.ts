@@ -19,6 +19,15 @@ test('the forms of QuestDB 9.4 and 10 that an ALTER changes', async t => {
       [sensors('c SYMBOL INDEX TYPE POSTING EF')],
       ["ALTER TABLE 't' ALTER COLUMN c DROP INDEX;", "ALTER TABLE 't' ALTER COLUMN c ADD INDEX TYPE POSTING EF;"],
     ],
+    [
+      [sensors('b INT')],
+      [sensors('b INT, c SYMBOL INDEX CAPACITY 64, e SYMBOL INDEX TYPE POSTING')],
+      [
+        "ALTER TABLE 't' ADD COLUMN c SYMBOL INDEX CAPACITY 64;",
+        "ALTER TABLE 't' ADD COLUMN e SYMBOL;",
+        "ALTER TABLE 't' ALTER COLUMN e ADD INDEX TYPE POSTING;",
+      ],
+    ],
     [[sensors('c INT')], [sensors('c INT', ' FORMAT PARQUET')], ["ALTER TABLE 't' SET FORMAT PARQUET;"]],
     [[sensors('c INT', ' FORMAT PARQUET')], [sensors('c INT')], ["ALTER TABLE 't' SET FORMAT NATIVE;"]],
     [

@@ -61,6 +61,26 @@ test('the head of a plan says what is done with the rows, and what nothing undoe
   ]);
 });
 
+test('the way back lists all that the plan lost', async t => {
+  const table = (columns: string) => `CREATE TABLE t (ts TIMESTAMP${columns}) timestamp(ts) PARTITION BY DAY;`;
+  const before = [table(', a INT, b INT'), 'CREATE TABLE u (a INT);'];
+  const plan = await planChanges([table('')], before, { allowLoss: ['drop:t.a', 'drop:t.b', 'drop:u'] });
+  const { remains, remarks } = await planUndo(plan, before);
+  t.deepEqual(remains, [
+    "not undone: table 't': loses column 'a'",
+    "not undone: table 't': loses column 'b'",
+    "not undone: table 'u': loses table 'u' and its rows",
+  ]);
+  t.deepEqual(remarks.slice(-3), remains);
+});
+
+test('a table without rows and bytes is one of 0 bytes', async t => {
+  const table = (of: string) => `CREATE TABLE t (ts TIMESTAMP, x ${of}) timestamp(ts) PARTITION BY DAY;`;
+  const askSizes = async () => new Map([['t', { rows: 0, bytes: 0 }]]);
+  const { remarks } = await planChanges([table('LONG')], [table('INT')], { askSizes });
+  t.is(remarks[0], "table 't' (0 rows, 0 bytes): rewrites column 'x'");
+});
+
 test('random pairs: the way back leads to the schema before the plan, except for what it lists', async t => {
   let complete = 0;
   for (let seed = 0; seed < 60; seed++) {

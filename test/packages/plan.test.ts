@@ -238,6 +238,8 @@ test('the refreshes of a chain of invalid views are left out with all names in o
     omissions.flatMap(({ losses = [] }) => losses.map(formatLoss)),
     ['history:m', 'history:d'],
   );
+  const dropped = await planChanges([chain[0] ?? ''], chain, { askHistory, allowLoss: ['drop:m', 'drop:d'] });
+  t.deepEqual(dropped.omissions, [], 'with a view go its rows');
   const allowed = await planChanges(chain, chain, { health, askHistory, allowLoss: ['history:m', 'history:d'] });
   t.deepEqual([allowed.statements.length, allowed.omissions], [2, []]);
 });
@@ -284,6 +286,8 @@ test('a view that is invalid in an instance is left out, and the rest is planned
 
 test('a schema with a view that is not valid over its own tables is an error, and nothing is planned', async t => {
   const view = 'CREATE VIEW v AS (select ts, x from t);';
+  const through = ['CREATE VIEW v AS (select * from t);', 'CREATE VIEW w AS (select x from v);'];
+  const broken = 'CREATE VIEW v AS (select t.x from t cross join gone);';
   const cases: [after: string[], before: string[], options: object, message: RegExp][] = [
     [
       [BASE.replace('x INT', 'y INT'), VIEW],
@@ -299,6 +303,8 @@ test('a schema with a view that is not valid over its own tables is an error, an
       { allowLoss: ['drop:m'] },
       /view 'v': table does not exist/,
     ],
+    [[BASE.replace(', x INT', ''), ...through], [BASE, ...through], {}, /view 'w': Invalid column: x$/],
+    [[BASE, broken], [BASE, broken], {}, /view 'v': table does not exist \[table=gone\]$/],
   ];
   for (const [after, before, options, message] of cases)
     await t.throwsAsync(() => planChanges(after, before, options), { name: 'UnresolvedViewError', message });

@@ -97,11 +97,24 @@ test('an option takes precedence over a comment', async t => {
   t.is(statements[0], "ALTER TABLE 't' RENAME COLUMN amount TO quantity;");
 });
 
+test('a TTL is changed although a rename is left out', async t => {
+  const before = [table('qty INT'), 'CREATE VIEW v AS (select qty from t);'];
+  const { statements, omissions } = await plan([table('quantity INT').replace('DAY;', 'DAY TTL 1 WEEK;')], before, {
+    renamed: ['t.qty=quantity'],
+    allowLoss: ['ttl:t'],
+    keepExtra: true,
+  });
+  t.deepEqual(statements, ["ALTER TABLE 't' SET TTL 1 WEEK;"]);
+  t.regex(omissions.join('\n'), /RENAME COLUMN qty TO quantity: /);
+});
+
 test('a rename is offered before a loss, for columns of the same type and tables of the same columns', async t => {
   const columns = await plan([table('quantity INT, note VARCHAR')], [table('qty INT, note VARCHAR')]);
   t.deepEqual(columns.omissions, [
     "table 't': left out: ALTER TABLE 't' DROP COLUMN qty: renamed? --renamed t.qty=quantity; otherwise it loses column 'qty'; --allow-loss drop:t.qty allows it",
   ]);
+  const two = await plan([table('other INT, quantity INT')], [table('note VARCHAR, qty INT')]);
+  t.regex(two.omissions.join('\n'), /--renamed t\.qty=quantity/, 'the one in its place');
   const other = await plan([table('quantity LONG, note VARCHAR')], [table('qty INT, note VARCHAR')]);
   t.notRegex(other.omissions.join('\n'), /renamed/);
   const kept = await plan([table('qty INT', 'trades')], [table('qty INT')], { keepExtra: true });

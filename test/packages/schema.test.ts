@@ -113,6 +113,16 @@ test('deduplicate: equal statements become one, except those that create nothing
   t.deepEqual(deduplicate([...once, ...once]), [...once, once[3]]);
 });
 
+test('deduplicate: a statement with a parameter that the first one leaves out is not removed', t => {
+  const table = (rest: string) => `CREATE TABLE t (ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY DAY${rest};`;
+  const more = table(' WITH maxUncommittedRows=1000, o3MaxLag=5s');
+  for (const both of [
+    [table(''), more],
+    [more, table('')],
+  ])
+    t.throws(() => deduplicate(both), { name: 'DuplicateNameError' });
+});
+
 test('deduplicate: statements with the same meaning become the first of them', t => {
   const [one, other] = ["CREATE TABLE 't' ( \n\tx INT\n);", 'create table t(x int) -- by hand\n;'];
   t.deepEqual(deduplicate([one, other]), [one]);

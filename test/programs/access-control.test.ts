@@ -153,7 +153,7 @@ test("a grant that would remove a column's or an earlier statement's grant optio
 });
 
 test('existing rights are skipped one permission at a time, and new ones are read back', async t => {
-  const { apply, results, proxy } = await startSetting(t);
+  const { server, apply, results, proxy } = await startSetting(t);
   const text = `ADD USER zoe TO g;
     GRANT ASSUME SERVICE ACCOUNT robot TO zoe WITH GRANT OPTION;
     GRANT SELECT, INSERT ON trades, trades(price) TO zoe;
@@ -179,6 +179,11 @@ test('existing rights are skipped one permission at a time, and new ones are rea
   t.false(proxy.queries.some(query => /^(GRANT|ADD|ASSUME)/.test(query)));
   const dry = await apply('GRANT HTTP TO g; GRANT HTTP TO zoe;', '--dry-run');
   t.is(dry.stdout.toString(), "would send grant to 'zoe'\nskipped: 1 statement\n");
+  t.is((await apply('GRANT INSERT, UPDATE ON trades TO zoe;')).code, 0);
+  t.true(
+    (await permissionsOf(server, 'zoe')).some(row => /UPDATE/.test(row)),
+    'one of the two rights is new',
+  );
 });
 
 test('a statement that the server acknowledges but does not execute is detected on read-back', async t => {

@@ -32,8 +32,8 @@ test('credentials in the address are used, with a warning', async t => {
     t.regex(warnings[0] ?? '', /contains a secret/);
     t.false(`${label}${url}`.includes('admin'));
   }
-  const { authorization } = await resolve({ operand: 'https::addr=host;username=a;password=x;;y;' });
-  t.is(authorization, basic('a', 'x;y'));
+  const { authorization } = await resolve({ operand: 'https::addr=host;username=a;password=x;;y;;z;' });
+  t.is(authorization, basic('a', 'x;y;z'));
 });
 
 test('credentials in the address come before those of variables, whose user may complete them', async t => {
@@ -268,6 +268,7 @@ test('credentials from ~/.netrc, by host', async t => {
   t.is((await ask('https://bob@DB.example')).authorization, basic('bob', 's3cr2'));
   t.is((await ask('https://bearer.example')).authorization, 'Bearer qt1token');
   t.is((await ask('https://nobody.example')).authorization, undefined);
+  t.is((await ask('https://bob@bearer.example')).authorization, basic('bob', 'qt1token'));
   await misconfigured(t, { operand: 'https://x@db.example', env }, /a user is given, but no password;/);
   await chmod(join(env.HOME, '.netrc'), 0o644);
   await misconfigured(t, { operand: 'https://db.example', env }, /the netrc file .* can be read by others/);

@@ -8,7 +8,7 @@ import type { Server } from '../support/server.js';
 
 const emptyServer = sharedQuestDB();
 
-const SCHEMA = `CREATE TABLE a_costs (ts TIMESTAMP, x DECIMAL(10,2)) timestamp(ts) PARTITION BY DAY;
+const SCHEMA = `CREATE TABLE A_costs (ts TIMESTAMP, x DECIMAL(10,2)) timestamp(ts) PARTITION BY DAY;
 CREATE TABLE b_trades (ts TIMESTAMP, qty LONG) timestamp(ts) PARTITION BY DAY;
 CREATE MATERIALIZED VIEW hourly WITH BASE b_trades AS (select ts, sum(qty) n from b_trades sample by 1h) PARTITION BY DAY;
 `;
@@ -16,15 +16,15 @@ CREATE MATERIALIZED VIEW hourly WITH BASE b_trades AS (select ts, sum(qty) n fro
 /** A table that is suspended, because a value does not fit, and a materialized view that is invalid, because a column was dropped. */
 async function makeProblems(server: Server): Promise<void> {
   for (const statement of SCHEMA.trim().split('\n')) await execute(server, statement);
-  await execute(server, "INSERT INTO a_costs VALUES ('2024-01-01', 12345678.9m)");
+  await execute(server, "INSERT INTO A_costs VALUES ('2024-01-01', 12345678.9m)");
   await execute(server, "INSERT INTO b_trades VALUES ('2024-01-01', 7)");
-  for (const table of ['a_costs', 'b_trades']) await waitUntilApplied(server, table);
+  for (const table of ['A_costs', 'b_trades']) await waitUntilApplied(server, table);
   await until(
     server,
     "SELECT view_status = 'valid' AND last_refresh_finish_timestamp IS NOT NULL FROM materialized_views()",
   );
-  await execute(server, 'ALTER TABLE a_costs ALTER COLUMN x TYPE DECIMAL(4,2)');
-  await until(server, "SELECT suspended FROM wal_tables() WHERE name = 'a_costs'");
+  await execute(server, 'ALTER TABLE A_costs ALTER COLUMN x TYPE DECIMAL(4,2)');
+  await until(server, "SELECT suspended FROM wal_tables() WHERE name = 'A_costs'");
   await execute(server, 'ALTER TABLE b_trades DROP COLUMN qty');
   await until(server, "SELECT view_status = 'invalid' FROM materialized_views()");
   await execute(server, 'ALTER TABLE b_trades ADD COLUMN qty LONG');
@@ -45,11 +45,11 @@ testWithQuestDB('sqldiff and the library report what does not work, with the rea
   t.is(found.code, 1, found.stderr);
   t.regex(
     text,
-    /^suspended in prod: table 'a_costs'\n {2}column conversion failed.*\ninvalid in prod: materialized view 'hourly'\n {2}drop column operation\n$/,
+    /^suspended in prod: table 'A_costs'\n {2}column conversion failed.*\ninvalid in prod: materialized view 'hourly'\n {2}drop column operation\n$/,
   );
   t.is((await run('sqldiff --names same.sql $DB | wc -l')).stdout.toString().trim(), '2');
   const lines = (await run('sqldiff --json $DB same.sql')).stdout.toString().trim().split('\n');
-  t.like(JSON.parse(lines[0] ?? ''), { kind: 'table', name: 'a_costs', result: 'suspended', side: 'a' });
+  t.like(JSON.parse(lines[0] ?? ''), { kind: 'table', name: 'A_costs', result: 'suspended', side: 'a' });
   t.deepEqual(JSON.parse(lines[1] ?? ''), {
     kind: 'materialized view',
     name: 'hourly',
@@ -62,7 +62,7 @@ testWithQuestDB('sqldiff and the library report what does not work, with the rea
   t.deepEqual(
     problems.map(({ name, result, side }) => [name, result, side]),
     [
-      ['a_costs', 'suspended', 'b'],
+      ['A_costs', 'suspended', 'b'],
       ['hourly', 'invalid', 'b'],
     ],
   );
@@ -93,8 +93,11 @@ testWithQuestDB('--alter repairs what loses nothing, and says how the rest is re
   t.regex(lossy.stderr, /'hourly': left out: REFRESH .* --allow-loss history:hourly allows it\n/);
   t.regex(
     lossy.stderr,
-    /table 'a_costs': left out: ALTER TABLE 'a_costs' RESUME WAL: send it when the cause is removed: column conv/,
+    /table 'A_costs': left out: ALTER TABLE 'A_costs' RESUME WAL: send it when the cause is removed: column conv/,
   );
+  const refused = await run('sqlapply --alter --allow REFRESH $DB same.sql');
+  t.is(refused.code, 1);
+  t.regex(refused.stderr, /--allow-loss history:hourly allows it[^]*nothing was sent/);
   const known = await run("sqldiff --alter --ignore '*: invalid' --ignore '*: suspended' same.sql $DB | wc -c");
   t.deepEqual([known.code, known.stderr], [0, '']);
 
@@ -106,11 +109,11 @@ testWithQuestDB('--alter repairs what loses nothing, and says how the rest is re
   t.is(statements.length, 2, 'an assertion and a REFRESH');
   t.deepEqual(
     omissions.map(({ name }) => name),
-    ['a_costs'],
+    ['A_costs'],
   );
   const applied = await run('sqlapply --alter --allow REFRESH $DB same.sql');
   t.is(applied.code, 0, applied.stderr);
-  t.regex(applied.stderr, /a_costs.*RESUME WAL/, 'a table that is not changed does not stop the rest');
+  t.regex(applied.stderr, /A_costs.*RESUME WAL/, 'a table that is not changed does not stop the rest');
   t.deepEqual(await execute(server, 'SELECT view_status, n FROM materialized_views() CROSS JOIN hourly'), [
     ['valid', 7],
   ]);
@@ -125,7 +128,7 @@ testWithQuestDB('sqlapply warns of what it skips', async t => {
     t.is(code, 0, stderr);
     t.regex(
       stderr,
-      /^sqlapply: table 'a_costs' was skipped, but is suspended on the target: column conversion failed/m,
+      /^sqlapply: table 'A_costs' was skipped, but is suspended on the target: column conversion failed/m,
     );
     t.regex(
       stderr,

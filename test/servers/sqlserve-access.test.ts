@@ -334,6 +334,11 @@ test('SHOW PERMISSIONS has scope, option and origin, and omits missing objects',
   const rows = await fetchTable(server, 'show permissions ann');
   t.true(rows.some(row => row.join() === 'SELECT,later,,false,G'));
   t.false(rows.some(row => row[4] === 'I'));
+  await setUp(server, 'grant drop index on t to ann', 'grant drop index on t to readers with grant option');
+  const indexes = (await fetchTable(server, 'show permissions ann')).filter(
+    ([permission]) => permission === 'DROP INDEX',
+  );
+  t.deepEqual(indexes, [['DROP INDEX', 't', null, true, 'G']]);
 });
 
 test('COMPILE VIEW needs a permission of its own', async t => {

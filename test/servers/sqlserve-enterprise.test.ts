@@ -51,6 +51,7 @@ test('enterprise: a table or a query needs SELECT on every column that it uses',
     "create user bob with password 'bob'",
     'grant http, create table, create view, create materialized view to bob',
     'grant select on part(a) to bob',
+    'grant rename column, drop column on part(a) to bob',
   ]) {
     t.is((await executeAs(server, admin, sql)).status, 200, sql);
   }
@@ -80,9 +81,19 @@ test('enterprise: a table or a query needs SELECT on every column that it uses',
     ['create table t as (select b from part)', 'SELECT on part'],
     ['create materialized view w as (select ts, max(b) m from part sample by 1h)', 'SELECT on part'],
     ['vacuum table part', 'VACUUM TABLE on part'],
+    ['alter table part rename column a to c', 'RENAME COLUMN on part'],
   ]) {
     t.like(await executeAs(server, bob, sql ?? ''), { status: 403, error: `Access denied for bob [${denied}]` }, sql);
   }
+});
+
+test('enterprise: rights on columns with and without the grant option are dumped as two statements', async t => {
+  const server = await startSqlserve(t, ['--edition', 'enterprise']);
+  const grants = ['GRANT SELECT ON t(a) TO bob WITH GRANT OPTION;', 'GRANT SELECT ON t(b) TO bob;'];
+  for (const sql of ['create table t (a int, b int)', 'create user bob', ...grants])
+    t.is((await executeAs(server, admin, sql)).status, 200, sql);
+  const dumped = (await executeAs(server, admin, 'show create database include (permissions)')).dataset?.flat() ?? [];
+  t.deepEqual(dumped.toSorted(), grants);
 });
 
 test('enterprise: an unknown permission cannot be granted', async t => {

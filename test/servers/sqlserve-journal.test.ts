@@ -56,10 +56,12 @@ test('a journal that is a link or a pipe is rejected', async t => {
 
 test('a journal with unknown steps is rejected as damaged', async t => {
   const folder = await freshFolder(t);
-  await writeFile(join(folder, 'journal.jsonl'), '[{"state":{}}]\n[{"drop":"x"}]\n');
-  const { status, message } = await failToStart(dataOptions(folder));
-  t.is(status, 65);
-  t.regex(message, /line 1 is damaged/);
+  for (const line of ['[{"state":{}}]', '[{"drop":"x"},{"state":{}}]']) {
+    await writeFile(join(folder, 'journal.jsonl'), `${line}\n[{"drop":"x"}]\n`);
+    const { status, message } = await failToStart(dataOptions(folder));
+    t.is(status, 65);
+    t.regex(message, /line 1 is damaged/);
+  }
 });
 
 test('access control is dumped the same after a restart', async t => {

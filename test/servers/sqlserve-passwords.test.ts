@@ -29,11 +29,11 @@ async function measureLogin(user: string): Promise<number> {
 }
 
 test('the time of a failed login does not reveal which users exist', async t => {
-  const known = await measureLogin('ann');
-  for (const user of ['nobody', 'empty', 'admin', 'ADMIN', '']) {
-    const time = await measureLogin(user);
-    t.true(time > known / 3, `'${user}' is refused in ${time} ms, ann in ${known} ms`);
-  }
+  const before = await measureLogin('ann');
+  const times = new Map<string, number>();
+  for (const user of ['nobody', 'empty', 'admin', 'ADMIN', '']) times.set(user, await measureLogin(user));
+  const known = Math.min(before, await measureLogin('ann')); // the machine may be slower for a while
+  for (const [user, time] of times) t.true(time > known / 3, `'${user}' is refused in ${time} ms, ann in ${known} ms`);
 });
 
 test('passwords are hashed outside the event loop', async t => {
@@ -119,7 +119,15 @@ test('a token expires after its TTL', async t => {
   t.true(left > 3_500_000 && left <= 3_600_000, `${left} ms`);
   t.is((await executeAs(second, bearer(token), 'show tables')).status, 401);
   t.deepEqual((await executeAs(second, admin, 'show service account robot')).dataset?.at(-1), ['REST Token', false]);
-  await setUp(second, "alter service account robot create token type rest with ttl '1h'");
+  for (let i = 0, tokens: string[] = []; i < 2; i++) {
+    const { dataset } = await executeAs(
+      second,
+      admin,
+      "alter service account robot create token type rest with ttl '1h'",
+    );
+    tokens = [...tokens, String(dataset?.[0]?.[1])];
+    for (const each of tokens) t.is((await executeAs(second, bearer(each), 'show tables')).status, 200);
+  }
 });
 
 test('each login extends a token with REFRESH, and no other token', async t => {

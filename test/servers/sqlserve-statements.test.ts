@@ -54,6 +54,8 @@ test('SELECT over tables has their columns and no rows', async t => {
     ['SELECT * FROM v', 'ts TIMESTAMP, d DOUBLE', 0],
     ['SELECT s, count() n FROM t', 's SYMBOL, n LONG', -1],
     ['SELECT ts, max(x) m FROM t SAMPLE BY 1h', 'ts TIMESTAMP, m INT', 0],
+    ['SELECT avg(x) a FROM t SAMPLE BY 1h', 'a DOUBLE', -1],
+    ['SELECT x, 2147483647 i, 2147483648 l FROM t', 'x INT, i INT, l LONG', -1],
     ['SELECT t.x, v.ts AS at FROM t JOIN v ON t.ts = v.ts', 'x INT, at TIMESTAMP', -1],
     ['SELECT x FROM t UNION ALL SELECT x FROM (SELECT x FROM t)', 'x INT', -1],
   ] as const) {
@@ -76,6 +78,7 @@ test('what needs rows or a query engine is rejected with the reason', async t =>
     'SELECT * FROM one',
     'SELECT * FROM (SELECT count() FROM t)',
     'SELECT x FROM t UNION ALL SELECT 1',
+    'SELECT table_name FROM tables() UNION SELECT table_name FROM tables()',
     'SELECT ts, max(x) FROM t SAMPLE BY 1h FROM 0 TO 9 FILL(NULL)',
     'WITH t AS (SELECT 1 x) SELECT x FROM t',
     'SELECT unheard_of(x) FROM t',
@@ -137,6 +140,11 @@ test('statements are rejected with the messages of QuestDB 9.3.4', async t => {
     ['alter materialized view m set refresh manual deferred', 45, 'unexpected token [deferred]'],
     ['create or replace table x (a int)', 18, "'view' expected"],
     ['create table x as (select * from t), cast(nope as int)', 42, "CAST column doesn't exist [column=nope]"],
+    [
+      'create table x as (select distinct ts, s from t) partition by day',
+      62,
+      'partitioning is possible only on tables with designated timestamps',
+    ],
     [
       'create table x as (select * from t), cast(v as int), cast(s as int)',
       58,

@@ -60,6 +60,28 @@ test('ALTER changes the output of SHOW CREATE', async t => {
   t.is((await shared.execute('drop table if exists trades')).ddl, 'OK');
 });
 
+test('a table like a materialized view has WAL, and names of columns match in any case, as in QuestDB 9.3.4', async t => {
+  const server = await startSqlserve(t);
+  for (const sql of [
+    'create table b (ts timestamp, x int) timestamp(ts) partition by day wal',
+    'create materialized view m as (select ts, max(x) x from b sample by 1h) partition by day',
+    'create table l (like m)',
+    'create table c as (select ts, x from b), cast(X as long) timestamp(ts)',
+    'create table d as (select ts, x from b) timestamp(TS) partition by day wal dedup upsert keys(TS, X)',
+  ])
+    t.is((await server.execute(sql)).error, undefined, sql);
+  const shown = async (name: string) => (await server.execute(`show create table ${name}`)).dataset?.[0]?.[0];
+  t.is(await shown('l'), "CREATE TABLE 'l' ( \n\tts TIMESTAMP,\n\tx INT\n) timestamp(ts) PARTITION BY DAY;");
+  t.is(
+    await shown('c'),
+    "CREATE TABLE 'c' ( \n\tts TIMESTAMP,\n\tx LONG\n) timestamp(ts) PARTITION BY NONE BYPASS WAL;",
+  );
+  t.is(
+    await shown('d'),
+    "CREATE TABLE 'd' ( \n\tts TIMESTAMP,\n\tx INT\n) timestamp(ts) PARTITION BY DAY\nDEDUP UPSERT KEYS(ts,x);",
+  );
+});
+
 test('the catalogue functions list objects, and the reason for an invalid view', async t => {
   await shared.execute('drop all');
   await shared.execute(CREATE_TRADES);
