@@ -2,11 +2,11 @@
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Column, Definition, Index, MaterializedViewDefinition, TableDefinition } from './definition.js';
 import type { Ttl } from './grammar/partition.js';
-import type { RefreshClause } from './grammar/refresh.js';
+import type { RefreshClause } from './grammar/refresh-clause.js';
 import type { StoragePolicy } from './grammar/storage-policy.js';
-import { needsQuotes } from './names.js';
 import { addTimestampToIndex, resolveRefresh } from './parse.js';
 import { formatIndex, formatOwner, formatRefresh, formatStages, formatTtlLength } from './print.js';
+import { needsQuotes } from './reserved-names.js';
 
 /** The change that one ALTER makes. */
 export type Alteration =

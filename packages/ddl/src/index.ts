@@ -36,7 +36,6 @@ export { isEvenTtl, type PartitionUnit, type Ttl, toTtl } from './grammar/partit
 export { type StoragePolicy, ttlToPolicy } from './grammar/storage-policy.js';
 export { type GrantTargets, grantTargets, sortByScope } from './grant-targets.js';
 export { findCommonTableExpressions, findMentions, findUnknownNames, isUnderstood, type Mention } from './mentions.js';
-export { isSystemTable, needsQuotes, quoteName } from './names.js';
 export { ownerOf, removeOwner } from './owner.js';
 export { addTimestampToIndex, defaultPartition, parseDefinition, toTableDefinition } from './parse.js';
 export {
@@ -53,6 +52,7 @@ export { type QueryToken, tokenizeQuery } from './query-tokens.js';
 export { findReferences } from './references.js';
 export { type RepairResult, repair } from './repair.js';
 export { isCleanTable, isRepairForm } from './repair-table.js';
+export { isSystemTable, needsQuotes, quoteName } from './reserved-names.js';
 export { RightSet } from './right-set.js';
 export {
   type Assumption,

@@ -8,13 +8,13 @@ import {
   type Refresh,
   type TableDefinition,
 } from './definition.js';
-import { AFTER_CREATE, type CreateStatement, parseCreate } from './grammar/create.js';
 import type { CreateMaterializedView } from './grammar/create-materialized-view.js';
 import type { CreateTable } from './grammar/create-table.js';
 import { Cursor } from './grammar/cursor.js';
 import { parseOwner } from './grammar/dialect.js';
+import { AFTER_CREATE, type CreateStatement, parseCreate } from './grammar/parse-create.js';
 import type { PartitionUnit } from './grammar/partition.js';
-import type { RefreshClause } from './grammar/refresh.js';
+import type { RefreshClause } from './grammar/refresh-clause.js';
 import { findSampling } from './sampling.js';
 
 /**

@@ -11,9 +11,9 @@ import type {
   ViewDefinition,
 } from './definition.js';
 import { splitTtl, type Ttl } from './grammar/partition.js';
-import type { RefreshClause } from './grammar/refresh.js';
+import type { RefreshClause } from './grammar/refresh-clause.js';
 import { STAGES, type StoragePolicy } from './grammar/storage-policy.js';
-import { quoteName } from './names.js';
+import { quoteName } from './reserved-names.js';
 
 /** How to print. */
 export interface PrintOptions {

@@ -4,7 +4,7 @@
  * was observed on QuestDB 9.3.4.
  */
 import { foldCase, keywordOf, type NameSpan, type Token, type TokenReader, unquote } from '@sqlpipe/sql';
-import { RESERVED } from './names.js';
+import { RESERVED } from './reserved-names.js';
 
 /** The position of a name, which decides how another name has to be written there. */
 export type NamePlace =

@@ -1,7 +1,7 @@
 /*! Compares queries by their tokens: white space, comments and the case of keywords do not matter. */
 import { Cursor } from './grammar/cursor.js';
 import { RejectionError } from './grammar/rejection-error.js';
-import { RESERVED } from './names.js';
+import { RESERVED } from './reserved-names.js';
 
 /** A token of a query, and its offset. */
 export interface QueryToken {

@@ -1,4 +1,4 @@
-import { quoteName } from './names.js';
+import { quoteName } from './reserved-names.js';
 
 const CLAUSE = ', IN VOLUME ';
 

@@ -3,7 +3,7 @@ import { isSameName } from '@sqlpipe/sql';
 import { type AccessStatement, type LocatedScope, parseAccess, type Scope } from './grammar/access.js';
 import { Cursor } from './grammar/cursor.js';
 import { RejectionError } from './grammar/rejection-error.js';
-import { needsQuotes } from './names.js';
+import { needsQuotes } from './reserved-names.js';
 
 /**
  * One permission, on the database, on all tables, on one table, or on one of its columns. The column `*` stands for each

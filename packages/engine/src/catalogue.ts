@@ -2,7 +2,7 @@
 import { isSystemTable } from '@sqlpipe/ddl';
 import { topologicalOrder } from '@sqlpipe/schema';
 import { foldCase } from '@sqlpipe/sql';
-import { type CatalogueObject, referencesOf } from './objects.js';
+import { type CatalogueObject, referencesOf } from './catalogue-objects.js';
 
 /** How columns without an alias are named: `cairo.sql.column.alias.expression.enabled` selects 'by expression'. */
 export type Naming = 'by expression' | 'by function';

@@ -30,11 +30,11 @@ import {
 import { analyzeSampling } from './analysis/materialized-view.js';
 import { analyzeRelation, type Relation } from './analysis/relation.js';
 import type { Catalogue } from './catalogue.js';
-import type { MaterializedView, Table } from './objects.js';
+import type { MaterializedView, Table } from './catalogue-objects.js';
 import { unknownSyntaxError } from './opaque-error.js';
-import { parsedQuery } from './parser/queries.js';
-import type { Query } from './parser/query.js';
-import { findBodyReferences, requireReadAccess } from './references.js';
+import type { Query } from './parser/parse-query.js';
+import { parsedQuery } from './parser/parsed-query.js';
+import { findBodyReferences, requireReadAccess } from './query-references.js';
 import { requireReadable, type Session } from './session.js';
 
 type Create = CreateTable | CreateView | CreateMaterializedView | CreateLiveView;

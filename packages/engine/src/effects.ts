@@ -2,7 +2,7 @@
 import { type Column, type Definition, findColumn, formatTtlLength, isLossless } from '@sqlpipe/ddl';
 import { displayName, foldCase, type Kind } from '@sqlpipe/sql';
 import type { ObjectChange } from './catalogue.js';
-import type { CatalogueObject, LiveView, MaterializedView, Table, View } from './objects.js';
+import type { CatalogueObject, LiveView, MaterializedView, Table, View } from './catalogue-objects.js';
 import { isShorterRetention, retainedFor } from './retention.js';
 
 /** What is lost for good: the first word of the name of a loss. */

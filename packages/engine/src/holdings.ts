@@ -5,8 +5,8 @@
 import { type Change, findColumn, hasNull, isLossless, parseChange, parseFill } from '@sqlpipe/ddl';
 import { foldCase, identify, isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from './catalogue.js';
+import type { MaterializedView } from './catalogue-objects.js';
 import { type Effect, retentionEffects, titleOf } from './effects.js';
-import type { MaterializedView } from './objects.js';
 
 /** Rows of a materialized view that its query no longer gives. Dates are as the server prints them. */
 export interface LostRows {

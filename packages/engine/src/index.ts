@@ -1,8 +1,9 @@
 /*! What statements do: a schema in memory, dependencies, effects; no I/O. */
 export { Acl, type AclChange, type Grant, isSameName, type Principal, type Token } from './acl/acl.js';
-export { formatPermissions, formatPrincipals } from './acl/dump.js';
+export { formatPermissions, formatPrincipals } from './acl/print-acl.js';
 export type { AclSession, Secrets } from './acl/statements.js';
 export { Catalogue, type Naming, type ObjectChange } from './catalogue.js';
+export type { CatalogueObject, LiveView, MaterializedView, View } from './catalogue-objects.js';
 export type { Effect, LossKind } from './effects.js';
 export {
   Engine,
@@ -14,7 +15,6 @@ export {
 } from './engine.js';
 export type { HistoryAnswer, LostRows } from './holdings.js';
 export { NotReady, whenReady } from './not-ready.js';
-export type { CatalogueObject, LiveView, MaterializedView, View } from './objects.js';
 export { OpaqueError } from './opaque-error.js';
 export { OTHER_TYPES } from './other-types.js';
 export type { ObjectKind, Show } from './parser/show.js';

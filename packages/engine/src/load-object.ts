@@ -2,7 +2,7 @@
 import { type Definition, findReferences, findSampling } from '@sqlpipe/ddl';
 import type { Health } from '@sqlpipe/schema';
 import { foldCase, type Kind } from '@sqlpipe/sql';
-import type { CatalogueObject } from './objects.js';
+import type { CatalogueObject } from './catalogue-objects.js';
 
 /** A statement that creates an object, with its definition if its syntax is known. */
 interface LoadedStatement {

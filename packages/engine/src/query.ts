@@ -2,6 +2,6 @@
 export type { Expression, SelectItem, SelectStatement, TableFunctionCall } from '@questdb/sql-parser';
 export { analyzeRelation, type Relation } from './analysis/relation.js';
 export { returnsNoRows } from './analysis/without-rows.js';
-export { parseQueryText } from './parser/queries.js';
-export type { Query } from './parser/query.js';
-export { requireReadAccess } from './references.js';
+export type { Query } from './parser/parse-query.js';
+export { parseQueryText } from './parser/parsed-query.js';
+export { requireReadAccess } from './query-references.js';

@@ -7,11 +7,11 @@ import { printDefinition } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { analyzeRelation, type Relation } from './analysis/relation.js';
 import type { Catalogue } from './catalogue.js';
+import type { CatalogueObject, LiveView, MaterializedView, Table, View } from './catalogue-objects.js';
 import { toColumns } from './create.js';
-import type { CatalogueObject, LiveView, MaterializedView, Table, View } from './objects.js';
 import { OTHER_TYPES } from './other-types.js';
-import { parseQueryText, QuerySyntaxError } from './parser/queries.js';
-import { columnsRead } from './references.js';
+import { parseQueryText, QuerySyntaxError } from './parser/parsed-query.js';
+import { columnsRead } from './query-references.js';
 
 /** Compiles each view over changed objects again, and stores its new columns or the reason why it is invalid. */
 export function recompile(catalogue: Catalogue, changed: readonly string[]): void {

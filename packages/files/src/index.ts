@@ -1,7 +1,7 @@
 export { readFolder, UnmappableStatementError, writeFolder } from './folder.js';
-export { readLocatedInput } from './input.js';
 export { FolderError } from './layout.js';
 export { isStdout, isTextOutput, writeOutput } from './output.js';
-export { isFolder, readLocatedSource, readSource, readTextFile } from './source.js';
+export { readLocatedInput } from './read-input.js';
+export { isFolder, readLocatedSource, readSource, readTextFile } from './read-source.js';
 export { formatSqlText, type LocatedStatement, parseSqlText, TextError, writeSqlText } from './text.js';
 export { FileError, writeFileAtomic } from './write-file.js';

@@ -13,7 +13,7 @@ import type { ConnectionConfig } from './connection-config.js';
 import { fetchUncheckedDefinitions } from './definitions.js';
 import { withInstance } from './instance.js';
 import { InstanceError } from './instance-error.js';
-import { type ListedObject, listAllObjects, type ObjectName } from './objects.js';
+import { type ListedObject, listAllObjects, type ObjectName } from './list-objects.js';
 
 /** Maximum number of lists of a schema that keeps changing. */
 const MAX_LISTS = 6;

@@ -4,7 +4,7 @@ import { displayName, foldCase, kindKeywords, quoteLiteral } from '@sqlpipe/sql'
 import { escapeControls } from '@sqlpipe/text';
 import type { Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
-import { findViews, type ObjectName } from './objects.js';
+import { findViews, type ObjectName } from './list-objects.js';
 import { reconstructTables } from './reconstruct-tables.js';
 import { DEFAULT_REQUEST_BUFFER } from './request.js';
 import { isUnsupported, queryIfSupported } from './unsupported.js';

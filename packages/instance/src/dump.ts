@@ -7,7 +7,7 @@ import { BestEffortClient } from './best-effort-client.js';
 import { addMissingRows, MissingObjects, ObjectCheck, type ReadOptions } from './completeness.js';
 import { requestSecrets } from './connection.js';
 import type { ConnectionConfig } from './connection-config.js';
-import { fetchInvalid, isViewKind } from './health.js';
+import { fetchInvalid, isViewKind } from './fetch-health.js';
 import { connect, type Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
 import { fetchObjectRows } from './object-dump.js';

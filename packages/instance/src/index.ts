@@ -9,12 +9,12 @@ export type { Credentials } from './credentials.js';
 export { fetchCommonDefaults, fetchDefaults } from './defaults.js';
 export { fetchDefinitions } from './definitions.js';
 export { type DumpOptions, dump } from './dump.js';
-export { fetchHealth, fetchViewColumns, queryIfAccepted } from './health.js';
+export { fetchHealth, fetchViewColumns, queryIfAccepted } from './fetch-health.js';
 export { type Inspection, inspect } from './inspect.js';
 export { connect, type Instance, withInstance } from './instance.js';
 export { InstanceError, type InstanceErrorCode, type InstanceErrorDetails } from './instance-error.js';
+export { listAllObjects, type ObjectName } from './list-objects.js';
 export { listInstances } from './named-instances.js';
-export { listAllObjects, type ObjectName } from './objects.js';
 export {
   fetchRefreshState,
   fetchSettledState,
@@ -27,7 +27,7 @@ export type { Rejection, Reply } from './reply.js';
 export { DEFAULT_REQUEST_BUFFER, encodeQuery, toRequestText } from './request.js';
 export { resolveInstance } from './resolve.js';
 export type { InstanceOptions, ResolveContext } from './resolve-context.js';
+export { fetchVersion, isEnterprise } from './server-version.js';
 export type { Setting } from './settings.js';
 export { SymbolCapacities, USUAL_SYMBOL_CAPACITY } from './symbol-capacities.js';
-export { fetchVersion, isEnterprise } from './version.js';
 export { type WaitOptions, waitUntilReady } from './wait.js';

@@ -1,7 +1,7 @@
 /*! What an instance reports about itself: version, user, and what prevents a schema from being copied. */
 import { BestEffortClient } from './best-effort-client.js';
 import type { ConnectionConfig } from './connection-config.js';
-import { fetchInvalidViews, fetchSuspended } from './health.js';
+import { fetchInvalidViews, fetchSuspended } from './fetch-health.js';
 import { connect } from './instance.js';
 import { InstanceError } from './instance-error.js';
 

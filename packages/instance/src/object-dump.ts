@@ -10,7 +10,7 @@ import type { BestEffortClient } from './best-effort-client.js';
 import { changingError, isWanted, type ReadOptions, titleOf } from './completeness.js';
 import { fetchUncheckedDefinitions } from './definitions.js';
 import type { Instance } from './instance.js';
-import { fetchVersions, type ListedObject, listAllObjects } from './objects.js';
+import { fetchVersions, type ListedObject, listAllObjects } from './list-objects.js';
 
 /** Maximum number of readings of a schema that keeps changing. */
 const MAX_READS = 6;

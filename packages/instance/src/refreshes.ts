@@ -1,6 +1,6 @@
 /*! The progress of an instance's background work: refreshing materialized views, applying WAL. */
 import { foldCase, quoteLiteral } from '@sqlpipe/sql';
-import { queryIfAccepted } from './health.js';
+import { queryIfAccepted } from './fetch-health.js';
 import type { Instance } from './instance.js';
 
 /** Whether a reason for being invalid is a change of the base, and not a failed query (observed on 9.3.4). */

@@ -4,7 +4,7 @@ import { foldCase } from '@sqlpipe/sql';
 import { type AskSizes, describeIrreversible, describeLosses, describeWork } from './cost.js';
 import type { Draft, Omission, Step } from './draft.js';
 import { type HistoryFinding, printHistoryAssertion } from './history.js';
-import { formatPath, formatPathForShell } from './names.js';
+import { formatPath, formatPathForShell } from './object-path.js';
 import type { Proof } from './prove.js';
 import { parseRebuildAssertion } from './rebuild.js';
 import { describeKeptTables, RenameOffers, withOffers } from './rename-offers.js';

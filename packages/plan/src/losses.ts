@@ -1,7 +1,7 @@
 /*! The names of losses, as a plan prints them and as --allow-loss gives them back: `drop:trades.qty`, `history:m_1h`. */
 import type { LossKind } from '@sqlpipe/engine';
 import { InvalidSelectionError } from '@sqlpipe/schema';
-import { type FindColumns, formatPath, type ObjectPath, pathKey, readings, resolvePath } from './names.js';
+import { type FindColumns, formatPath, type ObjectPath, pathKey, readings, resolvePath } from './object-path.js';
 
 /** What goes for good: an object or a column, or something that a table or a view holds. */
 export interface Loss extends ObjectPath {

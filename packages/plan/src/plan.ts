@@ -6,7 +6,7 @@ import { type CompareOptions, hasLiveViews, type MaterializedViewDefinition } fr
 import { Engine, type HistoryAnswer, whenReady } from '@sqlpipe/engine';
 import { compareSchemas, type Health, IgnoreRules, problemsOf, Schema } from '@sqlpipe/schema';
 import { displayName, foldCase, hasName, type Identity, identify, identityKey, isAcl, isObject } from '@sqlpipe/sql';
-import { createPrincipals, dropPrincipals, grantRights, revokeRights } from './access.js';
+import { createPrincipals, dropPrincipals, grantRights, revokeRights } from './access-changes.js';
 import { assemblePlan, type Plan, type ProvenDraft } from './assemble-plan.js';
 import type { AskSizes } from './cost.js';
 import { changeKey, Draft, type Omission } from './draft.js';
@@ -18,10 +18,10 @@ import {
   omitUnalterable,
   reconcileObjects,
   renameTables,
-} from './objects.js';
+} from './object-changes.js';
 import { prove } from './prove.js';
 import { findLeftovers, isPartOfRebuild, resumeRebuilds } from './rebuild.js';
-import { omitUnrepaired, refreshViews } from './refresh.js';
+import { omitUnrepaired, refreshViews } from './refresh-views.js';
 import { type RequestOptions, Requests } from './requests.js';
 import { restateViews } from './restate-views.js';
 import { type Row, RowFindings } from './row-findings.js';

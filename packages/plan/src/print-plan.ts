@@ -12,7 +12,7 @@ import { changedObjects } from './changed-objects.js';
 import { parseIrreversible } from './cost.js';
 import type { Omission } from './draft.js';
 import { formatLoss } from './losses.js';
-import { formatPathForShell } from './names.js';
+import { formatPathForShell } from './object-path.js';
 
 /** The kind and name of an object. */
 export interface PlannedObject {

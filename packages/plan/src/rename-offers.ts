@@ -3,7 +3,7 @@ import type { Column, Definition } from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Omission } from './draft.js';
-import { formatPathForShell, type ObjectPath, printRename } from './names.js';
+import { formatPathForShell, type ObjectPath, printRename } from './object-path.js';
 import type { Task } from './task.js';
 
 /** Adds to an omission the renames that may be meant instead of what is lost. */

@@ -4,7 +4,7 @@ import type { Engine } from '@sqlpipe/engine';
 import { type Entry, InvalidSelectionError, type Schema } from '@sqlpipe/schema';
 import { displayName, foldCase, isObject, isSameName, unquote } from '@sqlpipe/sql';
 import { suggestWord } from '@sqlpipe/text';
-import { formatPath, readings, resolvePath, splitRename } from './names.js';
+import { formatPath, readings, resolvePath, splitRename } from './object-path.js';
 import { parseRenameComments, type RenameComment } from './rename-comments.js';
 import type { WantedSchema } from './wanted-schema.js';
 

@@ -3,7 +3,7 @@ import type { Engine } from '@sqlpipe/engine';
 import { InvalidSelectionError, type Schema } from '@sqlpipe/schema';
 import { foldCase } from '@sqlpipe/sql';
 import { AllowedLosses, type Loss } from './losses.js';
-import { resolvePath } from './names.js';
+import { resolvePath } from './object-path.js';
 import { Renames } from './renames.js';
 import type { WantedSchema } from './wanted-schema.js';
 

@@ -4,7 +4,7 @@ import { Schema } from '@sqlpipe/schema';
 import { identify, isObject, isPrincipal } from '@sqlpipe/sql';
 import type { Plan } from './assemble-plan.js';
 import { formatLoss, type Loss } from './losses.js';
-import { printRename } from './names.js';
+import { printRename } from './object-path.js';
 import { type PlanOptions, planChanges } from './plan.js';
 import { describeOmission } from './print-plan.js';
 

@@ -15,10 +15,10 @@ import { DenialError, type Effect, Engine, type HistoryAnswer, OpaqueError, when
 import { type Instance, type Rejection, type Reply, toRequestText } from '@sqlpipe/instance';
 import { AllowedLosses, plannedLosses } from '@sqlpipe/plan';
 import { foldCase, type Identity, identify, isObject, isPrincipal, isSameName } from '@sqlpipe/sql';
-import type { HiddenSchema, TargetSchema } from './alter.js';
 import { createExecutor, type ExecutorOptions, type StatementResult } from './executor.js';
 import { type ExistingObjects, isShowable, type KnownObjects } from './existing.js';
 import { type AccessSource, ExistingAccess } from './existing-access.js';
+import type { HiddenSchema, TargetSchema } from './plan-alter.js';
 
 /** Predicts what statements would do to a target that is not changed. */
 export interface Predictor {

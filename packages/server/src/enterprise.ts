@@ -7,10 +7,10 @@ import {
   type Naming,
   type Principal,
 } from '@sqlpipe/engine';
-import { createSecrets } from './credentials.js';
-import type { Edition } from './edition.js';
 import { createAuthenticator } from './login.js';
 import type { LoginCredentials } from './open-source.js';
+import { createSecrets } from './secrets.js';
+import type { Edition } from './server-edition.js';
 import { answerAclShow, parseAclShow } from './show-access.js';
 
 /** A stored principal has the administrator's name, in any case, and so would have all rights. */

@@ -1,6 +1,6 @@
 /*! Finds the principal of a login. The time that this takes does not reveal whether a name exists. */
 import type { Acl, Principal, Token } from '@sqlpipe/engine';
-import { digest, hashPassword, isExpired, PasswordCheck } from './credentials.js';
+import { digest, hashPassword, isExpired, PasswordCheck } from './secrets.js';
 
 /**
  * Resolves an Authorization header to a name, or to undefined. The administrator's password is the configured one, and

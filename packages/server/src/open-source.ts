@@ -1,7 +1,7 @@
 /*! The open source edition: one optional login, no owners, no permissions. */
 import { Engine, type Naming } from '@sqlpipe/engine';
-import { isSameSecret } from './credentials.js';
-import type { Edition } from './edition.js';
+import { isSameSecret } from './secrets.js';
+import type { Edition } from './server-edition.js';
 
 /** A user and a password. */
 export interface LoginCredentials {

@@ -6,7 +6,6 @@
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { DenialError } from '@sqlpipe/engine';
 import { EMULATED_VERSION } from './catalogue-functions.js';
-import type { Edition } from './edition.js';
 import { foreignRequestReason } from './origin.js';
 import {
   emptyReply,
@@ -18,6 +17,7 @@ import {
   textReply,
 } from './reply.js';
 import { decodeBytes, type HttpRequest } from './request.js';
+import type { Edition } from './server-edition.js';
 import type { Service } from './service.js';
 
 /**

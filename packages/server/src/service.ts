@@ -16,8 +16,8 @@ import {
 } from '@sqlpipe/engine';
 import { parseQueryText } from '@sqlpipe/engine/query';
 import { answerQuery, listColumns, PARAMETERS, showSetting } from './catalogue-functions.js';
-import type { Edition } from './edition.js';
 import { type Journal, toJournalChanges } from './journal.js';
+import type { Edition } from './server-edition.js';
 
 export class Service {
   readonly #engine: Engine;

@@ -15,7 +15,7 @@ import {
   type Show,
   type Value,
 } from '@sqlpipe/engine';
-import { isExpired } from './credentials.js';
+import { isExpired } from './secrets.js';
 
 type ShowAcl = Extract<Show, { statement: 'show acl' }>;
 

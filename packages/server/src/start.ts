@@ -2,7 +2,6 @@
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import type { Edition } from './edition.js';
 import { createEndpoint } from './endpoint.js';
 import { createEnterprise } from './enterprise.js';
 import { Journal, replayChange, snapshotChanges } from './journal.js';
@@ -11,6 +10,7 @@ import { createOpenSource, type LoginCredentials } from './open-source.js';
 import { isLoopback } from './origin.js';
 import type { HttpRequest } from './request.js';
 import { createRouter } from './routes.js';
+import type { Edition } from './server-edition.js';
 import { Service } from './service.js';
 
 /** How to start a server. */

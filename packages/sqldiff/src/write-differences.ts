@@ -5,15 +5,15 @@ import { fetchCommonDefaults, fetchHealth, withInstance } from '@sqlpipe/instanc
 import { type DeferredInput, deferInput } from '@sqlpipe/records';
 import { fetchPlanContext } from '@sqlpipe/replay';
 import { compareSchemas, type Health, MemoryBudget, parseSelection } from '@sqlpipe/schema';
-import { writePlan } from './alter.js';
 import { formatIgnored } from './format.js';
-import { readIgnoreRules } from './ignore.js';
 import { Locations } from './locations.js';
 import { writeMissing } from './missing.js';
 import { resolveOperands, type Side, type Sides } from './operands.js';
 import type { DiffOptions } from './options.js';
+import { readIgnoreRules } from './read-ignore-rules.js';
 import { readSide } from './read-side.js';
 import { countIgnored, writeComparison } from './write-comparison.js';
+import { writePlan } from './write-plan.js';
 
 /** Compares the schemas that the command line names; returns the exit status. */
 export async function writeDifferences(args: DiffOptions, io: Io): Promise<number> {

@@ -1,7 +1,7 @@
 /*! What `sqlpipe` prints itself: its help, its version, its completion, and the error for an unknown program. */
 import { runProgram, UsageError } from '@sqlpipe/cli';
 import { suggestWord } from '@sqlpipe/text';
-import { COMPLETION_WRITERS } from './completion.js';
+import { COMPLETION_WRITERS } from './completion-loader.js';
 import { OWN_COMMANDS, PROGRAMS } from './programs.js';
 
 const commands = [

@@ -2,7 +2,7 @@
 import { findReferences } from '@sqlpipe/ddl';
 import { toEntry } from '@sqlpipe/schema';
 import { foldCase, isObject } from '@sqlpipe/sql';
-import { type Numbered, place, TranslationError } from './errors.js';
+import { type Numbered, place, TranslationError } from './translation-error.js';
 
 /** An adapted statement. */
 export interface Adapted {

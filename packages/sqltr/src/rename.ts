@@ -3,9 +3,9 @@ import { findCommonTableExpressions, findMentions, findUnknownNames, type Mentio
 import { spool } from '@sqlpipe/records';
 import { displayName, foldCase, isSameName, readStatementHead } from '@sqlpipe/sql';
 import { truncate } from '@sqlpipe/text';
-import { type Numbered, place, TranslationError } from './errors.js';
 import { isValidName, quoteLike } from './quotes.js';
 import type { Rules } from './rules.js';
+import { type Numbered, place, TranslationError } from './translation-error.js';
 
 /** The rules for each kind of name. */
 export interface NameRules {

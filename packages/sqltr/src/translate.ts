@@ -2,10 +2,10 @@
 import { UsageError } from '@sqlpipe/cli';
 import { spool } from '@sqlpipe/records';
 import { type Adapt, adapt, type LossOptions } from './adapt.js';
-import { toEnterprise, toOpenSource } from './edition.js';
-import type { Numbered } from './errors.js';
 import { type NameRules, rename } from './rename.js';
-import { toVersion } from './version.js';
+import { toEnterprise, toOpenSource } from './translate-edition.js';
+import { toVersion } from './translate-version.js';
+import type { Numbered } from './translation-error.js';
 
 /** How to translate a schema. */
 export interface Translation {

@@ -3,11 +3,11 @@ import type { Defaults } from '../definition.js';
 import { DEFAULTS } from '../definition.js';
 import { Cursor, isWord } from '../grammar/cursor.js';
 import { RejectionError, unexpectedTokenError } from '../grammar/rejection-error.js';
-import { parseAlterTable } from './alter-table.js';
-import { parseAlterLiveView, parseAlterMaterializedView, parseAlterView } from './alter-view.js';
 import type { Change } from './change.js';
-import { parseDrop, parseRename } from './drop.js';
 import { acceptAll, type NameLookup } from './lookup.js';
+import { parseAlterTable } from './parse-alter-table.js';
+import { parseAlterLiveView, parseAlterMaterializedView, parseAlterView } from './parse-alter-view.js';
+import { parseDrop, parseRename } from './parse-drop.js';
 import {
   parseCompile,
   parseInsert,
@@ -15,7 +15,7 @@ import {
   parseTruncate,
   parseUpdate,
   parseVacuum,
-} from './maintenance.js';
+} from './parse-maintenance.js';
 
 /**
  * Parses a statement that changes an existing object, whichever objects there are.

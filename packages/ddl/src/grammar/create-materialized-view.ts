@@ -15,7 +15,7 @@ import {
   rejectUnevenTtl,
   type Ttl,
 } from './partition.js';
-import { parseRefresh, type RefreshClause } from './refresh.js';
+import { parseRefresh, type RefreshClause } from './refresh-clause.js';
 import { RejectionError, unexpectedTokenError } from './rejection-error.js';
 
 export interface CreateMaterializedView {

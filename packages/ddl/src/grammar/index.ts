@@ -13,7 +13,6 @@ export {
 } from './access.js';
 export { type Body, readCode } from './body.js';
 export { duplicateColumnError } from './columns.js';
-export { AFTER_CREATE, type CreateStatement, parseCreate } from './create.js';
 export type { CreateLiveView } from './create-live-view.js';
 export type { CreateMaterializedView } from './create-materialized-view.js';
 export type { CreateTable } from './create-table.js';
@@ -31,8 +30,9 @@ export {
   stripPublic,
   unquote,
 } from './names.js';
+export { AFTER_CREATE, type CreateStatement, parseCreate } from './parse-create.js';
 export { type PartitionUnit, rejectUnevenTtl, splitTtl, type Ttl } from './partition.js';
-export { type Interval, isTimeZone, rejectLongPeriod } from './refresh.js';
+export { type Interval, isTimeZone, rejectLongPeriod } from './refresh-clause.js';
 export { RejectionError, tokenError, unexpectedTokenError } from './rejection-error.js';
 export { type StoragePolicy, ttlToPolicy } from './storage-policy.js';
 export { parseTimestamp } from './timestamp.js';

@@ -1,6 +1,6 @@
 /*! Names: which words must be quoted, and which characters are invalid in names of tables and columns. */
 import { foldCase, type LocatedName, unquote as unquoteText } from '@sqlpipe/sql';
-import { RESERVED } from '../names.js';
+import { RESERVED } from '../reserved-names.js';
 import type { Cursor } from './cursor.js';
 import { isWord } from './cursor.js';
 import { RejectionError } from './rejection-error.js';

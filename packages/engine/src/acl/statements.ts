@@ -22,7 +22,7 @@ import type { ExecutionResult } from '../result.js';
 import { DenialError, type Session } from '../session.js';
 import { type Acl, isSameName, type Principal, type PrincipalKind, type Token } from './acl.js';
 
-import { isPermission } from './permissions.js';
+import { isPermission } from './permission-names.js';
 
 /** Makes what is stored of passwords and tokens. */
 export interface Secrets {

@@ -16,8 +16,8 @@ import {
   rejectLongPeriod,
 } from '@sqlpipe/ddl/grammar';
 import type { Catalogue } from '../catalogue.js';
-import { parsedQuery } from '../parser/queries.js';
-import type { Query } from '../parser/query.js';
+import type { Query } from '../parser/parse-query.js';
+import { parsedQuery } from '../parser/parsed-query.js';
 import { childrenOf, type TreeNode } from '../parser/tree.js';
 import { isNonDeterministic } from './functions.js';
 import { aliasPosition, columnAlias, type Relation, tableName, tablePosition } from './relation.js';

@@ -7,7 +7,7 @@
 import type { Expression, QualifiedName, SelectStatement } from '@questdb/sql-parser';
 import { duplicateColumnError, isTimestamp, RejectionError } from '@sqlpipe/ddl/grammar';
 import type { Catalogue, Naming } from '../catalogue.js';
-import type { Query } from '../parser/query.js';
+import type { Query } from '../parser/parse-query.js';
 import { childrenOf, type TreeNode } from '../parser/tree.js';
 import { inferType, type Names, printExpression, unifyTypes } from './expression.js';
 import { functionType, isAggregate } from './functions.js';

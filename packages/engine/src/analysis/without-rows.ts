@@ -1,8 +1,8 @@
 /*! Whether a query returns no rows because the tables have none. */
 import type { SelectStatement } from '@questdb/sql-parser';
 import type { Catalogue } from '../catalogue.js';
-import { parseQueryText } from '../parser/queries.js';
-import type { Query } from '../parser/query.js';
+import type { Query } from '../parser/parse-query.js';
+import { parseQueryText } from '../parser/parsed-query.js';
 import { hasAggregate, tableName } from './relation.js';
 
 type TableRef = NonNullable<SelectStatement['from']>[number];

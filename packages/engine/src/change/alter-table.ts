@@ -1,6 +1,6 @@
 /*! ALTER TABLE: what it does to the table, and to the materialized and live views over it. */
 import { type Alter, applyAlteration, findColumn } from '@sqlpipe/ddl';
-import type { Table } from '../objects.js';
+import type { Table } from '../catalogue-objects.js';
 import type { Session } from '../session.js';
 import { columnsOfBase, invalidate, invalidateLiveViews } from '../validity.js';
 

@@ -1,18 +1,18 @@
 /*! Statements that change the catalogue: their handlers by first word. */
 import { type Change, changedTables, DEFAULTS } from '@sqlpipe/ddl';
 import { type Body, type Cursor, parseChangeAfter, RejectionError } from '@sqlpipe/ddl/grammar';
+import type { CatalogueObject } from '../catalogue-objects.js';
 import { titleOf } from '../effects.js';
-import type { CatalogueObject } from '../objects.js';
 import { OpaqueError, unknownSyntaxError } from '../opaque-error.js';
-import { parsedQuery } from '../parser/queries.js';
+import { parsedQuery } from '../parser/parsed-query.js';
 import type { ExecutionResult } from '../result.js';
 import type { Session } from '../session.js';
 import { invalidate, invalidateLiveViews } from '../validity.js';
 import { alterTable } from './alter-table.js';
 import { alterMaterializedView, alterView } from './alter-view.js';
 import { dropObject, renameTable } from './drop.js';
-import { authorizeChange } from './permissions.js';
 import { refresh } from './refresh.js';
+import { authorizeChange } from './required-permissions.js';
 import { changeRows } from './rows.js';
 
 /** Reads the rest of a statement after its first word, checks and executes it. Without a result the reply is OK. */

@@ -3,7 +3,7 @@
  * the view first, so that the views over it become invalid (observed on 9.3.4; live views documented).
  */
 import type { Change } from '@sqlpipe/ddl';
-import type { MaterializedView } from '../objects.js';
+import type { MaterializedView } from '../catalogue-objects.js';
 import type { Session } from '../session.js';
 import { invalidate, invalidateLiveViews, whyNotRefreshable } from '../validity.js';
 

@@ -8,7 +8,7 @@ import {
   unexpectedTokenError,
   unquote,
 } from '@sqlpipe/ddl/grammar';
-import type { CatalogueObject } from '../objects.js';
+import type { CatalogueObject } from '../catalogue-objects.js';
 
 /** The kind of a table or a view. */
 export type ObjectKind = CatalogueObject['kind'];

@@ -6,12 +6,12 @@ import { type Cursor, isWord } from '../grammar/cursor.js';
 import { unquote } from '../grammar/names.js';
 import { ceilPow2, parseInt32 } from '../grammar/numbers.js';
 import { parseTtl, rejectUnevenTtl } from '../grammar/partition.js';
-import { parseSetRefresh } from '../grammar/refresh.js';
+import { parseSetRefresh } from '../grammar/refresh-clause.js';
 import { RejectionError } from '../grammar/rejection-error.js';
 import type { Change } from './change.js';
-import { parseSymbolCapacity } from './column.js';
 import { type FoundObject, type NameLookup, parseAlteredObject } from './lookup.js';
-import { parseRebaseWal, parseResumeWal, rejectSuspendWal } from './wal.js';
+import { parseSymbolCapacity } from './parse-added-column.js';
+import { parseRebaseWal, parseResumeWal, rejectSuspendWal } from './parse-wal.js';
 
 /** After ALTER VIEW: replaces the query. */
 export function parseAlterView(cursor: Cursor, lookup: NameLookup): Change {

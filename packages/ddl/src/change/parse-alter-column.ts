@@ -7,8 +7,8 @@ import { type Cursor, isWord } from '../grammar/cursor.js';
 import { ceilPow2, parseInt32 } from '../grammar/numbers.js';
 import { parseParquet } from '../grammar/parquet.js';
 import { RejectionError } from '../grammar/rejection-error.js';
-import { parseAddedColumn, parseSymbolCapacity } from './column.js';
 import type { KnownObject, NameLookup } from './lookup.js';
+import { parseAddedColumn, parseSymbolCapacity } from './parse-added-column.js';
 
 /** A column that is changed: its name as written, and the column if the columns of its table are known. */
 export interface AlteredColumn {

@@ -6,8 +6,12 @@
 import type { Expression, SelectStatement } from '@questdb/sql-parser';
 import { RejectionError, tokenError, unexpectedTokenError } from '@sqlpipe/ddl/grammar';
 import { inlineWindows } from './named-windows.js';
-import { QuerySyntaxError } from './query-syntax-error.js';
 import { childrenOf, type TreeNode } from './tree.js';
+
+/** A text that is not a query, as far as the grammar knows. */
+export class QuerySyntaxError extends RejectionError {
+  override name = 'QuerySyntaxError';
+}
 
 /** A query, and the positions of its parts in the statement. */
 export interface Query {

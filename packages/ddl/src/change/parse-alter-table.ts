@@ -12,12 +12,12 @@ import { parseInt32 } from '../grammar/numbers.js';
 import { parseTtl, rejectUnevenTtl } from '../grammar/partition.js';
 import { RejectionError } from '../grammar/rejection-error.js';
 import { parseStoragePolicy } from '../grammar/storage-policy.js';
-import { expectWord, parseColumnAlteration } from './alter-column.js';
 import type { Change, PartitionChange } from './change.js';
-import { parseAddedColumn } from './column.js';
 import { type KnownObject, type NameLookup, parseAlteredObject } from './lookup.js';
-import { skipRest } from './maintenance.js';
-import { parseRebaseWal, parseResumeWal, rejectSuspendWal } from './wal.js';
+import { parseAddedColumn } from './parse-added-column.js';
+import { expectWord, parseColumnAlteration } from './parse-alter-column.js';
+import { skipRest } from './parse-maintenance.js';
+import { parseRebaseWal, parseResumeWal, rejectSuspendWal } from './parse-wal.js';
 
 const VERBS = "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 'rename', 'set' or 'squash'";
 

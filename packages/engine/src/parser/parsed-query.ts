@@ -4,9 +4,9 @@
  */
 import { type Body, Cursor, readCode, unexpectedTokenError } from '@sqlpipe/ddl/grammar';
 import { NotReady } from '../not-ready.js';
-import { parseQuery, type Query } from './query.js';
+import { parseQuery, type Query } from './parse-query.js';
 
-export { QuerySyntaxError } from './query-syntax-error.js';
+export { QuerySyntaxError } from './parse-query.js';
 
 let grammar: typeof import('./grammar.js') | undefined;
 

@@ -4,8 +4,8 @@ import type { QualifiedName, SelectStatement } from '@questdb/sql-parser';
 import { findReferences } from '@sqlpipe/ddl';
 import { isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from './catalogue.js';
-import type { CatalogueObject } from './objects.js';
-import type { Query } from './parser/query.js';
+import type { CatalogueObject } from './catalogue-objects.js';
+import type { Query } from './parser/parse-query.js';
 import { childrenOf, type TreeNode } from './parser/tree.js';
 import { requireReadable, type Session } from './session.js';
 

@@ -3,7 +3,7 @@ import { findMissingFeatures, isLaterVersion, isUnderstood } from '@sqlpipe/ddl'
 import { identify, isObject, keywordOf } from '@sqlpipe/sql';
 import type { Adapted } from './adapt.js';
 import { columnClauses, replaceClauses, tableClause } from './clauses.js';
-import { UNKNOWN } from './edition.js';
+import { UNKNOWN } from './translate-edition.js';
 
 /** By feature, how to remove one that a table does not need. */
 const DISPENSABLE: Record<string, (statement: string) => string> = {
