@@ -17,7 +17,7 @@ import {
 } from '@sqlpipe/ddl/grammar';
 import type { Catalogue } from '../catalogue.js';
 import type { Query } from '../parser/parse-query.js';
-import { parsedQuery } from '../parser/parsed-query.js';
+import { parsedQuery, parseQueryText } from '../parser/parsed-query.js';
 import { childrenOf, type TreeNode } from '../parser/tree.js';
 import { isNonDeterministic } from './functions.js';
 import { aliasPosition, columnAlias, type Relation, tableName, tablePosition } from './relation.js';
@@ -240,42 +240,51 @@ interface Bucket {
   readonly position: number;
 }
 
-/**
- * The bucket of SAMPLE BY or of a timestamp_floor() column, in the query or in a subquery that it only selects from.
- */
+/** The bucket of SAMPLE BY or of a timestamp_floor() column, in the query or in a subquery or view that it only selects from. */
 function findBucket(body: Body, catalogue: Catalogue): Bucket | undefined {
-  const { position } = body;
+  const find = (query: Query, select: Select, outer: NamedQueries): Bucket | undefined => {
+    const bucket = bucketOf(query, select, catalogue);
+    const ref = onlySource(select);
+    if (bucket || !ref) return bucket;
+    const namedQueries = addNamedQueries(select, outer);
+    if (ref.table.type === 'select') return find(query, ref.table, namedQueries);
+    const name = tableName(ref) ?? '';
+    const named = namedQueries.get(name.toLowerCase());
+    if (named) return find(query, named, without(namedQueries, name));
+    const view = catalogue.find(name);
+    if (view?.kind !== 'view' || view.opaque !== undefined) return;
+    const inView = parseQueryText(view.body);
+    return find(inView, inView.select, new Map());
+  };
   const query = parsedQuery(body);
-  const named: NamedQueries = addNamedQueries(query.select, new Map());
-  for (let select: Select | undefined = query.select; select; select = findInnerQuery(select, named)) {
-    const { sampleBy } = select;
-    if (sampleBy) {
-      const interval = sampleBy.duration;
-      return {
-        interval,
-        column: findTimestamp(select, catalogue),
-        position: query.positionOf(sampleBy, 'DurationLiteral') - position,
-      };
-    }
-    const floor = select.columns.find(item => item.type === 'selectItem' && isFloor(item.expression));
-    if (floor?.type === 'selectItem' && floor.expression.type === 'function' && !select.groupBy) {
-      const [interval] = floor.expression.args;
-      const text = interval?.type === 'literal' ? String(interval.value) : '';
-      const column = floor.alias ?? 'timestamp_floor';
-      return { interval: text, column, position: interval ? query.positionOf(interval) - position : 0 };
-    }
+  return find(query, query.select, new Map());
+}
+
+function bucketOf(query: Query, select: Select, catalogue: Catalogue): Bucket | undefined {
+  const { sampleBy } = select;
+  if (sampleBy) {
+    const interval = sampleBy.duration;
+    return {
+      interval,
+      column: findTimestamp(select, catalogue),
+      position: query.positionOf(sampleBy, 'DurationLiteral') - query.position,
+    };
   }
-  return;
+  const floor = select.columns.find(item => item.type === 'selectItem' && isFloor(item.expression));
+  if (floor?.type !== 'selectItem' || floor.expression.type !== 'function' || select.groupBy) return;
+  const [interval] = floor.expression.args;
+  const text = interval?.type === 'literal' ? String(interval.value) : '';
+  const column = floor.alias ?? 'timestamp_floor';
+  return { interval: text, column, position: interval ? query.positionOf(interval) - query.position : 0 };
 }
 
 const isFloor = (expression: Expression): boolean =>
   expression.type === 'function' && expression.name.toLowerCase() === 'timestamp_floor';
 
-/** The subquery of a query that only selects from it. */
-function findInnerQuery(select: Select, named: NamedQueries): Select | undefined {
-  const [ref, ...more] = select.from ?? [];
-  if (!ref || more.length > 0 || ref.joins?.length || select.groupBy || select.setOperations) return;
-  return ref.table.type === 'select' ? ref.table : named.get(tableName(ref)?.toLowerCase() ?? '');
+/** What a query only selects from. */
+function onlySource({ from, groupBy, setOperations }: Select): TableRef | undefined {
+  const [ref, ...more] = from ?? [];
+  return more.length > 0 || ref?.joins?.length || groupBy || setOperations ? undefined : ref;
 }
 
 /** The designated timestamp of the sampled table, under the name that the query selects it by. */
