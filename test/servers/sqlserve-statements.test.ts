@@ -170,6 +170,47 @@ test('statements are rejected with the messages of QuestDB 9.3.4', async t => {
   }
 });
 
+test('a materialized view may select from what samples, as in QuestDB 9.3.4', async t => {
+  await shared.execute('drop all');
+  for (const sql of [
+    'create table t (ts timestamp, x int) timestamp(ts) partition by day',
+    'create view v as (select ts, sum(x) a from t sample by 1h)',
+    "create view f as (with q as (select timestamp_floor('1d', ts) d, sum(x) a from t) select * from q)",
+    'create view p as (select ts, x from t)',
+  ])
+    t.is((await shared.execute(sql)).error, undefined, sql);
+  const missing = 'TIMESTAMP column is not present in select list';
+  for (const [query, expected] of [
+    ['select * from v', 'MONTH'],
+    ['select d, a from f', 'YEAR'],
+    ['select * from (with q as (select * from v) select * from q)', 'MONTH'],
+    ['with v as (select * from v) select * from v', 'MONTH'],
+    ['with t as (select * from t) select * from t', missing],
+    ['select * from p', missing],
+    ['select a from v', 'TIMESTAMP column does not exist or not present in select list [name=ts]'],
+  ] as const) {
+    const { error } = await shared.execute(`create materialized view m as (${query})`);
+    const [[ddl] = []] = (await shared.execute('show create materialized view m')).dataset ?? [];
+    t.is(error ?? /PARTITION BY (\w+);$/.exec(String(ddl))?.[1], expected, query);
+    await shared.execute('drop materialized view if exists m');
+  }
+});
+
+test('CREATE TABLE LIKE a materialized view has its symbols and indexes, as in QuestDB 9.3.4', async t => {
+  await shared.execute('drop all');
+  for (const sql of [
+    'create table t (ts timestamp, s symbol, u symbol index) timestamp(ts) partition by day',
+    'create materialized view m as (select ts, s, u, count() n from t sample by 1h), index(S capacity 64)',
+    'create table made (like m)',
+  ])
+    t.is((await shared.execute(sql)).error, undefined, sql);
+  t.deepEqual((await shared.execute('show create table made')).dataset, [
+    [
+      "CREATE TABLE 'made' ( \n\tts TIMESTAMP,\n\ts SYMBOL NOCACHE INDEX CAPACITY 64,\n\tu SYMBOL NOCACHE,\n\tn LONG\n) timestamp(ts) PARTITION BY MONTH;",
+    ],
+  ]);
+});
+
 test('queries are accepted with the same columns as in QuestDB 9.3.4', async t => {
   await shared.execute('drop all');
   for (const sql of [
@@ -188,6 +229,7 @@ test('queries are accepted with the same columns as in QuestDB 9.3.4', async t =
     ['select x.ts, y.ts from t x join u y on (s) order by y.ts', 'ts ts_2', 'ts_2'],
     ['select y.s, x.*, x.s, v from t x asof join u y on (s)', 's ts s1 v s_2 v1', 'ts'],
     ['select *, v s from t', 'ts s v s1', 'ts'],
+    ['select ts, v, from t', 'ts v', 'ts'],
     ['declare @t := (select * from t where v > 0), @s := x.s select @s, x.v from @t x', 's v', ''],
     ['declare @t := t, @c := s select @c, v from @t', 's v', ''],
     [`select * from ${pivot}`, 'ts a b', ''],

@@ -7,6 +7,7 @@ import type {
   ViewDefinition,
 } from '@sqlpipe/ddl';
 import type { PartitionUnit, Ttl } from '@sqlpipe/ddl/grammar';
+import { foldCase } from '@sqlpipe/sql';
 
 /** A table. */
 export interface Table extends TableDefinition, Loaded {
@@ -56,6 +57,15 @@ export interface MaterializedView extends MaterializedViewDefinition, Loaded {
   /** Whether it has no rows yet: a change of its base does not make it invalid. */
   readonly neverRefreshed?: boolean;
 }
+
+/** A column of a materialized view. The view does not cache its symbols (observed on 9.3.4), and INDEX names some of them. */
+export function toStoredColumn({ name, type }: Pick<Column, 'name' | 'type'>, { indexes }: IndexClause): Column {
+  const capacity = indexes?.get(foldCase(name));
+  const column = { name, type, cached: type !== 'SYMBOL', dedup: false };
+  return capacity === undefined ? column : { ...column, index: { type: 'BITMAP', capacity } };
+}
+
+type IndexClause = Pick<MaterializedViewDefinition, 'indexes'>;
 
 /** A live view, with what its query returns. */
 export interface LiveView extends LiveViewDefinition, QueryResult {

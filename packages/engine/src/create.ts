@@ -30,7 +30,7 @@ import {
 import { analyzeSampling } from './analysis/materialized-view.js';
 import { analyzeRelation, type Relation } from './analysis/relation.js';
 import type { Catalogue } from './catalogue.js';
-import type { MaterializedView, Table } from './catalogue-objects.js';
+import { type MaterializedView, type Table, toStoredColumn } from './catalogue-objects.js';
 import { unknownSyntaxError } from './opaque-error.js';
 import type { Query } from './parser/parse-query.js';
 import { parsedQuery } from './parser/parsed-query.js';
@@ -302,7 +302,7 @@ export function createMaterializedView(session: Session, statement: CreateMateri
     interval: sampling.interval,
     refresh: resolveRefresh(statement, sampling),
     body: body.text,
-    columns: toColumns(relation),
+    columns: toColumns(relation).map(column => toStoredColumn(column, statement)),
     timestamp: sampling.timestamp,
     partitionBy,
     ttl: ttl?.ttl ?? 0,

@@ -2,7 +2,7 @@
 import { type Definition, findReferences, findSampling } from '@sqlpipe/ddl';
 import type { Health } from '@sqlpipe/schema';
 import { foldCase, type Kind } from '@sqlpipe/sql';
-import type { CatalogueObject } from './catalogue-objects.js';
+import { type CatalogueObject, toStoredColumn } from './catalogue-objects.js';
 
 /** A statement that creates an object, with its definition if its syntax is known. */
 interface LoadedStatement {
@@ -31,7 +31,7 @@ export function loadObject(
       return {
         ...meaning,
         ...common,
-        columns: health?.columns?.get(foldCase(name))?.map(toColumn) ?? [],
+        columns: health?.columns?.get(foldCase(name))?.map(column => toStoredColumn(column, meaning)) ?? [],
         base: meaning.base ?? references[0] ?? '',
         partitionBy: meaning.partitionBy ?? 'DAY',
         interval: findSampling(meaning.body)?.interval ?? '',
@@ -49,8 +49,6 @@ export function loadObject(
       };
   }
 }
-
-const toColumn = ({ name, type }: { name: string; type: string }) => ({ name, type, cached: true, dedup: false });
 
 /** An object whose columns are not known: anything may be read from it. */
 function toOpaque({ kind, name, statement, meaning }: LoadedStatement, references: readonly string[]): CatalogueObject {

@@ -7,7 +7,14 @@ import { printDefinition } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { analyzeRelation, type Relation } from './analysis/relation.js';
 import type { Catalogue } from './catalogue.js';
-import type { CatalogueObject, LiveView, MaterializedView, Table, View } from './catalogue-objects.js';
+import {
+  type CatalogueObject,
+  type LiveView,
+  type MaterializedView,
+  type Table,
+  toStoredColumn,
+  type View,
+} from './catalogue-objects.js';
 import { toColumns } from './create.js';
 import { OTHER_TYPES } from './other-types.js';
 import { parseQueryText, QuerySyntaxError } from './parser/parsed-query.js';
@@ -95,7 +102,9 @@ export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isK
   if (view.opaque !== undefined) return view;
   try {
     const relation = analyzeBody(view.body, catalogue);
-    const columns = view.columns.length > 0 ? view.columns : toColumns(relation);
+    const derived = toColumns(relation);
+    const given = view.kind === 'materialized view' ? derived.map(each => toStoredColumn(each, view)) : derived;
+    const columns = view.columns.length > 0 ? view.columns : given;
     const timestamp = view.timestamp ?? relation.timestamp;
     if (view.kind !== 'view') return { ...view, columns, timestamp };
     return { ...view, columns, timestamp, sources: catalogue.sources(view.references) };
