@@ -178,21 +178,21 @@ const TABLES: Case[] = [
   ],
   [
     'cast_clause',
-    'create table cast_clause as (select ts, site, kw from readings), cast(kw as float), cast(site as varchar) timestamp(ts) partition by day',
+    'create table cast_clause as (select ts, site, kw from readings), cast(kw as float), cast(SITE as varchar) timestamp(ts) partition by day',
     ['kw as float', 'kw as double', "column 'kw'"],
     ['ts, site, kw', 'ts, kw, site', 'column order'],
   ],
   [
     'starred',
-    'create table starred as (select * from readings), index(site capacity 128) timestamp(ts) partition by day ttl 1 week wal',
+    'create table starred as (select * from readings), index(Site capacity 128) timestamp(ts) partition by day ttl 1 week wal',
     ['by day', 'by hour', 'partitioning'],
-    ['capacity 128', 'capacity 64', "column 'site' index"],
+    ['capacity 128', 'capacity 64', "column 'Site' index"],
     ['1 week', '2 weeks', 'TTL'],
   ],
   [
     'starred2',
-    'CREATE TABLE starred2 AS (SELECT * FROM readings WHERE kw > 3) TIMESTAMP(ts) PARTITION BY DAY DEDUP UPSERT KEYS(ts, site)',
-    ['(ts, site)', '(ts)', 'dedup keys'],
+    'CREATE TABLE starred2 AS (SELECT * FROM readings WHERE kw > 3) TIMESTAMP(ts) PARTITION BY DAY DEDUP UPSERT KEYS(TS, site)',
+    ['(TS, site)', '(ts)', 'dedup keys'],
   ],
   [
     'batched',
@@ -356,5 +356,17 @@ const MATERIALIZED_VIEWS: Case[] = [
   ],
 ];
 
+const COPIES: Case[] = [
+  [
+    'hourly_copy',
+    'create table hourly_copy (like hourly)',
+    [
+      '(like hourly)',
+      '(ts timestamp, site symbol nocache, kw double) timestamp(ts) partition by day bypass wal',
+      'WAL',
+    ],
+  ],
+];
+
 /** In an order in which they can be executed. */
-export const CASES: readonly Case[] = [...TABLES, ...VIEWS, ...MATERIALIZED_VIEWS];
+export const CASES: readonly Case[] = [...TABLES, ...VIEWS, ...MATERIALIZED_VIEWS, ...COPIES];

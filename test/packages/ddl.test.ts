@@ -227,6 +227,7 @@ const QUERIES: [query: string, clauses: string, expected: string[]][] = [
     ["column 's' index: INDEX CAPACITY 64 / INDEX CAPACITY 256", "column 's' type?", 'the columns of its query?'],
   ],
   ['select * from u', ', cast(y as int)', ["column 'y': INT / LONG", 'the columns of its query?']],
+  ['select * from u', ', cast(Y as long)', ['the columns of its query?']],
   ['select x, x, y from u', '', ['the columns of its query?']],
   ['u', '', ['the columns of its query?']],
 ];

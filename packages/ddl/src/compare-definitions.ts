@@ -195,6 +195,7 @@ function compareColumns(a: ColumnList, b: ColumnList, comparison: ComparisonBuil
   const [columnsA, columnsB] = [columnsByKey(a), columnsByKey(b)];
   for (const [key, column] of columnsA) {
     const other = columnsB.get(key);
+    if (other && a.complete && b.complete) comparison.add(`column '${column.name}' name`, column.name, other.name);
     if (other) compareColumn(column, other, comparison);
     else if (b.complete) comparison.add(`column '${column.name}'`, column.type || 'present', NONE);
   }
@@ -224,7 +225,6 @@ function compareOrder(a: string[], b: string[], comparison: ComparisonBuilder): 
 
 function compareColumn(a: ListedColumn, b: ListedColumn, comparison: ComparisonBuilder): void {
   const columnProperty = (property: string) => `column '${a.name}'${property}`;
-  comparison.add(columnProperty(' name'), a.name, b.name);
   if (!a.type || !b.type) comparison.notComparable.push(columnProperty(' type'));
   else if (a.type !== b.type) return comparison.add(columnProperty(''), a.type, b.type);
   if (a.type === 'SYMBOL' || b.type === 'SYMBOL')
