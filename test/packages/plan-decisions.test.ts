@@ -147,6 +147,21 @@ test('a view that failed on its rows is refreshed only after they have become ot
   t.deepEqual(changesOf(repaired), ["REFRESH MATERIALIZED VIEW 'm' FULL;"]);
 });
 
+test('who ignores invalid views ignores only the repair of those that are invalid', async t => {
+  const schema = (type: string) => [
+    table('t'),
+    hourly('m', 't', 'sum(x)'),
+    table('u', `x ${type}`),
+    hourly('n', 'u', 'sum(x)'),
+  ];
+  const health = { invalid: new Map([['m', 'drop column operation']]) };
+  const ignore = new IgnoreRules(['*: invalid']);
+  t.deepEqual(changesOf(await planChanges(schema('LONG'), schema('INT'), { health, ignore })), [
+    "ALTER TABLE 'u' ALTER COLUMN x TYPE LONG;",
+    "REFRESH MATERIALIZED VIEW 'n' FULL;",
+  ]);
+});
+
 test('only a full refresh repairs a view', t => {
   const health = { invalid: new Map([['m', 'drop column operation']]) };
   for (const [how, repaired] of [

@@ -58,6 +58,9 @@ test('names in allowLoss and renamed may contain dots', async t => {
     message: "'a.b' can be 'a.b' or 'a'.'b'; write one of them, with its quotes",
   });
   t.deepEqual(await listOmissions([plain, third], ["drop:'a.b'"]), []);
+  const user = "CREATE USER 'a.b';";
+  t.deepEqual(lossesOf(await planChanges(before, [...before, user])), ["drop-user:'a.b'"]);
+  t.deepEqual(lossesOf(await planChanges(before, [...before, user], { allowLoss: ['drop-user:a.b'] })), []);
   const { notes } = await planChanges(before, before, { allowLoss: ['drop:nothing.of.this'] });
   t.deepEqual(notes, ['--allow-loss drop:nothing.of.this: nothing of this name is lost']);
   for (const name of ['a', 'a.b', 'lose:a'])

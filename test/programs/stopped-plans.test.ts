@@ -39,3 +39,23 @@ test('a plan that stops names what is invalid or suspended since its first state
     stderr,
   );
 });
+
+test('a plan stops if somebody else changes what its view reads from, in whatever case that is written', async t => {
+  const server = await startSqlserve(t);
+  const table = 'CREATE TABLE Trades (x INT)';
+  t.is((await server.execute(table)).error, undefined);
+  const { url } = await recordingProxy(t, server, async query => {
+    if (query.includes('CREATE TABLE other')) await server.execute('ALTER TABLE Trades ADD COLUMN y INT');
+    return undefined;
+  });
+  const after = [table, 'CREATE TABLE other (x INT)', 'CREATE VIEW v AS (SELECT x FROM TRADES)'];
+  const run = await shell(t, { DB: url, AFTER: `${after.join(';\n')};` });
+  const { code, stderr } = await run(
+    'echo "$AFTER" > after.sql; sqldiff --alter after.sql $DB > plan; sqlapply --allow ALTER $DB < plan',
+  );
+  t.is(code, 1, stderr);
+  t.regex(
+    stderr,
+    /view 'v'.* somebody else has changed table 'Trades' while the plan was applied: column 'y': none to INT/,
+  );
+});

@@ -43,6 +43,16 @@ testWithQuestDB('a dump has the capacities that were requested, and a copy keeps
   t.notRegex(String((await run('sqldump -q --verbatim $URL')).stdout), /SYMBOL CAPACITY/);
 });
 
+testWithQuestDB('a dump does not have the usual capacity of its server', async t => {
+  const questdb = await startQuestDB(t, { QDB_CAIRO_DEFAULT_SYMBOL_CAPACITY: '512' });
+  await questdb.execute('CREATE TABLE t (s SYMBOL, large SYMBOL CAPACITY 1024)');
+  const run = await shell(t, { URL: questdb.url });
+  t.deepEqual(String((await run('sqldump -q $URL')).stdout).match(/\S+ SYMBOL\b.*/g), [
+    's SYMBOL,',
+    'large SYMBOL CAPACITY 1024',
+  ]);
+});
+
 testWithQuestDB('a table with another capacity than a statement differs', async t => {
   const questdb = await server;
   await questdb.dropAll();
