@@ -3,6 +3,7 @@
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { execute } from '../support/reconcile.js';
 import { runSqlapply } from '../support/replay.js';
+import { shell } from '../support/shell.js';
 
 const emptyServer = sharedQuestDB();
 
@@ -35,4 +36,16 @@ testWithQuestDB('an assertion is true if it has rows, and all of their values ar
   t.deepEqual(noBoolean, fails);
   const tables = (await execute(server, 'SELECT table_name FROM tables() ORDER BY 1')).flat();
   t.deepEqual(tables, ['SELECT_ok_FROM_checks', 'checks']);
+});
+
+testWithQuestDB('an assertion of a plan that was made of files needs no permission', async t => {
+  const server = await emptyServer();
+  await execute(server, 'CREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY');
+  await execute(server, 'CREATE MATERIALIZED VIEW m AS (select ts, sum(x) n from t sample by 1h) PARTITION BY DAY');
+  const run = await shell(t, { DB: server.url });
+  const { code, stderr } = await run(`
+sqldump $DB | tr '\\0' '\\n' > before.sql; sed 's/x INT/x LONG/' before.sql > after.sql
+sqldiff --alter after.sql before.sql > plan
+grep -q nothing_is_lost plan && sqlapply --allow ALTER --allow REFRESH $DB < plan`);
+  t.is(code, 0, stderr);
 });

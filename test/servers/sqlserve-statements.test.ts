@@ -117,12 +117,14 @@ test('statements are rejected with the messages of QuestDB 9.3.4', async t => {
   const columns = '(ts timestamp, s symbol index, v double) timestamp(ts) partition by day';
   for (const sql of [
     `create table t ${columns}`,
+    `create table u ${columns}`,
     `create table b ${columns} bypass wal`,
     'create table n (a int, s symbol)',
     'create materialized view m as (select ts, max(v) v, s from t sample by 1h)',
   ]) {
     t.is((await shared.execute(sql)).error, undefined, sql);
   }
+  const union = '(select ts, max(v) v from t sample by 1h union all select ts, max(v) v from u sample by 1h)';
   for (const [sql, position, error] of [
     ['alter table t drop column ts', 0, 'cannot remove designated timestamp column [table=t, column=ts]'],
     ['alter table t rename column ts to x', 0, 'cannot rename designated timestamp column [table=t, column=ts]'],
@@ -154,6 +156,16 @@ test('statements are rejected with the messages of QuestDB 9.3.4', async t => {
       'create materialized view x as (select ts, max(v) v from t sample by 1h), index(v)',
       0,
       'indexes are supported only for SYMBOL columns: v',
+    ],
+    [
+      `create materialized view x as ${union}`,
+      31,
+      "query references multiple tables (views are expanded to their underlying physical tables), use 'WITH BASE' to explicitly select the base table",
+    ],
+    [
+      `create materialized view x with base u as ${union}`,
+      93,
+      'union on base table is not supported for materialized views: u',
     ],
     ['drop view', 9, 'expected [IF EXISTS] view-name'],
     ['truncate', 8, 'TABLE expected'],
