@@ -1,7 +1,7 @@
-/*! Bundles sources and libraries into one file, without modules that libraries load but never use here. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { type BuildOptions, build, type Plugin } from 'esbuild';
+/*! Bundles sources and libraries, without modules that libraries load but never use here. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { type BuildOptions, build, type Plugin, transform } from 'esbuild';
 
 /** The version of all packages. */
 export const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
@@ -39,28 +39,39 @@ const standIns: Plugin = {
   },
 };
 
-/** The programs that `sqlpipe` starts: each is a bundle of its own. */
-const otherPrograms: Plugin = {
-  name: 'other programs',
-  setup: ({ onResolve }) =>
-    onResolve({ filter: /^@sqlpipe\/sql[^/]+$/ }, ({ path }) => ({
-      path: `../../${path.slice('@sqlpipe/'.length)}/dist/main.js`,
-      external: true,
-    })),
-};
+/** The main file of a program, and that of `sqlpipe copy`. */
+const MAIN_FILE = /^packages\/sql[^/]+\/src\/(main|copy)\.ts$/;
 
 /**
- * What a program or the command line imports when it is needed is a file of its own: most of it is not compiled for
- * `--help`. The files that are imported so are added to `found`.
+ * Finds the sources of programs. What main files and the command line import when it is needed is a bundle of its own, and is added
+ * to `found`: main files use little of what is shared, and load no more.
  */
-const onDemand = (found: Set<string>): Plugin => ({
-  name: 'on demand',
-  setup: ({ onResolve, resolve }) =>
-    onResolve({ filter: /^\.\// }, async ({ path, kind, importer, resolveDir }) => {
-      if (kind !== 'dynamic-import' || !/\/packages\/(cli|engine|sql[^/]+)\//.test(importer)) return;
-      found.add((await resolve(path, { kind: 'import-statement', resolveDir })).path);
+const sourcesOfPrograms = (found: Set<string>): Plugin => ({
+  name: 'sources of programs',
+  setup({ onResolve, onLoad }) {
+    // They are modules, although their packages say CommonJS, which the bundles are; esbuild would convert them. Names of files are made
+    // of their paths, which are relative, so that they are the same on every machine.
+    const namespace = 'modules';
+    onLoad({ filter: /^/, namespace }, ({ path }) => ({
+      contents: readFileSync(path),
+      loader: 'ts',
+      resolveDir: resolve(dirname(path)),
+    }));
+    onResolve({ filter: /^\.\// }, ({ path, kind, importer, namespace: from, resolveDir }) => {
+      const isProgram = from === namespace || /^\.\/packages\/sql[^/]+\/src\//.test(path);
+      const file = relative('.', join(resolveDir, isProgram ? path.replace(/js$/, 'ts') : path));
+      if (kind !== 'dynamic-import' || !(MAIN_FILE.test(importer) || importer.includes('/packages/cli/')))
+        return isProgram ? { path: file, namespace } : undefined;
+      found.add(file);
       return { path, external: true };
-    }),
+    });
+    onResolve({ filter: /^@sqlpipe\/sql/ }, ({ path }) => {
+      const [, program, file] = path.split('/');
+      if (file) return { path: `packages/${program}/src/${file}.ts`, namespace };
+      // The programs that `sqlpipe` starts are bundles of their own; '@sqlpipe/sql' is a library.
+      return program === 'sql' ? undefined : { path: `../../${program}/dist/main.js`, external: true };
+    });
+  },
 });
 
 const common = {
@@ -75,36 +86,46 @@ const common = {
   legalComments: 'none',
 } as const satisfies BuildOptions;
 
-/** Writes a bundle; a file that is already the same is not written, so that a running program never finds it incomplete. */
-async function writeBundle(options: BuildOptions, plugins: Plugin[] = []): Promise<void> {
-  const { outputFiles } = await build({ ...common, ...options, plugins: [standIns, ...plugins], write: false });
-  for (const { path, contents } of outputFiles) {
-    if (existsSync(path) && readFileSync(path).equals(contents)) continue;
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, contents);
-  }
+/** Writes a file, unless it is already the same, so that a running program never finds it incomplete. */
+function writeOutput(path: string, contents: Uint8Array | string): void {
+  const bytes = Buffer.from(contents);
+  if (existsSync(path) && readFileSync(path).equals(bytes)) return;
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, bytes);
 }
 
-/** What makes CommonJS; Node starts that faster than modules. */
-const script = {
-  format: 'cjs',
-  // Node's loader of modules need not be started.
-  supported: { 'dynamic-import': false },
-} as const satisfies BuildOptions;
-
-/** Makes CommonJS files of a program: its main file, and what its command line imports when it is needed. */
+/**
+ * Makes CommonJS files of a program, which Node starts faster than modules: its main file, what its command line imports when it is
+ * needed, and of that again what is imported when it is needed. esbuild divides only modules into files, so these are made first.
+ */
 export async function bundleProgram(name: string): Promise<void> {
-  const files = new Set([`packages/${name}/src/main.ts`]);
-  for (const file of files)
-    await writeBundle({ ...script, entryPoints: [file], outdir: `packages/${name}/dist` }, [
-      otherPrograms,
-      onDemand(files),
-    ]);
+  const folder = `packages/${name}/dist`;
+  const entries = new Set([`packages/${name}/src/main.ts`]);
+  const written = new Set<string>();
+  for (const entry of entries) {
+    const { outputFiles } = await build({
+      ...common,
+      format: 'esm',
+      splitting: true,
+      entryPoints: [entry],
+      outdir: folder,
+      write: false,
+      plugins: [standIns, sourcesOfPrograms(entries)],
+    });
+    for (const { path, text } of outputFiles) {
+      // Node's loader of modules need not be started for an import when it is needed.
+      const options = { format: 'cjs', minify: true, supported: { 'dynamic-import': false } } as const;
+      writeOutput(path, (await transform(text, { ...options, platform: 'node', target: common.target })).code);
+      written.add(basename(path));
+    }
+  }
+  for (const file of readdirSync(folder)) if (file.endsWith('.js') && !written.has(file)) rmSync(join(folder, file));
 }
 
 /** Bundles a library and its imports as one module. */
-export const bundleModule = (options: BuildOptions): Promise<void> =>
-  writeBundle({
+export async function bundleModule(options: BuildOptions): Promise<void> {
+  const { outputFiles } = await build({
+    ...common,
     format: 'esm',
     minify: false,
     // Bundled CommonJS modules call `require` for Node's own modules.
@@ -112,4 +133,8 @@ export const bundleModule = (options: BuildOptions): Promise<void> =>
       js: "import { createRequire as requireOf } from 'node:module';\nconst require = requireOf(import.meta.url);",
     },
     ...options,
+    write: false,
+    plugins: [standIns],
   });
+  for (const { path, contents } of outputFiles) writeOutput(path, contents);
+}

@@ -1,5 +1,6 @@
 /*! What a plan decides, against values written by hand from what QuestDB documents or was seen to do on 9.3.4. */
-import { describeOmission, type PlanOptions, planChanges, printHistoryAssertion } from '@sqlpipe/plan';
+import { type PlanOptions, planChanges } from '@sqlpipe/plan';
+import { describeOmission, printHistoryAssertion } from '@sqlpipe/plan/text';
 import { IgnoreRules } from '@sqlpipe/schema';
 import { changesOf, engineWith, lossesOf, textsOf } from '../support/plans.js';
 import { test } from '../support/test.js';

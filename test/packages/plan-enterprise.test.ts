@@ -1,5 +1,6 @@
 /*! Plans for schemas with access control: what sqldiff --alter makes of users, groups, rights, owners and storage policies. */
-import { planChanges, plannedPermissions, printPlan } from '@sqlpipe/plan';
+import { planChanges } from '@sqlpipe/plan';
+import { plannedPermissions, printPlan } from '@sqlpipe/plan/text';
 import { identify } from '@sqlpipe/sql';
 import { enterprisePair } from '../support/enterprise-pairs.js';
 import { executeAll, lossesOf, textsOf } from '../support/plans.js';

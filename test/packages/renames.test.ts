@@ -1,5 +1,6 @@
 /*! Renames in plans: by option, by comments in the wanted schema, and offered where a column or a table goes. */
-import { describeOmission, type PlanOptions, planChanges } from '@sqlpipe/plan';
+import { type PlanOptions, planChanges } from '@sqlpipe/plan';
+import { describeOmission } from '@sqlpipe/plan/text';
 import { textsOf } from '../support/plans.js';
 import { fileScope } from '../support/scope.js';
 import { shell } from '../support/shell.js';

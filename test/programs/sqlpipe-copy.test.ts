@@ -1,6 +1,7 @@
 /*! `sqlpipe copy`: does what `sqldump | sqlapply` does, in one process, and reports one cause once. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { ExecutionContext } from 'ava';
@@ -224,16 +225,23 @@ test('a large dump is not kept in memory', async t => {
   t.true(large - small < 80, `${small} MiB for 10 MB, ${large} MiB for 98 MB`);
 });
 
-test('it loads the bundles of sqlpipe only', async t => {
+test('it loads the bundles of sqlpipe only, and an engine only for a dry run', async t => {
   const run = await shell(t, { SRC: source.url, DST: target.url });
   await run(
     `echo "process.on('exit', () => require('fs').writeFileSync('loaded', Object.keys(require.cache).join('\\n')))" > trace.cjs`,
   );
-  const { stdout } = await run(`NODE_OPTIONS='--require ./trace.cjs' ${COPY('')}; cat loaded`);
-  t.deepEqual(
-    stdout.toString().match(/(?<=^\/.*packages\/).*\/dist\/.*$/gm),
-    ['main', 'copy', 'copy-schema'].map(file => `sqlpipe/dist/${file}.js`),
-  );
+  for (const [options, needsEngine] of [
+    ['', false],
+    ['-n', true],
+  ] as const) {
+    const { stdout } = await run(
+      `NODE_OPTIONS='--require ./trace.cjs' ${COPY(options)} >/dev/null; grep /dist/ loaded`,
+    );
+    const files = stdout.toString().trimEnd().split('\n');
+    t.true(files.length > 3 && files.every(file => file.includes('/packages/sqlpipe/dist/')), files.join('\n'));
+    const hasEngine = files.some(file => readFileSync(file, 'utf8').includes('base table is dropped or renamed'));
+    t.is(hasEngine, needsEngine, options);
+  }
 });
 
 test('access control: each end has its own credentials, which no message contains', async t => {

@@ -1,11 +1,6 @@
 import { fetchCommonDefaults, withInstance } from '@sqlpipe/instance';
-import {
-  formatLoss,
-  type PlanOptions as PlanChangesOptions,
-  planChanges,
-  printPlan,
-  requiredPermissions,
-} from '@sqlpipe/plan';
+import { formatLoss, type PlanOptions as PlanChangesOptions, planChanges } from '@sqlpipe/plan';
+import { printPlan, requiredPermissions } from '@sqlpipe/plan/text';
 import { fetchPlanContext } from '@sqlpipe/replay';
 import { IgnoreRules } from '@sqlpipe/schema';
 import type { Kind } from '@sqlpipe/sql';

@@ -11,8 +11,9 @@ import {
 } from '@sqlpipe/ddl';
 import { dumpOrder, type Entry, parseEntryRights, type Schema, toEntry } from '@sqlpipe/schema';
 import { displayName, identify, isPrincipal, kindKeywords } from '@sqlpipe/sql';
-import { type Draft, describe } from './draft.js';
+import type { Draft } from './draft.js';
 import type { Task } from './task.js';
+import { describe } from './text/statement-text.js';
 import { whyUnalterable } from './unalterable.js';
 
 const rightsOf = (schema: Schema): RightSet =>

@@ -1,15 +1,16 @@
 /*! Makes a plan of a draft that is proven: with its assertions, the costs of each statement, and what its head says. */
 import type { Effect, Engine } from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';
-import { type AskSizes, describeIrreversible, describeLosses, describeWork } from './cost.js';
+import { type AskSizes, describeLosses, describeWork } from './cost.js';
 import type { Draft, Omission, Step } from './draft.js';
-import { type HistoryFinding, printHistoryAssertion } from './history.js';
 import { formatPath, formatPathForShell } from './object-path.js';
 import type { Proof } from './prove.js';
-import { parseRebuildAssertion } from './rebuild.js';
 import { describeKeptTables, RenameOffers, withOffers } from './rename-offers.js';
 import type { Task } from './task.js';
-import { describeRowsAssertion, parseRowsAssertion } from './values.js';
+import { type HistoryFinding, printHistoryAssertion } from './text/history.js';
+import { describeIrreversible } from './text/irreversible.js';
+import { parseRebuildAssertion } from './text/rebuild-assertions.js';
+import { describeRowsAssertion, parseRowsAssertion } from './text/row-assertions.js';
 
 /** A statement of a plan, and its effects. */
 export interface PlannedStatement {

@@ -1,8 +1,8 @@
 /*! What a plan costs, as its head says it: rows to rewrite, to read and to copy, and the statements that nothing undoes. */
 import type { Effect, Engine } from '@sqlpipe/engine';
 import { displayName, foldCase, identify, isSameName } from '@sqlpipe/sql';
-import { describe, type Step } from './draft.js';
-import { parseRebuildAssertion } from './rebuild.js';
+import type { Step } from './draft.js';
+import { parseRebuildAssertion } from './text/rebuild-assertions.js';
 
 /** How much a server stores for a table or a materialized view. */
 export interface StoredSize {
@@ -71,22 +71,6 @@ const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'];
 function formatBytes(bytes: number): string {
   const power = Math.min(Math.max(Math.floor(Math.log10(bytes) / 3), 0), UNITS.length - 1);
   return `${Number((bytes / 1000 ** power).toPrecision(3))} ${UNITS[power]}`;
-}
-
-/** The line for the statements that nothing undoes, with their numbers in the plan; undefined if there are none. */
-export function describeIrreversible(
-  statements: readonly { statement: string; lost: readonly string[] }[],
-): string | undefined {
-  const found = statements.flatMap(({ statement, lost }, i) => (lost.length > 0 ? [{ statement, n: i + 1 }] : []));
-  const [numbers, texts] = [found.map(({ n }) => n), found.map(({ statement }) => describe(statement))];
-  const what = numbers.length === 1 ? 'statement' : 'statements';
-  return found.length > 0 ? `nothing undoes ${what} ${numbers.join(', ')} (${texts.join('; ')})` : undefined;
-}
-
-/** The numbers of the statements that nothing undoes, from the comments before the first statement of a plan. */
-export function parseIrreversible(comments: string): ReadonlySet<number> {
-  const [, numbers = ''] = /^-- nothing undoes statements? ([\d, ]+) \(/m.exec(comments) ?? [];
-  return new Set(numbers.split(', ').filter(Boolean).map(Number));
 }
 
 /**

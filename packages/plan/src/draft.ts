@@ -7,6 +7,7 @@ import { type Engine, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
 import { IgnoreRules } from '@sqlpipe/schema';
 import { displayName, foldCase, type Identity, identityKey } from '@sqlpipe/sql';
 import type { Loss } from './losses.js';
+import { describe } from './text/statement-text.js';
 
 /** A difference that a plan removes, or leaves out. */
 export interface Change {
@@ -150,6 +151,3 @@ export function whyNotExecutable(error: unknown): string {
   if (!isNotExecutable(error)) throw error;
   return error instanceof OpaqueError ? error.message : `the server would reject it: ${error.message}`;
 }
-
-/** A statement on one line, for a list. */
-export const describe = (statement: string): string => statement.replace(/;$/, '').replace(/\s+/g, ' ');

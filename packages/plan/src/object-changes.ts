@@ -11,11 +11,12 @@ import { isShorterRetention } from '@sqlpipe/engine';
 import { dumpOrder, type Entry } from '@sqlpipe/schema';
 import { displayName, foldCase, isObject, kindKeywords } from '@sqlpipe/sql';
 import { alterMaterializedView, alterViewTtl, canAlter } from './alter-materialized-view.js';
-import { type Draft, describe } from './draft.js';
+import type { Draft } from './draft.js';
 import { formatPath, formatPathForShell } from './object-path.js';
 import { findRebuildLosses, findUsurpation, isPartOfRebuild, rebuildTable } from './rebuild.js';
 import { alterStorage, alterTable, dropColumns, type TableTarget } from './table-alterations.js';
 import type { Task } from './task.js';
+import { describe } from './text/statement-text.js';
 import { whyUnalterable } from './unalterable.js';
 import { alterRows } from './values.js';
 

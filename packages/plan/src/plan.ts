@@ -10,7 +10,6 @@ import { createPrincipals, dropPrincipals, grantRights, revokeRights } from './a
 import { assemblePlan, type Plan, type ProvenDraft } from './assemble-plan.js';
 import type { AskSizes } from './cost.js';
 import { changeKey, Draft, type Omission } from './draft.js';
-import type { AskHistory, HistoryFinding } from './history.js';
 import {
   alterRetention,
   dropExtraObjects,
@@ -26,6 +25,7 @@ import { type RequestOptions, Requests } from './requests.js';
 import { restateViews } from './restate-views.js';
 import { type Row, RowFindings } from './row-findings.js';
 import type { Task } from './task.js';
+import type { AskHistory, HistoryFinding } from './text/history.js';
 import { findUnresolvedViews, UnresolvedViewError } from './unresolved.js';
 import { WantedSchema } from './wanted-schema.js';
 import { selectWanted } from './wanted-statements.js';

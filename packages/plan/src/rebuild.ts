@@ -4,11 +4,11 @@ import { findColumn, isLossless, printDefinition, type TableDefinition } from '@
 import { type Engine, isShorterRetention } from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';
 import type { Draft } from './draft.js';
-import { withoutComments } from './history.js';
 import type { Loss } from './losses.js';
 import type { Requests } from './requests.js';
 import type { Task } from './task.js';
-import { printCastAssertion } from './values.js';
+import { printAppliedAssertion, printRowCountAssertion } from './text/rebuild-assertions.js';
+import { printCastAssertion } from './text/row-assertions.js';
 import type { WantedSchema } from './wanted-schema.js';
 
 /** The temporary name of the new table, and the later name of the old one. The mark is that of one rebuild. */
@@ -78,30 +78,6 @@ export function rebuildTable(
       ? [printAppliedAssertion(oldName), printRowCountAssertion(oldName, now.name), `DROP TABLE '${oldName}';`]
       : []),
   ];
-}
-
-/** The assertion that all rows that were sent to a table are applied. A table without WAL has no others. */
-const printAppliedAssertion = (table: string): string =>
-  `SELECT coalesce(max(CASE WHEN writerTxn = sequencerTxn AND NOT suspended THEN 0 ELSE 1 END), 0) = 0 AS all_applied FROM wal_tables() WHERE name = '${table}';`;
-
-/** The assertion that two tables have as many rows. */
-const printRowCountAssertion = (one: string, other: string): string =>
-  `SELECT a.n = b.n AS as_many_rows FROM (SELECT count() n FROM '${one}') a CROSS JOIN (SELECT count() n FROM '${other}') b;`;
-
-/** What an assertion of a rebuild is about, if a statement is one, after its comments. */
-export type RebuildAssertion =
-  | { readonly assertion: 'all applied'; readonly tables: readonly [string] }
-  | { readonly assertion: 'as many rows'; readonly tables: readonly [string, string] };
-
-/** Reads an assertion of a rebuild; undefined for any other statement. */
-export function parseRebuildAssertion(statement: string): RebuildAssertion | undefined {
-  const text = withoutComments(statement);
-  const [, table] = / AS all_applied FROM wal_tables\(\) WHERE name = '([^']+)';$/.exec(text) ?? [];
-  if (table !== undefined && text === printAppliedAssertion(table))
-    return { assertion: 'all applied', tables: [table] };
-  const [, one, other] = /FROM '([^']+)'\) a CROSS JOIN \(SELECT count\(\) n FROM '([^']+)'\) b;$/.exec(text) ?? [];
-  if (one === undefined || other === undefined || text !== printRowCountAssertion(one, other)) return undefined;
-  return { assertion: 'as many rows', tables: [one, other] };
 }
 
 const quote = (name: string): string => `"${name}"`;

@@ -3,8 +3,9 @@ import { parseChange } from '@sqlpipe/ddl';
 import { type CatalogueObject, OTHER_TYPES } from '@sqlpipe/engine';
 import { dumpOrder, type Entry, Schema } from '@sqlpipe/schema';
 import { foldCase, identify, kindKeywords } from '@sqlpipe/sql';
-import { type Draft, describe } from './draft.js';
+import type { Draft } from './draft.js';
 import type { Task } from './task.js';
+import { describe } from './text/statement-text.js';
 
 /** Refreshes each view, or recreates it where its query now gives columns of other types. */
 export function refreshViews(task: Task, draft: Draft): void {

@@ -6,7 +6,7 @@ import type { Plan } from './assemble-plan.js';
 import { formatLoss, type Loss } from './losses.js';
 import { printRename } from './object-path.js';
 import { type PlanOptions, planChanges } from './plan.js';
-import { describeOmission } from './print-plan.js';
+import { describeOmission } from './text/print-plan.js';
 
 /** What the way back depends on. */
 export type UndoOptions = Pick<PlanOptions, 'defaults' | 'ignoreOwner' | 'version' | 'enterprise' | 'allowLoss'>;

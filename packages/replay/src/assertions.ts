@@ -8,7 +8,7 @@ import {
   parseRowsAssertion,
   printHistoryAssertion,
   withoutComments,
-} from '@sqlpipe/plan';
+} from '@sqlpipe/plan/text';
 import { quoteLiteral } from '@sqlpipe/sql';
 
 /**

@@ -1,6 +1,7 @@
 /*! A plan of `sqldiff --alter` is valid only for one state of the target. */
 import type { Instance } from '@sqlpipe/instance';
-import { fingerprint, plannedObjects, plannedPermissions, plannedState } from '@sqlpipe/plan';
+import type { Omission } from '@sqlpipe/plan';
+import { describeOmission, fingerprint, plannedObjects, plannedPermissions, plannedState } from '@sqlpipe/plan/text';
 import { collectStatements } from '@sqlpipe/schema';
 import { identify } from '@sqlpipe/sql';
 import { PlanGuard } from './plan-guard.js';
@@ -41,6 +42,12 @@ export async function checkPlan(
     yield* all;
   };
   return { statements: passOn(), guard };
+}
+
+/** @throws PlanError if a plan leaves anything out */
+export function rejectOmissions(omissions: readonly Omission[]): void {
+  if (omissions.length > 0)
+    throw new PlanError(`${omissions.map(describeOmission).join('; ')}; --keep-going applies the rest`);
 }
 
 /**

@@ -3,7 +3,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { fetchSettledState, type Instance, InstanceError, type Reply } from '@sqlpipe/instance';
-import { findAssertedView, parseRowsAssertion } from '@sqlpipe/plan';
+import { findAssertedView, parseRowsAssertion } from '@sqlpipe/plan/text';
 import { givesRight, identify, isAcl, isPrincipal, readStatementHead } from '@sqlpipe/sql';
 import { explainFailedAssertion } from './assertions.js';
 import { confirmChange, type Patience, type PendingChange, prepareChange, wasAltered } from './confirm-change.js';

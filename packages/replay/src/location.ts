@@ -1,5 +1,5 @@
 /*! Where a statement comes from, and what it is called in messages. */
-import { changedObjects } from '@sqlpipe/plan';
+import { changedObjects } from '@sqlpipe/plan/text';
 import { displayName, significantTokens } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
 import type { Location, Outcome } from './outcome.js';

@@ -11,7 +11,8 @@ import {
   isEnterprise,
   queryIfAccepted,
 } from '@sqlpipe/instance';
-import { type AskHistory, type AskSizes, type PlanOptions, printHistoryQuestion, type StoredSize } from '@sqlpipe/plan';
+import type { AskSizes, PlanOptions, StoredSize } from '@sqlpipe/plan';
+import { type AskHistory, printHistoryQuestion } from '@sqlpipe/plan/text';
 import { foldCase, quoteLiteral } from '@sqlpipe/sql';
 
 /** What an instance says of its objects, and how to ask it about rows. */

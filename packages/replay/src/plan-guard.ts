@@ -4,7 +4,7 @@
  */
 import { compareStatements, findReferences } from '@sqlpipe/ddl';
 import { fetchDefinitions, type Instance, InstanceError, listAllObjects } from '@sqlpipe/instance';
-import { type PlannedObject, plannedObjects } from '@sqlpipe/plan';
+import { type PlannedObject, plannedObjects } from '@sqlpipe/plan/text';
 import { displayName, foldCase, identify, isObject } from '@sqlpipe/sql';
 
 /** An object of a plan. */

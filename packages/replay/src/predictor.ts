@@ -1,6 +1,6 @@
 /*!
  * A dry run: the executor sends statements to an engine that has the target's schema, instead of the target. So each
- * statement has the result that the run would have, with the server's message.
+ * statement has the result that the run would have, with the server's message. Loaded when it is needed.
  */
 import {
   compareStatements,
@@ -13,12 +13,13 @@ import {
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { DenialError, type Effect, Engine, type HistoryAnswer, OpaqueError, whenReady } from '@sqlpipe/engine';
 import { type Instance, type Rejection, type Reply, toRequestText } from '@sqlpipe/instance';
-import { AllowedLosses, plannedLosses } from '@sqlpipe/plan';
-import { foldCase, type Identity, identify, isObject, isPrincipal, isSameName } from '@sqlpipe/sql';
+import { AllowedLosses } from '@sqlpipe/plan';
+import { plannedLosses } from '@sqlpipe/plan/text';
+import { foldCase, type Identity, identify, isPrincipal, isSameName } from '@sqlpipe/sql';
 import { createExecutor, type ExecutorOptions, type StatementResult } from './executor.js';
 import { type ExistingObjects, isShowable, type KnownObjects } from './existing.js';
 import { type AccessSource, ExistingAccess } from './existing-access.js';
-import type { HiddenSchema, TargetSchema } from './plan-alter.js';
+import type { HiddenSchema, TargetSchema } from './target-schema.js';
 
 /** Predicts what statements would do to a target that is not changed. */
 export interface Predictor {
@@ -242,25 +243,6 @@ class Simulation {
     const [, name] = /^\s*REFRESH\s+MATERIALIZED\s+VIEW\s+'([^']+)'\s+FULL/i.exec(statement) ?? [];
     const reason = name === undefined ? undefined : this.engine.invalidViews().get(foldCase(name));
     return reason === undefined ? undefined : `accepted, but the refresh failed: ${reason}`;
-  }
-}
-
-/** A key of the object that a statement creates; undefined if it creates none. */
-function createdKey(statement: string): string | undefined {
-  const { kind, name } = identify(statement);
-  return isObject(kind) ? `${kind} ${foldCase(name)}` : undefined;
-}
-
-/** The keys of the objects that statements create. */
-export const createdObjects = (statements: readonly string[]): Set<string> =>
-  new Set(statements.flatMap(statement => createdKey(statement) ?? []));
-
-/** Passes statements on, and notes the keys of the objects that they create. */
-export async function* noteCreated(statements: AsyncIterable<string>, created: Set<string>): AsyncGenerator<string> {
-  for await (const statement of statements) {
-    const key = createdKey(statement);
-    if (key !== undefined) created.add(key);
-    yield statement;
   }
 }
 

@@ -3,16 +3,16 @@ import { Readable } from 'node:stream';
 import { fetchHealth, waitUntilReady } from '@sqlpipe/instance';
 import type { Omission } from '@sqlpipe/plan';
 import { spool } from '@sqlpipe/records';
-import { checkPlan, notePlanned, requireState } from './check-plan.js';
+import { checkPlan, notePlanned, rejectOmissions, requireState } from './check-plan.js';
+import { createdObjects, noteCreated } from './created-objects.js';
 import { findDamage } from './damage.js';
 import { executeStatements } from './execute-statements.js';
 import { createExecutor, type IfExists } from './executor.js';
 import { ExistingObjects } from './existing.js';
 import type { Location, Outcome } from './outcome.js';
-import { fetchSchemaIfShown, fetchTargetSchema, planAlter, rejectOmissions } from './plan-alter.js';
-import { createdObjects, createPredictor, noteCreated } from './predictor.js';
 import { createPreflightCheck, requireAllowed } from './preflight.js';
 import type { ReplayTarget } from './target.js';
+import { fetchSchemaIfShown, fetchTargetSchema } from './target-schema.js';
 import { verifyOutcomes } from './verify.js';
 import { warnOfProblems } from './warn-of-problems.js';
 
@@ -103,7 +103,7 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   // Check a plan, or make one.
   const checked = await checkPlan(complete ?? statements, connection, options);
   const schema = options.alter ? await fetchTargetSchema(config, connection) : undefined;
-  const plan = schema && (await planAlter(checked.statements, schema, options));
+  const plan = schema && (await (await import('./plan-alter.js')).planAlter(checked.statements, schema, options));
   for (const warning of plan?.warnings ?? []) onWarning(warning);
   if (plan && !keepGoing) rejectOmissions(plan.omissions);
   const guard = plan?.changes.length && !dryRun ? await requireState(plan.changes, connection, CHANGED) : checked.guard;
@@ -126,10 +126,15 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
     patience: { timeout: config.timeout, interrupted: signal },
   };
   const predictor = dryRun
-    ? createPredictor(connection, existing, schema ?? (await fetchSchemaIfShown(config, connection)), {
-        ...executorOptions,
-        created: plan ? createdObjects(plan.statements) : created,
-      })
+    ? (await import('./predictor.js')).createPredictor(
+        connection,
+        existing,
+        schema ?? (await fetchSchemaIfShown(config, connection)),
+        {
+          ...executorOptions,
+          created: plan ? createdObjects(plan.statements) : created,
+        },
+      )
     : undefined;
   const executors = predictor
     ? [predictor.predict]

@@ -1,4 +1,4 @@
-import { changedObjects } from '@sqlpipe/plan';
+import { changedObjects } from '@sqlpipe/plan/text';
 import type { Outcome } from '@sqlpipe/replay';
 import { redact } from '@sqlpipe/sql';
 import { formatSafeJson } from '@sqlpipe/text';

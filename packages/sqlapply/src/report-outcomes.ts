@@ -1,7 +1,7 @@
 /*! What a run reports while it executes: a report line per statement, a message per reject, a summary at the end. */
 import { open } from 'node:fs/promises';
 import { formatAnnotation, type Io } from '@sqlpipe/cli';
-import { describeOmission } from '@sqlpipe/plan';
+import { describeOmission } from '@sqlpipe/plan/text';
 import {
   isReject,
   locate,

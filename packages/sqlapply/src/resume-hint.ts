@@ -3,7 +3,7 @@
  * objects.
  */
 import { isCleanTable, parseMeaning } from '@sqlpipe/ddl';
-import { plannedState } from '@sqlpipe/plan';
+import { plannedState } from '@sqlpipe/plan/text';
 import { type IfExists, isReject, isShowable, type Outcome, type Result } from '@sqlpipe/replay';
 import { isObject } from '@sqlpipe/sql';
 

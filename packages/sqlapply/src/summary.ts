@@ -1,6 +1,6 @@
 /*! The result of a run: counts, the exit status, and the summary. */
 import { Exit, exitStatus } from '@sqlpipe/cli';
-import { plannedIrreversible, plannedState } from '@sqlpipe/plan';
+import { plannedIrreversible, plannedState } from '@sqlpipe/plan/text';
 import { isReject, type Outcome, type Result } from '@sqlpipe/replay';
 import { displayName } from '@sqlpipe/sql';
 import type { RunOptions } from './options.js';

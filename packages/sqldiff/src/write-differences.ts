@@ -13,7 +13,6 @@ import type { DiffOptions } from './options.js';
 import { readIgnoreRules } from './read-ignore-rules.js';
 import { readSide } from './read-side.js';
 import { countIgnored, writeComparison } from './write-comparison.js';
-import { writePlan } from './write-plan.js';
 
 /** Compares the schemas that the command line names; returns the exit status. */
 export async function writeDifferences(args: DiffOptions, io: Io): Promise<number> {
@@ -81,6 +80,7 @@ async function compareSides(args: DiffOptions, io: Io): Promise<number> {
     locations,
     skipInvalid: sides[0].target !== undefined,
   };
+  const { writePlan } = await import('./write-plan.js'); // few runs need an engine
   const { target } = sides[1];
   if (!target) return writePlan(inA, inB, sides, options, io);
   return withInstance(target, async instance =>

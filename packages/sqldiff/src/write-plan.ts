@@ -1,13 +1,7 @@
 /*! The plan that turns B into A: writes its statements as a stream, and on standard error what it leaves out. */
 import { Exit, type Finding, formatAnnotation, type Io } from '@sqlpipe/cli';
-import {
-  describeOmission,
-  type PlanOptions,
-  planChanges,
-  planUndo,
-  printPlan,
-  UnresolvedViewError,
-} from '@sqlpipe/plan';
+import { type PlanOptions, planChanges, planUndo, UnresolvedViewError } from '@sqlpipe/plan';
+import { describeOmission, printPlan } from '@sqlpipe/plan/text';
 import { StreamError } from '@sqlpipe/records';
 import { displayName } from '@sqlpipe/sql';
 import type { Locations } from './locations.js';

@@ -4,7 +4,6 @@
  */
 import type { MaterializedViewDefinition } from '@sqlpipe/ddl';
 import type { HistoryAnswer } from '@sqlpipe/engine';
-import { significantTokens } from '@sqlpipe/sql';
 
 /** A column of a view, as the server lists it. */
 export interface ViewColumn {
@@ -21,12 +20,6 @@ export interface HistoryFinding {
 
 /** Asks a server what a materialized view holds that its query no longer gives. */
 export type AskHistory = (view: MaterializedViewDefinition) => Promise<HistoryFinding>;
-
-/** A statement from its first token on. */
-export const withoutComments = (statement: string): string => {
-  const [first] = significantTokens(statement);
-  return statement.slice(first?.start);
-};
 
 type View = Pick<MaterializedViewDefinition, 'name' | 'body'>;
 

@@ -7,12 +7,12 @@ import { parseMeaning, printDefinition } from '@sqlpipe/ddl';
 import { Schema } from '@sqlpipe/schema';
 import { displayName, foldCase, identify, isObject, type Kind, significantTokens } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
-import type { Plan } from './assemble-plan.js';
+import type { Plan } from '../assemble-plan.js';
+import type { Omission } from '../draft.js';
+import { formatLoss } from '../losses.js';
+import { formatPathForShell } from '../object-path.js';
 import { changedObjects } from './changed-objects.js';
-import { parseIrreversible } from './cost.js';
-import type { Omission } from './draft.js';
-import { formatLoss } from './losses.js';
-import { formatPathForShell } from './object-path.js';
+import { parseIrreversible } from './irreversible.js';
 
 /** The kind and name of an object. */
 export interface PlannedObject {

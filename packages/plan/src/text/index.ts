@@ -1,0 +1,28 @@
+/*!
+ * The text of a plan: what is printed of it, and what is read from it when it is applied. None of this needs an engine, which takes
+ * longer to load than a short plan to apply.
+ */
+export { changedObjects } from './changed-objects.js';
+export {
+  type AskHistory,
+  findAssertedView,
+  type HistoryFinding,
+  printHistoryAssertion,
+  printHistoryQuestion,
+  type ViewColumn,
+} from './history.js';
+export {
+  describeOmission,
+  fingerprint,
+  type PlannedObject,
+  plannedIrreversible,
+  plannedLosses,
+  plannedObjects,
+  plannedPermissions,
+  plannedState,
+  printPlan,
+  requiredPermissions,
+} from './print-plan.js';
+export { parseRebuildAssertion } from './rebuild-assertions.js';
+export { explainRowsAssertion, parseRowsAssertion, type RowsAssertion } from './row-assertions.js';
+export { withoutComments } from './statement-text.js';
