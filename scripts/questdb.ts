@@ -92,14 +92,14 @@ function waitForEnd(): Promise<unknown> {
   return Promise.race(ways);
 }
 
-async function serve(folder: string): Promise<void> {
+async function serve(folder: string, signal: NodeJS.Signals): Promise<void> {
   const endRequested = waitForEnd().then(() => true);
   const { server, url } = await startOnFreePort(folder);
   process.once('SIGUSR2', () => server.kill('SIGKILL'));
   const ended = once(server, 'exit').then(() => false);
   console.log(url);
   if (!(await Promise.race([endRequested, ended]))) throw new Error(`QuestDB at ${url} ended by itself`);
-  server.kill();
+  server.kill(signal);
   await ended;
 }
 
@@ -130,8 +130,9 @@ async function prepare(): Promise<string> {
 
 try {
   const [option, folder] = process.argv.slice(2);
-  if (option === undefined) await inNewFolder(serve);
-  else if (option === '--in' && folder) await serve(folder);
+  // A shutdown takes time, or may not end; it is for data that stays.
+  if (option === undefined) await inNewFolder(folder => serve(folder, 'SIGKILL'));
+  else if (option === '--in' && folder) await serve(folder, 'SIGTERM');
   else if (option === '--jar') console.log(await prepare());
   else if (option === '--help') process.stdout.write(USAGE);
   else throw new Error(`unknown option: ${option}\n${USAGE}`);
