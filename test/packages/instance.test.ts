@@ -358,3 +358,13 @@ test('encodeQuery encodes only characters that the server would misread', t => {
   t.is(encodeQuery('ä'), '%C3%A4');
   t.throws(() => encodeQuery('\ud800'), { instanceOf: URIError });
 });
+
+test('a view is invalid because of a change of its base, or because its query failed', t => {
+  for (const reason of [
+    'truncate operation',
+    'base table is dropped or renamed',
+    'base materialized view is invalidated',
+  ])
+    t.true(api.isChangeOfBase(reason), reason);
+  t.false(api.isChangeOfBase('[-1]: timestamp type mismatch'));
+});

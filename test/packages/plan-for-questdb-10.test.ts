@@ -15,6 +15,14 @@ test('the forms of QuestDB 9.4 and 10 that an ALTER changes', async t => {
       ["ALTER TABLE 't' ALTER COLUMN c ADD INDEX TYPE POSTING DELTA INCLUDE (d, ts);"],
     ],
     [
+      [sensors('c SYMBOL INDEX TYPE POSTING INCLUDE (d), e INT')],
+      [sensors('c SYMBOL INDEX TYPE POSTING INCLUDE (d, e), e INT')],
+      [
+        "ALTER TABLE 't' ALTER COLUMN c DROP INDEX;",
+        "ALTER TABLE 't' ALTER COLUMN c ADD INDEX TYPE POSTING INCLUDE (d, e, ts);",
+      ],
+    ],
+    [
       [sensors('c SYMBOL INDEX')],
       [sensors('c SYMBOL INDEX TYPE POSTING EF')],
       ["ALTER TABLE 't' ALTER COLUMN c DROP INDEX;", "ALTER TABLE 't' ALTER COLUMN c ADD INDEX TYPE POSTING EF;"],

@@ -49,6 +49,19 @@ const permissionsOf = async (server: Server, name: string): Promise<string[]> =>
 
 const CREATE_TOKEN = "ALTER SERVICE ACCOUNT robot CREATE TOKEN TYPE REST WITH TTL '1d';";
 
+test('a right that a statement revokes is given again by a later one', async t => {
+  const { server, apply, results } = await startSetting(t);
+  await setUp(server, 'GRANT SELECT ON trades TO zoe');
+  const grant = 'GRANT SELECT ON trades TO zoe;';
+  const { code, stderr } = await apply(`${grant}\nREVOKE SELECT ON trades FROM zoe;\n${grant}`, '--allow REVOKE');
+  t.is(code, 0, stderr);
+  t.deepEqual(
+    (await results()).map(({ result }) => result),
+    ['skipped', 'applied', 'applied'],
+  );
+  t.true((await permissionsOf(server, 'zoe')).some(row => row.startsWith('SELECT trades')));
+});
+
 test('a created token goes to stdout only, not into messages, reports or rejects', async t => {
   const { run, apply, server } = await startSetting(t);
   const { code, stdout, stderr } = await apply(CREATE_TOKEN, '-v --allow ALTER');

@@ -38,6 +38,15 @@ testWithQuestDB('an assertion is true if it has rows, and all of their values ar
   t.deepEqual(tables, ['SELECT_ok_FROM_checks', 'checks']);
 });
 
+testWithQuestDB('a dry run does not know the rows that the statements before an assertion would change', async t => {
+  const server = await emptyServer();
+  await execute(server, 'CREATE TABLE checks (x INT)');
+  const text = 'TRUNCATE TABLE checks; SELECT count() = 0 FROM checks;';
+  const { results, report } = await runSqlapply(t, server.url, { text, options: '--dry-run --allow all' });
+  t.deepEqual(results, ['would send', 'unknown']);
+  t.is(report[1]?.error, 'its result depends on rows that the statements before it would change');
+});
+
 testWithQuestDB('an assertion of a plan that was made of files needs no permission', async t => {
   const server = await emptyServer();
   await execute(server, 'CREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY');

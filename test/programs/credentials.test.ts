@@ -112,6 +112,7 @@ test("a user is never combined with another user's password", async t => {
     { env: { SQLDUMP_TOKEN: 't0ken' }, options: { user: 'bob' } },
     /a user is given, but no password;/,
   );
+  await misconfigured(t, { env: { ...env, SQLDUMP_PASSWORD: '' } }, /a user is given, but no password;/);
   await misconfigured(t, { env: { ...env, SQLDUMP_TOKEN: 't0ken' } }, /SQLDUMP_TOKEN has both a token and a user/);
   await misconfigured(t, { env: { ...env, SQLDUMP_USER: 'a:b' } }, /cannot contain a ":"/);
   await misconfigured(t, { options: { user: 'a:s3cr' } }, /cannot contain a ":".*--password-file/);
@@ -346,4 +347,7 @@ test('a --cacert file without valid certificates is rejected', async t => {
   await misconfigured(t, { options: { cacert } }, `${cacert}: certificate 1 is damaged; get the file again`);
   await writeFile(cacert, '-----BEGIN CERTIFICATE-----\nabc\n');
   await misconfigured(t, { options: { cacert } }, /certificate 1 is damaged/);
+  const { env, config } = await createHome(t, '[prod]\nurl = "https://db"\ncacert = "ca.pem"', {});
+  await writeFile(join(config, 'ca.pem'), 'hello');
+  await misconfigured(t, { operand: 'prod', env }, /\/sqlpipe\/ca\.pem contains no certificate/);
 });

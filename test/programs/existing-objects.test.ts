@@ -186,13 +186,16 @@ testWithQuestDB('a read-only target is a permission error', async t => {
 
 testWithQuestDB('a statement too large for the server is named before anything is sent', async t => {
   await target.dropAll();
-  const wide = `CREATE TABLE 'wide' (ts TIMESTAMP${Array.from({ length: 2500 }, (_, i) => `, column_${i} DOUBLE`).join('')})`;
-  const run = await shellWithStream(t, target.url, TABLE, wide);
-  const { code, stderr } = await run('sqlapply $DST < stream');
-  t.is(code, 1);
-  t.regex(
-    stderr,
-    /statement 2 \(table 'wide'\): request too large: .* buffer of \d+ bytes, and the server has 64448; .*nothing was sent/,
-  );
-  t.deepEqual((await target.execute('select table_name from tables()')).dataset, []);
+  const columns = Array.from({ length: 2500 }, (_, i) => `, column_${i} DOUBLE`).join('');
+  // Few characters, but each has three bytes, and nine in a request.
+  for (const text of [columns, `, x INT /* ${'€'.repeat(4000)} */`]) {
+    const run = await shellWithStream(t, target.url, TABLE, `CREATE TABLE 'wide' (ts TIMESTAMP${text})`);
+    const { code, stderr } = await run('sqlapply $DST < stream');
+    t.is(code, 1);
+    t.regex(
+      stderr,
+      /statement 2 \(table 'wide'\): request too large: .* buffer of \d+ bytes, and the server has 64448; .*nothing was sent/,
+    );
+    t.deepEqual((await target.execute('select table_name from tables()')).dataset, []);
+  }
 });

@@ -10,8 +10,10 @@ type State = [status: string, reason: string | null, started: string | null, fin
 
 const at = (second: number): string => `2024-01-01T00:00:0${second}.000000Z`;
 
-/** Refreshes a view; the server shows the first state before the statement, and the others after it, the last one for ever. */
-async function refresh(t: ExecutionContext, before: State, ...states: State[]) {
+/** Refreshes a view in full; the server shows the first state before the statement, and the others after it, the last one for ever. */
+const refresh = (t: ExecutionContext, before: State, ...states: State[]) => refreshBy(t, 'FULL', before, states);
+
+async function refreshBy(t: ExecutionContext, how: string, before: State, states: State[]) {
   const server = await startSqlserve(t);
   let isSent = false;
   const { url, queries } = await recordingProxy(t, server, query => {
@@ -24,7 +26,7 @@ async function refresh(t: ExecutionContext, before: State, ...states: State[]) {
     return [200, { columns, dataset: [next], count: 1 }];
   });
   const options = '--allow REFRESH --timeout 20';
-  const text = "REFRESH MATERIALIZED VIEW 'm' FULL;";
+  const text = `REFRESH MATERIALIZED VIEW 'm' ${how};`;
   const { code, report, stderr } = await runSqlapply(t, url, { text, options });
   const asked = queries.filter(query => query.includes('materialized_views() WHERE')).length;
   return { code, result: report[0]?.result, error: report[0]?.error, asked, left: states.length, stderr };
@@ -60,7 +62,12 @@ test('the first refresh of a view is waited for', async t => {
 });
 
 test('what the base announces is not the end of the refresh', async t => {
-  const announced: State = ['invalid', 'drop column operation', at(3), at(3)];
-  const done = await refresh(t, OLD, announced, ['valid', null, at(3), at(4)]);
-  t.like(done, { code: 0, result: 'applied', left: 1 }, done.stderr);
+  for (const reason of ['drop column operation', 'base materialized view is invalidated']) {
+    const done = await refresh(t, OLD, ['invalid', reason, at(3), at(3)], ['valid', null, at(3), at(4)]);
+    t.like(done, { code: 0, result: 'applied', left: 1 }, done.stderr);
+  }
+});
+
+test('an incremental refresh is not waited for: there may be nothing to do', async t => {
+  t.like(await refreshBy(t, 'INCREMENTAL', OLD, [OLD]), { code: 0, result: 'applied', asked: 0 });
 });

@@ -1,4 +1,4 @@
-/*! A plan that was not completed: what it has left invalid or suspended is named, and not what was so before. */
+/*! How a plan is applied: what is named if it stops, and what is not compared again. */
 import { type Instead, recordingProxy } from '../support/recording-proxy.js';
 import { shell } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
@@ -57,5 +57,33 @@ test('a plan stops if somebody else changes what its view reads from, in whateve
   t.regex(
     stderr,
     /view 'v'.* somebody else has changed table 'Trades' while the plan was applied: column 'y': none to INT/,
+  );
+});
+
+test('a statement that sqlapply --alter has planned has a number, and no place in the files', async t => {
+  const server = await startSqlserve(t);
+  t.is((await server.execute('CREATE TABLE t (x INT)')).error, undefined);
+  const { url } = await recordingProxy(t, server, query =>
+    query.includes('ALTER TABLE') ? [400, { query, error: 'no', position: 0 }] : undefined,
+  );
+  const run = await shell(t, { DB: url });
+  await run(`printf 'CREATE TABLE t (x INT, y INT);' > schema.sql`);
+  const { code, stderr } = await run('sqlapply --alter $DB schema.sql');
+  t.is(code, 1);
+  t.regex(stderr, /^sqlapply: statement 1 \(ALTER of table 't'\): no$/m);
+});
+
+test('sqlapply --alter changes what differs beside the order of columns, and does not compare that again', async t => {
+  const server = await startSqlserve(t);
+  t.is((await server.execute('CREATE TABLE t (x INT, y INT)')).error, undefined);
+  const run = await shell(t, { DB: server.url });
+  await run(`printf 'CREATE TABLE t (y INT, z INT, x INT);' > schema.sql`);
+  for (const time of ['the first', 'the second']) {
+    const { code, stderr } = await run('sqlapply --alter $DB schema.sql');
+    t.is(code, 0, `${time} time: ${stderr}`);
+  }
+  t.deepEqual(
+    (await server.execute('SHOW COLUMNS FROM t')).dataset?.flatMap(([name]) => name),
+    ['x', 'y', 'z'],
   );
 });

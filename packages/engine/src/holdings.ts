@@ -5,7 +5,7 @@
 import { type Change, findColumn, hasNull, isLossless, parseChange, parseFill } from '@sqlpipe/ddl';
 import { foldCase, identify, isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from './catalogue.js';
-import type { MaterializedView } from './catalogue-objects.js';
+import type { CatalogueObject, MaterializedView } from './catalogue-objects.js';
 import { type Effect, retentionEffects, titleOf } from './effects.js';
 
 /** Rows of a materialized view that its query no longer gives. Dates are as the server prints them. */
@@ -33,6 +33,8 @@ export class Holdings {
   readonly #renamed = new Map<string, string>();
   /** Columns, in lower case, whose value is written in each row. */
   readonly #filled = new Map<string, true>();
+  /** Whether the view that the current statement refreshes had no rows before. */
+  #wasEmpty = false;
   /** Undoes the changes of the maps, the last one first. */
   readonly #undo: (() => void)[] = [];
 
@@ -56,6 +58,7 @@ export class Holdings {
   before(statement: string): Effect[] {
     const change = parseChange(statement);
     if (change?.verb === 'alter') return this.#judgeUnwritten(change);
+    if (change?.verb === 'refresh') this.#wasEmpty = isEmpty(this.catalogue.find(change.name));
     const name = change?.verb === 'drop' && change.kind === 'materialized view' ? change.name : undefined;
     const view = name === undefined ? undefined : this.catalogue.find(name);
     if (view?.kind !== 'materialized view') return [];
@@ -74,7 +77,8 @@ export class Holdings {
     if (kind === 'materialized view') return [...this.#judgeRetention(name), ...this.#judgeSources(name)];
     if (change?.verb !== 'refresh' || !change.isFull) return [];
     const view = this.catalogue.find(change.name);
-    return view?.kind === 'materialized view' ? [rebuilds(view), ...this.#judge(view)] : [];
+    if (view?.kind !== 'materialized view') return [];
+    return [rebuilds(view), ...(this.#wasEmpty ? [] : this.#judge(view))];
   }
 
   #note({ effect, kind, loss, object, column }: Effect): void {
@@ -113,7 +117,7 @@ export class Holdings {
 
   /** Judges a view whose rows are computed again from what its sources hold now. */
   #judge(view: MaterializedView): Effect[] {
-    if (view.neverRefreshed) return [];
+    if (isEmpty(view)) return [];
     const answer = this.historyOf(foldCase(view.name));
     const missing = this.#missingSource(view);
     if (answer === 'kept' && missing === undefined) return [];
@@ -184,3 +188,7 @@ function describeAnswer(answer: 'unknown' | LostRows): string {
   const doubt = areNewest ? ', perhaps only because the view is invalid and its newest interval was not refreshed' : '';
   return `loses rows that its query no longer gives: ${lost} of ${total}, from ${first} to ${last}${doubt}`;
 }
+
+/** Whether an object is a materialized view that was never filled. */
+const isEmpty = (object: CatalogueObject | undefined): boolean =>
+  object?.kind === 'materialized view' && object.neverRefreshed === true;

@@ -3,11 +3,11 @@ import type { Writable } from 'node:stream';
 import { writeFileAtomic } from './write-file.js';
 
 /** Whether an option that names a file means standard output. */
-export const isStdout = (path: string | undefined): boolean => path === undefined || path === '-';
+export const isStdout = (path: string | undefined): path is undefined | '-' => path === undefined || path === '-';
 
 /** Whether statements are written there as text: on a terminal, and into a `.sql` file. Otherwise they are a stream. */
 export const isTextOutput = (path: string | undefined, stdout: { readonly isTTY?: boolean }): boolean =>
-  isStdout(path) ? stdout.isTTY === true : path?.endsWith('.sql') === true;
+  isStdout(path) ? stdout.isTTY === true : path.endsWith('.sql');
 
 /**
  * Writes to standard output if the path is `-` or missing, otherwise to a file with `writeFileAtomic`.
@@ -23,6 +23,6 @@ export async function writeOutput(
   interrupted?: () => AbortSignal,
   mode?: number,
 ): Promise<void> {
-  if (path === undefined || path === '-') await write(stdout);
+  if (isStdout(path)) await write(stdout);
   else await writeFileAtomic(path, write, interrupted?.(), mode);
 }

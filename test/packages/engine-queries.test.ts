@@ -1,0 +1,62 @@
+/*! What the engine knows of queries: the columns that they give, and names in any case. Each result was observed on 9.3.4. */
+import { findSampling } from '@sqlpipe/ddl';
+import { Engine, whenReady } from '@sqlpipe/engine';
+import { test } from '../support/test.js';
+
+const TABLE = 'create table t (ts timestamp, sym symbol, f float, x int) timestamp(ts) partition by day wal';
+
+/** An engine that has executed statements. */
+async function engineAfter(...statements: string[]): Promise<Engine> {
+  const engine = new Engine({ rows: 'assumed' });
+  for (const statement of [TABLE, ...statements]) await whenReady(() => engine.execute(statement));
+  return engine;
+}
+
+test('the types of columns that functions and CASE give', async t => {
+  for (const [query, columns] of [
+    ['select case when x > 1 then sym else sym end a from t', ['a STRING']],
+    ['select sum(f) a, sum(x) b, avg(f) c from t', ['a FLOAT', 'b LONG', 'c DOUBLE']],
+    ['declare @Src := t select sym from @src', ['sym SYMBOL']],
+    ['declare @src := t select sym from @SRC', ['sym SYMBOL']],
+  ] as const) {
+    const engine = await engineAfter(`create view v as (${query})`);
+    t.deepEqual(
+      engine.find('v')?.columns.map(({ name, type }) => `${name} ${type}`),
+      [...columns],
+      query,
+    );
+  }
+});
+
+test('rows in descending order have no designated timestamp', async t => {
+  const ascending = await engineAfter('create table u as (select * from t order by ts) partition by day');
+  t.regex(ascending.statementOf('u') ?? '', /timestamp\(ts\) PARTITION BY DAY/);
+  await t.throwsAsync(engineAfter('create table u as (select * from t order by ts desc) partition by day'), {
+    message: 'partitioning is possible only on tables with designated timestamps',
+  });
+});
+
+test('a materialized view may name the timestamp of its base in any case', async t => {
+  const engine = await engineAfter('create materialized view m as (select TS as bucket, avg(f) a from t sample by 1h)');
+  t.regex(engine.statementOf('m') ?? '', /PARTITION BY MONTH/);
+  const { effects } = await whenReady(() => engine.execute('update t set x = 1 where x = 2'));
+  t.deepEqual(
+    effects.map(({ text }) => text),
+    ["rewrites rows of table 't'", "invalidates materialized view 'm': update operation"],
+  );
+});
+
+test('a table without WAL keeps its timestamp under a new name', async t => {
+  const table = 'create table b (ts timestamp, a int) timestamp(ts) partition by day bypass wal';
+  const engine = await engineAfter(table, 'alter table b rename column TS to time');
+  t.regex(engine.statementOf('b') ?? '', /timestamp\(time\)/);
+});
+
+test('the sampling of a query, which decides how a materialized view is partitioned', t => {
+  for (const [query, interval] of [
+    ['select ts, sum(x) n from t sample by h', '1h'],
+    ["select timestamp_floor('1h', ts) ts, sum(x) n from t group by 1", '1h'],
+    ["select timestamp_floor('d', ts) ts, sum(x) n from t group by 1", '1d'],
+  ] as const)
+    t.is(findSampling(query)?.interval, interval, query);
+});
