@@ -182,6 +182,8 @@ would send ALTER TABLE ledger ALTER COLUMN x TYPE INT
 would send ALTER TABLE ledger ADD COLUMN z INT
 would leave materialized view 'hourly' invalid
 would leave view 'quantities' invalid
+table 'ledger': loses column 'acc'; --allow-loss drop:ledger.acc allows it
+table 'ledger': may lose values of column 'x': LONG to INT; --allow-loss values:ledger.x allows it
 `,
   );
   const json = await run('sqlapply --dry-run --json --allow ALTER $DB changes.sql');

@@ -8,7 +8,7 @@ const TABLE = 'CREATE TABLE t (x INT, y INT);';
 for (const [what, status, statements, options] of [
   ['a table that is dropped', 1, 'DROP TABLE t;', ''],
   ['a table that is dropped, with its name', 0, 'DROP TABLE t;', '--allow-loss drop:t'],
-  ['no table, if the run creates it again', 0, `DROP TABLE t; ${TABLE}`, ''],
+  ['a table, even if the run creates it again', 1, `DROP TABLE t; ${TABLE}`, ''],
   ['a column, even if its table is created later', 1, `ALTER TABLE t DROP COLUMN y; DROP TABLE t; ${TABLE}`, ''],
 ] as const)
   test(`a dry run loses ${what}`, async t => {

@@ -94,17 +94,27 @@ export interface NewNames {
 
 const SAME_NAMES: NewNames = { object: () => undefined, column: () => undefined, isRedefined: () => false };
 
-/** What was there before and no longer is, one line each. More rows are no loss: a view may have been filled. */
+/**
+ * What was there before and no longer is, one line each. More rows are no loss: a view may have been filled. A rebuild may have kept
+ * the rows in the old table.
+ */
 export function findMissing(before: Holdings, after: Holdings, names: NewNames = SAME_NAMES): string[] {
   return [...before].flatMap(([name, then]) => {
-    const now = [name, names.object(name) ?? name].map(each => after.get(each)).find(each => each?.kind === then.kind);
-    if (!now) return [`${then.kind} '${name}' is gone`];
-    const broken = then.invalid === undefined && now.invalid !== undefined ? [`is invalid: ${now.invalid}`] : [];
-    const isOther = then.kind === 'view' || names.isRedefined(name);
-    const lost = isOther ? [] : findLost(then, now, column => names.column(name, column) ?? column);
-    const emptied = then.kind !== 'view' && isOther && then.rows > 0 && now.rows === 0 ? ['is empty'] : [];
-    return [...broken, ...lost, ...emptied].map(what => `${then.kind} '${name}' ${what}`);
+    const kept = [...after.keys()].find(each => each.startsWith(`${name}_before_`)) ?? name;
+    const places = [name, names.object(name) ?? name, kept].map(each => after.get(each));
+    const missing = places
+      .filter(each => each?.kind === then.kind)
+      .map(now => findMissingOf(name, then, now as Holding, names));
+    return missing.sort((a, b) => a.length - b.length)[0] ?? [`${then.kind} '${name}' is gone`];
   });
+}
+
+function findMissingOf(name: string, then: Holding, now: Holding, names: NewNames): string[] {
+  const broken = then.invalid === undefined && now.invalid !== undefined ? [`is invalid: ${now.invalid}`] : [];
+  const isOther = then.kind === 'view' || names.isRedefined(name);
+  const lost = isOther ? [] : findLost(then, now, column => names.column(name, column) ?? column);
+  const emptied = then.kind !== 'view' && isOther && then.rows > 0 && now.rows === 0 ? ['is empty'] : [];
+  return [...broken, ...lost, ...emptied].map(what => `${then.kind} '${name}' ${what}`);
 }
 
 function findLost(then: Holding, now: Holding, newName: (column: string) => string): string[] {

@@ -190,8 +190,8 @@ function alterColumn(column: Column, alteration: Extract<Alteration, { column: s
   switch (alteration.change) {
     case 'type': {
       const { change: _, column: _name, ...changed } = alteration;
-      const { name, dedup } = column;
-      return { ...changed, name, cached: changed.type !== 'SYMBOL' || changed.cached, dedup };
+      const { index: _index, parquet: _parquet, capacity: _capacity, ...kept } = column;
+      return { ...kept, ...changed, name: column.name, cached: changed.type !== 'SYMBOL' || changed.cached };
     }
     case 'cache':
       return { ...column, cached: alteration.cached };

@@ -9,8 +9,17 @@ import type {
 import type { PartitionUnit, Ttl } from '@sqlpipe/ddl/grammar';
 import { foldCase } from '@sqlpipe/sql';
 
+/** A number that an object or a column of a table keeps under any name; another one of the same name has another number. */
+interface Identified {
+  readonly id?: number;
+}
+
+/** A column of a table. */
+export interface StoredColumn extends Column, Identified {}
+
 /** A table. */
 export interface Table extends TableDefinition, Loaded {
+  readonly columns: StoredColumn[];
   /** How often the columns were added, dropped or renamed: one error message contains this number. */
   readonly structure?: number;
   /** Whether the server accepts changes and does not apply them, until RESUME WAL. */
@@ -18,7 +27,7 @@ export interface Table extends TableDefinition, Loaded {
 }
 
 /** What may be missing of an object that was loaded from its statement. */
-interface Loaded {
+interface Loaded extends Identified {
   /** Whether nothing was derived from the query yet. */
   readonly isLoaded?: boolean;
   /** The statement of an object whose syntax or query is unknown: what reads from it may find any column there. */

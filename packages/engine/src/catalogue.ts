@@ -2,7 +2,7 @@
 import { isSystemTable } from '@sqlpipe/ddl';
 import { topologicalOrder } from '@sqlpipe/schema';
 import { foldCase } from '@sqlpipe/sql';
-import { type CatalogueObject, referencesOf } from './catalogue-objects.js';
+import { type CatalogueObject, referencesOf, type StoredColumn } from './catalogue-objects.js';
 
 /** How columns without an alias are named: `cairo.sql.column.alias.expression.enabled` selects 'by expression'. */
 export type Naming = 'by expression' | 'by function';
@@ -14,26 +14,22 @@ export interface ObjectChange {
   readonly after: CatalogueObject | undefined;
 }
 
-/** A change, and when the object was created that it changed. */
-interface UndoableChange extends ObjectChange {
-  readonly created: number | undefined;
-}
-
 /** Completes an object that was loaded from its statement, with what is derived from its query. */
 export type CompileObject = (object: CatalogueObject, catalogue: Catalogue) => CatalogueObject;
 
 /** The objects by name, in any case, and what refers to them. */
 export class Catalogue {
   readonly #objects = new Map<string, CatalogueObject>();
+  /** The names of the objects, in lower case, by their numbers. */
+  readonly #names = new Map<number | undefined, string>();
 
-  /** When each object was created, as a number that grows. A rollback gives a dropped object its number back. */
-  readonly #created = new Map<string, number>();
-  #creations = 0;
+  /** The number of objects and columns so far. */
+  #ids = 0;
 
   /** For each name, the views that refer to it, all in lower case. The named object need not exist. */
   readonly #dependents = new Map<string, Set<string>>();
 
-  #changes: UndoableChange[] = [];
+  #changes: ObjectChange[] = [];
 
   /** @param compile completes loaded objects when they are needed */
   constructor(
@@ -44,6 +40,11 @@ export class Catalogue {
   /** Finds an object; one that was loaded may lack its columns. */
   find(name: string): CatalogueObject | undefined {
     return this.#objects.get(key(name));
+  }
+
+  /** Finds an object by its number, whatever its name is now. */
+  findById(id: number | undefined): CatalogueObject | undefined {
+    return this.#objects.get(this.#names.get(id) ?? '');
   }
 
   /** Finds an object with its columns: if it was loaded, its query is compiled now. */
@@ -57,7 +58,20 @@ export class Catalogue {
 
   /** Adds an object, or replaces the one of the same name. */
   put(object: CatalogueObject): void {
-    this.#change(object.name, object);
+    this.#change(object.name, this.#identify(object));
+  }
+
+  /** Gives new objects, and new columns of tables, their numbers. */
+  #identify(object: CatalogueObject): CatalogueObject {
+    const { id = this.find(object.name)?.id ?? ++this.#ids } = object;
+    if (object.kind !== 'table') return { ...object, id };
+    const isKnown = (column: StoredColumn): boolean => object.id !== undefined && column.id !== undefined;
+    if (object.columns.every(isKnown)) return { ...object, id };
+    return {
+      ...object,
+      id,
+      columns: object.columns.map(each => (isKnown(each) ? each : { ...each, id: ++this.#ids })),
+    };
   }
 
   drop(name: string): void {
@@ -66,21 +80,19 @@ export class Catalogue {
 
   #change(name: string, after: CatalogueObject | undefined): void {
     const before = this.find(name);
-    const created = this.#created.get(key(name));
-    this.#set(name, after, created);
-    this.#changes.push({ name: after?.name ?? before?.name ?? name, before, after, created });
+    this.#set(name, after);
+    this.#changes.push({ name: after?.name ?? before?.name ?? name, before, after });
   }
 
-  #set(name: string, object: CatalogueObject | undefined, created?: number): void {
+  #set(name: string, object: CatalogueObject | undefined): void {
     this.#removeReferences(name);
+    this.#names.delete(this.find(name)?.id);
     if (!object) {
       this.#objects.delete(key(name));
-      this.#created.delete(key(name));
       return;
     }
     this.#objects.set(key(name), object);
-    if (created === undefined) this.#creations++;
-    this.#created.set(key(name), created ?? this.#creations);
+    this.#names.set(object.id, key(name));
     for (const reference of referencesOf(object)) {
       const views = this.#dependents.get(key(reference)) ?? new Set();
       this.#dependents.set(key(reference), views.add(key(name)));
@@ -121,8 +133,8 @@ export class Catalogue {
   /** Undoes the changes after the first `count` ones. */
   rollback(count: number): void {
     while (this.#changes.length > count) {
-      const { name, before, created } = this.#changes.pop() as UndoableChange;
-      this.#set(name, before, created);
+      const { name, before } = this.#changes.pop() as ObjectChange;
+      this.#set(name, before);
     }
   }
 
@@ -131,14 +143,9 @@ export class Catalogue {
     return this.all().filter(object => object.owner && key(object.owner) === key(owner));
   }
 
-  /** The number of an object: another object of the same name gets another one. 0 if there is none. */
-  numberOf(name: string): number {
-    return this.#created.get(key(name)) ?? 0;
-  }
-
   /** All objects, in the order of their creation. */
   all(): CatalogueObject[] {
-    return [...this.#objects.values()].sort((a, b) => this.numberOf(a.name) - this.numberOf(b.name));
+    return [...this.#objects.values()].sort((a, b) => (a.id ?? 0) - (b.id ?? 0));
   }
 
   /** All objects but QuestDB's own tables, in the order of their creation. */
@@ -156,9 +163,9 @@ export class Catalogue {
   /** The names that an object depends on: its references, and for each view among them that view's references too. */
   #dependencies(object: CatalogueObject): string[] {
     if (object.kind === 'table') return [];
-    if (object.kind === 'live view') return this.#names([object.base]);
-    if (object.kind === 'materialized view') return this.#names([...object.references, object.base]);
-    return this.#names(this.closure(object.references));
+    if (object.kind === 'live view') return this.#existing([object.base]);
+    if (object.kind === 'materialized view') return this.#existing([...object.references, object.base]);
+    return this.#existing(this.closure(object.references));
   }
 
   /** The names, and for each view among them the names that the view refers to; all in lower case. */
@@ -180,7 +187,7 @@ export class Catalogue {
   }
 
   /** Names as the catalogue spells them, without objects that no longer exist. */
-  #names(names: Iterable<string>): string[] {
+  #existing(names: Iterable<string>): string[] {
     return [...names].flatMap(name => this.find(name)?.name ?? []);
   }
 }

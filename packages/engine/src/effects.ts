@@ -123,7 +123,7 @@ function columnEffects(object: string, before: Column, after: Column): Effect[] 
  * Removing dedup keys is a loss: with fewer keys, rows that were distinct overwrite each other; without any key, duplicate
  * rows remain. A key under another name is still there.
  */
-function keysLost(before: Table, after: Table): Effect[] {
+export function keysLost(before: Table, after: Table): Effect[] {
   const at = { effect: 'lost', loss: 'keys', kind: 'table', object: after.name } as const;
   const keys = before.columns.filter(({ dedup }) => dedup);
   if (keys.length > 0 && !after.columns.some(({ dedup }) => dedup))

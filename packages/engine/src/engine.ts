@@ -23,7 +23,6 @@ import type { CatalogueObject } from './catalogue-objects.js';
 import { createLiveView, createMaterializedView, createTable, createView } from './create.js';
 import { createEnterprise, type Edition, openSource } from './edition.js';
 import { type Effect, effectsOf, principalLost, rightsRemoved, titleOf, whyInvalid } from './effects.js';
-import { type HistoryAnswer, Holdings } from './holdings.js';
 import { loadObject } from './load-object.js';
 import { OpaqueError } from './opaque-error.js';
 import { parsedQuery } from './parser/parsed-query.js';
@@ -48,8 +47,6 @@ export interface EngineOptions {
   readonly naming?: Naming;
   /** What the server of the schema reports; undefined if there is none. */
   readonly health?: Health | undefined;
-  /** What is known of the rows of a materialized view, by its name in lower case; by default its query gives all of them. */
-  readonly historyOf?: (view: string) => HistoryAnswer;
   /** Whether tables have rows, so that statements about rows are accepted; otherwise they are rejected. */
   readonly rows?: 'assumed' | 'none';
   /** The name of the built-in administrator, who executes statements that name no other caller. */
@@ -62,6 +59,8 @@ export interface EngineOptions {
 /** What a statement has done. */
 export interface Execution {
   readonly effects: readonly Effect[];
+  /** The objects before and after it. */
+  readonly changes: readonly ObjectChange[];
   /** The reply: rows only for a statement that creates a token. */
   readonly result: ExecutionResult;
   /** A statement that changes nothing, such as SHOW. The engine does not answer it: only the test server needs answers. */
@@ -77,7 +76,6 @@ export type Question = Exclude<
 /** A state to which an engine can return. */
 export interface Savepoint {
   readonly objects: number;
-  readonly holdings: number;
   readonly access: ReturnType<Acl['savepoint']>;
 }
 
@@ -88,18 +86,16 @@ export class Engine {
   readonly #options: EngineOptions;
   readonly #edition: Edition;
   readonly #verbs: ReadonlySet<string>;
-  readonly #holdings: Holdings;
   #hasLoaded = false;
 
   constructor(options: EngineOptions = {}, catalogue?: Catalogue, acl?: Acl) {
-    const { health, historyOf = () => 'kept', naming, admin = 'admin', secrets = NO_SECRETS, edition } = options;
+    const { health, naming, admin = 'admin', secrets = NO_SECRETS, edition } = options;
     this.#options = options;
     this.catalogue =
       catalogue ?? new Catalogue(naming, (object, all) => compileLoaded(object, all, health !== undefined));
     this.acl = acl ?? new Acl(admin);
     this.#edition = edition === 'enterprise' ? createEnterprise(this.acl, secrets) : openSource;
     this.#verbs = new Set(Object.keys(this.#edition.handlers));
-    this.#holdings = new Holdings(this.catalogue, historyOf);
   }
 
   /** Loads the statements of a dump, in any order, without executing them. */
@@ -147,17 +143,13 @@ export class Engine {
   #executeOnce(text: string, caller: string, before: Savepoint): Execution {
     const start = before.objects;
     const principalsBefore = this.#isWithRows ? this.acl.principals() : [];
-    const run = () => ({
-      held: this.#isWithRows ? this.#holdings.before(text) : [],
-      execution: this.#run(text, caller),
-    });
-    let { held, execution } = run();
+    let execution = this.#run(text, caller);
     const uncompiled = this.#hasLoaded ? findUncompiled(this.catalogue, changedSince(this.catalogue, start)) : [];
     if (uncompiled.length > 0) {
       // Whether a change makes a view invalid can be seen only if it was compiled before.
       this.rollback(before);
       for (const { name } of uncompiled) this.catalogue.resolve(name);
-      ({ held, execution } = run());
+      execution = this.#run(text, caller);
     }
     recompile(this.catalogue, changedSince(this.catalogue, start));
     if (this.#isWithRows)
@@ -167,15 +159,9 @@ export class Engine {
       }
     const changes = this.catalogue.changes.slice(start);
     const access = this.#followChanges(changes);
-    if (!this.#isWithRows) return execution;
-    const effects = [
-      ...held,
-      ...execution.effects,
-      ...effectsOf(changes),
-      ...access,
-      ...this.#principalsLost(principalsBefore),
-    ];
-    return { ...execution, effects: [...effects, ...this.#holdings.after(text, effects)] };
+    if (!this.#isWithRows) return { ...execution, changes };
+    const principals = this.#principalsLost(principalsBefore);
+    return { ...execution, changes, effects: [...execution.effects, ...effectsOf(changes), ...access, ...principals] };
   }
 
   get #isWithRows(): boolean {
@@ -186,7 +172,7 @@ export class Engine {
     return this.#options.liveViews ?? this.#edition.dialect.enterprise;
   }
 
-  #run(text: string, caller: string): Execution {
+  #run(text: string, caller: string): Omit<Execution, 'changes'> {
     const rowEffects: Effect[] = [];
     const session = { ...this.session(caller), rowEffects: this.#isWithRows ? rowEffects : undefined };
     session.authorize('HTTP');
@@ -299,15 +285,13 @@ export class Engine {
   savepoint(): Savepoint {
     return {
       objects: this.catalogue.changes.length,
-      holdings: this.#holdings.savepoint(),
       access: this.acl.savepoint(),
     };
   }
 
   /** Undoes everything since a savepoint. */
-  rollback({ objects, holdings, access }: Savepoint): void {
+  rollback({ objects, access }: Savepoint): void {
     this.catalogue.rollback(objects);
-    this.#holdings.rollback(holdings);
     this.acl.rollback(access);
   }
 
@@ -333,7 +317,7 @@ const changedSince = (catalogue: Catalogue, start: number): string[] => [
 ];
 
 const done: ExecutionResult = { kind: 'ddl' };
-const changed: Execution = { effects: [], result: done };
+const changed = { effects: [], result: done };
 
 const ALL_CATEGORIES = new Set(['USERS', 'GROUPS', 'SERVICE_ACCOUNTS', 'PERMISSIONS']);
 

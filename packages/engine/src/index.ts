@@ -13,11 +13,11 @@ export {
   type Question,
   type Savepoint,
 } from './engine.js';
-export type { HistoryAnswer, LostRows } from './holdings.js';
 export { NotReady, whenReady } from './not-ready.js';
 export { OpaqueError } from './opaque-error.js';
 export { OTHER_TYPES } from './other-types.js';
 export type { ObjectKind, Show } from './parser/show.js';
 export type { ColumnHead, ExecutionResult, Value } from './result.js';
 export { isShorterRetention } from './retention.js';
+export { type AccountedLoss, type Copy, type HistoryAnswer, type LostRows, RowAccount } from './row-account.js';
 export { DenialError, requireReadable, type Session } from './session.js';

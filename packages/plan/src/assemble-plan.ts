@@ -1,16 +1,17 @@
 /*! Makes a plan of a draft that is proven: with its assertions, the costs of each statement, and what its head says. */
 import type { Effect, Engine } from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';
+import { type AskedView, findAskedView } from './asked-view.js';
 import { type AskSizes, describeLosses, describeWork } from './cost.js';
 import type { Draft, Omission, Step } from './draft.js';
 import { formatPath, formatPathForShell } from './object-path.js';
 import type { Proof } from './prove.js';
 import { describeKeptTables, RenameOffers, withOffers } from './rename-offers.js';
 import type { Task } from './task.js';
-import { type HistoryFinding, printHistoryAssertion } from './text/history.js';
+import { type HistoryFinding, printHistoryAssertion, printNewNames, printRestated } from './text/history.js';
 import { describeIrreversible } from './text/irreversible.js';
 import { parseRebuildAssertion } from './text/rebuild-assertions.js';
-import { describeRowsAssertion, parseRowsAssertion } from './text/row-assertions.js';
+import { describeRowsAssertion, parseRowsAssertion, printEmptyAssertion } from './text/row-assertions.js';
 
 /** A statement of a plan, and its effects. */
 export interface PlannedStatement {
@@ -46,31 +47,29 @@ export interface ProvenDraft {
   readonly proof: Proof;
   readonly task: Task;
   readonly findings: ReadonlyMap<string, HistoryFinding>;
-  /** An engine that has B. */
-  readonly before: Engine;
   /** The views that this draft or an earlier one computes again, in lower case. */
   readonly rebuilt: ReadonlySet<string>;
 }
 
 /** Makes a plan of a proven draft: adds the assertions, each before the first step that makes a view be computed again, and the costs. */
 export async function assemblePlan(
-  { draft, proof, task, findings, before }: ProvenDraft,
+  { draft, proof, task, findings }: ProvenDraft,
   { version, askSizes }: { version?: string | undefined; askSizes?: AskSizes | undefined },
 ): Promise<Plan> {
+  const { before } = task;
   const assertions = new Map<number, PlannedStatement[]>();
   for (const [view, at] of proof.rebuilt) {
-    const { name = view } = before.find(view) ?? {};
-    const definition = before.definitionOf(name);
-    const isAllowed = task.requests.mayLose({ loss: 'history', object: name });
-    const hasRows = definition?.kind === 'materialized view' && !before.wasNeverRefreshed(name);
-    if (!hasRows || isAllowed || !isKept(name, draft.engine)) continue;
-    const planned = {
-      statement: printHistoryAssertion(definition, findings.get(view)?.columns),
-      effects: [],
-      lost: [],
-      costs: [describeAssertion(name, findings.has(view))],
-    };
-    assertions.set(at, [...(assertions.get(at) ?? []), planned]);
+    const asked = findAskedView(view, task);
+    if (!asked || task.requests.mayLose({ loss: 'history', object: asked.definition.name })) continue;
+    const { definition, renamed } = asked;
+    const { answer, columns } = findings.get(view) ?? {};
+    const planned =
+      answer === 'empty'
+        ? toAssertion(printEmptyAssertion({ table: definition.name }))
+        : toAssertion(printHistoryAssertion(definition, columns), ...describeHistory(asked, findings.has(view)));
+    // New names are those of B: a later statement may change them.
+    const first = renamed.size > 0 ? 0 : at;
+    assertions.set(first, [...(assertions.get(first) ?? []), planned]);
   }
   const statements = draft.steps.flatMap((step, at) => [
     ...(assertions.get(at) ?? []),
@@ -95,11 +94,14 @@ export async function assemblePlan(
     askSizes,
   );
   const irreversible = describeIrreversible(statements);
+  const isView = ([name]: [string, string]) => proof.rebuilt.has(name);
+  const viewNames = new Map([...renames.objects].filter(isView));
   const remarks = [
     ...(isOther ? ['judged by the rules of QuestDB 9.3'] : []),
     ...work,
     ...(irreversible !== undefined ? [irreversible] : []),
     ...findTablesAtRest(draft.steps, before).map(name => `nothing may write to '${name}' while this plan is applied`),
+    ...(viewNames.size > 0 ? [`renamed views: ${printNewNames(viewNames)}`] : []),
     ...(used.length > 0 ? [`allowed losses: ${used.join(', ')}`] : []),
   ];
   const omissions = draft.omissions
@@ -135,41 +137,52 @@ const findTablesAtRest = (steps: readonly Step[], before: Engine): string[] => [
   ),
 ];
 
-/** Whether there is still such a view at the end. */
-const isKept = (name: string, after: Engine): boolean => after.find(name)?.kind === 'materialized view';
-
-const describeAssertion = (name: string, isAsked: boolean): string =>
-  isAsked
-    ? `stops the plan if materialized view '${name}' holds rows that its query no longer gives`
-    : `stops the plan if materialized view '${name}' holds rows that its query no longer gives; no server was asked`;
+const describeHistory = ({ definition: { name }, renamed }: AskedView, isAsked: boolean): string[] => [
+  `stops the plan if materialized view '${name}' holds rows that its query no longer gives${isAsked ? '' : '; no server was asked'}`,
+  ...(renamed.size > 0 ? [printRestated(renamed)] : []),
+];
 
 function toPlanned(
   { statement, change }: Step,
   effects: readonly Effect[],
   after: Engine,
-  { rows }: Task,
+  { rows, requests }: Task,
 ): PlannedStatement {
   const stillInvalid = after.invalidViews();
+  const findNow = (name: string) => after.find(requests.renames.objects.get(foldCase(name)) ?? name);
   const costs = effects.map(({ effect, object, column, kind, loss, text }) => {
-    const isThere = after.find(object)?.kind === kind;
+    const now = findNow(object);
+    const isThere = now?.kind === kind;
     const isStoredView = kind === 'materialized view' || kind === 'live view';
     if (loss === 'drop' && isStoredView && column === undefined && isThere)
-      return `makes way for ${after.title(object)}; CREATE follows`;
+      return `makes way for ${after.title(now.name)}; CREATE follows`;
     if (loss === 'values') return text + rows.describeLost(object, column);
     if (effect !== 'invalidated' || stillInvalid.has(foldCase(object))) return text;
     const repair = { view: 'a repair', 'live view': 'CREATE' }[kind as string] ?? 'REFRESH … FULL';
     return `${text}; ${isThere ? repair : 'DROP'} follows`;
   });
-  const rowsAssertion = parseRowsAssertion(statement);
-  const defaultCost =
-    describeRebuildAssertion(statement) ??
-    (rowsAssertion && describeRowsAssertion(rowsAssertion)) ??
-    (change.identity.kind === 'materialized view' ? 'builds it from its base' : 'metadata only');
-  return { statement, effects, costs: costs.length > 0 ? costs : [defaultCost], lost: describeLosses(effects, after) };
+  const assertion = toAssertion(statement);
+  if (assertion.costs.length > 0) return assertion;
+  const defaultCost = change.identity.kind === 'materialized view' ? 'builds it from its base' : 'metadata only';
+  return {
+    statement,
+    effects,
+    costs: costs.length > 0 ? costs : [defaultCost],
+    lost: describeLosses(effects, findNow),
+  };
 }
 
-function describeRebuildAssertion(statement: string): string | undefined {
+/** A statement of a plan that is an assertion; its comment says what it does. */
+export function toAssertion(statement: string, ...description: string[]): PlannedStatement {
+  const costs = description.length > 0 ? description : describeAssertedRows(statement);
+  return { statement, effects: [], costs, lost: [] };
+}
+
+function describeAssertedRows(statement: string): string[] {
+  const rowsAssertion = parseRowsAssertion(statement);
+  if (rowsAssertion) return [describeRowsAssertion(rowsAssertion)];
   const { assertion, tables: [table, other] = [] } = parseRebuildAssertion(statement) ?? {};
-  if (assertion === 'all applied') return `stops the plan unless all rows that were sent to '${table}' are applied`;
-  return assertion && `stops the plan if '${table}' and '${other}' have different numbers of rows`;
+  if (assertion === 'all applied') return [`stops the plan unless all rows that were sent to '${table}' are applied`];
+  if (assertion === 'all copied') return [`stops the plan if '${table}' has rows that '${other}' does not have`];
+  return assertion ? [`stops the plan if '${table}' and '${other}' have different numbers of rows`] : [];
 }

@@ -1,6 +1,6 @@
 /*! What a plan costs, as its head says it: rows to rewrite, to read and to copy, and the statements that nothing undoes. */
 import type { Effect, Engine } from '@sqlpipe/engine';
-import { displayName, foldCase, identify, isSameName } from '@sqlpipe/sql';
+import { displayName, foldCase, identify, isSameName, type Kind } from '@sqlpipe/sql';
 import type { Step } from './draft.js';
 import { parseRebuildAssertion } from './text/rebuild-assertions.js';
 
@@ -77,10 +77,13 @@ function formatBytes(bytes: number): string {
  * Descriptions of the effects that nothing undoes. Deduplication can be switched on again, and a materialized view that is created
  * again computes its rows.
  */
-export const describeLosses = (effects: readonly Effect[], after: Engine): string[] =>
+export const describeLosses = (
+  effects: readonly Effect[],
+  findNow: (name: string) => { readonly kind: Kind } | undefined,
+): string[] =>
   effects
     .filter(({ effect, loss, kind, object }) => {
-      const isCreatedAgain = loss === 'drop' && kind === 'materialized view' && after.find(object)?.kind === kind;
+      const isCreatedAgain = loss === 'drop' && kind === 'materialized view' && findNow(object)?.kind === kind;
       return effect === 'lost' && loss !== 'keys' && !isCreatedAgain;
     })
     .map(({ kind, object, text }) => `${displayName({ kind, name: object, verb: '' })}: ${text}`);

@@ -39,7 +39,8 @@ export class AllowedLosses {
    * @throws InvalidSelectionError for a text that is not the name of a loss, or is ambiguous
    */
   constructor(names: readonly string[], findColumns: FindColumns) {
-    for (const name of names) this.#names.set(lossKey(readLoss(name, findColumns)), name);
+    for (const name of names)
+      for (const loss of readLosses(name, findColumns)) this.#names.set(lossKey(loss), name);
   }
 
   /**
@@ -54,16 +55,18 @@ export class AllowedLosses {
 
   /** The names that allowed something, and those that did not. */
   names(): { used: string[]; unused: string[] } {
-    return { used: [...this.#used], unused: [...this.#names.values()].filter(name => !this.#used.has(name)) };
+    return { used: [...this.#used], unused: [...new Set(this.#names.values())].filter(name => !this.#used.has(name)) };
   }
 }
 
-function readLoss(name: string, findColumns: FindColumns): Loss {
+/** The loss of a name. A name that is found nowhere may be that of what an earlier plan has lost, in each of its readings. */
+function readLosses(name: string, findColumns: FindColumns): Loss[] {
   const [, loss = '', path = ''] = /^([a-z-]+):(.+)$/s.exec(name) ?? [];
   if (!isLossKind(loss))
     throw new InvalidSelectionError(
       `--allow-loss ${name}: not the name of a loss; sqldiff --alter prints the names, such as drop:trades.qty and history:m_1h`,
     );
-  const [first = { object: path }] = readings(path);
-  return { loss, ...((HAS_COLUMN[loss] && resolvePath(path, findColumns)) || first) };
+  const found = HAS_COLUMN[loss] ? resolvePath(path, findColumns) : undefined;
+  const all = HAS_COLUMN[loss] ? readings(path) : readings(path).slice(0, 1);
+  return (found ? [found] : all).map(each => ({ loss, ...each }));
 }

@@ -22,6 +22,15 @@ import { alterRows } from './values.js';
 
 const dropStatement = ({ kind, name }: Pick<Entry, 'kind' | 'name'>): string => `DROP ${kindKeywords(kind)} '${name}';`;
 
+/** Leaves out the objects whose renames contradict A: a change in place could turn one column or table into another. */
+export function omitRefused({ a, requests }: Task, draft: Draft): void {
+  for (const [name, reason] of requests.renames.refused) {
+    const entry = a.findObject(name);
+    draft.block(name);
+    if (entry) draft.omit({ identity: entry, properties: [], what: displayName(entry) }, reason);
+  }
+}
+
 /** Drops the objects whose names A uses for something else, and views that get another name, each before what it reads from. */
 export function makeRoom({ a, b, requests }: Task, draft: Draft): void {
   const newNames = new Set([...requests.renames.objects.values()].map(foldCase));
@@ -102,7 +111,9 @@ function reconcile(entry: Entry, task: Task, draft: Draft): void {
     return;
   }
   if (!now) {
-    if (!draft.addStatement(entry.statement, entry)) draft.block(entry.name);
+    const former = task.before.definitionOf(task.requests.renames.otherName(entry.name) ?? entry.name);
+    const statement = printWithRetention(task.a.meaning(entry), former) ?? entry.statement;
+    if (!draft.addStatement(statement, entry)) draft.block(entry.name);
     return;
   }
   if (isSame(entry, task, draft)) return;
@@ -134,8 +145,8 @@ function recreate(entry: Entry, wanted: Definition, draft: Draft): void {
 }
 
 /** The statement that creates a materialized view with its current TTL, if A has a shorter one: that is a change of its own. */
-function printWithRetention(wanted: Definition, now: Definition | undefined): string | undefined {
-  if (wanted.kind !== 'materialized view' || now?.kind !== 'materialized view') return undefined;
+function printWithRetention(wanted: Definition | undefined, now: Definition | undefined): string | undefined {
+  if (wanted?.kind !== 'materialized view' || now?.kind !== 'materialized view') return undefined;
   const { partitionBy } = wanted;
   if (!isShorterRetention(wanted, now) || partitionBy === undefined) return undefined;
   if (now.ttl !== 0 && !isEvenTtl(partitionBy, now.ttl)) return undefined;
@@ -182,15 +193,15 @@ function viewTarget(name: string, draft: Draft) {
   };
 }
 
-function rebuild(entry: Entry, wanted: TableDefinition, { requests, dropOld, leftovers }: Task, draft: Draft): void {
+function rebuild(entry: Entry, wanted: TableDefinition, { requests, leftovers }: Task, draft: Draft): void {
   const now = draft.definitionOf(entry.name) as TableDefinition;
   const renamed = requests.renames.columnsOf(entry.name);
   const change = { identity: entry, properties: [], what: `rebuild of table '${now.name}'` };
   const usurpation = findUsurpation(now.name, leftovers, draft.engine);
   if (usurpation !== undefined) return draft.omit(change, usurpation);
-  const losses = findRebuildLosses(wanted, now, renamed, dropOld).filter(loss => !requests.mayLose(loss));
+  const losses = findRebuildLosses(wanted, now, renamed).filter(loss => !requests.mayLose(loss));
   const isTaken = (name: string) => draft.engine.find(name) !== undefined;
-  if (losses.length === 0) draft.add(change, rebuildTable(wanted, now, renamed, { dropOld, isTaken }));
+  if (losses.length === 0) draft.add(change, rebuildTable(wanted, now, renamed, isTaken));
   else draft.omissions.push({ ...change, reason: 'the new table does not keep all that the old one has', losses });
 }
 

@@ -2,11 +2,12 @@
  * Plans the statements that turn one schema into another. A plan is drafted optimistically, then proven by running it on an
  * engine; the changes that the proof blames are left out of the next draft, until a draft is proven.
  */
-import { type CompareOptions, hasLiveViews, type MaterializedViewDefinition } from '@sqlpipe/ddl';
+import { type CompareOptions, compareStatements, hasLiveViews } from '@sqlpipe/ddl';
 import { Engine, type HistoryAnswer, whenReady } from '@sqlpipe/engine';
-import { compareSchemas, type Health, IgnoreRules, problemsOf, Schema } from '@sqlpipe/schema';
+import { compareSchemas, type Entry, type Health, IgnoreRules, problemsOf, Schema } from '@sqlpipe/schema';
 import { displayName, foldCase, hasName, type Identity, identify, identityKey, isAcl, isObject } from '@sqlpipe/sql';
 import { createPrincipals, dropPrincipals, grantRights, revokeRights } from './access-changes.js';
+import { findAskedView } from './asked-view.js';
 import { assemblePlan, type Plan, type ProvenDraft } from './assemble-plan.js';
 import type { AskSizes } from './cost.js';
 import { changeKey, Draft, type Omission } from './draft.js';
@@ -14,19 +15,21 @@ import {
   alterRetention,
   dropExtraObjects,
   makeRoom,
+  omitRefused,
   omitUnalterable,
   reconcileObjects,
   renameTables,
 } from './object-changes.js';
+import { formatPath, formatPathForShell } from './object-path.js';
 import { prove } from './prove.js';
-import { findLeftovers, isPartOfRebuild, resumeRebuilds } from './rebuild.js';
+import { dropOldTables, findLeftovers, isPartOfRebuild, resumeRebuilds } from './rebuild.js';
 import { omitUnrepaired, refreshViews } from './refresh-views.js';
 import { type RequestOptions, Requests } from './requests.js';
 import { restateViews } from './restate-views.js';
 import { type Row, RowFindings } from './row-findings.js';
 import type { Task } from './task.js';
 import type { AskHistory, HistoryFinding } from './text/history.js';
-import { findUnresolvedViews, UnresolvedViewError } from './unresolved.js';
+import { findUnresolvedViews, type UnresolvedView, UnresolvedViewError } from './unresolved.js';
 import { WantedSchema } from './wanted-schema.js';
 import { selectWanted } from './wanted-statements.js';
 
@@ -73,17 +76,15 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, opti
     const proven = await whenReady(() => planOnce(inA, inB, findings, rows, options));
     for (const query of rows.questions) answers.set(query, await askRow?.(query));
     if (rows.questions.size > 0) continue;
-    const questions = [...proven.rebuilt].filter(
-      view => !findings.has(view) && !proven.before.wasNeverRefreshed(view) && proven.before.find(view),
-    );
+    const questions = [...proven.rebuilt].filter(view => !findings.has(view));
     if (!askHistory || questions.length === 0) {
       const plan = await assemblePlan(proven, options);
       return { ...plan, notes: [...notes, ...plan.notes] };
     }
     for (const view of questions) {
-      const definition = proven.before.definitionOf(view) as MaterializedViewDefinition;
+      const asked = findAskedView(view, proven.task);
       // biome-ignore lint/nursery/useAwaitThenable: the function of an option returns a promise
-      findings.set(view, await askHistory(definition));
+      if (asked) findings.set(view, await askHistory(asked.definition));
     }
   }
 }
@@ -99,13 +100,17 @@ function planOnce(
   const { ignore = new IgnoreRules() } = options;
   const schema = new Schema(b);
   const isEnterprise = options.enterprise ?? isEnterpriseSchema(b);
-  let requests: Requests | undefined;
   /**
    * Whether a materialized view holds rows that its query no longer gives. Without an answer of the server, it is assumed to
    * keep them, unless their loss is allowed.
    */
-  const answerOf = (view: string): HistoryAnswer =>
-    findings.get(view)?.answer ?? (requests?.mayLose({ loss: 'history', object: view }) ? 'unknown' : 'kept');
+  const historyOf = (view: string): HistoryAnswer =>
+    findings.get(view)?.answer ??
+    (requests.mayLose({ loss: 'history', object: view })
+      ? 'unknown'
+      : before.wasNeverRefreshed(view)
+        ? 'empty'
+        : 'kept');
   const createEngine = (health: Health | undefined) =>
     new Engine({
       edition: isEnterprise ? 'enterprise' : 'open source',
@@ -113,7 +118,6 @@ function planOnce(
       rows: 'assumed',
       ...(defaults && { defaults }),
       ...(health && { health }),
-      historyOf: answerOf,
     });
   const loadB = () => {
     const engine = createEngine(health);
@@ -121,17 +125,15 @@ function planOnce(
     return engine;
   };
   const wanted = new WantedSchema(a, defaults);
-  requests = new Requests(wanted, schema, loadB(), options);
   const before = loadB();
+  const requests = new Requests(wanted, schema, before, options);
   const leftovers = findLeftovers(wanted, before, requests);
-  const filled = new Set(
-    [...before.objects()].filter(({ name }) => !before.wasNeverRefreshed(name)).map(({ name }) => foldCase(name)),
-  );
   const task = {
     a: wanted,
     b: schema,
     requests,
-    filled,
+    historyOf,
+    before,
     problems: schema.entries.flatMap(entry => problemsOf(entry, health ?? {})),
     rows,
     leftovers,
@@ -144,7 +146,8 @@ function planOnce(
   };
   // Without the health of B: a view that is invalid in B may be valid as A defines it.
   const unresolved = findUnresolvedViews(task, createEngine(health && {}));
-  if (unresolved.length > 0 && !options.skipInvalid) throw new UnresolvedViewError(unresolved);
+  const unbroken = options.skipInvalid ? [] : unresolved.filter(({ entry }) => !isAsBroken(entry, unresolved, task));
+  if (unbroken.length > 0) throw new UnresolvedViewError(unbroken);
   if (unresolved.length > 0) {
     const names = new Set(unresolved.map(({ entry }) => foldCase(entry.name)));
     const without = (statements: readonly string[]) =>
@@ -154,7 +157,11 @@ function planOnce(
     const proven = planOnce(without(a), without(b), findings, rows, options);
     for (const { entry, reason } of unresolved) {
       const properties = schema.findObject(entry.name)?.kind === entry.kind ? ['invalid'] : [];
-      proven.draft.omit({ identity: entry, properties, what: displayName(entry) }, `it is invalid in A: ${reason}`);
+      const way = options.skipInvalid
+        ? ''
+        : `; --ignore ${formatPathForShell(formatPath({ object: entry.name }))} does not list it`;
+      const text = `it is invalid in A: ${reason}${way}`;
+      proven.draft.omit({ identity: entry, properties, what: displayName(entry) }, text);
     }
     return proven;
   }
@@ -166,7 +173,7 @@ function planOnce(
     for (const view of proof.rebuilt.keys()) rebuilt.add(view);
     if (proof.excluded.length === 0) {
       requireResult(draft, task);
-      return { draft, proof, task, findings, before: loadB(), rebuilt };
+      return { draft, proof, task, findings, rebuilt };
     }
     const known = excluded.size;
     for (const omission of proof.excluded) excluded.set(changeKey(omission), omission);
@@ -175,6 +182,19 @@ function planOnce(
         `the plan cannot be proven: ${proof.excluded.map(({ what, reason }) => `${what}: ${reason}`).join('; ')}`,
       );
   }
+}
+
+/** Whether B has a view that is not valid in the same way, or the view reads from one that B has. */
+function isAsBroken(entry: Entry, unresolved: readonly UnresolvedView[], task: Task): boolean {
+  const { a, b, before } = task;
+  const existing = b.findObject(entry.name)?.statement;
+  const isSame = existing !== undefined && compareStatements(entry.statement, existing).differences.length === 0;
+  if (isSame && before.whyUnresolvable(entry.name) !== undefined) return true;
+  const needed = new Set(a.prerequisites(entry).map(({ name }) => foldCase(name)));
+  return unresolved.some(
+    other =>
+      other.entry !== entry && needed.has(foldCase(other.entry.name)) && isAsBroken(other.entry, unresolved, task),
+  );
 }
 
 /** Whether statements are the dump of an enterprise edition: access control, owners, storage policies. */
@@ -189,17 +209,19 @@ export const isEnterpriseSchema = (statements: readonly string[]): boolean =>
  */
 function draftPlan(task: Task, engine: Engine, excluded: ReadonlyMap<string, Omission>): Draft {
   const draft = new Draft(engine, excluded, task.ignore);
+  omitRefused(task, draft);
   revokeRights(task, draft);
   createPrincipals(task, draft);
   makeRoom(task, draft);
   renameTables(task, draft);
   resumeRebuilds(task, draft);
   reconcileObjects(task, draft);
-  restateViews(draft);
+  restateViews(task, draft);
   refreshViews(task, draft);
   grantRights(task, draft);
   alterRetention(task, draft);
   dropExtraObjects(task, draft);
+  dropOldTables(task, draft);
   dropPrincipals(task, draft);
   grantRights(task, draft); // who is dropped takes along what he gave
   omitUnalterable(task, draft);

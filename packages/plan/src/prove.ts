@@ -1,13 +1,14 @@
 /*!
- * Proves a plan by running it on an engine: each statement must be accepted, no loss may happen that is not allowed, and no view
- * may end invalid. Each problem is blamed on the changes that cause it, and these are left out of the next draft.
+ * Proves a plan by running it on an engine: each statement must be accepted, all rows of B must be accounted for, and no view may
+ * end invalid. Each problem is blamed on the changes that cause it, and these are left out of the next draft.
  */
-import type { Effect, Engine } from '@sqlpipe/engine';
-import { displayName, foldCase, isObject } from '@sqlpipe/sql';
+import { type Effect, type Engine, RowAccount } from '@sqlpipe/engine';
+import { foldCase } from '@sqlpipe/sql';
 import { changeKey, type Omission, type Step, whyNotExecutable } from './draft.js';
 import type { Loss } from './losses.js';
-import { isPartOfRebuild } from './rebuild.js';
+import { isPartOfRebuild, tableOfRebuild } from './rebuild.js';
 import type { Task } from './task.js';
+import { assertedCopy } from './text/rebuild-assertions.js';
 
 /** What running the steps of a draft has shown. */
 export interface Proof {
@@ -15,7 +16,7 @@ export interface Proof {
   readonly effects: readonly (readonly Effect[])[];
   /** The changes that must be left out, with the reasons; empty if the plan is proven. */
   readonly excluded: readonly Omission[];
-  /** The materialized views whose rows are computed again, each with the first step that makes this necessary. */
+  /** The materialized views of B that are computed again, in lower case, each with the first step that changes what it reads. */
   readonly rebuilt: ReadonlyMap<string, number>;
 }
 
@@ -29,103 +30,52 @@ interface Problem {
 /** Runs the steps on an engine that has schema B. */
 export function prove(steps: readonly Step[], engine: Engine, task: Task): Proof {
   const invalidBefore = new Set(engine.invalidViews().keys());
-  const { effects, rejection } = run(steps, engine);
-  const invalidators = findInvalidators(effects);
-  /** A view is rebuilt because of the steps that invalidated it; otherwise because of the step itself. */
-  const causesOf = (view: string, at: number): readonly number[] => invalidators.get(foldCase(view)) ?? [at];
+  const { historyOf, requests } = task;
+  const newNameOf = (view: string): string => requests.renames.objects.get(foldCase(view)) ?? view;
+  const account = new RowAccount(engine, { historyOf, newNameOf });
+  const { effects, rejection } = run(steps, engine, account);
   const problems = rejection
     ? [rejection]
     : [
-        ...findLosses(effects, causesOf, engine, task),
-        ...findRemovals(effects, engine, task),
+        ...findLosses(account, task),
         ...[...engine.invalidViews()]
           .filter(([name]) => !invalidBefore.has(name))
           .map(([name, reason]) => ({
-            at: invalidators.get(name) ?? [],
+            at: account.invalidatorsOf(name),
             reason: `invalidates ${engine.title(name)}: ${reason}`,
           })),
       ];
-  return { effects, excluded: toOmissions(problems, steps), rebuilt: findRebuilt(effects, causesOf) };
+  return { effects, excluded: toOmissions(problems, steps), rebuilt: account.rebuilt() };
 }
 
-function run(steps: readonly Step[], engine: Engine): { effects: (readonly Effect[])[]; rejection?: Problem } {
+function run(
+  steps: readonly Step[],
+  engine: Engine,
+  account: RowAccount,
+): { effects: (readonly Effect[])[]; rejection?: Problem } {
   const effects: (readonly Effect[])[] = [];
   for (const [at, { statement }] of steps.entries())
     try {
-      effects.push(engine.execute(statement).effects);
+      const copy = assertedCopy(statement);
+      if (copy) account.enterCopy(copy);
+      effects.push(account.enter(statement, engine.execute(statement)));
     } catch (error) {
       return { effects, rejection: { at: [at], reason: whyNotExecutable(error) } };
     }
   return { effects };
 }
 
-/** For each view, in lower case, the steps that invalidated it. */
-function findInvalidators(effects: readonly (readonly Effect[])[]): Map<string, number[]> {
-  const found = new Map<string, number[]>();
-  for (const [at, ofStep] of effects.entries())
-    for (const { effect, object } of ofStep)
-      if (effect === 'invalidated') found.set(foldCase(object), [...(found.get(foldCase(object)) ?? []), at]);
-  return found;
-}
-
-/** Whether rows of a materialized view are computed again, or go with it until it is created again. */
-const isRebuild = ({ effect, kind, loss }: Effect): boolean =>
-  kind === 'materialized view' && (effect === 'rewritten' || (effect === 'lost' && loss === 'drop'));
-
-function findRebuilt(
-  effects: readonly (readonly Effect[])[],
-  causesOf: (view: string, at: number) => readonly number[],
-): Map<string, number> {
-  const found = new Map<string, number>();
-  for (const [at, ofStep] of effects.entries())
-    for (const effect of ofStep.filter(isRebuild)) {
-      const key = foldCase(effect.object);
-      if (!found.has(key)) found.set(key, Math.min(at, ...causesOf(key, at)));
-    }
-  return found;
-}
-
-/** The losses that are not allowed. Objects that are gone at the end are found by `findRemovals`. */
-function findLosses(
-  effects: readonly (readonly Effect[])[],
-  causesOf: (view: string, at: number) => readonly number[],
-  engine: Engine,
-  { requests, rows }: Task,
-): Problem[] {
-  return effects.flatMap((ofStep, at) =>
-    ofStep.flatMap(({ effect, loss: kind, kind: of, object, column, text }): Problem[] => {
-      // A live view that is created again has lost its rows.
-      const isRecreated = of === 'live view' && engine.find(object) !== undefined;
-      const isRemoval = kind === 'drop' && column === undefined && !isRecreated;
-      if (effect !== 'lost' || kind === undefined || isRemoval) return [];
-      if (kind === 'history' && !engine.find(object)) return [];
-      const loss = { loss: kind, object, ...(column !== undefined && { column }) };
-      if (requests.mayLose(loss)) return [];
-      const reason = kind === 'values' ? text + rows.describeLost(object, column) : text;
-      return [{ at: kind === 'history' ? causesOf(object, at) : [at], reason, loss }];
-    }),
-  );
-}
-
-/** The objects of B that are gone at the end, and whose loss is not allowed. */
-function findRemovals(effects: readonly (readonly Effect[])[], engine: Engine, task: Task): Problem[] {
-  const { b, requests } = task;
-  return b.entries.flatMap((entry): Problem[] => {
-    const names = [entry.name, requests.renames.objects.get(foldCase(entry.name)) ?? entry.name];
-    const isThere = names.some(name => engine.find(name)?.kind === entry.kind);
-    if (!isObject(entry.kind) || isThere || isPartOfRebuild(entry.name, task)) return [];
-    const loss: Loss = { loss: 'drop', object: entry.name };
+/** The losses that are not allowed. What an interrupted rebuild has copied is still in the old table. */
+function findLosses(account: RowAccount, task: Task): Problem[] {
+  const { requests, rows, leftovers } = task;
+  return account.losses().flatMap(({ effect: { loss: kind, object, column, text }, at }): Problem[] => {
+    if (kind === undefined || leftovers.has(foldCase(object))) return [];
+    const table = isPartOfRebuild(object, task) ? tableOfRebuild(object) : undefined;
+    const loss = { loss: kind, object: table ?? object, ...(column !== undefined && { column }) };
     if (requests.mayLose(loss)) return [];
-    const at = effects.findIndex(ofStep => ofStep.some(each => isRemovalOf(each, entry.name)));
-    const rows = entry.kind === 'view' ? '' : ' and its rows';
-    return [{ at: [at], reason: `loses ${displayName(entry)}${rows}`, loss }];
+    return [{ at, reason: kind === 'values' ? text + rows.describeLost(object, column) : text, loss }];
   });
 }
-
-const isRemovalOf = ({ effect, object, column, loss }: Effect, name: string): boolean =>
-  foldCase(object) === foldCase(name) &&
-  column === undefined &&
-  (effect === 'removed' || (effect === 'lost' && loss === 'drop'));
 
 /** One omission for each change that causes a problem, with all its reasons and all losses that it needs. */
 function toOmissions(problems: readonly Problem[], steps: readonly Step[]): Omission[] {

@@ -1,14 +1,21 @@
 /*! Recreates a table if no ALTER can change what differs. As documented by QuestDB, the old table is kept. */
 import { createHash } from 'node:crypto';
-import { findColumn, isLossless, printDefinition, type TableDefinition } from '@sqlpipe/ddl';
+import { findColumn, printDefinition, type TableDefinition } from '@sqlpipe/ddl';
 import { type Engine, isShorterRetention } from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';
 import type { Draft } from './draft.js';
 import type { Loss } from './losses.js';
 import type { Requests } from './requests.js';
 import type { Task } from './task.js';
-import { printAppliedAssertion, printRowCountAssertion } from './text/rebuild-assertions.js';
+import {
+  printAppliedAssertion,
+  printCast,
+  printCopyAssertion,
+  printRowCountAssertion,
+  quoteColumn,
+} from './text/rebuild-assertions.js';
 import { printCastAssertion } from './text/row-assertions.js';
+import { describe } from './text/statement-text.js';
 import type { WantedSchema } from './wanted-schema.js';
 
 /** The temporary name of the new table, and the later name of the old one. The mark is that of one rebuild. */
@@ -22,6 +29,9 @@ function parseRebuildName(name: string): { table: string; role: 'new' | 'before'
   const [, table, role, mark] = /^(.+)_(new|before)_([0-9a-f]{8})$/s.exec(name) ?? [];
   return table && mark ? { table, role: role as 'new' | 'before', mark } : undefined;
 }
+
+/** The table whose rebuild has made a table of this name. */
+export const tableOfRebuild = (name: string): string | undefined => parseRebuildName(name)?.table;
 
 /** The mark of the rebuild of a table. @param repeated how often the same rebuild was made before */
 const markOf = (wanted: TableDefinition, now: TableDefinition, repeated: number): string =>
@@ -40,10 +50,20 @@ function unusedMark(wanted: TableDefinition, now: TableDefinition, isTaken: (nam
   }
 }
 
+/** The columns that a rebuild copies. @param renamed the new names of columns by their old names */
+const copiedColumns = (wanted: TableDefinition, now: TableDefinition, renamed: ReadonlyMap<string, string>) => {
+  const sources = new Map([...renamed].map(([from, to]) => [foldCase(to), from]));
+  return wanted.columns.flatMap(column => {
+    const from = sources.get(foldCase(column.name)) ?? column.name;
+    const source = findColumn(now, from);
+    return source ? [{ column, source }] : [];
+  });
+};
+
 /**
  * Creates a new table under a temporary name, copies the rows of the old table, and exchanges the names if both tables have
  * the same number of rows. Rows that were sent and are not yet applied would be missing in the copy, so that the plan waits for
- * them, before the copy and before the old table is dropped.
+ * them.
  * @param renamed the new names of columns by their old names
  * @param isTaken whether there is an object of a name
  */
@@ -51,21 +71,12 @@ export function rebuildTable(
   wanted: TableDefinition,
   now: TableDefinition,
   renamed: ReadonlyMap<string, string>,
-  { dropOld, isTaken }: { dropOld: boolean; isTaken: (name: string) => boolean },
+  isTaken: (name: string) => boolean,
 ): readonly string[] {
   const { newName, oldName } = rebuildNames(now.name, unusedMark(wanted, now, isTaken));
-  const sources = new Map([...renamed].map(([from, to]) => [foldCase(to), from]));
-  const copied = wanted.columns.flatMap(column => {
-    const from = sources.get(foldCase(column.name)) ?? column.name;
-    const source = findColumn(now, from);
-    return source ? [{ column, source }] : [];
-  });
-  const targets = copied.map(({ column }) => quote(column.name)).join(', ');
-  const values = copied
-    .map(({ column, source }) =>
-      column.type === source.type ? quote(source.name) : `CAST(${quote(source.name)} AS ${column.type})`,
-    )
-    .join(', ');
+  const copied = copiedColumns(wanted, now, renamed);
+  const targets = copied.map(({ column }) => quoteColumn(column.name)).join(', ');
+  const values = copied.map(({ column, source }) => printCast(source, column)).join(', ');
   return [
     printAppliedAssertion(now.name),
     ...copied.flatMap(({ column, source }) => printCastAssertion(now.name, source, column.type)),
@@ -74,13 +85,45 @@ export function rebuildTable(
     printRowCountAssertion(now.name, newName),
     `RENAME TABLE '${now.name}' TO '${oldName}';`,
     `RENAME TABLE '${newName}' TO '${now.name}';`,
-    ...(dropOld
-      ? [printAppliedAssertion(oldName), printRowCountAssertion(oldName, now.name), `DROP TABLE '${oldName}';`]
-      : []),
   ];
 }
 
-const quote = (name: string): string => `"${name}"`;
+/** Whether a mark is that of the rebuild that turns a table into another one, made once or repeatedly. */
+function isMarkOf(mark: string, wanted: TableDefinition, now: TableDefinition, b: Engine, repeated = 0): boolean {
+  const own = markOf(wanted, now, repeated);
+  if (own === mark) return true;
+  return b.find(rebuildNames(wanted.name, own).oldName) !== undefined && isMarkOf(mark, wanted, now, b, repeated + 1);
+}
+
+/**
+ * Drops the old tables of rebuilds, of this plan and of earlier ones, if the new tables have all of their rows. Rows that were sent
+ * to an old table under its former name may still wait to be applied.
+ */
+export function dropOldTables({ a, dropOld, requests }: Task, draft: Draft): void {
+  for (const { name } of dropOld ? [...draft.engine.objects()] : []) {
+    const { table = '', role, mark = '' } = parseRebuildName(name) ?? {};
+    const [wanted, old, now] = [a.definitionOf(table), draft.definitionOf(name), draft.definitionOf(table)];
+    if (role !== 'before' || !requests.isToRebuild(table) || a.findObject(name)) continue;
+    if (wanted?.kind !== 'table' || old?.kind !== 'table' || now?.kind !== 'table') continue;
+    if (!isMarkOf(mark, wanted, old, draft.engine)) continue;
+    const copied = copiedColumns(now, old, requests.renames.columnsOf(table));
+    const drop = `DROP TABLE '${name}';`;
+    const change = { identity: { kind: 'table', name, verb: 'DROP' }, properties: [], what: describe(drop) } as const;
+    const ungrouped = copied.find(({ column: { type } }) => type === 'BINARY' || type.endsWith('[]'));
+    if (ungrouped) {
+      const why = `the server cannot compare its column '${ungrouped.source.name}' with that of '${table}'`;
+      draft.omit(change, `${why}; compare the rows, then send it yourself`);
+      continue;
+    }
+    const columns = copied.map(({ column, source }) => ({
+      from: source.name,
+      to: column.name,
+      cast: printCast(source, column),
+    }));
+    const steps = [printAppliedAssertion(name), printCopyAssertion({ from: name, to: table, columns }), drop];
+    draft.add(change, steps);
+  }
+}
 
 /**
  * The new tables, in lower case, that earlier, interrupted rebuilds have left: those with the mark of the rebuild that would be
@@ -92,12 +135,9 @@ export function findLeftovers(a: WantedSchema, b: Engine, requests: Requests): R
     const { table = '', role, mark = '' } = parseRebuildName(name) ?? {};
     if (role !== 'new' || !requests.isToRebuild(table) || a.findObject(name)) continue;
     const wanted = a.definitionOf(table);
-    const isOwn = (now: TableDefinition, repeated: number): boolean =>
-      wanted?.kind === 'table' &&
-      (markOf(wanted, now, repeated) === mark ||
-        (b.find(rebuildNames(table, markOf(wanted, now, repeated)).oldName) !== undefined && isOwn(now, repeated + 1)));
     const old = [table, rebuildNames(table, mark).oldName].map(each => b.definitionOf(each));
-    if (old.some(now => now?.kind === 'table' && isOwn(now, 0))) leftovers.add(foldCase(name));
+    const isOwn = wanted?.kind === 'table' && old.some(now => now?.kind === 'table' && isMarkOf(mark, wanted, now, b));
+    if (isOwn) leftovers.add(foldCase(name));
   }
   return leftovers;
 }
@@ -132,26 +172,18 @@ export function resumeRebuilds({ leftovers }: Task, draft: Draft): void {
   }
 }
 
-/** What a rebuild loses: what the new table does not keep, and with the old table what only that one has. */
+/** What a rebuild loses although the old table is kept: the new table does not keep it, or not for as long. */
 export function findRebuildLosses(
   wanted: TableDefinition,
   now: TableDefinition,
   renamed: ReadonlyMap<string, string>,
-  dropOld: boolean,
 ): Loss[] {
   const object = now.name;
-  const newNames = new Map([...renamed].map(([from, to]) => [foldCase(from), to]));
-  const columns = now.columns.map(column => ({
-    column,
-    kept: findColumn(wanted, newNames.get(foldCase(column.name)) ?? column.name),
-  }));
-  const ofColumns = columns.flatMap(({ column, kept }): Loss[] => {
-    if (!kept) return [{ loss: 'drop', object, column: column.name }];
-    return isLossless(column.type, kept.type) ? [] : [{ loss: 'values', object, column: column.name }];
-  });
-  const losesKeys = columns.some(({ column, kept }) => column.dedup && !kept?.dedup);
+  const copied = copiedColumns(wanted, now, renamed);
+  const losesKeys = now.columns.some(
+    key => key.dedup && !copied.some(({ column, source }) => source === key && column.dedup),
+  );
   return [
-    ...(dropOld ? ofColumns : []),
     ...(isShorterRetention(wanted, now) ? [{ loss: 'ttl', object } as const] : []),
     ...(losesKeys ? [{ loss: 'keys', object } as const] : []),
   ];

@@ -1,8 +1,8 @@
 /*! Refreshes the materialized views that a plan has invalidated or created again, each after the views that it reads from. */
 import { parseChange } from '@sqlpipe/ddl';
-import { type CatalogueObject, OTHER_TYPES } from '@sqlpipe/engine';
+import { isShorterRetention, type MaterializedView, OTHER_TYPES } from '@sqlpipe/engine';
 import { dumpOrder, type Entry, Schema } from '@sqlpipe/schema';
-import { foldCase, identify, kindKeywords } from '@sqlpipe/sql';
+import { foldCase, identify, isSameName, kindKeywords } from '@sqlpipe/sql';
 import type { Draft } from './draft.js';
 import type { Task } from './task.js';
 import { describe } from './text/statement-text.js';
@@ -15,24 +15,39 @@ export function refreshViews(task: Task, draft: Draft): void {
   const created = new Set(draft.steps.map(({ statement }) => identify(statement)).map(({ name }) => foldCase(name)));
   for (const view of views) {
     const found = draft.engine.find(view.name);
-    if (found?.kind !== 'materialized view' || willBeDropped(view, task)) continue;
+    if (found?.kind !== 'materialized view' || isLeftAlone(view, task)) continue;
     const isEmpty = created.has(foldCase(view.name)) && hadRows(view, task);
     const fillsItself = found.refresh.type === 'IMMEDIATE' && !found.refresh.deferred;
-    const mustWait = !fillsItself || readByOthers.has(foldCase(view.name));
+    const mustWait = !fillsItself || readByOthers.has(foldCase(view.name)) || willSourcesLoseRows(found, task, draft);
     const wouldFail = FAILED_WHILE_RUNNING.test(found.invalid ?? '') && !readsOtherValues(found, draft);
     const isInvalid = found.invalid !== undefined && !wouldFail;
     if (isInvalid || (isEmpty && mustWait)) refreshView(view, task, draft);
   }
 }
 
+/** Whether a view is ignored, is to be dropped, or was invalid before the plan and is none of its business. */
+function isLeftAlone(view: Entry, { a, keepExtra, ignore, requests, problems }: Task): boolean {
+  if (ignore.ignoresObject(view)) return true;
+  if (a.findObject(view.name)) return false;
+  const wasInvalid = problems.some(
+    ({ identity, state }) => state === 'invalid' && isSameName(identity.name, view.name),
+  );
+  return wasInvalid || (!keepExtra && requests.mayLose({ loss: 'drop', object: view.name }));
+}
+
+/** Whether what a view reads loses rows after it is created: it fills itself in the background, perhaps too late. */
+function willSourcesLoseRows(view: MaterializedView, { a, keepExtra }: Task, draft: Draft): boolean {
+  return draft.engine.catalogue.sources([view.base, ...view.references]).some(name => {
+    const wanted = a.definitionOf(name);
+    return wanted ? isShorterRetention(wanted, draft.definitionOf(name)) : !keepExtra && !a.findObject(name);
+  });
+}
+
 /** The query of the view failed on its rows, and would fail again: the error has no position in the query (observed on 9.3.4). */
 const FAILED_WHILE_RUNNING = /^(?:\[-1\]: |inconvertible value: )/;
 
 /** Whether a column that a view may read gets another type. */
-function readsOtherValues(
-  { base, references }: CatalogueObject & { kind: 'materialized view' },
-  draft: Draft,
-): boolean {
+function readsOtherValues({ base, references }: MaterializedView, draft: Draft): boolean {
   const sources = draft.engine.catalogue.closure([base, ...references]);
   return draft.steps.some(({ statement }) => {
     const change = parseChange(statement);
@@ -41,16 +56,11 @@ function readsOtherValues(
   });
 }
 
-/** Whether B has the view with rows, as far as is known. */
-const hadRows = ({ kind, name }: Entry, { b, filled }: Task): boolean =>
-  b.findObject(name)?.kind === kind && filled.has(foldCase(name));
-
-function willBeDropped(view: Entry, { a, keepExtra, ignore, requests }: Task): boolean {
-  const { name } = view;
-  return (
-    !keepExtra && !ignore.ignoresObject(view) && !a.findObject(name) && requests.mayLose({ loss: 'drop', object: name })
+/** Whether B has the view with rows, perhaps under its former name, as far as is known. */
+const hadRows = ({ kind, name }: Entry, { b, historyOf, requests }: Task): boolean =>
+  [name, requests.renames.otherName(name) ?? name].some(
+    each => b.findObject(each)?.kind === kind && historyOf(foldCase(each)) !== 'empty',
   );
-}
 
 /**
  * A refresh empties a view, and then fails where the columns of the view have other types than its query gives (observed on

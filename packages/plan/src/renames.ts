@@ -22,6 +22,10 @@ export class Renames {
   readonly notes: string[] = [];
   /** Why comments have no effect that should have one. */
   readonly warnings: string[] = [];
+  /** Objects of A, in lower case, that a comment calls a rename of what A has too: they are not changed, with the reasons. */
+  readonly refused = new Map<string, string>();
+  /** All renames that are stated, also those that have been made, by the old names: of objects, and of columns. */
+  readonly stated = { objects: new Map<string, string>(), columns: new Map<string, string>() };
 
   /**
    * @param engine schema B as it is before the plan
@@ -40,9 +44,11 @@ export class Renames {
         comments: parseRenameComments(entry.statement),
       }));
     for (const { entry, comments } of commented)
-      for (const comment of comments) if (comment.column === undefined) this.#readObjectComment(entry, comment);
+      for (const comment of comments)
+        if (comment.column === undefined) this.#readObjectComment(entry, comment, commented);
     for (const { entry, comments } of commented)
-      for (const comment of comments) if (comment.column !== undefined) this.#readColumnComment(entry, comment);
+      for (const comment of comments)
+        if (comment.column !== undefined) this.#readColumnComment(entry, comment, comments);
   }
 
   /** The other name of a renamed object, old or new. */
@@ -89,6 +95,7 @@ export class Renames {
     const [before, after] = [this.#engine.find(from), this.#a.findObject(to)];
     if (!after) throw new InvalidSelectionError(`--renamed ${rename}: A has no '${to}'`);
     this.#newNames.set(foldCase(from), after.name);
+    this.stated.objects.set(from, after.name);
     if (!before && this.#engine.find(to)) return this.#noteDone(rename);
     if (!before) throw new InvalidSelectionError(`--renamed ${rename}: B has no '${from}'${this.#suggestObject(from)}`);
     if (this.#a.findObject(from)) throw new InvalidSelectionError(`--renamed ${rename}: A has a '${from}' too`);
@@ -99,6 +106,8 @@ export class Renames {
   #readColumnRename(rename: string, from: string, to: string): void {
     const short = resolvePath(to, this.findColumns)?.column ?? unquote(to);
     const old = resolvePath(from, this.findColumns);
+    const stated = old?.column ?? readings(from).find(({ column }) => column !== undefined)?.column;
+    this.stated.columns.set(stated ?? unquote(from), short);
     if (
       old?.column === undefined ||
       !this.#tableBefore(old.object)?.columns.some(({ name }) => isSameName(name, old.column ?? ''))
@@ -127,21 +136,26 @@ export class Renames {
     this.#addColumn(table, old.column, name);
   }
 
-  #readObjectComment(entry: Entry, { from, text }: RenameComment): void {
+  #readObjectComment(entry: Entry, { from, text }: RenameComment, all: readonly CommentedEntry[]): void {
     if (from.length === 0) return this.#warn(entry, text, NOT_UNDERSTOOD);
     const old = from.find(name => this.#engine.find(name));
+    for (const name of from) this.stated.objects.set(name, entry.name);
     const isStated = [entry.name, old].some(name => name !== undefined && this.otherName(name) !== undefined);
     if (isStated || old === undefined) return;
-    if (this.#a.findObject(old)) return this.#warn(entry, text, `A has a '${old}' too`);
-    if (this.#engine.find(entry.name)) return this.#warn(entry, text, `B has a '${entry.name}' too`);
+    const isNew = !this.#engine.find(entry.name);
+    const goesOn = all.some(({ entry, comments }) => isSameName(entry.name, old) && comments.some(isOfObject));
+    if (this.#a.findObject(old) && (isNew || goesOn))
+      return this.#refuse([entry.name, old], `${text}: A has a '${old}' too`);
+    if (!isNew) return this.#warn(entry, text, `B has a '${entry.name}' too`);
     this.#newNames.set(foldCase(old), entry.name);
     this.objects.set(foldCase(old), entry.name);
   }
 
-  #readColumnComment(entry: Entry, { column = '', from, text }: RenameComment): void {
+  #readColumnComment(entry: Entry, { column = '', from, text }: RenameComment, all: readonly RenameComment[]): void {
     if (from.length === 0) return this.#warn(entry, text, NOT_UNDERSTOOD);
     const [before, after] = [this.#tableBefore(entry.name), this.#a.definitionOf(entry.name)];
     if (!before || after?.kind !== 'table') return;
+    for (const name of from) this.stated.columns.set(name, column);
     const has = (table: TableDefinition, name: string): boolean =>
       table.columns.some(each => isSameName(each.name, name));
     const old = from.find(name => has(before, name));
@@ -151,7 +165,9 @@ export class Renames {
       const names = before.columns.map(({ name }) => name);
       return this.#warn(entry, text, `B has no column '${from[0]}'${suggestWord(from[0] ?? '', names)}`);
     }
-    if (has(after, old)) return this.#warn(entry, text, `A has a column '${old}' too`);
+    const goesOn = all.some(other => other.column !== undefined && isSameName(other.column, old));
+    if (has(after, old) && (!has(before, column) || goesOn))
+      return this.#refuse([entry.name], `${text}: A has a column '${old}' too`);
     if (has(before, column)) return this.#warn(entry, text, `B has a column '${column}' too`);
     this.#addColumn(entry.name, old, column);
   }
@@ -165,6 +181,10 @@ export class Renames {
   #addColumn(table: string, from: string, to: string): void {
     const renames = this.#columns.get(foldCase(table)) ?? new Map<string, string>();
     this.#columns.set(foldCase(table), renames.set(from, to));
+  }
+
+  #refuse(names: readonly string[], reason: string): void {
+    for (const name of names) this.refused.set(foldCase(name), reason);
   }
 
   #noteDone(rename: string): void {
@@ -182,5 +202,13 @@ export class Renames {
     );
   }
 }
+
+/** A statement of A with its comments about renames. */
+interface CommentedEntry {
+  readonly entry: Entry;
+  readonly comments: readonly RenameComment[];
+}
+
+const isOfObject = ({ column }: RenameComment): boolean => column === undefined;
 
 const NOT_UNDERSTOOD = 'not understood; write -- renamed from OLD';

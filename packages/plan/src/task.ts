@@ -1,4 +1,5 @@
 import type { CompareOptions } from '@sqlpipe/ddl';
+import type { Engine, HistoryAnswer } from '@sqlpipe/engine';
 import type { HealthProblem, IgnoreRules, Schema } from '@sqlpipe/schema';
 import type { Requests } from './requests.js';
 import type { RowFindings } from './row-findings.js';
@@ -17,8 +18,10 @@ export interface Task {
   readonly keepExtra: boolean;
   /** The differences that stay, and are not listed. */
   readonly ignore: IgnoreRules;
-  /** The materialized views of B that have rows, as far as is known, in lower case. */
-  readonly filled: ReadonlySet<string>;
+  /** What is known of the rows of a materialized view of B, by its name in lower case. */
+  readonly historyOf: (view: string) => HistoryAnswer;
+  /** An engine that has B. */
+  readonly before: Engine;
   /** The objects of B that are invalid or suspended. */
   readonly problems: readonly HealthProblem[];
   /** What B's server says of the rows of tables. */

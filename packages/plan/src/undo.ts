@@ -2,11 +2,13 @@
 import { parseChange } from '@sqlpipe/ddl';
 import { Schema } from '@sqlpipe/schema';
 import { identify, isObject, isPrincipal } from '@sqlpipe/sql';
-import type { Plan } from './assemble-plan.js';
+import { type Plan, toAssertion } from './assemble-plan.js';
 import { formatLoss, type Loss } from './losses.js';
 import { printRename } from './object-path.js';
 import { type PlanOptions, planChanges } from './plan.js';
 import { describeOmission } from './text/print-plan.js';
+import { printAppliedAssertion } from './text/rebuild-assertions.js';
+import { type Emptied, printEmptyAssertion } from './text/row-assertions.js';
 
 /** What the way back depends on. */
 export type UndoOptions = Pick<PlanOptions, 'defaults' | 'ignoreOwner' | 'version' | 'enterprise' | 'allowLoss'>;
@@ -18,7 +20,7 @@ export interface UndoPlan extends Plan {
 }
 
 /**
- * Plans the statements that turn the schema after a plan back into B. What the plan created may go again, with the rows that were
+ * Plans the statements that turn the schema after a plan back into B. What the plan created may go again, as long as nothing was
  * written into it since; another loss is left out unless it is allowed. The head says what stays as the plan leaves it.
  * @param b the statements of the schema that the plan is for
  */
@@ -28,6 +30,7 @@ export async function planUndo(
   { defaults, ignoreOwner = false, version, enterprise, allowLoss = [] }: UndoOptions = {},
 ): Promise<UndoPlan> {
   const before = new Schema(b);
+  const created = findCreated(plan, before);
   // Without what the server says of B's rows, because the plan changes them: the assertions decide when they are undone.
   const undo = await planChanges(b, plan.result, {
     ...(defaults && { defaults }),
@@ -35,25 +38,44 @@ export async function planUndo(
     version,
     ...(enterprise !== undefined && { enterprise }),
     renamed: findRenames(plan, before),
-    allowLoss: [...allowLoss, ...findCreated(plan, before).map(formatLoss)],
+    allowLoss: [...allowLoss, ...created.map(({ loss }) => formatLoss(loss))],
     skipInvalid: true,
   });
   const lost = new Set(plan.statements.flatMap(({ lost }) => lost));
   const remains = [...lost, ...undo.omissions.map(describeOmission)].map(text => `not undone: ${text}`);
-  return { ...undo, remarks: [...undo.remarks, ...remains], notes: [], remains };
+  const statements = [
+    ...created.flatMap(({ assertions }) => assertions.map(each => toAssertion(each))),
+    ...undo.statements,
+  ];
+  return { ...undo, statements, remarks: [...undo.remarks, ...remains], notes: [], remains };
+}
+
+/** What a plan creates, and the assertions that nothing was written into it. Views of all kinds fill themselves. */
+interface Created {
+  readonly loss: Loss;
+  readonly assertions: readonly string[];
 }
 
 /** The objects, principals and columns that a plan creates. */
-function findCreated({ statements }: Plan, before: Schema): Loss[] {
-  return statements.flatMap(({ statement }): Loss[] => {
+function findCreated({ statements, result }: Plan, before: Schema): Created[] {
+  const after = new Schema(result);
+  const assertEmpty = (emptied: Emptied) => [printAppliedAssertion(emptied.table), printEmptyAssertion(emptied)];
+  return statements.flatMap(({ statement }): Created[] => {
     const { kind, name } = identify(statement);
-    if (isPrincipal(kind)) return before.findPrincipal(name) ? [] : [{ loss: 'drop-user', object: name }];
-    if (isObject(kind)) return before.findObject(name) ? [] : [{ loss: 'drop', object: name }];
+    if (isPrincipal(kind) && !before.findPrincipal(name))
+      return [{ loss: { loss: 'drop-user', object: name }, assertions: [] }];
+    if (isObject(kind) && !before.findObject(name) && after.findObject(name))
+      return [
+        { loss: { loss: 'drop', object: name }, assertions: kind === 'table' ? assertEmpty({ table: name }) : [] },
+      ];
     const change = parseChange(statement);
     const alters = change?.verb === 'alter' ? change.alters : [];
-    return alters.flatMap(({ name, alteration }): Loss[] =>
-      alteration.change === 'add column' ? [{ loss: 'drop', object: name, column: alteration.column.name }] : [],
-    );
+    return alters.flatMap(({ name, alteration }): Created[] => {
+      if (alteration.change !== 'add column') return [];
+      const { column } = alteration;
+      const loss = { loss: 'drop', object: name, column: column.name } as const;
+      return [{ loss, assertions: assertEmpty({ table: name, column }) }];
+    });
   });
 }
 

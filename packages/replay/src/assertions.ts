@@ -5,15 +5,17 @@ import {
   explainRowsAssertion,
   findAssertedView,
   parseRebuildAssertion,
+  parseRestated,
   parseRowsAssertion,
   printHistoryAssertion,
+  restateQuery,
   withoutComments,
 } from '@sqlpipe/plan/text';
 import { quoteLiteral } from '@sqlpipe/sql';
 
 /**
- * Whether a statement is an assertion of a plan: one of a rebuild, one about the rows of a table, or the question what a materialized view of the target holds,
- * with that view's own query.
+ * Whether a statement is an assertion of a plan: one of a rebuild, one about the rows of a table, or the question what a materialized
+ * view of the target holds, with that view's own query, in which only names differ that the plan states as renamed.
  */
 export async function isPlanAssertion(target: Instance, statement: string): Promise<boolean> {
   if (parseRebuildAssertion(statement) || parseRowsAssertion(statement)) return true;
@@ -23,7 +25,15 @@ export async function isPlanAssertion(target: Instance, statement: string): Prom
   const view = definition === undefined ? undefined : parseMeaning(definition);
   if (view?.kind !== 'materialized view') return false;
   const columns = await fetchViewColumns(target, view.name);
-  return [undefined, columns].some(known => withoutComments(statement) === printHistoryAssertion(view, known));
+  const { body } = restateQuery(view.body, parseRestated(statement));
+  const asked = { ...view, body };
+  return [undefined, columns].some(known => withoutComments(statement) === printHistoryAssertion(asked, known));
+}
+
+/** What to do with the old table of a rebuild, if it cannot be shown that the new one has its rows. */
+export function explainKeptTable(assertion: string): string {
+  const [table] = parseRebuildAssertion(assertion)?.tables ?? [];
+  return `the old table stays; compare the rows, then send DROP TABLE '${table}';`;
 }
 
 /** Why an assertion that is not true stops the run, and what to do. */
@@ -46,6 +56,8 @@ async function findReason(target: Instance, statement: string): Promise<string |
   const [table] = tables;
   if (assertion === 'all applied')
     return `rows that were sent to '${table}' are not applied yet; wait for them, or use ALTER TABLE '${table}' RESUME WAL if it is suspended`;
+  if (assertion === 'all copied')
+    return `'${table}' has rows that '${tables[1]}' does not have; ${explainKeptTable(statement)}`;
   const counts: string[] = [];
   for (const name of tables) {
     const [[count] = []] = await target.table(`SELECT count() FROM ${quoteLiteral(name)}`);

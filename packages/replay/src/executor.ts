@@ -3,9 +3,9 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { fetchSettledState, type Instance, InstanceError, type Reply } from '@sqlpipe/instance';
-import { findAssertedView, parseRowsAssertion } from '@sqlpipe/plan/text';
+import { findAssertedView, parseRebuildAssertion, parseRowsAssertion } from '@sqlpipe/plan/text';
 import { givesRight, identify, isAcl, isPrincipal, readStatementHead } from '@sqlpipe/sql';
-import { explainFailedAssertion } from './assertions.js';
+import { explainFailedAssertion, explainKeptTable } from './assertions.js';
 import { confirmChange, type Patience, type PendingChange, prepareChange, wasAltered } from './confirm-change.js';
 import { isShowable, type KnownObjects } from './existing.js';
 import type { Outcome } from './outcome.js';
@@ -151,7 +151,8 @@ export function createExecutor(
   async function checkAssertion(statement: string): Promise<StatementResult> {
     const end = performance.now() + ASSERTION_MS;
     const view = findAssertedView(statement);
-    const isOfRows = parseRowsAssertion(statement) !== undefined;
+    const copied = parseRebuildAssertion(statement)?.assertion === 'all copied';
+    const isOfRows = copied || parseRowsAssertion(statement) !== undefined;
     try {
       for (;;) {
         const before = view && (await fetchSettledState(target, view));
@@ -164,7 +165,9 @@ export function createExecutor(
         await pause(ASSERTION_PAUSE_MS);
       }
     } catch (error) {
-      if (!(error instanceof InstanceError) || error.serverMessage === undefined) throw error;
+      if (!(error instanceof InstanceError)) throw error;
+      if (error.serverMessage === undefined)
+        throw copied ? new InstanceError(error.code, `${error.message}: ${explainKeptTable(statement)}`) : error;
       return { result: 'rejected', error: error.serverMessage, denied: error.code === 'DENIED' };
     }
   }

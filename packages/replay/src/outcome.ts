@@ -51,8 +51,6 @@ export interface Outcome {
   replaced?: Partial<Outcome>;
   /** In a dry run: the effects that the statement would have. */
   effects?: readonly Effect[];
-  /** In a dry run: whether the statement would cause a loss that --allow-loss does not allow. */
-  breaks?: boolean | undefined;
   /** A failure of the instance, which ends the run. */
   failure?: Error;
   /** When the statement was sent, or compared with an existing object; undefined if it was not reached. */

@@ -56,11 +56,12 @@ async function askHistory(instance: Instance, view: Parameters<AskHistory>[0]): 
   if (!columns) return { answer: 'unknown', columns };
   const timestamp = view.timestamp ?? columns.find(({ designated }) => designated)?.name ?? '';
   const end = performance.now() + CATCH_UP_MS;
+  const count = async () => (await askRow(instance, `SELECT count() FROM ${quoteLiteral(view.name)}`))?.[0];
   try {
     for (;;) {
       const before = await fetchSettledState(instance, view.name);
       const [[lost, first, last] = []] = await instance.table(printHistoryQuestion(view, timestamp, columns));
-      if (Number(lost) === 0) return { answer: 'kept', columns };
+      if (Number(lost) === 0) return { answer: (await count()) === 0 ? 'empty' : 'kept', columns };
       const isFinal = before !== undefined && before === (await fetchSettledState(instance, view.name));
       if (!isFinal && performance.now() < end) {
         await pause(PAUSE_MS);
@@ -74,7 +75,7 @@ async function askHistory(instance: Instance, view: Parameters<AskHistory>[0]): 
     }
   } catch (error) {
     if (!(error instanceof InstanceError)) throw error;
-    return { answer: 'unknown', columns };
+    return { answer: (await count()) === 0 ? 'empty' : 'unknown', columns };
   }
 }
 

@@ -7,15 +7,25 @@ import {
   DEFAULTS,
   findReferences,
   hasLiveViews,
+  parseChange,
   parseFill,
+  parseMeaning,
   type StatementComparison,
 } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
-import { DenialError, type Effect, Engine, type HistoryAnswer, OpaqueError, whenReady } from '@sqlpipe/engine';
+import {
+  DenialError,
+  type Effect,
+  Engine,
+  type HistoryAnswer,
+  OpaqueError,
+  RowAccount,
+  whenReady,
+} from '@sqlpipe/engine';
 import { type Instance, type Rejection, type Reply, toRequestText } from '@sqlpipe/instance';
-import { AllowedLosses } from '@sqlpipe/plan';
-import { plannedLosses } from '@sqlpipe/plan/text';
-import { foldCase, type Identity, identify, isPrincipal, isSameName } from '@sqlpipe/sql';
+import { AllowedLosses, formatLoss } from '@sqlpipe/plan';
+import { assertedCopy, plannedLosses, plannedViewNames } from '@sqlpipe/plan/text';
+import { displayName, foldCase, type Identity, identify, isPrincipal, isSameName } from '@sqlpipe/sql';
 import { createExecutor, type ExecutorOptions, type StatementResult } from './executor.js';
 import { type ExistingObjects, isShowable, type KnownObjects } from './existing.js';
 import { type AccessSource, ExistingAccess } from './existing-access.js';
@@ -25,15 +35,13 @@ import type { HiddenSchema, TargetSchema } from './target-schema.js';
 export interface Predictor {
   /** The result that the next statement of the run would have. */
   predict(statement: string): Promise<StatementResult>;
-  /** The display names of the objects that the statements so far leave invalid. */
-  broken(): string[];
+  /** What the statements so far leave invalid, or lose without a permission: `would leave view 'v' invalid`. */
+  findings(): string[];
 }
 
 /** What a prediction depends on beside the schema. */
 export interface PredictorOptions extends Omit<ExecutorOptions, 'existing' | 'isSimulated' | 'noVerify'> {
   readonly allowLoss: readonly string[];
-  /** The objects that the run creates: a DROP before it loses no object. */
-  readonly created: ReadonlySet<string>;
 }
 
 /** A statement whose effect depends on rows, or on a syntax that is not known. */
@@ -55,11 +63,12 @@ export function createPredictor(
     isSimulated: true,
     noVerify: true,
   });
-  const { engine } = simulation;
+  const { engine, account } = simulation;
   const invalidBefore = engine.invalidViews();
   let allowed: AllowedLosses | undefined;
   return {
     async predict(statement) {
+      for (const [from, to] of plannedViewNames(statement)) simulation.viewNames.set(from, to);
       allowed ??= new AllowedLosses([...options.allowLoss, ...plannedLosses(statement)], name =>
         columnsOf(engine, name),
       );
@@ -67,15 +76,18 @@ export function createPredictor(
       try {
         const result = toPrediction(statement, await execute(statement));
         const { effects } = simulation;
-        const breaks = effects.some(effect => isForbidden(effect, allowed as AllowedLosses, options.created));
-        return effects.length > 0 ? { ...result, effects, breaks } : result;
+        return effects.length > 0 ? { ...result, effects } : result;
       } catch (error) {
         if (error instanceof UnknownEffectError) return { result: 'unknown', error: error.message };
         throw error;
       }
     },
-    broken: () =>
-      [...engine.invalidViews().keys()].filter(name => !invalidBefore.has(name)).map(name => engine.title(name)),
+    findings: () => [
+      ...[...engine.invalidViews().keys()]
+        .filter(name => !invalidBefore.has(name))
+        .map(name => `would leave ${engine.title(name)} invalid`),
+      ...account.losses().flatMap(({ effect }) => describeForbidden(effect, allowed) ?? []),
+    ],
   };
 }
 
@@ -85,14 +97,12 @@ function toPrediction(statement: string, { result, ...rest }: StatementResult): 
   return { result: isShowable(identify(statement)) ? 'would create' : 'would send', ...rest };
 }
 
-function isForbidden(
-  { effect, loss, object, column, kind }: Effect,
-  allowed: AllowedLosses,
-  created: ReadonlySet<string>,
-): boolean {
-  if (effect !== 'lost' || loss === undefined) return false;
-  const isRecreated = loss === 'drop' && column === undefined && created.has(`${kind} ${foldCase(object)}`);
-  return !isRecreated && !allowed.has({ loss, object, ...(column !== undefined && { column }) });
+/** Why a loss changes the status; undefined if it is allowed. */
+function describeForbidden({ kind, loss, object, column, text }: Effect, allowed?: AllowedLosses): string | undefined {
+  if (loss === undefined) return undefined;
+  const lost = { loss, object, ...(column !== undefined && { column }) };
+  if (allowed?.has(lost)) return undefined;
+  return `${displayName({ kind, name: object, verb: '' })}: ${text}; --allow-loss ${formatLoss(lost)} allows it`;
 }
 
 function columnsOf(engine: Engine, name: string): ReadonlySet<string> | undefined {
@@ -103,6 +113,9 @@ function columnsOf(engine: Engine, name: string): ReadonlySet<string> | undefine
 /** An engine in the place of the target. */
 class Simulation {
   readonly engine: Engine;
+  readonly account: RowAccount;
+  /** The new names of materialized views that a plan drops and creates again. */
+  readonly viewNames = new Map<string, string>();
   /** The effects of the last statement. */
   effects: readonly Effect[] = [];
   /** The names of the objects that the statements so far have changed, in lower case. */
@@ -127,9 +140,12 @@ class Simulation {
       rows: 'assumed',
       defaults,
       health,
-      historyOf: view => this.#history.get(view) ?? 'kept',
     });
     this.engine.load(statements);
+    this.account = new RowAccount(this.engine, {
+      historyOf: view => this.#history.get(view) ?? 'kept',
+      newNameOf: view => this.viewNames.get(foldCase(view)) ?? view,
+    });
     this.#caller = this.#loadAccount();
   }
 
@@ -190,6 +206,8 @@ class Simulation {
 
   /** An assertion can be checked as long as nothing that it reads has been changed. */
   #ask(query: string): Promise<unknown[][]> {
+    const copy = assertedCopy(query);
+    if (copy) this.account.enterCopy(copy);
     const names = findReferences(`CREATE VIEW v AS (\n${query.replace(/;\s*$/, '')}\n);`);
     if (names.some(name => this.#changed.has(foldCase(name))))
       throw new UnknownEffectError('its result depends on rows that the statements before it would change');
@@ -200,14 +218,11 @@ class Simulation {
     if (this.#hidden !== undefined)
       throw new UnknownEffectError(`the target does not show its schema: ${this.#hidden}`);
     try {
-      const before = this.engine.savepoint();
       const sent = toRequestText(statement);
-      const first = await whenReady(() => this.engine.execute(sent, this.#caller));
-      const isAsked = await this.#askHistory(first.effects);
-      if (isAsked) this.engine.rollback(before);
-      this.effects = isAsked ? this.engine.execute(sent, this.#caller).effects : first.effects;
-      const changes = this.engine.catalogue.changes.slice(before.objects);
-      for (const { name } of changes) this.#changed.add(foldCase(name));
+      const execution = await whenReady(() => this.engine.execute(sent, this.#caller));
+      await this.#askHistory(execution.effects);
+      this.effects = this.account.enter(sent, execution);
+      for (const { name } of execution.changes) this.#changed.add(foldCase(name));
       for (const { object } of this.effects) this.#changed.add(foldCase(object));
       if (/^(?:INSERT|UPDATE)$/.test(identify(statement).verb) && !parseFill(statement))
         throw new UnknownEffectError('its result depends on rows');
@@ -221,27 +236,25 @@ class Simulation {
     }
   }
 
-  /** Asks the target about the views that a statement computes again. @returns whether there was something to ask */
-  async #askHistory(effects: readonly Effect[]): Promise<boolean> {
-    let isAsked = false;
+  /** Asks the target about the views that a statement drops or computes again. */
+  async #askHistory(effects: readonly Effect[]): Promise<void> {
     for (const { effect, kind, loss, object } of effects) {
       const isRebuilt = kind === 'materialized view' && (effect === 'rewritten' || loss === 'drop');
       const statement = this.schema.statements.find(each => isSameName(identify(each).name, object));
       if (!isRebuilt || this.#history.has(foldCase(object)) || !statement || !this.schema.askHistory) continue;
-      const definition = this.engine.definitionOf(object) ?? undefined;
+      const definition = parseMeaning(statement);
       if (definition?.kind !== 'materialized view') continue;
       // biome-ignore lint/nursery/useAwaitThenable: the function of an option returns a promise
       const { answer } = await this.schema.askHistory(definition);
       this.#history.set(foldCase(object), answer);
-      isAsked = true;
     }
-    return isAsked;
   }
 
   /** The message of a run in which a refresh fails after it was accepted. */
   #failedRefresh(statement: string): string | undefined {
-    const [, name] = /^\s*REFRESH\s+MATERIALIZED\s+VIEW\s+'([^']+)'\s+FULL/i.exec(statement) ?? [];
-    const reason = name === undefined ? undefined : this.engine.invalidViews().get(foldCase(name));
+    const change = parseChange(statement);
+    if (change?.verb !== 'refresh' || !change.isFull) return undefined;
+    const reason = this.engine.invalidViews().get(foldCase(change.name));
     return reason === undefined ? undefined : `accepted, but the refresh failed: ${reason}`;
   }
 }

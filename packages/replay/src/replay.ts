@@ -4,7 +4,6 @@ import { fetchHealth, waitUntilReady } from '@sqlpipe/instance';
 import type { Omission } from '@sqlpipe/plan';
 import { spool } from '@sqlpipe/records';
 import { checkPlan, notePlanned, rejectOmissions, requireState } from './check-plan.js';
-import { createdObjects, noteCreated } from './created-objects.js';
 import { findDamage } from './damage.js';
 import { executeStatements } from './execute-statements.js';
 import { createExecutor, type IfExists } from './executor.js';
@@ -68,8 +67,8 @@ export interface Replay {
   readonly omissions: readonly Omission[];
   /** An outcome for each statement, in order. Statements are sent while they are read. */
   readonly outcomes: AsyncIterable<Outcome>;
-  /** The display names of the objects that a dry run would leave invalid, once its outcomes have been read. */
-  broken(): string[];
+  /** What a dry run would leave invalid, or lose without a permission, once its outcomes have been read. */
+  findings(): string[];
   /** In which state a plan leaves the target that was not completed: what is invalid or suspended since then, one line each. */
   findDamage(): Promise<string[]>;
 }
@@ -94,9 +93,7 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
 
   const planned = new Set<string>();
   const check = createPreflightCheck(connection, allow, { statements: planned, isGiven: options.allowPlan });
-  const created = new Set<string>();
-  const noted = notePlanned(input.statements, planned);
-  const statements = dryRun ? noteCreated(noted, created) : noted;
+  const statements = notePlanned(input.statements, planned);
   const allowed = keepGoing ? statements : requireAllowed(statements, check, input.locations);
   const complete = options.stream ? undefined : await spool(allowed);
 
@@ -130,10 +127,7 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
         connection,
         existing,
         schema ?? (await fetchSchemaIfShown(config, connection)),
-        {
-          ...executorOptions,
-          created: plan ? createdObjects(plan.statements) : created,
-        },
+        executorOptions,
       )
     : undefined;
   const executors = predictor
@@ -152,7 +146,7 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   return {
     omissions: plan?.omissions ?? [],
     outcomes,
-    broken: () => predictor?.broken() ?? [],
+    findings: () => predictor?.findings() ?? [],
     findDamage: async () => (before ? findDamage(connection, before) : []),
   };
 }

@@ -112,6 +112,8 @@ function filterRows({ heads, rows }: ResultTable, { where }: SelectStatement): R
 /** What the questions of a plan about rows have for an answer where there are none, by the aliases of their columns. */
 const WITHOUT_ROWS: Readonly<Record<string, { type: string; value: Value }>> = {
   nothing_is_lost: { type: 'BOOLEAN', value: true },
+  is_empty: { type: 'BOOLEAN', value: true },
+  all_copied: { type: 'BOOLEAN', value: true },
   all_applied: { type: 'BOOLEAN', value: true },
   as_many_rows: { type: 'BOOLEAN', value: true },
   all_fit: { type: 'BOOLEAN', value: true },
@@ -245,8 +247,8 @@ const listObjects = <T>(fields: readonly Field<T>[], objects: readonly T[]): Res
 
 const tableTypes = { table: 'T', view: 'V', 'materialized view': 'M', 'live view': 'L' } as const;
 
-const tableFields: readonly Field<CatalogueObject & { id: number }>[] = [
-  ['id', 'INT', ({ id }) => id],
+const tableFields: readonly Field<CatalogueObject>[] = [
+  ['id', 'INT', ({ id = 0 }) => id],
   ['table_name', 'STRING', ({ name }) => name],
   ['designatedTimestamp', 'STRING', ({ timestamp }) => timestamp ?? null],
   ['partitionBy', 'STRING', object => (object.kind === 'view' ? 'N/A' : object.partitionBy)],
@@ -393,11 +395,7 @@ function listColumnsOf(session: Session, name: string, position: number): Result
 
 /** Lists of objects. As on the server, they have those too that the caller may not read. */
 const lists: Readonly<Record<string, (session: Session) => ResultTable>> = {
-  tables: ({ catalogue }) =>
-    listObjects(
-      tableFields,
-      catalogue.list().map(object => ({ ...object, id: catalogue.numberOf(object.name) })),
-    ),
+  tables: ({ catalogue }) => listObjects(tableFields, catalogue.list()),
   views: ({ catalogue }) =>
     listObjects(
       viewFields,

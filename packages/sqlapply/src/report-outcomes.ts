@@ -22,7 +22,7 @@ import type { Summary } from './summary.js';
 
 /** Executes a prepared replay and reports it: its outcomes one by one, then the summary. Writes the rejects. */
 export async function reportReplay(
-  { omissions, outcomes, broken, findDamage }: Replay,
+  { omissions, outcomes, findings, findDamage }: Replay,
   { config, connection }: ReplayTarget,
   options: RunOptions,
   summary: Summary,
@@ -32,7 +32,7 @@ export async function reportReplay(
   if (omissions.length > 0) summary.noteBroken();
   summary.start(connection.label);
   const isSilent = hasDataOnStdout(options);
-  let reported = options.dryRun && !isSilent ? printDryRun(outcomes, io, broken) : outcomes;
+  let reported = options.dryRun && !isSilent ? printDryRun(outcomes, io, findings) : outcomes;
   if (options.report) reported = writeReport(reported, options.report, options, io);
   if (options.json) reported = writeReport(reported, '-', options, io);
   const summarize = isSilent ? io.summary : io.info;
@@ -40,7 +40,9 @@ export async function reportReplay(
   const rejects = selectRejects(reporting);
   if (options.rejects) await writeRejects(options.rejects, io.stdout, rejects, options.maxRecord);
   else for await (const _ of rejects);
-  if (broken().length > 0) summary.noteBroken();
+  const found = findings();
+  if (found.length > 0) summary.noteBroken();
+  if (isSilent) for (const finding of found) io.warn(`${connection.label}: ${finding}`);
 }
 
 /**
@@ -156,7 +158,7 @@ function reportStatement(outcome: Outcome, io: Io): void {
 async function* printDryRun(
   outcomes: AsyncIterable<Outcome>,
   io: Io,
-  broken: Replay['broken'],
+  findings: Replay['findings'],
 ): AsyncGenerator<Outcome> {
   const counts = new Map<Result, number>();
   for await (const outcome of outcomes) {
@@ -167,7 +169,7 @@ async function* printDryRun(
     for (const { text } of effects) await io.print(`  ${escapeControls(text)}\n`);
     yield outcome;
   }
-  for (const object of broken()) await io.print(`would leave ${escapeControls(object)} invalid\n`);
+  for (const finding of findings()) await io.print(`${escapeControls(finding)}\n`);
   for (const [result, count] of counts)
     await io.print(`${result}: ${count} ${count === 1 ? 'statement' : 'statements'}\n`);
 }

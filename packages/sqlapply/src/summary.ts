@@ -52,14 +52,13 @@ export class Summary {
     this.#resumeHint?.count(outcome, isInterrupted);
     const hidden = outcome.comparison?.notComparable ?? [];
     if (hidden.length > 0) this.#notComparable.push(`${displayName(outcome.identity)}: ${hidden.join(', ')}`);
-    this.#rejects ||= outcome.breaks === true;
     if (isReject(outcome) && outcome.result !== 'not reached') {
       this.#denied ||= outcome.denied === true;
       this.#rejects = true;
     }
   }
 
-  /** Reports that a dry run would leave something broken. */
+  /** Reports that a dry run would leave something invalid, or lose it. */
   noteBroken(): void {
     this.#rejects = true;
   }

@@ -15,9 +15,11 @@ export type Change =
   | PartitionChange
   /** Changes that no definition shows. */
   | {
-      readonly verb: 'refresh range' | 'refresh stats' | 'resume wal' | 'squash partitions' | 'vacuum';
+      readonly verb: 'refresh range' | 'refresh stats' | 'squash partitions' | 'vacuum';
       readonly name: string;
     }
+  /** Whether it resumes from a given transaction, and skips those before it. */
+  | { readonly verb: 'resume wal'; readonly name: string; readonly skips: boolean }
   /** What is not applied yet is discarded. */
   | { readonly verb: 'rebase wal'; readonly name: string }
   /** The position is that of the name: a view that is not valid is rejected there. */

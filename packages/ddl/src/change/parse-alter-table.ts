@@ -74,8 +74,7 @@ class TableParser {
         if (this.lookup.enterprise === false) break;
         return [this.#switchPolicy(verb === 'disable')];
       case 'resume':
-        parseResumeWal(cursor, table);
-        return { verb: 'resume wal', name };
+        return { verb: 'resume wal', name, skips: parseResumeWal(cursor, table) };
       case 'rebase':
         parseRebaseWal(cursor, table);
         return { verb: 'rebase wal', name };

@@ -39,9 +39,9 @@ export function parseAlterLiveView(cursor: Cursor, lookup: NameLookup): Change {
   const verb = cursor.requireNoSemicolon("'resume' or 'suspend'");
   if (isWord(verb, 'suspend')) return rejectSuspendWal(cursor, object);
   if (!isWord(verb, 'resume')) throw new RejectionError(cursor.at, "'resume' or 'suspend' expected");
-  parseResumeWal(cursor, object);
+  const skips = parseResumeWal(cursor, object);
   cursor.expectEnd();
-  return { verb: 'resume wal', name };
+  return { verb: 'resume wal', name, skips };
 }
 
 function parseAction(cursor: Cursor, lookup: NameLookup, view: FoundObject): Change {
@@ -53,10 +53,7 @@ function parseAction(cursor: Cursor, lookup: NameLookup, view: FoundObject): Cha
   const verb = cursor.requireNoSemicolon("'alter' or 'resume' or 'suspend'");
   if (isWord(verb, 'alter')) return alter(parseColumnAction(cursor, lookup, view));
   if (isWord(verb, 'suspend')) return rejectSuspendWal(cursor, object);
-  if (isWord(verb, 'resume')) {
-    parseResumeWal(cursor, object);
-    return { verb: 'resume wal', name };
-  }
+  if (isWord(verb, 'resume')) return { verb: 'resume wal', name, skips: parseResumeWal(cursor, object) };
   if (isWord(verb, 'rebase')) {
     parseRebaseWal(cursor, object);
     return { verb: 'rebase wal', name };

@@ -4,17 +4,18 @@ import { parseInt64 } from '../grammar/numbers.js';
 import { RejectionError } from '../grammar/rejection-error.js';
 import type { KnownObject } from './lookup.js';
 
-/** Parses `WAL [FROM {TXN | TRANSACTION} n]` after RESUME. */
-export function parseResumeWal(cursor: Cursor, object: KnownObject): void {
+/** Parses `WAL [FROM {TXN | TRANSACTION} n]` after RESUME. @returns whether there is a FROM */
+export function parseResumeWal(cursor: Cursor, object: KnownObject): boolean {
   expectWal(cursor, object);
   const from = cursor.next();
-  if (from === undefined || from === ';') return;
+  if (from === undefined || from === ';') return false;
   cursor.expectToken(from, 'from');
   const token = cursor.requireNoSemicolon("'transaction' or 'txn'");
   if (!isWord(token, 'transaction') && !isWord(token, 'txn'))
     throw new RejectionError(cursor.at, "'transaction' or 'txn' expected");
   const value = cursor.requireNoSemicolon('transaction value');
   if (parseInt64(value) === undefined) throw new RejectionError(cursor.at, `invalid value [value=${value}]`);
+  return true;
 }
 
 /**

@@ -86,9 +86,13 @@ function requireApplied(change: Change, { catalogue }: Session): void {
   }
 }
 
-/** Ends the suspension of a table. */
-function resume(name: string, { catalogue }: Session): void {
+/** Ends the suspension of a table. What is skipped was acknowledged. */
+function resume(name: string, skips: boolean, { catalogue, rowEffects }: Session): void {
   const table = catalogue.find(name);
+  if (table && skips) {
+    const text = `skips transactions of ${titleOf(table)} that are not applied`;
+    rowEffects?.push({ effect: 'lost', loss: 'drop', kind: table.kind, object: table.name, text });
+  }
   if (table?.kind === 'table' && table.isSuspended) catalogue.put({ ...table, isSuspended: false });
 }
 
@@ -102,7 +106,7 @@ function rebase(name: string, session: Session): void {
   if (!object) return;
   const text = `loses the transactions of ${titleOf(object)} that are not applied`;
   rowEffects?.push({ effect: 'lost', loss: 'drop', kind: object.kind, object: object.name, text });
-  resume(name, session);
+  resume(name, false, session);
   invalidate(catalogue, object.name, REBASED);
   invalidateLiveViews(catalogue, object.name, () => REBASED);
 }
@@ -127,7 +131,7 @@ function applyChange(change: Change, session: Session, query: Body | undefined):
     case 'refresh':
       return refresh(change, session);
     case 'resume wal':
-      return resume(change.name, session);
+      return resume(change.name, change.skips, session);
     case 'rebase wal':
       return rebase(change.name, session);
     case 'compile':

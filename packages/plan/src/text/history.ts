@@ -4,6 +4,7 @@
  */
 import type { MaterializedViewDefinition } from '@sqlpipe/ddl';
 import type { HistoryAnswer } from '@sqlpipe/engine';
+import { foldCase, keywordOf, tokens, unquote } from '@sqlpipe/sql';
 
 /** A column of a view, as the server lists it. */
 export interface ViewColumn {
@@ -22,6 +23,47 @@ export interface HistoryFinding {
 export type AskHistory = (view: MaterializedViewDefinition) => Promise<HistoryFinding>;
 
 type View = Pick<MaterializedViewDefinition, 'name' | 'body'>;
+
+/**
+ * A query with the new names of what was renamed after it was stated. What a column of another table has for a name may be replaced
+ * too: the query then fails or gives other rows, and is no proof that nothing is lost.
+ * @param renamed the new names by the old ones, in lower case
+ * @returns the query, and the renames that it needed
+ */
+export function restateQuery(
+  query: string,
+  renamed: ReadonlyMap<string, string>,
+): { body: string; used: Map<string, string> } {
+  const used = new Map<string, string>();
+  let [body, previous] = ['', ''];
+  for (const token of tokens(query)) {
+    const isName = /^(?:word|name)$/.test(token.type) || (token.type === 'string' && /^(?:FROM|JOIN)$/.test(previous));
+    const old = isName ? unquote(token.text) : '';
+    const to = renamed.get(foldCase(old));
+    if (to !== undefined) used.set(old, to);
+    body += to === undefined ? token.text : quote(to);
+    if (token.type !== 'space' && token.type !== 'comment') previous = keywordOf(token);
+  }
+  return { body, used };
+}
+
+/** The comment of an assertion that asks a query with other names: `asked with the new names 'qty'='quantity'`. */
+export const printRestated = (used: ReadonlyMap<string, string>): string =>
+  `asked with the new names ${printNewNames(used)}`;
+
+/** The renames in the comments of an assertion, by the old names in lower case. */
+export function parseRestated(assertion: string): ReadonlyMap<string, string> {
+  const [, list = ''] = /^-- asked with the new names (.*)$/m.exec(assertion) ?? [];
+  return parseNewNames(list);
+}
+
+/** Prints `'old'='new'` for each name. */
+export const printNewNames = (names: ReadonlyMap<string, string>): string =>
+  [...names].map(([from, to]) => `'${from}'='${to}'`).join(', ');
+
+/** Parses a printed list: the new names by the old ones, in lower case. */
+export const parseNewNames = (list: string): ReadonlyMap<string, string> =>
+  new Map([...list.matchAll(/'([^']+)'='([^']+)'/g)].map(([, from = '', to = '']) => [foldCase(from), to]));
 
 /**
  * The assertion that stops a plan if a materialized view holds rows that its query no longer gives.

@@ -7,8 +7,10 @@ export {
   type AskHistory,
   findAssertedView,
   type HistoryFinding,
+  parseRestated,
   printHistoryAssertion,
   printHistoryQuestion,
+  restateQuery,
   type ViewColumn,
 } from './history.js';
 export {
@@ -20,9 +22,10 @@ export {
   plannedObjects,
   plannedPermissions,
   plannedState,
+  plannedViewNames,
   printPlan,
   requiredPermissions,
 } from './print-plan.js';
-export { parseRebuildAssertion } from './rebuild-assertions.js';
+export { assertedCopy, parseRebuildAssertion } from './rebuild-assertions.js';
 export { explainRowsAssertion, parseRowsAssertion, type RowsAssertion } from './row-assertions.js';
 export { withoutComments } from './statement-text.js';

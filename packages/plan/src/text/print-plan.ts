@@ -12,6 +12,7 @@ import type { Omission } from '../draft.js';
 import { formatLoss } from '../losses.js';
 import { formatPathForShell } from '../object-path.js';
 import { changedObjects } from './changed-objects.js';
+import { parseNewNames } from './history.js';
 import { parseIrreversible } from './irreversible.js';
 
 /** The kind and name of an object. */
@@ -88,6 +89,12 @@ export function plannedLosses(statement: string): string[] {
   if (plannedState(statement) === undefined) return [];
   const [, names = ''] = /^-- allowed losses: (.*)$/m.exec(commentsOf(statement)) ?? [];
   return names.split(', ').filter(Boolean);
+}
+
+/** The new names of the materialized views that a plan drops and creates again, by the old names in lower case. */
+export function plannedViewNames(statement: string): ReadonlyMap<string, string> {
+  const [, list = ''] = /^-- renamed views: (.*)$/m.exec(commentsOf(statement)) ?? [];
+  return plannedState(statement) === undefined ? new Map() : parseNewNames(list);
 }
 
 /** The numbers of the statements of a plan that nothing undoes, if the statement is the first one of a plan. */

@@ -1,5 +1,5 @@
-/*! The assertions about the rows of a table: about values that do not fit into a new type, and about Parquet partitions. */
-import { type Column, decimalLimits } from '@sqlpipe/ddl';
+/*! The assertions about the rows of a table: that values fit into a new type, that no partition is Parquet, that there are none. */
+import { type Column, decimalLimits, hasNull } from '@sqlpipe/ddl';
 import { withoutComments } from './statement-text.js';
 
 /** The statement that makes a change over Parquet partitions possible. */
@@ -39,6 +39,23 @@ export const printFitAssertion = (table: string, misfit: string): string =>
 export const printNativeAssertion = (table: string): string =>
   `${printParquetQuestion(table).replace('count()', 'count() = 0 AS all_native')};`;
 
+/** A table, or a column of it with its type. */
+export interface Emptied {
+  readonly table: string;
+  readonly column?: Pick<Column, 'name' | 'type'>;
+}
+
+/** The query for the number of rows, or for the number of values. Types without NULL have a value that a new column has. */
+function printCountQuestion({ table, column }: Emptied): string {
+  const { name, type = '' } = column ?? {};
+  const has = type === 'BOOLEAN' ? '= true' : hasNull(type) ? 'IS NOT NULL' : '<> 0';
+  return `SELECT count() FROM '${table}'${name === undefined ? '' : ` WHERE "${name}" ${has}`}`;
+}
+
+/** The assertion that a table has no rows, or a column no values. */
+export const printEmptyAssertion = (emptied: Emptied): string =>
+  `${printCountQuestion(emptied).replace('count()', 'count() = 0 AS is_empty')};`;
+
 /** The assertions that a rebuild needs before it casts the rows: where a value does not fit, the server would stop in the middle. */
 export const printCastAssertion = (table: string, { name, type }: Column, to: string): string[] => {
   const misfit = printMisfit(name, type, to);
@@ -47,13 +64,19 @@ export const printCastAssertion = (table: string, { name, type }: Column, to: st
 
 /** What an assertion about the rows of a table is about. */
 export interface RowsAssertion {
-  readonly assertion: 'all fit' | 'all native';
+  readonly assertion: 'all fit' | 'all native' | 'is empty';
   readonly table: string;
+  readonly column?: string;
   /** The query for the number of values or partitions that are in the way. */
   readonly question: string;
 }
 
 const MISFIT = /^"([^"]+)" (?:>= 10*m?|<= -10*m?|% (?:1m|0\.0*1m) <> 0m AND "\1" IS NOT NULL)(?: OR (?=")|$)/;
+
+const EMPTY = /^SELECT count\(\) = 0 AS is_empty FROM '([^']+)'(?: WHERE "([^"]+)" (IS NOT NULL|<> 0|= true))?;$/;
+
+/** A type whose values are found by a condition. */
+const EMPTY_TYPES: Readonly<Record<string, string>> = { '<> 0': 'SHORT', '= true': 'BOOLEAN' };
 
 /** Reads an assertion about the rows of a table; undefined for any other statement. */
 export function parseRowsAssertion(statement: string): RowsAssertion | undefined {
@@ -61,6 +84,19 @@ export function parseRowsAssertion(statement: string): RowsAssertion | undefined
   const [, native] = / FROM table_partitions\('([^']+)'\) WHERE isParquet;$/.exec(text) ?? [];
   if (native !== undefined && text === printNativeAssertion(native))
     return { assertion: 'all native', table: native, question: printParquetQuestion(native) };
+  const [, empty, column, has] = EMPTY.exec(text) ?? [];
+  if (empty !== undefined) {
+    const emptied = {
+      table: empty,
+      ...(column !== undefined && { column: { name: column, type: EMPTY_TYPES[has ?? ''] ?? 'INT' } }),
+    };
+    return {
+      assertion: 'is empty',
+      table: empty,
+      ...(column !== undefined && { column }),
+      question: printCountQuestion(emptied),
+    };
+  }
   const [, table, misfit] = /^SELECT count\(\) = 0 AS all_fit FROM '([^']+)' WHERE (.+);$/.exec(text) ?? [];
   if (table === undefined || misfit === undefined || !isMisfit(misfit)) return undefined;
   return { assertion: 'all fit', table, question: printMisfitQuestion(table, misfit) };
@@ -76,13 +112,17 @@ function isMisfit(condition: string): boolean {
 }
 
 /** What such an assertion does, for a comment. */
-export const describeRowsAssertion = ({ assertion, table }: RowsAssertion): string =>
-  assertion === 'all fit'
-    ? `stops the plan if '${table}' has values that do not fit into the new type, which would suspend it`
-    : `stops the plan if '${table}' has Parquet partitions, over which a change of a type suspends it`;
+export const describeRowsAssertion = ({ assertion, table, column }: RowsAssertion): string =>
+  assertion === 'is empty'
+    ? `stops the plan if ${column === undefined ? `'${table}' has rows` : `column '${column}' of '${table}' has values`}`
+    : assertion === 'all fit'
+      ? `stops the plan if '${table}' has values that do not fit into the new type, which would suspend it`
+      : `stops the plan if '${table}' has Parquet partitions, over which a change of a type suspends it`;
 
 /** Why such an assertion is not true, and what to do. @param count the answer to its question */
-export const explainRowsAssertion = ({ assertion, table }: RowsAssertion, count: number): string =>
-  assertion === 'all fit'
-    ? `'${table}': ${describeMisfits(count)}`
-    : `'${table}' has Parquet partitions (${count}), over which a change of a type suspends it; ${convertBack(table)} first`;
+export const explainRowsAssertion = ({ assertion, table, column }: RowsAssertion, count: number): string =>
+  assertion === 'is empty'
+    ? `${column === undefined ? `'${table}' has ${count} ${count === 1 ? 'row' : 'rows'}` : `column '${column}' of '${table}' has ${count} ${count === 1 ? 'value' : 'values'}`}, which would be lost`
+    : assertion === 'all fit'
+      ? `'${table}': ${describeMisfits(count)}`
+      : `'${table}' has Parquet partitions (${count}), over which a change of a type suspends it; ${convertBack(table)} first`;

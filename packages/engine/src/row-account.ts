@@ -1,0 +1,328 @@
+/*!
+ * Accounts for the rows of a schema while statements change it. Tables, their columns, materialized and live views hold rows. Each
+ * holder is followed by its number, whatever its name is, and placed at the end: its rows are still there, or are computed again, or
+ * are a loss.
+ */
+import { findColumn, hasNull, isLossless, parseChange, parseFill } from '@sqlpipe/ddl';
+import { foldCase, isSameName } from '@sqlpipe/sql';
+import type { ObjectChange } from './catalogue.js';
+import type { CatalogueObject, MaterializedView, StoredColumn, Table } from './catalogue-objects.js';
+import { type Effect, keysLost, type LossKind, retentionEffects, titleOf } from './effects.js';
+import type { Engine, Execution } from './engine.js';
+
+/** Rows of a materialized view that its query no longer gives. Dates are as the server prints them. */
+export interface LostRows {
+  readonly lost: number;
+  readonly total: number;
+  readonly first: string;
+  readonly last: string;
+  /** Whether they are the newest rows of a view that is not refreshed any longer: these change while rows are written. */
+  readonly areNewest?: boolean;
+}
+
+/** What a server says of the rows of a materialized view: its query gives them all, or not all; it has none; the server cannot say. */
+export type HistoryAnswer = 'kept' | 'empty' | 'unknown' | LostRows;
+
+/** A table that has all rows of another one, with the names of the columns in both. */
+export interface Copy {
+  readonly from: string;
+  readonly to: string;
+  readonly columns: readonly { readonly from: string; readonly to: string }[];
+}
+
+/** A loss of the complete run, and the statements that cause it, counted from 0. */
+export interface AccountedLoss {
+  readonly effect: Effect;
+  readonly at: readonly number[];
+}
+
+/** What is known of the loaded schema beside its statements. */
+export interface AccountOptions {
+  /** What the server says of a materialized view, by its name in lower case; by default, its query gives all rows. */
+  readonly historyOf?: (view: string) => HistoryAnswer;
+  /** The name that a materialized view of the loaded schema is to have. */
+  readonly newNameOf?: (view: string) => string;
+}
+
+/** The losses that take rows. */
+const TAKES_ROWS: ReadonlySet<LossKind | undefined> = new Set(['drop', 'ttl', 'history'] as const);
+
+/** Follows the rows of the schema that an engine has when the account is opened. */
+export class RowAccount {
+  readonly #before: readonly CatalogueObject[];
+  readonly #views: readonly MaterializedView[];
+  /** For each materialized view, the numbers of what it reads, and those of the views on the way. */
+  readonly #sources = new Map<number, { rows: readonly number[]; all: readonly number[] }>();
+  readonly #historyOf: (view: string) => HistoryAnswer;
+  readonly #newNameOf: (view: string) => string;
+  /** The losses by the number of the object or column. */
+  readonly #losses = new Map<number | undefined, AccountedLoss[]>();
+  /** The statements that have changed an object, by its number; the one that has removed it; those that have invalidated it. */
+  readonly #touched = new Map<number | undefined, number[]>();
+  readonly #removed = new Map<number | undefined, number[]>();
+  readonly #invalidators = new Map<number | undefined, number[]>();
+  /** The copies of tables, and the numbers of the tables that have them, by the number of the copied table. */
+  readonly #copies = new Map<number, { readonly id: number; readonly copy: Copy }>();
+  /** The numbers of columns without NULL whose value is written in each row. */
+  readonly #filled = new Set<number | undefined>();
+  /** The numbers of materialized views that were created and not refreshed since: whether they fill themselves. */
+  readonly #unrefreshed = new Map<number | undefined, boolean>();
+  /** The materialized views of the loaded schema that are computed again. */
+  readonly #rebuilt = new Set<MaterializedView>();
+  #steps = 0;
+
+  constructor(
+    readonly engine: Engine,
+    { historyOf = () => 'kept', newNameOf = name => name }: AccountOptions = {},
+  ) {
+    const { catalogue } = engine;
+    this.#before = catalogue.list();
+    this.#views = this.#before.filter(object => object.kind === 'materialized view');
+    this.#historyOf = historyOf;
+    this.#newNameOf = newNameOf;
+    const numbers = (names: Iterable<string>) => [...names].flatMap(name => catalogue.find(name)?.id ?? []);
+    for (const { id = 0, base, references } of this.#views) {
+      const names = [base, ...references];
+      this.#sources.set(id, { rows: numbers(catalogue.sources(names)), all: numbers(catalogue.closure(names)) });
+    }
+  }
+
+  /** Enters a statement that the engine has executed. @returns its effects, with what it does to rows */
+  enter(statement: string, { effects, changes }: Pick<Execution, 'effects' | 'changes'>): readonly Effect[] {
+    const at = this.#steps++;
+    for (const { before, after } of changes) {
+      add(this.#touched, (before ?? after)?.id, at);
+      if (before && !this.#find(before.id)) this.#removed.set(before.id, [at]);
+    }
+    for (const { effect, object } of effects)
+      if (effect === 'invalidated') add(this.#invalidators, this.engine.find(object)?.id, at);
+    const change = parseChange(statement);
+    const fill = change?.verb === 'update' ? parseFill(statement) : undefined;
+    const table = fill && this.engine.find(fill.table);
+    if (fill && table?.kind === 'table')
+      this.#filled.add((findColumn(table, fill.column) as StoredColumn | undefined)?.id);
+    const lost = [...effects, ...changes.flatMap(each => this.#judgeUnwritten(each))];
+    for (const effect of lost) if (effect.effect === 'lost') this.#record(effect, changes, [at]);
+    const refreshed = change?.verb === 'refresh' && change.isFull ? this.engine.find(change.name) : undefined;
+    return [...lost, ...this.#judgeViews(changes, refreshed, at)];
+  }
+
+  /** Enters that an assertion has found all rows of a table in another one. */
+  enterCopy(copy: Copy): void {
+    const [from, to] = [this.engine.find(copy.from)?.id, this.engine.find(copy.to)?.id];
+    if (from !== undefined && to !== undefined) this.#copies.set(from, { id: to, copy });
+  }
+
+  /** What the statements so far lose for good: all that cannot be placed. */
+  losses(): AccountedLoss[] {
+    return [...(this.#losses.get(undefined) ?? []), ...this.#before.flatMap(object => this.#place(object))];
+  }
+
+  /** The materialized views of the loaded schema that are computed again, each with the first statement that changes what it reads. */
+  rebuilt(): ReadonlyMap<string, number> {
+    return new Map(
+      [...this.#rebuilt]
+        .filter(
+          ({ id, name }) => (this.#find(id) ?? this.engine.find(this.#newNameOf(name)))?.kind === 'materialized view',
+        )
+        .map(({ id = 0, name }) => {
+          const read = this.#sources.get(id)?.all ?? [];
+          return [foldCase(name), Math.min(...[id, ...read].flatMap(each => this.#touched.get(each) ?? []))];
+        }),
+    );
+  }
+
+  /** The statements that have invalidated an object. */
+  invalidatorsOf(name: string): readonly number[] {
+    return this.#invalidators.get(this.engine.find(name)?.id) ?? [];
+  }
+
+  #find(id: number | undefined): CatalogueObject | undefined {
+    return this.engine.catalogue.findById(id);
+  }
+
+  #place(object: CatalogueObject): AccountedLoss[] {
+    const { id } = object;
+    const same = this.#find(id);
+    if (same) return [...(this.#losses.get(id) ?? []), ...this.#placeColumns(object, same)];
+    const { copy, id: copyId } = this.#copies.get(id ?? 0) ?? {};
+    const copied = this.#find(copyId);
+    const at = this.#removed.get(id) ?? [];
+    if (object.kind === 'table' && copy && copied?.kind === 'table')
+      return [
+        ...[...retentionEffects(object, copied), ...keysLost(object, copied)].map(effect => ({ effect, at })),
+        ...this.#placeCopiedColumns(object, copied, copy, at),
+      ];
+    const again = this.engine.find(this.#newNameOf(object.name));
+    if (object.kind === 'view' && again?.kind === 'view') return [];
+    if (object.kind !== 'materialized view' || again?.kind !== 'materialized view')
+      return [{ effect: removal(object), at }];
+    const ofBoth = [...(this.#losses.get(id) ?? []), ...(this.#losses.get(again.id) ?? [])];
+    const shortened = retentionEffects(object, again).map(effect => ({
+      effect,
+      at: this.#touched.get(again.id) ?? at,
+    }));
+    const isLeftEmpty = this.#unrefreshed.get(again.id) === false && this.#historyOf(foldCase(object.name)) !== 'empty';
+    const text = `leaves ${titleOf(again)} empty, which had rows`;
+    return [
+      ...ofBoth,
+      ...(ofBoth.some(({ effect }) => effect.loss === 'ttl') ? [] : shortened),
+      ...(isLeftEmpty ? [{ effect: historyLoss(again, text), at }] : []),
+    ];
+  }
+
+  #placeColumns(before: CatalogueObject, after: CatalogueObject): AccountedLoss[] {
+    if (before.kind !== 'table' || after.kind !== 'table') return [];
+    const ids = new Set(after.columns.map(({ id }) => id));
+    return (before.columns as StoredColumn[]).flatMap(column => {
+      const losses = this.#losses.get(column.id) ?? [];
+      return ids.has(column.id) || losses.some(({ effect }) => effect.loss === 'drop')
+        ? losses
+        : [{ effect: columnLoss(after, column, 'drop'), at: this.#touched.get(before.id) ?? [] }];
+    });
+  }
+
+  #placeCopiedColumns(before: Table, after: Table, { columns }: Copy, at: readonly number[]): AccountedLoss[] {
+    return before.columns.flatMap(column => {
+      const to = columns.find(({ from }) => isSameName(from, column.name))?.to;
+      const copied = to === undefined ? undefined : findColumn(after, to);
+      if (copied && isLossless(column.type, copied.type)) return [];
+      return [{ effect: columnLoss(before, column, copied ? 'values' : 'drop', copied?.type), at }];
+    });
+  }
+
+  /** Records a loss under the number of what it is a loss of; principals have none. What is gone as a whole is found at the end. */
+  #record(effect: Effect, changes: readonly ObjectChange[], at: readonly number[]): void {
+    const { object, column, loss } = effect;
+    if (loss === 'drop-user') return add(this.#losses, undefined, { effect, at });
+    const change = changes.find(each => each.before && isSameName(each.before.name, object));
+    const now = this.engine.find(object);
+    const holder = change?.before ?? now;
+    const isGone = loss === 'drop' && column === undefined && holder?.id !== undefined && holder.id !== now?.id;
+    if (isGone) return;
+    const found = column === undefined || loss === 'keys' ? holder : findColumn(holder as Table, column);
+    add(this.#losses, (found as { id?: number } | undefined)?.id, { effect, at });
+    for (const [id, fillsItself] of this.#unrefreshed) if (fillsItself) this.#judgeUnfilled(id, effect, at);
+  }
+
+  /** A view that fills itself in the background may not have read what is lost now. */
+  #judgeUnfilled(id: number | undefined, { object, loss }: Effect, at: readonly number[]): void {
+    const view = this.#find(id);
+    if (view?.kind !== 'materialized view' || !TAKES_ROWS.has(loss) || !this.#standsFor(view)) return;
+    if (!this.engine.catalogue.sources([view.base, ...view.references]).some(name => isSameName(name, object))) return;
+    add(this.#losses, id, {
+      effect: historyLoss(view, `${rebuilding(view)} may not have read what '${object}' loses`),
+      at,
+    });
+  }
+
+  /** A column without NULL that gets a type with NULL: rows that are older than the column read NULL then. */
+  #judgeUnwritten({ before, after }: ObjectChange): Effect[] {
+    if (before?.kind !== 'table' || after?.kind !== 'table') return [];
+    return (after.columns as StoredColumn[]).flatMap(({ id, name, type }): Effect[] => {
+      const old = (before.columns as StoredColumn[]).find(column => column.id === id);
+      if (!old || hasNull(old.type) || !hasNull(type) || !isLossless(old.type, type) || this.#filled.has(id)) return [];
+      const zero = old.type === 'BOOLEAN' ? 'false' : '0';
+      const text = `may lose values of column '${name}': rows that are older than the column read NULL instead of ${zero}`;
+      return [{ effect: 'lost', loss: 'values', kind: 'table', object: after.name, column: name, text }];
+    });
+  }
+
+  /** Judges the materialized views that a statement drops, creates or refreshes in full. */
+  #judgeViews(changes: readonly ObjectChange[], refreshed: CatalogueObject | undefined, at: number): Effect[] {
+    const dropped = changes.flatMap(({ before }) =>
+      this.#views.filter(({ id }) => id === before?.id && !this.#find(id)),
+    );
+    const created = changes.flatMap(({ before, after }) =>
+      !before && after?.kind === 'materialized view' ? [after] : [],
+    );
+    for (const { id, refresh } of created) this.#unrefreshed.set(id, !refresh.deferred);
+    this.#unrefreshed.delete(refreshed?.id);
+    const computed = [...created, ...(refreshed?.kind === 'materialized view' ? [refreshed] : [])];
+    return [
+      ...dropped.flatMap(view => this.#judge(view, view, at)),
+      ...computed.flatMap(view => {
+        const former = this.#standsFor(view);
+        return former ? this.#judge(former, view, at) : [];
+      }),
+    ];
+  }
+
+  /** The view of the loaded schema in whose place a view is. */
+  #standsFor({ id, name }: CatalogueObject): MaterializedView | undefined {
+    return this.#views.find(view => view.id === id || isSameName(this.#newNameOf(view.name), name));
+  }
+
+  /** Judges whether rows can be computed again from what the sources of a view hold now. @param view the view now */
+  #judge(former: MaterializedView, view: MaterializedView, at: number): Effect[] {
+    this.#rebuilt.add(former);
+    const answer = this.#historyOf(foldCase(former.name));
+    const missing = this.#missingSource(former, view);
+    const isKnown = former.id !== view.id;
+    if (answer === 'empty' || (missing === undefined && (isKnown || answer === 'kept'))) return [];
+    const what = missing === undefined || (!isKnown && answer !== 'kept') ? describeAnswer(answer) : missing;
+    const effect = historyLoss(view, `${rebuilding(view)} ${what}`);
+    const causes = this.#invalidators.get(former.id) ?? [];
+    add(this.#losses, view.id, { effect, at: causes.length > 0 ? causes : [at] });
+    return [effect];
+  }
+
+  /** Which source of a view does not hold all that it held, or is another one now, as the end of a sentence. @param view the view now */
+  #missingSource(former: MaterializedView, view: MaterializedView): string | undefined {
+    const { catalogue } = this.engine;
+    const read = new Set(catalogue.sources([view.base, ...view.references]).map(foldCase));
+    for (const id of this.#sources.get(former.id ?? 0)?.rows ?? []) {
+      const before = this.#before.find(each => each.id === id);
+      if (!before || id === former.id) continue;
+      const places = [id, this.#copies.get(id)?.id, this.engine.find(this.#newNameOf(before.name))?.id];
+      const isView = before.kind === 'materialized view';
+      const found = (isView ? places : places.slice(0, 2)).flatMap(each => this.#find(each) ?? []);
+      const losses = [id, ...found.map(each => each.id)].flatMap(each => this.#losses.get(each) ?? []);
+      const other = read.has(foldCase(before.name)) ? this.engine.find(before.name) : undefined;
+      const isOther = other !== undefined && !found.includes(other);
+      if (found.length === 0 || isOther || losses.some(({ effect }) => TAKES_ROWS.has(effect.loss)))
+        return `loses rows that '${(found[0] ?? before).name}' ${isOther ? 'holds under its new name' : 'no longer holds'}`;
+    }
+    return undefined;
+  }
+}
+
+function add<V>(map: Map<number | undefined, V[]>, key: number | undefined, value: V): void {
+  const values = map.get(key);
+  if (values) values.push(value);
+  else map.set(key, [value]);
+}
+
+const removal = (object: CatalogueObject): Effect => ({
+  effect: 'lost',
+  kind: object.kind,
+  object: object.name,
+  loss: 'drop',
+  text: `loses ${titleOf(object)}${object.kind === 'view' ? '' : ' and its rows'}`,
+});
+
+const columnLoss = (table: Table, { name, type }: StoredColumn, loss: 'drop' | 'values', to = ''): Effect => ({
+  effect: 'lost',
+  kind: 'table',
+  object: table.name,
+  column: name,
+  loss,
+  text: loss === 'drop' ? `loses column '${name}'` : `may lose values of column '${name}': ${type} to ${to}`,
+});
+
+const historyLoss = ({ kind, name }: MaterializedView, text: string): Effect => ({
+  effect: 'lost',
+  kind,
+  object: name,
+  loss: 'history',
+  text,
+});
+
+const rebuilding = (view: MaterializedView): string => `rebuilding ${titleOf(view)}`;
+
+function describeAnswer(answer: HistoryAnswer): string {
+  if (typeof answer === 'string') return 'may lose rows: the server could not say whether its query still gives them';
+  const { lost, total, first, last, areNewest } = answer;
+  const doubt = areNewest ? ', perhaps only because the view is invalid and its newest interval was not refreshed' : '';
+  return `loses rows that its query no longer gives: ${lost} of ${total}, from ${first} to ${last}${doubt}`;
+}
