@@ -3,6 +3,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { RejectionError } from '@sqlpipe/ddl/grammar';
+import { DenialError } from '@sqlpipe/engine';
+import fc from 'fast-check';
+import { createEnterprise } from '../../packages/server/src/enterprise.js';
+import { type Change, type Journal, replayChange } from '../../packages/server/src/journal.js';
+import { areChanges } from '../../packages/server/src/journal-form.js';
+import { Service } from '../../packages/server/src/service.js';
 import { freshFolder } from '../support/folder.js';
 import { admin, basic, executeAs, setUp } from '../support/principals.js';
 import type { Scope } from '../support/scope.js';
@@ -61,6 +68,98 @@ test('a journal with unknown steps is rejected as damaged', async t => {
     const { status, message } = await failToStart(dataOptions(folder));
     t.is(status, 65);
     t.regex(message, /line 1 is damaged/);
+  }
+});
+
+test('a damaged last line that ends in a line feed was acknowledged, and is not dropped', async t => {
+  const folder = await freshFolder(t);
+  const journal = join(folder, 'journal.jsonl');
+  const first = await startSqlserve(t, ['--data', folder]);
+  for (const name of ['kept', 'last']) t.is((await first.execute(`create table ${name} (a int)`)).ddl, 'OK');
+  await first.end();
+  const whole = await readFile(journal, 'utf8');
+  const damaged = whole.replace(/\]\n$/, '\n');
+  await writeFile(journal, damaged);
+  const { status, message } = await failToStart(['--data', folder]);
+  t.is(status, 65, message);
+  t.regex(message, /journal\.jsonl: line 2 is damaged; restore the folder from a copy/);
+  t.is(await readFile(journal, 'utf8'), damaged, 'it is not rewritten');
+});
+
+const CHANGES = [
+  'create table t (ts timestamp, s symbol index, v double) timestamp(ts) partition by day ttl 14 days wal dedup upsert keys(ts)',
+  'create table p (ts timestamp, s symbol) timestamp(ts) partition by day storage policy(to parquet 3 days)',
+  'create view v as (select ts, v from t)',
+  'create materialized view m with base t refresh every 1h as (select ts, s, avg(v) a from t sample by 1h)',
+  "create user ann with password 'a'",
+  'create group ops',
+  'add user ann to ops',
+  'create service account robot',
+  "alter user ann create token type rest with ttl '1d'",
+  'grant assume service account robot to ops',
+  'grant select on t(v) to ann with grant option',
+  'revoke select on t(v) from ann',
+  'drop view v',
+  'drop user ann',
+];
+
+const QUESTIONS = [
+  'show create database',
+  'tables()',
+  'views()',
+  'materialized_views()',
+  'show columns from t',
+  'select * from m',
+  'show users',
+  'show permissions robot',
+  'alter table t set ttl 3 weeks',
+];
+
+/** Every value within a value of JSON: replaces it. */
+function* places(value: unknown): Generator<(to: unknown) => void> {
+  if (typeof value !== 'object' || value === null) return;
+  for (const key of Object.keys(value)) {
+    yield to => Object.assign(value, { [key]: to });
+    yield* places(value[key as keyof typeof value]);
+  }
+}
+
+test('changes with one wrong value are damage, or what they made can be asked for', async t => {
+  const login = { user: 'admin', password: 'quest' };
+  const edition = createEnterprise(login, 'by expression');
+  const lines: Change[][] = [];
+  const journal = { append: async (changes: readonly Change[]) => void lines.push([...changes]) };
+  const service = new Service(edition, journal as Journal);
+  for (const statement of CHANGES) await service.execute(statement, login.user);
+  t.true(lines.every(areChanges));
+  const values = fc.constantFrom(null, 7, 'x', true, [], {}, [null], { name: 7 });
+  let [damaged, intact] = [0, 0];
+  await fc.assert(
+    fc.asyncProperty(fc.nat(lines.length - 1), fc.nat(), values, async (line, place, value) => {
+      const changed = JSON.parse(JSON.stringify(lines)) as Change[][];
+      const all = [...places(changed[line])];
+      all[place % all.length]?.(value);
+      if (!changed.every(areChanges)) return void damaged++;
+      intact++;
+      const restarted = createEnterprise(login, 'by expression');
+      for (const change of changed.flat()) replayChange(change, restarted.engine);
+      for (const question of QUESTIONS)
+        await new Service(restarted).execute(question, login.user).catch(error => {
+          if (!(error instanceof RejectionError || error instanceof DenialError)) throw error;
+        });
+    }),
+    { numRuns: 300 },
+  );
+  t.true(damaged > 0 && intact > 0, `${damaged} damaged, ${intact} intact`);
+});
+
+test('a journal that is valid JSON of a wrong form is rejected as damaged', async t => {
+  const folder = await freshFolder(t);
+  for (const line of ['{"put":{}}', '[{"put":{}}]', '[{"drop":7}]', '[{"acl":{"put":{"name":"ann"}}}]', 'null']) {
+    await writeFile(join(folder, 'journal.jsonl'), `[{"drop":"x"}]\n${line}\n`);
+    const { status, message } = await failToStart(dataOptions(folder));
+    t.is(status, 65, message);
+    t.regex(message, /line 2 is damaged; restore the folder from a copy/);
   }
 });
 

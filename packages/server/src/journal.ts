@@ -1,6 +1,6 @@
 /*!
  * The catalogue on disk: one line of JSON with the changes of each statement, synced before the statement is
- * acknowledged. After a crash the last line may be incomplete; its statement was never acknowledged, so the line is
+ * acknowledged. After a crash the last line may lack its line feed; its statement was never acknowledged, so the line is
  * dropped. At the start, and when the journal has grown to more than twice the size of the state, the complete state
  * is written to a new file, which then replaces the old one.
  */
@@ -9,6 +9,7 @@ import { type FileHandle, lstat, mkdir, open, rename, rm } from 'node:fs/promise
 import type { Server } from 'node:net';
 import { dirname, join } from 'node:path';
 import type { AclChange, CatalogueObject, Engine } from '@sqlpipe/engine';
+import { areChanges } from './journal-form.js';
 import { lockFolder } from './lock.js';
 
 /** One change that a statement made; only the edition with access control has `acl`. */
@@ -70,16 +71,21 @@ export class Journal {
   static async open(folder: string, { replay, begin, state }: JournalOptions): Promise<Journal> {
     await makeFolder(folder);
     const lock = await lockFolder(folder);
-    const path = join(folder, 'journal.jsonl');
-    let empty = true;
-    await replayJournal(path, change => {
-      empty = false;
-      replay(change);
-    });
-    if (empty) await begin();
-    const file = await rewriteJournal(path, state());
-    await syncFolder(folder);
-    return new Journal(path, lock, state, file);
+    try {
+      const path = join(folder, 'journal.jsonl');
+      let empty = true;
+      await replayJournal(path, change => {
+        empty = false;
+        replay(change);
+      });
+      if (empty) await begin();
+      const file = await rewriteJournal(path, state());
+      await syncFolder(folder);
+      return new Journal(path, lock, state, file);
+    } catch (error) {
+      lock?.close();
+      throw error;
+    }
   }
 
   /**
@@ -188,22 +194,20 @@ async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** Calls `replay` for each change. An incomplete last line is ignored. */
+/** Calls `replay` for each change. */
 async function replayJournal(path: string, replay: (change: Change) => void): Promise<void> {
   const file = await openRegular(path);
   if (!file) return;
-  let tornLine: number | undefined;
   let lineNumber = 0;
   for await (const line of readLines(file.createReadStream())) {
     lineNumber++;
-    if (tornLine) throw new JournalError(`${path}: line ${tornLine} is damaged; restore the folder from a copy`);
     const changes = parseLine(line);
-    if (changes) changes.forEach(replay);
-    else tornLine = lineNumber;
+    if (!changes) throw new JournalError(`${path}: line ${lineNumber} is damaged; restore the folder from a copy`);
+    changes.forEach(replay);
   }
 }
 
-/** The lines of a text. Only LF ends a line: to `node:readline`, U+2028 does too from Node 24 on. */
+/** The lines that end in LF, and in nothing else: to `node:readline`, U+2028 ends one too from Node 24 on. */
 async function* readLines(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let rest: Buffer[] = [];
   for await (let chunk of bytes) {
@@ -214,8 +218,6 @@ async function* readLines(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> 
     }
     rest.push(chunk);
   }
-  const last = Buffer.concat(rest);
-  if (last.length > 0) yield last.toString();
 }
 
 const LF = 0x0a;
@@ -235,14 +237,11 @@ async function openRegular(path: string): Promise<FileHandle | undefined> {
 function parseLine(line: string): Change[] | undefined {
   try {
     const changes: unknown = JSON.parse(line);
-    return Array.isArray(changes) && changes.every(isChange) ? (changes as Change[]) : undefined;
+    return areChanges(changes) ? changes : undefined;
   } catch {
     return;
   }
 }
-
-const isChange = (change: unknown): boolean =>
-  typeof change === 'object' && change !== null && ['put', 'drop', 'clear', 'acl'].some(key => key in change);
 
 /** A rename is durable only after the folder is synced. */
 async function syncFolder(path: string): Promise<void> {

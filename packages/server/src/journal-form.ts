@@ -1,0 +1,162 @@
+/*! The form of the changes in a journal. JSON can say anything; the engine relies on these properties and their types. */
+import type { Column, Refresh } from '@sqlpipe/ddl';
+import type { StoragePolicy } from '@sqlpipe/ddl/grammar';
+import type { LiveView, MaterializedView, Principal, Table, Token, View } from '@sqlpipe/engine';
+import type { Change } from './journal.js';
+
+type Check = (value: unknown) => boolean;
+
+/** A check for each property of a type, so that the compiler notices one that is missing. */
+type Form<T> = { readonly [Key in keyof T]-?: Check };
+
+const isText: Check = value => typeof value === 'string';
+const isNumber: Check = value => typeof value === 'number';
+const isFlag: Check = value => typeof value === 'boolean';
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const is =
+  (expected: unknown): Check =>
+  value =>
+    value === expected;
+const optional =
+  (check: Check): Check =>
+  value =>
+    value === undefined || check(value);
+const oneOf =
+  (...checks: Check[]): Check =>
+  value =>
+    checks.some(check => check(value));
+const listOf =
+  (check: Check): Check =>
+  value =>
+    Array.isArray(value) && value.every(check);
+const form =
+  <T>(checks: Form<T>): Check =>
+  value =>
+    isObject(value) && Object.entries<Check>(checks).every(([key, check]) => check(value[key]));
+
+const isIndex = oneOf(
+  form({ type: is('BITMAP'), capacity: isNumber }),
+  form({ type: isText, covered: listOf(isText), capacity: is(undefined) }),
+);
+
+const isColumn = form<Column>({
+  name: isText,
+  type: isText,
+  cached: isFlag,
+  capacity: optional(isNumber),
+  dedup: isFlag,
+  index: optional(isIndex),
+  parquet: optional(isText),
+});
+
+const isPolicy = form<StoragePolicy>({
+  after: value => isObject(value) && Object.values(value).every(isNumber),
+  disabled: optional(isFlag),
+});
+
+const isRefresh = form<Refresh>({
+  type: oneOf(...['IMMEDIATE', 'MANUAL', 'EVERY'].map(is)),
+  deferred: isFlag,
+  every: optional(isText),
+  start: optional(isText),
+  timeZone: optional(isText),
+  period: optional(form({ length: isText, delay: optional(isText) })),
+});
+
+const common = {
+  name: isText,
+  owner: optional(isText),
+  columns: listOf(isColumn),
+  timestamp: optional(isText),
+  isLoaded: optional(isFlag),
+  opaque: optional(isText),
+};
+const stored = {
+  partitionBy: oneOf(...['NONE', 'HOUR', 'DAY', 'WEEK', 'MONTH', 'YEAR'].map(is)),
+  ttl: isNumber,
+  volume: optional(isText),
+};
+const derived = { body: isText, references: listOf(isText) };
+
+const isTable = form<Table>({
+  ...common,
+  ...stored,
+  kind: is('table'),
+  wal: isFlag,
+  parquet: isFlag,
+  policy: optional(isPolicy),
+  maxUncommittedRows: optional(isNumber),
+  o3MaxLag: optional(isNumber),
+  like: is(undefined),
+  query: is(undefined),
+  structure: optional(isNumber),
+  isSuspended: optional(isFlag),
+});
+
+const isView = form<View>({
+  ...common,
+  ...derived,
+  kind: is('view'),
+  invalid: optional(form({ reason: isText, position: isNumber })),
+  sources: optional(listOf(isText)),
+  isStale: optional(isFlag),
+});
+
+const isMaterializedView = form<MaterializedView>({
+  ...common,
+  ...stored,
+  ...derived,
+  kind: is('materialized view'),
+  base: isText,
+  interval: isText,
+  refresh: isRefresh,
+  indexes: is(undefined),
+  invalid: optional(isText),
+  neverRefreshed: optional(isFlag),
+});
+
+const isLiveView = form<LiveView>({
+  ...common,
+  ...stored,
+  ...derived,
+  kind: is('live view'),
+  base: isText,
+  flush: isText,
+  inMemory: isText,
+  start: isText,
+  invalid: optional(isText),
+});
+
+const isPrincipal = form<Principal>({
+  kind: oneOf(...['user', 'group', 'service account'].map(is)),
+  name: isText,
+  groups: listOf(isText),
+  password: optional(isText),
+  tokens: listOf(form<Token>({ digest: isText, expires: isNumber, refresh: optional(isNumber) })),
+  disabled: optional(isFlag),
+  alias: optional(isText),
+});
+
+const grant = { permission: isText, entity: isText, table: optional(isText), column: optional(isText) };
+const assumption = { account: isText, entity: isText };
+
+const isAclChange = oneOf(
+  form({ put: isPrincipal }),
+  form({ remove: isText }),
+  form({ grant: form({ ...grant, option: isFlag }) }),
+  form({ revoke: form(grant) }),
+  form({ assume: form({ ...assumption, option: isFlag }) }),
+  form({ unassume: form(assumption) }),
+);
+
+const isChange = oneOf(
+  form({ put: oneOf(isTable, isView, isMaterializedView, isLiveView) }),
+  form({ drop: isText }),
+  form({ clear: is(true) }),
+  form({ acl: isAclChange }),
+);
+
+/** Whether a line of a journal, parsed, has the changes of a statement. */
+export const areChanges = (value: unknown): value is Change[] => listOf(isChange)(value);
