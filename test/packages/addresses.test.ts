@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { parseAddress } from '../../packages/instance/src/address.js';
 import { InstanceError } from '../../packages/instance/src/index.js';
 import { findProxy } from '../../packages/instance/src/proxy.js';
+import { isSameAddress } from '../../packages/instance/src/same-address.js';
 import { misconfigured } from '../support/resolve.js';
 import { macro, test } from '../support/test.js';
 
@@ -144,6 +145,16 @@ test(
 );
 test('NO_PROXY=* disables all proxies', usesProxy, { ...PROXY, NO_PROXY: '*' }, 'http://host', undefined);
 
+for (const [list, host] of [
+  ['localhost', 'localhost.'],
+  ['localhost.', 'localhost'],
+  ['example.com', 'db.example.com.'],
+  ['.example.com.', 'db.example.com'],
+  ['host.:9000', 'host:9000'],
+] as const)
+  test(`NO_PROXY=${list} matches ${host}`, usesProxy, { ...PROXY, NO_PROXY: list }, `http://${host}`, undefined);
+test('NO_PROXY=. matches nothing', usesProxy, { ...PROXY, NO_PROXY: '.' }, 'http://host', 'http://p:1');
+
 test('an invalid proxy address is rejected without showing its secrets', async t => {
   for (const value of ['http://u:s3cr@', 'http:/u:s3cr@h', 'http://u:12/s3cr@h'])
     await misconfigured(
@@ -156,3 +167,51 @@ test('an invalid proxy address is rejected without showing its secrets', async t
   for (const value of ['http://u:s3cr%@h', 's3cr%zz@h', 'http://u:s3cr%ff@h'])
     await misconfigured(t, { env: { http_proxy: value } }, /^the user or password in http_proxy has a "%" that/);
 });
+
+/** What the names of the tests resolve to; others cannot be looked up. */
+const ADDRESSES: Record<string, string[]> = {
+  prod: ['10.0.0.5', 'fd00::5'],
+  staging: ['10.0.0.5'],
+  'db.example.com': ['10.0.0.5', '10.0.0.6'],
+  machine: ['127.0.1.1'],
+  'prod.localhost': ['::1'],
+  'staging.localhost': ['::1'],
+};
+const lookUp = async (name: string) => ADDRESSES[name] ?? Promise.reject(new Error(`${name}: ENOTFOUND`));
+
+const comparesTo = macro({
+  async exec(t, one: string, other: string, expected: boolean) {
+    const [a, b] = [one, other].map(operand => parseAddress(operand).url) as [URL, URL];
+    t.is(await isSameAddress(a, b, lookUp), expected);
+    t.is(await isSameAddress(b, a, lookUp), expected, 'the other way round');
+  },
+  title: (_title, one, other, expected) => `${one} and ${other} are ${expected ? 'the same' : 'different'}`,
+});
+
+const SPELLINGS = {
+  'localhost:9000': [
+    ...['localhost', 'LOCALHOST', 'localhost.', '127.0.0.1', '127.1', '127.0.0.1.', '127.9.9.9', '2130706433'],
+    ...['0x7f.1', '0177.0.0.1', '0.0.0.0', '0', '[::1]', '[0:0:0:0:0:0:0:1]', '[::]', '[::ffff:127.0.0.1]'],
+    ...['[::ffff:7f00:1]', '[::ffff:0.0.0.0]', 'http://localhost:9000/', 'https://localhost:9000'],
+    ...['http::addr=localhost', 'wss::addr=127.0.0.1:9000;', 'u:p@localhost', 'machine', 'prod.localhost'],
+  ],
+  '10.0.0.5': ['10.0.5', '[::ffff:10.0.0.5]', '[::ffff:a00:5]', 'prod', 'PROD.', 'staging', 'db.example.com'],
+  '[fd00::5]': ['[FD00:0::5]', 'prod'],
+  prod: ['PROD', 'prod.', 'u:p@prod:9000', 'http::addr=prod:9000;'],
+  unknown: ['unknown.', 'UNKNOWN'],
+  'http://prod/a/b': ['prod:80/a/b/', 'HTTP://10.0.0.5:80/a/c/../b'],
+  'https://prod': ['prod:443', 'http://10.0.0.5:443'],
+  'http://bücher': ['xn--bcher-kva:80', 'http://B%C3%9Ccher.'],
+};
+for (const [address, spellings] of Object.entries(SPELLINGS))
+  for (const spelling of spellings) test(comparesTo, address, spelling, true);
+
+const OTHERS = {
+  localhost: ['localhost:9001', 'localhost/a', 'http://localhost', '10.0.0.5', 'prod', 'unknown', '128.0.0.1', '[::2]'],
+  prod: ['staging', 'db.example.com', 'prod:9001', 'prod/a', '10.0.0.6', 'unknown', 'machine', 'prod.example.com'],
+  '10.0.0.5': ['10.0.0.6', '[::ffff:10.0.0.6]', '10.0.0.5/a', 'prod/a', 'prod:9001', 'unknown', '[fd00::5]'],
+  'prod/a': ['prod/b', 'prod/A', 'prod', '10.0.0.5/b'],
+  'prod.localhost': ['staging.localhost', 'unknown.localhost', 'machine'],
+};
+for (const [address, others] of Object.entries(OTHERS))
+  for (const other of others) test(comparesTo, address, other, false);

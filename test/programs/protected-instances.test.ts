@@ -1,4 +1,6 @@
 /*! Protected instances in instances.toml: sqlapply needs --yes-to with the name, and otherwise sends nothing. */
+import { lookup } from 'node:dns/promises';
+import { hostname } from 'node:os';
 import type { ExecutionContext } from 'ava';
 import { startFaultyServer } from '../faults/faulty-server.js';
 import { forwardRequest } from '../faults/run.js';
@@ -58,6 +60,10 @@ for (const operand of [
   'LOCALHOST:${URL##*:}',
   'localhost.:${URL##*:}',
   '"[::1]:${URL##*:}"',
+  '"[::ffff:127.0.0.1]:${URL##*:}"',
+  '127.0.0.2:${URL##*:}',
+  '0.0.0.0:${URL##*:}',
+  'http://localhost.:${URL##*:}',
   '"http::addr=127.0.0.1:${URL##*:};"',
   'lab',
 ])
@@ -68,6 +74,23 @@ for (const operand of [
     t.regex(stderr, /prod is protected; to change it, give --yes-to=prod/);
     t.deepEqual(requests, []);
   });
+
+test('a protected instance is protected under the IP address of its name, and under its name', async t => {
+  const [{ address = '' } = {}] = await lookup(hostname(), { all: true });
+  const run = await shell(t, { NAME: hostname().toLowerCase(), IP: address.includes(':') ? `[${address}]` : address });
+  await run(`mkdir -p .config/sqlpipe; printf 'CREATE TABLE a (x INT);\\n\\0' > stream`);
+  for (const [known, operand] of [
+    ['NAME:1', 'IP:1'],
+    ['IP:1', 'NAME:1'],
+  ]) {
+    const entry = `printf '[prod]\\nurl = "http://%s"\\nprotected = true\\n' $${known} > .config/sqlpipe/instances.toml`;
+    for (const command of ['sqlapply', 'sqlpipe copy $IP:1']) {
+      const { code, stderr } = await run(`${entry}; ${command} $${operand} < stream`);
+      t.is(code, 64, stderr);
+      t.regex(stderr, /prod is protected; to change it, give --yes-to=prod/);
+    }
+  }
+});
 
 for (const command of [
   'sqlapply --yes-to prod prod',

@@ -4,6 +4,7 @@ import { type Address, formatAddress, parseAddress } from './address.js';
 import { InstanceError } from './instance-error.js';
 import { type InstanceEntry, instancesPath, readInstances } from './instances-file.js';
 import type { ResolveContext } from './resolve-context.js';
+import { isSameAddress } from './same-address.js';
 
 /** Whether an operand can be a name in instances.toml: it has no scheme, port or path. */
 export function canBeName(operand: string): boolean {
@@ -37,10 +38,14 @@ const NO_ADDRESS = '(its url is not an address)';
 /** Where the entry of an instance stands. */
 export const placeOfEntry = (name: string, env: ResolveContext['env']): string => `${instancesPath(env)}: [${name}]`;
 
-/** The names of the protected instances that have an address. */
+/** The names of the protected instances that have an address, however it is written. */
 export async function findProtected(url: URL, env: ResolveContext['env']): Promise<string[]> {
   const entries = [...(await readInstances(env))].filter(([, entry]) => entry.protected);
-  return entries.filter(([, entry]) => isSameAddress(url, urlIfValid(entry.url))).map(([name]) => name);
+  const names = entries.map(async ([name, entry]) => {
+    const address = urlIfValid(entry.url);
+    return address && (await isSameAddress(url, address)) ? [name] : [];
+  });
+  return (await Promise.all(names)).flat();
 }
 
 /** An invalid url of one entry does not matter to the others. */
@@ -50,16 +55,6 @@ function urlIfValid(text: string): URL | undefined {
   } catch {
     return undefined;
   }
-}
-
-const LOCAL_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
-
-/** Whether two addresses are those of one server. The scheme does not matter, because a port has one. */
-function isSameAddress(one: URL, other: URL | undefined): boolean {
-  if (!other) return false;
-  const host = ({ hostname }: URL) => (LOCAL_HOSTS.includes(hostname) ? 'localhost' : hostname.replace(/\.$/, ''));
-  const port = ({ port, protocol }: URL) => port || (protocol === 'https:' ? '443' : '80');
-  return host(one) === host(other) && port(one) === port(other) && one.pathname === other.pathname;
 }
 
 /** The address of an entry. @throws InstanceError that names the entry and the file */

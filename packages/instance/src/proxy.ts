@@ -1,6 +1,7 @@
 /*! The proxy to use, by the variables that curl and others read. */
 import { decodeCredential } from './address.js';
 import { InstanceError } from './instance-error.js';
+import { effectivePort } from './same-address.js';
 import type { Sourced } from './settings.js';
 
 /**
@@ -30,17 +31,17 @@ export function findProxy(url: URL, env: Readonly<Record<string, string | undefi
  * Whether a list contains the host of an address: `example.com` (with its subdomains), `example.com:9000`, `*` for all.
  */
 function isProxyBypassed(url: URL, list: string): boolean {
+  const hostname = withoutDot(url.hostname);
   return list
     .toLowerCase()
     .split(/[\s,]+/)
     .some(entry => {
       const [, host = '', port] = /^(.*?)(?::(\d+))?$/.exec(entry) ?? [];
-      const domain = host.replace(/^\*?\.(?=.)/, '');
-      const matchesHost = domain === '*' || url.hostname === domain || url.hostname.endsWith(`.${domain}`);
+      const domain = withoutDot(host.replace(/^\*?\.(?=.)/, ''));
+      const matchesHost = domain === '*' || hostname === domain || hostname.endsWith(`.${domain}`);
       return domain !== '' && matchesHost && (port === undefined || port === effectivePort(url));
     });
 }
 
-function effectivePort({ port, protocol }: URL): string {
-  return port || (protocol === 'https:' ? '443' : '80');
-}
+/** A host name without the dot that ends it where it is complete: `example.com.`. */
+const withoutDot = (name: string): string => name.replace(/\.$/, '');

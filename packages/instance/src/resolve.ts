@@ -11,6 +11,7 @@ import { addressOfEntry, canBeName, explainUnknownName, findProtected, placeOfEn
 import { fromNetrc } from './netrc.js';
 import { findProxy } from './proxy.js';
 import type { ResolveContext } from './resolve-context.js';
+import { isLoopbackHost } from './same-address.js';
 import { firstGiven, settingOf } from './settings.js';
 
 /** The source of a value that the user has not set. */
@@ -141,8 +142,4 @@ function warnAboutPlainProxy({ protocol, hostname, host }: URL, context: Resolve
   context.warn(
     `the proxy's credentials go to ${host} over plain http, where anyone on the way can read them; is there an https:// proxy?`,
   );
-}
-
-function isLoopbackHost(host: string): boolean {
-  return host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
