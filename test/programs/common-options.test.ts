@@ -101,7 +101,7 @@ test(
   exitsWith,
   'sqlsplit /nowhere | sqljoin',
   65,
-  /^sqlsplit: .*\nsqljoin: incomplete after 0 complete records: sqlsplit failed\n$/,
+  /^sqlsplit: .*\nsqljoin: incomplete after 0 complete records: sqlsplit failed: \/nowhere: no such file or directory\n$/,
 );
 test(exitsWith, `${STREAM} | sqlapply --report . http://127.0.0.1:1`, 74, 'sqlapply: .: is a directory\n');
 test(exitsWith, `${TEXT} | sqlsplit > /dev/full`, 74, 'sqlsplit: write failed: no space left on device\n');

@@ -50,11 +50,11 @@ function reportError(error: unknown, name: string): void {
   createProcessIo(name, { quiet: true, verbose: 0 }).error(safe + hint);
 }
 
-/** In a pipe, the program that failed first prints why: the programs after it do not repeat that. */
+/** In a pipe, the program that failed first prints what to do: the programs after it name only the reason. */
 function withoutRepetition(text: string, error: unknown): string {
   if (!(error instanceof Error)) return text;
   const { repeated } = error as { repeated?: string };
-  const rest = repeated !== undefined && readsPipe() ? text.replace(`: ${repeated}`, '') : text;
+  const rest = repeated !== undefined && readsPipe() ? text.replace(repeated, reason => reason.replace(/; .*/s, '')) : text;
   return withoutRepetition(rest, error.cause);
 }
 
