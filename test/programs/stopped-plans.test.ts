@@ -1,5 +1,7 @@
 /*! How a plan is applied: what is named if it stops, and what is not compared again. */
+import { type Instance, plan, replay, serve } from '@sqlpipe/api';
 import { type Instead, recordingProxy } from '../support/recording-proxy.js';
+import type { Scope } from '../support/scope.js';
 import { shell } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
@@ -86,4 +88,181 @@ test('sqlapply --alter changes what differs beside the order of columns, and doe
     (await server.execute('SHOW COLUMNS FROM t')).dataset?.flatMap(([name]) => name),
     ['x', 'y', 'z'],
   );
+});
+
+const BASE = `CREATE TABLE base (ts TIMESTAMP, x INT, d DECIMAL(18,4)) ${LOGGED}`;
+const STORED = 'CREATE MATERIALIZED VIEW m AS (SELECT ts, sum(x) n FROM base SAMPLE BY 1h)';
+
+/** Two schemas whose plan has statements of many kinds, and two tables that do not depend on each other. */
+const PLANNED = {
+  before: [BASE, STORED, 'CREATE VIEW v AS (SELECT x FROM base)', 'CREATE TABLE gone (x INT)'],
+  after: [
+    'CREATE TABLE base (ts TIMESTAMP, x INT, d DECIMAL(9,4), z INT) TIMESTAMP(ts) PARTITION BY DAY TTL 7 DAYS WAL',
+    'CREATE MATERIALIZED VIEW m AS (SELECT ts, max(x) n FROM base SAMPLE BY 1h)',
+    'CREATE VIEW v AS (SELECT x, z FROM base)',
+    'CREATE TABLE one (x INT)',
+    'CREATE TABLE other (x INT)',
+    'CREATE VIEW w AS (SELECT x FROM other)',
+  ],
+};
+const ALLOW_LOSS = ['drop:gone', 'drop:m', 'history:m', 'ttl:base', 'values:base.d'];
+
+const withoutSemicolon = (statement: string) => statement.replace(/;$/, '');
+
+/** A server before the changes, behind a proxy that answers one statement itself; and the statements of the plan that it has received. */
+async function startStopping(t: Scope, planned: readonly string[], stopsAt: number, instead: Instead) {
+  const server = await serve({ schema: PLANNED.before });
+  t.teardown(() => server.close());
+  const texts = planned.map(withoutSemicolon);
+  const { url, queries } = await recordingProxy(t, server, query =>
+    withoutSemicolon(query) === texts[stopsAt] ? instead : undefined,
+  );
+  const received = () => [...new Set(queries.map(query => texts.indexOf(withoutSemicolon(query))))].filter(i => i >= 0);
+  return { url, received };
+}
+
+/** The plan for such a server. */
+async function makePlan(
+  t: Scope,
+  { wanted = PLANNED.after, ignoreExtra = false }: { wanted?: string[] | Instance; ignoreExtra?: boolean } = {},
+): Promise<readonly string[]> {
+  const server = await serve({ schema: PLANNED.before });
+  t.teardown(() => server.close());
+  const { statements, omissions } = await plan(wanted, server, { allowLoss: ALLOW_LOSS, ignoreExtra });
+  if (omissions.length > 0) throw new Error(JSON.stringify(omissions));
+  return statements;
+}
+
+const numbersUpTo = (n: number) => Array.from({ length: n + 1 }, (_, i) => i);
+
+const REJECTED: Instead = [400, { error: 'no', position: 0 }];
+const FAILED: Instead = [503, { error: 'busy', position: 0 }];
+const NOT_TRUE: Instead = [200, { columns: [{ name: 'a', type: 'BOOLEAN' }], dataset: [[false]], count: 1 }];
+
+test('a plan stops at the first statement that is not in force, through the library and whatever the options', async t => {
+  const planned = await makePlan(t);
+  t.true(planned.length >= 8, planned.join('\n'));
+  const verbOf = (statement: string) => /^\w+/.exec(statement.replace(/^--.*\n/gm, ''))?.[0];
+  t.deepEqual([...new Set(planned.map(verbOf))].sort(), ['ALTER', 'CREATE', 'DROP', 'SELECT']);
+  for (const [stopsAt, statement] of planned.entries()) {
+    const isAssertion = verbOf(statement) === 'SELECT';
+    const jobs = stopsAt % 2 === 0 ? 1 : 8;
+    for (const instead of [REJECTED, FAILED, ...(isAssertion ? [NOT_TRUE] : [])]) {
+      const { url, received } = await startStopping(t, planned, stopsAt, instead);
+      const results: string[] = [];
+      const run = replay(planned, { url, retries: 0 }, { keepGoing: true, jobs, allowPlan: true });
+      const read = async () => {
+        for await (const { result } of run) results.push(result);
+      };
+      await (instead === FAILED ? t.throwsAsync(read) : t.notThrowsAsync(read));
+      t.deepEqual(received(), numbersUpTo(stopsAt), `${jobs} jobs, ${JSON.stringify(instead)}: ${statement}`);
+      t.deepEqual(
+        results.slice(stopsAt + 1).filter(result => result !== 'not reached'),
+        [],
+      );
+    }
+  }
+});
+
+for (const [name, script] of [
+  ['sqlapply, of a plan', 'sqlapply --jobs 8 --keep-going --allow-plan $DB < plan'],
+  ['sqlapply, of a plan that may be outdated', 'sqlapply --stream --stale-ok --keep-going --allow all $DB < plan'],
+  ['sqlapply, of a plan after other files', 'sqlapply --jobs 8 --keep-going --allow all $DB empty.sql first.sql plan'],
+  ['sqlapply --alter', 'sqlapply --jobs 8 --keep-going --alter $LOSSES $DB after.sql'],
+  ['sqlpipe copy --alter', 'sqlpipe copy --jobs 8 --keep-going --alter $LOSSES $SRC $DB'],
+] as const)
+  test(`a plan stops whatever the options: ${name}`, async t => {
+    const source = await serve({ schema: PLANNED.after });
+    t.teardown(() => source.close());
+    const wanted = script.includes('$SRC') ? source : PLANNED.after;
+    const planned = await makePlan(t, { wanted, ignoreExtra: true });
+    const stopsAt = planned.findIndex(statement => /^CREATE/m.test(statement));
+    t.true(stopsAt < planned.length - 3, planned.join('\n'));
+    const { url, received } = await startStopping(t, planned, stopsAt, REJECTED);
+    const env = { DB: url, SRC: source.url, LOSSES: ALLOW_LOSS.map(name => `--allow-loss ${name}`).join(' ') };
+    const run = await shell(t, { ...env, PLAN: planned.join('\n'), AFTER: `${PLANNED.after.join(';\n')};` });
+    const first = 'CREATE TABLE first (x INT);';
+    await run(
+      `echo "$AFTER" > after.sql; echo -n > empty.sql; echo '${first}' > first.sql; sqlsplit <<< "$PLAN" > plan`,
+    );
+    const { code, stderr } = await run(script);
+    t.is(code, 1, stderr);
+    t.deepEqual(received(), numbersUpTo(stopsAt), stderr);
+  });
+
+test('a plan stops if the server reports success and has created something else', async t => {
+  const server = await startSqlserve(t);
+  const { url, queries } = await recordingProxy(t, server, async (query): Promise<Instead | undefined> => {
+    if (!query.includes('CREATE TABLE one')) return undefined;
+    await server.execute('CREATE TABLE one (x LONG)');
+    return [200, { ddl: 'OK' }];
+  });
+  const run = await shell(t, { DB: url });
+  await run(
+    "echo 'CREATE TABLE one (x INT); CREATE TABLE other (x INT);' | tee all.sql | sqldiff --alter - $DB > plan",
+  );
+  for (const script of ['sqlapply --keep-going $DB < plan', 'sqlapply --keep-going --jobs 2 --alter $DB all.sql']) {
+    await server.execute('DROP TABLE IF EXISTS one');
+    const { code, stderr } = await run(script);
+    t.is(code, 1, stderr);
+    t.regex(stderr, /statement 1 \(table 'one'\): the server created it with a different definition/);
+    t.false(
+      queries.some(query => query.startsWith('CREATE TABLE other')),
+      script,
+    );
+  }
+});
+
+test('nothing of a plan is sent if one of its statements is not allowed, with --keep-going neither', async t => {
+  const planned = await makePlan(t);
+  const { url, received } = await startStopping(t, planned, -1, REJECTED);
+  const run = await shell(t, { DB: url, PLAN: planned.join('\n') });
+  const { code, stderr } = await run('sqlsplit <<< "$PLAN" | sqlapply --keep-going --allow ALTER $DB');
+  t.is(code, 1, stderr);
+  t.regex(stderr, /DROP of table 'gone'.*: it is not part of a schema dump; nothing was sent; use --allow-plan/);
+  t.deepEqual(received(), []);
+});
+
+test('the statements after an assertion that is not true are not sent, although the run keeps going', async t => {
+  const server = await startSqlserve(t);
+  const { url, queries } = await recordingProxy(t, server, query => (query.includes('AS ok') ? NOT_TRUE : undefined));
+  const run = await shell(t, { DB: url });
+  const text = 'CREATE VIEW v AS (SELECT x FROM gone); SELECT 1 = 2 AS ok; CREATE TABLE t (x INT);';
+  const { code, stderr } = await run(`echo '${text}' | sqlsplit | sqlapply --keep-going --jobs 3 --allow SELECT $DB`);
+  t.is(code, 1, stderr);
+  t.regex(stderr, /: 0 of 3 applied, 2 rejected, 1 not reached/);
+  t.false(queries.some(query => query.startsWith('CREATE TABLE t')));
+});
+
+test('a dry run shows all statements of a plan, also those after a reject', async t => {
+  const planned = await makePlan(t);
+  const { url, received } = await startStopping(t, planned, -1, REJECTED);
+  const run = await shell(t, { DB: url, PLAN: planned.join('\n') });
+  const { code, stdout, stderr } = await run(
+    'sqlsplit <<< "$PLAN" | sqlapply --dry-run --json --stale-ok --allow ALTER $DB',
+  );
+  t.is(code, 1, stderr);
+  const results = `${stdout}`
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line).result);
+  t.is(results.length, planned.length);
+  t.false(results.includes('not reached'), `${stdout}`);
+  t.true(results.includes('rejected') && results.at(-1) !== undefined, `${stdout}`);
+  t.deepEqual(
+    received().filter(i => !/^SELECT/m.test(planned[i] ?? '')),
+    [],
+  );
+});
+
+test('with --keep-going, sqlapply --alter applies the rest of a plan, and compares what was left out', async t => {
+  const server = await startSqlserve(t);
+  for (const name of ['a', 'b', 'c']) await server.execute(`CREATE TABLE ${name} (x INT)`);
+  const run = await shell(t, { DB: server.url });
+  const { code, stderr } = await run(
+    "echo 'CREATE TABLE a (y INT); CREATE TABLE b (y INT); CREATE TABLE c (x INT, y INT);' | sqlsplit | sqlapply --keep-going --alter $DB",
+  );
+  t.is(code, 1, stderr);
+  for (const name of ['a', 'b']) t.regex(stderr, new RegExp(`table '${name}'\\): already exists with a different`));
+  t.deepEqual((await server.execute('SHOW COLUMNS FROM c')).dataset?.length, 2);
 });

@@ -9,7 +9,7 @@ import { openSchema, type Schema } from './schema.js';
 export interface ReplayOptions {
   /** What to do about an object that exists: compare it, and skip it if it is the same (default); reject it; skip it. */
   readonly ifExists?: 'compare' | 'fail' | 'skip';
-  /** Go on after a rejected statement. */
+  /** Go on after a rejected statement, but not after an assertion and not in a plan. */
   readonly keepGoing?: boolean;
   /** Change nothing; the results say what would happen. */
   readonly dryRun?: boolean;
@@ -59,7 +59,8 @@ export interface Outcome {
 /**
  * Applies a schema, or a plan, to an instance: one statement after the other, each compared with an existing object before and
  * read back after. All statements are read before the first one is sent. Yields an outcome for each, up to a hundred at a time; a
- * rejected statement is an outcome, not an exception, and ends the run unless `keepGoing` is set.
+ * rejected statement is an outcome, not an exception, and ends the run unless `keepGoing` is set. It always ends a plan, of
+ * which one statement is sent at a time.
  *
  * ```ts
  * import { replay, serve } from 'sqlpipe';

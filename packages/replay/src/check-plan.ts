@@ -15,6 +15,7 @@ export class PlanError extends Error {
 /** Statements, and what notices later changes if they are a plan. */
 export interface CheckedStatements {
   readonly statements: AsyncIterable<string>;
+  readonly isPlan: boolean;
   readonly guard?: PlanGuard;
 }
 
@@ -33,7 +34,8 @@ export async function checkPlan(
     if (!first.done) yield first.value;
     yield* { [Symbol.asyncIterator]: () => iterator };
   })();
-  if (first.done || plannedState(first.value) === undefined || staleOk) return { statements: rest };
+  const isPlan = !first.done && plannedState(first.value) !== undefined;
+  if (!isPlan || staleOk) return { statements: rest, isPlan };
   if (stream) throw new PlanError('a plan must be read completely before anything is sent; remove --stream');
   const all = await collectStatements(rest);
   const help = 'make it again with sqldiff --alter, or apply it with --stale-ok';
@@ -41,7 +43,7 @@ export async function checkPlan(
   const passOn = async function* () {
     yield* all;
   };
-  return { statements: passOn(), guard };
+  return { statements: passOn(), isPlan, guard };
 }
 
 /** @throws PlanError if a plan leaves anything out */

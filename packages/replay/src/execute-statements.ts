@@ -3,18 +3,19 @@
  * would send the statements after a rejected one before its reader gets the rejection.
  */
 import { findReferences } from '@sqlpipe/ddl';
+import { plannedState } from '@sqlpipe/plan/text';
 import { foldCase, type Identity, identify, isObject, isSameName } from '@sqlpipe/sql';
 import type { StatementResult } from './executor.js';
-import { isReject, type Location, type Outcome } from './outcome.js';
+import { type Continuation, endsRun, type Location, type Outcome } from './outcome.js';
 
 /** When the execution ends, and where its statements are. */
-export interface ExecutionOptions {
-  /** Continue after a rejection. A failure of the instance always ends the run. */
-  keepGoing: boolean;
+export interface ExecutionOptions extends Continuation {
   /** Aborted when the user wants to stop: statements in flight are finished, later ones are `not reached`. */
   interrupted: AbortSignal;
-  /** Called when a rejection ends the run: later statements are `not reached`. */
-  onEnd?(): void;
+  /** Aborted when an outcome ends the run: later statements are `not reached`. */
+  ended: AbortController;
+  /** The number of the last statement that may be part of a plan; there is none by default. */
+  lastPlanned?: number | undefined;
   /** The location of each statement in the order of the statements; undefined if it is not known. */
   locations?: readonly (Location | undefined)[];
 }
@@ -23,46 +24,54 @@ export interface ExecutionOptions {
 export type Executor = (statement: string) => Promise<StatementResult>;
 
 /**
- * Yields an outcome for each statement, in order. Statements after the one that ends the run are `not reached`.
+ * Yields an outcome for each statement, in order. Statements after the one that ends the run are `not reached`. From the head
+ * of a plan on, each outcome is yielded before the next statement is sent.
  * @param executors one for each statement that may be in flight; a statement waits for those that `findBlockers` finds
  */
 export async function* executeStatements(
   statements: AsyncIterable<string>,
   executors: readonly Executor[],
-  { keepGoing, interrupted, onEnd, locations = [] }: ExecutionOptions,
+  { interrupted, ended, lastPlanned = Number.POSITIVE_INFINITY, locations = [], ...continuation }: ExecutionOptions,
 ): AsyncGenerator<Outcome> {
   const inFlight: InFlight[] = [];
-  let ended = false;
 
-  const executeInTurn = async (n: number, statement: string, blockers: InFlight[]): Promise<Outcome> => {
+  const executeInTurn = async (
+    n: number,
+    statement: string,
+    blockers: InFlight[],
+    isPlanned: boolean,
+  ): Promise<Outcome> => {
     for (const { outcome } of blockers) await outcome;
     const started = performance.now();
     const time = new Date();
     const execute = executors[n % executors.length] as Executor;
-    const result: StatementResult = ended || interrupted.aborted ? { result: 'not reached' } : await execute(statement);
+    const isOver = ended.signal.aborted || interrupted.aborted;
+    const result: StatementResult = isOver ? { result: 'not reached' } : await execute(statement);
     const location = locations[n - 1];
     const outcome = {
       n,
       statement,
       ...(location && { location }),
       identity: identify(statement),
+      isPlanned,
       ...(result.result !== 'not reached' && { time }),
       ms: Math.round(performance.now() - started),
       ...result,
     };
-    if (!ended && isReject(outcome) && (!keepGoing || outcome.failure !== undefined)) {
-      ended = true;
-      onEnd?.();
-    }
+    if (!isOver && endsRun(outcome, continuation)) ended.abort();
     return outcome;
   };
 
-  let n = 0;
+  let [n, hasHead] = [0, false];
   for await (const statement of statements) {
-    const blockers = findBlockers(statement, inFlight);
-    inFlight.push({ identity: identify(statement), outcome: executeInTurn(++n, statement, blockers) });
+    n++;
+    hasHead ||= plannedState(statement) !== undefined;
+    const isPlanned = hasHead && n <= lastPlanned;
+    const blockers = isPlanned ? [...inFlight] : findBlockers(statement, inFlight);
+    inFlight.push({ identity: identify(statement), outcome: executeInTurn(n, statement, blockers, isPlanned) });
     // Executors are assigned in turn: the next statement needs that of the first one in flight, which has to end.
-    if (inFlight.length === executors.length) yield await (inFlight.shift() as InFlight).outcome;
+    const most = isPlanned ? 0 : executors.length - 1;
+    while (inFlight.length > most) yield await (inFlight.shift() as InFlight).outcome;
   }
   for (const { outcome } of inFlight) yield await outcome;
 }

@@ -53,6 +53,8 @@ export interface Outcome {
   effects?: readonly Effect[];
   /** A failure of the instance, which ends the run. */
   failure?: Error;
+  /** Whether the statement is part of a plan. */
+  isPlanned?: boolean;
   /** When the statement was sent, or compared with an existing object; undefined if it was not reached. */
   time?: Date;
   /** Milliseconds until the result was known, with those for the reply. */
@@ -62,3 +64,22 @@ export interface Outcome {
 /** Whether the statement is a reject: it is not in force on the target. */
 export const isReject = ({ result, failure }: Outcome): boolean =>
   ['differs', 'rejected', 'failed', 'not reached'].includes(result) || (result === 'unknown' && failure !== undefined);
+
+/** What a run does after a reject. */
+export interface Continuation {
+  readonly keepGoing: boolean;
+  readonly dryRun: boolean;
+}
+
+/**
+ * Whether nothing is sent after an outcome. A failure of the instance always ends the run. So does a reject, unless the run keeps going
+ * and nothing later relies on the statement, as the statements after an assertion do, and those of a plan. A dry run shows all.
+ */
+export function endsRun(outcome: Outcome, { keepGoing, dryRun }: Continuation): boolean {
+  if (!isReject(outcome)) return false;
+  const isReliedOn = outcome.isPlanned || isAssertion(outcome.identity);
+  return outcome.failure !== undefined || !(dryRun || (keepGoing && !isReliedOn));
+}
+
+/** Whether a statement is an assertion: a query in a stream. */
+export const isAssertion = ({ kind, verb }: Identity): boolean => kind === 'other' && verb === 'SELECT';

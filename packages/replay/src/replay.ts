@@ -8,7 +8,7 @@ import { findDamage } from './damage.js';
 import { executeStatements } from './execute-statements.js';
 import { createExecutor, type IfExists } from './executor.js';
 import { ExistingObjects } from './existing.js';
-import type { Location, Outcome } from './outcome.js';
+import { endsRun, type Location, type Outcome } from './outcome.js';
 import { createPreflightCheck, requireAllowed } from './preflight.js';
 import type { ReplayTarget } from './target.js';
 import { fetchSchemaIfShown, fetchTargetSchema } from './target-schema.js';
@@ -25,7 +25,7 @@ export interface ReplayInput {
 /** How to replay. */
 export interface ReplayOptions {
   readonly ifExists: IfExists;
-  /** Continue after a rejection. */
+  /** Continue after a rejection, unless it is that of an assertion or in a plan; apply the plan of `alter` without what it leaves out. */
   readonly keepGoing: boolean;
   /** Determine what would happen, and change nothing. */
   readonly dryRun: boolean;
@@ -85,7 +85,6 @@ const CHANGED = 'it has changed while the changes were planned; rerun the same c
 export async function replay(input: ReplayInput, target: ReplayTarget, options: ReplayOptions): Promise<Replay> {
   const { config, connection, jobs } = target;
   const { allow, dryRun, wait, signal, onWarning } = options;
-  const keepGoing = options.keepGoing || dryRun;
   const { onWait = () => {}, watch = statements => statements } = options;
 
   // Read and check.
@@ -93,16 +92,16 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
 
   const planned = new Set<string>();
   const check = createPreflightCheck(connection, allow, { statements: planned, isGiven: options.allowPlan });
-  const statements = notePlanned(input.statements, planned);
-  const allowed = keepGoing ? statements : requireAllowed(statements, check, input.locations);
+  const checked = await checkPlan(notePlanned(input.statements, planned), connection, options);
+  const skipsRejects = dryRun || options.stream || (options.keepGoing && !checked.isPlan);
+  const allowed = skipsRejects ? checked.statements : requireAllowed(checked.statements, check, input.locations);
   const complete = options.stream ? undefined : await spool(allowed);
 
-  // Check a plan, or make one.
-  const checked = await checkPlan(complete ?? statements, connection, options);
+  // Make a plan.
   const schema = options.alter ? await fetchTargetSchema(config, connection) : undefined;
-  const plan = schema && (await (await import('./plan-alter.js')).planAlter(checked.statements, schema, options));
+  const plan = schema && (await (await import('./plan-alter.js')).planAlter(complete ?? allowed, schema, options));
   for (const warning of plan?.warnings ?? []) onWarning(warning);
-  if (plan && !keepGoing) rejectOmissions(plan.omissions);
+  if (plan && !(dryRun || options.keepGoing)) rejectOmissions(plan.omissions);
   const guard = plan?.changes.length && !dryRun ? await requireState(plan.changes, connection, CHANGED) : checked.guard;
 
   const before = guard && (schema?.health ?? (await fetchHealth(connection)));
@@ -110,12 +109,12 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   // Look ahead, execute, verify: while the outcomes are read.
   // A target that is waited for is a container that starts, in which the schema usually exists already.
   const existing = new ExistingObjects(connection, onWarning, wait !== undefined);
-  const upcoming = plan ? Readable.from(plan.statements) : checked.statements;
+  const upcoming = plan ? Readable.from(plan.statements) : (complete ?? allowed);
   const ended = new AbortController();
   const stopped = AbortSignal.any([signal, ended.signal]);
   const queue = complete
     ? watch(dryRun ? upcoming : existing.lookAhead(upcoming), plan?.statements.length ?? complete.count, stopped)
-    : checked.statements;
+    : upcoming;
   const executorOptions = {
     ...options,
     check: plan ? createPreflightCheck(connection, [...allow, ...plan.permissions]) : check,
@@ -135,12 +134,15 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
     : jobs.map(job => createExecutor(job, { ...executorOptions, existing, guard }));
   const locations = plan ? [] : input.locations;
   const executed = executeStatements(queue, executors, {
-    keepGoing,
+    keepGoing: options.keepGoing,
+    dryRun,
     interrupted: signal,
-    onEnd: () => ended.abort(),
+    ended,
+    lastPlanned: plan?.changes.length,
     locations,
   });
-  const verified = dryRun || options.noVerify ? executed : verifyOutcomes(executed, connection, existing);
+  const verified =
+    dryRun || options.noVerify ? executed : endPlan(verifyOutcomes(executed, connection, existing), options, ended);
   const outcomes = warnOfProblems(verified, connection, onWarning);
 
   return {
@@ -149,4 +151,16 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
     findings: () => predictor?.findings() ?? [],
     findDamage: async () => (before ? findDamage(connection, before) : []),
   };
+}
+
+/** Passes outcomes on, and ends a plan of which an object is not as its statement says. */
+async function* endPlan(
+  outcomes: AsyncIterable<Outcome>,
+  options: ReplayOptions,
+  ended: AbortController,
+): AsyncGenerator<Outcome> {
+  for await (const outcome of outcomes) {
+    if (outcome.isPlanned && endsRun(outcome, options)) ended.abort();
+    yield outcome;
+  }
 }

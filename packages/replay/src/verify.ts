@@ -7,7 +7,10 @@ import { givesRight, isAcl, readStatementHead } from '@sqlpipe/sql';
 import { isShowable, type KnownObjects } from './existing.js';
 import type { Outcome } from './outcome.js';
 
-/** Outcomes wait until this number can be read back together. Access control does not count: it is read all at once. */
+/**
+ * Outcomes wait until this number can be read back together, but not those of a plan, which may have to end. Access control does
+ * not count: it is read all at once.
+ */
 const BATCH_SIZE = 100;
 
 /**
@@ -24,7 +27,7 @@ export async function* verifyOutcomes(
     for await (const outcome of outcomes) {
       waiting.push(outcome);
       if (!isAcl(outcome.identity.kind)) count++;
-      if (count < BATCH_SIZE) continue;
+      if (count < BATCH_SIZE && !outcome.isPlanned) continue;
       yield* await readBack(waiting, target, existing);
       waiting = [];
       count = 0;
