@@ -74,6 +74,9 @@ const COMMENTS = [
   "/*'/*'*/a;",
   '/*a*/',
   "/*'*/",
+  'a; -- b\n',
+  'a; /* " /* " */',
+  ';/*a*/',
   '-- x: incomplete: y\n',
   'a -- x: incomplete: y\n',
 ];

@@ -1,6 +1,7 @@
 /*! Renames in plans: by option, by comments in the wanted schema, and offered where a column or a table goes. */
 import { type PlanOptions, planChanges } from '@sqlpipe/plan';
 import { describeOmission } from '@sqlpipe/plan/text';
+import { normalizeStatement } from '@sqlpipe/sql';
 import { textsOf } from '../support/plans.js';
 import { fileScope } from '../support/scope.js';
 import { shell } from '../support/shell.js';
@@ -52,6 +53,16 @@ const COMMENTS: [what: string, after: string, statement: RegExp | undefined, war
     /RENAME COLUMN qty TO quantity[^]*ADD COLUMN amount/,
   ],
   ['an object', `-- renamed from 't'\n${table('qty INT, note VARCHAR', 'trades')}`, /RENAME TABLE 't' TO 'trades'/],
+  [
+    'an object, after it',
+    normalizeStatement(`${table('qty INT, note VARCHAR', 'trades')} -- renamed from t`),
+    /RENAME TABLE 't' TO 'trades'/,
+  ],
+  [
+    'text before the end of the statement',
+    table('qty INT, note VARCHAR', 'trades').replace('TIMESTAMP(ts)', '-- renamed from t\n$&'),
+    /CREATE TABLE trades/,
+  ],
   [
     'an object and its column',
     `-- renamed from t\n${table('quantity INT, -- renamed from qty\nnote VARCHAR', 'trades')}`,

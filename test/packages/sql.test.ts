@@ -258,8 +258,17 @@ test(splitsInto, ' a ; \n', 'a;');
 test(splitsInto, 'a -- end', 'a -- end\n;');
 test(splitsInto, 'a -- end\n;', 'a -- end\n;');
 test(splitsInto, 'a -- end\r;b', 'a -- end\n;', 'b;');
-test(splitsInto, '-- first\na; -- second\nb;', '-- first\na;', '-- second\nb;');
-test(splitsInto, 'a; -- last', 'a;');
+test(splitsInto, '-- first\na; -- its own\nb;', '-- first\na -- its own\n;', 'b;');
+test(splitsInto, 'a; -- last', 'a -- last\n;');
+test(splitsInto, 'a; /* c */\t-- d\r-- e\nb', 'a /* c */\t-- d\n;', '-- e\nb;');
+test(splitsInto, 'a; /* c\nd */ \n/* e */ b;', 'a /* c\nd */;', '/* e */ b;');
+test(splitsInto, 'a; /* of b */ b; /* of c\n*/ c;', 'a;', '/* of b */ b;', '/* of c\n*/ c;');
+test(splitsInto, 'a -- c\n; -- d\nb', 'a -- c\n -- d\n;', 'b;');
+test(splitsInto, 'a;; -- c\n; -- d\nb;', 'a -- c\n;', '-- d\nb;');
+test(splitsInto, 'a; /* c */; -- d', 'a /* c */ -- d\n;');
+test(splitsInto, '-- of nothing\n; -- c\nb; \r\n -- d', '-- c\nb;');
+test(splitsInto, "a; /* ' */ -- '\nb;", "a /* ' */ -- '\n;", 'b;');
+test(splitsInto, 'a; /* " /* " */\nb;', 'a /* " /* " */;', 'b;');
 test(splitsInto, "create table 'a;b' (x int); c", "create table 'a;b' (x int);", 'c;');
 test(splitsInto, 'a \'it\'\'s; here\' "x;""y" `z;`; b', 'a \'it\'\'s; here\' "x;""y" `z;`;', 'b;');
 test(splitsInto, "a '\\'; b", "a '\\';", 'b;');
@@ -288,6 +297,24 @@ test(rejectsText, '-- x: incomplete: y\na;', 'x left it incomplete: y', 1, 1);
 test('a failure marker counts only outside a statement and on a line of its own', t => {
   t.is(split(['a\n-- x: incomplete: y\nb;']).length, 1);
   t.is(split(['a; -- x: incomplete: y\nb;']).length, 2);
+});
+
+test('a comment on the line of a semicolon belongs to its statement, and any other text to the next one', t => {
+  const comments = fc.constantFrom('', '-- x\n', '/* x */\n', '/* x\n y */ -- z\n', '\n');
+  const blank = fc.constantFrom('', ' ', '\t ');
+  fc.assert(
+    fc.property(fc.array(fc.tuple(blank, comments), { minLength: 1, maxLength: 5 }), fc.nat(50), (parts, place) => {
+      const text = parts.map(([space, comment], i) => `s${i};${space}${comment}`).join('');
+      const found = split(splitAt(text, [place]));
+      const own = parts.map(([space, comment], i) => normalizeStatement(`s${i};${space}${comment}`));
+      t.deepEqual(found, own);
+    }),
+  );
+});
+
+test('a comment after the semicolon counts for the limit', t => {
+  t.deepEqual(split(['a; -- 4567890'], 13), ['a -- 4567890\n;']);
+  t.throws(() => split(['a; -- 4567890\nb'], 11), { message: /more than 11 characters/ });
 });
 
 test('a statement over the limit is rejected before it is complete', t => {

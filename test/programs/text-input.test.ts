@@ -77,7 +77,9 @@ test('text of two or more statements is read, in chunks cut anywhere', async t =
       fc.array(statement, { minLength: 2, maxLength: 5 }),
       fc.array(fc.nat(9), { minLength: 1 }),
       async (statements, sizes) => {
-        const texts = [statements.join('\n\n'), `\ufeff\r\n${statements.join('\r\n')}\r\n`, statements.join('')];
+        // On the line of a semicolon, a comment would belong to the statement before it.
+        const adjacent = statements.map(each => (each.startsWith('--') ? `\n${each}` : each)).join('');
+        const texts = [statements.join('\n\n'), `\ufeff\r\n${statements.join('\r\n')}\r\n`, adjacent];
         for (const text of texts) t.deepEqual(await read(Buffer.from(text), sizes), statements);
       },
     ),
@@ -153,4 +155,21 @@ test('a byte order mark is dropped at the start only, and not where a chunk begi
       printf "%s${tail}\\n" "$mark"; } > a.sql
     sqlsplit a.sql | grep -c "x$mark'"; sqlsplit < a.sql | head -c 6`);
   t.is(stdout.toString(), '1\nCREATE', stderr);
+});
+
+test('a comment on the line of a semicolon renames the object before it, from a file, a pipe and a folder', async t => {
+  for (const table of ['CREATE TABLE old1 (x INT)', 'CREATE TABLE old2 (y INT)'])
+    t.is((await dst.execute(table)).error, undefined);
+  const run = await shell(t, { DB: dst.url });
+  await run(`echo 'CREATE TABLE new1 (x INT); -- renamed from old1
+CREATE TABLE old2 (y INT);' > s.sql; sqlsplit s.sql | sqljoin -d s`);
+  for (const script of [
+    'sqldiff --alter s.sql $DB',
+    'sqldiff --alter s $DB',
+    'dd bs=5 status=none < s.sql | sqldiff --alter - $DB',
+  ]) {
+    const { code, stdout, stderr } = await run(`${script} | tr '\\0' '\\n' | grep -v '^--' | grep .`);
+    t.is(code, 0, stderr);
+    t.is(`${stdout}`, "RENAME TABLE 'old1' TO 'new1';\n", `${script}: ${stderr}`);
+  }
 });

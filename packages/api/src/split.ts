@@ -12,8 +12,8 @@ import { MAX_RECORD } from '@sqlpipe/records';
  * const text = "CREATE TABLE a (x INT); -- a comment; with a semicolon\nCREATE TABLE b (y INT)";
  * for await (const statement of split(text)) console.log(statement);
  * for await (const statement of split({ path: 'schema.sql' })) console.log(statement.slice(0, 21));
- * // CREATE TABLE a (x INT);
- * // -- a comment; with a semicolon
+ * // CREATE TABLE a (x INT) -- a comment; with a semicolon
+ * // ;
  * // CREATE TABLE b (y INT);
  * // CREATE TABLE trades (
  * // CREATE TABLE quotes (

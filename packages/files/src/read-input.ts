@@ -50,8 +50,8 @@ function isText(head: Buffer): boolean {
   if (head.includes(0)) return false;
   const splitter = new Splitter();
   try {
-    const [first, second] = splitter.each(head.toString());
-    return second !== undefined || (first !== undefined && beginsStatement(splitter.remainder));
+    const [first] = splitter.write(head.toString());
+    return first !== undefined || (splitter.held !== undefined && beginsStatement(splitter.remainder));
   } catch (error) {
     if (error instanceof SplitError) return true;
     throw error;

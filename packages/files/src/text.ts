@@ -104,8 +104,8 @@ export async function* parseLocatedText(
   const splitter = new Splitter(maxLength);
   const locate = (statement: string): LocatedStatement => ({ statement, path: name, line: splitter.startLine });
   try {
-    for await (const chunk of decodeUtf8(bytes)) yield Array.from(splitter.each(chunk), locate);
-    yield splitter.end({ requiresSemicolon }).map(locate); // at most one statement
+    for await (const chunk of decodeUtf8(bytes)) yield Array.from(splitter.write(chunk), locate);
+    yield Array.from(splitter.end({ requiresSemicolon }), locate);
   } catch (error) {
     if (error instanceof SplitError) {
       const { line, column, message } = error;

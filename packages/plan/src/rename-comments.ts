@@ -14,8 +14,9 @@ export interface RenameComment {
 const RENAMED = /^--\s*renam/i;
 
 /**
- * Reads the comments of a CREATE statement that begin with `-- renam`: those before its first token are about the object, those on
- * the line of a table's column, or on a line of their own above it, about the column. Several names are separated by commas.
+ * Reads the comments of a CREATE statement that begin with `-- renam`: those before its first token or after its last one are about the
+ * object, those on the line of a table's column, or on a line of their own above it, about the column. Several names are separated by
+ * commas.
  */
 export function parseRenameComments(statement: string): RenameComment[] {
   if (!/--\s*renam/i.test(statement)) return [];
@@ -23,22 +24,28 @@ export function parseRenameComments(statement: string): RenameComment[] {
   const columns = identify(statement).kind === 'table' ? new ColumnNames() : undefined;
   /** On lines of their own, for the next column. */
   let above: Omit<RenameComment, 'column'>[] = [];
+  /** After the last token so far, and about no column. */
+  let trailing: Omit<RenameComment, 'column'>[] = [];
   let [hasBegun, isLineEmpty] = [false, true];
   for (const token of tokens(statement)) {
     if (token.type === 'comment' && RENAMED.test(token.text)) {
       const comment = { from: parseNames(token.text), text: token.text.trim() };
       if (!hasBegun) found.push({ column: undefined, ...comment });
-      else if (isLineEmpty) above.push(comment);
-      else if (columns?.last !== undefined) found.push({ column: columns.last, ...comment });
+      else if (columns?.last !== undefined && !isLineEmpty) found.push({ column: columns.last, ...comment });
+      else {
+        if (isLineEmpty) above.push(comment);
+        trailing.push(comment);
+      }
     } else if (token.type !== 'comment' && token.type !== 'space') {
       [hasBegun, isLineEmpty] = [true, false];
+      if (token.text !== ';') trailing = [];
       if (!columns?.read(token)) continue;
       found.push(...above.map(comment => ({ column: columns.last, ...comment })));
       above = [];
     }
     if (token.type === 'comment' || token.type === 'space') isLineEmpty ||= token.text.includes('\n');
   }
-  return found;
+  return [...found, ...trailing.map(comment => ({ column: undefined, ...comment }))];
 }
 
 /** Follows the tokens of a CREATE TABLE, to know the column that they belong to. */

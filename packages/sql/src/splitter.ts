@@ -2,7 +2,7 @@
 
 import { truncate } from '@sqlpipe/text';
 import { mayContainFailureMarker, parseFailureMarker } from './failure-marker.js';
-import { endOfCode, type SegmentType, WHITESPACE } from './lexer.js';
+import { type CommentRules, endOfCode, type SegmentType, WHITESPACE } from './lexer.js';
 import { StatementScanner, type UnclosedSegment } from './statement-scanner.js';
 import { significantTokens, type Token, tokens } from './tokens.js';
 
@@ -46,8 +46,8 @@ const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
  * Cuts text into statements at each `;` outside quotes, comments and parentheses.
  *
  * Statements come out normalized: no white space at the ends, one `;`, on a line of its own after a `--` comment.
- * Comments before a statement stay with it; text that contains only comments is not a statement. Text is read by the
- * rules of SQL. If a block comment contains a quote, the server may take it as the start of a string. Then the text is
+ * Comments before a statement stay with it, and so do those that end the line of its `;`: they move before the `;`. Text that
+ * contains only comments is not a statement. Text is read by the rules of SQL. If a block comment contains a quote, the server may take it as the start of a string. Then the text is
  * scanned by both rules. The scanner that ends the statement first wins, because the wrong one would run into the next
  * statement.
  */
@@ -59,6 +59,8 @@ export class Splitter {
   #line = 1;
   #startLine = 1;
   #column = 1;
+  /** The last statement that has ended. It may have comments after its `;`, so it is returned when the next one has ended too. */
+  #held: Held | undefined;
 
   /** @param maxLength the longest statement in UTF-16 code units; a longer one is a SplitError */
   constructor(private readonly maxLength = Number.POSITIVE_INFINITY) {}
@@ -68,18 +70,18 @@ export class Splitter {
     return this.#startLine;
   }
 
+  /** The last statement that has ended, without comments after its `;`, if it has not been returned yet. */
+  get held(): string | undefined {
+    return this.#held && formatStatement(this.#held);
+  }
+
   /** The text after the last statement that has ended. */
   get remainder(): string {
     return this.#pieces.join('') + this.#carry;
   }
 
-  /** Returns the statements that end in this chunk. */
-  write(text: string): string[] {
-    return [...this.each(text)];
-  }
-
-  /** Like `write`, but one statement at a time: the caller may stop early. */
-  *each(text: string): Generator<string> {
+  /** Yields the statements of which it is known, after this chunk, that they have ended. */
+  *write(text: string): Generator<string> {
     const end = lastIndexNotOf(COMMENT_DELIMITER_CHARACTERS, text) + 1;
     // Carried characters are scanned once, when another character follows. Scanning them with each chunk is quadratic.
     const chunk = end ? this.#carry + text.slice(0, end) : '';
@@ -88,29 +90,27 @@ export class Splitter {
   }
 
   /**
-   * Ends the text and returns the remaining statements; the last one may lack its `;`, unless `requiresSemicolon` is set.
+   * Ends the text and yields the remaining statements; the last one may lack its `;`, unless `requiresSemicolon` is set.
    * @throws SplitError if a quote, a comment or a parenthesis is unclosed, with the position where it starts; if a `;` is
    * missing, with the position where it belongs
    */
-  end({ requiresSemicolon = false } = {}): string[] {
+  *end({ requiresSemicolon = false } = {}): Generator<string> {
     const chunk = this.#carry;
     this.#carry = '';
-    const statements = [...this.#cut(chunk)];
+    yield* this.#cut(chunk);
     const closedScanner = this.#scanners.find(scanner => !scanner.unclosed);
     if (!closedScanner) throw this.#unclosedError();
     if (requiresSemicolon && closedScanner.hasContent) throw this.#missingSemicolonError();
-    const statement = this.#finish(closedScanner);
-    return statement ? [...statements, statement] : statements;
+    yield* this.#finish(closedScanner);
+    yield* this.#release();
   }
 
   *#cut(chunk: string): Generator<string> {
     let start = 0;
     for (let end = this.#findEnd(chunk, start); end; end = this.#findEnd(chunk, start)) {
-      const statement = end.scanner
-        ? this.#finishScanned(chunk.slice(start, end.at), end.scanner)
-        : this.#finishUnscanned(chunk.slice(start, end.at + 1));
+      if (end.scanner) yield* this.#finishScanned(chunk.slice(start, end.at), end.scanner);
+      else yield* this.#finishUnscanned(chunk.slice(start, end.at + 1));
       start = end.at + 1;
-      if (statement) yield statement;
     }
     this.#append(chunk.slice(start));
   }
@@ -124,22 +124,18 @@ export class Splitter {
     return at < 0 ? this.#scan(chunk, from) : { at };
   }
 
-  /** Normalizes the current statement, which ends with this piece; its `;` comes after the piece. */
-  #finishScanned(piece: string, scanner: StatementScanner): string {
+  /** Ends the current statement, which ends with this piece; its `;` comes after the piece. */
+  *#finishScanned(piece: string, scanner: StatementScanner): Generator<string> {
     this.#append(piece);
-    const statement = this.#finish(scanner);
+    yield* this.#finish(scanner);
     this.#column++; // the semicolon itself
-    return statement;
   }
 
-  /** Normalizes a statement whose end `findEndFast` found: it has its `;`, and no comments. */
-  #finishUnscanned(text: string): string {
+  /** Ends a statement whose end `findEndFast` found: it has its `;`, and no comments. */
+  *#finishUnscanned(text: string): Generator<string> {
     this.#checkLength(text.length - 1);
-    this.#startLine = this.#firstLine(text);
-    [this.#line, this.#column] = this.#position(text);
-    const trimmed = trim(text);
-    const body = trim(trimmed.slice(0, -1));
-    return body && (body.length === trimmed.length - 1 ? trimmed : `${body};`);
+    yield* this.#hold(text.slice(0, -1), false);
+    this.#column++;
   }
 
   /**
@@ -196,17 +192,52 @@ export class Splitter {
       );
   }
 
-  /** Returns the normalized statement, or '' if it is only comments, and starts the next one. */
-  #finish(scanner: StatementScanner): string {
+  /** Ends the current statement, and starts the next one. */
+  *#finish({ rules, lastType, hasContent }: StatementScanner): Generator<string> {
     const text = this.#pieces.join('');
     this.#rejectFailureMarker(text);
-    this.#startLine = this.#firstLine(text);
-    [this.#line, this.#column] = this.#position(text);
     this.#pieces = [];
     this.#length = 0;
     this.#scanners = [new StatementScanner('sql')];
-    if (!scanner.hasContent) return '';
-    return `${trim(text)}${scanner.lastType === 'line-comment' ? '\n;' : ';'}`;
+    const own = this.#passComments(text, rules);
+    if (hasContent) yield* this.#hold(own, lastType === 'line-comment');
+    else [this.#line, this.#column] = this.#position(own);
+  }
+
+  /** Passes the comments at the start of a text that end the line of the held statement to it. @returns the rest of the text */
+  #passComments(text: string, rules: CommentRules): string {
+    if (!this.#held?.isOnLine) return text;
+    const { end, isOnLine } = findLineComments(text, rules);
+    const comments = text.slice(0, end);
+    const { body, endsInLineComment } = this.#held;
+    if (end > 0) {
+      this.#checkLength(body.length + end);
+      this.#held.body = `${body}${endsInLineComment ? '\n' : ''}${comments}`;
+      this.#held.endsInLineComment = !comments.endsWith('*/');
+    }
+    this.#held.isOnLine = isOnLine;
+    [this.#line, this.#column] = this.#position(comments);
+    return text.slice(end);
+  }
+
+  /** Holds a statement, and yields the one before it. */
+  *#hold(text: string, endsInLineComment: boolean): Generator<string> {
+    const body = trim(text);
+    const startLine = this.#firstLine(text);
+    [this.#line, this.#column] = this.#position(text);
+    if (!body) {
+      if (this.#held && LINE_END.test(text)) this.#held.isOnLine = false;
+      return;
+    }
+    yield* this.#release();
+    this.#held = { body, endsInLineComment, startLine, isOnLine: true };
+  }
+
+  *#release(): Generator<string> {
+    if (!this.#held) return;
+    this.#startLine = this.#held.startLine;
+    yield formatStatement(this.#held);
+    this.#held = undefined;
   }
 
   /** Rejects a failure marker that is on a line of its own before or after the statement. */
@@ -277,13 +308,43 @@ export function normalizeStatement(text: string): string {
   const trimmed = trim(text);
   if (isNormalized(trimmed)) return trimmed;
   const splitter = new Splitter();
-  const [first, second] = splitter.each(text); // stops reading after a second statement
-  if (first && second) throw secondStatementError(first);
-  const comments = splitter.remainder;
-  const [last] = splitter.end();
-  if (first && last) throw secondStatementError(first);
-  if (first && NON_WHITESPACE.test(comments)) return normalizeStatement(first.slice(0, -1) + comments);
-  return first ?? last ?? '';
+  const [ended] = splitter.write(text); // stops reading after a second statement
+  if (ended) throw secondStatementError(ended);
+  const { held, remainder } = splitter;
+  const [statement = '', second] = splitter.end();
+  if (second) throw secondStatementError(statement);
+  if (held && NON_WHITESPACE.test(remainder)) return normalizeStatement(held.slice(0, -1) + remainder);
+  return statement;
+}
+
+/** A statement that has ended. */
+interface Held {
+  /** The statement without its `;`, and without white space at its ends. */
+  body: string;
+  endsInLineComment: boolean;
+  readonly startLine: number;
+  /** Whether all that was read after the statement is on the line of its `;`. */
+  isOnLine: boolean;
+}
+
+const formatStatement = ({ body, endsInLineComment }: Held): string => `${body}${endsInLineComment ? '\n;' : ';'}`;
+
+const LINE_END = /[\n\r]/;
+
+/**
+ * Finds the end of the comments at the start of a text that start on its first line and end a line. A comment that the next
+ * statement follows on its line belongs to that.
+ */
+function findLineComments(text: string, rules: CommentRules): { end: number; isOnLine: boolean } {
+  let end = 0;
+  for (const token of tokens(text, rules)) {
+    if (token.type === 'comment') {
+      end = token.start + token.text.length;
+      if (token.text.startsWith('--')) return { end, isOnLine: false };
+    } else if (token.type !== 'space') return { end: 0, isOnLine: false };
+    else if (LINE_END.test(token.text)) return { end, isOnLine: false };
+  }
+  return { end, isOnLine: true };
 }
 
 const secondStatementError = (first: string): SplitError =>

@@ -26,7 +26,7 @@ export class StatementScanner {
   #openSegment: UnclosedSegment | undefined;
   #length = 0;
 
-  constructor(rules: CommentRules) {
+  constructor(readonly rules: CommentRules) {
     this.#lexer = new Lexer(rules);
   }
 
