@@ -247,6 +247,57 @@ testWithQuestDB('over Parquet partitions no type is changed, and no column is ad
   t.deepEqual(await execute(server, "SELECT sum(x), count() FROM 'p q'"), [[21, 6]]);
 });
 
+testWithQuestDB(
+  'a partition that becomes Parquet after planning stops the first change that it would break',
+  async t => {
+    const server = await emptyServer();
+    const printTable = (columns: string) =>
+      `CREATE TABLE p (ts TIMESTAMP, ${columns}) TIMESTAMP(ts) PARTITION BY DAY WAL;`;
+    const after = { add: 'x INT, y INT, z INT, w INT', drop: 'x INT', type: 'x LONG, y LONG' };
+    for (const [change, columns] of Object.entries(after)) {
+      await execute(server, printTable('x INT, y INT'));
+      await execute(server, 'INSERT INTO p SELECT timestamp_sequence(0, 20 * 3600000000L), 1, 2 FROM long_sequence(6)');
+      await waitUntilApplied(server, 'p');
+      const run = await shellWithFiles(t, server, { 'after.sql': printTable(columns) });
+      const planned = await run('sqldiff --alter --allow-loss drop:p.y after.sql $DB > plan && cat plan');
+      t.is(planned.code, 0, planned.stderr);
+      t.is(String(planned.stdout).match(/AS all_native FROM table_partitions\('p'\)/g)?.length, 1);
+      t.regex(String(planned.stdout), /-- stops the plan if 'p' has Parquet partitions, /);
+      await execute(server, "ALTER TABLE p CONVERT PARTITION TO PARQUET WHERE ts < '1970-01-03'");
+      await settle(server, 'p');
+      const { code, stderr } = await run('sqlapply --allow-plan $DB < plan');
+      t.is(code, 1, change);
+      t.regex(
+        stderr,
+        /the assertion is not true: 'p' has Parquet partitions \(2\), .*CONVERT PARTITION TO NATIVE/,
+        change,
+      );
+      t.deepEqual(await execute(server, 'SELECT sum(x), sum(y), count() FROM p'), [[6, 12, 6]], change);
+      await execute(server, 'DROP TABLE p');
+    }
+  },
+);
+
+test('no assertion about Parquet is needed from version 10 on, or without partitions', async t => {
+  const count = async (version: string | undefined, unit: string) => {
+    const [before = '', after = ''] = ['x INT', 'x LONG, y INT'].map(
+      columns => `CREATE TABLE p (ts TIMESTAMP, ${columns}) TIMESTAMP(ts) PARTITION BY ${unit};`,
+    );
+    const asked: string[] = [];
+    const askRow = async (query: string) => {
+      if (query.includes('isParquet')) asked.push(query);
+      return [1];
+    };
+    const plan = await planChanges([after], [before], { version });
+    const { omissions } = await planChanges([after], [before], { version, askRow });
+    t.is(omissions.length > 0, asked.length > 0);
+    return [textsOf(plan).filter(text => text.includes('all_native')).length, asked.length];
+  };
+  for (const version of [undefined, '9.0.3', '9.4.4']) t.deepEqual(await count(version, 'DAY'), [1, 1], version);
+  for (const version of ['10.0.0', '10.1']) t.deepEqual(await count(version, 'DAY'), [0, 0], version);
+  t.deepEqual(await count('9.3.4', 'NONE'), [0, 0]);
+});
+
 test('a narrowing always needs a permission, and no plan converts a decimal to an integer', async t => {
   for (const from of TYPES)
     for (const to of TYPES) {

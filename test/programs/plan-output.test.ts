@@ -28,7 +28,7 @@ test('-o NAME.sql is text, -o with another name the stream, and the text is that
   );
   t.regex(
     written.stdout.toString(),
-    /^-- plan for state [0-9a-f]{16}; 3 statements with ALTER, DROP: sqlapply needs --allow-plan\n[^]*\nDROP TABLE 'other';\n\nafter\.sql\nbefore\.sql\nplan\nplan\.sql\n$/,
+    /^-- plan for state [0-9a-f]{16}; 4 statements with ALTER, DROP: sqlapply needs --allow-plan\n[^]*\nDROP TABLE 'other';\n\nafter\.sql\nbefore\.sql\nplan\nplan\.sql\n$/,
   );
   t.like(await run('sqldiff --missing before.sql after.sql -o missing.sql; cat missing.sql'), {
     stdout: Buffer.from('CREATE TABLE other (x INT);\n\n'),
@@ -108,19 +108,20 @@ test('a report and -v show each statement that was sent, with its object; the re
   t.deepEqual(
     lines.map(({ verb, kind, name, result }) => [verb, kind, name, result]),
     [
+      ['SELECT', 'other', '', 'applied'],
       ['ALTER', 'table', 'trades', 'applied'],
       ['ALTER', 'table', 'trades', 'applied'],
       ['CREATE', 'table', 'trades', 'skipped'],
     ],
   );
-  t.regex(lines[1].statement, /ALTER TABLE 'trades' DROP COLUMN fee;$/);
+  t.regex(lines[2].statement, /ALTER TABLE 'trades' DROP COLUMN fee;$/);
   for (const { time } of lines) {
     t.regex(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     t.true(Date.parse(time) >= began - 1000 && Date.parse(time) <= Date.now() + 1000);
   }
   t.regex(
     applied.stderr,
-    /^sqlapply: statement 2 \(ALTER of table 'trades'\): applied\n {2}-- loses column 'fee'\n {2}ALTER TABLE 'trades' DROP COLUMN fee;$/m,
+    /^sqlapply: statement 3 \(ALTER of table 'trades'\): applied\n {2}-- loses column 'fee'\n {2}ALTER TABLE 'trades' DROP COLUMN fee;$/m,
   );
   t.notRegex(applied.stderr, /skipped\n {2}/);
   const dry = await run('sqlapply --dry-run --json $DB after.sql');

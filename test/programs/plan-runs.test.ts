@@ -151,10 +151,10 @@ testWithQuestDB('a plan stops before a statement that depends on what somebody e
   t.is(stopped.code, 1);
   t.regex(
     stopped.stderr,
-    /statement 13 \(REFRESH of materialized view 'hourly'\): somebody else has changed table 'ledger' while the plan was applied: column 'other': none to INT/,
+    /statement 14 \(REFRESH of materialized view 'hourly'\): somebody else has changed table 'ledger' while the plan was applied: column 'other': none to INT/,
   );
   t.regex(stopped.stderr, /view 'hourly' is invalid: rename column operation/);
-  t.regex(stopped.stderr, /12 of 13 applied, 1 rejected; nothing was lost; .*make the plan again with sqldiff --alter/);
+  t.regex(stopped.stderr, /13 of 14 applied, 1 rejected; nothing was lost; .*make the plan again with sqldiff --alter/);
   const again = await run(
     `sqldiff --alter ${RENAMED} --allow-loss drop:ledger.other after.sql $DB | sqlapply --allow all $DB; sqldiff after.sql $DB`,
   );
@@ -174,7 +174,7 @@ testWithQuestDB('the case of a name does not matter for what somebody else has c
   );
   await run('sqldiff --alter after $DB > plan');
   const { stderr } = await run(`sqlapply --allow all ${proxy} < plan`);
-  t.regex(stderr, /statement 2 \(view 'v'\): somebody else has changed table 'Trades' while the plan was applied/);
+  t.regex(stderr, /statement 3 \(view 'v'\): somebody else has changed table 'Trades' while the plan was applied/);
 });
 
 testWithQuestDB('two plans at once: the second one is refused, and the first one is completed', async t => {
@@ -221,5 +221,5 @@ testWithQuestDB('a plan that stops says what nothing undoes', async t => {
     execute(server, 'ALTER TABLE ledger ADD COLUMN other INT'),
   );
   const stopped = await run(`sqlapply --allow all ${proxy} < plan`);
-  t.regex(stopped.stderr, /3 of 4 applied, 1 rejected; nothing undoes statement 2; /);
+  t.regex(stopped.stderr, /4 of 5 applied, 1 rejected; nothing undoes statement 3; /);
 });

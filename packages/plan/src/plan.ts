@@ -138,6 +138,7 @@ function planOnce(
     rows,
     leftovers,
     isEnterprise,
+    version: options.version,
     defaults,
     ignoreOwner,
     keepExtra,

@@ -11,6 +11,8 @@ export interface Task {
   readonly b: Schema;
   readonly requests: Requests;
   readonly isEnterprise: boolean;
+  /** The version of B's server, if it is known. */
+  readonly version: string | undefined;
   readonly defaults: CompareOptions['defaults'];
   /** Whether a different owner is ignored. */
   readonly ignoreOwner: boolean;

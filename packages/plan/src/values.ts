@@ -8,6 +8,7 @@ import {
   type Column,
   findColumn,
   hasNull,
+  isLaterVersion,
   isLossless,
   printAlter,
   printFill,
@@ -47,31 +48,37 @@ export function alterRows(
     draft.omit(change, reason);
     return false;
   }
-  const first = isRetyped ? prepareConversion(name, before, alteration.type, task, draft) : [];
-  return draft.add(change, [...first, statement]);
+  const native = printNativeAssertion(name);
+  const isNativeNeeded =
+    findParquetProblem(table, alteration, task) !== undefined && draft.steps.every(step => step.statement !== native);
+  const conversion = isRetyped ? prepareConversion(name, before, alteration.type) : [];
+  return draft.add(change, [...(isNativeNeeded ? [native] : []), ...conversion, statement]);
 }
 
-/** The assertions that are needed before a conversion, and the statement that keeps what older rows read. */
-function prepareConversion(table: string, { name, type }: Column, to: string, { rows }: Task, draft: Draft): string[] {
-  const native = printNativeAssertion(table);
-  const isKnown = rows.isAsked || draft.steps.some(({ statement }) => statement === native);
+/** The assertion that is needed before a conversion, and the statement that keeps what older rows read. */
+function prepareConversion(table: string, { name, type }: Column, to: string): string[] {
   const misfit = printMisfit(name, type, to);
   return [
-    ...(isKnown ? [] : [native]),
     ...(misfit === undefined ? [] : [printFitAssertion(table, misfit)]),
     ...(!hasNull(type) && hasNull(to) ? [printFill({ table, column: name }, type)] : []),
   ];
 }
 
-/** What 9.3.4 does to a table with Parquet partitions. */
+/** What servers before version 10 do to a table with Parquet partitions. */
 const PARQUET_PROBLEMS: Readonly<Record<string, string>> = {
   type: 'over which a change of a type suspends the table',
   'add column': 'which cannot be read after a column was added',
   'drop column': 'which cannot be read after a column was dropped',
 };
 
-function whyParquetForbids(table: TableDefinition, { change }: Alteration, task: Task): string | undefined {
-  const problem = PARQUET_PROBLEMS[change];
+/** What a change does to Parquet partitions if the table can have some; undefined if it does not harm them. */
+function findParquetProblem({ partitionBy }: TableDefinition, { change }: Alteration, { version }: Task) {
+  const isHarmless = partitionBy === 'NONE' || (version !== undefined && isLaterVersion(version, '9.4.4'));
+  return isHarmless ? undefined : PARQUET_PROBLEMS[change];
+}
+
+function whyParquetForbids(table: TableDefinition, alteration: Alteration, task: Task): string | undefined {
+  const problem = findParquetProblem(table, alteration, task);
   if (problem === undefined) return undefined;
   const name = nameInB(table.name, task);
   const [count] = task.rows.find(printParquetQuestion(name)) ?? [];

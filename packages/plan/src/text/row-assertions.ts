@@ -111,13 +111,15 @@ function isMisfit(condition: string): boolean {
   }
 }
 
+const PARQUET_PROBLEM = 'which ADD COLUMN and DROP COLUMN make unreadable, and over which TYPE suspends it';
+
 /** What such an assertion does, for a comment. */
 export const describeRowsAssertion = ({ assertion, table, column }: RowsAssertion): string =>
   assertion === 'is empty'
     ? `stops the plan if ${column === undefined ? `'${table}' has rows` : `column '${column}' of '${table}' has values`}`
     : assertion === 'all fit'
       ? `stops the plan if '${table}' has values that do not fit into the new type, which would suspend it`
-      : `stops the plan if '${table}' has Parquet partitions, over which a change of a type suspends it`;
+      : `stops the plan if '${table}' has Parquet partitions, ${PARQUET_PROBLEM}`;
 
 /** Why such an assertion is not true, and what to do. @param count the answer to its question */
 export const explainRowsAssertion = ({ assertion, table, column }: RowsAssertion, count: number): string =>
@@ -125,4 +127,4 @@ export const explainRowsAssertion = ({ assertion, table, column }: RowsAssertion
     ? `${column === undefined ? `'${table}' has ${count} ${count === 1 ? 'row' : 'rows'}` : `column '${column}' of '${table}' has ${count} ${count === 1 ? 'value' : 'values'}`}, which would be lost`
     : assertion === 'all fit'
       ? `'${table}': ${describeMisfits(count)}`
-      : `'${table}' has Parquet partitions (${count}), over which a change of a type suspends it; ${convertBack(table)} first`;
+      : `'${table}' has Parquet partitions (${count}), ${PARQUET_PROBLEM}; ${convertBack(table)} first`;
