@@ -315,7 +315,12 @@ test('a schema with a view that is not valid over its own tables is an error, an
       /view 'v': table does not exist/,
     ],
     [[BASE.replace(', x INT', ''), ...through], [BASE, ...through], {}, /view 'w': Invalid column: x$/],
-    [[BASE, broken], [BASE, BASE.replace('TABLE t', 'TABLE gone'), broken], { allowLoss: ['drop:gone'] }, /view 'v': table does not exist/],
+    [
+      [BASE, broken],
+      [BASE, BASE.replace('TABLE t', 'TABLE gone'), broken],
+      { allowLoss: ['drop:gone'] },
+      /view 'v': table does not exist/,
+    ],
   ];
   for (const [after, before, options, message] of cases)
     await t.throwsAsync(() => planChanges(after, before, options), { name: 'UnresolvedViewError', message });

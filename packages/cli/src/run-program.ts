@@ -54,7 +54,8 @@ function reportError(error: unknown, name: string): void {
 function withoutRepetition(text: string, error: unknown): string {
   if (!(error instanceof Error)) return text;
   const { repeated } = error as { repeated?: string };
-  const rest = repeated !== undefined && readsPipe() ? text.replace(repeated, reason => reason.replace(/; .*/s, '')) : text;
+  const rest =
+    repeated !== undefined && readsPipe() ? text.replace(repeated, reason => reason.replace(/; .*/s, '')) : text;
   return withoutRepetition(rest, error.cause);
 }
 

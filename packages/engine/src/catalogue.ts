@@ -64,6 +64,8 @@ export class Catalogue {
   /** Gives new objects, and new columns of tables, their numbers. */
   #identify(object: CatalogueObject): CatalogueObject {
     const { id = this.find(object.name)?.id ?? ++this.#ids } = object;
+    const given = object.kind === 'table' ? (object.columns as StoredColumn[]).map(column => column.id ?? 0) : [];
+    this.#ids = Math.max(this.#ids, id, ...given);
     if (object.kind !== 'table') return { ...object, id };
     const isKnown = (column: StoredColumn): boolean => object.id !== undefined && column.id !== undefined;
     if (object.columns.every(isKnown)) return { ...object, id };

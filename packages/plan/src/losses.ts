@@ -39,8 +39,7 @@ export class AllowedLosses {
    * @throws InvalidSelectionError for a text that is not the name of a loss, or is ambiguous
    */
   constructor(names: readonly string[], findColumns: FindColumns) {
-    for (const name of names)
-      for (const loss of readLosses(name, findColumns)) this.#names.set(lossKey(loss), name);
+    for (const name of names) for (const loss of readLosses(name, findColumns)) this.#names.set(lossKey(loss), name);
   }
 
   /**

@@ -1,7 +1,7 @@
 /*! The form of the changes in a journal. JSON can say anything; the engine relies on these properties and their types. */
-import type { Column, Refresh } from '@sqlpipe/ddl';
+import type { Refresh } from '@sqlpipe/ddl';
 import type { StoragePolicy } from '@sqlpipe/ddl/grammar';
-import type { LiveView, MaterializedView, Principal, Table, Token, View } from '@sqlpipe/engine';
+import type { LiveView, MaterializedView, Principal, StoredColumn, Table, Token, View } from '@sqlpipe/engine';
 import type { Change } from './journal.js';
 
 type Check = (value: unknown) => boolean;
@@ -41,7 +41,8 @@ const isIndex = oneOf(
   form({ type: isText, covered: listOf(isText), capacity: is(undefined) }),
 );
 
-const isColumn = form<Column>({
+const isColumn = form<StoredColumn>({
+  id: optional(isNumber),
   name: isText,
   type: isText,
   cached: isFlag,
@@ -66,6 +67,7 @@ const isRefresh = form<Refresh>({
 });
 
 const common = {
+  id: optional(isNumber),
   name: isText,
   owner: optional(isText),
   columns: listOf(isColumn),
