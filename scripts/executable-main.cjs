@@ -15,4 +15,4 @@ function load(file) {
   return module.exports;
 }
 
-load('sqlpipe/dist/main.js');
+load('sqlpipe/dist/main.js').main();

@@ -4,7 +4,6 @@ import { CONNECTION_FLAGS } from './instance-options.js';
 import type { Program } from './program.js';
 
 const WIDTH = 80;
-const width = (): number => Math.min(WIDTH, process.stdout.columns || WIDTH);
 
 /** The column at which descriptions start. */
 const INDENT = 31;
@@ -47,22 +46,24 @@ export interface HelpFlag extends Flag {
   default?: unknown;
 }
 
-/** Formats the help of a program with these options. */
+/** Formats the help of a program with these options. @param columns the width of the terminal, if there is one */
 export function formatHelp(
   { name, operands, summary, examples }: Pick<Program<unknown>, 'name' | 'operands' | 'summary' | 'examples'>,
   flags: readonly HelpFlag[],
+  columns = WIDTH,
 ): string {
+  const width = Math.min(WIDTH, columns || WIDTH);
   const isConnection = ({ names }: Flag) => names.some(each => CONNECTION_FLAGS.includes(each));
   const own = flags.filter(flag => !isConnection(flag));
   const connection = flags.filter(isConnection);
   return [
     `Usage: ${name} [options] ${operands}`.trimEnd(),
     '',
-    ...summary.split('\n').flatMap(line => (line.length > width() ? wrap(line, width()) : line)),
+    ...summary.split('\n').flatMap(line => (line.length > width ? wrap(line, width) : line)),
     '',
     'Options:',
-    ...own.flatMap(formatFlag),
-    ...(connection.length ? ['', 'Connection options:', ...connection.flatMap(formatFlag)] : []),
+    ...own.flatMap(flag => formatFlag(flag, width)),
+    ...(connection.length ? ['', 'Connection options:', ...connection.flatMap(flag => formatFlag(flag, width))] : []),
     '',
     'Examples:',
     ...examples.flatMap(([line, effect]) => [`  ${line}`, `        ${effect}`]),
@@ -70,12 +71,12 @@ export function formatHelp(
 }
 
 /** `  -o, --output FILE           write this file`, on several lines if it is long. */
-function formatFlag({ names, describe, value, default: given }: HelpFlag): string[] {
+function formatFlag({ names, describe, value, default: given }: HelpFlag, width: number): string[] {
   const [long = '', short] = names.toSorted((a, b) => b.length - a.length);
   const placeholder = Array.isArray(value) && long !== '--completion' ? value.join('|') : (VALUE_NAMES[long] ?? 'FILE');
   const head = `  ${short ? `${short}, ` : '    '}${long}${value ? ` ${placeholder}` : ''}`;
   const hasDefault = typeof given === 'string' || typeof given === 'number';
-  const [first = '', ...rest] = wrap(hasDefault ? `${describe} (default: ${given})` : describe, width() - INDENT);
+  const [first = '', ...rest] = wrap(hasDefault ? `${describe} (default: ${given})` : describe, width - INDENT);
   const below = rest.map(line => ' '.repeat(INDENT) + line);
   if (head.length < INDENT) return [head.padEnd(INDENT) + first, ...below];
   return [head, ' '.repeat(INDENT) + first, ...below];

@@ -9,7 +9,7 @@ export { collectGarbageEarly, limitHeapGrowth } from './limit-heap-growth.js';
 export type { Args, ArgsOf, Program } from './program.js';
 export { type Progress, withProgress } from './progress.js';
 export { formatPropertyLines } from './property-lines.js';
-export { runProgram } from './run-program.js';
+export { createMain, runProgram } from './run-program.js';
 export {
   ALLOW_LOSS_OPTION,
   ANNOTATIONS_OPTION,
@@ -20,3 +20,4 @@ export {
   RENAMED_OPTION,
 } from './stream-options.js';
 export { unifiedDiff } from './unified-diff.js';
+export { type Main, runInProcess, type World } from './world.js';

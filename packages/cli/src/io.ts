@@ -1,13 +1,12 @@
-/*! The process as the programs see it: its input, its output, and its messages for the user. */
-import { fstatSync } from 'node:fs';
+/*! The world as the programs see it: input, output, and messages for the user. */
 import type { Readable, Writable } from 'node:stream';
-import { setTimeout as pause } from 'node:timers/promises';
 import { styleText } from 'node:util';
 import { escapeControls, escapeLines } from '@sqlpipe/text';
 import { UsageError } from './exit.js';
 import { Progress } from './progress.js';
+import type { Output, World } from './world.js';
 
-/** The parts of the process that a program may use. */
+/** The parts of its world that a program may use. */
 export interface Io {
   readonly env: NodeJS.ProcessEnv;
   /** Standard input as data. @throws UsageError if it is a terminal or a folder */
@@ -49,29 +48,38 @@ export interface Verbosity {
   verbose: number;
 }
 
-/** Standard error. That it fails cannot be told there, and is no reason to end: the exit status says how the run went. */
-const stderr = process.stderr.on('error', () => {});
-
-/** Creates the `Io` of this process. `name` is put before each message. */
-export function createProcessIo(name: string, { quiet, verbose }: Verbosity): Io {
+/** Creates the `Io` of a world. `name` is put before each message. */
+export function createIo(
+  name: string,
+  { quiet, verbose }: Verbosity,
+  { env, stdin, stdout, stderr, fstat, catchSignals }: World,
+): Io {
+  /** The visible progress display, if there is one. */
+  let progress: Progress | undefined;
+  const isDumb = env['TERM'] === 'dumb';
+  /** Whether another program reads what this one writes. */
+  const isPiped = (): boolean => {
+    const type = fstat(1);
+    return type.isFIFO() || type.isSocket();
+  };
   const writeMessage = (message: string, color?: Color, below: readonly string[] = []): void => {
-    activeProgress?.clear();
+    progress?.clear();
     const prefix = color ? styleText(color, `${name}:`, { stream: stderr }) : `${name}:`;
     stderr.write(
       `${stderr.isTTY && !isDumb ? CLEAR_LINE : ''}${prefix} ${[escapeLines(message), ...below].join('\n')}\n`,
     );
   };
   return {
-    env: process.env,
+    env,
     stdin() {
-      if (process.stdin.isTTY) throw new UsageError('standard input is a terminal; it must be a pipe or a file');
-      if (fstatSync(0).isDirectory())
-        throw new UsageError('standard input is a directory; it must be a pipe or a file');
-      return process.stdin;
+      const input = stdin();
+      if (input.isTTY) throw new UsageError('standard input is a terminal; it must be a pipe or a file');
+      if (fstat(0).isDirectory()) throw new UsageError('standard input is a directory; it must be a pipe or a file');
+      return input;
     },
-    stdout: process.stdout,
-    colors: process.stdout.isTTY === true && process.stdout.hasColors(),
-    errorColors: stderr.isTTY === true && stderr.hasColors(),
+    stdout,
+    colors: hasColors(stdout),
+    errorColors: hasColors(stderr),
     error: (message, below) => writeMessage(message, 'red', below),
     warn: message => {
       if (!quiet) writeMessage(escapeControls(message), 'yellow');
@@ -87,63 +95,28 @@ export function createProcessIo(name: string, { quiet, verbose }: Verbosity): Io
     },
     logRequest: verbose > 1 && !quiet ? message => writeMessage(escapeControls(message)) : undefined,
     progress() {
-      if (!quiet && stderr.isTTY && !isDumb && !isPiped()) activeProgress = new Progress(name, stderr);
-      return activeProgress;
+      if (!quiet && stderr.isTTY && !isDumb && !isPiped()) progress = new Progress(name, stderr);
+      return progress;
     },
     print: text =>
       new Promise((resolve, reject) => {
-        activeProgress?.clear();
-        process.stdout.write(text, error => (error ? reject(error) : resolve()));
+        progress?.clear();
+        stdout.write(text, error => (error ? reject(error) : resolve()));
       }),
     async promptSecret(question) {
       const { promptSecret } = await import('./prompt-secret.js'); // loaded late, because few runs prompt
       return promptSecret(`${name}: ${escapeControls(question)}`);
     },
     get interrupted() {
-      interruption ??= createInterruption();
-      return interruption.signal;
+      return catchSignals();
     },
   };
 }
 
-/** The visible progress display, if there is one. */
-let activeProgress: Progress | undefined;
+const hasColors = (stream: Output): boolean => stream.isTTY === true && stream.hasColors?.() === true;
 
 /** Colors of the terminal's palette, which are readable on dark and on light backgrounds. */
 type Color = 'red' | 'yellow';
 
 /** Moves to the start of the line and erases the progress bar of another program in the pipe. */
 const CLEAR_LINE = '\r\x1b[K';
-
-const isDumb = process.env['TERM'] === 'dumb';
-
-/** Whether another program reads what this one writes. */
-function isPiped(): boolean {
-  const stdout = fstatSync(1);
-  return stdout.isFIFO() || stdout.isSocket();
-}
-
-let interruption: AbortController | undefined;
-
-/** The name of the signal that interrupted the program, if there was one. */
-export const interruptSignal = (): NodeJS.Signals | undefined =>
-  interruption?.signal.reason as NodeJS.Signals | undefined;
-
-/** Milliseconds by which a signal may arrive later than the end of the input. */
-const SIGNAL_DELAY = 100;
-
-/**
- * Waits for a signal that may be about to arrive. ^C ends all programs of a pipeline, and one of them can find its input
- * incomplete before its own signal arrives. A program that catches no signal need not wait.
- */
-export async function waitForPendingSignal(): Promise<void> {
-  if (interruption && !interruption.signal.aborted)
-    await pause(SIGNAL_DELAY, undefined, { signal: interruption.signal }).catch(() => {});
-}
-
-/** The first signal requests the program to end; a second signal kills it. */
-function createInterruption(): AbortController {
-  const controller = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => controller.abort(signal));
-  return controller;
-}

@@ -11,6 +11,7 @@ import { UsageError } from './exit.js';
 import { formatHelp, type HelpFlag } from './help.js';
 import type { Verbosity } from './io.js';
 import type { Args, Program } from './program.js';
+import type { World } from './world.js';
 
 /** The version of the package, inserted by the bundler. */
 declare const VERSION: string;
@@ -20,17 +21,18 @@ export type Parsed<Options> = Verbosity &
   ({ args: Args<Options>; output?: undefined } | { args?: undefined; output: string });
 
 /**
- * Parses the words of a command line.
+ * Parses the arguments of a program.
  * @throws UsageError for an unknown option, a missing or surplus operand, or a value of the wrong type
  */
-export function parseCommandLine<Options>(program: Program<Options>, words: string[]): Parsed<Options> {
+export function parseCommandLine<Options>(program: Program<Options>, world: World): Parsed<Options> {
+  const words = [...world.args];
   const cli = declareAllOptions(program);
   let parsed: Parsed<Options> | undefined;
   checkNames(words, cli);
   cli.parse(words, {}, (error, values) => {
     if (error) throw new UsageError(explainParseError(error.message, cli));
     const verbosity = { quiet: values['quiet'] === true, verbose: Number(values['verbose'] ?? 0) };
-    const output = printInstead(program, cli, values);
+    const output = printInstead(program, cli, values, world);
     if (output !== undefined) parsed = { ...verbosity, output };
     else {
       const usage = program.standaloneOption && values[program.standaloneOption] ? '' : program.operands;
@@ -46,11 +48,12 @@ function printInstead<Options>(
   program: Program<Options>,
   cli: Argv<Options>,
   { help, version, completion }: Readonly<Record<string, unknown>>,
+  { env, stdout }: World,
 ): string | undefined {
   const { name } = program;
-  if (help) return `${formatHelp(program, helpFlagsOf(cli))}\n`;
+  if (help) return `${formatHelp(program, helpFlagsOf(cli), stdout.columns)}\n`;
   if (version) return `${name.startsWith('sqlpipe') ? 'sqlpipe' : `${name} (sqlpipe)`} ${VERSION}\n`;
-  return completion === undefined ? undefined : printCompletion(program, cli, String(completion));
+  return completion === undefined ? undefined : printCompletion(program, cli, String(completion), env);
 }
 
 /**
@@ -164,9 +167,14 @@ function checkOperands(operands: string[], usage: string): string[] {
 }
 
 /** The completion script for a shell; by default for the user's shell. @throws UsageError for an unknown shell */
-function printCompletion<Options>(program: Program<Options>, cli: Argv<Options>, shell: string): string {
+function printCompletion<Options>(
+  program: Program<Options>,
+  cli: Argv<Options>,
+  shell: string,
+  env: NodeJS.ProcessEnv,
+): string {
   const { name, operandTypes = [], values = {}, completions = COMPLETIONS } = program;
-  const own = basename(process.env['SHELL'] ?? '');
+  const own = basename(env['SHELL'] ?? '');
   const wanted = shell || (completions[own] ? own : 'bash');
   const script = Object.hasOwn(completions, wanted) ? completions[wanted] : undefined;
   if (!script)

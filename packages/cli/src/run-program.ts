@@ -1,67 +1,88 @@
-/*! Handles what is the same for every program: streams, errors and the exit status of the process. */
-import { fstatSync } from 'node:fs';
+/*! Handles what is the same for every program: streams, errors and the exit status. */
+
+import { setTimeout as pause } from 'node:timers/promises';
 import { escapeControls, formatError } from '@sqlpipe/text';
 import { Exit, exitStatus } from './exit.js';
-import { createProcessIo, interruptSignal, waitForPendingSignal } from './io.js';
+import { createIo } from './io.js';
 import { parseCommandLine } from './parse-command-line.js';
 import type { Program } from './program.js';
+import { type Main, runInProcess, signalStatus, type World } from './world.js';
 
-/** Runs a program with the arguments and streams of this process, and sets the exit status. Never throws. */
-export function runProgram<Options>(program: Program<Options>): void {
-  void run(program);
-}
+/** Makes a function of a program. */
+export const createMain =
+  <Options>(program: Program<Options>): Main =>
+  world =>
+    world ? runProgram(program, world) : runInProcess(process => runProgram(program, process));
 
-async function run<Options>(program: Program<Options>): Promise<void> {
-  process.noDeprecation = true; // deprecations in a library do not concern users
+/** Runs a program with the arguments and streams of a world. Resolves to the exit status; never throws. */
+export async function runProgram<Options>(program: Program<Options>, world: World): Promise<number> {
+  const { stdout, stderr } = world;
   // The reader of stdout closed the pipe: this needs no message. Only an EPIPE of stdout itself counts, because the socket
   // of a server can fail with EPIPE too.
   let pipeError: unknown;
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') pipeError = error;
   });
-  const fail = (error: unknown): void => {
-    if (error === pipeError) process.exitCode = 141;
-    else reportError(error, program.name);
+  // That standard error fails cannot be told there, and is no reason to end: the exit status says how the run went.
+  stderr.on('error', () => {});
+  let signal: AbortSignal | undefined;
+  const catchSignals = (): AbortSignal => {
+    signal ??= world.catchSignals();
+    return signal;
   };
-  process.on('uncaughtException', fail);
-  process.exitCode = Exit.bug; // remains if the program stops before it sets another one
+  const createRunIo = (verbosity: Parameters<typeof createIo>[1]) =>
+    createIo(program.name, verbosity, { ...world, catchSignals });
+  let io = createRunIo({ quiet: true, verbose: 0 });
+  const fail = (error: unknown): number => {
+    if (error === pipeError) return signalStatus('SIGPIPE');
+    const status = exitStatus(error);
+    io.error(formatFailure(error, status, program.name, world));
+    return status;
+  };
+  world.onUncaught(fail);
   try {
-    const parsed = parseCommandLine(program, process.argv.slice(2));
-    const io = createProcessIo(program.name, parsed);
+    const parsed = parseCommandLine(program, world);
+    io = createRunIo(parsed);
     if (parsed.output !== undefined) await io.print(parsed.output);
-    process.exitCode = parsed.args ? await program.run(parsed.args, io) : Exit.ok;
+    const status = parsed.args ? await program.run(parsed.args, io) : Exit.ok;
+    return signal?.aborted ? signalStatus(signal.reason) : status;
   } catch (error) {
-    if (exitStatus(error) === Exit.damaged) await waitForPendingSignal();
-    if (!interruptSignal()) fail(error);
+    if (signal && exitStatus(error) === Exit.damaged) await waitForPendingSignal(signal);
+    return signal?.aborted ? signalStatus(signal.reason) : fail(error);
   }
-  const signal = interruptSignal();
-  if (signal) process.kill(process.pid, signal);
 }
 
-function reportError(error: unknown, name: string): void {
-  process.exitCode = exitStatus(error);
+/** Milliseconds by which a signal may arrive later than the end of the input. */
+const SIGNAL_DELAY = 100;
+
+/**
+ * Waits for a signal that may be about to arrive. ^C ends all programs of a pipeline, and one of them can find its input
+ * incomplete before its own signal arrives. A program that catches no signal need not wait.
+ */
+async function waitForPendingSignal(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await pause(SIGNAL_DELAY, undefined, { signal }).catch(() => {});
+}
+
+function formatFailure(error: unknown, status: number, name: string, world: World): string {
   const hint =
-    { [Exit.usage]: `\nTry '${name} --help'.`, [Exit.bug]: '\nThis is a bug; please report it.' }[process.exitCode] ??
-    '';
-  const text = withoutRepetition(formatError(error), error);
+    { [Exit.usage]: `\nTry '${name} --help'.`, [Exit.bug]: '\nThis is a bug; please report it.' }[status] ?? '';
+  const text = withoutRepetition(formatError(error), error, world);
   // A usage error of yargs has several lines. In any other message a line end can only come from a name; printed as it is, it
   // could fake a second message.
-  const safe = process.exitCode === Exit.usage ? text : escapeControls(text);
-  createProcessIo(name, { quiet: true, verbose: 0 }).error(safe + hint);
+  return (status === Exit.usage ? text : escapeControls(text)) + hint;
 }
 
 /** In a pipe, the program that failed first prints what to do: the programs after it name only the reason. */
-function withoutRepetition(text: string, error: unknown): string {
+function withoutRepetition(text: string, error: unknown, world: World): string {
   if (!(error instanceof Error)) return text;
-  const { repeated } = error as { repeated?: string };
-  const rest =
-    repeated !== undefined && readsPipe() ? text.replace(repeated, reason => reason.replace(/; .*/s, '')) : text;
-  return withoutRepetition(rest, error.cause);
+  const { repeated = '' } = error as { repeated?: string };
+  const rest = repeated && readsPipe(world) ? text.replace(repeated, reason => reason.replace(/; .*/s, '')) : text;
+  return withoutRepetition(rest, error.cause, world);
 }
 
-function readsPipe(): boolean {
+function readsPipe({ fstat }: World): boolean {
   try {
-    return fstatSync(0).isFIFO();
+    return fstat(0).isFIFO();
   } catch {
     return false; // standard input is closed
   }

@@ -1,7 +1,8 @@
-import { runProgram } from '@sqlpipe/cli';
+import { createMain } from '@sqlpipe/cli';
 import { declareOptions } from './options.js';
 
-runProgram({
+/** The program. */
+export const main = createMain({
   name: 'sqlapply',
   operands: '<instance> [file..]',
   operandTypes: ['instances', 'files'],

@@ -1,8 +1,9 @@
-import { runProgram } from '@sqlpipe/cli';
+import { createMain } from '@sqlpipe/cli';
 import { CATEGORIES } from '@sqlpipe/schema';
 import { declareOptions } from './options.js';
 
-runProgram({
+/** The program. */
+export const main = createMain({
   name: 'sqldump',
   operands: '<instance> [name..]',
   operandTypes: ['instances'],

@@ -1,12 +1,13 @@
 import { pipeline } from 'node:stream/promises';
-import { Exit, maxRecordOption, runProgram, UsageError } from '@sqlpipe/cli';
+import { createMain, Exit, maxRecordOption, UsageError } from '@sqlpipe/cli';
 import { createCommitWriter, decodeRecords, encodeRecords, MAX_RECORD } from '@sqlpipe/records';
 import { createMatcher, type Entry } from '@sqlpipe/schema';
 import { KINDS } from '@sqlpipe/sql';
 import { formatJsonLine, formatListLine, printCount, printLines } from './listing.js';
 import { selectStatements } from './select-statements.js';
 
-runProgram({
+/** The program. */
+export const main = createMain({
   name: 'sqlgrep',
   operands: '[pattern..]',
   summary: 'Selects statements of a stream by the kind and name of the object that they create.',

@@ -1,7 +1,8 @@
-import { maxRecordOption, runProgram } from '@sqlpipe/cli';
+import { createMain, maxRecordOption } from '@sqlpipe/cli';
 import { MAX_RECORD } from '@sqlpipe/records';
 
-runProgram({
+/** The program. */
+export const main = createMain({
   name: 'sqljoin',
   operands: '',
   summary:

@@ -1,10 +1,11 @@
 /*! `sqlpipe check`: whether an instance can be dumped, and whether a schema can be replayed on it. */
-import { addInstanceOptions, Exit, printSettings, runProgram } from '@sqlpipe/cli';
+import { addInstanceOptions, createMain, Exit, printSettings } from '@sqlpipe/cli';
 import { dump, inspect, resolveInstance } from '@sqlpipe/instance';
 import { escapeControls } from '@sqlpipe/text';
 import { findOtherSqldiff } from './other-sqldiff.js';
 
-runProgram({
+/** The program. */
+export const main = createMain({
   name: 'sqlpipe check',
   operands: '<instance>',
   operandTypes: ['instances'],

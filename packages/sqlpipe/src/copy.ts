@@ -1,9 +1,10 @@
 /*! `sqlpipe copy`: sqldump and sqlapply in one process. */
-import { runProgram } from '@sqlpipe/cli';
+import { createMain } from '@sqlpipe/cli';
 import { CATEGORIES } from '@sqlpipe/schema';
 import { declareOptions } from './copy-options.js';
 
-runProgram({
+/** The program. */
+export const main = createMain({
   name: 'sqlpipe copy',
   operands: '<source> <target>',
   operandTypes: ['instances'],

@@ -1,2 +1,4 @@
-/** Programs have no exports: loading one runs it on the arguments of the process. */
-declare module '@sqlpipe/sql*';
+/** The programs, as functions. */
+declare module '@sqlpipe/sql*' {
+  export const main: import('@sqlpipe/cli').Main;
+}

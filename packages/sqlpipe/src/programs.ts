@@ -1,4 +1,5 @@
 /*! The programs, each by its own name and as a command of sqlpipe; only this file imports them. */
+import type { Main } from '@sqlpipe/cli';
 
 /** A program of the family. */
 export interface ProgramEntry {
@@ -8,8 +9,8 @@ export interface ProgramEntry {
   name: string;
   /** What the program does, in the words of its man page. */
   summary: string;
-  /** Loads the program. That runs it on the arguments of this process. */
-  run(): Promise<unknown>;
+  /** Loads the program. */
+  load(): Promise<{ readonly main: Main }>;
 }
 
 /** The programs that are also installed under their own name. */
@@ -18,55 +19,55 @@ export const PROGRAMS: readonly ProgramEntry[] = [
     command: 'dump',
     name: 'sqldump',
     summary: 'write the schema of a database instance as a stream of statements',
-    run: () => import('@sqlpipe/sqldump'),
+    load: () => import('@sqlpipe/sqldump'),
   },
   {
     command: 'split',
     name: 'sqlsplit',
     summary: 'turn .sql text or a folder of files into a stream of statements',
-    run: () => import('@sqlpipe/sqlsplit'),
+    load: () => import('@sqlpipe/sqlsplit'),
   },
   {
     command: 'join',
     name: 'sqljoin',
     summary: 'turn a stream of statements into .sql text or a folder of files',
-    run: () => import('@sqlpipe/sqljoin'),
+    load: () => import('@sqlpipe/sqljoin'),
   },
   {
     command: 'apply',
     name: 'sqlapply',
     summary: 'apply statements to a database instance',
-    run: () => import('@sqlpipe/sqlapply'),
+    load: () => import('@sqlpipe/sqlapply'),
   },
   {
     command: 'diff',
     name: 'sqldiff',
     summary: 'compare two schemas object by object',
-    run: () => import('@sqlpipe/sqldiff'),
+    load: () => import('@sqlpipe/sqldiff'),
   },
   {
     command: 'grep',
     name: 'sqlgrep',
     summary: 'select statements of a stream by kind and name',
-    run: () => import('@sqlpipe/sqlgrep'),
+    load: () => import('@sqlpipe/sqlgrep'),
   },
   {
     command: 'sort',
     name: 'sqlsort',
     summary: 'sort a stream of statements in dependency order, or draw it',
-    run: () => import('@sqlpipe/sqlsort'),
+    load: () => import('@sqlpipe/sqlsort'),
   },
   {
     command: 'tr',
     name: 'sqltr',
     summary: 'translate a schema to other names, owners, editions or versions',
-    run: () => import('@sqlpipe/sqltr'),
+    load: () => import('@sqlpipe/sqltr'),
   },
   {
     command: 'serve',
     name: 'sqlserve',
     summary: 'run a QuestDB-compatible test server that stores schema only',
-    run: () => import('@sqlpipe/sqlserve'),
+    load: () => import('@sqlpipe/sqlserve'),
   },
 ];
 

@@ -1,8 +1,9 @@
 /*! sqlserve: a QuestDB-compatible server for demos, tests and CI without a database. */
-import { runProgram } from '@sqlpipe/cli';
+import { createMain } from '@sqlpipe/cli';
 import { DEFAULT_REQUEST_LIMIT } from '@sqlpipe/server';
 
-runProgram({
+/** The program. */
+export const main = createMain({
   name: 'sqlserve',
   operands: '',
   summary: 'A QuestDB-compatible test server. It stores schema only, no rows.',

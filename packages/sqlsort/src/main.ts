@@ -1,7 +1,8 @@
-import { maxRecordOption, runProgram, UsageError } from '@sqlpipe/cli';
+import { createMain, maxRecordOption, UsageError } from '@sqlpipe/cli';
 import { MAX_RECORD } from '@sqlpipe/records';
 
-runProgram({
+/** The program. */
+export const main = createMain({
   name: 'sqlsort',
   operands: '',
   summary: 'Sorts a statement stream in dependency order, in which it can be applied, or draws its dependencies.',

@@ -1,10 +1,11 @@
-import { maxRecordOption, runProgram } from '@sqlpipe/cli';
+import { createMain, maxRecordOption } from '@sqlpipe/cli';
 import { MAX_RECORD } from '@sqlpipe/records';
 
 /** An option that can be given more than once. */
 const SEVERAL = { type: 'string', array: true, requiresArg: true } as const;
 
-runProgram({
+/** The program. */
+export const main = createMain({
   name: 'sqltr',
   operands: '',
   summary: 'Translates a schema to other names, owners, editions or versions.',

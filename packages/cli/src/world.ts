@@ -1,0 +1,63 @@
+/*! What a program runs in: this process, or what its caller gives it instead. */
+import { fstatSync, type Stats } from 'node:fs';
+import { constants } from 'node:os';
+import type { Readable, Writable } from 'node:stream';
+import { Exit } from './exit.js';
+
+/** The arguments, the environment, the streams and the signals of a program. Paths are relative to the directory of the process. */
+export interface World {
+  /** The arguments, without the name of the program. */
+  readonly args: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  /** Standard input; opened when it is called. */
+  stdin(): Readable & { isTTY?: boolean };
+  readonly stdout: Output;
+  readonly stderr: Output;
+  /** What standard input (0) or standard output (1) is. @throws an error of the system if it is closed */
+  fstat(stream: 0 | 1): Pick<Stats, 'isFIFO' | 'isSocket' | 'isDirectory'>;
+  /** Catches the signals that ask a program to end; the returned signal is aborted with the name of the first of them. */
+  catchSignals(): AbortSignal;
+  /** Passes errors that nothing caught to a function, which reports them and returns the exit status. */
+  onUncaught(report: (error: unknown) => number): void;
+}
+
+/** A stream that may be a terminal. */
+export type Output = Writable & { isTTY?: boolean; columns?: number; hasColors?(): boolean };
+
+/** A program as a function. Resolves to the exit status. Without a world it runs in this process, and sets its exit status. */
+export type Main = (world?: World) => Promise<number>;
+
+/** Runs a program with what this process has. A program that a signal ended ends the process by that signal. */
+export async function runInProcess(run: (world: World) => Promise<number>): Promise<number> {
+  process.noDeprecation = true; // deprecations in a library do not concern users
+  process.exitCode = Exit.bug; // remains if the program stops before it sets another one
+  let interruption: AbortController | undefined;
+  process.exitCode = await run({
+    args: process.argv.slice(2),
+    env: process.env,
+    stdin: () => process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    fstat: fstatSync,
+    catchSignals() {
+      interruption ??= createInterruption();
+      return interruption.signal;
+    },
+    onUncaught: report =>
+      process.on('uncaughtException', error => {
+        process.exitCode = report(error);
+      }),
+  });
+  if (interruption?.signal.aborted) process.kill(process.pid, interruption.signal.reason);
+  return process.exitCode;
+}
+
+/** The first signal requests the program to end; a second signal kills it. */
+function createInterruption(): AbortController {
+  const controller = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => controller.abort(signal));
+  return controller;
+}
+
+/** The exit status that a shell gives to a program that a signal ended. */
+export const signalStatus = (signal: NodeJS.Signals): number => 128 + constants.signals[signal];
