@@ -22,6 +22,8 @@ for (const { path, contents } of outputFiles) {
   writeFileSync(path, contents);
 }
 
+const { openPool } = await import('./.cache/compiled/test/support/questdb-pool.js');
+
 /** The files that take longest begin first, so that none of them is alone at the end. */
 const SLOWEST = [
   'faults',
@@ -62,6 +64,7 @@ export default {
     // Node reads these certificates at every start, which takes longer than the rest of its start.
     NODE_EXTRA_CA_CERTS: '',
     EXTRA_CA_CERTS: process.env.NODE_EXTRA_CA_CERTS ?? '',
+    QUESTDB_POOL: String(await openPool()),
   },
   timeout: '3m',
 };

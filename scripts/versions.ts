@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process';
 import { publish } from '../bench/record.js';
 import { CORPUS } from '../test/support/corpus.js';
 import { openScope } from '../test/support/open-scope.js';
-import { type Server, startServer } from '../test/support/server.js';
+import { type Server, type ServerProcess, startServer } from '../test/support/server.js';
 import { shell } from '../test/support/shell.js';
 import { type Cells, check, STEPS } from './versions/check.js';
 import { SAMPLE } from './versions/sample.js';
@@ -20,7 +20,7 @@ const DOCUMENT = 'docs/COMPATIBILITY.md';
 const SCRIPT = ['--import=tsx', 'scripts/questdb.ts'];
 
 const scope = openScope();
-const start = (version: string): Promise<Server> =>
+const start = (version: string): Promise<ServerProcess> =>
   startServer(scope, process.execPath, SCRIPT, { QUESTDB_VERSION: version });
 
 /** Undefined if the version cannot be fetched. */

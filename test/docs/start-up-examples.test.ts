@@ -12,10 +12,11 @@ import type { ExecutionContext } from 'ava';
 import { parse, parseAllDocuments } from 'yaml';
 import { freshFolder } from '../support/folder.js';
 import { freePort } from '../support/ports.js';
-import { DATA, startQuestDBIn, testWithQuestDB } from '../support/questdb.js';
+import { startQuestDBIn, testWithQuestDB } from '../support/questdb.js';
+import { DATA } from '../support/questdb-pool.js';
 import { recordingProxy } from '../support/recording-proxy.js';
 import { fileScope } from '../support/scope.js';
-import type { Server } from '../support/server.js';
+import type { ServerProcess } from '../support/server.js';
 import { shell, withoutStatements } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { testWithStrace } from '../support/strace.js';
@@ -23,7 +24,7 @@ import { test } from '../support/test.js';
 import { waitUntil } from '../support/wait-until.js';
 
 const file = fileScope();
-let server: Server;
+let server: ServerProcess;
 test.before(async () => {
   server = await startSqlserve(file);
 });

@@ -3,7 +3,7 @@ import { isCleanTable, repair } from '@sqlpipe/ddl';
 import { foldCase, identify, normalizeStatement } from '@sqlpipe/sql';
 import fc from 'fast-check';
 import { cases } from '../cases/cases.js';
-import { startQuestDB, testWithQuestDB } from '../support/questdb.js';
+import { borrowQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
 import { test } from '../support/test.js';
@@ -144,7 +144,7 @@ async function execute(sql: string): Promise<void> {
 }
 
 testWithQuestDB('repair: repaired output of a real server with unusual names recreates the same table', async t => {
-  server ??= startQuestDB(scope);
+  server ??= borrowQuestDB(scope);
   await fc.assert(
     fc.asyncProperty(columns, async table => {
       await execute('DROP TABLE IF EXISTS t');
@@ -160,7 +160,7 @@ testWithQuestDB('repair: repaired output of a real server with unusual names rec
 });
 
 testWithQuestDB('repair: a table with an array of undefined type is recreated', async t => {
-  server ??= startQuestDB(scope);
+  server ??= borrowQuestDB(scope);
   await execute('CREATE TABLE "in" AS (SELECT ARRAY[] AS "order", 1::SYMBOL s, NULL::BINARY b FROM long_sequence(0))');
   const was = await showCreate('TABLE', 'in');
   await execute('DROP TABLE "in"');
@@ -169,7 +169,7 @@ testWithQuestDB('repair: a table with an array of undefined type is recreated', 
 });
 
 testWithQuestDB('repair: a view stays the same if it is recreated repeatedly', async t => {
-  server ??= startQuestDB(scope);
+  server ??= borrowQuestDB(scope);
   await execute('CREATE TABLE b (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY');
   for (const [kind, sql] of [
     ['VIEW', 'CREATE VIEW v AS (\n\n  SELECT x FROM b -- done\n\n)'],

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import { setUp } from '../support/principals.js';
-import { startQuestDB, testWithQuestDB } from '../support/questdb.js';
+import { borrowQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { type Instead, recordingProxy } from '../support/recording-proxy.js';
 import { shell } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
@@ -272,7 +272,7 @@ test('live views that the statement leaves out are added before the rights', asy
 const DUMPS = Number(process.env.DUMPS_WHILE_CHANGING ?? 10);
 
 testWithQuestDB('while tables are created and dropped, a dump has what lasts, and names what it lacks', async t => {
-  const questdb = await startQuestDB(t);
+  const questdb = await borrowQuestDB(t);
   const lasting = new Set<string>();
   const keep = async (name: string, query: string) => {
     t.is((await questdb.execute(`CREATE ${query}`)).error, undefined);

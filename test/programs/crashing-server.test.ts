@@ -8,10 +8,11 @@ import type { ExecutionContext } from 'ava';
 import { startFailingTarget } from '../faults/run.js';
 import type { TargetFault } from '../faults/targets.js';
 import { freshFolder } from '../support/folder.js';
-import { DATA, startQuestDBIn, testWithQuestDB } from '../support/questdb.js';
+import { startQuestDBIn, testWithQuestDB } from '../support/questdb.js';
+import { DATA } from '../support/questdb-pool.js';
 import { fileScope } from '../support/scope.js';
 import { random, SEED } from '../support/seed.js';
-import type { Server } from '../support/server.js';
+import type { ServerProcess } from '../support/server.js';
 import { shell, withoutStatements } from '../support/shell.js';
 import { test } from '../support/test.js';
 
@@ -30,11 +31,11 @@ const PLACES = [13, 5, 0, SCHEMA.length - 1, 21];
 const places = PLACES.slice(0, ROUNDS);
 
 const scope = fileScope();
-let server: Server | undefined;
+let server: ServerProcess | undefined;
 let folder: string | undefined;
 
 /** The one server of this file; if it is not running, starts it again on its folder. */
-async function ensureServer(): Promise<Server> {
+async function ensureServer(): Promise<ServerProcess> {
   folder ??= await freshFolder(scope, DATA);
   server ??= await startQuestDBIn(scope, folder);
   return server;

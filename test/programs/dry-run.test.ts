@@ -6,7 +6,7 @@
 import type { ExecutionContext } from 'ava';
 import { type Comparison, type DryRuns, formatDifference, makeTarget, openDryRuns } from '../support/dry-runs.js';
 import { compareOnSqlserve } from '../support/enterprise-streams.js';
-import { startQuestDB, testWithQuestDB } from '../support/questdb.js';
+import { borrowQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { recordedStream } from '../support/recorded-streams.js';
 import { fileScope } from '../support/scope.js';
 import { startSqlserve } from '../support/sqlserve.js';
@@ -34,7 +34,7 @@ function check(t: ExecutionContext, { stream, differences, status, isSameStatus,
 
 testWithQuestDB('generated and recorded streams on a real QuestDB', async t => {
   t.log(`seeds ${SEED} to ${SEED + STREAMS - 1}`);
-  const server = await startQuestDB(file);
+  const server = await borrowQuestDB(file);
   for (const seed of SEEDS)
     for (const stream of [statementStream(seed), recordedStream(seed)])
       if (stream) {

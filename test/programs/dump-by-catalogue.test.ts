@@ -1,12 +1,12 @@
 /*! The dump of a server without SHOW CREATE DATABASE: what may have changed while it was read is read again, and nothing else. */
 import type { ExecutionContext } from 'ava';
-import { startQuestDB, testWithQuestDB } from '../support/questdb.js';
+import { borrowQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { recordingProxy } from '../support/recording-proxy.js';
 import { fileScope } from '../support/scope.js';
 import { shell } from '../support/shell.js';
 
 const file = fileScope();
-const server = startQuestDB(file);
+const server = borrowQuestDB(file);
 
 const LOGGED = 'TIMESTAMP(ts) PARTITION BY DAY WAL';
 const OBJECTS = [

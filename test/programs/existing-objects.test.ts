@@ -1,6 +1,6 @@
 /*! How sqlapply handles existing objects on a real server: they are compared, and created objects are read back. */
 
-import { startQuestDB, testWithQuestDB } from '../support/questdb.js';
+import { borrowQuestDB, startQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
 import { shell, withoutStatements } from '../support/shell.js';
@@ -19,7 +19,7 @@ async function shellWithStream(t: Parameters<typeof shell>[0], url: string, ...s
 }
 
 testWithQuestDB('identical existing objects are skipped, so a rerun resumes a failed run', async t => {
-  target = await startQuestDB(scope);
+  target = await borrowQuestDB(scope);
   const run = await shellWithStream(t, target.url, TABLE, 'CREATE VIEW broken AS (select nope from t)', VIEW);
   const first = await run('sqlapply --report r $DST < stream; s=$?; cat r; exit $s');
   t.is(first.code, 1);

@@ -4,7 +4,7 @@
  */
 import { checkHistory } from '../support/history.js';
 import { historyPair } from '../support/history-pairs.js';
-import { startQuestDB, testWithQuestDB } from '../support/questdb.js';
+import { borrowQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { SEED } from '../support/seed.js';
 import { shell } from '../support/shell.js';
 
@@ -15,7 +15,7 @@ testWithQuestDB(
   `random pairs of the seeds ${SEEDS.join(', ')}: no plan loses or breaks what was not allowed`,
   async t => {
     t.timeout(SEEDS.length * 60_000);
-    const server = await startQuestDB(t);
+    const server = await borrowQuestDB(t);
     const run = await shell(t);
     for (const seed of SEEDS) {
       const pair = historyPair(seed);

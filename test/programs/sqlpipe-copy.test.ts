@@ -8,7 +8,7 @@ import type { ExecutionContext } from 'ava';
 import { chunk, head, reply, rowsBody, startFaultyServer } from '../faults/faulty-server.js';
 import { type SourceFault, sourceFaults, startSource } from '../faults/sources.js';
 import { freshFolder } from '../support/folder.js';
-import { startQuestDB, testWithQuestDB } from '../support/questdb.js';
+import { borrowQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { recordingProxy } from '../support/recording-proxy.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
@@ -353,7 +353,7 @@ function promiseOf<T>() {
 testWithQuestDB(
   'QuestDB to QuestDB: the target has the schema of the source, and a second copy changes nothing',
   async t => {
-    const [from, to] = await Promise.all([startQuestDB(t), startQuestDB(t)]);
+    const [from, to] = await Promise.all([borrowQuestDB(t), borrowQuestDB(t)]);
     for (const statement of SCHEMA) await from.execute(statement);
     const run = await shell(t, { SRC: from.url, DST: to.url });
     t.like(await run(COPY('')), { code: 0, stderr: '' });

@@ -1,10 +1,10 @@
 /*! Symbol capacities: a requested one is a part of the schema, one that the server raised by itself is not. */
-import { startQuestDB, testWithQuestDB } from '../support/questdb.js';
+import { borrowQuestDB, startQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { recordingProxy } from '../support/recording-proxy.js';
 import { fileScope } from '../support/scope.js';
 import { shell, withoutStatements } from '../support/shell.js';
 
-const server = startQuestDB(fileScope());
+const server = borrowQuestDB(fileScope());
 
 const TABLES = [
   'CREATE TABLE requested (ts TIMESTAMP, "order" SYMBOL CAPACITY 65536 NOCACHE INDEX CAPACITY 64, "a b" SYMBOL CAPACITY 1000, s SYMBOL) TIMESTAMP(ts) PARTITION BY DAY',

@@ -143,7 +143,6 @@ const PRINTED: [statement: string, differs: boolean][] = [
 questdb.test(
   'QuestDB: omitted properties are filled in from the defaults of the target, except in printed statements',
   async t => {
-    await (await servers.get(questdb))?.end();
     const printed = PRINTED.map(([statement]) => statement);
     const { run, apply, report } = await shellWithFiles(t, await questdb.start(t, OTHER_DEFAULTS), {
       'open.sql': HANDWRITTEN,

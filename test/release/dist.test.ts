@@ -14,7 +14,8 @@ import { dirname, join, resolve } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { freshFolder } from '../support/folder.js';
 import { compile, runCompiled } from '../support/library.js';
-import { DATA, startQuestDB, startQuestDBIn, testWithQuestDB } from '../support/questdb.js';
+import { borrowQuestDB, startQuestDB, startQuestDBIn, testWithQuestDB } from '../support/questdb.js';
+import { DATA } from '../support/questdb-pool.js';
 import { execute, waitUntilApplied } from '../support/reconcile.js';
 import { fileScope } from '../support/scope.js';
 import { shell, withoutStatements } from '../support/shell.js';
@@ -174,7 +175,7 @@ testWithQuestDB('the ten jobs of a first week, with the installed programs in an
   t.timeout(120_000);
   const data = await freshFolder(t, DATA);
   const [prod, dst, old] = await Promise.all([
-    startQuestDB(t),
+    borrowQuestDB(t),
     startQuestDBIn(t, data),
     startQuestDB(t, { QUESTDB_VERSION: '9.0.3' }),
   ]);

@@ -7,7 +7,7 @@ import { Database } from '../../scripts/conformance/database.js';
 import { cases } from '../cases/cases.js';
 import { CORPUS } from '../support/corpus.js';
 import { freshFolder } from '../support/folder.js';
-import { startQuestDB, testWithQuestDB } from '../support/questdb.js';
+import { borrowQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { fileScope } from '../support/scope.js';
 import { shell } from '../support/shell.js';
 
@@ -16,7 +16,7 @@ let servers: Promise<[Database, Database]> | undefined;
 
 /** Empties the two servers of this file; starts them if necessary. */
 async function emptyServers(): Promise<[Database, Database]> {
-  const start = async () => new Database((await startQuestDB(file)).url);
+  const start = async () => new Database((await borrowQuestDB(file)).url);
   servers ??= Promise.all([start(), start()]);
   const both = await servers;
   for (const each of both) await each.execute('DROP ALL');

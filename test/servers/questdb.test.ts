@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import type { ExecutionContext } from 'ava';
 import { freshFolder } from '../support/folder.js';
-import { startQuestDB, testWithQuestDB } from '../support/questdb.js';
+import { borrowQuestDB, startQuestDB, testWithQuestDB } from '../support/questdb.js';
 
 testWithQuestDB('a started server replies, and QDB_ variables configure it', async t => {
   const server = await startQuestDB(t, { QDB_CAIRO_WAL_ENABLED_DEFAULT: 'false' });
@@ -15,7 +15,7 @@ testWithQuestDB('a started server replies, and QDB_ variables configure it', asy
 });
 
 testWithQuestDB('a server can be emptied and used again', async t => {
-  const server = await startQuestDB(t);
+  const server = await borrowQuestDB(t);
   const schema = [
     'CREATE TABLE a (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY',
     'CREATE VIEW b AS (SELECT * FROM a)',

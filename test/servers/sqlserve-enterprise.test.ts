@@ -1,5 +1,5 @@
 import { admin, basic, bearer, executeAs } from '../support/principals.js';
-import type { Server } from '../support/server.js';
+import type { ServerProcess } from '../support/server.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
@@ -182,8 +182,8 @@ test('enterprise: a token is valid until it is dropped', async t => {
 
 test('enterprise: a replayed dump is dumped the same, without credentials', async t => {
   const [from, to] = (await Promise.all([0, 1].map(() => startSqlserve(t, ['--edition', 'enterprise'])))) as [
-    Server,
-    Server,
+    ServerProcess,
+    ServerProcess,
   ];
   const names = (kind: string, count: number) => Array.from({ length: count }, (_, n) => `${kind}${n}`);
   const users = names('user', 10);

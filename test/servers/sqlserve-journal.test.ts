@@ -13,7 +13,7 @@ import { Service } from '../../packages/server/src/service.js';
 import { freshFolder } from '../support/folder.js';
 import { admin, basic, executeAs, setUp } from '../support/principals.js';
 import type { Scope } from '../support/scope.js';
-import { type Server, startServer } from '../support/server.js';
+import { type Server, type ServerProcess, startServer } from '../support/server.js';
 import { shell } from '../support/shell.js';
 import { failToStart, SQLSERVE, startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
@@ -21,7 +21,7 @@ import { test } from '../support/test.js';
 const dataOptions = (folder: string) => ['--edition', 'enterprise', '--data', folder];
 
 /** Starts a sqlserve that can write at most `kib` KiB to any file. */
-const startLimited = (scope: Scope, folder: string, kib: number): Promise<Server> =>
+const startLimited = (scope: Scope, folder: string, kib: number): Promise<ServerProcess> =>
   startServer(scope, 'bash', ['-c', `trap '' XFSZ; ulimit -f ${kib}; exec ${SQLSERVE} --port 0 --data ${folder}`]);
 
 const readMode = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);

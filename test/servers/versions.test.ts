@@ -5,7 +5,7 @@ import { connect, fetchDefinitions, resolveInstance } from '@sqlpipe/instance';
 import type { ExecutionContext } from 'ava';
 import { check } from '../../scripts/versions/check.js';
 import { reply, rowsBody, startFaultyServer } from '../faults/faulty-server.js';
-import { startQuestDB, testWithVersion } from '../support/questdb.js';
+import { borrowQuestDB, startQuestDB, testWithVersion } from '../support/questdb.js';
 import { runSqlapply } from '../support/replay.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
@@ -28,7 +28,7 @@ function readDocumented(): Map<string, Map<string, string>> {
 
 for (const version of ['8.1.4', '9.0.3', '9.2.3']) {
   testWithVersion(version)(`QuestDB ${version} works as docs/COMPATIBILITY.md says`, async t => {
-    newest ??= startQuestDB(file);
+    newest ??= borrowQuestDB(file);
     const [old, latest] = await Promise.all([startQuestDB(t, { QUESTDB_VERSION: version }), newest]);
     const run = await shell(t, { OLD: old.url, NEW: latest.url });
     const cells = await check(version, old, latest, run);

@@ -1,5 +1,5 @@
 /*! The two servers that must behave the same in a pipeline: sqlserve, and a real QuestDB. */
-import { startQuestDB, testWithQuestDB } from './questdb.js';
+import { borrowQuestDB, startQuestDB, testWithQuestDB } from './questdb.js';
 import type { Scope } from './scope.js';
 import type { Server } from './server.js';
 import { startSqlserve } from './sqlserve.js';
@@ -20,4 +20,8 @@ export const sqlserve: Service = {
   start: (scope, env) => startSqlserve(scope, [], env),
 };
 
-export const questdb: Service = { name: 'QuestDB', test: testWithQuestDB, start: startQuestDB };
+export const questdb: Service = {
+  name: 'QuestDB',
+  test: testWithQuestDB,
+  start: (scope, env) => (env ? startQuestDB(scope, env) : borrowQuestDB(scope)),
+};

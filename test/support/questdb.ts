@@ -1,35 +1,27 @@
 /*! Starts a real QuestDB for tests, with scripts/questdb.ts. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, statfsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { DEFAULT_VERSION, explainMissing, fetchJar } from '../../scripts/questdb/java.js';
+import { borrow, DATA, SCRIPT } from './questdb-pool.js';
 import { fileScope, type Scope } from './scope.js';
-import { type Server, startServer } from './server.js';
+import { type Server, type ServerProcess, serverAt, startServer } from './server.js';
 import { test } from './test.js';
 
-const SCRIPT = [fileURLToPath(new URL('../../scripts/questdb.js', import.meta.url))];
+/** Starts an empty QuestDB 9.3.4, or `QUESTDB_VERSION`, with additional `QDB_…` variables, which takes two seconds. */
+export const startQuestDB = (scope: Scope, env: NodeJS.ProcessEnv): Promise<ServerProcess> =>
+  startServer(scope, process.execPath, [SCRIPT], { TMPDIR: DATA, ...env });
 
-/** Where servers keep their data: in memory if there is room, since half of what a server does for a table is making files. */
-export const DATA = hasRoom('/dev/shm') ? '/dev/shm' : tmpdir();
-
-/** Whether a folder exists, on a file system with a gibibyte left, of which a server needs a few percent. */
-function hasRoom(folder: string): boolean {
-  if (!existsSync(folder)) return false;
-  const { bavail, bsize } = statfsSync(folder);
-  return bavail * bsize > 2 ** 30;
+/** Borrows an empty QuestDB with the usual settings, which no other test has until the scope ends. It cannot be ended. */
+export async function borrowQuestDB(scope: Scope): Promise<Server> {
+  const { url, giveBack } = await borrow(Number(process.env.QUESTDB_POOL));
+  scope.teardown(giveBack);
+  const server = serverAt(url);
+  await server.dropAll();
+  return server;
 }
 
-/**
- * Starts an empty QuestDB 9.3.4, or `QUESTDB_VERSION`, with additional `QDB_…` variables. This takes two seconds: if
- * possible, the tests of a file share one.
- */
-export const startQuestDB = (scope: Scope, env: NodeJS.ProcessEnv = {}): Promise<Server> =>
-  startServer(scope, process.execPath, SCRIPT, { TMPDIR: DATA, ...env });
-
 /** Starts a QuestDB with the data in a folder. `end('SIGUSR2')` ends it without a shutdown. */
-export const startQuestDBIn = (scope: Scope, folder: string, env: NodeJS.ProcessEnv = {}): Promise<Server> =>
-  startServer(scope, process.execPath, [...SCRIPT, '--in', folder], env);
+export const startQuestDBIn = (scope: Scope, folder: string, env: NodeJS.ProcessEnv = {}): Promise<ServerProcess> =>
+  startServer(scope, process.execPath, [SCRIPT, '--in', folder], env);
 
 const hasJava = spawnSync('java', ['-version']).status === 0;
 
@@ -56,13 +48,13 @@ export function testWithVersion(version: string): typeof test | typeof test.skip
 /** Like `test`, for tests that need a real QuestDB of the default version. */
 export const testWithQuestDB = testWithVersion(process.env.QUESTDB_VERSION ?? DEFAULT_VERSION);
 
-/** Makes a function that empties the one QuestDB of a test file, and starts it if necessary. */
+/** Makes a function that empties the one QuestDB of a test file, and borrows it if necessary. */
 export function sharedQuestDB(): () => Promise<Server> {
   const file = fileScope();
-  let started: Promise<Server> | undefined;
+  let borrowed: Promise<Server> | undefined;
   return async () => {
-    started ??= startQuestDB(file);
-    const server = await started;
+    borrowed ??= borrowQuestDB(file);
+    const server = await borrowed;
     await server.dropAll();
     return server;
   };

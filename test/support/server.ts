@@ -12,6 +12,10 @@ export interface Server {
   execute(sql: string): Promise<Reply>;
   /** Drops everything, which is faster than a new server. */
   dropAll(): Promise<void>;
+}
+
+/** A server that was started here. */
+export interface ServerProcess extends Server {
   /** Ends the server before its scope ends; resolves when the process has ended. */
   end(signal?: NodeJS.Signals): Promise<void>;
 }
@@ -34,7 +38,7 @@ export async function startServer(
   command: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
-): Promise<Server> {
+): Promise<ServerProcess> {
   const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: 'pipe' });
   const ended = once(child, 'close');
   const end = async (signal?: NodeJS.Signals): Promise<void> => {
@@ -53,7 +57,7 @@ export async function startServer(
 }
 
 /** A running server at a URL. */
-const serverAt = (url: string): Omit<Server, 'end'> => ({
+export const serverAt = (url: string): Server => ({
   url,
   async execute(sql) {
     const reply = await fetch(`${url}/exec?${new URLSearchParams({ query: sql })}`);

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Scope } from './scope.js';
-import { type Server, startServer } from './server.js';
+import { type Server, type ServerProcess, startServer } from './server.js';
 
 /** The built program. */
 export const SQLSERVE = 'packages/sqlserve/bin/sqlserve.js';
@@ -21,7 +21,7 @@ export const startSqlserve = (
   scope: Scope,
   args: readonly string[] = [],
   env: NodeJS.ProcessEnv = {},
-): Promise<Server> =>
+): Promise<ServerProcess> =>
   startServer(scope, SQLSERVE, ['--port', '0', ...args], {
     ...(args.includes('enterprise') && { NODE_OPTIONS: QUICK_HASHES }),
     ...env,
