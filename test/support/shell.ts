@@ -23,16 +23,26 @@ export interface Outcome {
  */
 export async function shell(scope: Scope, env: NodeJS.ProcessEnv = {}) {
   const cwd = await freshFolder(scope);
-  return async (script: string): Promise<Outcome> => {
-    const bash = spawn('bash', ['-c', script], {
-      cwd,
-      env: { ...process.env, HOME: cwd, XDG_CACHE_HOME: CACHE, ...env, PATH: `${PROGRAMS}:${process.env.PATH}` },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+  return shellIn(cwd, shellEnvironment(cwd, env));
+}
+
+/** The variables of a shell in a folder, which is its home. */
+export const shellEnvironment = (cwd: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
+  ...process.env,
+  HOME: cwd,
+  XDG_CACHE_HOME: CACHE,
+  ...env,
+  PATH: `${PROGRAMS}:${process.env.PATH}`,
+});
+
+/** Returns a function that runs scripts in bash in a folder. */
+export const shellIn =
+  (cwd: string, env: NodeJS.ProcessEnv) =>
+  async (script: string): Promise<Outcome> => {
+    const bash = spawn('bash', ['-c', script], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
     const [[code], stdout, stderr] = await Promise.all([once(bash, 'close'), buffer(bash.stdout), text(bash.stderr)]);
     return { code, stdout, stderr };
   };
-}
 
 /** What sqlapply prints with -v, without the statements that it sent. */
 export const withoutStatements = (stderr: string): string =>
