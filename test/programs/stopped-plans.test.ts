@@ -143,7 +143,7 @@ test('a plan stops at the first statement that is not in force, through the libr
   const planned = await makePlan(t);
   t.true(planned.length >= 8, planned.join('\n'));
   const verbOf = (statement: string) => /^\w+/.exec(statement.replace(/^--.*\n/gm, ''))?.[0];
-  t.deepEqual([...new Set(planned.map(verbOf))].sort(), ['ALTER', 'CREATE', 'DROP', 'SELECT']);
+  t.deepEqual([...new Set(planned.map(verbOf))].sort(), ['ALTER', 'CREATE', 'DROP', 'REFRESH', 'SELECT']);
   for (const [stopsAt, statement] of planned.entries()) {
     const isAssertion = verbOf(statement) === 'SELECT';
     const jobs = stopsAt % 2 === 0 ? 1 : 8;
