@@ -47,6 +47,7 @@ const COMMENTS: [what: string, after: string, statement: RegExp | undefined, war
     table('note VARCHAR,\n-- renamed from qty\nquantity INT'),
     /RENAME COLUMN qty TO quantity/,
   ],
+  ['a comma at its end', table('quantity INT, -- renamed from qty,\nnote VARCHAR'), /RENAME COLUMN qty TO quantity/],
   [
     'two columns of one',
     table('quantity INT, -- renamed from qty\namount INT, -- renamed from qty\nnote VARCHAR'),

@@ -408,3 +408,13 @@ test('a dump that the server rejects is an error, not a difference', async t => 
   const run = await shell(t);
   t.like(await run(`printf '\\0' | sqldiff - ${url}`), { code: 69 });
 });
+
+test('a type that does not exist is named', async t => {
+  const run = await shell(t, { A: 'CREATE TABLE t (x DOUBEL);', B: 'CREATE TABLE t (x DOUBLE);' });
+  const { code, stdout } = await run('echo "$A" > a.sql; echo "$B" > b.sql; sqldiff a.sql b.sql');
+  t.is(code, 1);
+  t.regex(
+    `${stdout}`,
+    /^ {2}statement: unsupported column type: DOUBEL: CREATE TABLE t \(x DOUBEL\); in a\.sql, CREATE/m,
+  );
+});

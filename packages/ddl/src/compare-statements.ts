@@ -33,7 +33,7 @@ export function compareStatements(a: string, b: string, options: CompareOptions 
   if (isPrincipal(kindA) && kindA === kindB) return comparePrincipals(a, b) ?? compareTexts(a, b);
   if (!isObject(kindA) || !isObject(kindB)) return compareTexts(a, b);
   const [definitionA, definitionB] = [parseMeaning(a, options), parseMeaning(b, options)];
-  if (!definitionA || !definitionB) return compareTexts(a, b);
+  if (!definitionA || !definitionB) return compareTexts(a, b, explainUnknown);
   return { ...compareDefinitions(definitionA, definitionB), asText: false };
 }
 
@@ -118,11 +118,29 @@ function comparePrincipals(a: string, b: string): StatementComparison | undefine
   return { differences, notComparable: isOneSided ? ['credentials'] : [], asText: false };
 }
 
-/** Compares two statements by their tokens: white space, comments and the case of keywords do not matter. */
-function compareTexts(a: string, b: string): StatementComparison {
+/** Why the syntax of a statement is unknown, as the start of a text; '' if it is known. */
+function explainUnknown(statement: string): string {
+  try {
+    parseDefinition(repair(statement).statement);
+    return '';
+  } catch (error) {
+    if (error instanceof RejectionError) return `${error.message}: `;
+    throw error;
+  }
+}
+
+/**
+ * Compares two statements by their tokens: white space, comments and the case of keywords do not matter.
+ * @param explain what to say before a line of a statement
+ */
+function compareTexts(a: string, b: string, explain: (statement: string) => string = () => ''): StatementComparison {
   const at = findQueryDifference(a, b);
   if (!at) return { ...NO_DIFFERENCE, asText: true };
-  const difference = { property: 'statement', a: lineAt(a, at.a), b: lineAt(b, at.b) };
+  const difference = {
+    property: 'statement',
+    a: explain(a) + lineAt(a, at.a),
+    b: explain(b) + lineAt(b, at.b),
+  };
   return { differences: [difference], notComparable: [], asText: true };
 }
 

@@ -71,10 +71,10 @@ class ColumnNames {
   }
 }
 
-/** The names in `-- renamed from qty, "a b"`. */
+/** The names in `-- renamed from qty, "a b"`. A comma at the end belongs before the comment, and means no name. */
 function parseNames(comment: string): string[] {
   const [, list = ''] = /^--\s*renamed\s+from\s+(.*)$/is.exec(comment.trim()) ?? [];
-  const parts = [...significantTokens(list)];
+  const parts = [...significantTokens(list.replace(/,\s*$/, ''))];
   const isList = parts.every(({ type, text }, i) => (i % 2 === 0 ? type !== 'sign' : text === ','));
   return isList && parts.length % 2 === 1 ? parts.filter((_, i) => i % 2 === 0).map(({ text }) => unquote(text)) : [];
 }
