@@ -120,3 +120,20 @@ test('no text ends an annotation or begins another one', t => {
   t.is(annotation, '::error file=a%2Cb%3Ac%25%0A.sql,line=3::50%25 off\\r%0A::error::x\\x1b[31m\n');
   t.is(formatAnnotation({ message: 'x' }), '::error::x\n');
 });
+
+test('a misplaced file of a folder, at the line of the statement that does not belong there', async t => {
+  const run = await shell(t);
+  await run(`mkdir -p s/tables; printf -- "-- note\\nCREATE TABLE a (x INT);\\n" > s/tables/b.sql; printf 'x' > s/c.sql
+    mkdir -p r/tables; printf 'CREATE TABLE a (x INT);\\n' > r/tables/a.sql; echo 'CREATE TABLE b (x INT);' > r/b.sql`);
+  const misplaced = await run('sqldiff --annotations s r');
+  t.is(misplaced.code, 65);
+  t.is(
+    `${misplaced.stdout}`,
+    "::error file=s/tables/b.sql,line=1::s/tables/b.sql contains table 'a', which belongs in tables/a.sql\n",
+  );
+  const stray = await run('sqldiff --annotations r s');
+  t.regex(
+    `${stray.stdout}`,
+    /^::error file=r\/b\.sql,line=1::r\/b\.sql contains table 'b', which belongs in tables\/b\.sql\n$/,
+  );
+});

@@ -37,8 +37,8 @@ export async function readFolder(folder: string, maxLength?: number): Promise<st
 /** Like `readFolder`, with the file and line of each statement. @throws like `readFolder` */
 export async function readLocatedFolder(folder: string, maxLength?: number): Promise<LocatedStatement[]> {
   const located = new Map<string, LocatedStatement>();
-  for (const [name, { statements, lines, invalidReason }] of await scanFolder(folder, maxLength)) {
-    if (invalidReason) throw new FolderError(invalidReason);
+  for (const [name, { statements, lines, invalid }] of await scanFolder(folder, maxLength)) {
+    if (invalid) throw new FolderError(invalid.reason, invalid.findings);
     const path = join(folder, name);
     for (const [i, statement] of statements.entries())
       if (!located.has(statement)) located.set(statement, { statement, path, line: lines[i] as number });
@@ -69,16 +69,15 @@ export async function writeFolder(
   await Promise.all((await staleTempFiles(folder)).map(removeIfPossible));
   const existing = await scanFolder(folder);
   for (const path of files.keys()) {
-    const { invalidReason } = existing.get(path) ?? {};
-    if (invalidReason) throw new FolderError(`${invalidReason}; move it away; nothing was written`);
+    const { invalid } = existing.get(path) ?? {};
+    if (invalid) throw new FolderError(`${invalid.reason}; move it away; nothing was written`, invalid.findings);
   }
   await replaceAll(
     folder,
     [...files].filter(([path, content]) => formatFile(existing.get(path)?.statements) !== content),
     interrupted,
   );
-  for (const [path, { invalidReason }] of existing)
-    if (!invalidReason && !files.has(path)) await rm(join(folder, path));
+  for (const [path, { invalid }] of existing) if (!invalid && !files.has(path)) await rm(join(folder, path));
 }
 
 /** Creates a folder if it does not exist, but not its parents: a misspelled path creates no tree of folders. */

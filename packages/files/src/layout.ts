@@ -5,13 +5,21 @@ import { MemoryBudget } from '@sqlpipe/schema';
 import { displayName, identify, type Kind, redact } from '@sqlpipe/sql';
 import { truncate } from '@sqlpipe/text';
 import { CONTINUED_SUFFIX, fileName } from './file-name.js';
-import { parseLocatedFile, TextError } from './text.js';
+import { type Finding, parseLocatedFile, TextError } from './text.js';
 import { isStaged } from './write-file.js';
 
 /** A problem of a folder that prevents reading or writing a schema. */
 export class FolderError extends Error {
   override name = 'FolderError';
   readonly code = 'DAMAGED';
+
+  /** @param findings what the message says, with its place in a file */
+  constructor(
+    message: string,
+    readonly findings: readonly Finding[] = [],
+  ) {
+    super(message);
+  }
 }
 
 /** The folder of each kind. Statements of kind `other` have none. */
@@ -48,8 +56,8 @@ export interface ScannedFile {
   statements: string[];
   /** The line on which each statement starts. */
   lines: number[];
-  /** If `writeFolder` cannot have written the file: the reason, in a sentence with its path. */
-  invalidReason?: string;
+  /** If `writeFolder` cannot have written the file: the reason, in a sentence with its path, and where in the file it is. */
+  invalid?: { readonly reason: string; readonly findings: readonly Finding[] };
 }
 
 /**
@@ -70,9 +78,10 @@ export async function scanFolder(folder: string, maxLength?: number): Promise<Ma
  */
 export async function rejectStrayFiles(folder: string, maxLength?: number): Promise<void> {
   for await (const path of strayFiles(folder)) {
-    const { invalidReason } = await scanFile(folder, path, new MemoryBudget(), maxLength);
+    const { invalid } = await scanFile(folder, path, new MemoryBudget(), maxLength);
     throw new FolderError(
-      `${invalidReason}; if it is not part of the schema, move it out of the folder, or rename it: names that begin with '.' or have another suffix are ignored`,
+      `${invalid?.reason}; if it is not part of the schema, move it out of the folder, or rename it: names that begin with '.' or have another suffix are ignored`,
+      invalid?.findings,
     );
   }
 }
@@ -125,21 +134,24 @@ async function scanFile(folder: string, path: string, budget: MemoryBudget, maxL
   const statements: string[] = [];
   const lines: number[] = [];
   const content = { statements, lines };
-  if (!(await lstat(full)).isFile()) return { ...content, invalidReason: `${full} is not a regular file` };
+  const reject = (what: string, line?: number): ScannedFile => {
+    const reason = `${full} ${what}`;
+    return { ...content, invalid: { reason, findings: [{ path: full, ...(line && { line }), message: reason }] } };
+  };
+  if (!(await lstat(full)).isFile()) return reject('is not a regular file');
   try {
     for await (const batch of parseLocatedFile(full, maxLength))
       for (const { statement, line = 1 } of batch) {
-        if (pathFor(statement) !== path)
-          return { ...content, invalidReason: `${full} contains ${describeMisplaced(statement)}` };
+        if (pathFor(statement) !== path) return reject(`contains ${describeMisplaced(statement)}`, line);
         budget.add(statement);
         statements.push(statement);
         lines.push(line);
       }
   } catch (error) {
-    if (error instanceof TextError) return { ...content, invalidReason: error.message };
+    if (error instanceof TextError) return { ...content, invalid: { reason: error.message, findings: error.findings } };
     throw error;
   }
-  return statements.length ? content : { ...content, invalidReason: `${full} contains no statement` };
+  return statements.length ? content : reject('contains no statement');
 }
 
 function describeMisplaced(statement: string): string {

@@ -21,7 +21,7 @@ export class TextError extends Error {
 }
 
 /** A message about a place in a file. */
-interface Finding {
+export interface Finding {
   readonly path: string;
   readonly line?: number;
   readonly message: string;
