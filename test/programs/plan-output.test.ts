@@ -165,3 +165,36 @@ END`);
   t.false(`${stdout}${stderr}`.includes('hunter'));
   t.regex(stderr, /ALTER USER ann WITH PASSWORD '\*\*\*'/);
 });
+
+test('the plan and the way back need two files, however these are spelt', async t => {
+  const run = await shell(t);
+  await run(`${WRITE_FILES} touch old; ln -s old link`);
+  for (const options of ['-o f --undo f', '-o f --undo ./f', '-o old --undo link', '--undo -', '-o - --undo -']) {
+    const { code, stdout, stderr } = await run(`sqldiff --alter ${LOSSES} ${options} after.sql before.sql`);
+    t.is(code, 64, options);
+    t.is(`${stdout}`, '');
+    t.regex(stderr, /--undo needs a file of its own/);
+    t.is(`${(await run('ls f; cat old')).stdout}`, '', options);
+  }
+  t.is((await run(`sqldiff --alter ${LOSSES} -o f --undo g after.sql before.sql`)).code, 0);
+});
+
+test('a plan for another state says so, and does not ask for a permission first', async t => {
+  const run = await shellWithPlan(t);
+  await run(`sqldiff --alter ${LOSSES} -o plan --undo undo after.sql $DB`);
+  const { code, stderr } = await run('sqlapply $DB < undo');
+  t.is(code, 1);
+  t.regex(stderr, /: the plan was made for a different state; make it again/);
+  t.notRegex(stderr, /--allow/);
+});
+
+test('an allowed loss whose name matches nothing gets a note', async t => {
+  const run = await shellWithPlan(t);
+  for (const script of ['sqldiff -v --alter', 'sqlapply -v --dry-run --alter']) {
+    const operands = script.startsWith('sqldiff') ? 'before.sql $DB' : '$DB before.sql';
+    const { code, stderr } = await run(`${script} --allow-loss drop:nowhere --allow-loss history:no.where ${operands}`);
+    t.is(code, 0, stderr);
+    for (const name of ['drop:nowhere', 'history:no.where'])
+      t.true(stderr.includes(`--allow-loss ${name}: nothing of this name is lost`), `${script}: ${stderr}`);
+  }
+});

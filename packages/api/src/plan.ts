@@ -76,7 +76,7 @@ export async function plan(a: Schema, b: Schema, options: PlanOptions = {}): Pro
   const planned = openB.instance
     ? await withInstance(openB.instance, async instance => planWith(await fetchPlanContext(instance)))
     : await planWith({});
-  for (const warning of planned.warnings) onWarning?.(warning);
+  for (const message of [...planned.warnings, ...planned.notes]) onWarning?.(message);
   return {
     statements: printPlan(planned, inB),
     permissions: requiredPermissions(planned.statements.map(({ statement }) => statement)),

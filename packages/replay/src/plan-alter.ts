@@ -15,6 +15,8 @@ export interface AlterRun {
   readonly permissions: readonly string[];
   readonly omissions: readonly Omission[];
   readonly warnings: readonly string[];
+  /** What is good to know: a name in the options that says nothing. */
+  readonly notes: readonly string[];
 }
 
 /** How --alter plans. */
@@ -48,6 +50,7 @@ export async function planAlter(
     statements: [...changes, ...rest],
     permissions: requiredPermissions(planned),
     omissions,
+    notes: plan.notes,
     warnings: [...plan.warnings, ...plan.omissions.filter(isOfHealth).map(describeOmission)],
   };
 }

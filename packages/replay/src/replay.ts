@@ -50,6 +50,8 @@ export interface ReplayOptions {
   /** Aborted when the user wants to stop: statements in flight are finished, later ones are `not reached`. */
   readonly signal: AbortSignal;
   onWarning(message: string): void;
+  /** Receives what is good to know about the plan of `alter`. */
+  onNote?(message: string): void;
   /** Receives the rows that a statement returns: a token, which is secret. It is awaited. */
   onRows(rows: unknown[][]): unknown;
   /** Called once, with the reason, if the target has not started. */
@@ -85,7 +87,7 @@ const CHANGED = 'it has changed while the changes were planned; rerun the same c
 export async function replay(input: ReplayInput, target: ReplayTarget, options: ReplayOptions): Promise<Replay> {
   const { config, connection, jobs } = target;
   const { allow, dryRun, wait, signal, onWarning } = options;
-  const { onWait = () => {}, watch = statements => statements } = options;
+  const { onNote = () => {}, onWait = () => {}, watch = statements => statements } = options;
 
   // Read and check.
   if (wait !== undefined) await waitUntilReady(config, { seconds: wait, signal, onWait });
@@ -101,6 +103,7 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   const schema = options.alter ? await fetchTargetSchema(config, connection) : undefined;
   const plan = schema && (await (await import('./plan-alter.js')).planAlter(complete ?? allowed, schema, options));
   for (const warning of plan?.warnings ?? []) onWarning(warning);
+  for (const note of plan?.notes ?? []) onNote(note);
   if (plan && !(dryRun || options.keepGoing)) rejectOmissions(plan.omissions);
   const guard = plan?.changes.length && !dryRun ? await requireState(plan.changes, connection, CHANGED) : checked.guard;
 

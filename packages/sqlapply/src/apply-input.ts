@@ -72,6 +72,7 @@ async function run({ input, target: instance }: Ends, options: RunOptions, summa
       signal: io.interrupted,
       onWait: io.info,
       onWarning: io.warn,
+      onNote: io.info,
       onRows: rows => printRows(rows, io),
       watch: (statements, count, stopped) => withProgress(statements, io.progress(), count, stopped),
     });

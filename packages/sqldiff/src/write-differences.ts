@@ -1,6 +1,6 @@
 /*! Two schemas, and what of their differences is asked for. */
 import { annotateFailure, type Io, printSettings, UsageError } from '@sqlpipe/cli';
-import { isStdout, readLocatedInput } from '@sqlpipe/files';
+import { isSameOutput, isStdout, readLocatedInput } from '@sqlpipe/files';
 import { fetchCommonDefaults, fetchHealth, withInstance } from '@sqlpipe/instance';
 import { type DeferredInput, deferInput } from '@sqlpipe/records';
 import { fetchPlanContext } from '@sqlpipe/replay';
@@ -16,17 +16,19 @@ import { countIgnored, writeComparison } from './write-comparison.js';
 
 /** Compares the schemas that the command line names; returns the exit status. */
 export async function writeDifferences(args: DiffOptions, io: Io): Promise<number> {
-  checkOptions(args);
+  await checkOptions(args);
   const work = () => compareSides(args, io);
   return args.annotations ? annotateFailure(work, io) : work();
 }
 
-function checkOptions(args: DiffOptions): void {
+async function checkOptions(args: DiffOptions): Promise<void> {
   const { names, json, text, missing, alter, annotations, output } = args;
   if ([names, json, text, missing, alter].filter(Boolean).length > 1)
     throw new UsageError('--names, --json, --text, --missing and --alter cannot be combined');
   if (!alter && (args.allowLoss.length || args.renamed.length || args.rebuild.length || args.dropOld || args.undo))
     throw new UsageError('--allow-loss, --renamed, --rebuild, --drop-old and --undo work only with --alter');
+  if (args.undo !== undefined && (await isSameOutput(output, args.undo)))
+    throw new UsageError('--undo needs a file of its own, because the plan and the way back are two plans');
   if (args.label.length > 2) throw new UsageError('--label can be given twice: for A and for B');
   if (annotations && (missing || alter) && isStdout(output))
     throw new UsageError(
