@@ -105,3 +105,22 @@ testWithQuestDB('a table that is dropped meanwhile takes no capacity from the ot
   t.is(code, 0);
   t.is(String(stdout).match(/SYMBOL CAPACITY \d+/g)?.length, 3);
 });
+
+testWithQuestDB('a change of a type, and the way back, keep the capacity of a symbol', async t => {
+  const questdb = await server;
+  await questdb.dropAll();
+  const [before, after] = ['SYMBOL CAPACITY 4096 NOCACHE', 'VARCHAR'].map(
+    type => `CREATE TABLE t (ts TIMESTAMP, s ${type}) TIMESTAMP(ts) PARTITION BY DAY`,
+  );
+  await questdb.execute(before ?? '');
+  const run = await shell(t, { URL: questdb.url });
+  const { code, stderr } = await run(
+    `echo '${after};' > after.sql && sqldiff --alter --undo undo.sql -o plan.sql after.sql $URL &&
+     sqlapply --allow-plan $URL plan.sql && sqldiff after.sql $URL && sqlapply --allow-plan $URL undo.sql`,
+  );
+  t.is(code, 0, stderr);
+  const { dataset } = await questdb.execute(
+    "SELECT type, symbolCapacity, symbolCached FROM table_columns('t') WHERE \"column\" = 's'",
+  );
+  t.deepEqual(dataset, [['SYMBOL', 4096, false]]);
+});

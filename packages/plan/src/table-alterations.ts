@@ -88,8 +88,9 @@ function alterType(wanted: Column, target: TableTarget): void {
   const column = findColumn(target.current(), wanted.name);
   const isTimestamp = isSameName(wanted.name, target.current().timestamp ?? '');
   if (!column || isTimestamp || column.type === wanted.type || !canConvert(column.type, wanted.type)) return;
-  const { name, type, cached } = wanted;
-  target.attempt({ change: 'type', column: name, type, cached }, columnProperty(name));
+  const { name, type, cached, capacity } = wanted;
+  const size = capacity !== undefined && { capacity };
+  target.attempt({ change: 'type', column: name, type, cached, ...size }, columnProperty(name));
 }
 
 function alterOptions(wanted: Column, target: TableTarget): void {
