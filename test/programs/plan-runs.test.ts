@@ -223,3 +223,30 @@ testWithQuestDB('a plan that stops says what nothing undoes', async t => {
   const stopped = await run(`sqlapply --allow all ${proxy} < plan`);
   t.regex(stopped.stderr, /4 of 5 applied, 1 rejected; nothing undoes statement 3; /);
 });
+
+testWithQuestDB('the designated timestamp of a WAL table is renamed only by a rebuild', async t => {
+  const server = await emptyServer();
+  const print = (name: string, rest = '') =>
+    `CREATE TABLE t (${name} TIMESTAMP,${rest}\n x INT) TIMESTAMP(${name}) PARTITION BY DAY WAL DEDUP UPSERT KEYS(${name});`;
+  await execute(server, print('ts'));
+  await execute(server, 'INSERT INTO t VALUES (0, 1)');
+  await waitUntilApplied(server, 't');
+  t.regex(String((await server.execute('ALTER TABLE t RENAME COLUMN ts TO time')).error), /cannot rename designated/);
+  const run = await shellWithFiles(t, server, {
+    'a.sql': print('time'),
+    'commented.sql': print('time', ' -- renamed from ts'),
+  });
+  for (const operands of ['--renamed t.ts=time a.sql', 'commented.sql']) {
+    const { code, stderr } = await run(`sqldiff --alter ${operands} $DB`);
+    t.is(code, 1, stderr);
+    t.regex(
+      stderr,
+      /left out: ALTER TABLE 't' RENAME COLUMN ts TO time: cannot be altered: .*needs a new table; --rebuild t makes one/,
+    );
+  }
+  const rebuilt = await run(
+    'sqldiff --alter --rebuild t commented.sql $DB | sqlapply --allow-plan $DB && sqldiff a.sql $DB --ignore "t_before_*"',
+  );
+  t.is(rebuilt.code, 0, rebuilt.stderr);
+  t.deepEqual(await execute(server, 'SELECT time, x FROM t'), [['1970-01-01T00:00:00.000000Z', 1]]);
+});

@@ -12,12 +12,11 @@ import { dumpOrder, type Entry } from '@sqlpipe/schema';
 import { displayName, foldCase, isObject, kindKeywords } from '@sqlpipe/sql';
 import { alterMaterializedView, alterViewTtl, canAlter } from './alter-materialized-view.js';
 import type { Draft } from './draft.js';
-import { formatPath, formatPathForShell } from './object-path.js';
 import { findRebuildLosses, findUsurpation, isPartOfRebuild, rebuildTable } from './rebuild.js';
 import { alterStorage, alterTable, dropColumns, type TableTarget } from './table-alterations.js';
 import type { Task } from './task.js';
 import { describe } from './text/statement-text.js';
-import { whyUnalterable } from './unalterable.js';
+import { describeUnalterable, whyUnalterable } from './unalterable.js';
 import { alterRows } from './values.js';
 
 const dropStatement = ({ kind, name }: Pick<Entry, 'kind' | 'name'>): string => `DROP ${kindKeywords(kind)} '${name}';`;
@@ -243,13 +242,8 @@ export function omitUnalterable(task: Task, draft: Draft): void {
       if (task.ignore.ignoresProperty(entry, property)) continue;
       const reason = whyUnalterable(property);
       if (!reason) throw new Error(`${displayName(entry)}: no statement was found for ${property}: ${b} to ${a}`);
-      const way = reason.endsWith('needs a new table')
-        ? `; --rebuild ${formatPathForShell(formatPath({ object: entry.name }))} makes one`
-        : '';
-      draft.omit(
-        { identity: entry, properties: [property], what: `${property}: ${b} to ${a}` },
-        `cannot be altered: ${reason}${way}`,
-      );
+      const omitted = { identity: entry, properties: [property], what: `${property}: ${b} to ${a}` };
+      draft.omit(omitted, describeUnalterable(entry.name, reason));
     }
   }
 }

@@ -66,7 +66,8 @@ export const columnProperty = (name: string, what = ''): string => `column '${na
 function renameColumns(renamed: ReadonlyMap<string, string>, target: TableTarget): Set<string> {
   const kept = new Set<string>();
   for (const [column, to] of renamed) {
-    const properties = [columnProperty(column), columnProperty(to), 'dedup keys', 'column order'];
+    const ofTimestamp = isSameName(column, target.current().timestamp ?? '') ? ['designated timestamp'] : [];
+    const properties = [columnProperty(column), columnProperty(to), ...ofTimestamp, 'dedup keys', 'column order'];
     if (!findColumn(target.current(), column) || findColumn(target.current(), to)) continue;
     if (target.attempt({ change: 'rename column', column, to }, ...properties)) continue;
     for (const name of [column, to]) kept.add(foldCase(name));

@@ -1,4 +1,5 @@
 /*! The properties that no ALTER changes, with the reasons. */
+import { formatPath, formatPathForShell } from './object-path.js';
 
 /** The reasons why properties cannot be altered. */
 const UNALTERABLE: [property: RegExp, reason: string][] = [
@@ -21,3 +22,7 @@ const UNALTERABLE: [property: RegExp, reason: string][] = [
 /** The reason why no ALTER changes a property, named as in a comparison; undefined if an ALTER does. */
 export const whyUnalterable = (property: string): string | undefined =>
   UNALTERABLE.find(([pattern]) => pattern.test(property))?.[1];
+
+/** The same as a sentence, with the option that makes a new table where one is needed. */
+export const describeUnalterable = (table: string, reason: string): string =>
+  `cannot be altered: ${reason}${reason.endsWith('needs a new table') ? `; --rebuild ${formatPathForShell(formatPath({ object: table }))} makes one` : ''}`;

@@ -28,6 +28,7 @@ import {
 } from './text/row-assertions.js';
 import { describe } from './text/statement-text.js';
 
+import { describeUnalterable } from './unalterable.js';
 /** Alters a table, unless its rows do not allow it, with what has to be done before. @returns whether it is altered */
 export function alterRows(
   table: TableDefinition,
@@ -43,6 +44,7 @@ export function alterRows(
   const isRetyped = alteration.change === 'type' && before !== undefined;
   const reason =
     whyParquetForbids(table, alteration, task) ??
+    whyTimestampForbids(table, alteration) ??
     (isRetyped ? whyValuesForbid(name, before, alteration.type, task) : undefined);
   if (reason !== undefined) {
     draft.omit(change, reason);
@@ -65,6 +67,14 @@ function prepareConversion(table: string, { name, type }: Column, to: string): s
 }
 
 /** What servers before version 10 do to a table with Parquet partitions. */
+/** A WAL table keeps the name of its designated timestamp. */
+function whyTimestampForbids({ name, wal, timestamp = '' }: TableDefinition, alteration: Alteration) {
+  const isRejected = wal && alteration.change === 'rename column' && isSameName(alteration.column, timestamp);
+  return isRejected
+    ? describeUnalterable(name, 'the designated timestamp of a WAL table: needs a new table')
+    : undefined;
+}
+
 const PARQUET_PROBLEMS: Readonly<Record<string, string>> = {
   type: 'over which a change of a type suspends the table',
   'add column': 'which cannot be read after a column was added',
