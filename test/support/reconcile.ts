@@ -72,6 +72,16 @@ export async function waitUntilApplied(server: Server, table: string): Promise<v
   await waitUntil(question, async () => (await execute(server, question))[0]?.[0] !== true);
 }
 
+/** Whether a table is suspended. */
+export const isSuspended = async (server: Server, table: string): Promise<boolean> =>
+  (await execute(server, `SELECT suspended FROM wal_tables() WHERE name = '${table}'`))[0]?.[0] === true;
+
+/** Waits until the changes of a table are applied. @returns whether it is suspended instead */
+export async function settle(server: Server, table: string): Promise<boolean> {
+  await waitUntilApplied(server, table);
+  return isSuspended(server, table);
+}
+
 /** The values of columns as text, sorted. */
 async function valuesOf(server: Server, table: string, columns: readonly string[]): Promise<string[]> {
   const list = columns.map(name => `"${name}"::varchar`).join(', ');

@@ -108,6 +108,30 @@ function decimalOf(type: string): { precision: number; scale: number } | undefin
   return precision === undefined ? undefined : { precision: Number(precision), scale: Number(scale) };
 }
 
+/** Casts a value to another type. To and from a SYMBOL, 9.3.4 casts some types rightly only as a text: a DATE would be a number. */
+export const printCast = (value: string, from: string, to: string): string =>
+  `CAST(${from === 'SYMBOL' || to === 'SYMBOL' ? `CAST(${value} AS STRING)` : value} AS ${to})`;
+
+/** The first floating point numbers that are too large for a type: CAST makes the largest value of them, ALTER makes NULL. */
+const TOO_LARGE: Readonly<Record<string, string>> = {
+  INT: '2147483648.0',
+  ...Object.fromEntries(['LONG', 'DATE', 'TIMESTAMP', 'TIMESTAMP_NS'].map(type => [type, '9223372036854775807.0'])),
+};
+
+/**
+ * Prints what ALTER COLUMN … TYPE makes of a value, where CAST does otherwise: it rejects times beyond the nanoseconds, which
+ * ALTER wraps; and of a VARCHAR, ALTER reads one byte as a CHAR.
+ */
+export function printConverted(value: string, from: string, to: string): string {
+  if (from === 'TIMESTAMP' && to === 'TIMESTAMP_NS') return `CAST(CAST(${value} AS LONG) * 1000 AS TIMESTAMP_NS)`;
+  if (from === 'VARCHAR' && to === 'CHAR')
+    return `CASE WHEN length(${value}) = length_bytes(${value}) THEN CAST(${value} AS CHAR) ELSE '?' END`;
+  const limit = from === 'FLOAT' || from === 'DOUBLE' ? TOO_LARGE[to] : undefined;
+  if (limit === undefined) return printCast(value, from, to);
+  const number = `CAST(${value} AS DOUBLE)`;
+  return `CASE WHEN ${number} < ${limit} THEN CAST(${number} AS ${to}) END`;
+}
+
 /** Whether a type has NULL. */
 export const hasNull = (type: string): boolean => !WITHOUT_NULL.includes(type);
 

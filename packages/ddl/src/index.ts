@@ -18,6 +18,8 @@ export {
   isAcceptedConversion,
   isLossless,
   parseFill,
+  printCast,
+  printConverted,
   printFill,
 } from './conversions.js';
 export {

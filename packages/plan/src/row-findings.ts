@@ -8,7 +8,7 @@ export type Row = readonly unknown[] | undefined;
 export class RowFindings {
   /** The queries that were not asked yet. */
   readonly questions = new Set<string>();
-  /** What is known of the values that a conversion loses, by column. */
+  /** What is known of the values that a conversion changes, by column. */
   readonly #lost = new Map<string, string>();
 
   /**
@@ -30,9 +30,9 @@ export class RowFindings {
     this.#lost.set(lostKey(table, column), text);
   }
 
-  /** How many values of a column are lost, as the end of a sentence; empty if it is not known. */
+  /** How many values of a column change, as the end of a sentence. */
   describeLost(table: string, column: string | undefined): string {
-    return this.#lost.get(lostKey(table, column ?? '')) ?? '';
+    return this.#lost.get(lostKey(table, column ?? '')) ?? '; how many values change is unknown';
   }
 }
 

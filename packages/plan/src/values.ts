@@ -11,6 +11,7 @@ import {
   isLaterVersion,
   isLossless,
   printAlter,
+  printConverted,
   printFill,
   type TableDefinition,
 } from '@sqlpipe/ddl';
@@ -27,8 +28,8 @@ import {
   printParquetQuestion,
 } from './text/row-assertions.js';
 import { describe } from './text/statement-text.js';
-
 import { describeUnalterable } from './unalterable.js';
+
 /** Alters a table, unless its rows do not allow it, with what has to be done before. @returns whether it is altered */
 export function alterRows(
   table: TableDefinition,
@@ -43,8 +44,8 @@ export function alterRows(
   const before = findColumn(table, 'column' in alteration ? String(alteration.column) : '');
   const isRetyped = alteration.change === 'type' && before !== undefined;
   const reason =
-    whyParquetForbids(table, alteration, task) ??
     whyTimestampForbids(table, alteration) ??
+    whyParquetForbids(table, alteration, task) ??
     (isRetyped ? whyValuesForbid(name, before, alteration.type, task) : undefined);
   if (reason !== undefined) {
     draft.omit(change, reason);
@@ -66,7 +67,6 @@ function prepareConversion(table: string, { name, type }: Column, to: string): s
   ];
 }
 
-/** What servers before version 10 do to a table with Parquet partitions. */
 /** A WAL table keeps the name of its designated timestamp. */
 function whyTimestampForbids({ name, wal, timestamp = '' }: TableDefinition, alteration: Alteration) {
   const isRejected = wal && alteration.change === 'rename column' && isSameName(alteration.column, timestamp);
@@ -75,6 +75,7 @@ function whyTimestampForbids({ name, wal, timestamp = '' }: TableDefinition, alt
     : undefined;
 }
 
+/** What servers before version 10 do to a table with Parquet partitions. */
 const PARQUET_PROBLEMS: Readonly<Record<string, string>> = {
   type: 'over which a change of a type suspends the table',
   'add column': 'which cannot be read after a column was added',
@@ -101,11 +102,13 @@ function whyValuesForbid(table: string, { name, type }: Column, to: string, task
   const misfit = printMisfit(at.column, type, to);
   if (misfit !== undefined) {
     const [count] = task.rows.find(printMisfitQuestion(at.table, misfit)) ?? [];
+    if (count === 0) task.rows.noteLost(table, name, '; all values fit');
     return count ? describeMisfits(Number(count)) : undefined;
   }
-  if (isLossless(type, to) || !hasNull(type) || !hasNull(to)) return undefined;
-  const [lost, total] = task.rows.find(printNullQuestion(at.table, at.column, type, to)) ?? [];
-  if (lost) task.rows.noteLost(table, name, `; ${lost} of ${total} become NULL`);
+  if (isLossless(type, to)) return undefined;
+  const [changed, nulls, total] = task.rows.find(printChangeQuestion(at.table, at.column, type, to)) ?? [];
+  const toNull = Number(nulls) > 0 ? `, ${nulls} of them to NULL` : '';
+  if (total !== undefined) task.rows.noteLost(table, name, `; ${changed} of ${total} values change${toNull}`);
   return undefined;
 }
 
@@ -116,8 +119,16 @@ const nameInB = (table: string, { requests }: Task): string =>
 const columnInB = (table: string, column: string, { requests }: Task): string =>
   [...requests.renames.columnsOf(table)].find(([, to]) => isSameName(to, column))?.[0] ?? column;
 
-/** The query for the number of values that become NULL, and of all. The server casts a SYMBOL to a DATE in another way. */
-function printNullQuestion(table: string, column: string, from: string, to: string): string {
-  const value = from === 'SYMBOL' ? `CAST("${column}" AS STRING)` : `"${column}"`;
-  return `SELECT count("${column}") - count(CAST(${value} AS ${to})), count("${column}") FROM '${table}'`;
+/**
+ * The query for the number of values that a change back would not restore, of those that become NULL, and of all. Values are
+ * compared as texts, because numbers that differ by less than 1e-10 are equal to the server.
+ */
+function printChangeQuestion(table: string, column: string, from: string, to: string): string {
+  const converted = printConverted(`"${column}"`, from, to);
+  const [before, after, back] = [`"${column}"`, converted, printConverted(converted, to, from)].map(asText);
+  const count = (condition: string): string => `coalesce(sum(CASE WHEN ${condition} THEN 1 ELSE 0 END), 0)`;
+  const isNull = `${before} IS NOT NULL AND ${after} IS NULL`;
+  return `SELECT ${count(`${before} <> ${back}`)}, ${count(isNull)}, count() FROM '${table}'`;
 }
+
+const asText = (value: string): string => `CAST(${value} AS STRING)`;

@@ -1,0 +1,68 @@
+/*! What a plan says of the values that it changes, compared with what the change makes of them on a real server. */
+import { canConvert, isLossless } from '@sqlpipe/ddl';
+import { planChanges } from '@sqlpipe/plan';
+import { MORE_VALUES, TYPES, VALUES } from '../support/column-values.js';
+import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
+import { execute, settle, waitUntilApplied } from '../support/reconcile.js';
+import { test } from '../support/test.js';
+
+const emptyServer = sharedQuestDB();
+
+/** Types of columns that all convert, each from its values. */
+const LOSSY = TYPES.filter(type => !type.startsWith('DECIMAL'));
+
+testWithQuestDB('the number of values that change is the one that the change has, for each pair of types', async t => {
+  const server = await emptyServer();
+  const textOf = async (table: string, column: string): Promise<unknown[]> =>
+    (await execute(server, `SELECT CAST(${column} AS STRING) FROM ${table} ORDER BY ts`)).map(([text]) => text);
+  let tried = 0;
+  for (const [i, from] of LOSSY.entries()) {
+    const targets = LOSSY.filter(to => canConvert(from, to) && !isLossless(from, to));
+    if (targets.length === 0) continue;
+    const table = `t${i}`;
+    const columns = targets.map((_, at) => `c${at}`);
+    const print = (types: string[]) =>
+      `CREATE TABLE ${table} (ts TIMESTAMP, old ${from}, ${types.map((type, at) => `c${at} ${type}`).join(', ')}) TIMESTAMP(ts) PARTITION BY DAY WAL;`;
+    const [before, after] = [print(targets.map(() => from)), print(targets)];
+    await execute(server, before);
+    for (const [at, value] of [...(VALUES[from] ?? []), ...(MORE_VALUES[from] ?? [])].entries()) {
+      const cell = `SELECT CAST(${value} AS ${from}) v FROM long_sequence(1)`;
+      await execute(
+        server,
+        `INSERT INTO ${table} SELECT ${at}::timestamp, v, ${columns.map(() => 'v')} FROM (${cell})`,
+      );
+    }
+    await waitUntilApplied(server, table);
+    const askRow = async (query: string) => (await execute(server, query))[0];
+    const { omissions } = await planChanges([after], [before], { askRow, version: '9.3.4' });
+    for (const [at, to] of targets.entries())
+      await execute(server, `ALTER TABLE ${table} ALTER COLUMN c${at} TYPE ${to}`);
+    t.false(await settle(server, table), from);
+    const old = await textOf(table, 'old');
+    const changed = await Promise.all(columns.map(column => textOf(table, column)));
+    for (const column of columns) await execute(server, `ALTER TABLE ${table} ALTER COLUMN ${column} TYPE ${from}`);
+    t.false(await settle(server, table), from);
+    for (const [at, to] of targets.entries()) {
+      const back = await textOf(table, `c${at}`);
+      const nulls = old.filter((text, n) => text !== null && changed[at]?.[n] === null).length;
+      const toNull = nulls > 0 ? `, ${nulls} of them to NULL` : '';
+      const { reason = '' } = omissions.find(({ properties }) => properties[0] === `column 'c${at}'`) ?? {};
+      t.is(
+        reason,
+        `may lose values of column 'c${at}': ${from} to ${to}; ${old.filter((text, n) => text !== back[n]).length} of ${old.length} values change${toNull}`,
+      );
+      tried++;
+    }
+  }
+  t.true(tried > 90, `${tried} conversions`);
+});
+
+test('without a server that answers, the number of values that change is unknown', async t => {
+  const [before, after] = ['LONG', 'INT'].map(
+    type => `CREATE TABLE t (ts TIMESTAMP, x ${type}) TIMESTAMP(ts) PARTITION BY DAY;`,
+  );
+  for (const askRow of [undefined, async () => undefined]) {
+    const { omissions } = await planChanges([after ?? ''], [before ?? ''], { askRow });
+    t.regex(omissions[0]?.reason ?? '', /LONG to INT; how many values change is unknown$/);
+  }
+});
