@@ -10,6 +10,7 @@ export {
   type StatementComparison,
 } from './compare-statements.js';
 export {
+  canCast,
   canConvert,
   type DecimalLimits,
   decimalLimits,
@@ -18,9 +19,9 @@ export {
   isAcceptedConversion,
   isLossless,
   parseFill,
-  printCast,
   printConverted,
   printFill,
+  printTypeCast,
 } from './conversions.js';
 export {
   type Column,

@@ -1,6 +1,6 @@
 /*! Recreates a table if no ALTER can change what differs. As documented by QuestDB, the old table is kept. */
 import { createHash } from 'node:crypto';
-import { findColumn, printDefinition, type TableDefinition } from '@sqlpipe/ddl';
+import { canCast, findColumn, printDefinition, type TableDefinition } from '@sqlpipe/ddl';
 import { type Engine, isShorterRetention } from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';
 import type { Draft } from './draft.js';
@@ -123,6 +123,12 @@ export function dropOldTables({ a, dropOld, requests }: Task, draft: Draft): voi
     const steps = [printAppliedAssertion(name), printCopyAssertion({ from: name, to: table, columns }), drop];
     draft.add(change, steps);
   }
+}
+
+/** Why a table cannot be copied: the server cannot cast a column. */
+export function findUncastable(...[wanted, now, renamed]: Parameters<typeof copiedColumns>): string | undefined {
+  const found = copiedColumns(wanted, now, renamed).find(({ column, source }) => !canCast(source.type, column.type));
+  return found && `the server cannot cast column '${found.source.name}': ${found.source.type} to ${found.column.type}`;
 }
 
 /**

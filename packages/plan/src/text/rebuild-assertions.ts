@@ -1,5 +1,5 @@
 /*! The assertions of a rebuild: that all rows are applied, that the copy has as many rows, and that it has all of them. */
-import type { Column } from '@sqlpipe/ddl';
+import { type Column, printTypeCast } from '@sqlpipe/ddl';
 import type { Copy } from '@sqlpipe/engine';
 import { withoutComments } from './statement-text.js';
 
@@ -15,7 +15,7 @@ export const quoteColumn = (name: string): string => `"${name}"`;
 
 /** The value of a column, as a table stores it that has the column with this name and type. */
 export const printCast = (from: Column, to: Column): string =>
-  from.type === to.type ? quoteColumn(from.name) : `CAST(${quoteColumn(from.name)} AS ${to.type})`;
+  from.type === to.type ? quoteColumn(from.name) : printTypeCast(quoteColumn(from.name), from.type, to.type);
 
 /** A table whose rows are in another one. */
 export interface CopiedTable {
@@ -35,7 +35,7 @@ export function printCopyAssertion({ from, to, columns }: CopiedTable): string {
 }
 
 const COPIED = / FROM \(SELECT 1 sqlpipe_side, (.+) FROM '([^']+)' UNION ALL SELECT -1, .+ FROM '([^']+)'\) GROUP BY /;
-const CAST = /(?:CAST\("([^"]+)" AS [\w(),]+\)|"([^"]+)") "([^"]+)"(?:, |$)/g;
+const CAST = /(?:CAST\((?:CAST\()?"([^"]+)"(?: AS STRING\))? AS [\w(),]+\)|"([^"]+)") "([^"]+)"(?:, |$)/g;
 
 function parseCopyAssertion(text: string): CopiedTable | undefined {
   const [, values = '', from = '', to = ''] = COPIED.exec(text) ?? [];
