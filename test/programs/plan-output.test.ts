@@ -77,9 +77,9 @@ test('--allow-plan allows nothing beside the plan', async t => {
     t.regex(stderr, message, files);
   }
   for (const verbs of ['ALL', 'TRUNCATE', 'ALTER, TRUNCATE', 'CTAS, REPLACE, ALL']) {
-    const head = `-- plan for state e3b0c44298fc1c14; 9 statements with ${verbs}: sqlapply needs --allow-plan`;
-    const forged = await run(`(echo '${head}'; cat truncate.sql) > forged.sql; sqlapply --allow-plan $DB forged.sql`);
-    t.regex(forged.stderr, /use --allow TRUNCATE to send it/, verbs);
+    const head = `sed '1s/; [0-9]* statements* with [A-Z, ]*:/; 9 statements with ${verbs}:/' plan.sql`;
+    const forged = await run(`(${head}; cat truncate.sql) > forged.sql; sqlapply --allow-plan $DB forged.sql`);
+    t.regex(forged.stderr, /use --allow [A-Z,]*TRUNCATE to send (?:it|them)/, verbs);
   }
 });
 

@@ -4,6 +4,17 @@
  */
 import type { ExecutionContext } from 'ava';
 import { findMissing, type Holdings, type NewNames, takeHoldings, waitForHoldings } from '../support/holdings.js';
+import {
+  day,
+  LONG_MONTH,
+  make,
+  namesOf,
+  rowsOn,
+  SHORT_MONTH,
+  SUM,
+  table,
+  waitUntilInvalid,
+} from '../support/kept-rows.js';
 import { shellWithFiles } from '../support/ledger.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { execute, waitUntilApplied } from '../support/reconcile.js';
@@ -23,21 +34,8 @@ interface Case {
   readonly names?: Partial<NewNames>;
 }
 
-/** A table with rows on some days. */
-const rowsOn = (days: readonly string[], rest: string, columns = 'x INT'): string[] => [
-  `CREATE TABLE t (ts TIMESTAMP, ${columns}) TIMESTAMP(ts) ${rest} WAL`,
-  `INSERT INTO t (ts, x) VALUES ${days.map((day, i) => `('${day}T12:00', ${70_000 + i})`).join(', ')}`,
-];
-const table = (rest: string, columns = 'x INT'): string =>
-  `CREATE TABLE t (ts TIMESTAMP, ${columns}) TIMESTAMP(ts) ${rest} WAL;`;
-
-/** 31 days lie between the end of the first day and the last row, and the month of the first day has 31. */
-const LONG_MONTH = ['2024-01-01', '2024-01-31', '2024-02-01'];
-/** A month has passed since the end of the first day, but only 28 days. */
-const SHORT_MONTH = ['2023-02-01', '2023-02-28', '2023-03-02'];
-
-const day = (rest: string): string => `PARTITION BY DAY ${rest}`;
-const SUM = 'CREATE MATERIALIZED VIEW m WITH BASE t AS (select ts, sum(x) n from t sample by 1h) PARTITION BY DAY';
+/** A view has rows of a base that no longer has them. */
+const EXPIRED = [...rowsOn(LONG_MONTH, day('')), SUM, 'ALTER TABLE t SET TTL 1 DAY'];
 
 const CASES: Record<string, Case> = {
   'a TTL of 30 days is shorter than a long month': {
@@ -178,6 +176,42 @@ const CASES: Record<string, Case> = {
     losses: [],
     names: { object: name => ({ v: 'w', m: 'hourly' })[name] },
   },
+  'a materialized view that gets another name, over a base whose rows have expired': {
+    before: EXPIRED,
+    after: [table(day('TTL 1 DAY')), `${SUM.replace('VIEW m', 'VIEW hourly')};`],
+    options: '--renamed m=hourly',
+    losses: ['history:m'],
+    missing: ["materialized view 'm' has rows 2, not 3"],
+    names: { object: name => ({ m: 'hourly' })[name] },
+  },
+  'a materialized view that gets another name by a comment, and another query': {
+    before: EXPIRED,
+    after: [
+      table(day('TTL 1 DAY')),
+      `-- renamed from m\n${SUM.replace('VIEW m', 'VIEW hourly').replace('sum(x)', 'sum(x) + 0')};`,
+    ],
+    losses: ['history:m'],
+    missing: ["materialized view 'm' has rows 2, not 3"],
+    names: { object: name => ({ m: 'hourly' })[name] },
+  },
+  'a materialized view that gets another name, over a base that gets one too': {
+    before: EXPIRED,
+    after: [
+      table(day('TTL 1 DAY')).replace('TABLE t', 'TABLE trades'),
+      `${SUM.replace('VIEW m', 'VIEW hourly').replace('BASE t', 'BASE trades').replace('from t', 'from trades')};`,
+    ],
+    options: '--renamed m=hourly --renamed t=trades',
+    losses: ['history:m'],
+    missing: ["materialized view 'm' has rows 2, not 3"],
+    names: { object: name => ({ m: 'hourly', t: 'trades' })[name] },
+  },
+  'a materialized view that nothing fills by itself, under another name': {
+    before: [...rowsOn(LONG_MONTH, day('')), SUM.replace(' AS', ' REFRESH MANUAL AS')],
+    after: [table(day('')), `${SUM.replace('VIEW m', 'VIEW hourly').replace(' AS', ' REFRESH MANUAL DEFERRED AS')};`],
+    options: '--renamed m=hourly',
+    losses: [],
+    names: { object: name => ({ m: 'hourly' })[name] },
+  },
   'a rename under a view that A lacks': {
     before: [...rowsOn(LONG_MONTH, day('')), 'CREATE VIEW v AS (select x from t)'],
     after: [table(day(''), 'y INT')],
@@ -207,26 +241,6 @@ for (const [what, each] of Object.entries(CASES))
     t.deepEqual([bold.code, bold.stdout.toString(), bold.stderr], [0, '0\n', '']);
     await checkMissing(t, server, before, names, missing);
   });
-
-/** Creates objects one after the other, and waits until each is as it will stay. */
-async function make(server: Server, statements: readonly string[]): Promise<Holdings> {
-  for (const statement of statements) {
-    await execute(server, statement);
-    for (const table of ['t', 'j']) await waitUntilApplied(server, table);
-    if (statement.startsWith('CREATE MATERIALIZED')) await waitUntilFilled(server);
-  }
-  return takeHoldings(server);
-}
-
-async function waitUntilFilled(server: Server): Promise<void> {
-  const waiting =
-    "SELECT count() FROM materialized_views() WHERE view_status <> 'invalid' AND (last_refresh_finish_timestamp IS NULL OR refresh_base_table_txn <> base_table_txn)";
-  await waitUntil(waiting, async () => (await execute(server, waiting))[0]?.[0] === 0);
-}
-
-const namesOf = (messages: string): string[] => [
-  ...new Set([...messages.matchAll(/--allow-loss (\S+)/g)].map(([, name]) => String(name))),
-];
 
 /** A permission is asked for only where something really goes. */
 async function checkMissing(
@@ -324,8 +338,3 @@ testWithQuestDB('a plan that drops a table does not drop another one of its name
     t.is((await takeHoldings(server)).get('extra')?.rows, 1);
   }
 });
-
-async function waitUntilInvalid(server: Server): Promise<void> {
-  const invalid = "SELECT count() FROM materialized_views() WHERE view_status = 'invalid'";
-  await waitUntil(invalid, async () => (await execute(server, invalid))[0]?.[0] === 1);
-}

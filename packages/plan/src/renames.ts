@@ -184,7 +184,7 @@ export class Renames {
   }
 
   #refuse(names: readonly string[], reason: string): void {
-    for (const name of names) this.refused.set(foldCase(name), reason);
+    for (const name of names) if (!this.refused.has(foldCase(name))) this.refused.set(foldCase(name), reason);
   }
 
   #noteDone(rename: string): void {

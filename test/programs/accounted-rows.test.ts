@@ -1,0 +1,187 @@
+/*! Ways to lose rows that a plan accounts for: what it asks first, where it stops, and what it leaves alone. */
+import { findMissing, takeHoldings, waitForHoldings } from '../support/holdings.js';
+import { day, LONG_MONTH, make, namesOf, rowsOn, SUM, table, waitUntilInvalid } from '../support/kept-rows.js';
+import { shellWithFiles } from '../support/ledger.js';
+import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
+import { execute, waitUntilApplied } from '../support/reconcile.js';
+import { waitUntil } from '../support/wait-until.js';
+
+const emptyServer = sharedQuestDB();
+
+testWithQuestDB('a view that was refreshed only for a range has a history too', async t => {
+  const server = await emptyServer();
+  const deferred = SUM.replace(' AS', ' REFRESH MANUAL DEFERRED AS');
+  await make(server, rowsOn(LONG_MONTH, day('')));
+  await execute(server, deferred);
+  await execute(server, "REFRESH MATERIALIZED VIEW m RANGE FROM '2024-01-01' TO '2024-03-01'");
+  await waitUntil('the range', async () => (await takeHoldings(server)).get('m')?.rows === 3);
+  const run = await shellWithFiles(t, server, {
+    'same.sql': `${table(day(''))}\n${deferred.replace('sum(x)', 'sum(x) + 0')};`,
+    'expired.sql': `${table(day('TTL 1 DAY'))}\n${deferred.replace('sum(x)', 'sum(x) + 1')};`,
+  });
+  const kept = await run('sqlapply -q --alter --allow-plan $DB same.sql');
+  t.is(kept.code, 0, kept.stderr);
+  t.is((await takeHoldings(server)).get('m')?.rows, 3, 'it is filled again');
+  await execute(server, 'ALTER TABLE t SET TTL 1 DAY');
+  await waitUntil('the expiry', async () => (await takeHoldings(server)).get('t')?.rows === 2);
+  const careful = await run('sqlapply -q --alter --allow-plan $DB expired.sql');
+  t.deepEqual(namesOf(careful.stderr), ['history:m'], careful.stderr);
+  t.is((await takeHoldings(server)).get('m')?.rows, 3);
+});
+
+testWithQuestDB('an invalid view that a plan was not given is neither repaired nor in the way', async t => {
+  const server = await emptyServer();
+  await make(server, [...rowsOn(LONG_MONTH, day(''), 'x INT, y INT'), SUM, 'ALTER TABLE t SET TTL 1 DAY']);
+  await execute(server, 'ALTER TABLE t DROP COLUMN y');
+  await waitUntilInvalid(server);
+  const before = await takeHoldings(server);
+  const run = await shellWithFiles(t, server, { 'new.sql': 'CREATE TABLE j (ts TIMESTAMP) TIMESTAMP(ts);' });
+  const { code, stderr } = await run('sqlapply --alter --allow-plan $DB new.sql');
+  t.is(code, 0, stderr);
+  const now = await takeHoldings(server);
+  t.deepEqual([findMissing(before, now), now.get('m')?.rows, now.has('j')], [[], 3, true]);
+  const ignored = await run('sqldiff --alter --ignore m --ignore-extra new.sql $DB | tr "\\0" "\\n"');
+  t.notRegex(ignored.stdout.toString(), /REFRESH/);
+});
+
+testWithQuestDB('the old table of a rebuild is dropped only if the new one has each of its rows', async t => {
+  const server = await emptyServer();
+  await make(server, rowsOn(LONG_MONTH, day('')));
+  const run = await shellWithFiles(t, server, { 'after.sql': table('PARTITION BY HOUR') });
+  const rebuild = '--rebuild t --drop-old after.sql $DB';
+  t.is((await run(`sqldiff --alter ${rebuild} > plan`)).code, 0);
+  t.is((await run('sqlapply -q --allow-plan $DB < plan')).code, 0);
+  t.deepEqual([...(await takeHoldings(server)).keys()], ['t']);
+
+  await server.dropAll();
+  await make(server, rowsOn(LONG_MONTH, day('')));
+  t.is((await run('sqldiff --alter --rebuild t after.sql $DB > plan; sqlapply -q --allow-plan $DB < plan')).code, 0);
+  const [old = ''] = [...(await takeHoldings(server)).keys()].filter(name => name !== 't');
+  // As many rows in both, but not the same ones.
+  await execute(server, `INSERT INTO '${old}' VALUES ('2024-02-01', 1)`);
+  await execute(server, "INSERT INTO t VALUES ('2024-02-01', 2)");
+  for (const name of [old, 't']) await waitUntilApplied(server, name);
+  t.is((await run(`sqldiff --alter ${rebuild} > plan`)).code, 0, 'an interrupted rebuild is not forgotten');
+  const stopped = await run('sqlapply -q --allow-plan $DB < plan');
+  t.is(stopped.code, 1);
+  t.regex(stopped.stderr, new RegExp(`'${old}' has rows that 't' does not have; .* send DROP TABLE '${old}';`));
+  t.is((await takeHoldings(server)).get(old)?.rows, 4);
+  await execute(server, "INSERT INTO t VALUES ('2024-02-01', 1)");
+  await waitUntilApplied(server, 't');
+  const done = await run(`sqldiff --alter ${rebuild} | sqlapply -q --allow-plan $DB`);
+  t.is(done.code, 0, done.stderr);
+  t.deepEqual([...(await takeHoldings(server)).keys()], ['t']);
+});
+
+testWithQuestDB('the way back of a plan stops if something was written into what the plan created', async t => {
+  const server = await emptyServer();
+  await make(server, rowsOn(LONG_MONTH, day('')));
+  const after = [
+    table(day(''), 'x INT, y BYTE'),
+    'CREATE TABLE j (ts TIMESTAMP, a INT) TIMESTAMP(ts) PARTITION BY DAY WAL;',
+  ];
+  const run = await shellWithFiles(t, server, { 'after.sql': after.join('\n') });
+  t.is((await run('sqldiff --alter --undo back -o plan after.sql $DB && sqlapply -q --allow-plan $DB plan')).code, 0);
+  for (const [insert, undo, reason] of [
+    ["INSERT INTO j VALUES ('2024-03-01', 1)", 'TRUNCATE TABLE j', /'j' has 1 row, which would be lost/],
+    [
+      "INSERT INTO t VALUES ('2024-03-01', 1, 2)",
+      'UPDATE t SET y = 0::byte',
+      /column 'y' of 't' has 1 value, which would be lost/,
+    ],
+  ] as const) {
+    await execute(server, insert);
+    for (const name of ['t', 'j']) await waitUntilApplied(server, name);
+    const stopped = await run('sqlapply -q --allow-plan $DB back');
+    t.is(stopped.code, 1);
+    t.regex(stopped.stderr, reason);
+    t.is((await takeHoldings(server)).size, 2);
+    await execute(server, undo);
+    for (const name of ['t', 'j']) await waitUntilApplied(server, name);
+  }
+  const back = await run('sqlapply -q --allow-plan $DB back');
+  t.is(back.code, 0, back.stderr);
+  t.deepEqual([...(await takeHoldings(server)).keys()], ['t']);
+});
+
+testWithQuestDB('a plan that was interrupted after a rename is completed by the same command', async t => {
+  const server = await emptyServer();
+  const after = [table(day(''), 'y INT'), `${SUM.replace('sum(x)', 'sum(y)')};`];
+  const run = await shellWithFiles(t, server, { 'after.sql': after.join('\n') });
+  const alter = 'sqldiff --alter --renamed t.x=y after.sql $DB > plan';
+  for (const isExpired of [false, true]) {
+    await server.dropAll();
+    await make(server, [...rowsOn(LONG_MONTH, day('')), SUM]);
+    const before = await takeHoldings(server);
+    t.is((await run(alter)).code, 0);
+    const statements = (await run('cat plan')).stdout
+      .toString()
+      .split('\0')
+      .map(text => text.replace(/^--.*\n/gm, '').trim());
+    const isAsked = statements.findIndex(text => text.includes('nothing_is_lost'));
+    const isRenamed = statements.findIndex(text => text.includes('RENAME COLUMN'));
+    t.true(isAsked >= 0 && isAsked < isRenamed, 'asked as long as it can be');
+    await execute(server, 'ALTER TABLE t RENAME COLUMN x TO y');
+    await waitUntilInvalid(server);
+    if (isExpired) await execute(server, 'ALTER TABLE t SET TTL 1 DAY');
+    if (isExpired) await execute(server, 'ALTER TABLE t SET TTL 0 DAYS');
+    const again = await run(alter);
+    t.deepEqual(namesOf(again.stderr), isExpired ? ['history:m'] : [], again.stderr);
+    const done = await run('sqlapply -q --allow-plan $DB < plan');
+    t.is(done.code, 0, done.stderr);
+    const names = { object: () => undefined, column: () => 'y', isRedefined: () => false };
+    if (!isExpired) t.deepEqual(await waitForHoldings(server, before, names), []);
+    t.is((await takeHoldings(server)).get('m')?.rows, 3);
+  }
+});
+
+testWithQuestDB('a view that is as broken in both schemas does not stop the plan for the others', async t => {
+  const server = await emptyServer();
+  const views = ['CREATE VIEW v AS (select x from j)', 'CREATE VIEW w AS (select x from v)'];
+  await make(server, [
+    ...rowsOn(LONG_MONTH, day('')),
+    'CREATE TABLE j (ts TIMESTAMP, x INT) TIMESTAMP(ts)',
+    ...views,
+    'DROP TABLE j',
+  ]);
+  const run = await shellWithFiles(t, server, {
+    'after.sql': [table(day(''), 'x INT, y INT'), ...views.map(view => `${view};`)].join('\n'),
+  });
+  const { code, stderr } = await run('sqldiff --alter after.sql $DB > plan');
+  t.is(code, 1, stderr);
+  t.regex(stderr, /view 'v': left out: .*--ignore v/);
+  t.regex(stderr, /view 'w': left out: /);
+  t.is((await run('sqlapply -q --allow-plan $DB < plan')).code, 0);
+  t.true((await takeHoldings(server)).get('t')?.columns.has('y'));
+});
+
+testWithQuestDB('a dry run names transactions that RESUME WAL skips', async t => {
+  const server = await emptyServer();
+  await make(server, rowsOn(LONG_MONTH, day('')));
+  const run = await shellWithFiles(t, server, {});
+  const resume = (from: string) =>
+    run(`sqlsplit <<< "ALTER TABLE t RESUME WAL ${from};" | sqlapply --dry-run --allow ALTER $DB`);
+  t.is((await resume('')).code, 0);
+  const { code, stdout } = await resume('FROM TRANSACTION 2');
+  t.is(code, 1);
+  t.regex(stdout.toString(), /table 't': skips transactions .*; --allow-loss drop:t allows it/);
+});
+
+testWithQuestDB('tables whose names are exchanged by comments are left as they are', async t => {
+  const server = await emptyServer();
+  const other = 'CREATE TABLE j (ts TIMESTAMP, y DOUBLE) TIMESTAMP(ts) PARTITION BY DAY WAL';
+  await make(server, [...rowsOn(LONG_MONTH, day('')), other]);
+  const before = await takeHoldings(server);
+  const after = [
+    `-- renamed from j\n${table(day(''), 'y DOUBLE')}`,
+    `-- renamed from t\n${table(day('')).replace('TABLE t', 'TABLE j')}`,
+  ];
+  const run = await shellWithFiles(t, server, { 'after.sql': after.join('\n') });
+  const { code, stderr } = await run(
+    'sqldiff --alter --allow-loss drop:t.x --allow-loss drop:j.y after.sql $DB > plan',
+  );
+  t.is(code, 1);
+  t.regex(stderr, /table 't': left out: .*A has a 'j' too/);
+  t.is((await run('sqlapply -q --allow-plan $DB < plan')).code, 0);
+  t.deepEqual(findMissing(before, await takeHoldings(server)), []);
+});

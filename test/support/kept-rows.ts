@@ -1,0 +1,49 @@
+/*! Tables with rows on some days, and a materialized view over them: the schemas of tests about what plans keep. */
+import { type Holdings, takeHoldings } from './holdings.js';
+import { execute, waitUntilApplied } from './reconcile.js';
+import type { Server } from './server.js';
+import { waitUntil } from './wait-until.js';
+
+/** A table with rows on some days. */
+export const rowsOn = (days: readonly string[], rest: string, columns = 'x INT'): string[] => [
+  `CREATE TABLE t (ts TIMESTAMP, ${columns}) TIMESTAMP(ts) ${rest} WAL`,
+  `INSERT INTO t (ts, x) VALUES ${days.map((day, i) => `('${day}T12:00', ${70_000 + i})`).join(', ')}`,
+];
+export const table = (rest: string, columns = 'x INT'): string =>
+  `CREATE TABLE t (ts TIMESTAMP, ${columns}) TIMESTAMP(ts) ${rest} WAL;`;
+
+/** 31 days lie between the end of the first day and the last row, and the month of the first day has 31. */
+export const LONG_MONTH = ['2024-01-01', '2024-01-31', '2024-02-01'];
+/** A month has passed since the end of the first day, but only 28 days. */
+export const SHORT_MONTH = ['2023-02-01', '2023-02-28', '2023-03-02'];
+
+export const day = (rest: string): string => `PARTITION BY DAY ${rest}`;
+export const SUM =
+  'CREATE MATERIALIZED VIEW m WITH BASE t AS (select ts, sum(x) n from t sample by 1h) PARTITION BY DAY';
+
+/** Creates objects one after the other, and waits until each is as it will stay. */
+export async function make(server: Server, statements: readonly string[]): Promise<Holdings> {
+  for (const statement of statements) {
+    await execute(server, statement);
+    for (const table of ['t', 'j']) await waitUntilApplied(server, table);
+    if (statement.startsWith('CREATE MATERIALIZED')) await waitUntilFilled(server);
+  }
+  return takeHoldings(server);
+}
+
+async function waitUntilFilled(server: Server): Promise<void> {
+  const waiting =
+    "SELECT count() FROM materialized_views() WHERE view_status <> 'invalid' AND (last_refresh_finish_timestamp IS NULL OR refresh_base_table_txn <> base_table_txn)";
+  await waitUntil(waiting, async () => (await execute(server, waiting))[0]?.[0] === 0);
+}
+
+/** The names of losses in messages. */
+export const namesOf = (messages: string): string[] => [
+  ...new Set([...messages.matchAll(/--allow-loss (\S+)/g)].map(([, name]) => String(name))),
+];
+
+/** Waits until a materialized view is invalid. */
+export async function waitUntilInvalid(server: Server): Promise<void> {
+  const invalid = "SELECT count() FROM materialized_views() WHERE view_status = 'invalid'";
+  await waitUntil(invalid, async () => (await execute(server, invalid))[0]?.[0] === 1);
+}
