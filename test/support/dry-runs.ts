@@ -140,10 +140,10 @@ function judge(
   };
 }
 
-/** Whether the rows of the target, or its partitions, decide on a statement. */
+/** Whether the rows of the target, its partitions, or its files decide on a statement. */
 function dependsOnRows(statement: string): boolean {
   const { verb, runsQuery } = readStatementHead(statement);
-  if (runsQuery || ['INSERT', 'UPDATE', 'SELECT'].includes(verb)) return true;
+  if (runsQuery || ['INSERT', 'UPDATE', 'SELECT', 'COPY', 'CHECKPOINT', 'REINDEX'].includes(verb)) return true;
   const words = Array.from(significantTokens(statement), ({ text }) => text.toUpperCase());
   return verb === 'ALTER' && words.includes('PARTITION') && !words.includes('AS');
 }

@@ -1,5 +1,5 @@
 /*! One instance: queries rows and executes statements. The messages of failures get the instance's name here. */
-import { createsToken } from '@sqlpipe/sql';
+import { returnsRows } from '@sqlpipe/sql';
 import { truncate } from '@sqlpipe/text';
 import { Connection, type Response, TransportError } from './connection.js';
 import type { ConnectionConfig } from './connection-config.js';
@@ -133,7 +133,7 @@ class HttpInstance implements Instance {
 
   execute(statement: string): Promise<Reply> {
     const send = () => this.#send(path => this.#connection.get(path), statement);
-    const acceptRows = createsToken(statement);
+    const acceptRows = returnsRows(statement);
     return this.#retry(
       () => this.#exchange(statement, send, response => readReply(response, acceptRows)),
       error => !(error as InstanceError).outcomeUnknown,

@@ -115,10 +115,14 @@ function readCreate(words: TokenReader): Partial<Head> {
   return { replaces, runsQuery: isBatch };
 }
 
-/** Whether a statement is `ALTER USER | SERVICE ACCOUNT … CREATE TOKEN …`, which a server answers with the token. */
-export function createsToken(statement: string): boolean {
-  if (!/\btoken\b/i.test(statement)) return false;
+/**
+ * Whether a server answers a statement with rows: `ALTER USER | SERVICE ACCOUNT … CREATE TOKEN …` with the token, and COPY
+ * with the id of its job.
+ */
+export function returnsRows(statement: string): boolean {
+  if (!/\b(?:token|copy)\b/i.test(statement)) return false;
   const words = new TokenReader(significantTokens(statement));
+  if (words.accept('COPY')) return true;
   if (!words.accept('ALTER USER') && !words.accept('ALTER SERVICE ACCOUNT')) return false;
   words.readName();
   words.skipTo('CREATE');

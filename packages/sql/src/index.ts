@@ -2,7 +2,6 @@ export { AmbiguousStatementError, findAmbiguity, readStatementHead, requireUnamb
 export { type FailureMarker, formatFailureMarker, parseFailureMarker } from './failure-marker.js';
 export { foldCase, isSameName } from './fold-case.js';
 export {
-  createsToken,
   displayName,
   type Head,
   type Identity,
@@ -10,6 +9,7 @@ export {
   KINDS,
   type Kind,
   kindKeywords,
+  returnsRows,
 } from './identify.js';
 export { givesRight, hasName, identityKey, isAcl, isObject, isPrincipal } from './kinds.js';
 export { type CommentRules, Lexer, type Segment, type SegmentType, WHITESPACE } from './lexer.js';

@@ -1,8 +1,10 @@
 /*! Statements about rows: what they do to the objects, whatever the rows are. */
 import type { Change, PartitionChange } from '@sqlpipe/ddl';
-import { RejectionError } from '@sqlpipe/ddl/grammar';
+import { type Cursor, isWord, RejectionError, readCode, unexpectedTokenError, unquote } from '@sqlpipe/ddl/grammar';
+import { analyzeRelation } from '../analysis/relation.js';
 import type { Catalogue } from '../catalogue.js';
 import { type Effect, titleOf } from '../effects.js';
+import { parseQueryText } from '../parser/parsed-query.js';
 import type { Session } from '../session.js';
 import { invalidate, invalidateLiveViews } from '../validity.js';
 
@@ -55,4 +57,22 @@ function effectOn(name: string, effect: 'rewritten' | 'lost', what: string, cata
   if (!table) return [];
   const loss = effect === 'lost' ? ({ loss: 'drop' } as const) : {};
   return [{ effect, kind: table.kind, object: table.name, text: `${what} ${titleOf(table)}`, ...loss }];
+}
+
+/**
+ * Checks what a COPY needs besides rows and files: the table or the query that it exports. The server creates the table of
+ * an import if there is none (observed on 9.3.4).
+ */
+export function checkCopy(cursor: Cursor, catalogue: Catalogue): void {
+  const source = cursor.requireNoSemicolon('copy source');
+  if (source === '(') {
+    const start = cursor.readOffset;
+    const query = ' '.repeat(start) + readCode(cursor, start, true); // blanks, so that positions are those of the statement
+    return void analyzeRelation(parseQueryText(query), catalogue);
+  }
+  const direction = cursor.requireNoSemicolon("'from' or 'to' or 'cancel'");
+  if (!['from', 'to', 'cancel'].some(word => isWord(direction, word))) throw unexpectedTokenError(cursor.at, direction);
+  const name = unquote(source);
+  if (isWord(direction, 'to') && !catalogue.find(name))
+    throw new RejectionError(0, `table does not exist [table=${name}]`);
 }
