@@ -1,3 +1,4 @@
+import { questdb, sqlserve } from '../support/instances.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
 import { CREATE_TRADES, startSqlserve } from '../support/sqlserve.js';
@@ -275,3 +276,23 @@ test('queries are accepted with the same columns as in QuestDB 9.3.4', async t =
   }
   t.is((await shared.execute('alter table t add column c symbol nocache capacity 16')).error, undefined);
 });
+
+/** `ΣΣ` in lower case is `σς` as a word, and `σσ` character by character, which is how the server compares names. */
+const SIGMAS = [
+  'create table "ΣΣ" (x int, "ΣΣ" timestamp, "ΑΣ" symbol) timestamp("σσ") partition by day wal dedup upsert keys("σσ")',
+  'create table a as (select x, "ΣΣ", "ΑΣ" from "σσ"), cast("σσ" as timestamp_ns), index("ασ") timestamp("σσ") partition by day',
+  'create view v as (select "ασ", q."σσ" from "σσ" q where q."σσ" > 0 order by q."σσ")',
+  'create view w as (with "ΩΣ" as (select x from "σσ") select "ωσ".x from "ωσ")',
+  'create view j as (select "ΓΣ".x, "γσ"."ασ" from "σσ" "ΓΣ" join a on (x))',
+  'create materialized view m with base "σσ" as (select "σσ", max(x) x from "ΣΣ" timestamp("σσ") sample by 1h) partition by day',
+  'create materialized view n with base "σσ" as (with "ΩΣ" as (select "ΣΣ", max(x) x from "ΣΣ" sample by 1h) select * from "ωσ") partition by day',
+  'alter table "σσ" rename column "ασ" to "ΒΣ"',
+  'alter table "σσ" alter column "βσ" add index',
+];
+
+for (const service of [sqlserve, questdb])
+  service.test(`${service.name} compares names character by character`, async t => {
+    const server = await service.start(t);
+    for (const statement of SIGMAS) t.like(await server.execute(statement), { ddl: 'OK' }, statement);
+    t.regex((await server.execute('create table "σσ" (x int)')).error ?? '', /already exists/);
+  });

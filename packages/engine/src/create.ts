@@ -27,6 +27,7 @@ import {
   ttlToPolicy,
   unquote,
 } from '@sqlpipe/ddl/grammar';
+import { foldCase, isSameName } from '@sqlpipe/sql';
 import { analyzeSampling } from './analysis/materialized-view.js';
 import { analyzeRelation, type Relation } from './analysis/relation.js';
 import type { Catalogue } from './catalogue.js';
@@ -130,7 +131,7 @@ function tableFromQuery(catalogue: Catalogue, statement: CreateTable): Table {
     return addTimestampToIndex(declared?.index ? { ...definition, index: declared.index } : definition, timestamp);
   });
   const dedup = statement.located.dedup.toSorted((a, b) => a.position - b.position);
-  if (dedup[0] && !dedup.some(key => key.name.toLowerCase() === timestamp?.toLowerCase())) {
+  if (dedup[0] && !dedup.some(key => isSameName(key.name, timestamp ?? ''))) {
     throw new RejectionError(dedup[0].position, 'deduplicate key list must include dedicated timestamp column');
   }
   const stored = { name, columns, timestamp, partitionBy: partition?.unit ?? 'NONE', ttl, owner } as const;
@@ -142,7 +143,7 @@ function timestampOfQuery(
   { fields, timestamp: designated, open }: Relation,
 ): string | undefined {
   if (!timestamp) return designated;
-  const field = fields.find(({ name }) => name.toLowerCase() === timestamp.name.toLowerCase());
+  const field = fields.find(({ name }) => isSameName(name, timestamp.name));
   if (!field && open) return timestamp.name;
   if (!field) {
     throw new RejectionError(timestamp.position, `designated timestamp column doesn't exist [name=${timestamp.name}]`);
@@ -157,7 +158,7 @@ function rejectUnknownColumns({ located }: CreateTable, { fields, open }: Relati
   if (open) return;
   for (const [clause, columns] of Object.entries(located)) {
     for (const { name, position } of columns) {
-      if (fields.some(field => field.name.toLowerCase() === name.toLowerCase())) continue;
+      if (fields.some(field => isSameName(field.name, name))) continue;
       throw new RejectionError(position, `${clause.toUpperCase()} column doesn't exist [column=${name}]`);
     }
   }
@@ -174,7 +175,7 @@ function rejectCast({ located }: CreateTable, column: string, from: string, to: 
   const textTypes = ['STRING', 'VARCHAR'];
   if (from === to || from === 'NULL' || (textTypes.includes(from) && to === 'IPv4')) return;
   if (castGroups.some(group => group.test(from) && group.test(to))) return;
-  const cast = located.cast.find(({ name }) => name.toLowerCase() === column.toLowerCase());
+  const cast = located.cast.find(({ name }) => isSameName(name, column));
   if (cast) throw new RejectionError(cast.position, `unsupported cast [column=${column}, from=${from}, to=${to}]`);
 }
 
@@ -244,13 +245,12 @@ function putView(session: Session, statement: CreateView, errorPosition: number)
 /** A view cannot depend on itself. */
 function rejectCycle(catalogue: Catalogue, { name, body }: CreateView): void {
   const reference = findBodyReferences(body.text, catalogue).find(reference =>
-    catalogue.closure([reference]).has(name.toLowerCase()),
+    catalogue.closure([reference]).has(foldCase(name)),
   );
   if (reference === undefined) return;
-  const problem =
-    reference.toLowerCase() === name.toLowerCase()
-      ? `view '${name}' cannot reference itself`
-      : `'${name}' cannot depend on '${reference}' because '${reference}' already depends on '${name}'`;
+  const problem = isSameName(reference, name)
+    ? `view '${name}' cannot reference itself`
+    : `'${name}' cannot depend on '${reference}' because '${reference}' already depends on '${name}'`;
   throw new RejectionError(body.position, `circular dependency detected: ${problem}`);
 }
 
@@ -263,7 +263,7 @@ function rejectCycleOfBases(catalogue: Catalogue, { name, position }: CreateMate
     at = catalogue.find(at.base)
   ) {
     seen.add(at.name);
-    if (at.base.toLowerCase() !== name.toLowerCase()) continue;
+    if (!isSameName(at.base, name)) continue;
     const between = `[view=${name}, baseTable=${base}]`;
     throw new RejectionError(position, `circular dependency detected for materialized view ${between}`);
   }
@@ -288,7 +288,7 @@ export function createMaterializedView(session: Session, statement: CreateMateri
   requireReadAccess(session, parsedQuery(body));
   const sampling = analyzeSampling(statement, base, relation, catalogue);
   const unindexable = relation.fields.find(
-    ({ name: field, type = 'SYMBOL' }) => statement.indexes.has(field.toLowerCase()) && type !== 'SYMBOL',
+    ({ name: field, type = 'SYMBOL' }) => statement.indexes.has(foldCase(field)) && type !== 'SYMBOL',
   );
   if (unindexable) throw new RejectionError(0, `indexes are supported only for SYMBOL columns: ${unindexable.name}`);
   const partitionBy = partition ?? defaultPartition(sampling.interval);

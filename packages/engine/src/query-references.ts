@@ -2,7 +2,7 @@
 
 import type { QualifiedName, SelectStatement } from '@questdb/sql-parser';
 import { findReferences } from '@sqlpipe/ddl';
-import { isSameName } from '@sqlpipe/sql';
+import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from './catalogue.js';
 import type { CatalogueObject } from './catalogue-objects.js';
 import type { Query } from './parser/parse-query.js';
@@ -52,22 +52,21 @@ function listReads({ select }: Query, catalogue: Catalogue): { object: Catalogue
   visit(select, select, new Set(), {
     table(ref, { columns: items }, cteNames) {
       const name = nameOf(ref.table);
-      const object = cteNames.has(name.toLowerCase()) ? undefined : catalogue.resolve(name);
-      const alias = (ref.alias ?? name).toLowerCase();
+      const object = cteNames.has(foldCase(name)) ? undefined : catalogue.resolve(name);
+      const alias = foldCase(ref.alias ?? name);
       const readsAllColumns = items.some(
         item =>
-          item.type === 'star' ||
-          (item.type === 'qualifiedStar' && item.qualifier.parts.join('.').toLowerCase() === alias),
+          item.type === 'star' || (item.type === 'qualifiedStar' && foldCase(item.qualifier.parts.join('.')) === alias),
       );
       if (object) tables.push({ object, alias, readsAllColumns });
     },
-    column: parts => columns.push(parts.map(part => part.toLowerCase())),
+    column: parts => columns.push(parts.map(foldCase)),
   });
   return tables.map(({ object, alias, readsAllColumns }) => {
     const isRead = (name: string) =>
       columns.some(parts => parts.at(-1) === name && (parts.length === 1 || parts.slice(0, -1).join('.') === alias));
     const names = object.columns.map(({ name }) => name);
-    return { object, columns: readsAllColumns ? names : names.filter(name => isRead(name.toLowerCase())) };
+    return { object, columns: readsAllColumns ? names : names.filter(name => isRead(foldCase(name))) };
   });
 }
 
@@ -86,7 +85,7 @@ function visit(node: TreeNode, select: SelectStatement, cteNames: ReadonlySet<st
       let names = cteNames;
       for (const { name, query } of queries) {
         visit(query, select, names, visitor);
-        names = new Set([...names, name.toLowerCase()]);
+        names = new Set([...names, foldCase(name)]);
       }
       visitChildren(rest, node as SelectStatement, names, visitor);
       return;

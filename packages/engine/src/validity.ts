@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { printDefinition } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
+import { isSameName } from '@sqlpipe/sql';
 import { analyzeRelation, type Relation } from './analysis/relation.js';
 import type { Catalogue } from './catalogue.js';
 import {
@@ -125,7 +126,7 @@ export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isK
 export function invalidate(catalogue: Catalogue, base: string, reason: string, isOwnBase = true): void {
   for (const view of catalogue.dependentsOf(base)) {
     if (view.kind !== 'materialized view' || view.invalid !== undefined) continue;
-    if (view.base.toLowerCase() !== base.toLowerCase()) continue;
+    if (!isSameName(view.base, base)) continue;
     if (!isOwnBase || !view.neverRefreshed) catalogue.put({ ...view, invalid: reason });
     invalidate(catalogue, view.name, 'base materialized view is invalidated', false);
   }

@@ -26,6 +26,7 @@ import {
   type SelectStatement,
   type TableFunctionCall,
 } from '@sqlpipe/engine/query';
+import { isSameName } from '@sqlpipe/sql';
 import { evaluateCondition } from './conditions.js';
 
 /** The columns of a result, its rows, and the name of its designated timestamp. */
@@ -202,7 +203,7 @@ function pickColumns({ heads }: ResultTable, item: SelectItem, positionOf: Query
     return [{ head: { name: item.alias ?? 'column', type: 'INT' }, index: -1, value: item.expression.value }];
   if (item.type !== 'selectItem' || item.expression.type !== 'column') throw noRowsError();
   const name = item.expression.name.parts.at(-1) ?? '';
-  const index = heads.findIndex(head => head.name.toLowerCase() === name.toLowerCase());
+  const index = heads.findIndex(head => isSameName(head.name, name));
   const head = heads[index];
   if (!head) throw new RejectionError(positionOf(item.expression), `Invalid column: ${name}`);
   return [{ head: { name: item.alias ?? head.name, type: head.type }, index }];
@@ -212,7 +213,7 @@ function sortRows(table: ResultTable, { orderBy }: SelectStatement): ResultTable
   if (!orderBy) return table;
   const keys = orderBy.map(({ expression, direction }) => {
     const name = expression.type === 'column' ? (expression.name.parts.at(-1) ?? '') : '';
-    const index = table.heads.findIndex(head => head.name.toLowerCase() === name.toLowerCase());
+    const index = table.heads.findIndex(head => isSameName(head.name, name));
     if (index < 0) throw noRowsError();
     return { index, sign: direction === 'desc' ? -1 : 1 };
   });

@@ -15,6 +15,7 @@ import {
   RejectionError,
   rejectLongPeriod,
 } from '@sqlpipe/ddl/grammar';
+import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import type { Query } from '../parser/parse-query.js';
 import { parsedQuery, parseQueryText } from '../parser/parsed-query.js';
@@ -34,7 +35,7 @@ export function findBaseTable(body: Body, statedBase: LocatedName | undefined, c
   const check = new BaseCheck(parsedQuery(body), catalogue);
   const names = check.tables(parsedQuery(body).select, new Map());
   const base = statedBase ?? requireSingleBase(names, body.position);
-  if (!names.has(base.name.toLowerCase())) {
+  if (!names.has(foldCase(base.name))) {
     const isView = catalogue.find(base.name)?.kind === 'view';
     const problem = isView
       ? 'base table should be a physical table, cannot be a view'
@@ -66,7 +67,7 @@ class BaseCheck {
     const names = new Map<string, LocatedName>();
     const namedQueries = addNamedQueries(select, outer);
     const add = (located: LocatedName) =>
-      names.has(located.name.toLowerCase()) || names.set(located.name.toLowerCase(), located);
+      names.has(foldCase(located.name)) || names.set(foldCase(located.name), located);
     for (const ref of listTableRefs(select)) for (const located of this.#tablesOf(ref, namedQueries)) add(located);
     for (const { select: next } of select.setOperations ?? [])
       for (const located of this.tables(next, namedQueries).values()) add(located);
@@ -78,7 +79,7 @@ class BaseCheck {
     if (table.type === 'select') return this.tables(table, namedQueries).values();
     const name = tableName(ref);
     if (name === undefined) return [];
-    const named = namedQueries.get(name.toLowerCase());
+    const named = namedQueries.get(foldCase(name));
     if (named) return this.tables(named, without(namedQueries, name)).values();
     const position = tablePosition(this.query, ref);
     return this.#physicalTables(name).map(name => ({ name, position }));
@@ -93,7 +94,7 @@ class BaseCheck {
   validate(select: Select, outer: NamedQueries, base: string): void {
     const namedQueries = addNamedQueries(select, outer);
     const names = this.tables(select, outer);
-    const readsBase = names.has(base.toLowerCase());
+    const readsBase = names.has(foldCase(base));
     if (readsBase) this.#rejectBadColumns(select, base);
     for (const { select: next } of select.setOperations ?? []) {
       if (readsBase && names.size > 1)
@@ -103,12 +104,12 @@ class BaseCheck {
     const directTables = new Map(
       listTableRefs(select)
         .flatMap(ref => [...this.#tablesOf(ref, namedQueries)])
-        .map(located => [located.name.toLowerCase(), located]),
+        .map(located => [foldCase(located.name), located]),
     );
-    if (directTables.has(base.toLowerCase())) this.#rejectBadSampling(select, base);
+    if (directTables.has(foldCase(base))) this.#rejectBadSampling(select, base);
     for (const ref of listTableRefs(select)) {
       const { table } = ref;
-      const named = namedQueries.get(tableName(ref)?.toLowerCase() ?? '');
+      const named = namedQueries.get(foldCase(tableName(ref) ?? ''));
       if (table.type === 'select') this.validate(table, namedQueries, base);
       else if (named) this.validate(named, without(namedQueries, tableName(ref) ?? ''), base);
     }
@@ -164,12 +165,12 @@ function listTableRefs(select: Select): TableRef[] {
 }
 
 function addNamedQueries(select: Select, outer: NamedQueries): NamedQueries {
-  return new Map([...outer, ...(select.with ?? []).map(({ name, query }) => [name.toLowerCase(), query] as const)]);
+  return new Map([...outer, ...(select.with ?? []).map(({ name, query }) => [foldCase(name), query] as const)]);
 }
 
 /** The queries without one of them: a query cannot refer to itself. */
 function without(queries: NamedQueries, name: string): NamedQueries {
-  return new Map([...queries].filter(([key]) => key !== name.toLowerCase()));
+  return new Map([...queries].filter(([key]) => key !== foldCase(name)));
 }
 
 /** What QuestDB's compiler derives from the query of a view: the sampling interval and the timestamp column. */
@@ -189,7 +190,7 @@ export function analyzeSampling(
 ): ViewSampling {
   const { body, timestamp } = statement;
   const { select } = parsedQuery(body);
-  const field = timestamp && relation.fields.find(({ name }) => isSameIdentifier(name, timestamp.name));
+  const field = timestamp && relation.fields.find(({ name }) => isSameName(name, timestamp.name));
   if (timestamp && !field && !relation.open) {
     throw new RejectionError(timestamp.position, `TIMESTAMP column does not exist [name=${timestamp.name}]`);
   }
@@ -205,7 +206,7 @@ export function analyzeSampling(
     !timestamp &&
     bucket.column !== undefined &&
     !relation.open &&
-    !relation.fields.some(({ name }) => isSameIdentifier(name, bucket.column ?? ''))
+    !relation.fields.some(({ name }) => isSameName(name, bucket.column ?? ''))
   ) {
     throw new RejectionError(
       body.position,
@@ -223,8 +224,6 @@ export function analyzeSampling(
   }
   return { interval: bucket.interval, timestamp: designated, ...period };
 }
-
-const isSameIdentifier = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
 function rejectNoWal(base: LocatedName, catalogue: Catalogue): void {
   const object = catalogue.find(base.name);
@@ -249,7 +248,7 @@ function findBucket(body: Body, catalogue: Catalogue): Bucket | undefined {
     const namedQueries = addNamedQueries(select, outer);
     if (ref.table.type === 'select') return find(query, ref.table, namedQueries);
     const name = tableName(ref) ?? '';
-    const named = namedQueries.get(name.toLowerCase());
+    const named = namedQueries.get(foldCase(name));
     if (named) return find(query, named, without(namedQueries, name));
     const view = catalogue.find(name);
     if (view?.kind !== 'view' || view.opaque !== undefined) return;
@@ -297,7 +296,7 @@ function findTimestamp(select: Select, catalogue: Catalogue): string | undefined
     item =>
       item.type === 'selectItem' &&
       item.expression.type === 'column' &&
-      isSameIdentifier(item.expression.name.parts.at(-1) ?? '', designated),
+      isSameName(item.expression.name.parts.at(-1) ?? '', designated),
   );
   const floor = select.columns.find(item => item.type === 'selectItem' && isFloor(item.expression));
   const named = item ?? floor;

@@ -6,6 +6,7 @@
 
 import type { Expression, QualifiedName, SelectStatement } from '@questdb/sql-parser';
 import { duplicateColumnError, isTimestamp, RejectionError } from '@sqlpipe/ddl/grammar';
+import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Catalogue, Naming } from '../catalogue.js';
 import type { Query } from '../parser/parse-query.js';
 import { childrenOf, type TreeNode } from '../parser/tree.js';
@@ -56,7 +57,7 @@ interface Environment {
 /** Finds a query of WITH by its name. */
 function findCommonTable(name: string, environment: Environment | undefined): CommonTable | undefined {
   if (!environment) return undefined;
-  const found = environment.queries.get(name.toLowerCase());
+  const found = environment.queries.get(foldCase(name));
   return found && found.index < environment.visible ? found : findCommonTable(name, environment.outer);
 }
 
@@ -64,8 +65,6 @@ function findCommonTable(name: string, environment: Environment | undefined): Co
  * Maximum number of columns of a query. A short text can name many: each query over `a JOIN a` doubles their number.
  */
 const maxColumns = 20_000;
-
-const isSameIdentifier = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
 /**
  * The relation of a query.
@@ -112,7 +111,7 @@ class Analysis {
     const variables = new Variables(select.declare?.assignments, outer.variables);
     const queries = new Map<string, CommonTable & { index: number }>();
     for (const [index, { name, query }] of (select.with ?? []).entries())
-      queries.set(name.toLowerCase(), {
+      queries.set(foldCase(name), {
         select: query,
         environment: { queries, visible: index, outer, variables },
         index,
@@ -359,7 +358,7 @@ class Scope {
   /** Rejects an unknown column of LATEST ON. If several tables have the column, that of the first one is meant. */
   rejectUnknown(name: QualifiedName): void {
     const fields = this.sources.flatMap(({ relation }) => relation.fields);
-    if (name.parts.length > 1 || !fields.some(field => isSameIdentifier(field.name, name.parts[0] ?? '')))
+    if (name.parts.length > 1 || !fields.some(field => isSameName(field.name, name.parts[0] ?? '')))
       this.#column(name.parts, name, []);
   }
 
@@ -367,15 +366,15 @@ class Scope {
     const name = parts.at(-1) ?? '';
     const qualifier = parts.length > 1 ? parts.slice(0, -1).join('.') : undefined;
     const sources = this.sources.filter(
-      ({ alias }) => qualifier === undefined || (alias !== undefined && isSameIdentifier(alias, qualifier)),
+      ({ alias }) => qualifier === undefined || (alias !== undefined && isSameName(alias, qualifier)),
     );
     if (qualifier !== undefined && sources.length === 0)
       throw new RejectionError(this.query.positionOf(expression), 'Invalid table name or alias');
-    const holders = sources.filter(({ relation }) => relation.fields.some(field => isSameIdentifier(field.name, name)));
-    if (qualifier === undefined && holders.length > 1 && !aliases.some(alias => isSameIdentifier(alias.name, name)))
+    const holders = sources.filter(({ relation }) => relation.fields.some(field => isSameName(field.name, name)));
+    if (qualifier === undefined && holders.length > 1 && !aliases.some(alias => isSameName(alias.name, name)))
       throw new RejectionError(this.query.positionOf(expression), `Ambiguous column [name=${name}]`);
     const field = [...sources.flatMap(({ relation }) => relation.fields), ...(qualifier ? [] : aliases)].find(field =>
-      isSameIdentifier(field.name, name),
+      isSameName(field.name, name),
     );
     if (field) return field.type;
     if (sources.some(({ relation }) => relation.open)) return;
@@ -388,9 +387,7 @@ class Scope {
   /** The columns of one table, or of all. */
   columnsOf(qualifier: string | undefined): readonly Field[] {
     if (qualifier === undefined) return this.sources.flatMap(({ relation }) => relation.fields);
-    return (
-      this.sources.find(({ alias }) => alias !== undefined && isSameIdentifier(alias, qualifier))?.relation.fields ?? []
-    );
+    return this.sources.find(({ alias }) => alias !== undefined && isSameName(alias, qualifier))?.relation.fields ?? [];
   }
 }
 
@@ -475,7 +472,7 @@ function findSortTimestamp(
 ): string | undefined {
   if (!order || order.direction === 'desc') return;
   const { expression } = order;
-  const named = (name: string | undefined) => fields.find(field => isSameIdentifier(field.name, name ?? ''));
+  const named = (name: string | undefined) => fields.find(field => isSameName(field.name, name ?? ''));
   let field: Field | undefined;
   if (expression.type === 'literal') field = fields[Number(expression.value) - 1];
   else if (expression.type === 'column') {
@@ -491,8 +488,8 @@ function isColumn(item: SelectItem, name: string, alias: string | undefined): bo
   if (item.type !== 'selectItem' || item.expression.type !== 'column') return false;
   const { parts } = item.expression.name;
   return (
-    isSameIdentifier(parts.at(-1) ?? '', name) &&
-    (parts.length === 1 || (alias !== undefined && isSameIdentifier(parts[0] ?? '', alias)))
+    isSameName(parts.at(-1) ?? '', name) &&
+    (parts.length === 1 || (alias !== undefined && isSameName(parts[0] ?? '', alias)))
   );
 }
 
@@ -504,16 +501,15 @@ function nameFromStar(
 ): string | undefined {
   const width = (item: SelectItem): number => {
     const named = [first, ...others].find(
-      source => source?.alias && isSameIdentifier(source.alias, starQualifier(item) ?? ''),
+      source => source?.alias && isSameName(source.alias, starQualifier(item) ?? ''),
     );
     return item.type === 'selectItem' ? 1 : (named?.relation.fields.length ?? 0);
   };
-  const index = columns.findIndex(item => first?.alias && isSameIdentifier(first.alias, starQualifier(item) ?? ''));
+  const index = columns.findIndex(item => first?.alias && isSameName(first.alias, starQualifier(item) ?? ''));
   if (!first || index < 0) return;
   const start = columns.slice(0, index).reduce((sum, item) => sum + width(item), 0);
-  return fields[
-    start + first.relation.fields.findIndex(({ name }) => isSameIdentifier(name, first.relation.timestamp ?? ''))
-  ]?.name;
+  return fields[start + first.relation.fields.findIndex(({ name }) => isSameName(name, first.relation.timestamp ?? ''))]
+    ?.name;
 }
 
 /** The name of a select item's column; it is found by the item's index if no star precedes the item. */

@@ -1,4 +1,5 @@
 /*! The names of columns that are taken, in any case, and the next free name. */
+import { foldCase } from '@sqlpipe/sql';
 
 export class TakenNames {
   readonly #names = new Set<string>();
@@ -6,19 +7,19 @@ export class TakenNames {
   readonly #numbers = new Map<string, number>();
 
   has(name: string): boolean {
-    return this.#names.has(name.toLowerCase());
+    return this.#names.has(foldCase(name));
   }
 
   add(name: string): void {
-    this.#names.add(name.toLowerCase());
+    this.#names.add(foldCase(name));
   }
 
   /** The name if it is free, or the first free one with a number. */
   unused(name: string, numbered: (n: number) => string): string {
     if (!this.has(name)) return name;
-    let n = this.#numbers.get(name.toLowerCase()) ?? 1;
+    let n = this.#numbers.get(foldCase(name)) ?? 1;
     while (this.has(numbered(n))) n++;
-    this.#numbers.set(name.toLowerCase(), n);
+    this.#numbers.set(foldCase(name), n);
     return numbered(n);
   }
 }

@@ -4,6 +4,7 @@
  */
 
 import { RejectionError } from '@sqlpipe/ddl/grammar';
+import { foldCase } from '@sqlpipe/sql';
 
 interface Token {
   readonly image: string;
@@ -58,7 +59,7 @@ function readWindows<T extends Token>(
   }
 }
 
-const nameOf = ({ image }: Token): string => image.replaceAll('"', '').toLowerCase();
+const nameOf = ({ image }: Token): string => foldCase(image.replaceAll('"', ''));
 
 /** The index of the parenthesis that closes the one at `open`; -1 if there is none. */
 function closingOf(tokens: readonly Token[], open: number): number {

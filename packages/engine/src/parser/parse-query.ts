@@ -5,6 +5,7 @@
 
 import type { Expression, SelectStatement } from '@questdb/sql-parser';
 import { RejectionError, tokenError, unexpectedTokenError } from '@sqlpipe/ddl/grammar';
+import { foldCase } from '@sqlpipe/sql';
 import { inlineWindows } from './named-windows.js';
 import { childrenOf, type TreeNode } from './tree.js';
 
@@ -113,11 +114,11 @@ function resolveTableVariables(node: TreeNode, outer: ReadonlyMap<string, Table 
   const variables = new Map(outer);
   if (node.type === 'select')
     for (const { name, value } of (node as SelectStatement).declare?.assignments ?? [])
-      variables.set(name.toLowerCase(), toTable(value, variables));
+      variables.set(foldCase(name), toTable(value, variables));
   if (node.type === 'tableRef') {
     const ref = node as NonNullable<SelectStatement['from']>[number];
     const name = ref.table.type === 'qualifiedName' ? ref.table.parts.join('.') : '';
-    if (name.startsWith('@')) ref.table = variables.get(name.slice(1).toLowerCase()) ?? ref.table;
+    if (name.startsWith('@')) ref.table = variables.get(foldCase(name.slice(1))) ?? ref.table;
   }
   for (const child of childrenOf(node)) resolveTableVariables(child, variables);
 }
@@ -128,7 +129,7 @@ function toTable(value: Expression, variables: ReadonlyMap<string, Table | undef
     case 'paren':
       return toTable(value.expression, variables);
     case 'variable':
-      return variables.get(value.name.toLowerCase());
+      return variables.get(foldCase(value.name));
     case 'subquery':
       return value.query;
     case 'column':
