@@ -267,6 +267,22 @@ export class RowAccount {
     return [effect];
   }
 
+  /** Whether an object has the rows of another one, as far as it is not known to have lost some: a view that is made again reads the same. */
+  #holdsRowsOf(before: CatalogueObject, now: CatalogueObject): boolean {
+    if (before.id === now.id || now.kind !== 'materialized view') return before.kind === now.kind;
+    const { catalogue } = this.engine;
+    const read = new Set(catalogue.sources([now.base, ...now.references]).map(name => catalogue.find(name)?.id));
+    return (this.#sources.get(before.id ?? 0)?.rows ?? []).every(
+      id => read.has(id) || read.has(this.#copies.get(id)?.id) || this.#isReplaced(id, read),
+    );
+  }
+
+  /** Whether one of some objects is in the place of a view. */
+  #isReplaced(id: number, objects: ReadonlySet<number | undefined>): boolean {
+    const view = this.#views.find(each => each.id === id);
+    return view !== undefined && objects.has(this.engine.find(this.#newNameOf(view.name))?.id);
+  }
+
   /** Which source of a view does not hold all that it held, or is another one now, as the end of a sentence. @param view the view now */
   #missingSource(former: MaterializedView, view: MaterializedView): string | undefined {
     const { catalogue } = this.engine;
@@ -274,9 +290,9 @@ export class RowAccount {
     for (const id of this.#sources.get(former.id ?? 0)?.rows ?? []) {
       const before = this.#before.find(each => each.id === id);
       if (!before || id === former.id) continue;
-      const places = [id, this.#copies.get(id)?.id, this.engine.find(this.#newNameOf(before.name))?.id];
       const isView = before.kind === 'materialized view';
-      const found = (isView ? places : places.slice(0, 2)).flatMap(each => this.#find(each) ?? []);
+      const places = [id, isView ? this.engine.find(this.#newNameOf(before.name))?.id : this.#copies.get(id)?.id];
+      const found = places.flatMap(each => this.#find(each) ?? []).filter(each => this.#holdsRowsOf(before, each));
       const losses = [id, ...found.map(each => each.id)].flatMap(each => this.#losses.get(each) ?? []);
       const other = read.has(foldCase(before.name)) ? this.engine.find(before.name) : undefined;
       const isOther = other !== undefined && !found.includes(other);

@@ -3,7 +3,7 @@
  * state.
  */
 import { createHash } from 'node:crypto';
-import { parseMeaning, printDefinition } from '@sqlpipe/ddl';
+import { type Definition, parseMeaning, printDefinition } from '@sqlpipe/ddl';
 import { Schema } from '@sqlpipe/schema';
 import { displayName, foldCase, identify, isObject, type Kind, significantTokens } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
@@ -109,6 +109,12 @@ export function plannedObjects(statements: readonly string[]): PlannedObject[] {
   return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
 }
 
+/** Without the time at which a timer starts: unless it is stated, it is that of the server's clock. */
+const withoutStart = (definition: Definition): Definition =>
+  definition.kind === 'materialized view'
+    ? { ...definition, refresh: { ...definition.refresh, start: undefined } }
+    : definition;
+
 /**
  * A hash that is the same for the same definitions.
  * @param statements the statements that create the objects; undefined for an object that does not exist
@@ -118,7 +124,7 @@ export function fingerprint(objects: readonly PlannedObject[], statements: reado
   for (const [i, { kind, name }] of objects.entries()) {
     const statement = statements[i];
     const definition = statement === undefined ? undefined : parseMeaning(statement);
-    const text = definition ? printDefinition(definition, { quoted: true }) : (statement ?? '');
+    const text = definition ? printDefinition(withoutStart(definition), { quoted: true }) : (statement ?? '');
     hash.update(`${kind}\0${foldCase(name)}\0${text}\0`);
   }
   return hash.digest('hex').slice(0, 16);
