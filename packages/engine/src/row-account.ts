@@ -51,8 +51,8 @@ const TAKES_ROWS: ReadonlySet<LossKind | undefined> = new Set(['drop', 'ttl', 'h
 export class RowAccount {
   readonly #before: readonly CatalogueObject[];
   readonly #views: readonly MaterializedView[];
-  /** For each materialized view, the numbers of what it reads, and those of the views on the way. */
-  readonly #sources = new Map<number, { rows: readonly number[]; all: readonly number[] }>();
+  /** For each materialized view, what it reads, and also the views on the way. */
+  readonly #sources = new Map<number, { rows: readonly CatalogueObject[]; all: readonly CatalogueObject[] }>();
   readonly #historyOf: (view: string) => HistoryAnswer;
   readonly #newNameOf: (view: string) => string;
   /** The losses by the number of the object or column. */
@@ -69,6 +69,11 @@ export class RowAccount {
   readonly #unrefreshed = new Map<number | undefined, boolean>();
   /** The materialized views of the loaded schema that are computed again. */
   readonly #rebuilt = new Set<MaterializedView>();
+  /** What views have read that were stated anew over something else, by their numbers. */
+  readonly #superseded = new Map<
+    number | undefined,
+    { readonly view: MaterializedView; readonly sources: readonly CatalogueObject[]; readonly at: number }
+  >();
   #steps = 0;
 
   constructor(
@@ -80,10 +85,10 @@ export class RowAccount {
     this.#views = this.#before.filter(object => object.kind === 'materialized view');
     this.#historyOf = historyOf;
     this.#newNameOf = newNameOf;
-    const numbers = (names: Iterable<string>) => [...names].flatMap(name => catalogue.find(name)?.id ?? []);
+    const find = (names: Iterable<string>) => [...names].flatMap(name => catalogue.find(name) ?? []);
     for (const { id = 0, base, references } of this.#views) {
       const names = [base, ...references];
-      this.#sources.set(id, { rows: numbers(catalogue.sources(names)), all: numbers(catalogue.closure(names)) });
+      this.#sources.set(id, { rows: find(catalogue.sources(names)), all: find(catalogue.closure(names)) });
     }
   }
 
@@ -126,7 +131,7 @@ export class RowAccount {
           ({ id, name }) => (this.#find(id) ?? this.engine.find(this.#newNameOf(name)))?.kind === 'materialized view',
         )
         .map(({ id = 0, name }) => {
-          const read = this.#sources.get(id)?.all ?? [];
+          const read = (this.#sources.get(id)?.all ?? []).map(each => each.id);
           return [foldCase(name), Math.min(...[id, ...read].flatMap(each => this.#touched.get(each) ?? []))];
         }),
     );
@@ -166,6 +171,7 @@ export class RowAccount {
     const text = `leaves ${titleOf(again)} empty, which had rows`;
     return [
       ...ofBoth,
+      ...this.#judgeSuperseded(object),
       ...(ofBoth.some(({ effect }) => effect.loss === 'ttl') ? [] : shortened),
       ...(isLeftEmpty ? [{ effect: historyLoss(again, text), at }] : []),
     ];
@@ -240,7 +246,7 @@ export class RowAccount {
     this.#unrefreshed.delete(refreshed?.id);
     const computed = [...created, ...(refreshed?.kind === 'materialized view' ? [refreshed] : [])];
     return [
-      ...dropped.flatMap(view => this.#judge(view, view, at)),
+      ...dropped.flatMap(view => this.#judge(view, undefined, at)),
       ...computed.flatMap(view => {
         const former = this.#standsFor(view);
         return former ? this.#judge(former, view, at) : [];
@@ -253,53 +259,61 @@ export class RowAccount {
     return this.#views.find(view => view.id === id || isSameName(this.#newNameOf(view.name), name));
   }
 
-  /** Judges whether rows can be computed again from what the sources of a view hold now. @param view the view now */
-  #judge(former: MaterializedView, view: MaterializedView, at: number): Effect[] {
+  /** Judges whether rows can be computed again. @param view the view that is computed; undefined if it is only dropped */
+  #judge(former: MaterializedView, view: MaterializedView | undefined, at: number): Effect[] {
     this.#rebuilt.add(former);
     const answer = this.#historyOf(foldCase(former.name));
-    const missing = this.#missingSource(former, view);
-    const isKnown = former.id !== view.id;
-    if (answer === 'empty' || (missing === undefined && (isKnown || answer === 'kept'))) return [];
-    const what = missing === undefined || (!isKnown && answer !== 'kept') ? describeAnswer(answer) : missing;
-    const effect = historyLoss(view, `${rebuilding(view)} ${what}`);
+    const unread = view ? this.#unreadSources(former, view) : [];
+    const isRedefined = view !== undefined && view.id !== former.id && view.body !== former.body;
+    if (isRedefined && unread.length > 0) this.#superseded.set(former.id, { view, sources: unread, at });
+    const missing = this.#findLacking(this.#sourcesOf(former).filter(source => !unread.includes(source)));
+    const [other] = isRedefined ? [] : unread;
+    // A view that is made again was judged when it was dropped.
+    const isUnknown = answer !== 'kept' && (view === undefined || view.id === former.id);
+    if (answer === 'empty' || !(missing || other || isUnknown)) return [];
+    const text = isUnknown ? describeAnswer(answer) : (missing ?? `loses rows that only '${other?.name}' holds`);
+    const effect = historyLoss(view ?? former, `${rebuilding(view ?? former)} ${text}`);
     const causes = this.#invalidators.get(former.id) ?? [];
-    add(this.#losses, view.id, { effect, at: causes.length > 0 ? causes : [at] });
+    add(this.#losses, (view ?? former).id, { effect, at: causes.length > 0 ? causes : [at] });
     return [effect];
   }
 
-  /** Whether an object has the rows of another one, as far as it is not known to have lost some: a view that is made again reads the same. */
-  #holdsRowsOf(before: CatalogueObject, now: CatalogueObject): boolean {
-    if (before.id === now.id || now.kind !== 'materialized view') return before.kind === now.kind;
+  readonly #sourcesOf = ({ id = 0 }: MaterializedView): readonly CatalogueObject[] => this.#sources.get(id)?.rows ?? [];
+
+  /** The sources of a view that another view in its place does not read, under whatever names. */
+  #unreadSources(former: MaterializedView, { base, references }: MaterializedView): CatalogueObject[] {
     const { catalogue } = this.engine;
-    const read = new Set(catalogue.sources([now.base, ...now.references]).map(name => catalogue.find(name)?.id));
-    return (this.#sources.get(before.id ?? 0)?.rows ?? []).every(
-      id => read.has(id) || read.has(this.#copies.get(id)?.id) || this.#isReplaced(id, read),
+    const read = new Set(catalogue.sources([base, ...references]).map(name => catalogue.find(name)?.id));
+    return this.#sourcesOf(former).filter(source => !this.#placesOf(source).some(({ id }) => read.has(id)));
+  }
+
+  /** The objects that have the rows of another one, as far as it has not lost some: itself, a copy, a view made again over the same. */
+  #placesOf(source: CatalogueObject): CatalogueObject[] {
+    const again = source.kind === 'materialized view' ? this.engine.find(this.#newNameOf(source.name)) : undefined;
+    const isSame = source.kind === 'materialized view' && again?.kind === source.kind;
+    const view = isSame && this.#unreadSources(source, again).length === 0 ? again : undefined;
+    return [this.#find(source.id), this.#find(this.#copies.get(source.id ?? 0)?.id), view].filter(
+      each => each !== undefined,
     );
   }
 
-  /** Whether one of some objects is in the place of a view. */
-  #isReplaced(id: number, objects: ReadonlySet<number | undefined>): boolean {
-    const view = this.#views.find(each => each.id === id);
-    return view !== undefined && objects.has(this.engine.find(this.#newNameOf(view.name))?.id);
-  }
-
-  /** Which source of a view does not hold all that it held, or is another one now, as the end of a sentence. @param view the view now */
-  #missingSource(former: MaterializedView, view: MaterializedView): string | undefined {
-    const { catalogue } = this.engine;
-    const read = new Set(catalogue.sources([view.base, ...view.references]).map(foldCase));
-    for (const id of this.#sources.get(former.id ?? 0)?.rows ?? []) {
-      const before = this.#before.find(each => each.id === id);
-      if (!before || id === former.id) continue;
-      const isView = before.kind === 'materialized view';
-      const places = [id, isView ? this.engine.find(this.#newNameOf(before.name))?.id : this.#copies.get(id)?.id];
-      const found = places.flatMap(each => this.#find(each) ?? []).filter(each => this.#holdsRowsOf(before, each));
-      const losses = [id, ...found.map(each => each.id)].flatMap(each => this.#losses.get(each) ?? []);
-      const other = read.has(foldCase(before.name)) ? this.engine.find(before.name) : undefined;
-      const isOther = other !== undefined && !found.includes(other);
-      if (found.length === 0 || isOther || losses.some(({ effect }) => TAKES_ROWS.has(effect.loss)))
-        return `loses rows that '${(found[0] ?? before).name}' ${isOther ? 'holds under its new name' : 'no longer holds'}`;
+  /** Which of the sources of a view does not hold all that it held, as the end of a sentence. */
+  #findLacking(sources: readonly CatalogueObject[]): string | undefined {
+    for (const source of sources) {
+      const places = this.#placesOf(source);
+      const losses = [source, ...places].flatMap(({ id }) => this.#losses.get(id) ?? []);
+      if (places.length === 0 || losses.some(({ effect }) => TAKES_ROWS.has(effect.loss)))
+        return `loses rows that '${(places[0] ?? source).name}' no longer holds`;
     }
     return undefined;
+  }
+
+  /** The loss of a view that reads from something else now, if what it has read does not hold all at the end. */
+  #judgeSuperseded({ id, name }: CatalogueObject): AccountedLoss[] {
+    const { view, sources, at } = this.#superseded.get(id) ?? {};
+    const missing = sources && this.#findLacking(sources);
+    if (!view || missing === undefined || this.#historyOf(foldCase(name)) === 'empty') return [];
+    return [{ effect: historyLoss(view, `${rebuilding(view)} ${missing}`), at: [at ?? 0] }];
   }
 }
 

@@ -157,10 +157,12 @@ export function columnsOfBase({ body, base }: LiveView, catalogue: Catalogue): s
 
 /** Why the query of a view is not valid over the objects as they are; undefined if it is, or cannot be judged. */
 export function whyUnresolvable(
-  { body, opaque }: Exclude<CatalogueObject, Table>,
+  { body, opaque, ...view }: Exclude<CatalogueObject, Table>,
   catalogue: Catalogue,
 ): string | undefined {
   if (opaque !== undefined) return undefined;
+  const base = view.kind === 'materialized view' ? catalogue.find(view.base) : undefined;
+  if (base?.kind === 'table' && !base.wal) return 'base table has to be WAL enabled';
   try {
     analyzeBody(body, catalogue);
     return undefined;

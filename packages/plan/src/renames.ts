@@ -96,7 +96,8 @@ export class Renames {
     if (!after) throw new InvalidSelectionError(`--renamed ${rename}: A has no '${to}'`);
     this.#newNames.set(foldCase(from), after.name);
     this.stated.objects.set(from, after.name);
-    if (!before && this.#engine.find(to)) return this.#noteDone(rename);
+    // A view is dropped before it is created under its new name.
+    if (!before && (this.#engine.find(to) || after.kind !== 'table')) return this.#noteDone(rename);
     if (!before) throw new InvalidSelectionError(`--renamed ${rename}: B has no '${from}'${this.#suggestObject(from)}`);
     if (this.#a.findObject(from)) throw new InvalidSelectionError(`--renamed ${rename}: A has a '${from}' too`);
     if (this.#engine.find(to)) throw new InvalidSelectionError(`--renamed ${rename}: B has a '${to}' too`);
@@ -131,6 +132,8 @@ export class Renames {
       throw new InvalidSelectionError(
         `--renamed ${rename}: A has no column '${short}' in '${table}'${suggestWord(short, names)}`,
       );
+    if (this.#tableBefore(old.object)?.columns.some(each => isSameName(each.name, name)))
+      throw new InvalidSelectionError(`--renamed ${rename}: B has a column '${name}' too`);
     if (names.some(each => isSameName(each, old.column ?? '')))
       throw new InvalidSelectionError(`--renamed ${rename}: A has a column '${old.column}' too`);
     this.#addColumn(table, old.column, name);
