@@ -2,7 +2,7 @@
  * Plans the statements that turn one schema into another. A plan is drafted optimistically, then proven by running it on an
  * engine; the changes that the proof blames are left out of the next draft, until a draft is proven.
  */
-import { type CompareOptions, compareStatements, hasLiveViews } from '@sqlpipe/ddl';
+import { type CompareOptions, compareStatements, hasLiveViews, ownerOf, parseMeaning } from '@sqlpipe/ddl';
 import { Engine, type HistoryAnswer, whenReady } from '@sqlpipe/engine';
 import { compareSchemas, type Entry, type Health, IgnoreRules, problemsOf, Schema } from '@sqlpipe/schema';
 import { displayName, foldCase, hasName, type Identity, identify, identityKey, isAcl, isObject } from '@sqlpipe/sql';
@@ -201,8 +201,14 @@ function isAsBroken(entry: Entry, unresolved: readonly UnresolvedView[], task: T
 /** Whether statements are the dump of an enterprise edition: access control, owners, storage policies. */
 export const isEnterpriseSchema = (statements: readonly string[]): boolean =>
   statements.some(
-    statement => isAcl(identify(statement).kind) || /\s(?:OWNED\s+BY|STORAGE\s+POLICY)\b/i.test(statement),
+    statement => isAcl(identify(statement).kind) || ownerOf(statement) !== undefined || hasStoragePolicy(statement),
   );
+
+/** Parses only the few statements that may have one. */
+function hasStoragePolicy(statement: string): boolean {
+  const meaning = /\bstorage\b/i.test(statement) ? parseMeaning(statement) : undefined;
+  return meaning?.kind === 'table' && meaning.policy !== undefined;
+}
 
 /**
  * The steps in their order: first revocations, then what can fail without harm, last what cannot be undone; but what is in the way
