@@ -264,6 +264,10 @@ test('arguments of a wrong type are typed errors, before anything is sent', asyn
       ['plan', () => plan([], wrong as never)],
       ['replay', async () => replay([], wrong as never).next()],
       ['dump', async () => dump(wrong as never).next()],
+      ['join', () => join(wrong as never)],
+      ['split', async () => split(wrong as never).next()],
+      ['split of a path', async () => split({ path: wrong } as never).next()],
+      ['parse', async () => parse(wrong as never)],
     ];
     for (const [name, call] of calls)
       await t.throwsAsync(call, { name: 'OptionsError', code: 'USAGE' }, `${name}(${JSON.stringify(wrong)})`);

@@ -1,5 +1,6 @@
 import { type Definition, parseDefinition, printDefinition, repair } from '@sqlpipe/ddl';
 import { identify, isObject, type Kind, normalizeStatement } from '@sqlpipe/sql';
+import { OptionsError } from './options-error.js';
 
 /** What one statement says. */
 export interface Statement {
@@ -28,9 +29,10 @@ export interface Statement {
  * ```
  *
  * Throws an error with the code `REJECTED` and the `position` (an index into the statement) for a CREATE that is not QuestDB's
- * syntax, and with `DAMAGED` for what is not one statement.
+ * syntax, with `DAMAGED` for what is not one statement, and with `USAGE` for what is no string.
  */
 export function parse(statement: string): Statement {
+  if (typeof statement !== 'string') throw new OptionsError('parse: a statement is not a string');
   const text = normalizeStatement(statement);
   const { kind, name, verb } = identify(text);
   if (!isObject(kind)) return { kind, name, verb };

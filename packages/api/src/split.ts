@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { parseSqlText, readSource, TextError } from '@sqlpipe/files';
 import { MAX_RECORD } from '@sqlpipe/records';
+import { OptionsError } from './options-error.js';
 
 /**
  * The statements of `.sql` text, each with its `;`, exactly as they are written; or of what is at a path: a `.sql` file, a
@@ -20,9 +21,11 @@ import { MAX_RECORD } from '@sqlpipe/records';
  * // CREATE VIEW spreads A
  * ```
  *
- * Throws errors with the codes `DAMAGED`, with file, line and column in the message, and `NOINPUT`.
+ * Throws errors with the codes `DAMAGED`, with file, line and column in the message, `NOINPUT` and `USAGE`.
  */
 export async function* split(source: string | { readonly path: string }): AsyncGenerator<string, void, undefined> {
+  if (typeof source !== 'string' && typeof source?.path !== 'string')
+    throw new OptionsError('split: give text, or an object with a path');
   const batches = typeof source === 'string' ? splitText(source) : readSource(source.path, MAX_RECORD);
   for await (const batch of batches) yield* batch;
 }
