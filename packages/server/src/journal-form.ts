@@ -1,8 +1,24 @@
 /*! The form of the changes in a journal. JSON can say anything; the engine relies on these properties and their types. */
 import type { Refresh } from '@sqlpipe/ddl';
 import type { StoragePolicy } from '@sqlpipe/ddl/grammar';
-import type { LiveView, MaterializedView, Principal, StoredColumn, Table, Token, View } from '@sqlpipe/engine';
-import type { Change } from './journal.js';
+import type {
+  AclChange,
+  CatalogueObject,
+  LiveView,
+  MaterializedView,
+  Principal,
+  StoredColumn,
+  Table,
+  Token,
+  View,
+} from '@sqlpipe/engine';
+
+/** One change that a statement made; only the edition with access control has `acl`. */
+export type Change =
+  | { readonly put: CatalogueObject }
+  | { readonly drop: string }
+  | { readonly clear: true }
+  | { readonly acl: AclChange };
 
 type Check = (value: unknown) => boolean;
 

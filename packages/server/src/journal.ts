@@ -8,16 +8,9 @@ import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import type { Server } from 'node:net';
 import { dirname, join } from 'node:path';
-import type { AclChange, CatalogueObject, Engine } from '@sqlpipe/engine';
-import { areChanges } from './journal-form.js';
+import type { Engine } from '@sqlpipe/engine';
+import { areChanges, type Change } from './journal-form.js';
 import { lockFolder } from './lock.js';
-
-/** One change that a statement made; only the edition with access control has `acl`. */
-export type Change =
-  | { readonly put: CatalogueObject }
-  | { readonly drop: string }
-  | { readonly clear: true }
-  | { readonly acl: AclChange };
 
 /** The changes of an engine that can still be undone. */
 export const toJournalChanges = ({ catalogue, acl }: Engine): Change[] => [
