@@ -21,42 +21,43 @@ interface Package {
   sources: Source[];
 }
 
-/** A package imports only packages in lines above its own. Programs come after all libraries, and `sqlpipe`, which starts them, last. */
-const LAYERS = [
-  ['text'],
-  ['sql'],
-  ['ddl'],
-  ['schema'],
-  ['engine', 'records'],
-  ['files', 'instance', 'plan'],
-  ['replay', 'server'],
-  ['api', 'cli'],
-];
-
-/** The only package that may import each of these libraries. */
-const ONLY_IMPORTERS = {
-  split2: 'records',
-  through2: 'records',
-  undici: 'instance',
-  yargs: 'cli',
-  'cli-progress': 'cli',
-  'cli-truncate': 'cli',
-  '@questdb/sql-parser': 'engine',
-};
-
 const packages: Package[] = readdirSync('packages').map(name => {
   const folder = `packages/${name}`;
   const manifest = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8')) as Manifest;
   return { name, folder, manifest, sources: sourcesOf(folder) };
 });
 
-const layerOf = (name: string) => {
-  const layer = LAYERS.findIndex(names => names.includes(name));
-  if (layer >= 0) return layer;
-  return name === 'sqlpipe' ? LAYERS.length + 1 : LAYERS.length;
-};
+const CONTRIBUTING = readFileSync('CONTRIBUTING.md', 'utf8');
 
-const isProgram = ({ name }: Package) => layerOf(name) >= LAYERS.length;
+/** The rows of the table of packages: their names, and the libraries that only they import. */
+const rows = [...CONTRIBUTING.matchAll(/^\| `([\w` ]+)` \|[^|]*\|([^|]*)\|$/gm)].map(
+  ([, names = '', libraries = '']) => ({
+    names: names.split('` `'),
+    libraries: libraries
+      .split(',')
+      .map(library => library.trim())
+      .filter(library => library !== ''),
+  }),
+);
+
+/** The arrows of the first diagram: what a package may import, without what that one may import. */
+const arrows = new Map<string, string[]>();
+for (const line of CONTRIBUTING.match(/```mermaid\n(.*?)```/s)?.[1]?.split('\n') ?? []) {
+  const groups = line.split('-->').map(group => group.split('&').map(name => name.trim()));
+  for (const [i, to] of groups.slice(1).entries())
+    for (const name of groups[i] ?? []) arrows.set(name, [...(arrows.get(name) ?? []), ...to]);
+}
+
+/** Whether a package is a program; `sqlpipe` is one, too. */
+const isProgram = ({ manifest }: Package) => manifest.bin !== undefined;
+const programs = packages.filter(isProgram).map(({ name }) => name);
+
+/** All packages that a package may import. */
+function importable(name: string): Set<string> {
+  if (name === 'sqlpipe') return new Set([...importable('programs'), ...programs]);
+  const direct = arrows.get(programs.includes(name) ? 'programs' : name) ?? [];
+  return new Set(direct.flatMap(each => [each, ...importable(each)]));
+}
 
 /** The imports of a package from other packages: the path of the file, and `to` as `@scope/name` or `name`. */
 const importsOf = ({ sources }: Package) =>
@@ -68,19 +69,19 @@ const importsOf = ({ sources }: Package) =>
 
 const formatImport = ({ path, to }: { path: string; to: string }) => `${path} imports ${to}`;
 
-test('each package is a library of a known layer or a program with a bin', t => {
+test('CONTRIBUTING lists each package, and the arrows of its diagram join all libraries', t => {
   for (const { name, manifest } of packages.filter(isProgram)) t.truthy(manifest.bin?.[name], name);
-  t.deepEqual(
-    LAYERS.flat().filter(name => !packages.some(each => each.name === name)),
-    [],
-  );
+  const names = packages.map(({ name }) => name).sort();
+  t.deepEqual(rows.flatMap(row => row.names).sort(), names);
+  const drawn = new Set([...arrows].flat(2));
+  t.deepEqual([...drawn].sort(), [...names.filter(name => !programs.includes(name)), 'programs'].sort());
 });
 
-test('packages import only packages of lower layers', t => {
+test('packages import only packages that an arrow of CONTRIBUTING leads to', t => {
   const wrong = packages.flatMap(each =>
     importsOf(each).filter(({ to }) => {
       const [scope, name = ''] = to.split('/');
-      return scope === '@sqlpipe' && layerOf(name) >= layerOf(each.name);
+      return scope === '@sqlpipe' && !importable(each.name).has(name);
     }),
   );
   t.deepEqual(wrong.map(formatImport), []);
@@ -109,11 +110,13 @@ test('no files import each other in a cycle', t => {
   t.is(findCycle(imports), undefined);
 });
 
-test('each external library is imported by one package only', t => {
-  const wrong = packages.flatMap(each =>
-    importsOf(each).filter(({ to }) => (ONLY_IMPORTERS[to as keyof typeof ONLY_IMPORTERS] ?? each.name) !== each.name),
-  );
-  t.deepEqual(wrong.map(formatImport), []);
+test('each external library is imported by the package that CONTRIBUTING names, and by no other', t => {
+  const imported = packages.map(each => {
+    const libraries = importsOf(each).map(({ to }) => to);
+    return [each.name, [...new Set(libraries.filter(to => !to.startsWith('@sqlpipe/')))].sort()];
+  });
+  const listed = rows.flatMap(({ names, libraries }) => names.map(name => [name, [...libraries].sort()]));
+  t.deepEqual(Object.fromEntries(imported), Object.fromEntries(listed));
 });
 
 test('each import is declared in the manifest of its package, and each dependency is imported', t => {
