@@ -103,6 +103,7 @@ test(
   65,
   /^sqlsplit: .*\nsqljoin: incomplete after 0 complete records: sqlsplit failed: \/nowhere: no such file or directory\n$/,
 );
+test(exitsWith, `export TMPDIR=/nowhere; ${STREAM} | sqljoin | sqlsplit | cmp - <(${STREAM})`, 0); // no file for a short stream
 test(exitsWith, `${STREAM} | sqlapply --report . http://127.0.0.1:1`, 74, 'sqlapply: .: is a directory\n');
 test(exitsWith, `${TEXT} | sqlsplit > /dev/full`, 74, 'sqlsplit: write failed: no space left on device\n');
 test(exitsWith, `yes 'SELECT 1;' | sqlsplit | head -c 1 > /dev/null; exit \${PIPESTATUS[1]}`, 141);

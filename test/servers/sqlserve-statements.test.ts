@@ -80,6 +80,8 @@ test('what needs rows or a query engine is rejected with the reason', async t =>
     'SELECT * FROM (SELECT count() FROM t)',
     'SELECT x FROM t UNION ALL SELECT 1',
     'SELECT table_name FROM tables() UNION SELECT table_name FROM tables()',
+    'SELECT table_name, view_name FROM tables(), views()',
+    'SELECT table_name, view_name FROM tables() CROSS JOIN views()',
     'SELECT ts, max(x) FROM t SAMPLE BY 1h FROM 0 TO 9 FILL(NULL)',
     'WITH t AS (SELECT 1 x) SELECT x FROM t',
     'SELECT unheard_of(x) FROM t',
@@ -276,6 +278,18 @@ test('queries are accepted with the same columns as in QuestDB 9.3.4', async t =
   }
   t.is((await shared.execute('alter table t add column c symbol nocache capacity 16')).error, undefined);
 });
+
+for (const service of [sqlserve, questdb])
+  service.test(`${service.name} leaves out the metadata of a reply with nm=true`, async t => {
+    const { url } = await service.start(t);
+    const ask = async (parameters: string) => (await fetch(`${url}/exec?query=select+1+x${parameters}`)).text();
+    t.is(await ask('&nm=true'), '{"dataset":[[1]],"count":1}');
+    for (const parameters of ['', '&nm=false'])
+      t.is(
+        await ask(parameters),
+        '{"query":"select 1 x","columns":[{"name":"x","type":"INT"}],"timestamp":-1,"dataset":[[1]],"count":1}',
+      );
+  });
 
 /** `ΣΣ` in lower case is `σς` as a word, and `σσ` character by character, which is how the server compares names. */
 const SIGMAS = [
