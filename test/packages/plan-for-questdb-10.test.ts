@@ -6,6 +6,7 @@ const sensors = (column: string, rest = '') =>
   `CREATE TABLE t (ts TIMESTAMP, s SYMBOL, ${column}, d INT) timestamp(ts) PARTITION BY DAY${rest};`;
 const liveView = (clauses: string, column = 'c') =>
   `CREATE LIVE VIEW l FLUSH EVERY 5s ${clauses} AS (SELECT ts, ${column}, count(*) OVER (PARTITION BY s ORDER BY ts ROWS 3 PRECEDING) n FROM t);`;
+const passed = (rest: string) => `CREATE MATERIALIZED VIEW m AS (SELECT * FROM t) PARTITION BY DAY${rest};`;
 
 test('the forms of QuestDB 9.4 and 10 that an ALTER changes', async t => {
   for (const [before, after, plan] of [
@@ -64,6 +65,17 @@ test('the forms of QuestDB 9.4 and 10 that an ALTER changes', async t => {
       [sensors('c INT'), 'CREATE USER u;', 'GRANT SELECT ON t(*) TO u;'],
       [],
     ],
+    [
+      [sensors('c INT'), liveView('TTL 3 DAYS START FROM NOW')],
+      [sensors('c INT'), liveView('TTL 4 DAYS START FROM NOW')],
+      ["ALTER LIVE VIEW 'l' SET TTL 4 DAYS;"],
+    ],
+    [
+      [sensors('c INT'), passed(' EXPIRE ROWS KEEP LATEST PARTITION BY s')],
+      [sensors('c INT'), passed('')],
+      ["ALTER MATERIALIZED VIEW 'm' DROP EXPIRE;"],
+    ],
+    [[sensors('c INT')], [sensors('c INT'), passed('')], [passed('')]],
     [[sensors('c INT'), liveView('START FROM NOW')], [sensors('c INT'), liveView('START FROM NOW IN MEMORY 5s')], []],
     [[sensors('c INT')], [sensors('c INT'), liveView('START FROM NOW')], [liveView('START FROM NOW')]],
   ] as const) {
@@ -111,4 +123,65 @@ test('live views are planned for a server that has them', async t => {
     [undefined, 1],
   ] as const)
     t.is((await planChanges(after, [sensors('c INT')], { version })).statements.length, count);
+});
+
+test('what lets more rows expire is left out, and its loss has a name', async t => {
+  for (const [before, after, reason] of [
+    [
+      [sensors('c INT'), passed('')],
+      [sensors('c INT'), passed(' EXPIRE ROWS WHEN c < 0')],
+      "expires rows of materialized view 'm' by the rule WHEN c < 0",
+    ],
+    [
+      [sensors('c INT'), passed(' EXPIRE ROWS KEEP 3 HIGHEST c')],
+      [sensors('c INT'), passed(' EXPIRE ROWS KEEP 2 HIGHEST c')],
+      "expires rows of materialized view 'm' by the rule KEEP 2 HIGHEST c",
+    ],
+    [
+      [sensors('c INT'), liveView('START FROM NOW')],
+      [sensors('c INT'), liveView('TTL 3 DAYS START FROM NOW')],
+      "expires rows of live view 'l' that are older than 3 DAYS",
+    ],
+  ] as const) {
+    const { statements, omissions } = await planChanges([...after], [...before]);
+    t.deepEqual(statements, []);
+    t.deepEqual(
+      omissions.map(omission => omission.reason),
+      [reason],
+    );
+    const object = reason.includes("'m'") ? 'm' : 'l';
+    const allowed = await planChanges([...after], [...before], { allowLoss: [`ttl:${object}`] });
+    t.is(allowed.statements.length, 1);
+    t.deepEqual(allowed.omissions, []);
+  }
+});
+
+test('what has an unknown form is left as it is, and nothing else', async t => {
+  const dimensions = (rest: string) => sensors('c INT', `, s${rest}`);
+  const VIEW = 'CREATE VIEW v AS (SELECT ts FROM t);';
+  const other = (column: string) => `CREATE TABLE o (a INT${column});`;
+  const audited = (value: string) =>
+    `CREATE VIEW a AS (DECLARE AUDITED @s := '${value}' SELECT ts FROM t WHERE s = @s);`;
+  for (const [before, after, omitted] of [
+    [[dimensions(''), VIEW], [dimensions(''), VIEW], []],
+    [[dimensions(''), VIEW], [dimensions(' ORDER BY s LAYOUT PLAIN'), VIEW], ["table 't'"]],
+    [[sensors('c INT'), VIEW], [dimensions(''), VIEW], ["table 't'"]],
+    [[dimensions(''), VIEW], [sensors('c INT'), VIEW], ["table 't'"]],
+    [[sensors('c INT'), audited('x')], [sensors('c INT'), audited('x')], []],
+    [
+      [sensors('c INT'), audited('x')],
+      [sensors('c INT'), audited('y')],
+      ["ALTER VIEW 'a' AS ( DECLARE AUDITED @s := 'y' SELECT ts FROM t WHERE s = @s )"],
+    ],
+  ] as const) {
+    const { statements, omissions } = await planChanges([...after, other(', b INT')], [...before, other('')]);
+    t.deepEqual(
+      statements.map(({ statement }) => statement),
+      ["ALTER TABLE 'o' ADD COLUMN b INT;"],
+    );
+    t.deepEqual(
+      omissions.map(({ what }) => what),
+      [...omitted],
+    );
+  }
 });

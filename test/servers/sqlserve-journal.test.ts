@@ -126,7 +126,7 @@ function* places(value: unknown): Generator<(to: unknown) => void> {
 
 test('changes with one wrong value are damage, or what they made can be asked for', async t => {
   const login = { user: 'admin', password: 'quest' };
-  const edition = createEnterprise(login, 'by expression');
+  const edition = createEnterprise(login, { naming: 'by expression', version: '10.0.0' });
   const lines: Change[][] = [];
   const journal = { append: async (changes: readonly Change[]) => void lines.push([...changes]) };
   const service = new Service(edition, journal as Journal);
@@ -141,7 +141,7 @@ test('changes with one wrong value are damage, or what they made can be asked fo
       all[place % all.length]?.(value);
       if (!changed.every(areChanges)) return void damaged++;
       intact++;
-      const restarted = createEnterprise(login, 'by expression');
+      const restarted = createEnterprise(login, { naming: 'by expression', version: '10.0.0' });
       for (const change of changed.flat()) replayChange(change, restarted.engine);
       for (const question of QUESTIONS)
         await new Service(restarted).execute(question, login.user).catch(error => {

@@ -246,6 +246,7 @@ export const liveViews: Arbitrary<LiveViewDefinition> = fc.record({
   flush: fc.constantFrom('5s', '100ms'),
   inMemory: fc.constantFrom('5s', '1h', '2d'),
   partitionBy: fc.constantFrom(undefined, 'DAY', 'HOUR'),
+  ttl: fc.constantFrom(0, 14 * 24),
   start: fc.constantFrom('NOW', 'BEGINNING', "'2025-01-01'"),
   body: fc.constantFrom(...QUERIES),
   owner,

@@ -345,12 +345,17 @@ class Speller {
   }
 
   liveView(view: LiveViewDefinition): string[] {
-    const { name, flush, inMemory, partitionBy, start, body } = view;
+    const { name, flush, inMemory, partitionBy, ttl, start, body } = view;
     const isDefault = inMemory === flush && this.pick(false, true);
     const memory = isDefault ? [] : [...this.words('IN MEMORY'), inMemory];
     const partition = partitionBy === undefined ? [] : [...this.words('PARTITION BY'), this.keyword(partitionBy)];
     const from = [...this.words('START FROM'), start.startsWith("'") ? start : this.keyword(start)];
-    const clauses = this.pick([memory, partition, from], [from, partition, memory], [partition, from, memory]);
+    const keep = this.ttl(ttl, partitionBy);
+    const clauses = this.pick(
+      [memory, partition, keep, from],
+      [from, keep, partition, memory],
+      [partition, from, memory, keep],
+    );
     return [
       ...[
         ...this.words('CREATE LIVE VIEW'),

@@ -9,6 +9,8 @@ export interface ServeOptions {
   readonly schema?: Schema;
   /** `oss` by default, which is also `open-source`. `enterprise` has users, groups, service accounts and permissions. */
   readonly edition?: 'oss' | 'open-source' | 'enterprise';
+  /** The release of QuestDB whose statements it accepts; `10` by default. */
+  readonly questdb?: '9.3' | '10';
   /** The one login of the open source edition, which has none by default; the administrator of the other one, `admin` by default. */
   readonly user?: string;
   /** `quest` by default, in the enterprise edition. */
@@ -45,11 +47,17 @@ export interface Server {
  *
  * Throws an error with the code `REJECTED` for a statement of the schema that the server rejects.
  */
-export async function serve({ schema, edition = 'oss', onWarning, ...given }: ServeOptions = {}): Promise<Server> {
+export async function serve({
+  schema,
+  edition = 'oss',
+  questdb = '10',
+  onWarning,
+  ...given
+}: ServeOptions = {}): Promise<Server> {
   const { user, password } = edition === 'enterprise' ? { ...DEFAULT_ADMIN, ...given } : given;
   if (!user !== !password) throw new OptionsError('serve: give both user and password, or neither');
   const login = user && password ? { user, password } : undefined;
   const load = schema === undefined ? [] : [await openSchema(schema, onWarning)];
-  const { url, close } = await startServer({ edition, login, address: '127.0.0.1', port: 0, load });
+  const { url, close } = await startServer({ edition, questdb, login, address: '127.0.0.1', port: 0, load });
   return { url, ...login, close, [Symbol.asyncDispose]: close };
 }

@@ -20,6 +20,8 @@ export type Alteration =
   | { readonly change: 'drop index'; readonly column: string }
   | { readonly change: 'parquet settings'; readonly column: string; readonly parquet: string }
   | { readonly change: 'ttl'; readonly ttl: Ttl }
+  /** The text after EXPIRE ROWS; if undefined, rows expire no longer. */
+  | { readonly change: 'expiry'; readonly expire: string | undefined }
   /** Without keys, deduplication is disabled. */
   | { readonly change: 'dedup keys'; readonly keys: readonly string[] }
   | { readonly change: 'parameter'; readonly name: 'maxUncommittedRows' | 'o3MaxLag'; readonly value: number }
@@ -33,7 +35,7 @@ export type Alteration =
 
 /** An ALTER of one object. */
 export interface Alter {
-  readonly kind: Exclude<Definition['kind'], 'live view'>;
+  readonly kind: Definition['kind'];
   readonly name: string;
   readonly alteration: Alteration;
 }
@@ -61,6 +63,8 @@ function alterationText(alteration: Alteration): string {
       return `RENAME COLUMN ${quoteColumn(alteration.column)} TO ${quoteColumn(alteration.to)}`;
     case 'ttl':
       return `SET TTL ${alteration.ttl === 0 ? '0 HOURS' : formatTtlLength(alteration.ttl)}`;
+    case 'expiry':
+      return alteration.expire === undefined ? 'DROP EXPIRE' : `SET EXPIRE ROWS ${alteration.expire}`;
     case 'dedup keys':
       return alteration.keys.length > 0
         ? `DEDUP ENABLE UPSERT KEYS(${alteration.keys.map(quoteColumn).join(',')})`
@@ -122,6 +126,8 @@ function alter(definition: Definition, alteration: Alteration): Definition {
       return alterTable(definition, alteration);
     case 'materialized view':
       return alterMaterializedView(definition, alteration);
+    case 'live view':
+      return alteration.change === 'ttl' ? { ...definition, ttl: alteration.ttl } : definition;
     default:
       return alteration.change === 'query' ? { ...definition, body: alteration.body } : definition;
   }
@@ -159,6 +165,7 @@ function alterTable(table: TableDefinition, alteration: Alteration): TableDefini
       return { ...table, ttl: 0, policy: alteration.policy };
     case 'storage policy state':
       return table.policy ? { ...table, policy: { ...table.policy, disabled: alteration.disabled } } : table;
+    case 'expiry':
     case 'refresh':
     case 'query':
       return table;
@@ -222,6 +229,8 @@ function alterMaterializedView(
   switch (alteration.change) {
     case 'ttl':
       return { ...view, ttl: alteration.ttl };
+    case 'expiry':
+      return { ...view, expire: alteration.expire };
     case 'refresh': {
       const { deferred } = view.refresh;
       return { ...view, refresh: { ...resolveRefresh(alteration.refresh, view.body), deferred } };

@@ -102,6 +102,7 @@ const MATERIALIZED_VIEW_PROPERTIES: Property<MaterializedViewDefinition>[] = [
   },
   { name: 'partitioning', value: ({ partitionBy }) => partitionBy },
   { name: 'TTL', value: ({ ttl }) => formatTtl(ttl) },
+  { name: 'expiry of rows', value: ({ expire }) => expire ?? NONE },
   { name: 'designated timestamp', value: ({ timestamp }) => timestamp && foldCase(timestamp), reportOneSided: true },
   { name: 'indexes', value: formatIndexes, reportOneSided: true },
   VOLUME,
@@ -112,6 +113,7 @@ const LIVE_VIEW_PROPERTIES: Property<LiveViewDefinition>[] = [
   { name: 'flush interval', value: ({ flush }) => flush },
   { name: 'time in memory', value: ({ inMemory }) => inMemory },
   { name: 'partitioning', value: ({ partitionBy }) => partitionBy },
+  { name: 'TTL', value: ({ ttl }) => formatTtl(ttl) },
   { name: 'start', value: ({ start }) => parseTimestamp(unquote(start), 9) ?? start },
   OWNER,
 ];

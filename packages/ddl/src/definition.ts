@@ -86,6 +86,8 @@ export interface MaterializedViewDefinition extends StoredDefinition {
   readonly refresh: Refresh;
   readonly body: string;
   readonly partitionBy?: PartitionUnit | undefined;
+  /** The text after EXPIRE ROWS: which rows are removed, besides those that the TTL removes. */
+  readonly expire?: string | undefined;
   /** The designated timestamp, if the statement names it. No server prints it. */
   readonly timestamp?: string | undefined;
   /** The columns in INDEX, in lower case, with their capacity. No server prints them. */
@@ -102,6 +104,7 @@ export interface LiveViewDefinition {
   readonly inMemory: string;
   /** By default the partitioning of the base table. */
   readonly partitionBy?: PartitionUnit | undefined;
+  readonly ttl: Ttl;
   /** The text after START FROM. */
   readonly start: string;
   readonly body: string;
@@ -119,7 +122,9 @@ export interface Defaults {
   readonly symbolCached: boolean;
   /** `cairo.index.value.block.size` */
   readonly indexCapacity: number;
+  /** `cairo.live.view.in.memory.max`, in microseconds */
+  readonly maxInMemory: number;
 }
 
 /** The values that a server without any configuration fills in. */
-export const DEFAULTS: Defaults = { wal: true, symbolCached: true, indexCapacity: 256 };
+export const DEFAULTS: Defaults = { wal: true, symbolCached: true, indexCapacity: 256, maxInMemory: 3_600_000_000 };

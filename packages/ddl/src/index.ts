@@ -35,6 +35,7 @@ export {
   type TableDefinition,
   type ViewDefinition,
 } from './definition.js';
+export { isLaterVersion } from './grammar/features.js';
 export { isEvenTtl, type PartitionUnit, type Ttl, toTtl } from './grammar/partition.js';
 export { type StoragePolicy, ttlToPolicy } from './grammar/storage-policy.js';
 export { type GrantTargets, grantTargets, sortByScope } from './grant-targets.js';
@@ -70,4 +71,4 @@ export {
 } from './rights.js';
 export { findSampling } from './sampling.js';
 export { UndoLog } from './undo-log.js';
-export { dependsOnVersion, findMissingFeatures, hasLiveViews, isLaterVersion } from './versions.js';
+export { dependsOnVersion, findMissingFeatures } from './versions.js';

@@ -12,6 +12,7 @@ import type { CreateMaterializedView } from './grammar/create-materialized-view.
 import type { CreateTable } from './grammar/create-table.js';
 import { Cursor } from './grammar/cursor.js';
 import { parseOwner } from './grammar/dialect.js';
+import { featuresOf } from './grammar/features.js';
 import { AFTER_CREATE, type CreateStatement, parseCreate } from './grammar/parse-create.js';
 import type { PartitionUnit } from './grammar/partition.js';
 import type { RefreshClause } from './grammar/refresh-clause.js';
@@ -30,7 +31,7 @@ export function parseDefinition(statement: string, defaults: Defaults = DEFAULTS
   return toDefinition(
     parseCreate(cursor, cursor.require(AFTER_CREATE), {
       enterprise: true,
-      liveViews: true,
+      has: featuresOf(undefined),
       owner: parseOwner,
       defaults,
       checkQuery() {},
@@ -49,8 +50,9 @@ function toDefinition(statement: CreateStatement): Definition {
     case 'create materialized view':
       return toMaterializedView(statement);
     default: {
-      const { name, flush, inMemory, partition, start, body, owner } = statement;
-      return { kind: 'live view', name, flush, inMemory, partitionBy: partition, start, body: body.text, owner };
+      const { name, flush, inMemory, partition, ttl, start, body, owner } = statement;
+      const stored = { partitionBy: partition, ttl: ttl?.ttl ?? 0 };
+      return { kind: 'live view', name, flush, inMemory, ...stored, start, body: body.text, owner };
     }
   }
 }
@@ -81,7 +83,7 @@ export function addTimestampToIndex(column: Column, timestamp: string | undefine
 }
 
 function toMaterializedView(statement: CreateMaterializedView): Definition {
-  const { name, base, refresh, body, indexes, timestamp, partition, ttl, volume, owner } = statement;
+  const { name, base, refresh, body, indexes, timestamp, partition, ttl, expire, volume, owner } = statement;
   const sampling = partition ? undefined : findSampling(body.text);
   return {
     kind: 'materialized view',
@@ -91,6 +93,7 @@ function toMaterializedView(statement: CreateMaterializedView): Definition {
     body: body.text,
     partitionBy: partition ?? (sampling && defaultPartition(sampling.interval)),
     ttl: ttl?.ttl ?? 0,
+    ...(expire !== undefined && { expire }),
     timestamp: timestamp?.name,
     indexes,
     volume: volume?.name,

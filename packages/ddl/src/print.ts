@@ -126,16 +126,17 @@ const formatView = ({ name, body, owner }: ViewDefinition): string =>
   `CREATE VIEW '${name}' AS ( \n${body}\n)${formatOwner(owner)};`;
 
 function formatMaterializedView(view: MaterializedViewDefinition, options: PrintOptions): string {
-  const { name, base, refresh, body, partitionBy, ttl, volume, owner } = view;
+  const { name, base, refresh, body, partitionBy, ttl, expire, volume, owner } = view;
   const withBase = base === undefined ? '' : ` WITH BASE '${base}'`;
   const partition = partitionBy === undefined ? '' : ` PARTITION BY ${partitionBy}`;
   const head = `CREATE MATERIALIZED VIEW '${name}'${withBase} REFRESH ${formatRefresh(refresh)} AS (\n${body}\n)`;
-  return `${head}${partition}${formatTtl(ttl)}${formatVolume(volume, options)}${formatOwner(owner)};`;
+  const rule = expire === undefined ? '' : ` EXPIRE ROWS ${expire}`;
+  return `${head}${partition}${formatTtl(ttl)}${rule}${formatVolume(volume, options)}${formatOwner(owner)};`;
 }
 
-function formatLiveView({ name, flush, inMemory, partitionBy, start, body, owner }: LiveViewDefinition): string {
+function formatLiveView({ name, flush, inMemory, partitionBy, ttl, start, body, owner }: LiveViewDefinition): string {
   const partition = partitionBy === undefined ? '' : ` PARTITION BY ${partitionBy}`;
-  const head = `CREATE LIVE VIEW '${name}' FLUSH EVERY ${flush} IN MEMORY ${inMemory}${partition} START FROM ${start}`;
+  const head = `CREATE LIVE VIEW '${name}' FLUSH EVERY ${flush} IN MEMORY ${inMemory}${partition}${formatTtl(ttl)} START FROM ${start}`;
   return `${head} AS (\n${body}\n)${formatOwner(owner)};`;
 }
 

@@ -1,6 +1,7 @@
 /*! The features that older versions of QuestDB do not have. */
 import { parseMeaning } from './compare-statements.js';
 import type { Definition, TableDefinition } from './definition.js';
+import { isLaterVersion, LAST_WITHOUT } from './grammar/features.js';
 
 /** A feature that a statement may need, and the last version that rejects it (tried on 8.1.4 to 9.3.4; later ones documented). */
 interface Feature {
@@ -10,13 +11,6 @@ interface Feature {
   readonly word: RegExp;
   readonly isIn: (definition: Definition) => boolean;
 }
-
-/**
- * Whether a version of the open source edition has live views; true if it is not known. What is listed as a feature here counts
- * for both editions.
- */
-export const hasLiveViews = (version: string | undefined): boolean =>
-  version === undefined || isLaterVersion(version, '9.4.4');
 
 const inTable = (isIn: (table: TableDefinition) => boolean) => (definition: Definition) =>
   definition.kind === 'table' && isIn(definition);
@@ -37,12 +31,23 @@ const FEATURES: readonly Feature[] = [
     word: /parquet/i,
     isIn: inTable(({ columns }) => columns.some(each => each.parquet)),
   },
-  { name: 'FORMAT PARQUET', lastWithout: '9.3.4', word: /parquet/i, isIn: inTable(({ parquet }) => parquet) },
+  {
+    name: 'FORMAT PARQUET',
+    lastWithout: LAST_WITHOUT.format,
+    word: /parquet/i,
+    isIn: inTable(({ parquet }) => parquet),
+  },
   {
     name: 'INDEX TYPE',
-    lastWithout: '9.3.4',
+    lastWithout: LAST_WITHOUT['index types'],
     word: /\b(?:type|include)\b/i,
     isIn: inTable(({ columns }) => columns.some(({ index }) => index && index.capacity === undefined)),
+  },
+  {
+    name: 'EXPIRE ROWS',
+    lastWithout: LAST_WITHOUT['passthrough views'],
+    word: /\bexpire\b/i,
+    isIn: definition => definition.kind === 'materialized view' && definition.expire !== undefined,
   },
 ];
 
@@ -64,11 +69,4 @@ function findFeatures(statement: string, features = FEATURES): Feature[] {
   const possible = features.filter(({ word }) => word.test(statement));
   const definition = possible.length > 0 ? parseMeaning(statement) : undefined;
   return definition ? possible.filter(({ isIn }) => isIn(definition)) : [];
-}
-
-/** Whether version A, such as `9.3.2`, is later than version B. */
-export function isLaterVersion(a: string, b: string): boolean {
-  const [partsA, partsB] = [a, b].map(version => version.split('.').map(Number)) as [number[], number[]];
-  const at = partsB.findIndex((part, i) => (partsA[i] ?? 0) !== part);
-  return at >= 0 && (partsA[at] ?? 0) > (partsB[at] ?? 0);
 }

@@ -6,7 +6,7 @@ import type {
   TableDefinition,
   ViewDefinition,
 } from '@sqlpipe/ddl';
-import type { PartitionUnit, Ttl } from '@sqlpipe/ddl/grammar';
+import type { PartitionUnit } from '@sqlpipe/ddl/grammar';
 import { foldCase } from '@sqlpipe/sql';
 
 /** A number that an object or a column of a table keeps under any name; another one of the same name has another number. */
@@ -80,7 +80,6 @@ type IndexClause = Pick<MaterializedViewDefinition, 'indexes'>;
 export interface LiveView extends LiveViewDefinition, QueryResult {
   readonly base: string;
   readonly partitionBy: PartitionUnit;
-  readonly ttl: Ttl;
   readonly references: readonly string[];
   /** Why the view is no longer updated. It stays so: only another view in its place is updated again. */
   readonly invalid?: string;

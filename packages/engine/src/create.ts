@@ -23,17 +23,19 @@ import {
   MAX_FILE_NAME_BYTES,
   parseTimestamp,
   RejectionError,
+  rejectBadCover,
+  rejectImpossiblePolicy,
   rejectUnevenTtl,
   ttlToPolicy,
   unquote,
 } from '@sqlpipe/ddl/grammar';
 import { foldCase, isSameName } from '@sqlpipe/sql';
+import { analyzeLiveView, checkWindows } from './analysis/live-view.js';
 import { analyzeSampling } from './analysis/materialized-view.js';
 import { analyzeRelation, type Relation } from './analysis/relation.js';
 import type { Catalogue } from './catalogue.js';
 import { type MaterializedView, type Table, toStoredColumn } from './catalogue-objects.js';
 import { unknownSyntaxError } from './opaque-error.js';
-import type { Query } from './parser/parse-query.js';
 import { parsedQuery } from './parser/parsed-query.js';
 import { findBodyReferences, requireReadAccess } from './query-references.js';
 import { requireReadable, type Session } from './session.js';
@@ -82,6 +84,9 @@ export function createTable(session: Session, parsed: CreateTable): void {
     : select
       ? tableFromQuery(catalogue, statement)
       : toTableDefinition(statement);
+  rejectImpossiblePolicy(statement.policy);
+  const columns = [...statement.columns.values()];
+  if (!select) for (const column of columns) rejectBadCover(column, columns, "doesn't exist");
   if (select) requireReadAccess(session, parsedQuery(select));
   rejectBadName(name, position, select ? '' : 'Could not create table, ');
   // QuestDB cannot create a folder with a name longer than a file name, and reports that the table exists.
@@ -276,7 +281,7 @@ export const toColumns = ({ fields }: Relation): Column[] =>
 /** CREATE MATERIALIZED VIEW. */
 export function createMaterializedView(session: Session, statement: CreateMaterializedView): void {
   const { catalogue } = session;
-  const { name, position, body, partition, ttl, owner = session.owner } = statement;
+  const { name, position, body, partition, ttl, expire, owner = session.owner } = statement;
   const base = statement.base as LocatedName; // `findBase` sets it if the statement names none
   if (isNoOpCreate(catalogue, statement)) return;
   rejectVolume(statement);
@@ -286,12 +291,12 @@ export function createMaterializedView(session: Session, statement: CreateMateri
     throw new RejectionError(position, `invalid timezone: ${timeZone}`);
   const relation = analyzeRelation(parsedQuery(body), catalogue);
   requireReadAccess(session, parsedQuery(body));
-  const sampling = analyzeSampling(statement, base, relation, catalogue);
+  const sampling = analyzeSampling(statement, base, relation, session);
   const unindexable = relation.fields.find(
     ({ name: field, type = 'SYMBOL' }) => statement.indexes.has(foldCase(field)) && type !== 'SYMBOL',
   );
   if (unindexable) throw new RejectionError(0, `indexes are supported only for SYMBOL columns: ${unindexable.name}`);
-  const partitionBy = partition ?? defaultPartition(sampling.interval);
+  const partitionBy = partition ?? sampling.partitionBy ?? defaultPartition(sampling.interval);
   if (!partition && ttl && ttl.ttl > 0) rejectUnevenTtl(partitionBy, ttl.ttl, ttl.position);
   rejectBadName(name, position, '');
   rejectCycleOfBases(catalogue, statement, base.name);
@@ -306,6 +311,7 @@ export function createMaterializedView(session: Session, statement: CreateMateri
     timestamp: sampling.timestamp,
     partitionBy,
     ttl: ttl?.ttl ?? 0,
+    ...(expire !== undefined && { expire }),
     references: findBodyReferences(body.text, catalogue),
     neverRefreshed: statement.refresh.deferred,
     owner,
@@ -333,13 +339,14 @@ export const defaultStart = ({
 /** CREATE LIVE VIEW. */
 export function createLiveView(session: Session, statement: CreateLiveView): void {
   const { catalogue } = session;
-  const { name, position, body, flush, inMemory, start, owner = session.owner } = statement;
+  const { name, position, body, flush, inMemory, ttl, start, owner = session.owner } = statement;
+  checkWindows(statement, catalogue);
   if (isNoOpCreate(catalogue, statement)) return;
   session.authorize('CREATE LIVE VIEW');
-  const query = parsedQuery(body);
-  const relation = analyzeRelation(query, catalogue);
-  const base = findLiveBase(query, catalogue);
-  requireReadAccess(session, query);
+  const { base, relation } = analyzeLiveView(statement, catalogue);
+  requireReadAccess(session, parsedQuery(body));
+  const partitionBy = statement.partition ?? base.partitionBy;
+  if (ttl) rejectUnevenTtl(partitionBy, ttl.ttl, ttl.position);
   rejectBadName(name, position, '');
   const digits = findColumn(base, base.timestamp)?.type === 'TIMESTAMP_NS' ? 9 : 6;
   const moment = parseTimestamp(unquote(start), digits);
@@ -349,53 +356,13 @@ export function createLiveView(session: Session, statement: CreateLiveView): voi
     base: base.name,
     flush,
     inMemory,
-    partitionBy: statement.partition ?? base.partitionBy,
+    partitionBy,
     start: moment === undefined ? start : `'${moment}'`,
-    body: body.written,
+    body: body.text,
     columns: toColumns(relation),
     timestamp: relation.timestamp,
-    ttl: 0,
+    ttl: ttl?.ttl ?? 0,
     references: [base.name],
     owner,
   });
-}
-
-/**
- * The one base of a live view: a WAL table or a materialized view with a designated timestamp, which delivers its rows in order.
- * A server requires window functions, too; here a query without them is accepted.
- */
-function findLiveBase(
-  { select, position, positionOf }: Query,
-  catalogue: Catalogue,
-): (Table | MaterializedView) & { timestamp: string } {
-  const [from, ...others] = select.from ?? [];
-  const table = from?.table;
-  const {
-    joins,
-    groupBy,
-    sampleBy,
-    latestOn,
-    distinct,
-    limit,
-    setOperations,
-    pivot,
-    with: queries,
-  } = { ...from, ...select };
-  const clauses = [joins, groupBy, sampleBy, latestOn, distinct, limit, setOperations, pivot, queries].flat();
-  if (table?.type !== 'qualifiedName' || others.length > 0 || clauses.some(Boolean))
-    throw new RejectionError(
-      position,
-      'live view select must be a simple scan of a single WAL base table; joins, subqueries, GROUP BY, ORDER BY and LIMIT are not supported yet',
-    );
-  const hasStar = select.columns.some(({ type }) => type === 'star' || type === 'qualifiedStar');
-  if (hasStar) throw new RejectionError(position, 'wildcard column select is not allowed in live view queries');
-  const name = table.parts.at(-1) ?? '';
-  const base = catalogue.resolve(name);
-  const reject = (problem: string) => new RejectionError(positionOf(table), problem);
-  if (base?.kind === 'live view') throw reject('live views are not allowed as base tables in V1');
-  if (!base || base.kind === 'view' || (base.kind === 'table' && !base.wal))
-    throw reject(`base table must be a WAL table [name=${base?.name ?? name}]`);
-  const { timestamp } = base;
-  if (timestamp === undefined) throw reject('live view base table must have a designated timestamp');
-  return { ...base, timestamp };
 }

@@ -3,7 +3,7 @@ import { type Column, type Definition, findColumn, formatTtlLength, isLossless }
 import { displayName, foldCase, type Kind } from '@sqlpipe/sql';
 import type { ObjectChange } from './catalogue.js';
 import type { CatalogueObject, LiveView, MaterializedView, Table, View } from './catalogue-objects.js';
-import { isShorterRetention, retainedFor } from './retention.js';
+import { expiryOf, isShorterRetention, retainedFor } from './retention.js';
 
 /** What is lost for good: the first word of the name of a loss. */
 export type LossKind = 'drop' | 'drop-user' | 'history' | 'values' | 'ttl' | 'keys';
@@ -136,7 +136,12 @@ export function keysLost(before: Table, after: Table): Effect[] {
 /** The rows that expire, if an object keeps them for a shorter time than before. */
 export function retentionEffects(before: CatalogueObject, after: CatalogueObject): Effect[] {
   if (!isShorterRetention(after as Definition, before as Definition)) return [];
-  const text = `expires rows of ${titleOf(after)} that are older than ${formatTtlLength(retainedFor(after as Definition))}`;
+  const rule = expiryOf(after as Definition);
+  const which =
+    rule === undefined || rule === expiryOf(before as Definition)
+      ? `that are older than ${formatTtlLength(retainedFor(after as Definition))}`
+      : `by the rule ${rule}`;
+  const text = `expires rows of ${titleOf(after)} ${which}`;
   return [{ effect: 'lost', loss: 'ttl', kind: after.kind, object: after.name, text }];
 }
 

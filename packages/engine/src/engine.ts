@@ -11,7 +11,7 @@ import {
   printDefinition,
   printRight,
 } from '@sqlpipe/ddl';
-import { type Body, type LocatedName, RejectionError } from '@sqlpipe/ddl/grammar';
+import { type Body, featuresOf, type HasFeature, type LocatedName, RejectionError } from '@sqlpipe/ddl/grammar';
 import { type Health, parseEntryRights, Schema } from '@sqlpipe/schema';
 import { foldCase, isObject, isPrincipal, isSameName } from '@sqlpipe/sql';
 import { Acl, type Principal, type PrincipalKind } from './acl/acl.js';
@@ -41,8 +41,8 @@ import {
 /** How an engine behaves. */
 export interface EngineOptions {
   readonly edition?: 'open source' | 'enterprise';
-  /** Whether the version has live views, which came with QuestDB 10; by default only in the enterprise edition. */
-  readonly liveViews?: boolean;
+  /** The version, such as `9.3.4`; by default the newest. The enterprise edition has numbers of its own, which mean nothing here. */
+  readonly version?: string | undefined;
   readonly defaults?: Defaults | undefined;
   readonly naming?: Naming;
   /** What the server of the schema reports; undefined if there is none. */
@@ -85,6 +85,7 @@ export class Engine {
   readonly acl: Acl;
   readonly #options: EngineOptions;
   readonly #edition: Edition;
+  readonly #has: HasFeature;
   readonly #verbs: ReadonlySet<string>;
   #hasLoaded = false;
 
@@ -95,6 +96,7 @@ export class Engine {
       catalogue ?? new Catalogue(naming, (object, all) => compileLoaded(object, all, health !== undefined));
     this.acl = acl ?? new Acl(admin);
     this.#edition = edition === 'enterprise' ? createEnterprise(this.acl, secrets) : openSource;
+    this.#has = featuresOf(options.version);
     this.#verbs = new Set(Object.keys(this.#edition.handlers));
   }
 
@@ -168,20 +170,18 @@ export class Engine {
     return this.#options.rows === 'assumed';
   }
 
-  get #hasLiveViews(): boolean {
-    return this.#options.liveViews ?? this.#edition.dialect.enterprise;
-  }
-
   #run(text: string, caller: string): Omit<Execution, 'changes'> {
     const rowEffects: Effect[] = [];
     const session = { ...this.session(caller), rowEffects: this.#isWithRows ? rowEffects : undefined };
     session.authorize('HTTP');
+    const { defaults = DEFAULTS, parseShow: show = () => undefined } = this.#options;
     const statement = parseStatement(text, {
       ...this.#edition.dialect,
-      liveViews: this.#hasLiveViews,
-      show: this.#options.parseShow ?? (() => undefined),
+      has: this.#has,
+      show,
       verbs: this.#verbs,
-      defaults: this.#options.defaults ?? DEFAULTS,
+      defaults,
+      maxInMemory: defaults.maxInMemory,
       checkQuery: (body: Body) => void parsedQuery(body),
       findBase: (body: Body, given: LocatedName | undefined) => findBaseTable(body, given, this.catalogue),
     });
@@ -230,7 +230,8 @@ export class Engine {
 
   /** What a caller may see and do. */
   session(caller: string): Session {
-    return { ...this.#edition.session(this.catalogue, caller), liveViews: this.#hasLiveViews };
+    const { version } = this.#options;
+    return { ...this.#edition.session(this.catalogue, caller), version, has: this.#has };
   }
 
   /** Finds an object by its name, in any case. */

@@ -44,7 +44,6 @@ export function loadObject(
         ...common,
         base: references[0] ?? '',
         partitionBy: meaning.partitionBy ?? 'DAY',
-        ttl: 0,
         ...(reason !== undefined && { invalid: reason }),
       };
   }

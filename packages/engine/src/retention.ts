@@ -4,14 +4,20 @@ import type { Definition, Ttl } from '@sqlpipe/ddl';
 /** How long rows are kept: the first of the lengths that is set; 0 if they never expire. */
 export const retainedFor = (definition: Definition): Ttl => ttlsOf(definition).find(ttl => ttl !== 0) ?? 0;
 
+/** Which rows of a materialized view expire whatever their age; undefined if none do. */
+export const expiryOf = (definition: Definition | undefined): string | undefined =>
+  definition?.kind === 'materialized view' ? definition.expire : undefined;
+
 /** Whether rows can expire after a change that did not expire before. */
 export function isShorterRetention(after: Definition | undefined, before: Definition | undefined): boolean {
+  const rule = expiryOf(after);
+  if (rule !== undefined && rule !== expiryOf(before)) return true;
   const [now, then] = [ttlsOf(after), ttlsOf(before)];
   return now.some((length, i) => length !== 0 && length !== then[i] && !isAtLeast(length, then[i] ?? 0));
 }
 
 function ttlsOf(definition: Definition | undefined): readonly Ttl[] {
-  if (definition?.kind === 'materialized view') return [definition.ttl];
+  if (definition?.kind === 'materialized view' || definition?.kind === 'live view') return [definition.ttl];
   if (definition?.kind !== 'table') return [];
   const { ttl, policy } = definition;
   const after = policy && !policy.disabled ? policy.after : {};

@@ -1,5 +1,5 @@
 /*! What a statement is executed with: the catalogue that it may change, and what its caller may do there. */
-import { RejectionError } from '@sqlpipe/ddl/grammar';
+import { type HasFeature, RejectionError } from '@sqlpipe/ddl/grammar';
 import type { Catalogue } from './catalogue.js';
 import type { Effect } from './effects.js';
 
@@ -21,8 +21,9 @@ export interface Session {
   readonly authorize: Authorize;
   /** Whether the caller may read at least a part of an object. Other objects are left out of dumps, but not of lists. */
   readonly canRead: (name: string) => boolean;
-  /** Whether there are live views. */
-  readonly liveViews: boolean;
+  /** The version; undefined for the newest. */
+  readonly version: string | undefined;
+  readonly has: HasFeature;
   /** Whether there are storage policies. */
   readonly enterprise: boolean;
   /** The owner of objects that are created without OWNED BY. */

@@ -12,6 +12,7 @@ export async function fetchDefaults(instance: Instance): Promise<Defaults> {
     wal: flag('cairo.wal.enabled.default', DEFAULTS.wal),
     symbolCached: flag('cairo.default.symbol.cache.flag', DEFAULTS.symbolCached),
     indexCapacity: Number(parameters.get('cairo.index.value.block.size')) || DEFAULTS.indexCapacity,
+    maxInMemory: Number(parameters.get('cairo.live.view.in.memory.max')) || DEFAULTS.maxInMemory,
   };
 }
 

@@ -12,7 +12,7 @@ const REFRESH_PROPERTIES = ['refresh', 'refresh start', 'refresh period', 'refre
 /**
  * Properties for which a materialized view is not recreated: ALTER or another statement changes them, or nothing does.
  */
-const ALTERABLE = new Set([...REFRESH_PROPERTIES, 'TTL', 'owner', 'name']);
+const ALTERABLE = new Set([...REFRESH_PROPERTIES, 'TTL', 'expiry of rows', 'owner', 'name']);
 
 /** Whether a materialized view can become the wanted one without being dropped. No ALTER changes DEFERRED. */
 export function canAlter(wanted: MaterializedViewDefinition, now: MaterializedViewDefinition): boolean {
@@ -44,4 +44,5 @@ export function alterMaterializedView(wanted: MaterializedViewDefinition, { curr
 export function alterViewTtl(wanted: MaterializedViewDefinition, { current, attempt }: ViewTarget): void {
   if (wanted.ttl !== current().ttl && isEvenTtl(current().partitionBy ?? 'DAY', wanted.ttl))
     attempt({ change: 'ttl', ttl: wanted.ttl }, 'TTL');
+  if (wanted.expire !== current().expire) attempt({ change: 'expiry', expire: wanted.expire }, 'expiry of rows');
 }

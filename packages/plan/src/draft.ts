@@ -82,7 +82,7 @@ export class Draft {
 
   /** Adds an ALTER. */
   alter(
-    kind: 'table' | 'view' | 'materialized view',
+    kind: 'table' | 'view' | 'materialized view' | 'live view',
     name: string,
     alteration: Alteration,
     properties: string[],

@@ -132,7 +132,9 @@ function isSame(entry: Entry, { a, ignore }: Task, draft: Draft): boolean {
 function mustRecreate(wanted: Definition, now: Definition | undefined): boolean {
   if (wanted.kind === 'materialized view' && now?.kind === 'materialized view') return !canAlter(wanted, now);
   if (wanted.kind !== 'live view' || now?.kind !== 'live view') return false;
-  return compareDefinitions(wanted, now).differences.some(({ property }) => !['owner', 'name'].includes(property));
+  return compareDefinitions(wanted, now).differences.some(
+    ({ property }) => !['TTL', 'owner', 'name'].includes(property),
+  );
 }
 
 /** Drops an object and creates it as A has it: if one is not possible, neither is done. */
@@ -164,6 +166,10 @@ function alter(entry: Entry, wanted: Definition, task: Task, draft: Draft): void
       draft.block(name);
   } else if (wanted.kind === 'materialized view') {
     alterMaterializedView(wanted, viewTarget(name, draft));
+  } else if (wanted.kind === 'live view') {
+    const now = draft.definitionOf(name);
+    if (now?.kind === 'live view' && now.ttl !== wanted.ttl)
+      draft.alter('live view', now.name, { change: 'ttl', ttl: wanted.ttl }, ['TTL']);
   } else if (wanted.kind === 'table' && requests.isToRebuild(name)) rebuild(entry, wanted, task, draft);
   else if (wanted.kind === 'table') {
     const renamed = requests.renames.columnsOf(name);

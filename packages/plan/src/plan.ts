@@ -2,7 +2,7 @@
  * Plans the statements that turn one schema into another. A plan is drafted optimistically, then proven by running it on an
  * engine; the changes that the proof blames are left out of the next draft, until a draft is proven.
  */
-import { type CompareOptions, compareStatements, hasLiveViews, ownerOf, parseMeaning } from '@sqlpipe/ddl';
+import { type CompareOptions, compareStatements, ownerOf, parseMeaning } from '@sqlpipe/ddl';
 import { Engine, type HistoryAnswer, whenReady } from '@sqlpipe/engine';
 import { compareSchemas, type Entry, type Health, IgnoreRules, problemsOf, Schema } from '@sqlpipe/schema';
 import { displayName, foldCase, hasName, type Identity, identify, identityKey, isAcl, isObject } from '@sqlpipe/sql';
@@ -114,7 +114,7 @@ function planOnce(
   const createEngine = (health: Health | undefined) =>
     new Engine({
       edition: isEnterprise ? 'enterprise' : 'open source',
-      liveViews: isEnterprise || hasLiveViews(options.version),
+      version: isEnterprise ? undefined : options.version,
       rows: 'assumed',
       ...(defaults && { defaults }),
       ...(health && { health }),

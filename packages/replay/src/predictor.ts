@@ -6,7 +6,6 @@ import {
   compareStatements,
   DEFAULTS,
   findReferences,
-  hasLiveViews,
   parseChange,
   parseFill,
   parseMeaning,
@@ -136,7 +135,7 @@ class Simulation {
     const { statements, defaults, health, enterprise, version } = this.schema;
     this.engine = new Engine({
       edition: enterprise ? 'enterprise' : 'open source',
-      liveViews: enterprise === true || hasLiveViews(version),
+      version: enterprise ? undefined : version,
       rows: 'assumed',
       defaults,
       health,

@@ -36,12 +36,9 @@ interface ResultTable {
   readonly timestamp?: string | undefined;
 }
 
-/** The version that sqlserve reports: the version of QuestDB whose behaviour it follows. */
-export const EMULATED_VERSION = '9.4.4';
-
 /** The values of functions that are called without arguments, by name in lower case. */
-const functions: ReadonlyMap<string, () => string> = new Map([
-  ['build', () => `Build Information: QuestDB ${EMULATED_VERSION}, sqlserve`],
+const functions: ReadonlyMap<string, (session: Session) => string> = new Map<string, (session: Session) => string>([
+  ['build', ({ version }) => `Build Information: QuestDB ${version}, sqlserve`],
   ['now', () => new Date().toISOString().replace('Z', '000Z')],
   ['version', () => 'PostgreSQL 12.3, compiled by Visual C++ build 1914, 64-bit, QuestDB'],
 ]);
@@ -90,7 +87,10 @@ function answerSelect(
   const [from, ...joins] = select.from ?? [];
   const hasOnlyColumns = !(select.groupBy || select.sampleBy || select.latestOn || select.distinct || select.pivot);
   if (!from && hasOnlyColumns && !select.where)
-    return limitRows({ heads: headsOf(relation), rows: [select.columns.map(constantOf)] }, select);
+    return limitRows(
+      { heads: headsOf(relation), rows: [select.columns.map(item => constantOf(item, session))] },
+      select,
+    );
   const source = from?.table;
   if (source?.type !== 'tableFunctionCall' || joins.length > 0 || from?.joins?.length || !hasOnlyColumns)
     throw noRowsError();
@@ -145,7 +145,7 @@ function callFunction(source: TableFunctionCall, session: Session, positionOf: Q
       'function `table_columns` requires arguments: table_columns(STRING constant)',
     );
   }
-  const list = name === 'live_views' && !session.liveViews ? undefined : lists[name];
+  const list = name === 'live_views' && !session.has('live views') ? undefined : lists[name];
   if (!list) throw new RejectionError(positionOf(source), `unknown function name: ${spelling}()`);
   if (args.length === 0) return list(session);
   throw new RejectionError(
@@ -161,24 +161,24 @@ export const noRowsError = (): RejectionError =>
   );
 
 /** The value of a select item. @throws RejectionError if it is not a constant, nor a function with a known value */
-function constantOf(item: SelectItem): Value {
-  const value = item.type === 'selectItem' ? evaluate(item.expression) : undefined;
+function constantOf(item: SelectItem, session: Session): Value {
+  const value = item.type === 'selectItem' ? evaluate(item.expression, session) : undefined;
   if (value === undefined) throw noRowsError();
   return value;
 }
 
-function evaluate(expression: Expression): Value | undefined {
+function evaluate(expression: Expression, session: Session): Value | undefined {
   if (expression.type === 'literal') {
     const { value, raw } = expression;
     // Other numbers have a suffix, an exponent or more digits than JavaScript's.
     return typeof value !== 'number' || String(value) === raw ? value : undefined;
   }
   if (expression.type === 'unary' && expression.operator === '-') {
-    const value = evaluate(expression.operand);
+    const value = evaluate(expression.operand, session);
     return typeof value === 'number' ? -value : undefined;
   }
   if (expression.type !== 'function' || expression.args.length > 0) return undefined;
-  return functions.get(expression.name.toLowerCase())?.();
+  return functions.get(expression.name.toLowerCase())?.(session);
 }
 
 /** The selected columns, in the order of the select list. */

@@ -1,16 +1,9 @@
 /*! The enterprise edition: every caller has a name and a password or a token. */
-import {
-  type AclSession,
-  Engine,
-  formatPermissions,
-  formatPrincipals,
-  type Naming,
-  type Principal,
-} from '@sqlpipe/engine';
+import { type AclSession, Engine, formatPermissions, formatPrincipals, type Principal } from '@sqlpipe/engine';
 import { createAuthenticator } from './login.js';
 import type { LoginCredentials } from './open-source.js';
 import { createSecrets } from './secrets.js';
-import type { Edition } from './server-edition.js';
+import type { Edition, EmulatedServer } from './server-edition.js';
 import { answerAclShow, parseAclShow } from './show-access.js';
 
 /** A stored principal has the administrator's name, in any case, and so would have all rights. */
@@ -23,10 +16,11 @@ export class AdminNameError extends Error {
   }
 }
 
-export function createEnterprise(admin: LoginCredentials, naming: Naming): Edition {
+export function createEnterprise(admin: LoginCredentials, { naming, version }: EmulatedServer): Edition {
   const engine = new Engine({
     edition: 'enterprise',
     naming,
+    version,
     admin: admin.user,
     secrets: createSecrets(),
     parseShow: parseAclShow,
@@ -34,6 +28,7 @@ export function createEnterprise(admin: LoginCredentials, naming: Naming): Editi
   const { acl } = engine;
   return {
     release: 'EE',
+    version,
     engine,
     authenticate: createAuthenticator(acl, admin),
     dump(categories, session) {

@@ -1,4 +1,12 @@
 /*! A QuestDB-compatible server that stores schema only: an engine with logins, a journal, HTTP. */
 export { type InitialSchema, LoadError } from './load.js';
 export type { LoginCredentials } from './open-source.js';
-export { DEFAULT_ADMIN, DEFAULT_REQUEST_LIMIT, type RunningServer, type ServerOptions, startServer } from './start.js';
+export {
+  DEFAULT_ADMIN,
+  DEFAULT_REQUEST_LIMIT,
+  RELEASES,
+  type Release,
+  type RunningServer,
+  type ServerOptions,
+  startServer,
+} from './start.js';

@@ -130,6 +130,7 @@ const isMaterializedView = form<MaterializedView>({
   base: isText,
   interval: isText,
   refresh: isRefresh,
+  expire: optional(isText),
   indexes: is(undefined),
   invalid: optional(isText),
   neverRefreshed: optional(isFlag),

@@ -1,7 +1,7 @@
 /*! The open source edition: one optional login, no owners, no permissions. */
-import { Engine, type Naming } from '@sqlpipe/engine';
+import { Engine } from '@sqlpipe/engine';
 import { isSameSecret } from './secrets.js';
-import type { Edition } from './server-edition.js';
+import type { Edition, EmulatedServer } from './server-edition.js';
 
 /** A user and a password. */
 export interface LoginCredentials {
@@ -9,12 +9,16 @@ export interface LoginCredentials {
   readonly password: string;
 }
 
-export function createOpenSource(credentials: LoginCredentials | undefined, naming: Naming): Edition {
+export function createOpenSource(
+  credentials: LoginCredentials | undefined,
+  { naming, version }: EmulatedServer,
+): Edition {
   const expected =
     credentials && `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString('base64')}`;
   return {
     release: 'OSS',
-    engine: new Engine({ naming }),
+    version,
+    engine: new Engine({ naming, version }),
     authenticate: async authorization =>
       expected === undefined || isSameSecret(authorization ?? '', expected) ? (credentials?.user ?? '') : undefined,
     dump: () => ({ before: [], after: [] }),

@@ -5,7 +5,6 @@
 
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { DenialError } from '@sqlpipe/engine';
-import { EMULATED_VERSION } from './catalogue-functions.js';
 import { foreignRequestReason } from './origin.js';
 import {
   emptyReply,
@@ -56,13 +55,13 @@ function rejectRequest({ method, path, headers }: HttpRequest): HttpReply | unde
   return method === 'GET' ? undefined : textReply(405, `Method ${method} not supported`);
 }
 
-const settings = ({ release }: Edition): HttpReply => ({
+const settings = ({ release, version }: Edition): HttpReply => ({
   ...jsonReply(
     200,
     JSON.stringify({
       config: {
         'release.type': release,
-        'release.version': EMULATED_VERSION,
+        'release.version': version,
         'http.settings.readonly': false,
         'accepting.writes': ['http'],
         'line.proto.support.versions': [],

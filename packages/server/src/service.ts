@@ -121,8 +121,9 @@ function requireObject(session: Session, kind: ObjectKind, name: string, positio
   if (!object) throw new RejectionError(position, missingMessage(kind, name));
   requireReadable(session, object.name);
   if (object.kind === kind) return object;
-  if (kind === 'table') throw new RejectionError(position, 'table name expected, got view or materialized view name');
-  throw new RejectionError(position, `${kind} name expected, got ${object.kind} name`);
+  const isView = object.kind === 'view' || object.kind === 'materialized view';
+  const found = kind === 'table' && isView ? 'view or materialized view' : object.kind;
+  throw new RejectionError(position, `${kind} name expected, got ${found} name`);
 }
 
 const categories = {

@@ -13,9 +13,19 @@ import { createRouter } from './routes.js';
 import type { Edition } from './server-edition.js';
 import { Service } from './service.js';
 
+/** The releases that a server can emulate, with the versions that it reports. */
+const VERSIONS = { '9.3': '9.3.4', '10': '10.0.0' } as const;
+
+/** A release of QuestDB. */
+export type Release = keyof typeof VERSIONS;
+
+export const RELEASES: readonly Release[] = ['9.3', '10'];
+
 /** How to start a server. */
 export interface ServerOptions {
   readonly edition: 'oss' | 'open-source' | 'enterprise';
+  /** The release whose statements it accepts; the newest by default. */
+  readonly questdb?: Release;
   /** The one login of the open source edition, none by default; the administrator of the enterprise edition. */
   readonly login?: LoginCredentials | undefined;
   readonly address: string;
@@ -58,6 +68,7 @@ export const DEFAULT_ADMIN: LoginCredentials = { user: 'admin', password: 'quest
  */
 export async function startServer({
   edition: name,
+  questdb = '10',
   login,
   address,
   port,
@@ -68,8 +79,9 @@ export async function startServer({
   load = [],
   onRequest,
 }: ServerOptions): Promise<RunningServer> {
+  const emulated = { naming, version: VERSIONS[questdb] };
   const edition =
-    name === 'enterprise' ? createEnterprise(login ?? DEFAULT_ADMIN, naming) : createOpenSource(login, naming);
+    name === 'enterprise' ? createEnterprise(login ?? DEFAULT_ADMIN, emulated) : createOpenSource(login, emulated);
   let isRestored = data !== undefined;
   const begin = async () => {
     isRestored = false;

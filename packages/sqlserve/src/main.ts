@@ -1,6 +1,6 @@
 /*! sqlserve: a QuestDB-compatible server for demos, tests and CI without a database. */
 import { createMain } from '@sqlpipe/cli';
-import { DEFAULT_REQUEST_LIMIT } from '@sqlpipe/server';
+import { DEFAULT_REQUEST_LIMIT, RELEASES } from '@sqlpipe/server';
 
 /** The program. */
 export const main = createMain({
@@ -18,6 +18,13 @@ export const main = createMain({
         choices: ['oss', 'open-source', 'enterprise'] as const,
         default: 'oss' as const,
         describe: 'edition of QuestDB to emulate',
+      })
+      .option('questdb', {
+        type: 'string',
+        choices: RELEASES,
+        default: '10' as const,
+        requiresArg: true,
+        describe: 'release of QuestDB to emulate',
       })
       .option('port', {
         type: 'number',

@@ -6,7 +6,7 @@ import { MAX_RECORD } from '@sqlpipe/records';
 import { DEFAULT_ADMIN, type LoginCredentials, type ServerOptions, startServer } from '@sqlpipe/server';
 
 /** The options of the command line. */
-export interface ServeOptions extends Pick<ServerOptions, 'edition' | 'port' | 'address' | 'data'> {
+export interface ServeOptions extends Pick<ServerOptions, 'edition' | 'questdb' | 'port' | 'address' | 'data'> {
   readonly load: readonly string[];
   readonly requestLimit: number;
   readonly allowHost: readonly string[];

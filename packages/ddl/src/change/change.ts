@@ -22,6 +22,8 @@ export type Change =
   | { readonly verb: 'resume wal'; readonly name: string; readonly skips: boolean }
   /** What is not applied yet is discarded. */
   | { readonly verb: 'rebase wal'; readonly name: string }
+  /** Later changes are not applied until RESUME WAL. */
+  | { readonly verb: 'suspend wal'; readonly name: string }
   /** The position is that of the name: a view that is not valid is rejected there. */
   | { readonly verb: 'compile'; readonly name: string; readonly position: number }
   /** Whether the table has a WAL after the next start of the server. */

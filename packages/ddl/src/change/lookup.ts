@@ -2,6 +2,7 @@
 import type { Column, Defaults, Definition } from '../definition.js';
 import type { CheckQuery } from '../grammar/body.js';
 import type { Cursor } from '../grammar/cursor.js';
+import { featuresOf, type HasFeature } from '../grammar/features.js';
 import { rejectReserved, stripPublic, unquote } from '../grammar/names.js';
 import type { PartitionUnit } from '../grammar/partition.js';
 import { RejectionError } from '../grammar/rejection-error.js';
@@ -28,8 +29,7 @@ export interface KnownObject {
 export interface NameLookup {
   /** Whether the server has storage policies and owners; undefined for a server of any edition. */
   readonly enterprise: boolean | undefined;
-  /** Whether the server has live views; undefined for a server of any version. */
-  readonly liveViews: boolean | undefined;
+  readonly has: HasFeature;
   readonly defaults: Defaults;
   readonly checkQuery: CheckQuery;
   /** Finds an object. @param kind the kind that the statement requires; without it any object that has the name */
@@ -39,7 +39,7 @@ export interface NameLookup {
 /** A lookup for those who only want to know what a statement says: every object exists that a statement names. */
 export const acceptAll = (defaults: Defaults): NameLookup => ({
   enterprise: undefined,
-  liveViews: undefined,
+  has: featuresOf(undefined),
   defaults,
   checkQuery() {},
   find: (name, kind) => kind && { kind, name },

@@ -2,7 +2,7 @@
 import type { Alteration } from '../alteration.js';
 import { isAcceptedConversion } from '../conversions.js';
 import type { Column, Index } from '../definition.js';
-import { parseIndexType } from '../grammar/columns.js';
+import { parseTypedIndex, rejectBadCover } from '../grammar/columns.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import { ceilPow2, parseInt32 } from '../grammar/numbers.js';
 import { parseParquet } from '../grammar/parquet.js';
@@ -33,6 +33,7 @@ export function parseColumnAlteration(cursor: Cursor, lookup: NameLookup, altere
       expectWord(cursor, 'index');
       const index = parseIndexOptions(cursor, lookup);
       requireSymbol('indexes are');
+      if (table.columns) rejectBadCover({ name, index }, table.columns, 'does not exist');
       // QuestDB alters a WAL table later, when an existing index is no error.
       if (column?.index && !table.wal)
         throw new RejectionError(tablePosition, `column is already indexed [column=${name}]`);
@@ -73,9 +74,11 @@ export function parseColumnAlteration(cursor: Cursor, lookup: NameLookup, altere
   }
 }
 
-function parseIndexOptions(cursor: Cursor, { defaults }: NameLookup): Index {
+function parseIndexOptions(cursor: Cursor, lookup: NameLookup): Index {
+  const { defaults } = lookup;
   const token = cursor.next();
-  if (isWord(token, 'type')) return parseIndexType(cursor, defaults);
+  const typed = parseTypedIndex(cursor, token, lookup);
+  if (typed) return typed;
   if (token === undefined || token === ';') return { type: 'BITMAP', capacity: defaults.indexCapacity };
   if (!isWord(token, 'capacity')) throw new RejectionError(cursor.at, "'capacity' expected");
   const capacity = parseInt32(cursor.requireNoSemicolon('capacity value'));
@@ -83,8 +86,8 @@ function parseIndexOptions(cursor: Cursor, { defaults }: NameLookup): Index {
   throw new RejectionError(cursor.at, 'positive integer literal expected as index capacity');
 }
 
-function parseTypeChange(cursor: Cursor, { defaults }: NameLookup, { table, name, column }: AlteredColumn): Alteration {
-  const { type, cached, capacity, index } = parseAddedColumn(cursor, name, defaults).column;
+function parseTypeChange(cursor: Cursor, lookup: NameLookup, { table, name, column }: AlteredColumn): Alteration {
+  const { type, cached, capacity, index } = parseAddedColumn(cursor, name, lookup).column;
   expectEndWhile(cursor, 'to change column type');
   if (column) {
     if (column.name === table.timestamp)

@@ -5,19 +5,18 @@
 import { isSameName } from '@sqlpipe/sql';
 import type { Alteration } from '../alteration.js';
 import type { Column } from '../definition.js';
-import { parseInterval } from '../grammar/create-table.js';
+import { parseFormat, parseInterval } from '../grammar/create-table.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import { isValidColumnName, requireLiteral, unquote } from '../grammar/names.js';
 import { parseInt32 } from '../grammar/numbers.js';
-import { parseTtl, rejectUnevenTtl } from '../grammar/partition.js';
 import { RejectionError } from '../grammar/rejection-error.js';
-import { parseStoragePolicy } from '../grammar/storage-policy.js';
+import { parseStoragePolicy, rejectImpossiblePolicy } from '../grammar/storage-policy.js';
 import type { Change, PartitionChange } from './change.js';
 import { type KnownObject, type NameLookup, parseAlteredObject } from './lookup.js';
 import { parseAddedColumn } from './parse-added-column.js';
 import { expectWord, parseColumnAlteration } from './parse-alter-column.js';
-import { skipRest } from './parse-maintenance.js';
-import { parseRebaseWal, parseResumeWal, rejectSuspendWal } from './parse-wal.js';
+import { parsePartitions, parseTtlChange } from './parse-partitions.js';
+import { parseRebaseWal, parseResumeWal, parseSuspendWal } from './parse-wal.js';
 
 const VERBS = "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 'rename', 'set' or 'squash'";
 
@@ -76,10 +75,12 @@ class TableParser {
       case 'resume':
         return { verb: 'resume wal', name, skips: parseResumeWal(cursor, table) };
       case 'rebase':
+        if (!this.lookup.has('rebase')) break;
         parseRebaseWal(cursor, table);
         return { verb: 'rebase wal', name };
       case 'suspend':
-        return rejectSuspendWal(cursor, table);
+        parseSuspendWal(cursor, this.lookup, table);
+        return { verb: 'suspend wal', name };
       case 'squash':
         expectWord(cursor, 'partitions');
         return { verb: 'squash partitions', name };
@@ -87,33 +88,13 @@ class TableParser {
       case 'detach':
       case 'convert':
         expectWord(cursor, 'partition');
-        return this.#partitions(`${verb} partition`);
+        return { name, ...parsePartitions(cursor, table, `${verb} partition`) };
       case 'force':
         expectWord(cursor, 'drop');
         expectWord(cursor, 'partition');
-        return this.#partitions('force drop partition');
+        return { name, ...parsePartitions(cursor, table, 'force drop partition') };
     }
     throw new RejectionError(cursor.at, `${VERBS} expected`);
-  }
-
-  /** After PARTITION. Which partitions are meant is not parsed. */
-  #partitions(verb: PartitionChange['verb']): PartitionChange {
-    const { cursor, name, table } = this;
-    const position = cursor.at;
-    if (verb === 'convert partition') {
-      expectWord(cursor, 'to');
-      const format = cursor.requireNoSemicolon("'parquet' or 'native'");
-      if (!isWord(format, 'parquet') && !isWord(format, 'native'))
-        throw new RejectionError(cursor.at, "'parquet' or 'native' expected");
-    }
-    if (table.partitionBy === 'NONE' && verb !== 'force drop partition')
-      throw new RejectionError(cursor.at, 'table is not partitioned');
-    const which = cursor.requireNoSemicolon("'list' or 'where'");
-    if (!isWord(which, 'list') && !isWord(which, 'where'))
-      throw new RejectionError(cursor.at, "'list' or 'where' expected");
-    if (isWord(which, 'list') && cursor.next() === ',') throw new RejectionError(cursor.at, 'partition name missing');
-    skipRest(cursor);
-    return { verb, name, position };
   }
 
   #existing(name: string): Column | undefined {
@@ -191,7 +172,7 @@ class TableParser {
     const existing = this.#existing(name);
     if (existing && !optional) throw new RejectionError(position, `column '${name}' already exists`);
     if (!isValidColumnName(name)) throw new RejectionError(position, ' new column name contains invalid characters');
-    const { column, typePosition } = parseAddedColumn(cursor, name, this.lookup.defaults);
+    const { column, typePosition } = parseAddedColumn(cursor, name, this.lookup);
     if (!existing) this.#columns?.push(column);
     else if (existing.type !== column.type) {
       throw new RejectionError(
@@ -211,13 +192,13 @@ class TableParser {
   }
 
   #drop(): Alteration[] | PartitionChange {
-    const { cursor } = this;
+    const { cursor, name, table } = this;
     const token = cursor.requireNoSemicolon("'column' or 'partition'");
     if (this.lookup.enterprise !== false && isWord(token, 'storage')) {
       expectWord(cursor, 'policy');
       return [{ change: 'storage policy', policy: undefined }];
     }
-    if (isWord(token, 'partition')) return this.#partitions('drop partition');
+    if (isWord(token, 'partition')) return { name, ...parsePartitions(cursor, table, 'drop partition') };
     if (!isWord(token, 'column')) throw new RejectionError(cursor.at, "'column' or 'partition' expected");
     const names = this.#list(() => {
       const { name, column } = this.#parseColumn('column name');
@@ -280,20 +261,17 @@ class TableParser {
     const { cursor, table, lookup } = this;
     const token = cursor.requireNoSemicolon("'param', 'ttl' or 'type'");
     if (isWord(token, 'param')) return [this.#setParameter()];
-    if (isWord(token, 'ttl')) return [this.#setTtl()];
+    if (isWord(token, 'ttl')) return [parseTtlChange(cursor, lookup, table)];
     if (isWord(token, 'type')) return this.#setType();
-    if (lookup.enterprise !== false && isWord(token, 'storage'))
-      return [{ change: 'storage policy', policy: parseStoragePolicy(cursor, table.partitionBy ?? 'HOUR') }];
-    if (isWord(token, 'format')) return [this.#setFormat()];
+    if (lookup.enterprise !== false && isWord(token, 'storage')) return [this.#setPolicy()];
+    if (lookup.has('format') && isWord(token, 'format')) return [this.#setFormat()];
     throw new RejectionError(cursor.at, "'param' or 'type' expected");
   }
 
-  #setTtl(): Alteration {
-    const { ttl, position } = parseTtl(this.cursor);
-    if (this.lookup.enterprise && ttl !== 0)
-      throw new RejectionError(position, 'TTL settings are deprecated, please, create a storage policy instead');
-    if (this.table.partitionBy) rejectUnevenTtl(this.table.partitionBy, ttl, position);
-    return { change: 'ttl', ttl };
+  #setPolicy(): Alteration {
+    const policy = parseStoragePolicy(this.cursor, this.table.partitionBy ?? 'HOUR');
+    if (this.lookup.enterprise) rejectImpossiblePolicy(policy);
+    return { change: 'storage policy', policy };
   }
 
   #switchPolicy(disabled: boolean): Alteration {
@@ -331,11 +309,9 @@ class TableParser {
 
   #setFormat(): Alteration {
     const { cursor, table } = this;
-    const token = cursor.requireNoSemicolon("'PARQUET' or 'NATIVE'");
-    const parquet = isWord(token, 'parquet');
-    if (!parquet && !isWord(token, 'native')) throw new RejectionError(cursor.at, "'PARQUET' or 'NATIVE' expected");
-    if (parquet && table.wal === false)
-      throw new RejectionError(cursor.at, 'FORMAT PARQUET is only supported on WAL tables');
+    const { parquet, position } = parseFormat(cursor);
+    const needs = table.partitionBy === 'NONE' ? 'partitioned' : table.wal === false && 'WAL';
+    if (parquet && needs) throw new RejectionError(position, `FORMAT PARQUET is only supported on ${needs} tables`);
     return { change: 'format', parquet };
   }
 

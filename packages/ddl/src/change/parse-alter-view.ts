@@ -3,15 +3,18 @@ import { isSameName } from '@sqlpipe/sql';
 import type { Alteration } from '../alteration.js';
 import { expectEndOfBody, parseViewBody } from '../grammar/body.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
+import { parseExpireRows } from '../grammar/expire-rows.js';
 import { unquote } from '../grammar/names.js';
 import { ceilPow2, parseInt32 } from '../grammar/numbers.js';
-import { parseTtl, rejectUnevenTtl } from '../grammar/partition.js';
+import { parseTtl } from '../grammar/partition.js';
 import { parseSetRefresh } from '../grammar/refresh-clause.js';
 import { RejectionError } from '../grammar/rejection-error.js';
 import type { Change } from './change.js';
 import { type FoundObject, type NameLookup, parseAlteredObject } from './lookup.js';
 import { parseSymbolCapacity } from './parse-added-column.js';
-import { parseRebaseWal, parseResumeWal, rejectSuspendWal } from './parse-wal.js';
+import { expectWord } from './parse-alter-column.js';
+import { parsePartitions, parseTtlChange } from './parse-partitions.js';
+import { parseRebaseWal, parseResumeWal, parseSuspendWal } from './parse-wal.js';
 
 /** After ALTER VIEW: replaces the query. */
 export function parseAlterView(cursor: Cursor, lookup: NameLookup): Change {
@@ -32,16 +35,39 @@ export function parseAlterMaterializedView(cursor: Cursor, lookup: NameLookup): 
   return change;
 }
 
-/** After ALTER LIVE: only a suspension can be ended. */
+/** After ALTER LIVE: what a view stores can be changed, but neither its query nor its columns. */
 export function parseAlterLiveView(cursor: Cursor, lookup: NameLookup): Change {
   cursor.expect('view');
-  const { name, object } = parseAlteredObject(cursor, lookup, 'live view');
-  const verb = cursor.requireNoSemicolon("'resume' or 'suspend'");
-  if (isWord(verb, 'suspend')) return rejectSuspendWal(cursor, object);
-  if (!isWord(verb, 'resume')) throw new RejectionError(cursor.at, "'resume' or 'suspend' expected");
-  const skips = parseResumeWal(cursor, object);
+  const view = parseAlteredObject(cursor, lookup, 'live view');
+  const change = parseLiveViewAction(cursor, lookup, view);
   cursor.expectEnd();
-  return { verb: 'resume wal', name, skips };
+  return change;
+}
+
+const LIVE_VIEW_VERBS = "'set', 'drop', 'convert', 'resume' or 'suspend'";
+
+function parseLiveViewAction(cursor: Cursor, lookup: NameLookup, { name, object }: FoundObject): Change {
+  const verb = cursor.requireNoSemicolon(LIVE_VIEW_VERBS).toLowerCase();
+  switch (verb) {
+    case 'set': {
+      expectWord(cursor, 'ttl');
+      const alteration = parseTtlChange(cursor, lookup, object);
+      return { verb: 'alter', alters: [{ kind: 'live view', name, alteration }] };
+    }
+    case 'drop':
+    case 'convert':
+      expectWord(cursor, 'partition');
+      return { name, ...parsePartitions(cursor, object, `${verb} partition`) };
+    case 'force':
+      throw new RejectionError(cursor.at, 'FORCE DROP PARTITION is not supported on live views');
+    case 'resume':
+      return { verb: 'resume wal', name, skips: parseResumeWal(cursor, object) };
+    case 'suspend':
+      parseSuspendWal(cursor, lookup, object);
+      return { verb: 'suspend wal', name };
+    default:
+      throw new RejectionError(cursor.at, `${LIVE_VIEW_VERBS} expected`);
+  }
 }
 
 function parseAction(cursor: Cursor, lookup: NameLookup, view: FoundObject): Change {
@@ -52,19 +78,26 @@ function parseAction(cursor: Cursor, lookup: NameLookup, view: FoundObject): Cha
   });
   const verb = cursor.requireNoSemicolon("'alter' or 'resume' or 'suspend'");
   if (isWord(verb, 'alter')) return alter(parseColumnAction(cursor, lookup, view));
-  if (isWord(verb, 'suspend')) return rejectSuspendWal(cursor, object);
+  if (isWord(verb, 'suspend')) {
+    parseSuspendWal(cursor, lookup, object);
+    return { verb: 'suspend wal', name };
+  }
   if (isWord(verb, 'resume')) return { verb: 'resume wal', name, skips: parseResumeWal(cursor, object) };
-  if (isWord(verb, 'rebase')) {
+  if (lookup.has('rebase') && isWord(verb, 'rebase')) {
     parseRebaseWal(cursor, object);
     return { verb: 'rebase wal', name };
   }
+  const expires = lookup.has('passthrough views');
+  if (expires && isWord(verb, 'drop')) {
+    expectWord(cursor, 'expire');
+    return alter({ change: 'expiry', expire: undefined });
+  }
   if (!isWord(verb, 'set')) throw new RejectionError(cursor.at, "'alter' or 'resume' or 'suspend' expected");
   const property = cursor.requireNoSemicolon("'ttl' or 'refresh'");
-  if (isWord(property, 'ttl')) {
-    const { ttl, position } = parseTtl(cursor);
-    if (object.partitionBy) rejectUnevenTtl(object.partitionBy, ttl, position);
-    return alter({ change: 'ttl', ttl });
-  }
+  if (isWord(property, 'ttl')) return alter(parseTtlChange(cursor, lookup, object));
+  if (expires && isWord(property, 'expire')) return alter({ change: 'expiry', expire: parseExpireRows(cursor) });
+  if (lookup.enterprise !== false && isWord(property, 'storage'))
+    throw new RejectionError(cursor.at, 'storage policy is not supported for materialized views');
   if (!isWord(property, 'refresh')) throw new RejectionError(cursor.at, "'ttl' or 'refresh' expected");
   const refresh = parseSetRefresh(cursor);
   return refresh

@@ -58,7 +58,7 @@ function parseAlter(cursor: Cursor, lookup: NameLookup): Change {
   if (isWord(token, 'table')) return parseAlterTable(cursor, lookup);
   if (isWord(token, 'view')) return parseAlterView(cursor, lookup);
   if (isWord(token, 'materialized')) return parseAlterMaterializedView(cursor, lookup);
-  if (lookup.liveViews !== false && isWord(token, 'live')) return parseAlterLiveView(cursor, lookup);
+  if (lookup.has('live views') && isWord(token, 'live')) return parseAlterLiveView(cursor, lookup);
   throw new RejectionError(
     token === undefined ? cursor.readOffset : cursor.at,
     "'table' or 'materialized' or 'view' expected",

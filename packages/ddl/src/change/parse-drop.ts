@@ -29,7 +29,7 @@ export function parseDrop(cursor: Cursor, lookup: NameLookup): Change {
     cursor.expectEnd();
     return { verb: 'drop all' };
   }
-  if (lookup.liveViews !== false && isWord(token, 'live')) {
+  if (lookup.has('live views') && isWord(token, 'live')) {
     cursor.expect('view');
     return parseDropObject(cursor, lookup, 'live view');
   }

@@ -65,7 +65,7 @@ export function parseRefreshStatement(cursor: Cursor, lookup: NameLookup): Chang
     skipRest(cursor);
     return { verb: 'refresh range', name };
   }
-  if (mode === 'stats') {
+  if (lookup.has('refresh stats') && mode === 'stats') {
     cursor.expectEnd();
     return { verb: 'refresh stats', name };
   }

@@ -2,7 +2,7 @@
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import { parseInt64 } from '../grammar/numbers.js';
 import { RejectionError } from '../grammar/rejection-error.js';
-import type { KnownObject } from './lookup.js';
+import type { KnownObject, NameLookup } from './lookup.js';
 
 /** Parses `WAL [FROM {TXN | TRANSACTION} n]` after RESUME. @returns whether there is a FROM */
 export function parseResumeWal(cursor: Cursor, object: KnownObject): boolean {
@@ -31,10 +31,10 @@ export function parseRebaseWal(cursor: Cursor, object: KnownObject): void {
     throw new RejectionError(0, 'REBASE WAL requires the table to be suspended first');
 }
 
-/** Parses WAL after SUSPEND, which only a server for developers accepts. */
-export function rejectSuspendWal(cursor: Cursor, object: KnownObject): never {
+/** Parses WAL after SUSPEND, which only a server for developers accepts before QuestDB 10. */
+export function parseSuspendWal(cursor: Cursor, { has }: NameLookup, object: KnownObject): void {
   expectWal(cursor, object);
-  throw new RejectionError(0, 'Cannot suspend table, database is not in dev mode');
+  if (!has('suspend')) throw new RejectionError(0, 'Cannot suspend table, database is not in dev mode');
 }
 
 function expectWal(cursor: Cursor, { name, wal }: KnownObject): void {

@@ -1,8 +1,9 @@
 /*! The column list of CREATE TABLE, and the options of a column: capacity, cache, index, parquet. */
-import { foldCase } from '@sqlpipe/sql';
+import { foldCase, isSameName, type LocatedName } from '@sqlpipe/sql';
 import type { Column, Defaults, Index } from '../definition.js';
 import type { Cursor } from './cursor.js';
 import { isWord } from './cursor.js';
+import type { Dialect } from './dialect.js';
 import { isValidColumnName, parseLiteral, rejectReserved, unquote } from './names.js';
 import { ceilPow2, expectInt } from './numbers.js';
 import { parseParquet } from './parquet.js';
@@ -29,14 +30,14 @@ export const duplicateColumnError = (name: string, position: number) =>
   new RejectionError(position, `Duplicate column [name=${name}]`);
 
 /** Parses `ts TIMESTAMP, s SYMBOL …)`, with the closing parenthesis. */
-export function parseColumnList(cursor: Cursor, defaults: Defaults): Columns {
+export function parseColumnList(cursor: Cursor, dialect: IndexDialect): Columns {
   const columns = new Columns();
-  while (parseColumn(cursor, columns, defaults) === ',');
+  while (parseColumn(cursor, columns, dialect) === ',');
   return columns;
 }
 
 /** Parses one column and returns the token after it: a comma or the closing parenthesis. */
-function parseColumn(cursor: Cursor, columns: Columns, defaults: Defaults): string {
+function parseColumn(cursor: Cursor, columns: Columns, dialect: IndexDialect): string {
   const nameToken = readColumnToken(cursor);
   rejectReserved(nameToken, cursor.at);
   const name = unquote(nameToken);
@@ -44,11 +45,11 @@ function parseColumn(cursor: Cursor, columns: Columns, defaults: Defaults): stri
   const type = parseColumnType(cursor, readColumnToken(cursor));
   if (!isValidColumnName(name)) throw new RejectionError(position, ' new column name contains invalid characters');
   const column = columns.add(
-    { name, type, cached: type !== 'SYMBOL' || defaults.symbolCached, dedup: false },
+    { name, type, cached: type !== 'SYMBOL' || dialect.defaults.symbolCached, dedup: false },
     position,
   );
 
-  let token = type === 'SYMBOL' ? parseSymbolOptions(cursor, column, defaults) : undefined;
+  let token = type === 'SYMBOL' ? parseSymbolOptions(cursor, column, dialect) : undefined;
   if (token === undefined) {
     if (cursor.next() === ']') {
       throw new RejectionError(position, `${name} has an unmatched \`]\` - were you trying to define an array?`);
@@ -75,7 +76,7 @@ function readColumnToken(cursor: Cursor): string {
 }
 
 /** Parses `CAPACITY n NOCACHE INDEX …` after SYMBOL. Returns the next token if it had to be read. */
-function parseSymbolOptions(cursor: Cursor, column: Column, defaults: Defaults): string | undefined {
+function parseSymbolOptions(cursor: Cursor, column: Column, dialect: IndexDialect): string | undefined {
   let token = cursor.require("'capacity', 'nocache', 'cache', 'index' or ')'");
   if (isWord(token, 'capacity')) {
     column.capacity = parseSymbolCapacity(cursor);
@@ -84,7 +85,7 @@ function parseSymbolOptions(cursor: Cursor, column: Column, defaults: Defaults):
   if (isWord(token, 'nocache') || isWord(token, 'cache')) column.cached = isWord(token, 'cache');
   else cursor.unread();
   if (column.cached && column.capacity !== undefined) rejectCachedCapacity(column.capacity, cursor.at);
-  return parseInlineIndex(cursor, column, defaults);
+  return parseInlineIndex(cursor, column, dialect);
 }
 
 /** Parses the number after CAPACITY of a symbol. */
@@ -105,7 +106,8 @@ export function rejectCachedCapacity(capacity: number, position: number): void {
   throw new RejectionError(position, `max cached symbol capacity is ${symbolCapacity.maxCached}`);
 }
 
-function parseInlineIndex(cursor: Cursor, column: Column, defaults: Defaults): string | undefined {
+function parseInlineIndex(cursor: Cursor, column: Column, dialect: IndexDialect): string | undefined {
+  const { defaults } = dialect;
   const endsHere = (token: string) => token === ')' || token === ',' || isWord(token, 'parquet');
   const token = cursor.require("')', 'index' or 'parquet'");
   if (endsHere(token)) return token;
@@ -115,12 +117,9 @@ function parseInlineIndex(cursor: Cursor, column: Column, defaults: Defaults): s
     column.index = { type: 'BITMAP', capacity: defaults.indexCapacity };
     return next;
   }
-  if (isWord(next, 'include')) {
-    column.index = { type: 'POSTING', covered: parseCoveredColumns(cursor) };
-    return;
-  }
-  if (isWord(next, 'type')) {
-    column.index = parseIndexType(cursor, defaults);
+  const index = parseTypedIndex(cursor, next, dialect);
+  if (index) {
+    column.index = index;
     return;
   }
   cursor.expectToken(next, 'capacity');
@@ -139,13 +138,34 @@ export function parseIndexCapacity(cursor: Cursor): number {
   return ceilPow2(capacity);
 }
 
-/** Parses `BITMAP CAPACITY n` or `POSTING [DELTA|EF] [INCLUDE (…)]` after INDEX TYPE (only in versions after 9.3.4). */
-export function parseIndexType(cursor: Cursor, defaults: Defaults): Index {
+/** What the grammar of an index depends on. */
+export type IndexDialect = Pick<Dialect, 'defaults' | 'has'>;
+
+/**
+ * Parses `TYPE BITMAP CAPACITY n`, `TYPE POSTING [DELTA|EF] [INCLUDE (…)]` or `INCLUDE (…)` after INDEX.
+ * @param token the next token, already read
+ * @returns undefined if something else follows, as always on a server without types of indexes
+ */
+export function parseTypedIndex(
+  cursor: Cursor,
+  token: string | undefined,
+  { defaults, has }: IndexDialect,
+): Index | undefined {
+  if (!has('index types')) return undefined;
+  if (isWord(token, 'include')) return covering('POSTING', parseCoveredColumns(cursor));
+  return isWord(token, 'type') ? parseIndexType(cursor, defaults) : undefined;
+}
+
+function parseIndexType(cursor: Cursor, defaults: Defaults): Index {
   const type = cursor.require('index type');
   if (isWord(type, 'bitmap')) {
-    if (isWord(cursor.next(), 'capacity')) return { type: 'BITMAP', capacity: parseIndexCapacity(cursor) };
+    const sized = isWord(cursor.next(), 'capacity');
+    if (!sized) cursor.unread();
+    const capacity = sized ? parseIndexCapacity(cursor) : defaults.indexCapacity;
+    if (isWord(cursor.next(), 'include'))
+      throw new RejectionError(cursor.at, 'INCLUDE is only supported for POSTING index type');
     cursor.unread();
-    return { type: 'BITMAP', capacity: defaults.indexCapacity };
+    return { type: 'BITMAP', capacity };
   }
   if (!isWord(type, 'posting')) throw new RejectionError(cursor.at, `unknown index type: ${type}`);
   let token = cursor.next();
@@ -155,20 +175,47 @@ export function parseIndexType(cursor: Cursor, defaults: Defaults): Index {
     throw new RejectionError(cursor.at, 'CAPACITY is only supported for BITMAP index type');
   const covered = isWord(token, 'include') ? parseCoveredColumns(cursor) : [];
   if (!isWord(token, 'include')) cursor.unread();
-  return { type: `POSTING${flavour}`, covered };
+  return covering(`POSTING${flavour}`, covered);
 }
 
-function parseCoveredColumns(cursor: Cursor): string[] {
+/** Where a statement names the columns that an index covers. */
+const coveredPlaces = new WeakMap<Index, readonly LocatedName[]>();
+
+function covering(type: string, covered: readonly LocatedName[]): Index {
+  const index = { type, covered: covered.map(({ name }) => name) };
+  coveredPlaces.set(index, covered);
+  return index;
+}
+
+function parseCoveredColumns(cursor: Cursor): LocatedName[] {
   cursor.expect('(');
-  const names: string[] = [];
+  const names: LocatedName[] = [];
   let token = cursor.require("column name or ')'");
   if (token === ')') throw new RejectionError(cursor.at, 'at least one column name expected in INCLUDE');
   for (;;) {
     cursor.unread();
-    names.push(parseLiteral(cursor).name);
+    names.push(parseLiteral(cursor));
     token = cursor.require("',' or ')'");
     if (token === ')') return names;
     cursor.expectToken(token, ',');
     token = cursor.require('column name');
+  }
+}
+
+/**
+ * Requires that an index covers columns of its table, other than its own, each once.
+ * @param missing how the statement says that there is no such column
+ */
+export function rejectBadCover(
+  { name: indexed, index }: { readonly name: string; readonly index?: Index | undefined },
+  columns: readonly Column[],
+  missing: "doesn't exist" | 'does not exist',
+): void {
+  const covered = (index && coveredPlaces.get(index)) ?? [];
+  for (const [i, { name, position }] of covered.entries()) {
+    const reject = (problem: string): RejectionError => new RejectionError(position, `${problem} [column=${name}]`);
+    if (!columns.some(column => isSameName(column.name, name))) throw reject(`INCLUDE column ${missing}`);
+    if (isSameName(name, indexed)) throw reject('INCLUDE must not contain the indexed column');
+    if (covered.slice(0, i).some(other => isSameName(other.name, name))) throw reject('duplicate column in INCLUDE');
   }
 }

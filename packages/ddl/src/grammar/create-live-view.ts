@@ -8,7 +8,14 @@ import { isWord } from './cursor.js';
 import type { Dialect } from './dialect.js';
 import { parseIfNotExists, parseObjectName, unquote } from './names.js';
 import { parseInt64 } from './numbers.js';
-import { type PartitionUnit, parsePartitionBy, parsePartitionUnit } from './partition.js';
+import {
+  type PartitionUnit,
+  parsePartitionBy,
+  parsePartitionUnit,
+  parseTtl,
+  rejectUnevenTtl,
+  type Ttl,
+} from './partition.js';
 import { RejectionError } from './rejection-error.js';
 import { parseTimestamp } from './timestamp.js';
 
@@ -20,6 +27,7 @@ interface Clauses {
   readonly inMemory: string;
   /** By default the partitioning of the base table. */
   readonly partition?: PartitionUnit | undefined;
+  readonly ttl?: { readonly ttl: Ttl; readonly position: number } | undefined;
   /** NOW, BEGINNING or a quoted timestamp. */
   readonly start: string;
 }
@@ -34,11 +42,14 @@ export interface CreateLiveView extends Clauses {
 }
 
 /** Parses the rest of a statement after CREATE LIVE. */
-export function parseCreateLiveView(cursor: Cursor, { owner, checkQuery }: Dialect): CreateLiveView {
+export function parseCreateLiveView(
+  cursor: Cursor,
+  { owner, checkQuery, maxInMemory = Number.POSITIVE_INFINITY }: Dialect,
+): CreateLiveView {
   cursor.expect('view');
   const named = parseIfNotExists(cursor, cursor.require("view name or 'if'"), 'view name');
   const { name, position } = parseObjectName(cursor, named.token);
-  const clauses = parseClauses(cursor);
+  const clauses = parseClauses(cursor, maxInMemory);
   const body = parseViewBody(cursor, checkQuery, { mayHaveOwner: true });
   if (body.enclosed) expectEndOfBody(cursor, body);
   return {
@@ -52,26 +63,64 @@ export function parseCreateLiveView(cursor: Cursor, { owner, checkQuery }: Diale
   };
 }
 
-/** Parses FLUSH EVERY, then the other clauses in any order, up to AS. */
-function parseClauses(cursor: Cursor): Clauses {
-  if (!isWord(cursor.require("'flush every'"), 'flush')) throw new RejectionError(cursor.at, "'flush every' expected");
+/** Parses FLUSH EVERY, then the other clauses in any order, each at most once, up to AS. */
+function parseClauses(cursor: Cursor, maxInMemory: number): Clauses {
+  if (!isWord(cursor.require("'flush every <duration>'"), 'flush'))
+    throw new RejectionError(cursor.at, "'flush every <duration>' expected");
   const flush = parseLengthAfter(cursor, 'every');
   if (flush.micros < 100_000n) throw new RejectionError(flush.position, 'live view FLUSH EVERY must be at least 100ms');
-  let inMemory = flush;
-  let partition: PartitionUnit | undefined;
-  let start: string | undefined;
-  for (let token = cursor.require("'as'"); !isWord(token, 'as'); token = cursor.require("'as'")) {
-    if (isWord(token, 'in')) inMemory = parseLengthAfter(cursor, 'memory');
-    else if (isWord(token, 'partition')) partition = parsePartition(cursor, token);
-    else if (isWord(token, 'start')) start = parseStart(cursor);
-    else if (isWord(token, 'backfill'))
+  const clauses: { -readonly [clause in keyof Clauses]?: Clauses[clause] } = {};
+  const once = (clause: keyof Clauses, name: string): void => {
+    if (clauses[clause] === undefined) return;
+    throw new RejectionError(cursor.at, `live view ${name} clause specified more than once`);
+  };
+  let token = cursor.require("'as'");
+  for (; ; token = cursor.require("'as'")) {
+    if (isWord(token, 'in')) {
+      once('inMemory', 'IN MEMORY');
+      clauses.inMemory = parseInMemory(cursor, flush, maxInMemory);
+    } else if (isWord(token, 'partition')) {
+      once('partition', 'PARTITION BY');
+      clauses.partition = parsePartition(cursor, token);
+    } else if (isWord(token, 'ttl')) {
+      once('ttl', 'TTL');
+      clauses.ttl = parseTtl(cursor);
+    } else if (isWord(token, 'start')) {
+      once('start', 'START FROM');
+      clauses.start = parseStart(cursor);
+    } else if (isWord(token, 'backfill'))
       throw new RejectionError(cursor.at, 'live view BACKFILL is not supported, use START FROM BEGINNING');
-    else throw new RejectionError(cursor.at, "'as' expected");
+    else break;
   }
-  if (start === undefined) throw new RejectionError(cursor.at, 'live view requires a START FROM clause');
-  if (inMemory.micros < flush.micros)
-    throw new RejectionError(inMemory.position, 'live view IN MEMORY must be at least FLUSH EVERY');
-  return { flush: flush.text, inMemory: inMemory.text, partition, start };
+  const { inMemory = flush.text, partition, ttl, start } = clauses;
+  if (clauses.inMemory === undefined && flush.micros > maxInMemory)
+    throw new RejectionError(
+      flush.position,
+      `${tooLong('FLUSH EVERY', maxInMemory)} because IN MEMORY defaults to FLUSH EVERY`,
+    );
+  if (!isWord(token, 'as')) throw new RejectionError(cursor.at, "'as' expected");
+  if (start === undefined)
+    throw new RejectionError(
+      cursor.at,
+      "live view requires a START FROM clause, one of 'START FROM NOW', 'START FROM BEGINNING' or 'START FROM <timestamp>'",
+    );
+  if (partition && ttl) rejectUnevenTtl(partition, ttl.ttl, ttl.position);
+  return { flush: flush.text, inMemory, partition, ttl, start };
+}
+
+function parseInMemory(cursor: Cursor, flush: Length, maxInMemory: number): string {
+  const { text, micros, position } = parseLengthAfter(cursor, 'memory');
+  if (micros < flush.micros)
+    throw new RejectionError(position, `live view IN MEMORY must be at least FLUSH EVERY (${flush.text})`);
+  if (micros > maxInMemory) throw new RejectionError(position, tooLong('IN MEMORY', maxInMemory));
+  return text;
+}
+
+function tooLong(clause: string, micros: number): string {
+  const [unit, factor] = Object.entries(MICROS)
+    .filter(([unit]) => unit !== 'd')
+    .findLast(([, factor]) => micros % Number(factor) === 0) ?? ['us', 1];
+  return `live view ${clause} must be at most cairo.live.view.in.memory.max (${micros / Number(factor)}${unit})`;
 }
 
 interface Length {
@@ -109,7 +158,9 @@ function parseLengthAfter(cursor: Cursor, word: string): Length {
 function parsePartition(cursor: Cursor, token: string): PartitionUnit {
   const { name = '', position = cursor.at } = parsePartitionBy(cursor, token) ?? {};
   const unit = parsePartitionUnit(name);
-  if (unit && unit !== 'NONE') return unit;
+  if (unit === 'NONE')
+    throw new RejectionError(position, 'live view PARTITION BY NONE is not supported; live views must be partitioned');
+  if (unit) return unit;
   throw new RejectionError(position, "'HOUR', 'DAY', 'WEEK', 'MONTH' or 'YEAR' expected");
 }
 

@@ -6,6 +6,7 @@ import { parseVolume } from './create-table.js';
 import type { Cursor } from './cursor.js';
 import { isWord } from './cursor.js';
 import type { Dialect } from './dialect.js';
+import { parseExpireRows } from './expire-rows.js';
 import { parseIfNotExists, parseLiteral, parseObjectName, rejectReserved, stripPublic, unquote } from './names.js';
 import {
   type PartitionUnit,
@@ -32,6 +33,8 @@ export interface CreateMaterializedView {
   readonly timestamp?: LocatedName | undefined;
   readonly partition?: PartitionUnit | undefined;
   readonly ttl?: { readonly ttl: Ttl; readonly position: number } | undefined;
+  /** The text after EXPIRE ROWS. */
+  readonly expire?: string | undefined;
   readonly volume?: LocatedName | undefined;
   readonly owner?: string | undefined;
 }
@@ -69,7 +72,7 @@ function parseBase(cursor: Cursor): LocatedName {
 }
 
 /** The clauses that may follow the query. */
-function parseClauses(cursor: Cursor, { owner, defaults }: Dialect) {
+function parseClauses(cursor: Cursor, { owner, defaults, has }: Dialect) {
   const indexes = new Map<string, number>();
   let token = cursor.next();
   for (; token === ','; token = cursor.next()) {
@@ -86,9 +89,11 @@ function parseClauses(cursor: Cursor, { owner, defaults }: Dialect) {
     if (partition) rejectUnevenTtl(partition, timeToLive.ttl, timeToLive.position);
     token = cursor.next();
   }
+  const expire = has('passthrough views') && isWord(token, 'expire') ? parseExpireRows(cursor) : undefined;
+  if (expire !== undefined) token = cursor.next();
   const volume = isWord(token, 'in') ? parseVolume(cursor) : undefined;
   if (volume) token = cursor.next();
-  return { indexes, timestamp, partition, ttl: timeToLive, volume, owner: owner(cursor, token) };
+  return { indexes, timestamp, partition, ttl: timeToLive, expire, volume, owner: owner(cursor, token) };
 }
 
 function parseIndex(cursor: Cursor, indexes: Map<string, number>, defaultCapacity: number): void {

@@ -3,19 +3,21 @@
  * only the first error.
  */
 import { isSameName, type LocatedName } from '@sqlpipe/sql';
-import type { Column, Defaults } from '../definition.js';
+import type { Column } from '../definition.js';
 import { type Body, expectEndOfBody, parseEnclosedBody } from './body.js';
 import {
   Columns,
+  type IndexDialect,
   parseColumnList,
   parseIndexCapacity,
-  parseIndexType,
   parseSymbolCapacity,
+  parseTypedIndex,
   rejectCachedCapacity,
 } from './columns.js';
 import type { Cursor } from './cursor.js';
 import { isWord } from './cursor.js';
 import type { Dialect } from './dialect.js';
+import type { HasFeature } from './features.js';
 import { parseIfNotExists, parseLiteral, parseObjectName, requireLiteral, unquote } from './names.js';
 import { expectLong, parseInt32, parseInt64 } from './numbers.js';
 import {
@@ -71,7 +73,7 @@ export function parseCreateTable(cursor: Cursor, first: string, dialect: Dialect
       return { ...head, ...rest, like, owner: dialect.owner(cursor, cursor.next()) };
     }
     cursor.unread();
-    const columns = parseColumnList(cursor, dialect.defaults);
+    const columns = parseColumnList(cursor, dialect);
     if (batched) {
       throw new RejectionError(
         cursor.at,
@@ -141,6 +143,20 @@ export function parseInterval(text: string, position: number): number {
 /** The parameters that WITH can set. */
 type Parameters = Pick<CreateTable, 'maxUncommittedRows' | 'o3MaxLag'>;
 
+/** How new partitions are written, and where a statement says so. */
+interface Format {
+  readonly parquet: boolean;
+  readonly position: number;
+}
+
+/** Parses the word after FORMAT. */
+export function parseFormat(cursor: Cursor): Format {
+  const token = cursor.requireNoSemicolon("'parquet' or 'native'");
+  const parquet = isWord(token, 'parquet');
+  if (!parquet && !isWord(token, 'native')) throw new RejectionError(cursor.at, "'parquet' or 'native' expected");
+  return { parquet, position: cursor.at };
+}
+
 /** Parses everything after the columns. */
 class ClauseParser {
   #token: string | undefined;
@@ -152,22 +168,23 @@ class ClauseParser {
     readonly asSelect: boolean,
   ) {}
 
-  parse({ owner, enterprise, defaults }: Dialect) {
+  parse(dialect: Dialect) {
+    const { owner, enterprise, defaults, has } = dialect;
     this.#advance();
-    this.#indexesAndCasts(defaults);
+    this.#indexesAndCasts(dialect);
     const timestamp = this.#timestamp();
     const partition = this.#partition(timestamp);
     const unit = partition?.unit ?? 'NONE';
     const ttl = partition ? this.#ttl(unit) : 0;
     const policy = enterprise && partition ? this.#policy(unit) : undefined;
-    let format = this.#format();
+    let format = this.#format(has, undefined);
     const wal = (partition ? (this.#wal(unit) ?? defaults.wal) : true) && unit !== 'NONE';
-    format ??= this.#format();
+    format = this.#format(has, format);
     const parameters = this.#with();
     const volume = this.#volume();
-    format ??= this.#format();
+    format = this.#format(has, format);
     this.#dedup(wal, timestamp);
-    format ??= this.#format();
+    format = this.#format(has, format);
     if (format?.parquet && !wal)
       throw new RejectionError(format.position, 'FORMAT PARQUET is only supported on WAL tables');
     const parquet = format?.parquet ?? false;
@@ -181,25 +198,26 @@ class ClauseParser {
     this.#token = this.cursor.next();
   }
 
-  #indexesAndCasts(defaults: Defaults): void {
+  #indexesAndCasts(dialect: IndexDialect): void {
     for (; this.#token === ','; this.#advance()) {
       const token = this.cursor.require("'index' or 'cast'");
-      if (isWord(token, 'index')) this.#index(defaults);
+      if (isWord(token, 'index')) this.#index(dialect);
       else if (isWord(token, 'cast')) this.#cast();
       else throw unexpectedTokenError(this.cursor.at, token);
     }
   }
 
-  #index(defaults: Defaults): void {
+  #index(dialect: IndexDialect): void {
     const { cursor } = this;
     cursor.expect('(');
     const named = parseLiteral(cursor);
     const column = this.#indexedColumn(named);
     const token = cursor.require("'capacity'");
-    if (isWord(token, 'type')) column.index = parseIndexType(cursor, defaults);
+    const index = parseTypedIndex(cursor, token, dialect);
+    if (index) column.index = index;
     else if (isWord(token, 'capacity')) column.index = { type: 'BITMAP', capacity: parseIndexCapacity(cursor) };
     else {
-      column.index = { type: 'BITMAP', capacity: defaults.indexCapacity };
+      column.index = { type: 'BITMAP', capacity: dialect.defaults.indexCapacity };
       cursor.unread();
     }
     cursor.expect(')');
@@ -303,15 +321,13 @@ class ClauseParser {
     return policy;
   }
 
-  /** Parses FORMAT PARQUET or NATIVE, which versions after 9.3.4 accept in several positions. */
-  #format(): { parquet: boolean; position: number } | undefined {
-    if (!isWord(this.#token, 'format')) return;
-    const token = this.cursor.require("'PARQUET' or 'NATIVE'");
-    const position = this.cursor.at;
-    if (!isWord(token, 'parquet') && !isWord(token, 'native'))
-      throw new RejectionError(position, "'PARQUET' or 'NATIVE' expected");
+  /** Parses FORMAT PARQUET or NATIVE, which may stand in several positions, but once. */
+  #format(has: HasFeature, previous: Format | undefined): Format | undefined {
+    if (!has('format') || !isWord(this.#token, 'format')) return previous;
+    if (previous) throw new RejectionError(this.cursor.at, 'duplicate FORMAT clause');
+    const format = parseFormat(this.cursor);
     this.#advance();
-    return { parquet: isWord(token, 'parquet'), position };
+    return format;
   }
 
   /** Parses WAL and BYPASS WAL; undefined if neither comes next. */

@@ -4,6 +4,7 @@ import type { Defaults } from '../definition.js';
 import type { Body, CheckQuery } from './body.js';
 import type { Cursor } from './cursor.js';
 import { isWord } from './cursor.js';
+import type { HasFeature } from './features.js';
 import { parseEntityName } from './names.js';
 import { unexpectedTokenError } from './rejection-error.js';
 
@@ -11,11 +12,12 @@ import { unexpectedTokenError } from './rejection-error.js';
 export interface Dialect {
   /** Whether the server has storage policies. */
   readonly enterprise: boolean;
-  /** Whether the server has live views. */
-  readonly liveViews: boolean;
+  readonly has: HasFeature;
   /** Parses the end of a CREATE statement. */
   readonly owner: OwnerClause;
   readonly defaults: Defaults;
+  /** The longest time IN MEMORY of a live view, in microseconds; any if it is undefined. */
+  readonly maxInMemory?: number;
   readonly checkQuery: CheckQuery;
   /** Finds the base table of a query. It throws what the server's parser rejects before it continues. */
   readonly findBase?: (body: Body, given: LocatedName | undefined) => LocatedName;

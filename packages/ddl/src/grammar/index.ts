@@ -12,13 +12,14 @@ export {
   type Scope,
 } from './access.js';
 export { type Body, readCode } from './body.js';
-export { duplicateColumnError } from './columns.js';
+export { duplicateColumnError, rejectBadCover } from './columns.js';
 export type { CreateLiveView } from './create-live-view.js';
 export type { CreateMaterializedView } from './create-materialized-view.js';
 export type { CreateTable } from './create-table.js';
 export type { CreateView } from './create-view.js';
 export { Cursor, isWord } from './cursor.js';
 export { type Dialect, expectOnlySemicolons, parseOwner, rejectOwner } from './dialect.js';
+export { type Feature, featuresOf, type HasFeature } from './features.js';
 export {
   isReserved,
   isValidColumnName,
@@ -34,6 +35,6 @@ export { AFTER_CREATE, type CreateStatement, parseCreate } from './parse-create.
 export { type PartitionUnit, rejectUnevenTtl, splitTtl, type Ttl } from './partition.js';
 export { type Interval, isTimeZone, rejectLongPeriod } from './refresh-clause.js';
 export { RejectionError, tokenError, unexpectedTokenError } from './rejection-error.js';
-export { type StoragePolicy, ttlToPolicy } from './storage-policy.js';
+export { rejectImpossiblePolicy, type StoragePolicy, ttlToPolicy } from './storage-policy.js';
 export { parseTimestamp } from './timestamp.js';
 export { formatGeohashType, isTimestamp, parseColumnType } from './types.js';

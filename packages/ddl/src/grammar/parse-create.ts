@@ -25,6 +25,6 @@ export function parseCreate(cursor: Cursor, first: string, dialect: Dialect): Cr
   }
   if (isWord(token, 'view')) return parseCreateView(cursor, orReplace, dialect);
   if (isWord(token, 'materialized')) return parseCreateMaterializedView(cursor, dialect);
-  if (dialect.liveViews && isWord(token, 'live')) return parseCreateLiveView(cursor, dialect);
+  if (dialect.has('live views') && isWord(token, 'live')) return parseCreateLiveView(cursor, dialect);
   return parseCreateTable(cursor, token, dialect);
 }

@@ -22,8 +22,10 @@ export function parseStoragePolicy(cursor: Cursor, unit: PartitionUnit): Storage
   cursor.expect('policy');
   cursor.expect('(');
   const after: { [stage in Stage]?: Ttl } = {};
+  const places: { [stage in Stage]?: number } = {};
   do {
     const stage = parseStage(cursor);
+    places[stage] ??= cursor.at;
     if (after[stage] !== undefined)
       throw new RejectionError(cursor.at, `duplicate storage policy stage [stage=${stage}]`);
     const length = parseTtl(cursor);
@@ -33,8 +35,30 @@ export function parseStoragePolicy(cursor: Cursor, unit: PartitionUnit): Storage
   } while (cursor.require("',' or ')'") === ',');
   cursor.unread();
   cursor.expect(')');
-  return { after };
+  const policy = { after };
+  stagePlaces.set(policy, places);
+  return policy;
 }
+
+/** Where a statement names the stages of a policy. */
+const stagePlaces = new WeakMap<StoragePolicy, { readonly [stage in Stage]?: number }>();
+
+/** Requires that a server of version 10 can follow a policy: later ones drop remote data, too. */
+export function rejectImpossiblePolicy(policy: StoragePolicy | undefined): void {
+  if (!policy) return;
+  const { after } = policy;
+  const reject = (stage: Stage, problem: string): RejectionError =>
+    new RejectionError(stagePlaces.get(policy)?.[stage] ?? 0, problem);
+  if (after['DROP REMOTE'] !== undefined) throw reject('DROP REMOTE', "'DROP REMOTE' is not supported yet");
+  for (const stage of ['TO PARQUET', 'TO REMOTE'] as const) {
+    const dropped = after['DROP LOCAL'];
+    if (dropped === undefined || longestHours(after[stage] ?? 0) <= longestHours(dropped)) continue;
+    throw reject(stage, `storage policy stage is later than DROP LOCAL [stage=${stage}]`);
+  }
+}
+
+/** Hours are positive, months negative. */
+const longestHours = (ttl: Ttl): number => (ttl < 0 ? -ttl * 31 * 24 : ttl);
 
 function parseStage(cursor: Cursor): Stage {
   const words = [cursor.require("'to' or 'drop'")];

@@ -12,6 +12,7 @@ import {
   isTimeZone,
   isValidColumnName,
   type LocatedName,
+  type PartitionUnit,
   RejectionError,
   rejectLongPeriod,
 } from '@sqlpipe/ddl/grammar';
@@ -20,8 +21,9 @@ import type { Catalogue } from '../catalogue.js';
 import type { Query } from '../parser/parse-query.js';
 import { parsedQuery, parseQueryText } from '../parser/parsed-query.js';
 import { childrenOf, type TreeNode } from '../parser/tree.js';
+import type { Session } from '../session.js';
 import { isNonDeterministic } from './functions.js';
-import { aliasPosition, columnAlias, type Relation, tableName, tablePosition } from './relation.js';
+import { aliasPosition, columnAlias, hasAggregate, type Relation, tableName, tablePosition } from './relation.js';
 import { TakenNames } from './taken-names.js';
 import { Variables } from './variables.js';
 
@@ -175,8 +177,11 @@ function without(queries: NamedQueries, name: string): NamedQueries {
 
 /** What QuestDB's compiler derives from the query of a view: the sampling interval and the timestamp column. */
 export interface ViewSampling {
+  /** Empty for a view that does not aggregate. */
   readonly interval: string;
   readonly timestamp: string;
+  /** The partitioning that a view inherits which does not aggregate. */
+  readonly partitionBy?: PartitionUnit | undefined;
   readonly period?: string | undefined;
   readonly timeZone?: string | undefined;
 }
@@ -186,7 +191,7 @@ export function analyzeSampling(
   statement: CreateMaterializedView,
   base: LocatedName,
   relation: Relation,
-  catalogue: Catalogue,
+  { catalogue, has }: Pick<Session, 'catalogue' | 'has'>,
 ): ViewSampling {
   const { body, timestamp } = statement;
   const { select } = parsedQuery(body);
@@ -196,6 +201,10 @@ export function analyzeSampling(
   }
   rejectNoWal(base, catalogue);
   const bucket = findBucket(body, catalogue);
+  if (!bucket && has('passthrough views')) {
+    const passed = passThrough(statement, base, relation, catalogue);
+    if (passed) return passed;
+  }
   if (!bucket) {
     const problem = timestamp
       ? `materialized view query requires a sampling interval, use SAMPLE BY or GROUP BY timestamp_floor() [name=${timestamp.name}]`
@@ -225,9 +234,31 @@ export function analyzeSampling(
   return { interval: bucket.interval, timestamp: designated, ...period };
 }
 
+/** A view of the rows of its base as they are, or of some of them. */
+function passThrough(
+  { body, timestamp }: CreateMaterializedView,
+  base: LocatedName,
+  relation: Relation,
+  catalogue: Catalogue,
+): ViewSampling | undefined {
+  const query = parsedQuery(body);
+  const { select } = query;
+  const source = onlySource(select);
+  const { distinct, limit, latestOn, pivot, orderBy, with: queries } = select;
+  const isScan = source && tableName(source)?.toLowerCase() === base.name.toLowerCase();
+  if (!isScan || queries || distinct || limit || latestOn || pivot || orderBy || hasAggregate(select)) return undefined;
+  const object = catalogue.find(base.name);
+  const designated = timestamp?.name ?? relation.timestamp;
+  if (designated === undefined || !object || !('partitionBy' in object)) return undefined;
+  rejectNonDeterministic(query);
+  return { interval: '', timestamp: designated, partitionBy: object.partitionBy };
+}
+
 function rejectNoWal(base: LocatedName, catalogue: Catalogue): void {
   const object = catalogue.find(base.name);
   if (!object) throw new RejectionError(base.position, `table does not exist [table=${base.name}]`);
+  if (object.kind === 'live view')
+    throw new RejectionError(base.position, 'live views are not allowed as base tables in V1');
   if (object.kind === 'table' && !object.wal)
     throw new RejectionError(base.position, 'base table has to be WAL enabled');
 }

@@ -1,4 +1,4 @@
-/*! ALTER VIEW and ALTER MATERIALIZED VIEW. */
+/*! ALTER VIEW, ALTER MATERIALIZED VIEW and ALTER LIVE VIEW. */
 
 import { type Alter, applyAlteration } from '@sqlpipe/ddl';
 import type { Body } from '@sqlpipe/ddl/grammar';
@@ -20,9 +20,10 @@ export function alterView({ name }: Alter, body: Body, session: Session): void {
   });
 }
 
-/** Changes how a materialized view is refreshed, how long its data is kept, or its indexes. */
-export function alterMaterializedView({ name, alteration }: Alter, { catalogue }: Session): void {
+/** Changes how a materialized view is refreshed, how long its data or that of a live view is kept, or its indexes. */
+export function alterStoredView({ name, alteration }: Alter, { catalogue }: Session): void {
   const view = catalogue.resolve(name);
+  if (view?.kind === 'live view') return catalogue.put(applyAlteration(view, alteration));
   if (view?.kind !== 'materialized view') return;
   const changed = applyAlteration(view, alteration);
   if (alteration.change !== 'refresh') return catalogue.put(changed);

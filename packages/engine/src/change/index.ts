@@ -9,7 +9,7 @@ import type { ExecutionResult } from '../result.js';
 import type { Session } from '../session.js';
 import { invalidate, invalidateLiveViews } from '../validity.js';
 import { alterTable } from './alter-table.js';
-import { alterMaterializedView, alterView } from './alter-view.js';
+import { alterStoredView, alterView } from './alter-view.js';
 import { dropObject, renameTable } from './drop.js';
 import { refresh } from './refresh.js';
 import { authorizeChange } from './required-permissions.js';
@@ -58,7 +58,7 @@ function executeChange(verb: string, cursor: Cursor, session: Session): void {
   let query: Body | undefined;
   const change = parseChangeAfter(cursor, verb, {
     enterprise: session.enterprise,
-    liveViews: session.liveViews,
+    has: session.has,
     defaults: DEFAULTS,
     // Only ALTER looks at columns, so that other statements need no query to be compiled.
     find: name => requireKnown(verb === 'alter' ? session.catalogue.resolve(name) : session.catalogue.find(name), verb),
@@ -90,13 +90,19 @@ function requireApplied(change: Change, { catalogue }: Session): void {
 }
 
 /** Ends the suspension of a table. What is skipped was acknowledged. */
-function resume(name: string, skips: boolean, { catalogue, rowEffects }: Session): void {
-  const table = catalogue.find(name);
+function resume(name: string, skips: boolean, session: Session): void {
+  const table = session.catalogue.find(name);
   if (table && skips) {
     const text = `skips transactions of ${titleOf(table)} that are not applied`;
-    rowEffects?.push({ effect: 'lost', loss: 'drop', kind: table.kind, object: table.name, text });
+    session.rowEffects?.push({ effect: 'lost', loss: 'drop', kind: table.kind, object: table.name, text });
   }
-  if (table?.kind === 'table' && table.isSuspended) catalogue.put({ ...table, isSuspended: false });
+  suspend(name, false, session);
+}
+
+/** Begins or ends the suspension of a table. */
+function suspend(name: string, isSuspended: boolean, { catalogue }: Session): void {
+  const table = catalogue.find(name);
+  if (table?.kind === 'table' && (table.isSuspended ?? false) !== isSuspended) catalogue.put({ ...table, isSuspended });
 }
 
 /**
@@ -109,7 +115,7 @@ function rebase(name: string, session: Session): void {
   if (!object) return;
   const text = `loses the transactions of ${titleOf(object)} that are not applied`;
   rowEffects?.push({ effect: 'lost', loss: 'drop', kind: object.kind, object: object.name, text });
-  resume(name, false, session);
+  suspend(name, false, session);
   invalidate(catalogue, object.name, REBASED);
   invalidateLiveViews(catalogue, object.name, () => REBASED);
 }
@@ -122,7 +128,7 @@ function applyChange(change: Change, session: Session, query: Body | undefined):
     case 'alter': {
       const [first] = change.alters;
       if (first?.kind === 'table') return alterTable(change.alters, session);
-      if (first?.kind === 'materialized view') return alterMaterializedView(first, session);
+      if (first?.kind === 'materialized view' || first?.kind === 'live view') return alterStoredView(first, session);
       return first && query && alterView(first, query, session);
     }
     case 'drop':
@@ -135,6 +141,8 @@ function applyChange(change: Change, session: Session, query: Body | undefined):
       return refresh(change, session);
     case 'resume wal':
       return resume(change.name, change.skips, session);
+    case 'suspend wal':
+      return suspend(change.name, true, session);
     case 'rebase wal':
       return rebase(change.name, session);
     case 'compile':

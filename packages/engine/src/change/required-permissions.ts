@@ -36,6 +36,7 @@ function permissionOf(alteration: Alteration): string | undefined {
       return alteration.policy ? 'SET STORAGE POLICY' : 'REMOVE STORAGE POLICY';
     case 'storage policy state':
       return `${alteration.disabled ? 'DISABLE' : 'ENABLE'} STORAGE POLICY`;
+    case 'expiry':
     case 'refresh':
       return 'ALTER MATERIALIZED VIEW';
     default:
@@ -61,6 +62,7 @@ const PERMISSIONS: { readonly [what in Change['verb'] | Alteration['change']]?: 
   'resume wal': 'RESUME WAL',
   'set refresh limit': 'ALTER MATERIALIZED VIEW',
   'set type': 'SET TABLE TYPE',
+  'suspend wal': 'RESUME WAL',
   'symbol capacity': 'ALTER SYMBOL CAPACITY',
   truncate: 'TRUNCATE TABLE',
   ttl: 'SET TABLE PARAM',

@@ -30,7 +30,16 @@ export function inlineWindows<T extends Token>(tokens: readonly T[]): T[] {
     const token = tokens[at++] as T;
     if (token.image === ')') openings.pop();
     inlined.push(token);
-    if (token.image === '(') openings.push(inlined.length);
+    if (token.image !== '(') continue;
+    if (isWord(tokens[at - 2], 'over')) {
+      const close = closingOf(tokens, at - 1);
+      const end = close < 0 ? tokens.length : close;
+      openings.push(inlined.length);
+      for (const part of withoutAnchor(tokens.slice(at, end))) inlined.push(part);
+      at = end;
+      continue;
+    }
+    openings.push(inlined.length);
   }
   return inlined;
 }

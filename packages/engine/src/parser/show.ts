@@ -1,6 +1,7 @@
 /*! SHOW: what is requested, and the complete INCLUDE / EXCLUDE grammar of SHOW CREATE DATABASE. */
 import {
   type Cursor,
+  type HasFeature,
   isWord,
   RejectionError,
   rejectDotsAndSlashes,
@@ -30,8 +31,7 @@ export type Show =
 export interface ShowDialect {
   /** Whether the edition has users, groups, service accounts and storage policies. */
   readonly enterprise: boolean;
-  /** Whether the version has live views. */
-  readonly liveViews: boolean;
+  readonly has: HasFeature;
   /** SHOW with a word that only this edition knows. */
   readonly show: (cursor: Cursor, token: string) => Show | undefined;
 }
@@ -39,8 +39,8 @@ export interface ShowDialect {
 const acl = ['USERS', 'GROUPS', 'SERVICE_ACCOUNTS', 'PERMISSIONS'];
 
 /** Each name that may stand in a list, and the categories it stands for. */
-function categoriesOf({ liveViews }: ShowDialect): Categories {
-  const schema = ['TABLES', 'VIEWS', 'MATERIALIZED_VIEWS', ...(liveViews ? ['LIVE_VIEWS'] : [])];
+function categoriesOf({ has }: ShowDialect): Categories {
+  const schema = ['TABLES', 'VIEWS', 'MATERIALIZED_VIEWS', ...(has('live views') ? ['LIVE_VIEWS'] : [])];
   const single = [...schema, ...acl].map(category => [category, [category]] as const);
   return new Map<string, readonly string[]>([
     ...single,
@@ -100,7 +100,7 @@ function parseTableName(cursor: Cursor): { name: string; position: number } {
 /** After SHOW CREATE. Several may be joined by UNION ALL, except for DATABASE. */
 function parseShowCreate(cursor: Cursor, dialect: ShowDialect): Show {
   const token = cursor.next();
-  if (isWord(token, 'database'))
+  if (dialect.has('dump') && isWord(token, 'database'))
     return { statement: 'show create database', categories: parseCategories(cursor, categoriesOf(dialect)) };
   const parts = [parseShowCreateOne(cursor, token, dialect)];
   while (isWord(cursor.next(), 'union')) {
@@ -116,7 +116,7 @@ function parseShowCreate(cursor: Cursor, dialect: ShowDialect): Show {
 function parseShowCreateOne(
   cursor: Cursor,
   token: string | undefined,
-  { liveViews }: ShowDialect,
+  { has }: ShowDialect,
 ): { kind: ObjectKind; name: string; position: number } {
   if (isWord(token, 'table')) return { kind: 'table', ...parseTableName(cursor) };
   if (isWord(token, 'view')) return { kind: 'view', ...parseTableName(cursor) };
@@ -124,12 +124,13 @@ function parseShowCreateOne(
     cursor.expect('view');
     return { kind: 'materialized view', ...parseTableName(cursor) };
   }
-  if (liveViews && isWord(token, 'live')) {
+  if (has('live views') && isWord(token, 'live')) {
     cursor.expect('view');
     return { kind: 'live view', ...parseTableName(cursor) };
   }
-  const live = liveViews ? "'LIVE VIEW' or " : '';
-  throw new RejectionError(cursor.at, `expected 'TABLE' or 'VIEW' or 'MATERIALIZED VIEW' or ${live}'DATABASE'`);
+  const live = has('live views') ? " or 'LIVE VIEW'" : '';
+  const dump = has('dump') ? " or 'DATABASE'" : '';
+  throw new RejectionError(cursor.at, `expected 'TABLE' or 'VIEW' or 'MATERIALIZED VIEW'${live}${dump}`);
 }
 
 type Categories = ReadonlyMap<string, readonly string[]>;

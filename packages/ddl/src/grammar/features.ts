@@ -1,0 +1,38 @@
+/*! What versions of QuestDB after 9.3.4 have added to the grammar. */
+
+/** The last version of the open source edition without it (9.3.4 and a build of 9.4.4 were tried; later ones are documented). */
+export const LAST_WITHOUT = {
+  /** SHOW CREATE DATABASE. */
+  dump: '9.3.4',
+  /** INDEX TYPE and INCLUDE. */
+  'index types': '9.3.4',
+  /** FORMAT of a table. */
+  format: '9.3.4',
+  /** REBASE WAL. */
+  rebase: '9.3.4',
+  /** REFRESH … STATS. */
+  'refresh stats': '9.3.4',
+  'live views': '9.4.4',
+  /** SUSPEND WAL without the mode for developers. */
+  suspend: '9.4.4',
+  /** Materialized views without aggregation, and EXPIRE ROWS. */
+  'passthrough views': '9.4.4',
+} as const;
+
+export type Feature = keyof typeof LAST_WITHOUT;
+
+/** Whether a server has a feature. */
+export type HasFeature = (feature: Feature) => boolean;
+
+/** The features of a version, such as `9.3.4`; all if it is undefined, because the enterprise edition has numbers of its own. */
+export const featuresOf =
+  (version: string | undefined): HasFeature =>
+  feature =>
+    version === undefined || isLaterVersion(version, LAST_WITHOUT[feature]);
+
+/** Whether version A, such as `9.3.2`, is later than version B. */
+export function isLaterVersion(a: string, b: string): boolean {
+  const [partsA, partsB] = [a, b].map(version => version.split('.').map(Number)) as [number[], number[]];
+  const at = partsB.findIndex((part, i) => (partsA[i] ?? 0) !== part);
+  return at >= 0 && (partsA[at] ?? 0) > (partsB[at] ?? 0);
+}

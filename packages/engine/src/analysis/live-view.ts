@@ -1,0 +1,408 @@
+/*!
+ * What the query of a live view must not contain, in QuestDB's order: first the checks of its parser, of the windows as they
+ * are written, then those of its compiler. The rules and messages are those of QuestDB 10's parser and tests: no server of that
+ * version was seen.
+ */
+import type { SelectStatement } from '@questdb/sql-parser';
+import { findColumn } from '@sqlpipe/ddl';
+import { type Body, type CreateLiveView, RejectionError } from '@sqlpipe/ddl/grammar';
+import type { Catalogue } from '../catalogue.js';
+import type { MaterializedView, Table } from '../catalogue-objects.js';
+import type { Query } from '../parser/parse-query.js';
+import { parsedQuery } from '../parser/parsed-query.js';
+import { isNonDeterministic } from './functions.js';
+import { analyzeRelation, hasAggregate, type Relation } from './relation.js';
+import {
+  isWord,
+  type NamedWindow,
+  readNamedWindows,
+  readTokens,
+  readWindowCalls,
+  splitList,
+  type Token,
+  type Window,
+  type WindowCall,
+} from './windows.js';
+
+type Base = (Table | MaterializedView) & { timestamp: string };
+
+/** The query of a live view as it is written. Offsets are those of the statement. */
+interface Written {
+  readonly tokens: readonly Token[];
+  readonly windows: readonly NamedWindow[];
+  readonly calls: readonly WindowCall[];
+  /** The name of the table after FROM. */
+  readonly from: Token;
+  /** Where the query starts. */
+  readonly start: number;
+}
+
+/** What QuestDB's parser requires of the query. @throws RejectionError */
+export function checkWindows({ body }: CreateLiveView, catalogue: Catalogue): void {
+  const query = readQuery(body);
+  const base = catalogue.find(nameOf(query.from));
+  const timestamp = base && 'timestamp' in base ? base.timestamp : undefined;
+  if (timestamp !== undefined) for (const window of query.windows) rejectOrder(window, timestamp);
+  rejectAnchors(query);
+  rejectBareWindows(query);
+  const lead = query.calls.find(({ name }) => name.toLowerCase() === 'lead');
+  if (lead) throw new RejectionError(lead.at, 'lead() is not supported in live views; use lag() for lookback');
+  rejectUnbounded(query);
+  const anchored = query.windows.find(({ anchor }) => anchor);
+  const computed = anchored?.partitionBy.find(item => !isColumn(item))?.[0];
+  if (computed)
+    throw new RejectionError(
+      computed.at,
+      'live view ANCHOR currently requires PARTITION BY to reference base columns directly',
+    );
+}
+
+function readQuery(body: Body): Written {
+  const tokens = readTokens(body.code).map(({ text, at }) => ({ text, at: at + body.position }));
+  const start = tokens[0]?.at ?? body.position;
+  const from = findFrom(tokens);
+  const list = tokens.slice(1, from < 0 ? undefined : from);
+  const star = splitList(list).find(isStar);
+  if (star?.[0]) throw new RejectionError(star[0].at, 'wildcard column select is not allowed in live view queries');
+  const at = isWord(tokens[from + 1], 'public') && tokens[from + 2]?.text === '.' ? from + 3 : from + 1;
+  const [table, next] = [tokens[at], tokens[at + 1]];
+  if (from < 0 || !isWord(tokens[0], 'select') || !table || table.text === '(' || next?.text === '(')
+    throw new RejectionError(start, 'live view requires a single base table in FROM clause');
+  const windows = readNamedWindows(tokens);
+  return { tokens, windows, calls: readWindowCalls(tokens, windows), from: table, start };
+}
+
+/** Whether an item of a SELECT list is `*` or `t.*`. */
+const isStar = ([first, dot, star]: readonly Token[]): boolean =>
+  first?.text === '*' || (dot?.text === '.' && star?.text === '*');
+
+/** The index of FROM outside of parentheses; -1 if there is none. */
+function findFrom(tokens: readonly Token[]): number {
+  let depth = 0;
+  return tokens.findIndex(token => {
+    if (token.text === '(') depth++;
+    if (token.text === ')') depth--;
+    return depth === 0 && isWord(token, 'from');
+  });
+}
+
+const nameOf = ({ text }: Token): string => text.replace(/^(["'])(.*)\1$/, '$2');
+
+/** Whether an expression is the name of a column, with or without that of its table. */
+const isColumn = (item: readonly Token[]): boolean =>
+  (item.length === 1 || (item.length === 3 && item[1]?.text === '.')) && /^["a-z_]/i.test(item.at(-1)?.text ?? '');
+
+/** Whether an item of ORDER BY is a column, in whatever direction. */
+const isOrderBy = (item: readonly Token[], column: string): boolean => {
+  const expression = isWord(item.at(-1), 'asc', 'desc') ? item.slice(0, -1) : item;
+  const last = expression.at(-1);
+  return isColumn(expression) && last !== undefined && nameOf(last).toLowerCase() === column.toLowerCase();
+};
+
+const isDescending = (item: readonly Token[]): boolean => isWord(item.at(-1), 'desc');
+
+/** Where QuestDB points to when it rejects a window as a whole. */
+const placeOf = ({ anchor, partitionBy, orderBy }: Window, otherwise: number): number =>
+  anchor?.at ?? partitionBy[0]?.[0]?.at ?? orderBy[0]?.[0]?.at ?? otherwise;
+
+function rejectOrder(window: NamedWindow, timestamp: string): void {
+  const [first, second] = window.orderBy;
+  const must = (rest: string, at: number): RejectionError =>
+    new RejectionError(at, `live view named WINDOW must ORDER BY ${rest}`);
+  if (!first?.[0]) throw must(timestamp, placeOf(window, 0));
+  if (second?.[0]) throw must(`a single column (${timestamp})`, second[0].at);
+  if (!isOrderBy(first, timestamp)) throw must(timestamp, first[0].at);
+  if (isDescending(first)) throw must(`${timestamp} ASC`, first[0].at);
+}
+
+function rejectAnchors({ windows, calls }: Written): void {
+  const [first, second] = windows.filter(({ anchor }) => anchor);
+  for (const window of windows) {
+    const { anchor } = window;
+    if (!anchor) continue;
+    if (second && window !== first)
+      throw new RejectionError(anchor.at, 'live view supports at most one anchored WINDOW in V1');
+    if (window.partitionBy.length === 0)
+      throw new RejectionError(anchor.at, 'live view anchored WINDOW requires PARTITION BY');
+    if (window.frame !== undefined && !isDefaultFrame(window))
+      throw new RejectionError(
+        anchor.at,
+        'ANCHOR is incompatible with bounded frames; use a separate WINDOW without ANCHOR for ROWS / RANGE windows',
+      );
+    if (anchor.expression) rejectAnchorExpression(anchor.expression);
+  }
+  const inline = calls.find(({ windowName, window }) => windowName === undefined && window?.anchor);
+  if (inline)
+    throw new RejectionError(
+      inline.window?.anchor?.at ?? 0,
+      'ANCHOR is only supported on named WINDOW clauses; declare the window with WINDOW <name> AS (...) and reference it from the SELECT',
+    );
+}
+
+function rejectAnchorExpression(expression: readonly Token[]): void {
+  const must = (rest: string, token: Token): RejectionError =>
+    new RejectionError(token.at, `ANCHOR EXPRESSION must ${rest}`);
+  for (const [i, token] of expression.entries()) {
+    if (isCall(expression, i) && isNonDeterministic(token.text))
+      throw must(`be deterministic; ${token.text}() is not allowed`, token);
+    if (isWord(token, 'select')) throw must('not contain subqueries', token);
+    if (isBindVariable(expression, i)) throw must('not contain bind variables', token);
+  }
+  const isConstant = !expression.some((token, i) => /^["a-z_]/i.test(token.text) && !isCall(expression, i));
+  const [first] = expression;
+  if (isConstant && first) throw must('not be a constant', first);
+}
+
+const isCall = (tokens: readonly Token[], at: number): boolean =>
+  /^\w+$/.test(tokens[at]?.text ?? '') && tokens[at + 1]?.text === '(';
+
+/** Whether a token is `$1`, `?` or the start of `:name`. */
+function isBindVariable(tokens: readonly Token[], at: number): boolean {
+  const text = tokens[at]?.text ?? '';
+  return /^\$\d+$/.test(text) || text === '?' || (text === ':' && /^[a-z_]/i.test(tokens[at + 1]?.text ?? ''));
+}
+
+const isDefaultFrame = ({ frame, from, to, excludesCurrentRow }: Window): boolean =>
+  frame === undefined ||
+  (frame === 'range' && from === 'unbounded preceding' && to === 'current row' && !excludesCurrentRow);
+
+/** Whether the state of a window grows without limit in each partition. */
+const isBare = (window: Window): boolean =>
+  !window.anchor &&
+  window.partitionBy.length > 0 &&
+  window.from === 'unbounded preceding' &&
+  window.to === 'current row' &&
+  (window.frame === undefined || window.frame === 'range');
+
+/** Whether a function needs no more than the last row of each partition. */
+const keepsLastValue = ({ name, ignoresNulls, window }: WindowCall): boolean =>
+  name.toLowerCase() === 'last_value' &&
+  !ignoresNulls &&
+  window !== undefined &&
+  window.orderBy.length > 0 &&
+  window.to === 'current row' &&
+  !window.excludesCurrentRow;
+
+function rejectBareWindows({ windows, calls }: Written): void {
+  const bare = (at: number): RejectionError =>
+    new RejectionError(
+      at,
+      'live view unbounded window must have an ANCHOR clause; bare unbounded windows are not supported. ' +
+        "Add an ANCHOR to bound per-partition state, e.g. ANCHOR EXPRESSION timestamp_floor('1d', ts)",
+    );
+  for (const call of calls)
+    if (call.window && isBare(call.window) && !keepsLastValue(call)) throw bare(placeOf(call.window, call.at));
+  for (const window of windows) {
+    if (calls.some(({ windowName }) => windowName === window.name)) continue;
+    if (isBare(window)) throw bare(placeOf(window, 0));
+    if (!window.anchor) continue;
+    throw new RejectionError(
+      window.anchor.at,
+      `live view anchored WINDOW '${window.name}' is not referenced by any window function; an ANCHOR bounds the state of the calls over its window, so it has nothing to reset`,
+    );
+  }
+}
+
+/** Functions that number rows: a late row changes the numbers of all after it. */
+const RANKING = ['row_number', 'rank', 'dense_rank'];
+
+const EXAMPLE =
+  "add an ANCHOR to reset per segment, e.g. WINDOW w AS (PARTITION BY <key> ORDER BY <ts> ANCHOR EXPRESSION timestamp_floor('1d', <ts>))";
+
+function rejectUnbounded({ calls }: Written): void {
+  for (const call of calls) {
+    const { name, at, window } = call;
+    if (!window || window.anchor) continue;
+    if (RANKING.includes(name.toLowerCase()))
+      throw new RejectionError(
+        at,
+        `live view select cannot use ${name}() without an anchored WINDOW; it has no finite out-of-order influence boundary. ${EXAMPLE.replace('add', 'Add')}`,
+      );
+    if (window.from !== 'unbounded preceding' || hasNoFrame(name) || keepsLastValue(call) || endsBefore(call)) continue;
+    throw new RejectionError(
+      at,
+      `live view select cannot use ${name}() over a frame starting at UNBOUNDED PRECEDING; it has no finite out-of-order ` +
+        'influence boundary, so a late row would replay the whole history. Bound the frame, e.g. ROWS BETWEEN 1000 PRECEDING AND ' +
+        `CURRENT ROW, or ${EXAMPLE}`,
+    );
+  }
+}
+
+/** Functions to which the frame of their window means nothing. */
+const hasNoFrame = (name: string): boolean => ['lag', ...CACHED].includes(name.toLowerCase());
+
+/** Whether a last_value reads one row that is a fixed number of rows away. */
+const endsBefore = ({ name, ignoresNulls, window }: WindowCall): boolean =>
+  name.toLowerCase() === 'last_value' &&
+  !ignoresNulls &&
+  window?.frame === 'rows' &&
+  (/^\d+ preceding$/.test(window.to) || window.excludesCurrentRow);
+
+/** Functions whose results depend on rows after theirs. */
+const CACHED = ['ntile', 'cume_dist', 'percent_rank'];
+/** As those above, but only where their window is anchored: otherwise their frame is rejected first. */
+const SUBSAMPLING = ['sdt', 'lttb', 'm4', 'minmax', 'uniform', 'cadence'];
+
+/**
+ * What QuestDB's compiler requires of the query.
+ * @throws RejectionError at the name of the view, or at a place in the text of the query alone
+ */
+export function analyzeLiveView(statement: CreateLiveView, catalogue: Catalogue): { base: Base; relation: Relation } {
+  const { body, position } = statement;
+  const query = parsedQuery(body);
+  const written = readQuery(body);
+  const base = findLiveBase(written, catalogue);
+  const relation = fromStartOfQuery(written.start, () => {
+    const fields = analyzeRelation(query, catalogue);
+    rejectNonDeterministic(written);
+    rejectRanges(written, base.timestamp);
+    return fields;
+  });
+  const problem = shapeProblem(query, written, base) ?? functionProblem(written, base);
+  if (problem) throw new RejectionError(position, `live view select ${problem}`);
+  return { base, relation };
+}
+
+/** The one base of a live view: a WAL table or a materialized view with a designated timestamp, which delivers its rows in order. */
+function findLiveBase({ from }: Written, catalogue: Catalogue): Base {
+  const name = nameOf(from);
+  const base = catalogue.resolve(name);
+  const reject = (problem: string) => new RejectionError(from.at, problem);
+  if (!base) throw reject(`base table does not exist [table=${name}]`);
+  if (base.kind === 'live view') throw reject('live views are not allowed as base tables in V1');
+  if (base.kind === 'view' || (base.kind === 'table' && !base.wal))
+    throw reject(`base table must be a WAL table [name=${base.name}]`);
+  const { timestamp } = base;
+  if (timestamp === undefined) throw reject('live view base table must have a designated timestamp');
+  return { ...base, timestamp };
+}
+
+/** QuestDB compiles the query as a text of its own, and counts from its start. */
+function fromStartOfQuery<T>(start: number, compile: () => T): T {
+  try {
+    return compile();
+  } catch (error) {
+    if (!(error instanceof RejectionError)) throw error;
+    throw new RejectionError(Math.max(0, error.position - start), error.message);
+  }
+}
+
+function rejectNonDeterministic({ tokens }: Written): void {
+  const at = tokens.findIndex(
+    (token, i) => (isCall(tokens, i) && isNonDeterministic(token.text)) || isBindVariable(tokens, i),
+  );
+  const found = tokens[at];
+  if (found)
+    throw new RejectionError(found.at, `non-deterministic function cannot be used in live view: ${found.text}`);
+}
+
+/** Rows within RANGE are found by the timestamp, and all at once. */
+function rejectRanges({ calls }: Written, timestamp: string): void {
+  const ranges = calls.filter(({ window }) => window?.frame === 'range' && !window.anchor);
+  for (const { name, at, window } of ranges)
+    if (window && !isOrderedBy(window, timestamp))
+      throw new RejectionError(
+        window.orderBy[0]?.[0]?.at ?? at,
+        `live view RANGE window function must ORDER BY the designated timestamp ASC [function=${name}()]`,
+      );
+  const [first, ...others] = ranges;
+  const domain = (call: WindowCall | undefined): string =>
+    (call?.window?.partitionBy ?? []).map(item => item.map(({ text }) => text.toLowerCase()).join('')).join(',');
+  const other = others.find(call => domain(call) !== domain(first));
+  if (other)
+    throw new RejectionError(
+      other.at,
+      `live view RANGE window functions must use the same PARTITION BY and ORDER BY domain [first=${first?.name}(), incompatible=${other.name}()]`,
+    );
+}
+
+const isOrderedBy = ({ orderBy: [first, second] }: Window, timestamp: string): boolean =>
+  first !== undefined && second === undefined && isOrderBy(first, timestamp) && !isDescending(first);
+
+const NEEDS_CACHE =
+  'may only use window functions that support incremental refresh; this query requires caching or multi-pass evaluation';
+
+/** What is wrong with the query around its windows. */
+function shapeProblem({ select }: Query, { calls }: Written, base: Base): string | undefined {
+  if (calls.length === 0 || select.setOperations?.length) return 'must contain at least one window function';
+  const [from, ...others] = select.from ?? [];
+  if (from?.joins?.length || others.length > 0 || select.latestOn || select.sampleBy || select.pivot)
+    return 'must be a simple scan of a single WAL base table; joins, subqueries, GROUP BY, ORDER BY and LIMIT are not supported yet';
+  if (select.distinct) throw new RejectionError(0, 'Window function is not allowed in context of aggregation');
+  const over = (clause: string) =>
+    `must be a plain windowed scan of the base table; ${clause} over a window function is not supported yet`;
+  const aggregates = select.columns.some(item => item.type === 'selectItem' && hasAggregate(item.expression));
+  if (aggregates || select.groupBy?.length) return over('GROUP BY');
+  if (select.limit) return over('LIMIT');
+  const sorted = select.orderBy?.map(item => ({ ...item, column: orderedColumn(item.expression, select) }));
+  if (sorted?.some(({ column }) => column !== base.timestamp.toLowerCase())) return over('ORDER BY');
+  if (sorted?.some(({ direction }) => direction?.toLowerCase() === 'desc')) return NEEDS_CACHE;
+  const designated = from?.timestampDesignation;
+  if (designated !== undefined && designated.toLowerCase() !== base.timestamp.toLowerCase()) return NEEDS_CACHE;
+  return filterProblem(select, base) ?? undefined;
+}
+
+/** The column of the base that an item of ORDER BY means, in lower case. */
+function orderedColumn(expression: { type: string }, { columns }: SelectStatement): string | undefined {
+  const name = columnName(expression);
+  const aliased = columns.find(item => item.type === 'selectItem' && item.alias?.toLowerCase() === name);
+  return aliased?.type === 'selectItem' ? columnName(aliased.expression) : name;
+}
+
+const columnName = (expression: { type: string }): string | undefined =>
+  expression.type === 'column'
+    ? (expression as { type: string; name: { parts: string[] } }).name.parts.at(-1)?.toLowerCase()
+    : undefined;
+
+/** The start of a live view bounds the timestamps of its rows; its query cannot. */
+function filterProblem({ where }: SelectStatement, { timestamp }: Base): string | undefined {
+  const conditions: { type: string }[] = where ? [where] : [];
+  for (let condition = conditions.pop(); condition; condition = conditions.pop()) {
+    const { type, operator, left, right, expression } = condition as { type: string } & Record<string, unknown>;
+    if (type === 'binary' && String(operator).toLowerCase() === 'and')
+      conditions.push(left as { type: string }, right as { type: string });
+    else if (type === 'paren') conditions.push(expression as { type: string });
+    else if (
+      [left, right, expression].some(side => side && columnName(side as { type: string }) === timestamp.toLowerCase())
+    )
+      return 'cannot filter on the designated timestamp yet';
+  }
+  return undefined;
+}
+
+/** What is wrong with the functions and with the columns of the query. */
+function functionProblem({ calls, tokens }: Written, base: Base): string | undefined {
+  const isCached = ({ name, window }: WindowCall): boolean =>
+    [...CACHED, ...SUBSAMPLING].includes(name.toLowerCase()) ||
+    (window !== undefined && window.orderBy.length > 0 && !isOrderedBy(window, base.timestamp));
+  if (calls.some(isCached)) return NEEDS_CACHE;
+  const stateful = calls.find(call => !hasSmallState(call, base));
+  if (stateful)
+    return `cannot use window function ${stateful.name}(); incremental snapshot is not supported for this function yet`;
+  return timestampProblem(tokens, base);
+}
+
+/** Whether a server can store what a function has read, to go on from there. */
+function hasSmallState({ name, arguments: given, window }: WindowCall, base: Base): boolean {
+  const first = splitList(given)[0]?.at(-1);
+  if (window?.partitionBy.length === 0 && window.from !== 'current row') return false;
+  const column = name.toLowerCase() === 'lag' && first ? findColumn(base, nameOf(first)) : undefined;
+  return !(Number(/^DECIMAL\((\d+)/.exec(column?.type ?? '')?.[1]) > 18);
+}
+
+/** The timestamp of the base has to be a column of the view, under its own name. */
+function timestampProblem(tokens: readonly Token[], { timestamp }: Base): string | undefined {
+  const items = splitList(tokens.slice(1, findFrom(tokens)));
+  const aliases = items.flatMap(item => {
+    const end = item.findIndex((_, i) => i > 0 && item[i]?.text !== '.' && item[i - 1]?.text !== '.');
+    const column = end < 0 ? item : item.slice(0, end);
+    const last = column.at(-1);
+    if (!isColumn(column) || !last || nameOf(last).toLowerCase() !== timestamp.toLowerCase()) return [];
+    const [alias, ...more] = (end < 0 ? [] : item.slice(end)).filter(token => !isWord(token, 'as'));
+    return more.length > 0 ? [] : [nameOf(alias ?? last)];
+  });
+  const [alias] = aliases;
+  if (alias === undefined) return `must project the base table's designated timestamp '${timestamp}' as a plain column`;
+  if (aliases.some(name => name.toLowerCase() === timestamp.toLowerCase())) return undefined;
+  return `cannot override the designated timestamp; expected '${timestamp}', got '${alias}'`;
+}
