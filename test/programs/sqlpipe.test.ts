@@ -72,7 +72,7 @@ test('check: prints the properties of an instance that can be copied', async t =
     stdout.toString(),
     `instance: ${url}
 endpoint: /api/v1/sql/execute
-version: QuestDB 9.4.4, sqlserve
+version: QuestDB 10.0.0, sqlserve
 user: none given
 access control: off
 request limit: unknown

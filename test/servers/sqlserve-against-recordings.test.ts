@@ -1,7 +1,7 @@
 /*!
  * sqlserve compared with recordings of real servers: every statement of the corpus, each in a fresh database. The
  * agreement is logged with examples of differences (all with DIFFERENCES=1) and has to reach the aims. If a case was
- * recorded on the later build too, the later recording counts.
+ * recorded on the later build too, of 9.4.4, the later recording counts.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -24,6 +24,8 @@ test.before(async () => {
       process.execPath,
       [
         'packages/sqlserve/bin/sqlserve.js',
+        '--questdb',
+        '9.4',
         '--port',
         '0',
         '--request-limit',

@@ -10,7 +10,7 @@ export interface ServeOptions {
   /** `oss` by default, which is also `open-source`. `enterprise` has users, groups, service accounts and permissions. */
   readonly edition?: 'oss' | 'open-source' | 'enterprise';
   /** The release of QuestDB whose statements it accepts; `10` by default. */
-  readonly questdb?: '9.3' | '10';
+  readonly questdb?: '9.3' | '9.4' | '10';
   /** The one login of the open source edition, which has none by default; the administrator of the other one, `admin` by default. */
   readonly user?: string;
   /** `quest` by default, in the enterprise edition. */

@@ -14,12 +14,13 @@ import type { Edition } from './server-edition.js';
 import { Service } from './service.js';
 
 /** The releases that a server can emulate, with the versions that it reports. */
-const VERSIONS = { '9.3': '9.3.4', '10': '10.0.0' } as const;
+const VERSIONS = { '9.3': '9.3.4', '9.4': '9.4.4', '10': '10.0.0' } as const;
 
 /** A release of QuestDB. */
 export type Release = keyof typeof VERSIONS;
 
-export const RELEASES: readonly Release[] = ['9.3', '10'];
+/** All releases, the newest last. */
+export const RELEASES: readonly Release[] = ['9.3', '9.4', '10'];
 
 /** How to start a server. */
 export interface ServerOptions {

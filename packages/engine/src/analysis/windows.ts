@@ -4,6 +4,7 @@
  */
 import { Cursor } from '@sqlpipe/ddl/grammar';
 
+/** A word or a sign of a query. */
 export interface Token {
   readonly text: string;
   /** The offset in the query's text. */
