@@ -7,7 +7,7 @@ PREFIX ?= /usr/local
 ROOT = $(abspath $(DESTDIR)/$(PREFIX))
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test newer-nodes lint lint-yaml image ci tools bench faults changes conformance versions fuzz api guide package install dist clean
+.PHONY: help build types demo test exhaustive newer-nodes test-all lint lint-yaml image ci tools bench faults changes conformance versions fuzz api guide package install dist clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -24,13 +24,23 @@ build: $(INSTALLED) ## compile the programs; they are in node_modules/.bin then
 demo: build ## copy a trading schema between two test servers
 	@scripts/demo
 
-# The jars are fetched first, because test files run in parallel and Maven must not.
-test: build ## run all tests, also against a real QuestDB if Java and Maven are installed
+types: build
 	@tsc --noEmit -p tsconfig.test.json
-	@for version in 9.3.4 9.2.3 9.0.3 8.1.4; do \
+
+test: FILES := 'test/!(exhaustive)/**'
+test: QUESTDB := 9.3.4
+test: types ## run the tests, also against a real QuestDB if Java and Maven are installed
+
+exhaustive: FILES := 'test/exhaustive/**'
+exhaustive: QUESTDB := 9.3.4 9.2.3 9.0.3 8.1.4
+exhaustive: types ## run the tests that take longest: every fault, kills, random pairs, executables, old versions
+
+# The jars are fetched first, because test files run in parallel and Maven must not.
+test exhaustive:
+	@for version in $(QUESTDB); do \
 	  QUESTDB_VERSION=$$version tsx scripts/questdb.ts --jar >/dev/null || test -z "$$CI" || exit 1; \
 	done
-	@npm run --silent test; status=$$?; tsx scripts/skipped.ts; exit $$status
+	@ava $(FILES); status=$$?; tsx scripts/skipped.ts; exit $$status
 
 # What Node itself does for the programs: HTTP and TLS, time and signals; on the oldest also processes, streams, files, terminals.
 NODE_TESTS := $(patsubst %,test/%.test.ts,packages/instance-connection packages/instance-failures servers/instance-questdb \
@@ -53,8 +63,12 @@ lint: $(INSTALLED) ## check format and style
 	@npm run --silent lint
 
 # One after the other: tests measure time.
+test-all: TARGETS := test exhaustive newer-nodes
+test-all: ## run all tests, some also on newer Nodes
+ci: TARGETS := tools lint demo test-all
 ci: ## run what has to pass before a change is accepted
-	@failed=; for target in tools lint demo test newer-nodes; do $(MAKE) --no-print-directory $$target || failed=1; done; test -z "$$failed"
+test-all ci:
+	@failed=; for target in $(TARGETS); do $(MAKE) --no-print-directory $$target || failed=1; done; test -z "$$failed"
 
 lint-yaml: ## check the workflows and the examples for Kubernetes (with Go)
 	@go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 .github/workflows/*.yml examples/github-*.yaml
@@ -79,7 +93,7 @@ bench: build ## compare speed and memory with curl, jq and xargs
 
 faults: build ## inject every known failure, kill programs at random moments, send a gibibyte through
 	@tsx scripts/faults.ts
-	@KILLS=100 ROUNDS=5 ava --timeout=20m test/programs/commit-mark.test.ts test/programs/crashing-server.test.ts test/programs/interrupt.test.ts
+	@KILLS=100 ROUNDS=5 ava --timeout=20m test/exhaustive/commit-mark.test.ts test/exhaustive/crashing-server.test.ts test/programs/interrupt.test.ts
 	@tsx bench/limits.ts
 
 changes: build ## reconcile random schemas on a real server, kill sqlapply on the way, and compare predictions

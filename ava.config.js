@@ -24,30 +24,10 @@ for (const { path, contents } of outputFiles) {
 
 const { openPool } = await import('./.cache/compiled/test/support/questdb-pool.js');
 
-/** The files that take longest begin first, so that none of them is alone at the end. */
-const SLOWEST = [
-  'faults',
-  'applied-plans',
-  'dist',
-  'sqlpipe-copy',
-  'pipelines',
-  'documented-commands',
-  'commit-mark',
-  'recorded-databases',
-  'dry-run',
-  'completion',
-  'timeouts',
-  'sqldiff',
-  'statements-hidden-by-comments',
-  'crashing-server',
-  'number-of-requests',
-  'unchanged-statements',
-];
-
-/** The later a file begins, the greater. */
-const orderOf = path => {
-  const index = SLOWEST.indexOf(basename(path, '.test.ts'));
-  return index < 0 ? SLOWEST.length : index;
+/** The seconds that a test file took in its last run; one that is new may take longest. */
+const timeOf = path => {
+  const file = `.cache/times/${basename(path)}`;
+  return existsSync(file) ? Number(readFileSync(file, 'utf8')) : 1000;
 };
 
 // biome-ignore lint/style/noDefaultExport: AVA reads this one
@@ -58,7 +38,8 @@ export default {
   workerThreads: false,
   // Tests wait for servers and for time to pass, and leave a processor idle meanwhile.
   concurrency: availableParallelism() + 1,
-  sortTestFiles: (a, b) => orderOf(a) - orderOf(b) || (a < b ? -1 : 1),
+  // Those that take longest begin first, so that none of them is alone at the end.
+  sortTestFiles: (a, b) => timeOf(b) - timeOf(a) || (a < b ? -1 : 1),
   environmentVariables: {
     LC_ALL: 'C.UTF-8',
     // Node reads these certificates at every start, which takes longer than the rest of its start.

@@ -1,7 +1,8 @@
-/*! One fault in a real pipeline: `sqldump SOURCE | sqlapply TARGET`, in bash without pipefail. */
+/*! One fault in a pipeline: `sqldump SOURCE | sqlapply TARGET`. */
+import { inProcess } from '../support/in-process.js';
 import type { Scope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
-import { shell } from '../support/shell.js';
+
 import { type Request, reply, startFaultyServer } from './faulty-server.js';
 import type { Source } from './sources.js';
 import type { TargetFault } from './targets.js';
@@ -11,21 +12,18 @@ export interface Run {
   /** Exit statuses of sqldump and sqlapply. */
   dump: number;
   apply: number;
-  /** The shell's own exit status. */
-  pipeline: number;
   stderr: string;
 }
 
 /** Runs the pipeline. `timeout` is the timeout of the programs in seconds; the default is enough on a busy machine. */
 export async function runCopy(scope: Scope, source: Source, target: string, timeout = 30): Promise<Run> {
-  const run = await shell(scope);
+  const run = await inProcess(scope);
   const options = `--timeout ${timeout}`;
-  const { code, stdout, stderr } = await run(
-    `sqldump ${options} ${source.options ?? ''} '${source.url}' | sqlapply ${options} '${target}'; status=("$\{PIPESTATUS[@]}")
-     echo "$\{status[@]}"; exit $\{status[-1]}`,
+  const { stdout, stderr } = await run(
+    `sqldump ${options} ${source.options ?? ''} '${source.url}' | sqlapply ${options} '${target}'; echo "$\{PIPESTATUS[@]}"`,
   );
   const [dump = -1, apply = -1] = stdout.toString().trim().split(' ').map(Number);
-  return { dump, apply, pipeline: code, stderr };
+  return { dump, apply, stderr };
 }
 
 /** The URL of a target that passes requests on to a good one, except the nth CREATE and, if the fault is lasting, all later requests. */

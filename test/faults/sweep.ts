@@ -3,9 +3,9 @@
  * the nth reply. In every case the outcome is right or an error is reported, and a rerun of the command succeeds.
  */
 import type { Socket } from 'node:net';
+import { inProcess } from '../support/in-process.js';
 import type { Scope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
-import { shell } from '../support/shell.js';
 import { chunk, head, reply, startFaultyServer } from './faulty-server.js';
 import { type Finding, makeFinding, type Servers } from './table.js';
 
@@ -50,7 +50,7 @@ async function startSpoilingServer(scope: Scope, good: Server, nth: number, spoi
 
 /** Spoils each reply to `sqldump` with the options in each way; yields names and findings. */
 export async function* sweepDump(scope: Scope, good: Server, options: string): AsyncGenerator<[string, Finding]> {
-  const run = await shell(scope);
+  const run = await inProcess(scope);
   const { stdout: right } = await run(`sqldump ${options} ${good.url}`);
   for (const [how, spoil] of Object.entries(CORRUPTIONS))
     for (let nth = 0; ; nth++) {
@@ -67,7 +67,7 @@ export async function* sweepDump(scope: Scope, good: Server, options: string): A
 
 /** Spoils each reply to a replay in each way. */
 export async function* sweepReplay(scope: Scope, { small, target }: Servers): AsyncGenerator<[string, Finding]> {
-  const run = await shell(scope);
+  const run = await inProcess(scope);
   await run(`sqldump ${small.url} > stream`);
   const same = `sqldump ${target.url} | cmp stream`;
   for (const [how, spoil] of Object.entries(CORRUPTIONS))

@@ -3,11 +3,11 @@ import { canConvert, isLossless } from '@sqlpipe/ddl';
 import { planChanges } from '@sqlpipe/plan';
 import type { ExecutionContext } from 'ava';
 import { nines, TYPES, VALUES } from '../support/column-values.js';
+import { inProcess } from '../support/in-process.js';
 import { lossesOf, textsOf } from '../support/plans.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { execute, isSuspended, settle, waitUntilApplied } from '../support/reconcile.js';
 import type { Server } from '../support/server.js';
-import { shell } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
@@ -94,7 +94,7 @@ testWithQuestDB('an assertion stops the plan if a value would suspend the table,
 
 /** A shell with a server at $DB, and files in its folder. */
 async function shellWithFiles(t: ExecutionContext, { url }: Server, files: Record<string, string>) {
-  const run = await shell(t, { DB: url });
+  const run = await inProcess(t, { DB: url });
   for (const [name, text] of Object.entries(files)) await run(`cat > ${name} <<'END'\n${text}\nEND`);
   return run;
 }

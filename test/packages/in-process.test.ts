@@ -17,6 +17,8 @@ for (const script of [
   'sqlsplit <<< "create table a (x int)" | sqlgrep --list',
   'sqlsplit > /dev/full <<< "create table a (x int)"; echo $?',
   'printf "" | sqlsort && echo never',
+  'cat > a.sql <<\'END\' && sqlsplit a.sql | sqlgrep -l\ncreate table "a b" (x int); -- $X\n\nEND\necho done',
+  'set -o pipefail; sqlgrep < /dev/null | cat; echo $?',
   'sqlpipe nope x; sqlpipe help grep | head -1; sqlpipe grep --version',
   'sqlgrep < /dev/null; sqldump http://127.0.0.1:1 -o file; echo $?; ls',
   `sqldump http://127.0.0.1:1 | sqlsort | sqljoin; echo "\${PIPESTATUS[@]}"`,

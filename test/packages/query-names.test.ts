@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { findReferences } from '@sqlpipe/ddl';
 import { freshFolder } from '../support/folder.js';
+import { inProcess } from '../support/in-process.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { execute, waitUntilApplied } from '../support/reconcile.js';
 import type { Server } from '../support/server.js';
-import { shell } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
 
 const emptyServer = sharedQuestDB();
@@ -188,7 +188,7 @@ testWithQuestDB(`names in ${QUERY_TEXTS.length} queries are those that the serve
   const views = Array.from(before.keys(), (query, i) => `CREATE VIEW v${i} AS (\n${query}\n);\n\0`);
   const folder = await freshFolder(t);
   await writeFile(join(folder, 'views'), views.join(''));
-  const run = await shell(t, { FOLDER: folder });
+  const run = await inProcess(t, { FOLDER: folder });
   const renamed = await run('sqltr --rename trades=quotes --rename quotes=trades < $FOLDER/views');
   t.is(renamed.stderr, '');
   const queries = renamed.stdout

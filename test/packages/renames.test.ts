@@ -2,9 +2,9 @@
 import { type PlanOptions, planChanges } from '@sqlpipe/plan';
 import { describeOmission } from '@sqlpipe/plan/text';
 import { normalizeStatement } from '@sqlpipe/sql';
+import { inProcess } from '../support/in-process.js';
 import { textsOf } from '../support/plans.js';
 import { fileScope } from '../support/scope.js';
-import { shell } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
@@ -157,7 +157,7 @@ const file = fileScope();
 
 test('a pull request carries its renames: sqldiff and sqlapply read the comments of a folder', async t => {
   const server = await startSqlserve(file);
-  const run = await shell(t, { DB: server.url });
+  const run = await inProcess(t, { DB: server.url });
   await run(`cat > old.sql <<'END'
 ${OLD.join('\n')}
 END

@@ -2,8 +2,8 @@
 import { replay, serve } from '@sqlpipe/api';
 import type { ExecutionContext } from 'ava';
 import { reply, rowsBody, sendPartAndClose, startFaultyServer } from '../faults/faulty-server.js';
+import { inProcess } from '../support/in-process.js';
 import { type Instead, recordingProxy } from '../support/recording-proxy.js';
-import { shell } from '../support/shell.js';
 import { test } from '../support/test.js';
 
 /** What a caller is to replay, and what it may do. */
@@ -26,7 +26,7 @@ interface End {
 /** Runs a script with the options of a run, and reads its report. */
 async function runScript(t: ExecutionContext, script: string, env: NodeJS.ProcessEnv, { allow, retries }: Run) {
   const options = `--report report ${allow ? `--allow ${allow}` : ''} ${retries ? `--retries ${retries}` : ''}`;
-  const run = await shell(t, { ...env, OPTIONS: options });
+  const run = await inProcess(t, { ...env, OPTIONS: options });
   const { code, stdout, stderr } = await run(`${script}; status=$?; cat report 2> /dev/null; exit $status`);
   t.notRegex(stderr, /bug/);
   const lines = stdout.toString().split('\n').filter(Boolean);
@@ -35,9 +35,9 @@ async function runScript(t: ExecutionContext, script: string, env: NodeJS.Proces
 
 const CALLERS: Record<string, (t: ExecutionContext, run: Run) => Promise<End>> = {
   sqlapply(t, run) {
-    const input = `printf '%s\\n\\0' "$FIRST"${run.isDamaged ? '; printf "CREATE TAB"' : ' "$SECOND"'}`;
+    const input = run.isDamaged ? `'%s\\n\\0CREATE TAB' "$FIRST"` : `'%s\\n\\0' "$FIRST" "$SECOND"`;
     const [FIRST, SECOND] = run.statements;
-    return runScript(t, `{ ${input}; } | sqlapply $OPTIONS $DST`, { FIRST, SECOND, DST: run.url }, run);
+    return runScript(t, `printf ${input} | sqlapply $OPTIONS $DST`, { FIRST, SECOND, DST: run.url }, run);
   },
   async 'sqlpipe copy'(t, run) {
     const rows = rowsBody(...run.statements);

@@ -2,10 +2,11 @@
 import { parseRights, printRight, RightSet } from '@sqlpipe/ddl';
 import { compareSchemas } from '@sqlpipe/schema';
 import type { ExecutionContext } from 'ava';
+import { inProcess } from '../support/in-process.js';
 import { admin, executeAs, setUp } from '../support/principals.js';
 import { type Instead, recordingProxy } from '../support/recording-proxy.js';
 import type { Server } from '../support/server.js';
-import { type Outcome, shell } from '../support/shell.js';
+import type { Outcome } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { terminal } from '../support/terminal.js';
 import { test } from '../support/test.js';
@@ -30,7 +31,7 @@ async function startSetting(t: ExecutionContext, instead?: (query: string) => In
     'CREATE SERVICE ACCOUNT robot',
   );
   const proxy = await recordingProxy(t, server, instead);
-  const run = await shell(t, { ...LOGIN, DST: proxy.url });
+  const run = await inProcess(t, { ...LOGIN, DST: proxy.url });
   const apply = (text: string, options = ''): Promise<Outcome> =>
     run(
       `cat > in.sql <<'END'\n${text}\nEND\nsqlsplit in.sql | sqlapply --report report --rejects rest ${options} $DST`,
@@ -83,7 +84,7 @@ test('a token as the only column is printed; on a terminal control characters ar
   const { url } = await recordingProxy(t, server, instead);
   const env = { ...LOGIN, DST: url, TEXT: CREATE_TOKEN };
   const script = 'sqlsplit <<< "$TEXT" | sqlapply --allow ALTER $DST';
-  const run = await shell(t, env);
+  const run = await inProcess(t, env);
   t.deepEqual(await run(script), { code: 0, stdout: Buffer.from('qt1\u001b[2J\n'), stderr: '' });
   const seen = await (await terminal(t, env))(script);
   t.true(seen.screen.includes('qt1\\x1b[2J') || seen.screen.includes('qt1\\u001b[2J'), JSON.stringify(seen.screen));
@@ -230,9 +231,9 @@ test('without SHOW CREATE DATABASE, access control is queried one principal at a
 test('if the server does not show access control, one warning is printed and statements are sent', async t => {
   const { server, run, apply } = await startSetting(t);
   await setUp(server, 'GRANT HTTP TO zoe', 'GRANT SELECT ON trades TO zoe WITH GRANT OPTION');
-  const asZoe = "export SQLAPPLY_USER=zoe SQLAPPLY_PASSWORD='of zoe';";
+  const asZoe = "SQLAPPLY_USER=zoe SQLAPPLY_PASSWORD='of zoe'";
   const grants = 'GRANT SELECT ON trades TO g; GRANT SELECT ON trades TO robot; GRANT SELECT ON trades TO g;';
-  const { code, stderr } = await run(`${asZoe} echo "${grants}" | sqlsplit | sqlapply -v $DST`);
+  const { code, stderr } = await run(`echo "${grants}" | sqlsplit | ${asZoe} sqlapply -v $DST`);
   t.is(code, 0, stderr);
   t.regex(stderr, /3 statements: 3 applied/);
   t.is(
@@ -243,7 +244,7 @@ test('if the server does not show access control, one warning is printed and sta
 });
 
 test('sqldiff compares rights as sets, and compares owners', async t => {
-  const run = await shell(t, {});
+  const run = await inProcess(t, {});
   const diff = async (a: string, b: string, options = '') => {
     await run(`cat > a.sql <<'END'\n${a}\nEND\ncat > b.sql <<'END'\n${b}\nEND`);
     const { code, stdout } = await run(`sqldiff ${options} a.sql b.sql`);
@@ -315,7 +316,7 @@ test('rights are printed as they were parsed, and RightSet finds lost grant opti
 
 test('hints: access control and enterprise clauses sent to the open source edition', async t => {
   const oss = await startSqlserve(t);
-  const run = await shell(t, { OSS: oss.url });
+  const run = await inProcess(t, { OSS: oss.url });
   const stderr = async (text: string) => (await run(`echo "${text}" | sqlsplit | sqlapply $OSS`)).stderr;
   for (const text of [
     'CREATE USER a;',
@@ -350,12 +351,12 @@ test('hints: access control and enterprise clauses sent to the open source editi
 test('hints: a user without permissions for access control', async t => {
   const { server, run } = await startSetting(t);
   await setUp(server, 'GRANT HTTP TO zoe', 'GRANT SELECT ON trades TO zoe');
-  const asZoe = "export SQLDUMP_USER=zoe SQLDUMP_PASSWORD='of zoe' SQLAPPLY_USER=zoe SQLAPPLY_PASSWORD='of zoe';";
+  const asZoe = "SQLDUMP_USER=zoe SQLDUMP_PASSWORD='of zoe' SQLAPPLY_USER=zoe SQLAPPLY_PASSWORD='of zoe'";
   const dump = await run(`${asZoe} sqldump $DST`);
   t.is(dump.code, 77);
   t.regex(dump.stderr, /\[LIST USERS\].*; hint: --include SCHEMA leaves it out\n$/);
   t.is((await run(`${asZoe} sqldump --include SCHEMA $DST`)).code, 0);
-  const created = await run(`${asZoe} echo "CREATE USER joe;" | sqlsplit | sqlapply $DST`);
+  const created = await run(`echo "CREATE USER joe;" | sqlsplit | ${asZoe} sqlapply $DST`);
   t.is(created.code, 77);
   t.regex(
     created.stderr,
@@ -365,7 +366,7 @@ test('hints: a user without permissions for access control', async t => {
 
 test('hints: a token sent to a server that accepts only passwords', async t => {
   const oss = await startSqlserve(t, [], { QDB_HTTP_USER: 'u', QDB_HTTP_PASSWORD: 'p4ss' });
-  const run = await shell(t, { OSS: oss.url });
+  const run = await inProcess(t, { OSS: oss.url });
   const token = await run('SQLDUMP_TOKEN=qt1secret sqldump $OSS');
   t.is(token.code, 77);
   t.regex(

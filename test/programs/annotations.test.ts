@@ -1,6 +1,6 @@
 /*! --annotations: findings at the lines of files, in the form of a GitHub workflow. */
 import { formatAnnotation } from '@sqlpipe/cli';
-import { shell } from '../support/shell.js';
+import { inProcess } from '../support/in-process.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
@@ -21,8 +21,8 @@ const B = `CREATE TABLE trades (ts TIMESTAMP, "per cent" INT) TIMESTAMP(ts) PART
 CREATE TABLE old (x INT);
 `;
 
-async function shellWith(t: Parameters<typeof shell>[0], files: Record<string, string>, env = {}) {
-  const run = await shell(t, env);
+async function shellWith(t: Parameters<typeof inProcess>[0], files: Record<string, string>, env = {}) {
+  const run = await inProcess(t, env);
   for (const [name, text] of Object.entries(files)) await run(`cat > ${name} <<'END'\n${text}END`);
   return run;
 }
@@ -122,7 +122,7 @@ test('no text ends an annotation or begins another one', t => {
 });
 
 test('a misplaced file of a folder, at the line of the statement that does not belong there', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   await run(`mkdir -p s/tables; printf -- "-- note\\nCREATE TABLE a (x INT);\\n" > s/tables/b.sql; printf 'x' > s/c.sql
     mkdir -p r/tables; printf 'CREATE TABLE a (x INT);\\n' > r/tables/a.sql; echo 'CREATE TABLE b (x INT);' > r/b.sql`);
   const misplaced = await run('sqldiff --annotations s r');

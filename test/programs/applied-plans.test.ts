@@ -3,6 +3,7 @@
  * control. PAIRS sets the number of random pairs of schemas; SEED repeats those that no other run had.
  */
 import { corpusPair } from '../support/corpus-pairs.js';
+import { inProcess } from '../support/in-process.js';
 import { LEDGER, makeLedger, RENAMED, shellWithFiles, waitUntilRefreshed, waitUntilValid } from '../support/ledger.js';
 import { predict } from '../support/predict.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
@@ -11,7 +12,6 @@ import { reconcileEnterprise } from '../support/reconcile-enterprise.js';
 import { schemaPair } from '../support/schema-pairs.js';
 import { SEED } from '../support/seed.js';
 import type { Server } from '../support/server.js';
-import { shell } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 import { waitUntil } from '../support/wait-until.js';
@@ -26,7 +26,7 @@ testWithQuestDB(
   'random pairs of schemas are reconciled with rows in the tables, and nothing is lost unless allowed',
   async t => {
     const server = await emptyServer();
-    const run = await shell(t);
+    const run = await inProcess(t);
     let reconciled = 0;
     for (let seed = 0; seed < RECORDED_PAIRS; seed++) {
       const recorded = corpusPair(seed);
@@ -43,7 +43,7 @@ const FRESH_PAIRS = Number(process.env.PAIRS ?? 2);
 
 testWithQuestDB(`fresh random pairs, SEED=${SEED}: nothing is lost, and views break as predicted`, async t => {
   const server = await emptyServer();
-  const run = await shell(t);
+  const run = await inProcess(t);
   for (let seed = SEED; seed < SEED + FRESH_PAIRS; seed++) {
     await reconcile(server, run, schemaPair(seed), seed);
     const { change, predicted, invalid } = (await predict(server, seed)) ?? {};
@@ -134,7 +134,7 @@ testWithQuestDB('an incremental refresh that has nothing to do is not waited for
   const server = await emptyServer();
   await makeLedger(server);
   await waitUntilRefreshed(server);
-  const run = await shell(t, { DB: server.url });
+  const run = await inProcess(t, { DB: server.url });
   const refresh = 'sqlsplit <<< "REFRESH MATERIALIZED VIEW \'hourly\' INCREMENTAL;"';
   const replay = await run(`${refresh} | sqlapply --timeout 60 --allow REFRESH $DB`);
   t.is(replay.code, 0, replay.stderr);
@@ -274,12 +274,12 @@ testWithQuestDB('a rebuild is completed after a writer has created the table bet
   const after = 'CREATE TABLE prices (price DOUBLE, ts TIMESTAMP) timestamp(ts) PARTITION BY HOUR WAL;';
   const run = await shellWithFiles(t, server, { 'after.sql': after });
   const rebuild = 'sqldiff --alter --rebuild prices after.sql $DB';
-  const begun = await run(
+  const begun = await run.bash(
     `${rebuild} > plan; tr '\\0' '\\n' < plan; (sed -z '/RENAME TABLE .prices. TO/q' plan; printf '\\0') | sqlapply --allow all $DB && curl -sf -d 'prices price=7' $DB/write`,
   );
   t.is(begun.code, 0, begun.stderr);
   t.regex(begun.stdout.toString(), /^-- nothing may write to 'prices' while this plan is applied$/m);
-  const ended = await run("(grep -z 'TO .prices.;' plan; printf '\\0') | sqlapply --allow all $DB");
+  const ended = await run.bash("(grep -z 'TO .prices.;' plan; printf '\\0') | sqlapply --allow all $DB");
   t.regex(ended.stderr, /new name is already in use/);
 
   const blocked = await run(rebuild);
@@ -382,7 +382,7 @@ for (const [what, before, after, options = ''] of ENTERPRISE)
   });
 
 test('enterprise: random pairs of schemas are reconciled, and nothing is lost unless allowed', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   for (const seed of ENTERPRISE_SEEDS) {
     const server = await startSqlserve(t, ['--edition', 'enterprise']);
     const { isReconciled, left } = await reconcileEnterprise(server.url, run, seed);

@@ -1,8 +1,8 @@
 /*! sqlapply with files and folders as operands: how they are read, and the lines that messages name. */
 
+import { inProcess } from '../support/in-process.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
-import { shell } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
@@ -19,7 +19,7 @@ const listTables = async () =>
   ((await dst.execute('SELECT table_name FROM tables()')).dataset ?? []).map(([name]) => name).sort();
 
 test('operands may be a .sql file, a folder, a stream file and standard input', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   const { code, stderr } = await run(`
     echo 'CREATE TABLE a (x INT);' > a.sql
     echo 'CREATE TABLE b (x INT);' | sqlsplit | sqljoin -d folder
@@ -30,7 +30,7 @@ test('operands may be a .sql file, a folder, a stream file and standard input', 
 });
 
 test('an error with a position names the line of that position', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   const { code, stderr } = await run(`
     printf '%s\n' '-- first' 'CREATE TABLE a (x INT);' '' '/* second' '*/ CREATE TABLE b (' '  x INT,' '  y NONSENSE);' > s.sql
     sqlapply ${dst.url} s.sql`);
@@ -40,7 +40,7 @@ test('an error with a position names the line of that position', async t => {
 });
 
 test('an error without a position names the line of the first word of the statement', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   await dst.execute('CREATE TABLE b (x LONG)');
   const { code, stderr } = await run(`
     printf '%s\n' 'CREATE TABLE a (x INT);' '' '/* the' 'second */ CREATE TABLE b' '(x INT);' > s.sql
@@ -51,7 +51,7 @@ test('an error without a position names the line of the first word of the statem
 
 test('an error in a folder names the file; one in a stream file names the statement number', async t => {
   await dst.execute('CREATE TABLE b (x LONG)');
-  const run = await shell(t);
+  const run = await inProcess(t);
   const { stderr } = await run(`
     echo 'CREATE TABLE b (x INT);' | sqlsplit > b.stream
     sqljoin -d folder < b.stream; sqlapply ${dst.url} folder; sqlapply ${dst.url} b.stream`);
@@ -60,7 +60,7 @@ test('an error in a folder names the file; one in a stream file names the statem
 });
 
 test('files are read completely before anything is sent', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   const apply = async (files: string) => (await run(`sqlapply ${dst.url} ${files}`)).stderr;
   await run(`
     echo 'CREATE TABLE a (x INT);' > a.sql
@@ -86,22 +86,22 @@ test('files are read completely before anything is sent', async t => {
 });
 
 test('--stream rejects file operands, and standard input can be read only once', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   const { stderr } = await run(`sqlapply --stream ${dst.url} a.sql; sqlapply ${dst.url} - -`);
   t.regex(stderr, /^sqlapply: --stream works only with standard input, not with files$/m);
   t.regex(stderr, /^sqlapply: standard input can be read only once$/m);
 });
 
 test('a dry run prints what would be created, and the number of skipped statements', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   const { stdout } = await run(`
-    for i in a b c; do echo "CREATE TABLE $i (x INT);"; done > s.sql
+    printf 'CREATE TABLE %s (x INT);\n' a b c > s.sql
     head -2 s.sql > some.sql; sqlapply ${dst.url} some.sql; sqlapply -n ${dst.url} s.sql`);
   t.is(stdout.toString(), "would create table 'c'\nskipped: 2 statements\n");
 });
 
 test('an error in the input ends with the note that nothing was sent', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   const { stderr } = await run(`true | sqlapply ${dst.url}`);
   t.regex(stderr, /; nothing was sent\n$/);
 });

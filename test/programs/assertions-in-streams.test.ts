@@ -1,9 +1,9 @@
 /*! A query in a stream is an assertion: the statements after it are sent only if every value that it returns is true. */
 
+import { inProcess } from '../support/in-process.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { execute } from '../support/reconcile.js';
 import { runSqlapply } from '../support/replay.js';
-import { shell } from '../support/shell.js';
 
 const emptyServer = sharedQuestDB();
 
@@ -51,7 +51,7 @@ testWithQuestDB('an assertion of a plan that was made of files needs no permissi
   const server = await emptyServer();
   await execute(server, 'CREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY');
   await execute(server, 'CREATE MATERIALIZED VIEW m AS (select ts, sum(x) n from t sample by 1h) PARTITION BY DAY');
-  const run = await shell(t, { DB: server.url });
+  const run = await inProcess(t, { DB: server.url });
   const { code, stderr } = await run(`
 sqldump $DB | tr '\\0' '\\n' > before.sql; sed 's/x INT/x LONG/' before.sql > after.sql
 sqldiff --alter after.sql before.sql > plan

@@ -1,10 +1,10 @@
 /*! A dump has every object that the server lists; what it lacks is named, and then it has no commit mark. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
+import { inProcess } from '../support/in-process.js';
 import { setUp } from '../support/principals.js';
 import { borrowQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { type Instead, recordingProxy } from '../support/recording-proxy.js';
-import { shell } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
@@ -44,7 +44,7 @@ async function startIncomplete(
     const list = lists[Math.min(listings++, lists.length - 1)] as Listed[] | 'rejected';
     return list === 'rejected' ? [400, { error: 'no', position: 0 }] : rowsOf(list);
   });
-  return { server, proxy, run: await shell(t, { URL: proxy.url, SERVER: server.url }) };
+  return { server, proxy, run: await inProcess(t, { URL: proxy.url, SERVER: server.url }) };
 }
 
 /** The names of the statements of a stream, in order. */
@@ -55,7 +55,7 @@ test('the list is one more request, and nothing is said of a complete dump', asy
   const server = await startSqlserve(t);
   await server.execute('CREATE TABLE t (x INT)');
   const proxy = await recordingProxy(t, server);
-  const run = await shell(t, { URL: proxy.url });
+  const run = await inProcess(t, { URL: proxy.url });
   const { code, stderr } = await run('sqldump -v $URL > x');
   t.deepEqual([code, stderr], [0, 'sqldump: 1 statement\n']);
   t.deepEqual(proxy.queries.sort(), [LIST, 'SHOW CREATE DATABASE']);
@@ -118,7 +118,7 @@ test('a list that cannot be fetched is a note', async t => {
   const silent = await recordingProxy(t, server, query =>
     query.startsWith('SHOW CREATE') ? undefined : [400, { error: 'no', position: 0 }],
   );
-  const other = await shell(t, { URL: silent.url });
+  const other = await inProcess(t, { URL: silent.url });
   t.deepEqual((await other('sqldump $URL > x')).stderr, '');
   t.regex((await other('sqldump -v $URL > x')).stderr, /: the server does not list its objects, so the dump may lack/);
 });
@@ -168,7 +168,7 @@ async function startHalfReadable(t: ExecutionContext) {
       [`${name}_PASSWORD`, 'half'],
     ]),
   );
-  return { server, run: await shell(t, { URL: server.url, OTHER: other.url, ...login }), other };
+  return { server, run: await inProcess(t, { URL: server.url, OTHER: other.url, ...login }), other };
 }
 
 const HALF = ['one column', 't0', 't2', 'above'];
@@ -255,7 +255,7 @@ test('live views that the statement leaves out are added before the rights', asy
     const { dataset } = (await reply.json()) as { dataset: string[][] };
     return rowsOf(dataset.filter(([row]) => !row?.startsWith('CREATE LIVE VIEW')));
   });
-  const run = await shell(t, { URL: proxy.url, SQLDUMP_USER: 'admin', SQLDUMP_PASSWORD: 'quest' });
+  const run = await inProcess(t, { URL: proxy.url, SQLDUMP_USER: 'admin', SQLDUMP_PASSWORD: 'quest' });
   const { code, stdout, stderr } = await run('sqldump -v $URL');
   t.is(code, 0);
   t.deepEqual(stderr, 'sqldump: 5 statements\n');
@@ -280,7 +280,7 @@ testWithQuestDB('while tables are created and dropped, a dump has what lasts, an
   };
   for (let i = 0; i < 20; i++) await keep(`kept_${i}`, `TABLE kept_${i} (ts TIMESTAMP, x INT) TIMESTAMP(ts)`);
   await keep('above', 'VIEW above AS (SELECT x FROM kept_0)');
-  const run = await shell(t, { URL: questdb.url });
+  const run = await inProcess(t, { URL: questdb.url });
   let changes = 0;
   let isRunning = true;
   const change = async (worker: number) => {
@@ -330,7 +330,7 @@ test('if objects come and go all the time, a dump through the catalogue has thos
     await server.execute(`CREATE TABLE tmp_${lists} (x INT)`);
     return undefined;
   });
-  const run = await shell(t, { URL: proxy.url });
+  const run = await inProcess(t, { URL: proxy.url });
   const { code, stdout, stderr } = await run('sqldump -v --via catalogue $URL');
   t.deepEqual([code, namesIn(stdout), lists], [0, ['a', 'z', 'b', 'c'], 6]);
   t.regex(stderr, /: table 'tmp_6' was created while the schema was read, and is not in the dump\n/);
@@ -345,7 +345,7 @@ test('a table that keeps changing while the catalogue is read is a failure', asy
     if (query === LIST) await server.execute(`ALTER TABLE t ADD COLUMN c${lists++} INT`);
     return undefined;
   });
-  const run = await shell(t, { URL: proxy.url });
+  const run = await inProcess(t, { URL: proxy.url });
   const { code, stdout, stderr } = await run('sqldump --via catalogue $URL');
   t.is(code, 69);
   t.not(stdout.at(-1), 0);

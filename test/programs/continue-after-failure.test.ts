@@ -1,9 +1,9 @@
 /*! The hints of sqlapply for continuing after a failure. The tests follow each hint, which has to complete the run. */
 import type { ExecutionContext } from 'ava';
 import { reply, startFaultyServer } from '../faults/faulty-server.js';
+import { inProcess } from '../support/in-process.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
-import { shell } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
@@ -21,7 +21,7 @@ const RIGHT = 'create view v as (select x from t);';
 
 /** Applies the text; returns the shell and the hint at the end of the last message. */
 async function applyForHint(t: ExecutionContext, url: string, text: string, options = '') {
-  const run = await shell(t, { DST: url });
+  const run = await inProcess(t, { DST: url });
   const { stderr } = await run(`sqlsplit <<< "${text}" | sqlapply ${options} $DST`);
   return { run, advice: / rejected.*?(; .*)?\n$/.exec(stderr)?.[1] ?? stderr };
 }
@@ -42,7 +42,7 @@ for (const [title, text, options, advice, then] of [
 
 test('resume hint: --if-exists fail and an existing object suggest --if-exists compare', async t => {
   await target.dropAll();
-  const run = await shell(t, { DST: target.url });
+  const run = await inProcess(t, { DST: target.url });
   await run(`sqlsplit <<< "${BY_HAND}" | sqlapply $DST`);
   const again = await run(`sqlsplit <<< "${BY_HAND}" | sqlapply --if-exists fail $DST`);
   t.regex(again.stderr, /; to continue, rerun the same command with --if-exists compare: it skips existing objects\n$/);
@@ -81,7 +81,7 @@ test('resume hint: none after a dry run that finds a different object', async t 
     ['skip', 'skipped: 1 statement', 0],
     ['fail', "rejected table 't'", 1],
   ]) {
-    const run = await shell(t, { DST: target.url });
+    const run = await inProcess(t, { DST: target.url });
     const outcome = await run(`sqlsplit <<< "${PRINTED}" | sqlapply --dry-run --if-exists ${ifExists} $DST`);
     t.deepEqual([outcome.code, outcome.stdout.toString()], [code, `${result}\n`]);
   }
@@ -99,7 +99,7 @@ test('a rejected statement is reported as rejected even if the target then stops
   const { url } = await startFaultyServer(t, (socket, { statement }) =>
     statement.startsWith('CREATE') ? socket.write(reply('{"error":"table already exists"}', 400)) : socket.destroy(),
   );
-  const run = await shell(t, { DST: url });
+  const run = await inProcess(t, { DST: url });
   const { code, stderr } = await run(`sqlsplit <<< "${PRINTED}" | sqlapply $DST`);
   t.is(code, 69);
   t.regex(stderr, /table 't'\): table already exists, and it cannot be compared: .*closed before a reply arrived/);

@@ -1,7 +1,8 @@
 /*! A complete enterprise database copied between two sqlserve, with the built programs in a real shell. */
 
+import { inProcess } from '../support/in-process.js';
 import { fileScope } from '../support/scope.js';
-import { type Outcome, shell } from '../support/shell.js';
+import type { Outcome } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
@@ -55,7 +56,7 @@ test.before(async () => {
   const [from, to] = await Promise.all([0, 1].map(() => startSqlserve(scope, ['--edition', 'enterprise'])));
   const oss = await startSqlserve(scope);
   const admin = { USER: 'admin', PASSWORD: 'quest' };
-  run = await shell(scope, {
+  run = await inProcess(scope, {
     ENT: from?.url,
     ENT2: to?.url,
     OSS: oss.url,
@@ -155,7 +156,7 @@ const open = { SQLDUMP_USER: 'admin', SQLDUMP_PASSWORD: 'quest', SQLAPPLY_USER: 
 test('live views and storage policies are printed as documented and replay unchanged', async t => {
   const [from, to] = await Promise.all([0, 1].map(() => startSqlserve(t, ['--edition', 'enterprise'])));
   const oss = await startSqlserve(t);
-  const bash = await shell(t, { ...open, ENT: from?.url, ENT2: to?.url, OSS: oss.url });
+  const bash = await inProcess(t, { ...open, ENT: from?.url, ENT2: to?.url, OSS: oss.url });
   const made = await bash(`sqlsplit <<'END' | sqlapply --no-verify --allow ALTER $ENT
 CREATE TABLE t (ts TIMESTAMP, v INT) timestamp(ts) PARTITION BY DAY STORAGE POLICY(DROP LOCAL 1M, TO PARQUET 72 HOURS) WAL OWNED BY ops;
 CREATE TABLE kept (ts TIMESTAMP, v INT) timestamp(ts) PARTITION BY DAY TTL 14 DAYS BYPASS WAL OWNED BY ops;

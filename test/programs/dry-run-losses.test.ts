@@ -1,5 +1,5 @@
 /*! A dry run ends with status 1 where the run would lose something that nothing allows. */
-import { shell } from '../support/shell.js';
+import { inProcess } from '../support/in-process.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
@@ -14,7 +14,7 @@ for (const [what, status, statements, options] of [
   test(`a dry run loses ${what}`, async t => {
     const server = await startSqlserve(t);
     await server.execute(TABLE);
-    const run = await shell(t, { DB: server.url, SQL: statements });
+    const run = await inProcess(t, { DB: server.url, SQL: statements });
     const { code, stderr } = await run(`sqlsplit <<< "$SQL" | sqlapply --dry-run --allow ALTER,DROP ${options} $DB`);
     t.is(code, status, stderr);
   });

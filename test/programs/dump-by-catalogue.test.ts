@@ -1,12 +1,13 @@
 /*! The dump of a server without SHOW CREATE DATABASE: what may have changed while it was read is read again, and nothing else. */
 import type { ExecutionContext } from 'ava';
-import { borrowQuestDB, testWithQuestDB } from '../support/questdb.js';
+import { inProcess } from '../support/in-process.js';
+import { startQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { recordingProxy } from '../support/recording-proxy.js';
 import { fileScope } from '../support/scope.js';
-import { shell } from '../support/shell.js';
 
 const file = fileScope();
-const server = borrowQuestDB(file);
+/** A new one, because a server keeps the plan of a query that succeeded once. */
+const server = startQuestDB(file, {});
 
 const LOGGED = 'TIMESTAMP(ts) PARTITION BY DAY WAL';
 const OBJECTS = [
@@ -39,7 +40,7 @@ async function dumpWhile(
     if (VERSIONS.test(query) && ++versions === 2) await finished;
     return undefined;
   });
-  const run = await shell(t, { PROXY: proxy.url, DIRECT: questdb.url });
+  const run = await inProcess(t, { PROXY: proxy.url, DIRECT: questdb.url });
   const { code, stdout, stderr } = await run('sqldump --via catalogue $PROXY');
   t.deepEqual([code, stderr], [0, '']);
   t.true(lists > 1);
@@ -55,7 +56,7 @@ const VERSIONS = /^SELECT name, sequencerTxn FROM wal_tables\(\)/;
 
 const ALL = ['changed', 'kept', 'seen', 'summed', 'unlogged'];
 
-// This is the first test, because the server keeps the plan of a query that succeeded once.
+// The first test, as no query has succeeded.
 testWithQuestDB(
   'without the ids of tables(), which a view of that name hides, a table created again is read again',
   async t => {

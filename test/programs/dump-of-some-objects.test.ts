@@ -1,8 +1,8 @@
 /*! `sqldump INSTANCE NAME…` dumps some objects: those that sqlgrep selects, and nothing is said of the others. */
 import type { ExecutionContext } from 'ava';
+import { inProcess } from '../support/in-process.js';
 import { setUp } from '../support/principals.js';
 import { recordingProxy } from '../support/recording-proxy.js';
-import { shell } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
@@ -31,7 +31,7 @@ for (const [via, selections] of [
   for (const words of selections)
     test(`sqldump --via ${via} ${words} writes what sqlgrep selects`, async t => {
       const { url } = await startCluster(t);
-      const run = await shell(t, { ...LOGIN, URL: url });
+      const run = await inProcess(t, { ...LOGIN, URL: url });
       const { code, stdout, stderr } = await run(`sqldump --via ${via} $URL ${words}`);
       t.deepEqual([code, stderr], [0, '']);
       t.is(String(stdout), String((await run(`sqldump --via ${via} $URL | sqlgrep ${words}`)).stdout));
@@ -40,7 +40,7 @@ for (const [via, selections] of [
 
 test('a name that matches nothing is named with a suggestion, and there is no commit mark', async t => {
   const { url } = await startCluster(t);
-  const run = await shell(t, { ...LOGIN, URL: url });
+  const run = await inProcess(t, { ...LOGIN, URL: url });
   for (const via of ['database', 'catalogue']) {
     const { code, stdout, stderr } = await run(`sqldump --via ${via} $URL venues fx_trdes 'nope*'`);
     t.deepEqual([code, stdout.at(-1) === 0], [1, false]);
@@ -61,7 +61,7 @@ async function startHalfReadable(t: ExecutionContext) {
     'GRANT HTTP, LIST USERS, USER DETAILS TO half',
     ...['t0', 't2', 'above'].map(name => `GRANT SELECT ON ${name} TO half`),
   );
-  return shell(t, { URL: server.url, SQLDUMP_USER: 'half', SQLDUMP_PASSWORD: 'half' });
+  return inProcess(t, { URL: server.url, SQLDUMP_USER: 'half', SQLDUMP_PASSWORD: 'half' });
 }
 
 for (const via of ['database', 'catalogue'])
@@ -89,7 +89,7 @@ test('an invalid view that was not selected gets no warning', async t => {
   const proxy = await recordingProxy(t, server, query =>
     /FROM views\(\) WHERE view_status/.test(query) ? [200, { dataset: [['v', 'gone']], count: 1 }] : undefined,
   );
-  const run = await shell(t, { URL: proxy.url });
+  const run = await inProcess(t, { URL: proxy.url });
   t.is((await run('sqldump $URL b')).stderr, '');
   t.regex((await run('sqldump $URL v')).stderr, /^sqldump: view 'v' is invalid on the source; /);
 });
@@ -98,7 +98,7 @@ test('without SHOW CREATE DATABASE, only the named tables are asked for', async 
   const server = await startSqlserve(t);
   await setUp(server, 'CREATE TABLE a (x INT)', 'CREATE TABLE b (x INT)', 'CREATE VIEW v AS (SELECT x FROM a)');
   const proxy = await recordingProxy(t, server);
-  const run = await shell(t, { URL: proxy.url });
+  const run = await inProcess(t, { URL: proxy.url });
   t.is((await run('sqldump --via catalogue $URL b')).code, 0);
   t.false(proxy.queries.some(query => query.includes("SHOW CREATE TABLE 'a'")));
   t.true(proxy.queries.some(query => query.includes("SHOW CREATE TABLE 'b'")));

@@ -1,9 +1,10 @@
 /*! How sqlapply handles existing objects on a real server: they are compared, and created objects are read back. */
 
+import { inProcess } from '../support/in-process.js';
 import { borrowQuestDB, startQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
-import { shell, withoutStatements } from '../support/shell.js';
+import { withoutStatements } from '../support/shell.js';
 
 const scope = fileScope();
 let target: Server;
@@ -12,8 +13,8 @@ const TABLE = "CREATE TABLE 't' ( \n\tts TIMESTAMP,\n\tx INT\n) timestamp(ts) PA
 const VIEW = "CREATE VIEW 'v' AS ( \nselect * from t\n);";
 
 /** A shell with the statements as the file `stream`. */
-async function shellWithStream(t: Parameters<typeof shell>[0], url: string, ...statements: string[]) {
-  const run = await shell(t, { DST: url, STATEMENTS: statements.join('\u0001') });
+async function shellWithStream(t: Parameters<typeof inProcess>[0], url: string, ...statements: string[]) {
+  const run = await inProcess(t, { DST: url, STATEMENTS: statements.join('\u0001') });
   await run(String.raw`printf '%s' "$STATEMENTS" | tr '\1' '\0' > stream; printf '\0' >> stream`);
   return run;
 }

@@ -7,7 +7,7 @@ import { foldCase } from '@sqlpipe/sql';
 import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { freshFolder } from '../support/folder.js';
-import { shell } from '../support/shell.js';
+import { inProcess } from '../support/in-process.js';
 import { macro, test } from '../support/test.js';
 
 /** Names that are difficult for file systems, and that servers accept. */
@@ -283,7 +283,7 @@ test('hidden files and folders, links to folders and other suffixes are ignored'
 });
 
 test('a file that was moved out of its folder is no DROP', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   const { code, stdout, stderr } = await run(`echo '${TABLE} ${VIEW}' > s.sql; sqlsplit s.sql | sqljoin -d d
     mkdir d/misc; mv d/views/b.sql d/misc; sqldiff --alter d s.sql`);
   t.deepEqual(
@@ -341,8 +341,8 @@ test('a failed write leaves the old files and no temporary files', async t => {
 });
 
 test('temporary files of a killed writer are removed by the next run', async t => {
-  const run = await shell(t);
-  const { stdout } = await run(`seq 300 | sed "s/.*/CREATE TABLE 'T&' (x INT);/" | tr '\\n' '\\0' > all
+  const run = await inProcess(t);
+  const { stdout } = await run.bash(`seq 300 | sed "s/.*/CREATE TABLE 'T&' (x INT);/" | tr '\\n' '\\0' > all
 sqljoin -d d < all & until ls d/tables/*.tmp > /dev/null 2>&1; do :; done; kill -9 $!; wait $! 2> /dev/null
 ls d/tables/*.tmp > /dev/null && sqljoin -d d < all && ls d/tables | grep -vc '^!t[0-9]*[.]sql$'
 sqlsplit d | sqlsort | cmp - <(sqlsort < all)`);
@@ -368,7 +368,7 @@ test('temporary files of other programs stay', async t => {
 });
 
 test('in a checkout, git shows only the changed objects', async t => {
-  const run = await shell(t, { AUTHOR: '-c user.name=a -c user.email=a@b.example' });
+  const run = await inProcess(t, { AUTHOR: '-c user.name=a -c user.email=a@b.example' });
   const { stdout } =
     await run(`git init -q; sqlsplit > all <<< "CREATE TABLE a (x INT); CREATE VIEW b AS (SELECT * FROM a);"
 sqljoin -d . < all; git add .; git $AUTHOR commit -qm schema; git status --porcelain
@@ -377,14 +377,14 @@ sed 's/INT/LONG/' all | sqlgrep a | sqljoin -d .; git status --porcelain; git fs
 });
 
 test('sqljoin -d creates a folder, but not its parents', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   const { stdout, stderr } = await run(`printf '\\0' | sqljoin -d misspelt/schema; echo $?; ls`);
   t.is(stderr, 'sqljoin: misspelt/schema: no such file or directory\n');
   t.is(stdout.toString(), '74\n');
 });
 
 test('a truncated, conflicting or unmappable stream writes nothing', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   const { stdout } = await run(`printf 'CREATE TABLE a (x INT);\\n\\0CREATE' | sqljoin -d d 2> /dev/null; echo $?
 printf 'CREATE TABLE a (x INT);\\0CREATE VIEW A AS (b);\\0' | sqljoin -d d 2> /dev/null; echo $?
 printf 'DROP TABLE a;\\0' | sqljoin -d d 2> /dev/null; echo $?
@@ -393,7 +393,7 @@ ls`);
 });
 
 test('a folder without objects, a missing folder, and -d with -o are rejected', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   const { stdout, stderr } = await run('sqlsplit . | wc -c; sqlsplit nowhere; echo $?; sqljoin -d a -o b; echo $?');
   t.regex(
     stderr,

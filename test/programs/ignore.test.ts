@@ -4,7 +4,7 @@ import { diff, plan } from '@sqlpipe/api';
 import { IgnoreRules } from '@sqlpipe/schema';
 import { identify } from '@sqlpipe/sql';
 import type { ExecutionContext } from 'ava';
-import { shell } from '../support/shell.js';
+import { inProcess } from '../support/in-process.js';
 import { test } from '../support/test.js';
 
 const A = [
@@ -25,7 +25,7 @@ const PATTERNS = ['TMP_*', '*: ttl', 'column order', 'grant'];
 const OPTIONS = PATTERNS.map(pattern => `--ignore '${pattern}'`).join(' ');
 
 async function shellWithSchemas(t: ExecutionContext) {
-  const run = await shell(t);
+  const run = await inProcess(t);
   await run(`cat > a.sql <<'END'\n${A.join('\n')}\nEND\ncat > b.sql <<'END'\n${B.join('\n')}\nEND`);
   return run;
 }
@@ -100,7 +100,7 @@ test('a kind in quotes is a name, and a rule about a property does not concern t
 
 test('--label names the two sides', async t => {
   const run = await shellWithSchemas(t);
-  const { stdout } = await run('sqldiff --names --label old --label new <(sqlsplit a.sql) b.sql | tail -1');
+  const { stdout } = await run('sqlsplit a.sql | sqldiff --names --label old --label new - b.sql | tail -1');
   t.is(stdout.toString(), 'only in new: GRANT INSERT ON tmp_old TO ann\n');
   t.is((await run('sqldiff --label a --label b --label c a.sql b.sql')).code, 64);
 });

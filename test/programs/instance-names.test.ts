@@ -1,12 +1,12 @@
 /*! Messages about mistyped operands and wrong entries of instances.toml. */
 import type { ExecutionContext } from 'ava';
-import { shell } from '../support/shell.js';
+import { inProcess } from '../support/in-process.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
 /** A bash with the given text as instances.toml. */
 async function shellWithInstances(t: ExecutionContext, toml: string) {
-  const run = await shell(t, { TOML: toml });
+  const run = await inProcess(t, { TOML: toml });
   await run('mkdir -p .config/sqlpipe; printf %s "$TOML" > .config/sqlpipe/instances.toml');
   return run;
 }
@@ -58,7 +58,7 @@ test('a 401 names the user and the source of the credentials, but no secret', as
 });
 
 test('a path and an invalid port are rejected as addresses', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   const path = await run('sqldump ./nofile');
   t.is(path.code, 78);
   t.regex(path.stderr, /^sqldump: "\.\/nofile" is a path, not an instance; /);

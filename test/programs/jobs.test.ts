@@ -1,8 +1,8 @@
 /*! `sqlapply --jobs`: independent statements overlap, dependent ones wait, and a rejection ends the run. */
 import { resolve } from 'node:path';
+import { inProcess } from '../support/in-process.js';
 import { startLatencyProxy } from '../support/latency-proxy.js';
 import { fileScope } from '../support/scope.js';
-import { shell } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
@@ -24,7 +24,7 @@ async function startFarTarget(t: Parameters<typeof startLatencyProxy>[0], seed: 
   const server = await target;
   await server.dropAll();
   const { url, way } = await startLatencyProxy(t, server.url, createDelays(seed));
-  return { run: await shell(t, { FAR: url, DST: server.url, TRADING }), way };
+  return { run: await inProcess(t, { FAR: url, DST: server.url, TRADING }), way };
 }
 
 for (const [seed, jobs] of [
@@ -84,7 +84,7 @@ test('after a rejection no statement is started, and the results are in input or
 });
 
 test('--jobs rejects an invalid number', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   for (const jobs of ['0', '-1', '1.5', '65', 'many'])
     t.is((await run(`sqlapply --jobs=${jobs} localhost:1 < /dev/null`)).code, 64, jobs);
 });

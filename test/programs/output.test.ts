@@ -1,8 +1,8 @@
 /*! The destination and the form of output: text for `.sql` files, and `-` for standard output. */
 
+import { inProcess } from '../support/in-process.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
-import { shell } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
@@ -19,7 +19,7 @@ test.before(async () => {
 test.beforeEach(() => dst.dropAll());
 
 test('sqldump --text and -o NAME.sql write the same text as sqljoin', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   const { code, stdout, stderr } = await run(`
     sqldump ${src.url} | sqljoin > joined
     sqldump --text ${src.url} | cmp - joined || exit
@@ -31,13 +31,13 @@ test('sqldump --text and -o NAME.sql write the same text as sqljoin', async t =>
 });
 
 test('the text of a failed dump is rejected as incomplete', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   const { stderr } = await run('sqldump --text http://127.0.0.1:1 > cut.sql; sqlsplit cut.sql | sqlapply --dry-run x');
   t.regex(stderr, /sqlsplit: cut\.sql:\d+:1: sqldump left it incomplete/);
 });
 
 test('- is standard output for -o, --report and --rejects', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   const { stdout, stderr } = await run(`
     sqldump -o - ${src.url} | sqljoin -o - | grep -c CREATE
     sqldump ${src.url} | sqlapply --report=- ${dst.url} | grep -c '"result":"applied"'
@@ -50,8 +50,8 @@ test('- is standard output for -o, --report and --rejects', async t => {
 });
 
 test('a file that is replaced keeps its permissions, and a link to it stays a link', async t => {
-  const run = await shell(t);
-  const { stdout, stderr } = await run(`
+  const run = await inProcess(t);
+  const { stdout, stderr } = await run.bash(`
     umask 022; mkdir elsewhere; echo old > elsewhere/a.sql; chmod 640 elsewhere/a.sql; ln -s elsewhere/a.sql link.sql
     sqldump -o link.sql ${src.url} && sqldump -o new.sql ${src.url}
     stat -c '%F %a' link.sql elsewhere/a.sql new.sql; cmp elsewhere/a.sql new.sql && ls elsewhere`);

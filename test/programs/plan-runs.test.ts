@@ -68,10 +68,10 @@ testWithQuestDB(
       );
       // Before the first statement, between two, or while the server applies one.
       const milliseconds = 100 + random.below(2000);
-      await run(
+      await run.bash(
         `sqlapply --allow all $DB < plan & pid=$!; sleep ${(milliseconds / 1000).toFixed(3)}; kill -KILL $pid; wait $pid`,
       );
-      const rest = await run(
+      const rest = await run.bash(
         // The server may still apply statements that it accepted before the kill; then the new plan is stale.
         // A view that is not refreshed any longer is behind the writer, so that its newest row counts as history.
         `allowed=; for try in 1 2 3 4 5; do
@@ -169,7 +169,7 @@ testWithQuestDB('the case of a name does not matter for what somebody else has c
     await execute(server, 'ALTER TABLE Trades ADD COLUMN z INT');
   });
   const run = await shellWithFiles(t, server, {});
-  await run(
+  await run.bash(
     "(sqldump $DB; printf '\\0') | sed -z 's/CREATE TABLE .other. (/& y INT,/' > after; printf 'CREATE VIEW v AS (SELECT x FROM trades);\\0' >> after",
   );
   await run('sqldiff --alter after $DB > plan');
@@ -200,7 +200,7 @@ testWithQuestDB('two plans that start at the same moment: one is completed, and 
   await waitUntilRefreshed(server);
   const run = await shellWithFiles(t, server, { 'after.sql': LEDGER.after });
   await run(`sqldiff --alter ${RENAMED} after.sql $DB > plan`);
-  const both = await run(
+  const both = await run.bash(
     'sqlapply --allow all $DB < plan & sqlapply --allow all $DB < plan; a=$?; wait $!; echo $a $?',
   );
   t.regex(both.stdout.toString(), /^(?:0 1|1 0)$/m, both.stderr);

@@ -1,9 +1,10 @@
 /*! `-vv`: a line on standard error for each request to an instance, without secrets. */
 
 import { reply, startFaultyServer } from '../faults/faulty-server.js';
+import { inProcess } from '../support/in-process.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
-import { type Outcome, shell } from '../support/shell.js';
+import type { Outcome } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
@@ -20,7 +21,7 @@ const ENV = { SQLDUMP_USER: 'admin', SQLDUMP_PASSWORD: 'quest', SQLAPPLY_USER: '
 const requestsIn = ({ stderr }: Outcome): string[] => stderr.match(/(?<=^[\w ]+: )GET .*(?= \d+\.\d ms$)/gm) ?? [];
 
 test('one line per request: method, address, status and time, but neither query nor login', async t => {
-  const run = await shell(t, ENV);
+  const run = await inProcess(t, ENV);
   const SQL = `CREATE USER eve WITH PASSWORD 's3cret'; CREATE TABLE t (x nope)`;
   const applied = await run(`sqlsplit <<< "${SQL}" | sqlapply -vv --no-verify ${server.url}`);
   t.is(applied.code, 1, applied.stderr);
@@ -35,7 +36,7 @@ test('one line per request: method, address, status and time, but neither query 
 });
 
 test('sqldiff and sqlpipe check log their requests, including those without a reply', async t => {
-  const run = await shell(t, {
+  const run = await inProcess(t, {
     SQLDIFF_USER: 'admin',
     SQLDIFF_PASSWORD: 'quest',
     SQLPIPE_USER: 'admin',

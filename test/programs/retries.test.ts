@@ -14,9 +14,9 @@ import { type Answer, chunk, head, reply, rowsBody, startFaultyServer } from '..
 import { certificateAuthority } from '../support/certificates.js';
 import { connectTo, TARGET } from '../support/client.js';
 import { freshFolder } from '../support/folder.js';
+import { inProcess } from '../support/in-process.js';
 import { freePort } from '../support/ports.js';
 import { runSqlapply } from '../support/replay.js';
-import { shell } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
@@ -220,7 +220,7 @@ function breakingSource(): Answer {
 
 test('a dump that broke off is completed, with a message; without the option it is damaged', async t => {
   const { url } = await startFaultyServer(t, breakingSource());
-  const run = await shell(t, { URL: url });
+  const run = await inProcess(t, { URL: url });
   const { code, stdout, stderr } = await run('sqldump --retries 1 $URL');
   t.is(code, 0);
   t.is(`${stdout}`, TABLES.map(table => `${table}\n\0`).join(''));
@@ -279,7 +279,7 @@ test('^C ends the pause before a retry', async t => {
 });
 
 test('the option is a whole number', async t => {
-  const run = await shell(t, {});
+  const run = await inProcess(t, {});
   for (const retries of ['1.5', '-1', 'x']) {
     const { code, stderr } = await run(`sqldump --retries=${retries} 127.0.0.1:1`);
     t.true([64, 78].includes(code), stderr);

@@ -2,7 +2,7 @@
 import { maskSecrets } from '@sqlpipe/text';
 import fc from 'fast-check';
 import { reply, startFaultyServer } from '../faults/faulty-server.js';
-import { shell } from '../support/shell.js';
+import { inProcess } from '../support/in-process.js';
 import { test } from '../support/test.js';
 
 /** Ways in which a reply may hold a secret. */
@@ -56,7 +56,7 @@ for (const [what, { env, statement = 'CREATE TABLE a (x INT)' }] of Object.entri
       socket.write(reply(JSON.stringify(body), 400));
     });
     const isProxied = what.includes('proxy');
-    const run = await shell(t, { STATEMENT: statement, ...env(url) });
+    const run = await inProcess(t, { STATEMENT: statement, ...env(url) });
     let shown = 0;
     for (const program of isOfStatement ? [APPLY] : PROGRAMS)
       for (const [how, encode] of Object.entries(ENCODINGS)) {
@@ -106,7 +106,7 @@ test('a password that is a word of a message changes no result', async t => {
         [`${end}_PASSWORD`, password],
       ]),
     );
-    const run = await shell(t, env);
+    const run = await inProcess(t, env);
     const { code, stderr } = await run(
       `printf 'CREATE TABLE a (x INT)\\0' | sqlapply ${url}; a=$?; sqldump ${url}; exit $a$?`,
     );

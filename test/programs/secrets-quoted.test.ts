@@ -1,6 +1,6 @@
 import { reply, startFaultyServer } from '../faults/faulty-server.js';
+import { inProcess } from '../support/in-process.js';
 import { answering, ENV, SECRET } from '../support/secrets.js';
-import { shell } from '../support/shell.js';
 import { test } from '../support/test.js';
 
 /** Replies that quote the request, as servers and proxies do; messages may truncate the quotation. */
@@ -20,7 +20,7 @@ for (const [name, answer] of Object.entries(QUOTING))
       socket.write(reply(body, status, 'Content-Type: text/html'));
     });
     const secret = 's3 cr"t/Fr0m+Here';
-    const run = await shell(t, { ...ENV, STATEMENT: `CREATE USER u WITH PASSWORD '${secret}'` });
+    const run = await inProcess(t, { ...ENV, STATEMENT: `CREATE USER u WITH PASSWORD '${secret}'` });
     const { stdout, stderr } = await run(
       `printf '%s\\0' "$STATEMENT" | sqlapply -v --report r ${url}; s=$?; cat r; exit $s`,
     );
@@ -35,7 +35,7 @@ test('a long token that a reply quotes is redacted', async t => {
     socket.write(reply(`<p>who is ${headers.authorization}?</p>`, 502, 'Content-Type: text/html'));
   });
   const token = 'eyJ0b2s.'.repeat(1000);
-  const run = await shell(t, { TOKEN: token });
+  const run = await inProcess(t, { TOKEN: token });
   const { code, stderr } = await run(`umask 077; printf %s "$TOKEN" > t; sqldump --token-file t ${url}`);
   t.is(code, 69);
   t.regex(stderr, /"<p>who is Bearer \*{20}/);
@@ -60,9 +60,14 @@ for (const [how, quote] of Object.entries(DECODED))
       const login = Buffer.from(headers.authorization?.split(' ')[1] ?? '', 'base64').toString();
       socket.write(reply(quote(login), 500, 'Content-Type: text/plain'));
     });
-    const run = await shell(t, { SQLDUMP_USER: 'admin', SQLDUMP_PASSWORD: password, SQLAPPLY_USER: 'admin' });
+    const run = await inProcess(t, {
+      SQLDUMP_USER: 'admin',
+      SQLDUMP_PASSWORD: password,
+      SQLAPPLY_USER: 'admin',
+      SQLAPPLY_PASSWORD: password,
+    });
     const { stdout, stderr } = await run(
-      `export SQLAPPLY_PASSWORD="$SQLDUMP_PASSWORD"; sqldump -v ${url}
+      `sqldump -v ${url}
       printf 'CREATE TABLE a (x INT)\\0' | sqlapply -v --report r ${url}; cat r`,
     );
     t.regex(stderr, /answered 500.*\*\*/);
@@ -71,7 +76,7 @@ for (const [how, quote] of Object.entries(DECODED))
   });
 
 test('a login quoted in the rows or keys of an invalid dump is redacted', async t => {
-  const run = await shell(t, ENV);
+  const run = await inProcess(t, ENV);
   const long = 'x'.repeat(100_000);
   for (const reply of [
     { dataset: [[`who is admin:${SECRET}; x`]] },
@@ -93,7 +98,7 @@ test('a password equal to a word of a server message changes no result', async t
     else socket.write(reply('{"error":"table already exists","position":13}', 400));
   });
   for (const password of ['exists', 'already', 'table']) {
-    const run = await shell(t, { SQLAPPLY_USER: 'admin', SQLAPPLY_PASSWORD: password });
+    const run = await inProcess(t, { SQLAPPLY_USER: 'admin', SQLAPPLY_PASSWORD: password });
     const { code, stderr } = await run(`printf "CREATE TABLE 'a' ( \n\tx INT\n);\\0" | sqlapply -v ${url}`);
     t.is(code, 0, stderr);
     t.regex(stderr, /1 skipped/);
@@ -101,7 +106,7 @@ test('a password equal to a word of a server message changes no result', async t
 });
 
 test('a login quoted in a rejection is redacted', async t => {
-  const run = await shell(t, ENV);
+  const run = await inProcess(t, ENV);
   for (const [status, program] of [
     [400, 'sqldump'],
     [403, "printf 'CREATE TABLE a (x INT)\\0' | sqlapply"],
@@ -124,7 +129,7 @@ test('proxy credentials quoted in a reply are redacted', async t => {
     const login = Buffer.from(sent.split(' ')[1] ?? '', 'base64');
     socket.write(reply(`who is ${sent}? Not ${login}.`, 502, 'Content-Type: text/plain'));
   });
-  const run = await shell(t, { http_proxy: url.replace('//', `//joe:${SECRET}@`), no_proxy: '' });
+  const run = await inProcess(t, { http_proxy: url.replace('//', `//joe:${SECRET}@`), no_proxy: '' });
   const { code, stderr } = await run('sqldump http://db.invalid');
   t.is(code, 69);
   t.regex(stderr, /"who is Basic \*{20}/);

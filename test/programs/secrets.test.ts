@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { reply, startFaultyServer } from '../faults/faulty-server.js';
+import { inProcess } from '../support/in-process.js';
 import { listenHttp } from '../support/listen.js';
 import { answering, ENV, SECRET } from '../support/secrets.js';
-import { shell } from '../support/shell.js';
 import { test } from '../support/test.js';
 
 test('credentials are sent to their instance, and not shown when it rejects them', async t => {
   const { url, seen } = await answering(t, 401, {}, 'Unauthorized\r\n');
-  const run = await shell(t, ENV);
+  const run = await inProcess(t, ENV);
   for (const command of [
     `sqldump -v ${url}`,
     `printf 'CREATE TABLE a (x INT)\\0' | sqlapply -v --report r ${url}; s=$?; cat r; exit $s`,
@@ -26,7 +26,7 @@ test('credentials are sent to their instance, and not shown when it rejects them
 test('a redirect is reported and not followed', async t => {
   const other = await answering(t, 200, {}, '{}');
   const { url } = await answering(t, 302, { Location: `${other.url}/x?token=${SECRET}` }, '');
-  const run = await shell(t, ENV);
+  const run = await inProcess(t, ENV);
   const { code, stderr } = await run(`sqldump -v ${url}`);
   t.is(code, 76);
   t.true(stderr.includes(other.url));
@@ -38,8 +38,8 @@ test('no process shows a secret in its arguments', async t => {
   const server = createServer(() => {}); // never replies
   const url = await listenHttp(t, server);
   const secret = `${SECRET}-${process.pid}`;
-  const run = await shell(t, { SQLDUMP_USER: 'admin', SQLDUMP_PASSWORD: secret });
-  const running = run(`sqldump ${url}`);
+  const run = await inProcess(t, { SQLDUMP_USER: 'admin', SQLDUMP_PASSWORD: secret });
+  const running = run.bash(`sqldump ${url}`);
   await once(server, 'request');
   const commands = readdirSync('/proc').flatMap(pid => (/^\d+$/.test(pid) ? commandLine(pid) : []));
   t.true(commands.some(command => command.includes('sqldump')));
@@ -61,7 +61,7 @@ function commandLine(pid: string): string[] {
 
 test('a secret in the address is used, with a warning that does not show it', async t => {
   const { url, seen } = await answering(t, 200, {}, '{"dataset":[],"count":0}');
-  const run = await shell(t);
+  const run = await inProcess(t);
   const { code, stderr } = await run(`sqldump ${url.replace('//', `//admin:${SECRET}@`)}`);
   t.is(code, 0);
   t.regex(stderr, /the address contains a secret/);
@@ -70,7 +70,7 @@ test('a secret in the address is used, with a warning that does not show it', as
 });
 
 test('an invalid or surplus address is not shown if it may contain a secret', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   for (const [command, status] of [
     [`sqldump http:/u:${SECRET}@h`, 78],
     [`sqldump h/u:${SECRET}@h`, 78],
@@ -92,14 +92,14 @@ test('an invalid or surplus address is not shown if it may contain a secret', as
 });
 
 test('a password after an unknown option is not shown', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   const { code, stderr } = await run('sqldump -uadmin -pquest h');
   t.is(code, 64);
   t.regex(stderr, /^sqldump: unknown option: -u\n/);
 });
 
 test('a secrets file that others can read is rejected', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   const { code, stderr } = await run(
     `umask 022; echo ${SECRET} > p; sqldump --user admin --password-file p http://127.0.0.1:1`,
   );
@@ -109,7 +109,7 @@ test('a secrets file that others can read is rejected', async t => {
 });
 
 test('a secrets file that is not UTF-8 is rejected', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   const { code, stderr } = await run(
     `umask 077; printf '${SECRET}\\xe9' > p; sqldump --user admin --password-file p http://127.0.0.1:1`,
   );
@@ -129,7 +129,7 @@ for (const statement of [
     const { url } = await startFaultyServer(t, (socket, request) =>
       socket.write(reply(request.statement.startsWith('SHOW') ? '{"error":"no","position":0}' : error, 400)),
     );
-    const run = await shell(t, { STATEMENT: statement });
+    const run = await inProcess(t, { STATEMENT: statement });
     const { code, stdout, stderr } = await run(
       `printf '%s\\0' "$STATEMENT" | sqlapply -v --allow ALTER --report r ${url}; s=$?; cat r; exit $s`,
     );
@@ -140,8 +140,8 @@ for (const statement of [
 
 test('the rejects file is readable only by its owner, even if it existed before', async t => {
   const { url } = await answering(t, 400, {}, '{"error":"no","position":0}');
-  const run = await shell(t);
-  const { stdout } = await run(
+  const run = await inProcess(t);
+  const { stdout } = await run.bash(
     `umask 022; apply() { printf 'CREATE USER u WITH PASSWORD x\\0' | sqlapply -q --rejects $1 ${url}; stat -c %a $1; }
     apply new; touch there; apply there; umask 277; touch less; apply less`,
   );
@@ -149,8 +149,8 @@ test('the rejects file is readable only by its owner, even if it existed before'
 });
 
 test('passwords in statements are redacted in every form of a difference', async t => {
-  const run = await shell(t);
-  const { stdout, stderr } = await run(
+  const run = await inProcess(t);
+  const { stdout, stderr } = await run.bash(
     `echo "CREATE USER u WITH PASSWORD '${SECRET}'; CREATE USER v WITH PASSWORD '${SECRET}x' SECRET_TOO;
       CREATE USER only WITH PASSWORD '${SECRET}'; ALTER USER w WITH PASSWORD '${SECRET}';" > a.sql
     echo "CREATE USER u WITH PASSWORD '${SECRET}-longer'; CREATE USER v WITH PASSWORD '${SECRET}y';" > b.sql
@@ -165,7 +165,7 @@ test('passwords in statements are redacted in every form of a difference', async
 });
 
 test('a failed token_command does not show the token, and an endless one is ended', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   const { stderr } = await run(
     `mkdir -p .config/sqlpipe; cat > .config/sqlpipe/instances.toml <<'TOML'
 [a]
@@ -189,7 +189,7 @@ TOML
 
 test('credentials over plain http through a remote proxy cause a warning', async t => {
   const { url } = await answering(t, 200, {}, '{"dataset":[],"count":0}');
-  const run = await shell(t, { ...ENV, no_proxy: '' });
+  const run = await inProcess(t, { ...ENV, no_proxy: '' });
   // An address of this machine that is not recognized as local; db.invalid does not exist.
   const proxy = url.replace('127.0.0.1', '[::ffff:127.0.0.1]');
   const warningsOf = async (script: string) => (await run(script)).stderr;
@@ -213,7 +213,7 @@ test('credentials over plain http through a remote proxy cause a warning', async
 
 test('a secret in an invalid row or statement is redacted', async t => {
   const row = `CREATE USER u WITH PASSWORD '${SECRET}'`;
-  const run = await shell(t);
+  const run = await inProcess(t);
   for (const [rows, command] of [
     [[`${row}; x`], 'sqldump $URL'],
     [[row.slice(0, -1)], 'sqldump $URL'],
@@ -229,10 +229,10 @@ test('a secret in an invalid row or statement is redacted', async t => {
 });
 
 test('a secret in malformed text is not shown', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   const text = `CREATE USER u WITH PASSWORD '${SECRET}' (; CREATE USER v WITH PASSWORD '${SECRET}`;
   for (const command of ['sqlsplit', 'sqlapply http://127.0.0.1:1', "tr '\\n' '\\0' | sqlapply http://127.0.0.1:1"]) {
-    const { code, stderr } = await run(`echo "${text}" | ${command} | wc -c; exit $\{PIPESTATUS[@]:(-2):1}`);
+    const { code, stderr } = await run.bash(`echo "${text}" | ${command} | wc -c; exit $\{PIPESTATUS[@]:(-2):1}`);
     t.is(code, 65, stderr);
     t.false(stderr.includes(SECRET), stderr);
   }
@@ -245,14 +245,14 @@ test('control characters in messages of the server are escaped', async t => {
     {},
     JSON.stringify({ query: '', error: 'no\u001b[2J\u009b1m\u202e', position: 0 }),
   );
-  const run = await shell(t);
+  const run = await inProcess(t);
   const { stderr } = await run(`printf 'CREATE TABLE a (x INT)\\0' | sqlapply ${url}; sqldump ${url}`);
   t.notRegex(stderr, /[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]/);
   t.true(stderr.includes('no\\x1b[2J\\x9b1m\\u202e'));
 });
 
 test('a line end in a name is escaped in messages', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   const twice = ['x', 'y'].map(column => `CREATE TABLE 'a\\nsqlsort: done' (${column} INT);`).join(' ');
   const { stderr } = await run(`printf "${twice}" | sqlsplit | sqlsort`);
   t.regex(stderr, /^sqlsort: .*'a\\nsqlsort: done'.* different definitions; remove one of them\n$/);

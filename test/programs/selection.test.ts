@@ -1,8 +1,8 @@
 /*! `--include` and `--exclude`: categories of the server, and kinds as in sqlgrep. */
 import { parseKinds, parseSelection } from '@sqlpipe/schema';
+import { inProcess } from '../support/in-process.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
-import { shell } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
@@ -17,15 +17,15 @@ const AS_ADMIN = {
 
 test.before(async () => {
   cluster = await startSqlserve(scope, ['--edition', 'enterprise']);
-  const run = await shell(scope, AS_ADMIN);
+  const run = await inProcess(scope, AS_ADMIN);
   const { code, stderr } = await run(`
     echo "CREATE TABLE a (x INT); CREATE VIEW v AS (SELECT x FROM a); CREATE USER ann; CREATE GROUP desk;
       ADD USER ann TO desk; GRANT SELECT ON a TO ann;" | sqlsplit | sqlapply -q ${cluster.url}`);
   if (code) throw new Error(stderr);
 });
 
-const listDumpedKinds = async (t: Parameters<typeof shell>[0], options: string, via = '') => {
-  const run = await shell(t, AS_ADMIN);
+const listDumpedKinds = async (t: Parameters<typeof inProcess>[0], options: string, via = '') => {
+  const run = await inProcess(t, AS_ADMIN);
   return (await run(`sqldump ${via} ${options} ${cluster.url} | sqlgrep -l | cut -f1 | sort -u | paste -sd' '`)).stdout
     .toString()
     .trim();

@@ -1,7 +1,7 @@
 /*! `--show-config`: each value that a connection would use and its source; secrets are shown as `***`, and nothing is sent. */
 
 import type { ExecutionContext } from 'ava';
-import { shell } from '../support/shell.js';
+import { inProcess } from '../support/in-process.js';
 import { test } from '../support/test.js';
 
 const TOML = `
@@ -20,7 +20,7 @@ tls_verify = false
 
 /** A bash with these instances, a password file, and a netrc file. */
 async function shellWithConfig(t: ExecutionContext) {
-  const run = await shell(t, { TOML, http_proxy: '', https_proxy: '', HTTPS_PROXY: '', HTTP_PROXY: '' });
+  const run = await inProcess(t, { TOML, http_proxy: '', https_proxy: '', HTTPS_PROXY: '', HTTP_PROXY: '' });
   await run(`mkdir -p .config/sqlpipe; printf %s "$TOML" > .config/sqlpipe/instances.toml; umask 077; echo s3cret > secret
     echo 'machine 127.0.0.1 login net password s3cret' > .netrc`);
   const HOME = (await run('printf %s "$HOME"')).stdout.toString();
@@ -91,7 +91,7 @@ test('both operands of sqldiff, and a token without a user', async t => {
 });
 
 test('the secret and the user in an address are redacted, since the user may be a token', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   const { code, stdout } = await run('sqldump --show-config http://t0ken:s3cret@127.0.0.1:1');
   t.is(code, 0);
   t.regex(stdout.toString(), /^user +\*\*\* +the address\npassword +\*\*\* +the address$/m);

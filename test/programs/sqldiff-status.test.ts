@@ -1,6 +1,6 @@
 /*! The exit status of sqldiff: differences, for each of its options. */
 
-import { shell } from '../support/shell.js';
+import { inProcess } from '../support/in-process.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
@@ -36,7 +36,7 @@ const CASES: Record<string, { a: string; b: string; plain: number; ignoreExtra: 
 
 for (const [name, { a, b, plain, ignoreExtra, missing }] of Object.entries(CASES))
   test(`exit status if ${name}`, async t => {
-    const run = await shell(t, { A: a, B: b });
+    const run = await inProcess(t, { A: a, B: b });
     await run('echo "$A" > A.sql; echo "$B" > B.sql');
     for (const [options, status] of [
       ['', plain],
@@ -66,7 +66,7 @@ const PRINCIPALS: Record<string, [a: string, b: string]> = {
 
 for (const [name, [a, b]] of Object.entries(PRINCIPALS))
   test(`${name} with the same name differ`, async t => {
-    const run = await shell(t, { A: a, B: b });
+    const run = await inProcess(t, { A: a, B: b });
     await run('echo "$A" > a.sql; echo "$B" > b.sql');
     const { code, stdout } = await run('sqldiff --names a.sql b.sql');
     t.is(code, 1);
@@ -80,7 +80,7 @@ for (const [name, [a, b]] of Object.entries(PRINCIPALS))
   });
 
 test('user names are compared without case, and users of other names are separate', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   await run('echo "CREATE USER ann; CREATE USER bob;" > a.sql; echo "create user BOB; CREATE USER Ann;" > b.sql');
   t.regex((await run('sqldiff --names a.sql b.sql')).stdout.toString(), /^(?!only)/);
   await run('echo "CREATE USER ann;" > c.sql');
@@ -91,7 +91,7 @@ test('user names are compared without case, and users of other names are separat
 test('a principal of another kind on the instance differs, for sqldiff and sqlapply', async t => {
   const { url } = await startSqlserve(t, ['--edition', 'enterprise']);
   const as = (program: string) => ({ [`${program}_USER`]: 'admin', [`${program}_PASSWORD`]: 'quest' });
-  const run = await shell(t, { DST: url, ...as('SQLAPPLY'), ...as('SQLDIFF') });
+  const run = await inProcess(t, { DST: url, ...as('SQLAPPLY'), ...as('SQLDIFF') });
   await run('echo "CREATE USER ann WITH PASSWORD x;" | sqlsplit | sqlapply $DST; echo "CREATE GROUP ann;" > a.sql');
   const compared = await run('sqldiff --include USERS,GROUPS --names a.sql $DST');
   t.is(compared.code, 1);
@@ -101,7 +101,7 @@ test('a principal of another kind on the instance differs, for sqldiff and sqlap
 });
 
 test('a schema that is not valid in itself is an error, which names the file', async t => {
-  const run = await shell(t, { A: `${SHARED} CREATE VIEW v AS (SELECT y FROM same);`, B: SHARED });
+  const run = await inProcess(t, { A: `${SHARED} CREATE VIEW v AS (SELECT y FROM same);`, B: SHARED });
   const { code, stdout, stderr } = await run('echo "$A" > A.sql; echo "$B" > B.sql; sqldiff --alter A.sql B.sql');
   t.deepEqual(
     [code, stdout.toString(), stderr],

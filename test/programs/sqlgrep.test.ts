@@ -2,7 +2,7 @@
 
 import { matchesGlob } from '@sqlpipe/schema';
 import fc from 'fast-check';
-import { shell } from '../support/shell.js';
+import { inProcess } from '../support/in-process.js';
 import { terminal } from '../support/terminal.js';
 import { macro, test } from '../support/test.js';
 
@@ -33,7 +33,7 @@ const all = STATEMENTS.map((_, i) => i + 1);
 const picks = macro<[string, number[]]>({
   title: (_, words) => `sqlgrep ${words}`,
   async exec(t, words, numbers) {
-    const run = await shell(t, { STREAM: STATEMENTS.join('\x01') });
+    const run = await inProcess(t, { STREAM: STATEMENTS.join('\x01') });
     const { code, stdout, stderr } = await run(`printf '%s\\1' "$STREAM" | tr '\\1' '\\0' | sqlgrep ${words}`);
     t.is(stderr, '');
     t.deepEqual(
@@ -95,18 +95,20 @@ test('a glob matches the same names as the equivalent regular expression', t => 
 });
 
 test('a glob with many stars is fast on a long name', async t => {
-  const run = await shell(t);
-  const { code } = await run(
+  const run = await inProcess(t);
+  const { code } = await run.bash(
     `echo "CREATE TABLE $(printf 'a%.0s' {1..9999}) (x INT);" | sqlsplit | timeout 30 sqlgrep "$(printf '*a%.0s' {1..50})b"`,
   );
   t.is(code, 1);
 });
 
 test('sqlgrep and sqlgrep -v together print every statement', async t => {
-  const run = await shell(t, { STREAM: STATEMENTS.join('\x01') });
+  const run = await inProcess(t, { STREAM: STATEMENTS.join('\x01') });
   await run(`printf '%s\\1' "$STREAM" | tr '\\1' '\\0' | sqlsort > all`);
   for (const words of ["'*'", 'bob', '--kind table', "-e fx '*s'", 'nope']) {
-    const { code, stderr } = await run(`{ sqlgrep ${words} < all; sqlgrep -v ${words} < all; } | sqlsort | cmp - all`);
+    const { code, stderr } = await run.bash(
+      `{ sqlgrep ${words} < all; sqlgrep -v ${words} < all; } | sqlsort | cmp - all`,
+    );
     t.deepEqual([code, stderr], [0, ''], words);
   }
 });
@@ -114,7 +116,7 @@ test('sqlgrep and sqlgrep -v together print every statement', async t => {
 const exitsWith = macro<[string, number, RegExp]>({
   title: (_, script) => script,
   async exec(t, script, code, stderr) {
-    const outcome = await (await shell(t))(script);
+    const outcome = await (await inProcess(t))(script);
     t.is(outcome.code, code);
     t.regex(outcome.stderr, stderr);
   },
@@ -131,7 +133,7 @@ test(exitsWith, 'sqlgrep x < /dev/null', 65, /empty input: /);
 test(exitsWith, `printf 'CREATE TABLE x (y INT)' | sqlgrep x`, 65, /no NUL byte in the input/);
 
 test('a truncated stream is truncated in the output too', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   for (const options of ['', '--with-deps']) {
     const { stdout, stderr } = await run(
       `printf 'CREATE TABLE x (y INT);\\0CREATE TABLE y' | sqlgrep ${options} x; echo $?; true`,
@@ -142,8 +144,8 @@ test('a truncated stream is truncated in the output too', async t => {
 });
 
 test('statements are printed as they arrive', async t => {
-  const run = await shell(t);
-  const { stdout } = await run(`mkfifo seen
+  const run = await inProcess(t);
+  const { stdout } = await run.bash(`mkfifo seen
 { printf 'CREATE TABLE a (x INT);\\0CREATE TABLE b (x INT);\\0'; read < seen; } |
   timeout 60 sqlgrep '?' | { head -c 15; echo > seen; cat; }`);
   t.regex(stdout.toString(), /^CREATE TABLE a [^]*\0CREATE TABLE b [^]*\0$/);
@@ -152,7 +154,7 @@ test('statements are printed as they arrive', async t => {
 const prints = macro<[string, string]>({
   title: (_, words) => `sqlgrep ${words} prints`,
   async exec(t, words, expected) {
-    const run = await shell(t, { STREAM: STATEMENTS.join('\x01') });
+    const run = await inProcess(t, { STREAM: STATEMENTS.join('\x01') });
     const { stdout, stderr } = await run(`printf '%s\\1' "$STREAM" | tr '\\1' '\\0' | sqlgrep ${words}`);
     t.deepEqual([stdout.toString(), stderr], [expected, '']);
   },

@@ -8,11 +8,12 @@ import type { ExecutionContext } from 'ava';
 import { chunk, head, reply, rowsBody, startFaultyServer } from '../faults/faulty-server.js';
 import { type SourceFault, sourceFaults, startSource } from '../faults/sources.js';
 import { freshFolder } from '../support/folder.js';
+import { inProcess } from '../support/in-process.js';
 import { borrowQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { recordingProxy } from '../support/recording-proxy.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
-import { CACHE, shell } from '../support/shell.js';
+import { CACHE } from '../support/shell.js';
 import { CREATE_TRADES, readDump, startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
@@ -53,7 +54,7 @@ async function startTarget(t: ExecutionContext, prepare: readonly string[], reje
 /** What a script did to the target, and what it printed, without the names of programs and addresses. */
 async function observe(t: ExecutionContext, script: string, prepare: readonly string[] = [], reject?: string) {
   const { url, queries } = await startTarget(t, prepare, reject);
-  const run = await shell(t, { SRC: source.url, DST: url });
+  const run = await inProcess(t, { SRC: source.url, DST: url });
   const { code, stdout, stderr } = await run(`${script}; status=$?; cat rest report 2> /dev/null; exit $status`);
   const plain = (output: string) =>
     output
@@ -96,7 +97,7 @@ for (const options of ['--include TABLES', '--exclude view --via catalogue', '--
   });
 
 test('an instance is copied to itself: everything is skipped', async t => {
-  const run = await shell(t, { SRC: source.url });
+  const run = await inProcess(t, { SRC: source.url });
   for (const option of ['', '--stream'])
     t.like(await run(`sqlpipe copy -v ${option} $SRC $SRC`), {
       code: 0,
@@ -106,13 +107,13 @@ test('an instance is copied to itself: everything is skipped', async t => {
 
 test('an empty schema is copied', async t => {
   const { url } = await startSqlserve(t);
-  const run = await shell(t, { SRC: url, DST: target.url });
+  const run = await inProcess(t, { SRC: url, DST: target.url });
   t.like(await run(COPY('-v')), { code: 0, stderr: `sqlpipe copy: ${target.url}: 0 statements\n` });
 });
 
 test('a source that fails in any way: its status, its message only, and nothing is sent', async t => {
   const { url, queries } = await recordingProxy(t, target);
-  const run = await shell(t, { DST: url });
+  const run = await inProcess(t, { DST: url });
   const failed: string[] = [];
   const check = async ({ name, start, status, message, timeout = 30 }: SourceFault): Promise<void> => {
     const from = await start(t);
@@ -140,7 +141,7 @@ test('a source that fails in any way: its status, its message only, and nothing 
 });
 
 test('a target that fails: its status and its message', async t => {
-  const run = await shell(t, { SRC: source.url });
+  const run = await inProcess(t, { SRC: source.url });
   const { url: locked } = await startFaultyServer(t, socket => socket.write(reply('Unauthorized\r\n', 401)));
   for (const [url, status, message] of [
     ['http://127.0.0.1:1', 69, 'connection refused'],
@@ -155,7 +156,7 @@ test('a target that fails: its status and its message', async t => {
 
 test('an invalid address of the target is reported before the source is asked', async t => {
   const { url, requests } = await startFaultyServer(t, () => {});
-  const run = await shell(t);
+  const run = await inProcess(t);
   const { code, stderr } = await run(`sqlpipe copy ${url} postgres://127.0.0.1`);
   t.is(code, 78);
   t.regex(stderr, /^sqlpipe copy: "postgres:.*; nothing was sent\n$/);
@@ -163,7 +164,7 @@ test('an invalid address of the target is reported before the source is asked', 
 });
 
 test('if both ends fail, the source is reported', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   const { code, stderr } = await run('sqlpipe copy http://127.0.0.1:1/source http://127.0.0.1:1/target');
   t.is(code, 69);
   t.regex(stderr, /^sqlpipe copy: http:\/\/127\.0\.0\.1:1\/source: .*; nothing was sent\n$/);
@@ -180,7 +181,7 @@ test('--stream: a dump that breaks off is reported with its own status, and its 
     if (query === "CREATE TABLE 'b' (x INT)") setTimeout(breakOff, 200); // there would be time to send the next one
     return undefined;
   });
-  const run = await shell(t, { SRC: from, DST: url });
+  const run = await inProcess(t, { SRC: from, DST: url });
   const { code, stderr } = await run(COPY('--stream'));
   t.is(code, 76);
   t.regex(stderr, /: the reply is truncated: .*\n$/);
@@ -195,8 +196,8 @@ test('a failure on this machine ends the dump of a silent source', async t => {
   const row = `CREATE TABLE 'a' (${'x INT, '.repeat(2e5)}y INT);`;
   const rows = rowsBody(...new Array<string>(8).fill(row)).slice(0, -20);
   const from = await startSource(t, socket => socket.write(Buffer.concat([head(), chunk(rows)])));
-  const run = await shell(t, { SRC: from, DST: target.url, TMPDIR: '/nowhere' });
-  const { code, stderr } = await run(COPY('--timeout 0'));
+  const run = await inProcess(t, { SRC: from, DST: target.url, TMPDIR: '/nowhere' });
+  const { code, stderr } = await run.bash(COPY('--timeout 0'));
   t.is(code, 74);
   t.regex(stderr, /^sqlpipe copy: \/nowhere\/.*: no such file or directory; nothing was sent\n$/);
 });
@@ -211,11 +212,11 @@ test('a large dump is not kept in memory', async t => {
       for (let i = 0; i < chunks; i++) if (!socket.write(rows)) await once(socket, 'drain');
       socket.write(Buffer.concat([chunk(`${JSON.stringify([row])}]}`), Buffer.from('0\r\n\r\n')]));
     });
-    const run = await shell(t, { SRC: from, DST: 'http://127.0.0.1:1' });
-    await run(
+    const run = await inProcess(t, { SRC: from, DST: 'http://127.0.0.1:1' });
+    await run.bash(
       `echo "process.on('exit', () => require('fs').writeFileSync('peak', '' + process.resourceUsage().maxRSS))" > peak.cjs`,
     );
-    const { code, stdout } = await run(
+    const { code, stdout } = await run.bash(
       `NODE_OPTIONS='--require ./peak.cjs' ${COPY('')}; status=$?; cat peak; exit $status`,
     );
     t.is(code, 69);
@@ -226,15 +227,15 @@ test('a large dump is not kept in memory', async t => {
 });
 
 test('it loads the bundles of sqlpipe only, and an engine only for a dry run', async t => {
-  const run = await shell(t, { SRC: source.url, DST: target.url });
-  await run(
+  const run = await inProcess(t, { SRC: source.url, DST: target.url });
+  await run.bash(
     `echo "process.on('exit', () => require('fs').writeFileSync('loaded', Object.keys(require.cache).join('\\n')))" > trace.cjs`,
   );
   for (const [options, needsEngine] of [
     ['', false],
     ['-n', true],
   ] as const) {
-    const { stdout } = await run(
+    const { stdout } = await run.bash(
       `NODE_OPTIONS='--require ./trace.cjs' ${COPY(options)} >/dev/null; grep /dist/ loaded`,
     );
     const files = stdout.toString().trimEnd().split('\n');
@@ -252,7 +253,7 @@ test('access control: each end has its own credentials, which no message contain
   const [from, to] = await Promise.all([0, 1].map(() => startSqlserve(t, ['--edition', 'enterprise'])));
   for (const query of [CREATE_TRADES, "CREATE USER ann WITH PASSWORD 's3cret'", 'GRANT SELECT ON trades TO ann'])
     await admin(from?.url ?? '', query);
-  const run = await shell(t, { SRC: from?.url, DST: to?.url });
+  const run = await inProcess(t, { SRC: from?.url, DST: to?.url });
   const user = (program: string, password = 'quest') => `${program}_USER=admin ${program}_PASSWORD=${password}`;
   const both = `${user('SQLDUMP')} ${user('SQLAPPLY')}`;
   const outputs: string[] = [];
@@ -278,7 +279,7 @@ test('access control: each end has its own credentials, which no message contain
 });
 
 test('the options that are left out, and --insecure for two instances, are errors of usage', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   for (const option of [
     '--user x',
     '--password-file x',
@@ -355,9 +356,9 @@ testWithQuestDB(
   async t => {
     const [from, to] = await Promise.all([borrowQuestDB(t), borrowQuestDB(t)]);
     for (const statement of SCHEMA) await from.execute(statement);
-    const run = await shell(t, { SRC: from.url, DST: to.url });
+    const run = await inProcess(t, { SRC: from.url, DST: to.url });
     t.like(await run(COPY('')), { code: 0, stderr: '' });
-    t.is((await run('cmp <(sqldump $SRC) <(sqldump $DST) && sqldiff $SRC $DST')).code, 0);
+    t.is((await run('sqldump $SRC > src; sqldump $DST | cmp src && sqldiff $SRC $DST')).code, 0);
     t.regex((await run(COPY('-v'))).stderr, /: 4 statements: 4 skipped\n$/);
   },
 );

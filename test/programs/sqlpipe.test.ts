@@ -5,15 +5,15 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { freshFolder } from '../support/folder.js';
+import { inProcess } from '../support/in-process.js';
 import { listenHttp } from '../support/listen.js';
-import { shell } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
 const PROGRAMS = readdirSync('packages').filter(name => /^sql.+/.test(name) && name !== 'sqlpipe');
 
 test('each program runs under its short name, with its own options and exit status', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   for (const name of PROGRAMS) {
     const help = (await run(`${name} --help`)).stdout.toString();
     for (const line of [`${name.slice(3)} --help`, `help ${name.slice(3)}`, `${name} --help`])
@@ -30,7 +30,7 @@ test('each program runs under its short name, with its own options and exit stat
 });
 
 test('--help lists the programs with the summaries of their man pages', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   for (const option of ['--help', 'help']) {
     const help = (await run(`sqlpipe ${option}`)).stdout.toString();
     for (const name of PROGRAMS) {
@@ -41,7 +41,7 @@ test('--help lists the programs with the summaries of their man pages', async t 
 });
 
 test('an unknown program is a usage error with a suggestion', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   const { code, stderr } = await run('sqlpipe dmup --text prod');
   t.is(code, 64);
   t.regex(
@@ -58,15 +58,15 @@ test('sqlpipe loads only the requested program', async t => {
   for (const name of ['sqlpipe', 'sqljoin'])
     for (const part of ['bin', 'dist/main.js', 'package.json'])
       cpSync(`packages/${name}/${part}`, join(folder, name, part), { recursive: true });
-  const run = await shell(t);
+  const run = await inProcess(t);
   t.like(await run(`${folder}/sqlpipe/bin/sqlpipe.js join --version`), { code: 0, stderr: '' });
 });
 
 test('check: prints the properties of an instance that can be copied', async t => {
   const { url, execute } = await startSqlserve(t);
   await execute('CREATE TABLE a (x INT)');
-  const run = await shell(t);
-  const { code, stdout, stderr } = await run(`sqlpipe check ${url}`);
+  const run = await inProcess(t);
+  const { code, stdout, stderr } = await run.bash(`sqlpipe check ${url}`);
   t.deepEqual([code, stderr], [0, '']);
   t.is(
     stdout.toString(),
@@ -83,7 +83,7 @@ statements: 1
 
 test('check: prints the user without a secret, and reports missing permissions', async t => {
   const { url } = await startSqlserve(t, ['--edition', 'enterprise']);
-  const run = await shell(t, { SQLPIPE_USER: 'admin', SQLPIPE_PASSWORD: 'quest' });
+  const run = await inProcess(t, { SQLPIPE_USER: 'admin', SQLPIPE_PASSWORD: 'quest' });
   const { code, stdout } = await run(`sqlpipe check ${url}`);
   t.is(code, 0);
   t.regex(stdout.toString(), /^user: admin\naccess control: on\n/m);
@@ -99,14 +99,14 @@ test('check: prints the user without a secret, and reports missing permissions',
 
 test('check: warns if another sqldiff comes first on the PATH', async t => {
   const { url } = await startSqlserve(t);
-  const run = await shell(t);
+  const run = await inProcess(t);
   await run('mkdir other empty; echo "#!/bin/sh" > other/sqldiff; chmod +x other/sqldiff');
-  const check = (path: string) => run(`PATH=${path}; sqlpipe check ${url}`);
+  const check = (path: string) => run.bash(`PATH=${path}; sqlpipe check ${url}`);
   const { code, stderr } = await check('$PWD/other:$PATH');
   t.is(code, 0);
   t.regex(stderr, /^sqlpipe check: \/\S*\/other\/sqldiff comes first on the PATH: for ours, type sqlpipe diff\n$/);
   t.like(await check('$PWD/empty:$PATH:$PWD/other'), { code: 0, stderr: '' });
-  t.like(await run(`sqlpipe=$(command -v sqlpipe); PATH=$(dirname $(command -v node)); $sqlpipe check ${url}`), {
+  t.like(await run.bash(`sqlpipe=$(command -v sqlpipe); PATH=$(dirname $(command -v node)); $sqlpipe check ${url}`), {
     stderr: '',
   });
 });
@@ -143,7 +143,7 @@ const PROBLEMS = {
 };
 
 test('check: prints invalid views, suspended tables and the request limit', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   t.is((await run(`sqlpipe check ${await startAnswering(t, HEALTHY)}`)).code, 0);
   const { code, stdout } = await run(`sqlpipe check ${await startAnswering(t, { ...HEALTHY, ...PROBLEMS })}`);
   t.is(code, 1);
@@ -162,16 +162,16 @@ statements: 1
 });
 
 test('check: reports a read-only server and a missing permission to create', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   const readOnly = { 'SELECT property_path, value FROM (SHOW PARAMETERS)': [['http.security.readonly', 'true']] };
   const limited = { 'SHOW USERS': [['admin']], 'SHOW PERMISSIONS': [['HTTP'], ['SELECT'], ['SELECT']] };
   const first = await startAnswering(t, { ...HEALTHY, ...readOnly });
-  t.like(await run(`sqlpipe check ${first}`), {
+  t.like(await run.bash(`sqlpipe check ${first}`), {
     code: 77,
     stderr: `sqlpipe check: ${first}: the server is read-only, so no schema can be applied to it\n`,
   });
   const second = await startAnswering(t, { ...HEALTHY, ...limited });
-  const { code, stdout, stderr } = await run(`sqlpipe check ${second}`);
+  const { code, stdout, stderr } = await run.bash(`sqlpipe check ${second}`);
   t.is(code, 77);
   t.regex(stdout.toString(), /^permissions: HTTP, SELECT$/m);
   t.is(
@@ -182,12 +182,12 @@ test('check: reports a read-only server and a missing permission to create', asy
 
 test('check: exits with 1 if the dump is rejected', async t => {
   const { 'SHOW CREATE DATABASE': _, ...rest } = HEALTHY;
-  const run = await shell(t);
+  const run = await inProcess(t);
   t.is((await run(`sqlpipe check ${await startAnswering(t, rest)}`)).code, 1);
 });
 
 test('check: exits with 69 if the instance is unreachable', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   t.like(await run('sqlpipe check http://127.0.0.1:1'), { code: 69 });
   t.like(await run('sqlpipe check'), {
     code: 64,

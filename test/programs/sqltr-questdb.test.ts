@@ -7,8 +7,8 @@ import { repair } from '@sqlpipe/ddl';
 import { identify } from '@sqlpipe/sql';
 import { databases } from '../support/databases.js';
 import { freshFolder } from '../support/folder.js';
+import { inProcess } from '../support/in-process.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
-import { shell } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
 
 const emptyServer = sharedQuestDB();
@@ -31,7 +31,7 @@ for (const { name, statements } of [trading, ...databases])
     const withRoom = statements.slice(0, MAX_STATEMENTS).filter(statement => identify(statement).name.length < 125);
     // The recordings are from a later version, so some are rejected: only accepted statements are renamed.
     for (const statement of withRoom) await server.execute(statement);
-    const run = await shell(t, { DST: server.url });
+    const run = await inProcess(t, { DST: server.url });
     const { stdout } = await run("sqldump -q $DST > dump; tr -cd '\\0' < dump | wc -c");
     t.true(Number(stdout) > withRoom.length * 0.8, stdout.toString());
     await server.dropAll();
@@ -102,7 +102,7 @@ if (existsSync(TABLES))
         [`${name}_PASSWORD`, 'quest'],
       ]);
       const env = { ENT: enterprise.url, FOLDER: folder, ...Object.fromEntries(credentials) };
-      const run = await shell(t, env);
+      const run = await inProcess(t, env);
       t.like(await run('sqlapply -q --no-verify $ENT < $FOLDER/database; sqldump $ENT > dump'), { code: 0 });
       const count = Number((await run("tr -cd '\\0' < dump | wc -c")).stdout);
       t.is(count, database.length);
@@ -122,12 +122,12 @@ if (existsSync(TABLES))
         owned.filter(text => text.includes('POLICY')).length,
       );
 
-      const bare = await shell(t, { DST: server.url, FOLDER: folder });
+      const bare = await inProcess(t, { DST: server.url, FOLDER: folder });
       await writeFile(join(folder, 'open'), (await run('cat open')).stdout);
       t.like(await bare('sqlapply -q $DST < $FOLDER/open && sqldiff $DST $FOLDER/open'), { code: 0, stderr: '' });
       const without = (name: string) => `grep -zv 'TTL 1 MONTH' $FOLDER/${name} | grep -z "^CREATE TABLE" | sort -z`;
       // Tables without an added policy are unchanged, including a TTL that was a policy in between.
-      const lost = await bare(`comm -z -23 <(${without('open')}) <(${without('tables')}) | tr '\\0' '\\n'`);
+      const lost = await bare.bash(`comm -z -23 <(${without('open')}) <(${without('tables')}) | tr '\\0' '\\n'`);
       t.is(lost.stdout.toString(), '');
       t.like(await bare("grep -zc 'TTL' $FOLDER/open"), { code: 0 });
     },

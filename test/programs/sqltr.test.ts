@@ -1,13 +1,13 @@
 /*! sqltr: other names, owners, editions and versions; the rest of the stream stays byte for byte. */
 
 import { cases } from '../cases/cases.js';
-import { shell } from '../support/shell.js';
+import { inProcess } from '../support/in-process.js';
 import { macro, test } from '../support/test.js';
 
 for (const { title, input, output } of cases('sqltr'))
   test(title, async t => {
     const [options = '', ...lines] = input.split('\n');
-    const run = await shell(t, { SQL: lines.join('\n') });
+    const run = await inProcess(t, { SQL: lines.join('\n') });
     const { code, stdout, stderr } = await run(
       `set -f -o pipefail; sqlsplit <<< "$SQL" | sqltr ${options} | tr -d '\\0'`,
     );
@@ -17,7 +17,7 @@ for (const { title, input, output } of cases('sqltr'))
 const isRejected = macro<[options: string, sql: string, message: RegExp, status?: number]>({
   title: (_, options, sql) => `rejected: sqltr ${options}: ${sql}`,
   async exec(t, options, sql, message, status = 1) {
-    const run = await shell(t, { SQL: sql });
+    const run = await inProcess(t, { SQL: sql });
     const { code, stdout, stderr } = await run(`set -f -o pipefail; sqlsplit <<< "$SQL" | sqltr ${options}`);
     t.is(code, status, stderr);
     t.regex(stderr, message);
@@ -149,14 +149,14 @@ for (const rule of ['a', '=b', 'a=', 'a=b=c', 'a=*', '*_*=x', '*=*_*', '"=b'])
 test(isRejected, '--rename-file nowhere', TWO, /--rename-file nowhere: cannot be read: no such file or directory/, 66);
 
 test('rules with quoted names, and rules from a file', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   const { stdout } = await run(`printf '# names\\r\\n\\na=c\\n"a=b"="b = c"\\n' > names
     printf 'CREATE TABLE a (x INT)\\0CREATE TABLE "a=b" (x INT)\\0' | sqltr --rename b=x --rename-file names`);
   t.is(stdout.toString(), 'CREATE TABLE c (x INT);\n\0CREATE TABLE "b = c" (x INT);\n\0');
 });
 
 test('with --lossy each loss is reported once, and the status is 0', async t => {
-  const run = await shell(t, {
+  const run = await inProcess(t, {
     SQL: `CREATE USER ann; CREATE TABLE t (ts TIMESTAMP) timestamp(ts) PARTITION BY DAY STORAGE POLICY(TO PARQUET 1 DAY) OWNED BY ann;
       CREATE VIEW v AS (SELECT * FROM t); GRANT SELECT ON t TO ann;`,
   });
@@ -172,8 +172,8 @@ test('with --lossy each loss is reported once, and the status is 0', async t => 
 });
 
 test('nothing is written before the complete input is read', async t => {
-  const run = await shell(t);
-  const { code, stdout, stderr } = await run(
+  const run = await inProcess(t);
+  const { code, stdout, stderr } = await run.bash(
     `{ yes "CREATE TABLE a (x INT /* $(printf '%09999d') */);" | head -n 1000 | tr '\\n' '\\0'; printf 'CREATE TABLE b'; } | sqltr --rename a=c`,
   );
   t.is(code, 65, stderr);

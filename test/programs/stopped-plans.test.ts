@@ -1,8 +1,8 @@
 /*! How a plan is applied: what is named if it stops, and what is not compared again. */
 import { type Instance, plan, replay, serve } from '@sqlpipe/api';
+import { inProcess } from '../support/in-process.js';
 import { type Instead, recordingProxy } from '../support/recording-proxy.js';
 import type { Scope } from '../support/scope.js';
-import { shell } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
@@ -29,7 +29,7 @@ test('a plan that stops names what is invalid or suspended since its first state
     suspended.push(['changed', 'no file']);
     return [400, { error: 'could not open', position: 0 }];
   });
-  const run = await shell(t, { DB: url, AFTER: `CREATE TABLE changed (ts TIMESTAMP, x INT, y INT) ${LOGGED};` });
+  const run = await inProcess(t, { DB: url, AFTER: `CREATE TABLE changed (ts TIMESTAMP, x INT, y INT) ${LOGGED};` });
   const made = await run('echo "$AFTER" > after.sql; sqldiff --ignore-extra --alter after.sql $DB > plan');
   t.is(made.code, 0, made.stderr);
   const { code, stderr } = await run('sqlapply --allow ALTER $DB < plan');
@@ -51,7 +51,7 @@ test('a plan stops if somebody else changes what its view reads from, in whateve
     return undefined;
   });
   const after = [table, 'CREATE TABLE other (x INT)', 'CREATE VIEW v AS (SELECT x FROM TRADES)'];
-  const run = await shell(t, { DB: url, AFTER: `${after.join(';\n')};` });
+  const run = await inProcess(t, { DB: url, AFTER: `${after.join(';\n')};` });
   const { code, stderr } = await run(
     'echo "$AFTER" > after.sql; sqldiff --alter after.sql $DB > plan; sqlapply --allow ALTER $DB < plan',
   );
@@ -68,7 +68,7 @@ test('a statement that sqlapply --alter has planned has a number, and no place i
   const { url } = await recordingProxy(t, server, query =>
     query.includes('ALTER TABLE') ? [400, { query, error: 'no', position: 0 }] : undefined,
   );
-  const run = await shell(t, { DB: url });
+  const run = await inProcess(t, { DB: url });
   await run(`printf 'CREATE TABLE t (x INT, y INT);' > schema.sql`);
   const { code, stderr } = await run('sqlapply --alter $DB schema.sql');
   t.is(code, 1);
@@ -78,7 +78,7 @@ test('a statement that sqlapply --alter has planned has a number, and no place i
 test('sqlapply --alter changes what differs beside the order of columns, and does not compare that again', async t => {
   const server = await startSqlserve(t);
   t.is((await server.execute('CREATE TABLE t (x INT, y INT)')).error, undefined);
-  const run = await shell(t, { DB: server.url });
+  const run = await inProcess(t, { DB: server.url });
   await run(`printf 'CREATE TABLE t (y INT, z INT, x INT);' > schema.sql`);
   for (const time of ['the first', 'the second']) {
     const { code, stderr } = await run('sqlapply --alter $DB schema.sql');
@@ -180,7 +180,7 @@ for (const [name, script] of [
     t.true(stopsAt < planned.length - 3, planned.join('\n'));
     const { url, received } = await startStopping(t, planned, stopsAt, REJECTED);
     const env = { DB: url, SRC: source.url, LOSSES: ALLOW_LOSS.map(name => `--allow-loss ${name}`).join(' ') };
-    const run = await shell(t, { ...env, PLAN: planned.join('\n'), AFTER: `${PLANNED.after.join(';\n')};` });
+    const run = await inProcess(t, { ...env, PLAN: planned.join('\n'), AFTER: `${PLANNED.after.join(';\n')};` });
     const first = 'CREATE TABLE first (x INT);';
     await run(
       `echo "$AFTER" > after.sql; echo -n > empty.sql; echo '${first}' > first.sql; sqlsplit <<< "$PLAN" > plan`,
@@ -197,7 +197,7 @@ test('a plan stops if the server reports success and has created something else'
     await server.execute('CREATE TABLE one (x LONG)');
     return [200, { ddl: 'OK' }];
   });
-  const run = await shell(t, { DB: url });
+  const run = await inProcess(t, { DB: url });
   await run(
     "echo 'CREATE TABLE one (x INT); CREATE TABLE other (x INT);' | tee all.sql | sqldiff --alter - $DB > plan",
   );
@@ -216,7 +216,7 @@ test('a plan stops if the server reports success and has created something else'
 test('nothing of a plan is sent if one of its statements is not allowed, with --keep-going neither', async t => {
   const planned = await makePlan(t);
   const { url, received } = await startStopping(t, planned, -1, REJECTED);
-  const run = await shell(t, { DB: url, PLAN: planned.join('\n') });
+  const run = await inProcess(t, { DB: url, PLAN: planned.join('\n') });
   const { code, stderr } = await run('sqlsplit <<< "$PLAN" | sqlapply --keep-going --allow ALTER $DB');
   t.is(code, 1, stderr);
   t.regex(stderr, /DROP of table 'gone'.*: it is not part of a schema dump; nothing was sent; use --allow-plan/);
@@ -226,7 +226,7 @@ test('nothing of a plan is sent if one of its statements is not allowed, with --
 test('the statements after an assertion that is not true are not sent, although the run keeps going', async t => {
   const server = await startSqlserve(t);
   const { url, queries } = await recordingProxy(t, server, query => (query.includes('AS ok') ? NOT_TRUE : undefined));
-  const run = await shell(t, { DB: url });
+  const run = await inProcess(t, { DB: url });
   const text = 'CREATE VIEW v AS (SELECT x FROM gone); SELECT 1 = 2 AS ok; CREATE TABLE t (x INT);';
   const { code, stderr } = await run(`echo '${text}' | sqlsplit | sqlapply --keep-going --jobs 3 --allow SELECT $DB`);
   t.is(code, 1, stderr);
@@ -237,7 +237,7 @@ test('the statements after an assertion that is not true are not sent, although 
 test('a dry run shows all statements of a plan, also those after a reject', async t => {
   const planned = await makePlan(t);
   const { url, received } = await startStopping(t, planned, -1, REJECTED);
-  const run = await shell(t, { DB: url, PLAN: planned.join('\n') });
+  const run = await inProcess(t, { DB: url, PLAN: planned.join('\n') });
   const { code, stdout, stderr } = await run(
     'sqlsplit <<< "$PLAN" | sqlapply --dry-run --json --stale-ok --allow ALTER $DB',
   );
@@ -258,7 +258,7 @@ test('a dry run shows all statements of a plan, also those after a reject', asyn
 test('with --keep-going, sqlapply --alter applies the rest of a plan, and compares what was left out', async t => {
   const server = await startSqlserve(t);
   for (const name of ['a', 'b', 'c']) await server.execute(`CREATE TABLE ${name} (x INT)`);
-  const run = await shell(t, { DB: server.url });
+  const run = await inProcess(t, { DB: server.url });
   const { code, stderr } = await run(
     "echo 'CREATE TABLE a (y INT); CREATE TABLE b (y INT); CREATE TABLE c (x INT, y INT);' | sqlsplit | sqlapply --keep-going --alter $DB",
   );

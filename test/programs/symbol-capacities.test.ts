@@ -1,8 +1,10 @@
 /*! Symbol capacities: a requested one is a part of the schema, one that the server raised by itself is not. */
+
+import { inProcess } from '../support/in-process.js';
 import { borrowQuestDB, startQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { recordingProxy } from '../support/recording-proxy.js';
 import { fileScope } from '../support/scope.js';
-import { shell, withoutStatements } from '../support/shell.js';
+import { withoutStatements } from '../support/shell.js';
 
 const server = borrowQuestDB(fileScope());
 
@@ -16,7 +18,7 @@ testWithQuestDB('a dump has the capacities that were requested, and a copy keeps
   const questdb = await server;
   await questdb.dropAll();
   for (const statement of TABLES) t.deepEqual(await questdb.execute(statement), { ddl: 'OK' });
-  const run = await shell(t, { URL: questdb.url });
+  const run = await inProcess(t, { URL: questdb.url });
   const { code, stdout } = await run('sqldump -q -o x.stream $URL; cat x.stream');
   t.is(code, 0);
   t.deepEqual(String(stdout).match(/.* CAPACITY .*/g), [
@@ -46,7 +48,7 @@ testWithQuestDB('a dump has the capacities that were requested, and a copy keeps
 testWithQuestDB('a dump does not have the usual capacity of its server', async t => {
   const questdb = await startQuestDB(t, { QDB_CAIRO_DEFAULT_SYMBOL_CAPACITY: '512' });
   await questdb.execute('CREATE TABLE t (s SYMBOL, large SYMBOL CAPACITY 1024)');
-  const run = await shell(t, { URL: questdb.url });
+  const run = await inProcess(t, { URL: questdb.url });
   t.deepEqual(String((await run('sqldump -q $URL')).stdout).match(/\S+ SYMBOL\b.*/g), [
     's SYMBOL,',
     'large SYMBOL CAPACITY 1024',
@@ -57,7 +59,7 @@ testWithQuestDB('a table with another capacity than a statement differs', async 
   const questdb = await server;
   await questdb.dropAll();
   await questdb.execute('CREATE TABLE t (s SYMBOL CAPACITY 1024)');
-  const run = await shell(t, { URL: questdb.url });
+  const run = await inProcess(t, { URL: questdb.url });
   const { code, stderr } = await run('echo "CREATE TABLE t (s SYMBOL CAPACITY 65536);" | sqlsplit | sqlapply $URL');
   t.is(code, 1);
   t.regex(stderr, /column 's' capacity: 65536 .*, 1024 /);
@@ -67,7 +69,7 @@ testWithQuestDB('a capacity that the server raised by itself is not compared and
   const questdb = await server;
   await questdb.dropAll();
   for (const statement of TABLES) await questdb.execute(statement);
-  const run = await shell(t, { URL: questdb.url });
+  const run = await inProcess(t, { URL: questdb.url });
   await run('sqldump -q -o before.stream $URL');
   for (const table of ['usual', 'filled'])
     await questdb.execute(`INSERT INTO ${table} (ts, s) SELECT x::timestamp, 's' || x FROM long_sequence(2000)`);
@@ -87,7 +89,7 @@ testWithQuestDB('a capacity that was raised just now, and is hardly used, is not
   await questdb.execute("SELECT wait_wal_table('usual')");
   const { dataset } = await questdb.execute("SELECT symbolCapacity FROM table_columns('usual') WHERE \"column\" = 's'");
   t.deepEqual(dataset, [[512]]);
-  const run = await shell(t, { URL: questdb.url });
+  const run = await inProcess(t, { URL: questdb.url });
   t.notRegex(String((await run('sqldump -q $URL')).stdout), /SYMBOL CAPACITY/);
 });
 
@@ -100,7 +102,7 @@ testWithQuestDB('a table that is dropped meanwhile takes no capacity from the ot
     if (query.includes('symbolTableSize') && asked++ === 0) await questdb.execute('DROP TABLE usual');
     return undefined;
   });
-  const run = await shell(t, { URL: proxy.url });
+  const run = await inProcess(t, { URL: proxy.url });
   const { code, stdout } = await run('sqldump -q $URL');
   t.is(code, 0);
   t.is(String(stdout).match(/SYMBOL CAPACITY \d+/g)?.length, 3);
@@ -113,7 +115,7 @@ testWithQuestDB('a change of a type, and the way back, keep the capacity of a sy
     type => `CREATE TABLE t (ts TIMESTAMP, s ${type}) TIMESTAMP(ts) PARTITION BY DAY`,
   );
   await questdb.execute(before ?? '');
-  const run = await shell(t, { URL: questdb.url });
+  const run = await inProcess(t, { URL: questdb.url });
   const { code, stderr } = await run(
     `echo '${after};' > after.sql && sqldiff --alter --undo undo.sql -o plan.sql after.sql $URL &&
      sqlapply --allow-plan $URL plan.sql && sqldiff after.sql $URL && sqlapply --allow-plan $URL undo.sql`,

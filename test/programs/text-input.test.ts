@@ -3,9 +3,9 @@ import { Readable } from 'node:stream';
 import { readLocatedInput } from '@sqlpipe/files';
 import { MAX_RECORD } from '@sqlpipe/records';
 import fc from 'fast-check';
+import { inProcess } from '../support/in-process.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
-import { shell } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
@@ -98,7 +98,7 @@ test('a long first record is still a stream, and a long text is still text', asy
 });
 
 test('sqlapply reads text on standard input, and errors name its lines', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   const { code, stderr } = await run(`
     printf '%s\\n' 'CREATE TABLE a (x INT);' '' 'CREATE TABLE b (' '  x INT);' > s.sql; sqlapply ${dst.url} < s.sql
     printf 'CREATE TABLE c (x INT); CREATE TABLE d (x INT)' | sqlapply ${dst.url} -
@@ -109,7 +109,7 @@ test('sqlapply reads text on standard input, and errors name its lines', async t
 });
 
 test('a text that a truncated dump could be is rejected, and nothing is sent', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   for (const text of [
     'CREATE TABLE a (x INT);\\n',
     'CREATE TABLE a (x INT)',
@@ -123,7 +123,7 @@ test('a text that a truncated dump could be is rejected, and nothing is sent', a
 });
 
 test('text that a failing program has marked as incomplete is rejected', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   const { code, stderr } = await run(
     `printf 'SELECT 1;\\n\\nSELECT 2;\\n\\n-- sqldump: incomplete: it failed\\n' | sqlapply ${dst.url}`,
   );
@@ -132,7 +132,7 @@ test('text that a failing program has marked as incomplete is rejected', async t
 });
 
 test('sqldiff reads text on standard input', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   const { code, stdout, stderr } = await run(`echo 'CREATE TABLE a (x INT); CREATE TABLE b (x INT);' > s.sql
     sqldiff - s.sql < s.sql; sqldiff s.sql - < s.sql; sed 's/b (x INT)/b (x LONG)/' s.sql | sqldiff --names - s.sql`);
   t.deepEqual([code, stderr], [1, '']);
@@ -140,16 +140,16 @@ test('sqldiff reads text on standard input', async t => {
 });
 
 test('a stream to which an editor has added a line feed is read', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   const { code, stdout, stderr } = await run(`printf 'CREATE TABLE a (x INT);\\n\\0CREATE TABLE b (x INT);\\n\\0\\n' > s
     cp s s.sql; set -e; sqlapply ${dst.url} < s; sqlapply ${dst.url} s s.sql; sqlgrep -c a < s; sqljoin < s | sqlsplit | sqldiff - s`);
   t.deepEqual([code, stdout.toString(), stderr], [0, '1\n', '']);
 });
 
 test('a byte order mark is dropped at the start only, and not where a chunk begins in a string', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   const [head, tail] = ["CREATE VIEW v AS (SELECT '", "' x FROM t);"];
-  const { stdout, stderr } = await run(`
+  const { stdout, stderr } = await run.bash(`
     mark=$'\\xEF\\xBB\\xBF'
     { printf '%s' "$mark"; printf "${head}"; head -c ${65_536 - 3 - head.length} /dev/zero | tr '\\0' x
       printf "%s${tail}\\n" "$mark"; } > a.sql
@@ -160,7 +160,7 @@ test('a byte order mark is dropped at the start only, and not where a chunk begi
 test('a comment on the line of a semicolon renames the object before it, from a file, a pipe and a folder', async t => {
   for (const table of ['CREATE TABLE old1 (x INT)', 'CREATE TABLE old2 (y INT)'])
     t.is((await dst.execute(table)).error, undefined);
-  const run = await shell(t, { DB: dst.url });
+  const run = await inProcess(t, { DB: dst.url });
   await run(`echo 'CREATE TABLE new1 (x INT); -- renamed from old1
 CREATE TABLE old2 (y INT);' > s.sql; sqlsplit s.sql | sqljoin -d s`);
   for (const script of [

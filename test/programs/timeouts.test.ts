@@ -2,22 +2,22 @@
 import type { Socket } from 'node:net';
 import type { ExecutionContext } from 'ava';
 import { type Answer, chunk, head, LAST_CHUNK, reply, rowsBody, startFaultyServer } from '../faults/faulty-server.js';
-import { shell } from '../support/shell.js';
+import { inProcess } from '../support/in-process.js';
 import { macro, test } from '../support/test.js';
 
-/** Writes a piece every 100 ms until the socket is closed. */
+/** Writes a piece every 50 ms until the socket is closed. */
 function drip(socket: Socket, piece: () => string | Buffer): void {
-  const dripping = setInterval(() => socket.write(piece()), 100);
+  const dripping = setInterval(() => socket.write(piece()), 50);
   socket.on('close', () => clearInterval(dripping));
 }
 
-const APPLY = "printf 'CREATE TABLE a (x INT)\\0' | sqlapply --no-verify --timeout 0.5 $URL";
-const DUMP = 'sqldump --timeout 0.5 $URL';
+const APPLY = "printf 'CREATE TABLE a (x INT)\\0' | sqlapply --no-verify --timeout 0.2 $URL";
+const DUMP = 'sqldump --timeout 0.2 $URL';
 
 const timesOut = macro(async (t: ExecutionContext, command: string, answer: Answer, message: RegExp) => {
   const { url } = await startFaultyServer(t, answer);
-  const run = await shell(t, { URL: url });
-  const { code, stderr } = await run(`timeout 20 ${command.includes('|') ? `bash -c "${command}"` : command}`);
+  const run = await inProcess(t, { URL: url });
+  const { code, stderr } = await run(command);
   t.is(code, 69, stderr);
   t.regex(stderr, message);
 });
@@ -28,7 +28,7 @@ const dripSpaces: Answer = socket => {
 };
 const sendInformational: Answer = socket => drip(socket, () => 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n');
 
-const NO_END = /no further row and no end of the reply within 0\.5 s; .* --timeout waits longer/;
+const NO_END = /no further row and no end of the reply within 0\.2 s; .* --timeout waits longer/;
 
 test('a reply to a statement that drips without end times out', timesOut, APPLY, dripSpaces, NO_END);
 test('a dump that drips before its first row times out', timesOut, DUMP, dripSpaces, NO_END);
@@ -37,14 +37,14 @@ test(
   timesOut,
   APPLY,
   sendInformational,
-  /no answer within 0\.5 s/,
+  /no answer within 0\.2 s/,
 );
 test(
   'endless informational responses to a dump time out',
   timesOut,
   DUMP,
   sendInformational,
-  /no answer within 0\.5 s/,
+  /no answer within 0\.2 s/,
 );
 test(
   'a dump that drips within a row times out',
@@ -82,18 +82,20 @@ test('the timeout limits the wait for each row, not the whole dump or its reader
     let rows = 0;
     socket.write(Buffer.concat([head(), chunk('{"dataset":[["CREATE TABLE a0 (x INT)"]')]));
     drip(socket, () => {
-      if (++rows === 40) return Buffer.concat([chunk(']}'), LAST_CHUNK]);
-      return rows < 40 ? chunk(`,["CREATE TABLE a${rows} (x INT)"]`) : '';
+      if (++rows === 30) return Buffer.concat([chunk(']}'), LAST_CHUNK]);
+      return rows < 30 ? chunk(`,["CREATE TABLE a${rows} (x INT)"]`) : '';
     });
   });
-  const run = await shell(t, { URL: url });
-  const { code, stdout, stderr } = await run(`sqldump --timeout 3 $URL | tr -cd '\\0' | wc -c`);
+  const run = await inProcess(t, { URL: url });
+  const { code, stdout, stderr } = await run(`sqldump --timeout 1 $URL | tr -cd '\\0' | wc -c`);
   t.is(code, 0, stderr);
-  t.is(`${stdout}`, '40\n');
+  t.is(`${stdout}`, '30\n');
 
   const long = Array.from({ length: 300 }, (_, i) => `CREATE TABLE 'a${i}' (${'x'.repeat(10_000)} INT)`);
   const large = await startFaultyServer(t, socket => socket.write(reply(rowsBody(...long))));
-  const late = await run(`sqldump --timeout 3 ${large.url} | (sleep 4; cat) | tr -cd '\\0' | wc -c; exit $PIPESTATUS`);
+  const late = await run.bash(
+    `sqldump --timeout 1 ${large.url} | (sleep 1.5; cat) | tr -cd '\\0' | wc -c; exit $PIPESTATUS`,
+  );
   t.is(late.code, 0, late.stderr);
   t.is(`${late.stdout}`, '300\n');
 });
@@ -114,8 +116,8 @@ for (const [how, auxiliary] of Object.entries<Answer>({
 }))
   test(`a dump with all rows does not wait for an auxiliary query that ${how}`, async t => {
     const { url } = await startFaultyServer(t, withAuxiliary(auxiliary));
-    const run = await shell(t, { URL: url });
-    const { code, stdout, stderr } = await run('timeout 20 sqldump $URL');
+    const run = await inProcess(t, { URL: url });
+    const { code, stdout, stderr } = await run('sqldump --timeout 0.2 $URL');
     t.is(code, 0, stderr);
     t.is(`${stdout}`, "CREATE VIEW 'v' AS (SELECT 1);\n\0");
   });
@@ -127,9 +129,9 @@ test('a tunnel through a proxy that never replies is limited by --connect-timeou
   };
   for (const answer of [() => {}, trickles]) {
     const { url } = await startFaultyServer(t, answer);
-    const run = await shell(t, { https_proxy: url, no_proxy: '' });
-    const { code, stderr } = await run('timeout 20 sqldump --connect-timeout 0.5 https://db.invalid');
+    const run = await inProcess(t, { https_proxy: url, no_proxy: '' });
+    const { code, stderr } = await run('sqldump --connect-timeout 0.2 https://db.invalid');
     t.is(code, 69, stderr);
-    t.regex(stderr, /no connection with TLS within 0\.5 s/);
+    t.regex(stderr, /no connection with TLS within 0\.2 s/);
   }
 });

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { CASES, type Case, type Change } from '../cases/meaning.js';
 import { freshFolder } from '../support/folder.js';
+import { inProcess } from '../support/in-process.js';
 import { questdb, type Service, sqlserve } from '../support/instances.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
-import { shell } from '../support/shell.js';
 
 const scope = fileScope();
 const servers = new Map<Service, Promise<Server>>();
@@ -17,7 +17,7 @@ async function shellWithFiles(t: ExecutionContext, server: Server, files: Record
   const DIR = await freshFolder(t);
   for (const [name, statements] of Object.entries(files))
     await writeFile(join(DIR, name), statements.map(terminate).join('\n'));
-  const run = await shell(t, { URL: server.url, DIR });
+  const run = await inProcess(t, { URL: server.url, DIR });
   const apply = (file: string, options = '') =>
     run(`set -o pipefail; sqlsplit $DIR/${file} | sqlapply --allow CTAS ${options} --report $DIR/report $URL`);
   const report = async (): Promise<{ name: string; result: string }[]> =>

@@ -5,9 +5,9 @@ import { Readable } from 'node:stream';
 import { split } from '@sqlpipe/api';
 import { readFolder, readSource } from '@sqlpipe/files';
 import { freshFolder } from '../support/folder.js';
+import { inProcess } from '../support/in-process.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
-import { shell } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
@@ -29,7 +29,7 @@ const MESSAGE = "the last statement has no ';': the file may be truncated; if it
 const collect = <T>(items: AsyncIterable<T>): Promise<T[]> => Readable.from(items).toArray();
 
 test('sqlapply sends nothing of a truncated file', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   const { code, stderr } = await run(`cat > s.sql <<< '${TRUNCATED}'; sqlapply ${dst.url} s.sql`);
   t.is(stderr, `sqlapply: s.sql:3:33: ${MESSAGE}; nothing was sent\n`);
   t.is(code, 65);
@@ -38,21 +38,21 @@ test('sqlapply sends nothing of a truncated file', async t => {
 
 for (const program of ['sqldiff s.sql s.sql', 'sqlsplit s.sql', 'timeout 20 sqlserve --port 0 --load s.sql'])
   test(`${program} rejects a truncated file`, async t => {
-    const run = await shell(t);
+    const run = await inProcess(t);
     const { code, stderr } = await run(`cat > s.sql <<< '${TRUNCATED}'; ${program}`);
     t.true(stderr.endsWith(`s.sql:3:33: ${MESSAGE}\n`), stderr);
     t.is(code, 65);
   });
 
 test('standard input is accepted, as are comments after the last semicolon of a file', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   const { code, stdout, stderr } = await run(`sqlsplit <<< 'CREATE TABLE a (x INT)' | sqljoin
     echo 'CREATE TABLE b (x INT); -- the last one' > b.sql; sqlsplit b.sql | sqljoin`);
   t.deepEqual([code, stdout.toString(), stderr], [0, 'CREATE TABLE a (x INT);\n\nCREATE TABLE b (x INT);\n\n', '']);
 });
 
 test('the position is where the semicolon belongs, before comments and white space', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   const { stderr } = await run(`printf 'CREATE TABLE a (\\n  x INT\\n) -- the end;\\n\\n' > a.sql; sqlsplit a.sql`);
   t.is(stderr, `sqlsplit: a.sql:3:2: ${MESSAGE}\n`);
 });
@@ -87,9 +87,9 @@ test('the library rejects a truncated file, and accepts text', async t => {
 });
 
 test('every file that a program writes can be read', async t => {
-  const run = await shell(t);
+  const run = await inProcess(t);
   const { code, stdout, stderr } =
-    await run(`printf '%s\\n' 'CREATE TABLE a (x INT) -- one' ';' 'CREATE VIEW b AS (a)' | sqlsplit > all
+    await run.bash(`printf '%s\\n' 'CREATE TABLE a (x INT) -- one' ';' 'CREATE VIEW b AS (a)' | sqlsplit > all
     sqljoin -o all.sql < all; sqljoin -d folder < all; sqldiff --alter -o plan.sql --undo undo.sql all.sql <(printf '\\0')
     set -e; for file in all.sql folder plan.sql undo.sql; do sqlsplit $file | sqljoin > /dev/null; done
     sqlsplit folder | cmp - all; tail -n 2 all.sql`);

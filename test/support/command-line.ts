@@ -1,6 +1,6 @@
 /*!
  * The command lines that tests run without a shell: pipelines, `;`, `&&` and `||` between them, quotes, `$NAME`, `$?`,
- * `${PIPESTATUS[0]}`, redirections, and `NAME=value`. Anything else is an error, and is for a real shell.
+ * `${PIPESTATUS[0]}`, redirections, `<<'END'`, and `NAME=value`. Anything else is an error, and is for a real shell.
  */
 
 /** A part of a word: text, or the name of a variable. Only a variable without quotes is split at blanks. */
@@ -8,6 +8,8 @@ export interface Part {
   readonly text?: string;
   readonly variable?: string;
   readonly isQuoted: boolean;
+  /** Whether a shell would look for files of such names. */
+  readonly isGlob?: boolean;
 }
 
 export type Word = readonly Part[];
@@ -27,9 +29,9 @@ export interface Pipeline {
 
 const VARIABLE = String.raw`\$(?:\w+|\?|\{\w+(?:\[[\d@]\])?\})`;
 const QUOTED = String.raw`'[^']*'|"(?:[^"\\$\x60]|\\[^]|${VARIABLE})*"`;
-const BARE = String.raw`\\[^]|[^\s'"\\$\x60|&;<>(){}*?[\]]`;
+const BARE = String.raw`\\[^]|\$(?=[\s]|$)|[^\s'"\\$\x60|&;<>(){}]`;
 const TOKEN = new RegExp(
-  String.raw`[ \t]+|\\\n|(?<operator>&&|\|\||[;|\n])|(?<redirection>2>&1|>&2|<<<|2?>>?|<)|(?<word>(?![#~!])(?:${QUOTED}|${VARIABLE}|${BARE})+)`,
+  String.raw`[ \t]+|\\\n|(?<operator>&&|\|\||[;|\n])|(?<here><<'\w+')|(?<redirection>2>&1|>&2|<<<|2?>>?|<)|(?<word>(?![#~!])(?:${QUOTED}|${VARIABLE}|${BARE})+)`,
   'y',
 );
 const PART = new RegExp(`(?<quoted>${QUOTED})|(?<variable>${VARIABLE})|(?<bare>(?:${BARE})+)`, 'g');
@@ -42,12 +44,20 @@ export function parseScript(script: string): Pipeline[] {
   let pipeline: Pipeline = { after: ';', commands: [command] };
   const pipelines = [pipeline];
   let redirection: string | undefined;
+  let here: { end: string; command: Command } | undefined;
   TOKEN.lastIndex = 0;
   while (TOKEN.lastIndex < script.length) {
     const start = TOKEN.lastIndex;
     const found = TOKEN.exec(script)?.groups;
     if (!found) throw new Error(`only a real shell can run ${script.slice(start, start + 20)}… of ${script}`);
-    const { operator, redirection: opened, word } = found;
+    const { operator, redirection: opened, here: begun, word } = found;
+    if (operator === '\n' && here) {
+      const end = script.indexOf(`\n${here.end}\n`.slice(0, -1), start);
+      const text = script.slice(start + 1, end);
+      here.command.redirections.push({ operator: '<<<', target: [{ text, isQuoted: true }] });
+      TOKEN.lastIndex = end + here.end.length + 1;
+      here = undefined;
+    }
     if (operator === '|') {
       command = newCommand();
       pipeline.commands.push(command);
@@ -56,6 +66,7 @@ export function parseScript(script: string): Pipeline[] {
       pipeline = { after: operator === '\n' ? ';' : (operator as Pipeline['after']), commands: [command] };
       pipelines.push(pipeline);
     } else if (opened?.includes('&')) command.redirections.push({ operator: opened, target: [] });
+    else if (begun) here = { end: begun.slice(3, -1), command };
     else if (opened) redirection = opened;
     else if (word) {
       const parts = parseWord(word);
@@ -79,7 +90,11 @@ const parseWord = (word: string): Part[] =>
     if (variable) return parseVariable(variable, false);
     if (quoted?.startsWith("'")) return { text: quoted.slice(1, -1), isQuoted: true };
     if (quoted) return parseDoubleQuoted(quoted.slice(1, -1));
-    return { text: bare.replace(/\\([^])/g, '$1'), isQuoted: true };
+    return {
+      text: bare.replace(/\\([^])/g, '$1'),
+      isQuoted: true,
+      isGlob: /[*?]|\[.*\]/.test(bare.replace(/\\[^]/g, '')),
+    };
   });
 
 const parseVariable = (text: string, isQuoted: boolean): Part => ({

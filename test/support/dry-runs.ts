@@ -6,10 +6,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readStatementHead, significantTokens } from '@sqlpipe/sql';
-import { freshFolder } from './folder.js';
+import { inProcess } from './in-process.js';
 import type { Scope } from './scope.js';
 import type { Server } from './server.js';
-import { shell } from './shell.js';
 import type { StatementStream } from './statement-streams.js';
 
 /** A line of a report. */
@@ -66,17 +65,18 @@ const TIMEOUT = 20;
 /** A run ends well, with a rejection, with a statement that was never applied, or with a denied one. */
 const STATUSES = new Set([0, 1, 69, 77]);
 
-/** Opens a folder and a shell, which live as long as the scope. */
+/** Opens a folder for command lines, which lives as long as the scope. */
 export async function openDryRuns(scope: Scope): Promise<DryRuns> {
-  const folder = await freshFolder(scope);
-  const file = (name: string) => join(folder, name);
-  const bash = await shell(scope, { FOLDER: folder });
+  const bash = await inProcess(scope);
+  const file = (name: string) => join(bash.folder, name);
   const writeStream = ({ statements }: StatementStream) =>
     writeFile(file('stream'), statements.map(statement => `${statement}\0`).join('') || '\0');
   const apply = `sqlapply $ACCOUNT --timeout ${TIMEOUT} --keep-going --allow all`;
-  const start = (url: string, account: string) => `cd "$FOLDER"; DB=${url} ACCOUNT='${account}'
-[ "$ACCOUNT" ] && export SQLAPPLY_PASSWORD=quest SQLDUMP_PASSWORD=quest
-rm -f messages *.jsonl`;
+  const start = (
+    url: string,
+    account: string,
+  ) => `DB=${url} ACCOUNT='${account}' ${account && 'SQLAPPLY_PASSWORD=quest SQLDUMP_PASSWORD=quest'}
+rm -f messages dry.jsonl run.jsonl`;
   const run = `${apply} --report run.jsonl $DB < stream > rows 2>> messages`;
   return {
     async compare({ url }, stream, account = '') {

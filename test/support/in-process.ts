@@ -1,6 +1,6 @@
 /*! Command lines with our programs as functions of the test's process: nothing is started for them. */
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { createReadStream, createWriteStream, fstatSync, openSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
@@ -22,9 +22,10 @@ const PROGRAMS = new Map(
 );
 const ROOT = process.cwd();
 
-/** Runs scripts in this process; `bash` runs one in a real bash, in the same folder. */
+/** Runs scripts in this process, in a folder; `bash` runs one in a real bash, in the same folder. */
 export interface Run {
   (script: string): Promise<Outcome>;
+  folder: string;
   bash(script: string): Promise<Outcome>;
 }
 
@@ -36,21 +37,26 @@ export async function inProcess(scope: Scope, env: NodeJS.ProcessEnv = {}): Prom
   const cwd = await freshFolder(scope);
   const variables = shellEnvironment(cwd, env);
   const run = (script: string) => inFolder(cwd, () => new Session({ ...variables, PWD: cwd }).run(script));
-  return Object.assign(run, { bash: shellIn(cwd, variables) });
+  return Object.assign(run, { folder: cwd, bash: shellIn(cwd, variables) });
 }
 
 let runs = 0;
+const idle = new EventEmitter();
 
-/** Does work in a folder. The folder of the process is one: all work at a time is in the same. */
+/** Does work in a folder. A process is in one folder: work in another one waits. */
 async function inFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
-  if (runs > 0 && process.cwd() !== folder)
-    throw new Error('two scripts at once, in different folders, need real shells');
+  while (runs > 0 && process.cwd() !== folder) await once(idle, 'idle');
   runs++;
+  const mask = process.umask();
   process.chdir(folder);
   try {
     return await work();
   } finally {
-    if (--runs === 0) process.chdir(ROOT);
+    if (--runs === 0) {
+      process.chdir(ROOT);
+      process.umask(mask);
+      idle.emit('idle');
+    }
   }
 }
 
@@ -75,6 +81,8 @@ class Session {
   readonly #stdout: Buffer[] = [];
   readonly #stderr: Buffer[] = [];
   #statuses = [0];
+  /** Those of `set`: `-e`, `-f`, and `-o pipefail`. */
+  #options: readonly string[] = [];
 
   constructor(variables: NodeJS.ProcessEnv) {
     this.#variables = variables;
@@ -82,12 +90,22 @@ class Session {
 
   async run(script: string): Promise<Outcome> {
     for (const { after, commands } of parseScript(script)) {
+      if (after === ';' && this.#status && this.#options.includes('-e')) break;
       if ((after === '&&' && this.#status) || (after === '||' && !this.#status)) continue;
       const [first] = commands;
-      const [name, status] = first?.words.flatMap(word => this.#expand(word)) ?? [];
+      const words = first?.words.flatMap(word => this.#expand(word)) ?? [];
+      const [name, status] = words;
       if (name === 'exit') {
         if (status !== undefined) this.#statuses = [Number(status)];
         break;
+      }
+      if (name === 'set') {
+        this.#options = words;
+        continue;
+      }
+      if (name === 'umask') {
+        process.umask(status ?? 0);
+        continue;
       }
       if (name === undefined && first) Object.assign(this.#variables, this.#assign(first));
       else this.#statuses = await this.#runPipeline(commands);
@@ -96,7 +114,8 @@ class Session {
   }
 
   get #status(): number {
-    return this.#statuses.at(-1) ?? 0;
+    const failed = this.#options.includes('pipefail') ? this.#statuses.findLast(status => status !== 0) : undefined;
+    return failed ?? this.#statuses.at(-1) ?? 0;
   }
 
   #runPipeline(commands: readonly Command[]): Promise<number[]> {
@@ -176,7 +195,8 @@ class Session {
   #expand(word: Word): string[] {
     const words: string[] = [];
     let last: string | undefined;
-    for (const { text, variable, isQuoted } of word) {
+    for (const { text, variable, isQuoted, isGlob } of word) {
+      if (isGlob && !this.#options.includes('-f')) throw new NeedsShell(`only a real shell looks for files: ${text}`);
       const value = text ?? this.#valueOf(variable);
       for (const [i, piece] of (isQuoted ? [value] : value.split(/\s+/)).entries()) {
         if (i > 0 && last !== undefined) {

@@ -1,9 +1,9 @@
 /*! A schema with rows, and one that it is changed to: with renames, other types, indexes and keys, and views over all of it. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
+import { inProcess } from './in-process.js';
 import { execute, ROWS, waitUntilApplied } from './reconcile.js';
 import type { Server } from './server.js';
-import { shell } from './shell.js';
 import { waitUntil } from './wait-until.js';
 
 export const LEDGER = {
@@ -77,7 +77,7 @@ const LEDGER_END_MICROS = Date.parse('2024-01-03T00:00:00Z') * 1000;
 
 /** A shell with a server at $DB, and files in its folder. */
 export async function shellWithFiles(t: ExecutionContext, { url }: Server, files: Record<string, string>) {
-  const run = await shell(t, { DB: url });
+  const run = await inProcess(t, { DB: url });
   for (const [name, text] of Object.entries(files)) await run(`cat > ${name} <<'END'\n${text}\nEND`);
   return run;
 }

@@ -1,6 +1,9 @@
 /*! Applies statements with the built sqlapply, and collects its results. */
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { inProcess } from './in-process.js';
 import type { Scope } from './scope.js';
-import { shell } from './shell.js';
 
 /** A line of a report, with the properties that tests use. */
 export interface ReportLine {
@@ -25,26 +28,28 @@ export interface Replay {
 
 /**
  * Applies `.sql` text to an instance. In the script, `report` is the file of `--report`, and `$DST` is the instance.
- * @param input the command that writes the stream; by default it converts the text
+ * @param input a command of bash that writes the stream; by default it converts the text
  */
 export async function runSqlapply(
   scope: Scope,
   url: string,
-  { text = '', options = '', input = 'sqlsplit <<< "$TEXT"' }: { text?: string; options?: string; input?: string },
+  { text = '', options = '', input }: { text?: string; options?: string; input?: string },
 ): Promise<Replay> {
-  const run = await shell(scope, { DST: url, TEXT: text });
-  const { code, stderr } = await run(`{ ${input}; } | sqlapply --report report --rejects rest ${options} $DST`);
-  const report = (await run('cat report')).stdout
-    .toString()
+  const run = await inProcess(scope, { DST: url, TEXT: text });
+  const apply = `sqlapply --report report --rejects rest ${options} $DST`;
+  const { code, stderr } = await (input === undefined
+    ? run(`sqlsplit <<< "$TEXT" | ${apply}`)
+    : run.bash(`{ ${input}; } | ${apply}`));
+  const read = (name: string) => readFile(join(run.folder, name), 'utf8').catch(() => undefined);
+  const report = ((await read('report')) ?? '')
     .split('\n')
     .filter(Boolean)
     .map(line => JSON.parse(line) as ReportLine);
-  const rejects = await run('cat rest');
   return {
     code,
     stderr,
     report,
     results: report.map(({ result }) => result),
-    rejects: rejects.code === 0 ? rejects.stdout.toString() : undefined,
+    rejects: await read('rest'),
   };
 }

@@ -1,6 +1,7 @@
 /*! Starts servers for tests: any program that prints its URL when it is ready, and ends on SIGTERM. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Scope } from './scope.js';
 
@@ -18,6 +19,8 @@ export interface Server {
 export interface ServerProcess extends Server {
   /** Ends the server before its scope ends; resolves when the process has ended. */
   end(signal?: NodeJS.Signals): Promise<void>;
+  /** Lets this process end although the server runs. */
+  unref(): void;
 }
 
 /** A reply of the server, with the properties that tests use. */
@@ -53,7 +56,11 @@ export async function startServer(
   const lines = createInterface(child.stdout);
   const [url] = await Promise.race([once(lines, 'line'), ended.then(() => [])]);
   if (url === undefined) throw new Error(`${command} did not start: ${messages}`);
-  return { ...serverAt(url), end };
+  const unref = (): void => {
+    child.unref();
+    for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as Socket).unref();
+  };
+  return { ...serverAt(url), end, unref };
 }
 
 /** A running server at a URL. */

@@ -16,16 +16,39 @@ export const CREATE_TRADES =
 /** Node's options for a server with users: with real hashes, most of its time would be theirs. */
 const QUICK_HASHES = `--require=${resolve('test/support/quick-hashes.cjs')}`;
 
-/** Starts an empty sqlserve with additional arguments and environment variables. `NODE_OPTIONS: ''` leaves passwords hard to guess. */
-export const startSqlserve = (
+/** Servers without arguments whose scope has ended. */
+const free: ServerProcess[] = [];
+
+/**
+ * Starts an empty sqlserve with additional arguments and environment variables. `NODE_OPTIONS: ''` leaves passwords hard to guess.
+ * Without any, it may be one that an earlier test of this process has used.
+ */
+export async function startSqlserve(
   scope: Scope,
   args: readonly string[] = [],
   env: NodeJS.ProcessEnv = {},
-): Promise<ServerProcess> =>
-  startServer(scope, SQLSERVE, ['--port', '0', ...args], {
-    ...(args.includes('enterprise') && { NODE_OPTIONS: QUICK_HASHES }),
-    ...env,
+): Promise<ServerProcess> {
+  if (args.length > 0 || Object.keys(env).length > 0)
+    return startServer(scope, SQLSERVE, ['--port', '0', ...args], {
+      ...(args.includes('enterprise') && { NODE_OPTIONS: QUICK_HASHES }),
+      ...env,
+    });
+  const server = free.pop() ?? (await startServer(untilExit, SQLSERVE, ['--port', '0']));
+  server.unref();
+  await server.dropAll();
+  let hasEnded = false;
+  scope.teardown(async () => {
+    if (!hasEnded) free.push(server);
   });
+  const end = (signal?: NodeJS.Signals): Promise<void> => {
+    hasEnded = true;
+    return server.end(signal);
+  };
+  return { ...server, end };
+}
+
+/** The lifetime of this process. */
+const untilExit: Scope = { teardown: end => void process.once('exit', () => void end()) };
 
 /** Starts sqlserve with arguments that it rejects. Returns its exit status and message. */
 export async function failToStart(

@@ -6,10 +6,10 @@ import { selectStatements } from '../../packages/sqlgrep/src/select-statements.j
 import { sortStatements } from '../../packages/sqlsort/src/sort.js';
 import { reply, startFaultyServer } from '../faults/faulty-server.js';
 import { databases } from '../support/databases.js';
+import { inProcess } from '../support/in-process.js';
 import { questdb } from '../support/instances.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
-import { shell } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
@@ -27,12 +27,10 @@ const arrayOf = (statements: AsyncIterable<string>) => Readable.from(statements)
 
 /** Sorts the dump of an instance and splits and joins it as a folder; returns its statements. */
 async function roundTripDump(t: ExecutionContext, SRC: string): Promise<string[]> {
-  const run = await shell(t, { SRC });
-  const { code, stdout, stderr } = await run(`set -e -o pipefail
-sqldump -q $SRC > dump
-sort -z dump | sqlsort | cmp - dump
-sqljoin -d d < dump; sqlsplit d | sqlsort | cmp - dump
-tr '\\0' '\\1' < dump`);
+  const run = await inProcess(t, { SRC });
+  const { code, stdout, stderr } = await run(`set -o pipefail
+sqldump -q $SRC > dump && sort -z dump | sqlsort | cmp - dump &&
+sqljoin -d d < dump && sqlsplit d | sqlsort | cmp - dump && tr '\\0' '\\1' < dump`);
   t.deepEqual({ code, stderr }, { code: 0, stderr: '' });
   return stdout.toString().split('\n\x01').slice(0, -1);
 }
@@ -75,7 +73,7 @@ for (const { name, dump, statements } of databases) {
 
 questdb.test('the trading schema, from a real server to another', async t => {
   const [source, target] = await Promise.all([questdb.start(t), questdb.start(t)]);
-  const run = await shell(t, { SRC: source.url, TRADING: `${process.cwd()}/scripts/trading.sql` });
+  const run = await inProcess(t, { SRC: source.url, TRADING: `${process.cwd()}/scripts/trading.sql` });
   t.like(await run('sqlsplit $TRADING | sqlapply -q $SRC'), { code: 0 });
   const statements = await roundTripDump(t, source.url);
   t.is(statements.length, 31);

@@ -1,10 +1,11 @@
 /*! Random access control on sqlserve, with the built programs: applied twice, copied, changed in one right, and never narrowed. */
 import { type Grant, parseRights, printRight, type Right, RightSet } from '@sqlpipe/ddl';
 import fc from 'fast-check';
+import { inProcess } from '../support/in-process.js';
 import { admin, executeAs, setUp } from '../support/principals.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
-import { type Outcome, shell } from '../support/shell.js';
+import type { Outcome } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
@@ -33,7 +34,7 @@ test.before(async () => {
     [`${name}_USER`, 'admin'],
     [`${name}_PASSWORD`, 'quest'],
   ]);
-  run = await shell(scope, { ...Object.fromEntries(login), A: servers[0].url, B: servers[1].url });
+  run = await inProcess(scope, { ...Object.fromEntries(login), A: servers[0].url, B: servers[1].url });
 });
 
 /** Drops all users, groups and service accounts of both servers, and so all rights. */

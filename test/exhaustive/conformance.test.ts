@@ -7,9 +7,9 @@ import { Database } from '../../scripts/conformance/database.js';
 import { cases } from '../cases/cases.js';
 import { CORPUS } from '../support/corpus.js';
 import { freshFolder } from '../support/folder.js';
+import { inProcess } from '../support/in-process.js';
 import { borrowQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { fileScope } from '../support/scope.js';
-import { shell } from '../support/shell.js';
 
 const file = fileScope();
 let servers: Promise<[Database, Database]> | undefined;
@@ -28,7 +28,7 @@ for (const { title, input, output } of cases('copies')) {
     const [source, target] = await emptyServers();
     const folder = await freshFolder(t);
     await writeFile(join(folder, 'input.sql'), input);
-    const run = await shell(t, { SRC: source.url, DST: target.url, FOLDER: folder });
+    const run = await inProcess(t, { SRC: source.url, DST: target.url, FOLDER: folder });
     t.like(await run('sqlsplit $FOLDER/input.sql | sqlapply $SRC'), { code: 0 });
     const dump = await run('sqldump $SRC | sqljoin');
     t.is(dump.stdout.toString().trimEnd(), output.trimEnd(), dump.stderr);

@@ -10,10 +10,10 @@ import { checkTexts } from '../../scripts/hidden/check.js';
 import { DEFAULT_VERSION } from '../../scripts/questdb/java.js';
 import { reply, startFaultyServer } from '../faults/faulty-server.js';
 import { freshFolder } from '../support/folder.js';
+import { inProcess } from '../support/in-process.js';
 import { startQuestDB, testWithQuestDB, testWithVersion } from '../support/questdb.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
-import { shell } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { macro, test } from '../support/test.js';
 import { putVictim, stateOf } from '../support/victim.js';
@@ -76,14 +76,14 @@ for (const { version, reading } of VERSIONS) {
     const before = await putVictim(server);
     const folder = await freshFolder(t);
     await writeFile(join(folder, 'in'), hidden.map(text => `${text};\n\0`).join(''));
-    const run = await shell(t, { DST: server.url, IN: join(folder, 'in') });
+    const run = await inProcess(t, { DST: server.url, IN: join(folder, 'in') });
     const { code, stderr, stdout } = await run('sqlapply -k --report r $DST < $IN; s=$?; cat r; exit $s');
     t.is(code, 1);
     t.is(stderr.match(/: SQL reads .*, but QuestDB .* reads .*; remove quotes and dashes/g)?.length, hidden.length);
     const results = stdout.toString().trim().split('\n');
     t.is(results.filter(line => JSON.parse(line).result === 'rejected').length, hidden.length);
     t.deepEqual(await stateOf(server), before);
-    const first = await run(
+    const first = await run.bash(
       `printf '%s\\0' 'CREATE TABLE a (x INT);' "$(tr '\\0' '\\1' < $IN | head -1)" | sqlapply $DST`,
     );
     t.is(first.code, 1);
@@ -124,7 +124,7 @@ testWithQuestDB('comments that hide nothing are accepted', async t => {
     'CREATE TABLE g (x INT) /* it is -- so\n */',
   ];
   await writeFile(join(folder, 'in'), legal.map(text => `${text}\n;\0`).join(''));
-  const run = await shell(t, { DST: server.url, IN: join(folder, 'in') });
+  const run = await inProcess(t, { DST: server.url, IN: join(folder, 'in') });
   t.like(await run('sqlapply $DST < $IN'), { code: 0, stderr: '' });
   const { dataset } = await server.execute('SELECT table_name FROM tables() ORDER BY table_name');
   t.is(dataset?.flat().join(''), 'abcdefg');
@@ -132,7 +132,7 @@ testWithQuestDB('comments that hide nothing are accepted', async t => {
 
 for (const program of ['sqlgrep cover', 'sqlgrep --with-deps cover', 'sqlsort', 'sqljoin -d d']) {
   test(`${program} rejects hidden statements`, async t => {
-    const run = await shell(t);
+    const run = await inProcess(t);
     for (const { text, until } of RECORDS.filter((_, i) => i % 53 === 0)) {
       if (until) continue;
       const quoted = text.replaceAll("'", "'\\''");
@@ -171,7 +171,7 @@ const REJECTED: [text: string, says: RegExp][] = [
 for (const [text, says] of REJECTED) {
   test(`a statement that no dump contains is not sent: ${text}`, async t => {
     const { url, requests } = await startFaultyServer(t, socket => socket.end(reply('{"error":"no"}', 400)));
-    const run = await shell(t, { DST: url, TEXT: text });
+    const run = await inProcess(t, { DST: url, TEXT: text });
     const { code, stderr } = await run(`printf '%s\\0' "$TEXT" | sqlapply $DST`);
     t.is(code, 1, stderr);
     t.regex(stderr, says);
@@ -184,7 +184,7 @@ for (const [text, says] of REJECTED) {
 
 test('--allow sends statements that no dump contains', async t => {
   const server = await startSqlserve(t);
-  const run = await shell(t, { DST: server.url });
+  const run = await inProcess(t, { DST: server.url });
   const send = (text: string, allow: string) => run(`printf '%s\\0' "${text}" | sqlapply --allow ${allow} $DST`);
   t.like(await run(`printf 'CREATE TABLE t (x INT, y INT)\\0' | sqlapply $DST`), { code: 0 });
   t.like(await send('CREATE TABLE a AS (SELECT x FROM t)', 'CTAS'), { code: 0 });
@@ -201,14 +201,14 @@ test('a table that sqldump creates by a query is sent without --allow', async t 
     const rows = statement === 'SHOW CREATE DATABASE' ? [[row]] : [];
     socket.end(reply(JSON.stringify({ dataset: rows, count: rows.length })));
   });
-  const run = await shell(t, { SRC: url, DST: server.url });
+  const run = await inProcess(t, { SRC: url, DST: server.url });
   t.regex((await run('sqldump -q $SRC')).stdout.toString(), /^CREATE TABLE 'a' AS \(\nSELECT CAST/);
   t.like(await run('sqldump -q $SRC | sqlapply --no-verify $DST'), { code: 0, stderr: '' });
 });
 
 test('CREATE OR REPLACE shows the replaced definition, and is skipped if nothing changes', async t => {
   const server = await startSqlserve(t);
-  const run = await shell(t, { DST: server.url });
+  const run = await inProcess(t, { DST: server.url });
   const send = (body: string, options = '') =>
     run(`printf '%s\\0' "CREATE OR /* so */ REPLACE VIEW 'v' AS ( \n${body}\n)" | sqlapply --report r ${options} $DST
          s=$?; cat r; exit $s`);
@@ -239,7 +239,7 @@ testWithQuestDB('object names are escaped in queries to the server', async t => 
   await server.execute('CREATE TABLE secret (ddl VARCHAR)');
   await server.execute(`INSERT INTO secret VALUES ('CREATE VIEW leaked')`);
   await server.execute('CREATE VIEW vv AS (SELECT 1 a)');
-  const run = await shell(t, { DST: server.url });
+  const run = await inProcess(t, { DST: server.url });
   for (const kind of ['VIEW', 'TABLE']) {
     const name = `vv' UNION ALL SELECT ddl FROM secret --`;
     const definition = kind === 'VIEW' ? 'AS (SELECT 1 a)' : '(a INT)';

@@ -1,4 +1,4 @@
-/*! Every way a source or a target can fail, in real pipelines. `make faults` shows them as a table, target by target. */
+/*! Every way a source or a target can fail, in pipelines. `make faults` shows them as a table, target by target. */
 
 import { cases, PLACES, type Servers, startServers, targetCases } from '../faults/table.js';
 import { fileScope } from '../support/scope.js';
@@ -14,7 +14,7 @@ test.before(async () => {
 // One place in the stream for each of a target's faults; `make faults` tries them all.
 const elsewhere = targetCases(nth => [PLACES[nth % PLACES.length] ?? 0]);
 
-// One after the other: a pipeline's four processes are enough at a time.
+// One after the other, because they share the target.
 for (const { name, run } of [...cases, ...elsewhere])
   test(name, async t => {
     const { failedClaims, stderr } = await run(t, servers);
