@@ -15,5 +15,5 @@ testWithQuestDB(`${RUNS} runs from seed ${SEED}: every row is held afterwards, o
   const runs = await runSeeds(t, start, seeds, run => console.log(formatFindings(run)));
   if (process.env['RUNS']) console.log(summarizeRuns(runs));
   const failed = runs.filter(({ findings }) => findings.length > 0).map(({ seed }) => seed);
-  t.deepEqual(failed, [], 'again: RUNS=1 SEED=… npx ava test/programs/rows-of-plans.test.ts');
+  t.deepEqual(failed, [], 'again: RUNS=1 SEED=… npx ava test/exhaustive/rows-of-plans.test.ts');
 });
