@@ -264,7 +264,12 @@ async function go(run: Runner): Promise<void> {
   const isSuspended = [...then.values()].some(({ kind, broken }) => kind === 'table' && broken !== undefined);
   const target = between === 'write' ? run.rows.proxy : server.url;
   const files = [target, run.file(task.isOneStep ? 'after.sql' : 'plan')];
-  const isApplied = await apply(run, [...words, ...files], between === 'disturb' || isSuspended);
+  let isApplied = await apply(run, [...words, ...files], between === 'disturb' || isSuspended);
+  if (!isApplied && between === 'disturb') {
+    // What an assertion has stopped is completed by the same options.
+    if (!task.isOneStep) await plan(run, task.options, allowed);
+    isApplied = await apply(run, [...words, ...files], true);
+  }
   run.rows.before = async () => {};
   const named = new Named(allowed);
   run.findings.push(...(await lostAfter(run, then, task.change, named)));

@@ -19,5 +19,12 @@ export { OTHER_TYPES } from './other-types.js';
 export type { ObjectKind, Show } from './parser/show.js';
 export type { ColumnHead, ExecutionResult, Value } from './result.js';
 export { isShorterRetention } from './retention.js';
-export { type AccountedLoss, type Copy, type HistoryAnswer, type LostRows, RowAccount } from './row-account.js';
+export {
+  type AccountedLoss,
+  type AccountOptions,
+  type Copy,
+  type HistoryAnswer,
+  type LostRows,
+  RowAccount,
+} from './row-account.js';
 export { DenialError, requireReadable, type Session } from './session.js';

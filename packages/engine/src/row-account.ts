@@ -42,7 +42,18 @@ export interface AccountOptions {
   readonly historyOf?: (view: string) => HistoryAnswer;
   /** The name that a materialized view of the loaded schema is to have. */
   readonly newNameOf?: (view: string) => string;
+  /** Whether a materialized view is to be as it becomes; by default each is. A view that nobody asked for has to keep all rows. */
+  readonly isWanted?: (view: string) => boolean;
+  /** Whether a view that is made again has another query, apart from what was renamed. */
+  readonly isRedefined?: (former: MaterializedView, now: MaterializedView) => boolean;
 }
+
+const DEFAULTS: Required<AccountOptions> = {
+  historyOf: () => 'kept',
+  newNameOf: name => name,
+  isWanted: () => true,
+  isRedefined: (former, now) => former.body !== now.body,
+};
 
 /** The losses that take rows. */
 const TAKES_ROWS: ReadonlySet<LossKind | undefined> = new Set(['drop', 'ttl', 'history'] as const);
@@ -53,8 +64,7 @@ export class RowAccount {
   readonly #views: readonly MaterializedView[];
   /** For each materialized view, what it reads, and also the views on the way. */
   readonly #sources = new Map<number, { rows: readonly CatalogueObject[]; all: readonly CatalogueObject[] }>();
-  readonly #historyOf: (view: string) => HistoryAnswer;
-  readonly #newNameOf: (view: string) => string;
+  readonly #options: Required<AccountOptions>;
   /** The losses by the number of the object or column. */
   readonly #losses = new Map<number | undefined, AccountedLoss[]>();
   /** The statements that have changed an object, by its number; the one that has removed it; those that have invalidated it. */
@@ -78,13 +88,12 @@ export class RowAccount {
 
   constructor(
     readonly engine: Engine,
-    { historyOf = () => 'kept', newNameOf = name => name }: AccountOptions = {},
+    options: AccountOptions = {},
   ) {
     const { catalogue } = engine;
     this.#before = catalogue.list();
     this.#views = this.#before.filter(object => object.kind === 'materialized view');
-    this.#historyOf = historyOf;
-    this.#newNameOf = newNameOf;
+    this.#options = { ...DEFAULTS, ...options };
     const find = (names: Iterable<string>) => [...names].flatMap(name => catalogue.find(name) ?? []);
     for (const { id = 0, base, references } of this.#views) {
       const names = [base, ...references];
@@ -128,7 +137,8 @@ export class RowAccount {
     return new Map(
       [...this.#rebuilt]
         .filter(
-          ({ id, name }) => (this.#find(id) ?? this.engine.find(this.#newNameOf(name)))?.kind === 'materialized view',
+          ({ id, name }) =>
+            (this.#find(id) ?? this.engine.find(this.#options.newNameOf(name)))?.kind === 'materialized view',
         )
         .map(({ id = 0, name }) => {
           const read = (this.#sources.get(id)?.all ?? []).map(each => each.id);
@@ -158,7 +168,7 @@ export class RowAccount {
         ...[...retentionEffects(object, copied), ...keysLost(object, copied)].map(effect => ({ effect, at })),
         ...this.#placeCopiedColumns(object, copied, copy, at),
       ];
-    const again = this.engine.find(this.#newNameOf(object.name));
+    const again = this.engine.find(this.#options.newNameOf(object.name));
     if (object.kind === 'view' && again?.kind === 'view') return [];
     if (object.kind !== 'materialized view' || again?.kind !== 'materialized view')
       return [{ effect: removal(object), at }];
@@ -167,7 +177,8 @@ export class RowAccount {
       effect,
       at: this.#touched.get(again.id) ?? at,
     }));
-    const isLeftEmpty = this.#unrefreshed.get(again.id) === false && this.#historyOf(foldCase(object.name)) !== 'empty';
+    const isLeftEmpty =
+      this.#unrefreshed.get(again.id) === false && this.#options.historyOf(foldCase(object.name)) !== 'empty';
     const text = `leaves ${titleOf(again)} empty, which had rows`;
     return [
       ...ofBoth,
@@ -256,17 +267,20 @@ export class RowAccount {
 
   /** The view of the loaded schema in whose place a view is. */
   #standsFor({ id, name }: CatalogueObject): MaterializedView | undefined {
-    return this.#views.find(view => view.id === id || isSameName(this.#newNameOf(view.name), name));
+    return this.#views.find(view => view.id === id || isSameName(this.#options.newNameOf(view.name), name));
   }
 
   /** Judges whether rows can be computed again. @param view the view that is computed; undefined if it is only dropped */
   #judge(former: MaterializedView, view: MaterializedView | undefined, at: number): Effect[] {
     this.#rebuilt.add(former);
-    const answer = this.#historyOf(foldCase(former.name));
+    const answer = this.#options.historyOf(foldCase(former.name));
     const unread = view ? this.#unreadSources(former, view) : [];
-    const isRedefined = view !== undefined && view.id !== former.id && view.body !== former.body;
+    const isRedefined = view !== undefined && view.id !== former.id && this.#options.isRedefined(former, view);
     if (isRedefined && unread.length > 0) this.#superseded.set(former.id, { view, sources: unread, at });
-    const missing = this.#findLacking(this.#sourcesOf(former).filter(source => !unread.includes(source)));
+    const missing = this.#findLacking(
+      former,
+      this.#sourcesOf(former).filter(source => !unread.includes(source)),
+    );
     const [other] = isRedefined ? [] : unread;
     // A view that is made again was judged when it was dropped.
     const isUnknown = answer !== 'kept' && (view === undefined || view.id === former.id);
@@ -284,23 +298,25 @@ export class RowAccount {
   #unreadSources(former: MaterializedView, { base, references }: MaterializedView): CatalogueObject[] {
     const { catalogue } = this.engine;
     const read = new Set(catalogue.sources([base, ...references]).map(name => catalogue.find(name)?.id));
-    return this.#sourcesOf(former).filter(source => !this.#placesOf(source).some(({ id }) => read.has(id)));
+    return this.#sourcesOf(former).filter(source => !this.#placesOf(source, former).some(({ id }) => read.has(id)));
   }
 
   /** The objects that have the rows of another one, as far as it has not lost some: itself, a copy, a view made again over the same. */
-  #placesOf(source: CatalogueObject): CatalogueObject[] {
-    const again = source.kind === 'materialized view' ? this.engine.find(this.#newNameOf(source.name)) : undefined;
+  #placesOf(source: CatalogueObject, reader: MaterializedView): CatalogueObject[] {
+    const again =
+      source.kind === 'materialized view' ? this.engine.find(this.#options.newNameOf(source.name)) : undefined;
     const isSame = source.kind === 'materialized view' && again?.kind === source.kind;
-    const view = isSame && this.#unreadSources(source, again).length === 0 ? again : undefined;
+    const isKept = isSame && (this.#options.isWanted(reader.name) || !this.#options.isRedefined(source, again));
+    const view = isKept && this.#unreadSources(source, again).length === 0 ? again : undefined;
     return [this.#find(source.id), this.#find(this.#copies.get(source.id ?? 0)?.id), view].filter(
       each => each !== undefined,
     );
   }
 
   /** Which of the sources of a view does not hold all that it held, as the end of a sentence. */
-  #findLacking(sources: readonly CatalogueObject[]): string | undefined {
+  #findLacking(reader: MaterializedView, sources: readonly CatalogueObject[]): string | undefined {
     for (const source of sources) {
-      const places = this.#placesOf(source);
+      const places = this.#placesOf(source, reader);
       const losses = [source, ...places].flatMap(({ id }) => this.#losses.get(id) ?? []);
       if (places.length === 0 || losses.some(({ effect }) => TAKES_ROWS.has(effect.loss)))
         return `loses rows that '${(places[0] ?? source).name}' no longer holds`;
@@ -309,10 +325,10 @@ export class RowAccount {
   }
 
   /** The loss of a view that reads from something else now, if what it has read does not hold all at the end. */
-  #judgeSuperseded({ id, name }: CatalogueObject): AccountedLoss[] {
-    const { view, sources, at } = this.#superseded.get(id) ?? {};
-    const missing = sources && this.#findLacking(sources);
-    if (!view || missing === undefined || this.#historyOf(foldCase(name)) === 'empty') return [];
+  #judgeSuperseded(former: MaterializedView): AccountedLoss[] {
+    const { view, sources, at } = this.#superseded.get(former.id) ?? {};
+    const missing = sources && this.#findLacking(former, sources);
+    if (!view || missing === undefined || this.#options.historyOf(foldCase(former.name)) === 'empty') return [];
     return [{ effect: historyLoss(view, `${rebuilding(view)} ${missing}`), at: [at ?? 0] }];
   }
 }

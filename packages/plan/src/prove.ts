@@ -2,12 +2,14 @@
  * Proves a plan by running it on an engine: each statement must be accepted, all rows of B must be accounted for, and no view may
  * end invalid. Each problem is blamed on the changes that cause it, and these are left out of the next draft.
  */
-import { type Effect, type Engine, RowAccount } from '@sqlpipe/engine';
+import { compareDefinitions } from '@sqlpipe/ddl';
+import { type AccountOptions, type Effect, type Engine, RowAccount } from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';
 import { changeKey, type Omission, type Step, whyNotExecutable } from './draft.js';
 import type { Loss } from './losses.js';
 import { isPartOfRebuild, tableOfRebuild } from './rebuild.js';
 import type { Task } from './task.js';
+import { restateQuery } from './text/history.js';
 import { assertedCopy } from './text/rebuild-assertions.js';
 
 /** What running the steps of a draft has shown. */
@@ -30,9 +32,7 @@ interface Problem {
 /** Runs the steps on an engine that has schema B. */
 export function prove(steps: readonly Step[], engine: Engine, task: Task): Proof {
   const invalidBefore = new Set(engine.invalidViews().keys());
-  const { historyOf, requests } = task;
-  const newNameOf = (view: string): string => requests.renames.objects.get(foldCase(view)) ?? view;
-  const account = new RowAccount(engine, { historyOf, newNameOf });
+  const account = new RowAccount(engine, accountOptions(task));
   const { effects, rejection } = run(steps, engine, account);
   const problems = rejection
     ? [rejection]
@@ -46,6 +46,24 @@ export function prove(steps: readonly Step[], engine: Engine, task: Task): Proof
           })),
       ];
   return { effects, excluded: toOmissions(problems, steps), rebuilt: account.rebuilt() };
+}
+
+function accountOptions({ a, historyOf, ignore, requests: { renames } }: Task): AccountOptions {
+  const newNameOf = (view: string): string => renames.objects.get(foldCase(view)) ?? view;
+  const names = [...renames.stated.columns, ...renames.stated.objects];
+  const renamed = new Map(names.map(([from, to]) => [foldCase(from), to]));
+  return {
+    historyOf,
+    newNameOf,
+    isWanted(view) {
+      const entry = a.findObject(newNameOf(view));
+      return entry !== undefined && !ignore.ignoresObject(entry);
+    },
+    isRedefined(former, now) {
+      const { body } = restateQuery(former.body, renamed);
+      return compareDefinitions({ ...former, body }, now).differences.some(({ property }) => property === 'query');
+    },
+  };
 }
 
 function run(
