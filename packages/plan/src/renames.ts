@@ -1,5 +1,5 @@
 /*! What has another name in A than in B: stated by --renamed, or by comments in A. A guess could lose data. */
-import type { TableDefinition } from '@sqlpipe/ddl';
+import { findColumn, type TableDefinition } from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
 import { type Entry, InvalidSelectionError, type Schema } from '@sqlpipe/schema';
 import { displayName, foldCase, isObject, isSameName, unquote } from '@sqlpipe/sql';
@@ -171,6 +171,8 @@ export class Renames {
     const goesOn = all.some(other => other.column !== undefined && isSameName(other.column, old));
     if (has(after, old) && (!has(before, column) || goesOn))
       return this.#refuse([entry.name], `${text}: A has a column '${old}' too`);
+    const isAsWanted = findColumn(before, column)?.type === findColumn(after, column)?.type;
+    if (has(before, column) && !isAsWanted) return this.#refuse([entry.name], `${text}: B has a column '${column}' too`);
     if (has(before, column)) return this.#warn(entry, text, `B has a column '${column}' too`);
     this.#addColumn(entry.name, old, column);
   }
