@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isEquivalent } from '@sqlpipe/ddl';
 import { questdb, sqlserve } from '../support/instances.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
@@ -328,6 +330,33 @@ for (const service of [sqlserve, questdb])
         '{"query":"select 1 x","columns":[{"name":"x","type":"INT"}],"timestamp":-1,"dataset":[[1]],"count":1}',
       );
   });
+
+/** Queries that are compared as equal without these quotes, and queries that say something else without them. */
+const QUOTED: [query: string, same: boolean][] = [
+  ['select "x" from "q"', true],
+  ['select abs("x"), "x" + 1, -"x", r."größe" "y" from q "r" where "x" > 1 order by "y"', true],
+  ['select sum("x") over (partition by "größe" order by "ts") from q', true],
+  ['with "c" as (select 1 x) select "c"."x" from "c"', true],
+  ['select "timestamp", q."timestamp" "b" from q', true],
+  ['select "max"(x) from q', false],
+  ['select cast(x as "long") from q', false],
+  ['select "true" from q', false],
+  ['select * from q "asof" join q b', false],
+];
+
+questdb.test('QuestDB reads names that need no quotes the same without them', async t => {
+  const server = await questdb.start(t);
+  await server.execute(
+    'create table q (ts timestamp, x int, größe int, "timestamp" long, "true" int) timestamp(ts) partition by day',
+  );
+  for (const [query, same] of QUOTED) {
+    const [quoted, bare] = [query, query.replaceAll('"', '')];
+    const [one, other] = await Promise.all([quoted, bare].map(each => server.execute(each)));
+    t.is(other?.error, undefined, bare);
+    t.is(isDeepStrictEqual({ ...one, query }, { ...other, query }), same, query);
+    t.is(isEquivalent(`create view v as (${quoted})`, `create view v as (${bare})`), same, query);
+  }
+});
 
 /** `ΣΣ` in lower case is `σς` as a word, and `σσ` character by character, which is how the server compares names. */
 const SIGMAS = [

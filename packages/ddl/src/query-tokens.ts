@@ -1,4 +1,4 @@
-/*! Compares queries by their tokens: white space, comments and the case of keywords do not matter. */
+/*! Compares queries by their tokens: white space, comments, the case of keywords, and quotes that no name needs do not matter. */
 import { Cursor } from './grammar/cursor.js';
 import { RejectionError } from './grammar/rejection-error.js';
 import { RESERVED } from './reserved-names.js';
@@ -78,17 +78,24 @@ class CastDepth {
   }
 }
 
-/** A token in the form in which it is compared: keywords and types in lower case, anything else as written. */
+/**
+ * A token in the form in which it is compared: keywords and types in lower case, names without quotes that they do not need,
+ * anything else as written.
+ */
 function comparableForm(tokens: readonly QueryToken[], at: number, isInCast: boolean): string | undefined {
   const text = tokens[at]?.text;
-  const word = text?.toLowerCase();
-  if (word === undefined || word === text) return text;
+  if (text === undefined) return undefined;
+  const name = /^"([\p{L}_][\p{L}\p{N}_$]*)"$/u.exec(text)?.[1];
+  const word = (name ?? text).toLowerCase();
+  if (word === text) return text;
   const before = tokens[at - 1]?.text.toLowerCase();
   const after = tokens[at + 1]?.text.toLowerCase();
   const isType = TYPES.has(word) && (before === '::' || (isInCast && before === 'as'));
   const isKeyword = RESERVED.has(word)
-    ? !isNamePosition(before, after)
+    ? name !== undefined || !isNamePosition(before, after)
     : UNRESERVED.has(word) && !isName(word, before, after);
+  // In quotes no word is a keyword, a type, a function, or the start of an array (observed on 9.3.4).
+  if (name !== undefined) return isType || isKeyword || after === '(' || word === 'array' ? text : name;
   return isType || isKeyword ? word : text;
 }
 
