@@ -1,10 +1,14 @@
-/*! Differences that do not matter: --ignore and --ignore-file, the same for sqldiff, --missing, --alter and the library. */
+/*! Differences that do not matter: --ignore and --ignore-file, the same for sqldiff, sqlapply, sqlpipe copy and the library. */
 
-import { diff, plan } from '@sqlpipe/api';
-import { IgnoreRules } from '@sqlpipe/schema';
+import { diff, dump, plan, replay } from '@sqlpipe/api';
+import { compareStatements } from '@sqlpipe/ddl';
+import { canMatchSame, IgnoreRules, matchesGlob } from '@sqlpipe/schema';
 import { identify } from '@sqlpipe/sql';
 import type { ExecutionContext } from 'ava';
+import fc from 'fast-check';
+import { CASES } from '../cases/meaning.js';
 import { inProcess } from '../support/in-process.js';
+import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
 const A = [
@@ -82,6 +86,107 @@ test('the library ignores the same', async t => {
   t.deepEqual(omissions, []);
 });
 
+/** What B becomes: 'all_y' needs 'tmp_base'; nothing needs 'tmp_new' or the grant. */
+const RESULTS = ['skipped', 'skipped', 'skipped', 'applied', 'applied', 'skipped'];
+
+async function startWithB(t: ExecutionContext) {
+  const server = await startSqlserve(t, ['--edition', 'enterprise']);
+  const options = { user: 'admin', password: 'quest', url: server.url };
+  for await (const { result, error } of replay(['CREATE USER ann;', ...B], options)) t.is(result, 'applied', error);
+  const names = async () => {
+    const found: string[] = [];
+    for await (const statement of dump(options)) found.push(identify(statement).name);
+    return found.sort();
+  };
+  return { ...options, names };
+}
+
+test('what is ignored is skipped by a replay, unless something else needs it', async t => {
+  const target = await startWithB(t);
+  const before = await target.names();
+  const ignore = [...PATTERNS, 'quotes: column *'];
+  const results: string[] = [];
+  for await (const { result } of replay(A, target, { ignore, dryRun: true })) results.push(result);
+  t.deepEqual(
+    results,
+    RESULTS.map(result => result.replace('applied', 'would create')),
+  );
+  for (const expected of [RESULTS, RESULTS.map(() => 'skipped')]) {
+    const found: string[] = [];
+    for await (const { result } of replay(A, target, { ignore })) found.push(result);
+    t.deepEqual(found, expected);
+  }
+  t.deepEqual(await target.names(), [...before, 'all_y', 'tmp_base'].sort());
+});
+
+test('of a statement that gives several rights, those that are not ignored are given', async t => {
+  const target = await startWithB(t);
+  const grants = [
+    'CREATE TABLE tmp_old (x INT);',
+    'GRANT SELECT ON quotes, tmp_old TO ann;',
+    'CREATE TABLE u (x INT);',
+  ];
+  const found: unknown[] = [];
+  for await (const { n, statement, result } of replay(grants, target, { ignore: ['tmp_*'] }))
+    found.push([n, statement.split(' TO ')[0], result]);
+  t.deepEqual(found, [
+    [1, 'CREATE TABLE tmp_old (x INT);', 'skipped'],
+    [2, 'GRANT SELECT ON quotes', 'applied'],
+    [3, 'CREATE TABLE u (x INT);', 'applied'],
+  ]);
+});
+
+test('sqlapply --alter does not change what is ignored, and creates what something else needs', async t => {
+  const { url, names, user, password } = await startWithB(t);
+  const run = await inProcess(t, { DB: url, SQLAPPLY_USER: user, SQLAPPLY_PASSWORD: password, A: A.join('\n') });
+  const before = await names();
+  for (const time of ['the first', 'the second']) {
+    const { code, stderr } = await run(`echo "$A" > a.sql; sqlapply -q --alter ${OPTIONS} $DB a.sql`);
+    t.deepEqual([code, stderr], [0, ''], time);
+  }
+  t.deepEqual(await names(), [...before, 'all_y', 'tmp_base'].sort());
+});
+
+test('a rule whose property does not exist is a usage error of each program, before anything else', async t => {
+  const run = await shell(t);
+  for (const command of ['sqldiff', 'sqlapply', 'sqlpipe copy']) {
+    const { code, stderr } = await run(`${command} --ignore 'trades: TTLs' 127.0.0.1:1 127.0.0.1:2`);
+    t.is(code, 64, stderr);
+    t.regex(stderr, /--ignore 'trades: TTLs': no such property; there are .*\bTTL\b.*; did you mean TTL\?/);
+  }
+});
+
+test('the properties of rules are those that a comparison can find', t => {
+  const rule = (pattern: string) => () => new IgnoreRules([pattern]);
+  const existing = ['*: *', "t: column 'qty'", "t: column 'Qty' INDEX", 't: column *', "t: c*'x*e", 't: partition?ng'];
+  const states = ['*: invalid', 'table: suspended', 'live view: invalid', 'user: external alias', 'table: kind'];
+  for (const pattern of [...existing, ...states]) t.notThrows(rule(pattern), pattern);
+  const ofOthers = ['view: TTL', 'grant: TTL', 'table: invalid', 'user: TTL', 'materialized view: column order'];
+  for (const pattern of ['t: TTLs', 't: column qty', "t: column 'q' indx", 't: columns *', ...ofOthers])
+    t.throws(rule(pattern), { message: /no such property; / }, pattern);
+
+  const statements = CASES.map(([, statement]) => ({ statement, ...identify(statement) }));
+  const found = new Set<string>();
+  for (const { statement, kind } of statements)
+    for (const other of statements)
+      for (const { property } of compareStatements(statement, other.statement).differences)
+        found.add(`${kind}: ${property}`);
+  t.true(found.size > 60, `${found.size}`);
+  for (const pattern of found) t.notThrows(rule(pattern), pattern);
+});
+
+test('two globs can match the same if there is such a text', t => {
+  const texts = [''];
+  for (const text of texts) if (text.length < 6) texts.push(`${text}a`, `${text}b`);
+  const glob = fc.string({ unit: fc.constantFrom('a', 'b', '*', '?'), maxLength: 3 });
+  fc.assert(
+    fc.property(glob, glob, (one, other) => {
+      const isThere = texts.some(text => matchesGlob(one, text) && matchesGlob(other, text));
+      t.is(canMatchSame(one, other), isThere, `${one} ${other}`);
+    }),
+  );
+});
+
 test('a kind in quotes is a name, and a rule about a property does not concern the object', t => {
   const entry = (statement: string) => ({ ...identify(statement), statement });
   const [grantTable, right] = ['CREATE TABLE "grant" (x INT)', 'GRANT SELECT ON t TO ann'].map(entry);
@@ -93,7 +198,7 @@ test('a kind in quotes is a name, and a rule about a property does not concern t
   t.is(ignores('t'), 'false,true');
   t.is(ignores('*: TTL'), 'false,false');
   t.true(new IgnoreRules(['table: column *']).ignoresProperty(grantTable, "column 'x'"));
-  t.false(new IgnoreRules(['view: TTL']).ignoresProperty(grantTable, 'TTL'));
+  t.false(new IgnoreRules(['materialized view: TTL']).ignoresProperty(grantTable, 'TTL'));
   for (const pattern of ['', ': TTL', 'trades:', "'trades"])
     t.throws(() => new IgnoreRules([pattern]), { message: /not a pattern/ }, pattern);
 });

@@ -75,21 +75,6 @@ test('a statement that sqlapply --alter has planned has a number, and no place i
   t.regex(stderr, /^sqlapply: statement 1 \(ALTER of table 't'\): no$/m);
 });
 
-test('sqlapply --alter changes what differs beside the order of columns, and does not compare that again', async t => {
-  const server = await startSqlserve(t);
-  t.is((await server.execute('CREATE TABLE t (x INT, y INT)')).error, undefined);
-  const run = await inProcess(t, { DB: server.url });
-  await run(`printf 'CREATE TABLE t (y INT, z INT, x INT);' > schema.sql`);
-  for (const time of ['the first', 'the second']) {
-    const { code, stderr } = await run('sqlapply --alter $DB schema.sql');
-    t.is(code, 0, `${time} time: ${stderr}`);
-  }
-  t.deepEqual(
-    (await server.execute('SHOW COLUMNS FROM t')).dataset?.flatMap(([name]) => name),
-    ['x', 'y', 'z'],
-  );
-});
-
 const BASE = `CREATE TABLE base (ts TIMESTAMP, x INT, d DECIMAL(18,4)) ${LOGGED}`;
 const STORED = 'CREATE MATERIALIZED VIEW m AS (SELECT ts, sum(x) n FROM base SAMPLE BY 1h)';
 

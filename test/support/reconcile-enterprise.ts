@@ -17,7 +17,8 @@ export async function reconcileEnterprise(url: string, run: Run, seed: number): 
     assert.equal(code, 0, `${about}\n${script.split('\n').at(-1)}\n${stdout}${stderr}`);
     return stdout.toString();
   };
-  const options = pair.renamed.map(each => `--renamed "${each}"`).join(' ');
+  const ignore = "--ignore 'column order'";
+  const options = [ignore, ...pair.renamed.map(each => `--renamed "${each}"`)].join(' ');
   const plan = (more: string) =>
     `sqldiff ${ACCOUNT} --alter ${options} ${more} after.sql $DB > plan 2> left; [ $? -le 1 ] || exit`;
   // sqlserve has no rows to update.
@@ -33,7 +34,7 @@ sqlapply -q --no-verify ${ACCOUNT} $DB before.sql`);
   const allowed = [...left.matchAll(/--allow-loss ((?:"[^"]*"|\S)+)/g)].map(([option]) => option);
   const still = allowed.length > 0 ? await check(`${plan([...new Set(allowed)].join(' '))}; cat left; ${apply}`) : left;
   const lines = still.split('\n').filter(line => line !== '');
-  if (lines.length === 0) await check(`sqldiff ${ACCOUNT} --ignore 'column order' after.sql $DB`);
+  if (lines.length === 0) await check(`sqldiff ${ACCOUNT} ${ignore} after.sql $DB`);
   return { isReconciled: lines.length === 0, left: lines };
 }
 

@@ -1,5 +1,6 @@
 import type { PropertyDifference } from '@sqlpipe/ddl';
 import { type Outcome as InternalOutcome, openTarget, type Result, replay as replayStatements } from '@sqlpipe/replay';
+import { IgnoreRules } from '@sqlpipe/schema';
 import type { Kind } from '@sqlpipe/sql';
 import { type Instance, type OnWarning, resolve } from './instance.js';
 import { OptionsError } from './options-error.js';
@@ -21,6 +22,8 @@ export interface ReplayOptions {
   readonly jobs?: number;
   /** The name of the instance, if it is `protected` in instances.toml. */
   readonly yesTo?: string;
+  /** Skip these, and objects that differ in nothing else: names (`tmp_*`), kinds (`grant`), properties (`column order`). */
+  readonly ignore?: readonly string[];
   /** Apply a plan even if the instance has changed since. */
   readonly staleOk?: boolean;
   /** Ends the run: what is in flight is finished, the rest is `not reached`. */
@@ -60,7 +63,7 @@ export interface Outcome {
  * Applies a schema, or a plan, to an instance: one statement after the other, each compared with an existing object before and
  * read back after. All statements are read before the first one is sent. Yields an outcome for each, up to a hundred at a time; a
  * rejected statement is an outcome, not an exception, and ends the run unless `keepGoing` is set. It always ends a plan, of
- * which one statement is sent at a time.
+ * which one statement is sent at a time. A table that differs only in the order of its columns ends neither.
  *
  * ```ts
  * import { replay, serve } from 'sqlpipe';
@@ -84,6 +87,7 @@ export async function* replay(
   options: ReplayOptions = {},
 ): AsyncGenerator<Outcome, void, undefined> {
   const { dryRun = false, jobs = 1, yesTo, onWarning = () => {}, onRows = () => {} } = options;
+  const ignore = new IgnoreRules(options.ignore);
   const { statements, locations } = await openSchema(schema, onWarning);
   const config = await resolve(instance, onWarning);
   if (!(Number.isInteger(jobs) && jobs >= 1))
@@ -102,6 +106,7 @@ export async function* replay(
       allow: options.allow ?? [],
       allowPlan: options.allowPlan ?? false,
       staleOk: options.staleOk ?? false,
+      ignore,
       signal: options.signal ?? new AbortController().signal,
       onWarning,
       onRows,

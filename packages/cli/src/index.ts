@@ -9,6 +9,7 @@ export { collectGarbageEarly, limitHeapGrowth } from './limit-heap-growth.js';
 export type { Args, ArgsOf, Program } from './program.js';
 export { type Progress, withProgress } from './progress.js';
 export { formatPropertyLines } from './property-lines.js';
+export { IGNORE_FILE_OPTION, IGNORE_OPTION, readIgnorePatterns, readRuleFile } from './rules.js';
 export { createMain, runProgram } from './run-program.js';
 export {
   ALLOW_LOSS_OPTION,

@@ -2,7 +2,7 @@
  * Compares two definitions property by property: would they create the same object on the same server? A property that
  * one definition leaves to the server, or that no server can show, is not compared.
  */
-import { foldCase } from '@sqlpipe/sql';
+import { foldCase, type Kind } from '@sqlpipe/sql';
 import type {
   Column,
   Definition,
@@ -52,6 +52,13 @@ interface Property<T> {
 }
 
 const NONE = 'none';
+
+/** The one property of a table that no ALTER changes and that does not matter to most: a new column is the last one. */
+export const COLUMN_ORDER = 'column order';
+
+/** Whether nothing differs but the order of columns. */
+export const isColumnOrder = (properties: readonly string[]): boolean =>
+  properties.length > 0 && properties.every(property => property === COLUMN_ORDER);
 
 const OWNER = {
   name: 'owner',
@@ -119,6 +126,25 @@ const LIVE_VIEW_PROPERTIES: Property<LiveViewDefinition>[] = [
 ];
 
 const VIEW_PROPERTIES: Property<ViewDefinition>[] = [OWNER];
+
+/** The properties of a column, after its name: `column 'qty' index`. */
+const COLUMN_PROPERTIES = ['', ' name', ' cache', ' capacity', ' index', ' Parquet settings'] as const;
+
+const namesOf = (properties: readonly { readonly name: string }[]): string[] => properties.map(({ name }) => name);
+
+const PROPERTY_NAMES: { readonly [kind in Kind]?: readonly string[] } = {
+  table: [...COLUMN_PROPERTIES.map(property => `column '*'${property}`), COLUMN_ORDER, ...namesOf(TABLE_PROPERTIES)],
+  view: ['query', ...namesOf(VIEW_PROPERTIES)],
+  'materialized view': ['query', ...namesOf(MATERIALIZED_VIEW_PROPERTIES)],
+  'live view': ['query', ...namesOf(LIVE_VIEW_PROPERTIES)],
+};
+
+/**
+ * The properties in which two definitions can differ, if the first is of this kind; none if there are no definitions of it. `*` stands
+ * for the name of a column.
+ */
+export const definitionProperties = (kind: Kind): string[] =>
+  PROPERTY_NAMES[kind] ? ['name', 'kind', ...PROPERTY_NAMES[kind]] : [];
 
 /** Compares two definitions property by property. */
 export function compareDefinitions(a: Definition, b: Definition): Comparison {
@@ -222,11 +248,11 @@ function compareOrder(a: string[], b: string[], comparison: ComparisonBuilder): 
   if (first < 0) return;
   const end = a.findLastIndex((name, at) => name !== b[at]) + 1;
   const [orderA, orderB] = [a, b].map(names => names.slice(first, end).join(', '));
-  comparison.add('column order', orderA, orderB);
+  comparison.add(COLUMN_ORDER, orderA, orderB);
 }
 
 function compareColumn(a: ListedColumn, b: ListedColumn, comparison: ComparisonBuilder): void {
-  const columnProperty = (property: string) => `column '${a.name}'${property}`;
+  const columnProperty = (property: (typeof COLUMN_PROPERTIES)[number] | ' type') => `column '${a.name}'${property}`;
   if (!a.type || !b.type) comparison.notComparable.push(columnProperty(' type'));
   else if (a.type !== b.type) return comparison.add(columnProperty(''), a.type, b.type);
   if (a.type === 'SYMBOL' || b.type === 'SYMBOL')

@@ -1,6 +1,11 @@
 /*! Compares two statements by their meaning where it is known, otherwise by their tokens. */
-import { identify, isObject, isPrincipal, redact } from '@sqlpipe/sql';
-import { type Comparison, compareDefinitions, type PropertyDifference } from './compare-definitions.js';
+import { identify, isObject, isPrincipal, type Kind, redact } from '@sqlpipe/sql';
+import {
+  type Comparison,
+  compareDefinitions,
+  definitionProperties,
+  type PropertyDifference,
+} from './compare-definitions.js';
 import { DEFAULTS, type Defaults, type Definition, type TableDefinition } from './definition.js';
 import { RejectionError } from './grammar/rejection-error.js';
 import { parseDefinition } from './parse.js';
@@ -22,6 +27,15 @@ export interface CompareOptions {
 export interface StatementComparison extends Comparison {
   /** Whether the statements were compared as text, because the syntax of one of them is unknown. */
   readonly asText: boolean;
+}
+
+/** The property of statements that are compared as text. */
+const TEXT = 'statement';
+
+/** The properties in which two statements of a kind can differ. `*` stands for the name of a column. */
+export function comparedProperties(kind: Kind): string[] {
+  if (isPrincipal(kind)) return ['name', 'owner', 'external alias', 'credentials', TEXT];
+  return isObject(kind) ? [...definitionProperties(kind), TEXT] : [];
 }
 
 const NO_DIFFERENCE: StatementComparison = { differences: [], notComparable: [], asText: false };
@@ -137,7 +151,7 @@ function compareTexts(a: string, b: string, explain: (statement: string) => stri
   const at = findQueryDifference(a, b);
   if (!at) return { ...NO_DIFFERENCE, asText: true };
   const difference = {
-    property: 'statement',
+    property: TEXT,
     a: explain(a) + lineAt(a, at.a),
     b: explain(b) + lineAt(b, at.b),
   };

@@ -1,9 +1,17 @@
 export { type Alter, type Alteration, applyAlteration, findColumn, printAlter } from './alteration.js';
 export { type Change, changedTables, type PartitionChange } from './change/change.js';
 export { parseChange } from './change/parse-change.js';
-export { type Comparison, compareDefinitions, localTtl, type PropertyDifference } from './compare-definitions.js';
+export {
+  COLUMN_ORDER,
+  type Comparison,
+  compareDefinitions,
+  isColumnOrder,
+  localTtl,
+  type PropertyDifference,
+} from './compare-definitions.js';
 export {
   type CompareOptions,
+  comparedProperties,
   compareStatements,
   isEquivalent,
   parseMeaning,

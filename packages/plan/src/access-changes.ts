@@ -14,7 +14,7 @@ import { displayName, identify, isPrincipal, kindKeywords } from '@sqlpipe/sql';
 import type { Draft } from './draft.js';
 import type { Task } from './task.js';
 import { describe } from './text/statement-text.js';
-import { whyUnalterable } from './unalterable.js';
+import { omitProperty } from './unalterable.js';
 
 const rightsOf = (schema: Schema): RightSet =>
   new RightSet(schema.entries.flatMap(entry => parseEntryRights(schema, entry) ?? []));
@@ -60,12 +60,9 @@ function alterPrincipal(entry: Entry, existing: Entry, { ignoreOwner }: Task, dr
   if (wanted && now && wanted.alias !== now.alias)
     for (const statement of printAliasChanges(existing.name, now.alias, wanted.alias))
       draft.addStatement(statement, entry, ['external alias']);
-  for (const { property, a, b } of compareStatements(entry.statement, existing.statement).differences)
-    if (property !== 'external alias' && (property !== 'owner' || !ignoreOwner))
-      draft.omit(
-        { identity: entry, properties: [property], what: `${property}: ${b} to ${a}` },
-        `cannot be altered: ${whyUnalterable(property)}`,
-      );
+  for (const difference of compareStatements(entry.statement, existing.statement).differences)
+    if (difference.property !== 'external alias' && (difference.property !== 'owner' || !ignoreOwner))
+      omitProperty(entry, difference, draft);
 }
 
 /** Drops the principals that A lacks. */

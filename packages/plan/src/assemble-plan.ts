@@ -4,7 +4,6 @@ import { foldCase } from '@sqlpipe/sql';
 import { type AskedView, findAskedView } from './asked-view.js';
 import { type AskSizes, describeLosses, describeWork } from './cost.js';
 import type { Draft, Omission, Step } from './draft.js';
-import { formatPath, formatPathForShell } from './object-path.js';
 import type { Proof } from './prove.js';
 import { describeKeptTables, RenameOffers, withOffers } from './rename-offers.js';
 import type { Task } from './task.js';
@@ -31,8 +30,6 @@ export interface Plan {
   readonly allowedLosses: readonly string[];
   /** What the head of the plan says beside its state. */
   readonly remarks: readonly string[];
-  /** The tables that have the columns of A in another order, which only `--rebuild` changes. */
-  readonly reordered: readonly string[];
   /** Remarks about the options, and about differences that do not count. */
   readonly notes: readonly string[];
   /** Why comments about renames have no effect. */
@@ -76,17 +73,12 @@ export async function assemblePlan(
     toPlanned(step, proof.effects[at] ?? [], draft.engine, task),
   ]);
   const { used, unused } = task.requests.allowedLosses();
-  const reordered = draft.omissions.filter(isColumnOrder).map(({ identity }) => identity.name);
   const { renames } = task.requests;
   const offers = new RenameOffers(task, before);
   const notes = [
     ...renames.notes,
     ...describeKeptTables(task, offers),
     ...unused.map(name => `--allow-loss ${name}: nothing of this name is lost`),
-    ...reordered.map(name => {
-      const option = `--rebuild ${formatPathForShell(formatPath({ object: name }))}`;
-      return `table '${name}': its columns keep their order, which differs from that of A; ${option} changes it`;
-    }),
   ];
   const isOther = version !== undefined && !version.startsWith('9.3.');
   const work = await describeWork(
@@ -104,24 +96,16 @@ export async function assemblePlan(
     ...(viewNames.size > 0 ? [`renamed views: ${printNewNames(viewNames)}`] : []),
     ...(used.length > 0 ? [`allowed losses: ${used.join(', ')}`] : []),
   ];
-  const omissions = draft.omissions
-    .filter(omission => !isColumnOrder(omission))
-    .map(omission => withOffers(omission, offers));
   return {
     statements,
-    omissions,
+    omissions: draft.omissions.map(omission => withOffers(omission, offers)),
     allowedLosses: used,
     remarks,
-    reordered,
     notes,
     warnings: renames.warnings,
     result: draft.engine.statements(),
   };
 }
-
-/** The order of columns matters to few: a column that A has in the middle can only be added at the end. */
-const isColumnOrder = ({ properties }: Omission): boolean =>
-  properties.length === 1 && properties[0] === 'column order';
 
 /**
  * The tables that steps copy or rename. Over ILP a renamed table is created again at once, and 9.3.4 discards the rows that it has

@@ -16,7 +16,7 @@ import { findRebuildLosses, findUncastable, findUsurpation, isPartOfRebuild, reb
 import { alterStorage, alterTable, dropColumns, type TableTarget } from './table-alterations.js';
 import type { Task } from './task.js';
 import { describe } from './text/statement-text.js';
-import { describeUnalterable, whyUnalterable } from './unalterable.js';
+import { omitProperty } from './unalterable.js';
 import { alterRows } from './values.js';
 
 const dropStatement = ({ kind, name }: Pick<Entry, 'kind' | 'name'>): string => `DROP ${kindKeywords(kind)} '${name}';`;
@@ -244,13 +244,10 @@ export function omitUnalterable(task: Task, draft: Draft): void {
     if (entry.kind === 'other') draft.omit(change, 'it creates no object that can be compared');
     const [wanted, now] = [task.a.meaning(entry), draft.definitionOf(entry.name)];
     if (!isObject(entry.kind) || draft.isBlocked(entry.name) || !wanted || !now || wanted.kind !== now.kind) continue;
-    for (const { property, a, b } of compareDefinitions(wanted, now).differences) {
+    for (const difference of compareDefinitions(wanted, now).differences) {
+      const { property } = difference;
       if (draft.lists(entry, property) || (property === 'owner' && task.ignoreOwner)) continue;
-      if (task.ignore.ignoresProperty(entry, property)) continue;
-      const reason = whyUnalterable(property);
-      if (!reason) throw new Error(`${displayName(entry)}: no statement was found for ${property}: ${b} to ${a}`);
-      const omitted = { identity: entry, properties: [property], what: `${property}: ${b} to ${a}` };
-      draft.omit(omitted, describeUnalterable(entry.name, reason));
+      if (!task.ignore.ignoresProperty(entry, property)) omitProperty(entry, difference, draft);
     }
   }
 }

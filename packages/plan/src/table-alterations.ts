@@ -3,6 +3,7 @@
  */
 import {
   type Alteration,
+  COLUMN_ORDER,
   type Column,
   canConvert,
   compareDefinitions,
@@ -67,7 +68,7 @@ function renameColumns(renamed: ReadonlyMap<string, string>, target: TableTarget
   const kept = new Set<string>();
   for (const [column, to] of renamed) {
     const ofTimestamp = isSameName(column, target.current().timestamp ?? '') ? ['designated timestamp'] : [];
-    const properties = [columnProperty(column), columnProperty(to), ...ofTimestamp, 'dedup keys', 'column order'];
+    const properties = [columnProperty(column), columnProperty(to), ...ofTimestamp, 'dedup keys', COLUMN_ORDER];
     if (!findColumn(target.current(), column) || findColumn(target.current(), to)) continue;
     if (target.attempt({ change: 'rename column', column, to }, ...properties)) continue;
     for (const name of [column, to]) kept.add(foldCase(name));

@@ -1,9 +1,14 @@
 /*! The properties that no ALTER changes, with the reasons. */
+import { COLUMN_ORDER, type PropertyDifference } from '@sqlpipe/ddl';
+import type { Entry } from '@sqlpipe/schema';
+import { displayName } from '@sqlpipe/sql';
+import type { Draft } from './draft.js';
 import { formatPath, formatPathForShell } from './object-path.js';
+import { describeColumnOrder } from './text/column-order.js';
 
 /** The reasons why properties cannot be altered. */
 const UNALTERABLE: [property: RegExp, reason: string][] = [
-  [/^designated timestamp$|^column order$|^volume$/, 'needs a new table'],
+  [/^designated timestamp$|^volume$/, 'needs a new table'],
   [/^partitioning$/, 'needs a new table'],
   [/^column '.*' name$/s, 'changing only the case of a name needs two renames'],
   [/^column '.*'$/s, 'no conversion between these types: needs a new table'],
@@ -19,10 +24,15 @@ const UNALTERABLE: [property: RegExp, reason: string][] = [
   [/^credentials$/, 'no server shows them'],
 ];
 
-/** The reason why no ALTER changes a property, named as in a comparison; undefined if an ALTER does. */
-export const whyUnalterable = (property: string): string | undefined =>
-  UNALTERABLE.find(([pattern]) => pattern.test(property))?.[1];
+/** Lists a property that differs, which no statement changes. @throws Error if one does: then the plan lacks it */
+export function omitProperty(entry: Entry, { property, a, b }: PropertyDifference, draft: Draft): void {
+  const omitted = { identity: entry, properties: [property], what: `${property}: ${b} to ${a}` };
+  if (property === COLUMN_ORDER) return draft.omit(omitted, describeColumnOrder(entry.name));
+  const reason = UNALTERABLE.find(([pattern]) => pattern.test(property))?.[1];
+  if (!reason) throw new Error(`${displayName(entry)}: no statement was found for ${property}: ${b} to ${a}`);
+  draft.omit(omitted, describeUnalterable(entry.name, reason));
+}
 
-/** The same as a sentence, with the option that makes a new table where one is needed. */
+/** The reason why no ALTER changes something, as a sentence, with the option that makes a new table where one is needed. */
 export const describeUnalterable = (table: string, reason: string): string =>
   `cannot be altered: ${reason}${reason.endsWith('needs a new table') ? `; --rebuild ${formatPathForShell(formatPath({ object: table }))} makes one` : ''}`;

@@ -3,12 +3,13 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { fetchSettledState, type Instance, InstanceError, type Reply } from '@sqlpipe/instance';
-import { findAssertedView, parseRebuildAssertion, parseRowsAssertion } from '@sqlpipe/plan/text';
+import { describeColumnOrder, findAssertedView, parseRebuildAssertion, parseRowsAssertion } from '@sqlpipe/plan/text';
 import { givesRight, identify, isAcl, isPrincipal, readStatementHead } from '@sqlpipe/sql';
 import { explainFailedAssertion, explainKeptTable } from './assertions.js';
 import { confirmChange, type Patience, type PendingChange, prepareChange, wasAltered } from './confirm-change.js';
 import { isShowable, type KnownObjects } from './existing.js';
-import type { Outcome } from './outcome.js';
+import type { IgnoredStatements } from './ignored.js';
+import { isReordered, type Outcome } from './outcome.js';
 import type { PlanGuard } from './plan-guard.js';
 import { formatPreflightRejection, type PreflightCheck } from './preflight.js';
 
@@ -18,6 +19,7 @@ export type IfExists = 'compare' | 'fail' | 'skip';
 /** What an executor looks at before and after it sends a statement. */
 export interface ExecutorOptions {
   check: PreflightCheck;
+  ignored: IgnoredStatements;
   existing: KnownObjects;
   ifExists: IfExists;
   /** The target is an engine, which completes each statement at once. */
@@ -64,10 +66,22 @@ const TEXT_DIFFERS_MESSAGE = `already exists with a different text, and the defi
 /** Creates the executor for a target. The executor throws only for bugs: failures are results. */
 export function createExecutor(
   target: Instance,
-  { check, existing, ifExists, isSimulated = false, noVerify, retries = 0, patience, guard, onRows }: ExecutorOptions,
+  {
+    check,
+    ignored,
+    existing,
+    ifExists,
+    isSimulated = false,
+    noVerify,
+    retries = 0,
+    patience,
+    guard,
+    onRows,
+  }: ExecutorOptions,
 ): (statement: string) => Promise<StatementResult> {
   return async statement => {
     try {
+      if (await ignored.skips(statement, existing)) return { result: 'skipped' };
       const rejection = await check(statement);
       if (rejection) return { result: 'rejected', error: formatPreflightRejection(rejection) };
       const existingRights = await compareRights(statement);
@@ -183,9 +197,11 @@ export function createExecutor(
     if (givesRight(identify(statement).kind)) return compareRights(statement);
     const found = await existing.fetch(identify(statement));
     if (found === undefined) return undefined;
-    const comparison = await existing.compare(statement, found);
+    const comparison = ignored.rules.withoutIgnored(identify(statement), await existing.compare(statement, found));
     if (comparison.differences.length === 0) return { result: 'skipped', comparison };
-    return { result: 'differs', error: comparison.asText ? TEXT_DIFFERS_MESSAGE : DIFFERENT_MESSAGE, comparison };
+    const differs: StatementResult = { result: 'differs', error: DIFFERENT_MESSAGE, comparison };
+    if (isReordered(differs)) return { ...differs, error: describeColumnOrder(identify(statement).name) };
+    return comparison.asText ? { ...differs, error: TEXT_DIFFERS_MESSAGE } : differs;
   }
 
   /** Compares the rights of a GRANT with existing ones; undefined if some are missing, or nothing is known. */

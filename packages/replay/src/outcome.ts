@@ -1,4 +1,4 @@
-import type { StatementComparison } from '@sqlpipe/ddl';
+import { isColumnOrder, type StatementComparison } from '@sqlpipe/ddl';
 import type { Effect } from '@sqlpipe/engine';
 import type { LocatedStatement } from '@sqlpipe/files';
 import type { Identity } from '@sqlpipe/sql';
@@ -61,6 +61,12 @@ export interface Outcome {
   ms: number;
 }
 
+/** Whether an existing table has the same columns in another order, and differs in nothing else: then only a plan ends. */
+export const isReordered = ({ result, comparison, isPlanned }: ReorderedOutcome): boolean =>
+  result === 'differs' && !isPlanned && isColumnOrder(comparison?.differences.map(({ property }) => property) ?? []);
+
+type ReorderedOutcome = Pick<Outcome, 'result' | 'comparison'> & Partial<Pick<Outcome, 'isPlanned'>>;
+
 /** Whether the statement is a reject: it is not in force on the target. */
 export const isReject = ({ result, failure }: Outcome): boolean =>
   ['differs', 'rejected', 'failed', 'not reached'].includes(result) || (result === 'unknown' && failure !== undefined);
@@ -78,7 +84,7 @@ export interface Continuation {
 export function endsRun(outcome: Outcome, { keepGoing, dryRun }: Continuation): boolean {
   if (!isReject(outcome)) return false;
   const isReliedOn = outcome.isPlanned || isAssertion(outcome.identity);
-  return outcome.failure !== undefined || !(dryRun || (keepGoing && !isReliedOn));
+  return outcome.failure !== undefined || !(dryRun || isReordered(outcome) || (keepGoing && !isReliedOn));
 }
 
 /** Whether a statement is an assertion: a query in a stream. */

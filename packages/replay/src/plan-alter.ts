@@ -1,8 +1,9 @@
 /*! The plan that --alter makes: from the schema of the target to that of the statements. Loaded when it is needed, since it has an engine. */
+import { isColumnOrder } from '@sqlpipe/ddl';
 import { type Omission, planChanges } from '@sqlpipe/plan';
-import { describeOmission, plannedObjects, printPlan, requiredPermissions } from '@sqlpipe/plan/text';
-import { collectStatements, deduplicate } from '@sqlpipe/schema';
-import { identify, identityKey, isObject } from '@sqlpipe/sql';
+import { describeOmission, printPlan, requiredPermissions } from '@sqlpipe/plan/text';
+import { collectStatements, deduplicate, type IgnoreRules } from '@sqlpipe/schema';
+import { identify } from '@sqlpipe/sql';
 import type { TargetSchema } from './target-schema.js';
 
 /** The run that --alter plans for a schema. */
@@ -23,33 +24,32 @@ export interface AlterRun {
 export interface AlterOptions {
   readonly allowLoss: readonly string[];
   readonly renamed: readonly string[];
-  readonly dryRun: boolean;
+  readonly ignore: IgnoreRules;
 }
 
 /** Plans the changes that give a target the schema of the statements. Objects that only the target has are kept. */
 export async function planAlter(
   statements: AsyncIterable<string>,
   { statements: b, ...known }: TargetSchema,
-  { allowLoss, renamed, dryRun }: AlterOptions,
+  { allowLoss, renamed, ignore }: AlterOptions,
 ): Promise<AlterRun> {
   const wanted = deduplicate(await collectStatements(statements));
-  const plan = await planChanges(wanted.filter(isOfSchema), b, { ...known, allowLoss, renamed, keepExtra: true });
+  const plan = await planChanges(wanted.filter(isOfSchema), b, {
+    ...known,
+    allowLoss,
+    renamed,
+    ignore,
+    keepExtra: true,
+  });
   const changes = printPlan(plan, b);
   const planned = plan.statements.map(({ statement }) => statement);
-  const touched = new Set(plannedObjects(planned).map(({ kind, name }) => identityKey({ kind, name, verb: '' })));
   const created = new Set(planned);
-  const reordered = new Set(plan.reordered.map(name => identityKey({ kind: 'table', name, verb: '' })));
-  const rest = wanted.filter(statement => {
-    const identity = identify(statement);
-    if (reordered.has(identityKey(identity))) return false;
-    return !created.has(statement) && !(dryRun && isObject(identity.kind) && touched.has(identityKey(identity)));
-  });
-  const omissions = plan.omissions.filter(omission => !isOfHealth(omission));
   return {
     changes,
-    statements: [...changes, ...rest],
+    statements: [...changes, ...wanted.filter(statement => !created.has(statement))],
     permissions: requiredPermissions(planned),
-    omissions,
+    // The order of columns is reported when the statement is compared.
+    omissions: plan.omissions.filter(omission => !isOfHealth(omission) && !isColumnOrder(omission.properties)),
     notes: plan.notes,
     warnings: [...plan.warnings, ...plan.omissions.filter(isOfHealth).map(describeOmission)],
   };

@@ -3,11 +3,13 @@ import { Readable } from 'node:stream';
 import { fetchHealth, waitUntilReady } from '@sqlpipe/instance';
 import type { Omission } from '@sqlpipe/plan';
 import { spool } from '@sqlpipe/records';
+import type { IgnoreRules } from '@sqlpipe/schema';
 import { checkPlan, notePlanned, rejectOmissions, requireState } from './check-plan.js';
 import { findDamage } from './damage.js';
 import { executeStatements } from './execute-statements.js';
 import { createExecutor, type IfExists } from './executor.js';
 import { ExistingObjects } from './existing.js';
+import { IgnoredStatements, splitIgnoredRights } from './ignored.js';
 import { endsRun, type Location, type Outcome } from './outcome.js';
 import { createPreflightCheck, requireAllowed } from './preflight.js';
 import type { ReplayTarget } from './target.js';
@@ -43,6 +45,8 @@ export interface ReplayOptions {
   readonly allowLoss: readonly string[];
   /** For `alter`: what has another name in the target. */
   readonly renamed: readonly string[];
+  /** The differences that do not matter. */
+  readonly ignore: IgnoreRules;
   /** Do not read back what statements created and changed. */
   readonly noVerify: boolean;
   /** Maximum number of seconds to wait for the target to start. */
@@ -92,12 +96,15 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   // Read and check.
   if (wait !== undefined) await waitUntilReady(config, { seconds: wait, signal, onWait });
 
+  const ignored = new IgnoredStatements(options.ignore);
   const planned = new Set<string>();
   const check = createPreflightCheck(connection, allow, { statements: planned, isGiven: options.allowPlan });
   const checked = await checkPlan(notePlanned(input.statements, planned), connection, options);
+  const { statements, locations } = splitIgnoredRights({ ...input, ...checked }, options.ignore);
+  const checkWanted: typeof check = async statement => (ignored.isIgnored(statement) ? undefined : check(statement));
   const skipsRejects = dryRun || options.stream || (options.keepGoing && !checked.isPlan);
-  const allowed = skipsRejects ? checked.statements : requireAllowed(checked.statements, check, input.locations);
-  const complete = options.stream ? undefined : await spool(allowed);
+  const allowed = skipsRejects ? statements : requireAllowed(statements, checkWanted, locations);
+  const complete = options.stream ? undefined : await spool(ignored.noteNeeded(allowed));
 
   // Make a plan.
   const schema = options.alter ? await fetchTargetSchema(config, connection) : undefined;
@@ -120,6 +127,7 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
     : upcoming;
   const executorOptions = {
     ...options,
+    ignored,
     check: plan ? createPreflightCheck(connection, [...allow, ...plan.permissions]) : check,
     retries: config.retries,
     patience: { timeout: config.timeout, interrupted: signal },
@@ -135,18 +143,19 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   const executors = predictor
     ? [predictor.predict]
     : jobs.map(job => createExecutor(job, { ...executorOptions, existing, guard }));
-  const locations = plan ? [] : input.locations;
   const executed = executeStatements(queue, executors, {
     keepGoing: options.keepGoing,
     dryRun,
     interrupted: signal,
     ended,
     lastPlanned: plan?.changes.length,
-    locations,
+    locations: plan ? [] : locations,
   });
   const verified =
-    dryRun || options.noVerify ? executed : endPlan(verifyOutcomes(executed, connection, existing), options, ended);
-  const outcomes = warnOfProblems(verified, connection, onWarning);
+    dryRun || options.noVerify
+      ? executed
+      : endPlan(verifyOutcomes(executed, connection, existing, options.ignore), options, ended);
+  const outcomes = warnOfProblems(verified, connection, options.ignore, onWarning);
 
   return {
     omissions: plan?.omissions ?? [],

@@ -3,7 +3,8 @@
  * statement creates a table without WAL). Applied objects are queried again, many per request, and compared.
  */
 import { fetchDefinitions, type Instance, InstanceError } from '@sqlpipe/instance';
-import { givesRight, isAcl, readStatementHead } from '@sqlpipe/sql';
+import { IgnoreRules } from '@sqlpipe/schema';
+import { givesRight, identify, isAcl, readStatementHead } from '@sqlpipe/sql';
 import { isShowable, type KnownObjects } from './existing.js';
 import type { Outcome } from './outcome.js';
 
@@ -20,6 +21,7 @@ export async function* verifyOutcomes(
   outcomes: AsyncIterable<Outcome>,
   target: Instance,
   existing: KnownObjects,
+  ignore: IgnoreRules,
 ): AsyncGenerator<Outcome> {
   let waiting: Outcome[] = [];
   let count = 0;
@@ -28,18 +30,23 @@ export async function* verifyOutcomes(
       waiting.push(outcome);
       if (!isAcl(outcome.identity.kind)) count++;
       if (count < BATCH_SIZE && !outcome.isPlanned) continue;
-      yield* await readBack(waiting, target, existing);
+      yield* await readBack(waiting, target, existing, ignore);
       waiting = [];
       count = 0;
     }
   } catch (error) {
-    yield* await readBack(waiting, target, existing);
+    yield* await readBack(waiting, target, existing, ignore);
     throw error;
   }
-  yield* await readBack(waiting, target, existing);
+  yield* await readBack(waiting, target, existing, ignore);
 }
 
-async function readBack(outcomes: Outcome[], target: Instance, existing: KnownObjects): Promise<Outcome[]> {
+async function readBack(
+  outcomes: Outcome[],
+  target: Instance,
+  existing: KnownObjects,
+  ignore: IgnoreRules,
+): Promise<Outcome[]> {
   const applied = outcomes.filter(({ result }) => result === 'applied');
   const changed = lastChange(outcomes);
   const made = applied.filter(({ identity }) => isShowable(identity));
@@ -50,12 +57,12 @@ async function readBack(outcomes: Outcome[], target: Instance, existing: KnownOb
       made.map(({ identity }) => identity),
     );
     for (const [i, outcome] of made.entries()) {
-      const verified = await verifyObject(outcome.statement, found[i], existing);
+      const verified = await verifyObject(outcome.statement, found[i], existing, CREATED_DIFFERENTLY, ignore);
       const isDoubtful = verified.result === 'differs' && outcome.n < changed;
       Object.assign(outcome, isDoubtful ? { proven: false } : verified);
     }
     if (given.length > 0) existing.access.invalidate();
-    for (const outcome of given) Object.assign(outcome, await verifyAccess(outcome, existing));
+    for (const outcome of given) Object.assign(outcome, await verifyAccess(outcome, existing, ignore));
   } catch (error) {
     if (!(error instanceof InstanceError)) throw error;
     for (const outcome of [...made, ...given]) Object.assign(outcome, { proven: false, failure: error });
@@ -80,15 +87,17 @@ const lastChange = (outcomes: readonly Outcome[]): number =>
  * Checks whether an object has the definition of a statement.
  * @param found the server's own definition; undefined if there is no such object
  * @param message the error if the definitions differ
+ * @param ignore the differences that do not matter
  */
 export async function verifyObject(
   statement: string,
   found: string | undefined,
   existing: KnownObjects,
-  message = CREATED_DIFFERENTLY,
+  message: string,
+  ignore = new IgnoreRules(),
 ): Promise<Partial<Outcome>> {
   if (found === undefined) return { result: 'differs', error: MISSING_MESSAGE };
-  const comparison = await existing.compare(statement, found);
+  const comparison = ignore.withoutIgnored(identify(statement), await existing.compare(statement, found));
   const { differences, notComparable, asText } = comparison;
   if (differences.length === 0) return { proven: notComparable.length === 0, comparison };
   // A newer server may print the same definition in different words.
@@ -97,7 +106,11 @@ export async function verifyObject(
 }
 
 /** Checks a user, group or service account, or the rights that were granted to one. Not every server shows them. */
-async function verifyAccess({ statement, identity }: Outcome, existing: KnownObjects): Promise<Partial<Outcome>> {
+async function verifyAccess(
+  { statement, identity }: Outcome,
+  existing: KnownObjects,
+  ignore: IgnoreRules,
+): Promise<Partial<Outcome>> {
   const found = await existing.access.readBack(statement);
   if (!found) return {};
   if (!found.exists)
@@ -107,7 +120,7 @@ async function verifyAccess({ statement, identity }: Outcome, existing: KnownObj
         ? 'the server reported success, but does not show what was granted'
         : MISSING_MESSAGE,
     };
-  const { exists: _, ...comparison } = found;
+  const { exists: _, ...comparison } = ignore.withoutIgnored(identity, found);
   if (comparison.differences.length > 0)
     return { result: 'differs', error: CREATED_DIFFERENTLY, comparison: { ...comparison, asText: false } };
   return { proven: comparison.notComparable.length === 0 };

@@ -1,6 +1,6 @@
 /*! Objects that are skipped because they are the same on the target, where they do not work. */
 import { fetchHealth, type Instance, InstanceError } from '@sqlpipe/instance';
-import { problemsOf } from '@sqlpipe/schema';
+import { type IgnoreRules, problemsOf } from '@sqlpipe/schema';
 import { displayName, type Identity, isObject } from '@sqlpipe/sql';
 import type { Outcome } from './outcome.js';
 
@@ -8,11 +8,14 @@ import type { Outcome } from './outcome.js';
 export async function* warnOfProblems(
   outcomes: AsyncIterable<Outcome>,
   target: Instance,
+  ignore: IgnoreRules,
   warn: (message: string) => void,
 ): AsyncGenerator<Outcome> {
   const skipped: Identity[] = [];
   for await (const outcome of outcomes) {
-    if (outcome.result === 'skipped' && isObject(outcome.identity.kind)) skipped.push(outcome.identity);
+    const { result, identity, statement } = outcome;
+    if (result === 'skipped' && isObject(identity.kind) && !ignore.ignoresObject({ ...identity, statement }))
+      skipped.push(identity);
     yield outcome;
   }
   if (skipped.length === 0) return;
@@ -22,5 +25,6 @@ export async function* warnOfProblems(
   });
   for (const identity of skipped)
     for (const { state, reason } of problemsOf(identity, health))
-      warn(`${displayName(identity)} was skipped, but is ${state} on the target: ${reason}`);
+      if (!ignore.ignoresProperty(identity, state))
+        warn(`${displayName(identity)} was skipped, but is ${state} on the target: ${reason}`);
 }

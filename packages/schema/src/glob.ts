@@ -23,3 +23,23 @@ export function matchesGlob(glob: string, text: string): boolean {
   }
   return pattern.slice(next).every(rest => rest === '*');
 }
+
+/** Whether there is a text that two globs match. The time is the product of their lengths. */
+export function canMatchSame(one: string, other: string): boolean {
+  const [a, b] = [[...one], [...other]];
+  let next: boolean[] = []; // of the rest of `a` after its next character, and the rest of `b` from each character
+  for (let i = a.length; i >= 0; i--) {
+    const row: boolean[] = [];
+    for (let j = b.length; j >= 0; j--) {
+      const [x, y] = [a[i], b[j]];
+      const skipsX = x !== undefined && next[j] === true;
+      const skipsY = y !== undefined && row[j + 1] === true;
+      if (x === '*' || y === '*') row[j] = skipsX || skipsY;
+      else
+        row[j] =
+          x === undefined || y === undefined ? x === y : (x === y || x === '?' || y === '?') && next[j + 1] === true;
+    }
+    next = row;
+  }
+  return next[0] === true;
+}

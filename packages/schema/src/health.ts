@@ -1,5 +1,5 @@
 /*! What a server reports of its objects beside their definitions, and which of them do not work. */
-import { foldCase, type Identity } from '@sqlpipe/sql';
+import { foldCase, type Identity, type Kind } from '@sqlpipe/sql';
 
 /** What a server reports of its objects. Names are in lower case. */
 export interface Health {
@@ -23,12 +23,14 @@ export interface HealthProblem {
 
 /** What does not work of an object. */
 export const problemsOf = (identity: Identity, health: Health): HealthProblem[] =>
-  (STATES[identity.kind] ?? []).flatMap(state => {
+  statesOf(identity.kind).flatMap(state => {
     const reason = health[state]?.get(foldCase(identity.name));
     return reason === undefined ? [] : [{ identity, state, reason }];
   });
 
 /** The states that objects of a kind can be in. */
+export const statesOf = (kind: Kind): readonly HealthProblem['state'][] => STATES[kind] ?? [];
+
 const STATES: { readonly [kind: string]: readonly HealthProblem['state'][] } = {
   table: ['suspended'],
   view: ['invalid'],

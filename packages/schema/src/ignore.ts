@@ -1,7 +1,9 @@
 /*! Which differences between two schemas do not matter: rules that a user writes, such as `tmp_*` and `trades: TTL`. */
-import { grantTargets } from '@sqlpipe/ddl';
-import { foldCase, type Identity, KINDS, unquote } from '@sqlpipe/sql';
-import { matchesGlob } from './glob.js';
+import { COLUMN_ORDER, type Comparison, comparedProperties, grantTargets } from '@sqlpipe/ddl';
+import { foldCase, type Identity, KINDS, type Kind, unquote } from '@sqlpipe/sql';
+import { suggestWord } from '@sqlpipe/text';
+import { canMatchSame, matchesGlob } from './glob.js';
+import { statesOf } from './health.js';
 import type { Entry } from './schema.js';
 import { InvalidSelectionError } from './selection.js';
 
@@ -12,9 +14,6 @@ interface Rule {
   readonly property?: string | undefined;
 }
 
-/** The one property that a rule can name without an object. */
-const COLUMN_ORDER = 'column order';
-
 /** The rules of `--ignore`. */
 export class IgnoreRules {
   readonly #rules: readonly Rule[];
@@ -22,10 +21,15 @@ export class IgnoreRules {
   /**
    * @param patterns `tmp_*` (names), `grant` (a kind), `trades: TTL`, `materialized view: TTL` and `*: TTL` (properties),
    *   `column order`; quotes make a kind a name. `*` and `?` match as in a shell, in any case
-   * @throws InvalidSelectionError for a pattern without an object or a property
+   * @throws InvalidSelectionError for a pattern without an object or a property, or with a property that does not exist
    */
   constructor(patterns: readonly string[] = []) {
     this.#rules = patterns.map(parseRule);
+  }
+
+  /** Whether there is a rule for complete objects, principals or rights. */
+  get haveObjects(): boolean {
+    return this.#rules.some(({ property }) => property === undefined);
   }
 
   /** Whether an object, a principal or a right is ignored completely. */
@@ -41,6 +45,12 @@ export class IgnoreRules {
         rule.property !== undefined && matchesEntry(rule, entry) && matchesGlob(rule.property, foldCase(property)),
     );
   }
+
+  /** A comparison of two statements for an object, without the differences that are ignored. */
+  withoutIgnored<T extends Comparison>(identity: Identity, comparison: T): T {
+    const differences = comparison.differences.filter(({ property }) => !this.ignoresProperty(identity, property));
+    return { ...comparison, differences };
+  }
 }
 
 function parseRule(pattern: string): Rule {
@@ -53,7 +63,19 @@ function parseRule(pattern: string): Rule {
   if (property === undefined && word === COLUMN_ORDER) return { name: '*', property: word };
   const kind = KINDS.find(each => each === word.replaceAll('-', ' '));
   const what = kind ? { kind } : { name: foldCase(unquote(object)) };
+  if (property !== undefined) requireProperty(pattern, property, kind);
   return { ...what, property: property && foldCase(property) };
+}
+
+/** @throws InvalidSelectionError for a property that no object of a kind has */
+function requireProperty(pattern: string, property: string, kind: Kind | undefined): void {
+  const all = (kind ? [kind] : KINDS).flatMap(each => [...comparedProperties(each), ...statesOf(each)]);
+  if (all.some(each => canMatchSame(foldCase(property), foldCase(each)))) return;
+  const names = [...new Set(all)];
+  const has = kind ? `a ${kind} has ` : 'there are ';
+  throw new InvalidSelectionError(
+    `--ignore '${pattern}': no such property; ${has}${names.join(', ') || 'none'}${suggestWord(property, names)}`,
+  );
 }
 
 const matchesEntry = ({ kind, name }: Rule, entry: Entry): boolean =>

@@ -8,7 +8,7 @@ export {
 } from './compare-schemas.js';
 export { findCycle } from './cycle.js';
 export { DuplicateNameError, deduplicate } from './deduplicate.js';
-export { matchesGlob } from './glob.js';
+export { canMatchSame, matchesGlob } from './glob.js';
 export { type Health, type HealthProblem, problemsOf } from './health.js';
 export { type IgnoredDifference, IgnoreRules, searchableNames } from './ignore.js';
 export { createMatcher, type MatchCriteria } from './matcher.js';

@@ -1,7 +1,17 @@
 /*! From an input of statements to an instance. */
-import { annotateFailure, Exit, exitStatus, type Io, limitHeapGrowth, UsageError, withProgress } from '@sqlpipe/cli';
+import {
+  annotateFailure,
+  Exit,
+  exitStatus,
+  type Io,
+  limitHeapGrowth,
+  readIgnorePatterns,
+  UsageError,
+  withProgress,
+} from '@sqlpipe/cli';
 import type { ResolvedInstance } from '@sqlpipe/instance';
 import { openTarget, PreflightError, replay } from '@sqlpipe/replay';
+import { IgnoreRules } from '@sqlpipe/schema';
 import { formatError } from '@sqlpipe/text';
 import type { Input } from './input.js';
 import type { RunOptions } from './options.js';
@@ -34,7 +44,8 @@ export async function applyInput(options: RunOptions, openEnds: () => Promise<En
 async function applyReported(options: RunOptions, openEnds: () => Promise<Ends>, io: Io): Promise<number> {
   const summary = new Summary(options);
   try {
-    return await run(await openEnds(), options, summary, io);
+    const ignore = new IgnoreRules(await readIgnorePatterns(options));
+    return await run({ ...(await openEnds()), ignore }, options, summary, io);
   } catch (error) {
     if (summary.isStarted) throw error;
     if (io.interrupted.aborted) io.error('interrupted; nothing was sent');
@@ -58,7 +69,12 @@ function checkOptions(options: RunOptions): void {
     throw new UsageError(`--jobs must be a number from 1 to ${MAX_JOBS}`);
 }
 
-async function run({ input, target: instance }: Ends, options: RunOptions, summary: Summary, io: Io): Promise<number> {
+async function run(
+  { input, target: instance, ignore }: Ends & { readonly ignore: IgnoreRules },
+  options: RunOptions,
+  summary: Summary,
+  io: Io,
+): Promise<number> {
   const createProtectedError = (name: string) =>
     new UsageError(`${name} is protected; to change it, give --yes-to=${name}`);
   const target = await openTarget({ ...instance, interrupted: io.interrupted }, { ...options, createProtectedError });
@@ -69,6 +85,7 @@ async function run({ input, target: instance }: Ends, options: RunOptions, summa
   try {
     const replayed = await replay({ statements: readInput(input, options, io), locations: input.locations }, target, {
       ...options,
+      ignore,
       signal: io.interrupted,
       onWait: io.info,
       onWarning: io.warn,

@@ -4,7 +4,9 @@
  */
 
 import { formatPropertyLines } from '@sqlpipe/cli';
-import { type Outcome, statementLabel } from '@sqlpipe/replay';
+import { COLUMN_ORDER } from '@sqlpipe/ddl';
+import { describeColumnOrder } from '@sqlpipe/plan/text';
+import { isReordered, type Outcome, statementLabel } from '@sqlpipe/replay';
 import { isAcl, redact } from '@sqlpipe/sql';
 import { escapeControls, truncate } from '@sqlpipe/text';
 
@@ -33,11 +35,13 @@ export function formatRejection(outcome: Outcome, target: string, colors = false
   return [head, [...below, ...(hint ? [`  hint: ${hint}`] : [])]];
 }
 
+/** The lines of a message about a statement that is a warning: the same as for a reject. */
+export const formatWarning = (outcome: Outcome, target: string): string[] =>
+  formatRejection(outcome, target).flatMap(lines => lines ?? []);
+
 /** The warning that CREATE OR REPLACE changes a definition, with the difference. */
-export function formatReplacement(outcome: Outcome, target: string): string[] {
-  const replaced = { ...outcome, ...outcome.replaced, error: 'it replaces a different definition' };
-  return formatRejection(replaced, target).flatMap(lines => lines ?? []);
-}
+export const formatReplacement = (outcome: Outcome, target: string): string[] =>
+  formatWarning({ ...outcome, ...outcome.replaced, error: 'it replaces a different definition' }, target);
 
 /** The line of a text that contains a position, and a caret below that position. */
 function formatCaret(text: string, position: number): string[] {
@@ -68,7 +72,11 @@ const CLAUSES: [message: RegExp, hint: string][] = [
 ];
 
 /** A hint for a rejected statement; undefined if none is known. */
-function hintFor({ identity: { kind }, error = '', denied }: Outcome): string | undefined {
+function hintFor(outcome: Outcome): string | undefined {
+  const { identity, error = '', denied, comparison } = outcome;
+  const { kind, name } = identity;
+  const isAmong = comparison?.differences.some(({ property }) => property === COLUMN_ORDER);
+  if (isAmong && !isReordered(outcome)) return describeColumnOrder(name);
   if (!isAcl(kind)) return CLAUSES.find(([message]) => message.test(error))?.[1];
   if (denied) return 'access control requires permissions of its own; sqldump --include SCHEMA leaves it out';
   return NO_ACCESS_CONTROL.test(error) ? ACCESS_CONTROL : undefined;

@@ -5,6 +5,8 @@ import {
   type ArgsOf,
   addInstanceOptions,
   type CommandLine,
+  IGNORE_FILE_OPTION,
+  IGNORE_OPTION,
   maxRecordOption,
   RENAMED_OPTION,
 } from '@sqlpipe/cli';
@@ -67,6 +69,8 @@ export const declareReplayOptions = <Options>(cli: CommandLine<Options>) =>
     .option('alter', { type: 'boolean', default: false, describe: 'alter existing objects that differ' })
     .option('allow-loss', ALLOW_LOSS_OPTION)
     .option('renamed', RENAMED_OPTION)
+    .option('ignore', IGNORE_OPTION)
+    .option('ignore-file', IGNORE_FILE_OPTION)
     .option('no-verify', { type: 'boolean', default: false, describe: 'do not read back created objects' })
     .option('yes-to', {
       type: 'string',

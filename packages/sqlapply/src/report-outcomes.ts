@@ -4,6 +4,7 @@ import { formatAnnotation, type Io } from '@sqlpipe/cli';
 import { describeOmission } from '@sqlpipe/plan/text';
 import {
   isReject,
+  isReordered,
   locate,
   type Outcome,
   type Replay,
@@ -13,7 +14,7 @@ import {
 } from '@sqlpipe/replay';
 import { displayName, redact, significantTokens } from '@sqlpipe/sql';
 import { escapeControls, escapeLines, truncate } from '@sqlpipe/text';
-import { formatRejection, formatReplacement } from './format-rejection.js';
+import { formatRejection, formatReplacement, formatWarning } from './format-rejection.js';
 import { LoginCheck } from './login-check.js';
 import { hasDataOnStdout, type RunOptions } from './options.js';
 import { writeRejects } from './rejects.js';
@@ -106,7 +107,8 @@ async function* reportOutcomes(
   try {
     for await (const outcome of outcomes) {
       if (isReject(outcome) && outcome.result !== 'not reached') {
-        io.error(...formatRejection(outcome, summary.label, io.errorColors));
+        if (isReordered(outcome)) for (const line of formatWarning(outcome, summary.label)) io.warn(line);
+        else io.error(...formatRejection(outcome, summary.label, io.errorColors));
         if (options.annotations) await io.print(annotate(outcome, summary.label));
       } else if (outcome.failure && !summary.failure)
         io.error(`${statementLabel(outcome)}: it was applied, but could not be read back: ${outcome.failure.message}`);

@@ -1,7 +1,7 @@
 /*! The result of a run: counts, the exit status, and the summary. */
 import { Exit, exitStatus } from '@sqlpipe/cli';
 import { plannedIrreversible, plannedState } from '@sqlpipe/plan/text';
-import { isReject, type Outcome, type Result } from '@sqlpipe/replay';
+import { isReject, isReordered, type Outcome, type Result } from '@sqlpipe/replay';
 import { displayName } from '@sqlpipe/sql';
 import type { RunOptions } from './options.js';
 import { ResumeHint } from './resume-hint.js';
@@ -19,6 +19,8 @@ export class Summary {
   readonly #notComparable: string[] = [];
   #denied = false;
   #rejects = false;
+  /** Whether a table has its columns in another order, which no rerun changes. */
+  #hasReordered = false;
   /** For a plan: the numbers of the statements that nothing undoes. */
   #irreversible: ReadonlySet<number> | undefined;
   /** The numbers of those that were applied. */
@@ -49,9 +51,13 @@ export class Summary {
     if (outcome.result === 'applied' && this.#irreversible?.has(outcome.n)) this.#appliedLosses.push(outcome.n);
     this.#counts.set(outcome.result, (this.#counts.get(outcome.result) ?? 0) + 1);
     this.failure ??= outcome.failure;
-    this.#resumeHint?.count(outcome, isInterrupted);
     const hidden = outcome.comparison?.notComparable ?? [];
     if (hidden.length > 0) this.#notComparable.push(`${displayName(outcome.identity)}: ${hidden.join(', ')}`);
+    if (isReordered(outcome)) {
+      this.#hasReordered = true;
+      return;
+    }
+    this.#resumeHint?.count(outcome, isInterrupted);
     if (isReject(outcome) && outcome.result !== 'not reached') {
       this.#denied ||= outcome.denied === true;
       this.#rejects = true;
@@ -66,13 +72,13 @@ export class Summary {
   /** The exit status of the run: a failure of the instance takes precedence over a rejection. */
   get status(): number {
     if (this.failure) return exitStatus(this.failure);
-    if (!this.#rejects) return Exit.ok;
+    if (!this.#rejects) return this.#hasReordered ? Exit.negative : Exit.ok;
     return this.#denied ? Exit.denied : Exit.negative;
   }
 
-  /** Whether everything was done. */
+  /** Whether everything was done that can be done. */
   get complete(): boolean {
-    return this.status === Exit.ok && !this.#counts.has('not reached');
+    return !this.failure && !this.#rejects && !this.#counts.has('not reached');
   }
 
   /**

@@ -6,6 +6,8 @@ import {
   addInstanceOptions,
   type CommandLine,
   EXCLUDE_OPTION,
+  IGNORE_FILE_OPTION,
+  IGNORE_OPTION,
   INCLUDE_OPTION,
   maxRecordOption,
   OUTPUT_OPTION,
@@ -44,17 +46,8 @@ export const declareOptions = (cli: CommandLine) =>
       requiresArg: true,
       describe: 'with --alter: also write the way back',
     })
-    .option('ignore', {
-      type: 'string',
-      array: true,
-      default: [],
-      describe: "ignore tmp_*, grant, or 'trades: TTL'",
-    })
-    .option('ignore-file', {
-      type: 'string',
-      requiresArg: true,
-      describe: 'ignore these, one pattern per line',
-    })
+    .option('ignore', IGNORE_OPTION)
+    .option('ignore-file', IGNORE_FILE_OPTION)
     .option('label', {
       type: 'string',
       array: true,

@@ -1,16 +1,25 @@
 /*! Two schemas, and what of their differences is asked for. */
-import { annotateFailure, type Io, printSettings, UsageError } from '@sqlpipe/cli';
+import { annotateFailure, type Io, printSettings, readIgnorePatterns, UsageError } from '@sqlpipe/cli';
+import { COLUMN_ORDER } from '@sqlpipe/ddl';
 import { isSameOutput, isStdout, readLocatedInput } from '@sqlpipe/files';
 import { fetchCommonDefaults, fetchHealth, withInstance } from '@sqlpipe/instance';
+import { describeColumnOrder } from '@sqlpipe/plan/text';
 import { type DeferredInput, deferInput } from '@sqlpipe/records';
 import { fetchPlanContext } from '@sqlpipe/replay';
-import { compareSchemas, type Health, MemoryBudget, parseSelection } from '@sqlpipe/schema';
+import {
+  compareSchemas,
+  type Health,
+  IgnoreRules,
+  MemoryBudget,
+  parseSelection,
+  type SchemaComparison,
+} from '@sqlpipe/schema';
+import { displayName } from '@sqlpipe/sql';
 import { formatIgnored } from './format.js';
 import { Locations } from './locations.js';
 import { writeMissing } from './missing.js';
 import { resolveOperands, type Side, type Sides } from './operands.js';
 import type { DiffOptions } from './options.js';
-import { readIgnoreRules } from './read-ignore-rules.js';
 import { readSide } from './read-side.js';
 import { countIgnored, writeComparison } from './write-comparison.js';
 
@@ -43,7 +52,7 @@ async function* readStdin(io: Io, maxRecord: number): AsyncGenerator<string> {
 
 async function compareSides(args: DiffOptions, io: Io): Promise<number> {
   const { missing, alter, maxRecord } = args;
-  const ignore = await readIgnoreRules(args);
+  const ignore = new IgnoreRules(await readIgnorePatterns(args));
   const stdin = deferInput(() => readStdin(io, maxRecord));
   const sides = await openSides(args, stdin, io);
   if (args.showConfig)
@@ -71,6 +80,7 @@ async function compareSides(args: DiffOptions, io: Io): Promise<number> {
     health: missing ? [undefined, undefined] : [await readHealth(sides[0]), await readHealth(sides[1])],
   });
   for (const each of compared.ignored) io.detail(formatIgnored(each));
+  if (!alter) warnOfColumnOrder(compared, io);
   if (missing) return writeMissing(compared.differences, args, io);
   if (!alter) return writeComparison(compared, inA, sides, { ...args, locations }, io);
   if (compared.ignored.length > 0) io.info(countIgnored(compared));
@@ -88,6 +98,13 @@ async function compareSides(args: DiffOptions, io: Io): Promise<number> {
   return withInstance(target, async instance =>
     writePlan(inA, inB, sides, { ...options, ...(await fetchPlanContext(instance)) }, io),
   );
+}
+
+/** A plan lists the order of columns among what it leaves out. */
+function warnOfColumnOrder({ differences }: SchemaComparison, io: Io): void {
+  for (const { identity, comparison } of differences)
+    if (comparison?.differences.some(({ property }) => property === COLUMN_ORDER))
+      io.warn(`${displayName(identity)}: ${describeColumnOrder(identity.name)}`);
 }
 
 /** What the operands stand for, with the labels of the command line. */

@@ -1,9 +1,6 @@
 /*! Rules that map names to new names: `fx_*=acme_*`, or one name to one name. */
-import { isUtf8 } from 'node:buffer';
-import { readFile } from 'node:fs/promises';
 import { UsageError } from '@sqlpipe/cli';
 import { foldCase } from '@sqlpipe/sql';
-import { systemErrorReason } from '@sqlpipe/text';
 
 /** One side of a rule: a whole name, or the prefix and suffix around a star. */
 class Pattern {
@@ -113,25 +110,4 @@ function parseRule(text: string, option: string): Rule {
       `${option}: '${text}' is not a rule; write OLD=NEW, with one * on the left or on both sides, and put a name that contains = in double quotes`,
     );
   return { from: new Pattern(...(from as [string, string?])), to: new Pattern(...(to as [string, string?])) };
-}
-
-/** A file of rules cannot be read. */
-class RuleFileError extends Error {
-  readonly code = 'NOINPUT';
-}
-
-/**
- * The rules in a UTF-8 file, one per line. Empty lines and lines that begin with `#` are ignored.
- * @throws RuleFileError if the file cannot be read
- */
-export async function readRules(path: string): Promise<string[]> {
-  const bytes = await readFile(path).catch(error => {
-    throw new RuleFileError(`--rename-file ${path}: cannot be read: ${systemErrorReason(error)}`);
-  });
-  if (!isUtf8(bytes)) throw new RuleFileError(`--rename-file ${path}: not UTF-8; iconv converts other encodings`);
-  return bytes
-    .toString()
-    .replace(/^\ufeff/, '')
-    .split(/\r?\n/)
-    .filter(line => line.trim() !== '' && !line.startsWith('#'));
 }

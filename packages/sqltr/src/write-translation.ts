@@ -1,8 +1,8 @@
 /*! A stream under other names, or for another server. */
 import { pipeline } from 'node:stream/promises';
-import { collectGarbageEarly, Exit, type Io } from '@sqlpipe/cli';
+import { collectGarbageEarly, Exit, type Io, readRuleFile } from '@sqlpipe/cli';
 import { createCommitWriter, decodeRecords, encodeRecords } from '@sqlpipe/records';
-import { Rules, readRules } from './rules.js';
+import { Rules } from './rules.js';
 import { adaptersFor, translate } from './translate.js';
 
 interface TranslationOptions {
@@ -21,7 +21,7 @@ export async function writeTranslation(
   io: Io,
 ): Promise<number> {
   collectGarbageEarly();
-  const fromFiles = await Promise.all(renameFile.map(readRules));
+  const fromFiles = await Promise.all(renameFile.map(path => readRuleFile('--rename-file', path)));
   const names = {
     objects: new Rules([...rename, ...fromFiles.flat()], '--rename'),
     owners: new Rules(owner, '--owner'),

@@ -3,6 +3,7 @@
  * longer to load than a short plan to apply.
  */
 export { changedObjects } from './changed-objects.js';
+export { describeColumnOrder } from './column-order.js';
 export {
   type AskHistory,
   findAssertedView,

@@ -1,0 +1,78 @@
+/*! What a replay leaves as it is on the target, because the user ignores it. */
+import { parseRights, printRight } from '@sqlpipe/ddl';
+import { type IgnoreRules, MemoryBudget, Schema } from '@sqlpipe/schema';
+import { givesRight, identify, identityKey } from '@sqlpipe/sql';
+import type { KnownObjects } from './existing.js';
+import type { Location } from './outcome.js';
+
+const isIgnored = (statement: string, rules: IgnoreRules): boolean => {
+  const identity = identify(statement);
+  return identity.kind !== 'other' && rules.ignoresObject({ ...identity, statement });
+};
+
+/** The statements that are skipped, because what they create or give is ignored. */
+export class IgnoredStatements {
+  /** The keys of what others need. */
+  readonly #needed = new Set<string>();
+
+  constructor(readonly rules: IgnoreRules) {}
+
+  /** Passes statements on. At the end it is known which ignored objects and principals the others need. */
+  async *noteNeeded(statements: AsyncIterable<string>): AsyncGenerator<string> {
+    if (!this.rules.haveObjects) return yield* statements;
+    const budget = new MemoryBudget();
+    const all: string[] = [];
+    for await (const statement of statements) {
+      budget.add(statement);
+      all.push(statement);
+      yield statement;
+    }
+    const schema = new Schema(all);
+    const wanted = new Set(schema.entries.filter(({ statement }) => !this.isIgnored(statement)));
+    for (const entry of wanted) for (const needed of schema.prerequisites(entry)) wanted.add(needed); // the set grows
+    for (const entry of wanted) if (this.isIgnored(entry.statement)) this.#needed.add(identityKey(entry));
+  }
+
+  isIgnored(statement: string): boolean {
+    return isIgnored(statement, this.rules);
+  }
+
+  /** Whether a statement is skipped: what it creates is ignored, and nothing needs it, or it exists. @throws InstanceError */
+  async skips(statement: string, existing: Pick<KnownObjects, 'fetch'>): Promise<boolean> {
+    if (!this.isIgnored(statement)) return false;
+    const identity = identify(statement);
+    return !this.#needed.has(identityKey(identity)) || (await existing.fetch(identity)) !== undefined;
+  }
+}
+
+/** Statements, and the locations of those that were read so far. */
+interface LocatedStatements {
+  readonly statements: AsyncIterable<string>;
+  readonly locations: readonly (Location | undefined)[];
+}
+
+/** Replaces each statement that gives rights of which some are ignored: by a statement for each of the others. */
+export function splitIgnoredRights(
+  { statements, locations }: LocatedStatements,
+  rules: IgnoreRules,
+): LocatedStatements {
+  const kept: (Location | undefined)[] = [];
+  async function* split(): AsyncGenerator<string> {
+    let n = 0;
+    for await (const statement of statements) {
+      const location = locations[n++];
+      for (const each of withoutIgnoredRights(statement, rules)) {
+        kept.push(location);
+        yield each;
+      }
+    }
+  }
+  return rules.haveObjects ? { statements: split(), locations: kept } : { statements, locations };
+}
+
+function withoutIgnoredRights(statement: string, rules: IgnoreRules): string[] {
+  const rights = givesRight(identify(statement).kind) ? parseRights(statement) : undefined;
+  const single = rights?.map(printRight) ?? [];
+  const kept = single.filter(each => !isIgnored(each, rules));
+  return kept.length === 0 || kept.length === single.length ? [statement] : kept;
+}
