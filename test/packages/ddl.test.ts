@@ -7,7 +7,9 @@ import { test } from '../support/test.js';
 
 test('the package exports exactly these names', t => {
   t.deepEqual(Object.keys(ddl).sort(), [
+    'COLUMN_ORDER',
     'DEFAULTS',
+    'EXPLICIT',
     'RightSet',
     'UndoLog',
     'addTimestampToIndex',
@@ -17,6 +19,7 @@ test('the package exports exactly these names', t => {
     'changedTables',
     'compareDefinitions',
     'compareStatements',
+    'comparedProperties',
     'decimalLimits',
     'defaultPartition',
     'dependsOnVersion',
@@ -34,6 +37,7 @@ test('the package exports exactly these names', t => {
     'isAcceptedConversion',
     'isBareName',
     'isCleanTable',
+    'isColumnOrder',
     'isEquivalent',
     'isEvenTtl',
     'isLaterVersion',
@@ -66,6 +70,7 @@ test('the package exports exactly these names', t => {
     'removeOwner',
     'repair',
     'sortByScope',
+    'spellOutDefaults',
     'toTableDefinition',
     'toTtl',
     'tokenizeQuery',

@@ -1,5 +1,6 @@
 /*! Plans for what QuestDB 9.4 and 10 have: posting indexes, formats, storage policies, live views. */
 import { planChanges } from '@sqlpipe/plan';
+import { IgnoreRules } from '@sqlpipe/schema';
 import { test } from '../support/test.js';
 
 const sensors = (column: string, rest = '') =>
@@ -9,6 +10,7 @@ const liveView = (clauses: string, column = 'c') =>
 const passed = (rest: string) => `CREATE MATERIALIZED VIEW m AS (SELECT * FROM t) PARTITION BY DAY${rest};`;
 
 test('the forms of QuestDB 9.4 and 10 that an ALTER changes', async t => {
+  const ignore = new IgnoreRules(['column order']);
   for (const [before, after, plan] of [
     [
       [sensors('c SYMBOL')],
@@ -32,8 +34,8 @@ test('the forms of QuestDB 9.4 and 10 that an ALTER changes', async t => {
       [sensors('b INT')],
       [sensors('b INT, c SYMBOL INDEX CAPACITY 64, e SYMBOL INDEX TYPE POSTING')],
       [
-        "ALTER TABLE 't' ADD COLUMN c SYMBOL INDEX CAPACITY 64;",
-        "ALTER TABLE 't' ADD COLUMN e SYMBOL;",
+        "ALTER TABLE 't' ADD COLUMN c SYMBOL CACHE INDEX CAPACITY 64;",
+        "ALTER TABLE 't' ADD COLUMN e SYMBOL CACHE;",
         "ALTER TABLE 't' ALTER COLUMN e ADD INDEX TYPE POSTING;",
       ],
     ],
@@ -79,7 +81,7 @@ test('the forms of QuestDB 9.4 and 10 that an ALTER changes', async t => {
     [[sensors('c INT'), liveView('START FROM NOW')], [sensors('c INT'), liveView('START FROM NOW IN MEMORY 5s')], []],
     [[sensors('c INT')], [sensors('c INT'), liveView('START FROM NOW')], [liveView('START FROM NOW')]],
   ] as const) {
-    const { statements, omissions } = await planChanges([...after], [...before], { version: '10.0.0' });
+    const { statements, omissions } = await planChanges([...after], [...before], { version: '10.0.0', ignore });
     t.deepEqual(
       statements.map(({ statement }) => statement),
       [...plan],

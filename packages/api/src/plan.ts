@@ -67,8 +67,8 @@ export async function plan(a: Schema, b: Schema, options: PlanOptions = {}): Pro
   const planWith = (context: PlanChangesOptions) =>
     planChanges(inA, inB, {
       ...given,
-      ...context,
       defaults,
+      ...context,
       keepExtra: ignoreExtra,
       ignore: new IgnoreRules(ignore),
       skipInvalid: openA.instance !== undefined,

@@ -109,7 +109,7 @@ const addedText = (column: Column): string => `${quoteColumn(column.name)} ${typ
 function typeText({ type, cached, capacity, index }: Omit<Column, 'name' | 'dedup' | 'parquet'>): string {
   if (type !== 'SYMBOL') return type;
   const size = capacity === undefined ? '' : ` CAPACITY ${capacity}`;
-  return `${type}${size}${cached ? '' : ' NOCACHE'}${formatIndex(index, { form: '9.3', quoted: true })}`;
+  return `${type}${size}${cached ? ' CACHE' : ' NOCACHE'}${formatIndex(index, { form: '9.3', quoted: true })}`;
 }
 
 /**

@@ -10,7 +10,7 @@ import { DEFAULTS, type Defaults, type Definition, type TableDefinition } from '
 import { RejectionError } from './grammar/rejection-error.js';
 import { parseDefinition } from './parse.js';
 import { parsePrincipal } from './principal.js';
-import { printDefinition } from './print.js';
+import { EXPLICIT, printDefinition } from './print.js';
 import { findQueryDifference } from './query-tokens.js';
 import { repair } from './repair.js';
 import { isCleanTable } from './repair-table.js';
@@ -72,6 +72,16 @@ export function parseMeaning(
       return found === undefined ? undefined : repairAndParse(found, defaults);
     });
   return model && definition ? { ...model, name: definition.name, owner: definition.owner } : definition;
+}
+
+/**
+ * The statement that creates what a statement means, on a server with these defaults. A statement in printed form omits the built-in
+ * defaults, which that server may not have: then every property is in it.
+ */
+export function spellOutDefaults(statement: string, defaults: Defaults): string {
+  const [meaning, made] = [repairAndParse(statement, defaults), tryParse(statement, defaults)];
+  const isSame = !meaning || !made || compareDefinitions(meaning, made).differences.length === 0;
+  return isSame ? statement : printDefinition(meaning, EXPLICIT);
 }
 
 function repairAndParse(statement: string, defaults: Defaults): Definition | undefined {

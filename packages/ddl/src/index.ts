@@ -16,6 +16,7 @@ export {
   isEquivalent,
   parseMeaning,
   type StatementComparison,
+  spellOutDefaults,
 } from './compare-statements.js';
 export {
   canCast,
@@ -57,7 +58,7 @@ export {
   printAliasChanges,
   printGroup,
 } from './principal.js';
-export { formatTtlLength, type PrintOptions, printDefinition } from './print.js';
+export { EXPLICIT, formatTtlLength, type PrintOptions, printDefinition } from './print.js';
 export { findQueryColumns } from './query-columns.js';
 export { isBareName } from './query-names.js';
 export { type QueryToken, tokenizeQuery } from './query-tokens.js';

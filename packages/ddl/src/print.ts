@@ -28,6 +28,9 @@ export interface PrintOptions {
   readonly quoted: boolean;
 }
 
+/** Prints what a server may have another default for. */
+export const EXPLICIT: PrintOptions = { form: '9.0', quoted: true };
+
 const PRINTED_OPTIONS: PrintOptions = { form: '9.3', quoted: false };
 
 /** Prints the statement that creates an object, with its semicolon; by default exactly as QuestDB 9.3 prints it. */

@@ -21,7 +21,7 @@ import { DenialError, type Session } from './session.js';
 export interface Edition {
   readonly dialect: Pick<Dialect, 'owner' | 'enterprise'>;
   readonly handlers: StatementHandlers;
-  session(catalogue: Catalogue, caller: string): Omit<Session, 'version' | 'has'>;
+  session(catalogue: Catalogue, caller: string): Omit<Session, 'version' | 'has' | 'defaults'>;
 }
 
 /** The open source edition: no owners, no permissions. */
@@ -49,7 +49,7 @@ function createSession(
   acl: Acl,
   caller: string,
   secrets: Secrets,
-): Omit<AclSession, 'version' | 'has'> {
+): Omit<AclSession, 'version' | 'has' | 'defaults'> {
   const owns = (name: string) => isSameName(catalogue.find(name)?.owner, caller);
   const isAllowed = (permission: string, table?: string, columns?: readonly string[]) =>
     (table !== undefined && owns(table)) ||

@@ -174,14 +174,14 @@ export class Engine {
     const rowEffects: Effect[] = [];
     const session = { ...this.session(caller), rowEffects: this.#isWithRows ? rowEffects : undefined };
     session.authorize('HTTP');
-    const { defaults = DEFAULTS, parseShow: show = () => undefined } = this.#options;
+    const { parseShow: show = () => undefined } = this.#options;
     const statement = parseStatement(text, {
       ...this.#edition.dialect,
       has: this.#has,
       show,
       verbs: this.#verbs,
-      defaults,
-      maxInMemory: defaults.maxInMemory,
+      defaults: session.defaults,
+      maxInMemory: session.defaults.maxInMemory,
       checkQuery: (body: Body) => void parsedQuery(body),
       findBase: (body: Body, given: LocatedName | undefined) => findBaseTable(body, given, this.catalogue),
     });
@@ -230,8 +230,8 @@ export class Engine {
 
   /** What a caller may see and do. */
   session(caller: string): Session {
-    const { version } = this.#options;
-    return { ...this.#edition.session(this.catalogue, caller), version, has: this.#has };
+    const { version, defaults = DEFAULTS } = this.#options;
+    return { ...this.#edition.session(this.catalogue, caller), version, has: this.#has, defaults };
   }
 
   /** Finds an object by its name, in any case. */

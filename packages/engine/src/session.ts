@@ -1,4 +1,5 @@
 /*! What a statement is executed with: the catalogue that it may change, and what its caller may do there. */
+import type { Defaults } from '@sqlpipe/ddl';
 import { type HasFeature, RejectionError } from '@sqlpipe/ddl/grammar';
 import type { Catalogue } from './catalogue.js';
 import type { Effect } from './effects.js';
@@ -24,6 +25,8 @@ export interface Session {
   /** The version; undefined for the newest. */
   readonly version: string | undefined;
   readonly has: HasFeature;
+  /** What the server fills in if a statement omits it. */
+  readonly defaults: Defaults;
   /** Whether there are storage policies. */
   readonly enterprise: boolean;
   /** The owner of objects that are created without OWNED BY. */

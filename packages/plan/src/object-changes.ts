@@ -111,7 +111,7 @@ function reconcile(entry: Entry, task: Task, draft: Draft): void {
   }
   if (!now) {
     const former = task.before.definitionOf(task.requests.renames.otherName(entry.name) ?? entry.name);
-    const statement = printWithRetention(task.a.meaning(entry), former) ?? entry.statement;
+    const statement = printWithRetention(task.a.meaning(entry), former) ?? task.a.creation(entry);
     if (!draft.addStatement(statement, entry)) draft.block(entry.name);
     return;
   }

@@ -1,6 +1,6 @@
 /*! Recreates a table if no ALTER can change what differs. As documented by QuestDB, the old table is kept. */
 import { createHash } from 'node:crypto';
-import { canCast, findColumn, printDefinition, type TableDefinition } from '@sqlpipe/ddl';
+import { canCast, EXPLICIT, findColumn, printDefinition, type TableDefinition } from '@sqlpipe/ddl';
 import { type Engine, isShorterRetention } from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';
 import type { Draft } from './draft.js';
@@ -80,7 +80,7 @@ export function rebuildTable(
   return [
     printAppliedAssertion(now.name),
     ...copied.flatMap(({ column, source }) => printCastAssertion(now.name, source, column.type)),
-    printDefinition({ ...wanted, name: newName }, { quoted: true }),
+    printDefinition({ ...wanted, name: newName }, EXPLICIT),
     `INSERT INTO '${newName}' (${targets}) SELECT ${values} FROM '${now.name}';`,
     printRowCountAssertion(now.name, newName),
     `RENAME TABLE '${now.name}' TO '${oldName}';`,

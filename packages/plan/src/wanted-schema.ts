@@ -1,4 +1,4 @@
-import { type CompareOptions, type Definition, parseMeaning } from '@sqlpipe/ddl';
+import { type CompareOptions, type Definition, parseMeaning, spellOutDefaults } from '@sqlpipe/ddl';
 import { type Entry, Schema } from '@sqlpipe/schema';
 
 /** The schema that a plan leads to, with the definition in each statement. */
@@ -19,6 +19,11 @@ export class WantedSchema extends Schema {
     const meaning = parseMeaning(entry.statement, { ...(this.#defaults && { defaults: this.#defaults }), findTable });
     this.#meanings.set(entry, meaning);
     return meaning;
+  }
+
+  /** The statement that creates an object on B's server. */
+  creation({ statement }: Entry): string {
+    return this.#defaults ? spellOutDefaults(statement, this.#defaults) : statement;
   }
 
   /** The definition in the statement of an object. */

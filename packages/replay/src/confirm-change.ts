@@ -3,7 +3,15 @@
  * until a change is complete, and then checks the object.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { applyAlteration, type Change, changedTables, parseChange, parseMeaning, printDefinition } from '@sqlpipe/ddl';
+import {
+  applyAlteration,
+  type Change,
+  changedTables,
+  DEFAULTS,
+  parseChange,
+  parseMeaning,
+  printDefinition,
+} from '@sqlpipe/ddl';
 import {
   fetchRefreshState,
   fetchWalState,
@@ -45,7 +53,7 @@ export async function prepareChange(
   existing: KnownObjects,
   verify: boolean,
 ): Promise<PendingChange | undefined> {
-  const change = parseChange(statement);
+  const change = parseChange(statement, verify ? await existing.defaults() : DEFAULTS);
   if (!change) return undefined;
   // An incremental refresh that has nothing to do never says that it has ended (observed on 9.3.4).
   const isAwaited = change.verb === 'refresh' && change.isFull;

@@ -34,7 +34,10 @@ const ANY = 'other';
 const keyOf = ({ kind, name }: Identity): string => `${kind} ${foldCase(name)}`;
 
 /** What an executor compares statements with. */
-export type KnownObjects = Pick<ExistingObjects, 'fetch' | 'isKnown' | 'invalidate' | 'compare' | 'access'>;
+export type KnownObjects = Pick<
+  ExistingObjects,
+  'fetch' | 'isKnown' | 'invalidate' | 'compare' | 'defaults' | 'access'
+>;
 
 /** The objects of a target, to compare statements with. */
 export class ExistingObjects {
@@ -142,11 +145,16 @@ export class ExistingObjects {
     return new Set((await listAllObjects(this.#target)).map(object => keyOf({ ...object, verb: '' })));
   }
 
+  /** What the target fills in if a statement omits it. */
+  defaults(): Promise<Defaults> {
+    this.#defaults ??= fetchDefaults(this.#target);
+    return this.#defaults;
+  }
+
   /** Compares a statement, completed with the target's defaults, with a definition of the target. */
   async compare(statement: string, existing: string): Promise<StatementComparison> {
     if (statement === existing) return compareStatements(statement, existing);
-    this.#defaults ??= fetchDefaults(this.#target);
-    const defaults = await this.#defaults;
+    const defaults = await this.defaults();
     const meant = parseMeaning(statement, { defaults });
     const like = meant?.kind === 'table' ? meant.like : undefined;
     const model = like === undefined ? undefined : await this.fetch({ kind: 'table', name: like, verb: '' });

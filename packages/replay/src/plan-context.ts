@@ -1,6 +1,8 @@
 /*! What a planner has to know of an instance beside its statements. */
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Defaults } from '@sqlpipe/ddl';
 import {
+  fetchDefaults,
   fetchHealth,
   fetchRefreshState,
   fetchSettledState,
@@ -16,11 +18,17 @@ import { type AskHistory, printHistoryQuestion } from '@sqlpipe/plan/text';
 import { foldCase, quoteLiteral } from '@sqlpipe/sql';
 
 /** What an instance says of its objects, and how to ask it about rows. */
-export type PlanContext = Pick<PlanOptions, 'health' | 'version' | 'enterprise' | 'askHistory' | 'askRow' | 'askSizes'>;
+export type PlanContext = Pick<
+  PlanOptions,
+  'health' | 'version' | 'enterprise' | 'askHistory' | 'askRow' | 'askSizes'
+> & {
+  readonly defaults: Defaults;
+};
 
 /** Fetches what a planner has to know of an instance. */
 export async function fetchPlanContext(instance: Instance): Promise<PlanContext> {
   return {
+    defaults: await fetchDefaults(instance),
     health: await fetchHealth(instance),
     version: await fetchVersion(instance),
     enterprise: await isEnterprise(instance),

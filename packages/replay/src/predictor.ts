@@ -181,6 +181,7 @@ class Simulation {
       access,
       isKnown: async () => false,
       invalidate: () => {},
+      defaults: async () => this.schema.defaults,
       async fetch(identity: Identity) {
         if (isPrincipal(identity.kind)) return access.findPrincipal(identity);
         return engine.find(identity.name)?.kind === identity.kind ? engine.statementOf(identity.name) : undefined;

@@ -1,13 +1,6 @@
 /*! The schema of a target, as --alter and a dry run need it. */
-import type { Defaults, Right } from '@sqlpipe/ddl';
-import {
-  type ConnectionConfig,
-  dump,
-  fetchDefaults,
-  fetchRightsOf,
-  type Instance,
-  InstanceError,
-} from '@sqlpipe/instance';
+import type { Right } from '@sqlpipe/ddl';
+import { type ConnectionConfig, dump, fetchRightsOf, type Instance, InstanceError } from '@sqlpipe/instance';
 import { collectStatements } from '@sqlpipe/schema';
 import { fetchPlanContext, type PlanContext } from './plan-context.js';
 
@@ -15,7 +8,6 @@ import { fetchPlanContext, type PlanContext } from './plan-context.js';
 export interface TargetSchema extends PlanContext {
   /** The statements of its dump. */
   readonly statements: readonly string[];
-  readonly defaults: Defaults;
   /** The account that executes the statements; undefined if there is none. */
   readonly account?: { readonly name: string; readonly rights: readonly Right[] | undefined } | undefined;
 }
@@ -25,7 +17,7 @@ export async function fetchTargetSchema(config: ConnectionConfig, target: Instan
   const statements = await collectStatements(dump(config));
   const name = userOf(config);
   const account = name === undefined ? undefined : { name, rights: await fetchOwnRights(target, name) };
-  return { statements, defaults: await fetchDefaults(target), ...(await fetchPlanContext(target)), account };
+  return { statements, ...(await fetchPlanContext(target)), account };
 }
 
 /** What is known of a target that does not show its schema, beside the message of the target. */

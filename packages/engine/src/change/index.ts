@@ -1,5 +1,5 @@
 /*! Statements that change the catalogue: their handlers by first word. */
-import { type Change, changedTables, DEFAULTS } from '@sqlpipe/ddl';
+import { type Change, changedTables } from '@sqlpipe/ddl';
 import { type Body, type Cursor, parseChangeAfter, RejectionError } from '@sqlpipe/ddl/grammar';
 import type { CatalogueObject } from '../catalogue-objects.js';
 import { titleOf } from '../effects.js';
@@ -59,7 +59,7 @@ function executeChange(verb: string, cursor: Cursor, session: Session): void {
   const change = parseChangeAfter(cursor, verb, {
     enterprise: session.enterprise,
     has: session.has,
-    defaults: DEFAULTS,
+    defaults: session.defaults,
     // Only ALTER looks at columns, so that other statements need no query to be compiled.
     find: name => requireKnown(verb === 'alter' ? session.catalogue.resolve(name) : session.catalogue.find(name), verb),
     checkQuery(body) {
