@@ -98,7 +98,7 @@ faults: build ## inject every known failure, kill programs at random moments, se
 
 changes: build ## reconcile random schemas on a real server, kill sqlapply on the way, and compare predictions
 	@tsx scripts/changes.ts
-	@KILLS=100 ava --timeout=60m --match='sqlapply killed*' test/programs/plan-runs.test.ts
+	@KILLS=100 ava --timeout=60m test/exhaustive/killed-plans.test.ts
 
 conformance: build ## copy the recorded objects of a real server, one by one
 	@tsx scripts/conformance.ts

@@ -1,58 +1,13 @@
-/*!
- * Changing a schema: plans of `sqldiff --alter`, applied by `sqlapply` to a real server with rows, and to sqlserve with access
- * control. PAIRS sets the number of random pairs of schemas; SEED repeats those that no other run had.
- */
-import { corpusPair } from '../support/corpus-pairs.js';
 import { inProcess } from '../support/in-process.js';
 import { LEDGER, makeLedger, RENAMED, shellWithFiles, waitUntilRefreshed, waitUntilValid } from '../support/ledger.js';
-import { predict } from '../support/predict.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
-import { execute, ROWS, reconcile, waitUntilApplied } from '../support/reconcile.js';
-import { reconcileEnterprise } from '../support/reconcile-enterprise.js';
-import { schemaPair } from '../support/schema-pairs.js';
-import { SEED } from '../support/seed.js';
+import { execute, ROWS, waitUntilApplied } from '../support/reconcile.js';
 import type { Server } from '../support/server.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 import { waitUntil } from '../support/wait-until.js';
 
-const PAIRS = Number(process.env.PAIRS ?? 5);
-/** Of recorded objects, where the recordings are. */
-const RECORDED_PAIRS = 2;
-
 const emptyServer = sharedQuestDB();
-
-testWithQuestDB(
-  'random pairs of schemas are reconciled with rows in the tables, and nothing is lost unless allowed',
-  async t => {
-    const server = await emptyServer();
-    const run = await inProcess(t);
-    let reconciled = 0;
-    for (let seed = 0; seed < RECORDED_PAIRS; seed++) {
-      const recorded = corpusPair(seed);
-      if (recorded) await reconcile(server, run, recorded, seed);
-    }
-    for (let seed = 0; seed < PAIRS; seed++)
-      reconciled += Number((await reconcile(server, run, schemaPair(seed), seed)).isReconciled);
-    t.true(reconciled > PAIRS / 2, `${reconciled} of ${PAIRS}`);
-  },
-);
-
-/** A short form of `make changes`. */
-const FRESH_PAIRS = Number(process.env.PAIRS ?? 2);
-
-testWithQuestDB(`fresh random pairs, SEED=${SEED}: nothing is lost, and views break as predicted`, async t => {
-  const server = await emptyServer();
-  const run = await inProcess(t);
-  for (let seed = SEED; seed < SEED + FRESH_PAIRS; seed++) {
-    await reconcile(server, run, schemaPair(seed), seed);
-    const { change, predicted, invalid } = (await predict(server, seed)) ?? {};
-    t.deepEqual(predicted && [...predicted].sort(), invalid && [...invalid].sort(), change);
-    const enterprise = await startSqlserve(t, ['--edition', 'enterprise']);
-    await reconcileEnterprise(enterprise.url, run, seed);
-    await enterprise.end();
-  }
-});
 
 testWithQuestDB('sqlapply --alter with a folder: the first run changes the schema, the second skips all', async t => {
   const server = await emptyServer();
@@ -331,9 +286,6 @@ testWithQuestDB('a column in the middle is added, and the rest of the schema is 
   t.is((await run('sqldiff --alter after.sql $DB > plan')).code, 0);
 });
 
-/** Those that change most, and can be reconciled. */
-const ENTERPRISE_SEEDS = [21, 23];
-
 const ENTERPRISE: [what: string, before: string, after: string, options?: string][] = [
   [
     'rights',
@@ -380,13 +332,3 @@ for (const [what, before, after, options = ''] of ENTERPRISE)
     const rest = await run(`sqldiff ${account} --ignore-owner after.sql $DB`);
     t.is(rest.stdout.toString(), '');
   });
-
-test('enterprise: random pairs of schemas are reconciled, and nothing is lost unless allowed', async t => {
-  const run = await inProcess(t);
-  for (const seed of ENTERPRISE_SEEDS) {
-    const server = await startSqlserve(t, ['--edition', 'enterprise']);
-    const { isReconciled, left } = await reconcileEnterprise(server.url, run, seed);
-    t.true(isReconciled, `seed ${seed}: ${left}`);
-    await server.end();
-  }
-});
