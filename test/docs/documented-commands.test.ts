@@ -89,7 +89,7 @@ const lacksParallel = spawnSync('parallel', ['--version']).error !== undefined &
 if (lacksParallel) console.error('Examples with GNU parallel are skipped: it is not on the PATH');
 
 for (const [title, example] of [...withTitles('README', blocks(README)), ...withTitles('GUIDE', blocks(recipes))])
-  (lacksParallel && /^parallel /m.test(example) ? test.skip : test)(title, runsExample, example);
+  (lacksParallel && /^ *parallel /m.test(example) ? test.skip : test)(title, runsExample, example);
 for (const page of manPages)
   for (const [title, example] of withTitles(basename(page), manExamples(page))) test(title, runsExample, example);
 
