@@ -30,6 +30,7 @@ test('the package exports exactly these names', t => {
     'findQueryColumns',
     'findReferences',
     'findSampling',
+    'findStoredValues',
     'findUnknownNames',
     'formatTtlLength',
     'grantTargets',
@@ -372,4 +373,39 @@ test('100,000 columns are compared within seconds', t => {
     t.is(repair(printed).statement, printed);
   }, 1);
   t.true(time < 8000, `${time} ms`);
+});
+
+test('values that a query takes as its table has them', t => {
+  const stored = (items: string, rest = 'from t sample by 1h') => ddl.findStoredValues(`select ${items} ${rest}`, 'T');
+  const areAll = (expected: boolean, ...items: string[]) => {
+    for (const item of items) t.deepEqual(stored(`ts, ${item}`), [true, expected], item);
+  };
+  areAll(true, 'x', 't.x', '"x" as y', 'x y', 'first', 'min as "max"');
+  for (const name of ['first', 'LAST', 'first_not_null', 'last_not_null', 'min', 'Max'])
+    areAll(true, `${name}(x)`, `${name} ( t."x" )`, `${name}(x) as ${name}`, `${name}(x) AS open`, `${name}(x) open`);
+  areAll(false, 'sum(x)', 'avg(x) min', 'first(x * 2)', 'first(x) + 0 y', 'max(x) - min(x) as y', '"first"(x)', '-x');
+  areAll(
+    false,
+    'x::float',
+    'cast(x as float)',
+    'first(x)::float y',
+    "'x'",
+    '1',
+    'min(x, y)',
+    'first(sum(x)) over () y',
+  );
+  t.deepEqual(stored('ts, sum(x), first(x)'), [true, false, true], 'in the order of the items');
+  for (const rest of [
+    'from v',
+    'from (select ts, sum(x) x from t sample by 1h)',
+    'from t asof join u',
+    'from t, u',
+    'from t join (select sum(x) x from t) v',
+    'from t union all select ts, sum(x) from t',
+    'from t union u',
+  ])
+    t.deepEqual(stored('ts, x', rest), [], rest);
+  for (const query of ['t', 'with t as (select ts, sum(x) x from u) select x from t', 'select distinct x from t', ''])
+    t.deepEqual(ddl.findStoredValues(query, 't'), [], query);
+  t.deepEqual(ddl.findStoredValues("select x from 't' /* from u */", 't'), [true]);
 });

@@ -36,6 +36,8 @@ interface Case {
 
 /** A view has rows of a base that no longer has them. */
 const EXPIRED = [...rowsOn(LONG_MONTH, day('')), SUM, 'ALTER TABLE t SET TTL 1 DAY'];
+const CANDLE =
+  'CREATE MATERIALIZED VIEW m WITH BASE t AS (select ts, first(price) open, max(price) as high, last(price) as close from t sample by 7d)';
 
 const CASES: Record<string, Case> = {
   'a TTL of 30 days is shorter than a long month': {
@@ -108,6 +110,26 @@ const CASES: Record<string, Case> = {
     ],
     losses: ['history:m'],
     missing: ["materialized view 'm' has other values in 'y'"],
+  },
+  'a weekly candle that a lost day changes by less than 0.1 %': {
+    before: [
+      'CREATE TABLE t (ts TIMESTAMP, x INT, price FLOAT) TIMESTAMP(ts) PARTITION BY DAY WAL',
+      "INSERT INTO t VALUES ('2024-01-04', 1, 100.05), ('2024-01-05', 2, 100), ('2024-01-06', 3, 100.01)",
+      `${CANDLE} PARTITION BY MONTH`,
+      "ALTER TABLE t DROP PARTITION LIST '2024-01-04'",
+    ],
+    after: [table(day(''), 'x LONG, price FLOAT'), `${CANDLE} PARTITION BY MONTH;`],
+    losses: ['history:m'],
+    missing: ["materialized view 'm' has other values in 'open'"],
+  },
+  'a weekly candle with both zeros and no value': {
+    before: [
+      'CREATE TABLE t (ts TIMESTAMP, x INT, price FLOAT) TIMESTAMP(ts) PARTITION BY DAY WAL',
+      "INSERT INTO t VALUES ('2024-01-04', 1, -0.0), ('2024-01-05', 2, 0.0), ('2024-01-11', 3, null)",
+      `${CANDLE} PARTITION BY MONTH`,
+    ],
+    after: [table(day(''), 'x LONG, price FLOAT'), `${CANDLE} PARTITION BY MONTH;`],
+    losses: [],
   },
   'a materialized view whose query gives one column less': {
     before: [

@@ -59,7 +59,7 @@ export {
   printGroup,
 } from './principal.js';
 export { EXPLICIT, formatTtlLength, type PrintOptions, printDefinition } from './print.js';
-export { findQueryColumns } from './query-columns.js';
+export { findQueryColumns, findStoredValues } from './query-columns.js';
 export { isBareName } from './query-names.js';
 export { type QueryToken, tokenizeQuery } from './query-tokens.js';
 export { findReferences } from './references.js';

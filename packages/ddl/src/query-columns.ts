@@ -1,10 +1,11 @@
-/*! The columns of a table that CREATE TABLE … AS creates, as far as its query states them. */
+/*! The columns of a query, as far as it states them. */
 import { foldCase } from '@sqlpipe/sql';
 import { Cursor } from './grammar/cursor.js';
 import { unquote } from './grammar/names.js';
 import { RejectionError } from './grammar/rejection-error.js';
 import { parseColumnType } from './grammar/types.js';
 import { tokenizeQuery } from './query-tokens.js';
+import { findReferences } from './references.js';
 
 /** A column of a query; its type is known only if a cast states it. */
 export interface QueryColumn {
@@ -22,25 +23,52 @@ const NAME = /^(?:[\p{L}_][\p{L}\p{N}_$]*|".*"|`.*`)$/su;
  */
 export function findQueryColumns(query: string): QueryColumn[] | undefined {
   const tokens = tokenizeQuery(query).map(({ text }) => text);
-  if (tokens[0]?.toLowerCase() !== 'select' || tokens[1]?.toLowerCase() === 'distinct') return undefined;
   const columns = new Map<string, QueryColumn>();
-  let item: string[] = [];
+  for (const item of findItems(tokens) ?? [[]]) {
+    const column = toColumn(item);
+    if (!column || columns.has(foldCase(column.name))) return undefined;
+    columns.set(foldCase(column.name), column);
+  }
+  return [...columns.values()];
+}
+
+/**
+ * Finds which columns of a query hold values as its table has them: a column, or the first, last, least or greatest of its
+ * values. All others may be computed.
+ * @returns whether it is so, for each item of SELECT; nothing if the query is not one SELECT from this table alone
+ */
+export function findStoredValues(query: string, table: string): boolean[] {
+  const tokens = tokenizeQuery(query).map(({ text }) => text);
+  const sources = findReferences(`CREATE VIEW v AS (\n${query}\n)`).map(foldCase);
+  const isSimple = tokens.filter(token => token.toLowerCase() === 'select').length === 1;
+  if (!isSimple || sources.length !== 1 || sources[0] !== foldCase(table)) return [];
+  return (findItems(tokens) ?? []).map(item => STORED_VALUE.test(item.map(toPattern).join('')));
+}
+
+/** `x`, `t.x` or `first(t.x)`, with an alias or without, where a name is an `n`, a function an `f` (or a name) and AS an `a`. */
+const STORED_VALUE = /^(?:f\([nf](?:\.[nf])?\)|[nf](?:\.[nf])?)(?:a?[nf])?$/;
+const STORED_FUNCTION = /^(?:first|last|first_not_null|last_not_null|min|max)$/i;
+
+function toPattern(token: string): string {
+  if (token.toLowerCase() === 'as') return 'a';
+  if (STORED_FUNCTION.test(token)) return 'f';
+  return NAME.test(token) ? 'n' : token;
+}
+
+/** The items of a query that is one SELECT; undefined for any other. */
+function findItems(tokens: readonly string[]): string[][] | undefined {
+  if (tokens[0]?.toLowerCase() !== 'select' || tokens[1]?.toLowerCase() === 'distinct') return undefined;
+  if (tokens.some(each => SET_OPERATORS.has(each.toLowerCase()))) return undefined;
+  const items: string[][] = [[]];
   let depth = 0;
-  for (const token of [...tokens.slice(1), 'from']) {
-    const isItemEnd = depth === 0 && (token === ',' || token.toLowerCase() === 'from');
+  for (const token of tokens.slice(1)) {
+    if (depth === 0 && token.toLowerCase() === 'from') return items;
     if (token === '(' || token === '[') depth++;
     if (token === ')' || token === ']') depth--;
-    if (!isItemEnd) item.push(token);
-    else {
-      const column = toColumn(item);
-      if (!column || columns.has(foldCase(column.name))) return undefined;
-      columns.set(foldCase(column.name), column);
-      item = [];
-    }
-    if (isItemEnd && token !== ',')
-      return tokens.some(each => SET_OPERATORS.has(each.toLowerCase())) ? undefined : [...columns.values()];
+    if (depth === 0 && token === ',') items.push([]);
+    else items.at(-1)?.push(token);
   }
-  return undefined;
+  return depth === 0 ? items : undefined;
 }
 
 const SET_OPERATORS = new Set(['union', 'except', 'intersect', 'pivot']);
