@@ -136,7 +136,7 @@ function tableFromQuery(catalogue: Catalogue, statement: CreateTable): Table {
     return addTimestampToIndex(declared?.index ? { ...definition, index: declared.index } : definition, timestamp);
   });
   const dedup = statement.located.dedup.toSorted((a, b) => a.position - b.position);
-  if (dedup[0] && !dedup.some(key => isSameName(key.name, timestamp ?? ''))) {
+  if (dedup[0] && !dedup.some(key => isSameName(key.name, timestamp))) {
     throw new RejectionError(dedup[0].position, 'deduplicate key list must include dedicated timestamp column');
   }
   const stored = { name, columns, timestamp, partitionBy: partition?.unit ?? 'NONE', ttl, owner } as const;

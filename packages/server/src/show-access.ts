@@ -3,18 +3,18 @@
  * of the enterprise edition lists. Callers need no permission to see what concerns themselves.
  */
 import { type Cursor, isWord, RejectionError, unquote } from '@sqlpipe/ddl/grammar';
-import {
-  type Acl,
-  type AclSession,
-  type CatalogueObject,
-  type ColumnHead,
-  type ExecutionResult,
-  type Grant,
-  isSameName,
-  type Principal,
-  type Show,
-  type Value,
+import type {
+  Acl,
+  AclSession,
+  CatalogueObject,
+  ColumnHead,
+  ExecutionResult,
+  Grant,
+  Principal,
+  Show,
+  Value,
 } from '@sqlpipe/engine';
+import { isSameName } from '@sqlpipe/sql';
 import { isExpired } from './secrets.js';
 
 type ShowAcl = Extract<Show, { statement: 'show acl' }>;

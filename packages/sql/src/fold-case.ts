@@ -7,5 +7,6 @@
 export const foldCase = (name: string): string =>
   /^[\0-\x7f]*$/.test(name) ? name.toLowerCase() : name.replace(/[^]/g, unit => unit.toLowerCase().charAt(0));
 
-/** Whether two names are the same name to the server. */
-export const isSameName = (a: string, b: string): boolean => foldCase(a) === foldCase(b);
+/** Whether two names are the same name to the server. A name that is missing is not the same as any. */
+export const isSameName = (a: string | undefined, b: string | undefined): boolean =>
+  a !== undefined && b !== undefined && foldCase(a) === foldCase(b);

@@ -7,7 +7,9 @@ import {
   UndoLog,
 } from '@sqlpipe/ddl';
 import type { Scope } from '@sqlpipe/ddl/grammar';
-import { foldCase } from '@sqlpipe/sql';
+import { foldCase, isSameName } from '@sqlpipe/sql';
+
+export { isSameName };
 
 /** What is stored of a REST token. */
 export interface Token {
@@ -47,10 +49,6 @@ export type AclChange =
   | { readonly revoke: Omit<Grant, 'option'> }
   | { readonly assume: Assumption }
   | { readonly unassume: Omit<Assumption, 'option'> };
-
-/** Whether two names are the same, in any case. */
-export const isSameName = (a: string | undefined, b: string | undefined): boolean =>
-  a === b || (a !== undefined && b !== undefined && foldCase(a) === foldCase(b));
 
 /** The principals and their rights. Changes can be undone. */
 export class Acl {

@@ -23,9 +23,8 @@ import { parsedQuery, parseQueryText } from '../parser/parsed-query.js';
 import { childrenOf, type TreeNode } from '../parser/tree.js';
 import type { Session } from '../session.js';
 import { isNonDeterministic } from './functions.js';
+import { TakenNames, Variables } from './names.js';
 import { aliasPosition, columnAlias, hasAggregate, type Relation, tableName, tablePosition } from './relation.js';
-import { TakenNames } from './taken-names.js';
-import { Variables } from './variables.js';
 
 type Select = SelectStatement;
 type TableRef = NonNullable<Select['from']>[number];
@@ -215,7 +214,7 @@ export function analyzeSampling(
     !timestamp &&
     bucket.column !== undefined &&
     !relation.open &&
-    !relation.fields.some(({ name }) => isSameName(name, bucket.column ?? ''))
+    !relation.fields.some(({ name }) => isSameName(name, bucket.column))
   ) {
     throw new RejectionError(
       body.position,
@@ -327,7 +326,7 @@ function findTimestamp(select: Select, catalogue: Catalogue): string | undefined
     item =>
       item.type === 'selectItem' &&
       item.expression.type === 'column' &&
-      isSameName(item.expression.name.parts.at(-1) ?? '', designated),
+      isSameName(item.expression.name.parts.at(-1), designated),
   );
   const floor = select.columns.find(item => item.type === 'selectItem' && isFloor(item.expression));
   const named = item ?? floor;

@@ -12,8 +12,7 @@ import type { Query } from '../parser/parse-query.js';
 import { childrenOf, type TreeNode } from '../parser/tree.js';
 import { inferType, type Names, printExpression, unifyTypes } from './expression.js';
 import { functionType, isAggregate } from './functions.js';
-import { TakenNames } from './taken-names.js';
-import { Variables } from './variables.js';
+import { TakenNames, Variables } from './names.js';
 
 type TableRef = NonNullable<SelectStatement['from']>[number];
 type Pivot = NonNullable<SelectStatement['pivot']>;
@@ -358,7 +357,7 @@ class Scope {
   /** Rejects an unknown column of LATEST ON. If several tables have the column, that of the first one is meant. */
   rejectUnknown(name: QualifiedName): void {
     const fields = this.sources.flatMap(({ relation }) => relation.fields);
-    if (name.parts.length > 1 || !fields.some(field => isSameName(field.name, name.parts[0] ?? '')))
+    if (name.parts.length > 1 || !fields.some(field => isSameName(field.name, name.parts[0])))
       this.#column(name.parts, name, []);
   }
 

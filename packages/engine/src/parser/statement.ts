@@ -5,10 +5,13 @@ import {
   type CreateStatement,
   Cursor,
   expectOnlySemicolons,
+  isWord,
   parseCreate,
   RejectionError,
+  rejectReserved,
+  unexpectedTokenError,
+  unquote,
 } from '@sqlpipe/ddl/grammar';
-import { parseImplicitTable } from './implicit-select.js';
 import { parseShow, type Show, type ShowDialect } from './show.js';
 
 export type Statement =
@@ -75,4 +78,33 @@ function rejectMore(text: string): void {
 function expectEnd<T>(cursor: Cursor, statement: T): T {
   expectOnlySemicolons(cursor);
   return statement;
+}
+
+/** Words that cannot be an alias (from QuestDB's SqlParser). */
+const aliasStops = new Set(
+  (
+    'where latest join inner left outer asof splice lt cross sample order on timestamp limit ) ; union group except ' +
+    'intersect from pivot tolerance right full range window horizon , ( .'
+  ).split(' '),
+);
+
+/**
+ * QuestDB reads a statement that starts with an unknown word as a query without SELECT: the word is a table, the next
+ * one its alias. This explains its rejections of unknown statements.
+ * @returns the table; undefined if the first token, which was already read, calls a function
+ * @throws RejectionError for what cannot follow a table
+ */
+function parseImplicitTable(cursor: Cursor, first: string): { name: string; position: number } | undefined {
+  const position = cursor.at;
+  rejectReserved(first, position);
+  const stops = (token: string | undefined) => token === undefined || aliasStops.has(token.toLowerCase());
+  let token = cursor.next();
+  if (token === '(') return;
+  if (!stops(token)) {
+    if (isWord(token, 'as')) token = cursor.require('alias');
+    rejectReserved(token ?? '', cursor.at);
+    token = cursor.next();
+    if (token !== undefined && !stops(token)) throw unexpectedTokenError(cursor.at, token);
+  }
+  return { name: unquote(first), position };
 }
