@@ -311,8 +311,8 @@ const ENTERPRISE: [what: string, before: string, after: string, options?: string
   ],
   [
     'a live view, a dropped column with a grant, and a changed query',
-    'CREATE USER ann;\nCREATE TABLE t (ts TIMESTAMP, x INT, y INT) timestamp(ts) PARTITION BY DAY;\nCREATE LIVE VIEW l FLUSH EVERY 5s PARTITION BY DAY START FROM BEGINNING AS (select ts, x from t);\nCREATE VIEW v AS (select x from t);\nGRANT SELECT ON t(y) TO ann;',
-    'CREATE USER ann;\nCREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY;\nCREATE LIVE VIEW l FLUSH EVERY 7s PARTITION BY DAY START FROM BEGINNING AS (select ts, x from t);\nCREATE VIEW v AS (select ts, x from t);',
+    'CREATE USER ann;\nCREATE TABLE t (ts TIMESTAMP, x INT, y INT) timestamp(ts) PARTITION BY DAY;\nCREATE LIVE VIEW l FLUSH EVERY 5s PARTITION BY DAY START FROM BEGINNING AS (select ts, count(*) over (partition by x order by ts rows 9 preceding) n from t);\nCREATE VIEW v AS (select x from t);\nGRANT SELECT ON t(y) TO ann;',
+    'CREATE USER ann;\nCREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY;\nCREATE LIVE VIEW l FLUSH EVERY 7s PARTITION BY DAY START FROM BEGINNING AS (select ts, count(*) over (partition by x order by ts rows 9 preceding) n from t);\nCREATE VIEW v AS (select ts, x from t);',
     '--allow-loss drop:l --allow-loss drop:t.y',
   ],
 ];

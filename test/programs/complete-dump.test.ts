@@ -242,7 +242,7 @@ test('live views that the statement leaves out are added before the rights', asy
   await setUp(
     server,
     'CREATE TABLE base (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY',
-    'CREATE LIVE VIEW running FLUSH EVERY 1s START FROM NOW AS (SELECT ts, sum(x) OVER (ORDER BY ts) s FROM base)',
+    'CREATE LIVE VIEW running FLUSH EVERY 1s START FROM NOW AS (SELECT ts, sum(x) OVER (PARTITION BY x ORDER BY ts ROWS 9 PRECEDING) s FROM base)',
     'CREATE VIEW seen AS (SELECT s FROM running)',
     'CREATE USER ann',
     'GRANT SELECT ON base TO ann',

@@ -1,5 +1,12 @@
 /*! Random schemas of the enterprise edition, and what somebody may have made of each: those of `schemaPair` with access control. */
-import { type Definition, parseMeaning, printDefinition, type StoragePolicy, type TableDefinition } from '@sqlpipe/ddl';
+import {
+  type Definition,
+  parseMeaning,
+  printDefinition,
+  type StoragePolicy,
+  type TableDefinition,
+  type Ttl,
+} from '@sqlpipe/ddl';
 import { type Randomness, randomness, type SchemaPair, schemaPair } from './schema-pairs.js';
 
 /** A principal with the statement that creates it. */
@@ -106,12 +113,14 @@ const isPartitioned = (definition: Definition): definition is TableDefinition =>
 
 function newPolicy({ partitionBy }: TableDefinition, random: Randomness): StoragePolicy {
   const length = () => (partitionBy === 'MONTH' ? -1 - random.below(12) : random.pick([24, 72, 168, -1, -12]));
+  // A stage cannot be later than what drops the partition.
+  const hours = (ttl: Ttl) => (ttl < 0 ? -ttl * 31 * 24 : ttl);
+  const [first = 0, second = 0, last = 0] = [length(), length(), length()].sort((a, b) => hours(a) - hours(b));
   return {
     after: {
-      ...(random.chance(0.5) && { 'TO PARQUET': length() }),
-      ...(random.chance(0.3) && { 'TO REMOTE': length() }),
-      'DROP LOCAL': length(),
-      ...(random.chance(0.2) && { 'DROP REMOTE': length() }),
+      ...(random.chance(0.5) && { 'TO PARQUET': first }),
+      ...(random.chance(0.3) && { 'TO REMOTE': second }),
+      'DROP LOCAL': last,
     },
   };
 }

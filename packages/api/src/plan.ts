@@ -52,7 +52,6 @@ export interface Omission {
  * for (const statement of statements) console.log(statement.split('\n').at(-1));
  * for (const { name, what, reason } of omissions) console.log(name, what, reason);
  * await server.close();
- * // SELECT count() = 0 AS all_native FROM table_partitions('trades') WHERE isParquet;
  * // ALTER TABLE 'trades' ADD COLUMN qty INT;
  * // trades ALTER TABLE 'trades' DROP COLUMN fee loses column 'fee'
  * ```

@@ -84,7 +84,7 @@ export function createTable(session: Session, parsed: CreateTable): void {
     : select
       ? tableFromQuery(catalogue, statement)
       : toTableDefinition(statement);
-  rejectImpossiblePolicy(statement.policy);
+  rejectImpossiblePolicy(statement.policy, session.has);
   const columns = [...statement.columns.values()];
   if (!select) for (const column of columns) rejectBadCover(column, columns, "doesn't exist");
   if (select) requireReadAccess(session, parsedQuery(select));

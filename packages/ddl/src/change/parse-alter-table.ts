@@ -270,7 +270,7 @@ class TableParser {
 
   #setPolicy(): Alteration {
     const policy = parseStoragePolicy(this.cursor, this.table.partitionBy ?? 'HOUR');
-    if (this.lookup.enterprise) rejectImpossiblePolicy(policy);
+    if (this.lookup.enterprise) rejectImpossiblePolicy(policy, this.lookup.has);
     return { change: 'storage policy', policy };
   }
 

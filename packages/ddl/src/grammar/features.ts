@@ -17,6 +17,8 @@ export const LAST_WITHOUT = {
   suspend: '9.4.4',
   /** Materialized views without aggregation, and EXPIRE ROWS. */
   'passthrough views': '9.4.4',
+  /** DROP REMOTE in a storage policy. */
+  'drop remote': '10.0.0',
 } as const;
 
 export type Feature = keyof typeof LAST_WITHOUT;

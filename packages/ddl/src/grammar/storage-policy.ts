@@ -3,6 +3,7 @@
  * that server is not public: the stages are those of its documentation, and lengths have the syntax of TTL.
  */
 import type { Cursor } from './cursor.js';
+import type { HasFeature } from './features.js';
 import { type PartitionUnit, parseTtl, rejectUnevenTtl, type Ttl } from './partition.js';
 import { RejectionError } from './rejection-error.js';
 
@@ -43,13 +44,14 @@ export function parseStoragePolicy(cursor: Cursor, unit: PartitionUnit): Storage
 /** Where a statement names the stages of a policy. */
 const stagePlaces = new WeakMap<StoragePolicy, { readonly [stage in Stage]?: number }>();
 
-/** Requires that a server of version 10 can follow a policy: later ones drop remote data, too. */
-export function rejectImpossiblePolicy(policy: StoragePolicy | undefined): void {
+/** Requires that a server can follow a policy. */
+export function rejectImpossiblePolicy(policy: StoragePolicy | undefined, has: HasFeature): void {
   if (!policy) return;
   const { after } = policy;
   const reject = (stage: Stage, problem: string): RejectionError =>
     new RejectionError(stagePlaces.get(policy)?.[stage] ?? 0, problem);
-  if (after['DROP REMOTE'] !== undefined) throw reject('DROP REMOTE', "'DROP REMOTE' is not supported yet");
+  if (after['DROP REMOTE'] !== undefined && !has('drop remote'))
+    throw reject('DROP REMOTE', "'DROP REMOTE' is not supported yet");
   for (const stage of ['TO PARQUET', 'TO REMOTE'] as const) {
     const dropped = after['DROP LOCAL'];
     if (dropped === undefined || longestHours(after[stage] ?? 0) <= longestHours(dropped)) continue;
