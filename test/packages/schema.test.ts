@@ -17,6 +17,7 @@ test('the package exports exactly these names', t => {
     'MemoryError',
     'NameSelection',
     'Schema',
+    'canMatchSame',
     'collectStatements',
     'compareSchemas',
     'createMatcher',

@@ -12,7 +12,7 @@ import { dumpOrder, type Entry } from '@sqlpipe/schema';
 import { displayName, foldCase, isObject, kindKeywords } from '@sqlpipe/sql';
 import { alterMaterializedView, alterViewTtl, canAlter } from './alter-materialized-view.js';
 import type { Draft } from './draft.js';
-import { findRebuildLosses, findUncastable, findUsurpation, isPartOfRebuild, rebuildTable } from './rebuild.js';
+import { findRebuildLosses, findUncastable, isPartOfRebuild, rebuildTable } from './rebuild.js';
 import { alterStorage, alterTable, dropColumns, type TableTarget } from './table-alterations.js';
 import type { Task } from './task.js';
 import { describe } from './text/statement-text.js';
@@ -198,13 +198,12 @@ function viewTarget(name: string, draft: Draft) {
   };
 }
 
-function rebuild(entry: Entry, wanted: TableDefinition, { requests, leftovers }: Task, draft: Draft): void {
+function rebuild(entry: Entry, wanted: TableDefinition, { requests }: Task, draft: Draft): void {
   const now = draft.definitionOf(entry.name) as TableDefinition;
   const renamed = requests.renames.columnsOf(entry.name);
   const change = { identity: entry, properties: [], what: `rebuild of table '${now.name}'` };
-  const usurpation = findUsurpation(now.name, leftovers, draft.engine);
   const uncastable = findUncastable(wanted, now, renamed);
-  if (usurpation ?? uncastable) return draft.omit(change, usurpation ?? uncastable ?? '');
+  if (uncastable !== undefined) return draft.omit(change, uncastable);
   const losses = findRebuildLosses(wanted, now, renamed).filter(loss => !requests.mayLose(loss));
   const isTaken = (name: string) => draft.engine.find(name) !== undefined;
   if (losses.length === 0) draft.add(change, rebuildTable(wanted, now, renamed, isTaken));

@@ -149,7 +149,7 @@ export function findLeftovers(a: WantedSchema, b: Engine, requests: Requests): R
 }
 
 /** Why a table cannot be rebuilt: a writer has created it between the two renames of an earlier rebuild. */
-export function findUsurpation(table: string, leftovers: ReadonlySet<string>, b: Engine): string | undefined {
+function findUsurpation(table: string, leftovers: ReadonlySet<string>, b: Engine): string | undefined {
   const newName = [...leftovers].find(name => foldCase(parseRebuildName(name)?.table ?? '') === foldCase(table));
   const oldName = rebuildNames(table, parseRebuildName(newName ?? '')?.mark ?? '').oldName;
   if (!newName || !b.find(oldName) || !b.find(table)) return undefined;
@@ -172,7 +172,15 @@ export function resumeRebuilds({ leftovers }: Task, draft: Draft): void {
     const { table = '', mark = '' } = parseRebuildName(name) ?? {};
     const hasExchangeBegun = draft.engine.find(rebuildNames(table, mark).oldName) !== undefined;
     const isExchanged = hasExchangeBegun && !draft.engine.find(table);
-    if (hasExchangeBegun && !isExchanged) continue; // somebody has created the table meanwhile (findUsurpation)
+    const usurpation = findUsurpation(table, leftovers, draft.engine);
+    if (usurpation !== undefined) {
+      draft.omit(
+        { identity: { kind: 'table', name: table, verb: '' }, properties: [], what: `rebuild of table '${table}'` },
+        usurpation,
+      );
+      draft.block(table);
+      continue;
+    }
     const statement = isExchanged ? `RENAME TABLE '${name}' TO '${table}';` : `DROP TABLE '${name}';`;
     draft.addStatement(statement, { kind: 'table', name, verb: '' });
   }

@@ -172,7 +172,8 @@ export class Renames {
     if (has(after, old) && (!has(before, column) || goesOn))
       return this.#refuse([entry.name], `${text}: A has a column '${old}' too`);
     const isAsWanted = findColumn(before, column)?.type === findColumn(after, column)?.type;
-    if (has(before, column) && !isAsWanted) return this.#refuse([entry.name], `${text}: B has a column '${column}' too`);
+    if (has(before, column) && !isAsWanted)
+      return this.#refuse([entry.name], `${text}: B has a column '${column}' too`);
     if (has(before, column)) return this.#warn(entry, text, `B has a column '${column}' too`);
     this.#addColumn(entry.name, old, column);
   }

@@ -1,11 +1,12 @@
 /*! Plans the way back from a plan: what it created goes, what it changed is changed back, and what it lost is listed. */
-import { parseChange } from '@sqlpipe/ddl';
+import { parseChange, parseMeaning } from '@sqlpipe/ddl';
 import { Schema } from '@sqlpipe/schema';
 import { identify, isObject, isPrincipal } from '@sqlpipe/sql';
 import { type Plan, toAssertion } from './assemble-plan.js';
 import { formatLoss, type Loss } from './losses.js';
 import { printRename } from './object-path.js';
 import { type PlanOptions, planChanges } from './plan.js';
+import { printHistoryAssertion } from './text/history.js';
 import { describeOmission } from './text/print-plan.js';
 import { printAppliedAssertion } from './text/rebuild-assertions.js';
 import { type Emptied, printEmptyAssertion } from './text/row-assertions.js';
@@ -50,7 +51,7 @@ export async function planUndo(
   return { ...undo, statements, remarks: [...undo.remarks, ...remains], notes: [], remains };
 }
 
-/** What a plan creates, and the assertions that nothing was written into it. Views of all kinds fill themselves. */
+/** What a plan creates, and the assertions that nothing goes with it: what a table was given, what only a materialized view has. */
 interface Created {
   readonly loss: Loss;
   readonly assertions: readonly string[];
@@ -59,15 +60,18 @@ interface Created {
 /** The objects, principals and columns that a plan creates. */
 function findCreated({ statements, result }: Plan, before: Schema): Created[] {
   const after = new Schema(result);
+  const assertionsOf = (statement: string): string[] => {
+    const created = parseMeaning(statement);
+    if (created?.kind === 'materialized view') return [printHistoryAssertion(created)];
+    return created?.kind === 'table' ? assertEmpty({ table: created.name }) : [];
+  };
   const assertEmpty = (emptied: Emptied) => [printAppliedAssertion(emptied.table), printEmptyAssertion(emptied)];
   return statements.flatMap(({ statement }): Created[] => {
     const { kind, name } = identify(statement);
     if (isPrincipal(kind) && !before.findPrincipal(name))
       return [{ loss: { loss: 'drop-user', object: name }, assertions: [] }];
     if (isObject(kind) && !before.findObject(name) && after.findObject(name))
-      return [
-        { loss: { loss: 'drop', object: name }, assertions: kind === 'table' ? assertEmpty({ table: name }) : [] },
-      ];
+      return [{ loss: { loss: 'drop', object: name }, assertions: assertionsOf(statement) }];
     const change = parseChange(statement);
     const alters = change?.verb === 'alter' ? change.alters : [];
     return alters.flatMap(({ name, alteration }): Created[] => {

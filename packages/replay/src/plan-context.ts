@@ -61,7 +61,10 @@ const PAUSE_MS = 10;
  */
 async function askHistory(instance: Instance, view: Parameters<AskHistory>[0]): ReturnType<AskHistory> {
   const columns = await fetchViewColumns(instance, view.name);
-  if (!columns) return { answer: 'unknown', columns };
+  // A refresh in full leaves out what is older than the limit, which the query gives.
+  const limit = `SELECT refresh_limit FROM materialized_views() WHERE view_name = ${quoteLiteral(view.name)}`;
+  const isLimited = Number((await askRow(instance, limit))?.[0] ?? 0) !== 0;
+  if (!columns || isLimited) return { answer: 'unknown', columns };
   const timestamp = view.timestamp ?? columns.find(({ designated }) => designated)?.name ?? '';
   const end = performance.now() + CATCH_UP_MS;
   const count = async () => (await askRow(instance, `SELECT count() FROM ${quoteLiteral(view.name)}`))?.[0];

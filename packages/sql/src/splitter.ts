@@ -99,13 +99,27 @@ export class Splitter {
     this.#carry = '';
     yield* this.#cut(chunk);
     const closedScanner = this.#scanners.find(scanner => !scanner.unclosed);
-    if (!closedScanner) throw this.#unclosedError();
-    if (requiresSemicolon && closedScanner.hasContent) throw this.#missingSemicolonError();
+    const error = closedScanner ? undefined : this.#unclosedError();
+    const missing = requiresSemicolon && closedScanner?.hasContent ? this.#missingSemicolonError() : undefined;
+    if (!closedScanner || missing) {
+      yield* this.#release();
+      throw error ?? missing;
+    }
     yield* this.#finish(closedScanner);
     yield* this.#release();
   }
 
+  /** An error does not take back the statement before it. */
   *#cut(chunk: string): Generator<string> {
+    try {
+      yield* this.#cutAtEnds(chunk);
+    } catch (error) {
+      yield* this.#release();
+      throw error;
+    }
+  }
+
+  *#cutAtEnds(chunk: string): Generator<string> {
     let start = 0;
     for (let end = this.#findEnd(chunk, start); end; end = this.#findEnd(chunk, start)) {
       if (end.scanner) yield* this.#finishScanned(chunk.slice(start, end.at), end.scanner);
