@@ -17,62 +17,49 @@ export function loadObject(
   { kind, name, statement, meaning }: LoadedStatement,
   { isView, health }: { isView: (name: string) => boolean; health: Health | undefined },
 ): CatalogueObject {
-  const reason = health?.invalid?.get(foldCase(name));
+  const isKnown = meaning !== undefined && !('query' in meaning && meaning.query !== undefined);
+  const definition = isKnown ? meaning : unknownDefinition(kind, name);
+  const reported = isKnown ? health : undefined;
+  const key = foldCase(name);
+  const reason = reported?.invalid?.get(key);
+  const invalid = reason !== undefined && { invalid: reason };
   const references = findReferences(statement, isView);
-  if (!meaning || ('query' in meaning && meaning.query !== undefined))
-    return toOpaque({ kind, name, statement, meaning }, references);
-  const common = { isLoaded: true, columns: [], references };
-  switch (meaning.kind) {
+  const opaque = !isKnown && { opaque: statement };
+  const common = { columns: [], references, ...(isKnown ? { isLoaded: true } : opaque) };
+  switch (definition.kind) {
     case 'table':
-      return health?.suspended?.has(foldCase(name)) ? { ...meaning, isSuspended: true } : meaning;
+      return { ...definition, ...opaque, ...(reported?.suspended?.has(key) && { isSuspended: true }) };
     case 'view':
-      return { ...meaning, ...common, ...(reason !== undefined && { invalid: { reason, position: 0 } }) };
+      return { ...definition, ...common, ...(reason !== undefined && { invalid: { reason, position: 0 } }) };
     case 'materialized view':
       return {
-        ...meaning,
+        ...definition,
         ...common,
-        columns: health?.columns?.get(foldCase(name))?.map(column => toStoredColumn(column, meaning)) ?? [],
-        base: meaning.base ?? references[0] ?? '',
-        partitionBy: meaning.partitionBy ?? 'DAY',
-        interval: findSampling(meaning.body)?.interval ?? '',
-        neverRefreshed: health?.neverRefreshed?.has(foldCase(name)) ?? false,
-        ...(reason !== undefined && { invalid: reason }),
+        columns: reported?.columns?.get(key)?.map(column => toStoredColumn(column, definition)) ?? [],
+        base: definition.base ?? references[0] ?? '',
+        partitionBy: definition.partitionBy ?? 'DAY',
+        interval: findSampling(definition.body)?.interval ?? '',
+        neverRefreshed: reported?.neverRefreshed?.has(key) ?? false,
+        ...invalid,
       };
-    default:
-      return {
-        ...meaning,
-        ...common,
-        base: references[0] ?? '',
-        partitionBy: meaning.partitionBy ?? 'DAY',
-        ...(reason !== undefined && { invalid: reason }),
-      };
+    default: {
+      const partitionBy = definition.partitionBy ?? 'DAY';
+      return { ...definition, ...common, base: references[0] ?? '', partitionBy, ...invalid };
+    }
   }
 }
 
-/** An object whose columns are not known: anything may be read from it. */
-function toOpaque({ kind, name, statement, meaning }: LoadedStatement, references: readonly string[]): CatalogueObject {
-  const body = meaning && 'body' in meaning ? meaning.body : '';
-  const view = { name, body, columns: [], references, opaque: statement };
-  const storage = { partitionBy: 'DAY', ttl: 0, timestamp: undefined } as const;
-  if (kind === 'view') return { kind, ...view };
-  if (kind === 'live view')
-    return {
-      kind,
-      ...view,
-      ...storage,
-      base: references[0] ?? '',
-      flush: '',
-      inMemory: '',
-      start: 'NOW',
-    };
-  if (kind === 'materialized view')
-    return {
-      kind,
-      ...view,
-      ...storage,
-      base: references[0] ?? '',
-      interval: '',
-      refresh: { type: 'MANUAL', deferred: false },
-    };
-  return { kind: 'table', name, columns: [], opaque: statement, ...storage, wal: true, parquet: false };
+/** Stands for a definition that is not known: anything may be read from the object. */
+function unknownDefinition(kind: Kind, name: string): Definition {
+  const body = '';
+  switch (kind) {
+    case 'view':
+      return { kind, name, body };
+    case 'live view':
+      return { kind, name, body, flush: '', inMemory: '', start: 'NOW', ttl: 0 };
+    case 'materialized view':
+      return { kind, name, body, refresh: { type: 'MANUAL', deferred: false }, ttl: 0 };
+    default:
+      return { kind: 'table', name, columns: [], partitionBy: 'DAY', ttl: 0, wal: true, parquet: false };
+  }
 }

@@ -5,8 +5,7 @@ import { findReferences } from '@sqlpipe/ddl';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from './catalogue.js';
 import type { CatalogueObject } from './catalogue-objects.js';
-import type { Query } from './parser/parse-query.js';
-import { childrenOf, type TreeNode } from './parser/tree.js';
+import { childrenOf, type Query, type TreeNode } from './parser/parsed-query.js';
 import { requireReadable, type Session } from './session.js';
 
 type TableRef = NonNullable<SelectStatement['from']>[number];

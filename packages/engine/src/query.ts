@@ -2,6 +2,5 @@
 export type { Expression, SelectItem, SelectStatement, TableFunctionCall } from '@questdb/sql-parser';
 export { analyzeRelation, type Relation } from './analysis/relation.js';
 export { returnsNoRows } from './analysis/without-rows.js';
-export type { Query } from './parser/parse-query.js';
-export { parseQueryText } from './parser/parsed-query.js';
+export { parseQueryText, type Query } from './parser/parsed-query.js';
 export { requireReadAccess } from './query-references.js';

@@ -8,8 +8,7 @@ import { findColumn } from '@sqlpipe/ddl';
 import { type Body, type CreateLiveView, RejectionError } from '@sqlpipe/ddl/grammar';
 import type { Catalogue } from '../catalogue.js';
 import type { MaterializedView, Table } from '../catalogue-objects.js';
-import type { Query } from '../parser/parse-query.js';
-import { parsedQuery } from '../parser/parsed-query.js';
+import { parsedQuery, type Query } from '../parser/parsed-query.js';
 import { isNonDeterministic } from './functions.js';
 import { analyzeRelation, hasAggregate, type Relation } from './relation.js';
 import {

@@ -18,9 +18,7 @@ import {
 } from '@sqlpipe/ddl/grammar';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
-import type { Query } from '../parser/parse-query.js';
-import { parsedQuery, parseQueryText } from '../parser/parsed-query.js';
-import { childrenOf, type TreeNode } from '../parser/tree.js';
+import { childrenOf, parsedQuery, parseQueryText, type Query, type TreeNode } from '../parser/parsed-query.js';
 import type { Session } from '../session.js';
 import { isNonDeterministic } from './functions.js';
 import { TakenNames, Variables } from './names.js';

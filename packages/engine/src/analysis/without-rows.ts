@@ -1,8 +1,7 @@
 /*! Whether a query returns no rows because the tables have none. */
 import type { SelectStatement } from '@questdb/sql-parser';
 import type { Catalogue } from '../catalogue.js';
-import type { Query } from '../parser/parse-query.js';
-import { parseQueryText } from '../parser/parsed-query.js';
+import { parseQueryText, type Query } from '../parser/parsed-query.js';
 import { hasAggregate, tableName } from './relation.js';
 
 type TableRef = NonNullable<SelectStatement['from']>[number];

@@ -13,11 +13,8 @@ export function dropObject(name: string, { catalogue }: Session): void {
 }
 
 /** Renames a table. */
-export function renameTable({ name, to }: Extract<Change, { verb: 'rename' }>, { catalogue }: Session): void {
-  const table = catalogue.find(name);
-  if (!table) return;
-  catalogue.drop(table.name);
-  catalogue.put({ ...table, name: to });
-  invalidate(catalogue, table.name, GONE_TABLE);
-  invalidateLiveViews(catalogue, table.name, () => GONE_TABLE);
+export function renameTable({ name, to }: Extract<Change, { verb: 'rename' }>, session: Session): void {
+  const table = session.catalogue.find(name);
+  dropObject(name, session);
+  if (table) session.catalogue.put({ ...table, name: to });
 }

@@ -1,17 +1,88 @@
 /*!
- * Queries, parsed with QuestDB's own grammar. The grammar is loaded when the first query has to be parsed, because loading it
- * takes most of a second.
+ * Parses a query with QuestDB's own grammar, and records the positions of its parts: the syntax tree that the package
+ * builds has no positions, but QuestDB's rejections do. The grammar is loaded when the first query has to be parsed, because
+ * loading it takes most of a second.
  */
-import { type Body, Cursor, readCode, unexpectedTokenError } from '@sqlpipe/ddl/grammar';
+import type { Expression, SelectStatement } from '@questdb/sql-parser';
+import { type Body, Cursor, RejectionError, readCode, tokenError, unexpectedTokenError } from '@sqlpipe/ddl/grammar';
+import { foldCase } from '@sqlpipe/sql';
 import { NotReady } from '../not-ready.js';
-import { parseQuery, type Query } from './parse-query.js';
+import { inlineWindows } from './named-windows.js';
 
-export { QuerySyntaxError } from './parse-query.js';
+/** A node of the syntax tree, with the one property that a walk through all of its nodes needs. */
+export interface TreeNode {
+  readonly type?: string;
+}
 
-let grammar: typeof import('./grammar.js') | undefined;
+/** The children of a node in order, including those in its lists. */
+export function childrenOf(node: object): TreeNode[] {
+  return Object.values(node).flatMap((child: unknown) => {
+    if (typeof child !== 'object' || child === null) return [];
+    return Array.isArray(child) ? childrenOf(child) : child;
+  });
+}
+
+/** A text that is not a query, as far as the grammar knows. */
+export class QuerySyntaxError extends RejectionError {
+  override name = 'QuerySyntaxError';
+}
+
+/** A query, and the positions of its parts in the statement. */
+export interface Query {
+  readonly select: SelectStatement;
+  /** Where the query starts in its statement. */
+  readonly position: number;
+  /** The position that QuestDB reports: of a node's first token, a binary expression's operator, or a named part. */
+  positionOf(node: object, part?: string): number;
+  /** The text of a node or of a named part of it; `operator` is the operator of a binary expression. */
+  text(node: object, part?: string): string;
+}
+
+/** A concrete syntax tree of chevrotain, as far as it is needed for positions. */
+interface Cst {
+  readonly name: string;
+  readonly children: Readonly<Record<string, readonly (Cst | CstToken)[]>>;
+}
+interface CstToken {
+  readonly image: string;
+  readonly startOffset: number;
+  readonly endOffset: number;
+}
+
+type Grammar = typeof import('./grammar.js');
+
+type IToken = ReturnType<Grammar['tokenize']>['tokens'][number];
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+const isToken = (element: Cst | CstToken): element is CstToken => 'image' in element;
+
+function tokensOf(element: Cst | CstToken): CstToken[] {
+  return isToken(element) ? [element] : Object.values(element.children).flat().flatMap(tokensOf);
+}
+
+function spanOf(element: Cst | CstToken): Span {
+  const tokens = tokensOf(element);
+  return {
+    start: Math.min(...tokens.map(token => token.startOffset)),
+    end: Math.max(...tokens.map(token => token.endOffset + 1)),
+  };
+}
+
+/** The grammar's rule for a query, by its first word. */
+const RULES: Readonly<Record<string, 'withStatement' | 'selectStatement'>> = {
+  with: 'withStatement',
+  select: 'selectStatement',
+  declare: 'selectStatement',
+};
+
+let grammar: Grammar | undefined;
 
 /** @throws NotReady if the grammar is not loaded */
-function requireGrammar(): NonNullable<typeof grammar> {
+function requireGrammar(): Grammar {
   if (grammar) return grammar;
   throw new NotReady(async () => {
     grammar = await import('./grammar.js');
@@ -36,4 +107,216 @@ export function parseQueryText(text: string): Query {
     if (token !== ';') throw unexpectedTokenError(cursor.at, token);
   }
   return parseQuery(requireGrammar(), code, { position: 0, enclosed: false });
+}
+
+/** Parses a query that stands at `position` of its statement, in parentheses or not. */
+function parseQuery(
+  { parser, tokenize, visitor }: Grammar,
+  text: string,
+  { position, enclosed }: { position: number; enclosed: boolean },
+): Query {
+  const tokens = adaptTokens(inlineWindows(tokensOfQuery(text, tokenize)));
+  const first = tokens[0]?.image.toLowerCase() ?? '';
+  parser.input = tokens;
+  const rule = Object.hasOwn(RULES, first) ? RULES[first] : undefined;
+  const cst = runRule(() => parser[rule ?? 'implicitSelectStatement'](), position);
+  const [error] = parser.errors;
+  if (error) {
+    const { position: at, message } = toRejectionError(error.token, tokens, text, { position, enclosed });
+    throw new QuerySyntaxError(at, message);
+  }
+
+  const nodePositions = new NodePositions(visitor);
+  const select = nodePositions.visit(cst as Cst) as SelectStatement;
+  resolveTableVariables(select, new Map());
+  return {
+    select,
+    position,
+    positionOf: (node, part) => position + nodePositions.span(node, part).start,
+    text: (node, part) => {
+      const { start, end } = nodePositions.span(node, part);
+      return text.slice(start, end);
+    },
+  };
+}
+
+/** A view may be over SHOW TABLES, which is not a query in this grammar; it is replaced by the equivalent query. */
+function tokensOfQuery(text: string, tokenize: Grammar['tokenize']): readonly IToken[] {
+  const { tokens } = tokenize(text);
+  const words = tokens.map(({ image }) => image.toLowerCase());
+  if (words.join(' ') !== 'show tables') return tokens;
+  return tokenize('select table_name::string as table_name from tables()').tokens;
+}
+
+/** What stands in the place of a table: a query, a function, or a name. */
+type Table = NonNullable<SelectStatement['from']>[number]['table'];
+
+/** Replaces `@t` in the place of a table by what DECLARE defines it as: a query, or the name of a table. */
+function resolveTableVariables(node: TreeNode, outer: ReadonlyMap<string, Table | undefined>): void {
+  const variables = new Map(outer);
+  if (node.type === 'select')
+    for (const { name, value } of (node as SelectStatement).declare?.assignments ?? [])
+      variables.set(foldCase(name), toTable(value, variables));
+  if (node.type === 'tableRef') {
+    const ref = node as NonNullable<SelectStatement['from']>[number];
+    const name = ref.table.type === 'qualifiedName' ? ref.table.parts.join('.') : '';
+    if (name.startsWith('@')) ref.table = variables.get(foldCase(name.slice(1))) ?? ref.table;
+  }
+  for (const child of childrenOf(node)) resolveTableVariables(child, variables);
+}
+
+/** What an expression means in the place of a table, in parentheses or not; undefined if it cannot stand there. */
+function toTable(value: Expression, variables: ReadonlyMap<string, Table | undefined>): Table | undefined {
+  switch (value.type) {
+    case 'paren':
+      return toTable(value.expression, variables);
+    case 'variable':
+      return variables.get(foldCase(value.name));
+    case 'subquery':
+      return value.query;
+    case 'column':
+      return value.name;
+    case 'literal':
+      return typeof value.value === 'string' ? { type: 'qualifiedName', parts: [value.value] } : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** The grammar recurses for each parenthesis: thousands of them overflow the stack. */
+function runRule<T>(rule: () => T, position: number): T {
+  try {
+    return rule();
+  } catch (error) {
+    if (error instanceof RangeError) throw new RejectionError(position, 'SQL model is too complex');
+    throw error;
+  }
+}
+
+/** Visits the concrete tree with the package's own visitor, and records what each node was built from. */
+class NodePositions {
+  readonly #nodes = new WeakMap<object, Cst>();
+  readonly #operators = new WeakMap<object, CstToken>();
+  readonly #visitor: Grammar['visitor'];
+
+  constructor(readonly visitor: Grammar['visitor']) {
+    this.#visitor = Object.create(visitor, {
+      visit: { value: (node: Cst | readonly Cst[]) => this.visit(node) },
+    });
+  }
+
+  visit(node: Cst | readonly Cst[]): unknown {
+    const cst = Array.isArray(node) ? (node as readonly Cst[])[0] : (node as Cst);
+    const result: unknown = this.visitor.visit.call(this.#visitor, node as never);
+    if (cst && typeof result === 'object' && result && !this.#nodes.has(result)) {
+      this.#nodes.set(result, cst);
+      this.#recordOperators(result as { type?: string; left?: object }, cst);
+    }
+    return result;
+  }
+
+  /** `a + b - c` is one node of the grammar and two of the tree, the last operator outermost. */
+  #recordOperators(result: { type?: string; left?: object }, cst: Cst): void {
+    const operators = Object.values(cst.children)
+      .flat()
+      .filter(isToken)
+      .sort((a, b) => b.startOffset - a.startOffset);
+    let node: { type?: string; left?: object } | undefined = result;
+    for (const operator of operators) {
+      if (node?.type !== 'binary') return;
+      this.#operators.set(node, operator);
+      node = node.left;
+    }
+  }
+
+  span(node: object, part?: string): Span {
+    const operator = this.#operators.get(node);
+    if (operator && (part === undefined || part === 'operator')) return spanOf(operator);
+    const cst = this.#nodes.get(node);
+    const element = part === undefined ? cst : cst?.children[part]?.[0];
+    return element ? spanOf(element) : { start: 0, end: 0 };
+  }
+}
+
+/**
+ * Adapts what QuestDB accepts and the package's grammar does not: a comma before FROM is dropped, and a number that
+ * ends in `d` or `f`, which the package's lexer splits, is one token again.
+ */
+function adaptTokens(tokens: readonly IToken[]): IToken[] {
+  const adapted: IToken[] = [];
+  for (const [i, token] of tokens.entries()) {
+    const previous = adapted.at(-1);
+    if (previous && isSuffix(previous, token)) {
+      adapted[adapted.length - 1] = { ...previous, image: previous.image + token.image, endOffset: endOf(token) };
+    } else if (!(token.image === ',' && tokens[i + 1]?.image.toLowerCase() === 'from')) adapted.push(token);
+  }
+  return adapted;
+}
+
+const endOf = (token: IToken): number => token.endOffset ?? token.startOffset;
+
+const isSuffix = (number: IToken, token: IToken): boolean =>
+  /^[df]$/i.test(token.image) && /^[\d.][\d._]*$/.test(number.image) && token.startOffset === endOf(number) + 1;
+
+/** QuestDB's error message for a token that the grammar did not expect. */
+function toRejectionError(
+  bad: IToken | undefined,
+  tokens: readonly IToken[],
+  text: string,
+  place: { position: number; enclosed: boolean },
+): RejectionError {
+  const { position, enclosed } = place;
+  if (!bad || Number.isNaN(bad.startOffset)) return endOfInputError(tokens, position + text.trimEnd().length);
+  const at = position + bad.startOffset;
+  const showEnd = endOfShow(tokens, bad);
+  if (showEnd !== undefined) return new RejectionError(position + showEnd, "')' expected");
+  const preceding = tokensOfClause(tokens.filter(token => token.startOffset < bad.startOffset));
+  const [last, beforeLast] = [preceding.at(-1)?.image.toLowerCase() ?? '', preceding.at(-3)?.image];
+  const expected = last === '[' && beforeLast === '::' ? "']' expected" : EXPECTED_AFTER.get(last);
+  if (expected !== undefined) return new RejectionError(at, expected);
+  if (bad.image === '.' && tokens.some(token => token.startOffset === bad.startOffset + 1 && token.image === '.')) {
+    return new RejectionError(at + 1, 'too many dots');
+  }
+  const inSelectList =
+    preceding[0]?.image.toLowerCase() === 'select' && !preceding.some(token => token.image.toLowerCase() === 'from');
+  if (inSelectList && last === '*' && preceding.length === 2)
+    return new RejectionError(at, 'wildcard cannot have alias');
+  if (inSelectList && preceding.length > 2) return tokenError(at, bad.image, "',', 'from' or 'over' expected");
+  return enclosed ? new RejectionError(at, "')' expected") : unexpectedTokenError(at, bad.image);
+}
+
+/** The last tokens, from the parenthesis on that is still open. */
+function tokensOfClause(tokens: readonly IToken[]): readonly IToken[] {
+  let depth = 0;
+  const open = tokens.findLastIndex(({ image }) => {
+    if (image === ')') depth++;
+    return image === '(' && depth-- === 0;
+  });
+  return tokens.slice(open + 1);
+}
+
+/** What must follow a word. */
+const EXPECTED_AFTER = new Map([
+  ['sample', "'by' expected"],
+  ['order', "'by' expected"],
+  ['group', "'by' expected"],
+  ['latest', "'on' or 'by' expected"],
+]);
+
+/**
+ * The position after a SHOW in parentheses that contains `bad`: to QuestDB the closing parenthesis ends SHOW, and then
+ * another one is expected.
+ */
+function endOfShow(tokens: readonly IToken[], bad: IToken): number | undefined {
+  const start = tokens.findIndex(({ image }, i) => image === '(' && tokens[i + 1]?.image.toLowerCase() === 'show');
+  const close = tokens.findIndex(({ image }, i) => i > start && image === ')');
+  const closing = tokens[close];
+  if (start < 0 || !closing || tokens.indexOf(bad) < start || bad.startOffset > closing.startOffset) return;
+  return tokens[close + 1]?.startOffset ?? endOf(closing) + 1;
+}
+
+function endOfInputError(tokens: readonly IToken[], position: number): RejectionError {
+  const last = tokens.at(-1)?.image.toLowerCase();
+  if (last === 'select') return new RejectionError(position, '[distinct] column expected');
+  return new RejectionError(position, last === 'from' ? 'table name or sub-query expected' : 'Expression expected');
 }
