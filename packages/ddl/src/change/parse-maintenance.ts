@@ -56,8 +56,7 @@ export function parseVacuum(cursor: Cursor, lookup: NameLookup): Change {
  * are to be refreshed; it refreshes no rows.
  */
 export function parseRefreshStatement(cursor: Cursor, lookup: NameLookup): Change {
-  cursor.expect('materialized');
-  cursor.expect('view');
+  cursor.expect('materialized', 'view');
   const name = unquote(readName(cursor, lookup, cursor.requireNoSemicolon('view name')));
   requireObject(lookup, 'materialized view', name, { missing: cursor.at, wrong: cursor.at });
   const mode = cursor.requireNoSemicolon("'full' or 'incremental' or 'range'").toLowerCase();

@@ -120,8 +120,7 @@ class AccessParser {
   }
 
   assumption(gives: boolean): AssumptionStatement {
-    this.cursor.expect('service');
-    this.cursor.expect('account');
+    this.cursor.expect('service', 'account');
     const account = this.#name('service account');
     return { kind: 'assumption', account, ...this.#receiver(gives) };
   }

@@ -74,11 +74,13 @@ export class Cursor {
     return token;
   }
 
-  /** Reads the next token; rejects any other than this word or symbol. */
-  expect(word: string): void {
-    const token = this.next();
-    if (token === undefined) throw new RejectionError(this.readOffset, `'${word}' expected`);
-    this.expectToken(token, word);
+  /** Reads the next tokens; rejects any other than these words or symbols. */
+  expect(...words: readonly string[]): void {
+    for (const word of words) {
+      const token = this.next();
+      if (token === undefined) throw new RejectionError(this.readOffset, `'${word}' expected`);
+      this.expectToken(token, word);
+    }
   }
 
   /** Rejects a token that is not this word or symbol. The token has been read. */

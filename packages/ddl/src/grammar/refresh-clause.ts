@@ -109,8 +109,7 @@ function parsePeriod(cursor: Cursor, head: RefreshHead, next: ReadNext): { claus
   let clause: RefreshClause;
   if (isWord(token, 'length')) ({ clause, token } = parsePeriodLength(cursor, head));
   else if (isWord(token, 'sample')) {
-    cursor.expect('by');
-    cursor.expect('interval');
+    cursor.expect('by', 'interval');
     token = cursor.require("')'");
     clause = { ...head, period: 'sample by interval' };
   } else throw new RejectionError(cursor.at, "'length' or 'sample' expected");

@@ -153,7 +153,7 @@ export class Acl {
     return [...this.#rights.rightsOf(entity)].filter(right => right.kind === 'grant');
   }
 
-  get assumptions(): readonly Assumption[] {
+  get assumptions(): readonly AssumptionRight[] {
     return [...this.#rights].filter(right => right.kind === 'assumption');
   }
 

@@ -55,7 +55,7 @@ function parseOptionalName(
   ...words: string[]
 ): LocatedName & { optional: boolean } {
   const optional = isWord(cursor.requireNoSemicolon(`${kind} name or 'if'`), 'if');
-  if (optional) for (const word of words) cursor.expect(word);
+  if (optional) cursor.expect(...words);
   else cursor.unread();
   return { optional, ...parseEntityName(cursor, `${kind} name`) };
 }
@@ -95,8 +95,7 @@ function parseOptions(cursor: Cursor, kind: PrincipalKind): Options {
     } else if (!isWord(token, 'with') || 'alias' in options || 'password' in options)
       throw unexpectedTokenError(cursor.at, token);
     else if (kind === 'group') {
-      cursor.expect('external');
-      cursor.expect('alias');
+      cursor.expect('external', 'alias');
       options.alias = parseText(cursor, 'alias');
     } else options.password = parsePassword(cursor);
   }
@@ -174,8 +173,7 @@ function changeAlias(cursor: Cursor, session: AclSession, named: LocatedName): v
   const { acl } = session;
   const adds = isWord(cursor.requireNoSemicolon("'with' or 'drop'"), 'with');
   if (!adds) cursor.expectToken(cursor.text.slice(cursor.at, cursor.end), 'drop');
-  cursor.expect('external');
-  cursor.expect('alias');
+  cursor.expect('external', 'alias');
   const alias = parseText(cursor, 'alias');
   const position = cursor.at;
   cursor.expectEnd();
@@ -197,15 +195,11 @@ function setPassword(cursor: Cursor, session: AclSession, kind: PrincipalKind, n
   acl.put({ ...requirePrincipal(acl, kind, named), password: hash });
 }
 
-/** TOKEN TYPE REST: sqlserve has no tokens for other protocols. */
-function expectRestToken(cursor: Cursor): void {
-  cursor.expect('token');
-  cursor.expect('type');
-  cursor.expect('rest');
-}
+/** Of a token: sqlserve has no tokens for other protocols. */
+const REST = ['token', 'type', 'rest'];
 
 function createToken(cursor: Cursor, session: AclSession, kind: PrincipalKind, named: LocatedName): ExecutionResult {
-  expectRestToken(cursor);
+  cursor.expect(...REST);
   const { ttl, refresh } = parseTokenLifetime(cursor);
   cursor.expectEnd();
   session.authorize('CREATE REST TOKEN');
@@ -226,7 +220,7 @@ function createToken(cursor: Cursor, session: AclSession, kind: PrincipalKind, n
 
 /** After `DROP TOKEN TYPE REST`: `[token]`. Drops that token or, if none is named, all. */
 function dropTokens(cursor: Cursor, session: AclSession, kind: PrincipalKind, named: LocatedName): void {
-  expectRestToken(cursor);
+  cursor.expect(...REST);
   const token = cursor.next();
   const position = cursor.at;
   const droppedDigest = token === undefined || token === ';' ? undefined : session.secrets.digest(unquote(token));
@@ -244,8 +238,7 @@ const secondsIn: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 8
 
 /** `WITH TTL '30d' [REFRESH]`, from a minute to ten years; in milliseconds. */
 function parseTokenLifetime(cursor: Cursor): { ttl: number; refresh: boolean } {
-  cursor.expect('with');
-  cursor.expect('ttl');
+  cursor.expect('with', 'ttl');
   const [, count, unit = ''] = /^(\d+)([smhd])$/i.exec(unquote(cursor.requireNoSemicolon('TTL'))) ?? [];
   const seconds = Number(count) * (secondsIn[unit.toLowerCase()] ?? 0);
   if (!(seconds >= 60 && seconds <= 3650 * 86_400)) {
@@ -291,11 +284,8 @@ function changePermissions(statement: GrantStatement, session: AclSession): void
   const { acl } = session;
   const { gives, permissions, scopes, option, verified } = statement;
   for (const permission of permissions) for (const { scope } of scopes) requireGrantRight(session, permission, scope);
-  if (verified) {
-    for (const scope of scopes) rejectMissing(session, scope);
-    rejectUnknownPrincipal(session, statement.entity);
-  }
-  const entity = acl.find(statement.entity.name)?.name ?? statement.entity.name;
+  if (verified) for (const scope of scopes) rejectMissing(session, scope);
+  const entity = receiverOf(statement, session);
   for (const permission of permissions) {
     for (const { scope } of scopes) {
       if (gives) acl.grant({ entity, permission, option, ...scope });
@@ -312,9 +302,12 @@ function rejectMissing({ catalogue }: AclSession, { scope: { column }, table }: 
   throw new RejectionError(table.position, `column does not exist [table=${table.name}, column=${column}]`);
 }
 
-function rejectUnknownPrincipal({ acl }: AclSession, { name, position }: LocatedName): void {
-  if (acl.find(name) || isSameName(name, acl.admin)) return;
-  throw new RejectionError(position, `entity does not exist [name=${name}]`);
+function receiverOf({ entity, verified }: GrantStatement | AssumptionStatement, { acl }: AclSession): string {
+  const { name, position } = entity;
+  const found = acl.find(name);
+  if (verified && !found && !isSameName(name, acl.admin))
+    throw new RejectionError(position, `entity does not exist [name=${name}]`);
+  return found?.name ?? name;
 }
 
 /** Requires the permission with grant option; owners have all permissions on their objects. @throws DenialError */
@@ -327,11 +320,10 @@ function requireGrantRight({ acl, caller, catalogue }: AclSession, permission: s
 
 function changeAssumption(statement: AssumptionStatement, session: AclSession): void {
   const { acl, caller } = session;
-  const { gives, option, verified } = statement;
+  const { gives, option } = statement;
   if (!acl.canAssume(caller, statement.account.name, true)) requireGrantRight(session, 'ASSUME SERVICE ACCOUNT', {});
   const account = requirePrincipal(acl, 'service account', statement.account).name;
-  if (verified) rejectUnknownPrincipal(session, statement.entity);
-  const entity = acl.find(statement.entity.name)?.name ?? statement.entity.name;
+  const entity = receiverOf(statement, session);
   if (gives) acl.assume({ account, entity, option });
   else acl.unassume({ account, entity });
 }

@@ -3,6 +3,7 @@ import {
   type Cursor,
   type HasFeature,
   isWord,
+  type LocatedName,
   RejectionError,
   rejectDotsAndSlashes,
   stripPublic,
@@ -14,11 +15,15 @@ import type { CatalogueObject } from '../catalogue-objects.js';
 /** The kind of a table or a view. */
 export type ObjectKind = CatalogueObject['kind'];
 
+interface ShownObject extends LocatedName {
+  readonly kind: ObjectKind;
+}
+
 /** What a SHOW statement asks for. */
 export type Show =
   | {
       readonly statement: 'show create';
-      readonly parts: readonly { kind: ObjectKind; name: string; position: number }[];
+      readonly parts: readonly ShownObject[];
     }
   | { readonly statement: 'show create database'; readonly categories: ReadonlySet<string> }
   | { readonly statement: 'show tables' }
@@ -61,7 +66,10 @@ export function parseShow(cursor: Cursor, dialect: ShowDialect): Show {
   const token = cursor.next();
   if (isWord(token, 'create')) return parseShowCreate(cursor, dialect);
   if (isWord(token, 'tables')) return { statement: 'show tables' };
-  if (isWord(token, 'columns')) return { statement: 'show columns', ...parseFrom(cursor) };
+  if (isWord(token, 'columns')) {
+    if (!isWord(cursor.next(), 'from')) throw new RejectionError(cursor.at, "expected 'from'");
+    return { statement: 'show columns', ...parseTableName(cursor) };
+  }
   if (isWord(token, 'parameters')) return { statement: 'show parameters' };
   if (isWord(token, 'transaction')) {
     for (const word of ['isolation', 'level']) {
@@ -86,12 +94,7 @@ export function parseShow(cursor: Cursor, dialect: ShowDialect): Show {
   );
 }
 
-function parseFrom(cursor: Cursor): { name: string; position: number } {
-  if (!isWord(cursor.next(), 'from')) throw new RejectionError(cursor.at, "expected 'from'");
-  return parseTableName(cursor);
-}
-
-function parseTableName(cursor: Cursor): { name: string; position: number } {
+function parseTableName(cursor: Cursor): LocatedName {
   const name = unquote(stripPublic(cursor, cursor.require('expected a table name')));
   rejectDotsAndSlashes(name, cursor.at);
   return { name, position: cursor.at };
@@ -105,28 +108,20 @@ function parseShowCreate(cursor: Cursor, dialect: ShowDialect): Show {
   const parts = [parseShowCreateOne(cursor, token, dialect)];
   while (isWord(cursor.next(), 'union')) {
     if (!isWord(cursor.require('all or select'), 'all')) throw unexpectedTokenError(cursor.at, 'union');
-    cursor.expect('show');
-    cursor.expect('create');
+    cursor.expect('show', 'create');
     parts.push(parseShowCreateOne(cursor, cursor.next(), dialect));
   }
   cursor.unread();
   return { statement: 'show create', parts };
 }
 
-function parseShowCreateOne(
-  cursor: Cursor,
-  token: string | undefined,
-  { has }: ShowDialect,
-): { kind: ObjectKind; name: string; position: number } {
+function parseShowCreateOne(cursor: Cursor, token: string | undefined, { has }: ShowDialect): ShownObject {
   if (isWord(token, 'table')) return { kind: 'table', ...parseTableName(cursor) };
   if (isWord(token, 'view')) return { kind: 'view', ...parseTableName(cursor) };
-  if (isWord(token, 'materialized')) {
+  const isLive = has('live views') && isWord(token, 'live');
+  if (isLive || isWord(token, 'materialized')) {
     cursor.expect('view');
-    return { kind: 'materialized view', ...parseTableName(cursor) };
-  }
-  if (has('live views') && isWord(token, 'live')) {
-    cursor.expect('view');
-    return { kind: 'live view', ...parseTableName(cursor) };
+    return { kind: isLive ? 'live view' : 'materialized view', ...parseTableName(cursor) };
   }
   const live = has('live views') ? " or 'LIVE VIEW'" : '';
   const dump = has('dump') ? " or 'DATABASE'" : '';
