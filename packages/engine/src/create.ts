@@ -31,10 +31,10 @@ import {
 } from '@sqlpipe/ddl/grammar';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import { analyzeLiveView, checkWindows } from './analysis/live-view.js';
-import { analyzeSampling } from './analysis/materialized-view.js';
+import { analyzeSampling, type ViewSampling } from './analysis/materialized-view.js';
 import { analyzeRelation, type Relation } from './analysis/relation.js';
 import type { Catalogue } from './catalogue.js';
-import { type MaterializedView, type Table, toStoredColumn } from './catalogue-objects.js';
+import { type Table, toStoredColumn } from './catalogue-objects.js';
 import { unknownSyntaxError } from './opaque-error.js';
 import { parsedQuery } from './parser/parsed-query.js';
 import { findBodyReferences, requireReadAccess } from './query-references.js';
@@ -43,20 +43,26 @@ import { requireReadable, type Session } from './session.js';
 type Create = CreateTable | CreateView | CreateMaterializedView | CreateLiveView;
 
 /**
- * Whether there is nothing to do, because an object of the same kind has the name and IF NOT EXISTS allows that.
- * @throws RejectionError if the name is taken in any other way
+ * Whether there is something to do, and the caller may do it: not if an object of the same kind has the name and IF NOT EXISTS
+ * allows that. No volumes are configured, so none may be named.
+ * @throws RejectionError if the name is taken in any other way; DenialError
  */
-function isNoOpCreate(catalogue: Catalogue, statement: Create): boolean {
+function canCreate({ catalogue, authorize }: Session, statement: Create): boolean {
   const { name, position, ifNotExists } = statement;
   const kind = statement.statement.replace('create ', '');
   const object = catalogue.find(name);
-  if (!object) return false;
+  if (!object) {
+    const volume = 'volume' in statement ? statement.volume : undefined;
+    if (volume) throw new RejectionError(volume.position, `volume alias is not allowed [alias=${volume.name}]`);
+    authorize(statement.statement.toUpperCase());
+    return true;
+  }
   if (object.kind !== kind)
     throw new RejectionError(
       position,
       `${object.kind === 'live view' ? object.kind : otherKinds[kind]} with the requested name already exists`,
     );
-  if (ifNotExists) return true;
+  if (ifNotExists) return false;
   throw new RejectionError(position, `${kind} already exists`);
 }
 
@@ -75,9 +81,7 @@ export function createTable(session: Session, parsed: CreateTable): void {
   const statement = session.enterprise ? { ...owned, ttl: 0, policy: parsed.policy ?? ttlToPolicy(parsed.ttl) } : owned;
   const { name, position, like, select } = statement;
   if (like && !catalogue.find(like.name)) throw noTableError(like.name, like.position);
-  if (isNoOpCreate(catalogue, statement)) return;
-  rejectVolume(statement);
-  session.authorize('CREATE TABLE');
+  if (!canCreate(session, statement)) return;
   if (like) requireReadable(session, like.name);
   const table = like
     ? copyTable(catalogue, statement, like)
@@ -116,9 +120,7 @@ function tableFromQuery(catalogue: Catalogue, statement: CreateTable): Table {
   }
   rejectUnknownColumns(statement, relation);
   const columns = relation.fields.map(({ name: column, type }, index) => {
-    if (!isValidColumnName(column)) {
-      throw new RejectionError(position, `invalid column name [name=${column}, position=${index}]`);
-    }
+    rejectBadColumnName(column, index, position);
     const declared = statement.columns.find(column);
     if (declared?.type && type) rejectCast(statement, column, type, declared.type);
     if (!declared && type === 'NULL') {
@@ -187,14 +189,14 @@ function rejectCast({ located }: CreateTable, column: string, from: string, to: 
 const noTableError = (name: string, position: number): RejectionError =>
   new RejectionError(position, `table does not exist [table=${name}]`);
 
-/** No volumes are configured, so none may be named. */
-function rejectVolume({ volume }: CreateTable | CreateMaterializedView): void {
-  if (volume) throw new RejectionError(volume.position, `volume alias is not allowed [alias=${volume.name}]`);
-}
-
 function rejectBadName(name: string, position: number, lead: string): void {
   if (isValidTableName(name)) return;
   throw new RejectionError(position, `${lead}invalid table name [table=${escapeForMessage(name)}]`);
+}
+
+function rejectBadColumnName(name: string, index: number, position: number): void {
+  if (isValidColumnName(name)) return;
+  throw new RejectionError(position, `invalid column name [name=${name}, position=${index}]`);
 }
 
 /** Escapes control characters as QuestDB does in its own messages. */
@@ -207,9 +209,10 @@ export function createView(session: Session, statement: CreateView): void {
   const { name, position, body, orReplace } = statement;
   const replaces = orReplace && !statement.ifNotExists && catalogue.find(name)?.kind === 'view';
   if (!replaces) {
-    if (!isNoOpCreate(catalogue, statement)) putView(session, statement, position);
+    if (canCreate(session, statement)) putView(session, statement, position);
     return;
   }
+  session.authorize('CREATE VIEW');
   // In CREATE OR REPLACE VIEW QuestDB counts from before the parenthesis, except for errors that its parser finds.
   const shift = body.position - body.start;
   try {
@@ -225,14 +228,10 @@ export function createView(session: Session, statement: CreateView): void {
 function putView(session: Session, statement: CreateView, errorPosition: number): void {
   const { catalogue } = session;
   const { name, position, body, owner = session.owner, orReplace } = statement;
-  session.authorize('CREATE VIEW');
   const relation = analyzeRelation(parsedQuery(body), catalogue);
   if (orReplace) rejectCycle(catalogue, statement);
   requireReadAccess(session, parsedQuery(body));
-  relation.fields.forEach((field, index) => {
-    if (isValidColumnName(field.name)) return;
-    throw new RejectionError(errorPosition, `invalid column name [name=${field.name}, position=${index}]`);
-  });
+  for (const [index, field] of relation.fields.entries()) rejectBadColumnName(field.name, index, errorPosition);
   rejectBadName(name, position, '');
   const references = findBodyReferences(body.text, catalogue);
   catalogue.put({
@@ -283,9 +282,7 @@ export function createMaterializedView(session: Session, statement: CreateMateri
   const { catalogue } = session;
   const { name, position, body, partition, ttl, expire, owner = session.owner } = statement;
   const base = statement.base as LocatedName; // `findBase` sets it if the statement names none
-  if (isNoOpCreate(catalogue, statement)) return;
-  rejectVolume(statement);
-  session.authorize('CREATE MATERIALIZED VIEW');
+  if (!canCreate(session, statement)) return;
   const { timeZone } = statement.refresh;
   if (timeZone !== undefined && !isTimeZone(timeZone))
     throw new RejectionError(position, `invalid timezone: ${timeZone}`);
@@ -300,7 +297,7 @@ export function createMaterializedView(session: Session, statement: CreateMateri
   if (!partition && ttl && ttl.ttl > 0) rejectUnevenTtl(partitionBy, ttl.ttl, ttl.position);
   rejectBadName(name, position, '');
   rejectCycleOfBases(catalogue, statement, base.name);
-  const view: MaterializedView = {
+  catalogue.put({
     kind: 'materialized view',
     name,
     base: catalogue.find(base.name)?.name ?? base.name,
@@ -315,14 +312,10 @@ export function createMaterializedView(session: Session, statement: CreateMateri
     references: findBodyReferences(body.text, catalogue),
     neverRefreshed: statement.refresh.deferred,
     owner,
-  };
-  catalogue.put(view);
+  });
 }
 
-function resolveRefresh(
-  { refresh }: CreateMaterializedView,
-  sampling: { period?: string | undefined; timeZone?: string | undefined },
-): Refresh {
+function resolveRefresh({ refresh }: CreateMaterializedView, sampling: ViewSampling): Refresh {
   const { period, ...options } = refresh;
   const started = { ...options, start: options.start ?? defaultStart(refresh) };
   if (period !== 'sample by interval') return { ...started, period };
@@ -341,8 +334,7 @@ export function createLiveView(session: Session, statement: CreateLiveView): voi
   const { catalogue } = session;
   const { name, position, body, flush, inMemory, ttl, start, owner = session.owner } = statement;
   checkWindows(statement, catalogue);
-  if (isNoOpCreate(catalogue, statement)) return;
-  session.authorize('CREATE LIVE VIEW');
+  if (!canCreate(session, statement)) return;
   const { base, relation } = analyzeLiveView(statement, catalogue);
   requireReadAccess(session, parsedQuery(body));
   const partitionBy = statement.partition ?? base.partitionBy;

@@ -1,20 +1,15 @@
-/*! What a query reads: the tables and views, and of each the columns that the right to read is needed for. */
-
+/*!
+ * What a query reads: the tables and views, of each the columns that the right to read is needed for, and whether it returns no
+ * rows because the tables have none.
+ */
 import type { QualifiedName, SelectStatement } from '@questdb/sql-parser';
 import { findReferences } from '@sqlpipe/ddl';
 import { foldCase, isSameName } from '@sqlpipe/sql';
+import { hasAggregate, tableName } from './analysis/relation.js';
 import type { Catalogue } from './catalogue.js';
 import type { CatalogueObject } from './catalogue-objects.js';
-import { childrenOf, type Query, type TreeNode } from './parser/parsed-query.js';
+import { childrenOf, parseQueryText, type Query, type TableRef, type TreeNode } from './parser/parsed-query.js';
 import { requireReadable, type Session } from './session.js';
-
-type TableRef = NonNullable<SelectStatement['from']>[number];
-
-/** Called for each table, with the query that contains it, and for each column name. CTE names shadow tables. */
-interface Visitor {
-  table(ref: TableRef & { table: QualifiedName }, select: SelectStatement, cteNames: ReadonlySet<string>): void;
-  column?(parts: readonly string[]): void;
-}
 
 /** The tables and views that the query of a view refers to, each once, as the catalogue spells them. */
 export function findBodyReferences(body: string, catalogue: Catalogue): string[] {
@@ -22,10 +17,6 @@ export function findBodyReferences(body: string, catalogue: Catalogue): string[]
   const names = findReferences(`CREATE VIEW v AS (\n${body}\n);`, isView);
   return [...new Set(names.flatMap(name => catalogue.find(name)?.name ?? []))];
 }
-
-/** A table's name without the schema `public`. */
-const nameOf = ({ parts }: QualifiedName): string =>
-  parts.filter((part, i, { length }) => length === 1 || i > 0 || part.toLowerCase() !== 'public').join('.');
 
 /** Requires the right to read every column that a query names, to execute or to store the query. @throws DenialError */
 export function requireReadAccess(session: Session, query: Query): void {
@@ -48,19 +39,40 @@ export const columnsRead = (query: Query, catalogue: Catalogue, name: string): s
 function listReads({ select }: Query, catalogue: Catalogue): { object: CatalogueObject; columns: string[] }[] {
   const tables: { object: CatalogueObject; alias: string; readsAllColumns: boolean }[] = [];
   const columns: (readonly string[])[] = [];
-  visit(select, select, new Set(), {
-    table(ref, { columns: items }, cteNames) {
-      const name = nameOf(ref.table);
-      const object = cteNames.has(foldCase(name)) ? undefined : catalogue.resolve(name);
-      const alias = foldCase(ref.alias ?? name);
-      const readsAllColumns = items.some(
-        item =>
-          item.type === 'star' || (item.type === 'qualifiedStar' && foldCase(item.qualifier.parts.join('.')) === alias),
-      );
-      if (object) tables.push({ object, alias, readsAllColumns });
-    },
-    column: parts => columns.push(parts.map(foldCase)),
-  });
+
+  const addTable = (ref: TableRef, items: SelectStatement['columns'], cteNames: ReadonlySet<string>) => {
+    const name = tableName(ref) ?? '';
+    const object = cteNames.has(foldCase(name)) ? undefined : catalogue.resolve(name);
+    const alias = foldCase(ref.alias ?? name);
+    const readsAllColumns = items.some(
+      item =>
+        item.type === 'star' || (item.type === 'qualifiedStar' && foldCase(item.qualifier.parts.join('.')) === alias),
+    );
+    if (object) tables.push({ object, alias, readsAllColumns });
+  };
+
+  /** @param cteNames the queries of WITH that are in scope: they shadow tables */
+  const visit = (node: TreeNode, outer: SelectStatement, cteNames: ReadonlySet<string>): void => {
+    let [rest, within, names]: [object, SelectStatement, ReadonlySet<string>] = [node, outer, cteNames];
+    if (node.type === 'qualifiedName') return void columns.push((node as QualifiedName).parts.map(foldCase));
+    if (node.type === 'tableRef') {
+      const { table, ...others } = node as TableRef;
+      if (table.type === 'qualifiedName') addTable(node as TableRef, outer.columns, cteNames);
+      else visit(table, outer, cteNames);
+      rest = others;
+    } else if (node.type === 'select') {
+      within = node as SelectStatement;
+      const { with: queries = [], ...others } = within;
+      for (const { name, query } of queries) {
+        visit(query, outer, names);
+        names = new Set([...names, foldCase(name)]);
+      }
+      rest = others;
+    }
+    for (const child of childrenOf(rest)) visit(child, within, names);
+  };
+
+  visit(select, select, new Set());
   return tables.map(({ object, alias, readsAllColumns }) => {
     const isRead = (name: string) =>
       columns.some(parts => parts.at(-1) === name && (parts.length === 1 || parts.slice(0, -1).join('.') === alias));
@@ -69,34 +81,38 @@ function listReads({ select }: Query, catalogue: Catalogue): { object: Catalogue
   });
 }
 
-/** Walks a tree. `cteNames` are the queries of WITH that are in scope: they shadow tables. */
-function visit(node: TreeNode, select: SelectStatement, cteNames: ReadonlySet<string>, visitor: Visitor): void {
-  switch (node.type) {
-    case 'tableRef': {
-      const { table, ...rest } = node as TableRef;
-      if (table.type === 'qualifiedName') visitor.table(node as TableRef & { table: QualifiedName }, select, cteNames);
-      else visit(table, select, cteNames, visitor);
-      visitChildren(rest, select, cteNames, visitor);
-      return;
-    }
-    case 'select': {
-      const { with: queries = [], ...rest } = node as SelectStatement;
-      let names = cteNames;
-      for (const { name, query } of queries) {
-        visit(query, select, names, visitor);
-        names = new Set([...names, foldCase(name)]);
-      }
-      visitChildren(rest, node as SelectStatement, names, visitor);
-      return;
-    }
-    case 'qualifiedName':
-      visitor.column?.((node as QualifiedName).parts);
-      return;
-    default:
-      visitChildren(node, select, cteNames, visitor);
-  }
+/**
+ * Whether a query is certain to return no rows if no table and no materialized view has rows. It is not certain of a
+ * query with WITH, PIVOT or FILL, nor of one that may aggregate all rows into one.
+ */
+export function returnsNoRows({ select }: Query, catalogue: Catalogue): boolean {
+  /** Each view is read once: views over views can name one many times. */
+  const views = new Map<string, boolean>();
+
+  const isEmptyView = (name: string, body: string): boolean => {
+    const isEmpty = views.get(name) ?? isEmptySelect(parseQueryText(body).select);
+    views.set(name, isEmpty);
+    return isEmpty;
+  };
+
+  const isEmptySource = (ref: TableRef): boolean => {
+    if (!(ref.joins ?? []).every(join => isEmptySource(join.table))) return false;
+    if (ref.table.type === 'select') return isEmptySelect(ref.table);
+    const object = catalogue.resolve(tableName(ref) ?? '');
+    return object?.kind === 'view' ? isEmptyView(object.name, object.body) : object !== undefined;
+  };
+
+  const isEmptySelect = (each: SelectStatement): boolean => {
+    const { with: common, pivot, sampleBy, groupBy, columns, from = [], setOperations = [] } = each;
+    if (common || pivot || sampleBy?.fill || from.length === 0) return false;
+    const isGrouped = groupBy || sampleBy || columns.some(isPlainColumn);
+    if (!isGrouped && columns.some(hasAggregate)) return false;
+    return from.every(isEmptySource) && setOperations.every(operation => isEmptySelect(operation.select));
+  };
+
+  return isEmptySelect(select);
 }
 
-function visitChildren(node: object, ...context: [SelectStatement, ReadonlySet<string>, Visitor]): void {
-  for (const child of childrenOf(node)) visit(child, ...context);
-}
+/** Beside an aggregate, a plain column is a key: without rows there is no group. */
+const isPlainColumn = (item: SelectStatement['columns'][number]): boolean =>
+  item.type === 'selectItem' && item.expression.type === 'column';

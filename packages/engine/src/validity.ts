@@ -63,35 +63,42 @@ function findViewsOver(catalogue: Catalogue, names: readonly string[]): Set<stri
 /** The loaded objects whose columns depend on changed objects, and that have not been compiled. */
 export function findUncompiled(catalogue: Catalogue, changed: readonly string[]): CatalogueObject[] {
   return [...changed, ...findViewsOver(catalogue, changed)]
-    .flatMap(name => [
-      ...catalogue.dependentsOf(name),
-      ...[catalogue.find(name)].filter(object => object !== undefined),
-    ])
+    .flatMap(name => [catalogue.dependentsOf(name), catalogue.find(name) ?? []].flat())
     .filter(object => object.isLoaded);
 }
 
 function compileView({ invalid: _, isLoaded: __, isStale: ___, ...view }: View, catalogue: Catalogue): View {
-  if (view.opaque !== undefined) return { ...view, ...judgeOpaque(view, catalogue) };
+  if (view.opaque !== undefined) {
+    // Its query cannot be judged; it is invalid at least if something that it reads is missing.
+    const missing = view.references.find(name => !catalogue.find(name));
+    const reason = `table does not exist [table=${missing}]`;
+    return missing === undefined ? view : { ...view, invalid: { reason, position: 0 } };
+  }
+  const relation = analyzeBody(view.body, catalogue);
+  if (relation instanceof RejectionError) return { ...view, invalid: toInvalid(relation) };
+  const { sources } = view;
+  const isStale = sources !== undefined && catalogue.sources(view.references).some(name => !sources.includes(name));
+  return { ...view, columns: toColumns(relation), timestamp: relation.timestamp, ...(isStale && { isStale }) };
+}
+
+const toInvalid = ({ message, position }: RejectionError): NonNullable<View['invalid']> => ({
+  reason: message,
+  position,
+});
+
+/** What the query of a view gives over the objects as they are now, or why it is rejected. */
+const analyzeBody = (body: string, catalogue: Catalogue): Relation | RejectionError =>
+  orRejection(() => analyzeRelation(parseQueryText(body), catalogue));
+
+/** What a function returns, or the rejection that it throws. */
+function orRejection<T>(run: () => T): T | RejectionError {
   try {
-    const relation = analyzeBody(view.body, catalogue);
-    const { sources } = view;
-    const isStale = sources !== undefined && catalogue.sources(view.references).some(name => !sources.includes(name));
-    return { ...view, columns: toColumns(relation), timestamp: relation.timestamp, ...(isStale && { isStale }) };
+    return run();
   } catch (error) {
-    if (!(error instanceof RejectionError)) throw error;
-    return { ...view, invalid: { reason: error.message, position: error.position } };
+    if (error instanceof RejectionError) return error;
+    throw error;
   }
 }
-
-/** The query of an opaque view cannot be judged; it is invalid at least if something that it reads is missing. */
-function judgeOpaque({ references }: View, catalogue: Catalogue): Pick<View, 'invalid'> {
-  const missing = references.find(name => !catalogue.find(name));
-  return missing === undefined ? {} : { invalid: { reason: `table does not exist [table=${missing}]`, position: 0 } };
-}
-
-/** What the query of a view gives over the objects as they are now. @throws RejectionError */
-export const analyzeBody = (body: string, catalogue: Catalogue): Relation =>
-  analyzeRelation(parseQueryText(body), catalogue);
 
 /**
  * Completes a view that was loaded from its statement. If its query cannot be compiled although its server reports it as
@@ -101,21 +108,19 @@ export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isK
   if (object.kind === 'table') return object;
   const { isLoaded: _, ...view } = object;
   if (view.opaque !== undefined) return view;
-  try {
-    const relation = analyzeBody(view.body, catalogue);
-    const derived = toColumns(relation);
-    const given = view.kind === 'materialized view' ? derived.map(each => toStoredColumn(each, view)) : derived;
-    const columns = view.columns.length > 0 ? view.columns : given;
-    const timestamp = view.timestamp ?? relation.timestamp;
-    if (view.kind !== 'view') return { ...view, columns, timestamp };
-    return { ...view, columns, timestamp, sources: catalogue.sources(view.references) };
-  } catch (error) {
-    if (!(error instanceof RejectionError)) throw error;
+  const relation = analyzeBody(view.body, catalogue);
+  if (relation instanceof RejectionError) {
     if ('invalid' in view && view.invalid !== undefined) return view;
-    if (isKnownAsValid || error instanceof QuerySyntaxError || view.kind !== 'view')
+    if (isKnownAsValid || relation instanceof QuerySyntaxError || view.kind !== 'view')
       return { ...view, opaque: printDefinition(view, { quoted: true }) };
-    return { ...view, invalid: { reason: error.message, position: error.position } };
+    return { ...view, invalid: toInvalid(relation) };
   }
+  const derived = toColumns(relation);
+  const given = view.kind === 'materialized view' ? derived.map(each => toStoredColumn(each, view)) : derived;
+  const columns = view.columns.length > 0 ? view.columns : given;
+  const timestamp = view.timestamp ?? relation.timestamp;
+  if (view.kind !== 'view') return { ...view, columns, timestamp };
+  return { ...view, columns, timestamp, sources: catalogue.sources(view.references) };
 }
 
 /**
@@ -147,12 +152,8 @@ export function invalidateLiveViews(
 
 /** The columns of its base that a live view reads; undefined if its query is beyond what is known here. */
 export function columnsOfBase({ body, base }: LiveView, catalogue: Catalogue): string[] | undefined {
-  try {
-    return columnsRead(parseQueryText(body), catalogue, base);
-  } catch (error) {
-    if (error instanceof RejectionError) return undefined;
-    throw error;
-  }
+  const columns = orRejection(() => columnsRead(parseQueryText(body), catalogue, base));
+  return columns instanceof RejectionError ? undefined : columns;
 }
 
 /** Why the query of a view is not valid over the objects as they are; undefined if it is, or cannot be judged. */
@@ -163,13 +164,9 @@ export function whyUnresolvable(
   if (opaque !== undefined) return undefined;
   const base = view.kind === 'materialized view' ? catalogue.find(view.base) : undefined;
   if (base?.kind === 'table' && !base.wal) return 'base table has to be WAL enabled';
-  try {
-    analyzeBody(body, catalogue);
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof RejectionError)) throw error;
-    return error instanceof QuerySyntaxError ? undefined : error.message;
-  }
+  const relation = analyzeBody(body, catalogue);
+  const isRejected = relation instanceof RejectionError && !(relation instanceof QuerySyntaxError);
+  return isRejected ? relation.message : undefined;
 }
 
 /** Why the query of a materialized view gives no rows for the view as it is; undefined if it does. */
@@ -178,17 +175,14 @@ export function whyNotRefreshable(view: MaterializedView, catalogue: Catalogue):
   if (!base) return `[-105]: table does not exist [table=${view.base}]`; // the number of this error, not a position
   if (base.kind === 'materialized view' && base.invalid !== undefined) return 'base materialized view is invalidated';
   if (view.opaque !== undefined) return undefined;
-  try {
-    const columns = toColumns(analyzeBody(view.body, catalogue));
-    const isSame =
-      view.columns.length === 0 ||
-      (columns.length === view.columns.length && columns.every(({ type }, i) => type === view.columns[i]?.type));
-    // A refresh empties the view, and then fails without another reason (observed on 9.3.4).
-    return isSame ? undefined : OTHER_TYPES;
-  } catch (error) {
-    if (!(error instanceof RejectionError)) throw error;
-    return `[${error.position}]: ${error.message}`;
-  }
+  const relation = analyzeBody(view.body, catalogue);
+  if (relation instanceof RejectionError) return `[${relation.position}]: ${relation.message}`;
+  const columns = toColumns(relation);
+  const isSame =
+    view.columns.length === 0 ||
+    (columns.length === view.columns.length && columns.every(({ type }, i) => type === view.columns[i]?.type));
+  // A refresh empties the view, and then fails without another reason (observed on 9.3.4).
+  return isSame ? undefined : OTHER_TYPES;
 }
 
 /** Why materialized views over a dropped or renamed table are invalid. */

@@ -5,8 +5,9 @@ import { Cursor, formatGeohashType, isTimestamp, parseColumnType } from '@sqlpip
 import type { Query } from '../parser/parsed-query.js';
 import { functionType } from './functions.js';
 
-/** The names that an expression may use. */
+/** The names that an expression may use, and the query that it is in. */
 export interface Names {
+  readonly query: Query;
   /** The type of a column. @throws RejectionError if there is no column of that name */
   column(parts: readonly string[], expression: Expression): string | undefined;
   /** The expression that a variable was declared as. */
@@ -14,8 +15,9 @@ export interface Names {
 }
 
 /** The type of an expression, undefined if it is not known. Each column in the expression is looked up. */
-export function inferType(expression: Expression, names: Names, query: Query): string | undefined {
-  const type = (inner: Expression) => inferType(inner, names, query);
+export function inferType(expression: Expression, names: Names): string | undefined {
+  const { query } = names;
+  const type = (inner: Expression) => inferType(inner, names);
   switch (expression.type) {
     case 'column':
       return names.column(expression.name.parts, expression);
@@ -35,8 +37,10 @@ export function inferType(expression: Expression, names: Names, query: Query): s
     case 'typeCast':
       type(expression.expression);
       return castType(query.text(expression, 'dataType') || expression.dataType, expression.type === 'typeCast');
-    case 'unary':
-      return unaryType(expression.operator, type(expression.operand));
+    case 'unary': {
+      const operand = type(expression.operand);
+      return expression.operator.toUpperCase() === 'NOT' ? 'BOOLEAN' : operand;
+    }
     case 'binary':
       return binaryType(expression.operator, type(expression.left), type(expression.right));
     case 'case':
@@ -111,9 +115,6 @@ function castType(text: string, postgres: boolean): string | undefined {
 
 const numbers = ['BYTE', 'SHORT', 'CHAR', 'INT', 'LONG', 'FLOAT', 'DOUBLE'];
 const comparisons = new Set(['=', '!=', '<>', '<', '<=', '>', '>=', '~', '!~', 'LIKE', 'ILIKE', 'AND', 'OR']);
-
-const unaryType = (operator: string, operand: string | undefined): string | undefined =>
-  operator.toUpperCase() === 'NOT' ? 'BOOLEAN' : operand;
 
 function binaryType(operator: string, left: string | undefined, right: string | undefined): string | undefined {
   if (comparisons.has(operator.toUpperCase())) return 'BOOLEAN';
@@ -194,8 +195,9 @@ const stripParentheses = (expression: Expression): Expression =>
     : expression;
 
 /** The expression as QuestDB writes it: with one space around operators, and with parentheses only if necessary. */
-export function printExpression(expression: Expression, names: Names, query: Query): string {
-  const text = (inner: Expression): string => printExpression(inner, names, query);
+export function printExpression(expression: Expression, names: Names): string {
+  const { query } = names;
+  const text = (inner: Expression): string => printExpression(inner, names);
   const list = (inner: readonly Expression[]): string => inner.map(text).join(', ');
   switch (expression.type) {
     case 'paren':
@@ -211,10 +213,8 @@ export function printExpression(expression: Expression, names: Names, query: Que
     case 'cast':
     case 'typeCast': {
       const inner = stripParentheses(expression.expression);
-      const wrapped = ['binary', 'unary', 'case', 'between', 'in'].includes(inner.type)
-        ? `(${text(inner)})`
-        : text(inner);
-      return `${wrapped}::${query.text(expression, 'dataType') || expression.dataType}`;
+      const isCompound = ['binary', 'unary', 'case', 'between', 'in'].includes(inner.type);
+      return `${isCompound ? `(${text(inner)})` : text(inner)}::${query.text(expression, 'dataType') || expression.dataType}`;
     }
     case 'unary':
       return `${query.text(expression).startsWith('-') ? '-' : expression.operator.toLowerCase()}(${text(expression.operand)})`.replace(

@@ -3,6 +3,8 @@
  * that is not listed here may return anything: sqlserve has no query engine.
  */
 
+const wordsOf = (text: string): string[] => text.toLowerCase().split(' ');
+
 /** Functions by their result type. */
 const byType: Readonly<Record<string, string>> = {
   BOOLEAN: 'rnd_boolean starts_with ends_with isOrdered touch',
@@ -40,33 +42,30 @@ const byType: Readonly<Record<string, string>> = {
   'DOUBLE[]': 'rnd_double_array array_agg shift array_cum_sum array_sort',
 };
 
-const typesByName = new Map<string, string>();
-for (const [type, names] of Object.entries(byType)) {
-  for (const name of names.split(' ')) typesByName.set(name.toLowerCase(), type);
-}
+const typesByName = new Map(
+  Object.entries(byType).flatMap(([type, names]) => wordsOf(names).map(name => [name, type])),
+);
 
 /** Functions that return the type of their first argument. */
 const typedByArgument = new Set(
-  (
+  wordsOf(
     'min max first last first_not_null last_not_null first_value last_value nth_value lag lead mode coalesce nullif ' +
-    'abs round round_up round_down round_half_even floor ceil ceiling arg_min arg_max greatest least ema any_value'
-  ).split(' '),
+      'abs round round_up round_down round_half_even floor ceil ceiling arg_min arg_max greatest least ema any_value',
+  ),
 );
 
 const aggregates = new Set(
-  (
+  wordsOf(
     'avg count count_distinct approx_count_distinct sum ksum nsum min max first last first_not_null last_not_null mode ' +
-    'stddev stddev_samp stddev_pop var_samp variance var_pop covar_pop covar_samp corr approx_percentile approx_median ' +
-    'string_agg string_distinct_agg vwap twap haversine_dist_deg regr_slope regr_intercept regr_r2 weighted_avg ' +
-    'weighted_stddev arg_min arg_max isOrdered bool_and bool_or bit_and bit_or bit_xor array_agg sparkline ' +
-    'count_nulls any_value geomean sum_of_squares'
-  )
-    .toLowerCase()
-    .split(' '),
+      'stddev stddev_samp stddev_pop var_samp variance var_pop covar_pop covar_samp corr approx_percentile approx_median ' +
+      'string_agg string_distinct_agg vwap twap haversine_dist_deg regr_slope regr_intercept regr_r2 weighted_avg ' +
+      'weighted_stddev arg_min arg_max isOrdered bool_and bool_or bit_and bit_or bit_xor array_agg sparkline ' +
+      'count_nulls any_value geomean sum_of_squares',
+  ),
 );
 
 const nonDeterministic = new Set(
-  'now now_ns today tomorrow yesterday sysdate systimestamp systimestamp_ns current_timestamp'.split(' '),
+  wordsOf('now now_ns today tomorrow yesterday sysdate systimestamp systimestamp_ns current_timestamp'),
 );
 
 export const isAggregate = (name: string): boolean => aggregates.has(name.toLowerCase());
@@ -79,18 +78,11 @@ export const isNonDeterministic = (name: string): boolean =>
 export function functionType(name: string, argumentTypes: readonly (string | undefined)[]): string | undefined {
   const key = name.toLowerCase();
   const [first] = argumentTypes;
-  if (key === 'sum') return first === 'DOUBLE' || first === 'FLOAT' ? first : sumTypes.get(first ?? '');
+  if (key === 'sum' && ['BYTE', 'SHORT', 'INT'].includes(first ?? '')) return 'LONG';
+  if (key === 'sum') return ['LONG', 'LONG256', 'FLOAT', 'DOUBLE'].find(type => type === first);
   if (first === 'SYMBOL' && symbolToString.has(key)) return 'STRING';
   return typedByArgument.has(key) ? first : typesByName.get(key);
 }
 
 /** Functions that return a STRING for a SYMBOL (observed on 9.3.4). */
 const symbolToString = new Set(['min', 'max', 'coalesce', 'nullif']);
-
-const sumTypes = new Map([
-  ['BYTE', 'LONG'],
-  ['SHORT', 'LONG'],
-  ['INT', 'LONG'],
-  ['LONG', 'LONG'],
-  ['LONG256', 'LONG256'],
-]);

@@ -18,21 +18,28 @@ import {
 } from '@sqlpipe/ddl/grammar';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
-import { childrenOf, parsedQuery, parseQueryText, type Query, type TreeNode } from '../parser/parsed-query.js';
+import {
+  childrenOf,
+  parsedQuery,
+  parseQueryText,
+  type Query,
+  type TableRef,
+  type TreeNode,
+} from '../parser/parsed-query.js';
 import type { Session } from '../session.js';
 import { isNonDeterministic } from './functions.js';
 import { TakenNames, Variables } from './names.js';
 import { aliasPosition, columnAlias, hasAggregate, type Relation, tableName, tablePosition } from './relation.js';
 
 type Select = SelectStatement;
-type TableRef = NonNullable<Select['from']>[number];
 /** Queries by the names that WITH gave them. */
 type NamedQueries = ReadonlyMap<string, Select>;
 
 /** The base table of a view. @throws RejectionError if the query has none, or uses it in an unsupported way */
 export function findBaseTable(body: Body, statedBase: LocatedName | undefined, catalogue: Catalogue): LocatedName {
-  const check = new BaseCheck(parsedQuery(body), catalogue);
-  const names = check.tables(parsedQuery(body).select, new Map());
+  const query = parsedQuery(body);
+  const check = new BaseCheck(query, catalogue);
+  const names = check.tables(query.select, new Map());
   const base = statedBase ?? requireSingleBase(names, body.position);
   if (!names.has(foldCase(base.name))) {
     const isView = catalogue.find(base.name)?.kind === 'view';
@@ -41,7 +48,7 @@ export function findBaseTable(body: Body, statedBase: LocatedName | undefined, c
       : 'base table is not referenced in materialized view query';
     throw new RejectionError(base.position, `${problem}: ${base.name}`);
   }
-  check.validate(parsedQuery(body).select, new Map(), base.name);
+  check.validate(query.select, new Map(), base.name);
   return base;
 }
 
@@ -63,25 +70,23 @@ class BaseCheck {
 
   /** The tables that a query reads, by lower-case name. A view is replaced by the tables that it reads. */
   tables(select: Select, outer: NamedQueries): Map<string, LocatedName> {
-    const names = new Map<string, LocatedName>();
     const namedQueries = addNamedQueries(select, outer);
-    const add = (located: LocatedName) =>
-      names.has(foldCase(located.name)) || names.set(foldCase(located.name), located);
-    for (const ref of listTableRefs(select)) for (const located of this.#tablesOf(ref, namedQueries)) add(located);
-    for (const { select: next } of select.setOperations ?? [])
-      for (const located of this.tables(next, namedQueries).values()) add(located);
+    const found = [
+      ...listTableRefs(select).flatMap(ref => this.#tablesOf(ref, namedQueries)),
+      ...(select.setOperations ?? []).flatMap(({ select: next }) => [...this.tables(next, namedQueries).values()]),
+    ];
+    const names = new Map<string, LocatedName>();
+    for (const located of found) if (!names.has(foldCase(located.name))) names.set(foldCase(located.name), located);
     return names;
   }
 
-  #tablesOf(ref: TableRef, namedQueries: NamedQueries): Iterable<LocatedName> {
-    const { table } = ref;
-    if (table.type === 'select') return this.tables(table, namedQueries).values();
+  #tablesOf(ref: TableRef, namedQueries: NamedQueries): LocatedName[] {
+    const inner = queryIn(ref, namedQueries);
+    if (inner) return [...this.tables(...inner).values()];
     const name = tableName(ref);
     if (name === undefined) return [];
-    const named = namedQueries.get(foldCase(name));
-    if (named) return this.tables(named, without(namedQueries, name)).values();
     const position = tablePosition(this.query, ref);
-    return this.#physicalTables(name).map(name => ({ name, position }));
+    return this.#physicalTables(name).map(table => ({ name: table, position }));
   }
 
   #physicalTables(name: string): string[] {
@@ -100,17 +105,11 @@ class BaseCheck {
         throw new RejectionError(this.query.positionOf(next), `union ${notSupported(base)}`);
       this.validate(next, namedQueries, base);
     }
-    const directTables = new Map(
-      listTableRefs(select)
-        .flatMap(ref => [...this.#tablesOf(ref, namedQueries)])
-        .map(located => [foldCase(located.name), located]),
-    );
-    if (directTables.has(foldCase(base))) this.#rejectBadSampling(select, base);
+    const tables = listTableRefs(select).flatMap(ref => this.#tablesOf(ref, namedQueries));
+    if (tables.some(({ name }) => isSameName(name, base))) this.#rejectBadSampling(select, base);
     for (const ref of listTableRefs(select)) {
-      const { table } = ref;
-      const named = namedQueries.get(foldCase(tableName(ref) ?? ''));
-      if (table.type === 'select') this.validate(table, namedQueries, base);
-      else if (named) this.validate(named, without(namedQueries, tableName(ref) ?? ''), base);
+      const inner = queryIn(ref, namedQueries);
+      if (inner) this.validate(...inner, base);
     }
   }
 
@@ -119,12 +118,12 @@ class BaseCheck {
     const taken = new TakenNames();
     let window: Expression | undefined;
     const variables = new Variables(select.declare?.assignments);
-    const names = { column: () => undefined, variable: (name: string) => variables.get(name) };
+    const names = { query: this.query, column: () => undefined, variable: (name: string) => variables.get(name) };
     for (const item of select.columns) {
       if (item.type !== 'selectItem') continue;
       const { expression, alias } = item;
       if (expression.type === 'function' && expression.over) window = expression;
-      const name = alias ?? columnAlias(expression, names, this.query, taken, this.catalogue.naming);
+      const name = alias ?? columnAlias(expression, names, taken, this.catalogue.naming);
       taken.add(name);
       if (isValidColumnName(name)) continue;
       if (alias !== undefined) {
@@ -167,9 +166,13 @@ function addNamedQueries(select: Select, outer: NamedQueries): NamedQueries {
   return new Map([...outer, ...(select.with ?? []).map(({ name, query }) => [foldCase(name), query] as const)]);
 }
 
-/** The queries without one of them: a query cannot refer to itself. */
-function without(queries: NamedQueries, name: string): NamedQueries {
-  return new Map([...queries].filter(([key]) => key !== foldCase(name)));
+/** The query that stands in the place of a table, and the queries of WITH that it can use; undefined for a table. */
+function queryIn(ref: TableRef, namedQueries: NamedQueries): [Select, NamedQueries] | undefined {
+  if (ref.table.type === 'select') return [ref.table, namedQueries];
+  const name = foldCase(tableName(ref) ?? '');
+  const named = namedQueries.get(name);
+  // A query cannot refer to itself.
+  return named && [named, new Map([...namedQueries].filter(([key]) => key !== name))];
 }
 
 /** What QuestDB's compiler derives from the query of a view: the sampling interval and the timestamp column. */
@@ -193,7 +196,8 @@ export function analyzeSampling(
   const { body, timestamp } = statement;
   const { select } = parsedQuery(body);
   const field = timestamp && relation.fields.find(({ name }) => isSameName(name, timestamp.name));
-  if (timestamp && !field && !relation.open) {
+  const mayHave = (column: string) => relation.open || relation.fields.some(({ name }) => isSameName(name, column));
+  if (timestamp && !mayHave(timestamp.name)) {
     throw new RejectionError(timestamp.position, `TIMESTAMP column does not exist [name=${timestamp.name}]`);
   }
   rejectNoWal(base, catalogue);
@@ -208,12 +212,7 @@ export function analyzeSampling(
       : 'TIMESTAMP column is not present in select list';
     throw new RejectionError(body.position, problem);
   }
-  if (
-    !timestamp &&
-    bucket.column !== undefined &&
-    !relation.open &&
-    !relation.fields.some(({ name }) => isSameName(name, bucket.column))
-  ) {
+  if (!timestamp && bucket.column !== undefined && !mayHave(bucket.column)) {
     throw new RejectionError(
       body.position,
       `TIMESTAMP column does not exist or not present in select list [name=${bucket.column}]`,
@@ -273,12 +272,9 @@ function findBucket(body: Body, catalogue: Catalogue): Bucket | undefined {
     const bucket = bucketOf(query, select, catalogue);
     const ref = onlySource(select);
     if (bucket || !ref) return bucket;
-    const namedQueries = addNamedQueries(select, outer);
-    if (ref.table.type === 'select') return find(query, ref.table, namedQueries);
-    const name = tableName(ref) ?? '';
-    const named = namedQueries.get(foldCase(name));
-    if (named) return find(query, named, without(namedQueries, name));
-    const view = catalogue.find(name);
+    const inner = queryIn(ref, addNamedQueries(select, outer));
+    if (inner) return find(query, ...inner);
+    const view = catalogue.find(tableName(ref) ?? '');
     if (view?.kind !== 'view' || view.opaque !== undefined) return;
     const inView = parseQueryText(view.body);
     return find(inView, inView.select, new Map());
@@ -290,14 +286,10 @@ function findBucket(body: Body, catalogue: Catalogue): Bucket | undefined {
 function bucketOf(query: Query, select: Select, catalogue: Catalogue): Bucket | undefined {
   const { sampleBy } = select;
   if (sampleBy) {
-    const interval = sampleBy.duration;
-    return {
-      interval,
-      column: findTimestamp(select, catalogue),
-      position: query.positionOf(sampleBy, 'DurationLiteral') - query.position,
-    };
+    const position = query.positionOf(sampleBy, 'DurationLiteral') - query.position;
+    return { interval: sampleBy.duration, column: findTimestamp(select, catalogue), position };
   }
-  const floor = select.columns.find(item => item.type === 'selectItem' && isFloor(item.expression));
+  const floor = findFloor(select);
   if (floor?.type !== 'selectItem' || floor.expression.type !== 'function' || select.groupBy) return;
   const [interval] = floor.expression.args;
   const text = interval?.type === 'literal' ? String(interval.value) : '';
@@ -305,8 +297,13 @@ function bucketOf(query: Query, select: Select, catalogue: Catalogue): Bucket | 
   return { interval: text, column, position: interval ? query.positionOf(interval) - query.position : 0 };
 }
 
-const isFloor = (expression: Expression): boolean =>
-  expression.type === 'function' && expression.name.toLowerCase() === 'timestamp_floor';
+const findFloor = ({ columns }: Select): Select['columns'][number] | undefined =>
+  columns.find(
+    item =>
+      item.type === 'selectItem' &&
+      item.expression.type === 'function' &&
+      item.expression.name.toLowerCase() === 'timestamp_floor',
+  );
 
 /** What a query only selects from. */
 function onlySource({ from, groupBy, setOperations }: Select): TableRef | undefined {
@@ -317,8 +314,7 @@ function onlySource({ from, groupBy, setOperations }: Select): TableRef | undefi
 /** The designated timestamp of the sampled table, under the name that the query selects it by. */
 function findTimestamp(select: Select, catalogue: Catalogue): string | undefined {
   const [ref] = select.from ?? [];
-  const object = ref && catalogue.resolve(tableName(ref) ?? '');
-  const designated = object?.timestamp;
+  const designated = ref && catalogue.resolve(tableName(ref) ?? '')?.timestamp;
   if (designated === undefined) return;
   const item = select.columns.find(
     item =>
@@ -326,18 +322,12 @@ function findTimestamp(select: Select, catalogue: Catalogue): string | undefined
       item.expression.type === 'column' &&
       isSameName(item.expression.name.parts.at(-1), designated),
   );
-  const floor = select.columns.find(item => item.type === 'selectItem' && isFloor(item.expression));
-  const named = item ?? floor;
+  const named = item ?? findFloor(select);
   return (named?.type === 'selectItem' && named.alias) || designated;
 }
 
-/**
- * PERIOD (SAMPLE BY INTERVAL): the bucket is the period. Positions count from the start of the query, as in QuestDB.
- */
-function periodOfSampling(
-  { sampleBy }: Select,
-  { interval, position }: Bucket,
-): Pick<ViewSampling, 'period' | 'timeZone'> {
+/** PERIOD (SAMPLE BY INTERVAL): the bucket is the period. Positions count from the start of the query, as in QuestDB. */
+function periodOfSampling({ sampleBy }: Select, { interval, position }: Bucket): Partial<ViewSampling> {
   const length: Interval = { count: Number.parseInt(interval, 10) || 1, unit: interval.slice(-1) };
   rejectLongPeriod(length, position);
   const { timeZone, offset } = sampleBy?.alignTo ?? {};

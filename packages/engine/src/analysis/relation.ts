@@ -8,12 +8,11 @@ import type { Expression, QualifiedName, SelectStatement } from '@questdb/sql-pa
 import { duplicateColumnError, isTimestamp, RejectionError } from '@sqlpipe/ddl/grammar';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Catalogue, Naming } from '../catalogue.js';
-import { childrenOf, type Query, type TreeNode } from '../parser/parsed-query.js';
+import { childrenOf, type Query, type TableRef, type TreeNode } from '../parser/parsed-query.js';
 import { inferType, type Names, printExpression, unifyTypes } from './expression.js';
 import { functionType, isAggregate } from './functions.js';
 import { TakenNames, Variables } from './names.js';
 
-type TableRef = NonNullable<SelectStatement['from']>[number];
 type Pivot = NonNullable<SelectStatement['pivot']>;
 type SelectItem = SelectStatement['columns'][number];
 
@@ -28,6 +27,11 @@ export interface Relation {
   readonly timestamp?: string | undefined;
   /** Whether the relation may have more columns, which are not known; such as the result of an unknown function. */
   readonly open?: boolean;
+}
+
+/** A column of a result, and the item of the select list that gives it. */
+interface SelectedField extends Field {
+  readonly item?: SelectItem;
 }
 
 /** A relation under the name it has in a query. */
@@ -59,10 +63,11 @@ function findCommonTable(name: string, environment: Environment | undefined): Co
   return found && found.index < environment.visible ? found : findCommonTable(name, environment.outer);
 }
 
-/**
- * Maximum number of columns of a query. A short text can name many: each query over `a JOIN a` doubles their number.
- */
+/** Maximum number of columns of a query. A short text can name many: each query over `a JOIN a` doubles their number. */
 const maxColumns = 20_000;
+
+const tooManyColumnsError = (position: number): RejectionError =>
+  new RejectionError(position, `sqlserve does not store a query of more than ${maxColumns} columns`);
 
 /**
  * The relation of a query.
@@ -148,13 +153,18 @@ class Analysis {
     const fields = this.#fields(select, scope);
     const { where: _, setOperations: __, ...rest } = select;
     this.#visitSubqueries(rest, environment);
-    if (select.where) inferType(select.where, tables.withAliases([]), this.query);
+    if (select.where) inferType(select.where, tables.withAliases([]));
     const { timestamp, partitionBy = [] } = select.latestOn ?? {};
     for (const name of timestamp ? [timestamp, ...partitionBy] : partitionBy) scope.rejectUnknown(name);
-    for (const expression of select.groupBy ?? []) inferType(expression, scope.withAliases(fields), this.query);
+    for (const expression of select.groupBy ?? []) inferType(expression, scope.withAliases(fields));
     const ordered = scope.withAliases([...fields, ...unionFields]);
-    for (const { expression } of select.orderBy ?? []) inferType(expression, ordered, this.query);
-    return { fields, timestamp: findTimestamp(select, sources, fields), open: sources.some(isOpenStar(select)) };
+    for (const { expression } of select.orderBy ?? []) inferType(expression, ordered);
+    const hasStar = select.columns.some(item => item.type !== 'selectItem');
+    return {
+      fields,
+      timestamp: findTimestamp(select, sources, fields),
+      open: hasStar && sources.some(({ relation }) => relation.open),
+    };
   }
 
   #sources(ref: TableRef, environment: Environment): Source[] {
@@ -212,8 +222,8 @@ class Analysis {
     }
   }
 
-  #fields(select: SelectStatement, scope: Scope): Field[] {
-    const fields: Field[] = [];
+  #fields(select: SelectStatement, scope: Scope): SelectedField[] {
+    const fields: SelectedField[] = [];
     const taken = new TakenNames();
     // Named items get unique names before the columns of a star are known.
     const named: Field[] = [];
@@ -222,15 +232,11 @@ class Analysis {
       const isStar = item.type !== 'selectItem';
       const columns = isStar ? scope.columnsOf(starQualifier(item)) : [this.#field(item, scope, named, takenByName)];
       if (!isStar) named.push(...columns);
-      if (fields.length + columns.length > maxColumns)
-        throw new RejectionError(
-          this.query.positionOf(item),
-          `sqlserve does not store a query of more than ${maxColumns} columns`,
-        );
+      if (fields.length + columns.length > maxColumns) throw tooManyColumnsError(this.query.positionOf(item));
       for (const { name, type } of columns) {
         const unused = taken.unused(name, n => `${name}${n}`);
         taken.add(unused);
-        fields.push({ name: unused, type });
+        fields.push({ name: unused, type, item });
       }
     }
     return fields;
@@ -244,9 +250,9 @@ class Analysis {
   ): Field {
     const { expression, alias } = item;
     const names = scope.withAliases(preceding);
-    const type = inferType(expression, names, this.query);
+    const type = inferType(expression, names);
     if (alias !== undefined && taken.has(alias)) throw duplicateColumnError(alias, aliasPosition(this.query, item));
-    const name = alias ?? columnAlias(expression, names, this.query, taken, this.catalogue.naming);
+    const name = alias ?? columnAlias(expression, names, taken, this.catalogue.naming);
     taken.add(name);
     return { name, type };
   }
@@ -255,8 +261,8 @@ class Analysis {
   #pivoted({ aggregations, pivots, groupBy = [] }: Pivot, tables: Scope): Source {
     const names = tables.withAliases([]);
     const field = (expression: Expression, alias?: string): Field => ({
-      name: alias ?? columnAlias(expression, names, this.query, new TakenNames(), this.catalogue.naming),
-      type: inferType(expression, names, this.query),
+      name: alias ?? columnAlias(expression, names, new TakenNames(), this.catalogue.naming),
+      type: inferType(expression, names),
     });
     const results = aggregations.map(({ expression, alias }) => field(expression, alias));
     const hasShortNames = results.length === 1 && aggregations[0]?.alias === undefined;
@@ -264,7 +270,7 @@ class Analysis {
       values.map(({ expression }) => this.query.text(expression).replace(/^'(.*)'$/s, '$1')),
     );
     if (values.reduce((count, texts) => count * texts.length, results.length) > maxColumns)
-      throw new RejectionError(0, `sqlserve does not store a query of more than ${maxColumns} columns`);
+      throw tooManyColumnsError(0);
     const combinations = values.reduce((prefixes, texts) =>
       prefixes.flatMap(prefix => texts.map(text => `${prefix}_${text}`)),
     );
@@ -295,11 +301,6 @@ function unifyRowTypes(left: string | undefined, right: string | undefined): str
 }
 
 const open: Relation = { fields: [], open: true };
-
-const isOpenStar =
-  (select: SelectStatement) =>
-  ({ relation }: Source): boolean =>
-    (relation.open ?? false) && select.columns.some(item => item.type !== 'selectItem');
 
 /** The name of a table, without the schema `public`. */
 export function tableName({ table }: TableRef): string | undefined {
@@ -348,6 +349,7 @@ class Scope {
   /** The names in scope, including the aliases that the query itself defines. */
   withAliases(aliases: readonly Field[]): Names {
     return {
+      query: this.query,
       column: (parts, expression) => this.#column(parts, expression, aliases),
       variable: name => this.variables.get(name),
     };
@@ -363,9 +365,7 @@ class Scope {
   #column(parts: readonly string[], expression: object, aliases: readonly Field[]): string | undefined {
     const name = parts.at(-1) ?? '';
     const qualifier = parts.length > 1 ? parts.slice(0, -1).join('.') : undefined;
-    const sources = this.sources.filter(
-      ({ alias }) => qualifier === undefined || (alias !== undefined && isSameName(alias, qualifier)),
-    );
+    const sources = this.sources.filter(({ alias }) => qualifier === undefined || isSameName(alias, qualifier));
     if (qualifier !== undefined && sources.length === 0)
       throw new RejectionError(this.query.positionOf(expression), 'Invalid table name or alias');
     const holders = sources.filter(({ relation }) => relation.fields.some(field => isSameName(field.name, name)));
@@ -385,7 +385,7 @@ class Scope {
   /** The columns of one table, or of all. */
   columnsOf(qualifier: string | undefined): readonly Field[] {
     if (qualifier === undefined) return this.sources.flatMap(({ relation }) => relation.fields);
-    return this.sources.find(({ alias }) => alias !== undefined && isSameName(alias, qualifier))?.relation.fields ?? [];
+    return this.sources.find(({ alias }) => isSameName(alias, qualifier))?.relation.fields ?? [];
   }
 }
 
@@ -394,24 +394,18 @@ const starQualifier = (item: SelectItem): string | undefined =>
   item.type === 'qualifiedStar' ? item.qualifier.parts.at(-1) : undefined;
 
 /** The name of a column without an alias, one that is not taken. */
-export function columnAlias(
-  expression: Expression,
-  names: Names,
-  query: Query,
-  taken: TakenNames,
-  naming: Naming,
-): string {
-  const base =
-    naming === 'by expression' ? expressionAlias(expression, names, query) : functionAlias(expression, query);
-  return taken.unused(base, n => (naming === 'by expression' ? `${base}_${n + 1}` : `${base}${n}`));
+export function columnAlias(expression: Expression, names: Names, taken: TakenNames, naming: Naming): string {
+  const isText = naming === 'by expression';
+  const base = isText ? expressionAlias(expression, names) : functionAlias(expression, names.query);
+  return taken.unused(base, n => (isText ? `${base}_${n + 1}` : `${base}${n}`));
 }
 
 /** The expression itself, in quotes if it contains a dot. */
-function expressionAlias(expression: Expression, names: Names, query: Query): string {
+function expressionAlias(expression: Expression, names: Names): string {
   if (expression.type === 'column') return expression.name.parts.at(-1) ?? '';
   const declared = expression.type === 'variable' ? names.variable(expression.name) : undefined;
-  if (declared) return expressionAlias(declared, names, query);
-  const text = printExpression(expression, names, query);
+  if (declared) return expressionAlias(declared, names);
+  const text = printExpression(expression, names);
   return text.includes('.') ? `"${text}"` : text;
 }
 
@@ -450,16 +444,20 @@ export function hasAggregate(node: TreeNode): boolean {
 function findTimestamp(
   select: SelectStatement,
   sources: readonly Source[],
-  fields: readonly Field[],
+  fields: readonly SelectedField[],
 ): string | undefined {
   if (select.orderBy) return findSortTimestamp(select.orderBy, select, fields);
-  const designated = sources[0]?.relation.timestamp;
+  const [first] = sources;
+  const designated = first?.relation.timestamp;
   if (designated === undefined) return;
   const grouped = select.groupBy !== undefined || select.columns.some(hasAggregate) || select.distinct;
   if (grouped && !select.sampleBy) return;
-  const index = select.columns.findIndex(item => isColumn(item, designated, sources[0]?.alias));
+  const index = select.columns.findIndex(item => isColumn(item, designated, first?.alias));
   if (index >= 0) return itemName(select, index, fields);
-  return select.columns.some(item => item.type === 'star') ? designated : nameFromStar(select, sources, fields);
+  if (select.columns.some(item => item.type === 'star')) return designated;
+  const star = select.columns.find(item => isSameName(first?.alias, starQualifier(item)));
+  const column = first?.relation.fields.findIndex(({ name }) => isSameName(name, designated)) ?? -1;
+  return star && fields.filter(({ item }) => item === star)[column]?.name;
 }
 
 /** The column that rows are sorted by is the designated timestamp, if it is a timestamp (observed on 9.3.4). */
@@ -470,7 +468,7 @@ function findSortTimestamp(
 ): string | undefined {
   if (!order || order.direction === 'desc') return;
   const { expression } = order;
-  const named = (name: string | undefined) => fields.find(field => isSameName(field.name, name ?? ''));
+  const named = (name: string | undefined) => fields.find(field => isSameName(field.name, name));
   let field: Field | undefined;
   if (expression.type === 'literal') field = fields[Number(expression.value) - 1];
   else if (expression.type === 'column') {
@@ -485,29 +483,7 @@ function findSortTimestamp(
 function isColumn(item: SelectItem, name: string, alias: string | undefined): boolean {
   if (item.type !== 'selectItem' || item.expression.type !== 'column') return false;
   const { parts } = item.expression.name;
-  return (
-    isSameName(parts.at(-1) ?? '', name) &&
-    (parts.length === 1 || (alias !== undefined && isSameName(parts[0] ?? '', alias)))
-  );
-}
-
-/** The name that the first source's designated timestamp has among the columns of its `t.*`. */
-function nameFromStar(
-  { columns }: SelectStatement,
-  [first, ...others]: readonly Source[],
-  fields: readonly Field[],
-): string | undefined {
-  const width = (item: SelectItem): number => {
-    const named = [first, ...others].find(
-      source => source?.alias && isSameName(source.alias, starQualifier(item) ?? ''),
-    );
-    return item.type === 'selectItem' ? 1 : (named?.relation.fields.length ?? 0);
-  };
-  const index = columns.findIndex(item => first?.alias && isSameName(first.alias, starQualifier(item) ?? ''));
-  if (!first || index < 0) return;
-  const start = columns.slice(0, index).reduce((sum, item) => sum + width(item), 0);
-  return fields[start + first.relation.fields.findIndex(({ name }) => isSameName(name, first.relation.timestamp ?? ''))]
-    ?.name;
+  return isSameName(parts.at(-1), name) && (parts.length === 1 || isSameName(parts[0], alias));
 }
 
 /** The name of a select item's column; it is found by the item's index if no star precedes the item. */

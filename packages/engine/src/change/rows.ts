@@ -3,7 +3,7 @@ import type { Change, PartitionChange } from '@sqlpipe/ddl';
 import { type Cursor, isWord, RejectionError, readCode, unexpectedTokenError, unquote } from '@sqlpipe/ddl/grammar';
 import { analyzeRelation } from '../analysis/relation.js';
 import type { Catalogue } from '../catalogue.js';
-import { type Effect, titleOf } from '../effects.js';
+import { titleOf } from '../effects.js';
 import { parseQueryText } from '../parser/parsed-query.js';
 import type { Session } from '../session.js';
 import { invalidate, invalidateLiveViews } from '../validity.js';
@@ -20,7 +20,10 @@ export function changeRows(change: RowChange, { catalogue, rowEffects }: Session
     throw new RejectionError(change.position, `sqlserve keeps no rows: nothing to ${change.verb.split(' ', 1)[0]}`);
   const { effect, what, operation } = ROW_CHANGES[change.verb];
   for (const name of 'names' in change ? change.names : [change.name]) {
-    rowEffects?.push(...effectOn(name, effect, what, catalogue));
+    const table = catalogue.find(name); // with IF EXISTS there may be none
+    const loss = effect === 'lost' && ({ loss: 'drop' } as const);
+    if (table)
+      rowEffects?.push({ effect, kind: table.kind, object: table.name, text: `${what} ${titleOf(table)}`, ...loss });
     if (operation !== undefined) invalidate(catalogue, name, operation);
     // Live views keep the rows that are gone from their base.
     if (change.verb === 'update') invalidateLiveViews(catalogue, name, () => operation);
@@ -50,14 +53,6 @@ const ROW_CHANGES: Readonly<Record<RowChange['verb'], RowChangeKind>> = {
   'attach partition': { effect: 'rewritten', what: 'rewrites partitions of' },
   'convert partition': { effect: 'rewritten', what: 'rewrites partitions of' },
 };
-
-/** With IF EXISTS there may be no such table. */
-function effectOn(name: string, effect: 'rewritten' | 'lost', what: string, catalogue: Catalogue): Effect[] {
-  const table = catalogue.find(name);
-  if (!table) return [];
-  const loss = effect === 'lost' ? ({ loss: 'drop' } as const) : {};
-  return [{ effect, kind: table.kind, object: table.name, text: `${what} ${titleOf(table)}`, ...loss }];
-}
 
 /**
  * Checks what a COPY needs besides rows and files: the table or the query that it exports. The server creates the table of

@@ -47,22 +47,18 @@ export function inlineWindows<T extends Token>(tokens: readonly T[]): T[] {
 /** Reads `w AS (…), v AS (…)`; undefined if it is something else. */
 function readWindows<T extends Token>(
   tokens: readonly T[],
-  start: number,
+  from: number,
 ): { windows: Map<string, readonly T[]>; end: number } | undefined {
   const windows = new Map<string, readonly T[]>();
-  for (let at = start; ; ) {
+  for (let at = from; ; ) {
     const [name, as, open] = tokens.slice(at, at + 3);
     if (!name || !isWord(as, 'as') || open?.image !== '(') return undefined;
     const close = closingOf(tokens, at + 2);
     if (close < 0) return undefined;
     const [first, ...rest] = withoutAnchor(tokens.slice(at + 3, close));
     const inherited = first && windows.get(nameOf(first));
-    windows.set(nameOf(name), [
-      open,
-      ...(inherited?.slice(1, -1) ?? (first ? [first] : [])),
-      ...rest,
-      tokens[close] as T,
-    ]);
+    const start = inherited?.slice(1, -1) ?? (first ? [first] : []);
+    windows.set(nameOf(name), [open, ...start, ...rest, tokens[close] as T]);
     if (tokens[close + 1]?.image !== ',') return { windows, end: close + 1 };
     at = close + 2;
   }

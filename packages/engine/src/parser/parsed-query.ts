@@ -148,8 +148,11 @@ function tokensOfQuery(text: string, tokenize: Grammar['tokenize']): readonly IT
   return tokenize('select table_name::string as table_name from tables()').tokens;
 }
 
+/** A source in FROM, with what is joined to it. */
+export type TableRef = NonNullable<SelectStatement['from']>[number];
+
 /** What stands in the place of a table: a query, a function, or a name. */
-type Table = NonNullable<SelectStatement['from']>[number]['table'];
+type Table = TableRef['table'];
 
 /** Replaces `@t` in the place of a table by what DECLARE defines it as: a query, or the name of a table. */
 function resolveTableVariables(node: TreeNode, outer: ReadonlyMap<string, Table | undefined>): void {
@@ -158,7 +161,7 @@ function resolveTableVariables(node: TreeNode, outer: ReadonlyMap<string, Table 
     for (const { name, value } of (node as SelectStatement).declare?.assignments ?? [])
       variables.set(foldCase(name), toTable(value, variables));
   if (node.type === 'tableRef') {
-    const ref = node as NonNullable<SelectStatement['from']>[number];
+    const ref = node as TableRef;
     const name = ref.table.type === 'qualifiedName' ? ref.table.parts.join('.') : '';
     if (name.startsWith('@')) ref.table = variables.get(foldCase(name.slice(1))) ?? ref.table;
   }
@@ -263,9 +266,8 @@ function toRejectionError(
   bad: IToken | undefined,
   tokens: readonly IToken[],
   text: string,
-  place: { position: number; enclosed: boolean },
+  { position, enclosed }: { position: number; enclosed: boolean },
 ): RejectionError {
-  const { position, enclosed } = place;
   if (!bad || Number.isNaN(bad.startOffset)) return endOfInputError(tokens, position + text.trimEnd().length);
   const at = position + bad.startOffset;
   const showEnd = endOfShow(tokens, bad);
