@@ -94,6 +94,19 @@ export async function* parseSqlText(
 export const parseLocatedFile = (path: string, maxLength?: number): AsyncGenerator<LocatedStatement[]> =>
   parseLocatedText(createReadStream(path), path, maxLength, true);
 
+/** The statements as one batch; those before an error too. */
+function* inOneBatch(
+  statements: Iterable<string>,
+  locate: (statement: string) => LocatedStatement,
+): Generator<LocatedStatement[]> {
+  const batch: LocatedStatement[] = [];
+  try {
+    for (const statement of statements) batch.push(locate(statement));
+  } finally {
+    yield batch;
+  }
+}
+
 /** Like `parseSqlText`, with the line of each statement. `name` is the path of the file. @throws like `parseSqlText` */
 export async function* parseLocatedText(
   bytes: AsyncIterable<Buffer>,
@@ -104,8 +117,8 @@ export async function* parseLocatedText(
   const splitter = new Splitter(maxLength);
   const locate = (statement: string): LocatedStatement => ({ statement, path: name, line: splitter.startLine });
   try {
-    for await (const chunk of decodeUtf8(bytes)) yield Array.from(splitter.write(chunk), locate);
-    yield Array.from(splitter.end({ requiresSemicolon }), locate);
+    for await (const chunk of decodeUtf8(bytes)) yield* inOneBatch(splitter.write(chunk), locate);
+    yield* inOneBatch(splitter.end({ requiresSemicolon }), locate);
   } catch (error) {
     if (error instanceof SplitError) {
       const { line, column, message } = error;
