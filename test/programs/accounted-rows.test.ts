@@ -73,6 +73,35 @@ testWithQuestDB('the old table of a rebuild is dropped only if the new one has e
   t.deepEqual([...(await takeHoldings(server)).keys()], ['t']);
 });
 
+testWithQuestDB('a rebuild says that its new keys make rows overwrite each other', async t => {
+  const server = await emptyServer();
+  await make(server, [...rowsOn(LONG_MONTH, day('')), `INSERT INTO t VALUES ('${LONG_MONTH[0]}T12:00', 1)`]);
+  const keyed = `${table('PARTITION BY HOUR').replace(/;$/, '')} DEDUP UPSERT KEYS(ts);`;
+  const run = await shellWithFiles(t, server, { 'after.sql': keyed });
+  const { code, stderr } = await run('sqldiff --alter --rebuild t after.sql $DB | sqlapply -q --allow-plan $DB');
+  t.is(code, 1);
+  t.regex(stderr, /'t' has 4 rows, 't_new_\w+' has 3 rows; rows with the same dedup keys \(ts\) overwrite each other/);
+});
+
+testWithQuestDB('the history of a view with a limit, or with new periods, is not computed again', async t => {
+  const server = await emptyServer();
+  const run = await shellWithFiles(t, server, {
+    'after.sql': table(day(''), 'x LONG'),
+    'periods.sql': `${table(day(''), 'x LONG')} ${SUM.replace(' AS', ' REFRESH IMMEDIATE PERIOD (LENGTH 1d) AS')};`,
+  });
+  for (const [file, name, ...statements] of [
+    ['after.sql', 'm', ...rowsOn(LONG_MONTH, day('')), SUM, 'ALTER MATERIALIZED VIEW m SET REFRESH LIMIT 1 DAY'],
+    ['periods.sql', 'm', ...rowsOn(LONG_MONTH, day('')), SUM],
+  ] as const) {
+    await server.dropAll();
+    await make(server, statements);
+    const before = await takeHoldings(server);
+    const { stderr } = await run(`sqldiff --alter --ignore-extra ${file} $DB | sqlapply -q --allow-plan $DB`);
+    t.deepEqual(namesOf(stderr), [`history:${name}`], stderr);
+    t.is((await takeHoldings(server)).get(name)?.rows, before.get(name)?.rows);
+  }
+});
+
 testWithQuestDB('the way back of a plan stops if something was written into what the plan created', async t => {
   const server = await emptyServer();
   await make(server, rowsOn(LONG_MONTH, day('')));

@@ -284,8 +284,12 @@ export class RowAccount {
     const [other] = isRedefined ? [] : unread;
     // A view that is made again was judged when it was dropped.
     const isUnknown = answer !== 'kept' && (view === undefined || view.id === former.id);
-    if (answer === 'empty' || !(missing || other || isUnknown)) return [];
-    const text = isUnknown ? describeAnswer(answer) : (missing ?? `loses rows that only '${other?.name}' holds`);
+    // A refresh of a view with periods stops at the last complete one.
+    const isCut = view?.refresh.period !== undefined && former.refresh.period === undefined;
+    if (answer === 'empty' || !(missing || other || isUnknown || isCut)) return [];
+    const lacks =
+      missing ?? (other ? `loses rows that only '${other.name}' holds` : 'loses rows of a period that has not ended');
+    const text = isUnknown ? describeAnswer(answer) : lacks;
     const effect = historyLoss(view ?? former, `${rebuilding(view ?? former)} ${text}`);
     const causes = this.#invalidators.get(former.id) ?? [];
     add(this.#losses, (view ?? former).id, { effect, at: causes.length > 0 ? causes : [at] });

@@ -58,10 +58,18 @@ async function findReason(target: Instance, statement: string): Promise<string |
     return `rows that were sent to '${table}' are not applied yet; wait for them, or use ALTER TABLE '${table}' RESUME WAL if it is suspended`;
   if (assertion === 'all copied')
     return `'${table}' has rows that '${tables[1]}' does not have; ${explainKeptTable(statement)}`;
-  const counts: string[] = [];
+  const counts: number[] = [];
   for (const name of tables) {
     const [[count] = []] = await target.table(`SELECT count() FROM ${quoteLiteral(name)}`);
-    counts.push(`'${name}' has ${count} rows`);
+    counts.push(Number(count));
   }
-  return `${counts.join(', ')}; nothing may write to '${table}' while its rows are copied`;
+  const [old = 0, copied = 0] = counts;
+  const keys = await target.table(
+    `SELECT "column" FROM table_columns(${quoteLiteral(tables[1] ?? '')}) WHERE upsertKey`,
+  );
+  const reason =
+    copied < old && keys.length > 0
+      ? `rows with the same dedup keys (${keys.flat().join(', ')}) overwrite each other in the new table`
+      : `nothing may write to '${table}' while its rows are copied`;
+  return `${counts.map((count, i) => `'${tables[i]}' has ${count} rows`).join(', ')}; ${reason}`;
 }
