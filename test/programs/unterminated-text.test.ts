@@ -48,7 +48,10 @@ test('standard input is accepted, as are comments after the last semicolon of a 
   const run = await inProcess(t);
   const { code, stdout, stderr } = await run(`sqlsplit <<< 'CREATE TABLE a (x INT)' | sqljoin
     echo 'CREATE TABLE b (x INT); -- the last one' > b.sql; sqlsplit b.sql | sqljoin`);
-  t.deepEqual([code, stdout.toString(), stderr], [0, 'CREATE TABLE a (x INT);\n\nCREATE TABLE b (x INT);\n\n', '']);
+  t.deepEqual(
+    [code, stdout.toString(), stderr],
+    [0, 'CREATE TABLE a (x INT);\n\nCREATE TABLE b (x INT) -- the last one\n;\n\n', ''],
+  );
 });
 
 test('the position is where the semicolon belongs, before comments and white space', async t => {
