@@ -1,5 +1,6 @@
 /*! What a plan says of its costs and of what is lost for good, and the way back from it; without a server. */
 import { planChanges, planUndo, type UndoOptions } from '@sqlpipe/plan';
+import { IgnoreRules } from '@sqlpipe/schema';
 import { changesOf, executeAll, lossesOf, textsOf } from '../support/plans.js';
 import { schemaPair } from '../support/schema-pairs.js';
 import { test } from '../support/test.js';
@@ -108,4 +109,16 @@ test('the way back does not depend on what the server holds before the plan', as
   const undo = await planUndo(plan, before, options as UndoOptions);
   t.deepEqual(undo.omissions, []);
   t.deepEqual(await executeAll(await executeAll(before, textsOf(plan)), textsOf(undo)), await executeAll(before, []));
+});
+
+test('the way back lists the order of columns, unless that is ignored', async t => {
+  const before = ['CREATE TABLE t (x INT, y INT, z INT);'];
+  const plan = await planChanges(['CREATE TABLE t (x INT, z INT);'], before, { allowLoss: ['drop:t.y'] });
+  const remains = async (...ignore: string[]) =>
+    (await planUndo(plan, before, { ignore: new IgnoreRules(ignore) })).remains.map(text =>
+      text.split(': ').slice(0, 4),
+    );
+  const lost = ['not undone', "table 't'", "loses column 'y'"];
+  const order = ['not undone', "table 't'", 'left out', 'column order'];
+  t.deepEqual([await remains(), await remains('t: column order')], [[lost, order], [lost]]);
 });

@@ -1,8 +1,9 @@
 /*! Plans the way back from a plan: what it created goes, what it changed is changed back, and what it lost is listed. */
 import { parseChange, parseMeaning } from '@sqlpipe/ddl';
-import { Schema } from '@sqlpipe/schema';
+import { IgnoreRules, Schema } from '@sqlpipe/schema';
 import { identify, isObject, isPrincipal } from '@sqlpipe/sql';
 import { type Plan, toAssertion } from './assemble-plan.js';
+import type { Omission } from './draft.js';
 import { formatLoss, type Loss } from './losses.js';
 import { printRename } from './object-path.js';
 import { type PlanOptions, planChanges } from './plan.js';
@@ -12,7 +13,10 @@ import { printAppliedAssertion } from './text/rebuild-assertions.js';
 import { type Emptied, printEmptyAssertion } from './text/row-assertions.js';
 
 /** What the way back depends on. */
-export type UndoOptions = Pick<PlanOptions, 'defaults' | 'ignoreOwner' | 'version' | 'enterprise' | 'allowLoss'>;
+export type UndoOptions = Pick<
+  PlanOptions,
+  'defaults' | 'ignoreOwner' | 'version' | 'enterprise' | 'allowLoss' | 'ignore'
+>;
 
 /** A plan for the way back. */
 export interface UndoPlan extends Plan {
@@ -28,7 +32,7 @@ export interface UndoPlan extends Plan {
 export async function planUndo(
   plan: Plan,
   b: readonly string[],
-  { defaults, ignoreOwner = false, version, enterprise, allowLoss = [] }: UndoOptions = {},
+  { defaults, ignoreOwner = false, version, enterprise, allowLoss = [], ignore = new IgnoreRules() }: UndoOptions = {},
 ): Promise<UndoPlan> {
   const before = new Schema(b);
   const created = findCreated(plan, before);
@@ -43,12 +47,15 @@ export async function planUndo(
     skipInvalid: true,
   });
   const lost = new Set(plan.statements.flatMap(({ lost }) => lost));
-  const remains = [...lost, ...undo.omissions.map(describeOmission)].map(text => `not undone: ${text}`);
+  const isIgnored = ({ identity, properties: [property] }: Omission) =>
+    property !== undefined && ignore.ignoresProperty(identity, property);
+  const left = undo.omissions.filter(omission => !isIgnored(omission));
+  const remains = [...lost, ...left.map(describeOmission)].map(text => `not undone: ${text}`);
   const statements = [
     ...created.flatMap(({ assertions }) => assertions.map(each => toAssertion(each))),
     ...undo.statements,
   ];
-  return { ...undo, statements, remarks: [...undo.remarks, ...remains], notes: [], remains };
+  return { ...undo, statements, omissions: left, remarks: [...undo.remarks, ...remains], notes: [], remains };
 }
 
 /** What a plan creates, and the assertions that nothing goes with it: what a table was given, what only a materialized view has. */
