@@ -1,7 +1,7 @@
 /*! A column that a schema has in the middle, where no ALTER puts it: the same in every program, until it is ignored. */
 import { replay } from '@sqlpipe/api';
+import { inProcess } from '../support/in-process.js';
 import type { Scope } from '../support/scope.js';
-import { shell } from '../support/shell.js';
 import { readDump, startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
@@ -39,7 +39,7 @@ const COMMANDS: [command: string, creates: boolean][] = [
 
 test('the order of columns alone is status 1 and a warning, the rest is done, and it can be ignored', async t => {
   const [source, target] = [await startWith(t, ...WANTED), await startWith(t, 'CREATE TABLE t (x INT, y INT, n INT)')];
-  const run = await shell(t, { SRC: source.url, DB: target.url, WANTED: WANTED.join('\n') });
+  const run = await inProcess(t, { SRC: source.url, DB: target.url, WANTED: WANTED.join('\n') });
   await run('echo "$WANTED" > schema.sql; head -1 schema.sql > same.sql; sqlsplit schema.sql > schema.stream');
   await run("echo '# new columns\ncolumn order' > rules");
   const ways = ["--ignore 'column order'", "--ignore 'T: column order'", '--ignore-file rules'];
@@ -62,19 +62,22 @@ test('the order of columns alone is status 1 and a warning, the rest is done, an
 
 test('a run that goes on is not told to continue, and reports what differs', async t => {
   const target = await startWith(t, 'CREATE TABLE t (y INT, x INT)');
-  const run = await shell(t, { DB: target.url });
+  const run = await inProcess(t, { DB: target.url });
   await run(`printf 'CREATE TABLE t (x INT, y INT); CREATE TABLE u (z INT);' > schema.sql`);
   const found = await run('sqlapply -v --report report --rejects rest $DB schema.sql; tr "\\0" "\\n" < rest');
   t.regex(found.stderr, /^sqlapply: .*: 2 statements: 1 differs, 1 applied$/m);
-  t.regex(found.stderr, /^sqlapply: {3}column order: x, y in the statement, y, x in /m);
+  t.regex(found.stderr, /^sqlapply: .*no ALTER.*\n {2}column order: x, y in the statement, y, x in /m);
   t.is(found.stdout.toString(), 'CREATE TABLE t (x INT, y INT);\n\n');
-  const { stdout } = await run('jq --raw-output .result report 2> /dev/null || cat report');
-  t.regex(stdout.toString(), /differs[^]*applied/);
+  const { stdout } = await run('cat report');
+  t.deepEqual(
+    [...stdout.toString().matchAll(/"result":"(\w+)"/g)].map(([, result]) => result),
+    ['differs', 'applied'],
+  );
 });
 
 test('a table that differs in more than the order of columns stops the run, and the message says both', async t => {
   const target = await startWith(t, 'CREATE TABLE t (y INT, x INT)');
-  const run = await shell(t, { DB: target.url });
+  const run = await inProcess(t, { DB: target.url });
   await run(`printf 'CREATE TABLE t (x INT, y LONG); CREATE TABLE u (z INT);' > schema.sql`);
   const { code, stderr } = await run('sqlapply -q $DB schema.sql');
   t.is(code, 1);
@@ -87,7 +90,7 @@ test('a table that differs in more than the order of columns stops the run, and 
 
 test('--alter adds the column at the end, and says 1 the first time as the second', async t => {
   const target = await startWith(t, 'CREATE TABLE t (x INT, y INT)');
-  const run = await shell(t, { DB: target.url, WANTED: WANTED.join('\n') });
+  const run = await inProcess(t, { DB: target.url, WANTED: WANTED.join('\n') });
   await run('echo "$WANTED" > schema.sql');
   t.is((await run('sqlapply --dry-run --alter $DB schema.sql')).code, 1);
   for (const time of ['the first', 'the second']) {

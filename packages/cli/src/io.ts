@@ -18,8 +18,8 @@ export interface Io {
   readonly errorColors: boolean;
   /** Prints an error; always shown. @param below further lines of the message, safe to show, with or without colors */
   error(message: string, below?: readonly string[]): void;
-  /** Prints a warning; one line, hidden by `-q`. */
-  warn(message: string): void;
+  /** Prints a warning, hidden by `-q`. @param below further lines, as those of an error */
+  warn(message: string, below?: readonly string[]): void;
   /** Prints information; shown with `-v` or on a terminal. */
   info(message: string): void;
   /** Prints a detail; shown only with `-v`. @param below further lines, safe to show */
@@ -81,8 +81,8 @@ export function createIo(
     colors: hasColors(stdout),
     errorColors: hasColors(stderr),
     error: (message, below) => writeMessage(message, 'red', below),
-    warn: message => {
-      if (!quiet) writeMessage(escapeControls(message), 'yellow');
+    warn: (message, below) => {
+      if (!quiet) writeMessage(escapeControls(message), 'yellow', below);
     },
     info: message => {
       if (!quiet && (verbose || stderr.isTTY)) writeMessage(escapeControls(message));

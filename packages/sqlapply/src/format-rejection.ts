@@ -35,13 +35,9 @@ export function formatRejection(outcome: Outcome, target: string, colors = false
   return [head, [...below, ...(hint ? [`  hint: ${hint}`] : [])]];
 }
 
-/** The lines of a message about a statement that is a warning: the same as for a reject. */
-export const formatWarning = (outcome: Outcome, target: string): string[] =>
-  formatRejection(outcome, target).flatMap(lines => lines ?? []);
-
 /** The warning that CREATE OR REPLACE changes a definition, with the difference. */
-export const formatReplacement = (outcome: Outcome, target: string): string[] =>
-  formatWarning({ ...outcome, ...outcome.replaced, error: 'it replaces a different definition' }, target);
+export const formatReplacement: typeof formatRejection = (outcome, ...given) =>
+  formatRejection({ ...outcome, ...outcome.replaced, error: 'it replaces a different definition' }, ...given);
 
 /** The line of a text that contains a position, and a caret below that position. */
 function formatCaret(text: string, position: number): string[] {

@@ -14,7 +14,7 @@ import {
 } from '@sqlpipe/replay';
 import { displayName, redact, significantTokens } from '@sqlpipe/sql';
 import { escapeControls, escapeLines, truncate } from '@sqlpipe/text';
-import { formatRejection, formatReplacement, formatWarning } from './format-rejection.js';
+import { formatRejection, formatReplacement } from './format-rejection.js';
 import { LoginCheck } from './login-check.js';
 import { hasDataOnStdout, type RunOptions } from './options.js';
 import { writeRejects } from './rejects.js';
@@ -107,13 +107,13 @@ async function* reportOutcomes(
   try {
     for await (const outcome of outcomes) {
       if (isReject(outcome) && outcome.result !== 'not reached') {
-        if (isReordered(outcome)) for (const line of formatWarning(outcome, summary.label)) io.warn(line);
-        else io.error(...formatRejection(outcome, summary.label, io.errorColors));
+        const show = isReordered(outcome) ? io.warn : io.error;
+        show(...formatRejection(outcome, summary.label, io.errorColors));
         if (options.annotations) await io.print(annotate(outcome, summary.label));
       } else if (outcome.failure && !summary.failure)
         io.error(`${statementLabel(outcome)}: it was applied, but could not be read back: ${outcome.failure.message}`);
       if (!options.dryRun) reportStatement(outcome, io);
-      if (outcome.replaced) for (const line of formatReplacement(outcome, summary.label)) io.warn(line);
+      if (outcome.replaced) io.warn(...formatReplacement(outcome, summary.label, io.errorColors));
       summary.count(outcome, io.interrupted.aborted);
       logins.count(outcome);
       yield outcome;
