@@ -1,11 +1,11 @@
 /*!
  * No plan loses a row that was not named: random schemas with rows on a real server, changed into others with random options, and
- * something in between. RUNS sets the number from SEED on.
+ * something in between. RUNS sets the number from SEED on; without SEED, the runs are always the same.
  */
 import { startQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { formatFindings, runSeeds, summarizeRuns } from '../support/row-reports.js';
-import { SEED } from '../support/seed.js';
 
+const SEED = Number(process.env['SEED'] ?? 1);
 const RUNS = Number(process.env['RUNS'] ?? 3);
 
 testWithQuestDB(`${RUNS} runs from seed ${SEED}: every row is held afterwards, or its loss was named`, async t => {

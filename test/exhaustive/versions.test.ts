@@ -17,8 +17,9 @@ let newest: Promise<Server> | undefined;
 
 /** The table in docs/COMPATIBILITY.md: by version, then by row. */
 function readDocumented(): Map<string, Map<string, string>> {
-  const lines = readFileSync('docs/COMPATIBILITY.md', 'utf8').split('\n');
-  const [[, ...versions] = [], , ...rows] = lines
+  const [, table = ''] = readFileSync('docs/COMPATIBILITY.md', 'utf8').split(/<!-- \/?versions -->\n/);
+  const [[, ...versions] = [], , ...rows] = table
+    .split('\n')
     .filter(line => line.startsWith('| '))
     .map(line => line.slice(2, -2).split(' | '));
   return new Map(

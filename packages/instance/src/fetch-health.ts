@@ -15,11 +15,15 @@ export async function fetchHealth(instance: Instance): Promise<Health> {
   const columns = new Map<string, readonly ViewColumn[]>();
   for (const [name, status] of views)
     if (status === 'invalid') columns.set(nameOf(name), (await fetchViewColumns(instance, String(name))) ?? []);
-  const neverRefreshed = views.filter(([, , finished]) => finished === null);
+  // A refresh of a range has no finish time.
+  const neverRefreshed: unknown[] = [];
+  for (const [name, , finished] of views)
+    if (finished === null && (await query(`SELECT 1 FROM ${quoteLiteral(String(name))} LIMIT 1`))?.length === 0)
+      neverRefreshed.push(name);
   return {
     invalid: withFoldedNames(await fetchInvalidViews(query)),
     columns,
-    neverRefreshed: new Set(neverRefreshed.map(([name]) => nameOf(name))),
+    neverRefreshed: new Set(neverRefreshed.map(nameOf)),
     suspended: withFoldedNames(await fetchSuspended(query)),
   };
 }
