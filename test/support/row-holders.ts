@@ -350,12 +350,12 @@ async function lostOfView(
   const objects = namesOf(relation, later);
   const newest = newestOf(relation, now, then);
   const current = objects.map(name => now.get(name)).filter(each => each?.kind === 'materialized view') as Holder[];
-  const held = new Set(current.flatMap(({ rows }) => rows.flatMap(idsOf)));
+  const heldIds = new Set(current.flatMap(({ rows }) => rows.flatMap(idsOf)));
   const missing = new Set(
     then.rows
       .filter(row => !isExpired(relation, row, newest))
       .flatMap(idsOf)
-      .filter(id => !held.has(id)),
+      .filter(id => !heldIds.has(id)),
   );
   if (missing.size === 0) return [];
   const redefined = later !== undefined && isRedefined(change, relation.uid);

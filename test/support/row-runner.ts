@@ -77,7 +77,7 @@ export class Runner {
   report = (what: string, about: string): void => void this.findings.push({ what, about });
 }
 
-/** What a server has not done after so many seconds, it never will. */
+/** The `--timeout` of the programs, in seconds. */
 export const TIMEOUT = '20';
 
 /** A plan that was made, or an attempt. */

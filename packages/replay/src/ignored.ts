@@ -56,23 +56,23 @@ export function splitIgnoredRights(
   { statements, locations }: LocatedStatements,
   rules: IgnoreRules,
 ): LocatedStatements {
-  const kept: (Location | undefined)[] = [];
+  const splitLocations: (Location | undefined)[] = [];
   async function* split(): AsyncGenerator<string> {
     let n = 0;
     for await (const statement of statements) {
       const location = locations[n++];
       for (const each of withoutIgnoredRights(statement, rules)) {
-        kept.push(location);
+        splitLocations.push(location);
         yield each;
       }
     }
   }
-  return rules.haveObjects ? { statements: split(), locations: kept } : { statements, locations };
+  return rules.haveObjects ? { statements: split(), locations: splitLocations } : { statements, locations };
 }
 
 function withoutIgnoredRights(statement: string, rules: IgnoreRules): string[] {
   const rights = givesRight(identify(statement).kind) ? parseRights(statement) : undefined;
   const single = rights?.map(printRight) ?? [];
-  const kept = single.filter(each => !isIgnored(each, rules));
-  return kept.length === 0 || kept.length === single.length ? [statement] : kept;
+  const remaining = single.filter(each => !isIgnored(each, rules));
+  return remaining.length === 0 || remaining.length === single.length ? [statement] : remaining;
 }
