@@ -2,7 +2,7 @@
 import { isSystemTable } from '@sqlpipe/ddl';
 import { topologicalOrder } from '@sqlpipe/schema';
 import { foldCase } from '@sqlpipe/sql';
-import { type CatalogueObject, referencesOf, type StoredColumn } from './catalogue-objects.js';
+import { type CatalogueObject, referencesOf } from './catalogue-objects.js';
 
 /** How columns without an alias are named: `cairo.sql.column.alias.expression.enabled` selects 'by expression'. */
 export type Naming = 'by expression' | 'by function';
@@ -61,19 +61,23 @@ export class Catalogue {
     this.#change(object.name, this.#identify(object));
   }
 
-  /** Gives new objects, and new columns of tables, their numbers. */
+  /** Gives new objects, and new columns of tables, their numbers. The list of columns is a new one only if a column is. */
   #identify(object: CatalogueObject): CatalogueObject {
-    const { id = this.find(object.name)?.id ?? ++this.#ids } = object;
-    const given = object.kind === 'table' ? (object.columns as StoredColumn[]).map(column => column.id ?? 0) : [];
-    this.#ids = Math.max(this.#ids, id, ...given);
+    const id = this.#number(object.id ?? this.find(object.name)?.id);
     if (object.kind !== 'table') return { ...object, id };
-    const isKnown = (column: StoredColumn): boolean => object.id !== undefined && column.id !== undefined;
-    if (object.columns.every(isKnown)) return { ...object, id };
-    return {
-      ...object,
-      id,
-      columns: object.columns.map(each => (isKnown(each) ? each : { ...each, id: ++this.#ids })),
-    };
+    const numbers = object.columns.map(column => this.#number(object.id === undefined ? undefined : column.id));
+    const isKnown = object.columns.every((column, i) => column.id === numbers[i]);
+    const columns = isKnown
+      ? object.columns
+      : object.columns.map((column, i) => ({ ...column, id: numbers[i] as number }));
+    return { ...object, id, columns };
+  }
+
+  /** A number as it is, such as that in a journal; a new one if there is none yet. */
+  #number(given: number | undefined): number {
+    const number = given ?? this.#ids + 1;
+    this.#ids = Math.max(this.#ids, number);
+    return number;
   }
 
   drop(name: string): void {

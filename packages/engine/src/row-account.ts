@@ -136,10 +136,7 @@ export class RowAccount {
   rebuilt(): ReadonlyMap<string, number> {
     return new Map(
       [...this.#rebuilt]
-        .filter(
-          ({ id, name }) =>
-            (this.#find(id) ?? this.engine.find(this.#options.newNameOf(name)))?.kind === 'materialized view',
-        )
+        .filter(view => (this.#find(view.id) ?? this.#findInPlaceOf(view))?.kind === 'materialized view')
         .map(({ id = 0, name }) => {
           const read = (this.#sources.get(id)?.all ?? []).map(each => each.id);
           return [foldCase(name), Math.min(...[id, ...read].flatMap(each => this.#touched.get(each) ?? []))];
@@ -156,6 +153,11 @@ export class RowAccount {
     return this.engine.catalogue.findById(id);
   }
 
+  /** The object that has the name which an object of the loaded schema is to have. */
+  #findInPlaceOf({ name }: CatalogueObject): CatalogueObject | undefined {
+    return this.engine.find(this.#options.newNameOf(name));
+  }
+
   #place(object: CatalogueObject): AccountedLoss[] {
     const { id } = object;
     const same = this.#find(id);
@@ -168,7 +170,7 @@ export class RowAccount {
         ...[...retentionEffects(object, copied), ...keysLost(object, copied)].map(effect => ({ effect, at })),
         ...this.#placeCopiedColumns(object, copied, copy, at),
       ];
-    const again = this.engine.find(this.#options.newNameOf(object.name));
+    const again = this.#findInPlaceOf(object);
     if (object.kind === 'view' && again?.kind === 'view') return [];
     if (object.kind !== 'materialized view' || again?.kind !== 'materialized view')
       return [{ effect: removal(object), at }];
@@ -307,8 +309,7 @@ export class RowAccount {
 
   /** The objects that have the rows of another one, as far as it has not lost some: itself, a copy, a view made again over the same. */
   #placesOf(source: CatalogueObject, reader: MaterializedView): CatalogueObject[] {
-    const again =
-      source.kind === 'materialized view' ? this.engine.find(this.#options.newNameOf(source.name)) : undefined;
+    const again = this.#findInPlaceOf(source);
     const isSame = source.kind === 'materialized view' && again?.kind === source.kind;
     const isKept = isSame && (this.#options.isWanted(reader.name) || !this.#options.isRedefined(source, again));
     const view = isKept && this.#unreadSources(source, again).length === 0 ? again : undefined;

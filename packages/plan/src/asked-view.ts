@@ -17,12 +17,11 @@ export function findAskedView(name: string, { before, requests, leftovers }: Tas
   const definition = before.definitionOf(name);
   if (definition?.kind !== 'materialized view') return undefined;
   if (before.whyUnresolvable(name) === undefined) return { definition, renamed: new Map() };
-  const { objects, columns } = requests.renames.stated;
   const exchanged = [...before.objects()].flatMap(({ name }) => {
     const table = leftovers.has(foldCase(name)) ? tableOfRebuild(name) : undefined;
-    return table === undefined || before.find(table) ? [] : [[table, name] as const];
+    return table === undefined || before.find(table) ? [] : [[foldCase(table), name] as const];
   });
-  const stated = [...columns, ...objects, ...exchanged].map(([from, to]) => [foldCase(from), to] as const);
-  const { body, used } = restateQuery(definition.body, new Map(stated));
+  const renamed = new Map([...requests.renames.statedNames, ...exchanged]);
+  const { body, used } = restateQuery(definition.body, renamed);
   return { definition: { ...definition, body }, renamed: used };
 }

@@ -133,7 +133,7 @@ function toPlanned(
   { rows, requests }: Task,
 ): PlannedStatement {
   const stillInvalid = after.invalidViews();
-  const findNow = (name: string) => after.find(requests.renames.objects.get(foldCase(name)) ?? name);
+  const findNow = (name: string) => after.find(requests.renames.newName(name));
   const costs = effects.map(({ effect, object, column, kind, loss, text }) => {
     const now = findNow(object);
     const isThere = now?.kind === kind;

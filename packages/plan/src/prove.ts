@@ -49,9 +49,8 @@ export function prove(steps: readonly Step[], engine: Engine, task: Task): Proof
 }
 
 function accountOptions({ a, historyOf, ignore, requests: { renames } }: Task): AccountOptions {
-  const newNameOf = (view: string): string => renames.objects.get(foldCase(view)) ?? view;
-  const names = [...renames.stated.columns, ...renames.stated.objects];
-  const renamed = new Map(names.map(([from, to]) => [foldCase(from), to]));
+  const newNameOf = (view: string): string => renames.newName(view);
+  const renamed = renames.statedNames;
   return {
     historyOf,
     newNameOf,

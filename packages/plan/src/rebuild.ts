@@ -12,10 +12,9 @@ import {
   printCast,
   printCopyAssertion,
   printRowCountAssertion,
-  quoteColumn,
 } from './text/rebuild-assertions.js';
 import { printCastAssertion } from './text/row-assertions.js';
-import { describe } from './text/statement-text.js';
+import { describe, quoteColumn } from './text/statement-text.js';
 import type { WantedSchema } from './wanted-schema.js';
 
 /** The temporary name of the new table, and the later name of the old one. The mark is that of one rebuild. */

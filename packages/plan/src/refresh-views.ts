@@ -29,11 +29,12 @@ export function refreshViews(task: Task, draft: Draft): void {
 function isLeftAlone(view: Entry, { a, keepExtra, ignore, requests, problems }: Task): boolean {
   if (ignore.ignoresObject(view)) return true;
   if (a.findObject(view.name)) return false;
-  const wasInvalid = problems.some(
-    ({ identity, state }) => state === 'invalid' && isSameName(identity.name, view.name),
-  );
-  return wasInvalid || (!keepExtra && requests.mayLose({ loss: 'drop', object: view.name }));
+  return wasInvalid(view, problems) || (!keepExtra && requests.mayLose({ loss: 'drop', object: view.name }));
 }
+
+/** Whether a view of B is invalid before the plan. */
+const wasInvalid = ({ name }: Entry, problems: Task['problems']): boolean =>
+  problems.some(({ identity, state }) => state === 'invalid' && isSameName(identity.name, name));
 
 /** Whether what a view reads loses rows after it is created: it fills itself in the background, perhaps too late. */
 function willSourcesLoseRows(view: MaterializedView, { a, keepExtra }: Task, draft: Draft): boolean {
@@ -68,8 +69,7 @@ const hadRows = ({ kind, name }: Entry, { b, historyOf, requests }: Task): boole
  */
 function refreshView(view: Entry, { a, problems }: Task, draft: Draft): void {
   const refresh = `REFRESH MATERIALIZED VIEW '${view.name}' FULL;`;
-  const wasInvalid = problems.some(({ identity, state }) => state === 'invalid' && identity.name === view.name);
-  const properties = wasInvalid ? ['invalid'] : [];
+  const properties = wasInvalid(view, problems) ? ['invalid'] : [];
   const reason = draft.preview(refresh).get(foldCase(view.name));
   // If its refresh was left out together with that of its base, it is listed too, so that all names stand in one message.
   if (reason === undefined || draft.excludes(refresh, view)) draft.addStatement(refresh, view, properties);

@@ -56,6 +56,17 @@ export class Renames {
     return this.#newNames.get(foldCase(name)) ?? [...this.#newNames].find(([, to]) => isSameName(to, name))?.[0];
   }
 
+  /** The name that an object of B is to have. */
+  newName(name: string): string {
+    return this.objects.get(foldCase(name)) ?? name;
+  }
+
+  /** The new names of all objects and columns whose renames are stated, also of those that have been made; by the old ones in lower case. */
+  get statedNames(): ReadonlyMap<string, string> {
+    const { columns, objects } = this.stated;
+    return new Map([...columns, ...objects].map(([from, to]) => [foldCase(from), to]));
+  }
+
   /** The new names of the columns of a table by their old names. @param table its new name */
   columnsOf(table: string): ReadonlyMap<string, string> {
     return this.#columns.get(foldCase(table)) ?? new Map();

@@ -99,14 +99,13 @@ export class Splitter {
     this.#carry = '';
     yield* this.#cut(chunk);
     const closedScanner = this.#scanners.find(scanner => !scanner.unclosed);
-    const error = closedScanner ? undefined : this.#unclosedError();
-    const missing = requiresSemicolon && closedScanner?.hasContent ? this.#missingSemicolonError() : undefined;
-    if (!closedScanner || missing) {
+    try {
+      if (!closedScanner) throw this.#unclosedError();
+      if (requiresSemicolon && closedScanner.hasContent) throw this.#missingSemicolonError();
+      yield* this.#finish(closedScanner);
+    } finally {
       yield* this.#release();
-      throw error ?? missing;
     }
-    yield* this.#finish(closedScanner);
-    yield* this.#release();
   }
 
   /** An error does not take back the statement before it. */

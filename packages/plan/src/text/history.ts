@@ -5,6 +5,7 @@
 import { findStoredValues, type MaterializedViewDefinition } from '@sqlpipe/ddl';
 import type { HistoryAnswer } from '@sqlpipe/engine';
 import { foldCase, keywordOf, tokens, unquote } from '@sqlpipe/sql';
+import { quoteColumn } from './statement-text.js';
 
 /** A column of a view, as the server lists it. */
 export interface ViewColumn {
@@ -41,7 +42,7 @@ export function restateQuery(
     const old = isName ? unquote(token.text) : '';
     const to = renamed.get(foldCase(old));
     if (to !== undefined) used.set(old, to);
-    body += to === undefined ? token.text : quote(to);
+    body += to === undefined ? token.text : quoteColumn(to);
     if (token.type !== 'space' && token.type !== 'comment') previous = keywordOf(token);
   }
   return { body, used };
@@ -81,7 +82,7 @@ export const findAssertedView = (statement: string): string | undefined =>
 /** The query for the number of lost rows, and the times of the first and the last one. */
 export function printHistoryQuestion(view: View, timestamp: string, columns: readonly ViewColumn[]): string {
   const lost = lostRow(view, columns);
-  const time = (order: 'min' | 'max') => `${order}(CASE WHEN ${lost} = 1 THEN ${quote(timestamp)} END)`;
+  const time = (order: 'min' | 'max') => `${order}(CASE WHEN ${lost} = 1 THEN ${quoteColumn(timestamp)} END)`;
   return `SELECT coalesce(sum(${lost}), 0) rows_lost, ${time('min')} first_lost, ${time('max')} last_lost FROM ${differencesOf(view, columns)}`;
 }
 
@@ -96,7 +97,7 @@ function differencesOf(view: View, columns: readonly ViewColumn[]): string {
   const computed = computedColumns(view, columns);
   const keys = columns.filter(column => !computed.includes(column)).map(printKey);
   const ranges = computed.flatMap((column, i) => {
-    const value = quote(column.name);
+    const value = quoteColumn(column.name);
     return [
       `min(${value}) sqlpipe_low${i}`,
       `max(${value}) sqlpipe_high${i}`,
@@ -109,7 +110,7 @@ function differencesOf(view: View, columns: readonly ViewColumn[]): string {
 
 /** As keys, each NaN and both zeros are different values, of which `min` and `max` give one or another. */
 const printKey = (column: ViewColumn, i: number): string => {
-  const value = quote(column.name);
+  const value = quoteColumn(column.name);
   return isFloat(column) ? `CASE WHEN ${value} IS NOT NULL THEN ${value} + 0 END sqlpipe_key${i}` : value;
 };
 
@@ -138,5 +139,3 @@ function computedColumns({ body, base = '' }: View, columns: readonly ViewColumn
 const TOLERANCES: Readonly<Record<string, string>> = { FLOAT: '1e-4', DOUBLE: '1e-9' };
 
 const isFloat = ({ type }: ViewColumn): boolean => type in TOLERANCES;
-
-const quote = (name: string): string => `"${name}"`;

@@ -1,7 +1,7 @@
 /*! The assertions of a rebuild: that all rows are applied, that the copy has as many rows, and that it has all of them. */
 import { type Column, printTypeCast } from '@sqlpipe/ddl';
 import type { Copy } from '@sqlpipe/engine';
-import { withoutComments } from './statement-text.js';
+import { quoteColumn, withoutComments } from './statement-text.js';
 
 /** The assertion that all rows that were sent to a table are applied. A table without WAL has no others. */
 export const printAppliedAssertion = (table: string): string =>
@@ -10,8 +10,6 @@ export const printAppliedAssertion = (table: string): string =>
 /** The assertion that two tables have as many rows. */
 export const printRowCountAssertion = (one: string, other: string): string =>
   `SELECT a.n = b.n AS as_many_rows FROM (SELECT count() n FROM '${one}') a CROSS JOIN (SELECT count() n FROM '${other}') b;`;
-
-export const quoteColumn = (name: string): string => `"${name}"`;
 
 /** The value of a column, as a table stores it that has the column with this name and type. */
 export const printCast = (from: Column, to: Column): string =>

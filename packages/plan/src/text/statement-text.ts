@@ -1,4 +1,4 @@
-/*! Shorter forms of a statement. */
+/*! Shorter forms of a statement, and the form of a column in one. */
 import { significantTokens } from '@sqlpipe/sql';
 
 /** A statement from its first token on. */
@@ -6,6 +6,9 @@ export const withoutComments = (statement: string): string => {
   const [first] = significantTokens(statement);
   return statement.slice(first?.start);
 };
+
+/** A column in a query. */
+export const quoteColumn = (name: string): string => `"${name}"`;
 
 /** A statement on one line, for a list. */
 export const describe = (statement: string): string => statement.replace(/;$/, '').replace(/\s+/g, ' ');
