@@ -27,6 +27,7 @@ export async function make(server: Server, statements: readonly string[]): Promi
     await execute(server, statement);
     for (const table of ['t', 'j']) await waitUntilApplied(server, table);
     if (statement.startsWith('CREATE MATERIALIZED')) await waitUntilFilled(server);
+    if (statement.includes('DROP PARTITION')) await waitUntilInvalid(server);
   }
   return takeHoldings(server);
 }
