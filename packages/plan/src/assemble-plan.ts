@@ -1,16 +1,15 @@
 /*! Makes a plan of a draft that is proven: with its assertions, the costs of each statement, and what its head says. */
 import type { Effect, Engine } from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';
-import { type AskedView, findAskedView } from './asked-view.js';
+import { findAskedView } from './asked-view.js';
 import { type AskSizes, describeLosses, describeWork } from './cost.js';
 import type { Draft, Omission, Step } from './draft.js';
 import type { Proof } from './prove.js';
 import { describeKeptTables, RenameOffers, withOffers } from './rename-offers.js';
 import type { Task } from './task.js';
+import { parseAssertion, printEmptyAssertion } from './text/assertions.js';
 import { type HistoryFinding, printHistoryAssertion, printNewNames, printRestated } from './text/history.js';
 import { describeIrreversible } from './text/irreversible.js';
-import { parseRebuildAssertion } from './text/rebuild-assertions.js';
-import { describeRowsAssertion, parseRowsAssertion, printEmptyAssertion } from './text/row-assertions.js';
 
 /** A statement of a plan, and its effects. */
 export interface PlannedStatement {
@@ -63,7 +62,11 @@ export async function assemblePlan(
     const planned =
       answer === 'empty'
         ? toAssertion(printEmptyAssertion({ table: definition.name }))
-        : toAssertion(printHistoryAssertion(definition, columns), ...describeHistory(asked, findings.has(view)));
+        : toAssertion(
+            printHistoryAssertion(definition, columns),
+            ...(findings.has(view) ? [] : ['no server was asked']),
+            ...(renamed.size > 0 ? [printRestated(renamed)] : []),
+          );
     // New names are those of B: a later statement may change them.
     const first = renamed.size > 0 ? 0 : at;
     assertions.set(first, [...(assertions.get(first) ?? []), planned]);
@@ -115,15 +118,10 @@ const findTablesAtRest = (steps: readonly Step[], before: Engine): string[] => [
   ...new Set(
     steps.flatMap(({ statement, change: { identity } }) => {
       if (identity.verb === 'RENAME') return [identity.name];
-      const found = parseRebuildAssertion(statement);
-      return found?.assertion === 'all applied' && before.find(found.tables[0]) ? found.tables : [];
+      const { form, tables: [table] = [] } = parseAssertion(statement) ?? {};
+      return form === 'all_applied' && table !== undefined && before.find(table) ? [table] : [];
     }),
   ),
-];
-
-const describeHistory = ({ definition: { name }, renamed }: AskedView, isAsked: boolean): string[] => [
-  `stops the plan if materialized view '${name}' holds rows that its query no longer gives${isAsked ? '' : '; no server was asked'}`,
-  ...(renamed.size > 0 ? [printRestated(renamed)] : []),
 ];
 
 function toPlanned(
@@ -145,8 +143,7 @@ function toPlanned(
     const repair = { view: 'a repair', 'live view': 'CREATE' }[kind as string] ?? 'REFRESH … FULL';
     return `${text}; ${isThere ? repair : 'DROP'} follows`;
   });
-  const assertion = toAssertion(statement);
-  if (assertion.costs.length > 0) return assertion;
+  if (parseAssertion(statement)) return toAssertion(statement);
   const defaultCost = change.identity.kind === 'materialized view' ? 'builds it from its base' : 'metadata only';
   return {
     statement,
@@ -156,17 +153,10 @@ function toPlanned(
   };
 }
 
-/** A statement of a plan that is an assertion; its comment says what it does. */
-export function toAssertion(statement: string, ...description: string[]): PlannedStatement {
-  const costs = description.length > 0 ? description : describeAssertedRows(statement);
-  return { statement, effects: [], costs, lost: [] };
-}
-
-function describeAssertedRows(statement: string): string[] {
-  const rowsAssertion = parseRowsAssertion(statement);
-  if (rowsAssertion) return [describeRowsAssertion(rowsAssertion)];
-  const { assertion, tables: [table, other] = [] } = parseRebuildAssertion(statement) ?? {};
-  if (assertion === 'all applied') return [`stops the plan unless all rows that were sent to '${table}' are applied`];
-  if (assertion === 'all copied') return [`stops the plan if '${table}' has rows that '${other}' does not have`];
-  return assertion ? [`stops the plan if '${table}' and '${other}' have different numbers of rows`] : [];
-}
+/** A statement of a plan that is an assertion; its comments say what it does. */
+export const toAssertion = (statement: string, ...remarks: string[]): PlannedStatement => ({
+  statement,
+  effects: [],
+  costs: [parseAssertion(statement)?.purpose ?? '', ...remarks],
+  lost: [],
+});

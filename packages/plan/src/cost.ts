@@ -2,7 +2,7 @@
 import type { Effect, Engine } from '@sqlpipe/engine';
 import { displayName, foldCase, identify, isSameName, type Kind } from '@sqlpipe/sql';
 import type { Step } from './draft.js';
-import { parseRebuildAssertion } from './text/rebuild-assertions.js';
+import { parseAssertion } from './text/assertions.js';
 
 /** How much a server stores for a table or a materialized view. */
 export interface StoredSize {
@@ -45,8 +45,8 @@ function findWork({ steps, effects, before, after, renamed }: CostSources): Map<
     if (table) found.set(table.name, (found.get(table.name) ?? new Set()).add(work));
   };
   for (const [at, { statement }] of steps.entries()) {
-    const rebuild = parseRebuildAssertion(statement);
-    if (rebuild?.assertion === 'as many rows') note(rebuild.tables[0], COPY);
+    const assertion = parseAssertion(statement);
+    if (assertion?.form === 'as_many_rows') note(assertion.tables[0], COPY);
     const { kind, name } = identify(statement);
     const rewritten = (effects[at] ?? []).filter(({ effect }) => effect === 'rewritten');
     const views = rewritten.filter(each => each.kind === 'materialized view').map(({ object }) => object);

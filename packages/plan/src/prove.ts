@@ -9,8 +9,8 @@ import { changeKey, type Omission, type Step, whyNotExecutable } from './draft.j
 import type { Loss } from './losses.js';
 import { isPartOfRebuild, tableOfRebuild } from './rebuild.js';
 import type { Task } from './task.js';
+import { parseAssertion } from './text/assertions.js';
 import { restateQuery } from './text/history.js';
-import { assertedCopy } from './text/rebuild-assertions.js';
 
 /** What running the steps of a draft has shown. */
 export interface Proof {
@@ -73,7 +73,7 @@ function run(
   const effects: (readonly Effect[])[] = [];
   for (const [at, { statement }] of steps.entries())
     try {
-      const copy = assertedCopy(statement);
+      const { copy } = parseAssertion(statement) ?? {};
       if (copy) account.enterCopy(copy);
       effects.push(account.enter(statement, engine.execute(statement)));
     } catch (error) {

@@ -11,9 +11,9 @@ import {
   printAppliedAssertion,
   printCast,
   printCopyAssertion,
+  printFitAssertions,
   printRowCountAssertion,
-} from './text/rebuild-assertions.js';
-import { printCastAssertion } from './text/row-assertions.js';
+} from './text/assertions.js';
 import { describe, quoteColumn } from './text/statement-text.js';
 import type { WantedSchema } from './wanted-schema.js';
 
@@ -78,7 +78,7 @@ export function rebuildTable(
   const values = copied.map(({ column, source }) => printCast(source, column)).join(', ');
   return [
     printAppliedAssertion(now.name),
-    ...copied.flatMap(({ column, source }) => printCastAssertion(now.name, source, column.type)),
+    ...copied.flatMap(({ column, source }) => printFitAssertions(now.name, source, column.type)),
     printDefinition({ ...wanted, name: newName }, EXPLICIT),
     `INSERT INTO '${newName}' (${targets}) SELECT ${values} FROM '${now.name}';`,
     printRowCountAssertion(now.name, newName),

@@ -7,10 +7,9 @@ import type { Omission } from './draft.js';
 import { formatLoss, type Loss } from './losses.js';
 import { printRename } from './object-path.js';
 import { type PlanOptions, planChanges } from './plan.js';
+import { type Emptied, printAppliedAssertion, printEmptyAssertion } from './text/assertions.js';
 import { printHistoryAssertion } from './text/history.js';
 import { describeOmission } from './text/print-plan.js';
-import { printAppliedAssertion } from './text/rebuild-assertions.js';
-import { type Emptied, printEmptyAssertion } from './text/row-assertions.js';
 
 /** What the way back depends on. */
 export type UndoOptions = Pick<

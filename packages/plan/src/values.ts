@@ -21,12 +21,12 @@ import type { Task } from './task.js';
 import {
   convertBack,
   describeMisfits,
-  printFitAssertion,
+  printFitAssertions,
   printMisfit,
   printMisfitQuestion,
   printNativeAssertion,
   printParquetQuestion,
-} from './text/row-assertions.js';
+} from './text/assertions.js';
 import { describe } from './text/statement-text.js';
 import { describeUnalterable } from './unalterable.js';
 
@@ -59,10 +59,10 @@ export function alterRows(
 }
 
 /** The assertion that is needed before a conversion, and the statement that keeps what older rows read. */
-function prepareConversion(table: string, { name, type }: Column, to: string): string[] {
-  const misfit = printMisfit(name, type, to);
+function prepareConversion(table: string, column: Column, to: string): string[] {
+  const { name, type } = column;
   return [
-    ...(misfit === undefined ? [] : [printFitAssertion(table, misfit)]),
+    ...printFitAssertions(table, column, to),
     ...(!hasNull(type) && hasNull(to) ? [printFill({ table, column: name }, type)] : []),
   ];
 }

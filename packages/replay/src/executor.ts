@@ -3,9 +3,9 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { fetchSettledState, type Instance, InstanceError, type Reply } from '@sqlpipe/instance';
-import { describeColumnOrder, findAssertedView, parseRebuildAssertion, parseRowsAssertion } from '@sqlpipe/plan/text';
+import { describeColumnOrder, parseAssertion } from '@sqlpipe/plan/text';
 import { givesRight, identify, isAcl, isPrincipal, readStatementHead } from '@sqlpipe/sql';
-import { explainFailedAssertion, explainKeptTable } from './assertions.js';
+import { explainFailedAssertion } from './assertions.js';
 import { confirmChange, type Patience, type PendingChange, prepareChange, wasAltered } from './confirm-change.js';
 import { isShowable, type KnownObjects } from './existing.js';
 import type { IgnoredStatements } from './ignored.js';
@@ -164,24 +164,22 @@ export function createExecutor(
    */
   async function checkAssertion(statement: string): Promise<StatementResult> {
     const end = performance.now() + ASSERTION_MS;
-    const view = findAssertedView(statement);
-    const copied = parseRebuildAssertion(statement)?.assertion === 'all copied';
-    const isOfRows = copied || parseRowsAssertion(statement) !== undefined;
+    const assertion = parseAssertion(statement);
+    const view = assertion?.form === 'nothing_is_lost' ? assertion.tables[0] : undefined;
     try {
       for (;;) {
         const before = view && (await fetchSettledState(target, view));
         const rows = await target.table(statement);
         if (rows.length > 0 && rows.flat().every(cell => cell === true)) return { result: 'applied' };
         const isSettled = view && before !== undefined && before === (await fetchSettledState(target, view));
-        const isFinal = isOfRows || isSettled;
-        if (isFinal || performance.now() > end || patience.interrupted.aborted)
+        if (assertion?.isFinal || isSettled || performance.now() > end || patience.interrupted.aborted)
           return { result: 'rejected', error: await explainFailedAssertion(target, statement) };
         await pause(ASSERTION_PAUSE_MS);
       }
     } catch (error) {
       if (!(error instanceof InstanceError)) throw error;
       if (error.serverMessage === undefined)
-        throw copied ? new InstanceError(error.code, `${error.message}: ${explainKeptTable(statement)}`) : error;
+        throw assertion?.help ? new InstanceError(error.code, `${error.message}: ${assertion.help}`) : error;
       return { result: 'rejected', error: error.serverMessage, denied: error.code === 'DENIED' };
     }
   }

@@ -23,7 +23,7 @@ import {
 } from '@sqlpipe/engine';
 import { type Instance, type Rejection, type Reply, toRequestText } from '@sqlpipe/instance';
 import { AllowedLosses, formatLoss } from '@sqlpipe/plan';
-import { assertedCopy, plannedLosses, plannedViewNames } from '@sqlpipe/plan/text';
+import { parseAssertion, plannedLosses, plannedViewNames } from '@sqlpipe/plan/text';
 import { displayName, foldCase, type Identity, identify, isPrincipal, isSameName } from '@sqlpipe/sql';
 import { createExecutor, type ExecutorOptions, type StatementResult } from './executor.js';
 import { type ExistingObjects, isShowable, type KnownObjects } from './existing.js';
@@ -206,7 +206,7 @@ class Simulation {
 
   /** An assertion can be checked as long as nothing that it reads has been changed. */
   #ask(query: string): Promise<unknown[][]> {
-    const copy = assertedCopy(query);
+    const { copy } = parseAssertion(query) ?? {};
     if (copy) this.account.enterCopy(copy);
     const names = findReferences(`CREATE VIEW v AS (\n${query.replace(/;\s*$/, '')}\n);`);
     if (names.some(name => this.#changed.has(foldCase(name))))

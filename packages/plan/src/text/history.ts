@@ -75,10 +75,6 @@ export function printHistoryAssertion(view: View, columns?: readonly ViewColumn[
   return `SELECT coalesce(sum(${lostRow(view, columns)}), 0) = 0 AS nothing_is_lost FROM ${differencesOf(view, columns)};`;
 }
 
-/** The view that an assertion is about; undefined for any other statement. Its text has to be compared with a printed one. */
-export const findAssertedView = (statement: string): string | undefined =>
-  / AS nothing_is_lost FROM \([^']* FROM '([^']+)' (?:EXCEPT|UNION ALL) /.exec(statement)?.[1];
-
 /** The query for the number of lost rows, and the times of the first and the last one. */
 export function printHistoryQuestion(view: View, timestamp: string, columns: readonly ViewColumn[]): string {
   const lost = lostRow(view, columns);

@@ -2,11 +2,11 @@
  * The text of a plan: what is printed of it, and what is read from it when it is applied. None of this needs an engine, which takes
  * longer to load than a short plan to apply.
  */
+export { type Assertion, parseAssertion } from './assertions.js';
 export { changedObjects } from './changed-objects.js';
 export { describeColumnOrder } from './column-order.js';
 export {
   type AskHistory,
-  findAssertedView,
   type HistoryFinding,
   parseRestated,
   printHistoryAssertion,
@@ -27,6 +27,4 @@ export {
   printPlan,
   requiredPermissions,
 } from './print-plan.js';
-export { assertedCopy, parseRebuildAssertion } from './rebuild-assertions.js';
-export { explainRowsAssertion, parseRowsAssertion, type RowsAssertion } from './row-assertions.js';
 export { withoutComments } from './statement-text.js';

@@ -1,5 +1,5 @@
 /*! Shorter forms of a statement, and the form of a column in one. */
-import { significantTokens } from '@sqlpipe/sql';
+import { significantTokens, type Token } from '@sqlpipe/sql';
 
 /** A statement from its first token on. */
 export const withoutComments = (statement: string): string => {
@@ -10,5 +10,11 @@ export const withoutComments = (statement: string): string => {
 /** A column in a query. */
 export const quoteColumn = (name: string): string => `"${name}"`;
 
-/** A statement on one line, for a list. */
-export const describe = (statement: string): string => statement.replace(/;$/, '').replace(/\s+/g, ' ');
+/** A statement on one line, for a list: without its comments, and with one space where there was any. */
+export const describe = (statement: string): string =>
+  [...significantTokens(statement.replace(/;$/, ''))]
+    .map(({ text, start }, i, all) => (start > endOf(all[i - 1]) ? ' ' : '') + text)
+    .join('');
+
+const endOf = (token: Token | undefined): number =>
+  token ? token.start + token.text.length : Number.POSITIVE_INFINITY;

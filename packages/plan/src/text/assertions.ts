@@ -1,0 +1,260 @@
+/*!
+ * The assertions of a plan: SELECTs whose answer must be true before the next statement is sent. Each form is known here only: how
+ * it is printed and recognized, what it does, and why it may be untrue.
+ */
+import { type Column, decimalLimits, hasNull, printTypeCast } from '@sqlpipe/ddl';
+import type { Copy } from '@sqlpipe/engine';
+import { quoteColumn, withoutComments } from './statement-text.js';
+
+/** For each question, the values of its first column. */
+type Answers = readonly (readonly unknown[])[];
+
+/** An assertion, as its text says it. */
+export interface Assertion {
+  /** The alias of its only column. */
+  readonly form: string;
+  /** The table or materialized view that it is about; then the table that has its rows. */
+  readonly tables: readonly [string, ...string[]];
+  /** Whether it stays untrue if it is untrue once: no background work of the server makes it true. */
+  readonly isFinal: boolean;
+  /** What it does, for a comment. */
+  readonly purpose: string;
+  /** The queries that say why it is untrue. */
+  readonly questions: readonly string[];
+  /** Why it is untrue, and what to do. */
+  explain(answers: Answers): string;
+  /** What to do if it cannot be answered. */
+  readonly help?: string;
+  /** The rows that are in another table if it is true; without columns if it only counts them. */
+  readonly copy?: Copy;
+}
+
+/** Reads an assertion; undefined for any other statement. The question about a view is recognized, but has to be compared with its query. */
+export function parseAssertion(statement: string): Assertion | undefined {
+  const text = withoutComments(statement);
+  const [, form = ''] = /^SELECT .*? AS (\w+) FROM /s.exec(text) ?? [];
+  const found = Object.hasOwn(FORMS, form) ? FORMS[form]?.(text) : undefined;
+  return found && { form, ...found };
+}
+
+const countOf = (answers: Answers, at = 0): number => Number(answers[at]?.[0]);
+
+/** What each form says, by the alias of its column; undefined for a text that no plan contains. */
+const FORMS: Readonly<Record<string, (text: string) => Omit<Assertion, 'form'> | undefined>> = {
+  nothing_is_lost(text) {
+    const [, view] = / AS nothing_is_lost FROM \([^']* FROM '([^']+)' (?:EXCEPT|UNION ALL) /.exec(text) ?? [];
+    if (view === undefined) return undefined;
+    const problem = `materialized view '${view}' holds rows that its query no longer gives`;
+    return {
+      tables: [view],
+      isFinal: false,
+      purpose: `stops the plan if ${problem}`,
+      questions: [],
+      explain: () => `${problem}; make the plan again, which lists them`,
+    };
+  },
+  is_empty(text) {
+    const [, table, name, has = ''] = EMPTY.exec(text) ?? [];
+    if (table === undefined) return undefined;
+    const column = name === undefined ? undefined : { name, type: EMPTY_TYPES[has] ?? 'INT' };
+    const [holder, what] = column ? [`column '${name}' of '${table}'`, 'value'] : [`'${table}'`, 'row'];
+    return {
+      tables: [table],
+      isFinal: true,
+      purpose: `stops the plan if ${holder} has ${what}s`,
+      questions: [printCountQuestion({ table, ...(column && { column }) })],
+      explain: answers =>
+        `${holder} has ${countOf(answers)} ${what}${countOf(answers) === 1 ? '' : 's'}, which would be lost`,
+    };
+  },
+  all_fit(text) {
+    const [, table, misfit] = /^SELECT count\(\) = 0 AS all_fit FROM '([^']+)' WHERE (.+);$/.exec(text) ?? [];
+    if (table === undefined || misfit === undefined || !isMisfit(misfit)) return undefined;
+    return {
+      tables: [table],
+      isFinal: true,
+      purpose: `stops the plan if '${table}' has values that do not fit into the new type, which would suspend it`,
+      questions: [printMisfitQuestion(table, misfit)],
+      explain: answers => `'${table}': ${describeMisfits(countOf(answers))}`,
+    };
+  },
+  all_native(text) {
+    const [, table] = / FROM table_partitions\('([^']+)'\) WHERE isParquet;$/.exec(text) ?? [];
+    if (table === undefined || text !== printNativeAssertion(table)) return undefined;
+    return {
+      tables: [table],
+      isFinal: true,
+      purpose: `stops the plan if '${table}' has Parquet partitions, ${PARQUET_PROBLEM}`,
+      questions: [printParquetQuestion(table)],
+      explain: answers =>
+        `'${table}' has Parquet partitions (${countOf(answers)}), ${PARQUET_PROBLEM}; ${convertBack(table)} first`,
+    };
+  },
+  all_applied(text) {
+    const [, table] = / FROM wal_tables\(\) WHERE name = '([^']+)';$/.exec(text) ?? [];
+    if (table === undefined || text !== printAppliedAssertion(table)) return undefined;
+    return {
+      tables: [table],
+      isFinal: false,
+      purpose: `stops the plan unless all rows that were sent to '${table}' are applied`,
+      questions: [],
+      explain: () =>
+        `rows that were sent to '${table}' are not applied yet; wait for them, or use ALTER TABLE '${table}' RESUME WAL if it is suspended`,
+    };
+  },
+  as_many_rows(text) {
+    const [, from, to] = /FROM '([^']+)'\) a CROSS JOIN \(SELECT count\(\) n FROM '([^']+)'\) b;$/.exec(text) ?? [];
+    if (from === undefined || to === undefined || text !== printRowCountAssertion(from, to)) return undefined;
+    return {
+      tables: [from, to],
+      isFinal: false,
+      purpose: `stops the plan if '${from}' and '${to}' have different numbers of rows`,
+      questions: [
+        printCountQuestion({ table: from }),
+        printCountQuestion({ table: to }),
+        `SELECT "column" FROM table_columns('${to}') WHERE upsertKey`,
+      ],
+      explain(answers) {
+        const [old, copied, keys = []] = [countOf(answers), countOf(answers, 1), answers[2]];
+        const reason =
+          copied < old && keys.length > 0
+            ? `rows with the same dedup keys (${keys.join(', ')}) overwrite each other in the new table`
+            : `nothing may write to '${from}' while its rows are copied`;
+        return `'${from}' has ${old} rows, '${to}' has ${copied} rows; ${reason}`;
+      },
+      copy: { from, to, columns: [] },
+    };
+  },
+  all_copied(text) {
+    const copy = parseCopy(text);
+    if (!copy) return undefined;
+    const problem = `'${copy.from}' has rows that '${copy.to}' does not have`;
+    const help = `the old table stays; compare the rows, then send DROP TABLE '${copy.from}';`;
+    return {
+      tables: [copy.from, copy.to],
+      isFinal: true,
+      purpose: `stops the plan if ${problem}`,
+      questions: [],
+      explain: () => `${problem}; ${help}`,
+      help,
+      copy,
+    };
+  },
+};
+
+/** The assertion that all rows that were sent to a table are applied. A table without WAL has no others. */
+export const printAppliedAssertion = (table: string): string =>
+  `SELECT coalesce(max(CASE WHEN writerTxn = sequencerTxn AND NOT suspended THEN 0 ELSE 1 END), 0) = 0 AS all_applied FROM wal_tables() WHERE name = '${table}';`;
+
+/** The assertion that two tables have as many rows. */
+export const printRowCountAssertion = (one: string, other: string): string =>
+  `SELECT a.n = b.n AS as_many_rows FROM (SELECT count() n FROM '${one}') a CROSS JOIN (SELECT count() n FROM '${other}') b;`;
+
+/** The value of a column, as a table stores it that has the column with this name and type. */
+export const printCast = (from: Column, to: Column): string =>
+  from.type === to.type ? quoteColumn(from.name) : printTypeCast(quoteColumn(from.name), from.type, to.type);
+
+/** A table whose rows are in another one. */
+export interface CopiedTable extends Copy {
+  /** The columns in both tables; `cast` gives a value as the other table has it. */
+  readonly columns: readonly { readonly from: string; readonly to: string; readonly cast: string }[];
+}
+
+/** The assertion that a table has each row of another one, at least as often. Only `sum` counts groups of a UNION ALL rightly on 9.3.4. */
+export function printCopyAssertion({ from, to, columns }: CopiedTable): string {
+  const names = columns.map(column => quoteColumn(column.to)).join(', ');
+  const values = columns.map(column => `${column.cast} ${quoteColumn(column.to)}`).join(', ');
+  const both = `SELECT 1 sqlpipe_side, ${values} FROM '${from}' UNION ALL SELECT -1, ${names} FROM '${to}'`;
+  const rows = `SELECT ${names}, sum(sqlpipe_side) sqlpipe_more FROM (${both}) GROUP BY ${names}`;
+  return `SELECT coalesce(sum(CASE WHEN sqlpipe_more > 0 THEN sqlpipe_more ELSE 0 END), 0) = 0 AS all_copied FROM (${rows});`;
+}
+
+const COPIED = / FROM \(SELECT 1 sqlpipe_side, (.+) FROM '([^']+)' UNION ALL SELECT -1, .+ FROM '([^']+)'\) GROUP BY /;
+const CAST = /(?:CAST\((?:CAST\()?"([^"]+)"(?: AS STRING\))? AS [\w(),]+\)|"([^"]+)") "([^"]+)"(?:, |$)/g;
+
+function parseCopy(text: string): CopiedTable | undefined {
+  const [, values = '', from = '', to = ''] = COPIED.exec(text) ?? [];
+  const columns = [...values.matchAll(CAST)].map(([all, cast, bare, name = '']) => ({
+    from: cast ?? bare ?? '',
+    to: name,
+    cast: all.slice(0, all.lastIndexOf(` "${name}"`)),
+  }));
+  const copied = { from, to, columns };
+  return columns.length > 0 && printCopyAssertion(copied) === text ? copied : undefined;
+}
+
+const PARQUET_PROBLEM = 'which ADD COLUMN and DROP COLUMN make unreadable, and over which TYPE suspends it';
+
+/** The statement that makes a change over Parquet partitions possible. */
+export const convertBack = (table: string, timestamp = '…'): string =>
+  `use ALTER TABLE '${table}' CONVERT PARTITION TO NATIVE WHERE ${timestamp} IS NOT NULL`;
+
+/** Why values that do not fit are in the way. */
+export const describeMisfits = (count: number): string =>
+  `${count} ${count === 1 ? 'value does' : 'values do'} not fit, and the table would be suspended; UPDATE ${count === 1 ? 'it' : 'them'} first`;
+
+/** The condition for the values that do not fit into a decimal (the remainder of NULL is not NULL); undefined if all values fit, or the type is no decimal. */
+export function printMisfit(column: string, from: string, to: string): string | undefined {
+  const { digits, scale } = decimalLimits(from, to) ?? {};
+  const [name, suffix] = [quoteColumn(column), from.startsWith('DECIMAL') ? 'm' : ''];
+  const limit = digits === undefined ? '' : `1${'0'.repeat(digits)}${suffix}`;
+  const unit = scale === undefined ? '' : scale === 0 ? '1m' : `0.${'0'.repeat(scale - 1)}1m`;
+  const conditions = [
+    ...(limit ? [`${name} >= ${limit}`, `${name} <= -${limit}`] : []),
+    ...(unit ? [`${name} % ${unit} <> 0m AND ${name} IS NOT NULL`] : []),
+  ];
+  return conditions.length === 0 ? undefined : conditions.join(' OR ');
+}
+
+const MISFIT = /^"([^"]+)" (?:>= 10*m?|<= -10*m?|% (?:1m|0\.0*1m) <> 0m AND "\1" IS NOT NULL)(?: OR (?=")|$)/;
+
+function isMisfit(condition: string): boolean {
+  for (let rest = condition; ; ) {
+    const [first] = MISFIT.exec(rest) ?? [];
+    if (first === undefined) return false;
+    rest = rest.slice(first.length);
+    if (rest === '') return true;
+  }
+}
+
+/** The query for the number of values that do not fit. */
+export const printMisfitQuestion = (table: string, misfit: string): string =>
+  `SELECT count() FROM '${table}' WHERE ${misfit}`;
+
+/** The query for the number of Parquet partitions. */
+export const printParquetQuestion = (table: string): string =>
+  `SELECT count() FROM table_partitions('${table}') WHERE isParquet`;
+
+/** The assertion that what a query counts is not there. */
+const assertNone = (question: string, form: string): string =>
+  `${question.replace('count()', `count() = 0 AS ${form}`)};`;
+
+/** The assertions that a conversion of a column needs: where a value does not fit, the server would stop in the middle. */
+export function printFitAssertions(table: string, { name, type }: Column, to: string): string[] {
+  const misfit = printMisfit(name, type, to);
+  return misfit === undefined ? [] : [assertNone(printMisfitQuestion(table, misfit), 'all_fit')];
+}
+
+/** The assertion that no partition is Parquet. */
+export const printNativeAssertion = (table: string): string => assertNone(printParquetQuestion(table), 'all_native');
+
+/** A table, or a column of it with its type. */
+export interface Emptied {
+  readonly table: string;
+  readonly column?: Pick<Column, 'name' | 'type'>;
+}
+
+/** The query for the number of rows, or for the number of values. Types without NULL have a value that a new column has. */
+function printCountQuestion({ table, column }: Emptied): string {
+  const { name, type = '' } = column ?? {};
+  const has = type === 'BOOLEAN' ? '= true' : hasNull(type) ? 'IS NOT NULL' : '<> 0';
+  return `SELECT count() FROM '${table}'${name === undefined ? '' : ` WHERE ${quoteColumn(name)} ${has}`}`;
+}
+
+const EMPTY = /^SELECT count\(\) = 0 AS is_empty FROM '([^']+)'(?: WHERE "([^"]+)" (IS NOT NULL|<> 0|= true))?;$/;
+
+/** A type whose values are found by a condition. */
+const EMPTY_TYPES: Readonly<Record<string, string>> = { '<> 0': 'SHORT', '= true': 'BOOLEAN' };
+
+/** The assertion that a table has no rows, or a column no values. */
+export const printEmptyAssertion = (emptied: Emptied): string => assertNone(printCountQuestion(emptied), 'is_empty');
