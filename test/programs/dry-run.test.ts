@@ -32,16 +32,16 @@ function check(t: ExecutionContext, { stream, differences, status, isSameStatus,
   t.true(isUnchanged, `seed ${stream.seed}: the dry run changed the target: ${messages}`);
 }
 
-/** Statements about rows and files of the server, and those of them that it rejects whatever these are. One import at a time. */
+/** Statements about rows and files of the server, and those of them that it rejects whatever these are. One import at a time, and one export to a path. */
 const TRANSFERS = [
   [
     'COPY',
     'COPY t',
     "COPY t INTO 'x.csv'",
-    "COPY T TO 'out' WITH FORMAT PARQUET",
-    "copy (select x from t) to 'out' with format parquet",
-    "COPY missing TO 'out' WITH FORMAT PARQUET",
-    "COPY (SELECT x FROM missing) TO 'out' WITH FORMAT PARQUET",
+    "COPY T TO 'all' WITH FORMAT PARQUET",
+    "copy (select x from t) to 'some' with format parquet",
+    "COPY missing TO 'none' WITH FORMAT PARQUET",
+    "COPY (SELECT x FROM missing) TO 'rest' WITH FORMAT PARQUET",
     'CHECKPOINT RELEASE',
     'REINDEX TABLE t LOCK EXCLUSIVE',
     "COPY t FROM 'x.csv'",
