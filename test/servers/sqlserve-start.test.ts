@@ -1,6 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { startServer } from '@sqlpipe/server';
 import { freshFolder } from '../support/folder.js';
+import { listen } from '../support/listen.js';
 import { random, SEED } from '../support/seed.js';
 import { failToStart, readDump, startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
@@ -78,6 +81,15 @@ test('a folder in use by another sqlserve is rejected until that one is killed',
   t.regex(message, /^sqlserve: .* is in use by another sqlserve; /);
   await first.end('SIGKILL');
   await startSqlserve(t, ['--data', folder]);
+});
+
+test('a server that cannot listen releases its folder', async t => {
+  const data = await freshFolder(t);
+  const options = { edition: 'oss', address: '127.0.0.1', data } as const;
+  const port = await listen(t, createServer());
+  await t.throwsAsync(startServer({ ...options, port }), { code: 'EADDRINUSE' });
+  const server = await startServer({ ...options, port: 0 });
+  await server.close();
 });
 
 test('--load runs .sql text and streams, and names a rejected statement', async t => {

@@ -2,7 +2,7 @@
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { createEndpoint } from './endpoint.js';
+import { createEndpoint, type Endpoint } from './endpoint.js';
 import { createEnterprise } from './enterprise.js';
 import { Journal, replayChange, snapshotChanges } from './journal.js';
 import { type InitialSchema, loadSchema } from './load.js';
@@ -91,14 +91,19 @@ export async function startServer({
     for (const schema of load) await loadSchema(schema, statement => service.execute(statement, caller));
   };
   const journal = data === undefined ? await begin() : await openJournal(data, edition, begin);
-  edition.checkPrincipals();
-  const service = new Service(edition, journal ?? undefined);
-
-  const isPublic = !isLoopback((await lookup(address)).address);
-  const hosts = isPublic && allowHost.length === 0 ? undefined : new Set(allowHost.map(host => host.toLowerCase()));
-  const log = onRequest && ((...entry: LogEntry) => onRequest(formatLogLine(...entry)));
-  const endpoint = createEndpoint({ answer: createRouter(service, hosts), requestLimit, onRequest: log });
-  await once(endpoint.server.listen(port, address), 'listening');
+  let endpoint: Endpoint;
+  try {
+    edition.checkPrincipals();
+    const service = new Service(edition, journal ?? undefined);
+    const isPublic = !isLoopback((await lookup(address)).address);
+    const hosts = isPublic && allowHost.length === 0 ? undefined : new Set(allowHost.map(host => host.toLowerCase()));
+    const log = onRequest && ((...entry: LogEntry) => onRequest(formatLogLine(...entry)));
+    endpoint = createEndpoint({ answer: createRouter(service, hosts), requestLimit, onRequest: log });
+    await once(endpoint.server.listen(port, address), 'listening');
+  } catch (error) {
+    await journal?.close();
+    throw error;
+  }
   const { port: selected } = endpoint.server.address() as AddressInfo;
   const closeAll = async () => {
     await endpoint.close();
