@@ -8,7 +8,7 @@ import { test } from '../support/test.js';
 
 test('the package exports exactly these names', t => {
   t.deepEqual(Object.keys(schema).sort(), [
-    'CATEGORIES',
+    'CATEGORY_NAMES',
     'DuplicateNameError',
     'IgnoreRules',
     'InvalidSelectionError',

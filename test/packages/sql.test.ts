@@ -62,6 +62,7 @@ const tryNormalize = (text: string): string | undefined => {
 test('the package exports exactly these names', t => {
   t.deepEqual(Object.keys(sql).sort(), [
     'AmbiguousStatementError',
+    'CATEGORIES',
     'KINDS',
     'Lexer',
     'MAX_RECORD',
@@ -74,6 +75,7 @@ test('the package exports exactly these names', t => {
     'findAmbiguity',
     'findSecrets',
     'foldCase',
+    'folderOf',
     'formatFailureMarker',
     'givesRight',
     'hasName',

@@ -1,7 +1,7 @@
 /*! The differences between the two editions: who may do what, and additional statements. */
 import { parseOwner, RejectionError, rejectOwner } from '@sqlpipe/ddl/grammar';
-import type { PrincipalKind } from './acl/acl.js';
-import { type Acl, isSameName } from './acl/acl.js';
+import { isSameName, type PrincipalKind } from '@sqlpipe/sql';
+import type { Acl } from './acl/acl.js';
 import {
   type AclSession,
   alterPrincipal,

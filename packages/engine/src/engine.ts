@@ -13,8 +13,8 @@ import {
 } from '@sqlpipe/ddl';
 import { type Body, featuresOf, type HasFeature, type LocatedName, RejectionError } from '@sqlpipe/ddl/grammar';
 import { type Health, parseEntryRights, Schema } from '@sqlpipe/schema';
-import { foldCase, isObject, isPrincipal, isSameName } from '@sqlpipe/sql';
-import { Acl, type Principal, type PrincipalKind } from './acl/acl.js';
+import { foldCase, isObject, isPrincipal, isSameName, KINDS } from '@sqlpipe/sql';
+import { Acl, type Principal } from './acl/acl.js';
 import { formatPrincipals } from './acl/print-acl.js';
 import type { Secrets } from './acl/statements.js';
 import { findBaseTable } from './analysis/materialized-view.js';
@@ -114,7 +114,7 @@ export class Engine {
       } else if (isPrincipal(kind) && !this.acl.find(name)) {
         const { alias } = parsePrincipal(statement) ?? {};
         this.acl.put({
-          kind: kind as PrincipalKind,
+          kind,
           name,
           groups: [],
           tokens: [],
@@ -258,7 +258,7 @@ export class Engine {
   /** The statements that create the current objects, principals and rights. */
   statements(): string[] {
     return [
-      ...formatPrincipals(this.acl, ALL_CATEGORIES),
+      ...formatPrincipals(this.acl, new Set(KINDS)),
       ...this.catalogue.list().map(({ name }) => this.statementOf(name) as string),
       ...[...this.acl.rights()].map(printRight),
     ];
@@ -319,8 +319,6 @@ const changedSince = (catalogue: Catalogue, start: number): string[] => [
 
 const done: ExecutionResult = { kind: 'ddl' };
 const changed = { effects: [], result: done };
-
-const ALL_CATEGORIES = new Set(['USERS', 'GROUPS', 'SERVICE_ACCOUNTS', 'PERMISSIONS']);
 
 /** For an engine without a server: there are no logins, so secrets need not be stored, and hashing takes long. */
 const NO_SECRETS: Secrets = {

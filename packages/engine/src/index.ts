@@ -16,7 +16,7 @@ export {
 export { NotReady, whenReady } from './not-ready.js';
 export { OpaqueError } from './opaque-error.js';
 export { OTHER_TYPES } from './other-types.js';
-export type { ObjectKind, Show } from './parser/show.js';
+export type { Show } from './parser/show.js';
 export type { ColumnHead, ExecutionResult, Value } from './result.js';
 export { isShorterRetention } from './retention.js';
 export {

@@ -5,15 +5,8 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { collectStatements, deduplicate, dumpOrder, Schema } from '@sqlpipe/schema';
-import {
-  describeUnmappable,
-  FOLDERS,
-  FolderError,
-  pathFor,
-  rejectStrayFiles,
-  scanFolder,
-  staleTempFiles,
-} from './layout.js';
+import { folderOf } from '@sqlpipe/sql';
+import { describeUnmappable, FolderError, pathFor, rejectStrayFiles, scanFolder, staleTempFiles } from './layout.js';
 import type { LocatedStatement } from './text.js';
 import { type Staged, stageFile } from './write-file.js';
 
@@ -64,7 +57,7 @@ export async function writeFolder(
 ): Promise<void> {
   const files = await filesFor(statements);
   await ensureFolder(folder);
-  await ensureFolder(join(folder, FOLDERS.table as string)); // even without tables, so that the folder is recognized
+  await ensureFolder(join(folder, folderOf('table') as string)); // even without tables, so that the folder is recognized
   const removeIfPossible = (path: string) => rm(join(folder, path)).catch(() => {}); // a remaining temporary file does no harm
   await Promise.all((await staleTempFiles(folder)).map(removeIfPossible));
   const existing = await scanFolder(folder);

@@ -2,7 +2,7 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { MemoryBudget } from '@sqlpipe/schema';
-import { displayName, identify, type Kind, redact } from '@sqlpipe/sql';
+import { displayName, folderOf, identify, KINDS, redact } from '@sqlpipe/sql';
 import { truncate } from '@sqlpipe/text';
 import { CONTINUED_SUFFIX, fileName } from './file-name.js';
 import { type Finding, parseLocatedFile, TextError } from './text.js';
@@ -22,20 +22,6 @@ export class FolderError extends Error {
   }
 }
 
-/** The folder of each kind. Statements of kind `other` have none. */
-export const FOLDERS: Partial<Record<Kind, string>> = {
-  user: 'users',
-  group: 'groups',
-  'service account': 'service_accounts',
-  table: 'tables',
-  view: 'views',
-  'materialized view': 'materialized_views',
-  'live view': 'live_views',
-  membership: 'memberships',
-  assumption: 'assumptions',
-  grant: 'grants',
-};
-
 const SUFFIX = '.sql';
 
 /** Whether a file is read, or is an error: its suffix may have another case. Hidden files and folders are ignored. */
@@ -47,7 +33,7 @@ const isSqlFile = (path: string): boolean =>
  */
 export function pathFor(statement: string): string | undefined {
   const { kind, name } = identify(statement);
-  const folder = FOLDERS[kind];
+  const folder = folderOf(kind);
   return folder && name && `${folder}/${fileName(name)}${SUFFIX}`;
 }
 
@@ -97,7 +83,7 @@ async function* strayFiles(folder: string, parent = ''): AsyncGenerator<string> 
   }
 }
 
-const isKindFolder = (path: string): boolean => Object.values(FOLDERS).includes(path);
+const isKindFolder = (path: string): boolean => KINDS.some(kind => folderOf(kind) === path);
 
 /** The paths of temporary files that killed processes have left. @throws like `scanFolder` */
 export const staleTempFiles = async (folder: string): Promise<string[]> => (await listPaths(folder)).filter(isStaged);

@@ -5,7 +5,7 @@
 import { type Alteration, type Definition, printAlter } from '@sqlpipe/ddl';
 import { type Engine, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
 import { IgnoreRules } from '@sqlpipe/schema';
-import { displayName, foldCase, type Identity, identityKey } from '@sqlpipe/sql';
+import { displayName, foldCase, type Identity, identityKey, type ObjectKind } from '@sqlpipe/sql';
 import type { Loss } from './losses.js';
 import { describe } from './text/statement-text.js';
 
@@ -81,12 +81,7 @@ export class Draft {
   }
 
   /** Adds an ALTER. */
-  alter(
-    kind: 'table' | 'view' | 'materialized view' | 'live view',
-    name: string,
-    alteration: Alteration,
-    properties: string[],
-  ): boolean {
+  alter(kind: ObjectKind, name: string, alteration: Alteration, properties: string[]): boolean {
     const identity = { kind, name, verb: 'ALTER' };
     return this.addStatement(printAlter({ kind, name, alteration }), identity, properties);
   }

@@ -16,5 +16,5 @@ export { NameSelection } from './name-selection.js';
 export { parseEntryRights } from './parse-entry-rights.js';
 export { type RelatedOptions, selectWithRelated } from './related.js';
 export { dumpOrder, type Entry, Schema, toEntry } from './schema.js';
-export { CATEGORIES, InvalidSelectionError, parseKinds, parseSelection, type Selection } from './selection.js';
+export { CATEGORY_NAMES, InvalidSelectionError, parseKinds, parseSelection, type Selection } from './selection.js';
 export { LimitError, topologicalOrder } from './topological-order.js';

@@ -1,23 +1,8 @@
 /*! The server's categories of statements, which --include and --exclude accept. */
-import { isAcl, isObject, KINDS, type Kind } from '@sqlpipe/sql';
-
-/** The kinds that each category selects (SHOW CREATE DATABASE, INCLUDE and EXCLUDE). */
-const CATEGORY_KINDS: Record<string, Kind[]> = {
-  TABLES: ['table'],
-  VIEWS: ['view'],
-  MATERIALIZED_VIEWS: ['materialized view'],
-  LIVE_VIEWS: ['live view'],
-  USERS: ['user'],
-  GROUPS: ['group'],
-  SERVICE_ACCOUNTS: ['service account'],
-  PERMISSIONS: ['membership', 'assumption', 'grant'],
-  SCHEMA: KINDS.filter(isObject),
-  ACL: KINDS.filter(isAcl),
-  ALL: KINDS.filter(kind => kind !== 'other'),
-};
+import { CATEGORIES, isAcl, KINDS, type Kind } from '@sqlpipe/sql';
 
 /** The names of the categories. */
-export const CATEGORIES: readonly string[] = Object.keys(CATEGORY_KINDS);
+export const CATEGORY_NAMES: readonly string[] = [...CATEGORIES.keys()];
 
 /** Invalid lists of categories. */
 export class InvalidSelectionError extends Error {
@@ -40,10 +25,8 @@ const kindOf = (word: string): Kind | undefined => KINDS.find(kind => kind === w
 
 /** The kinds of a word, in any case: it is a category (`TABLES`) or one kind (`table`). */
 function kindsOf(word: string): readonly Kind[] | undefined {
-  const category = word.toUpperCase();
-  if (Object.hasOwn(CATEGORY_KINDS, category)) return CATEGORY_KINDS[category];
   const kind = kindOf(word);
-  return kind && [kind];
+  return CATEGORIES.get(word.toUpperCase()) ?? (kind && [kind]);
 }
 
 const wordsOf = (lists: string[]): string[] => lists.flatMap(list => list.split(',')).map(word => word.trim());
@@ -58,7 +41,7 @@ export function parseKinds(lists: string[]): Set<Kind> {
       const kinds = kindsOf(word);
       if (kinds) return kinds;
       throw new InvalidSelectionError(
-        `unknown kind: '${word}'; there are ${KINDS.map(kind => kind.replace(' ', '-')).join(', ')}, and ${Object.keys(CATEGORY_KINDS).join(', ')}`,
+        `unknown kind: '${word}'; there are ${KINDS.map(kind => kind.replace(' ', '-')).join(', ')}, and ${CATEGORY_NAMES.join(', ')}`,
       );
     }),
   );
@@ -68,9 +51,8 @@ export function parseKinds(lists: string[]): Set<Kind> {
  * The category of a word for the server's clause; undefined if an EXCLUDE of that category would omit other kinds too.
  */
 function categoryOf(word: string, isExcluded: boolean): string | undefined {
-  if (Object.hasOwn(CATEGORY_KINDS, word.toUpperCase())) return word.toUpperCase();
-  const [category, kinds] =
-    Object.entries(CATEGORY_KINDS).find(([, each]) => each.includes(kindOf(word) as Kind)) ?? [];
+  if (CATEGORIES.has(word.toUpperCase())) return word.toUpperCase();
+  const [category, kinds] = [...CATEGORIES].find(([, each]) => each.includes(kindOf(word) as Kind)) ?? [];
   return isExcluded && kinds?.length !== 1 ? undefined : category;
 }
 

@@ -1,5 +1,6 @@
 /*! The enterprise edition: every caller has a name and a password or a token. */
 import { type AclSession, Engine, formatPermissions, formatPrincipals, type Principal } from '@sqlpipe/engine';
+import { isPrincipal } from '@sqlpipe/sql';
 import { createAuthenticator } from './login.js';
 import type { LoginCredentials } from './open-source.js';
 import { createSecrets } from './secrets.js';
@@ -31,11 +32,10 @@ export function createEnterprise(admin: LoginCredentials, { naming, version }: E
     version,
     engine,
     authenticate: createAuthenticator(acl, admin),
-    dump(categories, session) {
-      for (const category of ['USERS', 'GROUPS', 'SERVICE_ACCOUNTS'])
-        if (categories.has(category)) session.authorize('LIST USERS');
-      if (categories.has('PERMISSIONS')) session.authorize('USER DETAILS');
-      return { before: formatPrincipals(acl, categories), after: formatPermissions(acl, categories) };
+    dump(kinds, session) {
+      if ([...kinds].some(isPrincipal)) session.authorize('LIST USERS');
+      if (kinds.has('grant')) session.authorize('USER DETAILS');
+      return { before: formatPrincipals(acl, kinds), after: formatPermissions(acl, kinds) };
     },
     show: (show, session) => answerAclShow(show, session as AclSession),
     checkPrincipals() {

@@ -12,6 +12,7 @@ import type {
   Token,
   View,
 } from '@sqlpipe/engine';
+import { isPrincipal as isPrincipalKind, KINDS } from '@sqlpipe/sql';
 
 /** One change that a statement made; only the edition with access control has `acl`. */
 export type Change =
@@ -149,7 +150,7 @@ const isLiveView = form<LiveView>({
 });
 
 const isPrincipal = form<Principal>({
-  kind: oneOf(...['user', 'group', 'service account'].map(is)),
+  kind: oneOf(...KINDS.filter(isPrincipalKind).map(is)),
   name: isText,
   groups: listOf(isText),
   password: optional(isText),

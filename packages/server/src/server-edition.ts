@@ -1,5 +1,6 @@
 /*! The differences between the two editions of a server: logins, and what only one of them answers. */
 import type { Engine, ExecutionResult, Naming, Session, Show } from '@sqlpipe/engine';
+import type { Kind } from '@sqlpipe/sql';
 
 /** What both editions of a server have in common. */
 export interface EmulatedServer {
@@ -18,7 +19,7 @@ export interface Edition {
   /** The caller that an Authorization header identifies; undefined if access is denied. */
   authenticate(authorization: string | undefined): Promise<string | undefined>;
   /** The statements of a dump that precede and follow the objects. @throws DenialError */
-  dump(categories: ReadonlySet<string>, session: Session): { before: string[]; after: string[] };
+  dump(kinds: ReadonlySet<Kind>, session: Session): { before: string[]; after: string[] };
   /** Answers a SHOW that only this edition has. */
   show(show: Extract<Show, { statement: 'show acl' }>, session: Session): ExecutionResult;
   /** Called after all recorded changes were applied. @throws AdminNameError */

@@ -6,7 +6,6 @@ import {
   type ColumnHead,
   type Engine,
   type ExecutionResult,
-  type ObjectKind,
   type Question,
   requireReadable,
   type Session,
@@ -15,6 +14,7 @@ import {
   whenReady,
 } from '@sqlpipe/engine';
 import { parseQueryText } from '@sqlpipe/engine/query';
+import type { Kind, ObjectKind } from '@sqlpipe/sql';
 import { answerQuery, listColumns, PARAMETERS, showSetting } from './catalogue-functions.js';
 import { type Journal, toJournalChanges } from './journal.js';
 import type { Edition } from './server-edition.js';
@@ -84,7 +84,7 @@ export class Service {
           show.parts.map(({ kind, name, position }) => printDefinition(requireObject(session, kind, name, position))),
         );
       case 'show create database':
-        return this.#dump(show.categories, session);
+        return this.#dump(show.kinds, session);
       case 'show tables':
         return rows(
           [{ name: 'table_name', type: 'STRING' }],
@@ -105,11 +105,9 @@ export class Service {
     }
   }
 
-  #dump(selectedCategories: ReadonlySet<string>, session: Session): ExecutionResult {
-    const { before, after } = this.edition.dump(selectedCategories, session);
-    const selected = session.catalogue
-      .list()
-      .filter(({ kind, name }) => selectedCategories.has(categories[kind]) && session.canRead(name));
+  #dump(kinds: ReadonlySet<Kind>, session: Session): ExecutionResult {
+    const { before, after } = this.edition.dump(kinds, session);
+    const selected = session.catalogue.list().filter(({ kind, name }) => kinds.has(kind) && session.canRead(name));
     const objects = session.catalogue.inDependencyOrder(selected.map(({ name }) => name));
     return ddlRows([...before, ...objects.map(object => printDefinition(object)), ...after]);
   }
@@ -125,13 +123,6 @@ function requireObject(session: Session, kind: ObjectKind, name: string, positio
   const found = kind === 'table' && isView ? 'view or materialized view' : object.kind;
   throw new RejectionError(position, `${kind} name expected, got ${found} name`);
 }
-
-const categories = {
-  table: 'TABLES',
-  view: 'VIEWS',
-  'materialized view': 'MATERIALIZED_VIEWS',
-  'live view': 'LIVE_VIEWS',
-} as const;
 
 const missingMessage = (kind: ObjectKind, name: string): string =>
   `${kind} does not exist [${kind === 'table' ? 'table' : 'view'}=${name}]`;

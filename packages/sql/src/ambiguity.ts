@@ -4,7 +4,8 @@
  */
 
 import { truncate } from '@sqlpipe/text';
-import { displayName, type Head, type Identity, type Kind, readHead, readPrintedHead } from './identify.js';
+import { displayName, type Head, type Identity, readHead, readPrintedHead } from './identify.js';
+import { isObject } from './kinds.js';
 import { SERVER_COMMENT_RULES, type ServerCommentRules, serverTokens } from './server-lexer.js';
 import { significantTokens, type Token } from './tokens.js';
 
@@ -29,14 +30,14 @@ export function findAmbiguity(
   allRules: readonly ServerCommentRules[] = SERVER_COMMENT_RULES,
 ): string | undefined {
   const printedHead = readPrintedHead(statement);
-  if ((printedHead && OBJECTS.has(printedHead.kind)) || isUnambiguous(statement)) return undefined;
+  if ((printedHead && isObject(printedHead.kind)) || isUnambiguous(statement)) return undefined;
   const head = readStatementHead(statement);
   const hasComments = COMMENT.test(statement);
   for (const rules of allRules) {
     const other = readHead(serverTokens(statement, rules));
     const isSame = COMPARED.every(property => head[property] === other[property]);
     if (!isSame) return formatAmbiguity(head, other, rules);
-    if (!hasComments || OBJECTS.has(head.kind)) continue;
+    if (!hasComments || isObject(head.kind)) continue;
     if (joinTokens(significantTokens(statement)) !== joinTokens(serverTokens(statement, rules)))
       return formatAmbiguity(head, other, rules);
   }
@@ -49,14 +50,12 @@ export function findAmbiguity(
  */
 export function requireUnambiguous(statement: string, allRules: readonly ServerCommentRules[]): Identity {
   const printedHead = readPrintedHead(statement);
-  const isPrintedObject = printedHead !== undefined && OBJECTS.has(printedHead.kind);
+  const isPrintedObject = printedHead !== undefined && isObject(printedHead.kind);
   const { kind, name, verb } = isPrintedObject ? printedHead : readStatementHead(statement);
   const reason = isPrintedObject ? undefined : findAmbiguity(statement, allRules);
   if (reason) throw new AmbiguousStatementError(`${truncate(displayName({ kind, name, verb }), 80)}: ${reason}`);
   return { kind, name, verb };
 }
-
-const OBJECTS: ReadonlySet<Kind> = new Set(['table', 'view', 'materialized view', 'live view']);
 
 const COMPARED = ['kind', 'name', 'verb', 'replaces', 'runsQuery'] as const satisfies (keyof Head)[];
 

@@ -2,27 +2,10 @@
  * Finds the kind of a statement and the name of the object that it creates. It knows the forms in the
  * server's dump, in SHOW CREATE, and in the documentation of access control.
  */
+import { hasName, KINDS, type Kind, kindKeywords } from './kinds.js';
 import type { NameSpan } from './name.js';
 import { TokenReader } from './token-reader.js';
 import { significantTokens, type Token } from './tokens.js';
-
-/** The kinds of statements in a schema dump; `other` is everything else (ALTER, INSERT, …). */
-export const KINDS = [
-  'table',
-  'view',
-  'materialized view',
-  'live view',
-  'user',
-  'group',
-  'service account',
-  'membership',
-  'assumption',
-  'grant',
-  'other',
-] as const;
-
-/** One of `KINDS`. */
-export type Kind = (typeof KINDS)[number];
 
 /** What a statement does, and to what. */
 export interface Identity {
@@ -33,20 +16,8 @@ export interface Identity {
   verb: string;
 }
 
-const CREATED: [words: string, kind: Kind][] = [
-  ['TABLE', 'table'],
-  ['VIEW', 'view'],
-  ['MATERIALIZED VIEW', 'materialized view'],
-  ['LIVE VIEW', 'live view'],
-  ['USER', 'user'],
-  ['GROUP', 'group'],
-  ['SERVICE ACCOUNT', 'service account'],
-];
-
-const KEYWORDS: ReadonlyMap<Kind, string> = new Map(CREATED.map(([keywords, kind]) => [kind, keywords]));
-
-/** The keywords for an object or a principal of a kind: `MATERIALIZED VIEW`; empty for all other kinds. */
-export const kindKeywords = (kind: Kind): string => KEYWORDS.get(kind) ?? '';
+/** The words after CREATE, and the kind of what they create. */
+const CREATED = KINDS.filter(kind => hasName({ kind })).map(kind => [kindKeywords(kind), kind] as const);
 
 const TITLES: Partial<Record<Kind, string>> = {
   membership: 'membership of',

@@ -6,12 +6,23 @@ export {
   type Head,
   type Identity,
   identify,
+  returnsRows,
+} from './identify.js';
+export {
+  CATEGORIES,
+  folderOf,
+  givesRight,
+  hasName,
+  identityKey,
+  isAcl,
+  isObject,
+  isPrincipal,
   KINDS,
   type Kind,
   kindKeywords,
-  returnsRows,
-} from './identify.js';
-export { givesRight, hasName, identityKey, isAcl, isObject, isPrincipal } from './kinds.js';
+  type ObjectKind,
+  type PrincipalKind,
+} from './kinds.js';
 export { type CommentRules, Lexer, type Segment, type SegmentType, WHITESPACE } from './lexer.js';
 export { type LocatedName, type NameSpan, parseName, quoteLiteral } from './name.js';
 export { findSecrets, redact } from './redact.js';

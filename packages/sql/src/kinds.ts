@@ -1,27 +1,68 @@
-/*! Groups of kinds of statements. */
+/*! The kinds of statements, and all that is known of each kind. */
 import { foldCase } from './fold-case.js';
-import type { Identity, Kind } from './identify.js';
 
-const OBJECTS: ReadonlySet<Kind> = new Set(['table', 'view', 'materialized view', 'live view']);
-const PRINCIPALS: ReadonlySet<Kind> = new Set(['user', 'group', 'service account']);
+/** In the order of a dump: what each kind is, its category in SHOW CREATE DATABASE, and the folder of its files. */
+const PROPERTIES = {
+  table: { group: 'object', category: 'TABLES', folder: 'tables' },
+  view: { group: 'object', category: 'VIEWS', folder: 'views' },
+  'materialized view': { group: 'object', category: 'MATERIALIZED_VIEWS', folder: 'materialized_views' },
+  'live view': { group: 'object', category: 'LIVE_VIEWS', folder: 'live_views' },
+  user: { group: 'principal', category: 'USERS', folder: 'users' },
+  group: { group: 'principal', category: 'GROUPS', folder: 'groups' },
+  'service account': { group: 'principal', category: 'SERVICE_ACCOUNTS', folder: 'service_accounts' },
+  membership: { group: 'right', category: 'PERMISSIONS', folder: 'memberships' },
+  assumption: { group: 'right', category: 'PERMISSIONS', folder: 'assumptions' },
+  grant: { group: 'right', category: 'PERMISSIONS', folder: 'grants' },
+  other: { group: undefined, category: undefined, folder: undefined },
+} as const;
 
-/** Whether a statement of this kind creates a table or a view. All objects share one namespace. */
-export const isObject = (kind: Kind): boolean => OBJECTS.has(kind);
+type Properties = typeof PROPERTIES;
 
-/**
- * Whether a statement of this kind creates a user, a group or a service account. All principals share one namespace.
- */
-export const isPrincipal = (kind: Kind): boolean => PRINCIPALS.has(kind);
+/** The kind of a statement in a dump; `other` is everything else (ALTER, INSERT, …). */
+export type Kind = keyof Properties;
 
-/** Whether a statement of this kind is access control. */
-export const isAcl = (kind: Kind): boolean => !isObject(kind) && kind !== 'other';
+type KindOf<Group> = { [Each in Kind]: Properties[Each]['group'] extends Group ? Each : never }[Kind];
+
+/** The kind of a table or a view. All objects share one namespace. */
+export type ObjectKind = KindOf<'object'>;
+
+/** The kind of a user, a group or a service account. All principals share one namespace. */
+export type PrincipalKind = KindOf<'principal'>;
+
+/** All kinds. */
+export const KINDS = Object.keys(PROPERTIES) as readonly Kind[];
+
+/** Whether a statement of this kind creates a table or a view. */
+export const isObject = (kind: Kind): kind is ObjectKind => PROPERTIES[kind].group === 'object';
+
+/** Whether a statement of this kind creates a user, a group or a service account. */
+export const isPrincipal = (kind: Kind): kind is PrincipalKind => PROPERTIES[kind].group === 'principal';
 
 /** Whether a statement of this kind gives somebody a right. */
-export const givesRight = (kind: Kind): boolean => isAcl(kind) && !isPrincipal(kind);
+export const givesRight = (kind: Kind): boolean => PROPERTIES[kind].group === 'right';
+
+/** Whether a statement of this kind is access control. */
+export const isAcl = (kind: Kind): boolean => isPrincipal(kind) || givesRight(kind);
 
 /** Whether a statement creates something that has a name of its own; a grant, for example, has none. */
-export const hasName = ({ kind }: Identity): boolean => isObject(kind) || isPrincipal(kind);
+export const hasName = ({ kind }: { kind: Kind }): boolean => isObject(kind) || isPrincipal(kind);
+
+/** The keywords for an object or a principal of a kind: `MATERIALIZED VIEW`; empty for all other kinds. */
+export const kindKeywords = (kind: Kind): string => (hasName({ kind }) ? kind.toUpperCase() : '');
+
+/** The folder for the files of a kind; undefined for `other`. */
+export const folderOf = (kind: Kind): string | undefined => PROPERTIES[kind].folder;
+
+/** The categories in INCLUDE and EXCLUDE of SHOW CREATE DATABASE, with the kinds that each selects. */
+export const CATEGORIES: ReadonlyMap<string, readonly Kind[]> = new Map([
+  ...Object.values(PROPERTIES).flatMap(({ category }) =>
+    category ? [[category, KINDS.filter(kind => PROPERTIES[kind].category === category)] as const] : [],
+  ),
+  ['SCHEMA', KINDS.filter(isObject)],
+  ['ACL', KINDS.filter(isAcl)],
+  ['ALL', KINDS.filter(kind => kind !== 'other')],
+]);
 
 /** A key that two statements share if they create an object or a principal of the same name. */
-export const identityKey = ({ kind, name }: Identity): string =>
+export const identityKey = ({ kind, name }: { kind: Kind; name: string }): string =>
   `${isObject(kind) ? 'object' : 'principal'} ${foldCase(name)}`;

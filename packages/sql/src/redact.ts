@@ -1,5 +1,6 @@
 /*! Removes the secrets of statements and requests from text that is shown. */
-import { identify, type Kind } from './identify.js';
+import { identify } from './identify.js';
+import { isObject } from './kinds.js';
 import { keywordOf, significantTokens, type Token, unquote } from './tokens.js';
 
 /** Words that a secret follows: `WITH PASSWORD 'x'`, `DROP TOKEN TYPE REST 'x'`. */
@@ -8,8 +9,6 @@ const BEFORE_SECRET = new Set(['PASSWORD', 'TOKEN']);
 const BETWEEN = new Set(['=', 'TYPE', 'REST']);
 /** Words that may follow instead of a secret: `GRANT ADD PASSWORD TO`, `CREATE TOKEN TYPE REST WITH TTL`. */
 const NO_SECRET = new Set(['WITH', 'TO', 'FROM', 'ON']);
-/** Kinds of statements that contain no secrets: in those, PASSWORD and TOKEN are names. */
-const KINDS_WITHOUT_SECRETS: ReadonlySet<Kind> = new Set(['table', 'view', 'materialized view', 'live view']);
 
 /** Replaces the secrets of a statement by stars. Offsets stay the same unless `mask` changes the length. */
 export function redact(statement: string, mask = (secret: string) => '*'.repeat(secret.length)): string {
@@ -33,11 +32,11 @@ export const findSecrets = (statement: string): string[] =>
   locateSecrets(statement).flatMap(({ text }) => [text.replace(QUOTES, '$2'), unquote(text.replace(QUOTES, '$1$2$1'))]);
 
 /**
- * Locates the secrets, with their quotes. The results do not overlap: overlapping ones could together be longer than the
+ * Locates the secrets, with their quotes. Objects have none: there, PASSWORD and TOKEN are names. The results do not overlap: overlapping ones could together be longer than the
  * maximum length of a string.
  */
 function locateSecrets(statement: string): Pick<Token, 'text' | 'start'>[] {
-  if (!/password|token/i.test(statement) || KINDS_WITHOUT_SECRETS.has(identify(statement).kind)) return [];
+  if (!/password|token/i.test(statement) || isObject(identify(statement).kind)) return [];
   const secrets: Pick<Token, 'text' | 'start'>[] = [];
   let end = 0;
   let isSecretNext = false;

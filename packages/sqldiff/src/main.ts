@@ -1,5 +1,5 @@
 import { createMain } from '@sqlpipe/cli';
-import { CATEGORIES } from '@sqlpipe/schema';
+import { CATEGORY_NAMES } from '@sqlpipe/schema';
 import { declareOptions } from './options.js';
 
 /** The program. */
@@ -13,7 +13,7 @@ export const main = createMain({
     ['sqldiff schema.sql http://localhost:9000', 'compare a file with an instance'],
     ['sqldiff --alter schema/ dst > plan', 'make a plan that changes dst to match a folder'],
   ],
-  values: { include: CATEGORIES, exclude: CATEGORIES },
+  values: { include: CATEGORY_NAMES, exclude: CATEGORY_NAMES },
   options: declareOptions,
   run: async (options, io) => (await import('./write-differences.js')).writeDifferences(options, io),
 });

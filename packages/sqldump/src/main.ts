@@ -1,5 +1,5 @@
 import { createMain } from '@sqlpipe/cli';
-import { CATEGORIES } from '@sqlpipe/schema';
+import { CATEGORY_NAMES } from '@sqlpipe/schema';
 import { declareOptions } from './options.js';
 
 /** The program. */
@@ -14,7 +14,7 @@ export const main = createMain({
     ["sqldump --with-deps localhost:9000 'fx_*' | sqlapply other:9000", 'copy some objects and what they need'],
   ],
   standaloneOption: 'list-instances', // it needs no instance
-  values: { include: CATEGORIES, exclude: CATEGORIES },
+  values: { include: CATEGORY_NAMES, exclude: CATEGORY_NAMES },
   options: declareOptions,
   run: async (options, io) => (await import('./write-dump.js')).writeDump(options, io),
 });

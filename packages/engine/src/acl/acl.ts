@@ -7,9 +7,7 @@ import {
   UndoLog,
 } from '@sqlpipe/ddl';
 import type { Scope } from '@sqlpipe/ddl/grammar';
-import { foldCase, isSameName } from '@sqlpipe/sql';
-
-export { isSameName };
+import { foldCase, isSameName, type PrincipalKind } from '@sqlpipe/sql';
 
 /** What is stored of a REST token. */
 export interface Token {
@@ -19,9 +17,6 @@ export interface Token {
   /** The lifetime in milliseconds that each login renews; only for tokens that were created with REFRESH. */
   readonly refresh?: number | undefined;
 }
-
-/** What a principal is. */
-export type PrincipalKind = 'user' | 'group' | 'service account';
 
 /** A user, a group or a service account. */
 export interface Principal {

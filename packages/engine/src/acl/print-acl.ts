@@ -3,29 +3,22 @@
  * statements, with names quoted only if necessary, in an order in which they can be replayed and give the same rows.
  */
 import { printRight, quotePrincipal, sortByScope } from '@sqlpipe/ddl';
-import { quoteLiteral } from '@sqlpipe/sql';
-import type { Acl, Grant, PrincipalKind } from './acl.js';
-
-const kinds: readonly (readonly [category: string, kind: PrincipalKind])[] = [
-  ['USERS', 'user'],
-  ['GROUPS', 'group'],
-  ['SERVICE_ACCOUNTS', 'service account'],
-];
+import { isPrincipal, KINDS, type Kind, quoteLiteral } from '@sqlpipe/sql';
+import type { Acl, Grant } from './acl.js';
 
 /** CREATE USER, GROUP and SERVICE ACCOUNT, without credentials: the statements that precede the objects. */
-export function formatPrincipals(acl: Acl, categories: ReadonlySet<string>): string[] {
-  const asked = kinds.filter(([category]) => categories.has(category));
-  return asked
-    .flatMap(([, kind]) => acl.list(kind))
+export const formatPrincipals = (acl: Acl, kinds: ReadonlySet<Kind>): string[] =>
+  KINDS.filter(isPrincipal)
+    .filter(kind => kinds.has(kind))
+    .flatMap(kind => acl.list(kind))
     .map(({ kind, name, alias }) => {
       const clause = alias ? ` WITH EXTERNAL ALIAS ${quoteLiteral(alias)}` : '';
       return `CREATE ${kind.toUpperCase()} ${quotePrincipal(name)}${clause};`;
     });
-}
 
 /** Memberships, assumptions and grants: the statements that follow the objects. */
-export function formatPermissions(acl: Acl, categories: ReadonlySet<string>): string[] {
-  if (!categories.has('PERMISSIONS')) return [];
+export function formatPermissions(acl: Acl, kinds: ReadonlySet<Kind>): string[] {
+  if (!kinds.has('grant')) return [];
   const members = acl.list('user').filter(({ groups }) => groups.length > 0);
   return [
     ...members.map(

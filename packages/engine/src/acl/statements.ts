@@ -18,10 +18,10 @@ import {
   unexpectedTokenError,
   unquote,
 } from '@sqlpipe/ddl/grammar';
-import { isSameName } from '@sqlpipe/sql';
+import { isSameName, type PrincipalKind } from '@sqlpipe/sql';
 import type { ExecutionResult } from '../result.js';
 import { DenialError, type Session } from '../session.js';
-import type { Acl, Principal, PrincipalKind, Token } from './acl.js';
+import type { Acl, Principal, Token } from './acl.js';
 
 /** Makes what is stored of passwords and tokens. */
 export interface Secrets {

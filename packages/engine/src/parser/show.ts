@@ -10,10 +10,7 @@ import {
   unexpectedTokenError,
   unquote,
 } from '@sqlpipe/ddl/grammar';
-import type { CatalogueObject } from '../catalogue-objects.js';
-
-/** The kind of a table or a view. */
-export type ObjectKind = CatalogueObject['kind'];
+import { CATEGORIES, type Kind, type ObjectKind } from '@sqlpipe/sql';
 
 interface ShownObject extends LocatedName {
   readonly kind: ObjectKind;
@@ -25,7 +22,7 @@ export type Show =
       readonly statement: 'show create';
       readonly parts: readonly ShownObject[];
     }
-  | { readonly statement: 'show create database'; readonly categories: ReadonlySet<string> }
+  | { readonly statement: 'show create database'; readonly kinds: ReadonlySet<Kind> }
   | { readonly statement: 'show tables' }
   | { readonly statement: 'show columns'; readonly name: string; readonly position: number }
   | { readonly statement: 'show parameters' }
@@ -41,19 +38,9 @@ export interface ShowDialect {
   readonly show: (cursor: Cursor, token: string) => Show | undefined;
 }
 
-const acl = ['USERS', 'GROUPS', 'SERVICE_ACCOUNTS', 'PERMISSIONS'];
-
-/** Each name that may stand in a list, and the categories it stands for. */
-function categoriesOf({ has }: ShowDialect): Categories {
-  const schema = ['TABLES', 'VIEWS', 'MATERIALIZED_VIEWS', ...(has('live views') ? ['LIVE_VIEWS'] : [])];
-  const single = [...schema, ...acl].map(category => [category, [category]] as const);
-  return new Map<string, readonly string[]>([
-    ...single,
-    ['SCHEMA', schema],
-    ['ACL', acl],
-    ['ALL', [...schema, ...acl]],
-  ]);
-}
+/** Each name that may stand in a list, and the kinds it stands for. */
+const categoriesOf = ({ has }: ShowDialect): Categories =>
+  new Map([...CATEGORIES].filter(([name]) => name !== 'LIVE_VIEWS' || has('live views')));
 
 /** Settings that PostgreSQL's drivers ask for. */
 const settings = new Set([
@@ -104,7 +91,7 @@ function parseTableName(cursor: Cursor): LocatedName {
 function parseShowCreate(cursor: Cursor, dialect: ShowDialect): Show {
   const token = cursor.next();
   if (dialect.has('dump') && isWord(token, 'database'))
-    return { statement: 'show create database', categories: parseCategories(cursor, categoriesOf(dialect)) };
+    return { statement: 'show create database', kinds: parseCategories(cursor, categoriesOf(dialect)) };
   const parts = [parseShowCreateOne(cursor, token, dialect)];
   while (isWord(cursor.next(), 'union')) {
     if (!isWord(cursor.require('all or select'), 'all')) throw unexpectedTokenError(cursor.at, 'union');
@@ -128,10 +115,10 @@ function parseShowCreateOne(cursor: Cursor, token: string | undefined, { has }: 
   throw new RejectionError(cursor.at, `expected 'TABLE' or 'VIEW' or 'MATERIALIZED VIEW'${live}${dump}`);
 }
 
-type Categories = ReadonlyMap<string, readonly string[]>;
+type Categories = typeof CATEGORIES;
 
-/** `[INCLUDE|EXCLUDE {ALL | (category, …)}]`: the selected categories. */
-function parseCategories(cursor: Cursor, categories: Categories): Set<string> {
+/** `[INCLUDE|EXCLUDE {ALL | (category, …)}]`: the selected kinds. */
+function parseCategories(cursor: Cursor, categories: Categories): Set<Kind> {
   const all = new Set(categories.get('ALL'));
   const clause = cursor.next();
   if (!isWord(clause, 'include') && !isWord(clause, 'exclude')) {
@@ -139,17 +126,17 @@ function parseCategories(cursor: Cursor, categories: Categories): Set<string> {
     return all;
   }
   const named = parseCategoryList(cursor, categories);
-  return isWord(clause, 'include') ? named : new Set([...all].filter(category => !named.has(category)));
+  return isWord(clause, 'include') ? named : new Set([...all].filter(kind => !named.has(kind)));
 }
 
-function parseCategoryList(cursor: Cursor, categories: Categories): Set<string> {
+function parseCategoryList(cursor: Cursor, categories: Categories): Set<Kind> {
   const token = cursor.next();
   if (isWord(token, 'all')) return new Set(categories.get('ALL'));
   if (token !== '(')
     throw new RejectionError(token === undefined ? cursor.readOffset : cursor.at, "'ALL' or '(' expected");
-  const named = new Set<string>();
+  const named = new Set<Kind>();
   for (;;) {
-    for (const category of parseCategory(cursor, categories)) named.add(category);
+    for (const kind of parseCategory(cursor, categories)) named.add(kind);
     const separator = cursor.next();
     if (separator === ')') return named;
     if (separator !== ',') {
@@ -159,7 +146,7 @@ function parseCategoryList(cursor: Cursor, categories: Categories): Set<string> 
 }
 
 /** Parses a category: a word without quotes. */
-function parseCategory(cursor: Cursor, categories: Categories): readonly string[] {
+function parseCategory(cursor: Cursor, categories: Categories): readonly Kind[] {
   const token = cursor.require('category');
   const named = categories.get(token.toUpperCase());
   if (named) return named;

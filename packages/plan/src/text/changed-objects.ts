@@ -1,6 +1,14 @@
 /*! Which objects a statement creates or changes. */
 import { parseChange, parseRevocation } from '@sqlpipe/ddl';
-import { type Identity, identify, kindKeywords, significantTokens, TokenReader } from '@sqlpipe/sql';
+import {
+  type Identity,
+  identify,
+  isPrincipal,
+  KINDS,
+  kindKeywords,
+  significantTokens,
+  TokenReader,
+} from '@sqlpipe/sql';
 
 /** The objects that a statement creates, changes or drops; empty if they are not known. The verb is the statement's. */
 export function changedObjects(statement: string): Identity[] {
@@ -34,7 +42,7 @@ export function changedObjects(statement: string): Identity[] {
 
 function principalsOf(statement: string): Omit<Identity, 'verb'>[] {
   const words = new TokenReader(significantTokens(statement));
-  for (const kind of ['user', 'group', 'service account'] as const)
+  for (const kind of KINDS.filter(isPrincipal))
     if (words.accept(`ALTER ${kindKeywords(kind)}`)) return [{ kind, name: words.readName().name }];
   const [right] = parseRevocation(statement) ?? [];
   if (!right) return [];
