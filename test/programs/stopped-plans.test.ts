@@ -135,7 +135,7 @@ test('a plan stops at the first statement that is not in force, through the libr
     for (const instead of [REJECTED, FAILED, ...(isAssertion ? [NOT_TRUE] : [])]) {
       const { url, received } = await startStopping(t, planned, stopsAt, instead);
       const results: string[] = [];
-      const run = replay(planned, { url, retries: 0 }, { keepGoing: true, jobs, allowPlan: true });
+      const run = replay(planned, { url, retries: 0, timeout: 1 }, { keepGoing: true, jobs, allowPlan: true });
       const read = async () => {
         for await (const { result } of run) results.push(result);
       };
@@ -213,7 +213,9 @@ test('the statements after an assertion that is not true are not sent, although 
   const { url, queries } = await recordingProxy(t, server, query => (query.includes('AS ok') ? NOT_TRUE : undefined));
   const run = await inProcess(t, { DB: url });
   const text = 'CREATE VIEW v AS (SELECT x FROM gone); SELECT 1 = 2 AS ok; CREATE TABLE t (x INT);';
-  const { code, stderr } = await run(`echo '${text}' | sqlsplit | sqlapply --keep-going --jobs 3 --allow SELECT $DB`);
+  const { code, stderr } = await run(
+    `echo '${text}' | sqlsplit | sqlapply --timeout 1 --keep-going --jobs 3 --allow SELECT $DB`,
+  );
   t.is(code, 1, stderr);
   t.regex(stderr, /: 0 of 3 applied, 2 rejected, 1 not reached/);
   t.false(queries.some(query => query.startsWith('CREATE TABLE t')));

@@ -6,18 +6,24 @@
 import type { ConnectionConfig } from './connection-config.js';
 import { connect, type Instance } from './instance.js';
 
-/** Milliseconds for an attempt with all its tries. A server that does not answer a query within this time gets no more. */
-const TIMEOUT = 5000;
+/**
+ * Milliseconds for an attempt with all its tries, unless the timeout of the target is shorter. A server that does not answer a
+ * query within this time gets no more.
+ */
+const MAX_TIMEOUT = 5000;
 
 /** Queries an instance on a connection of its own; a missing or invalid answer is undefined. */
 export class BestEffortClient {
+  readonly #timeout: number;
   readonly #instance: Instance;
   #hasGivenUp = false;
   /** The attempt before. They come one after the other, because an instance has one request at a time. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(target: ConnectionConfig) {
-    this.#instance = connect({ ...target, timeout: TIMEOUT, connectTimeout: TIMEOUT, retries: 0 });
+    const timeout = Math.min(target.timeout || MAX_TIMEOUT, MAX_TIMEOUT);
+    this.#timeout = timeout;
+    this.#instance = connect({ ...target, timeout, connectTimeout: timeout, retries: 0 });
   }
 
   /** As `Instance.table`; undefined if the query fails. */
@@ -34,7 +40,7 @@ export class BestEffortClient {
 
   async #attempt<T>(use: (instance: Instance) => Promise<T>): Promise<T | undefined> {
     if (this.#hasGivenUp) return undefined;
-    const timer = setTimeout(() => void this.close(), TIMEOUT);
+    const timer = setTimeout(() => void this.close(), this.#timeout);
     try {
       return await use(this.#instance);
     } catch (error) {

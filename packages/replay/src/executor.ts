@@ -52,8 +52,8 @@ const ALREADY_EXISTS = /already exists/;
 const EMPTY_QUERY_HELP =
   '; the server also reads quotes and -- inside /* */ comments: is there such a comment before the statement?';
 
-/** Milliseconds for which an assertion is checked again if it is not true. */
-const ASSERTION_MS = 5000;
+/** Milliseconds for which an assertion is checked again if it is not true, unless `--timeout` is shorter. */
+const MAX_ASSERTION_MS = 5000;
 const ASSERTION_PAUSE_MS = 10;
 const SKIP_HELP = 'use --if-exists skip';
 const EXISTS_MESSAGE = 'already exists';
@@ -163,7 +163,7 @@ export function createExecutor(
    * behind its base for moments, so that an assertion about it may be true only a little later.
    */
   async function checkAssertion(statement: string): Promise<StatementResult> {
-    const end = performance.now() + ASSERTION_MS;
+    const end = performance.now() + Math.min(patience.timeout || MAX_ASSERTION_MS, MAX_ASSERTION_MS);
     const assertion = parseAssertion(statement);
     const view = assertion?.form === 'nothing_is_lost' ? assertion.tables[0] : undefined;
     try {
