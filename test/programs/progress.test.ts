@@ -2,23 +2,39 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Scope } from '../support/scope.js';
 import { startSlow } from '../support/slow.js';
-import { terminal } from '../support/terminal.js';
+import { type Terminal, terminal } from '../support/terminal.js';
 import { test } from '../support/test.js';
 
 const rows = (...names: string[]) => names.map(name => JSON.stringify([`CREATE TABLE '${name}' (x INT)`])).join(',');
 
-/** Dumps four statements at once, then three, one, and one more, with pauses that are long enough for drawing. */
-const startSource = (scope: Scope) =>
+/** Work that takes longer than this shows its progress. */
+const DELAY = 300;
+
+/** Dumps four statements at once, then three, one, and one more, each as soon as the screen shows those before. */
+const startSource = (scope: Scope, on: Terminal) =>
   startSlow(scope, async (query, response) => {
     if (!query.startsWith('SHOW CREATE DATABASE')) return response.end('{"dataset":[]}');
-    response.write(`{"dataset":[${rows('a', 'b', 'c', 'd')},`);
-    for (const names of [['e', 'f', 'g'], ['h']]) {
-      await pause(450);
-      response.write(`${rows(...names)},`);
+    response.write(`{"dataset":[${rows('a', 'b', 'c', 'd')}`);
+    await pause(DELAY);
+    for (const [first = '', ...more] of [['e', 'f', 'g'], ['h'], ['i']]) {
+      response.write(`,${rows(first, ...more)}`);
+      await on.shows(new RegExp(`table '${first}'`));
     }
-    await pause(450);
-    response.end(`${rows('i')}]}`);
+    response.end(']}');
   });
+
+/** Answers each CREATE as soon as the screen shows it, and rejects that of `b`. */
+const startTarget = (scope: Scope, on: Terminal) =>
+  startSlow(scope, async (query, response) => {
+    const [, name] = /'(\w+)'/.exec(query) ?? [];
+    await (name === 'a' ? pause(DELAY) : on.shows(new RegExp(`table '${name}'`)));
+    if (name === 'b') response.writeHead(400).end('{"error":"no","position":0}');
+    else response.end('{"ddl":"OK"}');
+  });
+
+/** A shell command that prints the statements for tables. */
+const printTables = (...names: string[]) =>
+  `printf "${names.map(name => `CREATE TABLE '${name}' (x INT)\\0`).join('')}"`;
 
 /**
  * The progress drawn on the screen: counts, with the total if it is known, rates, and current statements. On a busy machine the
@@ -39,11 +55,11 @@ const distinctSteps = (all: ReturnType<typeof readCounts>) => [
 
 test('sqldump counts the statements read, even if several arrive at once', async t => {
   const on = await terminal(t);
-  const { code, screen } = await on(`sqldump -o x ${await startSource(t)}`);
+  const { code, screen } = await on(`sqldump -o x ${await startSource(t, on)}`);
   t.is(code, 0, screen);
   const all = readCounts(screen, 'sqldump', '');
   t.deepEqual(distinctSteps(all), ['4 e', '7 h', '8 i']);
-  for (const { count, rate } of all) t.true(rate > 0 && rate < Number(count) / 0.4, `${count} at ${rate}/s`);
+  for (const { count, rate } of all) t.true(rate > 0 && rate < (1000 * Number(count)) / DELAY, `${count} at ${rate}/s`);
   t.regex(screen, /sqldump: 9 statements\r\n$/);
 });
 
@@ -52,45 +68,37 @@ for (const [options, total] of [
   ['--stream', ''],
 ] as const)
   test(`sqlapply ${options} counts finished statements, including rejected ones`, async t => {
-    const target = await startSlow(t, async (query, response) => {
-      await pause(450);
-      if (query.includes("'b'")) response.writeHead(400).end('{"error":"no","position":0}');
-      else response.end('{"ddl":"OK"}');
-    });
     const on = await terminal(t);
-    const records = ['a', 'b', 'c', 'd'].map(name => `CREATE TABLE '${name}' (x INT)\\0`).join('');
-    const { code, screen } = await on(`printf "${records}" | sqlapply ${options} --keep-going --no-verify ${target}`);
+    const replay = `sqlapply ${options} --keep-going --no-verify ${await startTarget(t, on)}`;
+    const { code, screen } = await on(`${printTables('a', 'b', 'c', 'd')} | ${replay}`);
     t.is(code, 1, screen);
     const all = readCounts(screen, 'sqlapply', total);
     t.deepEqual(distinctSteps(all), [`1${total} b`, `2${total} c`, `3${total} d`]);
     for (const { count, rate } of all)
-      t.true(rate > 0 && rate < Number.parseInt(count, 10) / 0.4, `${count} at ${rate}/s`);
+      t.true(rate > 0 && rate < (1000 * Number.parseInt(count, 10)) / DELAY, `${count} at ${rate}/s`);
     t.regex(screen, /: 3 of 4 applied, 1 rejected/);
   });
 
 test('after a rejection that ends the run, statements that are not sent are not counted', async t => {
-  const target = await startSlow(t, async (query, response) => {
-    await pause(450);
-    if (query.includes("'b'")) response.writeHead(400).end('{"error":"no","position":0}');
-    else response.end('{"ddl":"OK"}');
-  });
   const on = await terminal(t);
-  const many = `for i in {1..2000}; do printf "CREATE TABLE 't$i' (x INT)\\0"; done`;
-  const records = `printf "CREATE TABLE 'a' (x INT)\\0CREATE TABLE 'b' (x INT)\\0"`;
-  const { code, screen } = await on(`{ ${records}; ${many}; } | sqlapply --no-verify ${target}`);
+  const many = `for i in {1..2000}; do ${printTables('t$i')}; done`;
+  const { code, screen } = await on(
+    `{ ${printTables('a', 'b')}; ${many}; } | sqlapply --no-verify ${await startTarget(t, on)}`,
+  );
   t.is(code, 1, screen);
   t.deepEqual(distinctSteps(readCounts(screen, 'sqlapply', '/2002')), ['1/2002 b']);
   t.regex(screen, /: 1 of 2002 applied, 1 rejected, 2000 not reached/);
 });
 
 test('at 40 columns the count, the rate and the remaining time are shown', async t => {
-  const target = await startSlow(t, async (_query, response) => {
-    await pause(450);
+  const on = await terminal(t);
+  const target = await startSlow(t, async (query, response) => {
+    await (query.includes('table_a') ? pause(DELAY) : on.shows(/1\/3/));
     response.end('{"ddl":"OK"}');
   });
-  const on = await terminal(t);
-  const records = ['a', 'b', 'c'].map(name => `CREATE TABLE 'table_${name}' (x INT)\\0`).join('');
-  const { code, screen } = await on(`stty cols 40; printf "${records}" | sqlapply --no-verify ${target}`);
+  const { code, screen } = await on(
+    `stty cols 40; ${printTables('table_a', 'table_b', 'table_c')} | sqlapply --no-verify ${target}`,
+  );
   t.is(code, 0, screen);
   const [line = '', left = ''] = /sqlapply: 1\/3, [\d.]+\/s, ETA (\d:\d\d), [^\r\x1b]*/.exec(screen) ?? [];
   t.true(line.endsWith('…') && line.length <= 39, screen);

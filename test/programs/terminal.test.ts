@@ -95,15 +95,17 @@ const listFor = (query: string, names: string[], type: string) => ({
   dataset: query.includes('FROM tables()') ? names.map((name, id) => [name, type, id]) : [],
 });
 
-/** Dumps three statements with pauses. */
+/** Longer than work that shows no progress. */
+const LONG_MS = 350;
+
+/** Dumps three statements, the second so late that progress is shown. */
 const startSlowSource = (scope: Scope) =>
   startSlow(scope, async (query, response) => {
     if (!query.startsWith('SHOW CREATE DATABASE'))
       return response.end(JSON.stringify(listFor(query, ['a', `b\u001b[2J${LONG}`, 'c'], 'T')));
     response.write(`{"dataset":[["CREATE TABLE 'a' (x INT)"],`);
-    await pause(400);
+    await pause(LONG_MS);
     response.write(`["CREATE TABLE 'b\\u001b[2J${LONG}' (x INT)"],`);
-    await pause(250);
     response.end(`["CREATE TABLE 'c' (x INT)"]]}`);
   });
 
@@ -149,12 +151,13 @@ test('NO_COLOR removes only the colors', async t => {
 });
 
 test('a replay shows a progress bar, and messages above it', async t => {
+  const on = await terminal(t);
   const target = await startSlow(t, async (query, response) => {
-    await pause(350);
+    await (query.startsWith('CREATE TABLE a') ? pause(LONG_MS) : on.shows(/table 'b'/));
+    if (query.startsWith('CREATE VIEW')) await on.shows(/view 'c'/);
     if (query.startsWith('CREATE TABLE b')) response.writeHead(400).end('{"error":"no","position":0}');
     else response.end('{"ddl":"OK"}');
   });
-  const on = await terminal(t);
   const { code, screen } = await on(
     `printf 'CREATE TABLE a (x INT)\\0CREATE TABLE b (x INT)\\0CREATE VIEW c AS (SELECT 1)\\0' | sqlapply -k --no-verify ${target}`,
   );

@@ -1,6 +1,6 @@
 /*! Simulates a user at a terminal: bash on a pseudo-terminal, and answers that are typed when a question appears. */
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { resolve } from 'node:path';
 import { freshFolder } from './folder.js';
 import type { Scope } from './scope.js';
@@ -17,13 +17,19 @@ export interface Seen {
 /** A text to wait for on the screen, and the keys to type then. */
 export type Answer = readonly [question: RegExp, keys: string];
 
-/**
- * Returns a function that runs scripts in bash on a new terminal, with 80 columns unless the script sets `stty cols`. All
- * scripts share one new folder, which is also their home.
- */
-export async function terminal(scope: Scope, env: NodeJS.ProcessEnv = {}) {
+/** Runs scripts in bash, each on a new terminal, with 80 columns unless the script sets `stty cols`. */
+export interface Terminal {
+  (bash: string, answers?: readonly Answer[]): Promise<Seen>;
+  /** Resolves when the running script has shown a text. */
+  shows(text: RegExp): Promise<void>;
+}
+
+/** Opens a terminal. All scripts share one new folder, which is also their home. */
+export async function terminal(scope: Scope, env: NodeJS.ProcessEnv = {}): Promise<Terminal> {
   const cwd = await freshFolder(scope);
-  return async (bash: string, answers: readonly Answer[] = []): Promise<Seen> => {
+  let screen = '';
+  const output = new EventEmitter();
+  const run = async (bash: string, answers: readonly Answer[] = []): Promise<Seen> => {
     const settings = { HOME: cwd, XDG_CACHE_HOME: CACHE, SHELL: '/bin/bash', TERM: 'xterm', ...env };
     const child = spawn('script', ['-qec', `stty cols 80; ${bash}`, '/dev/null'], {
       cwd,
@@ -31,10 +37,11 @@ export async function terminal(scope: Scope, env: NodeJS.ProcessEnv = {}) {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     const remaining = [...answers];
-    let screen = '';
+    screen = '';
     let unanswered = '';
     child.stdout.setEncoding('utf8').on('data', text => {
       screen += text;
+      output.emit('text');
       unanswered += text;
       while (remaining[0]?.[0].test(unanswered)) {
         child.stdin.write(remaining.shift()?.[1]);
@@ -44,4 +51,8 @@ export async function terminal(scope: Scope, env: NodeJS.ProcessEnv = {}) {
     const [code] = await once(child, 'close');
     return { code, screen };
   };
+  const shows = async (text: RegExp) => {
+    while (!text.test(screen)) await once(output, 'text');
+  };
+  return Object.assign(run, { shows });
 }
