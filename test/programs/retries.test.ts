@@ -1,14 +1,6 @@
-/*! `--retries`: what passes by itself is asked for again, with growing pauses; nothing is executed or passed on twice. */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import { join, resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
-import type { ExecutionContext } from 'ava';
-import fc from 'fast-check';
 import { connect, InstanceError } from '../../packages/instance/src/index.js';
 import { type Answer, chunk, head, reply, rowsBody, startFaultyServer } from '../faults/faulty-server.js';
 import { certificateAuthority } from '../support/certificates.js';
@@ -16,7 +8,9 @@ import { connectTo, TARGET } from '../support/client.js';
 import { freshFolder } from '../support/folder.js';
 import { inProcess } from '../support/in-process.js';
 import { freePort } from '../support/ports.js';
+import { startProgram } from '../support/program.js';
 import { runSqlapply } from '../support/replay.js';
+import { fc } from '../support/seed.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
@@ -248,33 +242,19 @@ test('a table whose reply is lost is looked for, and sent as often as the option
   }
 });
 
-/** Starts a built program that retries for hours, and interrupts it at its first message. */
-async function interruptAtFirstMessage(t: ExecutionContext, program: string, ...args: string[]) {
-  const folder = await freshFolder(t);
-  writeFileSync(join(folder, 'a.sql'), 'CREATE TABLE a (x INT);');
-  const child = spawn(resolve('node_modules/.bin', program), ['--retries', '1000', ...args], {
-    cwd: folder,
-    env: { ...process.env, HOME: folder },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  t.teardown(() => void child.kill('SIGKILL'));
-  child.stderr.once('data', () => child.kill('SIGINT'));
-  const said = text(child.stderr);
-  const [, signal] = await once(child, 'exit');
-  return { signal, said: await said, left: await readdir(folder) };
-}
-
 test('^C ends the pause before a retry', async t => {
   const address = `127.0.0.1:${await freePort()}`;
   for (const command of [
-    ['sqlapply', address, 'a.sql'],
-    ['sqldump', '-o', 'dump', address],
-    ['sqldump', address],
+    ['sqlapply', '--retries', '1000', address, 'a.sql'],
+    ['sqldump', '--retries', '1000', '-o', 'dump', address],
+    ['sqldump', '--retries', '1000', address],
   ]) {
-    const { signal, said, left } = await interruptAtFirstMessage(t, ...(command as [string, ...string[]]));
-    t.is(signal, 'SIGINT', said);
-    t.regex(said, /connection refused; .*; retrying in 1 s \(1 of 1000\)\n/);
-    t.deepEqual(left, ['a.sql']);
+    const program = await startProgram(t, command, { 'a.sql': 'CREATE TABLE a (x INT);' });
+    await program.firstLine;
+    program.child.kill('SIGINT');
+    t.deepEqual(await program.ended, [null, 'SIGINT']);
+    t.regex(await program.stderr, /connection refused; .*; retrying in 1 s \(1 of 1000\)\n/);
+    t.deepEqual(await program.listFiles(), ['a.sql']);
   }
 });
 

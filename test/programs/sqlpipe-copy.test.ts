@@ -1,19 +1,14 @@
-/*! `sqlpipe copy`: does what `sqldump | sqlapply` does, in one process, and reports one cause once. */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
 import type { ExecutionContext } from 'ava';
 import { chunk, head, reply, rowsBody, startFaultyServer } from '../faults/faulty-server.js';
 import { type SourceFault, sourceFaults, startSource } from '../faults/sources.js';
-import { freshFolder } from '../support/folder.js';
 import { inProcess } from '../support/in-process.js';
+import { startProgram } from '../support/program.js';
 import { borrowQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { recordingProxy } from '../support/recording-proxy.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
-import { CACHE } from '../support/shell.js';
 import { CREATE_TRADES, readDump, startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
@@ -301,24 +296,12 @@ test('the options that are left out, and --insecure for two instances, are error
   t.is((await run('sqlpipe copy --insecure https://127.0.0.1:1 http://127.0.0.1:2')).code, 69);
 });
 
-/** Starts a copy in a fresh folder. */
-async function startCopy(t: ExecutionContext, ...args: string[]) {
-  const cwd = await freshFolder(t);
-  const child = spawn(resolve('node_modules/.bin/sqlpipe'), ['copy', ...args], {
-    cwd,
-    env: { ...process.env, HOME: cwd, XDG_CACHE_HOME: CACHE },
-    stdio: ['ignore', 'inherit', 'pipe'],
-  });
-  t.teardown(async () => void child.kill('SIGKILL'));
-  return { child, stderr: text(child.stderr), ended: once(child, 'exit') };
-}
-
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   for (const option of ['--dry-run', '--stream'])
     test(`${signal} while the source is silent, ${option}: ends by the signal`, async t => {
       const { promise: reached, resolve: reach } = promiseOf<void>();
       const from = await startSource(t, () => reach());
-      const { child, stderr, ended } = await startCopy(t, option, from, target.url);
+      const { child, stderr, ended } = await startProgram(t, ['sqlpipe', 'copy', option, from, target.url]);
       await reached;
       child.kill(signal);
       t.deepEqual(await ended, [null, signal]);
@@ -333,10 +316,11 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       if (/^CREATE TABLE '?my col/.test(statement)) reach(answer);
       else answer();
     });
-    const { child, stderr, ended } = await startCopy(t, '--no-verify', source.url, url);
+    const command = ['sqlpipe', 'copy', '--no-verify', source.url, url];
+    const { interrupt, stderr, ended } = await startProgram(t, command);
     const release = await reached;
-    child.kill(signal);
-    setTimeout(release, 100); // after the signal
+    await interrupt(signal);
+    release();
     t.deepEqual(await ended, [null, signal]);
     t.regex(await stderr, /^sqlpipe copy: interrupted: .*: \d of 4 applied, \d not reached; to continue, rerun/m);
   });

@@ -1,54 +1,37 @@
-/*! sqlapply --wait: temporary failures are waited for, mistakes are not. */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
-import { text } from 'node:stream/consumers';
 import type { ExecutionContext } from 'ava';
 import { chunk, head, reply, rowsBody, startFaultyServer } from '../faults/faulty-server.js';
 import { certificateAuthority } from '../support/certificates.js';
 import { freshFolder } from '../support/folder.js';
 import { freePort } from '../support/ports.js';
+import { startProgram } from '../support/program.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
-
-const SQLAPPLY = resolve('node_modules/.bin/sqlapply');
 
 /** Longer than any test may take, so that waiting for a mistake would fail the test. */
 const FOREVER = '3600';
 
 /** Starts sqlapply with a file of one table. */
-async function startSqlapply(t: ExecutionContext, ...args: string[]) {
-  const folder = await freshFolder(t);
-  writeFileSync(join(folder, 'a.sql'), 'CREATE TABLE a (x INT);');
-  const child = spawn(SQLAPPLY, ['-v', ...args, 'a.sql'], {
-    cwd: folder,
-    env: { ...process.env, HOME: folder },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  t.teardown(() => void child.kill('SIGKILL'));
-  const stderr = text(child.stderr);
-  const ended = Promise.all([once(child, 'close'), stderr]).then(([[code, signal], log]) => ({ code, signal, log }));
-  /** Resolves when sqlapply has reported that it waits. */
-  const waits = once(createInterface(child.stderr), 'line');
-  return { child, waits, ended };
-}
+const startSqlapply = (t: ExecutionContext, ...args: string[]) =>
+  startProgram(t, ['sqlapply', '-v', ...args, 'a.sql'], { 'a.sql': 'CREATE TABLE a (x INT);' });
 
-const apply = async (t: ExecutionContext, ...args: string[]) => (await startSqlapply(t, ...args)).ended;
+async function apply(t: ExecutionContext, ...args: string[]) {
+  const { ended, stderr } = await startSqlapply(t, ...args);
+  const [[code], log] = await Promise.all([ended, stderr]);
+  return { code, log };
+}
 
 test('--wait waits for a server that starts late', async t => {
   const port = await freePort();
-  const { waits, ended } = await startSqlapply(t, '--wait', FOREVER, `127.0.0.1:${port}`);
-  const [line] = await waits;
+  const { firstLine, ended } = await startSqlapply(t, '--wait', FOREVER, `127.0.0.1:${port}`);
   t.is(
-    line,
+    await firstLine,
     `sqlapply: http://127.0.0.1:${port}: connection refused; is the server running, and is the port right?; waiting up to 3600 s`,
   );
   const { execute } = await startSqlserve(t, ['--port', String(port)]);
-  t.like(await ended, { code: 0 });
+  t.deepEqual(await ended, [0, null]);
   t.like(await execute('SELECT table_name FROM tables()'), { dataset: [['a']] });
 });
 
@@ -120,11 +103,10 @@ test('--wait reports the last failure when the time is up', async t => {
 
 test('a signal ends --wait', async t => {
   for (const url of ['127.0.0.1:1', (await startFaultyServer(t, () => {})).url]) {
-    const { child, waits, ended } = await startSqlapply(t, '--wait', FOREVER, '--timeout', '1', url);
-    await waits;
+    const { child, firstLine, stderr, ended } = await startSqlapply(t, '--wait', FOREVER, '--timeout', '1', url);
+    await firstLine;
     child.kill('SIGTERM');
-    const { signal, log } = await ended;
-    t.is(signal, 'SIGTERM');
-    t.regex(log, /sqlapply: interrupted; nothing was sent\n$/);
+    t.deepEqual(await ended, [null, 'SIGTERM']);
+    t.regex(await stderr, /sqlapply: interrupted; nothing was sent\n$/);
   }
 });
