@@ -1,5 +1,5 @@
+import { waitUntil } from '../../test/support/background.js';
 /*! The objects of a running server, queried without our programs. */
-import { waitUntil } from '../../test/support/wait-until.js';
 
 /** A statement that the server rejected. */
 export class RejectedError extends Error {}

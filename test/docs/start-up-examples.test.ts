@@ -10,6 +10,7 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import type { ExecutionContext } from 'ava';
 import { parse, parseAllDocuments } from 'yaml';
+import { waitUntil } from '../support/background.js';
 import { freshFolder } from '../support/folder.js';
 import { freePort } from '../support/ports.js';
 import { startQuestDBIn, testWithQuestDB } from '../support/questdb.js';
@@ -21,7 +22,6 @@ import { shell, withoutStatements } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { testWithStrace } from '../support/strace.js';
 import { test } from '../support/test.js';
-import { waitUntil } from '../support/wait-until.js';
 
 const file = fileScope();
 let server: ServerProcess;

@@ -12,12 +12,13 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { ExecutionContext } from 'ava';
+import { waitUntilApplied } from '../support/background.js';
 import { freshFolder } from '../support/folder.js';
 import { compile, runCompiled } from '../support/library.js';
 import { borrowQuestDB, startQuestDB, startQuestDBIn, testWithQuestDB } from '../support/questdb.js';
 import { DATA } from '../support/questdb-pool.js';
-import { execute, waitUntilApplied } from '../support/reconcile.js';
 import { fileScope } from '../support/scope.js';
+import { execute } from '../support/server.js';
 import { shell, withoutStatements } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
@@ -184,7 +185,7 @@ testWithQuestDB('the ten jobs of a first week, with the installed programs in an
     prod,
     "INSERT INTO fx_trades SELECT timestamp_sequence('2026-01-01', 3600000000), 'EURUSD', x FROM long_sequence(72)",
   );
-  await waitUntilApplied(prod, 'fx_trades');
+  await waitUntilApplied(prod);
   const PATH = `${join(prefix, 'bin')}:${dirname(process.execPath)}:/usr/bin:/bin`;
   const env = { PROD: prod.url, OLD: old.url, DST: dst.url, IMPORT: join(data, 'import') };
   const bash = await shell(t, env);

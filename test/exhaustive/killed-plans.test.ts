@@ -1,10 +1,10 @@
 /*! `sqlapply` killed in the middle of a plan on a real server. KILLS sets how often. */
-import { strict as assert } from 'node:assert';
-import { LEDGER, makeLedger, RENAMED, shellWithFiles, startLedgerWriter, waitUntilValid } from '../support/ledger.js';
+import { waitUntilTrue, waitUntilValid } from '../support/background.js';
+import { LEDGER, makeLedger, RENAMED, shellWithFiles, startLedgerWriter } from '../support/ledger.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
-import { execute, ROWS } from '../support/reconcile.js';
+import { ROWS } from '../support/reconcile.js';
 import { random, SEED } from '../support/seed.js';
-import type { Server } from '../support/server.js';
+import { execute, type Server } from '../support/server.js';
 
 const KILLS = Number(process.env.KILLS ?? 2);
 
@@ -22,19 +22,9 @@ async function makeChain(server: Server): Promise<void> {
     server,
     "INSERT INTO archive SELECT timestamp_sequence('2024-01-01', 3600000000), x, 'n' FROM long_sequence(60)",
   );
-  await waitUntilEqual(server, 'SELECT count() FROM history', 60);
+  await waitUntilTrue(server, 'SELECT count() = 60 FROM history');
   await execute(server, 'ALTER TABLE archive SET TTL 1 DAY');
-  await waitUntilEqual(server, 'SELECT count() FROM archive', 36);
-}
-
-/** Waits until a query returns a number. */
-async function waitUntilEqual(server: Server, query: string, expected: number): Promise<void> {
-  for (let last: unknown, since = Date.now(); last !== expected; ) {
-    const [[now] = []] = await execute(server, query);
-    if (now !== last) since = Date.now();
-    last = now;
-    assert.ok(Date.now() - since < 30_000, `${query}: ${now}, not ${expected}`);
-  }
+  await waitUntilTrue(server, 'SELECT count() = 36 FROM archive');
 }
 
 testWithQuestDB(
@@ -71,12 +61,12 @@ testWithQuestDB(
       const rows = ROWS + (await writer.end());
       const log = `SEED=${SEED}: killed after ${milliseconds} ms, ${rows} rows: ${rest.stderr}${(await run('tr -d "\\0" < plan')).stdout}`;
       t.is(rest.stdout.toString(), "differs: table 'archive'\n", log);
-      await waitUntilValid(t, server, log);
-      await waitUntilEqual(server, 'SELECT count() FROM ledger WHERE x IS NOT NULL', rows);
-      await waitUntilEqual(server, 'SELECT count() FROM ledger WHERE quantity IS NOT NULL', ROWS);
+      await waitUntilValid(server, log);
+      await waitUntilTrue(server, `SELECT count() = ${rows} FROM ledger WHERE x IS NOT NULL`);
+      await waitUntilTrue(server, `SELECT count() = ${ROWS} FROM ledger WHERE quantity IS NOT NULL`);
       const [[sum] = []] = await execute(server, 'SELECT sum(x) FROM ledger');
-      await waitUntilEqual(server, 'SELECT sum(n)::long FROM hourly', Number(sum));
-      await waitUntilEqual(server, 'SELECT sum(n)::long FROM daily', Number(sum));
+      await waitUntilTrue(server, `SELECT sum(n)::long = ${Number(sum)} FROM hourly`);
+      await waitUntilTrue(server, `SELECT sum(n)::long = ${Number(sum)} FROM daily`);
       t.deepEqual(await execute(server, 'SELECT count(), sum(n) FROM history'), [[60, 1830]], log);
     }
   },

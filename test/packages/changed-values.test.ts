@@ -1,10 +1,11 @@
 /*! What a plan says of the values that it changes, compared with what the change makes of them on a real server. */
 import { canCast, canConvert, isLossless } from '@sqlpipe/ddl';
 import { planChanges } from '@sqlpipe/plan';
+import { settle, waitUntilApplied } from '../support/background.js';
 import { MORE_VALUES, TYPES, VALUES } from '../support/column-values.js';
 import { textsOf } from '../support/plans.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
-import { execute, settle, waitUntilApplied } from '../support/reconcile.js';
+import { execute } from '../support/server.js';
 import { test } from '../support/test.js';
 
 const emptyServer = sharedQuestDB();
@@ -33,7 +34,7 @@ testWithQuestDB('the number of values that change is the one that the change has
         `INSERT INTO ${table} SELECT ${at}::timestamp, v, ${columns.map(() => 'v')} FROM (${cell})`,
       );
     }
-    await waitUntilApplied(server, table);
+    await waitUntilApplied(server);
     const askRow = async (query: string) => (await execute(server, query))[0];
     const { omissions } = await planChanges([after], [before], { askRow, version: '9.3.4' });
     for (const [at, to] of targets.entries())
@@ -99,7 +100,7 @@ testWithQuestDB('a rebuild casts each pair of types that the server casts, and l
     // A NULL makes some casts of arrays fail.
     const rows = from.endsWith('[]') ? 2 : 1;
     if (rows === 2) await execute(server, `INSERT INTO t${i} (ts) VALUES (1)`);
-    await waitUntilApplied(server, `t${i}`);
+    await waitUntilApplied(server);
     for (const to of types.filter(type => type !== from)) {
       const plan = await planChanges([print(`t${i}`, to, 'HOUR')], [print(`t${i}`, from, 'DAY')], {
         rebuild: [`t${i}`],
@@ -113,7 +114,7 @@ testWithQuestDB('a rebuild casts each pair of types that the server casts, and l
       await execute(server, print('copy', to, 'HOUR'));
       const copied = insert ?? `INSERT INTO 'copy' SELECT ts, CAST(x AS ${to}) FROM t${i}`;
       const { error } = await server.execute(copied.replace(/INTO '.*?'/, "INTO 'copy'").replace(/;$/, ''));
-      await waitUntilApplied(server, 'copy');
+      await waitUntilApplied(server);
       const [[count] = []] = await execute(server, 'SELECT count() FROM copy');
       t.is(error === undefined && count === rows, insert !== undefined, `${from} to ${to}: ${error}`);
       await execute(server, 'DROP TABLE copy');

@@ -2,12 +2,12 @@
 import { canConvert, isLossless } from '@sqlpipe/ddl';
 import { planChanges } from '@sqlpipe/plan';
 import type { ExecutionContext } from 'ava';
+import { isSuspended, settle, waitUntilApplied } from '../support/background.js';
 import { nines, TYPES, VALUES } from '../support/column-values.js';
 import { inProcess } from '../support/in-process.js';
 import { lossesOf, textsOf } from '../support/plans.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
-import { execute, isSuspended, settle, waitUntilApplied } from '../support/reconcile.js';
-import type { Server } from '../support/server.js';
+import { execute, type Server } from '../support/server.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
@@ -82,7 +82,7 @@ testWithQuestDB('an assertion stops the plan if a value would suspend the table,
       const label = `${from} to ${to}: ${value}`;
       await execute(server, tableOf(from));
       await execute(server, `INSERT INTO 'my t' VALUES (0::timestamp, CAST(${value} AS ${from}))`);
-      await waitUntilApplied(server, 'my t');
+      await waitUntilApplied(server);
       t.deepEqual(await execute(server, native ?? ''), [[true]], label);
       t.deepEqual(await execute(server, assertion), [[isFit]], label);
       for (const statement of rest) await execute(server, statement);
@@ -109,7 +109,7 @@ testWithQuestDB(
     const run = await shellWithFiles(t, server, { 'old.sql': PRICES, 'new.sql': NEW_PRICES });
     await execute(server, PRICES);
     await execute(server, "INSERT INTO prices VALUES (0, 1.55m, '12'), (1, 99999999.99m, 'x'), (2, 2.5m, null)");
-    await waitUntilApplied(server, 'prices');
+    await waitUntilApplied(server);
     const options =
       "--renamed prices=costs --renamed 'prices.old p=p' --allow-loss values:prices.'\"old p\"' --allow-loss values:costs.p";
     const planned = await run(`sqldiff --alter ${options} new.sql $DB > plan`);
@@ -147,7 +147,7 @@ testWithQuestDB('rows that are older than a column without NULL keep what they r
   for (const column of ['b BYTE', 's SHORT', '"o k" BOOLEAN'])
     await execute(server, `ALTER TABLE t ADD COLUMN ${column}`);
   await execute(server, "INSERT INTO t VALUES ('1970-01-06T01', 7, 8, true)");
-  await waitUntilApplied(server, 't');
+  await waitUntilApplied(server);
   const { code, stderr } = await run(
     'sqldiff --alter after.sql $DB > plan && sqlapply --allow ALTER,UPDATE $DB < plan',
   );
@@ -176,7 +176,7 @@ testWithQuestDB('over Parquet partitions no type is changed, and no column is ad
     "INSERT INTO 'p q' SELECT timestamp_sequence(0, 20 * 3600000000L), x::int, x::int FROM long_sequence(6)",
   );
   await execute(server, "ALTER TABLE 'p q' CONVERT PARTITION TO PARQUET WHERE ts < '1970-01-03'");
-  await waitUntilApplied(server, 'p q');
+  await waitUntilApplied(server);
   const loss = '--allow-loss "drop:\'p q\'.y"';
   const { stderr } = await run(`sqldiff --alter ${loss} after.sql $DB`);
   t.is(stderr.match(/2 partitions are Parquet/g)?.length, 3, stderr);
@@ -186,7 +186,7 @@ testWithQuestDB('over Parquet partitions no type is changed, and no column is ad
   t.regex(offline.stderr, /the assertion is not true: 'p q' has Parquet partitions \(2\)/);
   t.false(await isSuspended(server, 'p q'));
   await execute(server, "ALTER TABLE 'p q' CONVERT PARTITION TO NATIVE WHERE ts IS NOT NULL");
-  await waitUntilApplied(server, 'p q');
+  await waitUntilApplied(server);
   const applied = await run(
     `sqldiff --alter ${loss} after.sql $DB > plan && sqlapply --allow all $DB < plan && sqldiff after.sql $DB`,
   );
@@ -204,7 +204,7 @@ testWithQuestDB(
     for (const [change, columns] of Object.entries(after)) {
       await execute(server, printTable('x INT, y INT'));
       await execute(server, 'INSERT INTO p SELECT timestamp_sequence(0, 20 * 3600000000L), 1, 2 FROM long_sequence(6)');
-      await waitUntilApplied(server, 'p');
+      await waitUntilApplied(server);
       const run = await shellWithFiles(t, server, { 'after.sql': printTable(columns) });
       const planned = await run('sqldiff --alter --allow-loss drop:p.y after.sql $DB > plan && cat plan');
       t.is(planned.code, 0, planned.stderr);
@@ -270,7 +270,7 @@ testWithQuestDB('a rebuild stops before it creates anything if a value does not 
   const run = await shellWithFiles(t, server, { 'after.sql': after ?? '' });
   await execute(server, before ?? '');
   await execute(server, 'INSERT INTO r VALUES (0, 1.55m), (1, null)');
-  await waitUntilApplied(server, 'r');
+  await waitUntilApplied(server);
   const rebuild = 'sqldiff --alter --rebuild r after.sql $DB > plan; sqlapply --allow all $DB < plan';
   const { stderr } = await run(rebuild);
   t.regex(stderr, /the assertion is not true: 'r': 1 value does not fit/);

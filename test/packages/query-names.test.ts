@@ -4,13 +4,12 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { findReferences } from '@sqlpipe/ddl';
+import { waitUntilApplied, waitUntilNone } from '../support/background.js';
 import { freshFolder } from '../support/folder.js';
 import { inProcess } from '../support/in-process.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
-import { execute, waitUntilApplied } from '../support/reconcile.js';
-import type { Server } from '../support/server.js';
+import { execute, type Server } from '../support/server.js';
 import { startSqlserve } from '../support/sqlserve.js';
 
 const emptyServer = sharedQuestDB();
@@ -169,7 +168,7 @@ async function makeTables(server: Server, [first, second]: readonly [string, str
       server,
       `INSERT INTO ${name} SELECT timestamp_sequence('${start}', ${factor}800000000), 's' || (x % 3), x * ${factor}, x * ${factor} FROM long_sequence(${3 + factor})`,
     );
-    await waitUntilApplied(server, name);
+    await waitUntilApplied(server);
   }
 }
 
@@ -213,14 +212,10 @@ testWithQuestDB('views over these queries become invalid on sqlserve when they d
     new Map((await execute(each, 'SELECT view_name, view_status FROM views()')) as [string, string][]);
   const found = await statuses(simulated);
   t.true(found.size > 250, `${found.size} views`);
-  /** The server checks views one after the other, in the background. */
-  for (const end = Date.now() + 20_000; ; await pause(100)) {
-    const differ = [...(await statuses(server))].filter(([name, status]) => found.get(name) !== status);
-    if (differ.length > 0 && Date.now() < end) continue;
-    t.deepEqual(
-      differ.map(([name, status]) => `${QUERY_TEXTS[Number(name.slice(1))]}: ${status}`),
-      [],
-    );
-    break;
-  }
+  // The server checks views one after the other, in the background.
+  await waitUntilNone(async () =>
+    [...(await statuses(server))]
+      .filter(([name, status]) => found.get(name) !== status)
+      .map(([name, status]) => `${QUERY_TEXTS[Number(name.slice(1))]}: ${status}`),
+  );
 });

@@ -1,11 +1,17 @@
+import {
+  waitUntilApplied,
+  waitUntilInvalid,
+  waitUntilRefreshed,
+  waitUntilTrue,
+  waitUntilValid,
+} from '../support/background.js';
 import { inProcess } from '../support/in-process.js';
-import { LEDGER, makeLedger, RENAMED, shellWithFiles, waitUntilRefreshed, waitUntilValid } from '../support/ledger.js';
+import { LEDGER, makeLedger, RENAMED, shellWithFiles } from '../support/ledger.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
-import { execute, ROWS, waitUntilApplied } from '../support/reconcile.js';
-import type { Server } from '../support/server.js';
+import { ROWS } from '../support/reconcile.js';
+import { execute, type Server } from '../support/server.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
-import { waitUntil } from '../support/wait-until.js';
 
 const emptyServer = sharedQuestDB();
 
@@ -49,9 +55,8 @@ testWithQuestDB('changes that lose data are left out of a plan, and sqlapply --a
 testWithQuestDB('a materialized view is not recreated if its base has lost partitions', async t => {
   const server = await emptyServer();
   await makeLedger(server);
-  await waitUntilRefreshed(server);
   await execute(server, "ALTER TABLE ledger DROP PARTITION LIST '2024-01-01'");
-  await waitUntilApplied(server, 'ledger');
+  await waitUntilInvalid(server);
   const run = await shellWithFiles(t, server, { 'after.sql': LEDGER.before.replace(', note VARCHAR', '') });
   const plan = await run('sqldiff --alter --allow-loss drop:ledger.note after.sql $DB | tr -d "\\0"');
   t.notRegex(plan.stdout.toString(), /hourly/);
@@ -66,7 +71,6 @@ testWithQuestDB(
   async t => {
     const server = await emptyServer();
     await makeLedger(server);
-    await waitUntilRefreshed(server);
     const run = await shellWithFiles(t, server, { 'after.sql': LEDGER.before.replace('x LONG', 'x DOUBLE') });
     const replay = await run(
       'sqldiff --alter --allow-loss values:ledger.x after.sql $DB > plan && sqlapply --allow ALTER,DROP $DB < plan',
@@ -77,7 +81,6 @@ testWithQuestDB(
     t.is((await run('sqldiff after.sql $DB')).code, 0);
     await server.dropAll();
     await makeLedger(server);
-    await waitUntilRefreshed(server);
     const byHand = "ALTER TABLE ledger ALTER COLUMN x TYPE DOUBLE;\nREFRESH MATERIALIZED VIEW 'hourly' FULL;";
     const failed = await run(`sqlsplit <<< "${byHand}" | sqlapply --allow ALTER,REFRESH $DB`);
     t.is(failed.code, 1, failed.stderr);
@@ -88,7 +91,6 @@ testWithQuestDB(
 testWithQuestDB('an incremental refresh that has nothing to do is not waited for', async t => {
   const server = await emptyServer();
   await makeLedger(server);
-  await waitUntilRefreshed(server);
   const run = await inProcess(t, { DB: server.url });
   const refresh = 'sqlsplit <<< "REFRESH MATERIALIZED VIEW \'hourly\' INCREMENTAL;"';
   const replay = await run(`${refresh} | sqlapply --timeout 60 --allow REFRESH $DB`);
@@ -101,7 +103,7 @@ testWithQuestDB('a plan is rejected if the target has changed since the plan was
   const run = await shellWithFiles(t, server, { 'after.sql': LEDGER.after });
   await run(`sqldiff --alter ${RENAMED} after.sql $DB > plan`);
   await execute(server, 'ALTER TABLE ledger ADD COLUMN other INT');
-  await waitUntilApplied(server, 'ledger');
+  await waitUntilApplied(server);
   const stale = await run('sqlapply --allow all $DB < plan');
   t.is(stale.code, 1);
   t.regex(
@@ -175,7 +177,7 @@ testWithQuestDB('--rebuild recreates a table that cannot be altered, with its ro
   t.deepEqual(await execute(server, 'SELECT count(), sum(qty) FROM ledger'), [[ROWS, (ROWS * (ROWS + 1)) / 2]]);
   const kept = (await execute(server, 'SHOW TABLES')).flat().filter(name => String(name).startsWith('ledger_before_'));
   t.is(kept.length, 1);
-  await waitUntilValid(t, server);
+  await waitUntilValid(server);
 });
 
 testWithQuestDB('a rebuild stops if the new table has a different number of rows', async t => {
@@ -183,14 +185,14 @@ testWithQuestDB('a rebuild stops if the new table has a different number of rows
   await makeLedger(server);
   // Rows with equal timestamps differ only in acc, which is no longer a key.
   await execute(server, "INSERT INTO ledger SELECT ts, 'b', qty, note, x, y FROM ledger");
-  await waitUntilApplied(server, 'ledger');
+  await waitUntilApplied(server);
   const after = LEDGER.before.replace(
     'PARTITION BY DAY DEDUP UPSERT KEYS(ts,acc)',
     'PARTITION BY HOUR DEDUP UPSERT KEYS(ts)',
   );
   const run = await shellWithFiles(t, server, { 'after.sql': after });
   const replay = await run(
-    'sqldiff --alter --rebuild ledger --allow-loss keys:ledger after.sql $DB | sqlapply --allow all $DB',
+    'sqldiff --alter --rebuild ledger --allow-loss keys:ledger after.sql $DB | sqlapply --timeout 1 --allow all $DB',
   );
   t.is(replay.code, 1);
   t.regex(
@@ -205,7 +207,7 @@ testWithQuestDB('nothing is planned for a table to which the server applies no c
   const server = await emptyServer();
   await execute(server, 'CREATE TABLE t (ts TIMESTAMP, x DECIMAL(10,2)) timestamp(ts) PARTITION BY DAY');
   await execute(server, "INSERT INTO t VALUES ('2024-01-01', 12345678.99m)");
-  await waitUntilApplied(server, 't');
+  await waitUntilApplied(server);
   await suspend(server, 't');
   await execute(server, 'ALTER TABLE t ADD COLUMN y INT');
   const run = await shellWithFiles(t, server, {
@@ -225,7 +227,7 @@ testWithQuestDB('a rebuild is completed after a writer has created the table bet
   const server = await emptyServer();
   await execute(server, 'CREATE TABLE prices (price DOUBLE, ts TIMESTAMP) timestamp(ts) PARTITION BY DAY WAL');
   await execute(server, "INSERT INTO prices SELECT x, timestamp_sequence('2024-01-01', 1000000) FROM long_sequence(9)");
-  await waitUntilApplied(server, 'prices');
+  await waitUntilApplied(server);
   const after = 'CREATE TABLE prices (price DOUBLE, ts TIMESTAMP) timestamp(ts) PARTITION BY HOUR WAL;';
   const run = await shellWithFiles(t, server, { 'after.sql': after });
   const rebuild = 'sqldiff --alter --rebuild prices after.sql $DB';
@@ -254,7 +256,7 @@ testWithQuestDB('a rebuild neither copies nor drops a table whose rows are not a
   const server = await emptyServer();
   await execute(server, 'CREATE TABLE t (ts TIMESTAMP, x DECIMAL(10,2)) timestamp(ts) PARTITION BY DAY');
   await execute(server, "INSERT INTO t VALUES ('2024-01-01', 12345678.99m)");
-  await waitUntilApplied(server, 't');
+  await waitUntilApplied(server);
   const run = await shellWithFiles(t, server, {
     'after.sql': 'CREATE TABLE t (ts TIMESTAMP, x DECIMAL(10,2)) timestamp(ts) PARTITION BY HOUR;',
   });
@@ -262,7 +264,7 @@ testWithQuestDB('a rebuild neither copies nor drops a table whose rows are not a
   t.regex(plan.stdout.toString(), /nothing may write to 't' while this plan is applied/, plan.stderr);
   await suspend(server, 't');
   await execute(server, "INSERT INTO t VALUES ('2024-01-02', 1.5m)");
-  const replay = await run('sqlapply --allow all --timeout 5 $DB < plan');
+  const replay = await run('sqlapply --allow all --timeout 1 $DB < plan');
   t.is(replay.code, 1, replay.stderr);
   t.regex(replay.stderr, /the assertion is not true: rows that were sent to 't' are not applied yet; .*RESUME WAL/);
   t.deepEqual(await execute(server, 'SELECT count() FROM t'), [[1]]);
@@ -271,8 +273,7 @@ testWithQuestDB('a rebuild neither copies nor drops a table whose rows are not a
 /** Suspends a table with a value that does not fit: 9.3.4 accepts the change, and cannot apply it. */
 async function suspend(server: Server, table: string): Promise<void> {
   await execute(server, `ALTER TABLE ${table} ALTER COLUMN x TYPE DECIMAL(4,1)`);
-  const question = 'SELECT suspended FROM wal_tables()';
-  await waitUntil(question, async () => (await execute(server, question))[0]?.[0] === true);
+  await waitUntilTrue(server, 'SELECT suspended FROM wal_tables()');
 }
 
 testWithQuestDB('a column in the middle is added, and the rest of the schema is altered too', async t => {

@@ -1,10 +1,9 @@
 /*! Objects that are as they should be by their definition, but that the server reports as invalid or suspended. */
-import { setTimeout as pause } from 'node:timers/promises';
 import { diff, plan } from '@sqlpipe/api';
+import { waitUntilApplied, waitUntilInvalid, waitUntilRefreshed } from '../support/background.js';
 import { shellWithFiles } from '../support/ledger.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
-import { execute, waitUntilApplied } from '../support/reconcile.js';
-import type { Server } from '../support/server.js';
+import { execute, type Server } from '../support/server.js';
 
 const emptyServer = sharedQuestDB();
 
@@ -18,22 +17,13 @@ async function makeProblems(server: Server): Promise<void> {
   for (const statement of SCHEMA.trim().split('\n')) await execute(server, statement);
   await execute(server, "INSERT INTO A_costs VALUES ('2024-01-01', 12345678.9m)");
   await execute(server, "INSERT INTO b_trades VALUES ('2024-01-01', 7)");
-  for (const table of ['A_costs', 'b_trades']) await waitUntilApplied(server, table);
-  await until(
-    server,
-    "SELECT view_status = 'valid' AND last_refresh_finish_timestamp IS NOT NULL FROM materialized_views()",
-  );
+  await waitUntilRefreshed(server);
   await execute(server, 'ALTER TABLE A_costs ALTER COLUMN x TYPE DECIMAL(4,2)');
-  await until(server, "SELECT suspended FROM wal_tables() WHERE name = 'A_costs'");
+  await waitUntilApplied(server);
   await execute(server, 'ALTER TABLE b_trades DROP COLUMN qty');
-  await until(server, "SELECT view_status = 'invalid' FROM materialized_views()");
+  await waitUntilInvalid(server);
   await execute(server, 'ALTER TABLE b_trades ADD COLUMN qty LONG');
-  await waitUntilApplied(server, 'b_trades');
-}
-
-async function until(server: Server, query: string): Promise<void> {
-  for (const end = Date.now() + 10_000; (await execute(server, query))[0]?.[0] !== true; await pause(20))
-    if (Date.now() > end) throw new Error(`not within 10 s: ${query}`);
+  await waitUntilApplied(server);
 }
 
 testWithQuestDB('sqldiff and the library report what does not work, with the reasons of the server', async t => {
@@ -102,7 +92,7 @@ testWithQuestDB('--alter repairs what loses nothing, and says how the rest is re
   t.deepEqual([known.code, known.stderr], [0, '']);
 
   await execute(server, 'UPDATE b_trades SET qty = 7');
-  await waitUntilApplied(server, 'b_trades');
+  await waitUntilApplied(server);
   const repairs = await run('sqldiff --alter same.sql $DB -o plan.sql; tail -2 plan.sql');
   t.regex(repairs.stdout.toString(), /^REFRESH MATERIALIZED VIEW 'hourly' FULL;$/m, repairs.stderr);
   const { statements, omissions } = await plan(SCHEMA.trim().split('\n'), { url: server.url });

@@ -1,9 +1,9 @@
 import type { ExecutionContext } from 'ava';
-import { LEDGER, makeLedger, RENAMED, shellWithFiles, waitUntilRefreshed } from '../support/ledger.js';
+import { waitUntilApplied } from '../support/background.js';
+import { LEDGER, makeLedger, RENAMED, shellWithFiles } from '../support/ledger.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
-import { execute, waitUntilApplied } from '../support/reconcile.js';
 import { recordingProxy } from '../support/recording-proxy.js';
-import type { Server } from '../support/server.js';
+import { execute, type Server } from '../support/server.js';
 
 const emptyServer = sharedQuestDB();
 
@@ -12,7 +12,6 @@ testWithQuestDB(
   async t => {
     const server = await emptyServer();
     await makeLedger(server);
-    await waitUntilRefreshed(server);
     const run = await shellWithFiles(t, server, { 'after.sql': LEDGER.after, 'before.sql': LEDGER.before });
     const rows = await execute(server, 'SELECT ts, acc, qty, note, x FROM ledger');
     const careful = await run(`sqldiff --alter ${RENAMED} --undo undo.sql after.sql $DB > plan`);
@@ -52,10 +51,9 @@ async function disturb(t: ExecutionContext, server: Server, statement: RegExp, f
 testWithQuestDB('a plan stops before a statement that depends on what somebody else has changed meanwhile', async t => {
   const server = await emptyServer();
   await makeLedger(server);
-  await waitUntilRefreshed(server);
   const proxy = await disturb(t, server, /CREATE VIEW remarks/, async () => {
     await execute(server, 'ALTER TABLE ledger ADD COLUMN other INT');
-    await waitUntilApplied(server, 'ledger');
+    await waitUntilApplied(server);
   });
   const run = await shellWithFiles(t, server, { 'after.sql': LEDGER.after });
   await run(`sqldiff --alter ${RENAMED} after.sql $DB > plan`);
@@ -92,7 +90,6 @@ testWithQuestDB('the case of a name does not matter for what somebody else has c
 testWithQuestDB('two plans at once: the second one is refused, and the first one is completed', async t => {
   const server = await emptyServer();
   await makeLedger(server);
-  await waitUntilRefreshed(server);
   const run = await shellWithFiles(t, server, { 'after.sql': LEDGER.after });
   await run(`sqldiff --alter ${RENAMED} after.sql $DB > plan`);
   let second: Awaited<ReturnType<typeof run>> | undefined;
@@ -109,7 +106,6 @@ testWithQuestDB('two plans at once: the second one is refused, and the first one
 testWithQuestDB('two plans that start at the same moment: one is completed, and the other stops', async t => {
   const server = await emptyServer();
   await makeLedger(server);
-  await waitUntilRefreshed(server);
   const run = await shellWithFiles(t, server, { 'after.sql': LEDGER.after });
   await run(`sqldiff --alter ${RENAMED} after.sql $DB > plan`);
   const both = await run.bash(
@@ -122,7 +118,6 @@ testWithQuestDB('two plans that start at the same moment: one is completed, and 
 testWithQuestDB('a plan that stops says what nothing undoes', async t => {
   const server = await emptyServer();
   await makeLedger(server);
-  await waitUntilRefreshed(server);
   const run = await shellWithFiles(t, server, {
     'after.sql': LEDGER.before
       .replace(', note VARCHAR', '')
@@ -142,7 +137,7 @@ testWithQuestDB('the designated timestamp of a WAL table is renamed only by a re
     `CREATE TABLE t (${name} TIMESTAMP,${rest}\n x INT) TIMESTAMP(${name}) PARTITION BY DAY WAL DEDUP UPSERT KEYS(${name});`;
   await execute(server, print('ts'));
   await execute(server, 'INSERT INTO t VALUES (0, 1)');
-  await waitUntilApplied(server, 't');
+  await waitUntilApplied(server);
   t.regex(String((await server.execute('ALTER TABLE t RENAME COLUMN ts TO time')).error), /cannot rename designated/);
   const run = await shellWithFiles(t, server, {
     'a.sql': print('time'),

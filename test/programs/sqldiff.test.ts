@@ -2,17 +2,17 @@
 import { unifiedDiff } from '@sqlpipe/cli';
 import { compareSchemas } from '@sqlpipe/schema';
 import type { ExecutionContext } from 'ava';
-import fc from 'fast-check';
 import { reply, startFaultyServer } from '../faults/faulty-server.js';
+import { waitUntil } from '../support/background.js';
 import { databases } from '../support/databases.js';
 import { inProcess } from '../support/in-process.js';
 import { questdb, type Service, sqlserve } from '../support/instances.js';
 import { fileScope } from '../support/scope.js';
+import { fc } from '../support/seed.js';
 import type { Server } from '../support/server.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { terminal } from '../support/terminal.js';
 import { macro, test } from '../support/test.js';
-import { waitUntil } from '../support/wait-until.js';
 
 const file = fileScope();
 

@@ -2,8 +2,8 @@
  * What the objects of a real server hold, asked of the server alone: a plan that lost something without permission shows here,
  * whatever the planner takes for a loss.
  */
-import { setTimeout as pause } from 'node:timers/promises';
-import type { Server } from './server.js';
+import { waitUntilNone } from './background.js';
+import { execute, type Server } from './server.js';
 
 /** What one object holds. */
 export interface Holding {
@@ -33,9 +33,9 @@ const NUMBERS = /^(?:BYTE|SHORT|INT|LONG|FLOAT|DOUBLE|DECIMAL.*)$/;
 export async function takeHoldings(server: Server): Promise<Holdings> {
   const reasons = `SELECT name, 'suspended' FROM wal_tables() WHERE suspended UNION ALL
     SELECT view_name, coalesce(invalidation_reason, 'invalid') FROM materialized_views() WHERE view_status = 'invalid'`;
-  const invalid = new Map((await ask(server, reasons)) as [string, string][]);
+  const invalid = new Map((await execute(server, reasons)) as [string, string][]);
   const found = new Map<string, Holding>();
-  const tables = await ask(server, 'SELECT table_name, table_type, designatedTimestamp FROM tables()');
+  const tables = await execute(server, 'SELECT table_name, table_type, designatedTimestamp FROM tables()');
   for (const [name, type, timestamp] of tables as [string, string, string | null][]) {
     const kind = KINDS[type];
     if (!kind) throw new Error(`'${name}' is of an unknown kind: ${type}`);
@@ -49,7 +49,7 @@ async function takeHolding(
   { name, kind, timestamp }: { name: string; kind: Holding['kind']; timestamp: string | null },
   invalid: string | undefined,
 ): Promise<Holding> {
-  const columns = (await ask(server, `SELECT "column", type FROM table_columns('${name}')`)) as [string, string][];
+  const columns = (await execute(server, `SELECT "column", type FROM table_columns('${name}')`)) as [string, string][];
   const values = columns.flatMap(([column, type]) => [
     type.endsWith('[]') ? `sum(array_count("${column}"))` : `sum(("${column}" IS NOT NULL)::int)`,
     NUMBERS.test(type) ? `sum("${column}"::double)` : 'null',
@@ -74,12 +74,6 @@ async function takeHolding(
     columns: new Map(columns.map(([column], i) => [column, valuesAt(i)])),
     invalid: invalid ?? error,
   };
-}
-
-async function ask(server: Server, query: string): Promise<unknown[][]> {
-  const { error, dataset } = await server.execute(query);
-  if (error !== undefined) throw new Error(`${query}: ${error}`);
-  return dataset ?? [];
 }
 
 /** How names have changed. */
@@ -138,12 +132,6 @@ function findLost(then: Holding, now: Holding, newName: (column: string) => stri
 const toText = (value: string | number | undefined): string | undefined =>
   typeof value === 'number' ? value.toPrecision(9) : value?.replace(/0*Z$/, '');
 
-const LIMIT_MS = 20_000;
-
-/** Waits until a server holds what it did before: views are filled a moment later. @returns what is missing in the end */
-export async function waitForHoldings(server: Server, before: Holdings, names?: NewNames): Promise<string[]> {
-  for (const started = Date.now(); ; await pause(50)) {
-    const missing = findMissing(before, await takeHoldings(server), names);
-    if (missing.length === 0 || Date.now() - started > LIMIT_MS) return missing;
-  }
-}
+/** Waits until a server holds what it did before: views are filled a moment later. @throws Error with what is still missing */
+export const waitForHoldings = (server: Server, before: Holdings, names?: NewNames, about?: string): Promise<void> =>
+  waitUntilNone(async () => findMissing(before, await takeHoldings(server), names), about);

@@ -1,8 +1,7 @@
 /*! Tables with rows on some days, and a materialized view over them: the schemas of tests about what plans keep. */
+import { waitUntilApplied, waitUntilInvalid, waitUntilRefreshed, waitUntilTrue } from './background.js';
 import { type Holdings, takeHoldings } from './holdings.js';
-import { execute, waitUntilApplied } from './reconcile.js';
-import type { Server } from './server.js';
-import { waitUntil } from './wait-until.js';
+import { execute, type Server } from './server.js';
 
 /** A table with rows on some days. */
 export const rowsOn = (days: readonly string[], rest: string, columns = 'x INT'): string[] => [
@@ -25,26 +24,15 @@ export const SUM =
 export async function make(server: Server, statements: readonly string[]): Promise<Holdings> {
   for (const statement of statements) {
     await execute(server, statement);
-    for (const table of ['t', 'j']) await waitUntilApplied(server, table);
-    if (statement.startsWith('CREATE MATERIALIZED')) await waitUntilFilled(server);
+    await waitUntilApplied(server);
+    if (statement.startsWith('CREATE MATERIALIZED')) await waitUntilRefreshed(server);
     if (statement.includes('DROP PARTITION')) await waitUntilInvalid(server);
+    if (statement.includes('TABLE t SET TTL 1 DAY')) await waitUntilTrue(server, 'SELECT count() = 2 FROM t');
   }
   return takeHoldings(server);
-}
-
-async function waitUntilFilled(server: Server): Promise<void> {
-  const waiting =
-    "SELECT count() FROM materialized_views() WHERE view_status <> 'invalid' AND (last_refresh_finish_timestamp IS NULL OR refresh_base_table_txn <> base_table_txn)";
-  await waitUntil(waiting, async () => (await execute(server, waiting))[0]?.[0] === 0);
 }
 
 /** The names of losses in messages. */
 export const namesOf = (messages: string): string[] => [
   ...new Set([...messages.matchAll(/--allow-loss (\S+)/g)].map(([, name]) => String(name))),
 ];
-
-/** Waits until a materialized view is invalid. */
-export async function waitUntilInvalid(server: Server): Promise<void> {
-  const invalid = "SELECT count() FROM materialized_views() WHERE view_status = 'invalid'";
-  await waitUntil(invalid, async () => (await execute(server, invalid))[0]?.[0] === 1);
-}

@@ -1,10 +1,9 @@
 /*! A schema with rows, and one that it is changed to: with renames, other types, indexes and keys, and views over all of it. */
-import { setTimeout as pause } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
+import { waitUntilRefreshed } from './background.js';
 import { inProcess } from './in-process.js';
-import { execute, ROWS, waitUntilApplied } from './reconcile.js';
-import type { Server } from './server.js';
-import { waitUntil } from './wait-until.js';
+import { ROWS } from './reconcile.js';
+import { execute, type Server } from './server.js';
 
 export const LEDGER = {
   before: `CREATE TABLE ledger (ts TIMESTAMP, acc SYMBOL INDEX CAPACITY 64, qty INT, note VARCHAR, x LONG, y LONG) timestamp(ts) PARTITION BY DAY DEDUP UPSERT KEYS(ts,acc);
@@ -17,30 +16,14 @@ CREATE VIEW remarks AS (select remark from ledger);`,
 };
 export const RENAMED = '--renamed ledger.qty=quantity --renamed ledger.note=remark';
 
+/** Creates the ledger with rows, and waits until its view has them too. */
 export async function makeLedger(server: Server): Promise<void> {
   for (const statement of LEDGER.before.split('\n')) await execute(server, statement);
   await execute(
     server,
     `INSERT INTO ledger SELECT timestamp_sequence('2024-01-01', 3600000000), 'a', x::int, 'n', x, x FROM long_sequence(${ROWS})`,
   );
-  await waitUntilApplied(server, 'ledger');
-}
-
-export async function waitUntilValid(t: ExecutionContext, server: Server, log = ''): Promise<void> {
-  const question = `SELECT * FROM (SELECT view_name, view_status, invalidation_reason FROM views()
-    UNION ALL SELECT view_name, view_status, invalidation_reason FROM materialized_views()) WHERE view_status <> 'valid'`;
-  let invalid: unknown[][] = [];
-  for (let tries = 0; tries < 200; tries++) {
-    invalid = await execute(server, question);
-    if (invalid.length === 0) return;
-    await pause(50);
-  }
-  t.deepEqual(invalid, [], log);
-}
-
-export async function waitUntilRefreshed(server: Server): Promise<void> {
-  const question = 'SELECT count() FROM hourly';
-  await waitUntil(question, async () => (await execute(server, question))[0]?.[0] === ROWS);
+  await waitUntilRefreshed(server);
 }
 
 /** A writer beside a run. */

@@ -1,10 +1,10 @@
 /*! Makes one random change on a real server, and compares the views that it invalidates with the prediction. */
-import { setTimeout as pause } from 'node:timers/promises';
 import { whenReady } from '@sqlpipe/engine';
+import { waitUntilApplied, waitUntilIdle, waitUntilTrue } from './background.js';
 import { engineWith } from './plans.js';
-import { execute, fill, waitUntilApplied } from './reconcile.js';
+import { fill } from './reconcile.js';
 import { randomness, schemaPair } from './schema-pairs.js';
-import type { Server } from './server.js';
+import { execute, type Server } from './server.js';
 
 /** A change, the views that it was predicted to invalidate, and the views that it invalidated. */
 export interface Prediction {
@@ -12,9 +12,6 @@ export interface Prediction {
   readonly predicted: ReadonlySet<string>;
   readonly invalid: ReadonlySet<string>;
 }
-
-/** How long to wait until the server has noticed, in the background, that views have become invalid. */
-const SETTLE_MS = 600;
 
 /**
  * Creates the schema of a seed with rows, predicts the effect of a change, and sends the change. Returns undefined if the
@@ -48,21 +45,32 @@ export async function predict(server: Server, seed: number): Promise<Prediction 
     `DROP VIEW '${view}'`,
     `ALTER VIEW '${view}' AS (select ts from '${table.name}')`,
   ]);
-  await pause(SETTLE_MS);
+  await waitUntilIdle(server);
+  await waitUntilNoticed(server);
   const neverRefreshed = await queryNames(server, 'materialized_views() WHERE last_refresh_finish_timestamp IS NULL');
   const invalidBefore = await findInvalid(server);
   const engine = engineWith(before, { health: { neverRefreshed } });
   const { effects } = await whenReady(() => engine.execute(`${change};`)).catch(() => ({ effects: [] }));
   const predicted = effects.flatMap(({ effect, object }) => (effect === 'invalidated' ? [object] : []));
   if ((await server.execute(change)).error !== undefined) return undefined;
-  for (const { name } of [...tables, { name: 'somewhere else' }]) await waitUntilApplied(server, name);
-  await pause(SETTLE_MS);
+  await waitUntilApplied(server);
+  await waitUntilNoticed(server);
   const invalidAfter = await findInvalid(server);
   return {
     change: `seed ${seed}: ${change}`,
     predicted: new Set(predicted),
     invalid: new Set([...invalidAfter].filter(name => !invalidBefore.has(name))),
   };
+}
+
+/** Waits until the server has noticed which views are invalid. It does so in turn: then it has noticed another one too. */
+async function waitUntilNoticed(server: Server): Promise<void> {
+  await execute(server, 'CREATE TABLE probe (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY WAL');
+  const query = 'SELECT ts, sum(x) n FROM probe SAMPLE BY 1h';
+  await execute(server, `CREATE MATERIALIZED VIEW probed AS (${query}) PARTITION BY DAY`);
+  await execute(server, 'ALTER TABLE probe DROP COLUMN x');
+  await waitUntilTrue(server, "SELECT view_status = 'invalid' FROM materialized_views() WHERE view_name = 'probed'");
+  for (const dropped of ['MATERIALIZED VIEW probed', 'TABLE probe']) await execute(server, `DROP ${dropped}`);
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { find, printRelation, type Relation, readsOf, type Schema } from './row-schemas.js';
-import type { Server } from './server.js';
+import { execute, type Server } from './server.js';
 
 /** What a table or a view holds: its cells as text, by the name of the column. */
 export interface Holder {
@@ -27,32 +27,28 @@ export interface Finding {
 
 const KINDS: Readonly<Record<string, Relation['kind']>> = { T: 'table', M: 'materialized view', V: 'view' };
 
-/** Asks a server that has to answer. */
-export async function ask(server: Server, query: string): Promise<unknown[][]> {
-  const { error, dataset } = await server.execute(query.replace(/;$/, ''));
-  if (error !== undefined) throw new Error(`${query}: ${error}`);
-  return dataset ?? [];
-}
-
 /** Has the server apply what was sent to suspended tables. */
 export async function resumeAll(server: Server): Promise<void> {
-  for (const [name] of await ask(server, 'SELECT name FROM wal_tables() WHERE suspended'))
+  for (const [name] of await execute(server, 'SELECT name FROM wal_tables() WHERE suspended'))
     await server.execute(`ALTER TABLE '${name}' RESUME WAL`);
 }
 
 /** Asks a server for all that it holds. */
 export async function takeHolders(server: Server): Promise<Holders> {
   const broken = new Map(
-    (await ask(
+    (await execute(
       server,
       `SELECT name, 'suspended' FROM wal_tables() WHERE suspended UNION ALL
        SELECT view_name, coalesce(invalidation_reason, 'invalid') FROM materialized_views() WHERE view_status = 'invalid'`,
     )) as [string, string][],
   );
   const found = new Map<string, Holder>();
-  for (const [name, type] of (await ask(server, 'SELECT table_name, table_type FROM tables()')) as [string, string][]) {
+  for (const [name, type] of (await execute(server, 'SELECT table_name, table_type FROM tables()')) as [
+    string,
+    string,
+  ][]) {
     const kind = KINDS[type] ?? 'table';
-    const columns = (await ask(server, `SELECT "column" FROM table_columns('${name}')`)).map(([column]) =>
+    const columns = (await execute(server, `SELECT "column" FROM table_columns('${name}')`)).map(([column]) =>
       String(column),
     );
     const list = kind === 'view' ? '*' : columns.map(column => `"${column}"::string`).join(', ');
@@ -81,8 +77,11 @@ export async function settle(server: Server): Promise<void> {
   const started = Date.now();
   let [last, looks, enough] = ['', 0, STABLE_LOOKS];
   while (looks < enough && Date.now() - started < LIMIT_MS) {
-    const wal = await ask(server, 'SELECT name, suspended, writerTxn >= sequencerTxn, sequencerTxn FROM wal_tables()');
-    const views = await ask(
+    const wal = await execute(
+      server,
+      'SELECT name, suspended, writerTxn >= sequencerTxn, sequencerTxn FROM wal_tables()',
+    );
+    const views = await execute(
       server,
       `SELECT view_name, view_status, refresh_type = 'immediate' AND refresh_base_table_txn >= 0
        AND refresh_base_table_txn < base_table_txn, last_refresh_finish_timestamp FROM materialized_views()`,
@@ -367,10 +366,13 @@ async function lostOfView(
   const given = new Set<string>();
   for (const name of objects) {
     if (now.get(name)?.kind !== 'materialized view') continue;
-    const [[query] = []] = await ask(server, `SELECT view_sql FROM materialized_views() WHERE view_name = '${name}'`);
+    const [[query] = []] = await execute(
+      server,
+      `SELECT view_sql FROM materialized_views() WHERE view_name = '${name}'`,
+    );
     const { dataset, error } = await server.execute(`SELECT * FROM (${query})`);
     if (error !== undefined) continue;
-    const columns = (await ask(server, `SELECT "column" FROM table_columns('${name}')`)).map(([column]) =>
+    const columns = (await execute(server, `SELECT "column" FROM table_columns('${name}')`)).map(([column]) =>
       String(column),
     );
     for (const row of dataset ?? [])

@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import type { Run } from './in-process.js';
 import { type Draft, EDITS } from './row-edits.js';
 import { convertToParquet, DAYS, dayOf, historyOf, insertRows } from './row-history.js';
-import { ask, type Change, type Finding, type Holders, Named, settle, takeHolders } from './row-holders.js';
+import { type Change, type Finding, type Holders, Named, settle, takeHolders } from './row-holders.js';
 import {
   apply,
   applyAndKill,
@@ -21,7 +21,7 @@ import {
 } from './row-runner.js';
 import { find, Names, newSchema, printSchema, quote, readsOf, type Schema, type Table } from './row-schemas.js';
 import { randomness } from './schema-pairs.js';
-import type { Server } from './server.js';
+import { execute, type Server } from './server.js';
 
 /** What a run has found and counted. */
 export interface RowRun {
@@ -55,7 +55,7 @@ async function create(run: Runner, schema: Schema, statements: readonly string[]
       await waitForInvalidation(server, /TABLE '([^']+)'/.exec(statement)?.[1] ?? '');
   }
   await settle(server);
-  const existing = new Set((await ask(server, 'SELECT table_name FROM tables()')).map(([name]) => String(name)));
+  const existing = new Set((await execute(server, 'SELECT table_name FROM tables()')).map(([name]) => String(name)));
   const remains = (): boolean => {
     const gone = schema.relations.find(
       each => !existing.has(each.name) || readsOf(each).some(uid => !find(schema, uid)),
@@ -70,7 +70,7 @@ async function create(run: Runner, schema: Schema, statements: readonly string[]
 async function waitForInvalidation(server: Server, table: string): Promise<void> {
   const valid = `SELECT count() FROM materialized_views() WHERE base_table_name = '${table}' AND view_status <> 'invalid' AND last_refresh_finish_timestamp IS NOT NULL`;
   for (const started = Date.now(); Date.now() - started < 1_500; await settle(server))
-    if ((await ask(server, valid))[0]?.[0] === 0) return;
+    if ((await execute(server, valid))[0]?.[0] === 0) return;
 }
 
 /** The wanted schema, as text with the comments of renames, and the options that state the others. */

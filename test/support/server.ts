@@ -63,6 +63,13 @@ export async function startServer(
   return { ...serverAt(url), end, unref };
 }
 
+/** Runs a statement that has to succeed. @returns its rows @throws Error with the statement and the server's message */
+export async function execute(server: Server, statement: string): Promise<unknown[][]> {
+  const { error, dataset } = await server.execute(statement.replace(/;$/, ''));
+  if (error !== undefined) throw new Error(`${statement}: ${error}`);
+  return dataset ?? [];
+}
+
 /** A running server at a URL. */
 export const serverAt = (url: string): Server => ({
   url,
