@@ -93,12 +93,12 @@ bench: build ## compare speed and memory with curl, jq and xargs
 
 faults: build ## inject every known failure, kill programs at random moments, send a gibibyte through
 	@tsx scripts/faults.ts
-	@KILLS=100 ROUNDS=5 ava --timeout=20m test/exhaustive/commit-mark.test.ts test/exhaustive/crashing-server.test.ts test/programs/interrupt.test.ts
+	@SEED=$${SEED:-$$(date +%s)} KILLS=100 ROUNDS=5 ava --timeout=20m test/exhaustive/commit-mark.test.ts test/exhaustive/crashing-server.test.ts test/programs/interrupt.test.ts
 	@tsx bench/limits.ts
 
 changes: build ## reconcile random schemas on a real server, kill sqlapply on the way, and compare predictions
 	@tsx scripts/changes.ts
-	@KILLS=100 ava --timeout=60m test/exhaustive/killed-plans.test.ts
+	@SEED=$${SEED:-$$(date +%s)} KILLS=100 ava --timeout=60m test/exhaustive/killed-plans.test.ts
 
 conformance: build ## copy the recorded objects of a real server, one by one
 	@tsx scripts/conformance.ts

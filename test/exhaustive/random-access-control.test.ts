@@ -1,9 +1,9 @@
 /*! Random access control on sqlserve, with the built programs: applied twice, copied, changed in one right, and never narrowed. */
 import { type Grant, parseRights, printRight, type Right, RightSet } from '@sqlpipe/ddl';
-import fc from 'fast-check';
 import { inProcess } from '../support/in-process.js';
 import { admin, executeAs, setUp } from '../support/principals.js';
 import { fileScope } from '../support/scope.js';
+import { fc } from '../support/seed.js';
 import type { Server } from '../support/server.js';
 import type { Outcome } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';

@@ -1,7 +1,6 @@
 /*! Whole databases, recorded and live: any order can be sorted, a folder keeps everything, and each object replays with its dependencies. */
 import { Readable } from 'node:stream';
 import type { ExecutionContext } from 'ava';
-import fc from 'fast-check';
 import { selectStatements } from '../../packages/sqlgrep/src/select-statements.js';
 import { sortStatements } from '../../packages/sqlsort/src/sort.js';
 import { reply, startFaultyServer } from '../faults/faulty-server.js';
@@ -9,6 +8,7 @@ import { databases } from '../support/databases.js';
 import { inProcess } from '../support/in-process.js';
 import { questdb } from '../support/instances.js';
 import { fileScope } from '../support/scope.js';
+import { fc } from '../support/seed.js';
 import type { Server } from '../support/server.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';

@@ -5,7 +5,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findAmbiguity, type ServerCommentRules, serverTokens, tokens } from '@sqlpipe/sql';
-import fc from 'fast-check';
 import { checkTexts } from '../../scripts/hidden/check.js';
 import { DEFAULT_VERSION } from '../../scripts/questdb/java.js';
 import { reply, startFaultyServer } from '../faults/faulty-server.js';
@@ -13,6 +12,7 @@ import { freshFolder } from '../support/folder.js';
 import { inProcess } from '../support/in-process.js';
 import { startQuestDB, testWithQuestDB, testWithVersion } from '../support/questdb.js';
 import { fileScope } from '../support/scope.js';
+import { fc } from '../support/seed.js';
 import type { Server } from '../support/server.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { macro, test } from '../support/test.js';

@@ -12,8 +12,9 @@ import {
 } from '@sqlpipe/ddl';
 import { Cursor, featuresOf, type NameLookup, parseChangeAfter, RejectionError } from '@sqlpipe/ddl/grammar';
 import { isSameName } from '@sqlpipe/sql';
-import fc, { type Arbitrary } from 'fast-check';
+import type { Arbitrary } from 'fast-check';
 import { materializedViews, tables, views } from '../support/definitions.js';
+import { fc } from '../support/seed.js';
 import { test } from '../support/test.js';
 
 const symbol: Column = { name: 's', type: 'SYMBOL', cached: true, dedup: false };

@@ -11,9 +11,9 @@ import {
 } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { foldCase } from '@sqlpipe/sql';
-import fc from 'fast-check';
 import { changesOf } from '../support/changes.js';
 import { definitions } from '../support/definitions.js';
+import { fc } from '../support/seed.js';
 import { spell } from '../support/spellings.js';
 import { test } from '../support/test.js';
 

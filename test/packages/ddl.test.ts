@@ -2,7 +2,7 @@
 import * as ddl from '@sqlpipe/ddl';
 import { type CompareOptions, compareStatements, DEFAULTS, isCleanTable, needsQuotes, repair } from '@sqlpipe/ddl';
 import { foldCase } from '@sqlpipe/sql';
-import fc from 'fast-check';
+import { fc } from '../support/seed.js';
 import { test } from '../support/test.js';
 
 test('the package exports exactly these names', t => {

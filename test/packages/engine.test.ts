@@ -1,6 +1,6 @@
 /*! The engine: a schema in memory that executes statements, says what they do, and undoes them. */
 import { Engine, type EngineOptions, NotReady, OpaqueError, whenReady } from '@sqlpipe/engine';
-import fc from 'fast-check';
+import { fc } from '../support/seed.js';
 import { test } from '../support/test.js';
 
 const TRADES = `CREATE TABLE 'trades' ( 

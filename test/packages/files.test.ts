@@ -3,8 +3,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { FolderError, isStdout, parseSqlText, readFolder } from '@sqlpipe/files';
-import fc from 'fast-check';
 import { freshFolder } from '../support/folder.js';
+import { fc } from '../support/seed.js';
 import { test } from '../support/test.js';
 
 test('text is the same wherever its chunks are cut', async t => {

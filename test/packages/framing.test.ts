@@ -1,7 +1,7 @@
 /*! Records that arrive in many reads: none is lost, limits apply to each record, and errors name the right record. */
 import { Readable } from 'node:stream';
 import { decodeRecords } from '@sqlpipe/records';
-import fc from 'fast-check';
+import { fc } from '../support/seed.js';
 import { shell } from '../support/shell.js';
 import { test } from '../support/test.js';
 

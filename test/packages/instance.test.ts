@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import * as api from '../../packages/instance/src/index.js';
 import {
   connect,
@@ -20,6 +19,7 @@ import {
   startFaultyServer,
 } from '../faults/faulty-server.js';
 import { connectTo, TARGET } from '../support/client.js';
+import { fc } from '../support/seed.js';
 import { macro, test } from '../support/test.js';
 
 test('the package exports exactly these names', t => {

@@ -4,7 +4,7 @@ import { finished, pipeline } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
 import * as api from '@sqlpipe/records';
 import { createCommitWriter, decodeRecords, encodeRecords, type ReadOptions, spool } from '@sqlpipe/records';
-import fc from 'fast-check';
+import { fc } from '../support/seed.js';
 import { macro, test } from '../support/test.js';
 
 /** Normalized statements, some with characters that are difficult for JSON, shells and lexers. */

@@ -1,10 +1,10 @@
 /*! Repair of statements that the server prints wrongly, as text in and text out, and on a real server. */
 import { isCleanTable, repair } from '@sqlpipe/ddl';
 import { foldCase, identify, normalizeStatement } from '@sqlpipe/sql';
-import fc from 'fast-check';
 import { cases } from '../cases/cases.js';
 import { borrowQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { fileScope } from '../support/scope.js';
+import { fc } from '../support/seed.js';
 import type { Server } from '../support/server.js';
 import { test } from '../support/test.js';
 

@@ -2,7 +2,7 @@
 import { type Grant, type Right, RightSet } from '@sqlpipe/ddl';
 import type { Scope } from '@sqlpipe/ddl/grammar';
 import { Acl, type Principal } from '@sqlpipe/engine';
-import fc from 'fast-check';
+import { fc } from '../support/seed.js';
 import { test } from '../support/test.js';
 
 const USERS = ['ann', 'Bob'];

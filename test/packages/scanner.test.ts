@@ -1,8 +1,8 @@
 /*! The rows of a reply in any chunks: the same as those of JSON.parse, or an error with the reason. */
 
-import fc from 'fast-check';
 import { JsonError } from '../../packages/instance/src/json.js';
 import { RowScanner, ServerError } from '../../packages/instance/src/row-scanner.js';
+import { fc } from '../support/seed.js';
 import { macro, test } from '../support/test.js';
 
 function scan(chunks: readonly Buffer[]): string[] {

@@ -1,8 +1,8 @@
 /*! The server's order of statements, and dependency order: compared with real dumps. */
 import { dumpOrder, findCycle, LimitError, Schema, topologicalOrder } from '@sqlpipe/schema';
 import { foldCase } from '@sqlpipe/sql';
-import fc from 'fast-check';
 import { databases } from '../support/databases.js';
+import { fc } from '../support/seed.js';
 import { test } from '../support/test.js';
 
 const sortForDump = (statements: string[]): string[] =>

@@ -14,7 +14,7 @@ import {
   unquote,
 } from '@sqlpipe/sql';
 import { maskSecrets } from '@sqlpipe/text';
-import fc from 'fast-check';
+import { fc } from '../support/seed.js';
 import { macro, test } from '../support/test.js';
 
 /** Text of pieces that are difficult for a lexer. */

@@ -2,12 +2,12 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
-import fc from 'fast-check';
 import { InstanceError, listInstances } from '../../packages/instance/src/index.js';
 import { parseNetrc } from '../../packages/instance/src/netrc.js';
 import { freshFolder } from '../support/folder.js';
 import { basic } from '../support/principals.js';
 import { misconfigured, resolve, SECRET } from '../support/resolve.js';
+import { fc } from '../support/seed.js';
 import { macro, test } from '../support/test.js';
 
 test('no credentials: no authorization is sent, and no warning is given', async t => {

@@ -5,9 +5,9 @@ import { Readable } from 'node:stream';
 import { readFolder, writeFolder } from '@sqlpipe/files';
 import { foldCase } from '@sqlpipe/sql';
 import type { ExecutionContext } from 'ava';
-import fc from 'fast-check';
 import { freshFolder } from '../support/folder.js';
 import { inProcess } from '../support/in-process.js';
+import { fc } from '../support/seed.js';
 import { macro, test } from '../support/test.js';
 
 /** Names that are difficult for file systems, and that servers accept. */

@@ -5,9 +5,9 @@ import { compareStatements } from '@sqlpipe/ddl';
 import { canMatchSame, IgnoreRules, matchesGlob } from '@sqlpipe/schema';
 import { identify } from '@sqlpipe/sql';
 import type { ExecutionContext } from 'ava';
-import fc from 'fast-check';
 import { CASES } from '../cases/meaning.js';
 import { inProcess } from '../support/in-process.js';
+import { fc } from '../support/seed.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 

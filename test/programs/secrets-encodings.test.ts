@@ -1,8 +1,8 @@
 /*! Every secret in every encoding through every program: whatever a server quotes, no message, report or JSON shows it. */
 import { maskSecrets } from '@sqlpipe/text';
-import fc from 'fast-check';
 import { reply, startFaultyServer } from '../faults/faulty-server.js';
 import { inProcess } from '../support/in-process.js';
+import { fc } from '../support/seed.js';
 import { test } from '../support/test.js';
 
 /** Ways in which a reply may hold a secret. */

@@ -1,8 +1,8 @@
 /*! sqlgrep: selection by name and kind, dependencies and dependents, and output as a stream. */
 
 import { matchesGlob } from '@sqlpipe/schema';
-import fc from 'fast-check';
 import { inProcess } from '../support/in-process.js';
+import { fc } from '../support/seed.js';
 import { terminal } from '../support/terminal.js';
 import { macro, test } from '../support/test.js';
 

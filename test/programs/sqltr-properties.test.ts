@@ -2,11 +2,11 @@
 
 import { Readable } from 'node:stream';
 import { foldCase } from '@sqlpipe/sql';
-import fc from 'fast-check';
 import { sortStatements } from '../../packages/sqlsort/src/sort.js';
 import { Rules } from '../../packages/sqltr/src/rules.js';
 import { translate } from '../../packages/sqltr/src/translate.js';
 import { databases } from '../support/databases.js';
+import { fc } from '../support/seed.js';
 import { test } from '../support/test.js';
 
 const NONE = new Rules([], '');

@@ -2,9 +2,9 @@
 import { Readable } from 'node:stream';
 import { readLocatedInput } from '@sqlpipe/files';
 import { MAX_RECORD } from '@sqlpipe/records';
-import fc from 'fast-check';
 import { inProcess } from '../support/in-process.js';
 import { fileScope } from '../support/scope.js';
+import { fc } from '../support/seed.js';
 import type { Server } from '../support/server.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';

@@ -5,7 +5,6 @@ import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/prom
 import { join } from 'node:path';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { DenialError } from '@sqlpipe/engine';
-import fc from 'fast-check';
 import { createEnterprise } from '../../packages/server/src/enterprise.js';
 import { type Journal, replayChange } from '../../packages/server/src/journal.js';
 import { areChanges, type Change } from '../../packages/server/src/journal-form.js';
@@ -13,6 +12,7 @@ import { Service } from '../../packages/server/src/service.js';
 import { freshFolder } from '../support/folder.js';
 import { admin, basic, executeAs, setUp } from '../support/principals.js';
 import type { Scope } from '../support/scope.js';
+import { fc } from '../support/seed.js';
 import { type Server, type ServerProcess, startServer } from '../support/server.js';
 import { shell } from '../support/shell.js';
 import { failToStart, SQLSERVE, startSqlserve } from '../support/sqlserve.js';

@@ -10,7 +10,8 @@ import type {
   ViewDefinition,
 } from '@sqlpipe/ddl';
 import { foldCase } from '@sqlpipe/sql';
-import fc, { type Arbitrary } from 'fast-check';
+import type { Arbitrary } from 'fast-check';
+import { fc } from './seed.js';
 
 /** Characters that are invalid in names of objects and columns; all control characters are excluded. */
 const FORBIDDEN = /[\0-\x1f\x7f\ufeff?.,'"\\/:()+\-*%~]/;
