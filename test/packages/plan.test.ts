@@ -248,6 +248,12 @@ test('the refreshes of a chain of invalid views are left out with all names in o
   t.deepEqual(dropped.omissions, [], 'with a view go its rows');
   const allowed = await planChanges(chain, chain, { health, askHistory, allowLoss: ['history:m', 'history:d'] });
   t.deepEqual([allowed.statements.length, allowed.omissions], [2, []]);
+  const changed = chain.map(statement => statement.replace('sum(x) n', 'sum(x) n, count() c'));
+  const recreated = await planChanges(changed, chain, { health, askHistory });
+  t.deepEqual(
+    recreated.omissions.map(({ what }) => what),
+    ["DROP MATERIALIZED VIEW 'm', which has to be recreated", "REFRESH MATERIALIZED VIEW 'd' FULL"],
+  );
 });
 
 test('a deferred view that is created again is filled again, if it had rows', async t => {

@@ -70,6 +70,8 @@ const hadRows = ({ kind, name }: Entry, { b, historyOf, requests }: Task): boole
 function refreshView(view: Entry, { a, problems }: Task, draft: Draft): void {
   const refresh = `REFRESH MATERIALIZED VIEW '${view.name}' FULL;`;
   const properties = wasInvalid(view, problems) ? ['invalid'] : [];
+  // A view whose recreation is left out for the same loss is listed already.
+  if (draft.excludes(refresh, view) && draft.lists(view, 'invalid')) return;
   const reason = draft.preview(refresh).get(foldCase(view.name));
   // If its refresh was left out together with that of its base, it is listed too, so that all names stand in one message.
   if (reason === undefined || draft.excludes(refresh, view)) draft.addStatement(refresh, view, properties);
