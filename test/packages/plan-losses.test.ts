@@ -49,16 +49,17 @@ test('the head of a plan says what is done with the rows, and what nothing undoe
     ['t', { rows: 6_000_000, bytes: 239_600_000 }],
     ['k', { rows: 1, bytes: 900 }],
   ]);
-  const { remarks } = await planChanges(after, before, {
-    renamed: ['t=renamed'],
-    rebuild: ['k'],
-    allowLoss: ['drop:t.y', 'history:m'],
-    askSizes: async () => sizes,
-  });
+  const options = { renamed: ['t=renamed'], rebuild: ['k'], allowLoss: ['drop:t.y', 'history:m'] };
+  const { remarks } = await planChanges(after, before, { ...options, askSizes: async () => sizes });
   t.deepEqual(remarks.slice(0, 3), [
-    "table 'k' (1 row, 900 bytes): copies it, which needs as much free disk; the server does not say how much it has",
-    "table 't' (6,000,000 rows, 240 MB): rewrites column 'x'; computes materialized view 'm' from it",
-    "nothing undoes statements 10, 11 (ALTER TABLE 'renamed' DROP COLUMN y; DROP MATERIALIZED VIEW 'm')",
+    "copies table 'k' (1 row, 900 bytes), which needs as much free disk",
+    "rewrites and reads table 't' (6,000,000 rows, 240 MB)",
+    'nothing undoes statements 10, 11',
+  ]);
+  const unasked = await planChanges(after, before, options);
+  t.deepEqual(unasked.remarks.slice(0, 2), [
+    "copies table 'k', which needs as much free disk",
+    'nothing undoes statements 10, 11',
   ]);
 });
 
@@ -79,7 +80,7 @@ test('a table without rows and bytes is one of 0 bytes', async t => {
   const table = (of: string) => `CREATE TABLE t (ts TIMESTAMP, x ${of}) timestamp(ts) PARTITION BY DAY;`;
   const askSizes = async () => new Map([['t', { rows: 0, bytes: 0 }]]);
   const { remarks } = await planChanges([table('LONG')], [table('INT')], { askSizes });
-  t.is(remarks[0], "table 't' (0 rows, 0 bytes): rewrites column 'x'");
+  t.is(remarks[0], "rewrites table 't' (0 rows, 0 bytes)");
 });
 
 test('random pairs: the way back leads to the schema before the plan, except for what it lists', async t => {

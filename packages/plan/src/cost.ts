@@ -26,41 +26,48 @@ export interface CostSources {
   readonly renamed: ReadonlyMap<string, string>;
 }
 
-/** The work that grows with the rows of a table, a line for each: `table 't' (6,000,000 rows, 240 MB): rewrites column 'x'`. */
+/** What a plan does with all rows of a table. */
+type Work = 'copies' | 'rewrites' | 'reads';
+
+/**
+ * The work that grows with the rows of a table, a line for each: `rewrites and reads table 't' (6,000,000 rows, 240 MB)`. Without
+ * the size, the comments of the statements say enough.
+ */
 export async function describeWork(sources: CostSources, askSizes?: AskSizes): Promise<string[]> {
   const work = findWork(sources);
   // biome-ignore lint/nursery/useAwaitThenable: the function of an option returns a promise
   const sizes = work.size > 0 ? await askSizes?.() : undefined;
-  return [...work].map(([table, works]) => {
+  return [...work].flatMap(([table, works]) => {
     const size = sizes?.get(foldCase(table));
-    return `${sources.before.title(table)}${size ? ` (${formatSize(size)})` : ''}: ${[...works].join('; ')}`;
+    const isCopied = works.has('copies');
+    if (!size && !isCopied) return [];
+    const what = `${[...works].join(' and ')} ${sources.before.title(table)}`;
+    // No function of 9.3.4 shows the free space of a disk.
+    return [`${what}${size ? ` (${formatSize(size)})` : ''}${isCopied ? ', which needs as much free disk' : ''}`];
   });
 }
 
 /** For each table or materialized view of B, what is done with all of its rows. */
-function findWork({ steps, effects, before, after, renamed }: CostSources): Map<string, Set<string>> {
-  const found = new Map<string, Set<string>>();
-  const note = (name: string, work: string): void => {
+function findWork({ steps, effects, before, after, renamed }: CostSources): Map<string, Set<Work>> {
+  const found = new Map<string, Set<Work>>();
+  const note = (name: string, work: Work): void => {
     const table = before.find([...renamed].find(([, to]) => isSameName(to, name))?.[0] ?? name);
-    if (table) found.set(table.name, (found.get(table.name) ?? new Set()).add(work));
+    if (table) found.set(table.name, (found.get(table.name) ?? new Set<Work>()).add(work));
   };
   for (const [at, { statement }] of steps.entries()) {
     const assertion = parseAssertion(statement);
-    if (assertion?.form === 'as_many_rows') note(assertion.tables[0], COPY);
+    if (assertion?.form === 'as_many_rows') note(assertion.tables[0], 'copies');
     const { kind, name } = identify(statement);
     const rewritten = (effects[at] ?? []).filter(({ effect }) => effect === 'rewritten');
     const views = rewritten.filter(each => each.kind === 'materialized view').map(({ object }) => object);
     for (const each of kind === 'materialized view' ? [name] : views) {
       const view = after.find(each);
-      if (view?.kind === 'materialized view') note(view.base, `computes ${after.title(each)} from it`);
+      if (view?.kind === 'materialized view') note(view.base, 'reads');
     }
-    for (const { kind, object, text } of rewritten) if (kind === 'table') note(object, text);
+    for (const { kind, object } of rewritten) if (kind === 'table') note(object, 'rewrites');
   }
   return found;
 }
-
-/** No function of 9.3.4 shows the free space of a disk. */
-const COPY = 'copies it, which needs as much free disk; the server does not say how much it has';
 
 const formatSize = ({ rows, bytes }: StoredSize): string =>
   `${rows.toLocaleString('en-US')} ${rows === 1 ? 'row' : 'rows'}, ${formatBytes(bytes)}`;
