@@ -58,13 +58,15 @@ sed -i 's/price DOUBLE/venue SYMBOL,\n\t&/' review/schema/tables/fx_trades.sql
 expect_status 1 sqldiff --names review/schema prod
 grep -qx "differs: table 'fx_trades'" out
 expect_status 1 sqldiff --alter -o plan.sql review/schema prod
-grep -q "'fx_trades': left out: column order: .* --ignore 'column order' .* --rebuild fx_trades " err
+grep -q "'fx_trades': left out: column order: " err
+grep -q -- "--ignore 'column order' " err
 grep -q 'ADD COLUMN venue SYMBOL' plan.sql
 sqlapply --allow-plan prod plan.sql
 echo 'column order' > review/ignore.txt
 for command in 'sqldiff review/schema prod' 'sqlapply prod review/schema' 'sqlapply --alter prod review/schema'; do
   expect_status 1 $command
-  grep -q "no ALTER changes the order of columns; --ignore 'column order' .* --rebuild fx_trades " err
+  grep -q 'no ALTER changes the order of columns$' err
+  grep -q -- '--rebuild fx_trades ' err
   $command --ignore-file review/ignore.txt > mail 2>&1
   [ ! -s mail ] || fail "mailed: $(cat mail)"
 done

@@ -125,11 +125,11 @@ test('GitHub: the plan of a pull request becomes a comment', async t => {
   t.like(step, { code: 0, stderr: '' });
   t.regex(
     step.stdout.toString(),
-    /^::error file=schema\/tables\/trades\.sql,line=1::table 'trades': left out: .*loses column 'price'/,
+    /^::error file=schema\/tables\/trades\.sql,line=1::table 'trades': left out: .*%0Aloses column 'price'%0A/,
   );
   const comment = (await run('cat comment.md')).stdout.toString();
   t.regex(comment, /^````sql\n(?:--.*\n)+ALTER TABLE 'trades' ADD COLUMN volume DOUBLE;$/m);
-  t.regex(comment, /^Left out:\n````\nsqldiff: table 'trades': left out: .*loses column 'price'/m);
+  t.regex(comment, /^Left out:\n````\nsqldiff: table 'trades': left out: .*\n {2}loses column 'price'$/m);
   t.like(await run('rm -r schema; bash -e step'), { code: 69, stdout: Buffer.from('') });
 });
 

@@ -41,7 +41,7 @@ const TYPING_ERRORS: [command: string, message: RegExp][] = [
   ],
   [
     "sed -i 's/ -- renamed.*//' FILE; sqldiff --alter schema $DB -o p.sql",
-    /renamed\? --renamed trades.amount=quantity; otherwise it loses column 'amount'; --allow-loss drop:trades.amount/,
+    /loses column 'amount'\n.*renamed\? --renamed trades.amount=quantity\n.* --allow-loss drop:trades.amount\n/,
   ],
   [
     'sqldiff --alter --renamed trades.amont=quantity schema $DB',
@@ -57,7 +57,7 @@ const TYPING_ERRORS: [command: string, message: RegExp][] = [
   ],
   [
     'sqldiff -v --alter --allow-loss drop:trades.sid schema $DB',
-    /--allow-loss drop:trades.side allows it[^]*--allow-loss drop:trades.sid: nothing of this name is lost/,
+    /--allow-loss drop:trades.side\n[^]*--allow-loss drop:trades.sid: nothing of this name is lost/,
   ],
   ['sqldiff --alter --allow-los drop:trades.side schema $DB', /did you mean --allow-loss\?/],
   ['sqldiff --alter scheme $DB', /scheme/],

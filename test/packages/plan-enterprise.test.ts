@@ -86,7 +86,7 @@ test('a service account with another owner, and one with another password, are l
   const { statements, omissions } = await planChanges(after, before);
   t.deepEqual(statements, []);
   t.deepEqual(
-    omissions.map(({ what, reason }) => `${what}: ${reason}`),
+    omissions.map(({ what, reasons }) => `${what}: ${reasons}`),
     [
       'credentials: *** to ***: cannot be altered: no server shows them',
       'owner: ann to bob: cannot be altered: no statement changes an owner',

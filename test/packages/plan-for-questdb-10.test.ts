@@ -95,7 +95,9 @@ test('a live view is not made invalid: what would do that is left out, and its l
     const { statements, omissions } = await planChanges(after, before, { allowLoss, version: '10.0.0' });
     return [
       ...statements.map(({ statement, costs }) => `${statement.split(' AS ')[0]}: ${costs.join('; ')}`),
-      ...omissions.map(({ reason, losses = [] }) => `- ${reason} ${losses.map(each => each.object).join()}`),
+      ...omissions.map(
+        ({ reasons, losses = [] }) => `- ${reasons.join('; ')} ${losses.map(each => each.object).join()}`,
+      ),
     ];
   };
   const now = [sensors('c INT'), liveView('START FROM NOW')];
@@ -148,7 +150,7 @@ test('what lets more rows expire is left out, and its loss has a name', async t 
     const { statements, omissions } = await planChanges([...after], [...before]);
     t.deepEqual(statements, []);
     t.deepEqual(
-      omissions.map(omission => omission.reason),
+      omissions.map(omission => omission.reasons.join('; ')),
       [reason],
     );
     const object = reason.includes("'m'") ? 'm' : 'l';

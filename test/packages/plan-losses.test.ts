@@ -68,12 +68,16 @@ test('the way back lists all that the plan lost', async t => {
   const before = [table(', a INT, b INT'), 'CREATE TABLE u (a INT);'];
   const plan = await planChanges([table('')], before, { allowLoss: ['drop:t.a', 'drop:t.b', 'drop:u'] });
   const { remains, remarks } = await planUndo(plan, before);
-  t.deepEqual(remains, [
+  const lines = [
     "not undone: table 't': loses column 'a'",
     "not undone: table 't': loses column 'b'",
     "not undone: table 'u': loses table 'u' and its rows",
-  ]);
-  t.deepEqual(remarks.slice(-3), remains);
+  ];
+  t.deepEqual(
+    remains,
+    lines.map(line => [line]),
+  );
+  t.deepEqual(remarks.slice(-3), lines);
 });
 
 test('a table without rows and bytes is one of 0 bytes', async t => {
@@ -116,7 +120,7 @@ test('the way back lists the order of columns, unless that is ignored', async t 
   const before = ['CREATE TABLE t (x INT, y INT, z INT);'];
   const plan = await planChanges(['CREATE TABLE t (x INT, z INT);'], before, { allowLoss: ['drop:t.y'] });
   const remains = async (...ignore: string[]) =>
-    (await planUndo(plan, before, { ignore: new IgnoreRules(ignore) })).remains.map(text =>
+    (await planUndo(plan, before, { ignore: new IgnoreRules(ignore) })).remains.map(([text]) =>
       text.split(': ').slice(0, 4),
     );
   const lost = ['not undone', "table 't'", "loses column 'y'"];

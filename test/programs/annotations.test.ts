@@ -66,7 +66,10 @@ test('sqldiff --alter: what is left out, and a view that is not valid', async t 
   const run = await shellWith(t, { 'a.sql': A, 'b.sql': B });
   t.is((await run('sqldiff --alter --annotations a.sql b.sql')).code, 64);
   const { stdout, stderr } = await run('sqldiff --alter --annotations -o plan.sql a.sql b.sql; grep -c ALTER plan.sql');
-  t.regex(stdout.toString(), /^::error file=b\.sql,line=3::table 'old': left out: DROP TABLE 'old': loses .*\n\d+\n$/);
+  t.regex(
+    stdout.toString(),
+    /^::error file=b\.sql,line=3::table 'old': left out: DROP TABLE 'old'%0Aloses .*%0Ahint: --allow-loss drop:old\n\d+\n$/,
+  );
   t.regex(stderr, /^sqldiff: table 'old': left out: /);
   const broken = await run(
     'sed -i "s/SELECT note/SELECT nothing/" a.sql; sqldiff --alter --annotations -o plan.sql a.sql b.sql',

@@ -83,17 +83,17 @@ export const TIMEOUT = '20';
 /** A plan that was made, or an attempt. */
 export interface Planned {
   readonly status: number;
-  /** Lines of what is left out, and the names of losses in them. */
+  /** The messages about what is left out, and the names of losses in them. */
   readonly leftOut: readonly string[];
   readonly names: readonly string[];
   readonly statements: readonly string[];
 }
 
-/** The names of losses that lines of a plan give. */
-export const namesIn = (lines: readonly string[]): string[] => [
+/** The names of losses that messages give. */
+export const namesIn = (messages: readonly string[]): string[] => [
   ...new Set(
-    lines.flatMap(line =>
-      [...line.matchAll(/--allow-loss ("[^"]+"|[^\s;"]+)/g)].map(([, name = '']) => name.replaceAll('"', '')),
+    messages.flatMap(message =>
+      [...message.matchAll(/--allow-loss ("[^"]+"|[^\s;"]+)/g)].map(([, name = '']) => name.replaceAll('"', '')),
     ),
   ),
 ];
@@ -126,7 +126,7 @@ export async function plan(
   const { code: status, stderr } = await run.call('sqldiff', '--alter', '--timeout', TIMEOUT, ...words, ...files);
   const statements = readPlan(run.file('plan'));
   run.note(...statements.map(each => each.trim()));
-  const leftOut = stderr.split('\n').filter(line => line.includes(': left out: '));
+  const leftOut = stderr.split(/^(?=sqldiff: )/m).filter(message => message.includes(': left out: '));
   if (status === 70) run.report('status 70', stderr);
   // A view of the wanted schema is broken, or a rename that was stated is refused.
   else if (status === 65 || (status === 64 && /--renamed|--rebuild/.test(stderr))) run.isRejected = true;

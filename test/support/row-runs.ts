@@ -31,7 +31,7 @@ export interface RowRun {
   readonly log: string;
   /** Statements that were planned, without assertions. */
   readonly planned: number;
-  /** Lines of what was left out. */
+  /** Number of changes that were left out. */
   readonly leftOut: number;
   /** The names of losses that were allowed in the end, and those of them that lost nothing. */
   readonly allowed: readonly string[];
@@ -319,7 +319,7 @@ function applyWords({ random }: Runner, { isOneStep, options }: Task, allowed: r
 /** After a kill the same options make a plan that needs nothing that the first one did not need. */
 async function planAgain(run: Runner, { options }: Task, made: Planned, allowed: readonly string[]): Promise<void> {
   const again = await plan(run, options, allowed);
-  const news = again.leftOut.filter(line => !made.leftOut.includes(line));
+  const news = again.leftOut.filter(message => !made.leftOut.includes(message));
   if (news.length > 0 && made.status === 0) run.report('more left out after a kill', news.join('\n'));
   if (again.status > 1) run.report('no plan after a kill', `status ${again.status}`);
 }

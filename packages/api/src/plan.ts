@@ -36,6 +36,8 @@ export interface Omission {
   /** What is not done: `DROP COLUMN qty`. */
   readonly what: string;
   readonly reason: string;
+  /** What can be done, besides allowing the losses: `renamed? --renamed trades.fee=qty`. */
+  readonly hints: readonly string[];
   /** What `allowLoss` would have to name. */
   readonly allow: readonly string[];
 }
@@ -79,11 +81,12 @@ export async function plan(a: Schema, b: Schema, options: PlanOptions = {}): Pro
   return {
     statements: printPlan(planned, inB),
     permissions: requiredPermissions(planned.statements.map(({ statement }) => statement)),
-    omissions: planned.omissions.map(({ identity: { kind, name }, what, reason, losses = [] }) => ({
+    omissions: planned.omissions.map(({ identity: { kind, name }, what, reasons, hints = [], losses = [] }) => ({
       kind,
       name,
       what,
-      reason,
+      reason: reasons.join('; '),
+      hints,
       allow: losses.map(formatLoss),
     })),
   };

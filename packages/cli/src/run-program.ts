@@ -67,10 +67,14 @@ function formatFailure(error: unknown, status: number, name: string, world: Worl
   const hint =
     { [Exit.usage]: `\nTry '${name} --help'.`, [Exit.bug]: '\nThis is a bug; please report it.' }[status] ?? '';
   const text = withoutRepetition(formatError(error), error, world);
-  // A usage error of yargs has several lines. In any other message a line end can only come from a name; printed as it is, it
-  // could fake a second message.
-  return (status === Exit.usage ? text : escapeControls(text)) + hint;
+  // Some messages have several lines. In any other a line end can only come from a name; printed as it is, it could fake a second
+  // message.
+  return (status === Exit.usage || hasLines(error) ? text : escapeControls(text)) + hint;
 }
+
+/** Whether an error, or one that caused it, says that its message has several lines, each safe to show. */
+const hasLines = (error: unknown): boolean =>
+  error instanceof Error && ((error as { hasLines?: boolean }).hasLines === true || hasLines(error.cause));
 
 /** In a pipe, the program that failed first prints what to do: the programs after it name only the reason. */
 function withoutRepetition(text: string, error: unknown, world: World): string {

@@ -26,12 +26,15 @@ export interface Step {
 
 /** A difference that remains. */
 export interface Omission extends Change {
-  readonly reason: string;
+  readonly reasons: readonly string[];
   /** The losses that have to be allowed. */
   readonly losses?: readonly Loss[];
-  /** The options for renames that may be meant instead: `--renamed trades.qty=quantity`. */
-  readonly offers?: readonly string[];
+  /** What can be done instead: `--rebuild trades makes a new table`. */
+  readonly hints?: readonly string[];
 }
+
+/** Why a change is left out, and what can be done. */
+export type Refusal = readonly [reason: string, ...hints: string[]];
 
 /** A key that is the same for the same change in the next draft. */
 export const changeKey = ({ identity, what }: Change): string => `${identityKey(identity)} ${what}`;
@@ -108,8 +111,8 @@ export class Draft {
   }
 
   /** Lists a difference that remains. */
-  omit(change: Change, reason: string): void {
-    if (!this.#isIgnored(change)) this.omissions.push({ ...change, reason });
+  omit(change: Change, ...[reason, ...hints]: Refusal): void {
+    if (!this.#isIgnored(change)) this.omissions.push({ ...change, reasons: [reason], hints });
   }
 
   /** Whether a difference of an object is listed already. */

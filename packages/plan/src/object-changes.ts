@@ -207,7 +207,7 @@ function rebuild(entry: Entry, wanted: TableDefinition, { requests }: Task, draf
   const losses = findRebuildLosses(wanted, now, renamed).filter(loss => !requests.mayLose(loss));
   const isTaken = (name: string) => draft.engine.find(name) !== undefined;
   if (losses.length === 0) draft.add(change, rebuildTable(wanted, now, renamed, isTaken));
-  else draft.omissions.push({ ...change, reason: 'the new table does not keep all that the old one has', losses });
+  else draft.omissions.push({ ...change, reasons: ['the new table does not keep all that the old one has'], losses });
 }
 
 /** Changes for how long rows are kept, which may expire rows: after everything else, since it cannot be undone. */

@@ -158,11 +158,13 @@ function planOnce(
     const proven = planOnce(without(a), without(b), findings, rows, options);
     for (const { entry, reason } of unresolved) {
       const properties = schema.findObject(entry.name)?.kind === entry.kind ? ['invalid'] : [];
-      const way = options.skipInvalid
-        ? ''
-        : `; --ignore ${formatPathForShell(formatPath({ object: entry.name }))} does not list it`;
-      const text = `it is invalid in A: ${reason}${way}`;
-      proven.draft.omit({ identity: entry, properties, what: displayName(entry) }, text);
+      const ignore = `--ignore ${formatPathForShell(formatPath({ object: entry.name }))} does not list it`;
+      const hints = options.skipInvalid ? [] : [ignore];
+      proven.draft.omit(
+        { identity: entry, properties, what: displayName(entry) },
+        `it is invalid in A: ${reason}`,
+        ...hints,
+      );
     }
     return proven;
   }
@@ -180,7 +182,7 @@ function planOnce(
     for (const omission of proof.excluded) excluded.set(changeKey(omission), omission);
     if (excluded.size === known)
       throw new Error(
-        `the plan cannot be proven: ${proof.excluded.map(({ what, reason }) => `${what}: ${reason}`).join('; ')}`,
+        `the plan cannot be proven: ${proof.excluded.map(({ what, reasons }) => `${what}: ${reasons.join('; ')}`).join('; ')}`,
       );
   }
 }

@@ -108,7 +108,7 @@ function toOmissions(problems: readonly Problem[], steps: readonly Step[]): Omis
     }
   return [...found.values()].map(({ step, reasons, losses }) => ({
     ...step.change,
-    reason: [...reasons].join('; '),
+    reasons: [...reasons],
     ...(losses.length > 0 && { losses }),
   }));
 }

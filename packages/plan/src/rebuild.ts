@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { canCast, EXPLICIT, findColumn, printDefinition, type TableDefinition } from '@sqlpipe/ddl';
 import { type Engine, isShorterRetention } from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';
-import type { Draft } from './draft.js';
+import type { Draft, Refusal } from './draft.js';
 import type { Loss } from './losses.js';
 import type { Requests } from './requests.js';
 import type { Task } from './task.js';
@@ -111,7 +111,7 @@ export function dropOldTables({ a, dropOld, requests }: Task, draft: Draft): voi
     const ungrouped = copied.find(({ column: { type } }) => type === 'BINARY' || type.endsWith('[]'));
     if (ungrouped) {
       const why = `the server cannot compare its column '${ungrouped.source.name}' with that of '${table}'`;
-      draft.omit(change, `${why}; compare the rows, then send it yourself`);
+      draft.omit(change, why, 'compare the rows, then send it yourself');
       continue;
     }
     const columns = copied.map(({ column, source }) => ({
@@ -148,11 +148,15 @@ export function findLeftovers(a: WantedSchema, b: Engine, requests: Requests): R
 }
 
 /** Why a table cannot be rebuilt: a writer has created it between the two renames of an earlier rebuild. */
-function findUsurpation(table: string, leftovers: ReadonlySet<string>, b: Engine): string | undefined {
+function findUsurpation(table: string, leftovers: ReadonlySet<string>, b: Engine): Refusal | undefined {
   const newName = [...leftovers].find(name => foldCase(parseRebuildName(name)?.table ?? '') === foldCase(table));
   const oldName = rebuildNames(table, parseRebuildName(newName ?? '')?.mark ?? '').oldName;
   if (!newName || !b.find(oldName) || !b.find(table)) return undefined;
-  return `a writer created it while an earlier rebuild exchanged the names, and the old rows are in '${oldName}'; stop the writers, rename '${table}', plan again to complete that rebuild, and then copy the rows of the renamed table`;
+  return [
+    `a writer created it while an earlier rebuild exchanged the names; the old rows are in '${oldName}'`,
+    `stop the writers, rename '${table}', and plan again to complete that rebuild`,
+    'then copy the rows of the renamed table',
+  ];
 }
 
 /** Whether a rebuild has made a table of this name. An old table that it kept is not a difference. */
@@ -175,7 +179,7 @@ export function resumeRebuilds({ leftovers }: Task, draft: Draft): void {
     if (usurpation !== undefined) {
       draft.omit(
         { identity: { kind: 'table', name: table, verb: '' }, properties: [], what: `rebuild of table '${table}'` },
-        usurpation,
+        ...usurpation,
       );
       draft.block(table);
       continue;

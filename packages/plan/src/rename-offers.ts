@@ -12,7 +12,7 @@ export function withOffers(omission: Omission, offers: RenameOffers): Omission {
   const renames = dropped.flatMap(
     ({ object, column }) => (column === undefined ? offers.ofTable(object) : offers.ofColumn(object, column)) ?? [],
   );
-  return renames.length > 0 ? { ...omission, offers: renames } : omission;
+  return renames.length > 0 ? { ...omission, hints: renames.map(option => `renamed? ${option}`) } : omission;
 }
 
 /** Notes for the tables of B that are kept, although A may have them under another name. */

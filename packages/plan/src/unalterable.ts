@@ -2,9 +2,9 @@
 import { COLUMN_ORDER, type PropertyDifference } from '@sqlpipe/ddl';
 import type { Entry } from '@sqlpipe/schema';
 import { displayName } from '@sqlpipe/sql';
-import type { Draft } from './draft.js';
+import type { Draft, Refusal } from './draft.js';
 import { formatPath, formatPathForShell } from './object-path.js';
-import { describeColumnOrder } from './text/column-order.js';
+import { COLUMN_ORDER_REASON, columnOrderHints } from './text/column-order.js';
 
 /** The reasons why properties cannot be altered. */
 const UNALTERABLE: [property: RegExp, reason: string][] = [
@@ -27,12 +27,16 @@ const UNALTERABLE: [property: RegExp, reason: string][] = [
 /** Lists a property that differs, which no statement changes. @throws Error if one does: then the plan lacks it */
 export function omitProperty(entry: Entry, { property, a, b }: PropertyDifference, draft: Draft): void {
   const omitted = { identity: entry, properties: [property], what: `${property}: ${b} to ${a}` };
-  if (property === COLUMN_ORDER) return draft.omit(omitted, describeColumnOrder(entry.name));
+  if (property === COLUMN_ORDER) return draft.omit(omitted, COLUMN_ORDER_REASON, ...columnOrderHints(entry.name));
   const reason = UNALTERABLE.find(([pattern]) => pattern.test(property))?.[1];
   if (!reason) throw new Error(`${displayName(entry)}: no statement was found for ${property}: ${b} to ${a}`);
-  draft.omit(omitted, describeUnalterable(entry.name, reason));
+  draft.omit(omitted, ...describeUnalterable(entry.name, reason));
 }
 
-/** The reason why no ALTER changes something, as a sentence, with the option that makes a new table where one is needed. */
-export const describeUnalterable = (table: string, reason: string): string =>
-  `cannot be altered: ${reason}${reason.endsWith('needs a new table') ? `; --rebuild ${formatPathForShell(formatPath({ object: table }))} makes one` : ''}`;
+/** Why no ALTER changes something, and the option that makes a new table where one is needed. */
+export const describeUnalterable = (table: string, reason: string): Refusal => [
+  `cannot be altered: ${reason}`,
+  ...(reason.endsWith('needs a new table')
+    ? [`--rebuild ${formatPathForShell(formatPath({ object: table }))} makes one`]
+    : []),
+];

@@ -2,6 +2,7 @@
 import { parseChange, parseMeaning } from '@sqlpipe/ddl';
 import { IgnoreRules, Schema } from '@sqlpipe/schema';
 import { identify, isObject, isPrincipal } from '@sqlpipe/sql';
+import { indentLines } from '@sqlpipe/text';
 import { type Plan, toAssertion } from './assemble-plan.js';
 import type { Omission } from './draft.js';
 import { formatLoss, type Loss } from './losses.js';
@@ -19,8 +20,8 @@ export type UndoOptions = Pick<
 
 /** A plan for the way back. */
 export interface UndoPlan extends Plan {
-  /** What stays as the first plan leaves it, with the reasons. */
-  readonly remains: readonly string[];
+  /** What stays as the first plan leaves it, and lines with the reasons. */
+  readonly remains: readonly (readonly [string, ...string[]])[];
 }
 
 /**
@@ -49,12 +50,14 @@ export async function planUndo(
   const isIgnored = ({ identity, properties: [property] }: Omission) =>
     property !== undefined && ignore.ignoresProperty(identity, property);
   const left = undo.omissions.filter(omission => !isIgnored(omission));
-  const remains = [...lost, ...left.map(describeOmission)].map(text => `not undone: ${text}`);
+  const remains = [...[...lost].map((text): [string] => [text]), ...left.map(describeOmission)].map(
+    ([text, ...lines]): [string, ...string[]] => [`not undone: ${text}`, ...indentLines(lines)],
+  );
   const statements = [
     ...created.flatMap(({ assertions }) => assertions.map(each => toAssertion(each))),
     ...undo.statements,
   ];
-  return { ...undo, statements, omissions: left, remarks: [...undo.remarks, ...remains], notes: [], remains };
+  return { ...undo, statements, omissions: left, remarks: [...undo.remarks, ...remains.flat()], notes: [], remains };
 }
 
 /** What a plan creates, and the assertions that nothing goes with it: what a table was given, what only a materialized view has. */

@@ -16,7 +16,7 @@ import {
   type TableDefinition,
 } from '@sqlpipe/ddl';
 import { isSameName } from '@sqlpipe/sql';
-import type { Draft } from './draft.js';
+import type { Draft, Refusal } from './draft.js';
 import type { Task } from './task.js';
 import {
   convertBack,
@@ -43,12 +43,12 @@ export function alterRows(
   const change = { identity: { kind: 'table', name, verb: 'ALTER' }, properties, what: describe(statement) } as const;
   const before = findColumn(table, 'column' in alteration ? String(alteration.column) : '');
   const isRetyped = alteration.change === 'type' && before !== undefined;
-  const reason =
+  const refusal =
     whyTimestampForbids(table, alteration) ??
     whyParquetForbids(table, alteration, task) ??
     (isRetyped ? whyValuesForbid(name, before, alteration.type, task) : undefined);
-  if (reason !== undefined) {
-    draft.omit(change, reason);
+  if (refusal !== undefined) {
+    draft.omit(change, ...refusal);
     return false;
   }
   const native = printNativeAssertion(name);
@@ -88,22 +88,25 @@ function findParquetProblem({ partitionBy }: TableDefinition, { change }: Altera
   return isHarmless ? undefined : PARQUET_PROBLEMS[change];
 }
 
-function whyParquetForbids(table: TableDefinition, alteration: Alteration, task: Task): string | undefined {
+function whyParquetForbids(table: TableDefinition, alteration: Alteration, task: Task): Refusal | undefined {
   const problem = findParquetProblem(table, alteration, task);
   if (problem === undefined) return undefined;
   const name = nameInB(table.name, task);
   const [count] = task.rows.find(printParquetQuestion(name)) ?? [];
   if (!count) return undefined;
-  return `${Number(count)} ${count === 1 ? 'partition is' : 'partitions are'} Parquet, ${problem}; ${convertBack(name, `"${table.timestamp}"`)} first`;
+  return [
+    `${Number(count)} ${count === 1 ? 'partition is' : 'partitions are'} Parquet, ${problem}`,
+    `${convertBack(name, `"${table.timestamp}"`)} first`,
+  ];
 }
 
-function whyValuesForbid(table: string, { name, type }: Column, to: string, task: Task): string | undefined {
+function whyValuesForbid(table: string, { name, type }: Column, to: string, task: Task): Refusal | undefined {
   const at = { table: nameInB(table, task), column: columnInB(table, name, task) };
   const misfit = printMisfit(at.column, type, to);
   if (misfit !== undefined) {
     const [count] = task.rows.find(printMisfitQuestion(at.table, misfit)) ?? [];
     if (count === 0) task.rows.noteLost(table, name, '; all values fit');
-    return count ? describeMisfits(Number(count)) : undefined;
+    return count ? [describeMisfits(Number(count))] : undefined;
   }
   if (isLossless(type, to)) return undefined;
   const [changed, nulls, total] = task.rows.find(printChangeQuestion(at.table, at.column, type, to)) ?? [];

@@ -4,12 +4,18 @@ import type { Omission } from '@sqlpipe/plan';
 import { describeOmission, fingerprint, plannedObjects, plannedPermissions, plannedState } from '@sqlpipe/plan/text';
 import { collectStatements } from '@sqlpipe/schema';
 import { identify } from '@sqlpipe/sql';
+import { escapeControls, indentLines } from '@sqlpipe/text';
 import { PlanGuard } from './plan-guard.js';
 
-/** A plan that cannot be executed as it is. */
+/** A plan that cannot be executed as it is. Its message may have several lines, each safe to show. */
 export class PlanError extends Error {
   override name = 'PlanError';
   readonly code = 'REJECTED';
+  readonly hasLines = true;
+
+  constructor(head: string, lines: readonly string[] = []) {
+    super([escapeControls(head), ...lines].join('\n'));
+  }
 }
 
 /** Statements, and what notices later changes if they are a plan. */
@@ -48,8 +54,10 @@ export async function checkPlan(
 
 /** @throws PlanError if a plan leaves anything out */
 export function rejectOmissions(omissions: readonly Omission[]): void {
-  if (omissions.length > 0)
-    throw new PlanError(`${omissions.map(describeOmission).join('; ')}; --keep-going applies the rest`);
+  if (omissions.length === 0) return;
+  const lines = omissions.map(describeOmission).flatMap(([what, ...rest]) => [what, ...indentLines(rest)]);
+  const number = omissions.length === 1 ? 'a change is' : `${omissions.length} changes are`;
+  throw new PlanError(`${number} left out`, indentLines([...lines, 'hint: --keep-going applies the rest']));
 }
 
 /**

@@ -3,7 +3,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { fetchSettledState, type Instance, InstanceError, type Reply } from '@sqlpipe/instance';
-import { describeColumnOrder, parseAssertion } from '@sqlpipe/plan/text';
+import { COLUMN_ORDER_REASON, parseAssertion } from '@sqlpipe/plan/text';
 import { givesRight, identify, isAcl, isPrincipal, readStatementHead } from '@sqlpipe/sql';
 import { explainFailedAssertion } from './assertions.js';
 import { confirmChange, type Patience, type PendingChange, prepareChange, wasAltered } from './confirm-change.js';
@@ -198,7 +198,7 @@ export function createExecutor(
     const comparison = ignored.rules.withoutIgnored(identify(statement), await existing.compare(statement, found));
     if (comparison.differences.length === 0) return { result: 'skipped', comparison };
     const differs: StatementResult = { result: 'differs', error: DIFFERENT_MESSAGE, comparison };
-    if (isReordered(differs)) return { ...differs, error: describeColumnOrder(identify(statement).name) };
+    if (isReordered(differs)) return { ...differs, error: COLUMN_ORDER_REASON };
     return comparison.asText ? { ...differs, error: TEXT_DIFFERS_MESSAGE } : differs;
   }
 

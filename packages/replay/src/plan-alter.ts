@@ -51,7 +51,10 @@ export async function planAlter(
     // The order of columns is reported when the statement is compared.
     omissions: plan.omissions.filter(omission => !isOfHealth(omission) && !isColumnOrder(omission.properties)),
     notes: plan.notes,
-    warnings: [...plan.warnings, ...plan.omissions.filter(isOfHealth).map(describeOmission)],
+    warnings: [
+      ...plan.warnings,
+      ...plan.omissions.filter(isOfHealth).map(omission => describeOmission(omission).join(': ')),
+    ],
   };
 }
 

@@ -112,7 +112,7 @@ class NothingSentError extends Error {
   readonly code: string | undefined;
 
   constructor(cause: NodeJS.ErrnoException) {
-    super(`${formatError(cause)}; nothing was sent`, { cause });
+    super(formatError(cause).replace(/\n|$/, '; nothing was sent$&'), { cause });
     this.code = exitStatus(cause) === Exit.io ? 'IO' : cause.code;
   }
 }

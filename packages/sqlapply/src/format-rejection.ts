@@ -5,10 +5,10 @@
 
 import { formatPropertyLines } from '@sqlpipe/cli';
 import { COLUMN_ORDER } from '@sqlpipe/ddl';
-import { describeColumnOrder } from '@sqlpipe/plan/text';
-import { isReordered, type Outcome, statementLabel } from '@sqlpipe/replay';
+import { columnOrderHints } from '@sqlpipe/plan/text';
+import { type Outcome, statementLabel } from '@sqlpipe/replay';
 import { isAcl, redact } from '@sqlpipe/sql';
-import { escapeControls, truncate } from '@sqlpipe/text';
+import { escapeControls, formatHints, truncate } from '@sqlpipe/text';
 
 /** Maximum length of the server's message, in UTF-16 code units. */
 const MAX_MESSAGE = 1000;
@@ -30,9 +30,8 @@ export function formatRejection(outcome: Outcome, target: string, colors = false
   const head = `${statementLabel(outcome)}: ${unknown}${truncate(error, MAX_MESSAGE)}${denied ? DENIED_HELP : ''}`;
   const differences = formatPropertyLines(comparison?.differences ?? [], ['the statement', target], colors);
   const caret = position === undefined ? [] : formatCaret(redact(statement), position);
-  const hint = hintFor(outcome);
   const below = differences.length > 0 ? differences.map(line => `  ${line}`) : caret;
-  return [head, [...below, ...(hint ? [`  hint: ${hint}`] : [])]];
+  return [head, [...below, ...formatHints(hintsFor(outcome))]];
 }
 
 /** The warning that CREATE OR REPLACE changes a definition, with the difference. */
@@ -67,13 +66,10 @@ const CLAUSES: [message: RegExp, hint: string][] = [
   ],
 ];
 
-/** A hint for a rejected statement; undefined if none is known. */
-function hintFor(outcome: Outcome): string | undefined {
-  const { identity, error = '', denied, comparison } = outcome;
-  const { kind, name } = identity;
-  const isAmong = comparison?.differences.some(({ property }) => property === COLUMN_ORDER);
-  if (isAmong && !isReordered(outcome)) return describeColumnOrder(name);
-  if (!isAcl(kind)) return CLAUSES.find(([message]) => message.test(error))?.[1];
-  if (denied) return 'access control requires permissions of its own; sqldump --include SCHEMA leaves it out';
-  return NO_ACCESS_CONTROL.test(error) ? ACCESS_CONTROL : undefined;
+/** What can be done about a rejected statement, as far as it is known. */
+function hintsFor({ identity: { kind, name }, error = '', denied, comparison }: Outcome): string[] {
+  if (comparison?.differences.some(({ property }) => property === COLUMN_ORDER)) return columnOrderHints(name);
+  if (!isAcl(kind)) return CLAUSES.filter(([message]) => message.test(error)).map(([, hint]) => hint);
+  if (denied) return ['access control requires permissions of its own; sqldump --include SCHEMA leaves it out'];
+  return NO_ACCESS_CONTROL.test(error) ? [ACCESS_CONTROL] : [];
 }

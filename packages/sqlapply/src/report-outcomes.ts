@@ -13,7 +13,7 @@ import {
   statementLabel,
 } from '@sqlpipe/replay';
 import { displayName, redact, significantTokens } from '@sqlpipe/sql';
-import { escapeControls, escapeLines, truncate } from '@sqlpipe/text';
+import { escapeControls, escapeLines, indentLines, truncate } from '@sqlpipe/text';
 import { formatRejection, formatReplacement } from './format-rejection.js';
 import { LoginCheck } from './login-check.js';
 import { hasDataOnStdout, type RunOptions } from './options.js';
@@ -29,7 +29,7 @@ export async function reportReplay(
   summary: Summary,
   io: Io,
 ): Promise<void> {
-  for (const omission of omissions) io.error(describeOmission(omission));
+  for (const [head, ...lines] of omissions.map(describeOmission)) io.error(head, indentLines(lines));
   if (omissions.length > 0) summary.noteBroken();
   summary.start(connection.label);
   const isSilent = hasDataOnStdout(options);

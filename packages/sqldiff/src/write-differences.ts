@@ -3,7 +3,7 @@ import { annotateFailure, type Io, printSettings, readIgnorePatterns, UsageError
 import { COLUMN_ORDER } from '@sqlpipe/ddl';
 import { isSameOutput, isStdout, readLocatedInput } from '@sqlpipe/files';
 import { fetchCommonDefaults, fetchHealth, withInstance } from '@sqlpipe/instance';
-import { describeColumnOrder } from '@sqlpipe/plan/text';
+import { COLUMN_ORDER_REASON, columnOrderHints } from '@sqlpipe/plan/text';
 import { type DeferredInput, deferInput } from '@sqlpipe/records';
 import { fetchPlanContext } from '@sqlpipe/replay';
 import {
@@ -15,6 +15,7 @@ import {
   type SchemaComparison,
 } from '@sqlpipe/schema';
 import { displayName } from '@sqlpipe/sql';
+import { formatHints } from '@sqlpipe/text';
 import { formatIgnored } from './format.js';
 import { Locations } from './locations.js';
 import { writeMissing } from './missing.js';
@@ -104,7 +105,7 @@ async function compareSides(args: DiffOptions, io: Io): Promise<number> {
 function warnOfColumnOrder({ differences }: SchemaComparison, io: Io): void {
   for (const { identity, comparison } of differences)
     if (comparison?.differences.some(({ property }) => property === COLUMN_ORDER))
-      io.warn(`${displayName(identity)}: ${describeColumnOrder(identity.name)}`);
+      io.warn(`${displayName(identity)}: ${COLUMN_ORDER_REASON}`, formatHints(columnOrderHints(identity.name)));
 }
 
 /** What the operands stand for, with the labels of the command line. */

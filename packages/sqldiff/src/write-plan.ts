@@ -4,6 +4,7 @@ import { type PlanOptions, planChanges, planUndo, UnresolvedViewError } from '@s
 import { describeOmission, printPlan } from '@sqlpipe/plan/text';
 import { StreamError } from '@sqlpipe/records';
 import { displayName } from '@sqlpipe/sql';
+import { indentLines } from '@sqlpipe/text';
 import type { Locations } from './locations.js';
 import type { Sides } from './operands.js';
 import { type OutputOptions, writeStatements } from './write-statements.js';
@@ -24,16 +25,18 @@ export async function writePlan(
   });
   for (const warning of plan.warnings) io.warn(warning);
   for (const omission of plan.omissions) {
-    const message = describeOmission(omission);
+    const [head, ...lines] = describeOmission(omission);
     const { identity, what, properties } = omission;
-    io.warn(message);
-    if (locations)
+    io.warn(head, indentLines(lines));
+    if (locations) {
+      const message = [head, ...lines].join('\n');
       await io.print(formatAnnotation({ ...locations.find(identity, `${what};`, properties[0]), message }));
+    }
   }
   for (const note of plan.notes) io.info(note);
   if (undo !== undefined) {
     const wayBack = await planUndo(plan, b, options);
-    for (const text of wayBack.remains) io.warn(`${undo}: ${text}`);
+    for (const [text, ...lines] of wayBack.remains) io.warn(`${undo}: ${text}`, lines);
     await writeStatements(printPlan(wayBack, plan.result), { output: undo, maxRecord }, io);
   }
   await writeStatements(printPlan(plan, b), options, io);

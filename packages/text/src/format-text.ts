@@ -16,6 +16,12 @@ export function escapeControls(text: string): string {
 /** Like `escapeControls`, but keeps line feeds and tabs. */
 export const escapeLines = (text: string): string => text.replace(/[^\n\t]+/g, escapeControls);
 
+/** The lines of a message after the first, indented and escaped like `escapeControls`. */
+export const indentLines = (lines: readonly string[]): string[] => lines.map(line => `  ${escapeControls(line)}`);
+
+/** Lines of a message that say what can be done. */
+export const formatHints = (hints: readonly string[]): string[] => indentLines(hints.map(hint => `hint: ${hint}`));
+
 /**
  * Formats a value as JSON on one line that is safe to show. Characters that `escapeControls` would escape are escaped in
  * JSON's syntax, so the meaning is the same.

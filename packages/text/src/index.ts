@@ -2,7 +2,9 @@ export {
   escapeControls,
   escapeLines,
   formatError,
+  formatHints,
   formatSafeJson,
+  indentLines,
   systemErrorReason,
   truncate,
 } from './format-text.js';

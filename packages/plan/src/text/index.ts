@@ -4,7 +4,7 @@
  */
 export { type Assertion, parseAssertion } from './assertions.js';
 export { changedObjects } from './changed-objects.js';
-export { describeColumnOrder } from './column-order.js';
+export { COLUMN_ORDER_REASON, columnOrderHints } from './column-order.js';
 export {
   type AskHistory,
   type HistoryFinding,

@@ -46,12 +46,21 @@ export function printPlan({ statements, remarks }: Plan, b: Iterable<string>): s
   });
 }
 
-/** `table 'trades': left out: DROP COLUMN qty: loses column 'qty'; --allow-loss drop:trades.qty allows it` */
-export function describeOmission({ identity, what, reason, losses = [], offers = [] }: Omission): string {
-  const names = new Set(losses.map(formatLoss));
-  const options = [...names].map(name => `--allow-loss ${formatPathForShell(name)}`).join(' ');
-  const offer = offers.length > 0 ? `renamed? ${offers.join(' ')}; otherwise it ` : '';
-  return `${displayName(identity)}: left out: ${what}: ${offer}${reason}${options && `; ${options} allows it`}`;
+/** The lines of a message: `table 'trades': left out: DROP COLUMN qty`, then why, then what can be done. All losses have to be allowed. */
+export function describeOmission({
+  identity,
+  what,
+  reasons,
+  losses = [],
+  hints = [],
+}: Omission): [string, ...string[]] {
+  const names = [...new Set(losses.map(formatLoss))];
+  return [
+    `${displayName(identity)}: left out: ${what}`,
+    ...reasons,
+    ...hints.map(hint => `hint: ${hint}`),
+    ...names.map((name, i) => `${i === 0 ? 'hint:' : '     '} --allow-loss ${formatPathForShell(name)}`),
+  ];
 }
 
 /** The values of --allow that sqlapply needs for statements that no schema dump contains. Assertions need none. */
