@@ -5,9 +5,9 @@ import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/prom
 import { join } from 'node:path';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { DenialError } from '@sqlpipe/engine';
-import { createEnterprise } from '../../packages/server/src/enterprise.js';
+import { emulateEnterprise } from '../../packages/server/src/editions.js';
 import { type Journal, replayChange } from '../../packages/server/src/journal.js';
-import { areChanges, type Change } from '../../packages/server/src/journal-form.js';
+import { areChanges, type JournalChange } from '../../packages/server/src/journal-form.js';
 import { Service } from '../../packages/server/src/service.js';
 import { freshFolder } from '../support/folder.js';
 import { admin, basic, executeAs, setUp } from '../support/principals.js';
@@ -126,9 +126,9 @@ function* places(value: unknown): Generator<(to: unknown) => void> {
 
 test('changes with one wrong value are damage, or what they made can be asked for', async t => {
   const login = { user: 'admin', password: 'quest' };
-  const edition = createEnterprise(login, { naming: 'by expression', version: '10.0.0' });
-  const lines: Change[][] = [];
-  const journal = { append: async (changes: readonly Change[]) => void lines.push([...changes]) };
+  const edition = emulateEnterprise(login, { naming: 'by expression', version: '10.0.0' });
+  const lines: JournalChange[][] = [];
+  const journal = { append: async (changes: readonly JournalChange[]) => void lines.push([...changes]) };
   const service = new Service(edition, journal as Journal);
   for (const statement of CHANGES) await service.execute(statement, login.user);
   t.true(lines.every(areChanges));
@@ -136,12 +136,12 @@ test('changes with one wrong value are damage, or what they made can be asked fo
   let [damaged, intact] = [0, 0];
   await fc.assert(
     fc.asyncProperty(fc.nat(lines.length - 1), fc.nat(), values, async (line, place, value) => {
-      const changed = JSON.parse(JSON.stringify(lines)) as Change[][];
+      const changed = JSON.parse(JSON.stringify(lines)) as JournalChange[][];
       const all = [...places(changed[line])];
       all[place % all.length]?.(value);
       if (!changed.every(areChanges)) return void damaged++;
       intact++;
-      const restarted = createEnterprise(login, { naming: 'by expression', version: '10.0.0' });
+      const restarted = emulateEnterprise(login, { naming: 'by expression', version: '10.0.0' });
       for (const change of changed.flat()) replayChange(change, restarted.engine);
       for (const question of QUESTIONS)
         await new Service(restarted).execute(question, login.user).catch(error => {

@@ -17,7 +17,7 @@ export { NotReady, whenReady } from './not-ready.js';
 export { OpaqueError } from './opaque-error.js';
 export { OTHER_TYPES } from './other-types.js';
 export type { Show } from './parser/show.js';
-export type { ColumnHead, ExecutionResult, Value } from './result.js';
+export type { ColumnHead, ExecutionResult, Rows, Value } from './result.js';
 export { isShorterRetention } from './retention.js';
 export {
   type AccountedLoss,

@@ -10,6 +10,7 @@ import {
   type ColumnHead,
   type LiveView,
   type MaterializedView,
+  type Rows,
   requireReadable,
   type Session,
   type Value,
@@ -29,13 +30,6 @@ import {
 import { isSameName } from '@sqlpipe/sql';
 import { evaluateCondition } from './conditions.js';
 
-/** The columns of a result, its rows, and the name of its designated timestamp. */
-interface ResultTable {
-  readonly heads: readonly ColumnHead[];
-  readonly rows: readonly (readonly Value[])[];
-  readonly timestamp?: string | undefined;
-}
-
 /** The values of functions that are called without arguments, by name in lower case. */
 const functions: ReadonlyMap<string, (session: Session) => string> = new Map<string, (session: Session) => string>([
   ['build', ({ version }) => `Build Information: QuestDB ${version}, sqlserve`],
@@ -47,7 +41,7 @@ const functions: ReadonlyMap<string, (session: Session) => string> = new Map<str
  * Answers a query on the catalogue, of constants, or over tables that have no rows.
  * @throws RejectionError for any other query, because there is no query engine
  */
-export function answerQuery(query: Query, session: Session): ResultTable {
+export function answerQuery(query: Query, session: Session): Rows {
   const { select, positionOf } = query;
   const assertion = answerAssertion(select);
   if (assertion) return assertion;
@@ -55,12 +49,12 @@ export function answerQuery(query: Query, session: Session): ResultTable {
   const relation = analyzeRelation(query, session.catalogue);
   requireReadAccess(session, query);
   if (returnsNoRows(query, session.catalogue))
-    return { heads: headsOf(relation), rows: [], timestamp: relation.timestamp };
+    return { columns: headsOf(relation), rows: [], timestamp: relation.timestamp };
   const [table, ...others] = [select, ...(select.setOperations ?? []).map(toUnionAll)].map(each =>
     answerSelect(each, relation, session, positionOf),
   );
   if (!table) throw noRowsError();
-  return { heads: table.heads, rows: [...table.rows, ...others.flatMap(({ rows }) => rows)] };
+  return { columns: table.columns, rows: [...table.rows, ...others.flatMap(({ rows }) => rows)] };
 }
 
 function toUnionAll({ operator, all, select }: NonNullable<SelectStatement['setOperations']>[number]): SelectStatement {
@@ -83,12 +77,12 @@ function answerSelect(
   relation: Relation,
   session: Session,
   positionOf: Query['positionOf'],
-): ResultTable {
+): Rows {
   const [from, ...joins] = select.from ?? [];
   const hasOnlyColumns = !(select.groupBy || select.sampleBy || select.latestOn || select.distinct || select.pivot);
   if (!from && hasOnlyColumns && !select.where)
     return limitRows(
-      { heads: headsOf(relation), rows: [select.columns.map(item => constantOf(item, session))] },
+      { columns: headsOf(relation), rows: [select.columns.map(item => constantOf(item, session))] },
       select,
     );
   const source = from?.table;
@@ -99,15 +93,15 @@ function answerSelect(
 }
 
 /** The rows for which WHERE is true. */
-function filterRows({ heads, rows }: ResultTable, { where }: SelectStatement): ResultTable {
-  if (!where) return { heads, rows };
-  const indexes = new Map(heads.map(({ name }, index) => [name.toLowerCase(), index]));
+function filterRows({ columns, rows }: Rows, { where }: SelectStatement): Rows {
+  if (!where) return { columns, rows };
+  const indexes = new Map(columns.map(({ name }, index) => [name.toLowerCase(), index]));
   const isSelected = (row: readonly Value[]) => {
     const value = evaluateCondition(where, column => row[indexes.get(column) ?? -1]);
     if (typeof value !== 'boolean') throw noRowsError();
     return value;
   };
-  return { heads, rows: rows.filter(isSelected) };
+  return { columns, rows: rows.filter(isSelected) };
 }
 
 /** What the questions of a plan about rows have for an answer where there are none, by the aliases of their columns. */
@@ -124,22 +118,22 @@ const WITHOUT_ROWS: Readonly<Record<string, { type: string; value: Value }>> = {
   last_lost: { type: 'TIMESTAMP', value: null },
 };
 
-function answerAssertion({ columns }: SelectStatement): ResultTable | undefined {
+function answerAssertion({ columns }: SelectStatement): Rows | undefined {
   const names = columns.map(item => (item.type === 'selectItem' ? (item.alias ?? '') : ''));
   if (names.length === 0 || !names.every(name => Object.hasOwn(WITHOUT_ROWS, name))) return undefined;
   return {
-    heads: names.map(name => ({ name, type: WITHOUT_ROWS[name]?.type ?? '' })),
+    columns: names.map(name => ({ name, type: WITHOUT_ROWS[name]?.type ?? '' })),
     rows: [names.map(name => WITHOUT_ROWS[name]?.value ?? null)],
   };
 }
 
 /** The result of a catalogue function. */
-function callFunction(source: TableFunctionCall, session: Session, positionOf: Query['positionOf']): ResultTable {
+function callFunction(source: TableFunctionCall, session: Session, positionOf: Query['positionOf']): Rows {
   const { name: spelling, args } = source;
   const [argument] = args;
   const name = spelling.toLowerCase();
   if (name === 'table_columns') {
-    if (argument?.type === 'literal') return listColumnsOf(session, String(argument.value), positionOf(argument));
+    if (argument?.type === 'literal') return listColumns(session, String(argument.value), positionOf(argument));
     throw new RejectionError(
       positionOf(source),
       'function `table_columns` requires arguments: table_columns(STRING constant)',
@@ -182,10 +176,10 @@ function evaluate(expression: Expression, session: Session): Value | undefined {
 }
 
 /** The selected columns, in the order of the select list. */
-function project(table: ResultTable, items: readonly SelectItem[], positionOf: Query['positionOf']): ResultTable {
+function project(table: Rows, items: readonly SelectItem[], positionOf: Query['positionOf']): Rows {
   const picks = items.flatMap(item => pickColumns(table, item, positionOf));
   return {
-    heads: picks.map(({ head }) => head),
+    columns: picks.map(({ head }) => head),
     rows: table.rows.map(row => picks.map(({ index, value = null }) => row[index] ?? value)),
   };
 }
@@ -197,23 +191,23 @@ interface PickedColumn {
   readonly value?: Value;
 }
 
-function pickColumns({ heads }: ResultTable, item: SelectItem, positionOf: Query['positionOf']): PickedColumn[] {
-  if (item.type === 'star') return heads.map((head, index) => ({ head, index }));
+function pickColumns({ columns }: Rows, item: SelectItem, positionOf: Query['positionOf']): PickedColumn[] {
+  if (item.type === 'star') return columns.map((head, index) => ({ head, index }));
   if (item.type === 'selectItem' && item.expression.type === 'literal' && typeof item.expression.value === 'number')
     return [{ head: { name: item.alias ?? 'column', type: 'INT' }, index: -1, value: item.expression.value }];
   if (item.type !== 'selectItem' || item.expression.type !== 'column') throw noRowsError();
   const name = item.expression.name.parts.at(-1) ?? '';
-  const index = heads.findIndex(head => isSameName(head.name, name));
-  const head = heads[index];
+  const index = columns.findIndex(head => isSameName(head.name, name));
+  const head = columns[index];
   if (!head) throw new RejectionError(positionOf(item.expression), `Invalid column: ${name}`);
   return [{ head: { name: item.alias ?? head.name, type: head.type }, index }];
 }
 
-function sortRows(table: ResultTable, { orderBy }: SelectStatement): ResultTable {
+function sortRows(table: Rows, { orderBy }: SelectStatement): Rows {
   if (!orderBy) return table;
   const keys = orderBy.map(({ expression, direction }) => {
     const name = expression.type === 'column' ? (expression.name.parts.at(-1) ?? '') : '';
-    const index = table.heads.findIndex(head => isSameName(head.name, name));
+    const index = table.columns.findIndex(head => isSameName(head.name, name));
     if (index < 0) throw noRowsError();
     return { index, sign: direction === 'desc' ? -1 : 1 };
   });
@@ -224,16 +218,16 @@ function sortRows(table: ResultTable, { orderBy }: SelectStatement): ResultTable
     }
     return 0;
   });
-  return { heads: table.heads, rows };
+  return { columns: table.columns, rows };
 }
 
 /** The first rows. LIMIT must be one number. */
-function limitRows(table: ResultTable, { limit }: SelectStatement): ResultTable {
+function limitRows(table: Rows, { limit }: SelectStatement): Rows {
   if (!limit) return table;
   const { lowerBound, upperBound } = limit;
   const count = lowerBound.type === 'literal' && !upperBound ? Number(lowerBound.value) : Number.NaN;
   if (!Number.isInteger(count)) throw noRowsError();
-  return { heads: table.heads, rows: table.rows.slice(0, count) };
+  return { columns: table.columns, rows: table.rows.slice(0, count) };
 }
 
 const compare = (a: Value, b: Value): number => (a === b ? 0 : (a ?? '') < (b ?? '') ? -1 : 1);
@@ -241,8 +235,8 @@ const compare = (a: Value, b: Value): number => (a === b ? 0 : (a ?? '') < (b ??
 /** A column of a catalogue function: its name, its type, and how its value is computed. */
 type Field<T> = readonly [name: string, type: string, value: (object: T, index: number) => Value];
 
-const listObjects = <T>(fields: readonly Field<T>[], objects: readonly T[]): ResultTable => ({
-  heads: fields.map(([name, type]) => ({ name, type })),
+const listObjects = <T>(fields: readonly Field<T>[], objects: readonly T[]): Rows => ({
+  columns: fields.map(([name, type]) => ({ name, type })),
   rows: objects.map((object, index) => fields.map(([, , value]) => value(object, index))),
 });
 
@@ -381,38 +375,34 @@ const columnFields: readonly Field<ListedColumn>[] = [
 ];
 
 /** The columns of one object, as SHOW COLUMNS lists them. */
-export const listColumns = ({ kind, columns, timestamp }: CatalogueObject): ResultTable =>
-  listObjects(
-    columnFields,
-    columns.map(column => ({ ...column, designated: column.name === timestamp, stored: kind !== 'view' })),
-  );
-
-function listColumnsOf(session: Session, name: string, position: number): ResultTable {
+export function listColumns(session: Session, name: string, position: number): Rows {
   const object = session.catalogue.find(name);
   if (!object) throw new RejectionError(position, `table does not exist [table=${name}]`);
   requireReadable(session, object.name);
-  return listColumns(object);
+  const { kind, columns, timestamp } = object;
+  return listObjects(
+    columnFields,
+    columns.map(column => ({ ...column, designated: column.name === timestamp, stored: kind !== 'view' })),
+  );
 }
 
 /** Lists of objects. As on the server, they have those too that the caller may not read. */
-const lists: Readonly<Record<string, (session: Session) => ResultTable>> = {
+const lists: Readonly<Record<string, (session: Session) => Rows>> = {
   tables: ({ catalogue }) => listObjects(tableFields, catalogue.list()),
-  views: ({ catalogue }) =>
-    listObjects(
-      viewFields,
-      catalogue.list().filter(object => object.kind === 'view'),
-    ),
-  materialized_views: ({ catalogue }) =>
-    listObjects(
-      materializedFields,
-      catalogue.list().filter(object => object.kind === 'materialized view'),
-    ),
-  live_views: ({ catalogue }) =>
-    listObjects(
-      liveFields,
-      catalogue.list().filter(object => object.kind === 'live view'),
-    ),
+  views: session => listKind('view', viewFields, session),
+  materialized_views: session => listKind('materialized view', materializedFields, session),
+  live_views: session => listKind('live view', liveFields, session),
 };
+
+const listKind = <Kind extends CatalogueObject['kind']>(
+  kind: Kind,
+  fields: readonly Field<Extract<CatalogueObject, { kind: Kind }>>[],
+  { catalogue }: Session,
+): Rows =>
+  listObjects(
+    fields,
+    catalogue.list().filter((object): object is Extract<CatalogueObject, { kind: Kind }> => object.kind === kind),
+  );
 
 /** Settings that drivers query with SHOW; each name is also the name of the result's column. */
 const settingValues: Readonly<Record<string, string | number>> = {
@@ -427,18 +417,18 @@ const settingValues: Readonly<Record<string, string | number>> = {
   server_version_num: '123000',
 };
 
-export function showSetting(setting: string): ResultTable {
+export function showSetting(setting: string): Rows {
   const [name, value = null] = Object.entries(settingValues).find(([key]) => key.toLowerCase() === setting) ?? [
     setting,
   ];
-  return { heads: [{ name, type: typeof value === 'number' ? 'INT' : 'STRING' }], rows: [[value]] };
+  return { columns: [{ name, type: typeof value === 'number' ? 'INT' : 'STRING' }], rows: [[value]] };
 }
 
 const heads = (type: string, names: string): ColumnHead[] => names.split(' ').map(name => ({ name, type }));
 
 /** The result of SHOW PARAMETERS: sqlserve has none of the server's settings. */
-export const PARAMETERS: ResultTable = {
-  heads: [
+export const PARAMETERS: Rows = {
+  columns: [
     ...heads('STRING', 'property_path env_var_name value value_source'),
     ...heads('BOOLEAN', 'sensitive reloadable'),
   ],

@@ -15,7 +15,7 @@ import type {
 import { isPrincipal as isPrincipalKind, KINDS } from '@sqlpipe/sql';
 
 /** One change that a statement made; only the edition with access control has `acl`. */
-export type Change =
+export type JournalChange =
   | { readonly put: CatalogueObject }
   | { readonly drop: string }
   | { readonly clear: true }
@@ -179,4 +179,4 @@ const isChange = oneOf(
 );
 
 /** Whether a line of a journal, parsed, has the changes of a statement. */
-export const areChanges = (value: unknown): value is Change[] => listOf(isChange)(value);
+export const areChanges = (value: unknown): value is JournalChange[] => listOf(isChange)(value);

@@ -9,17 +9,17 @@ import { type FileHandle, lstat, mkdir, open, rename, rm } from 'node:fs/promise
 import type { Server } from 'node:net';
 import { dirname, join } from 'node:path';
 import type { Engine } from '@sqlpipe/engine';
-import { areChanges, type Change } from './journal-form.js';
+import { areChanges, type JournalChange } from './journal-form.js';
 import { lockFolder } from './lock.js';
 
 /** The changes of an engine that can still be undone. */
-export const toJournalChanges = ({ catalogue, acl }: Engine): Change[] => [
-  ...catalogue.changes.map(({ name, after }): Change => (after ? { put: after } : { drop: name })),
-  ...acl.changes.map((change): Change => ({ acl: change })),
+export const toJournalChanges = ({ catalogue, acl }: Engine): JournalChange[] => [
+  ...catalogue.changes.map(({ name, after }): JournalChange => (after ? { put: after } : { drop: name })),
+  ...acl.changes.map((change): JournalChange => ({ acl: change })),
 ];
 
 /** Applies a recorded change. */
-export function replayChange(change: Change, { catalogue, acl }: Engine): void {
+export function replayChange(change: JournalChange, { catalogue, acl }: Engine): void {
   if ('put' in change) catalogue.put(change.put);
   else if ('drop' in change) catalogue.drop(change.drop);
   else if ('clear' in change) catalogue.clear();
@@ -28,9 +28,9 @@ export function replayChange(change: Change, { catalogue, acl }: Engine): void {
 }
 
 /** The changes that recreate the complete state of an engine. */
-export const snapshotChanges = ({ catalogue, acl }: Engine): Change[] => [
-  ...catalogue.all().map((put): Change => ({ put })),
-  ...acl.snapshotChanges().map((change): Change => ({ acl: change })),
+export const snapshotChanges = ({ catalogue, acl }: Engine): JournalChange[] => [
+  ...catalogue.all().map((put): JournalChange => ({ put })),
+  ...acl.snapshotChanges().map((change): JournalChange => ({ acl: change })),
 ];
 
 /** A journal that cannot be read. */
@@ -41,11 +41,11 @@ export class JournalError extends Error {
 
 export interface JournalOptions {
   /** Applies one change that the journal contains. */
-  replay(change: Change): void;
+  replay(change: JournalChange): void;
   /** Creates the initial state, if the journal contains no changes. */
   begin(): Promise<void>;
   /** The changes that recreate the current state. */
-  state(): Change[];
+  state(): JournalChange[];
 }
 
 export class Journal {
@@ -53,7 +53,7 @@ export class Journal {
     readonly path: string,
     /** Holds the lock on the folder until it is closed; undefined if the system has no such locks. */
     readonly lock: Server | undefined,
-    readonly state: () => readonly Change[],
+    readonly state: () => readonly JournalChange[],
     private file: OpenJournal,
   ) {}
 
@@ -85,7 +85,7 @@ export class Journal {
    * Resolves when the changes of one statement are on disk. After a crash all of them are there, or none. A write that
    * fails halfway is undone, because no line after an incomplete one could be read. One call at a time.
    */
-  async append(changes: readonly Change[]): Promise<void> {
+  async append(changes: readonly JournalChange[]): Promise<void> {
     const { file } = this;
     const bytes = Buffer.from(formatLine(changes));
     try {
@@ -133,7 +133,7 @@ interface OpenJournal {
  * Writes a new journal, which then replaces the old one. Other users who can write to the folder may have put a link
  * at the new path, so an existing file is never opened: the file is created, readable only by its owner.
  */
-async function rewriteJournal(path: string, state: readonly Change[]): Promise<OpenJournal> {
+async function rewriteJournal(path: string, state: readonly JournalChange[]): Promise<OpenJournal> {
   const newPath = `${path}.new`;
   await rm(newPath, { force: true });
   const handle = await open(newPath, 'wx', 0o600);
@@ -148,7 +148,7 @@ async function rewriteJournal(path: string, state: readonly Change[]): Promise<O
   }
 }
 
-async function writeState(handle: FileHandle, state: readonly Change[]): Promise<number> {
+async function writeState(handle: FileHandle, state: readonly JournalChange[]): Promise<number> {
   let size = 0;
   for (let start = 0; start < state.length; start += 1000) {
     const lines = state.slice(start, start + 1000).map(change => formatLine([change]));
@@ -161,7 +161,7 @@ async function writeState(handle: FileHandle, state: readonly Change[]): Promise
 }
 
 /** The changes of one statement as a line. U+2028 and U+2029 are escaped: to some readers they end a line. */
-const formatLine = (changes: readonly Change[]): string =>
+const formatLine = (changes: readonly JournalChange[]): string =>
   `${JSON.stringify(changes).replace(/[\u2028\u2029]/g, each => `\\u${each.charCodeAt(0).toString(16)}`)}\n`;
 
 async function writeAt(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
@@ -188,7 +188,7 @@ async function makeFolder(path: string): Promise<void> {
 }
 
 /** Calls `replay` for each change. */
-async function replayJournal(path: string, replay: (change: Change) => void): Promise<void> {
+async function replayJournal(path: string, replay: (change: JournalChange) => void): Promise<void> {
   const file = await openRegular(path);
   if (!file) return;
   let lineNumber = 0;
@@ -227,7 +227,7 @@ async function openRegular(path: string): Promise<FileHandle | undefined> {
   }
 }
 
-function parseLine(line: string): Change[] | undefined {
+function parseLine(line: string): JournalChange[] | undefined {
   try {
     const changes: unknown = JSON.parse(line);
     return areChanges(changes) ? changes : undefined;

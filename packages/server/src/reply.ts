@@ -2,7 +2,7 @@
  * The bodies of replies: rows, "OK", a rejection, the empty query. They are compact JSON with QuestDB's order of keys.
  */
 
-import type { ExecutionResult, Value } from '@sqlpipe/engine';
+import type { ExecutionResult, Rows, Value } from '@sqlpipe/engine';
 
 export interface HttpReply {
   readonly status: number;
@@ -51,9 +51,7 @@ export function formatReply(outcome: ExecutionResult, options: ResponseOptions):
   return jsonReply(200, `{${meta}"dataset":[${dataset}],"count":${count}${formatExtras(options)}}`);
 }
 
-type Rows = Extract<ExecutionResult, { kind: 'rows' }>;
-
-function pickColumns({ columns, rows }: Rows, names: readonly string[]): Pick<Rows, 'columns' | 'rows'> {
+function pickColumns({ columns, rows }: Rows, names: readonly string[]): Rows {
   const indexes = names.map(name => columns.findIndex(column => column.name === name));
   const pickValues = <T>(values: readonly T[]) => indexes.flatMap(index => values.slice(index, index + 1));
   return { columns: pickValues(columns), rows: rows.map(pickValues) };

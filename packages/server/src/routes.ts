@@ -5,6 +5,7 @@
 
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { DenialError } from '@sqlpipe/engine';
+import type { ServerEdition } from './editions.js';
 import { foreignRequestReason } from './origin.js';
 import {
   emptyReply,
@@ -16,7 +17,6 @@ import {
   textReply,
 } from './reply.js';
 import { decodeBytes, type HttpRequest } from './request.js';
-import type { Edition } from './server-edition.js';
 import type { Service } from './service.js';
 
 /**
@@ -55,7 +55,7 @@ function rejectRequest({ method, path, headers }: HttpRequest): HttpReply | unde
   return method === 'GET' ? undefined : textReply(405, `Method ${method} not supported`);
 }
 
-const settings = ({ release, version }: Edition): HttpReply => ({
+const settings = ({ release, version }: ServerEdition): HttpReply => ({
   ...jsonReply(
     200,
     JSON.stringify({

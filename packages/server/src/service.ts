@@ -3,21 +3,20 @@ import { printDefinition, quoteName } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import {
   type CatalogueObject,
-  type ColumnHead,
   type Engine,
   type ExecutionResult,
   type Question,
+  type Rows,
   requireReadable,
   type Session,
   type Show,
-  type Value,
   whenReady,
 } from '@sqlpipe/engine';
 import { parseQueryText } from '@sqlpipe/engine/query';
 import type { Kind, ObjectKind } from '@sqlpipe/sql';
 import { answerQuery, listColumns, PARAMETERS, showSetting } from './catalogue-functions.js';
+import type { ServerEdition } from './editions.js';
 import { type Journal, toJournalChanges } from './journal.js';
-import type { Edition } from './server-edition.js';
 
 export class Service {
   readonly #engine: Engine;
@@ -25,7 +24,7 @@ export class Service {
 
   /** @param journal changes are written here before they are acknowledged; without a journal they are not stored */
   constructor(
-    readonly edition: Edition,
+    readonly edition: ServerEdition,
     readonly journal?: Journal,
   ) {
     this.#engine = edition.engine;
@@ -58,26 +57,26 @@ export class Service {
 
   #execute(text: string, caller: string): ExecutionResult {
     const { result, question } = this.#engine.execute(text, caller);
-    return question ? this.#answer(question, this.#engine.session(caller)) : result;
+    return question ? { kind: 'rows', ...this.#answer(question, this.#engine.session(caller)) } : result;
   }
 
-  #answer(question: Question, session: Session): ExecutionResult {
+  #answer(question: Question, session: Session): Rows {
     switch (question.statement) {
       case 'explain show create database':
-        return rows([{ name: 'QUERY PLAN', type: 'STRING' }], [['show_create_database']]);
+        return listOf('QUERY PLAN', 'STRING', ['show_create_database']);
       case 'table': {
         const { name, position } = question;
         if (!session.catalogue.find(name)) throw new RejectionError(position, `table does not exist [table=${name}]`);
-        return toRows(answerQuery(parseQueryText(`SELECT * FROM ${quoteName(name)}`), session));
+        return answerQuery(parseQueryText(`SELECT * FROM ${quoteName(name)}`), session);
       }
       case 'query':
-        return toRows(answerQuery(parseQueryText(question.text), session));
+        return answerQuery(parseQueryText(question.text), session);
       default:
         return this.#show(question, session);
     }
   }
 
-  #show(show: Show, session: Session): ExecutionResult {
+  #show(show: Show, session: Session): Rows {
     switch (show.statement) {
       case 'show create':
         return ddlRows(
@@ -86,26 +85,23 @@ export class Service {
       case 'show create database':
         return this.#dump(show.kinds, session);
       case 'show tables':
-        return rows(
-          [{ name: 'table_name', type: 'STRING' }],
-          session.catalogue.list().map(({ name }) => [name]),
+        return listOf(
+          'table_name',
+          'STRING',
+          session.catalogue.list().map(({ name }) => name),
         );
-      case 'show columns': {
-        const object = session.catalogue.find(show.name);
-        if (!object) throw new RejectionError(show.position, `table does not exist [table=${show.name}]`);
-        requireReadable(session, object.name);
-        return toRows(listColumns(object));
-      }
+      case 'show columns':
+        return listColumns(session, show.name, show.position);
       case 'show acl':
         return this.edition.show(show, session);
       case 'show parameters':
-        return toRows(PARAMETERS);
+        return PARAMETERS;
       default:
-        return toRows(showSetting(show.setting));
+        return showSetting(show.setting);
     }
   }
 
-  #dump(kinds: ReadonlySet<Kind>, session: Session): ExecutionResult {
+  #dump(kinds: ReadonlySet<Kind>, session: Session): Rows {
     const { before, after } = this.edition.dump(kinds, session);
     const selected = session.catalogue.list().filter(({ kind, name }) => kinds.has(kind) && session.canRead(name));
     const objects = session.catalogue.inDependencyOrder(selected.map(({ name }) => name));
@@ -127,21 +123,10 @@ function requireObject(session: Session, kind: ObjectKind, name: string, positio
 const missingMessage = (kind: ObjectKind, name: string): string =>
   `${kind} does not exist [${kind === 'table' ? 'table' : 'view'}=${name}]`;
 
-const rows = (columns: readonly ColumnHead[], rows: readonly (readonly Value[])[]): ExecutionResult => ({
-  kind: 'rows',
-  columns,
-  rows,
+/** A result of one column. */
+const listOf = (name: string, type: string, values: readonly string[]): Rows => ({
+  columns: [{ name, type }],
+  rows: values.map(value => [value]),
 });
 
-const toRows = ({ heads, rows, timestamp }: ReturnType<typeof answerQuery>): ExecutionResult => ({
-  kind: 'rows',
-  columns: heads,
-  rows,
-  timestamp,
-});
-
-const ddlRows = (statements: readonly string[]): ExecutionResult =>
-  rows(
-    [{ name: 'ddl', type: 'VARCHAR' }],
-    statements.map(statement => [statement]),
-  );
+const ddlRows = (statements: readonly string[]): Rows => listOf('ddl', 'VARCHAR', statements);

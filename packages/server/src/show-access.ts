@@ -8,9 +8,9 @@ import type {
   AclSession,
   CatalogueObject,
   ColumnHead,
-  ExecutionResult,
   Grant,
   Principal,
+  Rows,
   Show,
   Value,
 } from '@sqlpipe/engine';
@@ -32,10 +32,9 @@ export function parseAclShow(cursor: Cursor, token: string): Show | undefined {
 }
 
 /** @throws DenialError, and RejectionError if there is no principal of that name */
-export function answerAclShow({ what, entity }: ShowAcl, session: AclSession): ExecutionResult {
+export function answerAclShow({ what, entity }: ShowAcl, session: AclSession): Rows {
   if (entity !== undefined) requireDetailsAccess(session, entity);
-  const { heads, rows } = answersByKind[what]?.(session, entity) ?? { heads: [], rows: [] };
-  return { kind: 'rows', columns: heads, rows };
+  return answersByKind[what]?.(session, entity) ?? { columns: [], rows: [] };
 }
 
 /** Requires USER DETAILS, except for the caller, its groups and the service accounts that it may assume. */
@@ -45,12 +44,7 @@ function requireDetailsAccess({ acl, caller, authorize }: AclSession, entity: st
   authorize('USER DETAILS');
 }
 
-interface ResultTable {
-  readonly heads: readonly ColumnHead[];
-  readonly rows: readonly (readonly Value[])[];
-}
-
-type Answer = (session: AclSession, entity: string | undefined) => ResultTable;
+type Answer = (session: AclSession, entity: string | undefined) => Rows;
 
 const stringColumns = (...names: string[]): ColumnHead[] => names.map(name => ({ name, type: 'STRING' }));
 const booleanColumn = (name: string): ColumnHead => ({ name, type: 'BOOLEAN' });
@@ -59,14 +53,14 @@ const answersByKind: Readonly<Record<string, Answer>> = {
   users: ({ acl, authorize }) => {
     authorize('LIST USERS');
     const rows = acl.list('user').map(({ name, disabled = false }): Value[] => [name, !disabled]);
-    return { heads: [...stringColumns('name'), booleanColumn('enabled')], rows: [[acl.admin, true], ...rows] };
+    return { columns: [...stringColumns('name'), booleanColumn('enabled')], rows: [[acl.admin, true], ...rows] };
   },
   groups: ({ acl, authorize }, entity) => {
     if (entity === undefined) authorize('LIST USERS');
     const names = entity === undefined ? undefined : (requirePrincipal(acl, entity)?.groups ?? []);
     const groups = acl.list('group').filter(({ name }) => names?.some(own => isSameName(own, name)) ?? true);
     return {
-      heads: stringColumns('name', 'external_alias'),
+      columns: stringColumns('name', 'external_alias'),
       rows: groups.map(({ name, alias }) => [name, alias ?? null]),
     };
   },
@@ -74,13 +68,13 @@ const answersByKind: Readonly<Record<string, Answer>> = {
     if (entity === undefined) {
       authorize('LIST USERS');
       const rows = acl.list('service account').map(({ name, disabled = false }) => [name, !disabled]);
-      return { heads: [...stringColumns('name'), booleanColumn('enabled')], rows };
+      return { columns: [...stringColumns('name'), booleanColumn('enabled')], rows };
     }
     requirePrincipal(acl, entity);
     const names = acl.namesWithGroups(entity);
     const assumptions = acl.assumptions.filter(assumption => names.some(own => isSameName(own, assumption.entity)));
     return {
-      heads: [...stringColumns('name'), booleanColumn('grant_option')],
+      columns: [...stringColumns('name'), booleanColumn('grant_option')],
       rows: assumptions.map(({ account, option }): Value[] => [account, option]).toSorted(),
     };
   },
@@ -90,7 +84,7 @@ const answersByKind: Readonly<Record<string, Answer>> = {
     requirePrincipal(acl, entity);
     const grants = acl.namesWithGroups(entity).flatMap(name => acl.grantsTo(name));
     return {
-      heads: [
+      columns: [
         ...stringColumns('permission', 'table_name', 'column_name'),
         booleanColumn('grant_option'),
         ...stringColumns('origin'),
@@ -108,12 +102,12 @@ function requirePrincipal(acl: Acl, name: string): Principal | undefined {
 }
 
 /** The ways to log in that a principal has. */
-function credentialRows({ acl, caller }: AclSession, kind: Principal['kind'], name = caller): ResultTable {
+function credentialRows({ acl, caller }: AclSession, kind: Principal['kind'], name = caller): Rows {
   const principal = requirePrincipal(acl, name);
   if ((principal?.kind ?? 'user') !== kind) throw new RejectionError(0, `${kind} does not exist [name=${name}]`);
   const hasToken = principal?.tokens.some(token => !isExpired(token)) ?? false;
   return {
-    heads: [...stringColumns('auth_type'), booleanColumn('enabled')],
+    columns: [...stringColumns('auth_type'), booleanColumn('enabled')],
     rows: [
       ['Password', principal ? principal.password !== undefined : true],
       ['JWK Token', false],

@@ -2,15 +2,13 @@
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { emulateEnterprise, emulateOpenSource, type LoginCredentials, type ServerEdition } from './editions.js';
 import { createEndpoint, type Endpoint } from './endpoint.js';
-import { createEnterprise } from './enterprise.js';
 import { Journal, replayChange, snapshotChanges } from './journal.js';
 import { type InitialSchema, loadSchema } from './load.js';
-import { createOpenSource, type LoginCredentials } from './open-source.js';
 import { isLoopback } from './origin.js';
 import type { HttpRequest } from './request.js';
 import { createRouter } from './routes.js';
-import type { Edition } from './server-edition.js';
 import { Service } from './service.js';
 
 /** The releases that a server can emulate, with the versions that it reports. */
@@ -82,7 +80,7 @@ export async function startServer({
 }: ServerOptions): Promise<RunningServer> {
   const emulated = { naming, version: VERSIONS[questdb] };
   const edition =
-    name === 'enterprise' ? createEnterprise(login ?? DEFAULT_ADMIN, emulated) : createOpenSource(login, emulated);
+    name === 'enterprise' ? emulateEnterprise(login ?? DEFAULT_ADMIN, emulated) : emulateOpenSource(login, emulated);
   let isRestored = data !== undefined;
   const begin = async () => {
     isRestored = false;
@@ -120,7 +118,7 @@ export async function startServer({
   };
 }
 
-const openJournal = (folder: string, { engine }: Edition, begin: () => Promise<void>): Promise<Journal> =>
+const openJournal = (folder: string, { engine }: ServerEdition, begin: () => Promise<void>): Promise<Journal> =>
   Journal.open(folder, {
     replay: change => replayChange(change, engine),
     begin,
