@@ -18,8 +18,11 @@ test('the types of columns that functions and CASE give', async t => {
     ['select sum(f) a, sum(x) b, avg(f) c from t', ['a FLOAT', 'b LONG', 'c DOUBLE']],
     ['declare @Src := t select sym from @src', ['sym SYMBOL']],
     ['declare @src := t select sym from @SRC', ['sym SYMBOL']],
+    ['declare @a := @b, @b := t select sym from @a', ['sym SYMBOL']],
+    ['with t as (select x y from t) select * from t', ['y INT']],
+    ['with w as (select x y from t) select * from w', ['sym SYMBOL']], // a view comes before a query of WITH
   ] as const) {
-    const engine = await engineAfter(`create view v as (${query})`);
+    const engine = await engineAfter('create view w as (select sym from t)', `create view v as (${query})`);
     t.deepEqual(
       engine.find('v')?.columns.map(({ name, type }) => `${name} ${type}`),
       [...columns],

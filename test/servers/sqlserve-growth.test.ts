@@ -43,6 +43,11 @@ for (const [what, sql, error] of [
     /does not store a query of more than 20000 columns/,
   ],
   [
+    'doubling queries of a materialized view',
+    `create materialized view v as (with a0 as (select * from t), ${list(60, n => `a${n + 1} as (select * from a${n} union all select * from a${n})`)} select ts, sum(a) from a60 sample by 1h)`,
+    /./,
+  ],
+  [
     'pivots',
     `create view v as (select * from t pivot (sum(a) for s in (${choice}) s in (${choice}) s in (${choice}) s in (${choice}) group by ts))`,
     /does not store a query of more than 20000 columns/,

@@ -37,7 +37,7 @@ import type { Catalogue } from './catalogue.js';
 import { type Table, toStoredColumn } from './catalogue-objects.js';
 import { unknownSyntaxError } from './opaque-error.js';
 import { parsedQuery } from './parser/parsed-query.js';
-import { findBodyReferences, requireReadAccess } from './query-references.js';
+import { findQueryReferences, requireReadAccess } from './query-references.js';
 import { requireReadable, type Session } from './session.js';
 
 type Create = CreateTable | CreateView | CreateMaterializedView | CreateLiveView;
@@ -233,7 +233,7 @@ function putView(session: Session, statement: CreateView, errorPosition: number)
   requireReadAccess(session, parsedQuery(body));
   for (const [index, field] of relation.fields.entries()) rejectBadColumnName(field.name, index, errorPosition);
   rejectBadName(name, position, '');
-  const references = findBodyReferences(body.text, catalogue);
+  const references = findQueryReferences(parsedQuery(body), catalogue);
   catalogue.put({
     kind: 'view',
     name,
@@ -248,7 +248,7 @@ function putView(session: Session, statement: CreateView, errorPosition: number)
 
 /** A view cannot depend on itself. */
 function rejectCycle(catalogue: Catalogue, { name, body }: CreateView): void {
-  const reference = findBodyReferences(body.text, catalogue).find(reference =>
+  const reference = findQueryReferences(parsedQuery(body), catalogue).find(reference =>
     catalogue.closure([reference]).has(foldCase(name)),
   );
   if (reference === undefined) return;
@@ -309,7 +309,7 @@ export function createMaterializedView(session: Session, statement: CreateMateri
     partitionBy,
     ttl: ttl?.ttl ?? 0,
     ...(expire !== undefined && { expire }),
-    references: findBodyReferences(body.text, catalogue),
+    references: findQueryReferences(parsedQuery(body), catalogue),
     neverRefreshed: statement.refresh.deferred,
     owner,
   });

@@ -3,20 +3,18 @@
  * rows because the tables have none.
  */
 import type { QualifiedName, SelectStatement } from '@questdb/sql-parser';
-import { findReferences } from '@sqlpipe/ddl';
 import { foldCase, isSameName } from '@sqlpipe/sql';
-import { hasAggregate, tableName } from './analysis/relation.js';
+import { hasAggregate } from './analysis/relation.js';
+import { listTableRefs, QueryScope, type Source, type TableRef } from './analysis/scope.js';
 import type { Catalogue } from './catalogue.js';
 import type { CatalogueObject } from './catalogue-objects.js';
-import { childrenOf, parseQueryText, type Query, type TableRef, type TreeNode } from './parser/parsed-query.js';
+import { childrenOf, parseQueryText, type Query, type TreeNode } from './parser/parsed-query.js';
 import { requireReadable, type Session } from './session.js';
 
-/** The tables and views that the query of a view refers to, each once, as the catalogue spells them. */
-export function findBodyReferences(body: string, catalogue: Catalogue): string[] {
-  const isView = (name: string) => catalogue.find(name)?.kind === 'view';
-  const names = findReferences(`CREATE VIEW v AS (\n${body}\n);`, isView);
-  return [...new Set(names.flatMap(name => catalogue.find(name)?.name ?? []))];
-}
+/** The tables and views that a query refers to, each once, as the catalogue spells them. */
+export const findQueryReferences = (query: Query, catalogue: Catalogue): string[] => [
+  ...new Set(listReads(query, catalogue).map(({ object }) => object.name)),
+];
 
 /** Requires the right to read every column that a query names, to execute or to store the query. @throws DenialError */
 export function requireReadAccess(session: Session, query: Query): void {
@@ -34,15 +32,18 @@ export const columnsRead = (query: Query, catalogue: Catalogue, name: string): s
 
 /**
  * Each table and view that a query refers to, with the columns that it reads there. A column name without a table
- * counts for every table that has such a column.
+ * counts for every table that has such a column. A query of WITH that is not used reads nothing.
  */
-function listReads({ select }: Query, catalogue: Catalogue): { object: CatalogueObject; columns: string[] }[] {
+function listReads(query: Query, catalogue: Catalogue): { object: CatalogueObject; columns: string[] }[] {
   const tables: { object: CatalogueObject; alias: string; readsAllColumns: boolean }[] = [];
   const columns: (readonly string[])[] = [];
+  const visited = new WeakSet<TreeNode>();
 
-  const addTable = (ref: TableRef, items: SelectStatement['columns'], cteNames: ReadonlySet<string>) => {
-    const name = tableName(ref) ?? '';
-    const object = cteNames.has(foldCase(name)) ? undefined : catalogue.resolve(name);
+  const addSource = (ref: TableRef, scope: QueryScope, items: SelectStatement['columns']): void => {
+    const source = scope.sourceOf(ref);
+    if ('select' in source) return visit(source.select, source.scope, []);
+    if ('function' in source) return visitAll(childrenOf(ref.table), scope, items);
+    const { name, object } = source;
     const alias = foldCase(ref.alias ?? name);
     const readsAllColumns = items.some(
       item =>
@@ -51,28 +52,30 @@ function listReads({ select }: Query, catalogue: Catalogue): { object: Catalogue
     if (object) tables.push({ object, alias, readsAllColumns });
   };
 
-  /** @param cteNames the queries of WITH that are in scope: they shadow tables */
-  const visit = (node: TreeNode, outer: SelectStatement, cteNames: ReadonlySet<string>): void => {
-    let [rest, within, names]: [object, SelectStatement, ReadonlySet<string>] = [node, outer, cteNames];
-    if (node.type === 'qualifiedName') return void columns.push((node as QualifiedName).parts.map(foldCase));
-    if (node.type === 'tableRef') {
-      const { table, ...others } = node as TableRef;
-      if (table.type === 'qualifiedName') addTable(node as TableRef, outer.columns, cteNames);
-      else visit(table, outer, cteNames);
-      rest = others;
-    } else if (node.type === 'select') {
-      within = node as SelectStatement;
-      const { with: queries = [], ...others } = within;
-      for (const { name, query } of queries) {
-        visit(query, outer, names);
-        names = new Set([...names, foldCase(name)]);
-      }
-      rest = others;
-    }
-    for (const child of childrenOf(rest)) visit(child, within, names);
+  /** @param items those of the SELECT that the node is in */
+  const visit = (node: TreeNode, scope: QueryScope, items: SelectStatement['columns']): void => {
+    if (visited.has(node)) return;
+    visited.add(node);
+    if (node.type === 'qualifiedName') columns.push((node as QualifiedName).parts.map(foldCase));
+    else if (node.type === 'select') {
+      // What WITH and DECLARE define counts where it is used.
+      const { with: _, declare: __, ...rest } = node as SelectStatement;
+      visitAll(childrenOf(rest), scope.enter(node as SelectStatement), rest.columns);
+    } else if (node.type === 'tableRef') {
+      const { table: _, ...rest } = node as TableRef;
+      addSource(node as TableRef, scope, items);
+      visitAll(childrenOf(rest), scope, items);
+    } else if (node.type === 'variable') {
+      const value = scope.variable((node as { type: string; name: string }).name);
+      if (value) visit(value, scope, items);
+    } else visitAll(childrenOf(node), scope, items);
   };
 
-  visit(select, select, new Set());
+  const visitAll = (nodes: readonly TreeNode[], scope: QueryScope, items: SelectStatement['columns']): void => {
+    for (const node of nodes) visit(node, scope, items);
+  };
+
+  visit(query.select, QueryScope.around(query, catalogue), []);
   return tables.map(({ object, alias, readsAllColumns }) => {
     const isRead = (name: string) =>
       columns.some(parts => parts.at(-1) === name && (parts.length === 1 || parts.slice(0, -1).join('.') === alias));
@@ -85,32 +88,36 @@ function listReads({ select }: Query, catalogue: Catalogue): { object: Catalogue
  * Whether a query is certain to return no rows if no table and no materialized view has rows. It is not certain of a
  * query with WITH, PIVOT or FILL, nor of one that may aggregate all rows into one.
  */
-export function returnsNoRows({ select }: Query, catalogue: Catalogue): boolean {
+export function returnsNoRows(query: Query, catalogue: Catalogue): boolean {
   /** Each view is read once: views over views can name one many times. */
   const views = new Map<string, boolean>();
 
   const isEmptyView = (name: string, body: string): boolean => {
-    const isEmpty = views.get(name) ?? isEmptySelect(parseQueryText(body).select);
+    const isEmpty = views.get(name) ?? isEmptyQuery(parseQueryText(body));
     views.set(name, isEmpty);
     return isEmpty;
   };
 
-  const isEmptySource = (ref: TableRef): boolean => {
-    if (!(ref.joins ?? []).every(join => isEmptySource(join.table))) return false;
-    if (ref.table.type === 'select') return isEmptySelect(ref.table);
-    const object = catalogue.resolve(tableName(ref) ?? '');
+  const isEmptySource = (source: Source): boolean => {
+    if ('function' in source) return false;
+    if ('select' in source) return isEmptySelect(source.select, source.scope);
+    const { object } = source;
     return object?.kind === 'view' ? isEmptyView(object.name, object.body) : object !== undefined;
   };
 
-  const isEmptySelect = (each: SelectStatement): boolean => {
+  const isEmptySelect = (each: SelectStatement, outer: QueryScope): boolean => {
     const { with: common, pivot, sampleBy, groupBy, columns, from = [], setOperations = [] } = each;
     if (common || pivot || sampleBy?.fill || from.length === 0) return false;
     const isGrouped = groupBy || sampleBy || columns.some(isPlainColumn);
     if (!isGrouped && columns.some(hasAggregate)) return false;
-    return from.every(isEmptySource) && setOperations.every(operation => isEmptySelect(operation.select));
+    const scope = outer.enter(each);
+    const sources = listTableRefs(each).map(ref => scope.sourceOf(ref));
+    return sources.every(isEmptySource) && setOperations.every(({ select }) => isEmptySelect(select, scope));
   };
 
-  return isEmptySelect(select);
+  const isEmptyQuery = (each: Query): boolean => isEmptySelect(each.select, QueryScope.around(each, catalogue));
+
+  return isEmptyQuery(query);
 }
 
 /** Beside an aggregate, a plain column is a key: without rows there is no group. */

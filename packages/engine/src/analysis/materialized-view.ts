@@ -18,28 +18,20 @@ import {
 } from '@sqlpipe/ddl/grammar';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
-import {
-  childrenOf,
-  parsedQuery,
-  parseQueryText,
-  type Query,
-  type TableRef,
-  type TreeNode,
-} from '../parser/parsed-query.js';
+import { childrenOf, parsedQuery, parseQueryText, type Query, type TreeNode } from '../parser/parsed-query.js';
 import type { Session } from '../session.js';
 import { isNonDeterministic } from './functions.js';
-import { TakenNames, Variables } from './names.js';
-import { aliasPosition, columnAlias, hasAggregate, type Relation, tableName, tablePosition } from './relation.js';
+import { aliasPosition, columnAlias, hasAggregate, type Relation, TakenNames } from './relation.js';
+import { listTableRefs, QueryScope, type Source } from './scope.js';
 
 type Select = SelectStatement;
-/** Queries by the names that WITH gave them. */
-type NamedQueries = ReadonlyMap<string, Select>;
 
 /** The base table of a view. @throws RejectionError if the query has none, or uses it in an unsupported way */
 export function findBaseTable(body: Body, statedBase: LocatedName | undefined, catalogue: Catalogue): LocatedName {
   const query = parsedQuery(body);
+  const scope = QueryScope.around(query, catalogue);
   const check = new BaseCheck(query, catalogue);
-  const names = check.tables(query.select, new Map());
+  const names = check.tables(query.select, scope);
   const base = statedBase ?? requireSingleBase(names, body.position);
   if (!names.has(foldCase(base.name))) {
     const isView = catalogue.find(base.name)?.kind === 'view';
@@ -48,7 +40,7 @@ export function findBaseTable(body: Body, statedBase: LocatedName | undefined, c
       : 'base table is not referenced in materialized view query';
     throw new RejectionError(base.position, `${problem}: ${base.name}`);
   }
-  check.validate(query.select, new Map(), base.name);
+  check.validate(query.select, scope, base.name);
   return base;
 }
 
@@ -63,30 +55,32 @@ function requireSingleBase(names: ReadonlyMap<string, LocatedName>, position: nu
 }
 
 class BaseCheck {
+  /** The tables of each query; a query of WITH may be used many times. */
+  readonly #tables = new WeakMap<Select, ReadonlyMap<string, LocatedName>>();
+  readonly #validated = new WeakSet<Select>();
+
   constructor(
     readonly query: Query,
     readonly catalogue: Catalogue,
   ) {}
 
   /** The tables that a query reads, by lower-case name. A view is replaced by the tables that it reads. */
-  tables(select: Select, outer: NamedQueries): Map<string, LocatedName> {
-    const namedQueries = addNamedQueries(select, outer);
-    const found = [
-      ...listTableRefs(select).flatMap(ref => this.#tablesOf(ref, namedQueries)),
-      ...(select.setOperations ?? []).flatMap(({ select: next }) => [...this.tables(next, namedQueries).values()]),
-    ];
+  tables(select: Select, outer: QueryScope): ReadonlyMap<string, LocatedName> {
+    const known = this.#tables.get(select);
+    if (known) return known;
+    const scope = outer.enter(select);
     const names = new Map<string, LocatedName>();
-    for (const located of found) if (!names.has(foldCase(located.name))) names.set(foldCase(located.name), located);
+    const others = (select.setOperations ?? []).map(({ select: next }) => [...this.tables(next, scope).values()]);
+    for (const located of [...listSources(select, scope).map(source => this.#tablesOf(source)), ...others].flat())
+      if (!names.has(foldCase(located.name))) names.set(foldCase(located.name), located);
+    this.#tables.set(select, names);
     return names;
   }
 
-  #tablesOf(ref: TableRef, namedQueries: NamedQueries): LocatedName[] {
-    const inner = queryIn(ref, namedQueries);
-    if (inner) return [...this.tables(...inner).values()];
-    const name = tableName(ref);
-    if (name === undefined) return [];
-    const position = tablePosition(this.query, ref);
-    return this.#physicalTables(name).map(table => ({ name: table, position }));
+  #tablesOf(source: Source): LocatedName[] {
+    if ('function' in source) return [];
+    if ('select' in source) return [...this.tables(source.select, source.scope).values()];
+    return this.#physicalTables(source.name).map(name => ({ name, position: source.position }));
   }
 
   #physicalTables(name: string): string[] {
@@ -95,30 +89,29 @@ class BaseCheck {
   }
 
   /** Checks every query that reads the base table, an outer one before those in it. */
-  validate(select: Select, outer: NamedQueries, base: string): void {
-    const namedQueries = addNamedQueries(select, outer);
+  validate(select: Select, outer: QueryScope, base: string): void {
+    if (this.#validated.has(select)) return;
+    this.#validated.add(select);
+    const scope = outer.enter(select);
     const names = this.tables(select, outer);
     const readsBase = names.has(foldCase(base));
-    if (readsBase) this.#rejectBadColumns(select, base);
+    if (readsBase) this.#rejectBadColumns(select, scope, base);
     for (const { select: next } of select.setOperations ?? []) {
       if (readsBase && names.size > 1)
         throw new RejectionError(this.query.positionOf(next), `union ${notSupported(base)}`);
-      this.validate(next, namedQueries, base);
+      this.validate(next, scope, base);
     }
-    const tables = listTableRefs(select).flatMap(ref => this.#tablesOf(ref, namedQueries));
-    if (tables.some(({ name }) => isSameName(name, base))) this.#rejectBadSampling(select, base);
-    for (const ref of listTableRefs(select)) {
-      const inner = queryIn(ref, namedQueries);
-      if (inner) this.validate(...inner, base);
-    }
+    const sources = listSources(select, scope);
+    if (sources.flatMap(source => this.#tablesOf(source)).some(({ name }) => isSameName(name, base)))
+      this.#rejectBadSampling(select, base);
+    for (const source of sources) if ('select' in source) this.validate(source.select, source.scope, base);
   }
 
   /** Each column needs a name that is valid in a table; window functions are not allowed. */
-  #rejectBadColumns(select: Select, base: string): void {
+  #rejectBadColumns(select: Select, scope: QueryScope, base: string): void {
     const taken = new TakenNames();
     let window: Expression | undefined;
-    const variables = new Variables(select.declare?.assignments);
-    const names = { query: this.query, column: () => undefined, variable: (name: string) => variables.get(name) };
+    const names = { query: this.query, column: () => undefined, variable: (name: string) => scope.variable(name) };
     for (const item of select.columns) {
       if (item.type !== 'selectItem') continue;
       const { expression, alias } = item;
@@ -156,24 +149,8 @@ class BaseCheck {
 
 const notSupported = (base: string): string => `on base table is not supported for materialized views: ${base}`;
 
-/** Tables of FROM and all joins. */
-function listTableRefs(select: Select): TableRef[] {
-  const flatten = (ref: TableRef): TableRef[] => [ref, ...(ref.joins ?? []).flatMap(join => flatten(join.table))];
-  return (select.from ?? []).flatMap(flatten);
-}
-
-function addNamedQueries(select: Select, outer: NamedQueries): NamedQueries {
-  return new Map([...outer, ...(select.with ?? []).map(({ name, query }) => [foldCase(name), query] as const)]);
-}
-
-/** The query that stands in the place of a table, and the queries of WITH that it can use; undefined for a table. */
-function queryIn(ref: TableRef, namedQueries: NamedQueries): [Select, NamedQueries] | undefined {
-  if (ref.table.type === 'select') return [ref.table, namedQueries];
-  const name = foldCase(tableName(ref) ?? '');
-  const named = namedQueries.get(name);
-  // A query cannot refer to itself.
-  return named && [named, new Map([...namedQueries].filter(([key]) => key !== name))];
-}
+const listSources = (select: Select, scope: QueryScope): Source[] =>
+  listTableRefs(select).map(ref => scope.sourceOf(ref));
 
 /** What QuestDB's compiler derives from the query of a view: the sampling interval and the timestamp column. */
 export interface ViewSampling {
@@ -201,7 +178,7 @@ export function analyzeSampling(
     throw new RejectionError(timestamp.position, `TIMESTAMP column does not exist [name=${timestamp.name}]`);
   }
   rejectNoWal(base, catalogue);
-  const bucket = findBucket(body, catalogue);
+  const bucket = findBucket(parsedQuery(body), catalogue);
   if (!bucket && has('passthrough views')) {
     const passed = passThrough(statement, base, relation, catalogue);
     if (passed) return passed;
@@ -239,9 +216,9 @@ function passThrough(
 ): ViewSampling | undefined {
   const query = parsedQuery(body);
   const { select } = query;
-  const source = onlySource(select);
+  const source = onlySource(select, QueryScope.around(query, catalogue));
   const { distinct, limit, latestOn, pivot, orderBy, with: queries } = select;
-  const isScan = source && tableName(source)?.toLowerCase() === base.name.toLowerCase();
+  const isScan = source && 'object' in source && isSameName(source.name, base.name);
   if (!isScan || queries || distinct || limit || latestOn || pivot || orderBy || hasAggregate(select)) return undefined;
   const object = catalogue.find(base.name);
   const designated = timestamp?.name ?? relation.timestamp;
@@ -267,27 +244,27 @@ interface Bucket {
 }
 
 /** The bucket of SAMPLE BY or of a timestamp_floor() column, in the query or in a subquery or view that it only selects from. */
-function findBucket(body: Body, catalogue: Catalogue): Bucket | undefined {
-  const find = (query: Query, select: Select, outer: NamedQueries): Bucket | undefined => {
-    const bucket = bucketOf(query, select, catalogue);
-    const ref = onlySource(select);
-    if (bucket || !ref) return bucket;
-    const inner = queryIn(ref, addNamedQueries(select, outer));
-    if (inner) return find(query, ...inner);
-    const view = catalogue.find(tableName(ref) ?? '');
-    if (view?.kind !== 'view' || view.opaque !== undefined) return;
-    const inView = parseQueryText(view.body);
-    return find(inView, inView.select, new Map());
+function findBucket(query: Query, catalogue: Catalogue): Bucket | undefined {
+  const find = (select: Select, outer: QueryScope): Bucket | undefined => {
+    const scope = outer.enter(select);
+    const bucket = bucketOf(select, scope);
+    const source = onlySource(select, scope);
+    if (bucket || !source || 'function' in source) return bucket;
+    if ('select' in source) return find(source.select, source.scope);
+    const { object: view } = source;
+    return view?.kind === 'view' && view.opaque === undefined
+      ? findBucket(parseQueryText(view.body), catalogue)
+      : undefined;
   };
-  const query = parsedQuery(body);
-  return find(query, query.select, new Map());
+  return find(query.select, QueryScope.around(query, catalogue));
 }
 
-function bucketOf(query: Query, select: Select, catalogue: Catalogue): Bucket | undefined {
+function bucketOf(select: Select, scope: QueryScope): Bucket | undefined {
   const { sampleBy } = select;
+  const { query } = scope;
   if (sampleBy) {
     const position = query.positionOf(sampleBy, 'DurationLiteral') - query.position;
-    return { interval: sampleBy.duration, column: findTimestamp(select, catalogue), position };
+    return { interval: sampleBy.duration, column: findTimestamp(select, scope), position };
   }
   const floor = findFloor(select);
   if (floor?.type !== 'selectItem' || floor.expression.type !== 'function' || select.groupBy) return;
@@ -306,15 +283,15 @@ const findFloor = ({ columns }: Select): Select['columns'][number] | undefined =
   );
 
 /** What a query only selects from. */
-function onlySource({ from, groupBy, setOperations }: Select): TableRef | undefined {
+function onlySource({ from, groupBy, setOperations }: Select, scope: QueryScope): Source | undefined {
   const [ref, ...more] = from ?? [];
-  return more.length > 0 || ref?.joins?.length || groupBy || setOperations ? undefined : ref;
+  return !ref || more.length > 0 || ref.joins?.length || groupBy || setOperations ? undefined : scope.sourceOf(ref);
 }
 
 /** The designated timestamp of the sampled table, under the name that the query selects it by. */
-function findTimestamp(select: Select, catalogue: Catalogue): string | undefined {
-  const [ref] = select.from ?? [];
-  const designated = ref && catalogue.resolve(tableName(ref) ?? '')?.timestamp;
+function findTimestamp(select: Select, scope: QueryScope): string | undefined {
+  const [source] = listSources(select, scope);
+  const designated = source && 'object' in source ? source.object?.timestamp : undefined;
   if (designated === undefined) return;
   const item = select.columns.find(
     item =>

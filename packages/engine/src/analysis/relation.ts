@@ -8,10 +8,10 @@ import type { Expression, QualifiedName, SelectStatement } from '@questdb/sql-pa
 import { duplicateColumnError, isTimestamp, RejectionError } from '@sqlpipe/ddl/grammar';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Catalogue, Naming } from '../catalogue.js';
-import { childrenOf, type Query, type TableRef, type TreeNode } from '../parser/parsed-query.js';
+import { childrenOf, type Query, type TreeNode } from '../parser/parsed-query.js';
 import { inferType, type Names, printExpression, unifyTypes } from './expression.js';
 import { functionType, isAggregate } from './functions.js';
-import { TakenNames, Variables } from './names.js';
+import { listTableRefs, QueryScope, type Source, type SubquerySource, type TableRef } from './scope.js';
 
 type Pivot = NonNullable<SelectStatement['pivot']>;
 type SelectItem = SelectStatement['columns'][number];
@@ -35,32 +35,9 @@ interface SelectedField extends Field {
 }
 
 /** A relation under the name it has in a query. */
-interface Source {
+interface AliasedRelation {
   readonly alias: string | undefined;
   readonly relation: Relation;
-}
-
-/** A query of WITH. It is checked where it is used, and not at all otherwise (observed on 9.3.4). */
-interface CommonTable {
-  readonly select: SelectStatement;
-  readonly environment: Environment;
-  relation?: Relation;
-}
-
-/** The names that WITH and DECLARE define in a query. Each query of WITH can use those before it. */
-interface Environment {
-  readonly queries: ReadonlyMap<string, CommonTable & { readonly index: number }>;
-  /** How many of them are visible. */
-  readonly visible: number;
-  readonly outer?: Environment | undefined;
-  readonly variables: Variables;
-}
-
-/** Finds a query of WITH by its name. */
-function findCommonTable(name: string, environment: Environment | undefined): CommonTable | undefined {
-  if (!environment) return undefined;
-  const found = environment.queries.get(foldCase(name));
-  return found && found.index < environment.visible ? found : findCommonTable(name, environment.outer);
 }
 
 /** Maximum number of columns of a query. A short text can name many: each query over `a JOIN a` doubles their number. */
@@ -74,12 +51,12 @@ const tooManyColumnsError = (position: number): RejectionError =>
  * @throws RejectionError for a table or column that does not exist, and for a misused SAMPLE BY
  */
 export function analyzeRelation(query: Query, catalogue: Catalogue): Relation {
-  const environment = { queries: new Map(), visible: 0, variables: new Variables() };
-  return new Analysis(query, catalogue).relation(query.select, environment);
+  return new Analysis(query, catalogue).relation(query.select, QueryScope.around(query, catalogue));
 }
 
 class Analysis {
-  readonly #environments = new WeakMap<SelectStatement, Environment>();
+  /** Of queries of WITH. Each is analyzed where it is used, and not at all otherwise (observed on 9.3.4). */
+  readonly #relations = new WeakMap<SubquerySource, Relation>();
   readonly #withCheckedFilters = new WeakSet<SelectStatement>();
 
   constructor(
@@ -88,13 +65,13 @@ class Analysis {
   ) {}
 
   /** `unionFields` are the columns of the union that the query is a part of: the union's ORDER BY refers to them. */
-  relation(select: SelectStatement, outer: Environment, unionFields: readonly Field[] = []): Relation {
+  relation(select: SelectStatement, outer: QueryScope, unionFields: readonly Field[] = []): Relation {
     this.#checkFilters(select, outer);
-    const environment = this.#environment(select, outer);
-    const first = this.#analyzeSelect(select, environment, unionFields);
+    const scope = outer.enter(select);
+    const first = this.#analyzeSelect(select, scope, unionFields);
     const order = select.setOperations?.at(-1)?.select.orderBy;
     const union = (select.setOperations ?? []).reduce((left, { operator, select: next }) => {
-      const right = this.relation(next, environment, left.fields);
+      const right = this.relation(next, scope, left.fields);
       if (!left.open && !right.open && left.fields.length !== right.fields.length)
         throw new RejectionError(this.query.positionOf(next), 'queries have different number of columns');
       const type = operator === 'UNION' ? unifyRowTypes : unifyTypes;
@@ -107,52 +84,30 @@ class Analysis {
     return order ? { ...union, timestamp: findSortTimestamp(order, select, union.fields) } : union;
   }
 
-  /** The environment with the names of WITH and DECLARE. */
-  #environment(select: SelectStatement, outer: Environment): Environment {
-    const known = this.#environments.get(select);
-    if (known) return known;
-    const variables = new Variables(select.declare?.assignments, outer.variables);
-    const queries = new Map<string, CommonTable & { index: number }>();
-    for (const [index, { name, query }] of (select.with ?? []).entries())
-      queries.set(foldCase(name), {
-        select: query,
-        environment: { queries, visible: index, outer, variables },
-        index,
-      });
-    const environment = { queries, visible: queries.size, outer, variables };
-    this.#environments.set(select, environment);
-    return environment;
-  }
-
   /** Checks the queries in WHERE, which come before all else, the outermost WHERE first (observed on 9.3.4). */
-  #checkFilters(select: SelectStatement, outer: Environment): void {
+  #checkFilters(select: SelectStatement, outer: QueryScope): void {
     if (this.#withCheckedFilters.has(select)) return;
     this.#withCheckedFilters.add(select);
-    const environment = this.#environment(select, outer);
-    if (select.where) this.#visitSubqueries([select.where], environment);
-    for (const ref of select.from ?? []) this.#checkFiltersOf(ref, environment);
-    for (const { select: next } of select.setOperations ?? []) this.#checkFilters(next, environment);
+    const scope = outer.enter(select);
+    if (select.where) this.#visitSubqueries([select.where], scope);
+    for (const ref of listTableRefs(select)) {
+      const source = scope.sourceOf(ref);
+      if ('select' in source) this.#checkFilters(source.select, source.scope);
+    }
+    for (const { select: next } of select.setOperations ?? []) this.#checkFilters(next, scope);
   }
 
-  #checkFiltersOf(ref: TableRef, environment: Environment): void {
-    const common = findCommonTable(tableName(ref) ?? '', environment);
-    if (ref.table.type === 'select') this.#checkFilters(ref.table, environment);
-    else if (common) this.#checkFilters(common.select, common.environment);
-    for (const { table } of ref.joins ?? []) this.#checkFiltersOf(table, environment);
-  }
-
-  #analyzeSelect(select: SelectStatement, environment: Environment, unionFields: readonly Field[]): Relation {
-    const tables = new Scope(
-      this.query,
-      (select.from ?? []).flatMap(ref => this.#sources(ref, environment)),
-      environment.variables,
+  #analyzeSelect(select: SelectStatement, names: QueryScope, unionFields: readonly Field[]): Relation {
+    const tables = new ColumnScope(
+      names,
+      listTableRefs(select).map(ref => this.#aliased(ref, names)),
     );
     this.#rejectMisusedSampling(select);
     const sources = select.pivot ? [this.#pivoted(select.pivot, tables)] : tables.sources;
-    const scope = new Scope(this.query, sources, environment.variables);
+    const scope = new ColumnScope(names, sources);
     const fields = this.#fields(select, scope);
     const { where: _, setOperations: __, ...rest } = select;
-    this.#visitSubqueries(rest, environment);
+    this.#visitSubqueries(rest, names);
     if (select.where) inferType(select.where, tables.withAliases([]));
     const { timestamp, partitionBy = [] } = select.latestOn ?? {};
     for (const name of timestamp ? [timestamp, ...partitionBy] : partitionBy) scope.rejectUnknown(name);
@@ -167,32 +122,25 @@ class Analysis {
     };
   }
 
-  #sources(ref: TableRef, environment: Environment): Source[] {
-    const own = { alias: ref.alias ?? tableName(ref), relation: this.#table(ref, environment) };
-    return [own, ...(ref.joins ?? []).flatMap(join => this.#sources(join.table, environment))];
+  #aliased(ref: TableRef, scope: QueryScope): AliasedRelation {
+    const source = scope.sourceOf(ref);
+    const { alias = 'name' in source ? source.name : undefined, timestampDesignation: timestamp } = ref;
+    const relation = this.#relationOf(source);
+    const isDesignated = timestamp !== undefined && 'select' in source && source.name === undefined;
+    return { alias, relation: isDesignated ? { ...relation, timestamp } : relation };
   }
 
-  #table(ref: TableRef, environment: Environment): Relation {
-    const { table } = ref;
-    const designated = ref.timestampDesignation;
-    if (table.type === 'select') {
-      const relation = this.relation(table, environment);
-      return designated ? { ...relation, timestamp: designated } : relation;
+  #relationOf(source: Source): Relation {
+    if ('function' in source)
+      return source.function.toLowerCase() === 'long_sequence' ? { fields: [{ name: 'x', type: 'LONG' }] } : open;
+    if ('select' in source) {
+      const relation = this.#relations.get(source) ?? this.relation(source.select, source.scope);
+      this.#relations.set(source, relation);
+      return relation;
     }
-    if (table.type === 'tableFunctionCall') {
-      return table.name.toLowerCase() === 'long_sequence' ? { fields: [{ name: 'x', type: 'LONG' }] } : open;
-    }
-    if (table.type !== 'qualifiedName') return open;
-    const name = tableName(ref) ?? '';
-    const common = isTable(ref, this.query) ? undefined : findCommonTable(name, environment);
-    if (common) {
-      common.relation ??= this.relation(common.select, common.environment);
-      return common.relation;
-    }
-    if (name.startsWith('@')) return open;
-    const object = this.catalogue.resolve(name);
+    const { name, position, object } = source;
     if (!object && isBuiltIn(name)) return open;
-    if (!object) throw new RejectionError(tablePosition(this.query, ref), `table does not exist [table=${name}]`);
+    if (!object) throw new RejectionError(position, `table does not exist [table=${name}]`);
     // QuestDB reports the position in the view's text, as if that text stood in the place of this query.
     if (object.kind === 'view' && object.invalid)
       throw new RejectionError(this.query.position + object.invalid.position, object.invalid.reason);
@@ -222,7 +170,7 @@ class Analysis {
     }
   }
 
-  #fields(select: SelectStatement, scope: Scope): SelectedField[] {
+  #fields(select: SelectStatement, scope: ColumnScope): SelectedField[] {
     const fields: SelectedField[] = [];
     const taken = new TakenNames();
     // Named items get unique names before the columns of a star are known.
@@ -244,7 +192,7 @@ class Analysis {
 
   #field(
     item: Extract<SelectItem, { type: 'selectItem' }>,
-    scope: Scope,
+    scope: ColumnScope,
     preceding: readonly Field[],
     taken: TakenNames,
   ): Field {
@@ -258,7 +206,7 @@ class Analysis {
   }
 
   /** The result of PIVOT: the columns that it groups by, then each aggregate for each combination of values. */
-  #pivoted({ aggregations, pivots, groupBy = [] }: Pivot, tables: Scope): Source {
+  #pivoted({ aggregations, pivots, groupBy = [] }: Pivot, tables: ColumnScope): AliasedRelation {
     const names = tables.withAliases([]);
     const field = (expression: Expression, alias?: string): Field => ({
       name: alias ?? columnAlias(expression, names, new TakenNames(), this.catalogue.naming),
@@ -286,11 +234,11 @@ class Analysis {
   }
 
   /** Checks the queries inside expressions. */
-  #visitSubqueries(node: object, environment: Environment): void {
+  #visitSubqueries(node: object, scope: QueryScope): void {
     for (const child of childrenOf(node)) {
       const { type, query } = child as { type?: string; query?: SelectStatement };
-      if (type === 'subquery' && query) this.relation(query, environment);
-      else if (type !== 'tableRef' && type !== 'cte') this.#visitSubqueries(child, environment);
+      if (type === 'subquery' && query) this.relation(query, scope);
+      else if (type !== 'tableRef' && type !== 'cte') this.#visitSubqueries(child, scope);
     }
   }
 }
@@ -302,20 +250,8 @@ function unifyRowTypes(left: string | undefined, right: string | undefined): str
 
 const open: Relation = { fields: [], open: true };
 
-/** The name of a table, without the schema `public`. */
-export function tableName({ table }: TableRef): string | undefined {
-  if (table.type !== 'qualifiedName') return;
-  const [first, ...rest] = table.parts;
-  return (first?.toLowerCase() === 'public' && rest.length > 0 ? rest : table.parts).join('.');
-}
-
-/** Whether a name cannot be that of a query of WITH: in single quotes, where it has no node, or after a schema (observed on 9.3.4). */
-const isTable = ({ table }: TableRef, query: Query): boolean =>
-  table.type === 'qualifiedName' && (query.text(table) === '' || table.parts[0]?.toLowerCase() === 'public');
-
 /** Whether a name is a catalogue function that every database has, and that can be called without parentheses. */
-export const isBuiltIn = (name: string): boolean =>
-  /^(?:pg_catalog|information_schema)\./i.test(name) || builtIn.has(name);
+const isBuiltIn = (name: string): boolean => /^(?:pg_catalog|information_schema)\./i.test(name) || builtIn.has(name);
 
 const builtIn = new Set([
   ...['tables', 'views', 'materialized_views', 'all_tables', 'wal_tables', 'functions', 'keywords', 'query_activity'],
@@ -325,33 +261,52 @@ const builtIn = new Set([
   ...['pg_attrdef', 'pg_roles', 'pg_type'],
 ]);
 
-/** The position of a table's name, after the schema `public`. A name in single quotes has no node of its own. */
-export function tablePosition(query: Query, ref: TableRef): number {
-  const { table } = ref;
-  if (table.type !== 'qualifiedName' || query.text(table) === '') return query.positionOf(ref);
-  const isPublic = table.parts.length > 1 && table.parts[0]?.toLowerCase() === 'public';
-  return query.positionOf(table) + (isPublic ? query.text(table).indexOf('.') + 1 : 0);
-}
-
 /** The position of a column's alias, or of the AS before it. */
 export function aliasPosition(query: Query, item: SelectItem): number {
   return query.text(item, 'As') === '' ? query.positionOf(item, 'identifier') : query.positionOf(item, 'As');
 }
 
+/** The names of columns that are taken, in any case, and the next free name. */
+export class TakenNames {
+  readonly #names = new Set<string>();
+  /** For each name the number that was free last time: lower numbers stay taken. */
+  readonly #numbers = new Map<string, number>();
+
+  has(name: string): boolean {
+    return this.#names.has(foldCase(name));
+  }
+
+  add(name: string): void {
+    this.#names.add(foldCase(name));
+  }
+
+  /** The name if it is free, or the first free one with a number. */
+  unused(name: string, numbered: (n: number) => string): string {
+    if (!this.has(name)) return name;
+    let n = this.#numbers.get(foldCase(name)) ?? 1;
+    while (this.has(numbered(n))) n++;
+    this.#numbers.set(foldCase(name), n);
+    return numbered(n);
+  }
+}
+
 /** The columns that one query may refer to. */
-class Scope {
+class ColumnScope {
+  readonly query: Query;
+
   constructor(
-    readonly query: Query,
-    readonly sources: readonly Source[],
-    readonly variables: Variables,
-  ) {}
+    readonly names: QueryScope,
+    readonly sources: readonly AliasedRelation[],
+  ) {
+    this.query = names.query;
+  }
 
   /** The names in scope, including the aliases that the query itself defines. */
   withAliases(aliases: readonly Field[]): Names {
     return {
       query: this.query,
       column: (parts, expression) => this.#column(parts, expression, aliases),
-      variable: name => this.variables.get(name),
+      variable: name => this.names.variable(name),
     };
   }
 
@@ -443,7 +398,7 @@ export function hasAggregate(node: TreeNode): boolean {
 /** The designated timestamp of a result: that of the first source, if it is selected and the rows keep their order. */
 function findTimestamp(
   select: SelectStatement,
-  sources: readonly Source[],
+  sources: readonly AliasedRelation[],
   fields: readonly SelectedField[],
 ): string | undefined {
   if (select.orderBy) return findSortTimestamp(select.orderBy, select, fields);

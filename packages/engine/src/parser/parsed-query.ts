@@ -3,9 +3,8 @@
  * builds has no positions, but QuestDB's rejections do. The grammar is loaded when the first query has to be parsed, because
  * loading it takes most of a second.
  */
-import type { Expression, SelectStatement } from '@questdb/sql-parser';
+import type { SelectStatement } from '@questdb/sql-parser';
 import { type Body, Cursor, RejectionError, readCode, tokenError, unexpectedTokenError } from '@sqlpipe/ddl/grammar';
-import { foldCase } from '@sqlpipe/sql';
 import { NotReady } from '../not-ready.js';
 import { inlineWindows } from './named-windows.js';
 
@@ -128,7 +127,6 @@ function parseQuery(
 
   const nodePositions = new NodePositions(visitor);
   const select = nodePositions.visit(cst as Cst) as SelectStatement;
-  resolveTableVariables(select, new Map());
   return {
     select,
     position,
@@ -146,44 +144,6 @@ function tokensOfQuery(text: string, tokenize: Grammar['tokenize']): readonly IT
   const words = tokens.map(({ image }) => image.toLowerCase());
   if (words.join(' ') !== 'show tables') return tokens;
   return tokenize('select table_name::string as table_name from tables()').tokens;
-}
-
-/** A source in FROM, with what is joined to it. */
-export type TableRef = NonNullable<SelectStatement['from']>[number];
-
-/** What stands in the place of a table: a query, a function, or a name. */
-type Table = TableRef['table'];
-
-/** Replaces `@t` in the place of a table by what DECLARE defines it as: a query, or the name of a table. */
-function resolveTableVariables(node: TreeNode, outer: ReadonlyMap<string, Table | undefined>): void {
-  const variables = new Map(outer);
-  if (node.type === 'select')
-    for (const { name, value } of (node as SelectStatement).declare?.assignments ?? [])
-      variables.set(foldCase(name), toTable(value, variables));
-  if (node.type === 'tableRef') {
-    const ref = node as TableRef;
-    const name = ref.table.type === 'qualifiedName' ? ref.table.parts.join('.') : '';
-    if (name.startsWith('@')) ref.table = variables.get(foldCase(name.slice(1))) ?? ref.table;
-  }
-  for (const child of childrenOf(node)) resolveTableVariables(child, variables);
-}
-
-/** What an expression means in the place of a table, in parentheses or not; undefined if it cannot stand there. */
-function toTable(value: Expression, variables: ReadonlyMap<string, Table | undefined>): Table | undefined {
-  switch (value.type) {
-    case 'paren':
-      return toTable(value.expression, variables);
-    case 'variable':
-      return variables.get(foldCase(value.name));
-    case 'subquery':
-      return value.query;
-    case 'column':
-      return value.name;
-    case 'literal':
-      return typeof value.value === 'string' ? { type: 'qualifiedName', parts: [value.value] } : undefined;
-    default:
-      return undefined;
-  }
 }
 
 /** The grammar recurses for each parenthesis: thousands of them overflow the stack. */

@@ -1,0 +1,139 @@
+/*!
+ * What the names in FROM mean: queries of WITH, variables of DECLARE, tables and views. All questions about a query (what it
+ * returns, what it reads, the base of a view) resolve names here.
+ */
+import type { Expression, SelectStatement } from '@questdb/sql-parser';
+import { RejectionError } from '@sqlpipe/ddl/grammar';
+import { foldCase } from '@sqlpipe/sql';
+import type { Catalogue } from '../catalogue.js';
+import type { CatalogueObject } from '../catalogue-objects.js';
+import type { Query } from '../parser/parsed-query.js';
+
+/** A source in FROM, with what is joined to it. */
+export type TableRef = NonNullable<SelectStatement['from']>[number];
+
+/** What stands in the place of a table: a query, a function, or a name. */
+type Table = TableRef['table'];
+
+/** A query in the place of a table, and the scope that it is in. A query of WITH is the same object wherever it is used. */
+export interface SubquerySource {
+  readonly select: SelectStatement;
+  readonly scope: QueryScope;
+  /** Undefined for a query in parentheses. */
+  readonly name?: string;
+}
+
+/** A table or a view. */
+export interface TableSource {
+  readonly name: string;
+  /** The position of the name, after the schema `public`. */
+  readonly position: number;
+  /** Undefined if there is none of that name. */
+  readonly object: CatalogueObject | undefined;
+}
+
+/** What a source in FROM means. Of a function, and of a variable that is not declared, only the name is known. */
+export type Source = SubquerySource | TableSource | { readonly function: string };
+
+/** All sources of FROM and of its joins. */
+export const listTableRefs = ({ from = [] }: SelectStatement): TableRef[] => from.flatMap(flattenJoins);
+
+const flattenJoins = (ref: TableRef): TableRef[] => [
+  ref,
+  ...(ref.joins ?? []).flatMap(({ table }) => flattenJoins(table)),
+];
+
+/** What WITH and DECLARE of one query define, by folded name. Each query of WITH can use those before it. */
+interface Definitions {
+  readonly queries: Map<string, SubquerySource & { readonly index: number }>;
+  readonly variables: Map<string, Expression>;
+}
+
+/** Maximum number of lookups of variables per query: one may stand for an expression with other ones, and so for a text of any length. */
+const MAX_LOOKUPS = 10_000;
+
+/** The names that can be used at a place in a query. */
+export class QueryScope {
+  readonly #inner = new WeakMap<SelectStatement, QueryScope>();
+
+  private constructor(
+    readonly query: Query,
+    readonly catalogue: Catalogue,
+    private readonly own: Definitions,
+    private readonly visible: number,
+    private readonly outer: QueryScope | undefined,
+    private readonly lookups: { left: number },
+  ) {}
+
+  /** The scope around a complete query. */
+  static around(query: Query, catalogue: Catalogue): QueryScope {
+    const nothing = { queries: new Map(), variables: new Map() };
+    return new QueryScope(query, catalogue, nothing, 0, undefined, { left: MAX_LOOKUPS });
+  }
+
+  /** The scope in a query that stands in this one: with what its WITH and DECLARE define. */
+  enter(select: SelectStatement): QueryScope {
+    const known = this.#inner.get(select);
+    if (known) return known;
+    const { declare, with: queries = [] } = select;
+    const variables = declare?.assignments.map(({ name, value }) => [foldCase(name), value] as const);
+    const own: Definitions = { queries: new Map(), variables: new Map(variables) };
+    const scopeAfter = (count: number) => new QueryScope(this.query, this.catalogue, own, count, this, this.lookups);
+    for (const [index, { name, query }] of queries.entries())
+      own.queries.set(foldCase(name), { name, select: query, scope: scopeAfter(index), index });
+    const inner = scopeAfter(queries.length);
+    this.#inner.set(select, inner);
+    return inner;
+  }
+
+  /** The expression that a variable was declared as. @throws RejectionError after too many lookups */
+  variable(name: string): Expression | undefined {
+    if (this.lookups.left-- > 0) return this.declared(foldCase(name));
+    throw new RejectionError(0, 'variables of DECLARE stand for too many expressions');
+  }
+
+  private declared(key: string): Expression | undefined {
+    return this.own.variables.get(key) ?? this.outer?.declared(key);
+  }
+
+  private commonTable(key: string): SubquerySource | undefined {
+    const found = this.own.queries.get(key);
+    return found && found.index < this.visible ? found : this.outer?.commonTable(key);
+  }
+
+  /** What a source in FROM means. */
+  sourceOf(ref: TableRef): Source {
+    const table = this.#withVariable(ref.table);
+    if (table.type === 'select') return { select: table, scope: this };
+    if (table.type !== 'qualifiedName') return { function: table.type === 'tableFunctionCall' ? table.name : '' };
+    const [first, ...rest] = table.parts;
+    const isPublic = first?.toLowerCase() === 'public' && rest.length > 0;
+    const name = (isPublic ? rest : table.parts).join('.');
+    if (name.startsWith('@')) return { function: name };
+    // A name in single quotes has no node of its own. Neither it nor one after a schema is that of a query (observed on 9.3.4).
+    const text = this.query.text(table);
+    const common = text === '' || isPublic ? undefined : this.commonTable(foldCase(name));
+    const { catalogue } = this;
+    if (common && catalogue.find(name)?.kind !== 'view') return common;
+    const position = this.query.positionOf(text === '' ? ref : table) + (isPublic ? text.indexOf('.') + 1 : 0);
+    return {
+      name,
+      position,
+      get object() {
+        return catalogue.resolve(name);
+      },
+    };
+  }
+
+  /** Replaces `@t` by what DECLARE defines it as: a query, or the name of a table, in parentheses or not. */
+  #withVariable(table: Table): Table {
+    const name = table.type === 'qualifiedName' ? table.parts.join('.') : '';
+    let value = name.startsWith('@') ? this.variable(name.slice(1)) : undefined;
+    while (value?.type === 'paren' || value?.type === 'variable')
+      value = value.type === 'paren' ? value.expression : this.variable(value.name);
+    if (value?.type === 'subquery') return value.query;
+    if (value?.type === 'column') return value.name;
+    const text = value?.type === 'literal' ? value.value : undefined;
+    return typeof text === 'string' ? { type: 'qualifiedName', parts: [text] } : table;
+  }
+}
