@@ -1,40 +1,9 @@
 /*! A set of definitions: references and prerequisites of its objects, and duplicate statements. */
 import { findReferences, grantTargets, ownerOf, removeOwner } from '@sqlpipe/ddl';
-import * as schema from '@sqlpipe/schema';
 import { deduplicate, Schema } from '@sqlpipe/schema';
 import { foldCase, identify } from '@sqlpipe/sql';
 import { cases } from '../cases/cases.js';
 import { test } from '../support/test.js';
-
-test('the package exports exactly these names', t => {
-  t.deepEqual(Object.keys(schema).sort(), [
-    'CATEGORY_NAMES',
-    'DuplicateNameError',
-    'IgnoreRules',
-    'InvalidSelectionError',
-    'LimitError',
-    'MemoryBudget',
-    'MemoryError',
-    'NameSelection',
-    'Schema',
-    'canMatchSame',
-    'collectStatements',
-    'compareSchemas',
-    'createMatcher',
-    'deduplicate',
-    'dumpOrder',
-    'findCycle',
-    'matchesGlob',
-    'parseEntryRights',
-    'parseKinds',
-    'parseSelection',
-    'problemsOf',
-    'searchableNames',
-    'selectWithRelated',
-    'toEntry',
-    'topologicalOrder',
-  ]);
-});
 
 for (const { title, input, output } of cases('references')) {
   test(`references: ${title}`, t => {

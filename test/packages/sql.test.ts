@@ -1,5 +1,4 @@
 /*! The lexer and the splitter: they keep every character, for any text in any chunks. */
-import * as sql from '@sqlpipe/sql';
 import {
   type CommentRules,
   displayName,
@@ -58,50 +57,6 @@ const tryNormalize = (text: string): string | undefined => {
     return undefined;
   }
 };
-
-test('the package exports exactly these names', t => {
-  t.deepEqual(Object.keys(sql).sort(), [
-    'AmbiguousStatementError',
-    'CATEGORIES',
-    'KINDS',
-    'Lexer',
-    'MAX_RECORD',
-    'SERVER_COMMENT_RULES',
-    'SplitError',
-    'Splitter',
-    'TokenReader',
-    'WHITESPACE',
-    'displayName',
-    'findAmbiguity',
-    'findSecrets',
-    'foldCase',
-    'folderOf',
-    'formatFailureMarker',
-    'givesRight',
-    'hasName',
-    'identify',
-    'identityKey',
-    'isAcl',
-    'isObject',
-    'isPrincipal',
-    'isSameName',
-    'keywordOf',
-    'kindKeywords',
-    'normalizeStatement',
-    'parseFailureMarker',
-    'parseName',
-    'quoteLiteral',
-    'readStatementHead',
-    'redact',
-    'requireUnambiguous',
-    'returnsRows',
-    'scanToken',
-    'serverTokens',
-    'significantTokens',
-    'tokens',
-    'unquote',
-  ]);
-});
 
 /** Forms of a secret in a quoted request. */
 const FORMS: ((secret: string) => string)[] = [

@@ -137,6 +137,20 @@ test('no library except cli uses the process', t => {
   );
 });
 
+test('each value that a library exports is used outside of it', async t => {
+  const files = execFileSync('git', ['ls-files', 'test', 'scripts', 'bench'], { encoding: 'utf8' }).trim().split('\n');
+  const words = new Set(files.filter(existsSync).flatMap(path => readFileSync(path, 'utf8').match(/\w+/g) ?? []));
+  const found: string[] = [];
+  for (const { name } of packages.filter(each => !isProgram(each))) {
+    const others = packages.filter(each => each.name !== name).flatMap(({ sources }) => sources);
+    const unused = Object.keys(await import(`@sqlpipe/${name}`)).filter(
+      each => !words.has(each) && !others.some(({ identifiers }) => identifiers.has(each)),
+    );
+    found.push(...unused.map(each => `${name}: ${each}`));
+  }
+  t.deepEqual(found, []);
+});
+
 test('every export of a library has a docstring', t => {
   const wrong = packages
     .filter(each => !isProgram(each))

@@ -25,7 +25,6 @@ export {
   decimalLimits,
   type FilledColumn,
   hasNull,
-  isAcceptedConversion,
   isLossless,
   parseFill,
   printConverted,
@@ -52,16 +51,12 @@ export { findCommonTableExpressions, findMentions, findUnknownNames, isUnderstoo
 export { ownerOf, removeOwner } from './owner.js';
 export { addTimestampToIndex, defaultPartition, parseDefinition, toTableDefinition } from './parse.js';
 export {
-  type AliasChange,
-  parseAliasChange,
   parsePrincipal,
   printAliasChanges,
-  printGroup,
 } from './principal.js';
 export { EXPLICIT, formatTtlLength, type PrintOptions, printDefinition } from './print.js';
-export { findQueryColumns, findStoredValues } from './query-columns.js';
+export { findStoredValues } from './query-columns.js';
 export { isBareName } from './query-names.js';
-export { type QueryToken, tokenizeQuery } from './query-tokens.js';
 export { findReferences } from './references.js';
 export { type RepairResult, repair } from './repair.js';
 export { isCleanTable, isRepairForm } from './repair-table.js';

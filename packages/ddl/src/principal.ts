@@ -1,4 +1,4 @@
-/*! Parses CREATE USER, GROUP and SERVICE ACCOUNT, and ALTER GROUP. */
+/*! Parses CREATE USER, GROUP and SERVICE ACCOUNT, and prints ALTER GROUP. */
 import { foldCase, identify, type Kind, kindKeywords, significantTokens, TokenReader, unquote } from '@sqlpipe/sql';
 import { quotePrincipal } from './rights.js';
 
@@ -12,12 +12,6 @@ export interface Principal {
   readonly credentials?: string | undefined;
   /** Groups only: what it is called elsewhere. */
   readonly alias?: string | undefined;
-}
-
-/** An ALTER GROUP that gives another alias, or takes it away. */
-export interface AliasChange {
-  readonly group: string;
-  readonly alias: string | undefined;
 }
 
 /** Parses a statement that creates a user, a group or a service account; undefined if it contains an unknown clause. */
@@ -49,10 +43,6 @@ const readText = (words: TokenReader): string => unquote(words.next()?.text ?? '
 
 const quoteText = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
-/** The statement that creates a group. */
-export const printGroup = (name: string, alias: string | undefined): string =>
-  `CREATE GROUP ${quotePrincipal(name)}${alias === undefined ? '' : ` WITH EXTERNAL ALIAS ${quoteText(alias)}`};`;
-
 /** The statements that give a group another alias: the one that it has goes first. */
 export function printAliasChanges(name: string, from: string | undefined, to: string | undefined): string[] {
   const head = `ALTER GROUP ${quotePrincipal(name)}`;
@@ -60,15 +50,4 @@ export function printAliasChanges(name: string, from: string | undefined, to: st
     ...(from === undefined ? [] : [`${head} DROP EXTERNAL ALIAS ${quoteText(from)};`]),
     ...(to === undefined ? [] : [`${head} WITH EXTERNAL ALIAS ${quoteText(to)};`]),
   ];
-}
-
-/** What an ALTER GROUP does; undefined where it is none, or says more than is known here. */
-export function parseAliasChange(statement: string): AliasChange | undefined {
-  const words = readTokens(statement);
-  if (!words.accept('ALTER GROUP')) return undefined;
-  const { name: group } = words.readName();
-  const adds = words.accept('WITH EXTERNAL ALIAS');
-  if (!group || !(adds || words.accept('DROP EXTERNAL ALIAS')) || !words.peek()) return undefined;
-  const text = readText(words);
-  return words.peek() ? undefined : { group, alias: adds ? text : undefined };
 }

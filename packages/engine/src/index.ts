@@ -2,7 +2,7 @@
 export { Acl, type AclChange, type Grant, type Principal, type Token } from './acl/acl.js';
 export { formatPermissions, formatPrincipals } from './acl/print-acl.js';
 export type { AclSession, Secrets } from './acl/statements.js';
-export { Catalogue, type Naming, type ObjectChange } from './catalogue.js';
+export type { Catalogue, Naming, ObjectChange } from './catalogue.js';
 export type { CatalogueObject, LiveView, MaterializedView, StoredColumn, Table, View } from './catalogue-objects.js';
 export type { Effect, LossKind } from './effects.js';
 export {

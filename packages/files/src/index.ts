@@ -1,7 +1,6 @@
-export { readFolder, UnmappableStatementError, writeFolder } from './folder.js';
+export { readFolder, writeFolder } from './folder.js';
 export { FolderError } from './layout.js';
 export { isSameOutput, isStdout, isTextOutput, writeOutput } from './output.js';
 export { readLocatedInput } from './read-input.js';
 export { isFolder, readLocatedSource, readSource, readTextFile } from './read-source.js';
 export { formatSqlText, type LocatedStatement, parseSqlText, TextError, writeSqlText } from './text.js';
-export { FileError, writeFileAtomic } from './write-file.js';

@@ -1,4 +1,4 @@
-export { collectStatements, MemoryBudget, MemoryError } from './collect.js';
+export { collectStatements, MemoryBudget } from './collect.js';
 export {
   type ComparedProblem,
   type CompareSchemasOptions,
@@ -10,7 +10,7 @@ export { findCycle } from './cycle.js';
 export { DuplicateNameError, deduplicate } from './deduplicate.js';
 export { canMatchSame, matchesGlob } from './glob.js';
 export { type Health, type HealthProblem, problemsOf } from './health.js';
-export { type IgnoredDifference, IgnoreRules, searchableNames } from './ignore.js';
+export { type IgnoredDifference, IgnoreRules } from './ignore.js';
 export { createMatcher, type MatchCriteria } from './matcher.js';
 export { NameSelection } from './name-selection.js';
 export { parseEntryRights } from './parse-entry-rights.js';

@@ -1,7 +1,7 @@
 /*! A QuestDB-compatible server that stores schema only: an engine with logins, a journal, HTTP. */
 
 export type { LoginCredentials } from './editions.js';
-export { type InitialSchema, LoadError } from './load.js';
+export type { InitialSchema } from './load.js';
 export {
   DEFAULT_ADMIN,
   DEFAULT_REQUEST_LIMIT,
