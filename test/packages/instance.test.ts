@@ -1,11 +1,10 @@
-import * as api from '../../packages/instance/src/index.js';
 import {
   connect,
   dump,
   encodeQuery,
   fetchDefinitions,
-  type Instance,
   InstanceError,
+  isChangeOfBase,
 } from '../../packages/instance/src/index.js';
 import {
   chunk,
@@ -18,51 +17,9 @@ import {
   sendAndClose,
   startFaultyServer,
 } from '../faults/faulty-server.js';
-import { connectTo, TARGET } from '../support/client.js';
+import { connectTo, readRows, TARGET } from '../support/client.js';
 import { fc } from '../support/seed.js';
 import { macro, test } from '../support/test.js';
-
-test('the package exports exactly these names', t => {
-  t.deepEqual(Object.keys(api), [
-    'BestEffortClient',
-    'DEFAULT_REQUEST_BUFFER',
-    'InstanceError',
-    'SymbolCapacities',
-    'USUAL_SYMBOL_CAPACITY',
-    'connect',
-    'dump',
-    'encodeQuery',
-    'fetchCommonDefaults',
-    'fetchDefaults',
-    'fetchDefinitions',
-    'fetchHealth',
-    'fetchPrincipals',
-    'fetchRefreshState',
-    'fetchRights',
-    'fetchRightsOf',
-    'fetchSettledState',
-    'fetchVersion',
-    'fetchViewColumns',
-    'fetchWalState',
-    'hasCredentials',
-    'inspect',
-    'isChangeOfBase',
-    'isEnterprise',
-    'listAllObjects',
-    'listInstances',
-    'queryIfAccepted',
-    'resolveInstance',
-    'toRequestText',
-    'waitUntilReady',
-    'withInstance',
-  ]);
-});
-
-async function readRows(db: Instance): Promise<string[]> {
-  const all: string[] = [];
-  for await (const batch of db.rows('q')) all.push(...batch);
-  return all;
-}
 
 test('rows, a table and statements use one connection', async t => {
   const ports = new Set<number | undefined>();
@@ -365,6 +322,6 @@ test('a view is invalid because of a change of its base, or because its query fa
     'base table is dropped or renamed',
     'base materialized view is invalidated',
   ])
-    t.true(api.isChangeOfBase(reason), reason);
-  t.false(api.isChangeOfBase('[-1]: timestamp type mismatch'));
+    t.true(isChangeOfBase(reason), reason);
+  t.false(isChangeOfBase('[-1]: timestamp type mismatch'));
 });

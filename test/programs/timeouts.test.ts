@@ -1,9 +1,8 @@
 /*! Timeouts: no server can make a program wait longer than `--timeout`. */
 import type { Socket } from 'node:net';
-import type { ExecutionContext } from 'ava';
 import { type Answer, chunk, head, LAST_CHUNK, reply, rowsBody, startFaultyServer } from '../faults/faulty-server.js';
 import { inProcess } from '../support/in-process.js';
-import { macro, test } from '../support/test.js';
+import { test } from '../support/test.js';
 
 /** Writes a piece every 50 ms until the socket is closed. */
 function drip(socket: Socket, piece: () => string | Buffer): void {
@@ -14,68 +13,37 @@ function drip(socket: Socket, piece: () => string | Buffer): void {
 const APPLY = "printf 'CREATE TABLE a (x INT)\\0' | sqlapply --no-verify --timeout 0.2 $URL";
 const DUMP = 'sqldump --timeout 0.2 $URL';
 
-const timesOut = macro(async (t: ExecutionContext, command: string, answer: Answer, message: RegExp) => {
-  const { url } = await startFaultyServer(t, answer);
-  const run = await inProcess(t, { URL: url });
-  const { code, stderr } = await run(command);
-  t.is(code, 69, stderr);
-  t.regex(stderr, message);
-});
-
-const dripSpaces: Answer = socket => {
-  socket.write(head());
-  drip(socket, () => chunk(' '));
-};
 const sendInformational: Answer = socket => drip(socket, () => 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n');
 
 const NO_END = /no further row and no end of the reply within 0\.2 s; .* --timeout waits longer/;
 
-test('a reply to a statement that drips without end times out', timesOut, APPLY, dripSpaces, NO_END);
-test('a dump that drips before its first row times out', timesOut, DUMP, dripSpaces, NO_END);
-test(
-  'endless informational responses to a statement time out',
-  timesOut,
-  APPLY,
-  sendInformational,
-  /no answer within 0\.2 s/,
-);
-test(
-  'endless informational responses to a dump time out',
-  timesOut,
-  DUMP,
-  sendInformational,
-  /no answer within 0\.2 s/,
-);
-test(
-  'a dump that drips within a row times out',
-  timesOut,
-  DUMP,
+/** Sends the start of a reply, and then a piece of it again and again. */
+const dripAfter =
+  (start: Buffer, piece: string): Answer =>
   socket => {
-    socket.write(Buffer.concat([head(), chunk(`{"dataset":[["CREATE TABLE 'a' (x INT)"],["CREATE TABLE 'b`)]));
-    drip(socket, () => chunk('b'));
-  },
-  NO_END,
-);
-test(
-  'a dump that drips after its last row times out',
-  timesOut,
-  DUMP,
-  socket => {
-    socket.write(Buffer.concat([head(), chunk(`{"dataset":[["CREATE TABLE 'a' (x INT)"]]`)]));
-    drip(socket, () => chunk(' '));
-  },
-  NO_END,
-);
-test(
-  'a rejection that drips without end times out',
-  timesOut,
-  APPLY,
-  socket => {
-    socket.write(head(400));
-    drip(socket, () => chunk('{'));
-  },
-  NO_END,
-);
+    socket.write(start);
+    drip(socket, () => chunk(piece));
+  };
+
+const dripSpaces = dripAfter(head(), ' ');
+const ROW = '{"dataset":[["CREATE TABLE \'a\' (x INT)"]';
+const NO_ANSWER = /no answer within 0\.2 s/;
+
+for (const [what, command, answer, message] of [
+  ['a reply to a statement that drips without end', APPLY, dripSpaces, NO_END],
+  ['a dump that drips before its first row', DUMP, dripSpaces, NO_END],
+  ['endless informational responses to a statement', APPLY, sendInformational, NO_ANSWER],
+  ['endless informational responses to a dump', DUMP, sendInformational, NO_ANSWER],
+  ['a dump that drips within a row', DUMP, dripAfter(Buffer.concat([head(), chunk(`${ROW},["CREATE`)]), 'b'), NO_END],
+  ['a dump that drips after its last row', DUMP, dripAfter(Buffer.concat([head(), chunk(`${ROW}]`)]), ' '), NO_END],
+  ['a rejection that drips without end', APPLY, dripAfter(head(400), '{'), NO_END],
+] as const)
+  test(`${what} times out`, async t => {
+    const { url } = await startFaultyServer(t, answer);
+    const { code, stderr } = await (await inProcess(t, { URL: url }))(command);
+    t.is(code, 69, stderr);
+    t.regex(stderr, message);
+  });
 
 test('the timeout limits the wait for each row, not the whole dump or its reader', async t => {
   const { url } = await startFaultyServer(t, socket => {

@@ -13,6 +13,13 @@ export const TARGET: ConnectionConfig = {
   connectTimeout: 30_000,
 };
 
+/** All rows of a query. */
+export async function readRows(db: Instance): Promise<string[]> {
+  const all: string[] = [];
+  for await (const batch of db.rows('q')) all.push(...batch);
+  return all;
+}
+
 /** Starts an instance that answers with a function of the test, and connects to it. Both end with the scope. */
 export async function connectTo(
   scope: Scope,
