@@ -95,6 +95,7 @@ function truncations(where: string, body: string): SourceFault[] {
   ];
 }
 
+/** What is in the rows of a reply is the matter of the scanner's own tests: here are a few of its errors. */
 export const sourceFaults: SourceFault[] = [
   unreachable('connection refused', 69, /connection refused/, 'http://127.0.0.1:1'),
   unreachable('no such host', 69, /host/, 'http://nowhere.invalid:9000'),
@@ -216,24 +217,13 @@ export const sourceFaults: SourceFault[] = [
     sendReply(`${OPEN}],"count":2,"error":"boom","errorPos":0}`),
   ),
   fault(
-    'an error after a row that it truncated',
-    1,
-    /buffer is too small/,
-    sendReply(`${OPEN},[]],"count":2,"error":"buffer is too small"}`),
-  ),
-  fault(
     'a second response inside the body',
     76,
     /the reply is malformed/,
     send(Buffer.concat([head(), chunk(OPEN), reply('{}', 400)])),
   ),
   ...truncations('in a statement', '{"dataset":[["CREATE TAB'),
-  ...truncations('in an escape', '{"dataset":[["CREATE\\u00'),
-  ...truncations('after a backslash', '{"dataset":[["CREATE\\'),
-  ...truncations('after a statement', `{"dataset":[${JSON.stringify([A]).slice(0, -1)}`),
-  ...truncations('between rows', `${OPEN},`),
   ...truncations('after the rows', `${OPEN}]`),
-  ...truncations('before the last brace', ROWS.slice(0, -1)),
   fault('connection closed after complete JSON', 76, /the reply is truncated/, sendPartAndClose(ROWS)),
   fault('shorter than its Content-Length', 76, /the reply is truncated/, socket =>
     socket.end(`HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n${ROWS}`),
@@ -265,37 +255,6 @@ export const sourceFaults: SourceFault[] = [
     socket.write(Buffer.concat([head(), chunk(OPEN)]), () => setTimeout(() => socket.resetAndDestroy(), 50)),
   ),
   fault('connection closed without a reply', 69, /closed before a reply arrived/, socket => socket.end()),
-  fault('an empty object', 76, /contains no dataset/, sendReply('{}')),
-  fault(
-    'a dataset that is an object',
-    76,
-    /contains a dataset that is not an array/,
-    sendReply('{"dataset":{"0":["x"]},"count":1}'),
-  ),
-  fault(
-    'a dataset that is null',
-    76,
-    /contains a dataset that is not an array/,
-    sendReply('{"dataset":null,"count":0}'),
-  ),
-  fault('a dataset below the top level', 76, /contains no dataset/, sendReply(`{"result":${ROWS}}`)),
-  fault(
-    'an error before the rows',
-    1,
-    /the server rejected the request: boom/,
-    sendReply(`{"error":"boom",${OPEN.slice(1)}],"count":2}`),
-  ),
-  fault(
-    'an error key with an escape',
-    1,
-    /the server rejected the request: boom/,
-    sendReply(`${OPEN}],"count":2,"err\\u006fr":"boom"}`),
-  ),
-  fault('a negative count', 76, /its count is -1/, sendReply(`${OPEN}],"count":-1}`)),
-  fault('an extra comma', 76, /out of place/, sendReply(`${OPEN},],"count":2}`)),
-  fault('single quotes', 76, /out of place|not/, sendReply(`{'dataset':[],'count':0}`)),
-  fault('an invalid escape', 76, /escape/, sendReply(`${OPEN},["\\x41"]],"count":3}`)),
-  fault('overlong UTF-8', 76, /not UTF-8/, sendReply(Buffer.from(`${OPEN},["\xc0\xaf"]],"count":3}`, 'latin1'))),
   fault(
     'an invalid chunk size',
     76,
@@ -308,16 +267,7 @@ export const sourceFaults: SourceFault[] = [
   fault('half of a status line', 69, /closed before a reply arrived/, socket => socket.end('HTTP/1.1 2')),
   fault('text after the JSON', 76, /out of place/, sendReply(`${ROWS}{}`)),
   fault('count too high', 76, /contains 2 rows, but its count is 3/, sendReply(`${OPEN}],"count":3}`)),
-  fault('count too low', 76, /contains 2 rows, but its count is 1/, sendReply(`${OPEN}],"count":1}`)),
   fault('a first column that is null', 76, /null \(row 3\)/, sendReply(`${OPEN},[null]],"count":3}`)),
-  fault('a first column that is a number', 76, /a number \(row 3\)/, sendReply(`${OPEN},[1]],"count":3}`)),
-  fault('a first column that is missing', 76, /an empty row \(row 3\)/, sendReply(`${OPEN},[]],"count":3}`)),
-  fault(
-    'a row that is not an array',
-    76,
-    /not an array \(row 3\)/,
-    sendReply(`${OPEN},${JSON.stringify(A)}],"count":3}`),
-  ),
   fault('an empty statement', 76, /row \d is not one statement/, sendReply(`${OPEN},[""]],"count":3}`)),
   fault(
     'two statements in a row',
@@ -325,21 +275,12 @@ export const sourceFaults: SourceFault[] = [
     /row \d is not one statement/,
     sendReply(`${OPEN},${JSON.stringify([A + B])}],"count":3}`),
   ),
-  fault('no dataset', 76, /contains no dataset/, sendReply('{"ddl":"OK"}')),
-  fault('two datasets', 76, /contains "dataset" twice/, sendReply(`${OPEN}],"dataset":[],"count":2}`)),
-  fault('two counts', 76, /contains "count" twice/, sendReply(`${OPEN}],"count":3,"count":2}`)),
-  fault('a count that is not a number', 76, /its count is "2"/, sendReply(`${OPEN}],"count":"2"}`)),
-  fault('a count before more rows', 76, /2 rows, but its count is 1/, sendReply(`{"count":1,${OPEN.slice(1)}]}`)),
-  fault('an error that is an object', 1, /the server rejected the request/, sendReply('{"error":{"code":5}}')),
-  fault('an error that is null', 1, /the server rejected the request/, sendReply(`${OPEN}],"error":null,"count":2}`)),
-  fault('two errors', 76, /twice/, sendReply(`${OPEN}],"error":"boom","error":null,"count":2}`)),
   fault(
     'the reply to another query',
     76,
     /contains "table_name" where ddl was requested/,
     sendReply('{"query":"SHOW TABLES","columns":[{"name":"table_name","type":"STRING"}],"dataset":[["a"]],"count":1}'),
   ),
-  fault('an invalid number', 76, /out of place/, sendReply(`${OPEN},[NaN]],"count":3}`)),
   fault('a byte order mark', 76, /not QuestDB's JSON/, sendReply(`\ufeff${ROWS}`)),
   fault('UTF-16', 76, /the reply is not JSON/, sendReply(Buffer.from(ROWS, 'utf16le'))),
   fault('only NULs', 76, /no text/, sendReply(Buffer.alloc(1000))),
@@ -370,16 +311,12 @@ export const sourceFaults: SourceFault[] = [
   ),
   fault('JSON of another shape', 76, /not QuestDB's JSON/, sendReply('[]')),
   fault('a NUL in a statement, raw', 76, /NUL/, sendReply(`${OPEN},["a\0b"]],"count":3}`)),
-  fault('a NUL in a statement, escaped', 76, /NUL/, sendReply(`${OPEN},["a\\u0000b"]],"count":3}`)),
-  fault('a control character in a statement, raw', 76, /U\+0007/, sendReply(`${OPEN},["a\x07b"]],"count":3}`)),
-  fault('a lone surrogate in a statement', 76, /surrogate/, sendReply(`${OPEN},["a\\ud800b"]],"count":3}`)),
   fault(
     'bytes that are not UTF-8',
     76,
     /not UTF-8/,
     sendReply(Buffer.from(`${OPEN},["a\xe9b"]],"count":3}`, 'latin1')),
   ),
-  fault('too deep nesting', 76, /nested deeper/, sendReply(`{"a":${'['.repeat(5000)}`)),
   {
     ...fault(
       'a stall in the rows',

@@ -184,6 +184,7 @@ test('no dataset', rejectsReply, '{"ddl":"OK"}', 'contains no dataset');
 test('two datasets', rejectsReply, '{"dataset":[],"dataset":[]}', 'contains "dataset" twice');
 test('a dataset that is null', rejectsReply, '{"dataset":null}', 'contains a dataset that is not an array');
 test('a dataset that is an object', rejectsReply, '{"dataset":{}}', 'contains a dataset that is not an array');
+test('a dataset below the top level', rejectsReply, '{"result":{"dataset":[]}}', 'contains no dataset');
 test('a row that is null', rejectsReply, rowsOf('["a"]', 'null'), 'contains a row that is not an array (row 2)');
 test('a row that is an object', rejectsReply, rowsOf('{}'), 'contains a row that is not an array (row 1)');
 test('an empty row', rejectsReply, rowsOf('["a"]', '[]'), 'contains an empty row (row 2)');
@@ -226,6 +227,10 @@ test(
   'contains 1 rows, but its count is 0',
 );
 test('a count that is a string', rejectsReply, '{"dataset":[],"count":"0"}', 'contains 0 rows, but its count is "0"');
+test('a negative count', rejectsReply, '{"dataset":[],"count":-1}', 'contains 0 rows, but its count is -1');
+test('two counts', rejectsReply, '{"dataset":[],"count":0,"count":0}', 'contains "count" twice');
+test('two errors', rejectsReply, '{"dataset":[],"error":"x","error":null}', 'contains "error" twice');
+test('single quotes', rejectsReply, "{'dataset':[]}", `is not JSON: "'" is out of place`);
 test('a raw NUL', rejectsReply, rowsOf('["a\0"]'), 'contains a NUL character (row 1)');
 test('an escaped NUL', rejectsReply, rowsOf('["a\\u0000"]'), 'contains a NUL character (row 1)');
 test(
@@ -296,6 +301,7 @@ test(
   0,
 );
 test('an error with an invalid position', reportsServerError, '{"error":"boom","position":-1}', 'boom');
+test('an error key with an escape', reportsServerError, '{"dataset":[],"err\\u006fr":"boom"}', 'boom');
 test('an error that is null', reportsServerError, '{"dataset":[],"error":null}', 'an error without a message');
 test('an error that is an object', reportsServerError, '{"dataset":[],"error":{"a":1}}', 'an error without a message');
 test('an error in a truncated reply', reportsServerError, '{"error":"boom","posi', 'boom');

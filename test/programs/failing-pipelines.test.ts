@@ -153,25 +153,9 @@ const assertFailure = async (t: ExecutionContext, script: string, { code, messag
   t.notRegex(outcome.stderr, /^\s+at |node:internal/m, 'a stack trace');
 };
 
-test('sqldump reports a refused connection', assertFailure, 'sqldump $DEAD', {
-  code: 69,
-  messages: [/^sqldump: .*127\.0\.0\.1:\d+.*refused/m],
-});
 test('sqlapply reports a refused connection', assertFailure, 'sqlsplit $TRADING | sqlapply $DEAD', {
   code: 69,
   messages: [/^sqlapply: .*127\.0\.0\.1:\d+.*refused/m],
-});
-test('sqlsplit reports a full disk', assertFailure, 'sqlsplit $TRADING > /dev/full', {
-  code: 74,
-  messages: [/^sqlsplit: .*no space/im],
-});
-test('sqljoin reports a full disk', assertFailure, 'sqlsplit $TRADING | sqljoin > /dev/full', {
-  code: 74,
-  messages: [/^sqljoin: .*no space/im],
-});
-test('sqlsplit reports a missing file', assertFailure, 'sqlsplit nowhere.sql', {
-  code: 66,
-  messages: [/^sqlsplit: .*nowhere\.sql/m],
 });
 test('sqljoin -o reports a missing folder', assertFailure, 'sqlsplit $TRADING | sqljoin -o nowhere/a.sql', {
   code: 74,
