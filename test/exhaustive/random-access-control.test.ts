@@ -1,7 +1,7 @@
 /*! Random access control on sqlserve, with the built programs: applied twice, copied, changed in one right, and never narrowed. */
 import { type Grant, parseRights, printRight, type Right, RightSet } from '@sqlpipe/ddl';
 import { inProcess } from '../support/in-process.js';
-import { admin, executeAs, setUp } from '../support/principals.js';
+import { admin, executeAs, loginAs, setUp } from '../support/principals.js';
 import { fileScope } from '../support/scope.js';
 import { fc } from '../support/seed.js';
 import type { Server } from '../support/server.js';
@@ -29,12 +29,7 @@ test.before(async () => {
   servers = [await start(), await start()];
   for (const server of servers)
     await setUp(server, ...TABLES.map(name => `CREATE TABLE "${name}" (ts TIMESTAMP, a INT, b INT) timestamp(ts)`));
-  const programs = ['SQLDUMP', 'SQLAPPLY', 'SQLDIFF_A', 'SQLDIFF_B'];
-  const login = programs.flatMap(name => [
-    [`${name}_USER`, 'admin'],
-    [`${name}_PASSWORD`, 'quest'],
-  ]);
-  run = await inProcess(scope, { ...Object.fromEntries(login), A: servers[0].url, B: servers[1].url });
+  run = await inProcess(scope, { ...loginAs(), A: servers[0].url, B: servers[1].url });
 });
 
 /** Drops all users, groups and service accounts of both servers, and so all rights. */

@@ -1,13 +1,12 @@
 /*! What a change of a type does to values: each conversion that is called lossless, those that suspend a table, and Parquet. */
 import { canConvert, isLossless } from '@sqlpipe/ddl';
 import { planChanges } from '@sqlpipe/plan';
-import type { ExecutionContext } from 'ava';
 import { isSuspended, settle, waitUntilApplied } from '../support/background.js';
 import { nines, TYPES, VALUES } from '../support/column-values.js';
-import { inProcess } from '../support/in-process.js';
+import { shellWithFiles } from '../support/ledger.js';
 import { lossesOf, textsOf } from '../support/plans.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
-import { execute, type Server } from '../support/server.js';
+import { execute } from '../support/server.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
@@ -92,13 +91,6 @@ testWithQuestDB('an assertion stops the plan if a value would suspend the table,
   }
 });
 
-/** A shell with a server at $DB, and files in its folder. */
-async function shellWithFiles(t: ExecutionContext, { url }: Server, files: Record<string, string>) {
-  const run = await inProcess(t, { DB: url });
-  for (const [name, text] of Object.entries(files)) await run(`cat > ${name} <<'END'\n${text}\nEND`);
-  return run;
-}
-
 const PRICES = `CREATE TABLE prices (ts TIMESTAMP, "old p" DECIMAL(10,2), note VARCHAR) TIMESTAMP(ts) PARTITION BY DAY WAL;`;
 const NEW_PRICES = 'CREATE TABLE costs (ts TIMESTAMP, p DECIMAL(8,1), note INT) TIMESTAMP(ts) PARTITION BY DAY WAL;';
 
@@ -125,6 +117,7 @@ testWithQuestDB(
     );
     t.false(await isSuspended(server, 'costs'));
     await execute(server, 'UPDATE costs SET "p" = 1.5m WHERE "p" <> 2.5m');
+    await waitUntilApplied(server);
     const applied = await run(
       `sqldiff --alter ${options} --allow-loss values:costs.note new.sql $DB > plan && sqlapply --allow all $DB < plan && sqldiff new.sql $DB`,
     );
@@ -276,6 +269,7 @@ testWithQuestDB('a rebuild stops before it creates anything if a value does not 
   t.regex(stderr, /the assertion is not true: 'r': 1 value does not fit/);
   t.deepEqual(await execute(server, 'SELECT table_name FROM tables()'), [['r']]);
   await execute(server, 'UPDATE r SET p = 1.5m WHERE p IS NOT NULL');
+  await waitUntilApplied(server);
   t.is((await run(rebuild)).code, 0);
   t.deepEqual(await execute(server, 'SELECT p FROM r'), [['1.5'], [null]]);
 });

@@ -3,20 +3,13 @@ import { parseRights, printRight, RightSet } from '@sqlpipe/ddl';
 import { compareSchemas } from '@sqlpipe/schema';
 import type { ExecutionContext } from 'ava';
 import { inProcess } from '../support/in-process.js';
-import { admin, executeAs, setUp } from '../support/principals.js';
+import { admin, executeAs, loginAs, setUp } from '../support/principals.js';
 import { type Instead, recordingProxy } from '../support/recording-proxy.js';
 import type { Server } from '../support/server.js';
 import type { Outcome } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { terminal } from '../support/terminal.js';
 import { test } from '../support/test.js';
-
-const LOGIN = Object.fromEntries(
-  ['SQLDUMP', 'SQLAPPLY', 'SQLDIFF', 'SQLDIFF_A', 'SQLDIFF_B'].flatMap(name => [
-    [`${name}_USER`, 'admin'],
-    [`${name}_PASSWORD`, 'quest'],
-  ]),
-);
 
 const TABLE = 'CREATE TABLE trades (ts TIMESTAMP, price DOUBLE) timestamp(ts) PARTITION BY DAY';
 
@@ -31,7 +24,7 @@ async function startSetting(t: ExecutionContext, instead?: (query: string) => In
     'CREATE SERVICE ACCOUNT robot',
   );
   const proxy = await recordingProxy(t, server, instead);
-  const run = await inProcess(t, { ...LOGIN, DST: proxy.url });
+  const run = await inProcess(t, { ...loginAs(), DST: proxy.url });
   const apply = (text: string, options = ''): Promise<Outcome> =>
     run(
       `cat > in.sql <<'END'\n${text}\nEND\nsqlsplit in.sql | sqlapply --report report --rejects rest ${options} $DST`,
@@ -82,7 +75,7 @@ test('a token as the only column is printed; on a terminal control characters ar
       ? [200, { query, columns: [{ name: 'token', type: 'STRING' }], dataset: [['qt1\u001b[2J']], count: 1 }]
       : undefined;
   const { url } = await recordingProxy(t, server, instead);
-  const env = { ...LOGIN, DST: url, TEXT: CREATE_TOKEN };
+  const env = { ...loginAs(), DST: url, TEXT: CREATE_TOKEN };
   const script = 'sqlsplit <<< "$TEXT" | sqlapply --allow ALTER $DST';
   const run = await inProcess(t, env);
   t.deepEqual(await run(script), { code: 0, stdout: Buffer.from('qt1\u001b[2J\n'), stderr: '' });

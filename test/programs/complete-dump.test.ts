@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import { inProcess } from '../support/in-process.js';
-import { setUp } from '../support/principals.js';
+import { loginAs, setUp } from '../support/principals.js';
 import { borrowQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { type Instead, recordingProxy } from '../support/recording-proxy.js';
 import { startSqlserve } from '../support/sqlserve.js';
@@ -162,13 +162,7 @@ async function startHalfReadable(t: ExecutionContext) {
     "GRANT SELECT ON 'one column'(x) TO half",
     'GRANT SELECT ON above TO half',
   );
-  const login = Object.fromEntries(
-    ['SQLDUMP', 'SQLDIFF', 'SQLAPPLY'].flatMap(name => [
-      [`${name}_USER`, 'half'],
-      [`${name}_PASSWORD`, 'half'],
-    ]),
-  );
-  return { server, run: await inProcess(t, { URL: server.url, OTHER: other.url, ...login }), other };
+  return { server, run: await inProcess(t, { URL: server.url, OTHER: other.url, ...loginAs('half') }), other };
 }
 
 const HALF = ['one column', 't0', 't2', 'above'];
@@ -255,7 +249,7 @@ test('live views that the statement leaves out are added before the rights', asy
     const { dataset } = (await reply.json()) as { dataset: string[][] };
     return rowsOf(dataset.filter(([row]) => !row?.startsWith('CREATE LIVE VIEW')));
   });
-  const run = await inProcess(t, { URL: proxy.url, SQLDUMP_USER: 'admin', SQLDUMP_PASSWORD: 'quest' });
+  const run = await inProcess(t, { URL: proxy.url, ...loginAs() });
   const { code, stdout, stderr } = await run('sqldump -v $URL');
   t.is(code, 0);
   t.deepEqual(stderr, 'sqldump: 5 statements\n');

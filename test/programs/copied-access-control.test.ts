@@ -1,6 +1,7 @@
 /*! A complete enterprise database copied between two sqlserve, with the built programs in a real shell. */
 
 import { inProcess } from '../support/in-process.js';
+import { loginAs } from '../support/principals.js';
 import { fileScope } from '../support/scope.js';
 import type { Outcome } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
@@ -55,14 +56,11 @@ const database = [
 test.before(async () => {
   const [from, to] = await Promise.all([0, 1].map(() => startSqlserve(scope, ['--edition', 'enterprise'])));
   const oss = await startSqlserve(scope);
-  const admin = { USER: 'admin', PASSWORD: 'quest' };
   run = await inProcess(scope, {
     ENT: from?.url,
     ENT2: to?.url,
     OSS: oss.url,
-    ...Object.fromEntries(
-      Object.entries(admin).flatMap(([key, value]) => ['SQLDUMP', 'SQLAPPLY'].map(name => [`${name}_${key}`, value])),
-    ),
+    ...loginAs(),
   });
   const made = await run(`sqlsplit <<'END' | sqlapply $ENT\n${database.join('\n')}\nEND`);
   if (made.code !== 0) throw new Error(made.stderr);
@@ -151,12 +149,10 @@ test('the schema without owners replays on the open source edition', async t => 
   t.is(stdout.toString(), 'same\n');
 });
 
-const open = { SQLDUMP_USER: 'admin', SQLDUMP_PASSWORD: 'quest', SQLAPPLY_USER: 'admin', SQLAPPLY_PASSWORD: 'quest' };
-
 test('live views and storage policies are printed as documented and replay unchanged', async t => {
   const [from, to] = await Promise.all([0, 1].map(() => startSqlserve(t, ['--edition', 'enterprise'])));
   const oss = await startSqlserve(t, ['--questdb', '9.4']);
-  const bash = await inProcess(t, { ...open, ENT: from?.url, ENT2: to?.url, OSS: oss.url });
+  const bash = await inProcess(t, { ...loginAs(), ENT: from?.url, ENT2: to?.url, OSS: oss.url });
   const made = await bash(`sqlsplit <<'END' | sqlapply --no-verify --allow ALTER $ENT
 CREATE TABLE t (ts TIMESTAMP, v INT) timestamp(ts) PARTITION BY DAY STORAGE POLICY(DROP LOCAL 1M, TO PARQUET 72 HOURS) WAL OWNED BY ops;
 CREATE TABLE kept (ts TIMESTAMP, v INT) timestamp(ts) PARTITION BY DAY TTL 14 DAYS BYPASS WAL OWNED BY ops;

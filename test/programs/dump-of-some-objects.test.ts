@@ -1,12 +1,10 @@
 /*! `sqldump INSTANCE NAME…` dumps some objects: those that sqlgrep selects, and nothing is said of the others. */
 import type { ExecutionContext } from 'ava';
 import { inProcess } from '../support/in-process.js';
-import { setUp } from '../support/principals.js';
+import { loginAs, setUp } from '../support/principals.js';
 import { recordingProxy } from '../support/recording-proxy.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
-
-const LOGIN = { SQLDUMP_USER: 'admin', SQLDUMP_PASSWORD: 'quest' };
 
 async function startCluster(t: ExecutionContext) {
   const server = await startSqlserve(t, ['--edition', 'enterprise']);
@@ -31,7 +29,7 @@ for (const [via, selections] of [
   for (const words of selections)
     test(`sqldump --via ${via} ${words} writes what sqlgrep selects`, async t => {
       const { url } = await startCluster(t);
-      const run = await inProcess(t, { ...LOGIN, URL: url });
+      const run = await inProcess(t, { ...loginAs(), URL: url });
       const { code, stdout, stderr } = await run(`sqldump --via ${via} $URL ${words}`);
       t.deepEqual([code, stderr], [0, '']);
       t.is(String(stdout), String((await run(`sqldump --via ${via} $URL | sqlgrep ${words}`)).stdout));
@@ -40,7 +38,7 @@ for (const [via, selections] of [
 
 test('a name that matches nothing is named with a suggestion, and there is no commit mark', async t => {
   const { url } = await startCluster(t);
-  const run = await inProcess(t, { ...LOGIN, URL: url });
+  const run = await inProcess(t, { ...loginAs(), URL: url });
   for (const via of ['database', 'catalogue']) {
     const { code, stdout, stderr } = await run(`sqldump --via ${via} $URL venues fx_trdes 'nope*'`);
     t.deepEqual([code, stdout.at(-1) === 0], [1, false]);
@@ -61,7 +59,7 @@ async function startHalfReadable(t: ExecutionContext) {
     'GRANT HTTP, LIST USERS, USER DETAILS TO half',
     ...['t0', 't2', 'above'].map(name => `GRANT SELECT ON ${name} TO half`),
   );
-  return inProcess(t, { URL: server.url, SQLDUMP_USER: 'half', SQLDUMP_PASSWORD: 'half' });
+  return inProcess(t, { URL: server.url, ...loginAs('half') });
 }
 
 for (const via of ['database', 'catalogue'])

@@ -1,6 +1,7 @@
 /*! Plans as users handle them: in a file, on a terminal, and the permission to apply one. */
 import type { ExecutionContext } from 'ava';
 import { inProcess } from '../support/in-process.js';
+import { loginAs } from '../support/principals.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { terminal } from '../support/terminal.js';
 import { test } from '../support/test.js';
@@ -132,7 +133,7 @@ test('a report and -v show each statement that was sent, with its object; the re
 
 test('a report names what a statement without a definition changes', async t => {
   const { url } = await startSqlserve(t, ['--edition', 'enterprise']);
-  const run = await inProcess(t, { DB: url, SQLAPPLY_USER: 'admin', SQLAPPLY_PASSWORD: 'quest' });
+  const run = await inProcess(t, { DB: url, ...loginAs() });
   await run(`cat > changes.sql <<'END'
 CREATE TABLE t (ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY DAY;
 CREATE USER ann WITH PASSWORD 'hunter2hunter2';

@@ -2,6 +2,7 @@
 
 import { reply, startFaultyServer } from '../faults/faulty-server.js';
 import { inProcess } from '../support/in-process.js';
+import { loginAs } from '../support/principals.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
 import type { Outcome } from '../support/shell.js';
@@ -15,13 +16,11 @@ test.before(async () => {
   server = await startSqlserve(scope, ['--edition', 'enterprise']);
 });
 
-const ENV = { SQLDUMP_USER: 'admin', SQLDUMP_PASSWORD: 'quest', SQLAPPLY_USER: 'admin', SQLAPPLY_PASSWORD: 'quest' };
-
 /** The lines about requests, without the times. */
 const requestsIn = ({ stderr }: Outcome): string[] => stderr.match(/(?<=^[\w ]+: )GET .*(?= \d+\.\d ms$)/gm) ?? [];
 
 test('one line per request: method, address, status and time, but neither query nor login', async t => {
-  const run = await inProcess(t, ENV);
+  const run = await inProcess(t, loginAs());
   const SQL = `CREATE USER eve WITH PASSWORD 's3cret'; CREATE TABLE t (x nope)`;
   const applied = await run(`sqlsplit <<< "${SQL}" | sqlapply -vv --no-verify ${server.url}`);
   t.is(applied.code, 1, applied.stderr);

@@ -1,6 +1,7 @@
 /*! `--include` and `--exclude`: categories of the server, and kinds as in sqlgrep. */
 import { parseKinds, parseSelection } from '@sqlpipe/schema';
 import { inProcess } from '../support/in-process.js';
+import { loginAs } from '../support/principals.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
 import { startSqlserve } from '../support/sqlserve.js';
@@ -8,16 +9,10 @@ import { test } from '../support/test.js';
 
 const scope = fileScope();
 let cluster: Server;
-const AS_ADMIN = {
-  SQLDUMP_USER: 'admin',
-  SQLDUMP_PASSWORD: 'quest',
-  SQLAPPLY_USER: 'admin',
-  SQLAPPLY_PASSWORD: 'quest',
-};
 
 test.before(async () => {
   cluster = await startSqlserve(scope, ['--edition', 'enterprise']);
-  const run = await inProcess(scope, AS_ADMIN);
+  const run = await inProcess(scope, loginAs());
   const { code, stderr } = await run(`
     echo "CREATE TABLE a (x INT); CREATE VIEW v AS (SELECT x FROM a); CREATE USER ann; CREATE GROUP desk;
       ADD USER ann TO desk; GRANT SELECT ON a TO ann;" | sqlsplit | sqlapply -q ${cluster.url}`);
@@ -25,7 +20,7 @@ test.before(async () => {
 });
 
 const listDumpedKinds = async (t: Parameters<typeof inProcess>[0], options: string, via = '') => {
-  const run = await inProcess(t, AS_ADMIN);
+  const run = await inProcess(t, loginAs());
   return (await run(`sqldump ${via} ${options} ${cluster.url} | sqlgrep -l | cut -f1 | sort -u | paste -sd' '`)).stdout
     .toString()
     .trim();

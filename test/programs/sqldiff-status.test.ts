@@ -1,6 +1,7 @@
 /*! The exit status of sqldiff: differences, for each of its options. */
 
 import { inProcess } from '../support/in-process.js';
+import { loginAs } from '../support/principals.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
@@ -90,8 +91,7 @@ test('user names are compared without case, and users of other names are separat
 
 test('a principal of another kind on the instance differs, for sqldiff and sqlapply', async t => {
   const { url } = await startSqlserve(t, ['--edition', 'enterprise']);
-  const as = (program: string) => ({ [`${program}_USER`]: 'admin', [`${program}_PASSWORD`]: 'quest' });
-  const run = await inProcess(t, { DST: url, ...as('SQLAPPLY'), ...as('SQLDIFF') });
+  const run = await inProcess(t, { DST: url, ...loginAs() });
   await run('echo "CREATE USER ann WITH PASSWORD x;" | sqlsplit | sqlapply $DST; echo "CREATE GROUP ann;" > a.sql');
   const compared = await run('sqldiff --include USERS,GROUPS --names a.sql $DST');
   t.is(compared.code, 1);

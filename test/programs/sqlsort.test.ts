@@ -4,6 +4,7 @@ import { Schema } from '@sqlpipe/schema';
 import type { ExecutionContext } from 'ava';
 import { toDot } from '../../packages/sqlsort/src/graph.js';
 import { inProcess } from '../support/in-process.js';
+import { loginAs } from '../support/principals.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
 import type { Outcome } from '../support/shell.js';
@@ -66,13 +67,7 @@ const ENTERPRISE = [
 
 test('enterprise: principals are sorted first, access control last', async t => {
   const enterprise = await startSqlserve(t, ['--edition', 'enterprise']);
-  const run = await inProcess(t, {
-    SRC: enterprise.url,
-    SQLDUMP_USER: 'admin',
-    SQLDUMP_PASSWORD: 'quest',
-    SQLAPPLY_USER: 'admin',
-    SQLAPPLY_PASSWORD: 'quest',
-  });
+  const run = await inProcess(t, { SRC: enterprise.url, ...loginAs() });
   const made = await run(`sqlsplit <<'END' | sqlapply -q $SRC\n${ENTERPRISE.join(';\n')}\nEND`);
   t.is(made.code, 0, made.stderr);
   assertSuccess(t, await run(`${ROUND_TRIP}; grep -z . dump | sed -zn 16q1; test $? = 1`));

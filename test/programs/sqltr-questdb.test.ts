@@ -8,6 +8,7 @@ import { identify } from '@sqlpipe/sql';
 import { databases } from '../support/databases.js';
 import { freshFolder } from '../support/folder.js';
 import { inProcess } from '../support/in-process.js';
+import { loginAs } from '../support/principals.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { startSqlserve } from '../support/sqlserve.js';
 
@@ -97,11 +98,7 @@ if (existsSync(TABLES))
       const database = [...USERS.map(user => `CREATE USER ${user};`), ...owned, ...grants];
       await writeFile(join(folder, 'database'), toStream(database));
       await writeFile(join(folder, 'tables'), toStream(tables));
-      const credentials = ['SQLDUMP', 'SQLAPPLY'].flatMap(name => [
-        [`${name}_USER`, 'admin'],
-        [`${name}_PASSWORD`, 'quest'],
-      ]);
-      const env = { ENT: enterprise.url, FOLDER: folder, ...Object.fromEntries(credentials) };
+      const env = { ENT: enterprise.url, FOLDER: folder, ...loginAs() };
       const run = await inProcess(t, env);
       t.like(await run('sqlapply -q --no-verify $ENT < $FOLDER/database; sqldump $ENT > dump'), { code: 0 });
       const count = Number((await run("tr -cd '\\0' < dump | wc -c")).stdout);

@@ -1,7 +1,7 @@
 /*! sqlserve's access control: which rights can be granted by whom, and what SHOW returns to whom. */
 
 import { inProcess } from '../support/in-process.js';
-import { admin, basic, executeAs, setUp } from '../support/principals.js';
+import { admin, basic, executeAs, loginAs, setUp } from '../support/principals.js';
 import type { Scope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
 import { startSqlserve } from '../support/sqlserve.js';
@@ -392,7 +392,7 @@ test('a column wildcard needs an existing table and at least one remaining colum
 
 test('sqlapply alters a table that its account may not read', async t => {
   const server = await startWithAnn(t, 'create table t (a int)', 'grant add column on t to ann');
-  const run = await inProcess(t, { DST: server.url, SQLAPPLY_USER: 'ann', SQLAPPLY_PASSWORD: 'ann' });
+  const run = await inProcess(t, { DST: server.url, ...loginAs('ann') });
   const { code, stderr } = await run('sqlsplit <<< "ALTER TABLE t ADD COLUMN b INT;" | sqlapply --allow ALTER $DST');
   t.is(code, 0, stderr);
   const shown = await executeAs(server, admin, 'show create table t');

@@ -20,6 +20,15 @@ export const bearer = (token: string): string => `Bearer ${token}`;
 
 export const admin = basic('admin', 'quest');
 
+/** The variables with which our programs log in as a user, the administrator unless another one is given. */
+export const loginAs = (user = 'admin', password = user === 'admin' ? 'quest' : user): Record<string, string> =>
+  Object.fromEntries(
+    ['SQLDUMP', 'SQLAPPLY', 'SQLDIFF', 'SQLDIFF_A', 'SQLDIFF_B'].flatMap(name => [
+      [`${name}_USER`, user],
+      [`${name}_PASSWORD`, password],
+    ]),
+  );
+
 /** Runs one statement as the user in the header. The reply to a rejected login has only a status. */
 export async function executeAs({ url }: Pick<Server, 'url'>, authorization: string, sql: string): Promise<Answer> {
   const reply = await fetch(`${url}/exec?${new URLSearchParams({ query: sql })}`, { headers: { authorization } });
