@@ -8,7 +8,7 @@ import type { ExecutionContext } from 'ava';
 import { freshFolder } from '../support/folder.js';
 import { inProcess } from '../support/in-process.js';
 import { fc } from '../support/seed.js';
-import { macro, test } from '../support/test.js';
+import { test } from '../support/test.js';
 
 /** Names that are difficult for file systems, and that servers accept. */
 const name = fc
@@ -195,83 +195,52 @@ test('unchanged files are not rewritten, obsolete files are removed, foreign fil
   t.deepEqual(await readFolder(folder), []);
 });
 
-const rejectsFile = macro(async (t: ExecutionContext, path: string, text: string, message: RegExp) => {
-  const { folder } = await createFolder(t);
-  mkdirSync(join(folder, path, '..'), { recursive: true });
-  writeFileSync(join(folder, path), text);
-  await t.throwsAsync(readFolder(folder), { code: 'DAMAGED', message });
-  await writeFolder(folder, Readable.from([TABLE]));
-  t.is(readFileSync(join(folder, path), 'utf8'), text, 'a file that is not in the way is left alone');
-});
-test(
-  'a file under a wrong name is rejected',
-  rejectsFile,
-  'tables/z.sql',
-  TABLE,
-  /z\.sql contains table 'a', which belongs in tables\/a\.sql$/,
-);
-test(
-  'a file without a statement is rejected',
-  rejectsFile,
-  'tables/z.sql',
-  '-- nothing\n',
-  /z\.sql contains no statement$/,
-);
-test(
-  'a truncated file is rejected',
-  rejectsFile,
-  'views/z.sql',
-  'CREATE VIEW z AS (',
-  /z\.sql:1:18: unclosed parenthesis$/,
-);
-test(
-  'a file with another statement than its object is rejected',
-  rejectsFile,
-  'views/z.sql',
-  'CREATE VIEW z AS (x); DROP TABLE a;',
-  /contains a statement that creates no object: DROP TABLE a;$/,
-);
-test(
-  'an object in a nested folder is rejected',
-  rejectsFile,
-  'views/old/z.sql',
-  'CREATE VIEW z AS (x);',
-  /which belongs in views\/z\.sql$/,
-);
+for (const [what, path, text, message] of [
+  ['a file under a wrong name', 'tables/z.sql', TABLE, /z\.sql contains table 'a', which belongs in tables\/a\.sql$/],
+  ['a suffix in another case', 'tables/z.SQL', TABLE, /z\.SQL contains table 'a', which belongs in tab/],
+  ['a file without a statement', 'tables/z.sql', '-- nothing\n', /z\.sql contains no statement$/],
+  ['a truncated file', 'views/z.sql', 'CREATE VIEW z AS (', /z\.sql:1:18: unclosed parenthesis$/],
+  [
+    'a file with another statement than its object',
+    'views/z.sql',
+    'CREATE VIEW z AS (x); DROP TABLE a;',
+    /contains a statement that creates no object: DROP TABLE a;$/,
+  ],
+  ['an object in a nested folder', 'views/old/z.sql', 'CREATE VIEW z AS (x);', /which belongs in views\/z\.sql$/],
+] as const)
+  test(`${what} is rejected`, async t => {
+    const { folder } = await createFolder(t);
+    mkdirSync(join(folder, path, '..'), { recursive: true });
+    writeFileSync(join(folder, path), text);
+    await t.throwsAsync(readFolder(folder), { code: 'DAMAGED', message });
+    await writeFolder(folder, Readable.from([TABLE]));
+    t.is(readFileSync(join(folder, path), 'utf8'), text, 'a file that is not in the way is left alone');
+  });
 
 const HINT =
   "; if it is not part of the schema, move it out of the folder, or rename it: names that begin with '.' or have another suffix are ignored";
-
-const rejectsStray = macro(async (t: ExecutionContext, path: string, text: string, reason: string) => {
-  const { folder } = await createFolder(t);
-  mkdirSync(dirname(join(folder, path)), { recursive: true });
-  writeFileSync(join(folder, path), text);
-  await t.throwsAsync(readFolder(folder), { code: 'DAMAGED', message: `${folder}/${path}${reason}${HINT}` });
-  await writeFolder(folder, Readable.from([TABLE, VIEW]));
-  t.is(readFileSync(join(folder, path), 'utf8'), text, 'it is not ours');
-});
 const BELONGS = " contains table 'a', which belongs in tables/a.sql";
-test('a .sql file beside the folders of objects is rejected', rejectsStray, 'a.sql', TABLE, BELONGS);
-test('a .sql file in another folder is rejected', rejectsStray, 'misc/more/a.sql', TABLE, BELONGS);
-test('a folder of objects in another case is rejected', rejectsStray, 'Tables/a.sql', TABLE, BELONGS);
-test('a suffix in another case is rejected', rejectsStray, 'A.SQL', TABLE, BELONGS);
-test(
-  'a migration in the folder is rejected',
-  rejectsStray,
-  'migrations/1.sql',
-  'ALTER TABLE a ADD COLUMN y INT;\nnot SQL (',
-  ' contains a statement that creates no object: ALTER TABLE a ADD COLUMN y INT;',
-);
-test('a truncated .sql file outside is rejected', rejectsStray, '1.sql', 'DROP (', ':1:6: unclosed parenthesis');
 
-test('a suffix in another case is rejected in a folder of objects too', async t => {
-  const { folder } = await createFolder(t);
-  writeFileSync(join(folder, 'tables/z.SQL'), TABLE);
-  await t.throwsAsync(readFolder(folder), {
-    code: 'DAMAGED',
-    message: /z\.SQL contains table 'a', which belongs in tab/,
+for (const [path, text, reason] of [
+  ['a.sql', TABLE, BELONGS],
+  ['misc/more/a.sql', TABLE, BELONGS],
+  ['Tables/a.sql', TABLE, BELONGS],
+  ['A.SQL', TABLE, BELONGS],
+  [
+    'migrations/1.sql',
+    'ALTER TABLE a ADD y INT;\nno (',
+    ' contains a statement that creates no object: ALTER TABLE a ADD y INT;',
+  ],
+  ['1.sql', 'DROP (', ':1:6: unclosed parenthesis'],
+] as const)
+  test(`a file of others beside the folders of objects is rejected: ${path}`, async t => {
+    const { folder } = await createFolder(t);
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+    await t.throwsAsync(readFolder(folder), { code: 'DAMAGED', message: `${folder}/${path}${reason}${HINT}` });
+    await writeFolder(folder, Readable.from([TABLE, VIEW]));
+    t.is(readFileSync(join(folder, path), 'utf8'), text, 'it is not ours');
   });
-});
 
 test('hidden files and folders, links to folders and other suffixes are ignored', async t => {
   const { folder } = await createFolder(t);
