@@ -61,9 +61,9 @@ test('sqlsplit', killWriter, () => [`${feed('A;')} |`, 'sqlsplit']);
 test('sqlgrep', killWriter, () => [`${feed('A;\\0')} |`, 'sqlgrep --kind other']);
 
 // These programs write after reading all input: the input has to end, and a slow reader keeps them from exiting too soon.
-const SLOW = ['while head -c 16000 > part && [ -s part ]; do cat part; sleep 0.2; done'];
-test('sqlsort', killWriter, () => ["yes 'A;' | head -n 40000 | tr '\\n' '\\0' |", 'sqlsort'], SLOW);
-const TABLES = `for i in {1..5000}; do printf "CREATE TABLE 't%s' (x INT);\\n\\0" $i; done > all; printf '\\0' > none;`;
+const SLOW = ['while head -c 16000 > part && [ -s part ]; do cat part; sleep 0.1; done'];
+test('sqlsort', killWriter, () => ["yes 'A;' | head -n 60000 | tr '\\n' '\\0' |", 'sqlsort'], SLOW);
+const TABLES = `for i in {1..8000}; do printf "CREATE TABLE 't%s' (x INT);\\n\\0" $i; done > all; printf '\\0' > none;`;
 test('sqldiff --missing', killWriter, () => [TABLES, 'sqldiff --missing all none'], SLOW);
 
 /** The bytes of each write(2) to standard output in a log of strace. */

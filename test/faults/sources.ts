@@ -132,7 +132,10 @@ export const sourceFaults: SourceFault[] = [
   fault('403, JSON', 77, /Access denied for bob/, send(reply('{"error":"Access denied for bob [LIST USERS]"}', 403))),
   fault('404', 76, /answered 404/, send(reply('Not Found\r\n', 404, TEXT))),
   fault('405', 76, /answered 405/, send(reply('Method GET not supported\r\n', 405, TEXT))),
-  fault('429 forever', 69, /too busy/, socket => socket.end(reply('exceeded connection limit', 429, TEXT))),
+  {
+    ...fault('429 forever', 69, /too busy/, socket => socket.end(reply('exceeded connection limit', 429, TEXT))),
+    timeout: 1,
+  },
   fault('500', 69, /answered 500.*boom/, send(reply('{"query":"","error":"boom","position":0}', 500))),
   fault('502', 69, /answered 502/, send(reply('<h1>Bad Gateway</h1>', 502, HTML))),
   fault('503', 69, /answered 503/, send(reply('', 503, TEXT))),

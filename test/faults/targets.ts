@@ -60,7 +60,7 @@ export const targetFaults: TargetFault[] = [
   fault('403, text', FAILS_FROM_THEN_ON, 77, /answered 403/, send(reply('Forbidden\r\n', 403, TEXT))),
   fault('404', FAILS_FROM_THEN_ON, 76, /answered 404/, send(reply('Not Found\r\n', 404, TEXT))),
   fault('429 once', FAILS_ONCE, 0, NOTHING, replyBusy),
-  fault('429 from then on', FAILS_FROM_THEN_ON, 69, /too busy/, replyBusy),
+  { ...fault('429 from then on', FAILS_FROM_THEN_ON, 69, /too busy/, replyBusy), timeout: 1 },
   fault('500 once', FAILS_ONCE, 0, NOTHING, send(reply('{"error":"boom"}', 500))),
   fault('500 once, after execution', FAILS_ONCE_AFTER_EXECUTION, 0, NOTHING, send(reply('{"error":"boom"}', 500))),
   fault('503 from then on', FAILS_FROM_THEN_ON, 69, /answered 503/, send(reply('', 503, TEXT))),

@@ -79,7 +79,8 @@ const ways: Record<string, string> = {
 };
 
 for (const service of [sqlserve, questdb]) {
-  for (const [title, script] of Object.entries(ways)) {
+  // What the commands between the programs do has nothing to do with the server.
+  for (const [title, script] of Object.entries(ways).slice(0, service === questdb ? 1 : undefined)) {
     service.test(`${service.name} to ${service.name} by ${title}`, async t => {
       const run = await shellBetween(t, service);
       assertSuccess(t, await run(`set -o pipefail; ${script}`));
