@@ -16,6 +16,20 @@ import { macro, test } from '../support/test.js';
 
 const file = fileScope();
 
+test('--help groups the options by what one does with them', async t => {
+  const run = await inProcess(t, {});
+  const help = (await run('sqldiff --help')).stdout.toString();
+  const groups = [...help.matchAll(/^(\w.*options|Options):\n([^]*?)\n\n/gim)].map(([, title = '', lines = '']) => [
+    title,
+    [...lines.matchAll(/^ .{5}--(\S+)/gm)].map(([, name]) => name),
+  ]);
+  t.deepEqual(
+    groups.map(([title]) => title),
+    ['Compare options', 'Plan options', 'Options', 'Connection options'],
+  );
+  t.deepEqual(groups[1]?.[1], ['alter', 'missing', 'allow-loss', 'renamed', 'rebuild', 'drop-old', 'undo']);
+});
+
 /** Two instances of each service, started on demand. */
 const started = new Map<Service, Promise<[Server, Server]>>();
 

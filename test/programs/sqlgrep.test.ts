@@ -162,7 +162,7 @@ const prints = macro<[string, string]>({
 
 test(prints, "-c --kind table 'fx_*'", '2\n');
 test(prints, '-c nothing', '0\n');
-test(prints, "-il --kind table,VIEWS 'FX_*' top", 'table\tFX_trades\ntable\tfx_quotes\nview\ttop\n');
+test(prints, "-l --kind table,VIEWS 'FX_*' top", 'table\tFX_trades\ntable\tfx_quotes\nview\ttop\n');
 test(prints, '-l --with-deps spreads', 'table\tfx_quotes\ntable\tvenues\nview\tspreads\n');
 test(
   prints,

@@ -4,97 +4,70 @@
  */
 import { basename } from 'node:path';
 import { suggestWord } from '@sqlpipe/text';
-import yargs, { type Argv } from 'yargs';
-import { COMPLETIONS } from './completion.js';
-import type { Flag } from './completion-spec.js';
+import yargs from 'yargs';
+import { COMPLETIONS, type Flag } from './completion.js';
 import { UsageError } from './exit.js';
-import { formatHelp, type HelpFlag } from './help.js';
+import { formatHelp } from './help.js';
 import type { Verbosity } from './io.js';
-import type { Args, Program } from './program.js';
+import type { Args, OptionSpec, OptionSpecs, Program, ProgramDescription } from './program.js';
 import type { World } from './world.js';
 
 /** The version of the package, inserted by the bundler. */
 declare const VERSION: string;
 
 /** Arguments to run with, or text to print instead: help, version, completions. */
-export type Parsed<Options> = Verbosity &
-  ({ args: Args<Options>; output?: undefined } | { args?: undefined; output: string });
+export type Parsed<Specs extends OptionSpecs> = Verbosity &
+  ({ args: Args<Specs>; output?: undefined } | { args?: undefined; output: string });
 
 /**
  * Parses the arguments of a program.
  * @throws UsageError for an unknown option, a missing or surplus operand, or a value of the wrong type
  */
-export function parseCommandLine<Options>(program: Program<Options>, world: World): Parsed<Options> {
+export function parseCommandLine<Specs extends OptionSpecs>(program: Program<Specs>, world: World): Parsed<Specs> {
   const words = [...world.args];
-  const cli = declareAllOptions(program);
-  let parsed: Parsed<Options> | undefined;
-  checkNames(words, cli);
-  cli.parse(words, {}, (error, values) => {
-    if (error) throw new UsageError(explainParseError(error.message, cli));
+  const specs = addCommonOptions(program.options);
+  let parsed: Parsed<Specs> | undefined;
+  checkNames(words, specs);
+  createParser(specs).parse(words, {}, (error, values) => {
+    if (error) throw new UsageError(explainParseError(error.message, specs));
     const verbosity = { quiet: values['quiet'] === true, verbose: Number(values['verbose'] ?? 0) };
-    const output = printInstead(program, cli, values, world);
+    const output = printInstead(program, specs, values, world);
     if (output !== undefined) parsed = { ...verbosity, output };
     else {
       const usage = program.standaloneOption && values[program.standaloneOption] ? '' : program.operands;
       const operands = checkOperands(values._.map(String), usage);
-      parsed = { ...verbosity, args: { ...takeLastValues(values, cli), operands } as Args<Options> };
+      parsed = { ...verbosity, args: { ...takeLastValues(values, specs), operands } as unknown as Args<Specs> };
     }
   });
-  return parsed as unknown as Parsed<Options>;
+  return parsed as unknown as Parsed<Specs>;
 }
 
-/** The text to print if an option requests one: help, version, completion. */
-function printInstead<Options>(
-  program: Program<Options>,
-  cli: Argv<Options>,
-  { help, version, completion }: Readonly<Record<string, unknown>>,
-  { env, stdout }: World,
-): string | undefined {
-  const { name } = program;
-  if (help) return `${formatHelp(program, helpFlagsOf(cli), stdout.columns)}\n`;
-  if (version) return `${name.startsWith('sqlpipe') ? 'sqlpipe' : `${name} (sqlpipe)`} ${VERSION}\n`;
-  return completion === undefined ? undefined : printCompletion(program, cli, String(completion), env);
+/** Adds the options of every program to its own. */
+function addCommonOptions(own: OptionSpecs): OptionSpecs {
+  const isTaken = Object.values(own).some(({ alias }) => alias === 'v'); // as in grep
+  return {
+    ...own,
+    quiet: { alias: 'q', type: 'boolean', describe: 'print errors only, no warnings' },
+    verbose: {
+      ...(!isTaken && { alias: 'v' }),
+      type: 'count',
+      describe: `print more messages on stderr${'connect-timeout' in own ? '; -vv: also requests' : ''}`,
+    },
+    completion: {
+      type: 'string',
+      placeholder: 'SHELL',
+      completions: Object.keys(COMPLETIONS),
+      describe: 'print a completion script for bash, zsh or fish',
+    },
+    version: { alias: 'V', type: 'boolean', skipValidation: true, describe: 'print the version' },
+    help: { alias: 'h', type: 'boolean', skipValidation: true, describe: 'print this help' },
+  };
 }
 
-/**
- * Rejects options such as `--toString`: yargs looks options up in plain objects, which have properties of that name.
- */
-function checkNames(words: string[], cli: unknown): void {
-  const options = words.slice(0, words.includes('--') ? words.indexOf('--') : undefined);
-  for (const [, name = ''] of options.map(word => /^--?([^=]*)/.exec(word) ?? []))
-    if (name in Object.prototype) throw new UsageError(unknownOption(name, cli));
-}
-
-/**
- * Rewords a message of yargs, with a suggestion. Only the first unknown option is named: in `-pSECRET` each letter is an
- * option.
- */
-function explainParseError(message: string, cli: unknown): string {
-  const [, option] = /^Unknown arguments?: ([^,]*)/.exec(message) ?? [];
-  if (option !== undefined) return unknownOption(option, cli);
-  const [, incomplete] = /^Not enough arguments following: (.*)/.exec(message) ?? [];
-  if (incomplete !== undefined) return `missing value for option: ${incomplete}`;
-  const [, name, value, list] = /^Invalid values:\s+Argument: (.*), Given: "(.*)", Choices: (.*)$/m.exec(message) ?? [];
-  if (!name || value === undefined || !list) return message;
-  const choices = list.match(/[^", ]+/g) ?? [];
-  return `invalid value for --${name}: '${value}'; it must be one of ${choices.join(', ')}${suggestWord(value, choices)}`;
-}
-
-const unknownOption = (option: string, cli: unknown): string => {
-  const { key } = optionsOf(cli);
-  return `unknown option: ${formatFlag(option)}${suggestWord(formatFlag(option), Object.keys(key).map(formatFlag))}`;
-};
-
-/** The name of an option as a property: `keepGoing`. */
-const camelCase = (name: string): string => name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
-
-function declareAllOptions<Options>({ name, options }: Program<Options>): Argv<Options> {
-  // yargs' own help and version are words too: `sqlgrep help` would print the help.
-  const own = options(yargs().help(false).version(false) as Argv<object>);
-  const sendsRequests = Object.hasOwn(optionsOf(own).key, 'connect-timeout');
-  const hasOwnV = Object.values(optionsOf(own).alias).flat().includes('v'); // as grep does
-  return own
-    .scriptName(name)
+const createParser = (specs: OptionSpecs) =>
+  yargs()
+    .help(false) // yargs' own help and version are words too: `sqlgrep help` would print the help
+    .version(false)
     .locale('en')
     .parserConfiguration({
       'boolean-negation': false,
@@ -103,46 +76,67 @@ function declareAllOptions<Options>({ name, options }: Program<Options>): Argv<O
       'greedy-arrays': false,
       'parse-positional-numbers': false,
     })
-    .option('quiet', { alias: 'q', type: 'boolean', describe: 'print errors only, no warnings' })
-    .option('verbose', {
-      alias: hasOwnV ? [] : 'v',
-      type: 'count',
-      describe: `print more messages on stderr${sendsRequests ? '; -vv: also requests' : ''}`,
-    })
-    .option('completion', { type: 'string', describe: 'print a completion script for bash, zsh or fish' })
-    .option('version', { alias: 'V', type: 'boolean', skipValidation: true, describe: 'print the version' })
-    .option('help', { alias: 'h', type: 'boolean', skipValidation: true, describe: 'print this help' })
+    .options(specs)
     .strictOptions()
     .showHelpOnFail(false)
     .exitProcess(false);
+
+/** The text to print if an option requests one: help, version, completion. */
+function printInstead(
+  program: ProgramDescription,
+  specs: OptionSpecs,
+  { help, version, completion }: Readonly<Record<string, unknown>>,
+  { env, stdout }: World,
+): string | undefined {
+  const { name } = program;
+  if (help) return `${formatHelp(program, specs, stdout.columns)}\n`;
+  if (version) return `${name.startsWith('sqlpipe') ? 'sqlpipe' : `${name} (sqlpipe)`} ${VERSION}\n`;
+  return completion === undefined ? undefined : printCompletion(program, specs, String(completion), env);
 }
+
+/**
+ * Rejects options such as `--toString`: yargs looks options up in plain objects, which have properties of that name.
+ */
+function checkNames(words: string[], specs: OptionSpecs): void {
+  const options = words.slice(0, words.includes('--') ? words.indexOf('--') : undefined);
+  for (const [, name = ''] of options.map(word => /^--?([^=]*)/.exec(word) ?? []))
+    if (name in Object.prototype) throw new UsageError(unknownOption(name, specs));
+}
+
+/**
+ * Rewords a message of yargs, with a suggestion. Only the first unknown option is named: in `-pSECRET` each letter is an
+ * option.
+ */
+function explainParseError(message: string, specs: OptionSpecs): string {
+  const [, option] = /^Unknown arguments?: ([^,]*)/.exec(message) ?? [];
+  if (option !== undefined) return unknownOption(option, specs);
+  const [, incomplete] = /^Not enough arguments following: (.*)/.exec(message) ?? [];
+  if (incomplete !== undefined) return `missing value for option: ${incomplete}`;
+  const [, name = '', value] = /^Invalid values:\s+Argument: (.*), Given: "(.*)", Choices: /m.exec(message) ?? [];
+  const choices = specs[name]?.choices?.map(String);
+  if (value === undefined || !choices) return message;
+  return `invalid value for --${name}: '${value}'; it must be one of ${choices.join(', ')}${suggestWord(value, choices)}`;
+}
+
+function unknownOption(option: string, specs: OptionSpecs): string {
+  const known = Object.entries(specs).flatMap(([name, spec]) => namesOf(name, spec));
+  return `unknown option: ${formatFlag(option)}${suggestWord(formatFlag(option), known)}`;
+}
+
+/** The name of an option as a property: `keepGoing`. */
+const camelCase = (name: string): string => name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 /** Takes the last value of a repeated option, as curl does, unless the option accepts several. */
-function takeLastValues(values: object, cli: unknown): object {
-  const { array: lists } = optionsOf(cli);
-  const last = (option: string, value: unknown): unknown => {
-    const one = Array.isArray(value) && !lists.includes(option) ? value.at(-1) : value;
-    if (option !== '_') checkValue(option, one); // `_` contains the operands, which are checked elsewhere
-    return one;
-  };
-  return Object.fromEntries(Object.entries(values).map(([option, value]) => [camelCase(option), last(option, value)]));
+function takeLastValues(values: Readonly<Record<string, unknown>>, specs: OptionSpecs): object {
+  const given = Object.entries(specs).filter(([option]) => option in values);
+  return Object.fromEntries(
+    given.map(([option, { array }]) => {
+      const value = Array.isArray(values[option]) && !array ? values[option].at(-1) : values[option];
+      checkValue(option, value);
+      return [camelCase(option), value];
+    }),
+  );
 }
-
-/** The properties of options that yargs stores but that its types do not include. */
-const optionsOf = (cli: unknown) =>
-  (
-    cli as {
-      getOptions(): {
-        alias: Record<string, string[]>;
-        array: string[];
-        choices: Record<string, string[]>;
-        key: Record<string, boolean>;
-        default: Record<string, unknown>;
-        number: string[];
-        string: string[];
-      };
-    }
-  ).getOptions();
 
 /** Rejects a negative or infinite number, and an empty value, which an unset variable leaves. */
 function checkValue(option: string, value: unknown): void {
@@ -166,14 +160,16 @@ function checkOperands(operands: string[], usage: string): string[] {
   return operands;
 }
 
+/** An option as it can be typed: `--output`, `-o`. */
+const namesOf = (option: string, { alias = [] }: OptionSpec): string[] => [option, ...[alias].flat()].map(formatFlag);
+
 /** The completion script for a shell; by default for the user's shell. @throws UsageError for an unknown shell */
-function printCompletion<Options>(
-  program: Program<Options>,
-  cli: Argv<Options>,
+function printCompletion(
+  { name, operandTypes: operands = [], completions = COMPLETIONS }: ProgramDescription,
+  specs: OptionSpecs,
   shell: string,
   env: NodeJS.ProcessEnv,
 ): string {
-  const { name, operandTypes = [], values = {}, completions = COMPLETIONS } = program;
   const own = basename(env['SHELL'] ?? '');
   const wanted = shell || (completions[own] ? own : 'bash');
   const script = Object.hasOwn(completions, wanted) ? completions[wanted] : undefined;
@@ -181,33 +177,16 @@ function printCompletion<Options>(
     throw new UsageError(
       `no completion script for ${wanted}; there are scripts for ${Object.keys(completions).join(', ')}`,
     );
-  return script({ name: name.replace(' ', '_'), operands: operandTypes, flags: flagsOf(cli, values) });
-}
-
-function flagsOf(cli: unknown, values: NonNullable<Program<never>['values']>): Flag[] {
-  const { getUsageInstance } = (cli as { getInternalMethods(): { getUsageInstance(): Usage } }).getInternalMethods();
-  return Object.entries(getUsageInstance().getDescriptions()).map(([option, describe = '']) => {
-    const known = values[option];
-    const value = known === 'instances' ? 'instance' : known ? { list: known } : valuesOf(cli, option);
-    return {
-      names: [option, ...(optionsOf(cli).alias[option] ?? [])].map(formatFlag),
-      describe: describe.replace(/^__yargsString__:/, ''),
-      ...(value && { value }),
-    };
+  const flags = Object.entries(specs).map(([option, spec]): Flag => {
+    const value = valuesOf(spec);
+    return { names: namesOf(option, spec), describe: spec.describe ?? '', ...(value && { value }) };
   });
+  return script({ name: name.replace(' ', '_'), operands, flags });
 }
 
-/** The options with their defaults. */
-const helpFlagsOf = (cli: unknown): HelpFlag[] =>
-  flagsOf(cli, {}).map(flag => ({ ...flag, default: optionsOf(cli).default[flag.names[0]?.replace(/^--/, '') ?? ''] }));
-
-function valuesOf(cli: unknown, option: string): Flag['value'] {
-  const { choices, number, string } = optionsOf(cli);
-  if (option === 'completion') return Object.keys(COMPLETIONS);
-  if (choices[option]) return choices[option];
-  return number.includes(option) ? 'number' : string.includes(option) ? 'text' : undefined;
-}
-
-interface Usage {
-  getDescriptions(): Record<string, string | undefined>;
+function valuesOf({ type, array, choices, completions }: OptionSpec): Flag['value'] {
+  if (completions === 'instances') return 'instance';
+  if (completions) return array ? { list: completions } : completions;
+  if (choices) return choices.map(String);
+  return type === 'number' ? 'number' : type === 'string' ? 'text' : undefined;
 }

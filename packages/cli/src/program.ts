@@ -1,10 +1,21 @@
 /*! The interface of a program: its command line and its work. */
-import type { ArgumentsCamelCase, Argv } from 'yargs';
-import type { CompletionSpec, OperandType } from './completion-spec.js';
+import type { ArgumentsCamelCase, InferredOptionTypes, Options } from 'yargs';
+import type { CompletionSpec, OperandType } from './completion.js';
 import type { Io } from './io.js';
 
+/** An option as yargs declares it, with what the help shows and shells complete. */
+export interface OptionSpec extends Options {
+  /** The placeholder for its value in the help; FILE by default. */
+  placeholder?: string;
+  /** The values that shells complete, if they are not its choices: words, or the names of instances. */
+  completions?: readonly string[] | 'instances';
+}
+
+/** Options by name. */
+export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
+
 /** A program: its command line and its work. */
-export interface Program<Options> {
+export interface Program<Specs extends OptionSpecs> {
   name: string;
   /** The operands, separated by blanks: `<required>`, `[optional]`, or `[any..]` for any number. */
   operands: string;
@@ -14,19 +25,18 @@ export interface Program<Options> {
   summary: string;
   /** Command lines for the end of the help, each with a description. */
   examples: readonly (readonly [line: string, effect: string])[];
-  options(cli: Argv): Argv<Options>;
-  /** The values of options that shells complete: a list of these words, or the names of instances. */
-  values?: Readonly<Record<string, readonly string[] | 'instances'>>;
+  /** Its own options; all programs share some more. */
+  options: Specs;
   /** Functions that write completion scripts, by shell, instead of those that all programs share. */
   completions?: Readonly<Record<string, (program: CompletionSpec) => string>>;
   /** An option that replaces the work of the program, and needs no operands. */
   standaloneOption?: string;
   /** Does the work and resolves to the exit status. An error that it throws is reported in one message. */
-  run(args: Args<Options>, io: Io): Promise<number>;
+  run(args: Args<Specs>, io: Io): Promise<number>;
 }
 
-/** The options by name (`keepGoing` for `--keep-going`) and the operands in order. */
-export type Args<Options> = ArgumentsCamelCase<Options> & { operands: string[] };
+/** What a program says of itself. */
+export type ProgramDescription = Omit<Program<OptionSpecs>, 'run'>;
 
-/** What a program receives whose options this function declares. */
-export type ArgsOf<Declare> = Declare extends (cli: never) => Argv<infer Options> ? Args<Options> : never;
+/** The values of options by name (`keepGoing` for `--keep-going`) and the operands in order. */
+export type Args<Specs extends OptionSpecs> = ArgumentsCamelCase<InferredOptionTypes<Specs>> & { operands: string[] };

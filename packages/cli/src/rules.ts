@@ -3,21 +3,6 @@ import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { systemErrorReason } from '@sqlpipe/text';
 
-/** `--ignore`: what of a comparison does not matter. */
-export const IGNORE_OPTION = {
-  type: 'string',
-  array: true,
-  default: [],
-  describe: "ignore tmp_*, grant, or 'trades: TTL'",
-} as const;
-
-/** `--ignore-file`: a file of such rules. */
-export const IGNORE_FILE_OPTION = {
-  type: 'string',
-  requiresArg: true,
-  describe: 'ignore these, one pattern per line',
-} as const;
-
 /** The patterns of `--ignore`, then those of `--ignore-file`. @throws RuleFileError if the file cannot be read */
 export const readIgnorePatterns = async ({
   ignore,

@@ -5,17 +5,17 @@ import { escapeControls, formatError } from '@sqlpipe/text';
 import { Exit, exitStatus } from './exit.js';
 import { createIo } from './io.js';
 import { parseCommandLine } from './parse-command-line.js';
-import type { Program } from './program.js';
+import type { OptionSpecs, Program } from './program.js';
 import { type Main, runInProcess, signalStatus, type World } from './world.js';
 
 /** Makes a function of a program. */
 export const createMain =
-  <Options>(program: Program<Options>): Main =>
+  <Specs extends OptionSpecs>(program: Program<Specs>): Main =>
   world =>
     world ? runProgram(program, world) : runInProcess(process => runProgram(program, process));
 
 /** Runs a program with the arguments and streams of a world. Resolves to the exit status; never throws. */
-export async function runProgram<Options>(program: Program<Options>, world: World): Promise<number> {
+export async function runProgram<Specs extends OptionSpecs>(program: Program<Specs>, world: World): Promise<number> {
   const { stdout, stderr } = world;
   // The reader of stdout closed the pipe: this needs no message. Only an EPIPE of stdout itself counts, because the socket
   // of a server can fail with EPIPE too.

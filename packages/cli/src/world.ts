@@ -2,6 +2,7 @@
 import { fstatSync, type Stats } from 'node:fs';
 import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
+import { setFlagsFromString } from 'node:v8';
 import { Exit } from './exit.js';
 
 /** The arguments, the environment, the streams and the signals of a program. Paths are relative to the directory of the process. */
@@ -61,3 +62,16 @@ function createInterruption(): AbortController {
 
 /** The exit status that a shell gives to a program that a signal ended. */
 export const signalStatus = (signal: NodeJS.Signals): number => 128 + constants.signals[signal];
+
+/**
+ * Keeps V8's space for new objects at its initial size. Otherwise it grows with the data that flows through: by 20 MB for
+ * a dump of 100 MB (bench/README.md). A program that stores all it reads becomes slower by this.
+ */
+export const limitHeapGrowth = (): void => setFlagsFromString('--semi-space-growth-factor=1');
+
+/**
+ * Makes V8 collect garbage as soon as its heap has grown by 30 percent; by default it waits much longer. This is for
+ * programs that pass their data through a temporary file: for 300,000 statements, Node 20 needs 30 percent less memory
+ * and a fifth more time, Node 24 ten percent less memory.
+ */
+export const collectGarbageEarly = (): void => setFlagsFromString('--heap-growing-percent=30');

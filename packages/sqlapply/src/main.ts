@@ -1,5 +1,5 @@
 import { createMain } from '@sqlpipe/cli';
-import { declareOptions } from './options.js';
+import { OPTIONS } from './options.js';
 
 /** The program. */
 export const main = createMain({
@@ -14,7 +14,6 @@ export const main = createMain({
       'apply what can be applied, then the rest',
     ],
   ],
-  values: { 'yes-to': 'instances' },
-  options: declareOptions,
+  options: OPTIONS,
   run: async (options, io) => (await import('./apply.js')).apply(options, io),
 });

@@ -1,6 +1,5 @@
 import { createMain } from '@sqlpipe/cli';
-import { CATEGORY_NAMES } from '@sqlpipe/schema';
-import { declareOptions } from './options.js';
+import { OPTIONS } from './options.js';
 
 /** The program. */
 export const main = createMain({
@@ -13,7 +12,6 @@ export const main = createMain({
     ['sqldiff schema.sql http://localhost:9000', 'compare a file with an instance'],
     ['sqldiff --alter schema/ dst > plan', 'make a plan that changes dst to match a folder'],
   ],
-  values: { include: CATEGORY_NAMES, exclude: CATEGORY_NAMES },
-  options: declareOptions,
+  options: OPTIONS,
   run: async (options, io) => (await import('./write-differences.js')).writeDifferences(options, io),
 });

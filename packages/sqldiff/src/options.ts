@@ -1,61 +1,59 @@
 /*! The options of sqldiff. */
 import {
-  ALLOW_LOSS_OPTION,
   ANNOTATIONS_OPTION,
-  type ArgsOf,
-  addInstanceOptions,
-  type CommandLine,
+  type Args,
   EXCLUDE_OPTION,
-  IGNORE_FILE_OPTION,
-  IGNORE_OPTION,
+  FLAG,
+  IGNORE_OPTIONS,
   INCLUDE_OPTION,
+  INSTANCE_OPTIONS,
+  inGroup,
   maxRecordOption,
+  type OptionSpecs,
   OUTPUT_OPTION,
-  RENAMED_OPTION,
+  PLAN_OPTIONS,
 } from '@sqlpipe/cli';
 import { MAX_RECORD } from '@sqlpipe/records';
+import { CATEGORY_NAMES } from '@sqlpipe/schema';
 
 /** The options as the command line has them. */
-export type DiffOptions = ArgsOf<typeof declareOptions>;
+export type DiffOptions = Args<typeof OPTIONS>;
 
-/** Declares them. */
-export const declareOptions = (cli: CommandLine) =>
-  addInstanceOptions(cli)
-    .option('output', OUTPUT_OPTION)
-    .option('names', { type: 'boolean', default: false, describe: 'print only the names of objects that differ' })
-    .option('text', { type: 'boolean', default: false, describe: 'print a unified diff of the statements' })
-    .option('json', { type: 'boolean', default: false, describe: 'print one line of JSON per difference' })
-    .option('annotations', ANNOTATIONS_OPTION)
-    .option('missing', { type: 'boolean', default: false, describe: 'write a stream of the objects that only A has' })
-    .option('alter', { type: 'boolean', default: false, describe: 'write the statements that turn B into A' })
-    .option('allow-loss', ALLOW_LOSS_OPTION)
-    .option('renamed', RENAMED_OPTION)
-    .option('rebuild', {
+/** All options. */
+export const OPTIONS = {
+  ...inGroup('Compare options:', {
+    names: { ...FLAG, describe: 'print only the names of objects that differ' },
+    text: { ...FLAG, describe: 'print a unified diff of the statements' },
+    json: { ...FLAG, describe: 'print one line of JSON per difference' },
+    annotations: ANNOTATIONS_OPTION,
+    ...IGNORE_OPTIONS,
+    'ignore-extra': { ...FLAG, describe: 'ignore objects that only B has' },
+    'ignore-owner': { ...FLAG, describe: 'ignore differences in OWNED BY' },
+    include: { ...INCLUDE_OPTION, completions: CATEGORY_NAMES },
+    exclude: { ...EXCLUDE_OPTION, completions: CATEGORY_NAMES },
+    label: {
       type: 'string',
       array: true,
       default: [],
-      describe: 'with --alter: recreate a table to change it',
-    })
-    .option('drop-old', {
-      type: 'boolean',
-      default: false,
-      describe: 'with --rebuild: drop the old table',
-    })
-    .option('undo', {
-      type: 'string',
-      requiresArg: true,
-      describe: 'with --alter: also write the way back',
-    })
-    .option('ignore', IGNORE_OPTION)
-    .option('ignore-file', IGNORE_FILE_OPTION)
-    .option('label', {
-      type: 'string',
-      array: true,
-      default: [],
+      placeholder: 'NAME',
       describe: 'a name for A; the second time, for B',
-    })
-    .option('ignore-extra', { type: 'boolean', default: false, describe: 'ignore objects that only B has' })
-    .option('ignore-owner', { type: 'boolean', default: false, describe: 'ignore differences in OWNED BY' })
-    .option('include', INCLUDE_OPTION)
-    .option('exclude', EXCLUDE_OPTION)
-    .option('max-record', maxRecordOption(MAX_RECORD));
+    },
+  }),
+  ...inGroup('Plan options:', {
+    alter: { ...FLAG, describe: 'write the statements that turn B into A' },
+    missing: { ...FLAG, describe: 'write a stream of the objects that only A has' },
+    ...PLAN_OPTIONS,
+    rebuild: {
+      type: 'string',
+      array: true,
+      default: [],
+      placeholder: 'TABLE',
+      describe: 'with --alter: recreate a table to change it',
+    },
+    'drop-old': { ...FLAG, describe: 'with --rebuild: drop the old table' },
+    undo: { type: 'string', requiresArg: true, describe: 'with --alter: also write the way back' },
+  }),
+  output: OUTPUT_OPTION,
+  'max-record': maxRecordOption(MAX_RECORD),
+  ...INSTANCE_OPTIONS,
+} as const satisfies OptionSpecs;

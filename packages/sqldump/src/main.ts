@@ -1,6 +1,5 @@
 import { createMain } from '@sqlpipe/cli';
-import { CATEGORY_NAMES } from '@sqlpipe/schema';
-import { declareOptions } from './options.js';
+import { OPTIONS } from './options.js';
 
 /** The program. */
 export const main = createMain({
@@ -14,7 +13,6 @@ export const main = createMain({
     ["sqldump --with-deps localhost:9000 'fx_*' | sqlapply other:9000", 'copy some objects and what they need'],
   ],
   standaloneOption: 'list-instances', // it needs no instance
-  values: { include: CATEGORY_NAMES, exclude: CATEGORY_NAMES },
-  options: declareOptions,
+  options: OPTIONS,
   run: async (options, io) => (await import('./write-dump.js')).writeDump(options, io),
 });

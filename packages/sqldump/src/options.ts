@@ -1,48 +1,38 @@
 /*! The options of sqldump. */
 import {
-  type ArgsOf,
-  addInstanceOptions,
-  type CommandLine,
+  type Args,
   EXCLUDE_OPTION,
+  FLAG,
   INCLUDE_OPTION,
+  INSTANCE_OPTIONS,
   maxRecordOption,
+  type OptionSpecs,
   OUTPUT_OPTION,
 } from '@sqlpipe/cli';
 import { MAX_RECORD } from '@sqlpipe/records';
+import { CATEGORY_NAMES } from '@sqlpipe/schema';
 
 /** The options as the command line has them. */
-export type DumpOptions = ArgsOf<typeof declareOptions>;
+export type DumpOptions = Args<typeof OPTIONS>;
 
-/** Declares the options that say what the dump contains. */
-export const declareSelectionOptions = <Options>(cli: CommandLine<Options>) =>
-  cli
-    .option('include', INCLUDE_OPTION)
-    .option('exclude', EXCLUDE_OPTION)
-    .option('via', {
-      choices: ['auto', 'database', 'catalogue'] as const,
-      default: 'auto' as const,
-      describe: 'one query, or object by object',
-    })
-    .option('verbatim', {
-      type: 'boolean',
-      default: false,
-      describe: 'do not repair what the server prints wrongly',
-    })
-    .option('no-owner', { type: 'boolean', default: false, describe: 'remove OWNED BY clauses' })
-    .option('skip-invalid', { type: 'boolean', default: false, describe: 'leave out invalid views' })
-    .option('partial', {
-      type: 'boolean',
-      default: false,
-      describe: 'leave out objects that may not be read',
-    });
+/** The options that say what the dump contains. */
+export const SELECTION_OPTIONS = {
+  include: { ...INCLUDE_OPTION, completions: CATEGORY_NAMES },
+  exclude: { ...EXCLUDE_OPTION, completions: CATEGORY_NAMES },
+  via: { choices: ['auto', 'database', 'catalogue'], default: 'auto', describe: 'one query, or object by object' },
+  verbatim: { ...FLAG, describe: 'do not repair what the server prints wrongly' },
+  'no-owner': { ...FLAG, describe: 'remove OWNED BY clauses' },
+  'skip-invalid': { ...FLAG, describe: 'leave out invalid views' },
+  partial: { ...FLAG, describe: 'leave out objects that may not be read' },
+} as const satisfies OptionSpecs;
 
-/** Declares them. */
-export const declareOptions = (cli: CommandLine) =>
-  declareSelectionOptions(
-    addInstanceOptions(cli)
-      .option('with-deps', { type: 'boolean', default: false, describe: 'also dump what the named objects need' })
-      .option('output', OUTPUT_OPTION)
-      .option('text', { type: 'boolean', default: false, describe: 'write .sql text instead of a stream' }),
-  )
-    .option('max-record', maxRecordOption(MAX_RECORD))
-    .option('list-instances', { type: 'boolean', default: false, describe: 'print the names in instances.toml' });
+/** All options. */
+export const OPTIONS = {
+  ...INSTANCE_OPTIONS,
+  'with-deps': { ...FLAG, describe: 'also dump what the named objects need' },
+  output: OUTPUT_OPTION,
+  text: { ...FLAG, describe: 'write .sql text instead of a stream' },
+  ...SELECTION_OPTIONS,
+  'max-record': maxRecordOption(MAX_RECORD),
+  'list-instances': { ...FLAG, describe: 'print the names in instances.toml' },
+} as const satisfies OptionSpecs;

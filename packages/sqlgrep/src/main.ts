@@ -1,5 +1,5 @@
 import { pipeline } from 'node:stream/promises';
-import { createMain, Exit, maxRecordOption, UsageError } from '@sqlpipe/cli';
+import { createMain, Exit, FLAG, maxRecordOption, UsageError } from '@sqlpipe/cli';
 import { createCommitWriter, decodeRecords, encodeRecords, MAX_RECORD } from '@sqlpipe/records';
 import { createMatcher, type Entry } from '@sqlpipe/schema';
 import { KINDS } from '@sqlpipe/sql';
@@ -16,53 +16,31 @@ export const main = createMain({
     ['sqldump src | sqlgrep --with-deps daily | sqlapply dst', 'copy one view and everything that it needs'],
     ["sqldump src | sqlgrep -v --kind table 'tmp_*' > rest.stream", 'save everything except some tables'],
   ],
-  values: { kind: KINDS },
-  options: cli =>
-    cli
-      .option('invert-match', {
-        alias: 'v',
-        type: 'boolean',
-        default: false,
-        describe: 'select what does not match',
-      })
-      .option('ignore-case', {
-        alias: 'i',
-        type: 'boolean',
-        default: false,
-        describe: 'no effect: names always match in any case',
-      })
-      .option('count', { alias: 'c', type: 'boolean', default: false, describe: 'print the number of statements' })
-      .option('list', {
-        alias: 'l',
-        type: 'boolean',
-        default: false,
-        describe: 'print the kind, a tab and the name of each statement',
-      })
-      .option('json', { type: 'boolean', default: false, describe: 'print one line of JSON per statement' })
-      .option('kind', {
-        type: 'string',
-        array: true,
-        requiresArg: true,
-        describe: 'select table, view, user, grant, …, or TABLES, SCHEMA, ACL, …',
-      })
-      .option('regexp', {
-        alias: 'e',
-        type: 'string',
-        array: true,
-        requiresArg: true,
-        describe: 'select names that match this regular expression',
-      })
-      .option('with-deps', {
-        type: 'boolean',
-        default: false,
-        describe: 'also select what the matches need',
-      })
-      .option('with-dependents', {
-        type: 'boolean',
-        default: false,
-        describe: 'also select what needs the matches',
-      })
-      .option('max-record', maxRecordOption(MAX_RECORD)),
+  options: {
+    'invert-match': { ...FLAG, alias: 'v', describe: 'select what does not match' },
+    count: { ...FLAG, alias: 'c', describe: 'print the number of statements' },
+    list: { ...FLAG, alias: 'l', describe: 'print the kind, a tab and the name of each statement' },
+    json: { ...FLAG, describe: 'print one line of JSON per statement' },
+    kind: {
+      type: 'string',
+      array: true,
+      requiresArg: true,
+      placeholder: 'KINDS',
+      completions: KINDS,
+      describe: 'select table, view, user, grant, …, or TABLES, SCHEMA, ACL, …',
+    },
+    regexp: {
+      alias: 'e',
+      type: 'string',
+      array: true,
+      requiresArg: true,
+      placeholder: 'REGEXP',
+      describe: 'select names that match this regular expression',
+    },
+    'with-deps': { ...FLAG, describe: 'also select what the matches need' },
+    'with-dependents': { ...FLAG, describe: 'also select what needs the matches' },
+    'max-record': maxRecordOption(MAX_RECORD),
+  },
   run: async ({ operands: patterns, maxRecord, ...options }, io) => {
     const matcher = createMatcher({ ...options, patterns });
     let matchCount = 0;

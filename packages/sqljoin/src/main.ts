@@ -13,20 +13,16 @@ export const main = createMain({
     ['sqljoin < schema.stream | less', 'read a stream as text'],
     ['sqldump src | sqljoin | sqlsplit | cmp - <(sqldump src)', 'a round trip'],
   ],
-  options: cli =>
-    cli
-      .option('output', {
-        alias: 'o',
-        type: 'string',
-        requiresArg: true,
-        describe: 'write to FILE, completely or not at all',
-      })
-      .option('directory', {
-        alias: 'd',
-        type: 'string',
-        requiresArg: true,
-        describe: 'write one file per object into this folder',
-      })
-      .option('max-record', maxRecordOption(MAX_RECORD)),
+  options: {
+    output: { alias: 'o', type: 'string', requiresArg: true, describe: 'write to FILE, completely or not at all' },
+    directory: {
+      alias: 'd',
+      type: 'string',
+      requiresArg: true,
+      placeholder: 'DIR',
+      describe: 'write one file per object into this folder',
+    },
+    'max-record': maxRecordOption(MAX_RECORD),
+  },
   run: async (options, io) => (await import('./write-text.js')).writeText(options, io),
 });

@@ -1,5 +1,5 @@
 /*! `sqlpipe check`: whether an instance can be dumped, and whether a schema can be replayed on it. */
-import { addInstanceOptions, createMain, Exit, printSettings } from '@sqlpipe/cli';
+import { createMain, Exit, INSTANCE_OPTIONS, printSettings } from '@sqlpipe/cli';
 import { dump, inspect, resolveInstance } from '@sqlpipe/instance';
 import { escapeControls } from '@sqlpipe/text';
 import { findOtherSqldiff } from './other-sqldiff.js';
@@ -14,7 +14,7 @@ export const main = createMain({
     ['sqlpipe check http://localhost:9000', 'print its version, user and problems'],
     ['sqlpipe check src > /dev/null && sqlpipe dump src | sqlpipe apply dst', 'copy a schema if the check succeeds'],
   ],
-  options: cli => addInstanceOptions(cli),
+  options: INSTANCE_OPTIONS,
   run: async (
     { operands: [instance = ''], ...options },
     { env, warn, info, promptSecret, logRequest, print, error },

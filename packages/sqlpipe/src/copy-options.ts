@@ -1,11 +1,9 @@
-/*! The options of `sqlpipe copy`: those of sqldump and sqlapply, except the ones for files and for a single instance. */
-import { type ArgsOf, addConnectionOptions, type CommandLine } from '@sqlpipe/cli';
-import { declareReplayOptions } from '@sqlpipe/sqlapply/options';
-import { declareSelectionOptions } from '@sqlpipe/sqldump/options';
+import { type Args, CONNECTION_OPTIONS } from '@sqlpipe/cli';
+import { REPLAY_OPTIONS } from '@sqlpipe/sqlapply/options';
+import { SELECTION_OPTIONS } from '@sqlpipe/sqldump/options';
+
+/** The options of sqldump and sqlapply, except the ones for files and for a single instance. */
+export const OPTIONS = { ...CONNECTION_OPTIONS, ...SELECTION_OPTIONS, ...REPLAY_OPTIONS };
 
 /** The options as the command line has them. */
-export type CopyOptions = ArgsOf<typeof declareOptions>;
-
-/** Declares them. */
-export const declareOptions = (cli: CommandLine) =>
-  declareReplayOptions(declareSelectionOptions(addConnectionOptions(cli)));
+export type CopyOptions = Args<typeof OPTIONS>;

@@ -1,7 +1,6 @@
 /*! `sqlpipe copy`: sqldump and sqlapply in one process. */
 import { createMain } from '@sqlpipe/cli';
-import { CATEGORY_NAMES } from '@sqlpipe/schema';
-import { declareOptions } from './copy-options.js';
+import { OPTIONS } from './copy-options.js';
 
 /** The program. */
 export const main = createMain({
@@ -13,7 +12,6 @@ export const main = createMain({
     ['sqlpipe copy http://localhost:9000 http://other:9000', 'copy a schema'],
     ['sqlpipe copy --alter --dry-run prod laptop', 'show the changes that laptop needs'],
   ],
-  values: { include: CATEGORY_NAMES, exclude: CATEGORY_NAMES, 'yes-to': 'instances' },
-  options: declareOptions,
+  options: OPTIONS,
   run: async (options, io) => (await import('./copy-schema.js')).copySchema(options, io),
 });

@@ -26,7 +26,7 @@ ${commands.map(([name, summary]) => `  ${name.padEnd(12)}${summary}`).join('\n')
         ['sqlpipe check localhost:9000', 'check an instance'],
       ],
       completions: COMPLETION_WRITERS,
-      options: cli => cli,
+      options: {},
       run: () => {
         throw new UsageError(`unknown program: ${word}; there are ${names.join(', ')}${suggestWord(word, names)}`);
       },

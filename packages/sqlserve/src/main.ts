@@ -12,47 +12,61 @@ export const main = createMain({
     ['sqlserve --load schema.sql', 'try a schema without a database'],
     ['sqlserve --data ~/demo --edition enterprise', 'store users and grants too, across restarts'],
   ],
-  options: cli =>
-    cli
-      .option('edition', {
-        choices: ['oss', 'open-source', 'enterprise'] as const,
-        default: 'oss' as const,
-        describe: 'edition of QuestDB to emulate',
-      })
-      .option('questdb', {
-        type: 'string',
-        choices: RELEASES,
-        default: '10' as const,
-        requiresArg: true,
-        describe: 'release of QuestDB to emulate',
-      })
-      .option('port', {
-        type: 'number',
-        default: 9000,
-        requiresArg: true,
-        describe: 'port to listen on; 0 selects a free one',
-      })
-      .option('address', { type: 'string', default: '127.0.0.1', requiresArg: true, describe: 'address to listen on' })
-      .option('allow-host', {
-        type: 'string',
-        array: true,
-        default: [],
-        requiresArg: true,
-        describe: 'host name to accept requests for, besides localhost',
-      })
-      .option('data', { type: 'string', requiresArg: true, describe: 'folder that stores the schema across restarts' })
-      .option('load', {
-        type: 'string',
-        array: true,
-        default: [],
-        requiresArg: true,
-        describe: 'file or folder to apply at start-up',
-      })
-      .option('request-limit', {
-        type: 'number',
-        default: DEFAULT_REQUEST_LIMIT,
-        requiresArg: true,
-        describe: 'maximum length of a request',
-      }),
+  options: {
+    edition: {
+      choices: ['oss', 'open-source', 'enterprise'] as const,
+      default: 'oss' as const,
+      describe: 'edition of QuestDB to emulate',
+    },
+    questdb: {
+      type: 'string',
+      choices: RELEASES,
+      default: '10' as const,
+      requiresArg: true,
+      describe: 'release of QuestDB to emulate',
+    },
+    port: {
+      type: 'number',
+      default: 9000,
+      requiresArg: true,
+      placeholder: 'PORT',
+      describe: 'port to listen on; 0 selects a free one',
+    },
+    address: {
+      type: 'string',
+      default: '127.0.0.1',
+      requiresArg: true,
+      placeholder: 'ADDRESS',
+      describe: 'address to listen on',
+    },
+    'allow-host': {
+      type: 'string',
+      array: true,
+      default: [],
+      requiresArg: true,
+      placeholder: 'HOST',
+      describe: 'host name to accept requests for, besides localhost',
+    },
+    data: {
+      type: 'string',
+      requiresArg: true,
+      placeholder: 'DIR',
+      describe: 'folder that stores the schema across restarts',
+    },
+    load: {
+      type: 'string',
+      array: true,
+      default: [],
+      requiresArg: true,
+      describe: 'file or folder to apply at start-up',
+    },
+    'request-limit': {
+      type: 'number',
+      default: DEFAULT_REQUEST_LIMIT,
+      requiresArg: true,
+      placeholder: 'BYTES',
+      describe: 'maximum length of a request',
+    },
+  },
   run: async (options, io) => (await import('./serve.js')).serve(options, io),
 });

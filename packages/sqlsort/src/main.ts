@@ -11,15 +11,15 @@ export const main = createMain({
     ['sqlsplit tables.sql views.sql | sqlsort | sqlapply dst', 'apply files in any order'],
     ['sqldump src | sqlsort --graph dot | dot -Tsvg > schema.svg', 'draw the dependencies'],
   ],
-  options: cli =>
-    cli
-      .option('graph', {
-        choices: ['dot', 'mermaid'] as const,
-        requiresArg: true,
-        coerce: rejectPictures,
-        describe: 'write the dependency graph for Graphviz or Mermaid instead',
-      })
-      .option('max-record', maxRecordOption(MAX_RECORD)),
+  options: {
+    graph: {
+      choices: ['dot', 'mermaid'] as const,
+      requiresArg: true,
+      coerce: rejectPictures,
+      describe: 'write the dependency graph for Graphviz or Mermaid instead',
+    },
+    'max-record': maxRecordOption(MAX_RECORD),
+  },
   run: async (options, io) => (await import('./write-sorted.js')).writeSorted(options, io),
 });
 

@@ -14,6 +14,6 @@ export const main = createMain({
     ['sqlsplit schema.sql | grep -z "^CREATE TABLE \'fx_" | sqlapply dst', 'apply some tables'],
     ["sqldump src | tr '\\0' '\\n' | sqlsplit | cmp - <(sqldump src)", 'a round trip'],
   ],
-  options: cli => cli.option('max-record', maxRecordOption(MAX_RECORD)),
+  options: { 'max-record': maxRecordOption(MAX_RECORD) },
   run: async (options, io) => (await import('./write-stream.js')).writeStream(options, io),
 });

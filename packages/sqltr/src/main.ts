@@ -1,4 +1,4 @@
-import { createMain, maxRecordOption } from '@sqlpipe/cli';
+import { createMain, FLAG, maxRecordOption } from '@sqlpipe/cli';
 import { MAX_RECORD } from '@sqlpipe/records';
 
 /** An option that can be given more than once. */
@@ -14,19 +14,19 @@ export const main = createMain({
     ["sqldump src | sqltr --owner '*=ops' | sqlapply dst", 'copy with one owner for all objects'],
     ['sqldump prod | sqltr --to open-source --lossy | sqlapply laptop', 'copy from Enterprise to open source'],
   ],
-  values: { to: ['open-source', 'oss', 'enterprise'] },
-  options: cli =>
-    cli
-      .option('rename', { ...SEVERAL, describe: 'rename tables and views everywhere' })
-      .option('rename-file', { ...SEVERAL, describe: 'file with rules for --rename, one per line' })
-      .option('owner', { ...SEVERAL, describe: 'rename the owner in OWNED BY' })
-      .option('principal', { ...SEVERAL, describe: 'rename users, groups and service accounts' })
-      .option('to', { ...SEVERAL, describe: 'translate for open-source, enterprise, or a version such as 9.3' })
-      .option('lossy', {
-        type: 'boolean',
-        default: false,
-        describe: 'remove what cannot be translated, with a warning',
-      })
-      .option('max-record', maxRecordOption(MAX_RECORD)),
+  options: {
+    rename: { ...SEVERAL, placeholder: 'OLD=NEW', describe: 'rename tables and views everywhere' },
+    'rename-file': { ...SEVERAL, describe: 'file with rules for --rename, one per line' },
+    owner: { ...SEVERAL, placeholder: 'OLD=NEW', describe: 'rename the owner in OWNED BY' },
+    principal: { ...SEVERAL, placeholder: 'OLD=NEW', describe: 'rename users, groups and service accounts' },
+    to: {
+      ...SEVERAL,
+      placeholder: 'SERVER',
+      completions: ['open-source', 'oss', 'enterprise'],
+      describe: 'translate for open-source, enterprise, or a version such as 9.3',
+    },
+    lossy: { ...FLAG, describe: 'remove what cannot be translated, with a warning' },
+    'max-record': maxRecordOption(MAX_RECORD),
+  },
   run: async (options, io) => (await import('./write-translation.js')).writeTranslation(options, io),
 });

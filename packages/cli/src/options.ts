@@ -1,0 +1,150 @@
+/*! The options that several programs share. No option's value is a secret: every user of the machine can read argv. */
+import { escapeControls } from '@sqlpipe/text';
+import { Exit, UsageError } from './exit.js';
+import type { Io } from './io.js';
+import type { OptionSpecs } from './program.js';
+
+/** The title of the last group of options in a help. */
+export const CONNECTION_GROUP = 'Connection options:';
+
+const group = CONNECTION_GROUP;
+
+/** The options for connections to several instances: credentials would not say which of them they are for. */
+export const CONNECTION_OPTIONS = {
+  'netrc-file': { group, type: 'string', requiresArg: true, describe: 'file to read instead of ~/.netrc' },
+  cacert: { group, type: 'string', requiresArg: true, describe: 'certificates to trust (PEM)' },
+  insecure: { group, type: 'boolean', describe: 'accept any TLS certificate' },
+  timeout: {
+    group,
+    type: 'number',
+    requiresArg: true,
+    placeholder: 'SECS',
+    describe: 'maximum wait for a reply or a row (default: 120)',
+  },
+  'connect-timeout': {
+    group,
+    type: 'number',
+    requiresArg: true,
+    placeholder: 'SECS',
+    describe: 'maximum wait for a connection (default: 10)',
+  },
+  retries: {
+    group,
+    type: 'number',
+    requiresArg: true,
+    placeholder: 'NUMBER',
+    describe: 'retries if the network fails (default: 0)',
+  },
+  'show-config': { group, type: 'boolean', describe: 'print these settings and their sources' },
+} as const satisfies OptionSpecs;
+
+/** The options for credentials and for the connection. INSTANCE itself is an operand. */
+export const INSTANCE_OPTIONS = {
+  user: {
+    group,
+    type: 'string',
+    requiresArg: true,
+    placeholder: 'NAME',
+    describe: 'user name for basic authentication',
+  },
+  'password-file': { group, type: 'string', requiresArg: true, describe: 'file with the password' },
+  'token-file': { group, type: 'string', requiresArg: true, describe: 'file with a bearer token' },
+  ...CONNECTION_OPTIONS,
+} as const satisfies OptionSpecs;
+
+/** An option without a value. */
+export const FLAG = { type: 'boolean', default: false } as const;
+
+/** `--include`: which part of a schema to include. */
+export const INCLUDE_OPTION = {
+  type: 'string',
+  array: true,
+  requiresArg: true,
+  placeholder: 'KINDS',
+  describe: 'select kinds such as table, or TABLES, ACL, …',
+} as const;
+
+/** `--exclude`: which part of a schema to leave out. */
+export const EXCLUDE_OPTION = { ...INCLUDE_OPTION, describe: 'select everything except these' } as const;
+
+/** An option that may be given several times. */
+const SEVERAL = { type: 'string', array: true, default: [] } as const;
+
+/** The options of a plan of changes: what it may lose, and what it renames. */
+export const PLAN_OPTIONS = {
+  'allow-loss': { ...SEVERAL, placeholder: 'NAME', describe: 'allow one loss, such as drop:trades.qty' },
+  renamed: { ...SEVERAL, placeholder: 'OLD=NEW', describe: 'with --alter: a renamed object or column' },
+} as const;
+
+/** What of a comparison does not matter, one pattern each, or in a file. */
+export const IGNORE_OPTIONS = {
+  ignore: { ...SEVERAL, placeholder: 'PATTERN', describe: "ignore tmp_*, grant, or 'trades: TTL'" },
+  'ignore-file': { type: 'string', requiresArg: true, describe: 'ignore these, one pattern per line' },
+} as const;
+
+/** `--annotations`: findings for a GitHub workflow. */
+export const ANNOTATIONS_OPTION = { ...FLAG, describe: 'print findings as GitHub annotations' } as const;
+
+/** `--output`: the file to write. */
+export const OUTPUT_OPTION = {
+  alias: 'o',
+  type: 'string',
+  requiresArg: true,
+  describe: 'write to FILE; NAME.sql gets text',
+} as const;
+
+/** `--max-record`. @param bytes the default limit */
+export const maxRecordOption = (bytes: number) =>
+  ({
+    type: 'number',
+    default: bytes,
+    requiresArg: true,
+    placeholder: 'BYTES',
+    describe: 'maximum length of a record',
+    coerce: parseMaxRecord,
+  }) as const;
+
+/** Checks the number, or all numbers if the option is repeated. @throws UsageError for an invalid number */
+function parseMaxRecord(given: number): number {
+  if (![given].flat().every(number => Number.isInteger(number) && number >= 1))
+    throw new UsageError('--max-record must be a whole number of at least 1');
+  return given;
+}
+/** Puts options under a title of their own in the help. */
+export const inGroup = <Specs extends OptionSpecs>(group: string, specs: Specs): Specs =>
+  Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, { group, ...spec }])) as Specs;
+
+/** Rejects --insecure if it would apply to several instances. @throws UsageError */
+export function rejectSharedInsecure(insecure: boolean | undefined, urls: readonly URL[]): void {
+  if (insecure && urls.filter(({ protocol }) => protocol === 'https:').length > 1)
+    throw new UsageError(
+      '--insecure would accept any certificate from both instances; to accept any from one of them, set tls_verify = false in its entry in instances.toml, or tls_verify=unsafe_off; in its configuration string',
+    );
+}
+
+/** One line of `--show-config`. */
+interface Setting {
+  readonly name: string;
+  readonly value: string;
+  readonly source: string;
+}
+
+/** Prints the settings of instances, in columns, with an empty line between two instances. */
+export async function printSettings(
+  instances: readonly (readonly Setting[])[],
+  { print }: Pick<Io, 'print'>,
+): Promise<number> {
+  await print(instances.map(formatSettings).join('\n'));
+  return Exit.ok;
+}
+
+function formatSettings(settings: readonly Setting[]): string {
+  const width = (key: 'name' | 'value') => Math.max(...settings.map(each => escapeControls(each[key]).length));
+  const [names, values] = [width('name'), width('value')];
+  return settings
+    .map(
+      ({ name, value, source }) =>
+        `${name.padEnd(names)}  ${escapeControls(value).padEnd(values)}  ${escapeControls(source)}\n`,
+    )
+    .join('');
+}
