@@ -5,6 +5,7 @@ import {
   fetchDefinitions,
   InstanceError,
   isChangeOfBase,
+  toRequestText,
 } from '../../packages/instance/src/index.js';
 import {
   chunk,
@@ -314,6 +315,17 @@ test('encodeQuery encodes only characters that the server would misread', t => {
   t.is(encodeQuery('a=b&c?d+e%f"<>#\\^`{|}[]'), 'a%3Db%26c%3Fd%2Be%25f%22%3C%3E%23%5C%5E%60%7B%7C%7D%5B%5D');
   t.is(encodeQuery('ä'), '%C3%A4');
   t.throws(() => encodeQuery('\ud800'), { instanceOf: URIError });
+});
+
+test('only after START of an ALTER, a statement is sent with its semicolon', t => {
+  const alter = "ALTER MATERIALIZED VIEW m SET REFRESH EVERY 1h START '2026'";
+  t.is(toRequestText(`${alter};`), `${alter};`);
+  t.is(toRequestText(`${alter} -- now\n;`), `${alter} -- now\n;`);
+  // 9.3.4 would store the semicolon in the body of the view.
+  for (const body of ["SELECT x FROM t -- START '2026'\n", "SELECT 1 START '2026'"])
+    t.is(toRequestText(`CREATE VIEW v AS ${body};`), `CREATE VIEW v AS ${body}`);
+  const add = "ALTER TABLE t ADD COLUMN x INT -- START '2026'\n";
+  t.is(toRequestText(`${add};`), add);
 });
 
 test('a view is invalid because of a change of its base, or because its query failed', t => {

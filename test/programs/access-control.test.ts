@@ -111,6 +111,8 @@ test('if the server does not show who can log in, only users created in this run
   const { apply } = await startSetting(t, query => (/^SHOW USER /.test(query) ? [400, { error: 'no' }] : undefined));
   t.regex((await apply('CREATE USER joe;')).stderr, /'joe' cannot log in yet/);
   t.is((await apply('CREATE USER joe;')).stderr, '');
+  t.regex((await apply('CREATE USER joan /* WITH PASSWORD later */;')).stderr, /'joan' cannot log in yet/);
+  t.is((await apply("CREATE USER jim WITH /* a new */ PASSWORD 'of jim';")).stderr, '');
 });
 
 test('a grant that would remove the grant option is reported as a difference and not sent', async t => {

@@ -125,6 +125,15 @@ testWithQuestDB('a plan is rejected if the target has changed since the plan was
   t.regex((await run('sqlapply --stream --allow all $DB < plan')).stderr, /a plan must be read completely/);
 });
 
+test('a dry run shows a statement on one line, its quoted names as they are', async t => {
+  const server = await startSqlserve(t);
+  await execute(server, "CREATE TABLE 'a  b -- c' (x INT)");
+  const changes = "ALTER -- one column\nTABLE 'a  b -- c'\nADD   /* y\n*/ COLUMN y INT;";
+  const run = await shellWithFiles(t, server, { 'changes.sql': changes });
+  const { stdout } = await run('sqlapply --dry-run --allow ALTER $DB changes.sql');
+  t.is(stdout.toString(), "would send ALTER TABLE 'a  b -- c' ADD COLUMN y INT\n");
+});
+
 testWithQuestDB('a dry run shows the effects of each change on other objects', async t => {
   const server = await emptyServer();
   await makeLedger(server);

@@ -54,6 +54,11 @@ test('on a terminal a plan is text, with dim comments and red removals', async t
   t.regex(screen, /\x1b\[31mDROP TABLE 'other';/);
   t.regex(screen, /\x1b\[31mALTER TABLE 'trades' DROP COLUMN fee;/);
   t.notRegex(screen, /\x1b\[31mALTER TABLE 'trades' ADD/);
+  const name = await run(
+    `printf "CREATE TABLE 'a drop column b' (x INT);" > b.sql; sed 's/INT/INT, y INT/' b.sql > a.sql; sqldiff -q --alter a.sql b.sql`,
+  );
+  t.regex(name.screen, /\bADD COLUMN y INT;/);
+  t.notRegex(name.screen, /\x1b\[31m/);
 });
 
 test('--allow-plan allows the statements of the plan', async t => {

@@ -1,4 +1,5 @@
 /*! The target of a request: how a statement is encoded in it, and how large a buffer the request needs. */
+import { identify, keywordOf, significantTokens } from '@sqlpipe/sql';
 
 /** The paths that execute statements: the documented one, and the only one before 9.2 (observed on 8.1.4 to 9.1.1). */
 export const ENDPOINTS = ['/api/v1/sql/execute', '/exec'] as const;
@@ -25,7 +26,13 @@ export function encodeQuery(text: string): string {
  * After START of ALTER MATERIALIZED VIEW it stays: without it 9.3.4 fails with a null pointer.
  */
 export const toRequestText = (statement: string): string =>
-  /\bSTART\s+'[^']*'\s*;$/i.test(statement) ? statement : statement.replace(/;$/, '');
+  endsInStart(statement) ? statement : statement.replace(/;$/, '');
+
+function endsInStart(statement: string): boolean {
+  if (identify(statement).verb !== 'ALTER') return false;
+  const [clause, time, end] = [...significantTokens(statement)].slice(-3);
+  return keywordOf(clause) === 'START' && time?.type === 'string' && end?.text === ';';
+}
 
 /** The request target for a statement. `path` is the path prefix of the instance, followed by an endpoint. */
 export function requestTarget(path: string, statement: string, parameters = ''): string {

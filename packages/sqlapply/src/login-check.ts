@@ -1,6 +1,6 @@
 /*! Finds the users and service accounts that cannot log in: a dump never contains credentials. */
 
-import { quotePrincipal } from '@sqlpipe/ddl';
+import { parsePrincipal, quotePrincipal } from '@sqlpipe/ddl';
 import { BestEffortClient, type ConnectionConfig, hasCredentials } from '@sqlpipe/instance';
 import type { Outcome, Result } from '@sqlpipe/replay';
 import { foldCase, type Identity, quoteLiteral } from '@sqlpipe/sql';
@@ -23,7 +23,7 @@ export class LoginCheck {
 
   count({ result, identity, statement }: Outcome): void {
     if ((identity.kind !== 'user' && identity.kind !== 'service account') || !EXISTING_RESULTS.has(result)) return;
-    const isNew = result === 'applied' && !/\bWITH\s+(PASSWORD|JWK)\b/i.test(statement);
+    const isNew = result === 'applied' && parsePrincipal(statement)?.credentials === undefined;
     this.#found.set(foldCase(identity.name), { identity, isNew });
   }
 

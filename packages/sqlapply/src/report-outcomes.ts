@@ -1,7 +1,7 @@
 /*! What a run reports while it executes: a report line per statement, a message per reject, a summary at the end. */
 import { open } from 'node:fs/promises';
 import { formatAnnotation, type Io } from '@sqlpipe/cli';
-import { describeOmission } from '@sqlpipe/plan/text';
+import { describeOmission, printOnOneLine } from '@sqlpipe/plan/text';
 import {
   isReject,
   isReordered,
@@ -12,7 +12,7 @@ import {
   type Result,
   statementLabel,
 } from '@sqlpipe/replay';
-import { displayName, redact, significantTokens } from '@sqlpipe/sql';
+import { displayName, redact } from '@sqlpipe/sql';
 import { escapeControls, escapeLines, indentLines, truncate } from '@sqlpipe/text';
 import { formatRejection, formatReplacement } from './format-rejection.js';
 import { LoginCheck } from './login-check.js';
@@ -177,10 +177,7 @@ async function* printDryRun(
 }
 
 /** A statement on one line, without its comments and secrets. */
-const shorten = (statement: string): string => {
-  const [first] = significantTokens(statement);
-  return truncate(redact(statement).slice(first?.start).replace(/;$/, '').replace(/\s+/g, ' '), 120);
-};
+const shorten = (statement: string): string => truncate(printOnOneLine(redact(statement)), 120);
 
 /** The results of a dry run for statements that would do nothing. */
 const WITHOUT_EFFECT: ReadonlySet<Result> = new Set(['skipped', 'not reached']);

@@ -3,9 +3,10 @@ import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { styleText } from 'node:util';
 import type { Io } from '@sqlpipe/cli';
+import { parseChange } from '@sqlpipe/ddl';
 import { formatSqlText, isStdout, isTextOutput, writeOutput, writeSqlText } from '@sqlpipe/files';
 import { createCommitWriter, encodeRecords } from '@sqlpipe/records';
-import { significantTokens } from '@sqlpipe/sql';
+import { identify, significantTokens } from '@sqlpipe/sql';
 import { escapeLines } from '@sqlpipe/text';
 
 /** Where statements are written, and in which form. */
@@ -22,7 +23,7 @@ export async function writeStatements(
   io: Io,
 ): Promise<void> {
   if (isStdout(output) && io.colors && statements.length > 0)
-    return io.print(statements.map(each => formatSqlText(colorStatement(escapeLines(each)))).join(''));
+    return io.print(statements.map(each => formatSqlText(colorStatement(each))).join(''));
   const write = (out: Writable) =>
     isTextOutput(output, io.stdout)
       ? writeSqlText(Readable.from(statements), out)
@@ -30,13 +31,22 @@ export async function writeStatements(
   await writeOutput(output, io.stdout, write, () => io.interrupted);
 }
 
-/** What cannot be undone. */
-const REMOVAL = /^(?:DROP|REVOKE|REMOVE|TRUNCATE)\b|^ALTER .*\bDROP COLUMN\b/is;
+/** The verbs of statements that remove something. */
+const REMOVING = new Set(['DROP', 'REVOKE', 'REMOVE', 'TRUNCATE']);
+
+/** Whether a statement removes an object, a column or a right. */
+function isRemoval(statement: string): boolean {
+  const { verb } = identify(statement);
+  const change = verb === 'ALTER' ? parseChange(statement) : undefined;
+  const alters = change?.verb === 'alter' ? change.alters : [];
+  return REMOVING.has(verb) || alters.some(({ alteration }) => alteration.change === 'drop column');
+}
 
 /** A statement with dim comments before it, and in red if it removes something. */
-function colorStatement(text: string): string {
-  const paint = (format: 'dim' | 'red', lines: string) => styleText(format, lines, { validateStream: false });
-  const [first] = significantTokens(text);
-  const [comments, statement] = [text.slice(0, first?.start), text.slice(first?.start)];
-  return (comments && paint('dim', comments)) + (REMOVAL.test(statement) ? paint('red', statement) : statement);
+function colorStatement(statement: string): string {
+  const paint = (format: 'dim' | 'red', lines: string) =>
+    lines && styleText(format, escapeLines(lines), { validateStream: false });
+  const [first] = significantTokens(statement);
+  const [comments, rest] = [statement.slice(0, first?.start), statement.slice(first?.start)];
+  return paint('dim', comments) + (isRemoval(statement) ? paint('red', rest) : escapeLines(rest));
 }

@@ -27,4 +27,4 @@ export {
   printPlan,
   requiredPermissions,
 } from './print-plan.js';
-export { withoutComments } from './statement-text.js';
+export { describe as printOnOneLine, withoutComments } from './statement-text.js';
