@@ -2,6 +2,7 @@
  * Computes the order in which the server dumps its objects: names ascending by UTF-16 code unit, all kinds together, each
  * object after its dependencies (read in ShowCreateDatabaseRecordCursorFactory, checked on real dumps).
  */
+import TinyQueue from 'tinyqueue';
 
 /** The objects have too many dependencies to put them in order in reasonable time. */
 export class LimitError extends Error {
@@ -164,51 +165,17 @@ function reverseTopologicalSort(nodes: Int32Array, needs: (node: number) => numb
   const dependentCounts = new Map<number, number>();
   for (const node of nodes)
     for (const need of needs(node)) dependentCounts.set(need, (dependentCounts.get(need) ?? 0) + 1);
-  const ready = new MaxHeap(nodes.filter(node => !dependentCounts.has(node)));
+  const first = [...nodes].filter(node => !dependentCounts.has(node));
+  const ready = new TinyQueue(first, (a, b) => b - a);
   const order = new Int32Array(nodes.length);
   let length = 0;
-  for (let node = ready.take(); node !== undefined; node = ready.take()) {
+  for (let node = ready.pop(); node !== undefined; node = ready.pop()) {
     order[length++] = node;
     for (const need of needs(node)) {
       const left = (dependentCounts.get(need) as number) - 1;
       dependentCounts.set(need, left);
-      if (!left) ready.add(need);
+      if (!left) ready.push(need);
     }
   }
   return length === nodes.length ? order : undefined;
-}
-
-/** A binary heap that returns the greatest number first. */
-class MaxHeap {
-  readonly #heap: number[] = [];
-
-  constructor(numbers: Iterable<number>) {
-    for (const number of numbers) this.add(number);
-  }
-
-  add(number: number): void {
-    const heap = this.#heap;
-    let at = heap.push(number) - 1;
-    for (let parent = (at - 1) >> 1; at > 0 && (heap[parent] as number) < number; parent = (at - 1) >> 1) {
-      heap[at] = heap[parent] as number;
-      at = parent;
-    }
-    heap[at] = number;
-  }
-
-  take(): number | undefined {
-    const heap = this.#heap;
-    const [greatest] = heap;
-    const last = heap.pop();
-    if (!heap.length || last === undefined) return greatest;
-    let at = 0;
-    for (let child = 1; child < heap.length; child = 2 * at + 1) {
-      if ((heap[child + 1] ?? -1) > (heap[child] as number)) child++;
-      if ((heap[child] as number) <= last) break;
-      heap[at] = heap[child] as number;
-      at = child;
-    }
-    heap[at] = last;
-    return greatest;
-  }
 }
