@@ -15,7 +15,7 @@ const MESSAGE_FILES = [
   ...['instance', 'json', 'reply', 'row-scanner', 'transport-messages'].map(name => `instance/src/${name}`),
   'files/src/layout',
   ...['ambiguity', 'splitter'].map(name => `sql/src/${name}`),
-  ...['executor', 'location', 'preflight', 'verify'].map(name => `replay/src/${name}`),
+  ...['executor', 'outcome', 'preflight', 'verify'].map(name => `replay/src/${name}`),
   ...['format-rejection', 'login-check', 'resume-hint'].map(name => `sqlapply/src/${name}`),
 ].map(name => `packages/${name}.ts`);
 

@@ -1,6 +1,6 @@
 /*! An instance as a program names it. */
 import { type ResolvedInstance, resolveInstance } from '@sqlpipe/instance';
-import { OptionsError } from './options-error.js';
+import { OptionsError } from './errors.js';
 
 /** An instance, and what is needed to connect to it. Nothing else is looked at, unless `env` is given. */
 export interface InstanceOptions {

@@ -1,6 +1,6 @@
 import { type Definition, parseDefinition, printDefinition, repair } from '@sqlpipe/ddl';
 import { identify, isObject, type Kind, normalizeStatement } from '@sqlpipe/sql';
-import { OptionsError } from './options-error.js';
+import { OptionsError } from './errors.js';
 
 /** What one statement says. */
 export interface Statement {

@@ -2,8 +2,8 @@ import type { PropertyDifference } from '@sqlpipe/ddl';
 import { type Outcome as InternalOutcome, openTarget, type Result, replay as replayStatements } from '@sqlpipe/replay';
 import { IgnoreRules } from '@sqlpipe/schema';
 import type { Kind } from '@sqlpipe/sql';
+import { OptionsError } from './errors.js';
 import { type Instance, type OnWarning, resolve } from './instance.js';
-import { OptionsError } from './options-error.js';
 import { openSchema, type Schema } from './schema.js';
 
 /** How to apply a schema. */

@@ -5,8 +5,8 @@ import { MAX_RECORD } from '@sqlpipe/records';
 import type { Location } from '@sqlpipe/replay';
 import { collectStatements, deduplicate } from '@sqlpipe/schema';
 import { normalizeStatement } from '@sqlpipe/sql';
+import { OptionsError } from './errors.js';
 import { type InstanceOptions, type OnWarning, resolve } from './instance.js';
-import { OptionsError } from './options-error.js';
 
 /**
  * A schema: an instance (an address with `://` or `::`, or an object with a `url`); the path of a `.sql` file, of a folder

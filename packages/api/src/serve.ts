@@ -1,6 +1,6 @@
 import { DEFAULT_ADMIN, startServer } from '@sqlpipe/server';
+import { OptionsError } from './errors.js';
 import type { OnWarning } from './instance.js';
-import { OptionsError } from './options-error.js';
 import { openSchema, type Schema } from './schema.js';
 
 /** What to serve. */

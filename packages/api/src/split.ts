@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { parseSqlText, readSource, TextError } from '@sqlpipe/files';
 import { MAX_RECORD } from '@sqlpipe/records';
-import { OptionsError } from './options-error.js';
+import { OptionsError } from './errors.js';
 
 /**
  * The statements of `.sql` text, each with its `;`, exactly as they are written; or of what is at a path: a `.sql` file, a

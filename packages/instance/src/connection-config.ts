@@ -1,6 +1,5 @@
-/*! Address, credentials and options of a connection, resolved and checked. */
+/*! Address, credentials and options of a connection: as they are given, resolved, and where each comes from. */
 import type { RetryOptions } from './retry.js';
-import type { Setting } from './settings.js';
 
 /**
  * Everything needed to connect to one instance. `authorization` and `proxy` may contain secrets: show `label` instead.
@@ -48,4 +47,74 @@ export interface ConnectionConfig extends RetryOptions {
 export interface ResolvedInstance extends ConnectionConfig {
   /** The values that the connection uses, and where each comes from, for people to read. */
   settings: readonly Setting[];
+}
+
+/** A value that a connection uses. Never a secret. */
+export interface Setting {
+  /** The key in instances.toml, if there is one for the value. */
+  readonly name: string;
+  readonly value: string;
+  /** An option, a variable, a file with its entry, `default`. */
+  readonly source: string;
+}
+
+/** A value and where it comes from. */
+export interface Sourced<T> {
+  readonly value: T;
+  readonly source: string;
+}
+
+/** The first candidate that has a value. */
+export function firstGiven<T>(
+  ...candidates: readonly (readonly [value: T | undefined, source: string])[]
+): Sourced<T> | undefined {
+  for (const [value, source] of candidates) if (value !== undefined) return { value, source };
+  return undefined;
+}
+
+/** The setting for a value; none if there is no value. */
+export const settingOf = (name: string, found: Sourced<unknown> | undefined): Setting[] =>
+  found ? [{ name, value: String(found.value), source: found.source }] : [];
+
+/** Where an address and credentials may come from besides the INSTANCE operand. */
+export interface ResolveContext {
+  /** The program's name, which its environment variables start with: `sqldump` reads `SQLDUMP_USER`. */
+  program: string;
+  env: Readonly<Record<string, string | undefined>>;
+  options?: InstanceOptions;
+  /** Credentials that a calling program has itself; they come before all others. */
+  credentials?: Credentials | undefined;
+  /** Called with a warning about an unwise setting: one sentence, without a secret. */
+  warn(message: string): void;
+  /** Receives what is waited for, one line each. */
+  info?: ((message: string) => void) | undefined;
+  /** Called for each request that has ended, without secrets: method, address, status and time. */
+  logRequest?: ((message: string) => void) | undefined;
+  /** Prompts for a secret that no other source has; undefined without a terminal. */
+  promptSecret?(question: string): Promise<string | undefined>;
+}
+
+/** The options about an instance, each as the command line option of that name. */
+export interface InstanceOptions {
+  user?: string | undefined;
+  passwordFile?: string | undefined;
+  tokenFile?: string | undefined;
+  netrcFile?: string | undefined;
+  cacert?: string | undefined;
+  insecure?: boolean | undefined;
+  /** The maximum time for a complete reply, or between two rows of it, in seconds; 0 for no limit. */
+  timeout?: number | undefined;
+  /** The maximum time for connecting, in seconds; 0 for no limit. */
+  connectTimeout?: number | undefined;
+  /** Maximum number of retries of one request. */
+  retries?: number | undefined;
+  /** Whether the settings are only shown: then nothing prompts for a password. */
+  showConfig?: boolean | undefined;
+}
+
+/** The credentials of a source, which may be incomplete. */
+export interface Credentials {
+  user?: string | undefined;
+  password?: string | undefined;
+  token?: string | undefined;
 }

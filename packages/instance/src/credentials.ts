@@ -2,16 +2,14 @@
  * Finds the credentials that belong to an instance. Sources are read in order, from the most specific to the most
  * general; the first one with credentials decides between a password and a token.
  */
-import { escapeControls } from '@sqlpipe/text';
-import { InstanceError } from './instance-error.js';
-import type { Setting } from './settings.js';
 
-/** The credentials of a source, which may be incomplete. */
-export interface Credentials {
-  user?: string | undefined;
-  password?: string | undefined;
-  token?: string | undefined;
-}
+import { escapeControls } from '@sqlpipe/text';
+import type { Address } from './address.js';
+import type { Credentials, InstanceOptions, ResolveContext, Setting } from './connection-config.js';
+import { InstanceError } from './instance-error.js';
+import { type InstanceEntry, placeOfEntry } from './named-instances.js';
+import { readSecretLine } from './secret-file.js';
+import { runTokenCommand } from './token-command.js';
 
 /** A source is read only if the sources before it were not sufficient. */
 export interface CredentialSource {
@@ -119,4 +117,84 @@ function bearerHeader(token: string, source: string): string {
 
 function conflictError(source: string): InstanceError {
   return new InstanceError('CONFIG', `${source} has both a token and a user or password; remove one of them`);
+}
+
+export const fromCaller = (credentials: Credentials): CredentialSource => ({
+  name: 'the options',
+  read: () => credentials,
+});
+
+export function fromOptions({ user, passwordFile, tokenFile }: InstanceOptions): CredentialSource {
+  return {
+    name: 'the command line',
+    places: { user: '--user', password: '--password-file', token: '--token-file' },
+    async read() {
+      return {
+        user,
+        password: passwordFile && (await readSecretLine(passwordFile, '--password-file')),
+        token: tokenFile && (await readSecretLine(tokenFile, '--token-file')),
+      };
+    },
+  };
+}
+
+export function fromAddress({ user, password, token }: Address, context: ResolveContext): CredentialSource {
+  return {
+    name: ADDRESS_SOURCE,
+    read() {
+      if (!context.credentials && (password !== undefined || token !== undefined))
+        context.warn(
+          'the address contains a secret, which others on this machine can see; use an environment variable instead',
+        );
+      return { user, password, token };
+    },
+  };
+}
+
+/** Empty variables count as not set. */
+export function fromEnvironment(name: string, env: ResolveContext['env']): CredentialSource {
+  const prefix = name.toUpperCase().replace(/[^A-Z0-9]/g, '_');
+  return {
+    name: `${prefix}_TOKEN`,
+    places: { user: `${prefix}_USER`, password: `${prefix}_PASSWORD` },
+    read: () => ({
+      user: env[`${prefix}_USER`] || undefined,
+      password: env[`${prefix}_PASSWORD`] || undefined,
+      token: env[`${prefix}_TOKEN`] || undefined,
+    }),
+  };
+}
+
+export function fromEntry(
+  { user, password_file, token_file, token_command }: InstanceEntry,
+  name: string,
+  env: ResolveContext['env'],
+  timeout: number,
+): CredentialSource {
+  const place = placeOfEntry(name, env);
+  const tokenKey = token_file === undefined ? 'token_command' : 'token_file';
+  return {
+    name: `[${name}] in instances.toml`,
+    places: { user: place, password: `password_file in ${place}`, token: `${tokenKey} in ${place}` },
+    async read() {
+      return {
+        user,
+        password: password_file && (await readSecretLine(password_file, `password_file of ${name}`)),
+        token: token_file
+          ? await readSecretLine(token_file, `token_file of ${name}`)
+          : token_command && (await runTokenCommand(token_command, name, env, timeout)),
+      };
+    },
+  };
+}
+
+export function fromPrompt(address: string, { promptSecret, options }: ResolveContext): CredentialSource {
+  return {
+    name: 'the terminal',
+    async read(user) {
+      if (user === undefined) return {};
+      if (options?.showConfig) return { password: 'whatever the answer is' };
+      return { password: (await promptSecret?.(`password of ${user} at ${address}`)) || undefined };
+    },
+  };
 }

@@ -1,4 +1,5 @@
-/*! The defaults that an instance uses for properties that a statement does not set, from its parameters. */
+/*! What an instance says of itself: its edition and version, and its defaults for what a statement does not set. */
+
 import { DEFAULTS, type Defaults } from '@sqlpipe/ddl';
 import type { ConnectionConfig } from './connection-config.js';
 import { type Instance, withInstance } from './instance.js';
@@ -36,5 +37,30 @@ export async function fetchParameters(instance: Instance): Promise<Map<string, s
   } catch (error) {
     if (!(error instanceof InstanceError) || error.serverMessage === undefined) throw error;
     return new Map();
+  }
+}
+
+/** Does not match the enterprise edition, which has version numbers of its own. */
+const BUILD = /^(?!.*enterprise).*\bQuestDB (\d+\.\d+(?:\.\d+)?)/i;
+
+/** Whether an instance is of the enterprise edition: the other one does not know this statement. */
+export async function isEnterprise(instance: Instance): Promise<boolean> {
+  try {
+    await instance.table('SHOW USERS');
+    return true;
+  } catch (error) {
+    if (!(error instanceof InstanceError)) throw error;
+    return error.code === 'DENIED';
+  }
+}
+
+/** The version of an instance of the open source edition, such as `9.3.4`; undefined if it does not report one. */
+export async function fetchVersion(instance: Instance): Promise<string | undefined> {
+  try {
+    const [[build] = []] = await instance.table('SELECT build()');
+    return BUILD.exec(String(build))?.[1];
+  } catch (error) {
+    if (error instanceof InstanceError) return undefined;
+    throw error;
   }
 }

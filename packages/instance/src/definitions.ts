@@ -2,12 +2,12 @@
 import { MemoryBudget } from '@sqlpipe/schema';
 import { displayName, foldCase, kindKeywords, quoteLiteral } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
+import { isUnsupported, queryIfSupported } from './best-effort-client.js';
 import type { Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
 import { findViews, type ObjectName } from './list-objects.js';
 import { reconstructTables } from './reconstruct-tables.js';
 import { DEFAULT_REQUEST_BUFFER } from './request.js';
-import { isUnsupported, queryIfSupported } from './unsupported.js';
 
 /** The server rejects 130 and more SHOW CREATE in one request with `SQL model is too complex` (observed on 9.3.4). */
 const MAX_PER_REQUEST = 100;

@@ -4,30 +4,35 @@
  */
 export { fetchPrincipals, fetchRights, fetchRightsOf, hasCredentials } from './access-control.js';
 export { BestEffortClient } from './best-effort-client.js';
-export type { ConnectionConfig, ResolvedInstance } from './connection-config.js';
-export type { Credentials } from './credentials.js';
-export { fetchCommonDefaults, fetchDefaults } from './defaults.js';
+export type {
+  ConnectionConfig,
+  Credentials,
+  InstanceOptions,
+  ResolveContext,
+  ResolvedInstance,
+  Setting,
+} from './connection-config.js';
+export { fetchCommonDefaults, fetchDefaults, fetchVersion, isEnterprise } from './defaults.js';
 export { fetchDefinitions } from './definitions.js';
 export { type DumpOptions, dump } from './dump.js';
-export { fetchHealth, fetchViewColumns, queryIfAccepted } from './fetch-health.js';
+export {
+  fetchHealth,
+  fetchRefreshState,
+  fetchSettledState,
+  fetchViewColumns,
+  fetchWalState,
+  isChangeOfBase,
+  queryIfAccepted,
+  type RefreshState,
+  type WalState,
+} from './fetch-health.js';
 export { type Inspection, inspect } from './inspect.js';
 export { connect, type Instance, withInstance } from './instance.js';
 export { InstanceError, type InstanceErrorCode, type InstanceErrorDetails } from './instance-error.js';
 export { listAllObjects, type ObjectName } from './list-objects.js';
 export { listInstances } from './named-instances.js';
-export {
-  fetchRefreshState,
-  fetchSettledState,
-  fetchWalState,
-  isChangeOfBase,
-  type RefreshState,
-  type WalState,
-} from './refreshes.js';
 export type { Rejection, Reply } from './reply.js';
 export { DEFAULT_REQUEST_BUFFER, encodeQuery, toRequestText } from './request.js';
 export { resolveInstance } from './resolve.js';
-export type { InstanceOptions, ResolveContext } from './resolve-context.js';
-export { fetchVersion, isEnterprise } from './server-version.js';
-export type { Setting } from './settings.js';
 export { SymbolCapacities, USUAL_SYMBOL_CAPACITY } from './symbol-capacities.js';
 export { type WaitOptions, waitUntilReady } from './wait.js';

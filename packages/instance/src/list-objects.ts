@@ -1,9 +1,9 @@
 /*! Lists the objects of an instance and their kinds, from its catalogue functions. */
+
 import { foldCase, type Kind, quoteLiteral } from '@sqlpipe/sql';
-import type { BestEffortClient } from './best-effort-client.js';
+import { type BestEffortClient, queryIfSupported } from './best-effort-client.js';
 import type { Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
-import { queryIfSupported } from './unsupported.js';
 
 /** An object by its kind and name. */
 export interface ObjectName {

@@ -1,7 +1,8 @@
 /*! ~/.netrc, where curl and other programs find credentials by host. */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CredentialSource, Credentials } from './credentials.js';
+import type { Credentials } from './connection-config.js';
+import type { CredentialSource } from './credentials.js';
 import { InstanceError } from './instance-error.js';
 import { decodeSecret, isNotFound, readError, requirePrivate } from './secret-file.js';
 

@@ -4,9 +4,9 @@
  */
 import { type Column, type PartitionUnit, printDefinition, toTtl } from '@sqlpipe/ddl';
 import { foldCase } from '@sqlpipe/sql';
+import { queryIfSupported } from './best-effort-client.js';
 import type { Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
-import { queryIfSupported } from './unsupported.js';
 
 const PROPERTIES = 'table_name, designatedTimestamp, partitionBy, walEnabled, maxUncommittedRows, o3MaxLag';
 const COLUMNS = '"column", type, indexed, indexBlockCapacity, symbolCached, symbolCapacity, upsertKey';

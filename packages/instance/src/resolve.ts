@@ -1,18 +1,32 @@
 /*! Resolves the INSTANCE operand, the options and the environment to a `ResolvedInstance`. */
+
 import { escapeControls } from '@sqlpipe/text';
 import { type Address, formatAddress, parseAddress } from './address.js';
-import { readCertificates } from './certificates.js';
-import type { ResolvedInstance } from './connection-config.js';
-import { fromAddress, fromCaller, fromEntry, fromEnvironment, fromOptions, fromPrompt } from './credential-sources.js';
-import { ADDRESS_SOURCE, resolveAuthorization } from './credentials.js';
+import { firstGiven, type ResolveContext, type ResolvedInstance, settingOf } from './connection-config.js';
+import {
+  ADDRESS_SOURCE,
+  fromAddress,
+  fromCaller,
+  fromEntry,
+  fromEnvironment,
+  fromOptions,
+  fromPrompt,
+  resolveAuthorization,
+} from './credentials.js';
 import { InstanceError } from './instance-error.js';
-import { instancesPath, readInstances } from './instances-file.js';
-import { addressOfEntry, canBeName, explainUnknownName, findProtected, placeOfEntry } from './named-instances.js';
+import {
+  addressOfEntry,
+  canBeName,
+  explainUnknownName,
+  findProtected,
+  instancesPath,
+  placeOfEntry,
+  readInstances,
+} from './named-instances.js';
 import { fromNetrc } from './netrc.js';
 import { findProxy } from './proxy.js';
-import type { ResolveContext } from './resolve-context.js';
 import { isLoopbackHost } from './same-address.js';
-import { firstGiven, settingOf } from './settings.js';
+import { readCertificates } from './secret-file.js';
 
 /** The source of a value that the user has not set. */
 const DEFAULT = 'default';

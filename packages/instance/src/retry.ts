@@ -1,7 +1,7 @@
 /*! Retries of one request, for networks and gateways that fail now and then. */
+
 import { setTimeout } from 'node:timers/promises';
 import { InstanceError } from './instance-error.js';
-import { isTransientFailure } from './transient.js';
 
 /** Milliseconds before the first retry; each further pause is twice as long, up to the maximum. */
 const FIRST_PAUSE = 1000;
@@ -52,3 +52,18 @@ export class Retries {
 /** Whether a retry may help. It does not help against an error message of the server, or against missing credentials. */
 const isRetriable = (error: unknown): error is InstanceError =>
   error instanceof InstanceError && (GATEWAY_STATUSES.has(error.status ?? 0) || isTransientFailure(error));
+
+/**
+ * Codes of the system and of undici: a server that restarts refuses connections, a load balancer closes them while no
+ * server is behind it, the network loses one, a name cannot be resolved. A certificate that is not trusted stays so.
+ */
+const TRANSIENT_CODES = new Set([
+  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'ETIMEDOUT', 'TIMEOUT'],
+  ...['EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'],
+]);
+
+/** Whether no reply came, or not all of it, for a reason that can pass by itself. */
+export function isTransientFailure({ cause }: InstanceError): boolean {
+  const { code, errors: [first] = [] } = (cause ?? {}) as AggregateError & NodeJS.ErrnoException;
+  return TRANSIENT_CODES.has(code ?? first?.code);
+}

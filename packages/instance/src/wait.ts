@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ConnectionConfig } from './connection-config.js';
 import { connect } from './instance.js';
 import { InstanceError } from './instance-error.js';
-import { isTransientFailure } from './transient.js';
+import { isTransientFailure } from './retry.js';
 
 /** Milliseconds between two attempts. */
 const INTERVAL = 500;

@@ -1,10 +1,10 @@
 /*! Bytes to statements. */
+
 import { pipeline, type Readable } from 'node:stream';
 import { MAX_RECORD, normalizeStatement } from '@sqlpipe/sql';
 import split2 from 'split2';
 import { objectTransform } from 'through2';
-import { validateFraming } from './framing.js';
-import { StreamError } from './stream-error.js';
+import { StreamError, validateFraming } from './framing.js';
 
 /** Limits for reading a stream. */
 export interface ReadOptions {

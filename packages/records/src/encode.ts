@@ -2,7 +2,7 @@
 import type { Transform } from 'node:stream';
 import { MAX_RECORD } from '@sqlpipe/sql';
 import { objectTransform } from 'through2';
-import { StreamError } from './stream-error.js';
+import { StreamError } from './framing.js';
 
 /**
  * Creates a transform from normalized statements, single or in batches, to records: the statement, an LF and a NUL, in

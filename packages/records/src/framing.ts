@@ -3,10 +3,10 @@
  * Without this step split2 would emit an unterminated tail as a record, replace bytes that are not UTF-8 by U+FFFD, and
  * search its whole buffer again with every chunk.
  */
+
 import { isUtf8 } from 'node:buffer';
 import { parseFailureMarker, WHITESPACE } from '@sqlpipe/sql';
 import { transform } from 'through2';
-import { StreamError } from './stream-error.js';
 
 /**
  * Creates a transform that passes only complete records.
@@ -88,3 +88,16 @@ const lastLine = (rest: Buffer): string =>
 
 const formatCount = (recordCount: number): string =>
   `${recordCount} complete ${recordCount === 1 ? 'record' : 'records'}`;
+
+/** Input that is not a complete statement stream, or a statement that a record cannot contain. */
+export class StreamError extends Error {
+  override name = 'StreamError';
+  readonly code = 'DAMAGED';
+  /** The end of the message if it is that of the program that wrote the stream, which prints it too. */
+  readonly repeated: string | undefined;
+
+  constructor(message: string, { cause, repeated }: { cause?: unknown; repeated?: string } = {}) {
+    super(message, cause === undefined ? {} : { cause });
+    this.repeated = repeated;
+  }
+}

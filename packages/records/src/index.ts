@@ -3,7 +3,6 @@
 export { MAX_RECORD } from '@sqlpipe/sql';
 export { createCommitWriter } from './commit-writer.js';
 export { decodeRecords, type ReadOptions } from './decode.js';
-export { type DeferredInput, deferInput } from './deferred-input.js';
 export { encodeRecords } from './encode.js';
-export { type Spooled, spool } from './spool.js';
-export { StreamError } from './stream-error.js';
+export { StreamError } from './framing.js';
+export { type DeferredInput, deferInput, type Spooled, spool } from './spool.js';

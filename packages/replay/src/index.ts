@@ -4,8 +4,7 @@
  */
 export type { IfExists } from './executor.js';
 export { isShowable } from './existing.js';
-export { locate, statementLabel } from './location.js';
-export { isReject, isReordered, type Location, type Outcome, type Result } from './outcome.js';
+export { isReject, isReordered, type Location, locate, type Outcome, type Result, statementLabel } from './outcome.js';
 export { fetchPlanContext } from './plan-context.js';
 export { PreflightError } from './preflight.js';
 export { type Replay, type ReplayInput, type ReplayOptions, replay } from './replay.js';

@@ -1,7 +1,9 @@
 import { isColumnOrder, type StatementComparison } from '@sqlpipe/ddl';
 import type { Effect } from '@sqlpipe/engine';
 import type { LocatedStatement } from '@sqlpipe/files';
-import type { Identity } from '@sqlpipe/sql';
+import { changedObjects } from '@sqlpipe/plan/text';
+import { displayName, type Identity, significantTokens } from '@sqlpipe/sql';
+import { escapeControls } from '@sqlpipe/text';
 
 /**
  * The result of a statement; the man page lists them. `skipped`: the target already has the object. `unknown`: sent,
@@ -89,3 +91,34 @@ export function endsRun(outcome: Outcome, { keepGoing, dryRun }: Continuation): 
 
 /** Whether a statement is an assertion: a query in a stream. */
 export const isAssertion = ({ kind, verb }: Identity): boolean => kind === 'other' && verb === 'SELECT';
+
+type LabelledStatement = Pick<Outcome, 'n' | 'statement' | 'identity' | 'location' | 'position'>;
+
+/** What a statement creates, `table 'fx_trades'`, or what it does to what: `ALTER of table 'fx_trades'`. */
+export function describeStatement({ statement, identity }: Pick<Outcome, 'statement' | 'identity'>): string {
+  const [object] = identity.kind === 'other' ? changedObjects(statement) : [];
+  return object ? `${identity.verb} of ${displayName(object)}` : displayName(identity);
+}
+
+/** Which statement it is: `statement 3 (table 'fx_trades')`, or `schema.sql:42: table 'fx_trades'` where it is in a file. */
+export function statementLabel(labelled: LabelledStatement): string {
+  const { n } = labelled;
+  const what = escapeControls(describeStatement(labelled));
+  const { path, line } = locate(labelled) ?? {};
+  if (path === undefined) return `statement ${n} (${what})`;
+  return line === undefined
+    ? `${escapeControls(path)}: statement ${n} (${what})`
+    : `${escapeControls(path)}:${line}: ${what}`;
+}
+
+/** The file of a statement, and the line of a position in it, else of its first word. */
+export function locate({
+  statement,
+  location,
+  position,
+}: Pick<LabelledStatement, 'statement' | 'location' | 'position'>): Location | undefined {
+  if (location?.line === undefined) return location;
+  const [first] = significantTokens(statement);
+  const before = statement.slice(0, position ?? first?.start ?? 0);
+  return { path: location.path, line: location.line + before.split('\n').length - 1 };
+}

@@ -4,7 +4,7 @@ import { type Omission, planChanges } from '@sqlpipe/plan';
 import { describeOmission, printPlan, requiredPermissions } from '@sqlpipe/plan/text';
 import { collectStatements, deduplicate, type IgnoreRules } from '@sqlpipe/schema';
 import { identify } from '@sqlpipe/sql';
-import type { TargetSchema } from './target-schema.js';
+import type { TargetSchema } from './target.js';
 
 /** The run that --alter plans for a schema. */
 export interface AlterRun {

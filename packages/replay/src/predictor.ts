@@ -28,7 +28,7 @@ import { displayName, foldCase, type Identity, identify, isPrincipal, isSameName
 import { createExecutor, type ExecutorOptions, type StatementResult } from './executor.js';
 import { type ExistingObjects, isShowable, type KnownObjects } from './existing.js';
 import { type AccessSource, ExistingAccess } from './existing-access.js';
-import type { HiddenSchema, TargetSchema } from './target-schema.js';
+import type { HiddenSchema, TargetSchema } from './target.js';
 
 /** Predicts what statements would do to a target that is not changed. */
 export interface Predictor {

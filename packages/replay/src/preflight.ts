@@ -1,4 +1,5 @@
 /*! Checks statements before anything is sent. */
+
 import { dependsOnVersion, findMissingFeatures, isLaterVersion, isRepairForm } from '@sqlpipe/ddl';
 import { DEFAULT_REQUEST_BUFFER, fetchVersion, type Instance } from '@sqlpipe/instance';
 import {
@@ -10,8 +11,7 @@ import {
   type ServerCommentRules,
 } from '@sqlpipe/sql';
 import { isPlanAssertion } from './assertions.js';
-import { describeStatement, locate, statementLabel } from './location.js';
-import type { Location } from './outcome.js';
+import { describeStatement, type Location, locate, statementLabel } from './outcome.js';
 
 /**
  * Statements up to this length need not be measured: the server stores a request twice, and a UTF-16 code unit is

@@ -1,21 +1,20 @@
 /*! The steps of a replay, in their order. The programs and the library all replay through this one function. */
+
 import { Readable } from 'node:stream';
 import { fetchHealth, waitUntilReady } from '@sqlpipe/instance';
 import type { Omission } from '@sqlpipe/plan';
 import { spool } from '@sqlpipe/records';
 import type { IgnoreRules } from '@sqlpipe/schema';
 import { checkPlan, notePlanned, rejectOmissions, requireState } from './check-plan.js';
-import { findDamage } from './damage.js';
 import { executeStatements } from './execute-statements.js';
 import { createExecutor, type IfExists } from './executor.js';
 import { ExistingObjects } from './existing.js';
 import { IgnoredStatements, splitIgnoredRights } from './ignored.js';
 import { endsRun, type Location, type Outcome } from './outcome.js';
 import { createPreflightCheck, requireAllowed } from './preflight.js';
-import type { ReplayTarget } from './target.js';
-import { fetchSchemaIfShown, fetchTargetSchema } from './target-schema.js';
+import { fetchSchemaIfShown, fetchTargetSchema, type ReplayTarget } from './target.js';
 import { verifyOutcomes } from './verify.js';
-import { warnOfProblems } from './warn-of-problems.js';
+import { findDamage, warnOfProblems } from './warn-of-problems.js';
 
 /** The statements of a replay. */
 export interface ReplayInput {

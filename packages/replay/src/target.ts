@@ -1,5 +1,9 @@
-/*! The instance that a replay changes: whether it may be changed, and the connections to it. */
-import { type ConnectionConfig, connect, type Instance } from '@sqlpipe/instance';
+/*! The instance that a replay changes: whether it may be changed, the connections to it, and its schema. */
+
+import type { Right } from '@sqlpipe/ddl';
+import { type ConnectionConfig, connect, dump, fetchRightsOf, type Instance, InstanceError } from '@sqlpipe/instance';
+import { collectStatements } from '@sqlpipe/schema';
+import { fetchPlanContext, type PlanContext } from './plan-context.js';
 
 /** The connections to the target of a replay. */
 export interface ReplayTarget {
@@ -38,4 +42,54 @@ export async function openTarget(config: ConnectionConfig, options: TargetOption
     connection,
     close: async () => void (await Promise.all([connection, ...jobs].map(each => each.close()))),
   };
+}
+
+/** The schema of the target, and what determines the effects of a statement. */
+export interface TargetSchema extends PlanContext {
+  /** The statements of its dump. */
+  readonly statements: readonly string[];
+  /** The account that executes the statements; undefined if there is none. */
+  readonly account?: { readonly name: string; readonly rights: readonly Right[] | undefined } | undefined;
+}
+
+/** @throws InstanceError */
+export async function fetchTargetSchema(config: ConnectionConfig, target: Instance): Promise<TargetSchema> {
+  const statements = await collectStatements(dump(config));
+  const name = userOf(config);
+  const account = name === undefined ? undefined : { name, rights: await fetchOwnRights(target, name) };
+  return { statements, ...(await fetchPlanContext(target)), account };
+}
+
+/** What is known of a target that does not show its schema, beside the message of the target. */
+export interface HiddenSchema {
+  readonly hidden: string;
+}
+
+/** As `fetchTargetSchema`; not every account may read the schema. @throws InstanceError if the target gives no answer */
+export async function fetchSchemaIfShown(
+  config: ConnectionConfig,
+  target: Instance,
+): Promise<TargetSchema | HiddenSchema> {
+  try {
+    return await fetchTargetSchema(config, target);
+  } catch (error) {
+    if (error instanceof InstanceError && error.serverMessage !== undefined) return { hidden: error.serverMessage };
+    throw error;
+  }
+}
+
+/** The user of a login with a password. */
+function userOf({ authorization = '' }: ConnectionConfig): string | undefined {
+  const [, encoded] = /^Basic (.+)$/.exec(authorization) ?? [];
+  return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString().split(':', 1)[0];
+}
+
+/** What an account may do; undefined if the target does not show it, as the open source edition does not. */
+async function fetchOwnRights(target: Instance, name: string): Promise<Right[] | undefined> {
+  try {
+    return await fetchRightsOf(target, name);
+  } catch (error) {
+    if (error instanceof InstanceError && error.serverMessage !== undefined) return undefined;
+    throw error;
+  }
 }

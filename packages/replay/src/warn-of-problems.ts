@@ -1,6 +1,7 @@
-/*! Objects that are skipped because they are the same on the target, where they do not work. */
+/*! What does not work on the target: skipped objects, and what a plan that was not completed has left. */
+
 import { fetchHealth, type Instance, InstanceError } from '@sqlpipe/instance';
-import { type IgnoreRules, problemsOf } from '@sqlpipe/schema';
+import { type Health, type IgnoreRules, problemsOf } from '@sqlpipe/schema';
 import { displayName, type Identity, isObject } from '@sqlpipe/sql';
 import type { Outcome } from './outcome.js';
 
@@ -27,4 +28,25 @@ export async function* warnOfProblems(
     for (const { state, reason } of problemsOf(identity, health))
       if (!ignore.ignoresProperty(identity, state))
         warn(`${displayName(identity)} was skipped, but is ${state} on the target: ${reason}`);
+}
+
+/**
+ * What is invalid or suspended now and was not before, one line each; nothing if the target does not answer.
+ * @param before what the target reported before the first statement
+ */
+export async function findDamage(target: Instance, before: Health): Promise<string[]> {
+  try {
+    const { invalid = new Map(), suspended = new Map() } = await fetchHealth(target);
+    return [
+      ...[...suspended]
+        .filter(([name]) => !before.suspended?.has(name))
+        .map(([name, reason]) => `table '${name}' is suspended: ${reason}`),
+      ...[...invalid]
+        .filter(([name]) => !before.invalid?.has(name))
+        .map(([name, reason]) => `view '${name}' is invalid: ${reason}`),
+    ];
+  } catch (error) {
+    if (error instanceof InstanceError) return [];
+    throw error;
+  }
 }

@@ -1,17 +1,19 @@
 /*! Compares two schemas, object by object. The order of their statements does not matter. */
+
 import {
   type CompareOptions,
   compareStatements,
   type PropertyDifference,
+  parseMeaning,
+  parseRights,
   printRight,
   type Right,
   RightSet,
   type StatementComparison,
 } from '@sqlpipe/ddl';
-import { foldCase, hasName, type Identity, identify, identityKey, significantTokens } from '@sqlpipe/sql';
+import { foldCase, givesRight, hasName, type Identity, identify, identityKey, significantTokens } from '@sqlpipe/sql';
 import { type Health, type HealthProblem, problemsOf } from './health.js';
 import { type IgnoredDifference, IgnoreRules } from './ignore.js';
-import { parseEntryRights } from './parse-entry-rights.js';
 import { dumpOrder, type Entry, Schema } from './schema.js';
 
 /** An object or statement that is only in one schema, or that is different in the two. */
@@ -162,3 +164,17 @@ function dropOwnerDifference(comparison: StatementComparison, ignoreOwner: boole
 /** A key that two statements share if they create the same object, or, without a name, if they are the same. */
 const itemKey = (entry: Entry): string =>
   hasName(entry) ? identityKey(entry) : Array.from(significantTokens(entry.statement), ({ text }) => text).join(' ');
+
+/**
+ * Parses the rights that an entry of a schema gives; undefined if it gives none, or if they are not known. `*` stands for the
+ * columns that a table has in the schema. No method of `Schema`, because programs that only sort or select do without the parser.
+ */
+export const parseEntryRights = (schema: Schema, { kind, statement }: Entry): Right[] | undefined =>
+  givesRight(kind) ? parseRights(statement, table => columnsOf(schema, table)) : undefined;
+
+function columnsOf(schema: Schema, table: string): string[] | undefined {
+  const entry = schema.findObject(table);
+  const meaning = entry?.kind === 'table' ? parseMeaning(entry.statement) : undefined;
+  if (meaning?.kind !== 'table' || meaning.like !== undefined || meaning.query !== undefined) return undefined;
+  return meaning.columns.map(({ name }) => name);
+}

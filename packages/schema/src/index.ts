@@ -1,20 +1,17 @@
-export { collectStatements, MemoryBudget } from './collect.js';
+export { collectStatements, DuplicateNameError, deduplicate, MemoryBudget } from './collect.js';
 export {
   type ComparedProblem,
   type CompareSchemasOptions,
   compareSchemas,
   type Difference,
+  parseEntryRights,
   type SchemaComparison,
 } from './compare-schemas.js';
-export { findCycle } from './cycle.js';
-export { DuplicateNameError, deduplicate } from './deduplicate.js';
 export { canMatchSame, matchesGlob } from './glob.js';
 export { type Health, type HealthProblem, problemsOf } from './health.js';
 export { type IgnoredDifference, IgnoreRules } from './ignore.js';
-export { createMatcher, type MatchCriteria } from './matcher.js';
+export { createMatcher, type MatchCriteria, type RelatedOptions, selectWithRelated } from './matcher.js';
 export { NameSelection } from './name-selection.js';
-export { parseEntryRights } from './parse-entry-rights.js';
-export { type RelatedOptions, selectWithRelated } from './related.js';
 export { dumpOrder, type Entry, Schema, toEntry } from './schema.js';
 export { CATEGORY_NAMES, InvalidSelectionError, parseKinds, parseSelection, type Selection } from './selection.js';
-export { LimitError, topologicalOrder } from './topological-order.js';
+export { findCycle, LimitError, topologicalOrder } from './topological-order.js';

@@ -1,8 +1,9 @@
-/*! Which statements match: by their kind, and by the names of the objects or principals that they concern. */
+/*! Which statements match: by their kind, and by the names of what they concern; and what those need, or what needs them. */
+
 import { foldCase } from '@sqlpipe/sql';
 import { matchesGlob } from './glob.js';
 import { searchableNames } from './ignore.js';
-import type { Entry } from './schema.js';
+import type { Entry, Schema } from './schema.js';
 import { InvalidSelectionError, parseKinds } from './selection.js';
 
 /** What a statement has to match. */
@@ -46,4 +47,39 @@ function parseRegexp(source: string): RegExp {
   } catch (error) {
     throw new InvalidSelectionError((error as Error).message);
   }
+}
+
+/** What to select in addition to the statements that match. */
+export interface RelatedOptions {
+  /** Everything that the matches depend on, directly or indirectly. */
+  withDeps?: boolean;
+  /** Everything that depends on the matches, directly or indirectly. */
+  withDependents?: boolean;
+}
+
+/** The entries of a schema that match, with their dependencies or dependents if requested, in the order of the schema. */
+export function selectWithRelated(
+  schema: Schema,
+  matches: (entry: Entry) => boolean,
+  { withDeps, withDependents }: RelatedOptions,
+): Entry[] {
+  let selected = new Set(schema.entries.filter(matches));
+  if (withDependents) selected = addReachable(selected, indexDependents(schema));
+  if (withDeps) selected = addReachable(selected, entry => schema.prerequisites(entry));
+  return schema.entries.filter(entry => selected.has(entry));
+}
+
+/** Returns a function that finds the entries that need an entry. */
+function indexDependents(schema: Schema): (entry: Entry) => Entry[] {
+  const dependents = new Map(schema.entries.map((entry): [Entry, Entry[]] => [entry, []]));
+  for (const entry of schema.entries)
+    for (const required of schema.prerequisites(entry)) dependents.get(required)?.push(entry);
+  return entry => dependents.get(entry) ?? [];
+}
+
+/** The entries and everything that is reachable from them. */
+function addReachable(entries: Iterable<Entry>, next: (entry: Entry) => Iterable<Entry>): Set<Entry> {
+  const reached = new Set(entries);
+  for (const entry of reached) for (const other of next(entry)) reached.add(other); // the set grows during the loop
+  return reached;
 }

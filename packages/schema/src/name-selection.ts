@@ -1,11 +1,11 @@
 /*! The objects of a dump that names on a command line select: the same that sqlgrep selects. */
+
 import { findReferences, grantTargets } from '@sqlpipe/ddl';
 import { foldCase, type Identity } from '@sqlpipe/sql';
 import { escapeControls, suggestWord } from '@sqlpipe/text';
 import { collectStatements } from './collect.js';
 import { searchableNames } from './ignore.js';
-import { createMatcher } from './matcher.js';
-import { selectWithRelated } from './related.js';
+import { createMatcher, selectWithRelated } from './matcher.js';
 import { type Entry, Schema, toEntry } from './schema.js';
 
 /** The part of a dump that names select; the complete dump if there are no names. */

@@ -3,8 +3,7 @@
  * server's dump, in SHOW CREATE, and in the documentation of access control.
  */
 import { hasName, KINDS, type Kind, kindKeywords } from './kinds.js';
-import type { NameSpan } from './name.js';
-import { TokenReader } from './token-reader.js';
+import { type NameSpan, TokenReader } from './name.js';
 import { significantTokens, type Token } from './tokens.js';
 
 /** What a statement does, and to what. */

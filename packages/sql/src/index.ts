@@ -1,13 +1,6 @@
 export { AmbiguousStatementError, findAmbiguity, readStatementHead, requireUnambiguous } from './ambiguity.js';
 export { type FailureMarker, formatFailureMarker, parseFailureMarker } from './failure-marker.js';
-export { foldCase, isSameName } from './fold-case.js';
-export {
-  displayName,
-  type Head,
-  type Identity,
-  identify,
-  returnsRows,
-} from './identify.js';
+export { displayName, type Head, type Identity, identify, returnsRows } from './identify.js';
 export {
   CATEGORIES,
   folderOf,
@@ -24,7 +17,7 @@ export {
   type PrincipalKind,
 } from './kinds.js';
 export { type CommentRules, Lexer, type Segment, type SegmentType, WHITESPACE } from './lexer.js';
-export { type LocatedName, type NameSpan, parseName, quoteLiteral } from './name.js';
+export { foldCase, isSameName, type LocatedName, type NameSpan, parseName, quoteLiteral, TokenReader } from './name.js';
 export { findSecrets, redact } from './redact.js';
 export {
   SERVER_COMMENT_RULES,
@@ -34,5 +27,4 @@ export {
   serverTokens,
 } from './server-lexer.js';
 export { MAX_RECORD, normalizeStatement, SplitError, Splitter } from './splitter.js';
-export { TokenReader } from './token-reader.js';
 export { keywordOf, significantTokens, type Token, type TokenType, tokens, unquote } from './tokens.js';

@@ -1,5 +1,5 @@
 /*! The kinds of statements, and all that is known of each kind. */
-import { foldCase } from './fold-case.js';
+import { foldCase } from './name.js';
 
 /** In the order of a dump: what each kind is, its category in SHOW CREATE DATABASE, and the folder of its files. */
 const PROPERTIES = {

@@ -1,4 +1,5 @@
-import { type Token, unquote } from './tokens.js';
+/*! Names in statements, and reading tokens one by one. */
+import { keywordOf, type Token, unquote } from './tokens.js';
 
 /** The characters that end a bare name. The server accepts all others, and the names of some principals have dashes. */
 const NAME_TERMINATORS = '();,[]~:*/%+&^|<>=';
@@ -38,3 +39,73 @@ const isPublicSchema = (first?: Token, dot?: Token): boolean =>
 
 /** A name as a string literal for our queries: in single quotes, with quotes inside doubled. */
 export const quoteLiteral = (name: string): string => `'${name.replaceAll("'", "''")}'`;
+
+/**
+ * Returns the form in which names that differ only in case are equal. Each character is folded separately, as the server
+ * does (observed on 9.3.4); `toLowerCase` of a whole word would also consider neighbouring characters.
+ */
+export const foldCase = (name: string): string =>
+  /^[\0-\x7f]*$/.test(name) ? name.toLowerCase() : name.replace(/[^]/g, unit => unit.toLowerCase().charAt(0));
+
+/** Whether two names are the same name to the server. A name that is missing is not the same as any. */
+export const isSameName = (a: string | undefined, b: string | undefined): boolean =>
+  a !== undefined && b !== undefined && foldCase(a) === foldCase(b);
+
+/** Reads the tokens of a statement one by one, with lookahead. They are never all in memory, because bodies are long. */
+export class TokenReader {
+  readonly #source: Iterator<Token>;
+  readonly #ahead: Token[] = [];
+
+  constructor(tokens: Iterable<Token>) {
+    this.#source = tokens[Symbol.iterator]();
+  }
+
+  /** The next token, or the token at a distance from it. */
+  peek(distance = 0): Token | undefined {
+    while (this.#ahead.length <= distance) {
+      const { done, value } = this.#source.next();
+      if (done) return undefined;
+      this.#ahead.push(value);
+    }
+    return this.#ahead[distance];
+  }
+
+  /** Reads the next token. */
+  next(): Token | undefined {
+    const token = this.peek();
+    this.#ahead.shift();
+    return token;
+  }
+
+  /** The next word in upper case. */
+  get word(): string {
+    return keywordOf(this.peek());
+  }
+
+  /** Skips the words if they come next, in upper or lower case; returns whether they did. */
+  accept(phrase: string): boolean {
+    const words = phrase.split(' ');
+    if (!words.every((word, i) => keywordOf(this.peek(i)) === word)) return false;
+    this.#ahead.splice(0, words.length);
+    return true;
+  }
+
+  /** Skips the character if it comes next; returns whether it did. */
+  acceptPunctuation(character: string): boolean {
+    const isNext = this.peek()?.text === character;
+    if (isNext) this.next();
+    return isNext;
+  }
+
+  /** Skips tokens until the word comes next. */
+  skipTo(word: string): void {
+    while (this.peek() && this.word !== word) this.next();
+  }
+
+  /** Reads the name that starts with the next token; it may consist of several tokens. */
+  readName(): NameSpan {
+    const { tokens, ...name } = parseName(distance => this.peek(distance));
+    this.#ahead.splice(0, tokens);
+    return name;
+  }
+}

@@ -1,9 +1,24 @@
 /*! From a stream or files to an instance. */
-import { type Io, printSettings } from '@sqlpipe/cli';
-import { applyInput } from './apply-input.js';
-import { openInput } from './input.js';
-import type { ApplyOptions } from './options.js';
-import { resolveTarget } from './target.js';
+
+import {
+  annotateFailure,
+  Exit,
+  exitStatus,
+  type Io,
+  limitHeapGrowth,
+  printSettings,
+  readIgnorePatterns,
+  UsageError,
+  withProgress,
+} from '@sqlpipe/cli';
+import { type InstanceOptions, type ResolvedInstance, resolveInstance } from '@sqlpipe/instance';
+import { openTarget, PreflightError, replay } from '@sqlpipe/replay';
+import { IgnoreRules } from '@sqlpipe/schema';
+import { formatError } from '@sqlpipe/text';
+import { type Input, openInput } from './input.js';
+import type { ApplyOptions, RunOptions } from './options.js';
+import { printRows, reportReplay } from './report-outcomes.js';
+import { Summary } from './summary.js';
 
 /** Applies the input that the command line names to its instance; returns the exit status. */
 export async function apply(options: ApplyOptions, io: Io): Promise<number> {
@@ -16,4 +31,115 @@ export async function apply(options: ApplyOptions, io: Io): Promise<number> {
     return { input, target: await resolveTarget(instance, options, { ...io, promptSecret }) };
   };
   return applyInput(options, openEnds, io);
+}
+
+/** Maximum number of jobs: more connections do not help, and the server has other clients. */
+const MAX_JOBS = 64;
+
+/** Milliseconds for a request in flight to end after the user wants to stop. */
+const GRACE_PERIOD = 2000;
+
+/** The two ends of a run. */
+interface Ends {
+  input: Input;
+  target: ResolvedInstance;
+}
+
+/**
+ * Applies an input to a target; returns the exit status. An error before the first statement says that nothing was sent.
+ * @param openEnds opens the input, and resolves the target
+ */
+export async function applyInput(options: RunOptions, openEnds: () => Promise<Ends>, io: Io): Promise<number> {
+  limitHeapGrowth();
+  checkOptions(options);
+  const work = () => applyReported(options, openEnds, io);
+  return options.annotations ? annotateFailure(work, io) : work();
+}
+
+async function applyReported(options: RunOptions, openEnds: () => Promise<Ends>, io: Io): Promise<number> {
+  const summary = new Summary(options);
+  try {
+    const ignore = new IgnoreRules(await readIgnorePatterns(options));
+    return await run({ ...(await openEnds()), ignore }, options, summary, io);
+  } catch (error) {
+    if (summary.isStarted) throw error;
+    if (io.interrupted.aborted) io.error('interrupted; nothing was sent');
+    throw toNothingSentError(error);
+  }
+}
+
+function checkOptions(options: RunOptions): void {
+  const { report, rejects, json, annotations, dryRun, alter, stream, ifExists, renamed, jobs } = options;
+  if ([report === '-', rejects === '-', json, annotations].filter(Boolean).length > 1)
+    throw new UsageError('only one of --report, --rejects, --json and --annotations can be on standard output');
+  if (json && !dryRun) throw new UsageError('--json works only with --dry-run; use --report for other runs');
+  if (alter && (stream || ifExists !== 'compare'))
+    throw new UsageError(
+      '--alter cannot be combined with --stream or --if-exists, because it compares a complete schema',
+    );
+  if (options.allowPlan && options.staleOk)
+    throw new UsageError('--allow-plan cannot be combined with --stale-ok; use --allow with the verbs of the plan');
+  if (renamed.length > 0 && !alter) throw new UsageError('--renamed works only with --alter');
+  if (!(Number.isInteger(jobs) && jobs >= 1 && jobs <= MAX_JOBS))
+    throw new UsageError(`--jobs must be a number from 1 to ${MAX_JOBS}`);
+}
+
+async function run(
+  { input, target: instance, ignore }: Ends & { readonly ignore: IgnoreRules },
+  options: RunOptions,
+  summary: Summary,
+  io: Io,
+): Promise<number> {
+  const createProtectedError = (name: string) =>
+    new UsageError(`${name} is protected; to change it, give --yes-to=${name}`);
+  const target = await openTarget({ ...instance, interrupted: io.interrupted }, { ...options, createProtectedError });
+  io.interrupted.addEventListener('abort', () => {
+    input.stop();
+    setTimeout(target.close, GRACE_PERIOD).unref();
+  });
+  try {
+    const replayed = await replay({ statements: readInput(input, options, io), locations: input.locations }, target, {
+      ...options,
+      ignore,
+      signal: io.interrupted,
+      onWait: io.info,
+      onWarning: io.warn,
+      onNote: io.info,
+      onRows: rows => printRows(rows, io),
+      watch: (statements, count, stopped) => withProgress(statements, io.progress(), count, stopped),
+    });
+    await reportReplay(replayed, target, options, summary, io);
+    return summary.status;
+  } finally {
+    await target.close();
+  }
+}
+
+/** The input, with its progress. If the user interrupts while it is read completely, nothing is sent. */
+async function* readInput(input: Input, { stream }: RunOptions, io: Io): AsyncGenerator<string> {
+  yield* withProgress(input, io.progress());
+  if (!stream) io.interrupted.throwIfAborted();
+}
+
+/** A failure before the first statement was sent; its message says so. The exit status is that of its cause. */
+class NothingSentError extends Error {
+  override name = 'NothingSentError';
+  readonly code: string | undefined;
+
+  constructor(cause: NodeJS.ErrnoException) {
+    super(formatError(cause).replace(/\n|$/, '; nothing was sent$&'), { cause });
+    this.code = exitStatus(cause) === Exit.io ? 'IO' : cause.code;
+  }
+}
+
+/** Adds to an error that nothing was sent; not to a usage error, a bug, or an error that already says so. */
+function toNothingSentError(error: unknown): unknown {
+  const isPlain = [Exit.usage, Exit.bug].some(status => status === exitStatus(error));
+  return isPlain || error instanceof PreflightError ? error : new NothingSentError(error as NodeJS.ErrnoException);
+}
+
+/** The target that an operand names. @throws InstanceError */
+export function resolveTarget(operand: string, options: InstanceOptions, io: Io): Promise<ResolvedInstance> {
+  const { env, warn, info, logRequest, promptSecret } = io;
+  return resolveInstance(operand, { program: 'sqlapply', env, options, warn, info, logRequest, promptSecret });
 }

@@ -1,7 +1,12 @@
 /*! What a run reports while it executes: a report line per statement, a message per reject, a summary at the end. */
+
 import { open } from 'node:fs/promises';
+import type { Writable } from 'node:stream';
+import { finished, pipeline } from 'node:stream/promises';
 import { formatAnnotation, type Io } from '@sqlpipe/cli';
-import { describeOmission, printOnOneLine } from '@sqlpipe/plan/text';
+import { writeOutput } from '@sqlpipe/files';
+import { changedObjects, describeOmission, printOnOneLine } from '@sqlpipe/plan/text';
+import { createCommitWriter, encodeRecords } from '@sqlpipe/records';
 import {
   isReject,
   isReordered,
@@ -13,12 +18,10 @@ import {
   statementLabel,
 } from '@sqlpipe/replay';
 import { displayName, redact } from '@sqlpipe/sql';
-import { escapeControls, escapeLines, indentLines, truncate } from '@sqlpipe/text';
+import { escapeControls, escapeLines, formatSafeJson, indentLines, truncate } from '@sqlpipe/text';
 import { formatRejection, formatReplacement } from './format-rejection.js';
 import { LoginCheck } from './login-check.js';
 import { hasDataOnStdout, type RunOptions } from './options.js';
-import { writeRejects } from './rejects.js';
-import { formatReportLine, redactStatement } from './report-line.js';
 import type { Summary } from './summary.js';
 
 /** Executes a prepared replay and reports it: its outcomes one by one, then the summary. Writes the rejects. */
@@ -191,4 +194,62 @@ async function* selectRejects(outcomes: AsyncIterable<Outcome>): AsyncGenerator<
 export async function printRows(rows: unknown[][], io: Io): Promise<void> {
   const show = io.stdout.isTTY ? escapeControls : (text: string) => text;
   for (const row of rows) await io.print(`${row.map(cell => show(String(cell ?? ''))).join('\t')}\n`);
+}
+
+/**
+ * One line of a report: a JSON object with `n`, `verb`, `kind` and `name` (of what the statement creates or changes),
+ * `statement` (without its secrets), `result`, `ms` and, if they exist, `time` (not in a dry run), `error`, `position` (UTF-16
+ * code units into the statement), `proven`, `replaced` and, in a dry run, `effects`. It is safe to show.
+ */
+export function formatReportLine(
+  { n, identity, statement, result, time, error, position, proven, replaced, effects, ms }: Outcome,
+  { dryRun }: { readonly dryRun: boolean },
+): string {
+  const { kind, name } = changedObjects(statement)[0] ?? identity;
+  return `${formatSafeJson({
+    n,
+    verb: identity.verb,
+    kind,
+    name,
+    statement: redactStatement(statement),
+    result,
+    time: dryRun ? undefined : time?.toISOString(),
+    error,
+    position,
+    proven,
+    replaced: replaced && true,
+    effects,
+    ms,
+  })}\n`;
+}
+
+/** A statement as it is sent, without its secrets and their lengths. */
+export const redactStatement = (statement: string): string => redact(statement, () => '***');
+
+/** Statements may contain passwords. */
+const PRIVATE_MODE = 0o600;
+
+/**
+ * Writes statements as a stream; to standard output if the path is `-`. If their source fails, the earlier statements
+ * are still written, without the last NUL and with a failure marker, so that the stream is recognized as incomplete.
+ * @throws what the source throws, once the file is written; errors of the file system
+ */
+export async function writeRejects(
+  path: string,
+  stdout: Writable,
+  rejects: AsyncIterable<string>,
+  maxRecord: number,
+): Promise<void> {
+  let failure: unknown;
+  const write = async (file: Writable): Promise<void> => {
+    const end = createCommitWriter(file, 'sqlapply');
+    try {
+      await pipeline(rejects, encodeRecords(maxRecord), end);
+    } catch (error) {
+      failure = error;
+      await finished(end).catch(() => {}); // now the failure marker is written
+    }
+  };
+  await writeOutput(path, stdout, write, undefined, PRIVATE_MODE);
+  if (failure) throw failure;
 }

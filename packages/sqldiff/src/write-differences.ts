@@ -18,11 +18,11 @@ import { displayName } from '@sqlpipe/sql';
 import { formatHints } from '@sqlpipe/text';
 import { formatIgnored } from './format.js';
 import { Locations } from './locations.js';
-import { writeMissing } from './missing.js';
 import { resolveOperands, type Side, type Sides } from './operands.js';
 import type { DiffOptions } from './options.js';
 import { readSide } from './read-side.js';
 import { countIgnored, writeComparison } from './write-comparison.js';
+import { writeMissing } from './write-statements.js';
 
 /** Compares the schemas that the command line names; returns the exit status. */
 export async function writeDifferences(args: DiffOptions, io: Io): Promise<number> {

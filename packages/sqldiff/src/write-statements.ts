@@ -1,12 +1,14 @@
 /*! Statements that B needs, in the file or on the stream that the command line names. */
+
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { styleText } from 'node:util';
-import type { Io } from '@sqlpipe/cli';
+import { Exit, type Io } from '@sqlpipe/cli';
 import { parseChange } from '@sqlpipe/ddl';
 import { formatSqlText, isStdout, isTextOutput, writeOutput, writeSqlText } from '@sqlpipe/files';
 import { createCommitWriter, encodeRecords } from '@sqlpipe/records';
-import { identify, significantTokens } from '@sqlpipe/sql';
+import type { Difference } from '@sqlpipe/schema';
+import { displayName, identify, significantTokens } from '@sqlpipe/sql';
 import { escapeLines } from '@sqlpipe/text';
 
 /** Where statements are written, and in which form. */
@@ -49,4 +51,18 @@ function colorStatement(statement: string): string {
   const [first] = significantTokens(statement);
   const [comments, rest] = [statement.slice(0, first?.start), statement.slice(first?.start)];
   return paint('dim', comments) + (isRemoval(statement) ? paint('red', rest) : escapeLines(rest));
+}
+
+/**
+ * Writes the stream of the objects that only A has. An object that differs cannot be repaired by CREATE: it is
+ * reported, and the status is 1.
+ * @param differences the objects that only A has or that differ in B, in an order that can be replayed
+ */
+export async function writeMissing(differences: Difference[], output: OutputOptions, io: Io): Promise<number> {
+  const different = differences.filter(({ b }) => b !== undefined);
+  for (const { identity } of different)
+    io.warn(`${displayName(identity)} exists and differs; CREATE cannot repair that`);
+  const missing = differences.flatMap(({ a, b }) => (a !== undefined && b === undefined ? [a] : []));
+  await writeStatements(missing, output, io);
+  return different.length ? Exit.negative : Exit.ok;
 }

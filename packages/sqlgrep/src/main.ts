@@ -3,8 +3,7 @@ import { createMain, Exit, FLAG, maxRecordOption, UsageError } from '@sqlpipe/cl
 import { createCommitWriter, decodeRecords, encodeRecords, MAX_RECORD } from '@sqlpipe/records';
 import { createMatcher, type Entry } from '@sqlpipe/schema';
 import { KINDS } from '@sqlpipe/sql';
-import { formatJsonLine, formatListLine, printCount, printLines } from './listing.js';
-import { selectStatements } from './select-statements.js';
+import { formatJsonLine, formatListLine, printCount, printLines, selectStatements } from './select-statements.js';
 
 /** The program. */
 export const main = createMain({

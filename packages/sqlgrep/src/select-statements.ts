@@ -1,3 +1,4 @@
+import type { Io } from '@sqlpipe/cli';
 import {
   collectStatements,
   type Entry,
@@ -6,6 +7,8 @@ import {
   selectWithRelated,
   toEntry,
 } from '@sqlpipe/schema';
+import { identify } from '@sqlpipe/sql';
+import { escapeControls, formatSafeJson } from '@sqlpipe/text';
 
 /**
  * The statements that match, with their dependencies or dependents if requested, in input order. If neither is
@@ -22,4 +25,32 @@ export async function* selectStatements(
   } else {
     for await (const statement of statements) if (matches(toEntry(statement))) yield statement;
   }
+}
+
+/** The kind of an object, a tab, its name. */
+export function formatListLine(statement: string): string {
+  const { kind, name } = identify(statement);
+  return `${kind}\t${escapeControls(name)}\n`;
+}
+
+/** A line of JSON: an object with `kind`, `name` and `statement`. The statement is unchanged, with its secrets. */
+export function formatJsonLine(statement: string): string {
+  const { kind, name } = identify(statement);
+  return `${formatSafeJson({ kind, name, statement })}\n`;
+}
+
+/** Prints a line for each statement. */
+export async function printLines(
+  statements: AsyncIterable<string>,
+  formatLine: (statement: string) => string,
+  io: Io,
+): Promise<void> {
+  for await (const statement of statements) await io.print(formatLine(statement));
+}
+
+/** Prints the number of statements, after the last one. */
+export async function printCount(statements: AsyncIterable<string>, io: Io): Promise<void> {
+  let count = 0;
+  for await (const _ of statements) count++;
+  await io.print(`${count}\n`);
 }

@@ -1,8 +1,10 @@
 /*! `sqlpipe check`: whether an instance can be dumped, and whether a schema can be replayed on it. */
+
+import { accessSync, constants, realpathSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { createMain, Exit, INSTANCE_OPTIONS, printSettings } from '@sqlpipe/cli';
 import { dump, inspect, resolveInstance } from '@sqlpipe/instance';
 import { escapeControls } from '@sqlpipe/text';
-import { findOtherSqldiff } from './other-sqldiff.js';
 
 /** The program. */
 export const main = createMain({
@@ -53,3 +55,24 @@ export const main = createMain({
     return inspection.invalid.size || inspection.suspended.size ? Exit.negative : Exit.ok;
   },
 });
+
+const isExecutable = (path: string): boolean => {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** The path of the first `sqldiff` on the PATH, unless it belongs to this installation of sqlpipe. */
+export function findOtherSqldiff(PATH = ''): string | undefined {
+  const first = PATH.split(delimiter)
+    .map(folder => join(folder, 'sqldiff'))
+    .find(isExecutable);
+  if (!first) return undefined;
+  const [, script = ''] = process.argv;
+  // In an executable all programs are one file; otherwise each has a folder next to that of sqlpipe.
+  const ours = [realpathSync(process.execPath), join(realpathSync(script), '../../../sqldiff/bin/sqldiff.js')];
+  return ours.includes(realpathSync(first)) ? undefined : first;
+}

@@ -4,9 +4,8 @@ import { pipeline } from 'node:stream/promises';
 import { type Io, printSettings, rejectSharedInsecure } from '@sqlpipe/cli';
 import { createCommitWriter, decodeRecords, deferInput, encodeRecords } from '@sqlpipe/records';
 import { parseSelection } from '@sqlpipe/schema';
-import { applyInput } from '@sqlpipe/sqlapply/apply-input';
+import { applyInput, resolveTarget } from '@sqlpipe/sqlapply/apply';
 import type { Input } from '@sqlpipe/sqlapply/input';
-import { resolveTarget } from '@sqlpipe/sqlapply/target';
 import { dumpSource, resolveSource } from '@sqlpipe/sqldump/source';
 import type { CopyOptions } from './copy-options.js';
 

@@ -20,7 +20,7 @@ export const main = createMain({
     },
     'max-record': maxRecordOption(MAX_RECORD),
   },
-  run: async (options, io) => (await import('./write-sorted.js')).writeSorted(options, io),
+  run: async (options, io) => (await import('./sort.js')).writeSorted(options, io),
 });
 
 type Language = 'dot' | 'mermaid';

@@ -1,5 +1,9 @@
+import { pipeline } from 'node:stream/promises';
+import { Exit, type Io } from '@sqlpipe/cli';
+import { createCommitWriter, decodeRecords, encodeRecords } from '@sqlpipe/records';
 import { collectStatements, deduplicate, dumpOrder, type Entry, findCycle, Schema } from '@sqlpipe/schema';
 import { displayName } from '@sqlpipe/sql';
+import { toDot, toMermaid } from './graph.js';
 
 /** Objects that depend on each other, so that no order is correct. */
 class CycleError extends Error {
@@ -34,4 +38,15 @@ function formatCycle(schema: Schema, cycle: string[]): string {
   );
   if (cycle.length > MAX_LISTED) names.splice(-1, 0, `${cycle.length - MAX_LISTED} more`);
   return names.join(', which needs ').replace(', which needs ', ' needs ');
+}
+
+/** Writes standard input sorted, or its graph; returns the exit status. */
+export async function writeSorted(
+  { graph, maxRecord }: { graph?: 'dot' | 'mermaid' | undefined; maxRecord: number },
+  io: Io,
+): Promise<number> {
+  const input = decodeRecords(io.stdin(), { maxRecord });
+  if (graph) await io.print({ dot: toDot, mermaid: toMermaid }[graph](await readSchema(input)));
+  else await pipeline(sortStatements(input), encodeRecords(maxRecord), createCommitWriter(io.stdout, 'sqlsort'));
+  return Exit.ok;
 }

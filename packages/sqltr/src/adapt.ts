@@ -1,8 +1,8 @@
 /*! Adapts statements to another edition or version, and reports what they lose by that. */
 import { findReferences } from '@sqlpipe/ddl';
 import { toEntry } from '@sqlpipe/schema';
-import { foldCase, isObject } from '@sqlpipe/sql';
-import { type Numbered, place, TranslationError } from './translation-error.js';
+import { displayName, foldCase, type Identity, isObject } from '@sqlpipe/sql';
+import { truncate } from '@sqlpipe/text';
 
 /** An adapted statement. */
 export interface Adapted {
@@ -75,3 +75,22 @@ const reading =
       ? { statement, losses: [] }
       : { losses: [`removed, because it reads from '${missing}', which is removed`] };
   };
+
+/** The schema has no such translation. Nothing is written. */
+export class TranslationError extends Error {
+  override readonly name = 'TranslationError';
+  readonly code = 'REJECTED';
+}
+
+/** A statement, and its number in the input. */
+export interface Numbered {
+  readonly n: number;
+  readonly statement: string;
+}
+
+/** Maximum length of a statement's name in messages, in UTF-16 code units. */
+const LENGTH = 200;
+
+/** The name of a statement in messages: `statement 3 (table 'fx_trades')`. */
+export const place = (n: number, identity: Identity): string =>
+  `statement ${n} (${truncate(displayName(identity), LENGTH)})`;

@@ -28,5 +28,5 @@ export const main = createMain({
     lossy: { ...FLAG, describe: 'remove what cannot be translated, with a warning' },
     'max-record': maxRecordOption(MAX_RECORD),
   },
-  run: async (options, io) => (await import('./write-translation.js')).writeTranslation(options, io),
+  run: async (options, io) => (await import('./translate.js')).writeTranslation(options, io),
 });

@@ -1,11 +1,12 @@
 /*! Renames the objects and principals of a schema, wherever statements mention them. */
-import { findCommonTableExpressions, findMentions, findUnknownNames, type Mention } from '@sqlpipe/ddl';
+
+import { findCommonTableExpressions, findMentions, findUnknownNames, isBareName, type Mention } from '@sqlpipe/ddl';
+import { isValidTableName } from '@sqlpipe/ddl/grammar';
 import { spool } from '@sqlpipe/records';
 import { displayName, foldCase, isSameName, readStatementHead } from '@sqlpipe/sql';
 import { truncate } from '@sqlpipe/text';
-import { isValidName, quoteLike } from './quotes.js';
+import { type Numbered, place, TranslationError } from './adapt.js';
 import type { Rules } from './rules.js';
-import { type Numbered, place, TranslationError } from './translation-error.js';
 
 /** The rules for each kind of name. */
 export interface NameRules {
@@ -188,3 +189,28 @@ const shorten = (name: string): string => truncate(name, NAMED);
 
 /** Copies a name, because a substring in V8 keeps the complete statement in memory. */
 const detach = (name: string): string => Buffer.from(name).toString();
+
+/** Matches an invalid name of a user, a group or a service account. */
+const NO_PRINCIPAL = /^$|['"`\0-\x1f\x7f]/;
+
+/** Whether a server accepts a name for the object or principal that is mentioned. */
+export const isValidName = (name: string, { role }: Mention): boolean =>
+  role === 'object' ? isValidTableName(name) : !NO_PRINCIPAL.test(name);
+
+/**
+ * A new name, in the quotes that it needs in the place of a mention.
+ * @param statement the statement with the mention
+ * @param name a valid name
+ */
+export function quoteLike(statement: string, { place, position, end }: Mention, name: string): string {
+  if (place === 'quoted-qualifier') return name;
+  const written = statement.slice(position, end);
+  const isBare = !/^['"`]/.test(written);
+  const isAfterPublic = statement.charAt(position - 1) === '.';
+  const mayHaveDots = place === 'qualifier' || (place === 'table' && !isAfterPublic);
+  // In a join, the server fails on a quoted name with a dot before a column (observed on 9.3.4).
+  const wantsBare = isBare || (place === 'qualifier' && name.includes('.'));
+  if (wantsBare && (mayHaveDots ? name.split('.') : [name]).every(isBareName)) return name;
+  const quote = isBare || (written.startsWith('`') && name.includes('`')) ? '"' : written.charAt(0);
+  return quote + name + quote;
+}

@@ -1,11 +1,13 @@
 /*! Translates a schema to other names, owners, editions or versions. */
-import { UsageError } from '@sqlpipe/cli';
-import { spool } from '@sqlpipe/records';
-import { type Adapt, adapt, type LossOptions } from './adapt.js';
+
+import { pipeline } from 'node:stream/promises';
+import { collectGarbageEarly, Exit, type Io, readRuleFile, UsageError } from '@sqlpipe/cli';
+import { createCommitWriter, decodeRecords, encodeRecords, spool } from '@sqlpipe/records';
+import { type Adapt, adapt, type LossOptions, type Numbered } from './adapt.js';
 import { type NameRules, rename } from './rename.js';
+import { Rules } from './rules.js';
 import { toEnterprise, toOpenSource } from './translate-edition.js';
 import { toVersion } from './translate-version.js';
-import type { Numbered } from './translation-error.js';
 
 /** How to translate a schema. */
 export interface Translation {
@@ -49,4 +51,35 @@ export function adaptersFor(targets: readonly string[]): Adapt[] {
   if (versions.length > 1 || editions.length > 1)
     throw new UsageError('--to accepts at most one edition and one version');
   return [...editions.flatMap(edition => EDITIONS[edition] ?? []), ...versions.map(toVersion)];
+}
+
+interface TranslationOptions {
+  rename?: string[] | undefined;
+  renameFile?: string[] | undefined;
+  owner?: string[] | undefined;
+  principal?: string[] | undefined;
+  to?: string[] | undefined;
+  lossy: boolean;
+  maxRecord: number;
+}
+
+/** Writes standard input translated as the options say; returns the exit status. */
+export async function writeTranslation(
+  { rename = [], renameFile = [], owner = [], principal = [], to = [], lossy, maxRecord }: TranslationOptions,
+  io: Io,
+): Promise<number> {
+  collectGarbageEarly();
+  const fromFiles = await Promise.all(renameFile.map(path => readRuleFile('--rename-file', path)));
+  const names = {
+    objects: new Rules([...rename, ...fromFiles.flat()], '--rename'),
+    owners: new Rules(owner, '--owner'),
+    principals: new Rules(principal, '--principal'),
+  };
+  const translated = translate(
+    decodeRecords(io.stdin(), { maxRecord }),
+    { names, adapters: adaptersFor(to) },
+    { isLossy: lossy, warn: io.warn },
+  );
+  await pipeline(translated, encodeRecords(maxRecord), createCommitWriter(io.stdout, 'sqltr'));
+  return Exit.ok;
 }

@@ -1,5 +1,0 @@
-/** Options that cannot be used as they are. */
-export class OptionsError extends Error {
-  override readonly name = 'OptionsError';
-  readonly code = 'USAGE';
-}
