@@ -49,6 +49,9 @@ export const send =
   socket =>
     socket.write(bytes);
 
+/** Sends a complete reply, as `reply` makes it, and leaves the connection open. */
+export const replying = (...what: Parameters<typeof reply>): Answer => send(reply(...what));
+
 /** Sends these bytes, and closes the connection. */
 export const sendAndClose =
   (bytes: string | Buffer): Answer =>

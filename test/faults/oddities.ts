@@ -1,6 +1,6 @@
 /*! Replies of a source that are unusual, but valid. */
-import { type Answer, chunk, head, LAST_CHUNK, reply, send } from './faulty-server.js';
-import { A, B, ROWS, raw, sendReply } from './sources.js';
+import { type Answer, chunk, head, LAST_CHUNK, reply, replying, send } from './faulty-server.js';
+import { A, B, ROWS, raw } from './sources.js';
 
 /** Replies 429 with the given Retry-After once, and then well. */
 const replyBusyOnce = (retryAfter: () => string): Answer => {
@@ -23,7 +23,7 @@ export const sourceOddities: { name: string; answer: Answer }[] = [
   },
   {
     name: 'other keys, columns, order and white space',
-    answer: sendReply(
+    answer: replying(
       ` { "count" : 2 , "x" : { "error" : [ { } ] } , "dataset" : [ [ ${JSON.stringify(A)} , 1 , null , [ "x" ] ] ,\n[ ${JSON.stringify(B)} ] ] } \n`,
     ),
   },
@@ -40,11 +40,11 @@ export const sourceOddities: { name: string; answer: Answer }[] = [
   { name: 'a Content-Length', answer: send(raw(`200 OK\r\nContent-Length: ${ROWS.length}`, ROWS)) },
   {
     name: 'columns and timestamp after the rows, and more columns in each row',
-    answer: sendReply(
+    answer: replying(
       `{"dataset":[[${JSON.stringify(A)},"x",{"y":[]}],[${JSON.stringify(B)},-1.5e-3,false]],"count":2,"timestamp":-1,"columns":[{"name":"ddl","type":"VARCHAR"},{"name":"x"}],"timings":{"count":9}}`,
     ),
   },
-  { name: 'characters as escapes', answer: sendReply(ROWS.replaceAll('T', '\\u0054')) },
+  { name: 'characters as escapes', answer: replying(ROWS.replaceAll('T', '\\u0054')) },
   { name: '103, early hints', answer: send(Buffer.concat([raw('103 Early Hints\r\nLink: x'), reply(ROWS)])) },
   {
     name: 'a trailer after the body',

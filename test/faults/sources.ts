@@ -14,6 +14,7 @@ import {
   head,
   LAST_CHUNK,
   reply,
+  replying,
   rowsBody,
   send,
   sendPartAndClose,
@@ -44,9 +45,6 @@ export const A = "CREATE TABLE 'a' (x INT);";
 export const B = "CREATE TABLE 'b' (x INT);";
 export const ROWS = rowsBody(A, B);
 const OPEN = `{"dataset":[${JSON.stringify([A])},${JSON.stringify([B])}`;
-
-/** Sends a body in a reply that is complete for HTTP. */
-export const sendReply = (body: string | Buffer) => send(reply(body));
 
 function fault(name: string, status: number, message: RegExp, answer: Answer): SourceFault {
   return { name, status, message, start: async scope => ({ url: await startSource(scope, answer) }) };
@@ -90,7 +88,7 @@ export const raw = (header: string, body: string | Buffer = '') =>
 /** Two faults of a truncated body: in a reply that is complete for HTTP, and in a connection that closes after it. */
 function truncations(where: string, body: string): SourceFault[] {
   return [
-    fault(`JSON truncated ${where}`, 76, /the reply is truncated/, sendReply(body)),
+    fault(`JSON truncated ${where}`, 76, /the reply is truncated/, replying(body)),
     fault(`connection closed ${where}`, 76, /the reply is truncated/, sendPartAndClose(body)),
   ];
 }
@@ -127,41 +125,41 @@ export const sourceFaults: SourceFault[] = [
       return { url: `http://127.0.0.1:${await listen(scope, greeter)}` };
     },
   },
-  fault('401', 77, /answered 401.*SQLDUMP_USER/, send(reply('Unauthorized\r\n', 401, TEXT))),
-  fault('403, text', 77, /answered 403/, send(reply('Forbidden\r\n', 403, TEXT))),
-  fault('403, JSON', 77, /Access denied for bob/, send(reply('{"error":"Access denied for bob [LIST USERS]"}', 403))),
-  fault('404', 76, /answered 404/, send(reply('Not Found\r\n', 404, TEXT))),
-  fault('405', 76, /answered 405/, send(reply('Method GET not supported\r\n', 405, TEXT))),
+  fault('401', 77, /answered 401.*SQLDUMP_USER/, replying('Unauthorized\r\n', 401, TEXT)),
+  fault('403, text', 77, /answered 403/, replying('Forbidden\r\n', 403, TEXT)),
+  fault('403, JSON', 77, /Access denied for bob/, replying('{"error":"Access denied for bob [LIST USERS]"}', 403)),
+  fault('404', 76, /answered 404/, replying('Not Found\r\n', 404, TEXT)),
+  fault('405', 76, /answered 405/, replying('Method GET not supported\r\n', 405, TEXT)),
   {
     ...fault('429 forever', 69, /too busy/, socket => socket.end(reply('exceeded connection limit', 429, TEXT))),
     timeout: 1,
   },
-  fault('500', 69, /answered 500.*boom/, send(reply('{"query":"","error":"boom","position":0}', 500))),
-  fault('502', 69, /answered 502/, send(reply('<h1>Bad Gateway</h1>', 502, HTML))),
-  fault('503', 69, /answered 503/, send(reply('', 503, TEXT))),
+  fault('500', 69, /answered 500.*boom/, replying('{"query":"","error":"boom","position":0}', 500)),
+  fault('502', 69, /answered 502/, replying('<h1>Bad Gateway</h1>', 502, HTML)),
+  fault('503', 69, /answered 503/, replying('', 503, TEXT)),
   fault(
     '400, JSON',
     1,
     /the server rejected the request: boom/,
-    send(reply('{"query":"","error":"boom","position":0}', 400)),
+    replying('{"query":"","error":"boom","position":0}', 400),
   ),
-  fault('400, text', 76, /answered 400/, send(reply('GET request method cannot have content', 400, TEXT))),
+  fault('400, text', 76, /answered 400/, replying('GET request method cannot have content', 400, TEXT)),
   fault(
     'redirect',
     76,
     /redirect \(302\) to http:\/\/127.0.0.2:1,/,
-    send(reply('', 302, 'Location: http://127.0.0.2:1/?q')),
+    replying('', 302, 'Location: http://127.0.0.2:1/?q'),
   ),
-  fault('login page with 200', 76, /<title>Login.*login page/, send(reply('<title>Login</title>', 200, HTML))),
-  fault('empty body', 76, /the reply is empty/, sendReply('')),
+  fault('login page with 200', 76, /<title>Login.*login page/, replying('<title>Login</title>', 200, HTML)),
+  fault('empty body', 76, /the reply is empty/, replying('')),
   fault('no body at all', 76, /answered 204/, send('HTTP/1.1 204 No Content\r\n\r\n')),
   fault(
     'gzip that was not requested',
     76,
     /compressed \(gzip\)/,
-    send(reply(gzipSync(ROWS), 200, 'Content-Encoding: gzip')),
+    replying(gzipSync(ROWS), 200, 'Content-Encoding: gzip'),
   ),
-  fault('deflate', 76, /compressed/, send(reply(deflateSync(ROWS), 200, 'Content-Encoding: deflate'))),
+  fault('deflate', 76, /compressed/, replying(deflateSync(ROWS), 200, 'Content-Encoding: deflate')),
   fault('100 that was not requested', 76, /answered 100/, send(Buffer.concat([raw('100 Continue'), reply(ROWS)]))),
   // The short timeout checks that the error comes at once: Node once needed a minute to format the message of undici's assertion.
   {
@@ -169,24 +167,24 @@ export const sourceFaults: SourceFault[] = [
     timeout: 5,
   },
   fault('an invalid status', 76, /HTTP/, send(raw('000 X\r\nContent-Length: 0'))),
-  fault('201', 76, /answered 201/, send(reply(ROWS, 201))),
-  fault('206 with the complete body', 76, /answered 206/, send(reply(ROWS, 206))),
+  fault('201', 76, /answered 201/, replying(ROWS, 201)),
+  fault('206 with the complete body', 76, /answered 206/, replying(ROWS, 206)),
   fault('304', 76, /answered 304; /, send(raw('304 Not Modified'))),
-  fault('407', 77, /proxy requires credentials/, send(reply('', 407))),
-  fault('511', 69, /answered 511/, send(reply('<h1>Log in</h1>', 511, HTML))),
+  fault('407', 77, /proxy requires credentials/, replying('', 407)),
+  fault('511', 69, /answered 511/, replying('<h1>Log in</h1>', 511, HTML)),
   fault(
     'redirect without a valid Location',
     76,
     /redirect \(307\) without a valid Location/,
-    send(reply('', 307, 'Location: http://[')),
+    replying('', 307, 'Location: http://['),
   ),
   fault(
     '429 for an hour',
     69,
     /too busy; try again in 3600 s/,
-    send(reply('exceeded connection limit', 429, 'Retry-After: 3600')),
+    replying('exceeded connection limit', 429, 'Retry-After: 3600'),
   ),
-  fault('503 for an hour', 69, /not ready; try again in 3600 s/, send(reply('', 503, 'Retry-After: 3600'))),
+  fault('503 for an hour', 69, /not ready; try again in 3600 s/, replying('', 503, 'Retry-After: 3600')),
   fault('an endless header', 76, /header of the reply is too large/, socket =>
     socket.write(`HTTP/1.1 200 OK\r\n${'X: y\r\n'.repeat(10_000)}`),
   ),
@@ -205,19 +203,19 @@ export const sourceFaults: SourceFault[] = [
     '200 with error',
     1,
     /the server rejected the request: boom/,
-    sendReply('{"query":"","error":"boom","position":0}'),
+    replying('{"query":"","error":"boom","position":0}'),
   ),
   fault(
     '200 with notice',
     1,
     /the server rejected the request: empty query/,
-    sendReply('{"query":"","notice":"empty query"}'),
+    replying('{"query":"","notice":"empty query"}'),
   ),
   fault(
     'an error after the rows',
     1,
     /the server rejected the request: boom/,
-    sendReply(`${OPEN}],"count":2,"error":"boom","errorPos":0}`),
+    replying(`${OPEN}],"count":2,"error":"boom","errorPos":0}`),
   ),
   fault(
     'a second response inside the body',
@@ -268,58 +266,53 @@ export const sourceFaults: SourceFault[] = [
     socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'),
   ),
   fault('half of a status line', 69, /closed before a reply arrived/, socket => socket.end('HTTP/1.1 2')),
-  fault('text after the JSON', 76, /out of place/, sendReply(`${ROWS}{}`)),
-  fault('count too high', 76, /contains 2 rows, but its count is 3/, sendReply(`${OPEN}],"count":3}`)),
-  fault('a first column that is null', 76, /null \(row 3\)/, sendReply(`${OPEN},[null]],"count":3}`)),
-  fault('an empty statement', 76, /row \d is not one statement/, sendReply(`${OPEN},[""]],"count":3}`)),
+  fault('text after the JSON', 76, /out of place/, replying(`${ROWS}{}`)),
+  fault('count too high', 76, /contains 2 rows, but its count is 3/, replying(`${OPEN}],"count":3}`)),
+  fault('a first column that is null', 76, /null \(row 3\)/, replying(`${OPEN},[null]],"count":3}`)),
+  fault('an empty statement', 76, /row \d is not one statement/, replying(`${OPEN},[""]],"count":3}`)),
   fault(
     'two statements in a row',
     76,
     /row \d is not one statement/,
-    sendReply(`${OPEN},${JSON.stringify([A + B])}],"count":3}`),
+    replying(`${OPEN},${JSON.stringify([A + B])}],"count":3}`),
   ),
   fault(
     'the reply to another query',
     76,
     /contains "table_name" where ddl was requested/,
-    sendReply('{"query":"SHOW TABLES","columns":[{"name":"table_name","type":"STRING"}],"dataset":[["a"]],"count":1}'),
+    replying('{"query":"SHOW TABLES","columns":[{"name":"table_name","type":"STRING"}],"dataset":[["a"]],"count":1}'),
   ),
-  fault('a byte order mark', 76, /not QuestDB's JSON/, sendReply(`\ufeff${ROWS}`)),
-  fault('UTF-16', 76, /the reply is not JSON/, sendReply(Buffer.from(ROWS, 'utf16le'))),
-  fault('only NULs', 76, /no text/, sendReply(Buffer.alloc(1000))),
-  fault('JSON after a guard prefix', 76, /not QuestDB's JSON/, sendReply(`)]}',\n${ROWS}`)),
+  fault('a byte order mark', 76, /not QuestDB's JSON/, replying(`\ufeff${ROWS}`)),
+  fault('UTF-16', 76, /the reply is not JSON/, replying(Buffer.from(ROWS, 'utf16le'))),
+  fault('only NULs', 76, /no text/, replying(Buffer.alloc(1000))),
+  fault('JSON after a guard prefix', 76, /not QuestDB's JSON/, replying(`)]}',\n${ROWS}`)),
   fault(
     'JSON, line by line',
     76,
     /out of place/,
-    sendReply(`{"ddl":${JSON.stringify(A)}}\n{"ddl":${JSON.stringify(B)}}\n`),
+    replying(`{"ddl":${JSON.stringify(A)}}\n{"ddl":${JSON.stringify(B)}}\n`),
   ),
   fault(
     'a truncated statement',
     76,
     /unterminated|unclosed/,
-    sendReply('{"dataset":[["CREATE TABLE \'a\' (x IN"]],"count":1}'),
+    replying('{"dataset":[["CREATE TABLE \'a\' (x IN"]],"count":1}'),
   ),
   fault(
     'a statement of 20 MB',
     65,
     /longer than 16777216 bytes/,
-    sendReply(rowsBody(`CREATE TABLE 'a' (${'x'.repeat(2e7)} INT);`)),
+    replying(rowsBody(`CREATE TABLE 'a' (${'x'.repeat(2e7)} INT);`)),
   ),
   fault(
     'a statement of 70 MB',
     76,
     /longer than \d+ bytes/,
-    sendReply(rowsBody(`CREATE TABLE 'a' (${'x'.repeat(7e7)} INT);`)),
+    replying(rowsBody(`CREATE TABLE 'a' (${'x'.repeat(7e7)} INT);`)),
   ),
-  fault('JSON of another shape', 76, /not QuestDB's JSON/, sendReply('[]')),
-  fault('a NUL in a statement, raw', 76, /NUL/, sendReply(`${OPEN},["a\0b"]],"count":3}`)),
-  fault(
-    'bytes that are not UTF-8',
-    76,
-    /not UTF-8/,
-    sendReply(Buffer.from(`${OPEN},["a\xe9b"]],"count":3}`, 'latin1')),
-  ),
+  fault('JSON of another shape', 76, /not QuestDB's JSON/, replying('[]')),
+  fault('a NUL in a statement, raw', 76, /NUL/, replying(`${OPEN},["a\0b"]],"count":3}`)),
+  fault('bytes that are not UTF-8', 76, /not UTF-8/, replying(Buffer.from(`${OPEN},["a\xe9b"]],"count":3}`, 'latin1'))),
   {
     ...fault(
       'a stall in the rows',
@@ -335,6 +328,6 @@ export const sourceFaults: SourceFault[] = [
     'terminal control sequences in an error',
     1,
     /boom\\x1b\[2J\\x07/,
-    send(reply('{"error":"boom\\u001b[2J\\u0007"}', 400)),
+    replying('{"error":"boom\\u001b[2J\\u0007"}', 400),
   ),
 ];

@@ -2,7 +2,7 @@ import { createServer as createHttpServer, request as httpRequest } from 'node:h
 import { createServer as createHttpsServer } from 'node:https';
 import { connect as connectSocket, type Socket } from 'node:net';
 import { type ConnectionConfig, connect, InstanceError } from '../../packages/instance/src/index.js';
-import { reply, send, sendAndClose, startFaultyServer, TEXT } from '../faults/faulty-server.js';
+import { reply, replying, sendAndClose, startFaultyServer, TEXT } from '../faults/faulty-server.js';
 import { selfSigned } from '../support/certificates.js';
 import { connectTo, TARGET } from '../support/client.js';
 import { freshFolder } from '../support/folder.js';
@@ -163,7 +163,7 @@ test('http to a port with TLS', async t => {
 
 test('through a proxy, http sends the full URL, and https uses a tunnel', async t => {
   const { key, cert } = selfSigned(await freshFolder(t));
-  const plain = await startFaultyServer(t, send(reply('{"ddl":"OK"}')));
+  const plain = await startFaultyServer(t, replying('{"ddl":"OK"}'));
   const secure = createHttpsServer({ key, cert }, (_request, response) => void response.end('{"ddl":"OK"}'));
   const seen: string[] = [];
   const proxy = createHttpServer((request, response) => {

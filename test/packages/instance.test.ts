@@ -13,6 +13,7 @@ import {
   head,
   LAST_CHUNK,
   reply,
+  replying,
   rowsBody,
   send,
   sendAndClose,
@@ -54,7 +55,7 @@ test('rows, a table and statements use one connection', async t => {
 });
 
 test('each request has the path prefix and the credentials', async t => {
-  const { db, requests, url } = await connectTo(t, send(reply('{"ddl":"OK"}')), {
+  const { db, requests, url } = await connectTo(t, replying('{"ddl":"OK"}'), {
     authorization: 'Bearer qt1abc',
   });
   await db.execute('x');
@@ -136,7 +137,7 @@ test('a read-only server that answers 403', rejectsWith, reply('{"error":"Write 
 
 test("a rejected query is an error with the server's message", async t => {
   const answer = '{"query":"q","error":"expected \'TABLE\'\\u001b[31m","position":12}';
-  const { db } = await connectTo(t, send(reply(answer, 400)));
+  const { db } = await connectTo(t, replying(answer, 400));
   const expected = { code: 'REJECTED', position: 12, status: 400, serverMessage: "expected 'TABLE'\x1b[31m" };
   const message = "INSTANCE: the server rejected the request: expected 'TABLE'\\x1b[31m";
   for (const asked of [readRows(db), db.table('q')]) t.like(await t.throwsAsync(asked), { ...expected, message });
@@ -153,7 +154,7 @@ test('an object that no reply can contain is named; other errors are not retried
     message:
       "INSTANCE: view 'v3': the reply contains a NUL character (row 1); a stream cannot contain that: recreate the object without it",
   });
-  const page = await connectTo(t, send(reply('<form>', 200, HTML)));
+  const page = await connectTo(t, replying('<form>', 200, HTML));
   await t.throwsAsync(fetchDefinitions(page.db, views), { message: /^INSTANCE: answered 200/ });
   t.is(page.requests.length, 1);
 });
@@ -240,7 +241,7 @@ test('more definitions than requested are rejected before the end of the reply',
 
 test('a server without SHOW CREATE DATABASE: the message suggests --via catalogue', async t => {
   const old = `{"query":"x","error":"expected 'TABLE' or 'VIEW' or 'MATERIALIZED VIEW'","position":12}`;
-  const { url } = await startFaultyServer(t, send(reply(old, 400)));
+  const { url } = await startFaultyServer(t, replying(old, 400));
   const dumped = dump({ ...TARGET, url: new URL(url) }, { via: 'database' });
   t.like(await t.throwsAsync(dumped.next()), {
     code: 'REJECTED',
@@ -250,7 +251,7 @@ test('a server without SHOW CREATE DATABASE: the message suggests --via catalogu
 });
 
 test('a query without permission is reported as DENIED', async t => {
-  const { db } = await connectTo(t, send(reply('{"error":"Access denied for bob [LIST USERS]"}', 403)));
+  const { db } = await connectTo(t, replying('{"error":"Access denied for bob [LIST USERS]"}', 403));
   t.like(await t.throwsAsync(readRows(db)), {
     code: 'DENIED',
     status: 403,
@@ -278,7 +279,7 @@ test('rows before damage in the reply are delivered', async t => {
 });
 
 test('the final semicolon of a statement is neither sent nor counted', async t => {
-  const { db, requests } = await connectTo(t, send(reply('{"ddl":"OK"}')));
+  const { db, requests } = await connectTo(t, replying('{"ddl":"OK"}'));
   for (const statement of ['a;', "a ';'", 'a -- b;\n;', 'a']) await db.execute(statement);
   t.deepEqual(
     requests.map(({ statement }) => statement),
