@@ -13,8 +13,10 @@ export const SQLSERVE = 'packages/sqlserve/bin/sqlserve.js';
 export const CREATE_TRADES =
   'create table trades (ts timestamp, s symbol index, v double) timestamp(ts) partition by day ttl 14 days';
 
+const requiring = (name: string): string => `--require=${resolve('test/support', name)}`;
+const ENDS_WITH_STDIN = requiring('end-with-stdin.cjs');
 /** Node's options for a server with users: with real hashes, most of its time would be theirs. */
-const QUICK_HASHES = `--require=${resolve('test/support/quick-hashes.cjs')}`;
+const QUICK_HASHES = requiring('quick-hashes.cjs');
 
 /** Servers without arguments whose scope has ended. */
 const free: ServerProcess[] = [];
@@ -30,10 +32,11 @@ export async function startSqlserve(
 ): Promise<ServerProcess> {
   if (args.length > 0 || Object.keys(env).length > 0)
     return startServer(scope, SQLSERVE, ['--port', '0', ...args], {
-      ...(args.includes('enterprise') && { NODE_OPTIONS: QUICK_HASHES }),
       ...env,
+      NODE_OPTIONS: `${ENDS_WITH_STDIN} ${env.NODE_OPTIONS ?? (args.includes('enterprise') ? QUICK_HASHES : '')}`,
     });
-  const server = free.pop() ?? (await startServer(untilExit, SQLSERVE, ['--port', '0']));
+  const options = { NODE_OPTIONS: ENDS_WITH_STDIN };
+  const server = free.pop() ?? (await startServer(untilExit, SQLSERVE, ['--port', '0'], options));
   server.unref();
   await server.dropAll();
   let hasEnded = false;
