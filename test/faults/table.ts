@@ -134,7 +134,7 @@ async function runTarget(scope: Scope, { target: good }: Servers, fault: TargetF
 async function runLocal(
   scope: Scope,
   { target, small, files }: Servers,
-  { script, status, message, isApplied = status === 0 }: LocalFault,
+  { script, status, message, isApplied }: LocalFault,
 ): Promise<Finding> {
   const big = await startSource(scope, socket =>
     socket.write(reply(rowsBody(...new Array<string>(5000).fill(table('a'))))),
