@@ -84,3 +84,13 @@ export async function queryIfSupported<T>(
 /** Whether an error means that the server does not support the query. */
 export const isUnsupported = (error: unknown): boolean =>
   error instanceof InstanceError && error.code === 'REJECTED' && error.says(UNSUPPORTED);
+
+/** The result of queries; undefined if the instance rejects one, because not every version and account may ask it. */
+export async function ifAccepted<T>(query: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await query();
+  } catch (error) {
+    if (error instanceof InstanceError && error.serverMessage !== undefined) return undefined;
+    throw error;
+  }
+}

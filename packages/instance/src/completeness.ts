@@ -87,20 +87,17 @@ export class MissingObjects {
 
 /** What to read, and who hears of what is not read. */
 export interface ReadOptions {
-  selects(kind: Kind): boolean;
+  readonly selects: (kind: Kind) => boolean;
   readonly names: NameSelection;
   readonly missing: MissingObjects;
-  note(message: string): void;
+  readonly note: (message: string) => void;
 }
 
 /** The objects of a dump, compared with the list of the server. */
 export class ObjectCheck {
   readonly #target: ConnectionConfig;
   readonly #client: BestEffortClient;
-  readonly #selects: (kind: Kind) => boolean;
-  readonly #names: NameSelection;
-  readonly #missing: MissingObjects;
-  readonly #note: (message: string) => void;
+  readonly #options: ReadOptions;
   /** Undefined if the server does not show it. */
   readonly #list: Promise<Objects | undefined>;
   /** The list, once it is there. */
@@ -120,16 +117,12 @@ export class ObjectCheck {
 
   /**
    * Requests the list at once, while the dump is read.
-   * @param selects the kinds of objects that the dump should have
-   * @param names the names of those that it should have
+   * @param options the kinds and names of the objects that the dump should have
    */
-  constructor(target: ConnectionConfig, client: BestEffortClient, { selects, names, missing, note }: ReadOptions) {
+  constructor(target: ConnectionConfig, client: BestEffortClient, options: ReadOptions) {
     this.#target = target;
     this.#client = client;
-    this.#selects = selects;
-    this.#names = names;
-    this.#missing = missing;
-    this.#note = note;
+    this.#options = options;
     this.#list = this.#fetchList().then(list => this.#useList(list));
   }
 
@@ -169,26 +162,29 @@ export class ObjectCheck {
   /** Says what could not be compared. */
   reportUnchecked(): void {
     if (!this.#listed) {
-      this.#note(
+      this.#options.note(
         'the server does not list its objects, so the dump may lack some that this account may not read, or that were changed meanwhile',
       );
       return;
     }
     if (this.#unlisted.size)
-      this.#note(
+      this.#options.note(
         `the server's list lacks ${listTitles(Array.from(this.#unlisted.values(), name => titleOf({ kind: 'other', name })))}: created meanwhile, or the list has only what this account may read, and so may the dump`,
       );
   }
 
   async #fetchList(): Promise<Objects | undefined> {
-    if (!KINDS.some(kind => isObject(kind) && this.#selects(kind))) return new Map(); // access control only
+    if (!KINDS.some(kind => isObject(kind) && this.#options.selects(kind))) return new Map(); // access control only
     const list = await this.#client.attempt(listAllObjects);
-    return list && new Map(list.filter(each => isWanted(each, this.#selects)).map(each => [foldCase(each.name), each]));
+    return (
+      list &&
+      new Map(list.filter(each => isWanted(each, this.#options.selects)).map(each => [foldCase(each.name), each]))
+    );
   }
 
   #useList(list: Objects | undefined): Objects | undefined {
     this.#listed = list;
-    this.#pending = new Map(Array.from(list ?? []).filter(([, object]) => this.#names.mayNeed(object)));
+    this.#pending = new Map(Array.from(list ?? []).filter(([, object]) => this.#options.names.mayNeed(object)));
     const early = this.#early ?? [];
     this.#early = undefined;
     if (list) for (const name of early) this.add(name);
@@ -214,14 +210,14 @@ export class ObjectCheck {
   async #fetchDefinitions(objects: readonly ListedObject[]): Promise<string[]> {
     for (const object of objects) {
       this.#pending.delete(foldCase(object.name));
-      if (object.kind === 'other') this.#missing.addUnknown(object);
+      if (object.kind === 'other') this.#options.missing.addUnknown(object);
     }
     const known = objects.filter(({ kind }) => kind !== 'other');
     if (!known.length) return [];
     const denied = new Set<ObjectName>();
     const onDenied = (object: ObjectName, message: string) => {
       denied.add(object);
-      this.#missing.addDenied(object, message);
+      this.#options.missing.addDenied(object, message);
     };
     const definitions = await withInstance(this.#target, instance =>
       fetchUncheckedDefinitions(instance, known, onDenied),
@@ -241,7 +237,7 @@ export class ObjectCheck {
     if (exists && object.kind === 'live view') return; // some servers leave all of them out
     this.#hasChanged = true;
     const change = exists ? 'created or replaced' : 'dropped or renamed';
-    this.#note(`${titleOf(object)} was ${change} while the schema was read`);
+    this.#options.note(`${titleOf(object)} was ${change} while the schema was read`);
   }
 
   /** Adds what a new list has under another name than the first one, which had it under the same number. */
@@ -251,9 +247,9 @@ export class ObjectCheck {
     for (const [key, object] of list ?? []) {
       const isGone = this.#gone.has(key);
       if ((this.#listed?.has(key) && !isGone) || this.#unlisted.has(key) || this.#added.has(key)) continue;
-      if (!this.#names.mayNeed(object)) continue;
+      if (!this.#options.names.mayNeed(object)) continue;
       if (isGone || numbers.has(object.id)) this.#pending.set(key, object);
-      else this.#note(`${titleOf(object)} was created while the schema was read, and is not in the dump`);
+      else this.#options.note(`${titleOf(object)} was created while the schema was read, and is not in the dump`);
     }
   }
 }

@@ -2,6 +2,7 @@
 
 import { DEFAULTS, type Defaults } from '@sqlpipe/ddl';
 import type { ConnectionConfig } from './connection-config.js';
+import { queryIfAccepted } from './fetch-health.js';
 import { type Instance, withInstance } from './instance.js';
 import { InstanceError } from './instance-error.js';
 
@@ -31,26 +32,25 @@ export async function fetchCommonDefaults(
 
 /** Values of SHOW PARAMETERS by property; empty if the instance does not show them. */
 export async function fetchParameters(instance: Instance): Promise<Map<string, string>> {
-  try {
-    const rows = await instance.table('SELECT property_path, value FROM (SHOW PARAMETERS)');
-    return new Map(rows.map(([path, value]) => [String(path), String(value)]));
-  } catch (error) {
-    if (!(error instanceof InstanceError) || error.serverMessage === undefined) throw error;
-    return new Map();
-  }
+  const query = 'SELECT property_path, value FROM (SHOW PARAMETERS)';
+  const rows = (await queryIfAccepted(instance, query)) ?? [];
+  return new Map(rows.map(([path, value]) => [String(path), String(value)]));
 }
 
 /** Does not match the enterprise edition, which has version numbers of its own. */
 const BUILD = /^(?!.*enterprise).*\bQuestDB (\d+\.\d+(?:\.\d+)?)/i;
 
-/** Whether an instance is of the enterprise edition: the other one does not know this statement. */
-export async function isEnterprise(instance: Instance): Promise<boolean> {
+/** Whether an instance is of the enterprise edition, the only one with access control. */
+export const isEnterprise = async (instance: Instance): Promise<boolean> => (await hasAccessControl(instance)) === 'on';
+
+/** Only a server with access control knows SHOW USERS, even if it denies the answer to this user. */
+export async function hasAccessControl(instance: Instance): Promise<'on' | 'off' | 'unknown'> {
   try {
     await instance.table('SHOW USERS');
-    return true;
+    return 'on';
   } catch (error) {
     if (!(error instanceof InstanceError)) throw error;
-    return error.code === 'DENIED';
+    return error.code === 'DENIED' ? 'on' : error.code === 'REJECTED' ? 'off' : 'unknown';
   }
 }
 

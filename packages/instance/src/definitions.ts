@@ -87,7 +87,7 @@ async function fetchWithShowCreate(
   const budget = new MemoryBudget();
   while (definitions.length < objects.length) {
     const next = objects.slice(definitions.length, definitions.length + MAX_PER_REQUEST);
-    for (const row of await fetchBatch(instance, limitToBuffer(instance, next), onDenied)) {
+    for (const row of await fetchBatch(instance, next, onDenied)) {
       if (row !== undefined) budget.add(row);
       definitions.push(row);
     }
@@ -95,29 +95,24 @@ async function fetchWithShowCreate(
   return definitions;
 }
 
-/** The first objects whose SHOW CREATE fits into one request; at least one. */
-function limitToBuffer(instance: Instance, objects: readonly ObjectName[]): readonly ObjectName[] {
-  let batch = objects;
-  while (batch.length > 1 && instance.bufferNeeded(showCreateQuery(batch)) > DEFAULT_REQUEST_BUFFER)
-    batch = batch.slice(0, Math.ceil(batch.length / 2));
-  return batch;
-}
-
 const showCreateQuery = (objects: readonly ObjectName[]): string =>
   objects.map(({ kind, name }) => `SHOW CREATE ${kindKeywords(kind)} ${quoteLiteral(name)}`).join(' UNION ALL ');
 
 /**
- * Queries a batch. An object that does not exist or cannot be shown fails the batch; then each half is queried alone.
+ * Queries a batch; each half alone if its request or reply is too large, or if an object does not exist or cannot be shown.
  */
 async function fetchBatch(
   instance: Instance,
   objects: readonly ObjectName[],
   onDenied: OnDenied | undefined,
 ): Promise<(string | undefined)[]> {
+  const query = showCreateQuery(objects);
+  if (objects.length > 1 && instance.bufferNeeded(query) > DEFAULT_REQUEST_BUFFER)
+    return fetchHalves(instance, objects, onDenied);
   const rows: string[] = [];
   let length = 0;
   try {
-    for await (const batch of instance.rows(showCreateQuery(objects)))
+    for await (const batch of instance.rows(query))
       for (const row of batch) {
         rows.push(row);
         length += row.length;

@@ -2,8 +2,8 @@
 
 import type { Health } from '@sqlpipe/schema';
 import { foldCase, type Kind, quoteLiteral } from '@sqlpipe/sql';
+import { ifAccepted } from './best-effort-client.js';
 import type { Instance } from './instance.js';
-import { InstanceError } from './instance-error.js';
 
 /** The rows of a query; undefined if there is no answer. */
 type Query = (query: string) => Promise<unknown[][] | undefined>;
@@ -87,14 +87,8 @@ export async function fetchViewColumns(instance: Instance, view: string): Promis
 const nameOf = (cell: unknown): string => foldCase(String(cell));
 
 /** The rows of a query; undefined if the instance rejects it, because not every version supports it. */
-export async function queryIfAccepted(instance: Instance, query: string): Promise<unknown[][] | undefined> {
-  try {
-    return await instance.table(query);
-  } catch (error) {
-    if (error instanceof InstanceError && error.serverMessage !== undefined) return undefined;
-    throw error;
-  }
-}
+export const queryIfAccepted = (instance: Instance, query: string): Promise<unknown[][] | undefined> =>
+  ifAccepted(() => instance.table(query));
 
 /** Whether a reason for being invalid is a change of the base, and not a failed query (observed on 9.3.4). */
 export const isChangeOfBase = (reason: string): boolean =>

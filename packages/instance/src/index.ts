@@ -3,7 +3,7 @@
  * can fail.
  */
 export { fetchPrincipals, fetchRights, fetchRightsOf, hasCredentials } from './access-control.js';
-export { BestEffortClient } from './best-effort-client.js';
+export { BestEffortClient, ifAccepted } from './best-effort-client.js';
 export type {
   ConnectionConfig,
   Credentials,

@@ -1,9 +1,9 @@
 /*! What an instance reports about itself: version, user, and what prevents a schema from being copied. */
 import { BestEffortClient } from './best-effort-client.js';
 import type { ConnectionConfig } from './connection-config.js';
+import { fetchParameters, hasAccessControl } from './defaults.js';
 import { fetchInvalidViews, fetchSuspended } from './fetch-health.js';
 import { connect } from './instance.js';
-import { InstanceError } from './instance-error.js';
 
 /** An instance as it describes itself; `unknown` stands for what it does not report. */
 export interface Inspection {
@@ -13,7 +13,7 @@ export interface Inspection {
   version: string;
   /** The user of the connection. */
   user: string;
-  accessControl: 'on' | 'off' | 'unknown';
+  accessControl: Awaited<ReturnType<typeof hasAccessControl>>;
   /** The user's permissions if access control is on. Servers list none for a built-in administrator. */
   permissions: string[];
   /** In bytes; the server does not read a longer request. */
@@ -34,10 +34,8 @@ export async function inspect(target: ConnectionConfig): Promise<Inspection> {
   const firstColumn = async (sql: string) => (await query(sql))?.map(([value]) => String(value));
   try {
     const [[build] = []] = await instance.table('SELECT build()');
-    const parameters = new Map(
-      (await client.table('SELECT property_path, value FROM (SHOW PARAMETERS)')) as [string, string][],
-    );
-    const accessControl = await hasAccessControl(target);
+    const parameters = (await client.attempt(fetchParameters)) ?? new Map<string, string>();
+    const accessControl = await hasAccessControl(instance);
     const permissions = accessControl === 'on' ? ((await firstColumn('SHOW PERMISSIONS')) ?? []) : [];
     const readOnly = ['readonly', 'http.security.readonly'].some(name => parameters.get(name) === 'true');
     const mayCreate = !permissions.length || permissions.some(each => /^(ALL|CREATE TABLE)$/i.test(each));
@@ -55,20 +53,6 @@ export async function inspect(target: ConnectionConfig): Promise<Inspection> {
     };
   } finally {
     await Promise.all([instance.close(), client.close()]);
-  }
-}
-
-/** Only a server with access control knows SHOW USERS, even if it denies the answer to this user. */
-async function hasAccessControl(target: ConnectionConfig): Promise<Inspection['accessControl']> {
-  const instance = connect(target);
-  try {
-    await instance.table('SHOW USERS');
-    return 'on';
-  } catch (error) {
-    if (!(error instanceof InstanceError)) throw error;
-    return error.code === 'DENIED' ? 'on' : error.code === 'REJECTED' ? 'off' : 'unknown';
-  } finally {
-    await instance.close();
   }
 }
 

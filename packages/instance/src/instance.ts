@@ -75,6 +75,15 @@ const TOKENS_UNSUPPORTED = '; the open source edition accepts no tokens, only a 
 const CHANGED_ROWS =
   'the reply broke off, and the next one does not begin with the same rows, so the schema may have changed; try again';
 
+/** A statement, and how to send it. */
+interface Request {
+  readonly statement: string;
+  readonly get: (path: string) => Promise<Response>;
+  readonly parameters?: string;
+  /** Whether it changes something, so that it is not sent again if it may have been executed. */
+  readonly isChange?: boolean;
+}
+
 class HttpInstance implements Instance {
   readonly label: string;
   readonly #target: ConnectionConfig;
@@ -98,7 +107,7 @@ class HttpInstance implements Instance {
   async *rows(query: string, maxValueBytes?: number): AsyncGenerator<string[], void, undefined> {
     if (!this.#target.retries) return yield* this.#rowsOnce(query, maxValueBytes);
     const { ChangedRowsError, ResumedRows } = await import('./resumed-rows.js'); // few runs need it
-    const [resumed, retries] = [new ResumedRows(), this.#retries()];
+    const [resumed, retries] = [new ResumedRows(), new Retries(this.#target, this.#ended)];
     for (;;)
       try {
         return yield* resumed.continueWith(this.#rowsOnce(query, maxValueBytes));
@@ -120,24 +129,17 @@ class HttpInstance implements Instance {
   }
 
   table(query: string): Promise<unknown[][]> {
-    const send = () => this.#send(path => this.#connection.getIdempotent(path), query, COUNT_PARAMETER);
-    const read = async (response: Response) => {
+    const get = (path: string) => this.#connection.getIdempotent(path);
+    return this.#request({ statement: query, get, parameters: COUNT_PARAMETER }, async response => {
       if (response.status !== 200) throw this.#rejectionError(await readRejection(response));
       return readTable(response);
-    };
-    return this.#retry(
-      () => this.#exchange(query, send, read),
-      () => true,
-    );
+    });
   }
 
   execute(statement: string): Promise<Reply> {
-    const send = () => this.#send(path => this.#connection.get(path), statement);
+    const get = (path: string) => this.#connection.get(path);
     const acceptRows = returnsRows(statement);
-    return this.#retry(
-      () => this.#exchange(statement, send, response => readReply(response, acceptRows)),
-      error => !(error as InstanceError).outcomeUnknown,
-    );
+    return this.#request({ statement, get, isChange: true }, response => readReply(response, acceptRows));
   }
 
   bufferNeeded(statement: string): number {
@@ -169,33 +171,23 @@ class HttpInstance implements Instance {
     return sendTo(second);
   }
 
-  async #exchange<T>(
-    statement: string,
-    send: () => Promise<Response>,
+  /** Sends a statement and reads the reply, again after a failure if a retry may help and the statement has not run. */
+  async #request<T>(
+    { statement, get, parameters, isChange = false }: Request,
     read: (response: Response) => Promise<T>,
   ): Promise<T> {
-    let response: Response | undefined;
-    try {
-      response = await send();
-      return await read(response);
-    } catch (error) {
-      throw this.#toInstanceError(error, statement, response);
-    }
-  }
-
-  #retries(): Retries {
-    return new Retries(this.#target, this.#ended);
-  }
-
-  async #retry<T>(exchange: () => Promise<T>, mayRepeat: (error: unknown) => boolean): Promise<T> {
-    const retries = this.#retries();
-    for (;;)
+    const retries = new Retries(this.#target, this.#ended);
+    for (;;) {
+      let response: Response | undefined;
       try {
-        return await exchange();
+        response = await this.#send(get, statement, parameters);
+        return await read(response);
       } catch (error) {
-        if (!mayRepeat(error)) throw error;
-        await retries.waitAfter(error);
+        const failure = this.#toInstanceError(error, statement, response);
+        if (isChange && (failure as InstanceError).outcomeUnknown) throw failure;
+        await retries.waitAfter(failure);
       }
+    }
   }
 
   /** Sends a request, and sends it again while the server is too busy, but not for longer than the time limit. */

@@ -78,40 +78,29 @@ export function addressOfEntry({ url }: InstanceEntry, name: string, env: Resolv
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** One table of the file, `[NAME]`, with absolute paths. */
-export interface InstanceEntry {
-  url: string;
-  user?: string;
-  password_file?: string;
-  token_file?: string;
+/** The keys of a table of the file, each with a value of its type. */
+const KEYS = {
+  url: '',
+  user: '',
+  password_file: '',
+  token_file: '',
   /** A shell command that prints the token. */
-  token_command?: string;
-  cacert?: string;
+  token_command: '',
+  cacert: '',
   /** Whether the instance's TLS certificate is verified. */
-  tls_verify?: boolean;
+  tls_verify: true,
   /** Seconds for a complete reply, or between two rows of it. */
-  timeout?: number;
+  timeout: 0,
   /** Seconds for connecting. */
-  connect_timeout?: number;
+  connect_timeout: 0,
   /** Maximum number of retries of one request. */
-  retries?: number;
+  retries: 0,
   /** Whether a change must be confirmed by the instance's name. */
-  protected?: boolean;
-}
-
-const KEY_TYPES: Record<keyof InstanceEntry, 'string' | 'number' | 'boolean'> = {
-  url: 'string',
-  user: 'string',
-  password_file: 'string',
-  token_file: 'string',
-  token_command: 'string',
-  cacert: 'string',
-  tls_verify: 'boolean',
-  timeout: 'number',
-  connect_timeout: 'number',
-  retries: 'number',
-  protected: 'boolean',
+  protected: false,
 };
+
+/** One table of the file, `[NAME]`, with absolute paths. */
+export type InstanceEntry = Partial<typeof KEYS> & { url: string };
 
 const WORLD_WRITABLE = 0o002;
 
@@ -169,11 +158,12 @@ function toInstanceEntry(table: unknown, place: string, path: string, home: stri
 }
 
 function checkKey(key: string, value: unknown, place: string): void {
-  const type = Object.hasOwn(KEY_TYPES, key) ? KEY_TYPES[key as keyof InstanceEntry] : undefined;
-  if (type === undefined) {
-    const known = Object.keys(KEY_TYPES).join(', ');
-    throw new InstanceError('CONFIG', `${place} has an unknown key "${key}"; the known keys are ${known}`);
-  }
+  if (!Object.hasOwn(KEYS, key))
+    throw new InstanceError(
+      'CONFIG',
+      `${place} has an unknown key "${key}"; the known keys are ${Object.keys(KEYS).join(', ')}`,
+    );
+  const type = typeof KEYS[key as keyof InstanceEntry];
   if (typeof value !== type) throw new InstanceError('CONFIG', `${place}: ${key} must be a ${type}`);
 }
 

@@ -273,42 +273,39 @@ function unexpectedStatusError(response: Response, body: Buffer): UnexpectedResp
     message === undefined
       ? describeAnswer(response, body)
       : `answered ${status}: ${quoteReply(message, 300, response)}`;
+  const [code, explanation] = explainStatus(response);
+  return new UnexpectedResponseError(code, status === 407 ? explanation : what + explanation);
+}
+
+/** What a status means: the code of the error, and the rest of its message. */
+function explainStatus(response: Response): [code: InstanceErrorCode, explanation: string] {
+  const { status } = response;
   switch (status) {
     case 401:
-      return new UnexpectedResponseError('DENIED', what);
+      return ['DENIED', ''];
     case 403:
-      return new UnexpectedResponseError(
-        'DENIED',
-        `${what}: permission denied; grant the permission to this user, or use another account`,
-      );
+      return ['DENIED', ': permission denied; grant the permission to this user, or use another account'];
     case 404:
     case 405:
-      return new UnexpectedResponseError(
-        'PROTOCOL',
-        `${what}: no QuestDB server there; is the address right, with its path prefix?`,
-      );
+      return ['PROTOCOL', ': no QuestDB server there; is the address right, with its path prefix?'];
     case 407:
-      return new UnexpectedResponseError('DENIED', PROXY_CREDENTIALS_MESSAGE);
+      return ['DENIED', PROXY_CREDENTIALS_MESSAGE];
     case 408:
-      return new UnexpectedResponseError('UNREACHABLE', `${what}: the server timed out; try again`);
+      return ['UNREACHABLE', ': the server timed out; try again'];
     case 413:
     case 414:
     case 431:
-      return new UnexpectedResponseError(
+      return [
         'UNREACHABLE',
-        `${what}: the request is too large for a proxy on the way; raise the limit of the proxy, or bypass it`,
-      );
+        ': the request is too large for a proxy on the way; raise the limit of the proxy, or bypass it',
+      ];
     case 429:
-      return new UnexpectedResponseError('UNREACHABLE', `${what}: too busy; try again ${formatRetryTime(response)}`);
+      return ['UNREACHABLE', `: too busy; try again ${formatRetryTime(response)}`];
     case 503:
-      return new UnexpectedResponseError(
-        'UNREACHABLE',
-        `${what}: the server is not ready; try again ${formatRetryTime(response)}`,
-      );
+      return ['UNREACHABLE', `: the server is not ready; try again ${formatRetryTime(response)}`];
   }
-  if (status >= 500 && status < 600)
-    return new UnexpectedResponseError('UNREACHABLE', `${what}: the server failed; see its log`);
-  return new UnexpectedResponseError('PROTOCOL', `${what}; ${ADDRESS_HELP}`);
+  const isFailure = status >= 500 && status < 600;
+  return isFailure ? ['UNREACHABLE', ': the server failed; see its log'] : ['PROTOCOL', `; ${ADDRESS_HELP}`];
 }
 
 /** When a busy server accepts requests again, in words. */

@@ -5,6 +5,7 @@
  */
 import { quoteName } from '@sqlpipe/ddl';
 import { quoteLiteral } from '@sqlpipe/sql';
+import { ifAccepted } from './best-effort-client.js';
 import { fetchParameters } from './defaults.js';
 import type { Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
@@ -44,14 +45,7 @@ export class SymbolCapacities {
 
   /** The capacities that an instance shows. */
   static of(instance: Instance): SymbolCapacities {
-    return new SymbolCapacities(async use => {
-      try {
-        return await use(instance);
-      } catch (error) {
-        if (error instanceof InstanceError && error.serverMessage !== undefined) return undefined;
-        throw error;
-      }
-    });
+    return new SymbolCapacities(use => ifAccepted(() => use(instance)));
   }
 
   /** The statements, with the capacities that were requested for the symbols of their tables. */

@@ -1,7 +1,15 @@
 /*! The instance that a replay changes: whether it may be changed, the connections to it, and its schema. */
 
 import type { Right } from '@sqlpipe/ddl';
-import { type ConnectionConfig, connect, dump, fetchRightsOf, type Instance, InstanceError } from '@sqlpipe/instance';
+import {
+  type ConnectionConfig,
+  connect,
+  dump,
+  fetchRightsOf,
+  type Instance,
+  InstanceError,
+  ifAccepted,
+} from '@sqlpipe/instance';
 import { collectStatements } from '@sqlpipe/schema';
 import { fetchPlanContext, type PlanContext } from './plan-context.js';
 
@@ -56,7 +64,9 @@ export interface TargetSchema extends PlanContext {
 export async function fetchTargetSchema(config: ConnectionConfig, target: Instance): Promise<TargetSchema> {
   const statements = await collectStatements(dump(config));
   const name = userOf(config);
-  const account = name === undefined ? undefined : { name, rights: await fetchOwnRights(target, name) };
+  // The open source edition does not show rights.
+  const account =
+    name === undefined ? undefined : { name, rights: await ifAccepted(() => fetchRightsOf(target, name)) };
   return { statements, ...(await fetchPlanContext(target)), account };
 }
 
@@ -82,14 +92,4 @@ export async function fetchSchemaIfShown(
 function userOf({ authorization = '' }: ConnectionConfig): string | undefined {
   const [, encoded] = /^Basic (.+)$/.exec(authorization) ?? [];
   return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString().split(':', 1)[0];
-}
-
-/** What an account may do; undefined if the target does not show it, as the open source edition does not. */
-async function fetchOwnRights(target: Instance, name: string): Promise<Right[] | undefined> {
-  try {
-    return await fetchRightsOf(target, name);
-  } catch (error) {
-    if (error instanceof InstanceError && error.serverMessage !== undefined) return undefined;
-    throw error;
-  }
 }

@@ -20,10 +20,7 @@ export async function* warnOfProblems(
     yield outcome;
   }
   if (skipped.length === 0) return;
-  const health = await fetchHealth(target).catch(error => {
-    if (error instanceof InstanceError) return {};
-    throw error;
-  });
+  const health = (await fetchHealthIfShown(target)) ?? {};
   for (const identity of skipped)
     for (const { state, reason } of problemsOf(identity, health))
       if (!ignore.ignoresProperty(identity, state))
@@ -35,18 +32,21 @@ export async function* warnOfProblems(
  * @param before what the target reported before the first statement
  */
 export async function findDamage(target: Instance, before: Health): Promise<string[]> {
-  try {
-    const { invalid = new Map(), suspended = new Map() } = await fetchHealth(target);
-    return [
-      ...[...suspended]
-        .filter(([name]) => !before.suspended?.has(name))
-        .map(([name, reason]) => `table '${name}' is suspended: ${reason}`),
-      ...[...invalid]
-        .filter(([name]) => !before.invalid?.has(name))
-        .map(([name, reason]) => `view '${name}' is invalid: ${reason}`),
-    ];
-  } catch (error) {
-    if (error instanceof InstanceError) return [];
-    throw error;
-  }
+  const { invalid = new Map(), suspended = new Map() } = (await fetchHealthIfShown(target)) ?? {};
+  const isNew = (state: 'invalid' | 'suspended', name: string): boolean => !before[state]?.has(name);
+  return [
+    ...[...suspended]
+      .filter(([name]) => isNew('suspended', name))
+      .map(([name, why]) => `table '${name}' is suspended: ${why}`),
+    ...[...invalid]
+      .filter(([name]) => isNew('invalid', name))
+      .map(([name, why]) => `view '${name}' is invalid: ${why}`),
+  ];
 }
+
+/** What a target reports; undefined if it does not answer. */
+const fetchHealthIfShown = (target: Instance): Promise<Health | undefined> =>
+  fetchHealth(target).catch(error => {
+    if (error instanceof InstanceError) return undefined;
+    throw error;
+  });

@@ -21,28 +21,22 @@ export function openInput({ operands: [, ...files], ...options }: ApplyOptions, 
   if (files.length && options.stream) throw new UsageError('--stream works only with standard input, not with files');
   if (files.indexOf('-') !== files.lastIndexOf('-')) throw new UsageError('standard input can be read only once');
   const locations: (Location | undefined)[] = [];
+  const readsStdin = files.length === 0 || files.includes('-');
   async function* read(): AsyncGenerator<string> {
-    for (const file of files.length ? files : ['-'])
-      if (file === '-') yield* readStdin();
-      else yield* readFile(file);
-  }
-  async function* readStdin(): AsyncGenerator<string> {
-    for await (const batch of readLocatedInput(io.stdin(), options))
-      for (const { statement, ...location } of batch) {
-        locations.push(location.line === undefined ? undefined : location);
-        yield statement;
-      }
-  }
-  async function* readFile(file: string): AsyncGenerator<string> {
-    for await (const batch of withLabel(readLocatedSource(file, options.maxRecord), file)) {
-      io.interrupted.throwIfAborted();
-      for (const { statement, ...location } of batch) {
-        locations.push(location);
-        yield statement;
+    for (const file of files.length ? files : ['-']) {
+      const isStdin = file === '-';
+      const batches = isStdin
+        ? readLocatedInput(io.stdin(), options)
+        : withLabel(readLocatedSource(file, options.maxRecord), file);
+      for await (const batch of batches) {
+        if (!isStdin) io.interrupted.throwIfAborted();
+        for (const { statement, ...location } of batch) {
+          locations.push(isStdin && location.line === undefined ? undefined : location);
+          yield statement;
+        }
       }
     }
   }
-  const readsStdin = files.length === 0 || files.includes('-');
   return {
     ...deferInput(read),
     locations,

@@ -60,37 +60,21 @@ async function* writeReport(
   options: RunOptions,
   io: Io,
 ): AsyncGenerator<Outcome> {
-  if (path === '-') return yield* writeReportToStdout(outcomes, options, io);
-  const file = await open(path, 'w');
+  const file = path === '-' ? undefined : await open(path, 'w');
   let failure: unknown;
   try {
     for await (const outcome of outcomes) {
+      const line = formatReportLine(outcome, options);
       if (!failure)
-        await file.writeFile(formatReportLine(outcome, options)).catch(error => {
-          failure = Object.assign(error, { path });
+        await (file?.writeFile(line) ?? io.print(line)).catch(error => {
+          failure = file ? Object.assign(error, { path }) : error;
         });
       yield outcome;
     }
     if (failure) throw failure;
   } finally {
-    await file.close();
+    await file?.close();
   }
-}
-
-async function* writeReportToStdout(
-  outcomes: AsyncIterable<Outcome>,
-  options: RunOptions,
-  io: Io,
-): AsyncGenerator<Outcome> {
-  let failure: unknown;
-  for await (const outcome of outcomes) {
-    if (!failure)
-      await io.print(formatReportLine(outcome, options)).catch(error => {
-        failure = error;
-      });
-    yield outcome;
-  }
-  if (failure) throw failure;
 }
 
 /**

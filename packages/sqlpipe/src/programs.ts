@@ -13,62 +13,40 @@ export interface ProgramEntry {
   load(): Promise<{ readonly main: Main }>;
 }
 
+const program = (name: string, summary: string, load: ProgramEntry['load']): ProgramEntry => ({
+  command: name.slice('sql'.length),
+  name,
+  summary,
+  load,
+});
+
 /** The programs that are also installed under their own name. */
 export const PROGRAMS: readonly ProgramEntry[] = [
-  {
-    command: 'dump',
-    name: 'sqldump',
-    summary: 'write the schema of a database instance as a stream of statements',
-    load: () => import('@sqlpipe/sqldump'),
-  },
-  {
-    command: 'split',
-    name: 'sqlsplit',
-    summary: 'turn .sql text or a folder of files into a stream of statements',
-    load: () => import('@sqlpipe/sqlsplit'),
-  },
-  {
-    command: 'join',
-    name: 'sqljoin',
-    summary: 'turn a stream of statements into .sql text or a folder of files',
-    load: () => import('@sqlpipe/sqljoin'),
-  },
-  {
-    command: 'apply',
-    name: 'sqlapply',
-    summary: 'apply statements to a database instance',
-    load: () => import('@sqlpipe/sqlapply'),
-  },
-  {
-    command: 'diff',
-    name: 'sqldiff',
-    summary: 'compare two schemas object by object',
-    load: () => import('@sqlpipe/sqldiff'),
-  },
-  {
-    command: 'grep',
-    name: 'sqlgrep',
-    summary: 'select statements of a stream by kind and name',
-    load: () => import('@sqlpipe/sqlgrep'),
-  },
-  {
-    command: 'sort',
-    name: 'sqlsort',
-    summary: 'sort a stream of statements in dependency order, or draw it',
-    load: () => import('@sqlpipe/sqlsort'),
-  },
-  {
-    command: 'tr',
-    name: 'sqltr',
-    summary: 'translate a schema to other names, owners, editions or versions',
-    load: () => import('@sqlpipe/sqltr'),
-  },
-  {
-    command: 'serve',
-    name: 'sqlserve',
-    summary: 'run a QuestDB-compatible test server that stores schema only',
-    load: () => import('@sqlpipe/sqlserve'),
-  },
+  program(
+    'sqldump',
+    'write the schema of a database instance as a stream of statements',
+    () => import('@sqlpipe/sqldump'),
+  ),
+  program(
+    'sqlsplit',
+    'turn .sql text or a folder of files into a stream of statements',
+    () => import('@sqlpipe/sqlsplit'),
+  ),
+  program(
+    'sqljoin',
+    'turn a stream of statements into .sql text or a folder of files',
+    () => import('@sqlpipe/sqljoin'),
+  ),
+  program('sqlapply', 'apply statements to a database instance', () => import('@sqlpipe/sqlapply')),
+  program('sqldiff', 'compare two schemas object by object', () => import('@sqlpipe/sqldiff')),
+  program('sqlgrep', 'select statements of a stream by kind and name', () => import('@sqlpipe/sqlgrep')),
+  program('sqlsort', 'sort a stream of statements in dependency order, or draw it', () => import('@sqlpipe/sqlsort')),
+  program('sqltr', 'translate a schema to other names, owners, editions or versions', () => import('@sqlpipe/sqltr')),
+  program(
+    'sqlserve',
+    'run a QuestDB-compatible test server that stores schema only',
+    () => import('@sqlpipe/sqlserve'),
+  ),
 ];
 
 /** The commands that only sqlpipe has and that have options of their own, and what they do. */
