@@ -9,7 +9,6 @@ import { testWithQuestDB } from '../support/questdb.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
 import { type Outcome, shell } from '../support/shell.js';
-import { test } from '../support/test.js';
 
 const TRADING = resolve('scripts/trading.sql');
 
@@ -165,15 +164,4 @@ testWithQuestDB('sqlserve and QuestDB dump the same after replaying the same .sq
   ]);
   const run = await shell(t, { SRC: A, DST: B });
   assertSuccess(t, await run(SAME));
-});
-
-test('standard output closed by the reader (SIGPIPE): sqlsplit exits quietly with 141', async t => {
-  const run = await shell(t);
-  const { code, stdout, stderr } = await run(
-    `yes 'CREATE TABLE a (x INT);' | sqlsplit | head -zn1; echo "\${PIPESTATUS[@]}"`,
-  );
-  t.deepEqual(
-    { code, stdout: stdout.toString(), stderr },
-    { code: 0, stdout: 'CREATE TABLE a (x INT);\n\x00141 141 0\n', stderr: '' },
-  );
 });

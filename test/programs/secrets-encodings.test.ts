@@ -2,6 +2,7 @@
 import { maskSecrets } from '@sqlpipe/text';
 import { reply, startFaultyServer } from '../faults/faulty-server.js';
 import { inProcess } from '../support/in-process.js';
+import { loginAs } from '../support/principals.js';
 import { fc } from '../support/seed.js';
 import { test } from '../support/test.js';
 
@@ -26,15 +27,7 @@ const PIECES = /s3|cr.{0,6}t(\/|%2F)|Fr0m|re\?|czMg|MyBj|zIGNy|RnIw|ZyMG|GcjBt/i
 
 /** Where a secret comes from: variables of both ends, or a statement. */
 const SECRETS: Record<string, { env: (url: string) => NodeJS.ProcessEnv; statement?: string }> = {
-  'a password': {
-    env: () =>
-      Object.fromEntries(
-        ENDS.flatMap(end => [
-          [`${end}_USER`, 'admin'],
-          [`${end}_PASSWORD`, SECRET],
-        ]),
-      ),
-  },
+  'a password': { env: () => loginAs('admin', SECRET) },
   'a token': { env: () => Object.fromEntries(ENDS.map(end => [`${end}_TOKEN`, SECRET.replace(/[^\x21-\x7e]/g, '')])) },
   'the password of a proxy': {
     env: url => ({ http_proxy: url.replace('//', `//joe:${encodeURIComponent(SECRET)}@`), no_proxy: '' }),
@@ -100,13 +93,7 @@ test('a password that is a word of a message changes no result', async t => {
   });
   const results = new Set<string>();
   for (const password of ['other-password', 'expected', 'TABLE', 'DATABASE', 'exist', 'exists', 'table', 'query']) {
-    const env = Object.fromEntries(
-      ENDS.flatMap(end => [
-        [`${end}_USER`, 'admin'],
-        [`${end}_PASSWORD`, password],
-      ]),
-    );
-    const run = await inProcess(t, env);
+    const run = await inProcess(t, loginAs('admin', password));
     const { code, stderr } = await run(
       `printf 'CREATE TABLE a (x INT)\\0' | sqlapply ${url}; a=$?; sqldump ${url}; exit $a$?`,
     );

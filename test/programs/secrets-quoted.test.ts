@@ -41,40 +41,6 @@ test('a long token that a reply quotes is redacted', async t => {
   t.regex(stderr, /"<p>who is Bearer \*{20}/);
 });
 
-/** Forms in which a server may quote a login that it rejects. */
-const DECODED: Record<string, (login: string) => string> = {
-  unchanged: login => `bad login [${login}]`,
-  'the password alone': login => `wrong password "${login.slice(login.indexOf(':') + 1)}"`,
-  'as JSON': login => JSON.stringify({ error: `bad login: ${login}` }),
-  'as a URL': login => `no such page: /login?as=${encodeURIComponent(login)}`,
-  'in HTML': login => login.replace(/[&"'<>]/g, character => `&#${character.charCodeAt(0)};`),
-  'in base64': login => Buffer.from(login.slice(login.indexOf(':') + 1)).toString('base64'),
-  'in base64 for URLs': login => Buffer.from(login).toString('base64url'),
-  'read as Latin-1': login => Buffer.from(login).toString('latin1'),
-};
-
-for (const [how, quote] of Object.entries(DECODED))
-  test(`a password is redacted if the server quotes the decoded login: ${how}`, async t => {
-    const password = 's3 cr"t/Fr0m+Hère?>?>?>';
-    const { url } = await startFaultyServer(t, (socket, { headers }) => {
-      const login = Buffer.from(headers.authorization?.split(' ')[1] ?? '', 'base64').toString();
-      socket.write(reply(quote(login), 500, 'Content-Type: text/plain'));
-    });
-    const run = await inProcess(t, {
-      SQLDUMP_USER: 'admin',
-      SQLDUMP_PASSWORD: password,
-      SQLAPPLY_USER: 'admin',
-      SQLAPPLY_PASSWORD: password,
-    });
-    const { stdout, stderr } = await run(
-      `sqldump -v ${url}
-      printf 'CREATE TABLE a (x INT)\\0' | sqlapply -v --report r ${url}; cat r`,
-    );
-    t.regex(stderr, /answered 500.*\*\*/);
-    t.regex(`${stdout}`, /"error":".*\*\*/);
-    t.notRegex(`${stdout}${stderr}`, /s3|cr.{0,6}t(\/|%2F)|Fr0m|re\?|czMg|YWRtaW/i);
-  });
-
 test('a login quoted in the rows or keys of an invalid dump is redacted', async t => {
   const run = await inProcess(t, ENV);
   const long = 'x'.repeat(100_000);
@@ -88,20 +54,6 @@ test('a login quoted in the rows or keys of an invalid dump is redacted', async 
     t.is(code, 76, stderr);
     t.regex(stderr, /who is \*{21}/);
     t.true(stderr.length < 600);
-  }
-});
-
-test('a password equal to a word of a server message changes no result', async t => {
-  const { url } = await startFaultyServer(t, (socket, { statement }) => {
-    const rows = statement.startsWith('SHOW CREATE TABLE') ? [["CREATE TABLE 'a' ( \n\tx INT\n);"]] : [];
-    if (!statement.startsWith('CREATE')) socket.write(reply(JSON.stringify({ dataset: rows, count: rows.length })));
-    else socket.write(reply('{"error":"table already exists","position":13}', 400));
-  });
-  for (const password of ['exists', 'already', 'table']) {
-    const run = await inProcess(t, { SQLAPPLY_USER: 'admin', SQLAPPLY_PASSWORD: password });
-    const { code, stderr } = await run(`printf "CREATE TABLE 'a' ( \n\tx INT\n);\\0" | sqlapply -v ${url}`);
-    t.is(code, 0, stderr);
-    t.regex(stderr, /1 skipped/);
   }
 });
 

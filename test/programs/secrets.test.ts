@@ -166,6 +166,7 @@ test('passwords in statements are redacted in every form of a difference', async
 
 test('a failed token_command does not show the token, and an endless one is ended', async t => {
   const run = await inProcess(t);
+  const nap = `sleep 61.${process.pid}`; // which no other run of this test has
   const { stderr } = await run(
     `mkdir -p .config/sqlpipe; cat > .config/sqlpipe/instances.toml <<'TOML'
 [a]
@@ -173,18 +174,14 @@ url = "http://127.0.0.1:1"
 token_command = "echo ${SECRET}; echo no ${SECRET} >&2; exit 1"
 [b]
 url = "http://127.0.0.1:1"
-token_command = "trap : TERM; (sleep 61.5; echo x) & sleep 61.5; echo ${SECRET}"
+token_command = "trap : TERM; (${nap}; echo x) & ${nap}; echo ${SECRET}"
 timeout = 0.5
 TOML
     sqldump a; echo $? >&2; timeout 20 sqldump b; echo $? >&2`,
   );
   t.regex(stderr, /^sqldump: token_command of a failed: no \*{15}\n78\n/);
   t.regex(stderr, /\nsqldump: token_command of b did not end within 0.5 s; .*\n78\n$/);
-  t.is(
-    (await run('ps -A -o args= | grep -c "^sleep 61[.]5"')).stdout.toString(),
-    '0\n',
-    'nothing that it started goes on',
-  );
+  t.is((await run(`ps -A -o args= | grep -c "^${nap}"`)).stdout.toString(), '0\n', 'nothing that it started goes on');
 });
 
 test('credentials over plain http through a remote proxy cause a warning', async t => {
