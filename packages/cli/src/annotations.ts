@@ -2,15 +2,8 @@
  * Messages about lines of files in the form that a GitHub workflow shows at the line (documented as "Workflow commands for
  * GitHub Actions").
  */
-import { escapeLines } from '@sqlpipe/text';
+import { escapeLines, type Finding } from '@sqlpipe/text';
 import type { Io } from './io.js';
-
-/** A message, and the place in a file that it is about, if it is about one. */
-export interface Finding {
-  readonly path?: string | undefined;
-  readonly line?: number | undefined;
-  readonly message: string;
-}
 
 /** `::error file=schema.sql,line=3::table 'trades': …` */
 export function formatAnnotation({ path, line, message }: Finding): string {

@@ -1,4 +1,4 @@
-export { annotateFailure, type Finding, formatAnnotation } from './annotations.js';
+export { annotateFailure, formatAnnotation } from './annotations.js';
 export { type CompletionSpec, zshBootstrap } from './completion.js';
 export { formatPropertyLines, unifiedDiff } from './differences.js';
 export { Exit, exitStatus, UsageError } from './exit.js';

@@ -3,9 +3,9 @@ import { lstat, readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { MemoryBudget } from '@sqlpipe/schema';
 import { displayName, folderOf, identify, KINDS, redact } from '@sqlpipe/sql';
-import { truncate } from '@sqlpipe/text';
+import { type Finding, truncate } from '@sqlpipe/text';
 import { CONTINUED_SUFFIX, fileName } from './file-name.js';
-import { type Finding, parseLocatedFile, TextError } from './text.js';
+import { parseLocatedFile, TextError } from './text.js';
 import { isStaged } from './write-file.js';
 
 /** A problem of a folder that prevents reading or writing a schema. */

@@ -4,7 +4,7 @@
 import { createReadStream } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { SplitError, Splitter } from '@sqlpipe/sql';
-import { escapeLines } from '@sqlpipe/text';
+import { escapeLines, type Finding } from '@sqlpipe/text';
 import { decodeUtf8, EncodingError } from './decode-utf8.js';
 
 /** A `.sql` text that cannot be read. The message starts with its name, line and column. */
@@ -18,13 +18,6 @@ export class TextError extends Error {
     super(message, { cause });
     this.findings = findings;
   }
-}
-
-/** A message about a place in a file. */
-export interface Finding {
-  readonly path: string;
-  readonly line?: number;
-  readonly message: string;
 }
 
 /** Formats a normalized statement as `.sql` text, with a blank line after it. */

@@ -86,7 +86,7 @@ export class MissingObjects {
 }
 
 /** What to read, and who hears of what is not read. */
-export interface ReadOptions {
+export interface ObjectReadOptions {
   readonly selects: (kind: Kind) => boolean;
   readonly names: NameSelection;
   readonly missing: MissingObjects;
@@ -97,7 +97,7 @@ export interface ReadOptions {
 export class ObjectCheck {
   readonly #target: ConnectionConfig;
   readonly #client: BestEffortClient;
-  readonly #options: ReadOptions;
+  readonly #options: ObjectReadOptions;
   /** Undefined if the server does not show it. */
   readonly #list: Promise<Objects | undefined>;
   /** The list, once it is there. */
@@ -119,7 +119,7 @@ export class ObjectCheck {
    * Requests the list at once, while the dump is read.
    * @param options the kinds and names of the objects that the dump should have
    */
-  constructor(target: ConnectionConfig, client: BestEffortClient, options: ReadOptions) {
+  constructor(target: ConnectionConfig, client: BestEffortClient, options: ObjectReadOptions) {
     this.#target = target;
     this.#client = client;
     this.#options = options;

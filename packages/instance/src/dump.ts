@@ -4,7 +4,7 @@ import { NameSelection, parseSelection, type Selection } from '@sqlpipe/schema';
 import { displayName, identify, isAcl, KINDS, type Kind, MAX_RECORD, normalizeStatement, redact } from '@sqlpipe/sql';
 import { maskSecrets, truncate } from '@sqlpipe/text';
 import { BestEffortClient } from './best-effort-client.js';
-import { addMissingRows, MissingObjects, ObjectCheck, type ReadOptions } from './completeness.js';
+import { addMissingRows, MissingObjects, ObjectCheck, type ObjectReadOptions } from './completeness.js';
 import { requestSecrets } from './connection.js';
 import type { ConnectionConfig } from './connection-config.js';
 import { fetchInvalid, isViewKind } from './fetch-health.js';
@@ -138,7 +138,7 @@ async function* fetchRows(
   source: Instance,
   client: BestEffortClient,
   { via, selection, maxRecord, note }: DumpOptions,
-  read: Pick<ReadOptions, 'names' | 'missing'>,
+  read: Pick<ObjectReadOptions, 'names' | 'missing'>,
 ): AsyncGenerator<string[]> {
   const { selects, clause } = selection;
   const fetchAllObjectRows = () => fetchObjectRows(source, client, { ...read, selects, note });

@@ -16,7 +16,7 @@ import {
   toRejection,
   UnexpectedResponseError,
 } from './reply.js';
-import { bufferNeeded, ENDPOINTS, type Endpoint, requestTarget, toRequestText } from './request.js';
+import { type ApiPath, bufferNeeded, ENDPOINTS, requestTarget, toRequestText } from './request.js';
 import { pauseFor, Retries } from './retry.js';
 import { RowScanner, ServerError } from './row-scanner.js';
 import { describeTransportError } from './transport-messages.js';
@@ -93,7 +93,7 @@ class HttpInstance implements Instance {
   /** Aborts when it is closed or the user interrupts the program: then nothing is sent again. */
   readonly #ended: AbortSignal;
   /** The endpoint that requests go to; undefined until one has answered. */
-  #endpoint: Endpoint | undefined;
+  #endpoint: ApiPath | undefined;
 
   constructor(target: ConnectionConfig) {
     this.label = target.label;
@@ -152,14 +152,14 @@ class HttpInstance implements Instance {
   }
 
   /** The request target. */
-  #path(statement: string, parameters = '', endpoint: Endpoint = this.#endpoint ?? ENDPOINTS[0]): string {
+  #path(statement: string, parameters = '', endpoint: ApiPath = this.#endpoint ?? ENDPOINTS[0]): string {
     const prefix = this.#target.url.pathname.replace(/\/$/, '');
     return requestTarget(prefix + endpoint, toRequestText(statement), parameters);
   }
 
   /** Sends a statement to the endpoint that the instance has. An endpoint that answers 404 has executed nothing. */
   async #send(request: (path: string) => Promise<Response>, statement: string, parameters?: string): Promise<Response> {
-    const sendTo = async (endpoint: Endpoint): Promise<Response> => {
+    const sendTo = async (endpoint: ApiPath): Promise<Response> => {
       const response = await this.#sendUntilAccepted(() => request(this.#path(statement, parameters, endpoint)));
       if (response.status !== 404 && response.status < 500) this.#endpoint = endpoint;
       return response;

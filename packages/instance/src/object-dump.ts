@@ -7,7 +7,7 @@
 
 import { dumpOrder, Schema } from '@sqlpipe/schema';
 import type { BestEffortClient } from './best-effort-client.js';
-import { changingError, isWanted, type ReadOptions, titleOf } from './completeness.js';
+import { changingError, isWanted, type ObjectReadOptions, titleOf } from './completeness.js';
 import { fetchUncheckedDefinitions } from './definitions.js';
 import type { Instance } from './instance.js';
 import { fetchVersions, type ListedObject, listAllObjects } from './list-objects.js';
@@ -23,7 +23,7 @@ const MAX_READS = 6;
 export async function fetchObjectRows(
   source: Instance,
   client: BestEffortClient,
-  options: ReadOptions,
+  options: ObjectReadOptions,
 ): Promise<string[]> {
   const denied = new Map<string, string>();
   let [before, now] = [NOTHING_READ, await readObjects(source, client, options, NOTHING_READ, denied)];
@@ -68,7 +68,7 @@ const isSame = (before: Reading, now: Reading): boolean =>
   !findChanged(before, now).length;
 
 /** Says which objects are not in the dump because they were not there all the time. */
-function noteChanges(before: Reading, now: Reading, { note }: ReadOptions): void {
+function noteChanges(before: Reading, now: Reading, { note }: ObjectReadOptions): void {
   const noteChange = (object: ListedObject, change: string) =>
     note(`${titleOf(object)} was ${change} while the schema was read, and is not in the dump`);
   for (const object of now.objects.values()) if (!before.objects.has(object.name)) noteChange(object, 'created');
@@ -83,7 +83,7 @@ function noteChanges(before: Reading, now: Reading, { note }: ReadOptions): void
 async function readObjects(
   source: Instance,
   client: BestEffortClient,
-  { selects, names }: ReadOptions,
+  { selects, names }: ObjectReadOptions,
   previous: Reading,
   denied: Map<string, string>,
 ): Promise<Reading> {

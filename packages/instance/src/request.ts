@@ -4,7 +4,7 @@ import { identify, keywordOf, significantTokens } from '@sqlpipe/sql';
 /** The paths that execute statements: the documented one, and the only one before 9.2 (observed on 8.1.4 to 9.1.1). */
 export const ENDPOINTS = ['/api/v1/sql/execute', '/exec'] as const;
 
-export type Endpoint = (typeof ENDPOINTS)[number];
+export type ApiPath = (typeof ENDPOINTS)[number];
 
 /**
  * Encodes a statement as the value of a query parameter, in the shortest form that URLs allow and the server reads

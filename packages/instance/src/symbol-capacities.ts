@@ -28,7 +28,7 @@ interface Settings {
 }
 
 /** A column whose capacity is not the usual one. */
-type Row = [table: number, column: string, capacity: number, used: number];
+type CapacityRow = [table: number, column: string, capacity: number, used: number];
 
 /** Queries an instance; undefined if it does not answer. */
 type Attempt = <T>(use: (instance: Instance) => Promise<T>) => Promise<T | undefined>;
@@ -96,7 +96,7 @@ function findTableWithSymbol(statement: string, index: number): { name: string; 
 }
 
 /** The columns with a larger capacity than usual. A table that was dropped meanwhile has none. */
-async function fetchCapacities(instance: Instance, tables: readonly string[], first = 0): Promise<Row[]> {
+async function fetchCapacities(instance: Instance, tables: readonly string[], first = 0): Promise<CapacityRow[]> {
   const query = tables
     .map(
       (name, i) =>

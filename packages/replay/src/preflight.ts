@@ -10,6 +10,7 @@ import {
   SERVER_COMMENT_RULES,
   type ServerCommentRules,
 } from '@sqlpipe/sql';
+import type { Finding } from '@sqlpipe/text';
 import { isPlanAssertion } from './assertions.js';
 import { describeStatement, type Location, locate, statementLabel } from './outcome.js';
 
@@ -46,7 +47,7 @@ export class PreflightError extends Error {
   /** @param findings each rejected statement, with its place if it is in a file */
   constructor(
     message: string,
-    readonly findings: readonly (Partial<Location> & { readonly message: string })[],
+    readonly findings: readonly Finding[],
   ) {
     super(message);
   }
@@ -155,7 +156,7 @@ export async function* requireAllowed(
   locations: readonly (Location | undefined)[],
 ): AsyncGenerator<string> {
   const found: string[] = [];
-  const findings: PreflightError['findings'][number][] = [];
+  const findings: Finding[] = [];
   const permissions = new Set<string>();
   let [n, more] = [0, 0];
   for await (const statement of statements) {

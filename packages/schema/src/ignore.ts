@@ -8,7 +8,7 @@ import type { Entry } from './schema.js';
 import { InvalidSelectionError } from './selection.js';
 
 /** A rule: the objects of a kind or with a name, and, if it has one, the properties of them. In lower case. */
-interface Rule {
+interface IgnoreRule {
   readonly kind?: string | undefined;
   readonly name?: string | undefined;
   readonly property?: string | undefined;
@@ -16,7 +16,7 @@ interface Rule {
 
 /** The rules of `--ignore`. */
 export class IgnoreRules {
-  readonly #rules: readonly Rule[];
+  readonly #rules: readonly IgnoreRule[];
 
   /**
    * @param patterns `tmp_*` (names), `grant` (a kind), `trades: TTL`, `materialized view: TTL` and `*: TTL` (properties),
@@ -53,7 +53,7 @@ export class IgnoreRules {
   }
 }
 
-function parseRule(pattern: string): Rule {
+function parseRule(pattern: string): IgnoreRule {
   const [, object = '', property] = /^\s*((?:'[^']*'|"[^"]*"|[^:'"])+?)\s*(?::\s*(.+?)\s*)?$/s.exec(pattern) ?? [];
   if (!object || (property === undefined && /:\s*$/.test(pattern)))
     throw new InvalidSelectionError(
@@ -78,7 +78,7 @@ function requireProperty(pattern: string, property: string, kind: Kind | undefin
   );
 }
 
-const matchesEntry = ({ kind, name }: Rule, entry: Entry): boolean =>
+const matchesEntry = ({ kind, name }: IgnoreRule, entry: Entry): boolean =>
   kind === undefined
     ? searchableNames(entry).some(each => matchesGlob(name ?? '', foldCase(each)))
     : entry.kind === kind;

@@ -17,7 +17,7 @@ import { MAX_RECORD } from '@sqlpipe/records';
 import { CATEGORY_NAMES } from '@sqlpipe/schema';
 
 /** The options as the command line has them. */
-export type DiffOptions = Args<typeof OPTIONS>;
+export type DiffArgs = Args<typeof OPTIONS>;
 
 /** All options. */
 export const OPTIONS = {

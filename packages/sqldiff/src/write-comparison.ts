@@ -16,10 +16,10 @@ import {
 import { findHiddenDifferences, selectUnchanged } from './hidden-differences.js';
 import type { Locations } from './locations.js';
 import type { Sides } from './operands.js';
-import type { DiffOptions } from './options.js';
+import type { DiffArgs } from './options.js';
 
 /** How to write a comparison. */
-export interface ComparisonOptions extends Pick<DiffOptions, 'json' | 'names' | 'text' | 'output'> {
+export interface ComparisonOptions extends Pick<DiffArgs, 'json' | 'names' | 'text' | 'output'> {
   /** Where the statements of files are, if findings are written as annotations. */
   readonly locations?: Locations | undefined;
 }

@@ -19,19 +19,19 @@ import { formatHints } from '@sqlpipe/text';
 import { formatIgnored } from './format.js';
 import { Locations } from './locations.js';
 import { resolveOperands, type Side, type Sides } from './operands.js';
-import type { DiffOptions } from './options.js';
+import type { DiffArgs } from './options.js';
 import { readSide } from './read-side.js';
 import { countIgnored, writeComparison } from './write-comparison.js';
 import { writeMissing } from './write-statements.js';
 
 /** Compares the schemas that the command line names; returns the exit status. */
-export async function writeDifferences(args: DiffOptions, io: Io): Promise<number> {
+export async function writeDifferences(args: DiffArgs, io: Io): Promise<number> {
   await checkOptions(args);
   const work = () => compareSides(args, io);
   return args.annotations ? annotateFailure(work, io) : work();
 }
 
-async function checkOptions(args: DiffOptions): Promise<void> {
+async function checkOptions(args: DiffArgs): Promise<void> {
   const { names, json, text, missing, alter, annotations, output } = args;
   if ([names, json, text, missing, alter].filter(Boolean).length > 1)
     throw new UsageError('--names, --json, --text, --missing and --alter cannot be combined');
@@ -51,7 +51,7 @@ async function* readStdin(io: Io, maxRecord: number): AsyncGenerator<string> {
     for (const { statement } of batch) yield statement;
 }
 
-async function compareSides(args: DiffOptions, io: Io): Promise<number> {
+async function compareSides(args: DiffArgs, io: Io): Promise<number> {
   const { missing, alter, maxRecord } = args;
   const ignore = new IgnoreRules(await readIgnorePatterns(args));
   const stdin = deferInput(() => readStdin(io, maxRecord));
@@ -110,7 +110,7 @@ function warnOfColumnOrder({ differences }: SchemaComparison, io: Io): void {
 
 /** What the operands stand for, with the labels of the command line. */
 async function openSides(
-  { operands: [a = '', b = ''], ...args }: DiffOptions,
+  { operands: [a = '', b = ''], ...args }: DiffArgs,
   stdin: DeferredInput,
   io: Io,
 ): Promise<Sides> {

@@ -1,10 +1,10 @@
 /*! The plan that turns B into A: writes its statements as a stream, and on standard error what it leaves out. */
-import { Exit, type Finding, formatAnnotation, type Io } from '@sqlpipe/cli';
+import { Exit, formatAnnotation, type Io } from '@sqlpipe/cli';
 import { type PlanOptions, planChanges, planUndo, UnresolvedViewError } from '@sqlpipe/plan';
 import { describeOmission, printPlan } from '@sqlpipe/plan/text';
 import { StreamError } from '@sqlpipe/records';
 import { displayName } from '@sqlpipe/sql';
-import { indentLines } from '@sqlpipe/text';
+import { type Finding, indentLines } from '@sqlpipe/text';
 import type { Locations } from './locations.js';
 import type { Sides } from './operands.js';
 import { type OutputOptions, writeStatements } from './write-statements.js';

@@ -13,7 +13,7 @@ import { MAX_RECORD } from '@sqlpipe/records';
 import { CATEGORY_NAMES } from '@sqlpipe/schema';
 
 /** The options as the command line has them. */
-export type DumpOptions = Args<typeof OPTIONS>;
+export type DumpArgs = Args<typeof OPTIONS>;
 
 /** The options that say what the dump contains. */
 export const SELECTION_OPTIONS = {

@@ -8,12 +8,12 @@ import { createCommitWriter, encodeRecords } from '@sqlpipe/records';
 import { parseSelection } from '@sqlpipe/schema';
 import { formatFailureMarker } from '@sqlpipe/sql';
 import { escapeControls, formatError } from '@sqlpipe/text';
-import type { DumpOptions } from './options.js';
+import type { DumpArgs } from './options.js';
 import { dumpSource, resolveSource } from './source.js';
 
 /** Writes the schema of the instance that the command line names; returns the exit status. */
 export async function writeDump(
-  { operands: [instance = '', ...names], output, text, maxRecord, include, exclude, ...options }: DumpOptions,
+  { operands: [instance = '', ...names], output, text, maxRecord, include, exclude, ...options }: DumpArgs,
   io: Io,
 ): Promise<number> {
   limitHeapGrowth();

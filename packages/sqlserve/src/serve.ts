@@ -6,7 +6,7 @@ import { MAX_RECORD } from '@sqlpipe/records';
 import { DEFAULT_ADMIN, type LoginCredentials, type ServerOptions, startServer } from '@sqlpipe/server';
 
 /** The options of the command line. */
-export interface ServeOptions extends Pick<ServerOptions, 'edition' | 'questdb' | 'port' | 'address' | 'data'> {
+export interface ServeArgs extends Pick<ServerOptions, 'edition' | 'questdb' | 'port' | 'address' | 'data'> {
   readonly load: readonly string[];
   readonly requestLimit: number;
   readonly allowHost: readonly string[];
@@ -14,7 +14,7 @@ export interface ServeOptions extends Pick<ServerOptions, 'edition' | 'questdb' 
 }
 
 /** Serves until the program is interrupted. @returns the exit status */
-export async function serve({ load: files, verbose, ...options }: ServeOptions, io: Io): Promise<number> {
+export async function serve({ load: files, verbose, ...options }: ServeArgs, io: Io): Promise<number> {
   const { port, requestLimit, data } = options;
   if (!Number.isInteger(port) || port > 65_535) throw new UsageError('--port must be a whole number from 0 to 65535');
   if (!Number.isInteger(requestLimit) || requestLimit < 1)

@@ -6,14 +6,14 @@ import { dumpOrder, type Entry, type Schema } from '@sqlpipe/schema';
 import { isObject, type Kind } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
 
-interface Graph {
+interface Diagram {
   nodes: { id: string; entry: Entry }[];
   /** Pairs of ids of nodes. */
   arrows: [from: string, to: string][];
 }
 
 /** Nodes are numbered in the order of a dump, so that the same schema gives the same graph. */
-function buildGraph(schema: Schema): Graph {
+function buildDiagram(schema: Schema): Diagram {
   const nodes = dumpOrder(schema)
     .filter(({ kind }) => isObject(kind))
     .map((entry, i) => ({ id: `n${i + 1}`, entry }));
@@ -34,7 +34,7 @@ const DOT_SHAPES: Partial<Record<Kind, string>> = {
 
 /** The graph in the language of Graphviz. */
 export function toDot(schema: Schema): string {
-  const { nodes, arrows } = buildGraph(schema);
+  const { nodes, arrows } = buildDiagram(schema);
   return joinLines([
     'digraph schema {',
     '  rankdir=LR;',
@@ -59,7 +59,7 @@ const MERMAID_SHAPES: Partial<Record<Kind, [before: string, after: string]>> = {
 
 /** The graph as a flowchart of Mermaid. */
 export function toMermaid(schema: Schema): string {
-  const { nodes, arrows } = buildGraph(schema);
+  const { nodes, arrows } = buildDiagram(schema);
   return joinLines([
     'flowchart LR',
     ...nodes.map(({ id, entry: { kind, name } }) => `  ${id}${MERMAID_SHAPES[kind]?.join(formatMermaidLabel(name))}`),

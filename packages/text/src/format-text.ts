@@ -58,3 +58,10 @@ function escapeCode(code: number): string {
   const hex = code.toString(16);
   return code < 0x100 ? `\\x${hex.padStart(2, '0')}` : `\\u${hex.padStart(4, '0')}`;
 }
+
+/** A message, and the place in a file that it is about, if it is about one. */
+export interface Finding {
+  readonly path?: string | undefined;
+  readonly line?: number | undefined;
+  readonly message: string;
+}

@@ -1,6 +1,7 @@
 export {
   escapeControls,
   escapeLines,
+  type Finding,
   formatError,
   formatHints,
   formatSafeJson,
