@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { decodeRecords, type ReadOptions } from '@sqlpipe/records';
 import { SplitError, Splitter, significantTokens } from '@sqlpipe/sql';
 import { readLocatedFolder } from './folder.js';
-import { type LocatedStatement, parseLocatedFile, parseLocatedText } from './text.js';
+import { type LocatedStatement, parseLocatedFile, parseLocatedText, withoutLocations } from './text.js';
 
 /**
  * Reads the statements of a folder that `writeFolder` wrote, of a stream file, or of a file of `.sql` text, in batches. A
@@ -15,9 +15,8 @@ import { type LocatedStatement, parseLocatedFile, parseLocatedText } from './tex
  * @param maxRecord the maximum length of a record in bytes, and of a statement in UTF-16 code units
  * @throws StreamError, TextError, FolderError, DuplicateNameError; errors of opening have the code `NOINPUT`
  */
-export async function* readSource(path: string, maxRecord: number): AsyncGenerator<string[]> {
-  for await (const batch of readLocatedSource(path, maxRecord)) yield batch.map(({ statement }) => statement);
-}
+export const readSource = (path: string, maxRecord: number): AsyncGenerator<string[]> =>
+  withoutLocations(readLocatedSource(path, maxRecord));
 
 /** Like `readSource`, with the file and line of each statement. @throws like `readSource` */
 export async function* readLocatedSource(path: string, maxRecord: number): AsyncGenerator<LocatedStatement[]> {
@@ -30,10 +29,8 @@ export async function* readLocatedSource(path: string, maxRecord: number): Async
 }
 
 /** Reads the statements of a file of `.sql` text. @throws TextError; errors of opening have the code `NOINPUT` */
-export async function* readTextFile(path: string, maxLength: number): AsyncGenerator<string[]> {
-  for await (const batch of withPath(parseLocatedFile(path, maxLength), path))
-    yield batch.map(({ statement }) => statement);
-}
+export const readTextFile = (path: string, maxLength: number): AsyncGenerator<string[]> =>
+  withoutLocations(withPath(parseLocatedFile(path, maxLength), path));
 
 /** Whether a path is that of a folder. @throws errors of the file system, with the code `NOINPUT` */
 export async function isFolder(path: string): Promise<boolean> {

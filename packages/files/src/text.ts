@@ -71,12 +71,15 @@ export interface LocatedStatement {
  * @param maxLength the maximum length of a statement, in UTF-16 code units
  * @throws TextError for an unclosed quote, comment or parenthesis, for bytes that are not UTF-8, and for a NUL
  */
-export async function* parseSqlText(
+export const parseSqlText = (
   bytes: AsyncIterable<Buffer>,
   name: string,
   maxLength?: number,
-): AsyncGenerator<string[]> {
-  for await (const batch of parseLocatedText(bytes, name, maxLength)) yield batch.map(({ statement }) => statement);
+): AsyncGenerator<string[]> => withoutLocations(parseLocatedText(bytes, name, maxLength));
+
+/** The statements of batches, without where they are. */
+export async function* withoutLocations(batches: AsyncIterable<LocatedStatement[]>): AsyncGenerator<string[]> {
+  for await (const batch of batches) yield batch.map(({ statement }) => statement);
 }
 
 /**

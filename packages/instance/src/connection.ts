@@ -202,26 +202,16 @@ class Exchange implements Dispatcher.DispatchHandler {
   #failed = false;
   #status: number | undefined;
   readonly #started = performance.now();
-  readonly #request: Pick<Response, 'url' | 'secrets'>;
-  readonly #timeout: number;
-  readonly #logRequest: ConnectionOptions['logRequest'];
   /** Limits the time for the connection first, then that for the reply. */
   #timer: PausableTimer;
-  readonly #resolve: (response: Response) => void;
-  readonly #reject: (error: TransportError) => void;
 
   constructor(
-    requestInfo: Pick<Response, 'url' | 'secrets'>,
-    { timeout, connectTimeout, logRequest }: Pick<ConnectionOptions, 'timeout' | 'connectTimeout' | 'logRequest'>,
-    resolve: (response: Response) => void,
-    reject: (error: TransportError) => void,
+    private readonly request: Pick<Response, 'url' | 'secrets'>,
+    private readonly options: Pick<ConnectionOptions, 'timeout' | 'connectTimeout' | 'logRequest'>,
+    private readonly resolve: (response: Response) => void,
+    private readonly reject: (error: TransportError) => void,
   ) {
-    this.#request = requestInfo;
-    this.#timeout = timeout;
-    this.#logRequest = logRequest;
-    this.#resolve = resolve;
-    this.#reject = reject;
-    this.#timer = new PausableTimer(connectTimeout, () => this.#fail(timeoutError()));
+    this.#timer = new PausableTimer(options.connectTimeout, () => this.#fail(timeoutError()));
     this.#timer.start();
   }
 
@@ -229,7 +219,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#failed) return controller.abort(timeoutError()); // connected too late: the request has already failed
     this.#phase = 'waiting';
     this.#timer.stop();
-    this.#timer = new PausableTimer(this.#timeout, () => controller.abort(timeoutError()));
+    this.#timer = new PausableTimer(this.options.timeout, () => controller.abort(timeoutError()));
     this.#timer.start();
   }
 
@@ -247,8 +237,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     });
     // The reader of the body gets its error; without this listener an earlier error would end the process.
     this.#body.on('error', () => {});
-    const { url, secrets } = this.#request;
-    this.#resolve({ url, secrets, status, headers, timer: this.#timer, body: this.#body });
+    this.resolve({ ...this.request, status, headers, timer: this.#timer, body: this.#body });
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -267,9 +256,10 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #log(): void {
-    if (!this.#logRequest) return;
     const milliseconds = (performance.now() - this.#started).toFixed(1);
-    this.#logRequest(`GET ${withoutQuery(this.#request.url)} ${this.#status ?? 'no answer'} ${milliseconds} ms`);
+    this.options.logRequest?.(
+      `GET ${withoutQuery(this.request.url)} ${this.#status ?? 'no answer'} ${milliseconds} ms`,
+    );
   }
 
   #fail(cause: NodeJS.ErrnoException): void {
@@ -278,7 +268,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#timer.stop();
     const error = new TransportError(this.#phase, cause);
     if (this.#body) this.#body.destroy(error);
-    else this.#reject(error);
+    else this.reject(error);
   }
 }
 

@@ -151,10 +151,13 @@ class HttpInstance implements Instance {
     return this.#connection.close();
   }
 
+  get #prefix(): string {
+    return this.#target.url.pathname.replace(/\/$/, '');
+  }
+
   /** The request target. */
   #path(statement: string, parameters = '', endpoint: ApiPath = this.#endpoint ?? ENDPOINTS[0]): string {
-    const prefix = this.#target.url.pathname.replace(/\/$/, '');
-    return requestTarget(prefix + endpoint, toRequestText(statement), parameters);
+    return requestTarget(this.#prefix + endpoint, toRequestText(statement), parameters);
   }
 
   /** Sends a statement to the endpoint that the instance has. An endpoint that answers 404 has executed nothing. */
@@ -243,14 +246,13 @@ class HttpInstance implements Instance {
   }
 
   get endpoint(): string {
-    return this.#target.url.pathname.replace(/\/$/, '') + (this.#endpoint ?? ENDPOINTS[0]);
+    return this.#prefix + (this.#endpoint ?? ENDPOINTS[0]);
   }
 
   /** The addresses that were not found, without their parameters. */
   get #triedAddresses(): string {
-    const { origin, pathname } = this.#target.url;
     const endpoints = this.#endpoint ? [this.#endpoint] : ENDPOINTS;
-    return endpoints.map(endpoint => origin + pathname.replace(/\/$/, '') + endpoint).join(', ');
+    return endpoints.map(endpoint => this.#target.url.origin + this.#prefix + endpoint).join(', ');
   }
 
   #unexpectedResponseError({ code, message }: UnexpectedResponseError, status: number | undefined): InstanceError {

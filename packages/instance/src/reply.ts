@@ -4,7 +4,7 @@ import { findSecrets } from '@sqlpipe/sql';
 import { maskSecrets, truncate } from '@sqlpipe/text';
 import type { Response } from './connection.js';
 import type { InstanceErrorCode } from './instance-error.js';
-import { JsonError, JsonScanner } from './json.js';
+import { JsonError, type JsonEvents, JsonScanner } from './json.js';
 import { checkCount, checkError, duplicateKeyError, MAX_DEPTH, ServerError } from './row-scanner.js';
 import { PROXY_CREDENTIALS_MESSAGE } from './transport-messages.js';
 
@@ -194,57 +194,62 @@ function parseObject(body: Buffer): ReplyObject {
 const isRows = (dataset: unknown): dataset is unknown[][] => Array.isArray(dataset) && dataset.every(Array.isArray);
 
 function parseJson(body: Buffer): unknown {
-  const text = String(body);
-  let value: unknown;
-  try {
-    value = isUtf8(body) ? JSON.parse(text) : undefined;
-  } catch {}
-  if (value === undefined) explainInvalidJson(body);
-  else checkStructure(text);
-  return value;
-}
-
-/** Throws the error of `JsonScanner`, which says what is wrong in the words that it has for dumps. */
-function explainInvalidJson(body: Buffer): void {
-  const scanner = new JsonScanner(
-    { open() {}, close() {}, key() {}, scalar() {} },
-    { token: body.length, depth: MAX_DEPTH },
-  );
+  const builder = new ValueBuilder(isUtf8(body));
+  const scanner = new JsonScanner(builder, { token: body.length, depth: MAX_DEPTH });
   scanner.write(body);
   scanner.end();
+  return builder.value;
 }
 
 /** The keys that determine what a reply means. */
 const SIGNIFICANT_KEYS = new Set(['ddl', 'dml', 'dataset', 'error', 'notice', 'position', 'errorPos', 'count']);
 
-/** Rejects what JSON.parse accepts: deep nesting, and a significant key twice, of which it keeps the last value. */
-function checkStructure(json: string): void {
-  const keys = new Set<string>();
-  let depth = 0;
-  let [start, end] = [0, 0]; // of the last string
-  for (let at = 0; at < json.length; at++)
-    switch (json[at]) {
-      case '"':
-        start = at++;
-        while (json[at] !== '"') at += json[at] === '\\' ? 2 : 1;
-        end = at + 1;
-        break;
-      case ':':
-        if (depth === 1) addKey(keys, JSON.parse(json.slice(start, end)));
-        break;
-      case '{':
-      case '[':
-        if (++depth > MAX_DEPTH) throw new JsonError(`is nested deeper than ${MAX_DEPTH} levels`);
-        break;
-      case '}':
-      case ']':
-        depth--;
-    }
-}
+/** Builds the value of a text. A significant key must not occur twice, because it would not be clear which value counts. */
+class ValueBuilder implements JsonEvents {
+  value: unknown;
+  readonly #containers: (unknown[] | Record<string, unknown>)[] = [];
+  readonly #keys = new Set<string>();
+  #key = '';
 
-function addKey(keys: Set<string>, key: string): void {
-  if (keys.has(key)) throw duplicateKeyError(key);
-  if (SIGNIFICANT_KEYS.has(key)) keys.add(key);
+  /** @param mayReadRows whether rows may be parsed together: it is known that the text is UTF-8 */
+  constructor(private mayReadRows: boolean) {}
+
+  open(kind: 'array' | 'object'): void {
+    const container = kind === 'array' ? [] : Object.create(null); // a key may be __proto__
+    this.scalar(container);
+    this.#containers.push(container);
+  }
+
+  close(): void {
+    this.#containers.pop();
+  }
+
+  key(name: string, depth: number): void {
+    this.#key = name;
+    if (depth !== 1 || !SIGNIFICANT_KEYS.has(name)) return;
+    if (this.#keys.has(name)) throw duplicateKeyError(name);
+    this.#keys.add(name);
+  }
+
+  scalar(value: unknown): void {
+    const container = this.#containers.at(-1);
+    if (!container) this.value = value;
+    else if (Array.isArray(container)) container.push(value);
+    else container[this.#key] = value;
+  }
+
+  /** Parses all rows but the first and the last at once, which is four times as fast as the scanner. */
+  readElements(chunk: Buffer, at: number, depth: number): number {
+    const end = chunk.lastIndexOf('],[') + 1;
+    if (!this.mayReadRows || depth !== 2 || end <= at) return at;
+    this.mayReadRows = false;
+    try {
+      for (const row of JSON.parse(`[${chunk.toString('utf8', at, end)}]`)) this.scalar(row);
+      return end;
+    } catch {
+      return at; // the scanner says what is wrong
+    }
+  }
 }
 
 function parseServerError(body: Buffer): ServerError | undefined {

@@ -29,41 +29,14 @@ export const MAX_DEPTH = 128;
 /**
  * Reads a reply with rows from chunks that may be cut anywhere.
  *
+ * It handles the scanner's events. Depths: `{` 0 `"dataset": [` 1 `[` 2 `a cell` 3.
+ *
  * Throws `JsonError` for an incomplete or invalid reply, `ServerError` for a reply that contains an error. Rows that
  * were returned earlier were really in the reply, but only `end` confirms that they are complete.
  */
-export class RowScanner {
+export class RowScanner implements JsonEvents {
   readonly #json: JsonScanner;
-  readonly #handler: ReplyHandler;
-
-  /** @param maxValueBytes the maximum length of a single value in bytes, as JSON writes it */
-  constructor(maxValueBytes = MAX_VALUE_BYTES) {
-    this.#handler = new ReplyHandler(maxValueBytes);
-    this.#json = new JsonScanner(this.#handler, { token: maxValueBytes, depth: MAX_DEPTH });
-  }
-
-  /** The first columns of the rows that this chunk completes. */
-  write(chunk: Buffer): string[] {
-    try {
-      this.#json.write(chunk);
-    } catch (error) {
-      throw error instanceof JsonError ? this.#handler.addRowNumber(error) : error;
-    }
-    return this.#handler.take();
-  }
-
-  /** Throws unless the reply is complete and valid. */
-  end(): void {
-    this.#handler.checkError();
-    this.#json.end();
-    this.#handler.checkComplete();
-  }
-}
-
-/**
- * Handles the scanner's events: checks a reply and collects its rows. Depths: `{` 0 `"dataset": [` 1 `[` 2 `a cell` 3.
- */
-class ReplyHandler implements JsonEvents {
+  readonly #maxValueBytes: number;
   #key = '';
   readonly #topValues: Record<string, unknown> = {};
   #dataset: 'none' | 'open' | 'closed' = 'none';
@@ -82,16 +55,35 @@ class ReplyHandler implements JsonEvents {
   /** The chunk that was already searched for rows to parse together; each chunk is searched once. */
   #searched: Buffer | undefined;
 
-  constructor(readonly maxValueBytes: number) {}
+  /** @param maxValueBytes the maximum length of a single value in bytes, as JSON writes it */
+  constructor(maxValueBytes = MAX_VALUE_BYTES) {
+    this.#maxValueBytes = maxValueBytes;
+    this.#json = new JsonScanner(this, { token: maxValueBytes, depth: MAX_DEPTH });
+  }
 
-  take(): string[] {
+  /** The first columns of the rows that this chunk completes. */
+  write(chunk: Buffer): string[] {
+    try {
+      this.#json.write(chunk);
+    } catch (error) {
+      throw error instanceof JsonError ? this.#addRowNumber(error) : error;
+    }
     const rows = this.#ready;
     this.#ready = [];
     return rows;
   }
 
+  /** Throws unless the reply is complete and valid. */
+  end(): void {
+    checkError(this.#topValues);
+    this.#json.end();
+    if (this.#dataset === 'none') throw new JsonError('contains no dataset');
+    this.#checkRow();
+    checkCount(this.#topValues.count, this.#rows);
+  }
+
   /** Adds the number of the current row to an error, unless the error contains it already. */
-  addRowNumber(error: JsonError): JsonError {
+  #addRowNumber(error: JsonError): JsonError {
     const hasRowNumber = this.#dataset !== 'open' || error.message.endsWith(')');
     return hasRowNumber ? error : new JsonError(`${error.message} (row ${this.#rows + 1})`);
   }
@@ -134,22 +126,11 @@ class ReplyHandler implements JsonEvents {
     if (this.#dataset !== 'open' || depth !== 2 || chunk === this.#searched) return at;
     this.#searched = chunk;
     const end = chunk.lastIndexOf(BETWEEN_ROWS) + ROW_END;
-    if (end <= at || end - at > this.maxValueBytes || this.#endsInEmptyRow) return at;
+    if (end <= at || end - at > this.#maxValueBytes || this.#endsInEmptyRow) return at;
     const rows = parseRows(chunk.toString('utf8', at, end));
     this.#rows += rows.length;
     for (const row of rows) this.#ready.push(row);
     return rows.length ? end : at;
-  }
-
-  /** Throws when the server reported an error. */
-  checkError(): void {
-    checkError(this.#topValues);
-  }
-
-  checkComplete(): void {
-    if (this.#dataset === 'none') throw new JsonError('contains no dataset');
-    this.#checkRow();
-    checkCount(this.#topValues.count, this.#rows);
   }
 
   #checkRow(): void {
@@ -177,7 +158,7 @@ class ReplyHandler implements JsonEvents {
 
   #openRow(kind: 'array' | 'object'): void {
     if (kind !== 'array') throw new JsonError(`contains a row that is not an array (row ${this.#rows + 1})`);
-    this.checkError();
+    checkError(this.#topValues);
     this.#checkRow();
     this.#column = 0;
   }
