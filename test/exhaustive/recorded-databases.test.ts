@@ -1,4 +1,5 @@
 /*! Whole databases, recorded and live: any order can be sorted, a folder keeps everything, and each object replays with its dependencies. */
+
 import { Readable } from 'node:stream';
 import type { ExecutionContext } from 'ava';
 import { selectStatements } from '../../packages/sqlgrep/src/select-statements.js';
@@ -7,18 +8,12 @@ import { reply, startFaultyServer } from '../faults/faulty-server.js';
 import { databases } from '../support/databases.js';
 import { inProcess } from '../support/in-process.js';
 import { questdb } from '../support/instances.js';
-import { fileScope } from '../support/scope.js';
 import { fc } from '../support/seed.js';
 import type { Server } from '../support/server.js';
-import { startSqlserve } from '../support/sqlserve.js';
+import { sharedSqlserve } from '../support/shared-sqlserve.js';
 import { test } from '../support/test.js';
 
-const scope = fileScope();
-let sqlserve: Server;
-
-test.before(async () => {
-  sqlserve = await startSqlserve(scope);
-});
+const sqlserve = sharedSqlserve();
 
 /** The body of a reply with these rows. */
 const rowsOf = (rows: string[]) => JSON.stringify({ dataset: rows.map(row => [row]), count: rows.length });

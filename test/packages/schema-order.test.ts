@@ -85,31 +85,6 @@ const graph = (...lines: string[]): Map<string, string[]> =>
     }),
   );
 
-test('order: the example of the specification', t => {
-  const needs = new Map([
-    ['events', []],
-    ['zones', []],
-    ['daily', ['events', 'zones']],
-    ['a_recent', ['daily']],
-    ['Z_top', ['events']],
-  ]);
-  t.deepEqual(topologicalOrder(needs), ['events', 'Z_top', 'zones', 'daily', 'a_recent']);
-});
-
-test('order: dependencies of an object are sorted together with those of its views', t => {
-  const needs = new Map([
-    ['a', ['c', 'v']],
-    ['c', []],
-    ['b', []],
-    ['v', ['b']],
-  ]);
-  t.deepEqual(
-    topologicalOrder(needs, name => name === 'v'),
-    ['b', 'c', 'v', 'a'],
-  );
-  t.deepEqual(topologicalOrder(needs), ['c', 'b', 'v', 'a']);
-});
-
 test('order: a cycle is not an error', t => {
   t.deepEqual(
     topologicalOrder(

@@ -1,19 +1,13 @@
 /*! `sqlapply --allow`: only the named verbs are sent; without the option, only those of a schema dump. */
+
 import type { ExecutionContext } from 'ava';
 import { startFaultyServer } from '../faults/faulty-server.js';
 import { forwardRequest } from '../faults/run.js';
 import { type Replay, runSqlapply } from '../support/replay.js';
-import { fileScope } from '../support/scope.js';
-import type { Server } from '../support/server.js';
-import { startSqlserve } from '../support/sqlserve.js';
+import { sharedSqlserve } from '../support/shared-sqlserve.js';
 import { test } from '../support/test.js';
 
-const scope = fileScope();
-let good: Server;
-
-test.before(async () => {
-  good = await startSqlserve(scope);
-});
+const good = sharedSqlserve();
 
 /** The statements that a replay sent to an instance with the table `t`, without queries, and the columns of `t` afterwards. */
 interface Effect extends Replay {

@@ -1,19 +1,10 @@
 /*! sqlapply with files and folders as operands: how they are read, and the lines that messages name. */
 
 import { inProcess } from '../support/in-process.js';
-import { fileScope } from '../support/scope.js';
-import type { Server } from '../support/server.js';
-import { startSqlserve } from '../support/sqlserve.js';
+import { sharedSqlserve } from '../support/shared-sqlserve.js';
 import { test } from '../support/test.js';
 
-const scope = fileScope();
-let dst: Server;
-
-test.before(async () => {
-  dst = await startSqlserve(scope);
-});
-
-test.beforeEach(() => dst.dropAll());
+const dst = sharedSqlserve();
 
 const listTables = async () =>
   ((await dst.execute('SELECT table_name FROM tables()')).dataset ?? []).map(([name]) => name).sort();

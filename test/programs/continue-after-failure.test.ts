@@ -1,18 +1,12 @@
 /*! The hints of sqlapply for continuing after a failure. The tests follow each hint, which has to complete the run. */
+
 import type { ExecutionContext } from 'ava';
 import { reply, startFaultyServer } from '../faults/faulty-server.js';
 import { inProcess } from '../support/in-process.js';
-import { fileScope } from '../support/scope.js';
-import type { Server } from '../support/server.js';
-import { startSqlserve } from '../support/sqlserve.js';
+import { sharedSqlserve } from '../support/shared-sqlserve.js';
 import { test } from '../support/test.js';
 
-const scope = fileScope();
-let target: Server;
-
-test.before(async () => {
-  target = await startSqlserve(scope);
-});
+const target = sharedSqlserve();
 
 const PRINTED = "CREATE TABLE 't' ( \n\tx INT\n);";
 const BY_HAND = 'create table t (x int);';
@@ -34,14 +28,12 @@ for (const [title, text, options, advice, then] of [
   ['with --if-exists fail', PRINTED, '--if-exists fail', ' with --if-exists compare', ''],
 ] as const)
   test(`resume hint: ${title}`, async t => {
-    await target.dropAll();
     const { run, advice: hint } = await applyForHint(t, target.url, `${text}${WRONG}`, options);
     t.is(hint, `; fix the error and rerun the same command${advice}: it skips existing objects`);
     t.like(await run(`sqlsplit <<< "${text}${RIGHT}" | sqlapply ${then} $DST`), { code: 0, stderr: '' });
   });
 
 test('resume hint: --if-exists fail and an existing object suggest --if-exists compare', async t => {
-  await target.dropAll();
   const run = await inProcess(t, { DST: target.url });
   await run(`sqlsplit <<< "${BY_HAND}" | sqlapply $DST`);
   const again = await run(`sqlsplit <<< "${BY_HAND}" | sqlapply --if-exists fail $DST`);
@@ -59,7 +51,6 @@ test('resume hint: an existing object that cannot be shown suggests --if-exists 
 });
 
 test('resume hint: an ALTER that was applied is to be left out of the rerun', async t => {
-  await target.dropAll();
   const { advice } = await applyForHint(
     t,
     target.url,
@@ -73,7 +64,6 @@ test('resume hint: an ALTER that was applied is to be left out of the rerun', as
 });
 
 test('resume hint: none after a dry run that finds a different object', async t => {
-  await target.dropAll();
   await target.execute('create table t (x long)');
   const { advice } = await applyForHint(t, target.url, PRINTED, '--dry-run');
   t.regex(advice, /: 1 statement: 1 differs\n$/);

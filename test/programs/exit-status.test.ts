@@ -1,19 +1,13 @@
 /*! Exit statuses that are easily confused: closed readers, and programs that stop before they have finished. */
+
 import { readdirSync } from 'node:fs';
-import { fileScope } from '../support/scope.js';
-import type { Server } from '../support/server.js';
+import { sharedSqlserve } from '../support/shared-sqlserve.js';
 import { shell } from '../support/shell.js';
-import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
 const PROGRAMS = readdirSync('packages').filter(name => /^sql.+/.test(name));
 
-const scope = fileScope();
-let target: Server;
-
-test.before(async () => {
-  target = await startSqlserve(scope);
-});
+const target = sharedSqlserve();
 
 /** Opens file descriptor 3 as a pipe whose reader has exited. */
 const CLOSED_READER = 'exec 3> >(:); wait $!;';
@@ -26,7 +20,6 @@ for (const [command, made] of [
   ['sqljoin -o /dev/fd/3', []],
 ] as const)
   test(`output to a closed reader other than standard output is a write error: ${command}`, async t => {
-    await target.dropAll();
     const run = await shell(t, { DST: target.url });
     const { code, stderr } = await run(`${CLOSED_READER} ${STREAM} | ${command}`);
     t.is(code, 74, stderr);
@@ -37,7 +30,6 @@ for (const [command, made] of [
   });
 
 test('sqldump -o to a closed reader is a write error', async t => {
-  await target.dropAll();
   await target.execute('CREATE TABLE a (x INT)');
   const run = await shell(t, { SRC: target.url });
   const { code, stderr } = await run(`${CLOSED_READER} sqldump -o /dev/fd/3 $SRC`);

@@ -1,25 +1,18 @@
 /*! `sqlapply --if-exists`: how existing objects are handled, and that other rejections are not hidden. */
+
 import type { ExecutionContext } from 'ava';
 import { reply, startFaultyServer } from '../faults/faulty-server.js';
 import { runSqlapply } from '../support/replay.js';
-import { fileScope } from '../support/scope.js';
-import type { Server } from '../support/server.js';
-import { startSqlserve } from '../support/sqlserve.js';
+import { sharedSqlserve } from '../support/shared-sqlserve.js';
 import { test } from '../support/test.js';
 
-const scope = fileScope();
-let target: Server;
-
-test.before(async () => {
-  target = await startSqlserve(scope);
-});
+const target = sharedSqlserve();
 
 const T = "CREATE TABLE 't' ( \n\tx INT\n);";
 const VIEW = 'CREATE VIEW v AS (SELECT x FROM t);';
 
 /** Replays the text on an instance with the table `t`, whose column has the given type. */
 async function replayOnto(t: ExecutionContext, type: string, text: string, options: string) {
-  await target.dropAll();
   await target.execute(`CREATE TABLE t (x ${type})`);
   const outcome = await runSqlapply(t, target.url, { text, options });
   const [[definition = ''] = []] = (await target.execute('SHOW CREATE TABLE t')).dataset ?? [];

@@ -2,23 +2,17 @@
  * `sqlapply` fetches the definitions of the next statements together. A definition that a statement of the run has changed meanwhile
  * is not used: whichever of the replies comes first, and also if one is lost.
  */
+
 import { Readable } from 'node:stream';
 import { replay } from '@sqlpipe/api';
 import type { ExecutionContext } from 'ava';
 import { reply, rowsBody, startFaultyServer } from '../faults/faulty-server.js';
 import { forwardRequest } from '../faults/run.js';
 import { runSqlapply } from '../support/replay.js';
-import { fileScope } from '../support/scope.js';
-import type { Server } from '../support/server.js';
-import { startSqlserve } from '../support/sqlserve.js';
+import { sharedSqlserve } from '../support/shared-sqlserve.js';
 import { test } from '../support/test.js';
 
-const scope = fileScope();
-let good: Server;
-
-test.before(async () => {
-  good = await startSqlserve(scope);
-});
+const good = sharedSqlserve();
 
 /** Something that happens once. */
 class Once {
@@ -44,7 +38,6 @@ interface Hooks {
 
 /** A proxy in front of an instance with these objects. */
 async function startProxy(t: ExecutionContext, objects: readonly string[], hooks: Hooks) {
-  await good.dropAll();
   for (const statement of objects) t.is((await good.execute(statement)).error, undefined, statement);
   const { before, replace = statement => statement, reply: answer, after } = hooks;
   const { url } = await startFaultyServer(t, async (socket, request) => {

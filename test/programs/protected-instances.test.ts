@@ -1,25 +1,18 @@
 /*! Protected instances in instances.toml: sqlapply needs --yes-to with the name, and otherwise sends nothing. */
+
 import { lookup } from 'node:dns/promises';
 import { hostname } from 'node:os';
 import type { ExecutionContext } from 'ava';
 import { startFaultyServer } from '../faults/faulty-server.js';
 import { forwardRequest } from '../faults/run.js';
-import { fileScope } from '../support/scope.js';
-import type { Server } from '../support/server.js';
+import { sharedSqlserve } from '../support/shared-sqlserve.js';
 import { shell } from '../support/shell.js';
-import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
-const scope = fileScope();
-let good: Server;
-
-test.before(async () => {
-  good = await startSqlserve(scope);
-});
+const good = sharedSqlserve();
 
 /** Starts one server with two protected names and two others; `requests` are the requests that reached it. */
 async function startProtected(t: ExecutionContext) {
-  await good.dropAll();
   const { url, requests } = await startFaultyServer(t, async (socket, request) =>
     socket.write(await forwardRequest(good, request)),
   );

@@ -1,28 +1,21 @@
 /*! Applied statements are read back: from targets that cannot show objects, lose them, or create other definitions. */
+
 import type { ExecutionContext } from 'ava';
 import { reply, startFaultyServer } from '../faults/faulty-server.js';
 import { forwardRequest } from '../faults/run.js';
 import { runSqlapply } from '../support/replay.js';
-import { fileScope } from '../support/scope.js';
-import type { Server } from '../support/server.js';
-import { startSqlserve } from '../support/sqlserve.js';
+import { sharedSqlserve } from '../support/shared-sqlserve.js';
 import { test } from '../support/test.js';
 
-const scope = fileScope();
-let good: Server;
-
-test.before(async () => {
-  good = await startSqlserve(scope);
-});
+const good = sharedSqlserve();
 
 const table = (name: string, type = 'INT') => `CREATE TABLE '${name}' ( \n\tx ${type}\n);`;
 
 /** Returns the bytes of a reply, `hang up`, or undefined if the good server replies. */
 type Corruption = (statement: string) => Promise<Buffer | undefined> | Buffer | 'hang up' | undefined;
 
-/** Empties the good server and starts a proxy that corrupts some of its replies. */
+/** Starts a proxy before the good server that corrupts some of its replies. */
 async function startCorrupting(t: ExecutionContext, corrupt: Corruption) {
-  await good.dropAll();
   const { url, requests } = await startFaultyServer(t, async (socket, request) => {
     const bytes = (await corrupt(request.statement)) ?? (await forwardRequest(good, request));
     if (bytes === 'hang up') socket.destroy();

@@ -5,19 +5,13 @@ import type { ExecutionContext } from 'ava';
 import { toDot } from '../../packages/sqlsort/src/graph.js';
 import { inProcess } from '../support/in-process.js';
 import { loginAs } from '../support/principals.js';
-import { fileScope } from '../support/scope.js';
-import type { Server } from '../support/server.js';
+import { sharedSqlserve } from '../support/shared-sqlserve.js';
 import type { Outcome } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { macro, test } from '../support/test.js';
 import { testWith } from '../support/tools.js';
 
-const scope = fileScope();
-let server: Server;
-
-test.before(async () => {
-  server = await startSqlserve(scope);
-});
+const server = sharedSqlserve();
 
 /** Shuffles the dump of $SRC and sorts it back. */
 const ROUND_TRIP = `set -o pipefail
@@ -30,12 +24,10 @@ function assertSuccess(t: ExecutionContext, { code, stdout, stderr }: Outcome) {
 }
 
 test('an empty schema stays empty', async t => {
-  await server.dropAll();
   assertSuccess(t, await (await inProcess(t, { SRC: server.url }))(`${ROUND_TRIP}; printf '\\0' | cmp - dump`));
 });
 
 test('statements in any order can be replayed after sorting', async t => {
-  await server.dropAll();
   const run = await inProcess(t, { DST: server.url });
   assertSuccess(
     t,

@@ -1,22 +1,14 @@
 /*! Standard input of sqlapply and sqldiff: a stream, or text that no truncated stream can be. */
+
 import { Readable } from 'node:stream';
 import { readLocatedInput } from '@sqlpipe/files';
 import { MAX_RECORD } from '@sqlpipe/records';
 import { inProcess } from '../support/in-process.js';
-import { fileScope } from '../support/scope.js';
 import { fc } from '../support/seed.js';
-import type { Server } from '../support/server.js';
-import { startSqlserve } from '../support/sqlserve.js';
+import { sharedSqlserve } from '../support/shared-sqlserve.js';
 import { test } from '../support/test.js';
 
-const scope = fileScope();
-let dst: Server;
-
-test.before(async () => {
-  dst = await startSqlserve(scope);
-});
-
-test.beforeEach(() => dst.dropAll());
+const dst = sharedSqlserve();
 
 const listTables = async () =>
   ((await dst.execute('SELECT table_name FROM tables()')).dataset ?? []).map(([name]) => name).sort();

@@ -1,4 +1,5 @@
 /*! `.sql` files whose last statement has no `;`: they may be truncated, and are rejected; standard input is accepted. */
+
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -6,17 +7,10 @@ import { split } from '@sqlpipe/api';
 import { readFolder, readSource } from '@sqlpipe/files';
 import { freshFolder } from '../support/folder.js';
 import { inProcess } from '../support/in-process.js';
-import { fileScope } from '../support/scope.js';
-import type { Server } from '../support/server.js';
-import { startSqlserve } from '../support/sqlserve.js';
+import { sharedSqlserve } from '../support/shared-sqlserve.js';
 import { test } from '../support/test.js';
 
-const scope = fileScope();
-let dst: Server;
-
-test.before(async () => {
-  dst = await startSqlserve(scope);
-});
+const dst = sharedSqlserve();
 
 const TABLE = `CREATE TABLE trades (ts TIMESTAMP, qty INT)
   timestamp(ts) PARTITION BY DAY TTL 30 DAYS

@@ -1,4 +1,5 @@
 /*! sqlserve against hostile clients: web pages, smuggled requests, idle and slow connections. */
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
@@ -9,14 +10,12 @@ import { freshFolder } from '../support/folder.js';
 import { getRequest, nextReply, openSocket } from '../support/raw-http.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
+import { sharedSqlserve } from '../support/shared-sqlserve.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
 const scope = fileScope();
-let server: Server;
-test.before(async () => {
-  server = await startSqlserve(scope);
-});
+const server = sharedSqlserve();
 
 const listTables = async ({ execute }: Server): Promise<unknown[]> =>
   (await execute('show tables')).dataset?.flat() ?? [];

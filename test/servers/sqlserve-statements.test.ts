@@ -2,18 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { isEquivalent } from '@sqlpipe/ddl';
 import { questdb, sqlserve } from '../support/instances.js';
 import { fileScope } from '../support/scope.js';
-import type { Server } from '../support/server.js';
+import { sharedSqlserve } from '../support/shared-sqlserve.js';
 import { CREATE_TRADES, startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
 const scope = fileScope();
-let shared: Server;
-test.before(async () => {
-  shared = await startSqlserve(scope);
-});
+const shared = sharedSqlserve();
 
 test('maintenance statements that change no schema are accepted', async t => {
-  await shared.execute('drop all');
   await shared.execute(CREATE_TRADES);
   await shared.execute('create table n (a int)');
   await shared.execute('create view v as (select s, v from trades)');
@@ -84,7 +80,6 @@ test('--questdb 9.3 speaks as that version, which lacks what came later', async 
 });
 
 test('SELECT over tables has their columns and no rows', async t => {
-  await shared.execute('drop all');
   await shared.execute('create table t (s symbol, x int, ts timestamp) timestamp(ts) partition by day');
   await shared.execute('create view v as (select ts, x * 2.5 d from t where x > 1)');
   await shared.execute('create view one as (select count() n from t)');
@@ -110,7 +105,6 @@ test('SELECT over tables has their columns and no rows', async t => {
 });
 
 test('what needs rows or a query engine is rejected with the reason', async t => {
-  await shared.execute('drop all');
   await shared.execute('create table t (s symbol, x int, ts timestamp) timestamp(ts) partition by day');
   await shared.execute('create view one as (select count() n from t)');
   for (const sql of [
@@ -146,7 +140,6 @@ test('what needs rows or a query engine is rejected with the reason', async t =>
 });
 
 test('a query over views that name views many times is answered in time', async t => {
-  await shared.execute('drop all');
   await shared.execute('create table v0 (x int)');
   for (let n = 1; n <= 25; n++)
     t.like(await shared.execute(`create view v${n} as (select a.x from v${n - 1} a cross join v${n - 1} b)`), {
@@ -156,7 +149,6 @@ test('a query over views that name views many times is answered in time', async 
 });
 
 test('statements are rejected with the messages of QuestDB 9.3.4', async t => {
-  await shared.execute('drop all');
   const columns = '(ts timestamp, s symbol index, v double) timestamp(ts) partition by day';
   for (const sql of [
     `create table t ${columns}`,
@@ -226,7 +218,6 @@ test('statements are rejected with the messages of QuestDB 9.3.4', async t => {
 });
 
 test('a materialized view may select from what samples, as in QuestDB 9.3.4', async t => {
-  await shared.execute('drop all');
   for (const sql of [
     'create table t (ts timestamp, x int) timestamp(ts) partition by day',
     'create view v as (select ts, sum(x) a from t sample by 1h)',
@@ -252,7 +243,6 @@ test('a materialized view may select from what samples, as in QuestDB 9.3.4', as
 });
 
 test('CREATE TABLE LIKE a materialized view has its symbols and indexes, as in QuestDB 9.3.4', async t => {
-  await shared.execute('drop all');
   for (const sql of [
     'create table t (ts timestamp, s symbol, u symbol index) timestamp(ts) partition by day',
     'create materialized view m as (select ts, s, u, count() n from t sample by 1h), index(S capacity 64)',
@@ -267,7 +257,6 @@ test('CREATE TABLE LIKE a materialized view has its symbols and indexes, as in Q
 });
 
 test('queries are accepted with the same columns as in QuestDB 9.3.4', async t => {
-  await shared.execute('drop all');
   for (const sql of [
     'create table t (ts timestamp, s symbol, v double) timestamp(ts) partition by day',
     'create table u (ts timestamp, s symbol, w double) timestamp(ts) partition by day',

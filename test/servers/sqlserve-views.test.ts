@@ -1,14 +1,10 @@
 import { freshFolder } from '../support/folder.js';
-import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
+import { sharedSqlserve } from '../support/shared-sqlserve.js';
 import { CREATE_TRADES, startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
-const scope = fileScope();
-let shared: Server;
-test.before(async () => {
-  shared = await startSqlserve(scope);
-});
+const shared = sharedSqlserve();
 
 /** The reason for each invalid view, materialized or not. */
 async function fetchInvalid(server: Server): Promise<Record<string, string>> {
@@ -21,7 +17,6 @@ async function fetchInvalid(server: Server): Promise<Record<string, string>> {
 
 // Observed on 9.3.4, which reports it with a short delay.
 test('invalid views report the missing column or table, and become valid when it returns', async t => {
-  await shared.execute('drop all');
   for (const sql of [
     CREATE_TRADES,
     'create view v as (select s, v from trades where v > 0)',
@@ -59,7 +54,6 @@ test('invalid views report the missing column or table, and become valid when it
 });
 
 test('a query on an invalid view is rejected with the reason for the invalid view', async t => {
-  await shared.execute('drop all');
   await shared.execute(CREATE_TRADES);
   await shared.execute('create view v as (select s, v from trades)');
   await shared.execute('create view w as (select * from v)');
@@ -87,7 +81,6 @@ test('invalid views are invalid after a restart too', async t => {
 });
 
 test('errors in the queries of existing views have the positions of QuestDB 9.3.4', async t => {
-  await shared.execute('drop all');
   await shared.execute('create table t (a int, s symbol)');
   await shared.execute('create view e as (select * from t)');
   for (const [sql, position] of [
@@ -109,7 +102,6 @@ test('errors in the queries of existing views have the positions of QuestDB 9.3.
 });
 
 test('a view cannot depend on itself', async t => {
-  await shared.execute('drop all');
   for (const sql of [CREATE_TRADES, 'create view v as (select s from trades)', 'create view w as (select s from v)'])
     t.is((await shared.execute(sql)).error, undefined, sql);
   const itself = "circular dependency detected: view 'v' cannot reference itself";

@@ -2,19 +2,14 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
 import { basic, executeAs } from '../support/principals.js';
-import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
+import { sharedSqlserve } from '../support/shared-sqlserve.js';
 import { CREATE_TRADES, readDump, startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
-const scope = fileScope();
-let shared: Server;
-test.before(async () => {
-  shared = await startSqlserve(scope);
-});
+const shared = sharedSqlserve();
 
 test('a schema is accepted, and dumped in an order that replays', async t => {
-  await shared.execute('drop all');
   t.deepEqual(await shared.execute(CREATE_TRADES), { ddl: 'OK' });
   t.deepEqual(await shared.execute('create view a as (select * from hourly)'), {
     query: 'create view a as (select * from hourly)',
@@ -38,7 +33,6 @@ test('a replayed dump is dumped the same', async t => {
 });
 
 test('ALTER changes the output of SHOW CREATE', async t => {
-  await shared.execute('drop all');
   await shared.execute(CREATE_TRADES);
   for (const change of [
     'add column n int',
@@ -83,7 +77,6 @@ test('a table like a materialized view has WAL, and names of columns match in an
 });
 
 test('the catalogue functions list objects, and the reason for an invalid view', async t => {
-  await shared.execute('drop all');
   await shared.execute(CREATE_TRADES);
   await shared.execute('create view v as (select s from trades)');
   const tables = await shared.execute('select table_name, table_type from tables() order by table_name');
@@ -110,7 +103,6 @@ test('the catalogue functions list objects, and the reason for an invalid view',
 });
 
 test('text after a semicolon prevents a statement from being executed', async t => {
-  await shared.execute('drop all');
   await shared.execute(CREATE_TRADES);
   for (const sql of [
     'drop table trades; drop table x',
@@ -126,7 +118,6 @@ test('text after a semicolon prevents a statement from being executed', async t 
 });
 
 test('the timestamp can be renamed without WAL, and dropped without partitions', async t => {
-  await shared.execute('drop all');
   await shared.execute('create table b (ts timestamp, a int) timestamp(ts) partition by day bypass wal');
   await shared.execute('create table n (ts timestamp, a int) timestamp(ts)');
   await shared.execute('alter table b rename column ts to at');
@@ -138,7 +129,6 @@ test('the timestamp can be renamed without WAL, and dropped without partitions',
 });
 
 test('catalogue functions need no SELECT, and SHOW replies as QuestDB 9.3.4 does', async t => {
-  await shared.execute('drop all');
   await shared.execute(CREATE_TRADES);
   await shared.execute('create view v as (select s from trades)');
   await shared.execute('create materialized view m as (select ts, max(v) as v from trades sample by 1h)');
