@@ -1,7 +1,6 @@
-import { parseAddress } from '../../packages/instance/src/address.js';
+import { isSameAddress, parseAddress } from '../../packages/instance/src/address.js';
 import { InstanceError } from '../../packages/instance/src/index.js';
 import { findProxy } from '../../packages/instance/src/proxy.js';
-import { isSameAddress } from '../../packages/instance/src/same-address.js';
 import { misconfigured } from '../support/resolve.js';
 import { fc } from '../support/seed.js';
 import { macro, test } from '../support/test.js';

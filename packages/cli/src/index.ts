@@ -16,10 +16,11 @@ export {
   OUTPUT_OPTION,
   PLAN_OPTIONS,
   printSettings,
+  readIgnorePatterns,
+  readRuleFile,
   rejectSharedInsecure,
 } from './options.js';
 export type { Args, OptionSpecs } from './program.js';
 export { type Progress, withProgress } from './progress.js';
-export { readIgnorePatterns, readRuleFile } from './rules.js';
 export { createMain, runProgram } from './run-program.js';
 export { collectGarbageEarly, limitHeapGrowth, type Main, runInProcess, type World } from './world.js';

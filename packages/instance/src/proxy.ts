@@ -1,8 +1,7 @@
 /*! The proxy to use, by the variables that curl and others read. */
-import { decodeCredential } from './address.js';
+import { decodeCredential, effectivePort } from './address.js';
 import type { Sourced } from './connection-config.js';
 import { InstanceError } from './instance-error.js';
-import { effectivePort } from './same-address.js';
 
 /**
  * The proxy for an address and the variable that contains it: `http_proxy` or `https_proxy` by the scheme of the

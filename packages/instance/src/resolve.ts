@@ -1,7 +1,7 @@
 /*! Resolves the INSTANCE operand, the options and the environment to a `ResolvedInstance`. */
 
 import { escapeControls } from '@sqlpipe/text';
-import { type Address, formatAddress, parseAddress } from './address.js';
+import { type Address, formatAddress, isLoopbackHost, parseAddress } from './address.js';
 import { firstGiven, type ResolveContext, type ResolvedInstance, settingOf } from './connection-config.js';
 import {
   ADDRESS_SOURCE,
@@ -25,7 +25,6 @@ import {
 } from './named-instances.js';
 import { fromNetrc } from './netrc.js';
 import { findProxy } from './proxy.js';
-import { isLoopbackHost } from './same-address.js';
 import { readCertificates } from './secret-file.js';
 
 /** The source of a value that the user has not set. */

@@ -2,7 +2,6 @@
 
 export { MAX_RECORD } from '@sqlpipe/sql';
 export { createCommitWriter } from './commit-writer.js';
-export { decodeRecords, type ReadOptions } from './decode.js';
-export { encodeRecords } from './encode.js';
 export { StreamError } from './framing.js';
+export { decodeRecords, encodeRecords, type ReadOptions } from './records.js';
 export { type DeferredInput, deferInput, type Spooled, spool } from './spool.js';

@@ -7,11 +7,9 @@ export {
   parseEntryRights,
   type SchemaComparison,
 } from './compare-schemas.js';
-export { canMatchSame, matchesGlob } from './glob.js';
 export { type Health, type HealthProblem, problemsOf } from './health.js';
-export { type IgnoredDifference, IgnoreRules } from './ignore.js';
-export { createMatcher, type MatchCriteria, type RelatedOptions, selectWithRelated } from './matcher.js';
-export { NameSelection } from './name-selection.js';
+export { canMatchSame, type IgnoredDifference, IgnoreRules, matchesGlob } from './ignore.js';
+export { createMatcher, type MatchCriteria, NameSelection, type RelatedOptions, selectWithRelated } from './matcher.js';
 export { dumpOrder, type Entry, Schema, toEntry } from './schema.js';
 export { CATEGORY_NAMES, InvalidSelectionError, parseKinds, parseSelection, type Selection } from './selection.js';
 export { findCycle, LimitError, topologicalOrder } from './topological-order.js';

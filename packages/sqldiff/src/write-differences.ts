@@ -1,4 +1,5 @@
 /*! Two schemas, and what of their differences is asked for. */
+
 import { annotateFailure, type Io, printSettings, readIgnorePatterns, UsageError } from '@sqlpipe/cli';
 import { COLUMN_ORDER } from '@sqlpipe/ddl';
 import { isSameOutput, isStdout, readLocatedInput } from '@sqlpipe/files';
@@ -18,9 +19,8 @@ import { displayName } from '@sqlpipe/sql';
 import { formatHints } from '@sqlpipe/text';
 import { formatIgnored } from './format.js';
 import { Locations } from './locations.js';
-import { resolveOperands, type Side, type Sides } from './operands.js';
+import { readSide, resolveOperands, type Side, type Sides } from './operands.js';
 import type { DiffArgs } from './options.js';
-import { readSide } from './read-side.js';
 import { countIgnored, writeComparison } from './write-comparison.js';
 import { writeMissing } from './write-statements.js';
 

@@ -1,15 +1,24 @@
 /*! From an instance to a stream or text. */
+
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Exit, type Io, limitHeapGrowth, printSettings, UsageError, withProgress } from '@sqlpipe/cli';
+import { removeOwner } from '@sqlpipe/ddl';
 import { isStdout, isTextOutput, writeOutput, writeSqlText } from '@sqlpipe/files';
-import { listInstances } from '@sqlpipe/instance';
+import {
+  type ConnectionConfig,
+  type DumpOptions,
+  dump,
+  type InstanceOptions,
+  listInstances,
+  type ResolvedInstance,
+  resolveInstance,
+} from '@sqlpipe/instance';
 import { createCommitWriter, encodeRecords } from '@sqlpipe/records';
 import { parseSelection } from '@sqlpipe/schema';
 import { formatFailureMarker } from '@sqlpipe/sql';
 import { escapeControls, formatError } from '@sqlpipe/text';
 import type { DumpArgs } from './options.js';
-import { dumpSource, resolveSource } from './source.js';
 
 /** Writes the schema of the instance that the command line names; returns the exit status. */
 export async function writeDump(
@@ -62,4 +71,23 @@ async function* reportProgress(batches: AsyncIterable<string[]>, io: Io): AsyncG
     yield batch;
   }
   io.summary(`${count} ${count === 1 ? 'statement' : 'statements'}`);
+}
+
+/** The instance that an operand names. @throws InstanceError */
+export function resolveSource(operand: string, options: InstanceOptions, io: Io): Promise<ResolvedInstance> {
+  const { env, warn, info, promptSecret, logRequest } = io;
+  return resolveInstance(operand, { program: 'sqldump', env, options, warn, info, promptSecret, logRequest });
+}
+
+/** The statements of the source that the options select, in batches. @throws InstanceError while they are read */
+export function dumpSource(
+  source: ConnectionConfig,
+  { noOwner, ...options }: Partial<DumpOptions> & { noOwner: boolean },
+): AsyncIterable<string[]> {
+  const statements = dump(source, options);
+  return noOwner ? removeOwners(statements) : statements;
+}
+
+async function* removeOwners(batches: AsyncIterable<string[]>): AsyncGenerator<string[]> {
+  for await (const batch of batches) yield batch.map(removeOwner);
 }

@@ -6,7 +6,7 @@ import { createCommitWriter, decodeRecords, deferInput, encodeRecords } from '@s
 import { parseSelection } from '@sqlpipe/schema';
 import { applyInput, resolveTarget } from '@sqlpipe/sqlapply/apply';
 import type { Input } from '@sqlpipe/sqlapply/input';
-import { dumpSource, resolveSource } from '@sqlpipe/sqldump/source';
+import { dumpSource, resolveSource } from '@sqlpipe/sqldump/write-dump';
 import type { CopyOptions } from './copy-options.js';
 
 /** Copies the schema of the first instance that the command line names to the second; returns the exit status. */

@@ -1,8 +1,8 @@
 /*! What `sqlpipe` prints itself: its help, its version, its completion, and the error for an unknown program. */
-import { runProgram, UsageError, type World } from '@sqlpipe/cli';
+
+import { type CompletionSpec, runProgram, UsageError, type World, zshBootstrap } from '@sqlpipe/cli';
 import { suggestWord } from '@sqlpipe/text';
-import { COMPLETION_WRITERS } from './completion-loader.js';
-import { OWN_COMMANDS, PROGRAMS } from './programs.js';
+import { OWN_COMMANDS, OWN_PROGRAMS, PROGRAMS } from './programs.js';
 
 const commands = [
   ...PROGRAMS.map(({ command, summary }) => [command, summary] as const),
@@ -34,3 +34,103 @@ ${commands.map(([name, summary]) => `  ${name.padEnd(12)}${summary}`).join('\n')
     { ...world, args: word && !word.startsWith('-') ? [word] : world.args },
   );
 };
+
+const programs = PROGRAMS.map(({ name }) => name).join(' ');
+const ownPrograms = Object.keys(OWN_PROGRAMS);
+/** The commands with options: each has a script, whose functions are named `sqldump` or `sqlpipe_copy`. */
+const withOptions = [...PROGRAMS.map(({ command }) => command), ...ownPrograms];
+const flagsOf = ({ flags }: CompletionSpec) => flags.flatMap(({ names }) => names).join(' ');
+
+/** bash repeats a completion that returns 124. */
+const bash = (
+  self: CompletionSpec,
+) => `# bash completion for sqlpipe; source it: it completes all programs of the family
+_sqlpipe_load() { source <(sqlpipe "\${1#sql}" --completion bash) && return 124; }
+_sqlpipe() {
+  local word=\${COMP_WORDS[COMP_CWORD]} command=\${COMP_WORDS[1]}
+  COMPREPLY=()
+  if (( COMP_CWORD == 1 )); then
+    COMPREPLY=($(compgen -W '${names.join(' ')} ${flagsOf(self)}' -- "$word"))
+    [[ $word == -* ]] || COMPREPLY=(\${COMPREPLY[@]/#-*})
+    return
+  fi
+  local name=sql$command
+  case $command in ${ownPrograms.join(' | ')}) name=sqlpipe_$command ;; esac
+  case $command in
+    ${withOptions.join(' | ')})
+      declare -F "_$name" > /dev/null || source <(sqlpipe "$command" --completion bash)
+      local COMP_WORDS=("$name" "\${COMP_WORDS[@]:2}") COMP_CWORD=$((COMP_CWORD - 1))
+      "_$name" ;;
+    completion) COMPREPLY=($(compgen -W 'bash fish zsh' -- "$word")) ;;
+    help) COMPREPLY=($(compgen -W '${withOptions.join(' ')}' -- "$word")) ;;
+  esac
+}
+complete -F _sqlpipe sqlpipe
+complete -F _sqlpipe_load ${programs}
+`;
+
+const zsh = (self: CompletionSpec) => `#compdef sqlpipe
+# zsh completion for sqlpipe; source it: it completes all programs of the family
+_sqlpipe_load() {
+  source <(sqlpipe "\${\${service#sql}#pipe_}" --completion zsh)
+  _$service "$@"
+}
+_sqlpipe() {
+  local -a commands=(
+${commands.map(([name, summary]) => `    '${name}:${summary}'`).join('\n')}
+  )
+  if (( CURRENT == 2 )); then
+    if [[ $PREFIX == -* ]]; then compadd -- ${flagsOf(self)}; else _describe program commands; fi
+    return
+  fi
+  case $words[2] in
+    ${withOptions.join('|')})
+      local service=sql$words[2]
+      case $words[2] in ${ownPrograms.join('|')}) service=sqlpipe_$words[2] ;; esac
+      words=($service "\${(@)words[3,-1]}")
+      (( CURRENT-- ))
+      if (( $+functions[_$service] )); then _$service; else _sqlpipe_load; fi ;;
+    completion) compadd bash fish zsh ;;
+    help) compadd ${withOptions.join(' ')} ;;
+  esac
+}
+${zshBootstrap('sqlpipe', `compdef _sqlpipe sqlpipe\n  compdef _sqlpipe_load ${programs}`)}`;
+
+const fish = ({
+  flags,
+}: CompletionSpec) => `# fish completion for sqlpipe; source it: it completes all programs of the family
+function __sqlpipe_load
+    complete -c sql$argv[1] -e
+    sqlpipe $argv[1] --completion fish | source
+end
+function __sqlpipe_program
+    set -l words (commandline -opc)
+    set -q __sqlpipe_loaded_$words[2]; or __sqlpipe_load $words[2]
+    set -g __sqlpipe_loaded_$words[2]
+    set -l name sql$words[2]
+    contains $words[2] ${ownPrograms.join(' ')}; and set name sqlpipe_$words[2]
+    complete -C "$name $words[3..] "(commandline -ct)
+end
+function __sqlpipe_first
+    set -l words (commandline -opc)
+    __sqlpipe_load (string sub -s 4 $words[1])
+    complete -C (commandline -cp)
+end
+complete -c sqlpipe -f
+${commands
+  .map(([name, summary]) => `complete -c sqlpipe -n __fish_use_subcommand -a ${name} -d '${summary}'`)
+  .join('\n')}
+${flags
+  .map(({ names, describe }) => {
+    const options = names.map(name => (name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`));
+    return `complete -c sqlpipe -n __fish_use_subcommand ${options.join(' ')} -d '${describe}'`;
+  })
+  .join('\n')}
+complete -c sqlpipe -n '__fish_seen_subcommand_from ${withOptions.join(' ')}' -a '(__sqlpipe_program)'
+complete -c sqlpipe -n '__fish_seen_subcommand_from completion' -a 'bash fish zsh'
+complete -c sqlpipe -n '__fish_seen_subcommand_from help' -a '${withOptions.join(' ')}'
+${PROGRAMS.map(({ name }) => `complete -c ${name} -a '(__sqlpipe_first)'`).join('\n')}
+`;
+
+/** The functions that write these scripts, by shell. */
+export const COMPLETION_WRITERS = { bash, zsh, fish };
