@@ -1,11 +1,11 @@
 /*! Random schemas of the enterprise edition, and what somebody may have made of each: those of `schemaPair` with access control. */
 import {
+  type Age,
   type Definition,
   parseMeaning,
   printDefinition,
   type StoragePolicy,
   type TableDefinition,
-  type Ttl,
 } from '@sqlpipe/ddl';
 import { type Randomness, randomness, type SchemaPair, schemaPair } from './schema-pairs.js';
 
@@ -114,7 +114,7 @@ const isPartitioned = (definition: Definition): definition is TableDefinition =>
 function newPolicy({ partitionBy }: TableDefinition, random: Randomness): StoragePolicy {
   const length = () => (partitionBy === 'MONTH' ? -1 - random.below(12) : random.pick([24, 72, 168, -1, -12]));
   // A stage cannot be later than what drops the partition.
-  const hours = (ttl: Ttl) => (ttl < 0 ? -ttl * 31 * 24 : ttl);
+  const hours = (ttl: Age) => (ttl < 0 ? -ttl * 31 * 24 : ttl);
   const [first = 0, second = 0, last = 0] = [length(), length(), length()].sort((a, b) => hours(a) - hours(b));
   return {
     after: {

@@ -1,15 +1,14 @@
 /*! One change that ALTER makes to an existing object: printed as a statement, or applied to a definition in memory. */
-import { foldCase, isSameName } from '@sqlpipe/sql';
+import { isSameName } from '@sqlpipe/sql';
 import type { Column, Definition, Index, MaterializedViewDefinition, TableDefinition } from './definition.js';
-import type { Ttl } from './grammar/partition.js';
-import type { RefreshClause } from './grammar/refresh-clause.js';
-import type { StoragePolicy } from './grammar/storage-policy.js';
-import { addTimestampToIndex, resolveRefresh } from './parse.js';
-import { formatIndex, formatOwner, formatRefresh, formatStages, formatTtlLength } from './print.js';
-import { needsQuotes } from './reserved-names.js';
+import { addTimestampToIndex } from './parse.js';
+import { formatIndex } from './print.js';
+import { formatOwner } from './properties/storage.js';
+import { alterOf, type PropertyAlteration } from './properties/table.js';
+import { quoteColumn } from './reserved-names.js';
 
-/** The change that one ALTER makes. */
-export type Alteration =
+/** The change that one ALTER makes to columns, or to a query. */
+type StructureAlteration =
   | { readonly change: 'add column'; readonly column: Column; readonly owner?: string | undefined }
   | { readonly change: 'drop column'; readonly column: string }
   | { readonly change: 'rename column'; readonly column: string; readonly to: string }
@@ -19,19 +18,17 @@ export type Alteration =
   | { readonly change: 'add index'; readonly column: string; readonly index: Index }
   | { readonly change: 'drop index'; readonly column: string }
   | { readonly change: 'parquet settings'; readonly column: string; readonly parquet: string }
-  | { readonly change: 'ttl'; readonly ttl: Ttl }
-  /** The text after EXPIRE ROWS; if undefined, rows expire no longer. */
-  | { readonly change: 'expiry'; readonly expire: string | undefined }
-  /** Without keys, deduplication is disabled. */
-  | { readonly change: 'dedup keys'; readonly keys: readonly string[] }
-  | { readonly change: 'parameter'; readonly name: 'maxUncommittedRows' | 'o3MaxLag'; readonly value: number }
-  | { readonly change: 'format'; readonly parquet: boolean }
-  /** If undefined, the policy is dropped. */
-  | { readonly change: 'storage policy'; readonly policy: StoragePolicy | undefined }
-  /** Stores whether the policy is followed. */
-  | { readonly change: 'storage policy state'; readonly disabled: boolean }
-  | { readonly change: 'refresh'; readonly refresh: RefreshClause }
   | { readonly change: 'query'; readonly body: string };
+
+/** The change that one ALTER makes. */
+export type Alteration = StructureAlteration | PropertyAlteration;
+
+const isOfProperty = (alteration: Alteration): alteration is PropertyAlteration =>
+  alterOf(alteration as PropertyAlteration) !== undefined;
+
+/** The permission that an ALTER of a property requires; undefined for one of columns or a query. */
+export const permissionFor = (alteration: Alteration): string | undefined =>
+  isOfProperty(alteration) ? alterOf(alteration)?.permission(alteration) : undefined;
 
 /** An ALTER of one object. */
 export interface Alter {
@@ -39,11 +36,6 @@ export interface Alter {
   readonly name: string;
   readonly alteration: Alteration;
 }
-
-/** The words that start a clause where ALTER may have the name of a column. */
-const CLAUSES = new Set(['column', 'if']);
-
-const quoteColumn = (name: string): string => (needsQuotes(name) || CLAUSES.has(foldCase(name)) ? `"${name}"` : name);
 
 /**
  * Prints the statement with its semicolon. Without the semicolon QuestDB 9.3.4 fails to read `START '…'` at the end.
@@ -53,32 +45,14 @@ export function printAlter({ kind, name, alteration }: Alter): string {
 }
 
 function alterationText(alteration: Alteration): string {
-  const { change } = alteration;
-  switch (change) {
+  if (isOfProperty(alteration)) return alterOf(alteration)?.print(alteration) ?? '';
+  switch (alteration.change) {
     case 'add column':
       return `ADD COLUMN ${addedText(alteration.column)}${formatOwner(alteration.owner)}`;
     case 'drop column':
       return `DROP COLUMN ${quoteColumn(alteration.column)}`;
     case 'rename column':
       return `RENAME COLUMN ${quoteColumn(alteration.column)} TO ${quoteColumn(alteration.to)}`;
-    case 'ttl':
-      return `SET TTL ${alteration.ttl === 0 ? '0 HOURS' : formatTtlLength(alteration.ttl)}`;
-    case 'expiry':
-      return alteration.expire === undefined ? 'DROP EXPIRE' : `SET EXPIRE ROWS ${alteration.expire}`;
-    case 'dedup keys':
-      return alteration.keys.length > 0
-        ? `DEDUP ENABLE UPSERT KEYS(${alteration.keys.map(quoteColumn).join(',')})`
-        : 'DEDUP DISABLE';
-    case 'parameter':
-      return `SET PARAM ${alteration.name} = ${alteration.value}${alteration.name === 'o3MaxLag' ? 'us' : ''}`;
-    case 'format':
-      return `SET FORMAT ${alteration.parquet ? 'PARQUET' : 'NATIVE'}`;
-    case 'storage policy':
-      return alteration.policy ? `SET STORAGE POLICY(${formatStages(alteration.policy)})` : 'DROP STORAGE POLICY';
-    case 'storage policy state':
-      return `${alteration.disabled ? 'DISABLE' : 'ENABLE'} STORAGE POLICY`;
-    case 'refresh':
-      return `SET REFRESH ${formatRefresh({ ...alteration.refresh, deferred: false })}`;
     case 'query':
       return `AS (\n${alteration.body}\n)`;
     default:
@@ -121,21 +95,20 @@ export function applyAlteration<T extends Definition>(definition: T, alteration:
 }
 
 function alter(definition: Definition, alteration: Alteration): Definition {
-  switch (definition.kind) {
-    case 'table':
-      return alterTable(definition, alteration);
-    case 'materialized view':
-      return alterMaterializedView(definition, alteration);
-    case 'live view':
-      return alteration.change === 'ttl' ? { ...definition, ttl: alteration.ttl } : definition;
-    default:
-      return alteration.change === 'query' ? { ...definition, body: alteration.body } : definition;
+  const { kind } = definition;
+  if (isOfProperty(alteration)) {
+    const { change: _, ...set } = alteration;
+    const found = alterOf(alteration, kind);
+    if (!found) return definition;
+    return found.apply ? found.apply(definition, alteration) : ({ ...definition, ...set } as Definition);
   }
+  if (kind === 'table') return alterTable(definition, alteration);
+  if (kind === 'materialized view') return alterMaterializedView(definition, alteration);
+  return kind === 'view' && alteration.change === 'query' ? { ...definition, body: alteration.body } : definition;
 }
 
-function alterTable(table: TableDefinition, alteration: Alteration): TableDefinition {
-  const { change } = alteration;
-  switch (change) {
+function alterTable(table: TableDefinition, alteration: StructureAlteration): TableDefinition {
+  switch (alteration.change) {
     case 'add column': {
       const added = addTimestampToIndex({ ...alteration.column, dedup: false }, table.timestamp);
       return findColumn(table, added.name) ? table : { ...table, columns: [...table.columns, added] };
@@ -148,25 +121,6 @@ function alterTable(table: TableDefinition, alteration: Alteration): TableDefini
       const renamed = withColumn(table, alteration.column, column => ({ ...column, name: alteration.to }));
       return { ...renamed, timestamp: timestampAfter(table, alteration.column, alteration.to) };
     }
-    case 'ttl':
-      return { ...table, ttl: alteration.ttl };
-    case 'dedup keys': {
-      const keys = new Set(alteration.keys.map(foldCase));
-      return {
-        ...table,
-        columns: table.columns.map(column => ({ ...column, dedup: keys.has(foldCase(column.name)) })),
-      };
-    }
-    case 'parameter':
-      return { ...table, [alteration.name]: alteration.value };
-    case 'format':
-      return { ...table, parquet: alteration.parquet };
-    case 'storage policy':
-      return { ...table, ttl: 0, policy: alteration.policy };
-    case 'storage policy state':
-      return table.policy ? { ...table, policy: { ...table.policy, disabled: alteration.disabled } } : table;
-    case 'expiry':
-    case 'refresh':
     case 'query':
       return table;
     default:
@@ -218,23 +172,12 @@ function alterColumn(column: Column, alteration: Extract<Alteration, { column: s
   }
 }
 
-/**
- * Alters a materialized view. DEFERRED belongs to its creation and stays (observed on 9.3.4). No statement names its
- * columns, but a server knows them.
- */
+/** Alters a materialized view. No statement names its columns, but a server knows them. */
 function alterMaterializedView(
   view: MaterializedViewDefinition & { readonly columns?: Column[] },
-  alteration: Alteration,
+  alteration: StructureAlteration,
 ): MaterializedViewDefinition {
   switch (alteration.change) {
-    case 'ttl':
-      return { ...view, ttl: alteration.ttl };
-    case 'expiry':
-      return { ...view, expire: alteration.expire };
-    case 'refresh': {
-      const { deferred } = view.refresh;
-      return { ...view, refresh: { ...resolveRefresh(alteration.refresh, view.body), deferred } };
-    }
     case 'add index':
     case 'drop index':
     case 'symbol capacity':

@@ -2,19 +2,10 @@
  * Compares two definitions property by property: would they create the same object on the same server? A property that
  * one definition leaves to the server, or that no server can show, is not compared.
  */
-import { foldCase, type Kind } from '@sqlpipe/sql';
-import type {
-  Column,
-  Definition,
-  LiveViewDefinition,
-  MaterializedViewDefinition,
-  Refresh,
-  TableDefinition,
-  ViewDefinition,
-} from './definition.js';
-import { unquote } from './grammar/names.js';
-import { parseTimestamp } from './grammar/timestamp.js';
-import { formatIndex, formatStages, formatTtlLength } from './print.js';
+import { foldCase, isObject, type Kind } from '@sqlpipe/sql';
+import type { Column, Definition, TableDefinition, ViewDefinition } from './definition.js';
+import { formatIndex } from './print.js';
+import { propertiesOf, type TableEntry } from './properties/table.js';
 import { findQueryColumns } from './query-columns.js';
 import { findQueryDifference } from './query-tokens.js';
 
@@ -39,18 +30,6 @@ export interface Comparison {
   readonly notComparable: string[];
 }
 
-/** A property that is compared as text. */
-interface Property<T> {
-  readonly name: string;
-  /** The value as text; undefined if a definition does not state it. */
-  readonly value: (definition: T) => string | undefined;
-  /**
-   * Whether a value that only one definition has is reported as not comparable: one was requested, but no server shows
-   * it.
-   */
-  readonly reportOneSided?: boolean;
-}
-
 const NONE = 'none';
 
 /** The one property of a table that no ALTER changes and that does not matter to most: a new column is the last one. */
@@ -60,91 +39,19 @@ export const COLUMN_ORDER = 'column order';
 export const isColumnOrder = (properties: readonly string[]): boolean =>
   properties.length > 0 && properties.every(property => property === COLUMN_ORDER);
 
-const OWNER = {
-  name: 'owner',
-  value: ({ owner }: { readonly owner?: string | undefined }) => owner && foldCase(owner),
-};
-const VOLUME = { name: 'volume', value: ({ volume }: { readonly volume?: string | undefined }) => volume ?? NONE };
-
-const TABLE_PROPERTIES: Property<TableDefinition>[] = [
-  { name: 'designated timestamp', value: foldedTimestamp },
-  { name: 'partitioning', value: ({ partitionBy }) => partitionBy },
-  { name: 'TTL', value: table => formatTtl(localTtl(table)) },
-  {
-    name: 'storage policy',
-    value: ({ policy }) => (policy && !policy.disabled && !isTtl(policy) ? `(${formatStages(policy)})` : NONE),
-  },
-  { name: 'format', value: ({ parquet }) => (parquet ? 'PARQUET' : 'NATIVE') },
-  // A table without partitions never uses WAL.
-  { name: 'WAL', value: ({ partitionBy, wal }) => (partitionBy === 'NONE' ? undefined : wal ? 'enabled' : 'bypassed') },
-  VOLUME,
-  { name: 'dedup keys', value: dedupKeys },
-  {
-    name: 'maxUncommittedRows',
-    value: ({ maxUncommittedRows }) => maxUncommittedRows?.toString(),
-    reportOneSided: true,
-  },
-  {
-    name: 'o3MaxLag',
-    value: ({ o3MaxLag }) => (o3MaxLag === undefined ? undefined : `${o3MaxLag}us`),
-    reportOneSided: true,
-  },
-  OWNER,
-];
-
-const MATERIALIZED_VIEW_PROPERTIES: Property<MaterializedViewDefinition>[] = [
-  { name: 'base', value: ({ base }) => base && foldCase(base) },
-  {
-    name: 'refresh',
-    value: ({ refresh: { type, every, deferred } }) => [type, every, deferred && 'DEFERRED'].filter(Boolean).join(' '),
-  },
-  {
-    name: 'refresh start',
-    value: ({ refresh: { type, start, period } }) => start ?? (type === 'EVERY' && !period ? undefined : NONE),
-  },
-  { name: 'refresh period', value: ({ refresh }) => formatPeriod(refresh), reportOneSided: true },
-  {
-    name: 'refresh time zone',
-    value: ({ refresh }) => (refresh.period?.length === '' ? undefined : (refresh.timeZone ?? NONE)),
-  },
-  { name: 'partitioning', value: ({ partitionBy }) => partitionBy },
-  { name: 'TTL', value: ({ ttl }) => formatTtl(ttl) },
-  { name: 'expiry of rows', value: ({ expire }) => expire ?? NONE },
-  { name: 'designated timestamp', value: ({ timestamp }) => timestamp && foldCase(timestamp), reportOneSided: true },
-  { name: 'indexes', value: formatIndexes, reportOneSided: true },
-  VOLUME,
-  OWNER,
-];
-
-const LIVE_VIEW_PROPERTIES: Property<LiveViewDefinition>[] = [
-  { name: 'flush interval', value: ({ flush }) => flush },
-  { name: 'time in memory', value: ({ inMemory }) => inMemory },
-  { name: 'partitioning', value: ({ partitionBy }) => partitionBy },
-  { name: 'TTL', value: ({ ttl }) => formatTtl(ttl) },
-  { name: 'start', value: ({ start }) => parseTimestamp(unquote(start), 9) ?? start },
-  OWNER,
-];
-
-const VIEW_PROPERTIES: Property<ViewDefinition>[] = [OWNER];
-
 /** The properties of a column, after its name: `column 'qty' index`. */
 const COLUMN_PROPERTIES = ['', ' name', ' cache', ' capacity', ' index', ' Parquet settings'] as const;
-
-const namesOf = (properties: readonly { readonly name: string }[]): string[] => properties.map(({ name }) => name);
-
-const PROPERTY_NAMES: { readonly [kind in Kind]?: readonly string[] } = {
-  table: [...COLUMN_PROPERTIES.map(property => `column '*'${property}`), COLUMN_ORDER, ...namesOf(TABLE_PROPERTIES)],
-  view: ['query', ...namesOf(VIEW_PROPERTIES)],
-  'materialized view': ['query', ...namesOf(MATERIALIZED_VIEW_PROPERTIES)],
-  'live view': ['query', ...namesOf(LIVE_VIEW_PROPERTIES)],
-};
 
 /**
  * The properties in which two definitions can differ, if the first is of this kind; none if there are no definitions of it. `*` stands
  * for the name of a column.
  */
-export const definitionProperties = (kind: Kind): string[] =>
-  PROPERTY_NAMES[kind] ? ['name', 'kind', ...PROPERTY_NAMES[kind]] : [];
+export function definitionProperties(kind: Kind): string[] {
+  if (!isObject(kind)) return [];
+  const others =
+    kind === 'table' ? [...COLUMN_PROPERTIES.map(property => `column '*'${property}`), COLUMN_ORDER] : ['query'];
+  return ['name', 'kind', ...others, ...propertiesOf(kind as Definition['kind']).map(({ name }) => name)];
+}
 
 /** Compares two definitions property by property. */
 export function compareDefinitions(a: Definition, b: Definition): Comparison {
@@ -154,10 +61,7 @@ export function compareDefinitions(a: Definition, b: Definition): Comparison {
   else if (a.kind === 'table') compareTables(a, b as TableDefinition, comparison);
   else {
     compareQueries(a.body, (b as ViewDefinition).body, comparison);
-    if (a.kind === 'view') comparison.addAll(VIEW_PROPERTIES, a, b as ViewDefinition);
-    else if (a.kind === 'materialized view')
-      comparison.addAll(MATERIALIZED_VIEW_PROPERTIES, a, b as MaterializedViewDefinition);
-    else comparison.addAll(LIVE_VIEW_PROPERTIES, a, b as LiveViewDefinition);
+    comparison.addAll(propertiesOf(a.kind), a, b);
   }
   return comparison;
 }
@@ -172,8 +76,8 @@ class ComparisonBuilder implements Comparison {
     } else if (reportOneSided && a !== b) this.notComparable.push(property);
   }
 
-  addAll<T>(properties: readonly Property<T>[], a: T, b: T): void {
-    for (const { name, value, reportOneSided } of properties) this.add(name, value(a), value(b), reportOneSided);
+  addAll(properties: readonly TableEntry[], a: Definition, b: Definition): void {
+    for (const { name, value, isHidden } of properties) this.add(name, value(a), value(b), isHidden);
   }
 }
 
@@ -183,7 +87,7 @@ function compareTables(a: TableDefinition, b: TableDefinition, comparison: Compa
     return;
   }
   compareColumns(toColumnList(a), toColumnList(b), comparison);
-  comparison.addAll(TABLE_PROPERTIES, a, b);
+  comparison.addAll(propertiesOf('table'), a, b);
 }
 
 /** The known columns of a table. If `complete`, they are all columns, in their order. */
@@ -269,40 +173,6 @@ const indexKey = ({ index }: ListedColumn): string => foldIncludedColumns(format
 
 /** Folds the case of the column names in INCLUDE (…). */
 const foldIncludedColumns = (text: string): string => text.replace(/INCLUDE \(.*/s, foldCase);
-
-/** The designated timestamp; undefined if the table is created from a query, which may have one. */
-function foldedTimestamp({ timestamp, query }: TableDefinition): string | undefined {
-  if (timestamp === undefined) return query === undefined ? NONE : undefined;
-  return foldCase(timestamp);
-}
-
-function formatIndexes({ indexes = new Map() }: MaterializedViewDefinition): string | undefined {
-  const texts = Array.from(indexes, ([column, capacity]) => `${column} CAPACITY ${capacity}`);
-  return texts.sort().join(', ') || undefined;
-}
-
-/** The dedup keys, sorted, because servers print them in column order. */
-function dedupKeys({ columns }: TableDefinition): string {
-  const keys = columns.filter(({ dedup }) => dedup).map(({ name }) => foldCase(name));
-  return keys.sort().join(', ') || NONE;
-}
-
-const formatTtl = (ttl: number): string => (ttl === 0 ? NONE : formatTtlLength(ttl));
-
-/** Whether a storage policy only drops data. The enterprise edition turns a TTL into such a policy. */
-const isTtl = ({ after, disabled }: NonNullable<TableDefinition['policy']>): boolean =>
-  !disabled && Object.keys(after).join() === 'DROP LOCAL';
-
-/** The TTL of a table: from its TTL, or in the enterprise edition from a storage policy that only drops data. */
-export const localTtl = ({ ttl, policy }: TableDefinition): number =>
-  policy && isTtl(policy) ? (policy.after['DROP LOCAL'] ?? 0) : ttl;
-
-/** The refresh period; undefined if it is the query's sampling interval, and that could not be found. */
-function formatPeriod({ period }: Refresh): string | undefined {
-  if (!period) return NONE;
-  if (period.length === '') return undefined;
-  return `LENGTH ${period.length}${period.delay ? ` DELAY ${period.delay}` : ''}`;
-}
 
 /** The number of UTF-16 code units of a query that are shown around the first difference. */
 const CONTEXT = 40;

@@ -2,8 +2,18 @@
  * The meaning of a statement: the object that a server creates. A property is optional if a statement may omit it and a
  * server cannot always show it later.
  */
-import type { PartitionUnit, Ttl } from './grammar/partition.js';
-import type { StoragePolicy } from './grammar/storage-policy.js';
+
+/** The size of a table's partitions: an hour, a day, …; `NONE` for no partitions. */
+export type PartitionUnit = 'NONE' | 'HOUR' | 'DAY' | 'WEEK' | 'MONTH' | 'YEAR';
+
+/** A time to live as the server stores it: a positive number of hours, a negative number of months, or 0 for none. */
+export type Age = number;
+
+/** The age at which a partition reaches each stage. A disabled policy is stored but not printed. */
+export interface StoragePolicy {
+  readonly after: { readonly [stage in 'TO PARQUET' | 'TO REMOTE' | 'DROP LOCAL' | 'DROP REMOTE']?: Age };
+  readonly disabled?: boolean;
+}
 
 /** An index of a symbol column: BITMAP with a block capacity, or a posting index with the columns that it covers. */
 export type Index =
@@ -30,7 +40,7 @@ export interface Column {
 /** The common properties of tables and materialized views, which are both stored. */
 interface StoredDefinition {
   readonly name: string;
-  readonly ttl: Ttl;
+  readonly ttl: Age;
   /** The alias of the volume it is stored in. */
   readonly volume?: string | undefined;
   /** Enterprise: the owner. */
@@ -78,6 +88,18 @@ export interface Refresh {
   readonly period?: { readonly length: string; readonly delay?: string | undefined } | undefined;
 }
 
+/** When a materialized view is refreshed, as a statement says it. */
+export interface RefreshClause {
+  readonly type: 'IMMEDIATE' | 'MANUAL' | 'EVERY';
+  readonly deferred: boolean;
+  readonly every?: string | undefined;
+  /** An ISO timestamp; EVERY without one starts at the moment of creation. */
+  readonly start?: string | undefined;
+  readonly timeZone?: string | undefined;
+  /** The period with its length, or that its length is the query's sampling interval. */
+  readonly period?: { readonly length: string; readonly delay?: string | undefined } | 'sample by interval' | undefined;
+}
+
 /** A query whose result is stored and refreshed. */
 export interface MaterializedViewDefinition extends StoredDefinition {
   readonly kind: 'materialized view';
@@ -104,7 +126,7 @@ export interface LiveViewDefinition {
   readonly inMemory: string;
   /** By default the partitioning of the base table. */
   readonly partitionBy?: PartitionUnit | undefined;
-  readonly ttl: Ttl;
+  readonly ttl: Age;
   /** The text after START FROM. */
   readonly start: string;
   readonly body: string;

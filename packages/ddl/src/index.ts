@@ -1,4 +1,4 @@
-export { type Alter, type Alteration, applyAlteration, findColumn, printAlter } from './alteration.js';
+export { type Alter, type Alteration, applyAlteration, findColumn, permissionFor, printAlter } from './alteration.js';
 export { type Change, changedTables, type PartitionChange } from './change/change.js';
 export { parseChange } from './change/parse-change.js';
 export {
@@ -6,7 +6,6 @@ export {
   type Comparison,
   compareDefinitions,
   isColumnOrder,
-  localTtl,
   type PropertyDifference,
 } from './compare-definitions.js';
 export {
@@ -32,6 +31,7 @@ export {
   printTypeCast,
 } from './conversions.js';
 export {
+  type Age,
   type Column,
   DEFAULTS,
   type Defaults,
@@ -39,13 +39,13 @@ export {
   type Index,
   type LiveViewDefinition,
   type MaterializedViewDefinition,
+  type PartitionUnit,
   type Refresh,
+  type StoragePolicy,
   type TableDefinition,
   type ViewDefinition,
 } from './definition.js';
 export { isLaterVersion } from './grammar/features.js';
-export { isEvenTtl, type PartitionUnit, type Ttl, toTtl } from './grammar/partition.js';
-export { type StoragePolicy, ttlToPolicy } from './grammar/storage-policy.js';
 export { type GrantTargets, grantTargets, sortByScope } from './grant-targets.js';
 export { findCommonTableExpressions, findMentions, findUnknownNames, isUnderstood, type Mention } from './mentions.js';
 export { ownerOf, removeOwner } from './owner.js';
@@ -54,7 +54,10 @@ export {
   parsePrincipal,
   printAliasChanges,
 } from './principal.js';
-export { EXPLICIT, formatTtlLength, type PrintOptions, printDefinition } from './print.js';
+export { EXPLICIT, printDefinition } from './print.js';
+export type { AlterTarget, PrintOptions } from './properties/property.js';
+export { findExpiredRows, keepRetention, toAge } from './properties/retention.js';
+export { findProperty, propertiesOf } from './properties/table.js';
 export { findStoredValues } from './query-columns.js';
 export { isBareName } from './query-names.js';
 export { findReferences } from './references.js';

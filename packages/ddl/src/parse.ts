@@ -5,7 +5,7 @@ import {
   DEFAULTS,
   type Defaults,
   type Definition,
-  type Refresh,
+  type PartitionUnit,
   type TableDefinition,
 } from './definition.js';
 import type { CreateMaterializedView } from './grammar/create-materialized-view.js';
@@ -14,8 +14,7 @@ import { Cursor } from './grammar/cursor.js';
 import { parseOwner } from './grammar/dialect.js';
 import { featuresOf } from './grammar/features.js';
 import { AFTER_CREATE, type CreateStatement, parseCreate } from './grammar/parse-create.js';
-import type { PartitionUnit } from './grammar/partition.js';
-import type { RefreshClause } from './grammar/refresh-clause.js';
+import { resolveRefresh } from './properties/refresh.js';
 import { findSampling } from './sampling.js';
 
 /**
@@ -51,7 +50,7 @@ function toDefinition(statement: CreateStatement): Definition {
       return toMaterializedView(statement);
     default: {
       const { name, flush, inMemory, partition, ttl, start, body, owner } = statement;
-      const stored = { partitionBy: partition, ttl: ttl?.ttl ?? 0 };
+      const stored = { partitionBy: partition, ttl: ttl?.age ?? 0 };
       return { kind: 'live view', name, flush, inMemory, ...stored, start, body: body.text, owner };
     }
   }
@@ -92,20 +91,13 @@ function toMaterializedView(statement: CreateMaterializedView): Definition {
     refresh: resolveRefresh(refresh, body.text),
     body: body.text,
     partitionBy: partition ?? (sampling && defaultPartition(sampling.interval)),
-    ttl: ttl?.ttl ?? 0,
+    ttl: ttl?.age ?? 0,
     ...(expire !== undefined && { expire }),
     timestamp: timestamp?.name,
     indexes,
     volume: volume?.name,
     owner,
   };
-}
-
-/** When a materialized view with this query is refreshed: its sampling interval may be the period. */
-export function resolveRefresh({ period, ...rest }: RefreshClause, body: string): Refresh {
-  if (period !== 'sample by interval') return { ...rest, period };
-  const { timeZone, interval = '' } = findSampling(body) ?? {};
-  return { ...rest, timeZone, period: { length: interval } };
 }
 
 const SECONDS: Readonly<Record<string, number>> = { n: 1e-9, U: 1e-6, T: 1e-3, s: 1, m: 60, h: 3600 };

@@ -2,31 +2,10 @@
  * Definitions as statements, in the form that SHOW CREATE and the dump print, byte for byte (read in the
  * ShowCreate…RecordCursorFactory classes; later than 9.3.4 where the two differ).
  */
-import type {
-  Column,
-  Definition,
-  LiveViewDefinition,
-  MaterializedViewDefinition,
-  TableDefinition,
-  ViewDefinition,
-} from './definition.js';
-import { splitTtl, type Ttl } from './grammar/partition.js';
-import type { RefreshClause } from './grammar/refresh-clause.js';
-import { STAGES, type StoragePolicy } from './grammar/storage-policy.js';
+import type { Column, Definition } from './definition.js';
+import type { PrintOptions } from './properties/property.js';
+import { propertiesOf, type TableEntry } from './properties/table.js';
 import { quoteName } from './reserved-names.js';
-
-/** How to print. */
-export interface PrintOptions {
-  /**
-   * The servers whose form is printed: 9.3 and later, or 9.0 to 9.2, which print capacities and parameters of tables.
-   */
-  readonly form: '9.3' | '9.0';
-  /**
-   * Whether names that need quotes are quoted. The server prints column names and volumes without quotes, whatever they
-   * contain.
-   */
-  readonly quoted: boolean;
-}
 
 /** Prints what a server may have another default for. */
 export const EXPLICIT: PrintOptions = { form: '9.0', quoted: true };
@@ -36,50 +15,26 @@ const PRINTED_OPTIONS: PrintOptions = { form: '9.3', quoted: false };
 /** Prints the statement that creates an object, with its semicolon; by default exactly as QuestDB 9.3 prints it. */
 export function printDefinition(definition: Definition, given: Partial<PrintOptions> = {}): string {
   const options = { ...PRINTED_OPTIONS, ...given };
-  switch (definition.kind) {
-    case 'table':
-      return formatTable(definition, options);
-    case 'view':
-      return formatView(definition);
-    case 'materialized view':
-      return formatMaterializedView(definition, options);
-    default:
-      return formatLiveView(definition);
+  const { kind, name } = definition;
+  const print = (properties: readonly TableEntry[]): string =>
+    properties.map(property => property.print?.(definition, options) ?? '').join('');
+  if (kind === 'table') {
+    const list = definition.columns.map(column => formatColumn(column, options)).join(',\n');
+    return `CREATE TABLE '${name}' ( \n${list}\n)${print(propertiesOf(kind))};`;
   }
+  const properties = propertiesOf(kind);
+  const afterBody = properties.findIndex(property => property.name === FIRST_AFTER_BODY[kind]);
+  const head = `CREATE ${kind.toUpperCase()} '${name}'${print(properties.slice(0, afterBody))}`;
+  return `${head} AS (${kind === 'view' ? ' ' : ''}\n${definition.body}\n)${print(properties.slice(afterBody))};`;
 }
 
-function formatTable(table: TableDefinition, options: PrintOptions): string {
-  const { name, columns, volume, owner } = table;
-  const formatName = nameFormatter(options);
-  const keys = columns.filter(column => column.dedup).map(column => formatName(column.name));
-  const dedup = keys.length > 0 ? `\nDEDUP UPSERT KEYS(${keys.join(',')})` : '';
-  const list = columns.map(column => formatColumn(column, options)).join(',\n');
-  const end = `${formatClauses(table, options)}${formatVolume(volume, options)}${dedup}${formatOwner(owner)}`;
-  return `CREATE TABLE '${name}' ( \n${list}\n)${end};`;
-}
-
-function formatClauses(table: TableDefinition, options: PrintOptions): string {
-  const { timestamp, partitionBy, ttl, policy, parquet, wal } = table;
-  const parameters = options.form === '9.0' ? formatParameters(table) : '';
-  if (!timestamp) return parameters;
-  const printedWal = options.form === '9.0' ? ' WAL' : '';
-  const format = parquet ? ' FORMAT PARQUET' : '';
-  return ` timestamp(${nameFormatter(options)(timestamp)}) PARTITION BY ${partitionBy}${formatTtl(ttl)}${formatPolicy(policy)}${format}${wal ? printedWal : ' BYPASS WAL'}${parameters}`;
-}
-
-const formatParameters = ({ maxUncommittedRows, o3MaxLag }: TableDefinition): string =>
-  maxUncommittedRows === undefined || o3MaxLag === undefined
-    ? ''
-    : `\nWITH maxUncommittedRows=${maxUncommittedRows}, o3MaxLag=${o3MaxLag}us`;
+/** The property of each kind of view whose clause is the first after the query. */
+const FIRST_AFTER_BODY = { view: 'owner', 'materialized view': 'partitioning', 'live view': 'owner' };
 
 const nameFormatter =
   ({ quoted }: PrintOptions) =>
   (name: string): string =>
     quoted ? quoteName(name) : name;
-
-/** Formats IN VOLUME. The server prints a comma before it, which its own parser does not accept. */
-const formatVolume = (volume: string | undefined, options: PrintOptions): string =>
-  volume === undefined ? '' : `${options.quoted ? '' : ','} IN VOLUME ${nameFormatter(options)(volume)}`;
 
 function formatColumn(column: Column, options: PrintOptions): string {
   const { name, type, parquet } = column;
@@ -100,60 +55,3 @@ export function formatIndex(index: Column['index'], options: PrintOptions = PRIN
   const covered = index.covered.map(nameFormatter(options)).join(', ');
   return ` INDEX TYPE ${index.type}${covered ? ` INCLUDE (${covered})` : ''}`;
 }
-
-/** `TTL 2 WEEKS`: in the largest unit that gives a whole number, not in the unit of the original statement. */
-const formatTtl = (ttl: Ttl): string => (ttl === 0 ? '' : ` TTL ${formatTtlLength(ttl)}`);
-
-/** A TTL as it is printed after the keyword: `2 WEEKS`. */
-export function formatTtlLength(ttl: Ttl): string {
-  const { value, unit } = splitTtl(ttl);
-  return `${value} ${unit}${value > 1 ? 'S' : ''}`;
-}
-
-/** The storage policy, on a line of its own in the place of the TTL, as in the only documented example. */
-function formatPolicy(policy: StoragePolicy | undefined): string {
-  if (!policy || policy.disabled) return '';
-  return `\nSTORAGE POLICY(${formatStages(policy)})`;
-}
-
-/** The text within the parentheses of a storage policy. */
-export function formatStages({ after }: StoragePolicy): string {
-  const set = STAGES.flatMap(stage => {
-    const length = after[stage];
-    return length === undefined ? [] : `${stage} ${formatTtlLength(length)}`;
-  });
-  return set.join(', ');
-}
-
-const formatView = ({ name, body, owner }: ViewDefinition): string =>
-  `CREATE VIEW '${name}' AS ( \n${body}\n)${formatOwner(owner)};`;
-
-function formatMaterializedView(view: MaterializedViewDefinition, options: PrintOptions): string {
-  const { name, base, refresh, body, partitionBy, ttl, expire, volume, owner } = view;
-  const withBase = base === undefined ? '' : ` WITH BASE '${base}'`;
-  const partition = partitionBy === undefined ? '' : ` PARTITION BY ${partitionBy}`;
-  const head = `CREATE MATERIALIZED VIEW '${name}'${withBase} REFRESH ${formatRefresh(refresh)} AS (\n${body}\n)`;
-  const rule = expire === undefined ? '' : ` EXPIRE ROWS ${expire}`;
-  return `${head}${partition}${formatTtl(ttl)}${rule}${formatVolume(volume, options)}${formatOwner(owner)};`;
-}
-
-function formatLiveView({ name, flush, inMemory, partitionBy, ttl, start, body, owner }: LiveViewDefinition): string {
-  const partition = partitionBy === undefined ? '' : ` PARTITION BY ${partitionBy}`;
-  const head = `CREATE LIVE VIEW '${name}' FLUSH EVERY ${flush} IN MEMORY ${inMemory}${partition}${formatTtl(ttl)} START FROM ${start}`;
-  return `${head} AS (\n${body}\n)${formatOwner(owner)};`;
-}
-
-/** The text after REFRESH. */
-export function formatRefresh({ type, deferred, every, start, timeZone, period }: RefreshClause): string {
-  const zone = timeZone === undefined ? '' : ` TIME ZONE '${timeZone}'`;
-  const head = `${type}${every === undefined ? '' : ` ${every}`}${deferred ? ' DEFERRED' : ''}`;
-  if (period === 'sample by interval') return `${head} PERIOD (SAMPLE BY INTERVAL)`;
-  if (period) return `${head} PERIOD (LENGTH ${period.length}${zone}${period.delay ? ` DELAY ${period.delay}` : ''})`;
-  return start === undefined ? head : `${head} START '${start}'${zone}`;
-}
-
-/**
- * The owner clause. It is documented only where an enterprise server prints it for tables: on a line of its own, at the
- * very end. Views follow the same rule here.
- */
-export const formatOwner = (owner: string | undefined): string => (owner === undefined ? '' : `\nOWNED BY '${owner}'`);

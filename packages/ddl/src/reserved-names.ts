@@ -20,6 +20,13 @@ export const needsQuotes = (name: string): boolean =>
 /** The name as it is written in a statement, quoted if necessary. No name contains a double quote. */
 export const quoteName = (name: string): string => (needsQuotes(name) ? `"${name}"` : name);
 
+/** The words that start a clause where ALTER may have the name of a column. */
+const COLUMN_CLAUSES = new Set(['column', 'if']);
+
+/** The name of a column as it is written in an ALTER. */
+export const quoteColumn = (name: string): string =>
+  COLUMN_CLAUSES.has(foldCase(name)) ? `"${name}"` : quoteName(name);
+
 const SYSTEM_TABLES = new Set(['telemetry', 'telemetry_config', '_query_trace']);
 
 /**

@@ -2,29 +2,21 @@
 import { parseMeaning } from './compare-statements.js';
 import type { Definition, TableDefinition } from './definition.js';
 import { isLaterVersion, LAST_WITHOUT } from './grammar/features.js';
-
-/** A feature that a statement may need, and the last version that rejects it (tried on 8.1.4 to 9.3.4; later ones documented). */
-interface Feature {
-  readonly name: string;
-  readonly lastWithout: string;
-  /** What every statement contains that needs it, so that most need not be parsed. */
-  readonly word: RegExp;
-  readonly isIn: (definition: Definition) => boolean;
-}
+import type { Feature } from './properties/property.js';
+import { PROPERTY_FEATURES } from './properties/table.js';
 
 const inTable = (isIn: (table: TableDefinition) => boolean) => (definition: Definition) =>
   definition.kind === 'table' && isIn(definition);
 
 const hasType = (type: RegExp) => inTable(({ columns }) => columns.some(column => type.test(column.type)));
 
-const FEATURES: readonly Feature[] = [
+const FEATURES: readonly Feature<Definition>[] = [
   { name: 'views', lastWithout: '9.2.3', word: /view/i, isIn: ({ kind }) => kind === 'view' },
   { name: 'materialized views', lastWithout: '8.1.4', word: /view/i, isIn: ({ kind }) => kind === 'materialized view' },
   { name: 'live views', lastWithout: '9.3.4', word: /\blive\b/i, isIn: ({ kind }) => kind === 'live view' },
   { name: 'DECIMAL', lastWithout: '9.1.1', word: /decimal/i, isIn: hasType(/^DECIMAL/) },
   { name: 'TIMESTAMP_NS', lastWithout: '9.0.3', word: /timestamp_ns/i, isIn: hasType(/^TIMESTAMP_NS$/) },
   { name: 'arrays', lastWithout: '8.1.4', word: /\[/, isIn: hasType(/\[/) },
-  { name: 'TTL', lastWithout: '8.1.4', word: /ttl/i, isIn: inTable(({ ttl }) => ttl !== 0) },
   {
     name: 'PARQUET(…)',
     lastWithout: '9.3.0',
@@ -32,23 +24,12 @@ const FEATURES: readonly Feature[] = [
     isIn: inTable(({ columns }) => columns.some(each => each.parquet)),
   },
   {
-    name: 'FORMAT PARQUET',
-    lastWithout: LAST_WITHOUT.format,
-    word: /parquet/i,
-    isIn: inTable(({ parquet }) => parquet),
-  },
-  {
     name: 'INDEX TYPE',
     lastWithout: LAST_WITHOUT['index types'],
     word: /\b(?:type|include)\b/i,
     isIn: inTable(({ columns }) => columns.some(({ index }) => index && index.capacity === undefined)),
   },
-  {
-    name: 'EXPIRE ROWS',
-    lastWithout: LAST_WITHOUT['passthrough views'],
-    word: /\bexpire\b/i,
-    isIn: definition => definition.kind === 'materialized view' && definition.expire !== undefined,
-  },
+  ...PROPERTY_FEATURES,
 ];
 
 /** Whether only some versions of the server support a statement. */
@@ -65,7 +46,7 @@ export const findMissingFeatures = (statement: string, version: string): string[
     FEATURES.filter(({ lastWithout }) => !isLaterVersion(version, lastWithout)),
   ).map(({ name }) => name);
 
-function findFeatures(statement: string, features = FEATURES): Feature[] {
+function findFeatures(statement: string, features = FEATURES): Feature<Definition>[] {
   const possible = features.filter(({ word }) => word.test(statement));
   const definition = possible.length > 0 ? parseMeaning(statement) : undefined;
   return definition ? possible.filter(({ isIn }) => isIn(definition)) : [];

@@ -22,11 +22,11 @@ import {
   type LocatedName,
   MAX_FILE_NAME_BYTES,
   parseTimestamp,
+  policyOf,
   RejectionError,
   rejectBadCover,
   rejectImpossiblePolicy,
-  rejectUnevenTtl,
-  ttlToPolicy,
+  rejectUnevenAge,
   unquote,
 } from '@sqlpipe/ddl/grammar';
 import { foldCase, isSameName } from '@sqlpipe/sql';
@@ -78,7 +78,7 @@ export function createTable(session: Session, parsed: CreateTable): void {
   const { catalogue } = session;
   const owned = { ...parsed, owner: parsed.owner ?? session.owner };
   // The enterprise edition has storage policies, and turns a TTL into one.
-  const statement = session.enterprise ? { ...owned, ttl: 0, policy: parsed.policy ?? ttlToPolicy(parsed.ttl) } : owned;
+  const statement = session.enterprise ? { ...owned, ttl: 0, policy: policyOf(parsed) } : owned;
   const { name, position, like, select } = statement;
   if (like && !catalogue.find(like.name)) throw noTableError(like.name, like.position);
   if (!canCreate(session, statement)) return;
@@ -294,7 +294,7 @@ export function createMaterializedView(session: Session, statement: CreateMateri
   );
   if (unindexable) throw new RejectionError(0, `indexes are supported only for SYMBOL columns: ${unindexable.name}`);
   const partitionBy = partition ?? sampling.partitionBy ?? defaultPartition(sampling.interval);
-  if (!partition && ttl && ttl.ttl > 0) rejectUnevenTtl(partitionBy, ttl.ttl, ttl.position);
+  if (!partition && ttl && ttl.age > 0) rejectUnevenAge(partitionBy, ttl.age, ttl.position);
   rejectBadName(name, position, '');
   rejectCycleOfBases(catalogue, statement, base.name);
   catalogue.put({
@@ -307,7 +307,7 @@ export function createMaterializedView(session: Session, statement: CreateMateri
     columns: toColumns(relation).map(column => toStoredColumn(column, statement)),
     timestamp: sampling.timestamp,
     partitionBy,
-    ttl: ttl?.ttl ?? 0,
+    ttl: ttl?.age ?? 0,
     ...(expire !== undefined && { expire }),
     references: findQueryReferences(parsedQuery(body), catalogue),
     neverRefreshed: statement.refresh.deferred,
@@ -338,7 +338,7 @@ export function createLiveView(session: Session, statement: CreateLiveView): voi
   const { base, relation } = analyzeLiveView(statement, catalogue);
   requireReadAccess(session, parsedQuery(body));
   const partitionBy = statement.partition ?? base.partitionBy;
-  if (ttl) rejectUnevenTtl(partitionBy, ttl.ttl, ttl.position);
+  if (ttl) rejectUnevenAge(partitionBy, ttl.age, ttl.position);
   rejectBadName(name, position, '');
   const digits = findColumn(base, base.timestamp)?.type === 'TIMESTAMP_NS' ? 9 : 6;
   const moment = parseTimestamp(unquote(start), digits);
@@ -353,7 +353,7 @@ export function createLiveView(session: Session, statement: CreateLiveView): voi
     body: body.text,
     columns: toColumns(relation),
     timestamp: relation.timestamp,
-    ttl: ttl?.ttl ?? 0,
+    ttl: ttl?.age ?? 0,
     references: [base.name],
     owner,
   });

@@ -1,9 +1,8 @@
 /*! What a statement has done to each object, read from the objects before and after it. */
-import { type Column, type Definition, findColumn, formatTtlLength, isLossless } from '@sqlpipe/ddl';
+import { type Column, type Definition, findColumn, findExpiredRows, isLossless } from '@sqlpipe/ddl';
 import { displayName, foldCase, type Kind } from '@sqlpipe/sql';
 import type { ObjectChange } from './catalogue.js';
 import type { CatalogueObject, LiveView, MaterializedView, Table, View } from './catalogue-objects.js';
-import { expiryOf, isShorterRetention, retainedFor } from './retention.js';
 
 /** What is lost for good: the first word of the name of a loss. */
 export type LossKind = 'drop' | 'drop-user' | 'history' | 'values' | 'ttl' | 'keys';
@@ -135,12 +134,8 @@ export function keysLost(before: Table, after: Table): Effect[] {
 
 /** The rows that expire, if an object keeps them for a shorter time than before. */
 export function retentionEffects(before: CatalogueObject, after: CatalogueObject): Effect[] {
-  if (!isShorterRetention(after as Definition, before as Definition)) return [];
-  const rule = expiryOf(after as Definition);
-  const which =
-    rule === undefined || rule === expiryOf(before as Definition)
-      ? `that are older than ${formatTtlLength(retainedFor(after as Definition))}`
-      : `by the rule ${rule}`;
+  const which = findExpiredRows(after as Definition, before as Definition);
+  if (which === undefined) return [];
   const text = `expires rows of ${titleOf(after)} ${which}`;
   return [{ effect: 'lost', loss: 'ttl', kind: after.kind, object: after.name, text }];
 }

@@ -18,7 +18,6 @@ export { OpaqueError } from './opaque-error.js';
 export { OTHER_TYPES } from './other-types.js';
 export type { Show } from './parser/show.js';
 export type { ColumnHead, ExecutionResult, Rows, Value } from './result.js';
-export { isShorterRetention } from './retention.js';
 export {
   type AccountedLoss,
   type AccountOptions,

@@ -2,7 +2,7 @@
  * Tables of a server without SHOW CREATE TABLE (8.1.4): their definitions from its catalogue functions, in the form
  * that later servers print.
  */
-import { type Column, type PartitionUnit, printDefinition, toTtl } from '@sqlpipe/ddl';
+import { type Column, type PartitionUnit, printDefinition, toAge } from '@sqlpipe/ddl';
 import { foldCase } from '@sqlpipe/sql';
 import { queryIfSupported } from './best-effort-client.js';
 import type { Instance } from './instance.js';
@@ -57,7 +57,7 @@ function printTable(properties: unknown[], columns: Column[]): string {
       partitionBy: String(partitionBy) as PartitionUnit,
       wal: wal === true,
       parquet: false,
-      ttl: toTtl(Number(ttl), String(unit)),
+      ttl: toAge(Number(ttl), String(unit)),
       maxUncommittedRows: Number(rows),
       o3MaxLag: Number(lag),
     },

@@ -3,17 +3,16 @@ import {
   compareDefinitions,
   type Definition,
   findColumn,
-  isEvenTtl,
+  keepRetention,
   printDefinition,
+  propertiesOf,
   type TableDefinition,
 } from '@sqlpipe/ddl';
-import { isShorterRetention } from '@sqlpipe/engine';
 import { dumpOrder, type Entry } from '@sqlpipe/schema';
 import { displayName, foldCase, isObject, kindKeywords } from '@sqlpipe/sql';
-import { alterMaterializedView, alterViewTtl, canAlter } from './alter-materialized-view.js';
 import type { Draft } from './draft.js';
 import { findRebuildLosses, findUncastable, isPartOfRebuild, rebuildTable } from './rebuild.js';
-import { alterStorage, alterTable, dropColumns, type TableTarget } from './table-alterations.js';
+import { alterColumns, dropColumns, type TableTarget } from './table-alterations.js';
 import type { Task } from './task.js';
 import { describe } from './text/statement-text.js';
 import { omitProperty } from './unalterable.js';
@@ -119,7 +118,7 @@ function reconcile(entry: Entry, task: Task, draft: Draft): void {
   const wanted = task.a.meaning(entry);
   if (!wanted || !draft.definitionOf(entry.name) || ('query' in wanted && wanted.query !== undefined))
     return draft.omit(whole, 'its syntax is unknown');
-  if (mustRecreate(wanted, draft.definitionOf(entry.name))) recreate(entry, wanted, draft);
+  if (mustRecreate(wanted, draft.definitionOf(entry.name), task)) recreate(entry, wanted, draft);
   else alter(entry, wanted, task, draft);
 }
 
@@ -129,12 +128,18 @@ function isSame(entry: Entry, { a, ignore }: Task, draft: Draft): boolean {
   return compareDefinitions(wanted, now).differences.every(({ property }) => ignore.ignoresProperty(entry, property));
 }
 
-function mustRecreate(wanted: Definition, now: Definition | undefined): boolean {
-  if (wanted.kind === 'materialized view' && now?.kind === 'materialized view') return !canAlter(wanted, now);
-  if (wanted.kind !== 'live view' || now?.kind !== 'live view') return false;
-  return compareDefinitions(wanted, now).differences.some(
-    ({ property }) => !['TTL', 'owner', 'name'].includes(property),
-  );
+/** The properties that differ without a materialized or live view being recreated for it: no statement changes them. */
+const KEPT: ReadonlySet<string> = new Set(['owner', 'name']);
+
+/** Whether a materialized view or a live view has to be recreated, because no ALTER sets what differs. */
+function mustRecreate(wanted: Definition, now: Definition | undefined, task: Task): boolean {
+  const { kind } = wanted;
+  if (now?.kind !== kind || kind === 'table' || kind === 'view') return false;
+  return compareDefinitions(wanted, now).differences.some(({ property }) => {
+    const alter = propertiesOf(kind).find(each => each.alter?.sets.includes(property))?.alter;
+    const isAlterable = alter && (kind === 'live view' || alter.find(wanted, now, task) !== undefined);
+    return !isAlterable && !KEPT.has(property);
+  });
 }
 
 /** Drops an object and creates it as A has it: if one is not possible, neither is done. */
@@ -145,13 +150,10 @@ function recreate(entry: Entry, wanted: Definition, draft: Draft): void {
   if (!draft.add(change, [statement, created])) draft.block(entry.name);
 }
 
-/** The statement that creates a materialized view with its current TTL, if A has a shorter one: that is a change of its own. */
+/** The statement that creates a materialized view that keeps its rows as long as it does now: a shorter time is a change of its own. */
 function printWithRetention(wanted: Definition | undefined, now: Definition | undefined): string | undefined {
-  if (wanted?.kind !== 'materialized view' || now?.kind !== 'materialized view') return undefined;
-  const { partitionBy } = wanted;
-  if (!isShorterRetention(wanted, now) || partitionBy === undefined) return undefined;
-  if (now.ttl !== 0 && !isEvenTtl(partitionBy, now.ttl)) return undefined;
-  return printDefinition({ ...wanted, ttl: now.ttl }, { quoted: true });
+  const kept = keepRetention(wanted, now);
+  return kept && printDefinition(kept, { quoted: true });
 }
 
 function alter(entry: Entry, wanted: Definition, task: Task, draft: Draft): void {
@@ -164,19 +166,28 @@ function alter(entry: Entry, wanted: Definition, task: Task, draft: Draft): void
       !draft.alter('view', now.name, { change: 'query', body: wanted.body }, ['query'])
     )
       draft.block(name);
-  } else if (wanted.kind === 'materialized view') {
-    alterMaterializedView(wanted, viewTarget(name, draft));
-  } else if (wanted.kind === 'live view') {
-    const now = draft.definitionOf(name);
-    if (now?.kind === 'live view' && now.ttl !== wanted.ttl)
-      draft.alter('live view', now.name, { change: 'ttl', ttl: wanted.ttl }, ['TTL']);
   } else if (wanted.kind === 'table' && requests.isToRebuild(name)) rebuild(entry, wanted, task, draft);
   else if (wanted.kind === 'table') {
     const renamed = requests.renames.columnsOf(name);
     const target = tableTarget(name, task, draft);
-    alterTable(wanted, renamed, target);
+    alterColumns(wanted, renamed, target);
+    alterProperties(entry, wanted, task, draft);
     const isRenamed = [...renamed.keys()].every(column => !findColumn(target.current(), column));
     if (!isRenamed && draft.lists(entry)) draft.block(name);
+  } else alterProperties(entry, wanted, task, draft);
+}
+
+/** Makes the ALTERs that set properties: those after which rows can expire, or the others. */
+function alterProperties({ name }: Entry, wanted: Definition, task: Task, draft: Draft, expiresRows = false): void {
+  for (const { alter } of propertiesOf(wanted.kind)) {
+    const now = draft.definitionOf(name);
+    if (!alter || now?.kind !== wanted.kind || (alter.expiresRows ?? false) !== expiresRows) continue;
+    const alteration = alter.find(wanted, now, task);
+    if (!alteration) continue;
+    const differing = compareDefinitions(wanted, now).differences.map(({ property }) => property);
+    const properties = alter.sets.filter(property => differing.includes(property));
+    if (now.kind === 'table') alterRows(now, alteration, properties, task, draft);
+    else draft.alter(now.kind, now.name, alteration, properties);
   }
 }
 
@@ -185,16 +196,6 @@ function tableTarget(name: string, task: Task, draft: Draft): TableTarget {
   return {
     current,
     attempt: (alteration, ...properties) => alterRows(current(), alteration, properties, task, draft),
-    isEnterprise: task.isEnterprise,
-  };
-}
-
-function viewTarget(name: string, draft: Draft) {
-  const current = () => draft.definitionOf(name) as Extract<Definition, { kind: 'materialized view' }>;
-  return {
-    current,
-    attempt: (alteration: Parameters<Draft['alter']>[2], ...properties: string[]) =>
-      draft.alter('materialized view', current().name, alteration, properties),
   };
 }
 
@@ -217,8 +218,7 @@ export function alterRetention(task: Task, draft: Draft): void {
     // A table whose columns could not be renamed is blocked too; how long it keeps its rows does not depend on them.
     const isOther = draft.isBlocked(entry.name) && draft.lists(entry, 'TTL');
     if (isOther || !wanted || wanted.kind !== now?.kind) continue;
-    if (wanted.kind === 'table') alterStorage(wanted, tableTarget(entry.name, task, draft));
-    else if (wanted.kind === 'materialized view') alterViewTtl(wanted, viewTarget(entry.name, draft));
+    alterProperties(entry, wanted, task, draft, true);
   }
 }
 

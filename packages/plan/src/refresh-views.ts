@@ -1,6 +1,6 @@
 /*! Refreshes the materialized views that a plan has invalidated or created again, each after the views that it reads from. */
-import { parseChange } from '@sqlpipe/ddl';
-import { isShorterRetention, type MaterializedView, OTHER_TYPES } from '@sqlpipe/engine';
+import { findExpiredRows, parseChange } from '@sqlpipe/ddl';
+import { type MaterializedView, OTHER_TYPES } from '@sqlpipe/engine';
 import { dumpOrder, type Entry, Schema } from '@sqlpipe/schema';
 import { foldCase, identify, isSameName, kindKeywords } from '@sqlpipe/sql';
 import type { Draft } from './draft.js';
@@ -40,7 +40,7 @@ const wasInvalid = ({ name }: Entry, problems: Task['problems']): boolean =>
 function willSourcesLoseRows(view: MaterializedView, { a, keepExtra }: Task, draft: Draft): boolean {
   return draft.engine.catalogue.sources([view.base, ...view.references]).some(name => {
     const wanted = a.definitionOf(name);
-    return wanted ? isShorterRetention(wanted, draft.definitionOf(name)) : !keepExtra && !a.findObject(name);
+    return wanted ? findExpiredRows(wanted, draft.definitionOf(name)) !== undefined : !keepExtra && !a.findObject(name);
   });
 }
 

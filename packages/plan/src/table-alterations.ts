@@ -1,19 +1,12 @@
-/*!
- * Finds the ALTER statements that turn a table into another one, if possible. Each is tried after the previous ones.
- */
+/*! Finds the ALTER statements that turn the columns of a table into those of another one, if possible. Each is tried after the previous ones. */
 import {
   type Alteration,
   COLUMN_ORDER,
   type Column,
   canConvert,
-  compareDefinitions,
   findColumn,
   type Index,
-  isEvenTtl,
-  localTtl,
-  type StoragePolicy,
   type TableDefinition,
-  ttlToPolicy,
 } from '@sqlpipe/ddl';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 
@@ -26,23 +19,19 @@ export interface TableTarget {
    * @param properties what differs if it is not made
    */
   attempt(alteration: Alteration, ...properties: string[]): boolean;
-  /** Whether the server is the enterprise edition, which has storage policies instead of TTLs. */
-  readonly isEnterprise: boolean;
 }
 
 /**
- * Alters a table until it is the wanted one, except for columns to be dropped, or nothing more can be altered.
+ * Alters columns until they are the wanted ones, except for those to be dropped, or nothing more can be altered.
  * @param renamed the new names of columns by their old names
  */
-export function alterTable(wanted: TableDefinition, renamed: ReadonlyMap<string, string>, target: TableTarget): void {
+export function alterColumns(wanted: TableDefinition, renamed: ReadonlyMap<string, string>, target: TableTarget): void {
   const kept = renameColumns(renamed, target);
   for (const column of wanted.columns) alterType(column, target);
   for (const column of wanted.columns)
     if (!findColumn(target.current(), column.name) && !kept.has(foldCase(column.name)))
       target.attempt({ change: 'add column', column: toAdded(column) }, columnProperty(column.name));
   for (const column of wanted.columns) alterOptions(column, target);
-  alterKeys(wanted, target);
-  alterParameters(wanted, target);
 }
 
 /** Drops the columns that the wanted table does not have, but for those that should have been renamed. */
@@ -76,16 +65,6 @@ function renameColumns(renamed: ReadonlyMap<string, string>, target: TableTarget
   return kept;
 }
 
-/** Sets the dedup keys, except columns that could not be added. The server updates and converts columns that are keys, too. */
-function alterKeys(wanted: TableDefinition, target: TableTarget): void {
-  const table = target.current();
-  const keys = wanted.columns.flatMap(({ name, dedup }) => (dedup && findColumn(table, name) ? [name] : []));
-  const now = table.columns.filter(({ dedup }) => dedup).map(({ name }) => name);
-  const hasTimestamp = keys.some(name => isSameName(name, table.timestamp ?? ''));
-  if (isSameSet(keys, now) || !table.wal || (keys.length > 0 && !hasTimestamp)) return;
-  target.attempt({ change: 'dedup keys', keys }, 'dedup keys');
-}
-
 function alterType(wanted: Column, target: TableTarget): void {
   const column = findColumn(target.current(), wanted.name);
   const isTimestamp = isSameName(wanted.name, target.current().timestamp ?? '');
@@ -111,51 +90,6 @@ function alterOptions(wanted: Column, target: TableTarget): void {
   if ((current()?.parquet ?? '') !== parquet)
     target.attempt({ change: 'parquet settings', column: name, parquet }, columnProperty(name, ' Parquet settings'));
 }
-
-/** Alters for how long a table keeps its rows. */
-export function alterStorage(wanted: TableDefinition, target: TableTarget): void {
-  if (target.isEnterprise) alterPolicy(wanted, target);
-  else alterTtl(wanted, target);
-}
-
-function alterParameters(wanted: TableDefinition, target: TableTarget): void {
-  const { maxUncommittedRows, o3MaxLag, parquet } = wanted;
-  const table = target.current();
-  if (table.parquet !== parquet) target.attempt({ change: 'format', parquet }, 'format');
-  if (isOther(maxUncommittedRows, table.maxUncommittedRows))
-    target.attempt(
-      { change: 'parameter', name: 'maxUncommittedRows', value: maxUncommittedRows },
-      'maxUncommittedRows',
-    );
-  if (isOther(o3MaxLag, table.o3MaxLag))
-    target.attempt({ change: 'parameter', name: 'o3MaxLag', value: o3MaxLag }, 'o3MaxLag');
-}
-
-/** Whether both values are known and differ. */
-const isOther = (wanted: number | undefined, now: number | undefined): wanted is number =>
-  wanted !== undefined && now !== undefined && wanted !== now;
-
-function alterTtl(wanted: TableDefinition, target: TableTarget): void {
-  const ttl = localTtl(wanted);
-  const { ttl: now, partitionBy } = target.current();
-  if (ttl !== now && isEvenTtl(partitionBy, ttl)) target.attempt({ change: 'ttl', ttl }, 'TTL');
-}
-
-/** Alters the storage policy. The enterprise edition turns a TTL into one. */
-function alterPolicy(wanted: TableDefinition, target: TableTarget): void {
-  const table = target.current();
-  const [policy, now] = [wanted.policy ?? ttlToPolicy(wanted.ttl), table.policy ?? ttlToPolicy(table.ttl)];
-  const isEven = Object.values(policy?.after ?? {}).every(length => isEvenTtl(table.partitionBy, length));
-  if (isSamePolicy(policy, now) || !isEven) return;
-  const isTtl = compareDefinitions(wanted, table).differences.every(({ property }) => property !== 'storage policy');
-  target.attempt({ change: 'storage policy', policy }, ...(isTtl ? ['TTL'] : ['storage policy', 'TTL']));
-}
-
-const isSamePolicy = (one: StoragePolicy | undefined, other: StoragePolicy | undefined): boolean =>
-  JSON.stringify(entriesOf(one)) === JSON.stringify(entriesOf(other));
-
-const entriesOf = (policy: StoragePolicy | undefined): unknown[] =>
-  policy && !policy.disabled ? Object.entries(policy.after).sort() : [];
 
 function isSameIndex(one: Index | undefined, other: Index | undefined): boolean {
   if (!one || !other) return one === other;

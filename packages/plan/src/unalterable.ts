@@ -1,25 +1,15 @@
 /*! The properties that no ALTER changes, with the reasons. */
-import { COLUMN_ORDER, type PropertyDifference } from '@sqlpipe/ddl';
+import { COLUMN_ORDER, findProperty, type PropertyDifference } from '@sqlpipe/ddl';
 import type { Entry } from '@sqlpipe/schema';
 import { displayName } from '@sqlpipe/sql';
 import type { Draft, Refusal } from './draft.js';
 import { formatPath, formatPathForShell } from './object-path.js';
 import { COLUMN_ORDER_REASON, columnOrderHints } from './text/column-order.js';
 
-/** The reasons why properties cannot be altered. */
+/** The reasons why what is no property of its own cannot be altered. */
 const UNALTERABLE: [property: RegExp, reason: string][] = [
-  [/^designated timestamp$|^volume$/, 'needs a new table'],
-  [/^partitioning$/, 'needs a new table'],
-  [/^column '.*' name$/s, 'changing only the case of a name needs two renames'],
+  [/^column '.*' name$|^name$/s, 'changing only the case of a name needs two renames'],
   [/^column '.*'$/s, 'no conversion between these types: needs a new table'],
-  [/^WAL$/, 'ALTER TABLE … SET TYPE has an effect only after a restart of the server'],
-  [/^TTL$/, 'with partitions by month or year, a TTL can be changed, but not removed'],
-  [/^dedup keys$/, 'only a WAL table has dedup keys, which include the designated timestamp'],
-  [/^storage policy$/, 'the open source edition has no storage policies'],
-  [/^owner$/, 'no statement changes an owner'],
-  [/^name$/, 'changing only the case of a name needs two renames'],
-  [/^refresh$/, 'no statement changes DEFERRED'],
-  [/^refresh (start|time zone|period)$/, 'this server keeps a different one'],
   [/^statement$/, 'compared as text: its syntax is unknown'],
   [/^credentials$/, 'no server shows them'],
 ];
@@ -28,7 +18,8 @@ const UNALTERABLE: [property: RegExp, reason: string][] = [
 export function omitProperty(entry: Entry, { property, a, b }: PropertyDifference, draft: Draft): void {
   const omitted = { identity: entry, properties: [property], what: `${property}: ${b} to ${a}` };
   if (property === COLUMN_ORDER) return draft.omit(omitted, COLUMN_ORDER_REASON, ...columnOrderHints(entry.name));
-  const reason = UNALTERABLE.find(([pattern]) => pattern.test(property))?.[1];
+  const reason =
+    findProperty(property, entry.kind)?.unalterable ?? UNALTERABLE.find(([pattern]) => pattern.test(property))?.[1];
   if (!reason) throw new Error(`${displayName(entry)}: no statement was found for ${property}: ${b} to ${a}`);
   draft.omit(omitted, ...describeUnalterable(entry.name, reason));
 }

@@ -4,7 +4,7 @@
  */
 
 import type { Column } from '@sqlpipe/ddl';
-import { RejectionError, splitTtl, unquote } from '@sqlpipe/ddl/grammar';
+import { RejectionError, splitAge, unquote } from '@sqlpipe/ddl/grammar';
 import {
   type CatalogueObject,
   type ColumnHead,
@@ -249,8 +249,8 @@ const tableFields: readonly Field<CatalogueObject>[] = [
   ['partitionBy', 'STRING', object => (object.kind === 'view' ? 'N/A' : object.partitionBy)],
   ['walEnabled', 'BOOLEAN', object => object.kind !== 'table' || object.wal],
   ['dedup', 'BOOLEAN', ({ columns }) => columns.some(({ dedup }) => dedup)],
-  ['ttlValue', 'INT', object => (object.kind === 'view' ? 0 : splitTtl(object.ttl).value)],
-  ['ttlUnit', 'STRING', object => (object.kind === 'view' ? 'HOUR' : splitTtl(object.ttl).unit)],
+  ['ttlValue', 'INT', object => (object.kind === 'view' ? 0 : splitAge(object.ttl).value)],
+  ['ttlUnit', 'STRING', object => (object.kind === 'view' ? 'HOUR' : splitAge(object.ttl).unit)],
   ['matView', 'BOOLEAN', ({ kind }) => kind === 'materialized view'],
   ['directoryName', 'STRING', ({ name, id }) => `${name}~${id}`],
   ['maxUncommittedRows', 'INT', ({ kind }) => (kind === 'view' ? 0 : 500_000)],

@@ -1,7 +1,6 @@
 /*! What a statement says that changes existing objects. */
 import type { Kind } from '@sqlpipe/sql';
 import type { Alter } from '../alteration.js';
-import type { Ttl } from '../grammar/partition.js';
 
 /** A statement that changes, fills or refreshes existing objects. Names are as written. */
 export type Change =
@@ -28,7 +27,7 @@ export type Change =
   | { readonly verb: 'compile'; readonly name: string; readonly position: number }
   /** Whether the table has a WAL after the next start of the server. */
   | { readonly verb: 'set type'; readonly name: string; readonly wal: boolean }
-  | { readonly verb: 'set refresh limit'; readonly name: string; readonly limit: Ttl };
+  | { readonly verb: 'set refresh limit'; readonly name: string; readonly limit: number };
 
 /** A change of some partitions; which ones is not parsed. The position is that of the word that says what is changed. */
 export interface PartitionChange {

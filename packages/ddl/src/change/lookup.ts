@@ -1,12 +1,10 @@
 /*! What a statement is checked against while it is parsed: the server's catalogue, or nothing. */
-import type { Column, Defaults, Definition } from '../definition.js';
+import type { Column, Defaults, Definition, PartitionUnit, StoragePolicy } from '../definition.js';
 import type { CheckQuery } from '../grammar/body.js';
 import type { Cursor } from '../grammar/cursor.js';
 import { featuresOf, type HasFeature } from '../grammar/features.js';
 import { rejectReserved, stripPublic, unquote } from '../grammar/names.js';
-import type { PartitionUnit } from '../grammar/partition.js';
 import { RejectionError } from '../grammar/rejection-error.js';
-import type { StoragePolicy } from '../grammar/storage-policy.js';
 
 type ObjectKind = Definition['kind'];
 
@@ -49,6 +47,8 @@ export const acceptAll = (defaults: Defaults): NameLookup => ({
 export interface FoundObject {
   readonly object: KnownObject;
   readonly name: string;
+  /** Where the text is read on from before the name. */
+  readonly position: number;
 }
 
 /** Parses the name of the object that an ALTER changes. */
@@ -57,7 +57,7 @@ export function parseAlteredObject(cursor: Cursor, lookup: NameLookup, kind: Obj
   const token = readName(cursor, lookup, cursor.requireNoSemicolon(`${kind} name`));
   rejectReserved(token, position);
   const name = unquote(token);
-  return { name, object: requireObject(lookup, kind, name, { missing: position, wrong: cursor.at }) };
+  return { name, position, object: requireObject(lookup, kind, name, { missing: position, wrong: cursor.at }) };
 }
 
 /** The token of a name. Outside of CREATE and RENAME, 9.3.4 has no schema `public` before it. */

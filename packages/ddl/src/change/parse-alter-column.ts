@@ -3,7 +3,7 @@ import type { Alteration } from '../alteration.js';
 import { isAcceptedConversion } from '../conversions.js';
 import type { Column, Index } from '../definition.js';
 import { parseTypedIndex, rejectBadCover } from '../grammar/columns.js';
-import { type Cursor, isWord } from '../grammar/cursor.js';
+import { type Cursor, expectWord, isWord } from '../grammar/cursor.js';
 import { ceilPow2, parseInt32 } from '../grammar/numbers.js';
 import { parseParquet } from '../grammar/parquet.js';
 import { RejectionError } from '../grammar/rejection-error.js';
@@ -98,11 +98,6 @@ function parseTypeChange(cursor: Cursor, lookup: NameLookup, { table, name, colu
   }
   const options = { ...(capacity !== undefined && { capacity }), ...(index && { index }) };
   return { change: 'type', column: name, type, cached, ...options };
-}
-
-/** Reads the next token; rejects any other than this word. */
-export function expectWord(cursor: Cursor, word: string, problem = `'${word}' expected`): void {
-  if (!isWord(cursor.requireNoSemicolon(`'${word}'`), word)) throw new RejectionError(cursor.at, problem);
 }
 
 function expectEndWhile(cursor: Cursor, doing: string): void {

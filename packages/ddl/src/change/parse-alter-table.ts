@@ -5,28 +5,26 @@
 import { isSameName } from '@sqlpipe/sql';
 import type { Alteration } from '../alteration.js';
 import type { Column } from '../definition.js';
-import { parseFormat, parseInterval } from '../grammar/create-table.js';
-import { type Cursor, isWord } from '../grammar/cursor.js';
-import { isValidColumnName, requireLiteral, unquote } from '../grammar/names.js';
-import { parseInt32 } from '../grammar/numbers.js';
+import { type Cursor, expectWord, isWord } from '../grammar/cursor.js';
+import { isValidColumnName, unquote } from '../grammar/names.js';
 import { RejectionError } from '../grammar/rejection-error.js';
-import { parseStoragePolicy, rejectImpossiblePolicy } from '../grammar/storage-policy.js';
+import { findAlterSyntax } from '../properties/table.js';
 import type { Change, PartitionChange } from './change.js';
-import { type KnownObject, type NameLookup, parseAlteredObject } from './lookup.js';
+import { type FoundObject, type KnownObject, type NameLookup, parseAlteredObject } from './lookup.js';
 import { parseAddedColumn } from './parse-added-column.js';
-import { expectWord, parseColumnAlteration } from './parse-alter-column.js';
-import { parsePartitions, parseTtlChange } from './parse-partitions.js';
+import { parseColumnAlteration } from './parse-alter-column.js';
+import { parsePartitions } from './parse-partitions.js';
 import { parseRebaseWal, parseResumeWal, parseSuspendWal } from './parse-wal.js';
 
 const VERBS = "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 'rename', 'set' or 'squash'";
 
 /** After ALTER TABLE. */
 export function parseAlterTable(cursor: Cursor, lookup: NameLookup): Change {
-  const position = cursor.readOffset;
-  const { name, object } = parseAlteredObject(cursor, lookup, 'table');
-  const parsed = new TableParser(cursor, lookup, object, position, name).parse();
+  const found = parseAlteredObject(cursor, lookup, 'table');
+  const parsed = new TableParser(cursor, lookup, found).parse();
   cursor.expectEnd();
   if (!Array.isArray(parsed)) return parsed;
+  const { name } = found;
   return { verb: 'alter', alters: parsed.map(alteration => ({ kind: 'table', name, alteration })) };
 }
 
@@ -34,19 +32,23 @@ class TableParser {
   /** The columns, if they are known, as the statement has changed them so far. */
   readonly #columns: Column[] | undefined;
 
+  readonly table: KnownObject;
+  /** As written. */
+  readonly name: string;
+  readonly position: number;
   /** The current name of the designated timestamp. */
   #timestamp: string | undefined;
 
   constructor(
     readonly cursor: Cursor,
     readonly lookup: NameLookup,
-    readonly table: KnownObject,
-    readonly position: number,
-    /** As written. */
-    readonly name: string,
+    readonly found: FoundObject,
   ) {
-    this.#columns = table.columns?.map(column => ({ ...column }));
-    this.#timestamp = table.timestamp;
+    this.table = found.object;
+    this.name = found.name;
+    this.position = found.position;
+    this.#columns = this.table.columns?.map(column => ({ ...column }));
+    this.#timestamp = this.table.timestamp;
   }
 
   parse(): Alteration[] | Exclude<Change, { verb: 'alter' }> {
@@ -67,11 +69,12 @@ class TableParser {
         return this.#set();
       case 'dedup':
       case 'deduplicate':
-        return [{ change: 'dedup keys', keys: this.#dedup() }];
+        return this.#property(verb);
       case 'enable':
       case 'disable':
         if (this.lookup.enterprise === false) break;
-        return [this.#switchPolicy(verb === 'disable')];
+        expectWord(cursor, 'storage');
+        return this.#property(`${verb} storage`);
       case 'resume':
         return { verb: 'resume wal', name, skips: parseResumeWal(cursor, table) };
       case 'rebase':
@@ -95,6 +98,12 @@ class TableParser {
         return { name, ...parsePartitions(cursor, table, 'force drop partition') };
     }
     throw new RejectionError(cursor.at, `${VERBS} expected`);
+  }
+
+  /** Parses the ALTER of a property, after its first words. */
+  #property(words: string): Alteration[] {
+    const parse = findAlterSyntax('table', words, this.lookup);
+    return parse ? [parse(this.cursor, this.lookup, this.found)] : [];
   }
 
   #existing(name: string): Column | undefined {
@@ -194,10 +203,8 @@ class TableParser {
   #drop(): Alteration[] | PartitionChange {
     const { cursor, name, table } = this;
     const token = cursor.requireNoSemicolon("'column' or 'partition'");
-    if (this.lookup.enterprise !== false && isWord(token, 'storage')) {
-      expectWord(cursor, 'policy');
-      return [{ change: 'storage policy', policy: undefined }];
-    }
+    const property = findAlterSyntax('table', `drop ${token}`, this.lookup);
+    if (property) return [property(cursor, this.lookup, this.found)];
     if (isWord(token, 'partition')) return { name, ...parsePartitions(cursor, table, 'drop partition') };
     if (!isWord(token, 'column')) throw new RejectionError(cursor.at, "'column' or 'partition' expected");
     const names = this.#list(() => {
@@ -258,43 +265,12 @@ class TableParser {
   }
 
   #set(): Alteration[] | Extract<Change, { verb: 'set type' }> {
-    const { cursor, table, lookup } = this;
+    const { cursor, lookup, found } = this;
     const token = cursor.requireNoSemicolon("'param', 'ttl' or 'type'");
-    if (isWord(token, 'param')) return [this.#setParameter()];
-    if (isWord(token, 'ttl')) return [parseTtlChange(cursor, lookup, table)];
     if (isWord(token, 'type')) return this.#setType();
-    if (lookup.enterprise !== false && isWord(token, 'storage')) return [this.#setPolicy()];
-    if (lookup.has('format') && isWord(token, 'format')) return [this.#setFormat()];
+    const property = findAlterSyntax('table', `set ${token}`, lookup);
+    if (property) return [property(cursor, lookup, found)];
     throw new RejectionError(cursor.at, "'param' or 'type' expected");
-  }
-
-  #setPolicy(): Alteration {
-    const policy = parseStoragePolicy(this.cursor, this.table.partitionBy ?? 'HOUR');
-    if (this.lookup.enterprise) rejectImpossiblePolicy(policy, this.lookup.has);
-    return { change: 'storage policy', policy };
-  }
-
-  #switchPolicy(disabled: boolean): Alteration {
-    expectWord(this.cursor, 'storage');
-    expectWord(this.cursor, 'policy');
-    const { columns, policy, name } = this.table;
-    if (columns && !policy) throw new RejectionError(this.cursor.at, `table has no storage policy [table=${name}]`);
-    return { change: 'storage policy state', disabled };
-  }
-
-  #setParameter(): Alteration {
-    const { cursor } = this;
-    const position = cursor.readOffset;
-    const name = cursor.requireNoSemicolon('param name');
-    if (cursor.requireNoSemicolon("'='") !== '=') throw new RejectionError(cursor.at, "'=' expected");
-    const value = cursor.next() ?? '';
-    if (isWord(name, 'o3maxlag'))
-      return { change: 'parameter', name: 'o3MaxLag', value: parseInterval(value, position) };
-    if (!isWord(name, 'maxuncommittedrows')) throw new RejectionError(position, `unknown parameter '${name}'`);
-    const rows = parseInt32(value);
-    if (rows === undefined) throw new RejectionError(position, `invalid value [value=${value},parameter=${name}]`);
-    if (rows < 0) throw new RejectionError(position, 'maxUncommittedRows must be non negative');
-    return { change: 'parameter', name: 'maxUncommittedRows', value: rows };
   }
 
   #setType(): Extract<Change, { verb: 'set type' }> {
@@ -305,46 +281,5 @@ class TableParser {
     else if (!isWord(token, 'wal')) throw new RejectionError(cursor.at, "'bypass' or 'wal' expected");
     if (table.partitionBy === 'NONE') throw new RejectionError(this.position, 'Cannot convert non-partitioned table');
     return { verb: 'set type', name, wal };
-  }
-
-  #setFormat(): Alteration {
-    const { cursor, table } = this;
-    const { parquet, position } = parseFormat(cursor);
-    const needs = table.partitionBy === 'NONE' ? 'partitioned' : table.wal === false && 'WAL';
-    if (parquet && needs) throw new RejectionError(position, `FORMAT PARQUET is only supported on ${needs} tables`);
-    return { change: 'format', parquet };
-  }
-
-  /** The keys; none if deduplication is disabled. */
-  #dedup(): string[] {
-    const { cursor, table, position } = this;
-    const token = cursor.requireNoSemicolon("'dedup columns'");
-    if (isWord(token, 'disable')) return [];
-    if (table.wal === false) throw new RejectionError(position, 'deduplication is only supported for WAL tables');
-    const upsert = isWord(token, 'enable') ? cursor.next() : token;
-    if (!isWord(upsert, 'upsert')) throw new RejectionError(cursor.at, "expected 'upsert'");
-    if (!isWord(cursor.next(), 'keys')) throw new RejectionError(cursor.at, "expected 'keys'");
-    if (cursor.next() !== '(') throw new RejectionError(cursor.readOffset, 'deduplicate key column list expected');
-    return this.#dedupKeys();
-  }
-
-  #dedupKeys(): string[] {
-    const { cursor, table } = this;
-    const keys: string[] = [];
-    let token = cursor.next();
-    const start = cursor.at;
-    while (token !== undefined && token !== ')') {
-      requireLiteral(token, cursor.at);
-      const name = unquote(token);
-      if (this.#columns && !this.#existing(name))
-        throw new RejectionError(cursor.at, `deduplicate key column not found [column=${name}]`);
-      keys.push(name);
-      token = cursor.next();
-      if (token === ',') token = cursor.next();
-    }
-    if (token !== ')') throw new RejectionError(cursor.readOffset, "')' expected");
-    const isTimestamp = (key: string) => !table.columns || (table.timestamp && isSameName(key, table.timestamp));
-    if (keys.some(isTimestamp)) return keys;
-    throw new RejectionError(start, 'deduplicate key list must include dedicated timestamp column');
   }
 }

@@ -2,18 +2,17 @@
 import { isSameName } from '@sqlpipe/sql';
 import type { Alteration } from '../alteration.js';
 import { expectEndOfBody, parseViewBody } from '../grammar/body.js';
-import { type Cursor, isWord } from '../grammar/cursor.js';
-import { parseExpireRows } from '../grammar/expire-rows.js';
+import { type Cursor, expectWord, isWord } from '../grammar/cursor.js';
 import { unquote } from '../grammar/names.js';
 import { ceilPow2, parseInt32 } from '../grammar/numbers.js';
-import { parseTtl } from '../grammar/partition.js';
-import { parseSetRefresh } from '../grammar/refresh-clause.js';
 import { RejectionError } from '../grammar/rejection-error.js';
+import { parseAge } from '../properties/retention.js';
+import { findAlterSyntax } from '../properties/table.js';
 import type { Change } from './change.js';
 import { type FoundObject, type NameLookup, parseAlteredObject } from './lookup.js';
 import { parseSymbolCapacity } from './parse-added-column.js';
-import { expectWord } from './parse-alter-column.js';
-import { parsePartitions, parseTtlChange } from './parse-partitions.js';
+
+import { parsePartitions } from './parse-partitions.js';
 import { parseRebaseWal, parseResumeWal, parseSuspendWal } from './parse-wal.js';
 
 /** After ALTER VIEW: replaces the query. */
@@ -46,13 +45,15 @@ export function parseAlterLiveView(cursor: Cursor, lookup: NameLookup): Change {
 
 const LIVE_VIEW_VERBS = "'set', 'drop', 'convert', 'resume' or 'suspend'";
 
-function parseLiveViewAction(cursor: Cursor, lookup: NameLookup, { name, object }: FoundObject): Change {
+function parseLiveViewAction(cursor: Cursor, lookup: NameLookup, view: FoundObject): Change {
+  const { name, object } = view;
   const verb = cursor.requireNoSemicolon(LIVE_VIEW_VERBS).toLowerCase();
   switch (verb) {
     case 'set': {
-      expectWord(cursor, 'ttl');
-      const alteration = parseTtlChange(cursor, lookup, object);
-      return { verb: 'alter', alters: [{ kind: 'live view', name, alteration }] };
+      const token = cursor.requireNoSemicolon("'ttl'");
+      const property = findAlterSyntax('live view', `set ${token}`, lookup);
+      if (!property) throw new RejectionError(cursor.at, "'ttl' expected");
+      return { verb: 'alter', alters: [{ kind: 'live view', name, alteration: property(cursor, lookup, view) }] };
     }
     case 'drop':
     case 'convert':
@@ -87,22 +88,22 @@ function parseAction(cursor: Cursor, lookup: NameLookup, view: FoundObject): Cha
     parseRebaseWal(cursor, object);
     return { verb: 'rebase wal', name };
   }
-  const expires = lookup.has('passthrough views');
-  if (expires && isWord(verb, 'drop')) {
+  const dropExpiry = isWord(verb, 'drop') && findAlterSyntax('materialized view', 'drop expire', lookup);
+  if (dropExpiry) {
     expectWord(cursor, 'expire');
-    return alter({ change: 'expiry', expire: undefined });
+    return alter(dropExpiry(cursor, lookup, view));
   }
   if (!isWord(verb, 'set')) throw new RejectionError(cursor.at, "'alter' or 'resume' or 'suspend' expected");
-  const property = cursor.requireNoSemicolon("'ttl' or 'refresh'");
-  if (isWord(property, 'ttl')) return alter(parseTtlChange(cursor, lookup, object));
-  if (expires && isWord(property, 'expire')) return alter({ change: 'expiry', expire: parseExpireRows(cursor) });
-  if (lookup.enterprise !== false && isWord(property, 'storage'))
+  const token = cursor.requireNoSemicolon("'ttl' or 'refresh'");
+  if (isWord(token, 'refresh')) {
+    if (isWord(cursor.next(), 'limit')) return { verb: 'set refresh limit', name, limit: parseAge(cursor).age };
+    cursor.unread();
+  }
+  const property = findAlterSyntax('materialized view', `set ${token}`, lookup);
+  if (property) return alter(property(cursor, lookup, view));
+  if (lookup.enterprise !== false && isWord(token, 'storage'))
     throw new RejectionError(cursor.at, 'storage policy is not supported for materialized views');
-  if (!isWord(property, 'refresh')) throw new RejectionError(cursor.at, "'ttl' or 'refresh' expected");
-  const refresh = parseSetRefresh(cursor);
-  return refresh
-    ? alter({ change: 'refresh', refresh })
-    : { verb: 'set refresh limit', name, limit: parseTtl(cursor).ttl };
+  throw new RejectionError(cursor.at, "'ttl' or 'refresh' expected");
 }
 
 function parseColumnAction(cursor: Cursor, { defaults }: NameLookup, { object }: FoundObject): Alteration {

@@ -1,22 +1,10 @@
-/*! What ALTER changes of the partitions of an object that is stored: its TTL, and some of its partitions. */
-import type { Alteration } from '../alteration.js';
-import { type Cursor, isWord } from '../grammar/cursor.js';
-import { parseTtl, rejectUnevenTtl } from '../grammar/partition.js';
+/*! What ALTER does to some partitions of an object that is stored. */
+import { type Cursor, expectWord, isWord } from '../grammar/cursor.js';
 import { RejectionError } from '../grammar/rejection-error.js';
 import type { PartitionChange } from './change.js';
-import type { KnownObject, NameLookup } from './lookup.js';
-import { expectWord } from './parse-alter-column.js';
-import { skipRest } from './parse-maintenance.js';
+import type { KnownObject } from './lookup.js';
 
-/** After SET TTL. The enterprise edition has storage policies of tables instead. */
-export function parseTtlChange(cursor: Cursor, { enterprise }: NameLookup, object: KnownObject): Alteration {
-  const { kind, partitionBy } = object;
-  const { ttl, position } = parseTtl(cursor);
-  if (enterprise && kind !== 'materialized view' && ttl !== 0)
-    throw new RejectionError(position, 'TTL is not supported on Enterprise tables; use a storage policy instead');
-  if (partitionBy) rejectUnevenTtl(partitionBy, ttl, position);
-  return { change: 'ttl', ttl };
-}
+import { skipRest } from './parse-maintenance.js';
 
 /** After PARTITION. Which partitions are meant is not parsed. */
 export function parsePartitions(

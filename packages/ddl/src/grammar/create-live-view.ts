@@ -2,20 +2,16 @@
  * CREATE LIVE VIEW of QuestDB 10. The messages of rejections are those that its documentation and its tests contain; positions
  * that these do not tell are those of the rejected token.
  */
+
+import type { Age, PartitionUnit } from '../definition.js';
+import { parseAge, rejectUnevenAge } from '../properties/retention.js';
 import { type Body, expectEndOfBody, parseViewBody } from './body.js';
 import type { Cursor } from './cursor.js';
 import { isWord } from './cursor.js';
 import type { Dialect } from './dialect.js';
 import { parseIfNotExists, parseObjectName, unquote } from './names.js';
 import { parseInt64 } from './numbers.js';
-import {
-  type PartitionUnit,
-  parsePartitionBy,
-  parsePartitionUnit,
-  parseTtl,
-  rejectUnevenTtl,
-  type Ttl,
-} from './partition.js';
+import { parsePartitionBy, parsePartitionUnit } from './partition.js';
 import { RejectionError } from './rejection-error.js';
 import { parseTimestamp } from './timestamp.js';
 
@@ -27,7 +23,7 @@ interface Clauses {
   readonly inMemory: string;
   /** By default the partitioning of the base table. */
   readonly partition?: PartitionUnit | undefined;
-  readonly ttl?: { readonly ttl: Ttl; readonly position: number } | undefined;
+  readonly ttl?: { readonly age: Age; readonly position: number } | undefined;
   /** NOW, BEGINNING or a quoted timestamp. */
   readonly start: string;
 }
@@ -84,7 +80,7 @@ function parseClauses(cursor: Cursor, maxInMemory: number): Clauses {
       clauses.partition = parsePartition(cursor, token);
     } else if (isWord(token, 'ttl')) {
       once('ttl', 'TTL');
-      clauses.ttl = parseTtl(cursor);
+      clauses.ttl = parseAge(cursor);
     } else if (isWord(token, 'start')) {
       once('start', 'START FROM');
       clauses.start = parseStart(cursor);
@@ -104,7 +100,7 @@ function parseClauses(cursor: Cursor, maxInMemory: number): Clauses {
       cursor.at,
       "live view requires a START FROM clause, one of 'START FROM NOW', 'START FROM BEGINNING' or 'START FROM <timestamp>'",
     );
-  if (partition && ttl) rejectUnevenTtl(partition, ttl.ttl, ttl.position);
+  if (partition && ttl) rejectUnevenAge(partition, ttl.age, ttl.position);
   return { flush: flush.text, inMemory, partition, ttl, start };
 }
 

@@ -1,5 +1,9 @@
 /*! CREATE MATERIALIZED VIEW, check by check in the order of the server's own parser. */
+
 import { foldCase, type LocatedName } from '@sqlpipe/sql';
+import type { Age, PartitionUnit, RefreshClause } from '../definition.js';
+import { parseRefresh } from '../properties/refresh.js';
+import { parseAge, rejectUnevenAge } from '../properties/retention.js';
 import { type Body, expectEndOfBody, parseViewBody } from './body.js';
 import { parseIndexCapacity } from './columns.js';
 import { parseVolume } from './create-table.js';
@@ -8,15 +12,7 @@ import { isWord } from './cursor.js';
 import type { Dialect } from './dialect.js';
 import { parseExpireRows } from './expire-rows.js';
 import { parseIfNotExists, parseLiteral, parseObjectName, rejectReserved, stripPublic, unquote } from './names.js';
-import {
-  type PartitionUnit,
-  parsePartitionBy,
-  parsePartitionUnit,
-  parseTtl,
-  rejectUnevenTtl,
-  type Ttl,
-} from './partition.js';
-import { parseRefresh, type RefreshClause } from './refresh-clause.js';
+import { parsePartitionBy, parsePartitionUnit } from './partition.js';
 import { RejectionError, unexpectedTokenError } from './rejection-error.js';
 
 export interface CreateMaterializedView {
@@ -32,7 +28,7 @@ export interface CreateMaterializedView {
   readonly indexes: ReadonlyMap<string, number>;
   readonly timestamp?: LocatedName | undefined;
   readonly partition?: PartitionUnit | undefined;
-  readonly ttl?: { readonly ttl: Ttl; readonly position: number } | undefined;
+  readonly ttl?: { readonly age: Age; readonly position: number } | undefined;
   /** The text after EXPIRE ROWS. */
   readonly expire?: string | undefined;
   readonly volume?: LocatedName | undefined;
@@ -84,9 +80,9 @@ function parseClauses(cursor: Cursor, { owner, defaults, has }: Dialect) {
   if (timestamp) token = cursor.next();
   const partition = parsePartition(cursor, token);
   if (partition) token = cursor.next();
-  const timeToLive = isWord(token, 'ttl') ? parseTtl(cursor) : undefined;
+  const timeToLive = isWord(token, 'ttl') ? parseAge(cursor) : undefined;
   if (timeToLive) {
-    if (partition) rejectUnevenTtl(partition, timeToLive.ttl, timeToLive.position);
+    if (partition) rejectUnevenAge(partition, timeToLive.age, timeToLive.position);
     token = cursor.next();
   }
   const expire = has('passthrough views') && isWord(token, 'expire') ? parseExpireRows(cursor) : undefined;

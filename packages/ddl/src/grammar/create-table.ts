@@ -3,7 +3,8 @@
  * only the first error.
  */
 import { isSameName, type LocatedName } from '@sqlpipe/sql';
-import type { Column } from '../definition.js';
+import type { Age, Column, PartitionUnit, StoragePolicy } from '../definition.js';
+import { parseAge, parseStoragePolicy, rejectUnevenAge } from '../properties/retention.js';
 import { type Body, expectEndOfBody, parseEnclosedBody } from './body.js';
 import {
   Columns,
@@ -20,16 +21,8 @@ import type { Dialect } from './dialect.js';
 import type { HasFeature } from './features.js';
 import { parseIfNotExists, parseLiteral, parseObjectName, requireLiteral, unquote } from './names.js';
 import { expectLong, parseInt32, parseInt64 } from './numbers.js';
-import {
-  type PartitionUnit,
-  parsePartitionBy,
-  parsePartitionUnit,
-  parseTtl,
-  rejectUnevenTtl,
-  type Ttl,
-} from './partition.js';
+import { parsePartitionBy, parsePartitionUnit } from './partition.js';
 import { RejectionError, unexpectedTokenError } from './rejection-error.js';
-import { parseStoragePolicy, type StoragePolicy } from './storage-policy.js';
 import { isArray, isTimestamp, parseColumnType } from './types.js';
 
 /** A parsed CREATE TABLE, not yet checked against a catalogue. */
@@ -46,7 +39,7 @@ export interface CreateTable {
   readonly located: { cast: LocatedName[]; index: LocatedName[]; dedup: LocatedName[] };
   readonly timestamp?: LocatedName | undefined;
   readonly partition?: { readonly unit: PartitionUnit; readonly position: number } | undefined;
-  readonly ttl: Ttl;
+  readonly ttl: Age;
   readonly policy?: StoragePolicy | undefined;
   readonly wal: boolean;
   readonly parquet: boolean;
@@ -306,12 +299,12 @@ class ClauseParser {
     return { unit, position };
   }
 
-  #ttl(unit: PartitionUnit): Ttl {
+  #ttl(unit: PartitionUnit): Age {
     if (!isWord(this.#token, 'ttl')) return 0;
-    const value = parseTtl(this.cursor);
-    rejectUnevenTtl(unit, value.ttl, value.position);
+    const value = parseAge(this.cursor);
+    rejectUnevenAge(unit, value.age, value.position);
     this.#advance();
-    return value.ttl;
+    return value.age;
   }
 
   #policy(unit: PartitionUnit): StoragePolicy | undefined {

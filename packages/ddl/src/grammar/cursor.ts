@@ -126,3 +126,8 @@ export class Cursor {
     }
   }
 }
+
+/** Reads the next token; rejects any other than this word, as the server does outside of CREATE. */
+export function expectWord(cursor: Cursor, word: string, problem = `'${word}' expected`): void {
+  if (!isWord(cursor.requireNoSemicolon(`'${word}'`), word)) throw new RejectionError(cursor.at, problem);
+}

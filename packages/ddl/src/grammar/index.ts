@@ -2,6 +2,14 @@
 export type { LocatedName } from '@sqlpipe/sql';
 export type { NameLookup } from '../change/lookup.js';
 export { parseChangeAfter } from '../change/parse-change.js';
+export type { PartitionUnit, StoragePolicy } from '../definition.js';
+export { type Interval, isTimeZone, rejectLongPeriod } from '../properties/refresh.js';
+export {
+  policyOf,
+  rejectImpossiblePolicy,
+  rejectUnevenAge,
+  splitAge,
+} from '../properties/retention.js';
 export {
   type AccessContext,
   type AssumptionStatement,
@@ -32,9 +40,6 @@ export {
   unquote,
 } from './names.js';
 export { AFTER_CREATE, type CreateStatement, parseCreate } from './parse-create.js';
-export { type PartitionUnit, rejectUnevenTtl, splitTtl, type Ttl } from './partition.js';
-export { type Interval, isTimeZone, rejectLongPeriod } from './refresh-clause.js';
 export { RejectionError, tokenError, unexpectedTokenError } from './rejection-error.js';
-export { rejectImpossiblePolicy, type StoragePolicy, ttlToPolicy } from './storage-policy.js';
 export { parseTimestamp } from './timestamp.js';
 export { formatGeohashType, isTimestamp, parseColumnType } from './types.js';

@@ -1,5 +1,5 @@
 /*! The permissions that a change requires. */
-import { type Alteration, type Change, findColumn } from '@sqlpipe/ddl';
+import { type Alteration, type Change, findColumn, permissionFor } from '@sqlpipe/ddl';
 import type { Session } from '../session.js';
 
 /** Requires the permissions for a change. @throws DenialError */
@@ -8,7 +8,7 @@ export function authorizeChange(change: Change, { catalogue, authorize }: Sessio
   if (change.verb === 'rebase wal') return authorize('SYSTEM ADMIN');
   if (change.verb === 'alter') {
     for (const { name, alteration } of change.alters) {
-      const permission = permissionOf(alteration);
+      const permission = permissionFor(alteration) ?? PERMISSIONS[alteration.change];
       const object = catalogue.find(name);
       if (permission && object) authorize(permission, object.name, columnsOf(alteration, object.columns));
     }
@@ -28,22 +28,6 @@ function columnsOf(alteration: Alteration, columns: Parameters<typeof findColumn
   return [findColumn({ columns }, alteration.column)?.name ?? alteration.column];
 }
 
-function permissionOf(alteration: Alteration): string | undefined {
-  switch (alteration.change) {
-    case 'dedup keys':
-      return alteration.keys.length > 0 ? 'DEDUP ENABLE' : 'DEDUP DISABLE';
-    case 'storage policy':
-      return alteration.policy ? 'SET STORAGE POLICY' : 'REMOVE STORAGE POLICY';
-    case 'storage policy state':
-      return `${alteration.disabled ? 'DISABLE' : 'ENABLE'} STORAGE POLICY`;
-    case 'expiry':
-    case 'refresh':
-      return 'ALTER MATERIALIZED VIEW';
-    default:
-      return PERMISSIONS[alteration.change];
-  }
-}
-
 const PERMISSIONS: { readonly [what in Change['verb'] | Alteration['change']]?: string } = {
   'add column': 'ADD COLUMN',
   'add index': 'ADD INDEX',
@@ -51,8 +35,6 @@ const PERMISSIONS: { readonly [what in Change['verb'] | Alteration['change']]?: 
   compile: 'COMPILE VIEW',
   'drop column': 'DROP COLUMN',
   'drop index': 'DROP INDEX',
-  format: 'SET TABLE FORMAT',
-  parameter: 'SET TABLE PARAM',
   query: 'ALTER VIEW',
   refresh: 'REFRESH MATERIALIZED VIEW',
   'refresh range': 'REFRESH MATERIALIZED VIEW',
@@ -65,7 +47,6 @@ const PERMISSIONS: { readonly [what in Change['verb'] | Alteration['change']]?: 
   'suspend wal': 'RESUME WAL',
   'symbol capacity': 'ALTER SYMBOL CAPACITY',
   truncate: 'TRUNCATE TABLE',
-  ttl: 'SET TABLE PARAM',
   type: 'ALTER COLUMN TYPE',
   vacuum: 'VACUUM TABLE',
 };

@@ -1,21 +1,14 @@
-/*! REFRESH of a materialized view: when, how often, for which period. */
-import type { Cursor } from './cursor.js';
-import { isWord } from './cursor.js';
-import { unquote } from './names.js';
-import { parseInt32 } from './numbers.js';
-import { RejectionError, unexpectedTokenError } from './rejection-error.js';
-import { parseTimestamp } from './timestamp.js';
-
-export interface RefreshClause {
-  readonly type: 'IMMEDIATE' | 'MANUAL' | 'EVERY';
-  readonly deferred: boolean;
-  readonly every?: string | undefined;
-  /** An ISO timestamp; EVERY without one starts at the moment of creation. */
-  readonly start?: string | undefined;
-  readonly timeZone?: string | undefined;
-  /** The period with its length, or that its length is the query's sampling interval. */
-  readonly period?: { readonly length: string; readonly delay?: string | undefined } | 'sample by interval' | undefined;
-}
+/*! The base of a materialized view, and REFRESH: when, how often, for which period. */
+import { foldCase } from '@sqlpipe/sql';
+import type { MaterializedViewDefinition, Refresh, RefreshClause } from '../definition.js';
+import type { Cursor } from '../grammar/cursor.js';
+import { isWord } from '../grammar/cursor.js';
+import { unquote } from '../grammar/names.js';
+import { parseInt32 } from '../grammar/numbers.js';
+import { RejectionError, unexpectedTokenError } from '../grammar/rejection-error.js';
+import { parseTimestamp } from '../grammar/timestamp.js';
+import { findSampling } from '../sampling.js';
+import { property } from './property.js';
 
 /** Parses REFRESH if the token is that word. Returns the clause and the token after it. */
 export function parseRefresh(
@@ -32,11 +25,10 @@ export function parseRefresh(
   return type === 'EVERY' ? parseStart(cursor, head, token, next) : { clause: head, token };
 }
 
-/** Parses ALTER … SET REFRESH after REFRESH, up to the end of the statement; undefined for REFRESH LIMIT. */
-export function parseSetRefresh(cursor: Cursor): RefreshClause | undefined {
+/** Parses ALTER … SET REFRESH after REFRESH, up to the end of the statement. */
+function parseSetRefresh(cursor: Cursor): RefreshClause {
   const choices = "'immediate' or 'manual' or 'period' or 'every' or 'limit'";
   const first = cursor.requireNoSemicolon(choices);
-  if (isWord(first, 'limit')) return;
   if (!['immediate', 'manual', 'every', 'period'].includes(first.toLowerCase())) {
     throw new RejectionError(cursor.at, `${choices} expected`);
   }
@@ -187,4 +179,80 @@ function toSeconds({ count, unit }: Interval, what: string, position: number): n
 export function rejectLongPeriod(length: Interval, position: number): void {
   if (toSeconds(length, 'length', position) <= 86400) return;
   throw new RejectionError(position, `maximum supported length interval is 24 hours: ${length.count}${length.unit}`);
+}
+
+/** WITH BASE: the table or view from whose changes a view is refreshed. */
+export const BASE = property<Pick<MaterializedViewDefinition, 'base'>>({
+  name: 'base',
+  value: ({ base }) => base && foldCase(base),
+  print: ({ base }) => (base === undefined ? '' : ` WITH BASE '${base}'`),
+});
+
+type Refreshed = Pick<MaterializedViewDefinition, 'refresh' | 'body'>;
+
+export const REFRESH = property<Refreshed, { readonly change: 'refresh'; readonly refresh: RefreshClause }>({
+  name: 'refresh',
+  value: ({ refresh: { type, every, deferred } }) => [type, every, deferred && 'DEFERRED'].filter(Boolean).join(' '),
+  print: ({ refresh }) => ` REFRESH ${formatRefresh(refresh)}`,
+  alter: {
+    changes: ['refresh'],
+    sets: ['refresh', 'refresh start', 'refresh period', 'refresh time zone'],
+    syntax: { 'set refresh': cursor => ({ change: 'refresh', refresh: parseSetRefresh(cursor) }) },
+    print: ({ refresh }) => `SET REFRESH ${formatRefresh({ ...refresh, deferred: false })}`,
+    // DEFERRED belongs to the creation of the view and stays (observed on 9.3.4).
+    apply: (view, { refresh }) => ({
+      ...view,
+      refresh: { ...resolveRefresh(refresh, view.body), deferred: view.refresh.deferred },
+    }),
+    permission: () => 'ALTER MATERIALIZED VIEW',
+    find(wanted, now) {
+      const isSame = [REFRESH, ...REFRESH_DETAILS].every(({ value }) => {
+        const [a, b] = [value(wanted), value(now)];
+        return a === undefined || b === undefined || a === b;
+      });
+      if (isSame || wanted.refresh.deferred !== now.refresh.deferred) return undefined;
+      const isTimer = wanted.refresh.type === 'EVERY' && !wanted.refresh.period;
+      const start = wanted.refresh.start ?? (isTimer ? now.refresh.start : undefined);
+      return { change: 'refresh', refresh: { ...wanted.refresh, start } };
+    },
+  },
+  unalterable: 'no statement changes DEFERRED',
+});
+
+const detail = (name: string, value: (refresh: Refresh) => string | undefined) =>
+  property<Refreshed, never>({
+    name,
+    value: ({ refresh }) => value(refresh),
+    isHidden: name === 'refresh period',
+    unalterable: 'this server keeps a different one',
+  });
+
+/** The parts of REFRESH that are compared by themselves. */
+export const REFRESH_DETAILS = [
+  detail('refresh start', ({ type, start, period }) => start ?? (type === 'EVERY' && !period ? undefined : 'none')),
+  detail('refresh period', formatPeriod),
+  detail('refresh time zone', ({ period, timeZone }) => (period?.length === '' ? undefined : (timeZone ?? 'none'))),
+];
+
+/** The refresh period; undefined if it is the query's sampling interval, and that could not be found. */
+function formatPeriod({ period }: Refresh): string | undefined {
+  if (!period) return 'none';
+  if (period.length === '') return undefined;
+  return `LENGTH ${period.length}${period.delay ? ` DELAY ${period.delay}` : ''}`;
+}
+
+/** The text after REFRESH. */
+function formatRefresh({ type, deferred, every, start, timeZone, period }: RefreshClause): string {
+  const zone = timeZone === undefined ? '' : ` TIME ZONE '${timeZone}'`;
+  const head = `${type}${every === undefined ? '' : ` ${every}`}${deferred ? ' DEFERRED' : ''}`;
+  if (period === 'sample by interval') return `${head} PERIOD (SAMPLE BY INTERVAL)`;
+  if (period) return `${head} PERIOD (LENGTH ${period.length}${zone}${period.delay ? ` DELAY ${period.delay}` : ''})`;
+  return start === undefined ? head : `${head} START '${start}'${zone}`;
+}
+
+/** When a materialized view with this query is refreshed: its sampling interval may be the period. */
+export function resolveRefresh({ period, ...rest }: RefreshClause, body: string): Refresh {
+  if (period !== 'sample by interval') return { ...rest, period };
+  const { timeZone, interval = '' } = findSampling(body) ?? {};
+  return { ...rest, timeZone, period: { length: interval } };
 }

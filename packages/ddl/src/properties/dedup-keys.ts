@@ -1,0 +1,82 @@
+/*! DEDUP UPSERT KEYS of a table. */
+import { foldCase, isSameName } from '@sqlpipe/sql';
+import type { FoundObject } from '../change/lookup.js';
+import type { Column } from '../definition.js';
+import { type Cursor, isWord } from '../grammar/cursor.js';
+import { requireLiteral, unquote } from '../grammar/names.js';
+import { RejectionError } from '../grammar/rejection-error.js';
+import { quoteColumn, quoteName } from '../reserved-names.js';
+import { property } from './property.js';
+
+export interface Keyed {
+  readonly columns: readonly Column[];
+  readonly wal: boolean;
+  readonly timestamp?: string | undefined;
+}
+
+const keysOf = ({ columns }: Pick<Keyed, 'columns'>): string[] =>
+  columns.filter(({ dedup }) => dedup).map(({ name }) => name);
+
+const keySet = (names: readonly string[]): string => names.map(foldCase).sort().join(', ');
+
+/** The keys are compared sorted, because servers print them in column order. */
+export const DEDUP_KEYS = property<Keyed, { readonly change: 'dedup keys'; readonly keys: readonly string[] }>({
+  name: 'dedup keys',
+  value: table => keySet(keysOf(table)) || 'none',
+  print(table, { quoted }) {
+    const keys = keysOf(table).map(name => (quoted ? quoteName(name) : name));
+    return keys.length > 0 ? `\nDEDUP UPSERT KEYS(${keys.join(',')})` : '';
+  },
+  alter: {
+    changes: ['dedup keys'],
+    sets: ['dedup keys'],
+    syntax: { dedup: parseDedupChange, deduplicate: parseDedupChange },
+    // Without keys, deduplication is disabled.
+    print: ({ keys }) =>
+      keys.length > 0 ? `DEDUP ENABLE UPSERT KEYS(${keys.map(quoteColumn).join(',')})` : 'DEDUP DISABLE',
+    apply(table, { keys }) {
+      const set = new Set(keys.map(foldCase));
+      return { ...table, columns: table.columns.map(each => ({ ...each, dedup: set.has(foldCase(each.name)) })) };
+    },
+    permission: ({ keys }) => (keys.length > 0 ? 'DEDUP ENABLE' : 'DEDUP DISABLE'),
+    // Columns that could not be added are no keys. The server updates and converts columns that are keys, too.
+    find(wanted, now) {
+      const keys = keysOf(wanted).filter(key => now.columns.some(({ name }) => isSameName(name, key)));
+      const hasTimestamp = keys.some(key => isSameName(key, now.timestamp ?? ''));
+      const isPossible = now.wal && (keys.length === 0 || hasTimestamp);
+      return isPossible && keySet(keys) !== keySet(keysOf(now)) ? { change: 'dedup keys', keys } : undefined;
+    },
+  },
+  unalterable: 'only a WAL table has dedup keys, which include the designated timestamp',
+});
+
+/** The keys; none if deduplication is disabled. */
+function parseDedupChange(cursor: Cursor, _: unknown, { object, position }: FoundObject) {
+  const token = cursor.requireNoSemicolon("'dedup columns'");
+  if (isWord(token, 'disable')) return { change: 'dedup keys', keys: [] } as const;
+  if (object.wal === false) throw new RejectionError(position, 'deduplication is only supported for WAL tables');
+  const upsert = isWord(token, 'enable') ? cursor.next() : token;
+  if (!isWord(upsert, 'upsert')) throw new RejectionError(cursor.at, "expected 'upsert'");
+  if (!isWord(cursor.next(), 'keys')) throw new RejectionError(cursor.at, "expected 'keys'");
+  if (cursor.next() !== '(') throw new RejectionError(cursor.readOffset, 'deduplicate key column list expected');
+  return { change: 'dedup keys', keys: parseChangedKeys(cursor, object) } as const;
+}
+
+function parseChangedKeys(cursor: Cursor, { columns, timestamp }: FoundObject['object']): string[] {
+  const keys: string[] = [];
+  let token = cursor.next();
+  const start = cursor.at;
+  while (token !== undefined && token !== ')') {
+    requireLiteral(token, cursor.at);
+    const name = unquote(token);
+    if (columns && !columns.some(column => isSameName(column.name, name)))
+      throw new RejectionError(cursor.at, `deduplicate key column not found [column=${name}]`);
+    keys.push(name);
+    token = cursor.next();
+    if (token === ',') token = cursor.next();
+  }
+  if (token !== ')') throw new RejectionError(cursor.readOffset, "')' expected");
+  const isTimestamp = (key: string) => !columns || (timestamp && isSameName(key, timestamp));
+  if (keys.some(isTimestamp)) return keys;
+  throw new RejectionError(start, 'deduplicate key list must include dedicated timestamp column');
+}

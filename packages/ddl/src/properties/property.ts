@@ -1,0 +1,79 @@
+/*! What an entry of the table of properties says. */
+import type { FoundObject, NameLookup } from '../change/lookup.js';
+import type { Cursor } from '../grammar/cursor.js';
+
+/** How to print a definition. */
+export interface PrintOptions {
+  /**
+   * The servers whose form is printed: 9.3 and later, or 9.0 to 9.2, which print capacities and parameters of tables.
+   */
+  readonly form: '9.3' | '9.0';
+  /**
+   * Whether names that need quotes are quoted. The server prints column names and volumes without quotes, whatever they
+   * contain.
+   */
+  readonly quoted: boolean;
+}
+
+/** A property of tables or views. F is what it is in a definition. */
+export interface Property<F extends object> {
+  /** In the user's words, as a comparison and `--ignore` name it: `TTL`, `dedup keys`. */
+  readonly name: string;
+  /** The value as text, by which two are compared; undefined if a definition does not state it. */
+  value(definition: F): string | undefined;
+  /** Whether a value that only one definition has is reported as not comparable: no server shows it. */
+  readonly isHidden?: boolean;
+  /** The clause in CREATE with the white space before it; '' if there is none. */
+  print?(definition: F, options: PrintOptions): string;
+  /** What a server must know to accept the clause. */
+  readonly feature?: Feature<F>;
+  /** The ALTER that sets it. */
+  readonly alter?: PropertyAlter<F>;
+  /** Why no ALTER sets it, or not to every value. */
+  readonly unalterable?: string;
+}
+
+/** A feature of the server, and the last version that rejects it (tried on 8.1.4 to 9.3.4; later ones documented). */
+export interface Feature<F> {
+  readonly name: string;
+  readonly lastWithout: string;
+  /** What every statement contains that needs it, so that most need not be parsed. */
+  readonly word: RegExp;
+  /** Whether a definition needs it. */
+  isIn(definition: F): boolean;
+  /** Whether the object is still of use without it. */
+  readonly isDispensable?: boolean;
+}
+
+/** The server that an ALTER is for. */
+export interface AlterTarget {
+  /** Whether it is the enterprise edition, which has storage policies instead of the TTL of a table. */
+  readonly isEnterprise: boolean;
+}
+
+/** An ALTER that sets a property. A is what it says: `{ change: 'ttl', ttl: 24 }`. */
+export interface PropertyAlter<F extends object, A extends { readonly change: string } = { readonly change: string }> {
+  /** The values of `change` in A. */
+  readonly changes: readonly A['change'][];
+  /** The properties that it sets; the first is its own. */
+  readonly sets: readonly string[];
+  /** Whether it can make rows expire, which nothing undoes. */
+  readonly expiresRows?: boolean;
+  /** By its first words, how the rest is parsed: `{ 'set ttl': … }`. */
+  readonly syntax: Readonly<Record<string, (cursor: Cursor, lookup: NameLookup, altered: FoundObject) => A>>;
+  /** Whether a server knows it; by default each does. */
+  isKnown?(lookup: NameLookup): boolean;
+  /** The text after the name of the object. */
+  print(alteration: A): string;
+  /** The definition after it. By default what A says replaces what the definition says. */
+  apply?(definition: F, alteration: A): F;
+  /** The permission that it requires. */
+  permission(alteration: A): string;
+  /** Finds the one that makes a definition the wanted one in this property; undefined if none does, or none has to. */
+  find(wanted: F, now: F, target: AlterTarget): A | undefined;
+}
+
+/** An entry of the table as the compiler infers it, so that the type of its alterations is known. */
+export const property = <F extends object, A extends { readonly change: string } = never>(
+  entry: Omit<Property<F>, 'alter'> & { readonly alter?: PropertyAlter<F, A> },
+): Property<F> & { readonly alter?: PropertyAlter<F, A> } => entry as never;

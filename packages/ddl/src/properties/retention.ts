@@ -1,0 +1,365 @@
+/*!
+ * How long rows are kept: TTL, and the storage policy that the enterprise edition has in its place for tables. The source of that server is
+ * not public: the stages are those of its documentation, and lengths have the syntax of TTL.
+ */
+import type { FoundObject } from '../change/lookup.js';
+import type { Age, Definition, PartitionUnit, StoragePolicy } from '../definition.js';
+import { type Cursor, expectWord } from '../grammar/cursor.js';
+import { parseExpireRows } from '../grammar/expire-rows.js';
+import { type HasFeature, LAST_WITHOUT } from '../grammar/features.js';
+import { MAX_INT, parseInt64 } from '../grammar/numbers.js';
+import { RejectionError } from '../grammar/rejection-error.js';
+import { property } from './property.js';
+
+/** The number of hours, or the negative number of months, of each unit. */
+const lengths = new Map<string, { words: string[]; length: number }>(
+  Object.entries({ HOUR: 1, DAY: 24, WEEK: 168, MONTH: -1, YEAR: -12 }).map(([unit, length]) => {
+    const word = unit.toLowerCase();
+    return [unit, { words: [word.charAt(0), word, `${word}s`], length }];
+  }),
+);
+
+const unitOf = (word: string): string | undefined =>
+  [...lengths].find(([, { words }]) => words.includes(word.toLowerCase()))?.[0];
+
+const longForms = "'HOUR(S)', 'DAY(S)', 'WEEK(S)', 'MONTH(S)' or 'YEAR(S)'";
+
+/** Parses `14 DAYS` or `2w` after TTL. */
+export function parseAge(cursor: Cursor): { age: Age; position: number } {
+  const position = cursor.readOffset;
+  const token = cursor.next();
+  if (token === undefined || token === ';') {
+    throw new RejectionError(cursor.readOffset, 'missing argument, should be <number> <unit> or <number_with_unit>');
+  }
+  const short = token.length > 1 && /\p{L}$/u.test(token);
+  const number = short ? token.slice(0, -1) : token;
+  const shortUnit = short ? unitOf(token.slice(-1)) : undefined;
+  if (short && !shortUnit) throw shortUnitError(token, position);
+  const count = parseInt64(shortUnit ? number : token);
+  if (count === undefined)
+    throw new RejectionError(position, `invalid syntax, should be <number> <unit> but was ${token}`);
+  if (count > BigInt(MAX_INT) || count < 0n) {
+    throw new RejectionError(position, `value out of range: ${count}. Max value: ${MAX_INT}`);
+  }
+  const unit = shortUnit ?? parseLongUnit(cursor);
+  return { age: checkedAge(Number(count), unit, position), position };
+}
+
+function shortUnitError(token: string, position: number): RejectionError {
+  if (parseInt64(token.slice(0, -1)) === undefined) {
+    return new RejectionError(position, 'invalid argument, should be <number> <unit> or <number_with_unit>');
+  }
+  const unit = token.slice(-1);
+  return new RejectionError(
+    position + token.length - 1,
+    `invalid time unit, expecting 'H', 'D', 'W', 'M' or 'Y', but was '${unit}'`,
+  );
+}
+
+function parseLongUnit(cursor: Cursor): string {
+  const position = cursor.readOffset;
+  const token = cursor.next();
+  if (token === undefined) throw new RejectionError(position, `missing unit, ${longForms} expected`);
+  const unit = unitOf(token);
+  if (!unit) throw new RejectionError(position, `invalid unit, expected ${longForms}, but was '${token}'`);
+  return unit;
+}
+
+function checkedAge(count: number, unit: string, position: number): Age {
+  const length = lengths.get(unit)?.length ?? 0;
+  const max = Math.floor(MAX_INT / Math.abs(length));
+  if (count > max) {
+    const name = `${unit.toLowerCase()}s`;
+    throw new RejectionError(position, `value out of range: ${count} ${name}. Max value: ${max} ${name}`);
+  }
+  return toAge(count, unit);
+}
+
+/** The TTL of a number of units, such as `HOUR`. */
+export const toAge = (count: number, unit: string): Age => count * (lengths.get(unit)?.length ?? 0) || 0; // `|| 0` turns -0 months into 0
+
+/**
+ * Whether a TTL is a multiple of the partition size. No TTL is not one of partitions by month or year, so that a TTL of these
+ * cannot be removed (observed on 9.3.4).
+ */
+function isEvenAge(unit: PartitionUnit, ttl: Age): boolean {
+  const months = ttl < 0;
+  return {
+    NONE: false,
+    HOUR: true,
+    DAY: months || ttl % 24 === 0,
+    WEEK: months || ttl % 168 === 0,
+    MONTH: months,
+    YEAR: months && ttl % 12 === 0,
+  }[unit];
+}
+
+/** Rejects a TTL that is not a multiple of the partition size. The message is that of versions after 9.3.4. */
+export function rejectUnevenAge(unit: PartitionUnit, ttl: Age, position: number): void {
+  if (unit === 'NONE') throw new RejectionError(position, 'cannot set TTL on a non-partitioned table');
+  if (isEvenAge(unit, ttl)) return;
+  throw new RejectionError(position, 'TTL value must be an integer multiple of the partition size (its time interval)');
+}
+
+/** A TTL in the largest unit of which it is a whole number. */
+export function splitAge(ttl: Age): { value: number; unit: string } {
+  const months = -ttl;
+  if (ttl < 0) return months % 12 === 0 ? { value: months / 12, unit: 'YEAR' } : { value: months, unit: 'MONTH' };
+  if (ttl % 168 === 0 && ttl > 0) return { value: ttl / 168, unit: 'WEEK' };
+  return ttl % 24 === 0 && ttl > 0 ? { value: ttl / 24, unit: 'DAY' } : { value: ttl, unit: 'HOUR' };
+}
+
+/** The stages, in the order they are printed. */
+const STAGES: readonly Stage[] = ['TO PARQUET', 'TO REMOTE', 'DROP LOCAL', 'DROP REMOTE'];
+
+type Stage = keyof StoragePolicy['after'];
+
+/** Parses `POLICY(TO PARQUET 3 DAYS, DROP LOCAL 1 MONTH)` after STORAGE. */
+export function parseStoragePolicy(cursor: Cursor, unit: PartitionUnit): StoragePolicy {
+  cursor.expect('policy');
+  cursor.expect('(');
+  const after: { [stage in Stage]?: Age } = {};
+  const places: { [stage in Stage]?: number } = {};
+  do {
+    const stage = parseStage(cursor);
+    places[stage] ??= cursor.at;
+    if (after[stage] !== undefined)
+      throw new RejectionError(cursor.at, `duplicate storage policy stage [stage=${stage}]`);
+    const length = parseAge(cursor);
+    if (length.age === 0) throw new RejectionError(length.position, 'storage policy TTL must be positive');
+    rejectUnevenAge(unit, length.age, length.position);
+    after[stage] = length.age;
+  } while (cursor.require("',' or ')'") === ',');
+  cursor.unread();
+  cursor.expect(')');
+  const policy = { after };
+  stagePlaces.set(policy, places);
+  return policy;
+}
+
+/** Where a statement names the stages of a policy. */
+const stagePlaces = new WeakMap<StoragePolicy, { readonly [stage in Stage]?: number }>();
+
+/** Requires that a server can follow a policy. */
+export function rejectImpossiblePolicy(policy: StoragePolicy | undefined, has: HasFeature): void {
+  if (!policy) return;
+  const { after } = policy;
+  const reject = (stage: Stage, problem: string): RejectionError =>
+    new RejectionError(stagePlaces.get(policy)?.[stage] ?? 0, problem);
+  if (after['DROP REMOTE'] !== undefined && !has('drop remote'))
+    throw reject('DROP REMOTE', "'DROP REMOTE' is not supported yet");
+  for (const stage of ['TO PARQUET', 'TO REMOTE'] as const) {
+    const dropped = after['DROP LOCAL'];
+    if (dropped === undefined || longestHours(after[stage] ?? 0) <= longestHours(dropped)) continue;
+    throw reject(stage, `storage policy stage is later than DROP LOCAL [stage=${stage}]`);
+  }
+}
+
+/** Hours are positive, months negative. */
+const longestHours = (ttl: Age): number => (ttl < 0 ? -ttl * 31 * 24 : ttl);
+
+function parseStage(cursor: Cursor): Stage {
+  const words = [cursor.require("'to' or 'drop'")];
+  const { at } = cursor;
+  words.push(cursor.require("'parquet', 'remote' or 'local'"));
+  const named = words.join(' ').toUpperCase();
+  const stage = STAGES.find(stage => stage === named);
+  if (!stage) throw new RejectionError(at, `${STAGES.map(stage => `'${stage}'`).join(', ')} expected`);
+  return stage;
+}
+
+/** Whether a storage policy only drops data. The enterprise edition turns a TTL into such a policy. */
+const isTtl = ({ after, disabled }: StoragePolicy): boolean => !disabled && Object.keys(after).join() === 'DROP LOCAL';
+
+/** What an object says of its retention. Only tables have a policy. */
+type Retained = Pick<Definition & { readonly ttl: Age }, 'kind' | 'ttl'> & {
+  readonly policy?: StoragePolicy | undefined;
+  readonly partitionBy?: PartitionUnit | undefined;
+};
+
+/** The TTL of an object: from its TTL, or in the enterprise edition from a storage policy that only drops data. */
+const localTtl = ({ ttl, policy }: Retained): Age =>
+  policy && isTtl(policy) ? (policy.after['DROP LOCAL'] ?? 0) : ttl;
+
+/** A length as it is printed after the keyword: `2 WEEKS`, in the largest unit that gives a whole number. */
+export function formatAge(ttl: Age): string {
+  const { value, unit } = splitAge(ttl);
+  return `${value} ${unit}${value > 1 ? 'S' : ''}`;
+}
+
+/** The text within the parentheses of a storage policy. */
+const formatStages = ({ after }: StoragePolicy): string =>
+  STAGES.flatMap(stage => (after[stage] === undefined ? [] : `${stage} ${formatAge(after[stage])}`)).join(', ');
+
+/** TTL of a table, a materialized view or a live view. */
+export const TTL = property<Retained, { readonly change: 'ttl'; readonly ttl: Age }>({
+  name: 'TTL',
+  value: object => (localTtl(object) === 0 ? 'none' : formatAge(localTtl(object))),
+  print: ({ ttl }) => (ttl === 0 ? '' : ` TTL ${formatAge(ttl)}`),
+  feature: {
+    name: 'TTL',
+    lastWithout: '8.1.4',
+    word: /ttl/i,
+    isIn: ({ kind, ttl }) => kind === 'table' && ttl !== 0,
+    isDispensable: true,
+  },
+  alter: {
+    changes: ['ttl'],
+    sets: ['TTL'],
+    expiresRows: true,
+    syntax: {
+      'set ttl'(cursor, { enterprise }, { object: { kind, partitionBy } }) {
+        const { age: ttl, position } = parseAge(cursor);
+        if (enterprise && kind !== 'materialized view' && ttl !== 0)
+          throw new RejectionError(position, 'TTL is not supported on Enterprise tables; use a storage policy instead');
+        if (partitionBy) rejectUnevenAge(partitionBy, ttl, position);
+        return { change: 'ttl', ttl };
+      },
+    },
+    print: ({ ttl }) => `SET TTL ${ttl === 0 ? '0 HOURS' : formatAge(ttl)}`,
+    permission: () => 'SET TABLE PARAM',
+    find(wanted, now, { isEnterprise }) {
+      if (isEnterprise && now.kind === 'table') return undefined;
+      const ttl = localTtl(wanted);
+      return ttl !== now.ttl && isEvenAge(now.partitionBy ?? 'DAY', ttl) ? { change: 'ttl', ttl } : undefined;
+    },
+  },
+  unalterable: 'with partitions by month or year, a TTL can be changed, but not removed',
+});
+
+const DROP_POLICY = { change: 'storage policy', policy: undefined } as const;
+
+/** STORAGE POLICY of a table. */
+export const STORAGE_POLICY = property<
+  Retained,
+  /** If undefined, the policy is dropped. */
+  | { readonly change: 'storage policy'; readonly policy: StoragePolicy | undefined }
+  /** Stores whether the policy is followed. */
+  | { readonly change: 'storage policy state'; readonly disabled: boolean }
+>({
+  name: 'storage policy',
+  value: ({ policy }) => (policy && !policy.disabled && !isTtl(policy) ? `(${formatStages(policy)})` : 'none'),
+  // On a line of its own in the place of the TTL, as in the only documented example.
+  print: ({ policy }) => (policy && !policy.disabled ? `\nSTORAGE POLICY(${formatStages(policy)})` : ''),
+  alter: {
+    changes: ['storage policy', 'storage policy state'],
+    sets: ['storage policy', 'TTL'],
+    expiresRows: true,
+    isKnown: ({ enterprise }) => enterprise !== false,
+    syntax: {
+      'set storage'(cursor, { enterprise, has }, { object: { partitionBy = 'HOUR' } }) {
+        const policy = parseStoragePolicy(cursor, partitionBy);
+        if (enterprise) rejectImpossiblePolicy(policy, has);
+        return { change: 'storage policy', policy };
+      },
+      'drop storage'(cursor) {
+        expectWord(cursor, 'policy');
+        return DROP_POLICY;
+      },
+      'enable storage': (cursor, _, altered) => parsePolicyState(cursor, altered, false),
+      'disable storage': (cursor, _, altered) => parsePolicyState(cursor, altered, true),
+    },
+    print(alteration) {
+      if (alteration.change === 'storage policy state')
+        return `${alteration.disabled ? 'DISABLE' : 'ENABLE'} STORAGE POLICY`;
+      return alteration.policy ? `SET STORAGE POLICY(${formatStages(alteration.policy)})` : 'DROP STORAGE POLICY';
+    },
+    apply(table, alteration) {
+      if (alteration.change === 'storage policy') return { ...table, ttl: 0, policy: alteration.policy };
+      return table.policy ? { ...table, policy: { ...table.policy, disabled: alteration.disabled } } : table;
+    },
+    permission(alteration) {
+      if (alteration.change === 'storage policy state')
+        return `${alteration.disabled ? 'DISABLE' : 'ENABLE'} STORAGE POLICY`;
+      return alteration.policy ? 'SET STORAGE POLICY' : 'REMOVE STORAGE POLICY';
+    },
+    find(wanted, now, { isEnterprise }) {
+      if (!isEnterprise) return undefined;
+      const [policy, present] = [policyOf(wanted), policyOf(now)];
+      const isEven = Object.values(policy?.after ?? {}).every(length => isEvenAge(now.partitionBy ?? 'DAY', length));
+      return isSamePolicy(policy, present) || !isEven ? undefined : { change: 'storage policy', policy };
+    },
+  },
+  unalterable: 'the open source edition has no storage policies',
+});
+
+function parsePolicyState(cursor: Cursor, { object: { columns, policy, name } }: FoundObject, disabled: boolean) {
+  expectWord(cursor, 'policy');
+  if (columns && !policy) throw new RejectionError(cursor.at, `table has no storage policy [table=${name}]`);
+  return { change: 'storage policy state', disabled } as const;
+}
+
+/** The storage policy of a table: the enterprise edition turns a TTL in CREATE into one that drops local data. */
+export const policyOf = ({ ttl, policy }: Pick<Retained, 'ttl' | 'policy'>): StoragePolicy | undefined =>
+  policy ?? (ttl === 0 ? undefined : { after: { 'DROP LOCAL': ttl } });
+
+const isSamePolicy = (one: StoragePolicy | undefined, other: StoragePolicy | undefined): boolean =>
+  JSON.stringify(stagesOf(one)) === JSON.stringify(stagesOf(other));
+
+const stagesOf = (policy: StoragePolicy | undefined): unknown[] =>
+  policy && !policy.disabled ? Object.entries(policy.after).sort() : [];
+
+/** EXPIRE ROWS of a materialized view. */
+export const EXPIRY = property<
+  { readonly expire?: string | undefined },
+  /** The text after EXPIRE ROWS; if undefined, rows expire no longer. */
+  { readonly change: 'expiry'; readonly expire: string | undefined }
+>({
+  name: 'expiry of rows',
+  value: ({ expire }) => expire ?? 'none',
+  print: ({ expire }) => (expire === undefined ? '' : ` EXPIRE ROWS ${expire}`),
+  feature: {
+    name: 'EXPIRE ROWS',
+    lastWithout: LAST_WITHOUT['passthrough views'],
+    word: /\bexpire\b/i,
+    isIn: ({ expire }) => expire !== undefined,
+  },
+  alter: {
+    changes: ['expiry'],
+    sets: ['expiry of rows'],
+    expiresRows: true,
+    isKnown: ({ has }) => has('passthrough views'),
+    syntax: {
+      'set expire': cursor => ({ change: 'expiry', expire: parseExpireRows(cursor) }),
+      'drop expire': () => ({ change: 'expiry', expire: undefined }),
+    },
+    print: ({ expire }) => (expire === undefined ? 'DROP EXPIRE' : `SET EXPIRE ROWS ${expire}`),
+    permission: () => 'ALTER MATERIALIZED VIEW',
+    find: ({ expire }, now) => (expire === now.expire ? undefined : { change: 'expiry', expire }),
+  },
+});
+
+/**
+ * Which rows expire after a change that did not expire before it, as the end of a sentence: `that are older than 2 DAYS`; undefined
+ * if none do.
+ */
+export function findExpiredRows(after: Definition | undefined, before: Definition | undefined): string | undefined {
+  const [rule, former] = [after, before].map(each => (each && 'expire' in each ? each.expire : undefined));
+  if (rule !== undefined && rule !== former) return `by the rule ${rule}`;
+  const [now, then] = [ttlsOf(after), ttlsOf(before)];
+  const isShorter = now.some((length, i) => length !== 0 && length !== then[i] && !isAtLeast(length, then[i] ?? 0));
+  return isShorter ? `that are older than ${formatAge(now.find(length => length !== 0) ?? 0)}` : undefined;
+}
+
+/** The ages at which local and remote rows expire; 0 if they never do. */
+function ttlsOf(definition: Definition | undefined): readonly Age[] {
+  if (!definition || !('ttl' in definition)) return [];
+  const policy = 'policy' in definition && definition.policy?.disabled !== true ? definition.policy : undefined;
+  return [definition.ttl || (policy?.after['DROP LOCAL'] ?? 0), policy?.after['DROP REMOTE'] ?? 0];
+}
+
+/** Whether a TTL is at least as long as another, for months of any length. */
+function isAtLeast(ttl: Age, than: Age): boolean {
+  if (than === 0) return false;
+  if (ttl > 0 === than > 0) return Math.abs(ttl) >= Math.abs(than);
+  return ttl > 0 ? ttl >= -than * 31 * 24 : -ttl * 28 * 24 >= than;
+}
+
+/** A definition with the retention of a former one, so that no row expires; undefined where it is no longer, or a server rejects it. */
+export function keepRetention(wanted: Definition | undefined, former: Definition | undefined): Definition | undefined {
+  if (wanted?.kind !== 'materialized view' || former?.kind !== 'materialized view') return undefined;
+  const { partitionBy } = wanted;
+  if (findExpiredRows(wanted, former) === undefined || partitionBy === undefined) return undefined;
+  if (former.ttl !== 0 && !isEvenAge(partitionBy, former.ttl)) return undefined;
+  return { ...wanted, ttl: former.ttl };
+}

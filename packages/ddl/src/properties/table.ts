@@ -1,0 +1,73 @@
+/*!
+ * The table of properties: for each kind, its properties in the order in which a server prints their clauses, and in which
+ * differences are reported.
+ */
+import { isObject, type Kind } from '@sqlpipe/sql';
+import type { NameLookup } from '../change/lookup.js';
+import type { Definition } from '../definition.js';
+import { DEDUP_KEYS } from './dedup-keys.js';
+import { PARTITIONING, TIMESTAMP, VIEW_TIMESTAMP } from './partitioning.js';
+import type { Property, PropertyAlter } from './property.js';
+import { BASE, REFRESH, REFRESH_DETAILS } from './refresh.js';
+import { EXPIRY, STORAGE_POLICY, TTL } from './retention.js';
+import { FORMAT, MAX_UNCOMMITTED_ROWS, O3_MAX_LAG, OWNER, VOLUME, WAL } from './storage.js';
+import { FLUSH, IN_MEMORY, START, VIEW_INDEXES } from './views.js';
+
+type ObjectKind = Definition['kind'];
+
+const TABLE = [
+  ...[TIMESTAMP, PARTITIONING, TTL, STORAGE_POLICY, FORMAT, WAL, MAX_UNCOMMITTED_ROWS, O3_MAX_LAG, VOLUME, DEDUP_KEYS],
+  OWNER,
+] as const;
+const MATERIALIZED_VIEW = [
+  ...[BASE, REFRESH, ...REFRESH_DETAILS],
+  ...[VIEW_INDEXES, VIEW_TIMESTAMP, PARTITIONING, TTL, EXPIRY, VOLUME, OWNER],
+] as const;
+const LIVE_VIEW = [FLUSH, IN_MEMORY, PARTITIONING, TTL, START, OWNER] as const;
+
+/** The alterations of the properties in a list. */
+type AlterationOf<P> = P extends { readonly alter?: infer Alter }
+  ? NonNullable<Alter> extends { print(alteration: infer A): string }
+    ? A
+    : never
+  : never;
+
+/** An ALTER that sets a property. */
+export type PropertyAlteration = AlterationOf<
+  (typeof TABLE)[number] | (typeof MATERIALIZED_VIEW)[number] | (typeof LIVE_VIEW)[number]
+>;
+
+/** A property as those see it who know only the table. */
+export interface TableEntry extends Omit<Property<Definition>, 'alter'> {
+  readonly alter?: PropertyAlter<Definition, PropertyAlteration>;
+}
+
+const PROPERTIES = {
+  table: TABLE,
+  view: [OWNER],
+  'materialized view': MATERIALIZED_VIEW,
+  'live view': LIVE_VIEW,
+} as unknown as Readonly<Record<ObjectKind, readonly TableEntry[]>>;
+
+/** The properties of a kind besides its query and its columns. */
+export const propertiesOf = (kind: ObjectKind): readonly TableEntry[] => PROPERTIES[kind];
+
+const ALL = new Set(Object.values(PROPERTIES).flat());
+
+/** A property by its name: of objects of that kind, or of any if there are no definitions of it. */
+export const findProperty = (name: string, kind: Kind): TableEntry | undefined =>
+  [...(isObject(kind) ? PROPERTIES[kind as ObjectKind] : ALL)].find(property => property.name === name);
+
+/** The features of servers that properties need. */
+export const PROPERTY_FEATURES = [...ALL].flatMap(({ feature }) => feature ?? []);
+
+/** The ALTER that an alteration is one of, if an object of that kind may have it. */
+export const alterOf = ({ change }: PropertyAlteration, kind?: ObjectKind): TableEntry['alter'] =>
+  [...(kind ? PROPERTIES[kind] : ALL)].find(({ alter }) => alter?.changes.some(each => each === change))?.alter;
+
+/** How a server parses an ALTER of a kind after its first words, such as `set ttl`; undefined if there is no such ALTER. */
+export function findAlterSyntax(kind: ObjectKind, words: string, lookup: NameLookup) {
+  const property = PROPERTIES[kind].find(({ alter }) => alter && Object.hasOwn(alter.syntax, words.toLowerCase()));
+  const isKnown = property?.alter?.isKnown?.(lookup) ?? true;
+  return isKnown ? property?.alter?.syntax[words.toLowerCase()] : undefined;
+}
