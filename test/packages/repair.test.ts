@@ -23,20 +23,7 @@ for (const { title, input, output } of cases('repair')) {
 
 /** Characters that a column name must not contain (observed on 9.3.4). */
 const FORBIDDEN = /[\0-\x0f\x7f\ufeff?.,'"\\/:()+\-*%~]/;
-const WORDS = [
-  'order',
-  'SELECT',
-  'INT',
-  'SYMBOL',
-  'NOCACHE',
-  'INDEX',
-  'INCLUDE',
-  'PARQUET',
-  'DOUBLE[]',
-  'in',
-  ' ',
-  '  ',
-];
+const WORDS = [' ', '  ', ...'order SELECT INT SYMBOL NOCACHE INDEX INCLUDE PARQUET DOUBLE[] in'.split(' ')];
 const names = fc
   .oneof(
     fc

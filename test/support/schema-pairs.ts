@@ -62,20 +62,7 @@ interface Model {
   materializedViews: MaterializedView[];
 }
 
-const TYPES = [
-  'INT',
-  'LONG',
-  'DOUBLE',
-  'FLOAT',
-  'SHORT',
-  'SYMBOL',
-  'VARCHAR',
-  'STRING',
-  'BOOLEAN',
-  'UUID',
-  'TIMESTAMP',
-  'DECIMAL(10,2)',
-];
+const TYPES = 'INT LONG DOUBLE FLOAT SHORT SYMBOL VARCHAR STRING BOOLEAN UUID TIMESTAMP DECIMAL(10,2)'.split(' ');
 const NUMBERS = ['INT', 'LONG', 'DOUBLE', 'FLOAT', 'SHORT'];
 const COLUMNS = ['a', 'b', 'qty', 'price', 'my col', 'select', 'Mixed', 'größe', 'col', 'if'];
 const TABLES = ['trades', 'my table', 'a.b', 'Quotes', 'über'];

@@ -24,18 +24,7 @@ export interface Draft {
 export type Step = (draft: Draft) => string | undefined;
 
 /** Types of columns. */
-export const TYPES = [
-  'INT',
-  'LONG',
-  'DOUBLE',
-  'SHORT',
-  'SYMBOL',
-  'VARCHAR',
-  'STRING',
-  'BOOLEAN',
-  'UUID',
-  'DECIMAL(10,2)',
-];
+export const TYPES = 'INT LONG DOUBLE SHORT SYMBOL VARCHAR STRING BOOLEAN UUID DECIMAL(10,2)'.split(' ');
 const COLUMNS = ['a', 'b', 'qty', 'price', 'my col', 'select', 'größe'];
 const NAMES = ['trades', 'my table', 'a.b', 'Quotes', 'über'];
 
