@@ -1,8 +1,10 @@
 /*! Access control of the enterprise edition: tokens, logins, rights compared and read back, and hints, with the built programs. */
+
 import { parseRights, printRight, RightSet } from '@sqlpipe/ddl';
 import { compareSchemas } from '@sqlpipe/schema';
 import type { ExecutionContext } from 'ava';
 import { inProcess } from '../support/in-process.js';
+import { parseJsonLines } from '../support/json-lines.js';
 import { admin, executeAs, loginAs, setUp } from '../support/principals.js';
 import { type Instead, recordingProxy } from '../support/recording-proxy.js';
 import type { Server } from '../support/server.js';
@@ -29,12 +31,7 @@ async function startSetting(t: ExecutionContext, instead?: (query: string) => In
     run(
       `cat > in.sql <<'END'\n${text}\nEND\nsqlsplit in.sql | sqlapply --report report --rejects rest ${options} $DST`,
     );
-  const results = async () =>
-    (await run('cat report')).stdout
-      .toString()
-      .split('\n')
-      .filter(Boolean)
-      .map(line => JSON.parse(line) as { result: string; proven?: boolean });
+  const results = async () => parseJsonLines<{ result: string; proven?: boolean }>((await run('cat report')).stdout);
   return { server, proxy, run, apply, results };
 }
 

@@ -21,14 +21,8 @@ const B = `CREATE TABLE trades (ts TIMESTAMP, "per cent" INT) TIMESTAMP(ts) PART
 CREATE TABLE old (x INT);
 `;
 
-async function shellWith(t: Parameters<typeof inProcess>[0], files: Record<string, string>, env = {}) {
-  const run = await inProcess(t, env);
-  for (const [name, text] of Object.entries(files)) await run(`cat > ${name} <<'END'\n${text}END`);
-  return run;
-}
-
 test('sqldiff: an annotation for each property that differs, at the line of the column or the object', async t => {
-  const run = await shellWith(t, { 'a.sql': A, 'b.sql': B });
+  const run = await inProcess(t, {}, { 'a.sql': A, 'b.sql': B });
   const found = await run('sqldiff --annotations --label git --label prod a.sql b.sql');
   t.is(found.code, 1, found.stderr);
   t.is(
@@ -51,7 +45,7 @@ test('sqldiff: an annotation for each property that differs, at the line of the 
 
 test('sqldiff: a folder names its files, a grant is found, and rows of the instance have no place', async t => {
   const grants = 'GRANT SELECT ON TABLES, VIEWS TO ann;\nGRANT INSERT ON sold TO ann;\n';
-  const run = await shellWith(t, { 'a.sql': A, 'grants.sql': grants });
+  const run = await inProcess(t, {}, { 'a.sql': A, 'grants.sql': grants });
   await run('sqlsplit a.sql | sqljoin -d schema');
   const { stdout } = await run('sqlsplit a.sql | sqldiff --annotations schema grants.sql');
   t.regex(stdout.toString(), /^::error file=schema\/tables\/trades\.sql,line=2::only in schema: table 'trades'$/m);
@@ -63,7 +57,7 @@ test('sqldiff: a folder names its files, a grant is found, and rows of the insta
 });
 
 test('sqldiff --alter: what is left out, and a view that is not valid', async t => {
-  const run = await shellWith(t, { 'a.sql': A, 'b.sql': B });
+  const run = await inProcess(t, {}, { 'a.sql': A, 'b.sql': B });
   t.is((await run('sqldiff --alter --annotations a.sql b.sql')).code, 64);
   const { stdout, stderr } = await run('sqldiff --alter --annotations -o plan.sql a.sql b.sql; grep -c ALTER plan.sql');
   t.regex(
@@ -81,10 +75,14 @@ test('sqldiff --alter: what is left out, and a view that is not valid', async t 
 });
 
 test('text that cannot be read, and statements that may not be sent, before anything is sent', async t => {
-  const run = await shellWith(t, {
-    'bad.sql': `${A}\nCREATE TABLE 'x\n`,
-    'more.sql': `${A}\n\nDROP TABLE trades;\nTRUNCATE TABLE trades;\n`,
-  });
+  const run = await inProcess(
+    t,
+    {},
+    {
+      'bad.sql': `${A}\nCREATE TABLE 'x\n`,
+      'more.sql': `${A}\n\nDROP TABLE trades;\nTRUNCATE TABLE trades;\n`,
+    },
+  );
   for (const program of ['sqldiff --annotations bad.sql -', 'sqlapply --annotations localhost:1 bad.sql'])
     t.like(await run(`printf '\\0' | ${program}`), {
       code: 65,
@@ -102,7 +100,7 @@ test('text that cannot be read, and statements that may not be sent, before anyt
 
 test('sqlapply: what the server rejects, at the line of the error, in a run and in a dry run', async t => {
   const { url } = await startSqlserve(t);
-  const run = await shellWith(t, { 'a.sql': A.replace('SELECT note', 'SELECT nothing') }, { DST: url });
+  const run = await inProcess(t, { DST: url }, { 'a.sql': A.replace('SELECT note', 'SELECT nothing') });
   const messages: string[] = [];
   for (const option of ['--dry-run', '-k']) {
     const { code, stdout, stderr } = await run(`sqlapply --annotations ${option} $DST a.sql`);

@@ -6,6 +6,7 @@ import {
   waitUntilValid,
 } from '../support/background.js';
 import { inProcess } from '../support/in-process.js';
+import { parseJsonLines } from '../support/json-lines.js';
 import { LEDGER, makeLedger, RENAMED, shellWithFiles } from '../support/ledger.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { ROWS } from '../support/reconcile.js';
@@ -164,11 +165,7 @@ table 'ledger': may lose values of column 'x': LONG to INT; --allow-loss values:
 `,
   );
   const json = await run('sqlapply --dry-run --json --allow ALTER $DB changes.sql');
-  const lines = json.stdout
-    .toString()
-    .trim()
-    .split('\n')
-    .map(line => JSON.parse(line));
+  const lines = parseJsonLines(json.stdout);
   t.deepEqual(
     lines.map(({ effects = [] }) => effects.map(({ effect }: { effect: string }) => effect)),
     [['lost', 'removed', 'invalidated'], ['invalidated'], ['rewritten', 'lost'], []],

@@ -1,6 +1,7 @@
 /*! How sqlapply handles existing objects on a real server: they are compared, and created objects are read back. */
 
 import { inProcess } from '../support/in-process.js';
+import { parseJsonLines } from '../support/json-lines.js';
 import { borrowQuestDB, startQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
@@ -14,9 +15,7 @@ const VIEW = "CREATE VIEW 'v' AS ( \nselect * from t\n);";
 
 /** A shell with the statements as the file `stream`. */
 async function shellWithStream(t: Parameters<typeof inProcess>[0], url: string, ...statements: string[]) {
-  const run = await inProcess(t, { DST: url, STATEMENTS: statements.join('\u0001') });
-  await run(String.raw`printf '%s' "$STATEMENTS" | tr '\1' '\0' > stream; printf '\0' >> stream`);
-  return run;
+  return inProcess(t, { DST: url }, { stream: `${statements.join('\0')}\0` });
 }
 
 testWithQuestDB('identical existing objects are skipped, so a rerun resumes a failed run', async t => {
@@ -33,12 +32,7 @@ testWithQuestDB('identical existing objects are skipped, so a rerun resumes a fa
     /: 1 of 3 applied, 1 rejected, 1 not reached; fix the error and rerun the same command: it skips /,
   );
   t.deepEqual(
-    first.stdout
-      .toString()
-      .trim()
-      .split('\n')
-      .map(line => JSON.parse(line))
-      .map(({ n, result, proven }) => [n, result, proven]),
+    parseJsonLines(first.stdout).map(({ n, result, proven }) => [n, result, proven]),
     [
       [1, 'applied', true],
       [2, 'rejected', undefined],

@@ -29,9 +29,7 @@ const PATTERNS = ['TMP_*', '*: ttl', 'column order', 'grant'];
 const OPTIONS = PATTERNS.map(pattern => `--ignore '${pattern}'`).join(' ');
 
 async function shellWithSchemas(t: ExecutionContext) {
-  const run = await inProcess(t);
-  await run(`cat > a.sql <<'END'\n${A.join('\n')}\nEND\ncat > b.sql <<'END'\n${B.join('\n')}\nEND`);
-  return run;
+  return inProcess(t, {}, { 'a.sql': A.join('\n'), 'b.sql': B.join('\n') });
 }
 
 test('what is ignored is no difference, is counted, and is listed with -v', async t => {

@@ -1,6 +1,8 @@
 /*! `sqlapply --jobs`: independent statements overlap, dependent ones wait, and a rejection ends the run. */
+
 import { resolve } from 'node:path';
 import { inProcess } from '../support/in-process.js';
+import { parseJsonLines } from '../support/json-lines.js';
 import { startLatencyProxy } from '../support/latency-proxy.js';
 import { fileScope } from '../support/scope.js';
 import { startSqlserve } from '../support/sqlserve.js';
@@ -66,11 +68,7 @@ test('after a rejection no statement is started, and the results are in input or
   const { code, stdout, stderr } = await run(
     `sqlsplit <<< "${text}" | sqlapply -j 4 --report r $FAR; s=$?; cat r; exit $s`,
   );
-  const outcomes = stdout
-    .toString()
-    .trimEnd()
-    .split('\n')
-    .map(line => JSON.parse(line));
+  const outcomes = parseJsonLines(stdout);
   t.is(code, 1);
   t.regex(stderr, /statement 21 \(view 'bad'\): .*nope/);
   t.deepEqual(

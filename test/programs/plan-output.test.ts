@@ -1,6 +1,8 @@
 /*! Plans as users handle them: in a file, on a terminal, and the permission to apply one. */
+
 import type { ExecutionContext } from 'ava';
 import { inProcess } from '../support/in-process.js';
+import { parseJsonLines } from '../support/json-lines.js';
 import { loginAs } from '../support/principals.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { terminal } from '../support/terminal.js';
@@ -108,11 +110,7 @@ test('a report and -v show each statement that was sent, with its object; the re
   const applied = await run(
     'sqlapply -v --alter --allow-loss drop:trades.fee --report report $DB after.sql; cat report',
   );
-  const lines = applied.stdout
-    .toString()
-    .trim()
-    .split('\n')
-    .map(line => JSON.parse(line));
+  const lines = parseJsonLines(applied.stdout);
   t.deepEqual(
     lines.map(({ verb, kind, name, result }) => [verb, kind, name, result]),
     [
@@ -154,12 +152,7 @@ END`);
   const { stdout, stderr } = await run(
     `sqlapply -v ${account} --allow all --report report $DB changes.sql; cat report`,
   );
-  const objects = stdout
-    .toString()
-    .trim()
-    .split('\n')
-    .map(line => JSON.parse(line))
-    .map(({ verb, kind, name }) => `${verb} ${kind} ${name}`);
+  const objects = parseJsonLines(stdout).map(({ verb, kind, name }) => `${verb} ${kind} ${name}`);
   t.deepEqual(objects, [
     'CREATE table t',
     'CREATE user ann',

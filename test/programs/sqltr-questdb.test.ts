@@ -1,4 +1,5 @@
 /*! sqltr with recorded databases, and with enterprise schemas of recorded tables: the output replays on a real open source QuestDB. */
+
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -8,6 +9,7 @@ import { identify } from '@sqlpipe/sql';
 import { databases } from '../support/databases.js';
 import { freshFolder } from '../support/folder.js';
 import { inProcess } from '../support/in-process.js';
+import { parseJsonLines } from '../support/json-lines.js';
 import { loginAs } from '../support/principals.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { startSqlserve } from '../support/sqlserve.js';
@@ -60,10 +62,7 @@ interface Recording {
 
 /** Tables as 9.3.4 prints them, with unique names. */
 function recordedTables(): string[] {
-  const recordings: Recording[] = readFileSync(TABLES, 'utf8')
-    .trim()
-    .split('\n')
-    .map(line => JSON.parse(line));
+  const recordings: Recording[] = parseJsonLines(readFileSync(TABLES, 'utf8'));
   return recordings
     .filter(({ roundtrip, replay_status, server_config }) => roundtrip && replay_status === 200 && !server_config)
     .filter(({ show_create }, i) => i % EACH === 0 && show_create?.startsWith('CREATE TABLE '))

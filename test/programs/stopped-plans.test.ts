@@ -1,6 +1,8 @@
 /*! How a plan is applied: what is named if it stops, and what is not compared again. */
+
 import { type Instance, plan, replay, serve } from '@sqlpipe/api';
 import { inProcess } from '../support/in-process.js';
+import { parseJsonLines } from '../support/json-lines.js';
 import { type Instead, recordingProxy } from '../support/recording-proxy.js';
 import type { Scope } from '../support/scope.js';
 import { startSqlserve } from '../support/sqlserve.js';
@@ -229,10 +231,7 @@ test('a dry run shows all statements of a plan, also those after a reject', asyn
     'sqlsplit <<< "$PLAN" | sqlapply --dry-run --json --stale-ok --allow ALTER $DB',
   );
   t.is(code, 1, stderr);
-  const results = `${stdout}`
-    .trim()
-    .split('\n')
-    .map(line => JSON.parse(line).result);
+  const results = parseJsonLines(stdout).map(({ result }) => result);
   t.is(results.length, planned.length);
   t.false(results.includes('not reached'), `${stdout}`);
   t.true(results.includes('rejected') && results.at(-1) !== undefined, `${stdout}`);

@@ -1,4 +1,5 @@
 /*! Handwritten statements applied repeatedly: unchanged statements are skipped, and a change is the only difference. */
+
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
@@ -6,6 +7,7 @@ import { CASES, type Case, type Change } from '../cases/meaning.js';
 import { freshFolder } from '../support/folder.js';
 import { inProcess } from '../support/in-process.js';
 import { questdb, type Service, sqlserve } from '../support/instances.js';
+import { parseJsonLines } from '../support/json-lines.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
 
@@ -21,10 +23,7 @@ async function shellWithFiles(t: ExecutionContext, server: Server, files: Record
   const apply = (file: string, options = '') =>
     run(`set -o pipefail; sqlsplit $DIR/${file} | sqlapply --allow CTAS ${options} --report $DIR/report $URL`);
   const report = async (): Promise<{ name: string; result: string }[]> =>
-    (await readFile(join(DIR, 'report'), 'utf8'))
-      .split('\n')
-      .filter(Boolean)
-      .map(line => JSON.parse(line));
+    parseJsonLines(await readFile(join(DIR, 'report'), 'utf8'));
   return { run, apply, report };
 }
 
@@ -89,11 +88,7 @@ for (const service of [sqlserve, questdb]) {
     for (const [i, round] of ROUNDS.entries()) {
       const expected = round.map(({ name, property }) => [name, [property]]);
       const diff = await run(`sqldiff --json --ignore-extra $DIR/changed${i}.sql $URL`);
-      const found = diff.stdout
-        .toString()
-        .split('\n')
-        .filter(Boolean)
-        .map(line => JSON.parse(line));
+      const found = parseJsonLines(diff.stdout);
       const properties = found.map(({ name, properties }) => [
         name,
         properties?.map(({ property }: { property: string }) => property),

@@ -3,10 +3,12 @@
  * agreement is logged with examples of differences (all with DIFFERENCES=1) and has to reach the aims. If a case was
  * recorded on the later build too, of 9.4.4, the later recording counts.
  */
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import type { ExecutionContext } from 'ava';
 import { CORPUS } from '../support/corpus.js';
+import { parseJsonLines } from '../support/json-lines.js';
 import { fileScope } from '../support/scope.js';
 import { type Server, startServer } from '../support/server.js';
 import { test } from '../support/test.js';
@@ -57,11 +59,7 @@ interface Case extends Result {
   later?: Result;
 }
 
-const readCases = (name: string): Case[] =>
-  readFileSync(`${CORPUS}/${name}.jsonl`, 'utf8')
-    .trim()
-    .split('\n')
-    .map(line => JSON.parse(line));
+const readCases = (name: string): Case[] => parseJsonLines(readFileSync(`${CORPUS}/${name}.jsonl`, 'utf8'));
 
 async function executeSql(
   url: string,

@@ -1,4 +1,5 @@
 /*! Schemas of recorded objects, where the recordings are, and what somebody may have made of each. Always the same for a seed. */
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -12,6 +13,7 @@ import {
 } from '@sqlpipe/ddl';
 import { foldCase } from '@sqlpipe/sql';
 import { CORPUS } from './corpus.js';
+import { parseJsonLines } from './json-lines.js';
 import { type Randomness, randomness, type SchemaPair } from './schema-pairs.js';
 
 /** An object that a server has made and printed, with the tables that it needs. */
@@ -31,12 +33,7 @@ interface Row {
 }
 
 const rows = (file: string): Row[] =>
-  CORPUS === undefined
-    ? []
-    : readFileSync(join(CORPUS, file), 'utf8')
-        .trim()
-        .split('\n')
-        .map(line => JSON.parse(line));
+  CORPUS === undefined ? [] : parseJsonLines(readFileSync(join(CORPUS, file), 'utf8'));
 
 const isTable = (definition: Definition | undefined): definition is TableDefinition =>
   definition?.kind === 'table' && definition.query === undefined && definition.like === undefined;

@@ -2,11 +2,13 @@
  * Compares a dry run of `sqlapply` with the run: the same stream on the same target must have the same verdict on each
  * statement, with the same message and position, and the same exit status; and the dry run must not change the target.
  */
+
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readStatementHead, significantTokens } from '@sqlpipe/sql';
 import { inProcess } from './in-process.js';
+import { parseJsonLines } from './json-lines.js';
 import type { Scope } from './scope.js';
 import type { Server } from './server.js';
 import type { StatementStream } from './statement-streams.js';
@@ -102,8 +104,7 @@ cmp before after >&2; echo $dry $run $?`);
 }
 
 async function readReport(path: string): Promise<Verdict[]> {
-  const lines = (await readFile(path, 'utf8').catch(() => '')).split('\n');
-  return lines.filter(line => line !== '').map(line => JSON.parse(line) as Verdict);
+  return parseJsonLines(await readFile(path, 'utf8').catch(() => ''));
 }
 
 /** Compares up to the statement at which a run ends early: nobody can predict that the server fails. */

@@ -1,8 +1,8 @@
 /*! A schema with rows, and one that it is changed to: with renames, other types, indexes and keys, and views over all of it. */
-import type { ExecutionContext } from 'ava';
 import { waitUntilRefreshed } from './background.js';
-import { inProcess } from './in-process.js';
+import { inProcess, type Run } from './in-process.js';
 import { ROWS } from './reconcile.js';
+import type { Scope } from './scope.js';
 import { execute, type Server } from './server.js';
 
 export const LEDGER = {
@@ -59,8 +59,5 @@ export function startLedgerWriter(server: Server): Writer {
 const LEDGER_END_MICROS = Date.parse('2024-01-03T00:00:00Z') * 1000;
 
 /** A shell with a server at $DB, and files in its folder. */
-export async function shellWithFiles(t: ExecutionContext, { url }: Server, files: Record<string, string>) {
-  const run = await inProcess(t, { DB: url });
-  for (const [name, text] of Object.entries(files)) await run(`cat > ${name} <<'END'\n${text}\nEND`);
-  return run;
-}
+export const shellWithFiles = (scope: Scope, { url }: Server, files: Record<string, string>): Promise<Run> =>
+  inProcess(scope, { DB: url }, files);

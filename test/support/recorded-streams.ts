@@ -1,9 +1,11 @@
 /*! Streams of recorded statements: of complete databases, and of single statements with the objects that they name. */
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { foldCase, identify, normalizeStatement } from '@sqlpipe/sql';
 import { CORPUS } from './corpus.js';
 import { databases } from './databases.js';
+import { parseJsonLines } from './json-lines.js';
 import { type Randomness, randomness } from './schema-pairs.js';
 import type { StatementStream } from './statement-streams.js';
 
@@ -24,11 +26,9 @@ const UNSUITABLE =
 const read = (name: string): Recorded[] =>
   CORPUS === undefined
     ? []
-    : readFileSync(join(CORPUS, name), 'utf8')
-        .trim()
-        .split('\n')
-        .map(line => JSON.parse(line) as Recorded)
-        .filter(({ sql, status, server_config }) => status !== null && !server_config && isSingle(sql));
+    : parseJsonLines<Recorded>(readFileSync(join(CORPUS, name), 'utf8')).filter(
+        ({ sql, status, server_config }) => status !== null && !server_config && isSingle(sql),
+      );
 
 /** Whether a text is one statement of a moderate length for our programs too, which read it before a server does. */
 function isSingle(sql: string): boolean {

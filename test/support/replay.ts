@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inProcess } from './in-process.js';
+import { parseJsonLines } from './json-lines.js';
 import type { Scope } from './scope.js';
 
 /** A line of a report, with the properties that tests use. */
@@ -41,10 +42,7 @@ export async function runSqlapply(
     ? run(`sqlsplit <<< "$TEXT" | ${apply}`)
     : run.bash(`{ ${input}; } | ${apply}`));
   const read = (name: string) => readFile(join(run.folder, name), 'utf8').catch(() => undefined);
-  const report = ((await read('report')) ?? '')
-    .split('\n')
-    .filter(Boolean)
-    .map(line => JSON.parse(line) as ReportLine);
+  const report = parseJsonLines<ReportLine>((await read('report')) ?? '');
   return {
     code,
     stderr,
