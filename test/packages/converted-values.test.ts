@@ -108,7 +108,7 @@ testWithQuestDB(
     t.regex(planned.stderr, /2 values do not fit, and the table would be suspended; UPDATE them first/);
     t.regex(
       planned.stderr,
-      /may lose values of column 'note': VARCHAR to INT; 1 of 3 values change, 1 of them to NULL; --allow-loss values:/,
+      /may lose values of column 'note': VARCHAR to INT; 1 of 3 values change, 1 of them to NULL\n {2}hint: --allow-loss values:/,
     );
     const offline = await run(`sqldiff --alter ${options} new.sql old.sql > plan; sqlapply --allow all $DB < plan`);
     t.regex(

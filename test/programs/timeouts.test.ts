@@ -10,12 +10,12 @@ function drip(socket: Socket, piece: () => string | Buffer): void {
   socket.on('close', () => clearInterval(dripping));
 }
 
-const APPLY = "printf 'CREATE TABLE a (x INT)\\0' | sqlapply --no-verify --timeout 0.2 $URL";
-const DUMP = 'sqldump --timeout 0.2 $URL';
+const APPLY = "printf 'CREATE TABLE a (x INT)\\0' | sqlapply --no-verify --timeout 0.5 $URL";
+const DUMP = 'sqldump --timeout 0.5 $URL';
 
 const sendInformational: Answer = socket => drip(socket, () => 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n');
 
-const NO_END = /no further row and no end of the reply within 0\.2 s; .* --timeout waits longer/;
+const NO_END = /no further row and no end of the reply within 0\.5 s; .* --timeout waits longer/;
 
 /** Sends the start of a reply, and then a piece of it again and again. */
 const dripAfter =
@@ -27,7 +27,7 @@ const dripAfter =
 
 const dripSpaces = dripAfter(head(), ' ');
 const ROW = '{"dataset":[["CREATE TABLE \'a\' (x INT)"]';
-const NO_ANSWER = /no answer within 0\.2 s/;
+const NO_ANSWER = /no answer within 0\.5 s/;
 
 for (const [what, command, answer, message] of [
   ['a reply to a statement that drips without end', APPLY, dripSpaces, NO_END],
