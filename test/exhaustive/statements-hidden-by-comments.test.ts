@@ -15,7 +15,7 @@ import { fileScope } from '../support/scope.js';
 import { fc } from '../support/seed.js';
 import type { Server } from '../support/server.js';
 import { startSqlserve } from '../support/sqlserve.js';
-import { macro, test } from '../support/test.js';
+import { test } from '../support/test.js';
 import { putVictim, stateOf } from '../support/victim.js';
 
 const COVERS = ['GRANT SELECT ON x TO y', 'CREATE TABLE cover (x INT)', 'CREATE VIEW cover AS (SELECT 1 a)'];
@@ -312,24 +312,23 @@ test('the tokens of a server are consecutive pieces of the text', t => {
   t.pass();
 });
 
-const tokenizesAs = macro<[string, string, string]>({
-  title: (_, statement: string) => `QuestDB reads ${JSON.stringify(statement)}`,
-  exec(t, statement: string, before: string, since: string) {
+for (const [statement, before, since] of [
+  ['/* " */ waaa', 'waaa', 'waaa'],
+  ["/* ' */ a /* ' */ b", 'b', 'b'],
+  ["-- don't\na 'b'", '', "a|'b'"],
+  ["-- '\r\n' \na", 'a', "'|a"],
+  ['/* -- */ a\n*/ b', 'b', 'b'],
+  ['/* /*+ */ a */ b', 'b', 'b'],
+  ['a"b" c`d`', 'a"b"|c`d`', 'a"b"|c`d`'],
+  ['\'it\'\'s\' "a""b" `a``b`', '\'it\'\'s\'|"a""b"|`a`|`b`', '\'it\'\'s\'|"a""b"|`a`|`b`'],
+  ['1 */* 2', '1|*/|*|2', '1|*/|*|2'],
+  ["a 'b", "a|'|b", "a|'|b"],
+] as const)
+  test(`QuestDB reads ${JSON.stringify(statement)}`, t => {
     const read = (reading: ServerCommentRules) =>
       Array.from(serverTokens(statement, reading), each => each.text).join('|');
     t.deepEqual([read('9.0'), read('9.3.2')], [before, since]);
-  },
-});
-test(tokenizesAs, '/* " */ waaa', 'waaa', 'waaa');
-test(tokenizesAs, "/* ' */ a /* ' */ b", 'b', 'b');
-test(tokenizesAs, "-- don't\na 'b'", '', "a|'b'");
-test(tokenizesAs, "-- '\r\n' \na", 'a', "'|a");
-test(tokenizesAs, '/* -- */ a\n*/ b', 'b', 'b');
-test(tokenizesAs, '/* /*+ */ a */ b', 'b', 'b');
-test(tokenizesAs, 'a"b" c`d`', 'a"b"|c`d`', 'a"b"|c`d`');
-test(tokenizesAs, '\'it\'\'s\' "a""b" `a``b`', '\'it\'\'s\'|"a""b"|`a`|`b`', '\'it\'\'s\'|"a""b"|`a`|`b`');
-test(tokenizesAs, '1 */* 2', '1|*/|*|2', '1|*/|*|2');
-test(tokenizesAs, "a 'b", "a|'|b", "a|'|b");
+  });
 
 test('a doubled quote is part of its token', t => {
   const texts = Array.from(tokens("'it''s' \"a\"\"b\"'c'"), token => token.text);

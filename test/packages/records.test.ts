@@ -110,20 +110,17 @@ test('a failed writer withholds the NUL and writes the reason', async t => {
   });
 });
 
-const decodesTo = macro<[string, ...string[]]>({
-  title: (_, input: string) => `decodes ${JSON.stringify(input)}`,
-  async exec(t, input: string, ...expected: string[]) {
-    t.deepEqual(await decodeText(input), expected);
-  },
-});
-test(decodesTo, 'a;\n\0b;\n\0', 'a;', 'b;');
-test(decodesTo, 'a\0b\0', 'a;', 'b;');
-test(decodesTo, '\0\0a\0\0', 'a;');
-test(decodesTo, 'a;\n\0\n', 'a;');
-test(decodesTo, 'a;\n\0 \t\r\n\n', 'a;');
-test(decodesTo, '\0\n');
-test(decodesTo, '-- nothing\n\0a\0', 'a;');
-test(decodesTo, 'a\n  b\r\n\tc ;;\n\0', 'a\n  b\r\n\tc;');
+for (const [input = '', ...expected] of [
+  ['a;\n\0b;\n\0', 'a;', 'b;'],
+  ['a\0b\0', 'a;', 'b;'],
+  ['\0\0a\0\0', 'a;'],
+  ['a;\n\0\n', 'a;'],
+  ['a;\n\0 \t\r\n\n', 'a;'],
+  ['\0\n'],
+  ['-- nothing\n\0a\0', 'a;'],
+  ['a\n  b\r\n\tc ;;\n\0', 'a\n  b\r\n\tc;'],
+])
+  test(`decodes ${JSON.stringify(input)}`, async t => t.deepEqual(await decodeText(input), expected));
 
 const rejectsInput = macro<[string, RegExp, ReadOptions?]>({
   title: (_, input: string) => `rejects ${JSON.stringify(input.slice(0, 40))}`,

@@ -14,7 +14,7 @@ import {
 } from '@sqlpipe/sql';
 import { maskSecrets } from '@sqlpipe/text';
 import { fc } from '../support/seed.js';
-import { macro, test } from '../support/test.js';
+import { test } from '../support/test.js';
 
 /** Text of pieces that are difficult for a lexer. */
 const odd = fc
@@ -201,55 +201,51 @@ test('normalized statements joined as text split into themselves', t => {
   );
 });
 
-const splitsInto = macro<[string, ...string[]]>({
-  title: (_, text: string) => `splits ${JSON.stringify(text)}`,
-  exec(t, text: string, ...expected: string[]) {
-    t.deepEqual(split([text]), expected);
-  },
-});
-test(splitsInto, '');
-test(splitsInto, ' \n;; ; ');
-test(splitsInto, '-- nothing but a comment\n');
-test(splitsInto, 'a;b', 'a;', 'b;');
-test(splitsInto, ' a ; \n', 'a;');
-test(splitsInto, 'a -- end', 'a -- end\n;');
-test(splitsInto, 'a -- end\n;', 'a -- end\n;');
-test(splitsInto, 'a -- end\r;b', 'a -- end\n;', 'b;');
-test(splitsInto, '-- first\na; -- its own\nb;', '-- first\na -- its own\n;', 'b;');
-test(splitsInto, 'a; -- last', 'a -- last\n;');
-test(splitsInto, 'a; /* c */\t-- d\r-- e\nb', 'a /* c */\t-- d\n;', '-- e\nb;');
-test(splitsInto, 'a; /* c\nd */ \n/* e */ b;', 'a /* c\nd */;', '/* e */ b;');
-test(splitsInto, 'a; /* of b */ b; /* of c\n*/ c;', 'a;', '/* of b */ b;', '/* of c\n*/ c;');
-test(splitsInto, 'a -- c\n; -- d\nb', 'a -- c\n -- d\n;', 'b;');
-test(splitsInto, 'a;; -- c\n; -- d\nb;', 'a -- c\n;', '-- d\nb;');
-test(splitsInto, 'a; /* c */; -- d', 'a /* c */ -- d\n;');
-test(splitsInto, '-- of nothing\n; -- c\nb; \r\n -- d', '-- c\nb;');
-test(splitsInto, "a; /* ' */ -- '\nb;", "a /* ' */ -- '\n;", 'b;');
-test(splitsInto, 'a; /* " /* " */\nb;', 'a /* " /* " */;', 'b;');
-test(splitsInto, "create table 'a;b' (x int); c", "create table 'a;b' (x int);", 'c;');
-test(splitsInto, 'a \'it\'\'s; here\' "x;""y" `z;`; b', 'a \'it\'\'s; here\' "x;""y" `z;`;', 'b;');
-test(splitsInto, "a '\\'; b", "a '\\';", 'b;');
-test(splitsInto, 'a $$;$$', 'a $$;', '$$;');
-test(splitsInto, 'a /* ; /* ; */ ; */ b;', 'a /* ; /* ; */ ; */ b;');
-test(splitsInto, 'create view v as (select 1; ); b', 'create view v as (select 1; );', 'b;');
-test(splitsInto, "a /* it's */; b -- it's\n;", "a /* it's */;", "b -- it's\n;");
-test(splitsInto, "a /* ' */ ' */; b", "a /* ' */ ' */;", 'b;');
-test(splitsInto, 'a ); b', 'a );', 'b;');
-test(splitsInto, '\u00a0a;', '\u00a0a;');
+for (const [text = '', ...expected] of [
+  [''],
+  [' \n;; ; '],
+  ['-- nothing but a comment\n'],
+  ['a;b', 'a;', 'b;'],
+  [' a ; \n', 'a;'],
+  ['a -- end', 'a -- end\n;'],
+  ['a -- end\n;', 'a -- end\n;'],
+  ['a -- end\r;b', 'a -- end\n;', 'b;'],
+  ['-- first\na; -- its own\nb;', '-- first\na -- its own\n;', 'b;'],
+  ['a; -- last', 'a -- last\n;'],
+  ['a; /* c */\t-- d\r-- e\nb', 'a /* c */\t-- d\n;', '-- e\nb;'],
+  ['a; /* c\nd */ \n/* e */ b;', 'a /* c\nd */;', '/* e */ b;'],
+  ['a; /* of b */ b; /* of c\n*/ c;', 'a;', '/* of b */ b;', '/* of c\n*/ c;'],
+  ['a -- c\n; -- d\nb', 'a -- c\n -- d\n;', 'b;'],
+  ['a;; -- c\n; -- d\nb;', 'a -- c\n;', '-- d\nb;'],
+  ['a; /* c */; -- d', 'a /* c */ -- d\n;'],
+  ['-- of nothing\n; -- c\nb; \r\n -- d', '-- c\nb;'],
+  ["a; /* ' */ -- '\nb;", "a /* ' */ -- '\n;", 'b;'],
+  ['a; /* " /* " */\nb;', 'a /* " /* " */;', 'b;'],
+  ["create table 'a;b' (x int); c", "create table 'a;b' (x int);", 'c;'],
+  ['a \'it\'\'s; here\' "x;""y" `z;`; b', 'a \'it\'\'s; here\' "x;""y" `z;`;', 'b;'],
+  ["a '\\'; b", "a '\\';", 'b;'],
+  ['a $$;$$', 'a $$;', '$$;'],
+  ['a /* ; /* ; */ ; */ b;', 'a /* ; /* ; */ ; */ b;'],
+  ['create view v as (select 1; ); b', 'create view v as (select 1; );', 'b;'],
+  ["a /* it's */; b -- it's\n;", "a /* it's */;", "b -- it's\n;"],
+  ["a /* ' */ ' */; b", "a /* ' */ ' */;", 'b;'],
+  ['a ); b', 'a );', 'b;'],
+  ['\u00a0a;', '\u00a0a;'],
+])
+  test(`splits ${JSON.stringify(text)}`, t => t.deepEqual(split([text]), expected));
 
-const rejectsText = macro<[string, string, number, number]>({
-  title: (_, text: string) => `rejects ${JSON.stringify(text)}`,
-  exec(t, text: string, message: string, line: number, column: number) {
+for (const [text, message, line, column] of [
+  ["a;\n b 'c", 'unterminated string', 2, 4],
+  ['a; "c', 'unterminated quoted name', 1, 4],
+  ['a;\n\n(b (c)', 'unclosed parenthesis', 3, 1],
+  ['a /* /* */ ;', 'unterminated comment', 1, 3],
+  ['a;\n-- sqldump: incomplete: it rains\n', 'sqldump left it incomplete: it rains', 2, 1],
+  ['-- x: incomplete: y\na;', 'x left it incomplete: y', 1, 1],
+] as const)
+  test(`rejects ${JSON.stringify(text)}`, t => {
     const error = t.throws(() => split([text]), { instanceOf: SplitError });
     t.deepEqual([error?.message, error?.line, error?.column, error?.code], [message, line, column, 'DAMAGED']);
-  },
-});
-test(rejectsText, "a;\n b 'c", 'unterminated string', 2, 4);
-test(rejectsText, 'a; "c', 'unterminated quoted name', 1, 4);
-test(rejectsText, 'a;\n\n(b (c)', 'unclosed parenthesis', 3, 1);
-test(rejectsText, 'a /* /* */ ;', 'unterminated comment', 1, 3);
-test(rejectsText, 'a;\n-- sqldump: incomplete: it rains\n', 'sqldump left it incomplete: it rains', 2, 1);
-test(rejectsText, '-- x: incomplete: y\na;', 'x left it incomplete: y', 1, 1);
+  });
 
 test('a failure marker counts only outside a statement and on a line of its own', t => {
   t.is(split(['a\n-- x: incomplete: y\nb;']).length, 1);
@@ -296,31 +292,28 @@ test('normalizeStatement trims and terminates one statement and rejects a second
   t.throws(() => normalizeStatement("select /* ' */ '"), { message: /unterminated|unclosed/ });
 });
 
-const identifies = macro<[string, string]>({
-  title: (_, text: string) => `identifies ${text}`,
-  exec(t, text: string, expected: string) {
-    t.is(displayName(identify(text)), expected);
-  },
-});
-test(identifies, "CREATE TABLE 'x y' (a int);", "table 'x y'");
-test(identifies, 'create table if not exists trades (a int)', "table 'trades'");
-test(identifies, 'CREATE /* why */ TABLE -- so\n "qt" (a int)', "table 'qt'");
-test(identifies, 'create atomic table t as (select 1)', "table 't'");
-test(identifies, 'create batch 100 o3MaxLag 1s table t as (select 1)', "table 't'");
-test(identifies, 'create table btc-usd.x(a int)', "table 'btc-usd.x'");
-test(identifies, 'CREATE OR REPLACE VIEW v AS (select 1)', "view 'v'");
-test(identifies, "CREATE MATERIALIZED VIEW 'm' WITH BASE 't' REFRESH IMMEDIATE AS (x)", "materialized view 'm'");
-test(identifies, "CREATE LIVE VIEW 'l' AS (x)", "live view 'l'");
-test(identifies, 'CREATE USER `u`', "user 'u'");
-test(identifies, 'CREATE GROUP g', "group 'g'");
-test(identifies, "CREATE SERVICE ACCOUNT 's' OWNED BY 'o'", "service account 's'");
-test(identifies, 'ADD USER u TO g', "membership of 'u'");
-test(identifies, "GRANT SELECT ON 'a to b' TO u WITH GRANT OPTION", "grant to 'u'");
-test(identifies, 'GRANT ASSUME SERVICE ACCOUNT s TO g', "assumption by 'g'");
-test(identifies, 'ASSUME SERVICE ACCOUNT s TO g', "assumption by 'g'");
-test(identifies, 'alter table t add column x int', 'ALTER');
-test(identifies, "'CREATE TABLE'", '');
-test(identifies, '', '');
+for (const [text, expected] of [
+  ["CREATE TABLE 'x y' (a int);", "table 'x y'"],
+  ['create table if not exists trades (a int)', "table 'trades'"],
+  ['CREATE /* why */ TABLE -- so\n "qt" (a int)', "table 'qt'"],
+  ['create atomic table t as (select 1)', "table 't'"],
+  ['create batch 100 o3MaxLag 1s table t as (select 1)', "table 't'"],
+  ['create table btc-usd.x(a int)', "table 'btc-usd.x'"],
+  ['CREATE OR REPLACE VIEW v AS (select 1)', "view 'v'"],
+  ["CREATE MATERIALIZED VIEW 'm' WITH BASE 't' REFRESH IMMEDIATE AS (x)", "materialized view 'm'"],
+  ["CREATE LIVE VIEW 'l' AS (x)", "live view 'l'"],
+  ['CREATE USER `u`', "user 'u'"],
+  ['CREATE GROUP g', "group 'g'"],
+  ["CREATE SERVICE ACCOUNT 's' OWNED BY 'o'", "service account 's'"],
+  ['ADD USER u TO g', "membership of 'u'"],
+  ["GRANT SELECT ON 'a to b' TO u WITH GRANT OPTION", "grant to 'u'"],
+  ['GRANT ASSUME SERVICE ACCOUNT s TO g', "assumption by 'g'"],
+  ['ASSUME SERVICE ACCOUNT s TO g', "assumption by 'g'"],
+  ['alter table t add column x int', 'ALTER'],
+  ["'CREATE TABLE'", ''],
+  ['', ''],
+] as const)
+  test(`identifies ${text}`, t => t.is(displayName(identify(text)), expected));
 
 test('unquote removes quotes', t => {
   t.deepEqual(
