@@ -3,7 +3,7 @@
 import { JsonError } from '../../packages/instance/src/json.js';
 import { RowScanner, ServerError } from '../../packages/instance/src/row-scanner.js';
 import { fc } from '../support/seed.js';
-import { macro, test } from '../support/test.js';
+import { test } from '../support/test.js';
 
 function scan(chunks: readonly Buffer[]): string[] {
   const scanner = new RowScanner();
@@ -161,104 +161,67 @@ test('everything that JSON.parse rejects is rejected', t => {
 
 const rowsOf = (...rows: string[]) => `{"dataset":[${rows.join(',')}]}`;
 
-const rejectsReply = macro({
-  exec(t, text: string | Buffer, message: string) {
+for (const [what, text, message] of [
+  ['empty input', '', 'is truncated'],
+  ['truncated in a statement', '{"dataset":[["CREATE', 'is truncated'],
+  ['truncated between rows', '{"dataset":[["a"],', 'is truncated'],
+  ['truncated after the rows', '{"dataset":[["a"]]', 'is truncated'],
+  ['truncated in an escape', '{"dataset":[["a\\', 'is truncated'],
+  ['truncated in a number', '{"dataset":[],"count":1', 'is truncated'],
+  ['a second reply after the first', '{"dataset":[]}{}', 'is not JSON: "{" is out of place'],
+  ['a letter after the reply', '{"dataset":[]}x', 'is not JSON: "x" is out of place'],
+  ['an array', '[]', 'is not a JSON object'],
+  ['a string', '"a"', 'is not a JSON object'],
+  ['a number', '1 ', 'is not a JSON object'],
+  ['no dataset', '{"ddl":"OK"}', 'contains no dataset'],
+  ['two datasets', '{"dataset":[],"dataset":[]}', 'contains "dataset" twice'],
+  ['a dataset that is null', '{"dataset":null}', 'contains a dataset that is not an array'],
+  ['a dataset that is an object', '{"dataset":{}}', 'contains a dataset that is not an array'],
+  ['a dataset below the top level', '{"result":{"dataset":[]}}', 'contains no dataset'],
+  ['a row that is null', rowsOf('["a"]', 'null'), 'contains a row that is not an array (row 2)'],
+  ['a row that is an object', rowsOf('{}'), 'contains a row that is not an array (row 1)'],
+  ['an empty row', rowsOf('["a"]', '[]'), 'contains an empty row (row 2)'],
+  ['an empty row before others', rowsOf('[]', '["a"]'), 'contains an empty row (row 1)'],
+  ['a first column that is null', rowsOf('[null]'), 'contains a row whose first column is null (row 1)'],
+  ['a first column that is a number', rowsOf('["a"]', '[1]'), 'contains a row whose first column is a number (row 2)'],
+  ['a first column that is a boolean', rowsOf('[true]'), 'contains a row whose first column is a boolean (row 1)'],
+  [
+    'a first column that is an array',
+    rowsOf('[["a"]]'),
+    'contains a row whose first column is an array or object (row 1)',
+  ],
+  ['a count that is too high', '{"dataset":[["a"]],"count":2}', 'contains 1 rows, but its count is 2'],
+  ['a wrong count before the rows', '{"count":0,"dataset":[["a"]]}', 'contains 1 rows, but its count is 0'],
+  ['a count that is a string', '{"dataset":[],"count":"0"}', 'contains 0 rows, but its count is "0"'],
+  ['a negative count', '{"dataset":[],"count":-1}', 'contains 0 rows, but its count is -1'],
+  ['two counts', '{"dataset":[],"count":0,"count":0}', 'contains "count" twice'],
+  ['two errors', '{"dataset":[],"error":"x","error":null}', 'contains "error" twice'],
+  ['single quotes', "{'dataset':[]}", `is not JSON: "'" is out of place`],
+  ['a raw NUL', rowsOf('["a\0"]'), 'contains a NUL character (row 1)'],
+  ['an escaped NUL', rowsOf('["a\\u0000"]'), 'contains a NUL character (row 1)'],
+  ['a raw line feed', rowsOf('["a\nb"]'), 'contains an unescaped control character (U+000A) in a string (row 1)'],
+  ['half of a surrogate pair', rowsOf('["\\ud83d"]'), 'contains half of a surrogate pair (row 1)'],
+  ['an unknown escape', rowsOf('["\\x"]'), 'contains a string with an escape that JSON does not know (row 1)'],
+  ['bytes that are not UTF-8', Buffer.from(rowsOf('["é"]'), 'latin1'), 'contains bytes that are not UTF-8 (row 1)'],
+  ['an invalid number', rowsOf('["a",01]'), 'contains something that is not JSON (row 1)'],
+  ['an invalid literal', rowsOf('["a",nul]'), 'contains something that is not JSON (row 1)'],
+  ['a trailing comma', rowsOf('["a",]'), 'is not JSON: "]" is out of place (row 1)'],
+  ['a missing colon', '{"dataset"[]}', 'is not JSON: "[" is out of place'],
+  ['mismatched brackets', '{"dataset":[}', 'is not JSON: "}" is out of place (row 1)'],
+  ['HTML', '<!doctype html>', 'is not JSON: "<" is out of place'],
+  ['too deep nesting', `{"a":${'['.repeat(1000)}`, 'is nested deeper than 128 levels'],
+] as const)
+  test(`a reply is rejected: ${what}`, t => {
     const error = t.throws(() => scan([Buffer.from(text)]), { instanceOf: JsonError });
     t.is(error.message, message);
-  },
-  title: (title, _text, message) => title ?? `a reply that ${message}`,
-});
+  });
 
-test('empty input', rejectsReply, '', 'is truncated');
-test('truncated in a statement', rejectsReply, '{"dataset":[["CREATE', 'is truncated');
-test('truncated between rows', rejectsReply, '{"dataset":[["a"],', 'is truncated');
-test('truncated after the rows', rejectsReply, '{"dataset":[["a"]]', 'is truncated');
-test('truncated in an escape', rejectsReply, '{"dataset":[["a\\', 'is truncated');
-test('truncated in a number', rejectsReply, '{"dataset":[],"count":1', 'is truncated');
-test('a second reply after the first', rejectsReply, '{"dataset":[]}{}', 'is not JSON: "{" is out of place');
-test('a letter after the reply', rejectsReply, '{"dataset":[]}x', 'is not JSON: "x" is out of place');
-test('an array', rejectsReply, '[]', 'is not a JSON object');
-test('a string', rejectsReply, '"a"', 'is not a JSON object');
-test('a number', rejectsReply, '1 ', 'is not a JSON object');
-test('no dataset', rejectsReply, '{"ddl":"OK"}', 'contains no dataset');
-test('two datasets', rejectsReply, '{"dataset":[],"dataset":[]}', 'contains "dataset" twice');
-test('a dataset that is null', rejectsReply, '{"dataset":null}', 'contains a dataset that is not an array');
-test('a dataset that is an object', rejectsReply, '{"dataset":{}}', 'contains a dataset that is not an array');
-test('a dataset below the top level', rejectsReply, '{"result":{"dataset":[]}}', 'contains no dataset');
-test('a row that is null', rejectsReply, rowsOf('["a"]', 'null'), 'contains a row that is not an array (row 2)');
-test('a row that is an object', rejectsReply, rowsOf('{}'), 'contains a row that is not an array (row 1)');
-test('an empty row', rejectsReply, rowsOf('["a"]', '[]'), 'contains an empty row (row 2)');
-test('an empty row before others', rejectsReply, rowsOf('[]', '["a"]'), 'contains an empty row (row 1)');
 test('after an empty row, no row of the next chunk is passed on', t => {
   const scanner = new RowScanner();
   t.deepEqual(scanner.write(Buffer.from('{"dataset":[["a"],[]')), ['a']);
   const rest = Buffer.from(',["b"],["c"],["d"],["e"]],"count":6}');
   t.throws(() => scanner.write(rest), { instanceOf: JsonError, message: 'contains an empty row (row 2)' });
 });
-test(
-  'a first column that is null',
-  rejectsReply,
-  rowsOf('[null]'),
-  'contains a row whose first column is null (row 1)',
-);
-test(
-  'a first column that is a number',
-  rejectsReply,
-  rowsOf('["a"]', '[1]'),
-  'contains a row whose first column is a number (row 2)',
-);
-test(
-  'a first column that is a boolean',
-  rejectsReply,
-  rowsOf('[true]'),
-  'contains a row whose first column is a boolean (row 1)',
-);
-test(
-  'a first column that is an array',
-  rejectsReply,
-  rowsOf('[["a"]]'),
-  'contains a row whose first column is an array or object (row 1)',
-);
-test('a count that is too high', rejectsReply, '{"dataset":[["a"]],"count":2}', 'contains 1 rows, but its count is 2');
-test(
-  'a wrong count before the rows',
-  rejectsReply,
-  '{"count":0,"dataset":[["a"]]}',
-  'contains 1 rows, but its count is 0',
-);
-test('a count that is a string', rejectsReply, '{"dataset":[],"count":"0"}', 'contains 0 rows, but its count is "0"');
-test('a negative count', rejectsReply, '{"dataset":[],"count":-1}', 'contains 0 rows, but its count is -1');
-test('two counts', rejectsReply, '{"dataset":[],"count":0,"count":0}', 'contains "count" twice');
-test('two errors', rejectsReply, '{"dataset":[],"error":"x","error":null}', 'contains "error" twice');
-test('single quotes', rejectsReply, "{'dataset':[]}", `is not JSON: "'" is out of place`);
-test('a raw NUL', rejectsReply, rowsOf('["a\0"]'), 'contains a NUL character (row 1)');
-test('an escaped NUL', rejectsReply, rowsOf('["a\\u0000"]'), 'contains a NUL character (row 1)');
-test(
-  'a raw line feed',
-  rejectsReply,
-  rowsOf('["a\nb"]'),
-  'contains an unescaped control character (U+000A) in a string (row 1)',
-);
-test('half of a surrogate pair', rejectsReply, rowsOf('["\\ud83d"]'), 'contains half of a surrogate pair (row 1)');
-test(
-  'an unknown escape',
-  rejectsReply,
-  rowsOf('["\\x"]'),
-  'contains a string with an escape that JSON does not know (row 1)',
-);
-test(
-  'bytes that are not UTF-8',
-  rejectsReply,
-  Buffer.from(rowsOf('["é"]'), 'latin1'),
-  'contains bytes that are not UTF-8 (row 1)',
-);
-test('an invalid number', rejectsReply, rowsOf('["a",01]'), 'contains something that is not JSON (row 1)');
-test('an invalid literal', rejectsReply, rowsOf('["a",nul]'), 'contains something that is not JSON (row 1)');
-test('a trailing comma', rejectsReply, rowsOf('["a",]'), 'is not JSON: "]" is out of place (row 1)');
-test('a missing colon', rejectsReply, '{"dataset"[]}', 'is not JSON: "[" is out of place');
-test('mismatched brackets', rejectsReply, '{"dataset":[}', 'is not JSON: "}" is out of place (row 1)');
-test('HTML', rejectsReply, '<!doctype html>', 'is not JSON: "<" is out of place');
-test('too deep nesting', rejectsReply, `{"a":${'['.repeat(1000)}`, 'is nested deeper than 128 levels');
 
 test('invalid UTF-8 in skipped values is rejected, in any chunks', t => {
   const bytes = Buffer.from('{"query":"é","dataset":[]}', 'latin1');
@@ -278,34 +241,23 @@ test('a value over the limit is rejected before it is complete', t => {
   t.throws(() => scanner.write(Buffer.alloc(101, 'x')), { message: 'contains a value longer than 100 bytes (row 1)' });
 });
 
-const reportsServerError = macro((t, text: string, message: string, position?: number) => {
-  const error = t.throws(() => scanText(text), { instanceOf: ServerError });
-  t.is(error.message, message);
-  t.is(error.position, position);
-});
-
-test('an error alone', reportsServerError, '{"query":"x","error":"no such table","position":5}', 'no such table', 5);
-test('an error before rows', reportsServerError, '{"error":"boom","dataset":[["a"]],"count":1}', 'boom');
-test('an error after rows', reportsServerError, '{"dataset":[["a"]],"count":1,"error":"boom","errorPos":0}', 'boom', 0);
-test(
-  'an error after a row that it truncated',
-  reportsServerError,
-  '{"dataset":[["a"],[]],"count":1,"error":"too big"}',
-  'too big',
-);
-test(
-  'an error with a position that is a string',
-  reportsServerError,
-  '{"error":"empty query","position":"0"}',
-  'empty query',
-  0,
-);
-test('an error with an invalid position', reportsServerError, '{"error":"boom","position":-1}', 'boom');
-test('an error key with an escape', reportsServerError, '{"dataset":[],"err\\u006fr":"boom"}', 'boom');
-test('an error that is null', reportsServerError, '{"dataset":[],"error":null}', 'an error without a message');
-test('an error that is an object', reportsServerError, '{"dataset":[],"error":{"a":1}}', 'an error without a message');
-test('an error in a truncated reply', reportsServerError, '{"error":"boom","posi', 'boom');
-test('a notice', reportsServerError, '{"notice":"empty query","query":""}', 'empty query');
+for (const [what, text, message, position] of [
+  ['an error alone', '{"query":"x","error":"no such table","position":5}', 'no such table', 5],
+  ['an error before rows', '{"error":"boom","dataset":[["a"]],"count":1}', 'boom'],
+  ['an error after rows', '{"dataset":[["a"]],"count":1,"error":"boom","errorPos":0}', 'boom', 0],
+  ['an error after a row that it truncated', '{"dataset":[["a"],[]],"count":1,"error":"too big"}', 'too big'],
+  ['an error with a position that is a string', '{"error":"empty query","position":"0"}', 'empty query', 0],
+  ['an error with an invalid position', '{"error":"boom","position":-1}', 'boom'],
+  ['an error key with an escape', '{"dataset":[],"err\\u006fr":"boom"}', 'boom'],
+  ['an error that is null', '{"dataset":[],"error":null}', 'an error without a message'],
+  ['an error that is an object', '{"dataset":[],"error":{"a":1}}', 'an error without a message'],
+  ['an error in a truncated reply', '{"error":"boom","posi', 'boom'],
+  ['a notice', '{"notice":"empty query","query":""}', 'empty query'],
+] as const)
+  test(`the server's error: ${what}`, t => {
+    const error = t.throws(() => scanText(text), { instanceOf: ServerError });
+    t.deepEqual([error.message, error.position], [message, position]);
+  });
 
 test('an error key below the top level is ordinary data', t => {
   t.deepEqual(scanText('{"dataset":[["a",{"error":"x","dataset":[[1]]}]],"info":{"error":1}}'), ['a']);

@@ -8,7 +8,7 @@ import { loginAs } from '../support/principals.js';
 import { sharedSqlserve } from '../support/shared-sqlserve.js';
 import type { Outcome } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
-import { macro, test } from '../support/test.js';
+import { test } from '../support/test.js';
 import { testWith } from '../support/tools.js';
 
 const server = sharedSqlserve();
@@ -65,40 +65,34 @@ test('enterprise: principals are sorted first, access control last', async t => 
   assertSuccess(t, await run(`${ROUND_TRIP}; grep -z . dump | sed -zn 16q1; test $? = 1`));
 });
 
-const isRejected = macro<[string[], string]>({
-  title: (title = '') => title,
-  async exec(t, statements, message) {
+for (const [what, statements, message] of [
+  [
+    'two definitions of one name are both named in the error',
+    ['CREATE TABLE Trades (x INT);', 'CREATE TABLE t (x INT);', "CREATE VIEW 'trades' AS (SELECT 1);", ''],
+    "statement 1 (table 'Trades') and statement 3 (view 'trades') have the same name and different definitions; remove one of them",
+  ],
+  [
+    'a cycle is an error that names its members',
+    ['CREATE VIEW a AS (SELECT * FROM b);', 'CREATE VIEW c AS (SELECT * FROM B);', 'CREATE VIEW b AS (c);', ''],
+    "dependency cycle: view 'b' needs view 'c', which needs view 'b'",
+  ],
+  [
+    'a view that reads from itself is a cycle',
+    ['CREATE VIEW a AS (SELECT * FROM a);', ''],
+    "dependency cycle: view 'a' needs view 'a'",
+  ],
+  [
+    'a truncated stream is not sorted',
+    ['CREATE VIEW a AS (SELECT 1);', 'CREATE VIEW b'],
+    'truncated after 1 complete record: the input does not end with a NUL byte; the previous command may have failed',
+  ],
+] as const)
+  test(what, async t => {
     const run = await inProcess(t, { STREAM: statements.join('\n') });
     const { code, stdout, stderr } = await run(`printf '%s' "$STREAM" | tr '\\n' '\\0' | sqlsort`);
     t.deepEqual([code, stderr], [65, `sqlsort: ${message}\n`]);
     t.is(stdout.toString(), `-- sqlsort: incomplete: ${message}\n`);
-  },
-});
-
-test(
-  'two definitions of one name are both named in the error',
-  isRejected,
-  ['CREATE TABLE Trades (x INT);', 'CREATE TABLE t (x INT);', "CREATE VIEW 'trades' AS (SELECT 1);", ''],
-  "statement 1 (table 'Trades') and statement 3 (view 'trades') have the same name and different definitions; remove one of them",
-);
-test(
-  'a cycle is an error that names its members',
-  isRejected,
-  ['CREATE VIEW a AS (SELECT * FROM b);', 'CREATE VIEW c AS (SELECT * FROM B);', 'CREATE VIEW b AS (c);', ''],
-  "dependency cycle: view 'b' needs view 'c', which needs view 'b'",
-);
-test(
-  'a view that reads from itself is a cycle',
-  isRejected,
-  ['CREATE VIEW a AS (SELECT * FROM a);', ''],
-  "dependency cycle: view 'a' needs view 'a'",
-);
-test(
-  'a truncated stream is not sorted',
-  isRejected,
-  ['CREATE VIEW a AS (SELECT 1);', 'CREATE VIEW b'],
-  'truncated after 1 complete record: the input does not end with a NUL byte; the previous command may have failed',
-);
+  });
 
 test('statements that create nothing come last, in their order and with duplicates', async t => {
   const run = await inProcess(t);
