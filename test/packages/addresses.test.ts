@@ -91,68 +91,62 @@ test('any text is parsed as an address or rejected as a configuration error', t 
   );
 });
 
-const usesProxy = macro((t, env: Record<string, string>, url: string, proxy: string | undefined) =>
-  t.is(findProxy(new URL(url), env)?.value.origin, proxy),
-);
-
 const PROXY = { http_proxy: 'http://p:1', HTTPS_PROXY: 'q:2' };
-test('http_proxy in lower case is used for http', usesProxy, PROXY, 'http://host', 'http://p:1');
-test('HTTPS_PROXY in upper case is used for https', usesProxy, PROXY, 'https://host', 'http://q:2');
-test('https_proxy is not used for http', usesProxy, { https_proxy: 'q:2' }, 'http://host', undefined);
-test('no_proxy matches a host in any case', usesProxy, { ...PROXY, no_proxy: 'a, HOST' }, 'http://host', undefined);
-test(
-  'NO_PROXY with a domain matches its subdomains',
-  usesProxy,
-  { ...PROXY, NO_PROXY: 'example.com' },
-  'http://db.example.com',
-  undefined,
-);
-test(
-  'NO_PROXY accepts a domain with a leading dot',
-  usesProxy,
-  { ...PROXY, NO_PROXY: '.example.com' },
-  'http://db.example.com',
-  undefined,
-);
-test(
-  'NO_PROXY accepts a domain with an asterisk',
-  usesProxy,
-  { ...PROXY, NO_PROXY: '*.example.com' },
-  'http://db.example.com',
-  undefined,
-);
-test(
-  'NO_PROXY does not match within a label of the host name',
-  usesProxy,
-  { ...PROXY, NO_PROXY: 'ample.com' },
-  'http://example.com',
-  'http://p:1',
-);
-test(
-  'NO_PROXY with a port matches that port',
-  usesProxy,
-  { ...PROXY, NO_PROXY: 'host:9000' },
-  'http://host:9000',
-  undefined,
-);
-test(
-  'NO_PROXY with a port does not match another port',
-  usesProxy,
-  { ...PROXY, NO_PROXY: 'host:9000' },
-  'http://host:9001',
-  'http://p:1',
-);
-test('NO_PROXY=* disables all proxies', usesProxy, { ...PROXY, NO_PROXY: '*' }, 'http://host', undefined);
-
-for (const [list, host] of [
-  ['localhost', 'localhost.'],
-  ['localhost.', 'localhost'],
-  ['example.com', 'db.example.com.'],
-  ['.example.com.', 'db.example.com'],
-  ['host.:9000', 'host:9000'],
+for (const [what, env, url, proxy] of [
+  ['http_proxy in lower case is used for http', PROXY, 'http://host', 'http://p:1'],
+  ['HTTPS_PROXY in upper case is used for https', PROXY, 'https://host', 'http://q:2'],
+  ['https_proxy is not used for http', { https_proxy: 'q:2' }, 'http://host', undefined],
+  ['no_proxy matches a host in any case', { ...PROXY, no_proxy: 'a, HOST' }, 'http://host', undefined],
+  [
+    'NO_PROXY with a domain matches its subdomains',
+    { ...PROXY, NO_PROXY: 'example.com' },
+    'http://db.example.com',
+    undefined,
+  ],
+  [
+    'NO_PROXY accepts a domain with a leading dot',
+    { ...PROXY, NO_PROXY: '.example.com' },
+    'http://db.example.com',
+    undefined,
+  ],
+  [
+    'NO_PROXY accepts a domain with an asterisk',
+    { ...PROXY, NO_PROXY: '*.example.com' },
+    'http://db.example.com',
+    undefined,
+  ],
+  [
+    'NO_PROXY does not match within a label of the host name',
+    { ...PROXY, NO_PROXY: 'ample.com' },
+    'http://example.com',
+    'http://p:1',
+  ],
+  ['NO_PROXY with a port matches that port', { ...PROXY, NO_PROXY: 'host:9000' }, 'http://host:9000', undefined],
+  [
+    'NO_PROXY with a port does not match another port',
+    { ...PROXY, NO_PROXY: 'host:9000' },
+    'http://host:9001',
+    'http://p:1',
+  ],
+  ['NO_PROXY=* disables all proxies', { ...PROXY, NO_PROXY: '*' }, 'http://host', undefined],
+  ['NO_PROXY=. matches nothing', { ...PROXY, NO_PROXY: '.' }, 'http://host', 'http://p:1'],
+  ['NO_PROXY=localhost matches localhost.', { ...PROXY, NO_PROXY: 'localhost' }, 'http://localhost.', undefined],
+  ['NO_PROXY=localhost. matches localhost', { ...PROXY, NO_PROXY: 'localhost.' }, 'http://localhost', undefined],
+  [
+    'NO_PROXY=example.com matches db.example.com.',
+    { ...PROXY, NO_PROXY: 'example.com' },
+    'http://db.example.com.',
+    undefined,
+  ],
+  [
+    'NO_PROXY=.example.com. matches db.example.com',
+    { ...PROXY, NO_PROXY: '.example.com.' },
+    'http://db.example.com',
+    undefined,
+  ],
+  ['NO_PROXY=host.:9000 matches host:9000', { ...PROXY, NO_PROXY: 'host.:9000' }, 'http://host:9000', undefined],
 ] as const)
-  test(`NO_PROXY=${list} matches ${host}`, usesProxy, { ...PROXY, NO_PROXY: list }, `http://${host}`, undefined);
-test('NO_PROXY=. matches nothing', usesProxy, { ...PROXY, NO_PROXY: '.' }, 'http://host', 'http://p:1');
+  test(what, t => t.is(findProxy(new URL(url), env)?.value.origin, proxy));
 
 test('an invalid proxy address is rejected without showing its secrets', async t => {
   for (const value of ['http://u:s3cr@', 'http:/u:s3cr@h', 'http://u:12/s3cr@h'])

@@ -8,7 +8,7 @@ import { freshFolder } from '../support/folder.js';
 import { basic } from '../support/principals.js';
 import { misconfigured, resolve, SECRET } from '../support/resolve.js';
 import { fc } from '../support/seed.js';
-import { macro, test } from '../support/test.js';
+import { test } from '../support/test.js';
 
 test('no credentials: no authorization is sent, and no warning is given', async t => {
   const target = await resolve({ operand: 'https://host/db' });
@@ -192,62 +192,34 @@ test('a named instance is resolved from instances.toml', async t => {
   t.like(await resolve({ operand: 'dev', env: elsewhere }), { label: 'http://localhost:9001' });
 });
 
-const rejectsFile = macro(async (t, toml: string, message: RegExp) => {
-  const { env } = await createHome(t, toml);
-  await misconfigured(t, { operand: 'prod', env }, message);
-});
-
 test('instances.toml is rejected if everybody can change it', async t => {
   const { env, config } = await createHome(t, '[prod]\nurl = "http://x"\n');
   await resolve({ operand: 'prod', env });
   await chmod(join(config, 'instances.toml'), 0o646);
   await misconfigured(t, { operand: 'prod', env }, /can be changed by everybody; run chmod o-w/);
 });
-test('instances.toml is rejected if it is not TOML', rejectsFile, '[prod]\nurl = http://x', /instances.toml, line 2: /);
-test(
-  'instances.toml: an unknown key is rejected',
-  rejectsFile,
-  '[prod]\nurl = "x"\nprotect = true',
-  /\[prod\] has an unknown key "protect"/,
-);
-test(
-  'instances.toml: a password is rejected',
-  rejectsFile,
-  '[prod]\nurl = "x"\npassword = "s3cr"',
-  /has an unknown key "password"; the known keys are/,
-);
-test('a part of a retry', rejectsFile, '[prod]\nurl = "x"\nretries = 0.5', /^retries must be a whole number/);
-test(
-  'instances.toml: a value of the wrong type is rejected',
-  rejectsFile,
-  '[prod]\nurl = "x"\nprotected = "yes"',
-  /protected must be a boolean/,
-);
-test('instances.toml: an entry without a url is rejected', rejectsFile, '[prod]\nuser = "x"', /\[prod\] has no url/);
-test(
-  'instances.toml: a negative timeout is rejected',
-  rejectsFile,
-  '[prod]\nurl = "x"\ntimeout = -1',
-  /^timeout of prod must be a number of seconds/,
-);
-test(
-  'instances.toml: an entry that is not a table is rejected',
-  rejectsFile,
-  'prod = "http://x"',
-  /\[prod\] is not a table/,
-);
-test(
-  'a failing token_command is reported with its standard error',
-  rejectsFile,
-  '[prod]\nurl = "x"\ntoken_command = "echo t0ken; echo locked >&2; false"',
-  /token_command of prod failed: locked$/,
-);
-test(
-  'a token_command that prints nothing is rejected',
-  rejectsFile,
-  '[prod]\nurl = "x"\ntoken_command = "true"',
-  /printed nothing/,
-);
+const ENTRY = '[prod]\nurl = "x"\n';
+
+for (const [what, toml, message] of [
+  ['an unknown key', `${ENTRY}protect = true`, /\[prod\] has an unknown key "protect"/],
+  ['a password', `${ENTRY}password = "s3cr"`, /has an unknown key "password"; the known keys are/],
+  ['a part of a retry', `${ENTRY}retries = 0.5`, /^retries must be a whole number/],
+  ['a value of the wrong type', `${ENTRY}protected = "yes"`, /protected must be a boolean/],
+  ['a negative timeout', `${ENTRY}timeout = -1`, /^timeout of prod must be a number of seconds/],
+  [
+    'a failing token_command',
+    `${ENTRY}token_command = "echo t0ken; echo locked >&2; false"`,
+    /token_command of prod failed: locked$/,
+  ],
+  ['a token_command that prints nothing', `${ENTRY}token_command = "true"`, /printed nothing/],
+  ['what is no TOML', '[prod]\nurl = http://x', /instances.toml, line 2: /],
+  ['an entry without a url', '[prod]\nuser = "x"', /\[prod\] has no url/],
+  ['an entry that is not a table', 'prod = "http://x"', /\[prod\] is not a table/],
+] as const)
+  test(`instances.toml is rejected with ${what}`, async t => {
+    const { env } = await createHome(t, toml);
+    await misconfigured(t, { operand: 'prod', env }, message);
+  });
 
 const NETRC = `
 machine other.example login x password s3cr
