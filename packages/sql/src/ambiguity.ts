@@ -7,7 +7,7 @@ import { truncate } from '@sqlpipe/text';
 import { displayName, type Head, type Identity, readHead, readPrintedHead } from './identify.js';
 import { isObject } from './kinds.js';
 import { SERVER_COMMENT_RULES, type ServerCommentRules, serverTokens } from './server-lexer.js';
-import { significantTokens, type Token } from './tokens.js';
+import { joinTokens, significantTokens } from './tokens.js';
 
 /** A statement that SQL and a server read differently. */
 export class AmbiguousStatementError extends Error {
@@ -69,17 +69,6 @@ const UNAMBIGUOUS = /^(?:[\w$@ \t\n\r(),;.]|(?<![\w$@'"])(?:'[^']*'|"[^"]*"))*$/
 
 /** Whether a short statement consists only of such text. This check is fast, and most grants pass it. */
 const isUnambiguous = (statement: string): boolean => statement.length < 1000 && UNAMBIGUOUS.test(statement);
-
-/** Joins the tokens of a text, with a blank for each gap of white space or comments. */
-function joinTokens(tokens: Iterable<Token>): string {
-  let text = '';
-  let end = 0;
-  for (const token of tokens) {
-    text += token.start > end ? ` ${token.text}` : token.text;
-    end = token.start + token.text.length;
-  }
-  return text.trimStart();
-}
 
 const VERSIONS: Record<ServerCommentRules, string> = { '9.0': 'before 9.3.2', '9.3.2': 'from 9.3.2 on' };
 

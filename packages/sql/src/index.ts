@@ -27,4 +27,4 @@ export {
   serverTokens,
 } from './server-lexer.js';
 export { MAX_RECORD, normalizeStatement, SplitError, Splitter } from './splitter.js';
-export { keywordOf, significantTokens, type Token, type TokenType, tokens, unquote } from './tokens.js';
+export { joinTokens, keywordOf, significantTokens, type Token, type TokenType, tokens, unquote } from './tokens.js';

@@ -97,3 +97,14 @@ export function unquote(text: string, rules: CommentRules = 'sql'): string {
   const inner = text.slice(1, -1);
   return rules === 'server' ? inner : inner.replaceAll(quote + quote, quote);
 }
+
+/** Joins the tokens of a text, with a blank for each gap of white space or comments. */
+export function joinTokens(tokens: Iterable<Token>): string {
+  let text = '';
+  let end = 0;
+  for (const token of tokens) {
+    text += token.start > end ? ` ${token.text}` : token.text;
+    end = token.start + token.text.length;
+  }
+  return text.trimStart();
+}

@@ -1,5 +1,5 @@
 /*! Shorter forms of a statement, and the form of a column in one. */
-import { significantTokens, type Token } from '@sqlpipe/sql';
+import { joinTokens, significantTokens } from '@sqlpipe/sql';
 
 /** A statement from its first token on. */
 export const withoutComments = (statement: string): string => {
@@ -11,10 +11,4 @@ export const withoutComments = (statement: string): string => {
 export const quoteColumn = (name: string): string => `"${name}"`;
 
 /** A statement on one line, for a list: without its comments, and with one space where there was any. */
-export const describe = (statement: string): string =>
-  [...significantTokens(statement.replace(/;$/, ''))]
-    .map(({ text, start }, i, all) => (start > endOf(all[i - 1]) ? ' ' : '') + text)
-    .join('');
-
-const endOf = (token: Token | undefined): number =>
-  token ? token.start + token.text.length : Number.POSITIVE_INFINITY;
+export const describe = (statement: string): string => joinTokens(significantTokens(statement.replace(/;$/, '')));
