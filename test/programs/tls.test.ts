@@ -1,7 +1,7 @@
 /*! TLS end to end, with a certificate authority for tests: trusted and untrusted certificates, messages, and proxies. */
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import { connect, createServer as createNetServer, type Server as NetServer, type Socket } from 'node:net';
+import { connect, createServer as createNetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type Authority, certificateAuthority, type Identity } from '../support/certificates.js';
 import { freshFolder } from '../support/folder.js';
@@ -59,49 +59,33 @@ test(trusts, `${instances('cacert = "nowhere.pem"')}\nsqldump --cacert $ROOT pro
 test(trusts, `${instances('tls_verify = false')}\nsqldump prod`);
 test(trusts, `${instances('tls_verify = true')}\nsqldump --insecure prod`);
 
-const distrusts = macro(async (t, identity: () => Identity, script: string, reason: RegExp) => {
-  const { code, stdout, stderr } = await runWithUrl(t, await startSecure(t, identity()), script);
-  t.is(code, 69, stderr);
-  t.regex(stdout.toString(), /^-- sqldump: incomplete: .*\n$/);
-  t.regex(stderr, reason);
-});
+const UNSAFE = `${instances('tls_verify = true').replace('$URL', 'https::addr=$' + '{URL#https://};tls_verify=unsafe_off;')}`;
+const OTHER_ROOT = 'openssl req -x509 -newkey rsa:2048 -nodes -keyout k -out other.pem -subj /CN=Other 2>/dev/null;';
 
-test('an unknown authority is rejected', distrusts, () => good, 'sqldump $URL', /unknown authority; .*--cacert/);
-test(
-  'a certificate for other names is rejected',
-  distrusts,
-  () => authority.issue('DNS:elsewhere.example'),
-  'sqldump --cacert $ROOT $URL',
-  /for other names \(DNS:elsewhere\.example\)/,
-);
-test(
-  'an expired certificate is rejected',
-  distrusts,
-  () => authority.issue('DNS:localhost', { expired: true }),
-  'sqldump --cacert $ROOT $URL',
-  /certificate has expired/,
-);
-test(
-  'a certificate of another authority than --cacert is rejected',
-  distrusts,
-  () => good,
-  'openssl req -x509 -newkey rsa:2048 -nodes -keyout k -out other.pem -subj /CN=Other 2>/dev/null; sqldump --cacert other.pem $URL',
-  /unknown authority/,
-);
-test(
-  'tls_verify = true overrides tls_verify=unsafe_off in a configuration string',
-  distrusts,
-  () => good,
-  `${instances('tls_verify = true').replace('$URL', 'https::addr=$' + '{URL#https://};tls_verify=unsafe_off;')}\nsqldump prod`,
-  /unknown authority/,
-);
-test(
-  'http to a port with TLS: the message suggests https',
-  distrusts,
-  () => good,
-  'sqldump http://$' + '{URL#https://}',
-  /does it use https:\/\/\?/,
-);
+for (const [what, issue, script, reason] of [
+  ['an unknown authority', () => good, 'sqldump $URL', /unknown authority; .*--cacert/],
+  [
+    'a certificate for other names',
+    () => authority.issue('DNS:elsewhere.example'),
+    'sqldump --cacert $ROOT $URL',
+    /for other names \(DNS:elsewhere\.example\)/,
+  ],
+  [
+    'an expired certificate',
+    () => authority.issue('DNS:localhost', { expired: true }),
+    'sqldump --cacert $ROOT $URL',
+    /certificate has expired/,
+  ],
+  ['another authority than --cacert', () => good, `${OTHER_ROOT} sqldump --cacert other.pem $URL`, /unknown authority/],
+  ['tls_verify=unsafe_off, with tls_verify = true', () => good, `${UNSAFE}\nsqldump prod`, /unknown authority/],
+  ['http to a port with TLS', () => good, 'sqldump http://$' + '{URL#https://}', /does it use https:\/\/\?/],
+] as const)
+  test(`${what} is rejected`, async t => {
+    const { code, stdout, stderr } = await runWithUrl(t, await startSecure(t, issue()), script);
+    t.is(code, 69, stderr);
+    t.regex(stdout.toString(), /^-- sqldump: incomplete: .*\n$/);
+    t.regex(stderr, reason);
+  });
 
 test('sqldiff rejects --insecure for two instances at once', async t => {
   const [url, other] = [await startSecure(t, good), await startSecure(t, good)];
@@ -122,35 +106,28 @@ test('sqldiff rejects --insecure for two instances at once', async t => {
   t.regex(stderr, /unknown authority/);
 });
 
-const failsWithoutTls = macro(async (t, server: () => NetServer, message: string) => {
-  const url = `https://localhost:${await listen(t, server())}`;
-  const { code, stderr } = await runWithUrl(t, url, 'sqldump --insecure $URL');
-  t.is(code, 69);
-  t.is(stderr, `sqldump: ${url}: ${message}\n`);
-});
+const CLOSED =
+  'the connection was closed before TLS started; is the port right? If the server does not use TLS, try http://';
+/** A server that ends each connection when it gets something. */
+const closing = (close: (socket: Socket) => void) =>
+  createNetServer(socket => socket.once('data', () => close(socket)));
 
-test(
-  'https to a server without TLS: the message suggests http',
-  failsWithoutTls,
-  () => createHttpServer(answer),
-  'the server does not use TLS; try http://',
-);
-for (const [how, close] of [
-  ['closes', (socket: Socket) => socket.end()],
-  ['resets', (socket: Socket) => socket.resetAndDestroy()],
+for (const [what, start, message] of [
+  ['does not use TLS', () => createHttpServer(answer), 'the server does not use TLS; try http://'],
+  ['closes the connection', () => closing(socket => socket.end()), CLOSED],
+  ['resets the connection', () => closing(socket => socket.resetAndDestroy()), CLOSED],
+  [
+    'requires a client certificate',
+    () => createHttpsServer({ ...good, requestCert: true, maxVersion: 'TLSv1.2' }, answer),
+    'the server rejected the TLS connection (handshake failure); does it require a client certificate or an old TLS version?',
+  ],
 ] as const)
-  test(
-    `https to a server that ${how} the connection: the message suggests http`,
-    failsWithoutTls,
-    () => createNetServer(socket => socket.once('data', () => close(socket))),
-    'the connection was closed before TLS started; is the port right? If the server does not use TLS, try http://',
-  );
-test(
-  'https to a server that requires a client certificate',
-  failsWithoutTls,
-  () => createHttpsServer({ ...good, requestCert: true, maxVersion: 'TLSv1.2' }, answer),
-  'the server rejected the TLS connection (handshake failure); does it require a client certificate or an old TLS version?',
-);
+  test(`https to a server that ${what}`, async t => {
+    const url = `https://localhost:${await listen(t, start())}`;
+    const { code, stderr } = await runWithUrl(t, url, 'sqldump --insecure $URL');
+    t.is(code, 69);
+    t.is(stderr, `sqldump: ${url}: ${message}\n`);
+  });
 
 /** Starts a proxy, with or without TLS, that records the requests for tunnels and their credentials. */
 async function startProxy(scope: Scope, identity?: Identity, status = 200) {
