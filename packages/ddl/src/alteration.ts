@@ -1,7 +1,7 @@
 /*! One change that ALTER makes to an existing object: printed as a statement, or applied to a definition in memory. */
 import { isSameName } from '@sqlpipe/sql';
+import { addTimestampToIndex } from './create/create-table.js';
 import type { Column, Definition, Index, MaterializedViewDefinition, TableDefinition } from './definition.js';
-import { addTimestampToIndex } from './parse.js';
 import { formatIndex } from './print.js';
 import { formatOwner } from './properties/storage.js';
 import { alterOf, type PropertyAlteration } from './properties/table.js';

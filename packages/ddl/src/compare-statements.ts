@@ -6,9 +6,9 @@ import {
   definitionProperties,
   type PropertyDifference,
 } from './compare-definitions.js';
+import { parseDefinition } from './create/parse-create.js';
 import { DEFAULTS, type Defaults, type Definition, type TableDefinition } from './definition.js';
 import { RejectionError } from './grammar/rejection-error.js';
-import { parseDefinition } from './parse.js';
 import { parsePrincipal } from './principal.js';
 import { EXPLICIT, printDefinition } from './print.js';
 import { findQueryDifference } from './query-tokens.js';

@@ -30,6 +30,9 @@ export {
   printFill,
   printTypeCast,
 } from './conversions.js';
+export type { ClauseSpan, ClauseSpans } from './create/clause-reader.js';
+export { addTimestampToIndex } from './create/create-table.js';
+export { defaultPartition, parseDefinition, parseStatement } from './create/parse-create.js';
 export {
   type Age,
   type Column,
@@ -49,7 +52,6 @@ export { isLaterVersion } from './grammar/features.js';
 export { type GrantTargets, grantTargets, sortByScope } from './grant-targets.js';
 export { findCommonTableExpressions, findMentions, findUnknownNames, isUnderstood, type Mention } from './mentions.js';
 export { ownerOf, removeOwner } from './owner.js';
-export { addTimestampToIndex, defaultPartition, parseDefinition, toTableDefinition } from './parse.js';
 export {
   parsePrincipal,
   printAliasChanges,

@@ -7,14 +7,17 @@ import {
   type Column,
   defaultPartition,
   findColumn,
+  type LiveViewDefinition,
+  type MaterializedViewDefinition,
   type Refresh,
-  toTableDefinition,
+  type TableDefinition,
+  type ViewDefinition,
 } from '@sqlpipe/ddl';
 import {
-  type CreateLiveView,
-  type CreateMaterializedView,
-  type CreateTable,
-  type CreateView,
+  type Body,
+  type CreateOf,
+  type CreateStatement,
+  checkRetention,
   isTimestamp,
   isTimeZone,
   isValidColumnName,
@@ -22,11 +25,11 @@ import {
   type LocatedName,
   MAX_FILE_NAME_BYTES,
   parseTimestamp,
-  policyOf,
+  type RefreshClause,
   RejectionError,
   rejectBadCover,
   rejectImpossiblePolicy,
-  rejectUnevenAge,
+  retentionOf,
   unquote,
 } from '@sqlpipe/ddl/grammar';
 import { foldCase, isSameName } from '@sqlpipe/sql';
@@ -40,21 +43,36 @@ import { parsedQuery } from './parser/parsed-query.js';
 import { findQueryReferences, requireReadAccess } from './query-references.js';
 import { requireReadable, type Session } from './session.js';
 
-type Create = CreateTable | CreateView | CreateMaterializedView | CreateLiveView;
+/** Executes a CREATE. @throws RejectionError, DenialError */
+export function create(session: Session, statement: CreateStatement): void {
+  switch (statement.kind) {
+    case 'table':
+      return createTable(session, statement);
+    case 'view':
+      return createView(session, statement);
+    case 'materialized view':
+      return createMaterializedView(session, statement);
+    default:
+      return createLiveView(session, statement);
+  }
+}
 
 /**
  * Whether there is something to do, and the caller may do it: not if an object of the same kind has the name and IF NOT EXISTS
  * allows that. No volumes are configured, so none may be named.
  * @throws RejectionError if the name is taken in any other way; DenialError
  */
-function canCreate({ catalogue, authorize }: Session, statement: Create): boolean {
-  const { name, position, ifNotExists } = statement;
-  const kind = statement.statement.replace('create ', '');
-  const object = catalogue.find(name);
+function canCreate(
+  { catalogue, authorize }: Session,
+  statement: Pick<CreateStatement, 'kind' | 'definition' | 'position' | 'ifNotExists'> & Partial<CreateStatement>,
+): boolean {
+  const { kind, definition, position, ifNotExists, spans } = statement;
+  const object = catalogue.find(definition.name);
   if (!object) {
-    const volume = 'volume' in statement ? statement.volume : undefined;
-    if (volume) throw new RejectionError(volume.position, `volume alias is not allowed [alias=${volume.name}]`);
-    authorize(statement.statement.toUpperCase());
+    const volume = spans?.get('volume');
+    if (volume && 'volume' in definition)
+      throw new RejectionError(volume.position, `volume alias is not allowed [alias=${definition.volume}]`);
+    authorize(`CREATE ${kind.toUpperCase()}`);
     return true;
   }
   if (object.kind !== kind)
@@ -74,49 +92,47 @@ const otherKinds: Readonly<Record<string, string>> = {
 };
 
 /** CREATE TABLE, with columns, LIKE another table or AS a query. */
-export function createTable(session: Session, parsed: CreateTable): void {
+function createTable(session: Session, statement: CreateOf<TableDefinition>): void {
   const { catalogue } = session;
-  const owned = { ...parsed, owner: parsed.owner ?? session.owner };
-  // The enterprise edition has storage policies, and turns a TTL into one.
-  const statement = session.enterprise ? { ...owned, ttl: 0, policy: policyOf(parsed) } : owned;
-  const { name, position, like, select } = statement;
-  if (like && !catalogue.find(like.name)) throw noTableError(like.name, like.position);
+  const { position, source, body } = statement;
+  const { name, owner = session.owner } = statement.definition;
+  const definition = { ...statement.definition, owner, ...retentionOf(statement.definition, session.enterprise) };
+  if (source && !catalogue.find(source.name)) throw noTableError(source.name, source.position);
   if (!canCreate(session, statement)) return;
-  if (like) requireReadable(session, like.name);
-  const table = like
-    ? copyTable(catalogue, statement, like)
-    : select
-      ? tableFromQuery(catalogue, statement)
-      : toTableDefinition(statement);
-  rejectImpossiblePolicy(statement.policy, session.has);
+  if (source) requireReadable(session, source.name);
+  const table = source
+    ? copyTable(catalogue, definition, source)
+    : body
+      ? tableFromQuery(catalogue, { ...statement, definition, body })
+      : definition;
+  rejectImpossiblePolicy(definition.policy, session.has);
   const columns = [...statement.columns.values()];
-  if (!select) for (const column of columns) rejectBadCover(column, columns, "doesn't exist");
-  if (select) requireReadAccess(session, parsedQuery(select));
-  rejectBadName(name, position, select ? '' : 'Could not create table, ');
+  if (!body) for (const column of columns) rejectBadCover(column, columns, "doesn't exist");
+  if (body) requireReadAccess(session, parsedQuery(body));
+  rejectBadName(name, position, body ? '' : 'Could not create table, ');
   // QuestDB cannot create a folder with a name longer than a file name, and reports that the table exists.
   if (Buffer.byteLength(name) > MAX_FILE_NAME_BYTES) throw new RejectionError(position, 'table already exists');
   catalogue.put(table);
 }
 
-function copyTable(catalogue: Catalogue, { name, owner }: CreateTable, like: LocatedName): Table {
+function copyTable(catalogue: Catalogue, { name, owner }: TableDefinition, like: LocatedName): Table {
   const model = catalogue.resolve(like.name);
   if (!model || model.kind === 'view') throw noTableError(like.name, like.position);
   if (model.opaque !== undefined) throw unknownSyntaxError(model);
-  const { columns, timestamp, partitionBy, ttl } = model;
-  const wal = model.kind !== 'table' || model.wal;
-  const parquet = model.kind === 'table' && model.parquet;
-  const policy = model.kind === 'table' ? model.policy : undefined;
-  const stored = { name, columns: structuredClone(columns), timestamp, partitionBy, ttl, owner };
-  return { kind: 'table', ...stored, policy, wal, parquet };
+  const { columns, timestamp, partitionBy } = model;
+  const { wal, parquet } = model.kind === 'table' ? model : { wal: true, parquet: false };
+  const stored = { name, columns: structuredClone(columns), timestamp, partitionBy, owner };
+  return { kind: 'table', ...stored, ...retentionOf(model, false), wal, parquet };
 }
 
 /** The table that a query creates: the query's columns, with the types and options that CAST, INDEX and DEDUP set. */
-function tableFromQuery(catalogue: Catalogue, statement: CreateTable): Table {
-  const { name, position, select, partition, ttl, policy, wal, parquet, owner } = statement;
-  const relation = select ? analyzeRelation(parsedQuery(select), catalogue) : { fields: [] };
+function tableFromQuery(catalogue: Catalogue, statement: CreateOf<TableDefinition> & { readonly body: Body }): Table {
+  const { position, body, definition, spans } = statement;
+  const relation = analyzeRelation(parsedQuery(body), catalogue);
   const timestamp = timestampOfQuery(statement, relation);
-  if (partition && partition.unit !== 'NONE' && !timestamp) {
-    throw new RejectionError(partition.position, 'partitioning is possible only on tables with designated timestamps');
+  if (definition.partitionBy !== 'NONE' && !timestamp) {
+    const at = spans.get('partitioning')?.position ?? 0;
+    throw new RejectionError(at, 'partitioning is possible only on tables with designated timestamps');
   }
   rejectUnknownColumns(statement, relation);
   const columns = relation.fields.map(({ name: column, type }, index) => {
@@ -126,29 +142,37 @@ function tableFromQuery(catalogue: Catalogue, statement: CreateTable): Table {
     if (!declared && type === 'NULL') {
       throw new RejectionError(0, `cannot create NULL-type column, please use type cast, e.g. ${column}::type`);
     }
-    const definition = {
+    const stored = {
       name: column,
       type: declared?.type || type || 'DOUBLE',
       cached: declared?.cached ?? true,
       dedup: declared?.dedup ?? false,
     };
-    if (declared?.index && definition.type !== 'SYMBOL') {
+    if (declared?.index && stored.type !== 'SYMBOL') {
       throw new RejectionError(0, `indexes are supported only for SYMBOL columns: ${column}`);
     }
-    return addTimestampToIndex(declared?.index ? { ...definition, index: declared.index } : definition, timestamp);
+    return addTimestampToIndex(declared?.index ? { ...stored, index: declared.index } : stored, timestamp);
   });
   const dedup = statement.located.dedup.toSorted((a, b) => a.position - b.position);
   if (dedup[0] && !dedup.some(key => isSameName(key.name, timestamp))) {
     throw new RejectionError(dedup[0].position, 'deduplicate key list must include dedicated timestamp column');
   }
-  const stored = { name, columns, timestamp, partitionBy: partition?.unit ?? 'NONE', ttl, owner } as const;
-  return { kind: 'table', ...stored, policy, wal, parquet };
+  return { ...definition, columns, timestamp, query: undefined };
+}
+
+/** The column that a statement names as designated timestamp. */
+function namedTimestamp({ definition, spans }: CreateStatement): LocatedName | undefined {
+  const span = spans.get('designated timestamp');
+  return span && 'timestamp' in definition && definition.timestamp !== undefined
+    ? { name: definition.timestamp, position: span.position }
+    : undefined;
 }
 
 function timestampOfQuery(
-  { timestamp }: CreateTable,
+  statement: CreateStatement,
   { fields, timestamp: designated, open }: Relation,
 ): string | undefined {
+  const timestamp = namedTimestamp(statement);
   if (!timestamp) return designated;
   const field = fields.find(({ name }) => isSameName(name, timestamp.name));
   if (!field && open) return timestamp.name;
@@ -161,7 +185,7 @@ function timestampOfQuery(
   return field.name;
 }
 
-function rejectUnknownColumns({ located }: CreateTable, { fields, open }: Relation): void {
+function rejectUnknownColumns({ located }: CreateStatement, { fields, open }: Relation): void {
   if (open) return;
   for (const [clause, columns] of Object.entries(located)) {
     for (const { name, position } of columns) {
@@ -178,7 +202,7 @@ const castGroups: readonly RegExp[] = [
   /^(?:LONG256|UUID|IPv4|GEOHASH.*|DECIMAL.*|DOUBLE(?:\[\])+)$/,
 ];
 
-function rejectCast({ located }: CreateTable, column: string, from: string, to: string): void {
+function rejectCast({ located }: CreateStatement, column: string, from: string, to: string): void {
   const textTypes = ['STRING', 'VARCHAR'];
   if (from === to || from === 'NULL' || (textTypes.includes(from) && to === 'IPv4')) return;
   if (castGroups.some(group => group.test(from) && group.test(to))) return;
@@ -203,13 +227,21 @@ function rejectBadColumnName(name: string, index: number, position: number): voi
 const escapeForMessage = (text: string): string =>
   text.replace(/[\0-\x1f\x7f]/g, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
+/** A CREATE VIEW, or what an ALTER VIEW says of it. */
+type ViewStatement = Pick<CreateOf<ViewDefinition>, 'definition' | 'position' | 'ifNotExists' | 'orReplace' | 'body'>;
+
 /** CREATE VIEW. */
-export function createView(session: Session, statement: CreateView): void {
+export function createView(session: Session, statement: ViewStatement): void {
   const { catalogue } = session;
-  const { name, position, body, orReplace } = statement;
+  const {
+    position,
+    body,
+    orReplace,
+    definition: { name },
+  } = statement;
   const replaces = orReplace && !statement.ifNotExists && catalogue.find(name)?.kind === 'view';
   if (!replaces) {
-    if (canCreate(session, statement)) putView(session, statement, position);
+    if (canCreate(session, { ...statement, kind: 'view' })) putView(session, statement, position);
     return;
   }
   session.authorize('CREATE VIEW');
@@ -225,9 +257,10 @@ export function createView(session: Session, statement: CreateView): void {
 }
 
 /** `errorPosition` is the position that is reported for an invalid column name. */
-function putView(session: Session, statement: CreateView, errorPosition: number): void {
+function putView(session: Session, statement: ViewStatement, errorPosition: number): void {
   const { catalogue } = session;
-  const { name, position, body, owner = session.owner, orReplace } = statement;
+  const { position, body, orReplace } = statement;
+  const { name, owner = session.owner } = statement.definition;
   const relation = analyzeRelation(parsedQuery(body), catalogue);
   if (orReplace) rejectCycle(catalogue, statement);
   requireReadAccess(session, parsedQuery(body));
@@ -247,7 +280,7 @@ function putView(session: Session, statement: CreateView, errorPosition: number)
 }
 
 /** A view cannot depend on itself. */
-function rejectCycle(catalogue: Catalogue, { name, body }: CreateView): void {
+function rejectCycle(catalogue: Catalogue, { definition: { name }, body }: ViewStatement): void {
   const reference = findQueryReferences(parsedQuery(body), catalogue).find(reference =>
     catalogue.closure([reference]).has(foldCase(name)),
   );
@@ -259,7 +292,11 @@ function rejectCycle(catalogue: Catalogue, { name, body }: CreateView): void {
 }
 
 /** A materialized view cannot be built from itself. */
-function rejectCycleOfBases(catalogue: Catalogue, { name, position }: CreateMaterializedView, base: string): void {
+function rejectCycleOfBases(
+  catalogue: Catalogue,
+  { definition: { name }, position }: CreateStatement,
+  base: string,
+): void {
   const seen = new Set<string>();
   for (
     let at = catalogue.find(base);
@@ -278,44 +315,42 @@ export const toColumns = ({ fields }: Relation): Column[] =>
   fields.map(({ name, type }) => ({ name, type: type ?? 'DOUBLE', cached: true, dedup: false }));
 
 /** CREATE MATERIALIZED VIEW. */
-export function createMaterializedView(session: Session, statement: CreateMaterializedView): void {
+function createMaterializedView(session: Session, statement: CreateOf<MaterializedViewDefinition>): void {
   const { catalogue } = session;
-  const { name, position, body, partition, ttl, expire, owner = session.owner } = statement;
-  const base = statement.base as LocatedName; // `findBase` sets it if the statement names none
+  const { position, body, spans, definition } = statement;
+  const { name, refresh, indexes, owner = session.owner } = definition;
+  const base = statement.source as LocatedName; // `findBase` sets it if the statement names none
   if (!canCreate(session, statement)) return;
-  const { timeZone } = statement.refresh;
+  const { timeZone } = refresh;
   if (timeZone !== undefined && !isTimeZone(timeZone))
     throw new RejectionError(position, `invalid timezone: ${timeZone}`);
   const relation = analyzeRelation(parsedQuery(body), catalogue);
   requireReadAccess(session, parsedQuery(body));
-  const sampling = analyzeSampling(statement, base, relation, session);
+  const sampling = analyzeSampling({ body, refresh, timestamp: namedTimestamp(statement) }, base, relation, session);
   const unindexable = relation.fields.find(
-    ({ name: field, type = 'SYMBOL' }) => statement.indexes.has(foldCase(field)) && type !== 'SYMBOL',
+    ({ name: field, type = 'SYMBOL' }) => indexes?.has(foldCase(field)) && type !== 'SYMBOL',
   );
   if (unindexable) throw new RejectionError(0, `indexes are supported only for SYMBOL columns: ${unindexable.name}`);
-  const partitionBy = partition ?? sampling.partitionBy ?? defaultPartition(sampling.interval);
-  if (!partition && ttl && ttl.age > 0) rejectUnevenAge(partitionBy, ttl.age, ttl.position);
+  const chosen = sampling.partitionBy ?? defaultPartition(sampling.interval);
+  const stated = { ...definition, partitionBy: definition.partitionBy ?? chosen };
+  if (!definition.partitionBy) checkRetention(spans, stated);
   rejectBadName(name, position, '');
   rejectCycleOfBases(catalogue, statement, base.name);
   catalogue.put({
-    kind: 'materialized view',
-    name,
+    ...stated,
     base: catalogue.find(base.name)?.name ?? base.name,
     interval: sampling.interval,
-    refresh: resolveRefresh(statement, sampling),
-    body: body.text,
-    columns: toColumns(relation).map(column => toStoredColumn(column, statement)),
+    refresh: resolveRefresh(refresh, sampling),
+    columns: toColumns(relation).map(column => toStoredColumn(column, definition)),
+    indexes: undefined,
     timestamp: sampling.timestamp,
-    partitionBy,
-    ttl: ttl?.age ?? 0,
-    ...(expire !== undefined && { expire }),
     references: findQueryReferences(parsedQuery(body), catalogue),
-    neverRefreshed: statement.refresh.deferred,
+    neverRefreshed: refresh.deferred,
     owner,
   });
 }
 
-function resolveRefresh({ refresh }: CreateMaterializedView, sampling: ViewSampling): Refresh {
+function resolveRefresh(refresh: RefreshClause, sampling: ViewSampling): Refresh {
   const { period, ...options } = refresh;
   const started = { ...options, start: options.start ?? defaultStart(refresh) };
   if (period !== 'sample by interval') return { ...started, period };
@@ -323,37 +358,29 @@ function resolveRefresh({ refresh }: CreateMaterializedView, sampling: ViewSampl
 }
 
 /** A timer without START starts now. */
-export const defaultStart = ({
-  type,
-  period,
-}: Pick<CreateMaterializedView['refresh'], 'type' | 'period'>): string | undefined =>
+export const defaultStart = ({ type, period }: Pick<RefreshClause, 'type' | 'period'>): string | undefined =>
   type === 'EVERY' && !period ? new Date().toISOString().replace('Z', '000Z') : undefined;
 
 /** CREATE LIVE VIEW. */
-export function createLiveView(session: Session, statement: CreateLiveView): void {
+function createLiveView(session: Session, statement: CreateOf<LiveViewDefinition>): void {
   const { catalogue } = session;
-  const { name, position, body, flush, inMemory, ttl, start, owner = session.owner } = statement;
-  checkWindows(statement, catalogue);
+  const { position, body, spans, definition } = statement;
+  const { name, start, owner = session.owner } = definition;
+  checkWindows(body, catalogue);
   if (!canCreate(session, statement)) return;
   const { base, relation } = analyzeLiveView(statement, catalogue);
   requireReadAccess(session, parsedQuery(body));
-  const partitionBy = statement.partition ?? base.partitionBy;
-  if (ttl) rejectUnevenAge(partitionBy, ttl.age, ttl.position);
+  const stated = { ...definition, partitionBy: definition.partitionBy ?? base.partitionBy };
+  checkRetention(spans, stated);
   rejectBadName(name, position, '');
   const digits = findColumn(base, base.timestamp)?.type === 'TIMESTAMP_NS' ? 9 : 6;
   const moment = parseTimestamp(unquote(start), digits);
   catalogue.put({
-    kind: 'live view',
-    name,
+    ...stated,
     base: base.name,
-    flush,
-    inMemory,
-    partitionBy,
     start: moment === undefined ? start : `'${moment}'`,
-    body: body.text,
     columns: toColumns(relation),
     timestamp: relation.timestamp,
-    ttl: ttl?.age ?? 0,
     references: [base.name],
     owner,
   });

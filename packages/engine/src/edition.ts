@@ -1,5 +1,5 @@
 /*! The differences between the two editions: who may do what, and additional statements. */
-import { parseOwner, RejectionError, rejectOwner } from '@sqlpipe/ddl/grammar';
+import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { isSameName, type PrincipalKind } from '@sqlpipe/sql';
 import type { Acl } from './acl/acl.js';
 import {
@@ -14,19 +14,19 @@ import {
 } from './acl/statements.js';
 import type { Catalogue } from './catalogue.js';
 import { type StatementHandler, type StatementHandlers, statementHandlers } from './change/index.js';
-import type { Dialect } from './parser/statement.js';
 import { DenialError, type Session } from './session.js';
 
 /** What an edition adds to the statements of both. */
 export interface Edition {
-  readonly dialect: Pick<Dialect, 'owner' | 'enterprise'>;
+  /** Whether it has storage policies, owners and access control. */
+  readonly enterprise: boolean;
   readonly handlers: StatementHandlers;
   session(catalogue: Catalogue, caller: string): Omit<Session, 'version' | 'has' | 'defaults'>;
 }
 
 /** The open source edition: no owners, no permissions. */
 export const openSource: Edition = {
-  dialect: { owner: rejectOwner, enterprise: false },
+  enterprise: false,
   handlers: statementHandlers,
   session: catalogue => ({
     catalogue,
@@ -39,7 +39,7 @@ export const openSource: Edition = {
 
 /** The enterprise edition: every caller has a name, and every statement is checked against the rights of that name. */
 export const createEnterprise = (acl: Acl, secrets: Secrets): Edition => ({
-  dialect: { owner: parseOwner, enterprise: true },
+  enterprise: true,
   handlers: aclHandlers,
   session: (catalogue, caller) => createSession(catalogue, acl, caller, secrets),
 });

@@ -20,7 +20,7 @@ import type { Secrets } from './acl/statements.js';
 import { findBaseTable } from './analysis/materialized-view.js';
 import { Catalogue, type Naming, type ObjectChange } from './catalogue.js';
 import type { CatalogueObject } from './catalogue-objects.js';
-import { createLiveView, createMaterializedView, createTable, createView } from './create.js';
+import { create } from './create.js';
 import { createEnterprise, type Edition, openSource } from './edition.js';
 import { type Effect, effectsOf, principalLost, rightsRemoved, titleOf, whyInvalid } from './effects.js';
 import { loadObject } from './load-object.js';
@@ -68,10 +68,7 @@ export interface Execution {
 }
 
 /** A statement that changes nothing. */
-export type Question = Exclude<
-  Statement,
-  { statement: 'create table' | 'create view' | 'create materialized view' | 'create live view' | 'change' }
->;
+export type Question = Exclude<Statement, { statement: 'create' | 'change' }>;
 
 /** A state to which an engine can return. */
 export interface Savepoint {
@@ -176,7 +173,7 @@ export class Engine {
     session.authorize('HTTP');
     const { parseShow: show = () => undefined } = this.#options;
     const statement = parseStatement(text, {
-      ...this.#edition.dialect,
+      enterprise: this.#edition.enterprise,
       has: this.#has,
       show,
       verbs: this.#verbs,
@@ -187,17 +184,8 @@ export class Engine {
     });
     if (!statement) return { effects: [], result: { kind: 'empty' } };
     switch (statement.statement) {
-      case 'create table':
-        createTable(session, statement);
-        return changed;
-      case 'create view':
-        createView(session, statement);
-        return changed;
-      case 'create materialized view':
-        createMaterializedView(session, statement);
-        return changed;
-      case 'create live view':
-        createLiveView(session, statement);
+      case 'create':
+        create(session, statement);
         return changed;
       case 'change':
         return {

@@ -1,6 +1,7 @@
 /*! A column as ALTER TABLE adds it or changes its type: with fewer options than in CREATE TABLE, and other errors. */
+
+import { type IndexContext, parseTypedIndex, rejectCachedCapacity, toValidCapacity } from '../create/columns.js';
 import type { Column } from '../definition.js';
-import { type IndexDialect, parseTypedIndex, rejectCachedCapacity, toValidCapacity } from '../grammar/columns.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import { ceilPow2, parseInt32 } from '../grammar/numbers.js';
 import { RejectionError } from '../grammar/rejection-error.js';
@@ -10,24 +11,24 @@ import { parseColumnType } from '../grammar/types.js';
 export function parseAddedColumn(
   cursor: Cursor,
   name: string,
-  dialect: IndexDialect,
+  context: IndexContext,
 ): { column: Column; typePosition: number } {
   const token = cursor.requireNoSemicolon('column type');
   const typePosition = cursor.at;
   const type = parseColumnType(cursor, token);
-  const column: Column = { name, type, cached: type !== 'SYMBOL' || dialect.defaults.symbolCached, dedup: false };
+  const column: Column = { name, type, cached: type !== 'SYMBOL' || context.defaults.symbolCached, dedup: false };
   const next = cursor.next();
   if (next === ']') {
     throw new RejectionError(typePosition, `${name} has an unmatched \`]\` - were you trying to define an array?`);
   }
   cursor.unread();
   if (type === 'SYMBOL' && next !== undefined && next !== ',' && next !== ';')
-    parseSymbolOptions(cursor, column, dialect);
+    parseSymbolOptions(cursor, column, context);
   else skipNullability(cursor);
   return { column, typePosition };
 }
 
-function parseSymbolOptions(cursor: Cursor, column: Column, dialect: IndexDialect): void {
+function parseSymbolOptions(cursor: Cursor, column: Column, context: IndexContext): void {
   let token = cursor.next();
   if (isWord(token, 'capacity')) {
     column.capacity = parseSymbolCapacity(cursor, 'symbol capacity');
@@ -40,10 +41,10 @@ function parseSymbolOptions(cursor: Cursor, column: Column, dialect: IndexDialec
   if (column.cached) rejectCachedCapacity(column.capacity ?? 0, cursor.at);
   const indexed = isWord(token, 'index');
   if (indexed) {
-    column.index = { type: 'BITMAP', capacity: dialect.defaults.indexCapacity };
+    column.index = { type: 'BITMAP', capacity: context.defaults.indexCapacity };
     token = cursor.next();
   }
-  const typed = indexed ? parseTypedIndex(cursor, token, dialect) : undefined;
+  const typed = indexed ? parseTypedIndex(cursor, token, context) : undefined;
   if (typed) {
     column.index = typed;
     return;

@@ -1,8 +1,8 @@
 /*! ALTER TABLE … ALTER COLUMN. */
 import type { Alteration } from '../alteration.js';
 import { isAcceptedConversion } from '../conversions.js';
+import { parseTypedIndex, rejectBadCover } from '../create/columns.js';
 import type { Column, Index } from '../definition.js';
-import { parseTypedIndex, rejectBadCover } from '../grammar/columns.js';
 import { type Cursor, expectWord, isWord } from '../grammar/cursor.js';
 import { ceilPow2, parseInt32 } from '../grammar/numbers.js';
 import { parseParquet } from '../grammar/parquet.js';

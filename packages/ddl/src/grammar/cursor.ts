@@ -14,6 +14,8 @@ export class Cursor {
   #last: ServerToken = { at: 0, end: 0, reach: 0 };
   #word: string | undefined;
   #isUnread = false;
+  /** The ends of the last two tokens that are neither blank nor comment. */
+  #ends: readonly [number, number] = [0, 0];
 
   constructor(readonly text: string) {}
 
@@ -25,6 +27,11 @@ export class Cursor {
   /** The end of the last token. */
   get end(): number {
     return this.#last.end;
+  }
+
+  /** The end of the token before the last one: of the last one, if there is no more. */
+  get previousEnd(): number {
+    return this.#ends[0];
   }
 
   /** Where the next token is looked for. */
@@ -44,6 +51,7 @@ export class Cursor {
       return this.#word;
     }
     this.#word = this.#readSignificant();
+    this.#ends = [this.#ends[1], this.#word === undefined ? this.#ends[1] : this.end];
     return this.#word;
   }
 
@@ -54,8 +62,13 @@ export class Cursor {
 
   /** Continues reading at `position`. */
   seek(position: number): void {
-    this.#last = { at: position, end: position, reach: position };
+    this.#moveTo(position);
+    this.#ends = [position, position];
     this.#isUnread = false;
+  }
+
+  #moveTo(position: number): void {
+    this.#last = { at: position, end: position, reach: position };
   }
 
   /** Reads the next token; rejects the end of the statement. */
@@ -121,7 +134,7 @@ export class Cursor {
       const lineEnd = token.search(/[\r\n]/);
       if (lineEnd < 0) continue;
       const skip = token.startsWith('\r\n', lineEnd) ? 2 : 1;
-      if (token.length > 1) this.seek(this.at + lineEnd + skip);
+      if (token.length > 1) this.#moveTo(this.at + lineEnd + skip);
       return;
     }
   }

@@ -1,10 +1,12 @@
 /*! DEDUP UPSERT KEYS of a table. */
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { FoundObject } from '../change/lookup.js';
+import type { ClauseReader } from '../create/clause-reader.js';
 import type { Column } from '../definition.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import { requireLiteral, unquote } from '../grammar/names.js';
 import { RejectionError } from '../grammar/rejection-error.js';
+import { isArray } from '../grammar/types.js';
 import { quoteColumn, quoteName } from '../reserved-names.js';
 import { property } from './property.js';
 
@@ -23,6 +25,10 @@ const keySet = (names: readonly string[]): string => names.map(foldCase).sort().
 export const DEDUP_KEYS = property<Keyed, { readonly change: 'dedup keys'; readonly keys: readonly string[] }>({
   name: 'dedup keys',
   value: table => keySet(keysOf(table)) || 'none',
+  parse(reader) {
+    if (reader.begins('dedup') || reader.begins('deduplicate')) parseDedup(reader);
+    return undefined;
+  },
   print(table, { quoted }) {
     const keys = keysOf(table).map(name => (quoted ? quoteName(name) : name));
     return keys.length > 0 ? `\nDEDUP UPSERT KEYS(${keys.join(',')})` : '';
@@ -49,6 +55,45 @@ export const DEDUP_KEYS = property<Keyed, { readonly change: 'dedup keys'; reado
   },
   unalterable: 'only a WAL table has dedup keys, which include the designated timestamp',
 });
+
+/** Marks the columns that are keys. */
+function parseDedup(reader: ClauseReader): void {
+  const { cursor } = reader;
+  const { wal, timestamp } = reader.definition;
+  if (!wal) throw new RejectionError(cursor.readOffset, 'deduplication is possible only on WAL tables');
+  if (!isWord(cursor.next(), 'upsert')) throw new RejectionError(cursor.at, "expected 'upsert'");
+  if (!isWord(cursor.next(), 'keys')) throw new RejectionError(cursor.at, "expected 'keys'");
+  if (cursor.next() !== '(') throw new RejectionError(cursor.readOffset, 'column list expected');
+  const keys: string[] = [];
+  let token = cursor.next();
+  const position = cursor.at;
+  while (token !== undefined && token !== ')') {
+    keys.push(parseKey(cursor, token, reader));
+    token = cursor.next();
+    if (token === ',') token = cursor.next();
+  }
+  if (!reader.isQuery && !keys.some(name => isSameName(name, timestamp ?? '')))
+    throw new RejectionError(position, 'deduplicate key list must include dedicated timestamp column');
+}
+
+function parseKey(
+  cursor: Cursor,
+  token: string,
+  { columns, located, isQuery }: Pick<ClauseReader, 'columns' | 'located' | 'isQuery'>,
+): string {
+  const position = cursor.at;
+  requireLiteral(token, position);
+  const name = unquote(token);
+  const column = columns.find(name);
+  if (isQuery) located.dedup.push({ name, position });
+  else if (!column) throw new RejectionError(position, `deduplicate key column not found [column=${name}]`);
+  else if (column.dedup) throw new RejectionError(position, `duplicate dedup column [column=${name}]`);
+  if (column && isArray(column.type)) {
+    throw new RejectionError(position, `dedup key columns cannot include ARRAY [column=${name}, type=${column.type}]`);
+  }
+  (column ?? columns.addOfQuery(name)).dedup = true;
+  return name;
+}
 
 /** The keys; none if deduplication is disabled. */
 function parseDedupChange(cursor: Cursor, _: unknown, { object, position }: FoundObject) {

@@ -1,5 +1,6 @@
 /*! What an entry of the table of properties says. */
 import type { FoundObject, NameLookup } from '../change/lookup.js';
+import type { ClauseReader, CreateContext } from '../create/clause-reader.js';
 import type { Cursor } from '../grammar/cursor.js';
 
 /** How to print a definition. */
@@ -25,6 +26,13 @@ export interface Property<F extends object> {
   readonly isHidden?: boolean;
   /** The clause in CREATE with the white space before it; '' if there is none. */
   print?(definition: F, options: PrintOptions): string;
+  /**
+   * Reads the clause in CREATE, if `reader.begins` its first word, and the token after it.
+   * @returns what it states
+   */
+  parse?(reader: ClauseReader): Partial<F> | undefined;
+  /** Checks it against other clauses. @throws RejectionError at the position of its value */
+  check?(definition: Partial<F>, position: number, context: CreateContext): void;
   /** What a server must know to accept the clause. */
   readonly feature?: Feature<F>;
   /** The ALTER that sets it. */

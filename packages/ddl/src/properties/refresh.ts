@@ -3,7 +3,7 @@ import { foldCase } from '@sqlpipe/sql';
 import type { MaterializedViewDefinition, Refresh, RefreshClause } from '../definition.js';
 import type { Cursor } from '../grammar/cursor.js';
 import { isWord } from '../grammar/cursor.js';
-import { unquote } from '../grammar/names.js';
+import { rejectReserved, stripPublic, unquote } from '../grammar/names.js';
 import { parseInt32 } from '../grammar/numbers.js';
 import { RejectionError, unexpectedTokenError } from '../grammar/rejection-error.js';
 import { parseTimestamp } from '../grammar/timestamp.js';
@@ -11,7 +11,7 @@ import { findSampling } from '../sampling.js';
 import { property } from './property.js';
 
 /** Parses REFRESH if the token is that word. Returns the clause and the token after it. */
-export function parseRefresh(
+function parseRefresh(
   cursor: Cursor,
   first: string,
   next: ReadNext = expected => cursor.require(expected),
@@ -185,14 +185,29 @@ export function rejectLongPeriod(length: Interval, position: number): void {
 export const BASE = property<Pick<MaterializedViewDefinition, 'base'>>({
   name: 'base',
   value: ({ base }) => base && foldCase(base),
+  parse(reader) {
+    if (!reader.begins('with')) return undefined;
+    const { cursor } = reader;
+    cursor.expect('base');
+    const token = stripPublic(cursor, cursor.require('base table'));
+    rejectReserved(token, cursor.at);
+    reader.position = cursor.at;
+    return { base: unquote(token) };
+  },
   print: ({ base }) => (base === undefined ? '' : ` WITH BASE '${base}'`),
 });
 
-type Refreshed = Pick<MaterializedViewDefinition, 'refresh' | 'body'>;
+type Refreshed = Pick<MaterializedViewDefinition, 'body'> & { readonly refresh: RefreshClause };
 
 export const REFRESH = property<Refreshed, { readonly change: 'refresh'; readonly refresh: RefreshClause }>({
   name: 'refresh',
   value: ({ refresh: { type, every, deferred } }) => [type, every, deferred && 'DEFERRED'].filter(Boolean).join(' '),
+  parse(reader) {
+    reader.begins('refresh');
+    const { clause, token } = parseRefresh(reader.cursor, reader.token ?? '');
+    reader.continueWith(token);
+    return { refresh: clause };
+  },
   print: ({ refresh }) => ` REFRESH ${formatRefresh(refresh)}`,
   alter: {
     changes: ['refresh'],
@@ -219,7 +234,7 @@ export const REFRESH = property<Refreshed, { readonly change: 'refresh'; readonl
   unalterable: 'no statement changes DEFERRED',
 });
 
-const detail = (name: string, value: (refresh: Refresh) => string | undefined) =>
+const detail = (name: string, value: (refresh: RefreshClause) => string | undefined) =>
   property<Refreshed, never>({
     name,
     value: ({ refresh }) => value(refresh),
@@ -231,13 +246,15 @@ const detail = (name: string, value: (refresh: Refresh) => string | undefined) =
 export const REFRESH_DETAILS = [
   detail('refresh start', ({ type, start, period }) => start ?? (type === 'EVERY' && !period ? undefined : 'none')),
   detail('refresh period', formatPeriod),
-  detail('refresh time zone', ({ period, timeZone }) => (period?.length === '' ? undefined : (timeZone ?? 'none'))),
+  detail('refresh time zone', ({ period, timeZone }) =>
+    period && formatPeriod({ period }) === undefined ? undefined : (timeZone ?? 'none'),
+  ),
 ];
 
 /** The refresh period; undefined if it is the query's sampling interval, and that could not be found. */
-function formatPeriod({ period }: Refresh): string | undefined {
+function formatPeriod({ period }: Pick<RefreshClause, 'period'>): string | undefined {
   if (!period) return 'none';
-  if (period.length === '') return undefined;
+  if (period === 'sample by interval' || period.length === '') return undefined;
   return `LENGTH ${period.length}${period.delay ? ` DELAY ${period.delay}` : ''}`;
 }
 

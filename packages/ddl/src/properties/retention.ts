@@ -3,6 +3,7 @@
  * not public: the stages are those of its documentation, and lengths have the syntax of TTL.
  */
 import type { FoundObject } from '../change/lookup.js';
+import type { ClauseSpans } from '../create/clause-reader.js';
 import type { Age, Definition, PartitionUnit, StoragePolicy } from '../definition.js';
 import { type Cursor, expectWord } from '../grammar/cursor.js';
 import { parseExpireRows } from '../grammar/expire-rows.js';
@@ -95,7 +96,7 @@ function isEvenAge(unit: PartitionUnit, ttl: Age): boolean {
 }
 
 /** Rejects a TTL that is not a multiple of the partition size. The message is that of versions after 9.3.4. */
-export function rejectUnevenAge(unit: PartitionUnit, ttl: Age, position: number): void {
+function rejectUnevenAge(unit: PartitionUnit, ttl: Age, position: number): void {
   if (unit === 'NONE') throw new RejectionError(position, 'cannot set TTL on a non-partitioned table');
   if (isEvenAge(unit, ttl)) return;
   throw new RejectionError(position, 'TTL value must be an integer multiple of the partition size (its time interval)');
@@ -195,6 +196,15 @@ const formatStages = ({ after }: StoragePolicy): string =>
 export const TTL = property<Retained, { readonly change: 'ttl'; readonly ttl: Age }>({
   name: 'TTL',
   value: object => (localTtl(object) === 0 ? 'none' : formatAge(localTtl(object))),
+  parse(reader) {
+    if (!reader.begins('ttl')) return undefined;
+    const { age, position } = parseAge(reader.cursor);
+    reader.position = position;
+    return { ttl: age };
+  },
+  check({ ttl = 0, partitionBy }, position) {
+    if (partitionBy) rejectUnevenAge(partitionBy, ttl, position);
+  },
   print: ({ ttl }) => (ttl === 0 ? '' : ` TTL ${formatAge(ttl)}`),
   feature: {
     name: 'TTL',
@@ -239,6 +249,10 @@ export const STORAGE_POLICY = property<
 >({
   name: 'storage policy',
   value: ({ policy }) => (policy && !policy.disabled && !isTtl(policy) ? `(${formatStages(policy)})` : 'none'),
+  parse(reader) {
+    if (!reader.context.enterprise || !reader.begins('storage')) return undefined;
+    return { policy: parseStoragePolicy(reader.cursor, reader.definition.partitionBy ?? 'NONE') };
+  },
   // On a line of its own in the place of the TTL, as in the only documented example.
   print: ({ policy }) => (policy && !policy.disabled ? `\nSTORAGE POLICY(${formatStages(policy)})` : ''),
   alter: {
@@ -290,7 +304,7 @@ function parsePolicyState(cursor: Cursor, { object: { columns, policy, name } }:
 }
 
 /** The storage policy of a table: the enterprise edition turns a TTL in CREATE into one that drops local data. */
-export const policyOf = ({ ttl, policy }: Pick<Retained, 'ttl' | 'policy'>): StoragePolicy | undefined =>
+const policyOf = ({ ttl, policy }: Pick<Retained, 'ttl' | 'policy'>): StoragePolicy | undefined =>
   policy ?? (ttl === 0 ? undefined : { after: { 'DROP LOCAL': ttl } });
 
 const isSamePolicy = (one: StoragePolicy | undefined, other: StoragePolicy | undefined): boolean =>
@@ -307,6 +321,10 @@ export const EXPIRY = property<
 >({
   name: 'expiry of rows',
   value: ({ expire }) => expire ?? 'none',
+  parse(reader) {
+    if (!reader.context.has('passthrough views') || !reader.begins('expire')) return undefined;
+    return { expire: parseExpireRows(reader.cursor) };
+  },
   print: ({ expire }) => (expire === undefined ? '' : ` EXPIRE ROWS ${expire}`),
   feature: {
     name: 'EXPIRE ROWS',
@@ -362,4 +380,16 @@ export function keepRetention(wanted: Definition | undefined, former: Definition
   if (findExpiredRows(wanted, former) === undefined || partitionBy === undefined) return undefined;
   if (former.ttl !== 0 && !isEvenAge(partitionBy, former.ttl)) return undefined;
   return { ...wanted, ttl: former.ttl };
+}
+
+/** How long a table that is stored keeps its rows: the enterprise edition turns a TTL into a storage policy. */
+export const retentionOf = (object: Pick<Retained, 'ttl' | 'policy'>, isEnterprise: boolean) =>
+  isEnterprise ? { ttl: 0, policy: policyOf(object) } : { ttl: object.ttl, policy: object.policy };
+
+/** Checks a TTL against the partitions that the server has chosen where the statement names none. */
+export function checkRetention(spans: ClauseSpans, { kind, ttl, partitionBy }: Retained): void {
+  const position = spans.get(TTL.name)?.position;
+  // A length in months is accepted for a materialized view (observed on 9.3.4).
+  if (position !== undefined && partitionBy && (kind !== 'materialized view' || ttl > 0))
+    rejectUnevenAge(partitionBy, ttl, position);
 }

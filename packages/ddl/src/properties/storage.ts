@@ -1,47 +1,57 @@
 /*! How a table is written and where it is stored, and whose it is. */
 
 import { foldCase } from '@sqlpipe/sql';
+import type { ClauseReader } from '../create/clause-reader.js';
 import type { PartitionUnit } from '../definition.js';
-import { parseFormat, parseInterval } from '../grammar/create-table.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import { LAST_WITHOUT } from '../grammar/features.js';
-import { parseInt32 } from '../grammar/numbers.js';
+import { parseEntityName, unquote } from '../grammar/names.js';
+import { parseInt32, parseInt64 } from '../grammar/numbers.js';
 import { RejectionError } from '../grammar/rejection-error.js';
 import { quoteName } from '../reserved-names.js';
 import { type PrintOptions, property } from './property.js';
 
 /** FORMAT: whether new partitions are written as Parquet. */
-export const FORMAT = property<{ readonly parquet: boolean }, { readonly change: 'format'; readonly parquet: boolean }>(
-  {
-    name: 'format',
-    value: ({ parquet }) => (parquet ? 'PARQUET' : 'NATIVE'),
-    print: ({ parquet }) => (parquet ? ' FORMAT PARQUET' : ''),
-    feature: {
-      name: 'FORMAT PARQUET',
-      lastWithout: LAST_WITHOUT.format,
-      word: /parquet/i,
-      isIn: ({ parquet }) => parquet,
-      isDispensable: true,
-    },
-    alter: {
-      changes: ['format'],
-      sets: ['format'],
-      isKnown: ({ has }) => has('format'),
-      syntax: {
-        'set format'(cursor, _, { object: { partitionBy, wal } }) {
-          const { parquet, position } = parseFormat(cursor);
-          const needs = partitionBy === 'NONE' ? 'partitioned' : wal === false && 'WAL';
-          if (parquet && needs)
-            throw new RejectionError(position, `FORMAT PARQUET is only supported on ${needs} tables`);
-          return { change: 'format', parquet };
-        },
-      },
-      print: ({ parquet }) => `SET FORMAT ${parquet ? 'PARQUET' : 'NATIVE'}`,
-      permission: () => 'SET TABLE FORMAT',
-      find: ({ parquet }, now) => (now.parquet === parquet ? undefined : { change: 'format', parquet }),
-    },
+export const FORMAT = property<
+  { readonly parquet: boolean; readonly wal: boolean },
+  { readonly change: 'format'; readonly parquet: boolean }
+>({
+  name: 'format',
+  value: ({ parquet }) => (parquet ? 'PARQUET' : 'NATIVE'),
+  parse(reader) {
+    if (!reader.context.has('format') || !reader.begins('format')) return undefined;
+    const { parquet, position } = parseFormat(reader.cursor);
+    reader.position = position;
+    return { parquet };
   },
-);
+  check({ parquet, wal }, position) {
+    if (parquet && !wal) throw new RejectionError(position, 'FORMAT PARQUET is only supported on WAL tables');
+  },
+  print: ({ parquet }) => (parquet ? ' FORMAT PARQUET' : ''),
+  feature: {
+    name: 'FORMAT PARQUET',
+    lastWithout: LAST_WITHOUT.format,
+    word: /parquet/i,
+    isIn: ({ parquet }) => parquet,
+    isDispensable: true,
+  },
+  alter: {
+    changes: ['format'],
+    sets: ['format'],
+    isKnown: ({ has }) => has('format'),
+    syntax: {
+      'set format'(cursor, _, { object: { partitionBy, wal } }) {
+        const { parquet, position } = parseFormat(cursor);
+        const needs = partitionBy === 'NONE' ? 'partitioned' : wal === false && 'WAL';
+        if (parquet && needs) throw new RejectionError(position, `FORMAT PARQUET is only supported on ${needs} tables`);
+        return { change: 'format', parquet };
+      },
+    },
+    print: ({ parquet }) => `SET FORMAT ${parquet ? 'PARQUET' : 'NATIVE'}`,
+    permission: () => 'SET TABLE FORMAT',
+    find: ({ parquet }, now) => (now.parquet === parquet ? undefined : { change: 'format', parquet }),
+  },
+});
 
 /** WAL or BYPASS WAL. A table without partitions never uses WAL. */
 export const WAL = property<{
@@ -51,6 +61,12 @@ export const WAL = property<{
 }>({
   name: 'WAL',
   value: ({ partitionBy, wal }) => (partitionBy === 'NONE' ? undefined : wal ? 'enabled' : 'bypassed'),
+  parse(reader) {
+    const { definition, context } = reader;
+    const isPartitioned = definition.partitionBy !== 'NONE';
+    const stated = parseWal(reader, isPartitioned);
+    return { wal: (stated ?? context.defaults.wal) && isPartitioned };
+  },
   print({ wal, timestamp }, { form }) {
     if (!timestamp) return '';
     return wal ? (form === '9.0' ? ' WAL' : '') : ' BYPASS WAL';
@@ -62,6 +78,57 @@ export interface Parameters {
   readonly maxUncommittedRows?: number | undefined;
   /** In microseconds. */
   readonly o3MaxLag?: number | undefined;
+}
+
+/** WAL or BYPASS WAL; undefined if neither comes next. */
+function parseWal(reader: ClauseReader, isPartitioned: boolean): boolean | undefined {
+  if (reader.begins('wal')) {
+    if (!isPartitioned)
+      throw new RejectionError(reader.cursor.at, 'WAL Write Mode can only be used on partitioned tables');
+    return true;
+  }
+  if (!reader.begins('bypass')) return undefined;
+  const token = reader.advance();
+  if (!isWord(token, 'wal')) {
+    const position = token === undefined ? reader.cursor.readOffset : reader.cursor.at;
+    throw new RejectionError(position, ` invalid syntax, should be BYPASS WAL but was BYPASS ${token ?? ''}`);
+  }
+  reader.advance();
+  return false;
+}
+
+/** The word after FORMAT, and where it stands. */
+function parseFormat(cursor: Cursor): { parquet: boolean; position: number } {
+  const token = cursor.requireNoSemicolon("'parquet' or 'native'");
+  const parquet = isWord(token, 'parquet');
+  if (!parquet && !isWord(token, 'native')) throw new RejectionError(cursor.at, "'parquet' or 'native' expected");
+  return { parquet, position: cursor.at };
+}
+
+/** Microseconds in each unit. */
+const MICROS = new Map([
+  ['ns', 1e-3],
+  ['us', 1],
+  ['ms', 1e3],
+  ['s', 1e6],
+  ['m', 60e6],
+  ['h', 3600e6],
+  ['d', 86_400e6],
+]);
+
+/** Parses `5s`, `250ms` or `10us` into microseconds. @throws RejectionError for anything else */
+export function parseInterval(text: string, position: number): number {
+  const digits = /^\d*/.exec(text)?.[0].length ?? 0;
+  const qualifier = text.slice(digits);
+  if (digits > 0 && parseInt64(text.slice(0, digits)) !== undefined) {
+    const micros = MICROS.get(qualifier);
+    if (micros !== undefined) return Math.floor(Number(text.slice(0, digits)) * micros);
+    if (qualifier === '') throw new RejectionError(position + digits, `expected interval qualifier in ${text}`);
+    if (qualifier.length > 2) {
+      throw new RejectionError(position + digits, `expected 1/2 letter interval qualifier in ${text}`);
+    }
+  }
+  throw new RejectionError(position + text.length, `invalid interval qualifier ${text}`);
 }
 
 /** A parameter that WITH sets. */
@@ -101,6 +168,7 @@ function parseParameter(cursor: Cursor) {
 /** QuestDB 9.0 to 9.2 print both parameters. */
 export const MAX_UNCOMMITTED_ROWS = {
   ...parameter('maxUncommittedRows', ''),
+  parse: parseParameters,
   print: ({ maxUncommittedRows, o3MaxLag }: Parameters, { form }: PrintOptions) =>
     form === '9.3' || maxUncommittedRows === undefined || o3MaxLag === undefined
       ? ''
@@ -109,10 +177,53 @@ export const MAX_UNCOMMITTED_ROWS = {
 
 export const O3_MAX_LAG = parameter('o3MaxLag', 'us');
 
+/** `WITH maxUncommittedRows=n, o3MaxLag=x`, and a comma before IN VOLUME. */
+function parseParameters(reader: ClauseReader): Parameters | undefined {
+  if (!reader.begins('with')) return undefined;
+  const { cursor } = reader;
+  const parameters: Parameters = {};
+  for (;;) {
+    Object.assign(parameters, parseGivenParameter(cursor));
+    if (reader.advance() !== ',') return parameters;
+    const next = cursor.next();
+    if (next === undefined) return parameters;
+    cursor.unread();
+    if (!isWord(next, 'in')) continue;
+    reader.advance();
+    return parameters;
+  }
+}
+
+function parseGivenParameter(cursor: Cursor): Parameters {
+  const name = cursor.next();
+  if (cursor.next() !== '=') throw new RejectionError(cursor.readOffset, ' expected parameter after WITH');
+  const equals = cursor.at;
+  const value = cursor.next();
+  if (value === undefined) throw new RejectionError(equals, "too few arguments for '=' [found=1,expected=2]");
+  cursor.next();
+  const position = cursor.readOffset;
+  cursor.unread();
+  if (isWord(name, 'maxuncommittedrows')) {
+    const maxUncommittedRows = parseInt32(value);
+    if (maxUncommittedRows !== undefined) return { maxUncommittedRows };
+    throw new RejectionError(position, ` could not parse maxUncommittedRows value "${value}"`);
+  }
+  if (!isWord(name, 'o3maxlag')) throw new RejectionError(position, ` unrecognized ${name} after WITH`);
+  return { o3MaxLag: parseInterval(value, position) };
+}
+
 /** IN VOLUME. The server prints a comma before it, which its own parser does not accept. */
 export const VOLUME = property<{ readonly volume?: string | undefined }>({
   name: 'volume',
   value: ({ volume }) => volume ?? 'none',
+  parse(reader) {
+    if (!reader.begins('in')) return undefined;
+    const { cursor } = reader;
+    cursor.expect('volume');
+    const alias = cursor.require('path for volume');
+    reader.position = cursor.at;
+    return { volume: unquote(alias) };
+  },
   print: ({ volume }, { quoted }) =>
     volume === undefined ? '' : `${quoted ? '' : ','} IN VOLUME ${quoted ? quoteName(volume) : volume}`,
   unalterable: 'needs a new table',
@@ -125,6 +236,13 @@ export const VOLUME = property<{ readonly volume?: string | undefined }>({
 export const OWNER = property<{ readonly owner?: string | undefined }>({
   name: 'owner',
   value: ({ owner }) => owner && foldCase(owner),
+  parse(reader) {
+    if (!reader.context.enterprise || !reader.begins('owned')) return undefined;
+    reader.cursor.expect('by');
+    const { name, position } = parseEntityName(reader.cursor, 'owner name');
+    reader.position = position;
+    return { owner: name };
+  },
   print: ({ owner }) => formatOwner(owner),
   unalterable: 'no statement changes an owner',
 });

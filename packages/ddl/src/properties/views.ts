@@ -1,6 +1,11 @@
 /*! The properties of views that only they have: the query, the indexes of a materialized view, what a live view keeps in memory. */
+import { foldCase } from '@sqlpipe/sql';
+import { parseIndexCapacity } from '../create/columns.js';
 import type { LiveViewDefinition, MaterializedViewDefinition } from '../definition.js';
-import { unquote } from '../grammar/names.js';
+import { type Cursor, isWord } from '../grammar/cursor.js';
+import { parseLiteral, unquote } from '../grammar/names.js';
+import { parseInt64 } from '../grammar/numbers.js';
+import { RejectionError, unexpectedTokenError } from '../grammar/rejection-error.js';
 import { parseTimestamp } from '../grammar/timestamp.js';
 import { property } from './property.js';
 
@@ -12,22 +17,131 @@ export const VIEW_INDEXES = property<Pick<MaterializedViewDefinition, 'indexes'>
     return texts.sort().join(', ') || undefined;
   },
   isHidden: true,
+  parse(reader) {
+    const indexes = new Map<string, number>();
+    for (; reader.begins(','); reader.advance()) {
+      const word = reader.cursor.require("'index'");
+      if (!isWord(word, 'index')) throw unexpectedTokenError(reader.cursor.at, word);
+      parseIndex(reader.cursor, indexes, reader.context.defaults.indexCapacity);
+    }
+    return { indexes };
+  },
 });
 
 export const FLUSH = property<Pick<LiveViewDefinition, 'flush'>>({
   name: 'flush interval',
   value: ({ flush }) => flush,
+  parse(reader) {
+    if (!reader.begins('flush')) return undefined;
+    const { text, micros, position } = parseLengthAfter(reader.cursor, 'every');
+    if (micros < 100_000n) throw new RejectionError(position, 'live view FLUSH EVERY must be at least 100ms');
+    reader.position = position;
+    return { flush: text, inMemory: text };
+  },
+  // It is also the time in memory, if the statement has no other.
+  check({ flush = '' }, position, { maxInMemory = Number.POSITIVE_INFINITY }) {
+    if (microsOf(flush) <= maxInMemory) return;
+    const problem = tooLong('FLUSH EVERY', maxInMemory);
+    throw new RejectionError(position, `${problem} because IN MEMORY defaults to FLUSH EVERY`);
+  },
   print: ({ flush }) => ` FLUSH EVERY ${flush}`,
 });
 
 export const IN_MEMORY = property<Pick<LiveViewDefinition, 'inMemory'>>({
   name: 'time in memory',
   value: ({ inMemory }) => inMemory,
+  parse(reader) {
+    if (!reader.begins('in')) return undefined;
+    const { flush = '' } = reader.definition;
+    const { maxInMemory = Number.POSITIVE_INFINITY } = reader.context;
+    const { text, micros, position } = parseLengthAfter(reader.cursor, 'memory');
+    if (micros < microsOf(flush))
+      throw new RejectionError(position, `live view IN MEMORY must be at least FLUSH EVERY (${flush})`);
+    if (micros > maxInMemory) throw new RejectionError(position, tooLong('IN MEMORY', maxInMemory));
+    return { inMemory: text };
+  },
   print: ({ inMemory }) => ` IN MEMORY ${inMemory}`,
 });
 
 export const START = property<Pick<LiveViewDefinition, 'start'>>({
   name: 'start',
+  parse(reader) {
+    return reader.begins('start') ? { start: parseStart(reader.cursor) } : undefined;
+  },
   value: ({ start }) => parseTimestamp(unquote(start), 9) ?? start,
   print: ({ start }) => ` START FROM ${start}`,
 });
+
+function parseIndex(cursor: Cursor, indexes: Map<string, number>, defaultCapacity: number): void {
+  cursor.expect('(');
+  const { name, position } = parseLiteral(cursor);
+  const key = foldCase(name);
+  if (indexes.has(key)) throw new RejectionError(position, 'duplicate index clause');
+  const capacity = isWord(cursor.require("'capacity'"), 'capacity');
+  if (!capacity) cursor.unread();
+  indexes.set(key, capacity ? parseIndexCapacity(cursor) : defaultCapacity);
+  cursor.expect(')');
+}
+
+function tooLong(clause: string, micros: number): string {
+  const [unit, factor] = Object.entries(MICROS)
+    .filter(([unit]) => unit !== 'd')
+    .findLast(([, factor]) => micros % Number(factor) === 0) ?? ['us', 1];
+  return `live view ${clause} must be at most cairo.live.view.in.memory.max (${micros / Number(factor)}${unit})`;
+}
+
+interface Length {
+  readonly text: string;
+  readonly micros: bigint;
+  readonly position: number;
+}
+
+/** Microseconds in each unit. */
+const MICROS: Readonly<Record<string, bigint>> = {
+  ms: 1000n,
+  s: 1_000_000n,
+  m: 60_000_000n,
+  h: 3_600_000_000n,
+  d: 86_400_000_000n,
+};
+
+const MAX_LONG = 2n ** 63n - 1n;
+
+function parseLengthAfter(cursor: Cursor, word: string): Length {
+  cursor.expect(word);
+  const text = cursor.require('duration');
+  const position = cursor.at;
+  const [, digits = '', unit = ''] = /^([\d_]*)(.*)$/s.exec(text) ?? [];
+  const factor = Object.hasOwn(MICROS, unit) ? MICROS[unit] : undefined;
+  if (factor === undefined)
+    throw new RejectionError(position, `invalid duration unit, 'ms', 's', 'm', 'h' or 'd' expected: ${text}`);
+  const count = parseInt64(digits);
+  if (!count) throw new RejectionError(position, `invalid duration value: ${text}`);
+  const micros = count * factor;
+  if (micros > MAX_LONG) throw new RejectionError(position, 'live view duration is out of range');
+  return { text: `${count}${unit}`, micros, position };
+}
+
+/** The microseconds of a length that was parsed. */
+function microsOf(text: string): bigint {
+  const [, digits = '0', unit = ''] = /^(\d+)(\D+)$/.exec(text) ?? [];
+  return BigInt(digits) * (MICROS[unit] ?? 0n);
+}
+
+function parseStart(cursor: Cursor): string {
+  cursor.expect('from');
+  const token = cursor.require("'now', 'beginning' or a quoted timestamp literal");
+  const position = cursor.at;
+  if (isWord(token, 'now') || isWord(token, 'beginning')) {
+    const isCall = cursor.next() === '(';
+    if (isCall && isWord(token, 'now'))
+      throw new RejectionError(cursor.at, 'live view START FROM NOW does not take arguments');
+    cursor.unread();
+    return token.toUpperCase();
+  }
+  if (isWord(token, 'null')) throw new RejectionError(position, 'live view START FROM does not accept NULL');
+  if (!token.startsWith("'"))
+    throw new RejectionError(position, "'now', 'beginning' or a quoted timestamp literal expected");
+  if (parseTimestamp(unquote(token))) return token;
+  throw new RejectionError(position, `invalid live view START FROM timestamp [ts=${unquote(token)}]`);
+}

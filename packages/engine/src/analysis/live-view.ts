@@ -5,7 +5,7 @@
  */
 import type { SelectStatement } from '@questdb/sql-parser';
 import { findColumn } from '@sqlpipe/ddl';
-import { type Body, type CreateLiveView, RejectionError } from '@sqlpipe/ddl/grammar';
+import { type Body, RejectionError } from '@sqlpipe/ddl/grammar';
 import type { Catalogue } from '../catalogue.js';
 import type { MaterializedView, Table } from '../catalogue-objects.js';
 import { parsedQuery, type Query } from '../parser/parsed-query.js';
@@ -37,7 +37,7 @@ interface Written {
 }
 
 /** What QuestDB's parser requires of the query. @throws RejectionError */
-export function checkWindows({ body }: CreateLiveView, catalogue: Catalogue): void {
+export function checkWindows(body: Body, catalogue: Catalogue): void {
   const query = readQuery(body);
   const base = catalogue.find(nameOf(query.from));
   const timestamp = base && 'timestamp' in base ? base.timestamp : undefined;
@@ -246,7 +246,10 @@ const SUBSAMPLING = ['sdt', 'lttb', 'm4', 'minmax', 'uniform', 'cadence'];
  * What QuestDB's compiler requires of the query.
  * @throws RejectionError at the name of the view, or at a place in the text of the query alone
  */
-export function analyzeLiveView(statement: CreateLiveView, catalogue: Catalogue): { base: Base; relation: Relation } {
+export function analyzeLiveView(
+  statement: { readonly body: Body; readonly position: number },
+  catalogue: Catalogue,
+): { base: Base; relation: Relation } {
   const { body, position } = statement;
   const query = parsedQuery(body);
   const written = readQuery(body);

@@ -6,13 +6,13 @@
 import type { Expression, SelectStatement } from '@questdb/sql-parser';
 import {
   type Body,
-  type CreateMaterializedView,
   type Interval,
   isTimestamp,
   isTimeZone,
   isValidColumnName,
   type LocatedName,
   type PartitionUnit,
+  type RefreshClause,
   RejectionError,
   rejectLongPeriod,
 } from '@sqlpipe/ddl/grammar';
@@ -163,9 +163,17 @@ export interface ViewSampling {
   readonly timeZone?: string | undefined;
 }
 
+/** What a statement says of the sampling of a view. */
+export interface SampledView {
+  readonly body: Body;
+  /** The column that it names as designated timestamp. */
+  readonly timestamp: LocatedName | undefined;
+  readonly refresh: RefreshClause;
+}
+
 /** @throws RejectionError for a query without a timestamp or an interval, and for a base table without WAL */
 export function analyzeSampling(
-  statement: CreateMaterializedView,
+  statement: SampledView,
   base: LocatedName,
   relation: Relation,
   { catalogue, has }: Pick<Session, 'catalogue' | 'has'>,
@@ -209,7 +217,7 @@ export function analyzeSampling(
 
 /** A view of the rows of its base as they are, or of some of them. */
 function passThrough(
-  { body, timestamp }: CreateMaterializedView,
+  { body, timestamp }: SampledView,
   base: LocatedName,
   relation: Relation,
   catalogue: Catalogue,

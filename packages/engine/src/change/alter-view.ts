@@ -9,15 +9,7 @@ import type { Session } from '../session.js';
 export function alterView({ name }: Alter, body: Body, session: Session): void {
   const view = session.catalogue.find(name);
   if (view?.kind !== 'view') return;
-  createView(session, {
-    statement: 'create view',
-    name: view.name,
-    position: body.start,
-    ifNotExists: false,
-    orReplace: true,
-    body,
-    owner: view.owner,
-  });
+  createView(session, { definition: view, position: body.start, ifNotExists: false, orReplace: true, body });
 }
 
 /** Changes how a materialized view is refreshed, how long its data or that of a live view is kept, or its indexes. */

@@ -1,7 +1,7 @@
 /*! One statement of any kind: its first words select the parser for the rest. */
 import {
   AFTER_CREATE,
-  type Dialect as CreateDialect,
+  type CreateContext,
   type CreateStatement,
   Cursor,
   expectOnlySemicolons,
@@ -25,7 +25,7 @@ export type Statement =
   | { readonly statement: 'query'; readonly text: string };
 
 /** What an edition adds to the grammar. */
-export interface Dialect extends ShowDialect, CreateDialect {
+export interface Dialect extends ShowDialect, CreateContext {
   /** Words that begin a statement which changes something. */
   readonly verbs: ReadonlySet<string>;
 }

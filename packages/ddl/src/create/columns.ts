@@ -1,43 +1,26 @@
 /*! The column list of CREATE TABLE, and the options of a column: capacity, cache, index, parquet. */
-import { foldCase, isSameName, type LocatedName } from '@sqlpipe/sql';
+import { isSameName, type LocatedName } from '@sqlpipe/sql';
 import type { Column, Defaults, Index } from '../definition.js';
-import type { Cursor } from './cursor.js';
-import { isWord } from './cursor.js';
-import type { Dialect } from './dialect.js';
-import { isValidColumnName, parseLiteral, rejectReserved, unquote } from './names.js';
-import { ceilPow2, expectInt } from './numbers.js';
-import { parseParquet } from './parquet.js';
-import { RejectionError, tokenError } from './rejection-error.js';
-import { parseColumnType } from './types.js';
+import type { Cursor } from '../grammar/cursor.js';
+import { isWord } from '../grammar/cursor.js';
+import { isValidColumnName, parseLiteral, rejectReserved, unquote } from '../grammar/names.js';
+import { ceilPow2, expectInt } from '../grammar/numbers.js';
+import { parseParquet } from '../grammar/parquet.js';
+import { RejectionError, tokenError } from '../grammar/rejection-error.js';
+import { parseColumnType } from '../grammar/types.js';
+import type { ClauseReader, CreateContext } from './clause-reader.js';
 
 const symbolCapacity = { min: 2, max: 2 ** 30, maxCached: 2 ** 25 };
 const indexCapacity = { min: 2, max: 2 ** 23 };
 
-/** Columns in the order of the statement. They can be found by name in any case. */
-export class Columns extends Map<string, Column> {
-  find(name: string): Column | undefined {
-    return this.get(foldCase(name));
-  }
-
-  add(column: Column, position: number): Column {
-    if (this.find(column.name)) throw duplicateColumnError(column.name, position);
-    this.set(foldCase(column.name), column);
-    return column;
-  }
-}
-
-export const duplicateColumnError = (name: string, position: number) =>
-  new RejectionError(position, `Duplicate column [name=${name}]`);
-
 /** Parses `ts TIMESTAMP, s SYMBOL …)`, with the closing parenthesis. */
-export function parseColumnList(cursor: Cursor, dialect: IndexDialect): Columns {
-  const columns = new Columns();
-  while (parseColumn(cursor, columns, dialect) === ',');
-  return columns;
+export function parseColumnList(reader: ClauseReader): void {
+  while (parseColumn(reader) === ',');
 }
 
 /** Parses one column and returns the token after it: a comma or the closing parenthesis. */
-function parseColumn(cursor: Cursor, columns: Columns, dialect: IndexDialect): string {
+function parseColumn(reader: ClauseReader): string {
+  const { cursor, columns, context } = reader;
   const nameToken = readColumnToken(cursor);
   rejectReserved(nameToken, cursor.at);
   const name = unquote(nameToken);
@@ -45,21 +28,17 @@ function parseColumn(cursor: Cursor, columns: Columns, dialect: IndexDialect): s
   const type = parseColumnType(cursor, readColumnToken(cursor));
   if (!isValidColumnName(name)) throw new RejectionError(position, ' new column name contains invalid characters');
   const column = columns.add(
-    { name, type, cached: type !== 'SYMBOL' || dialect.defaults.symbolCached, dedup: false },
+    { name, type, cached: type !== 'SYMBOL' || context.defaults.symbolCached, dedup: false },
     position,
   );
 
-  let token = type === 'SYMBOL' ? parseSymbolOptions(cursor, column, dialect) : undefined;
-  if (token === undefined) {
-    if (cursor.next() === ']') {
-      throw new RejectionError(position, `${name} has an unmatched \`]\` - were you trying to define an array?`);
-    }
-    cursor.unread();
-    token = cursor.require("',' or ')'");
-  }
+  let token = type === 'SYMBOL' ? parseSymbolOptions(reader, { name, position }, column) : undefined;
+  token ??= readAfterColumn(cursor, { name, position });
   if (isWord(token, 'parquet')) {
+    const start = cursor.previousEnd;
     column.parquet = parseParquet(cursor, type);
     token = cursor.require("',' or ')'");
+    reader.addSpan(`column '${name}' Parquet settings`, start);
   }
   // PRECISION, NULL and NOT NULL have no effect.
   if (isWord(token, 'precision')) token = cursor.require("'NOT' or 'NULL' or ',' or ')'");
@@ -75,8 +54,18 @@ function readColumnToken(cursor: Cursor): string {
   return token;
 }
 
-/** Parses `CAPACITY n NOCACHE INDEX …` after SYMBOL. Returns the next token if it had to be read. */
-function parseSymbolOptions(cursor: Cursor, column: Column, dialect: IndexDialect): string | undefined {
+/** Reads the token after a type or an index. */
+function readAfterColumn(cursor: Cursor, { name, position }: LocatedName): string {
+  if (cursor.next() === ']') {
+    throw new RejectionError(position, `${name} has an unmatched \`]\` - were you trying to define an array?`);
+  }
+  cursor.unread();
+  return cursor.require("',' or ')'");
+}
+
+/** Parses `CAPACITY n NOCACHE INDEX …` after SYMBOL. Returns the token after it. */
+function parseSymbolOptions(reader: ClauseReader, named: LocatedName, column: Column): string {
+  const { cursor } = reader;
   let token = cursor.require("'capacity', 'nocache', 'cache', 'index' or ')'");
   if (isWord(token, 'capacity')) {
     column.capacity = parseSymbolCapacity(cursor);
@@ -85,7 +74,7 @@ function parseSymbolOptions(cursor: Cursor, column: Column, dialect: IndexDialec
   if (isWord(token, 'nocache') || isWord(token, 'cache')) column.cached = isWord(token, 'cache');
   else cursor.unread();
   if (column.cached && column.capacity !== undefined) rejectCachedCapacity(column.capacity, cursor.at);
-  return parseInlineIndex(cursor, column, dialect);
+  return parseInlineIndex(reader, named, column);
 }
 
 /** Parses the number after CAPACITY of a symbol. */
@@ -106,25 +95,23 @@ export function rejectCachedCapacity(capacity: number, position: number): void {
   throw new RejectionError(position, `max cached symbol capacity is ${symbolCapacity.maxCached}`);
 }
 
-function parseInlineIndex(cursor: Cursor, column: Column, dialect: IndexDialect): string | undefined {
-  const { defaults } = dialect;
+/** Parses `INDEX …`. Returns the token after it, or the token in its place. */
+function parseInlineIndex(reader: ClauseReader, named: LocatedName, column: Column): string {
+  const { cursor, context } = reader;
   const endsHere = (token: string) => token === ')' || token === ',' || isWord(token, 'parquet');
   const token = cursor.require("')', 'index' or 'parquet'");
   if (endsHere(token)) return token;
   cursor.expectToken(token, 'index');
+  const start = cursor.previousEnd;
   const next = cursor.require(') | , expected');
-  if (endsHere(next)) {
-    column.index = { type: 'BITMAP', capacity: defaults.indexCapacity };
-    return next;
-  }
-  const index = parseTypedIndex(cursor, next, dialect);
-  if (index) {
-    column.index = index;
-    return;
-  }
-  cursor.expectToken(next, 'capacity');
-  column.index = { type: 'BITMAP', capacity: parseIndexCapacity(cursor) };
-  return;
+  const isPlain = endsHere(next);
+  const typed = isPlain ? undefined : parseTypedIndex(cursor, next, context);
+  if (!isPlain && !typed) cursor.expectToken(next, 'capacity');
+  const capacity = isPlain || typed ? context.defaults.indexCapacity : parseIndexCapacity(cursor);
+  column.index = typed ?? { type: 'BITMAP', capacity };
+  const after = isPlain ? next : readAfterColumn(cursor, named);
+  reader.addSpan(`column '${column.name}' index`, start);
+  return after;
 }
 
 /** Parses the number after CAPACITY of an index. */
@@ -139,7 +126,7 @@ export function parseIndexCapacity(cursor: Cursor): number {
 }
 
 /** What the grammar of an index depends on. */
-export type IndexDialect = Pick<Dialect, 'defaults' | 'has'>;
+export type IndexContext = Pick<CreateContext, 'defaults' | 'has'>;
 
 /**
  * Parses `TYPE BITMAP CAPACITY n`, `TYPE POSTING [DELTA|EF] [INCLUDE (…)]` or `INCLUDE (…)` after INDEX.
@@ -149,7 +136,7 @@ export type IndexDialect = Pick<Dialect, 'defaults' | 'has'>;
 export function parseTypedIndex(
   cursor: Cursor,
   token: string | undefined,
-  { defaults, has }: IndexDialect,
+  { defaults, has }: IndexContext,
 ): Index | undefined {
   if (!has('index types')) return undefined;
   if (isWord(token, 'include')) return covering('POSTING', parseCoveredColumns(cursor));

@@ -1,0 +1,199 @@
+/*! Reads the clauses of a CREATE statement: what each states, and where it stands. */
+import { foldCase, type LocatedName } from '@sqlpipe/sql';
+import type {
+  Column,
+  Defaults,
+  Definition,
+  LiveViewDefinition,
+  MaterializedViewDefinition,
+  RefreshClause,
+  TableDefinition,
+  ViewDefinition,
+} from '../definition.js';
+import type { Body, CheckQuery } from '../grammar/body.js';
+import { type Cursor, isWord } from '../grammar/cursor.js';
+import type { HasFeature } from '../grammar/features.js';
+import { RejectionError, unexpectedTokenError } from '../grammar/rejection-error.js';
+
+/** What a server accepts in CREATE, and what it knows while it parses. */
+export interface CreateContext {
+  /** Whether the server has storage policies and owners. */
+  readonly enterprise: boolean;
+  readonly has: HasFeature;
+  readonly defaults: Defaults;
+  /** The longest time IN MEMORY of a live view, in microseconds; any if it is undefined. */
+  readonly maxInMemory?: number;
+  readonly checkQuery: CheckQuery;
+  /** Finds the base table of a query. It throws what the server's parser rejects before it continues. */
+  readonly findBase?: (body: Body, given: LocatedName | undefined) => LocatedName;
+}
+
+/** Where a clause stands. */
+export interface ClauseSpan {
+  /** The end of what is before it, so that `[start, end)` includes the white space and the comments before it. */
+  readonly start: number;
+  readonly end: number;
+  /** Where rejections of its value point. */
+  readonly position: number;
+}
+
+/** The clauses of a statement by the name of their property. The clauses of a column have the names of a comparison: `column 'x' index`. */
+export type ClauseSpans = ReadonlyMap<string, ClauseSpan>;
+
+/** Columns in the order of the statement. They can be found by name in any case. */
+export class Columns extends Map<string, Column> {
+  find(name: string): Column | undefined {
+    return this.get(foldCase(name));
+  }
+
+  add(column: Column, position: number): Column {
+    if (this.find(column.name)) throw duplicateColumnError(column.name, position);
+    this.set(foldCase(column.name), column);
+    return column;
+  }
+
+  /** Adds a column of the query. Unless a CAST states its type, the server does not cache its symbols. */
+  addOfQuery(name: string): Column {
+    return this.add({ name, type: '', cached: false, dedup: false }, 0);
+  }
+}
+
+export const duplicateColumnError = (name: string, position: number) =>
+  new RejectionError(position, `Duplicate column [name=${name}]`);
+
+/** What a statement states so far, of any kind. */
+type Stated = Partial<
+  Omit<TableDefinition, 'kind' | 'columns'> &
+    Omit<MaterializedViewDefinition, 'kind' | 'refresh'> &
+    Omit<LiveViewDefinition, 'kind'>
+> & { readonly kind: 'table' | 'view' | 'materialized view' | 'live view'; refresh?: RefreshClause };
+
+/** A parsed CREATE, not yet checked against a catalogue. */
+export interface CreateOf<D extends Definition> {
+  readonly statement: 'create';
+  readonly kind: D['kind'];
+  /** What it states. What a server takes from the query is not filled in, and LIKE is not resolved. */
+  readonly definition: D extends MaterializedViewDefinition
+    ? Omit<D, 'refresh'> & { readonly refresh: RefreshClause }
+    : D;
+  /** Where it names what it creates. */
+  readonly position: number;
+  readonly ifNotExists: boolean;
+  readonly orReplace: boolean;
+  readonly spans: ClauseSpans;
+  /** The query. A table can be created without one. */
+  readonly body: D extends TableDefinition ? Body | undefined : Body;
+  /** The columns of a table; of one with a query those that CAST, INDEX and DEDUP name, and where they do. */
+  readonly columns: Columns;
+  readonly located: ClauseReader['located'];
+  /** The table after LIKE, or the base of a materialized view, if the statement names it or `findBase` found it. */
+  readonly source?: LocatedName | undefined;
+}
+
+export type CreateStatement =
+  | CreateOf<TableDefinition>
+  | CreateOf<ViewDefinition>
+  | CreateOf<MaterializedViewDefinition>
+  | CreateOf<LiveViewDefinition>;
+
+/** A property whose clause can be read. */
+interface Clause {
+  readonly name: string;
+  parse?(reader: ClauseReader): object | undefined;
+  check?(definition: Stated, position: number, context: CreateContext): void;
+}
+
+/** Reads one statement. The next token has always been read. */
+export class ClauseReader {
+  /** What the clauses so far state. */
+  definition: Stated;
+  readonly spans = new Map<string, ClauseSpan>();
+  token: string | undefined;
+  /** What has to follow, in the wording of the server's message; undefined if the statement may end. */
+  expected: string | undefined;
+  /** Where rejections of the value of the current clause point. */
+  position = 0;
+  /** The positions at which clauses name a column of the query. */
+  readonly located: Readonly<Record<'cast' | 'index' | 'dedup', LocatedName[]>> = { cast: [], index: [], dedup: [] };
+  #start = -1;
+  /** Why the current clause must not come next. */
+  #duplicate: string | undefined;
+  #hasAdvanced = false;
+
+  /**
+   * @param columns the columns that clauses may name
+   * @param isQuery whether these are only those that clauses name, because a query has the others
+   */
+  constructor(
+    readonly cursor: Cursor,
+    readonly context: CreateContext,
+    kind: Stated['kind'],
+    readonly columns = new Columns(),
+    readonly isQuery = false,
+  ) {
+    this.definition = { kind };
+  }
+
+  /** Reads the next token. After a clause, `read` does it. */
+  advance(): string | undefined {
+    return this.continueWith(this.expected === undefined ? this.cursor.next() : this.cursor.require(this.expected));
+  }
+
+  /** Continues with a token that has been read. */
+  continueWith(token: string | undefined): string | undefined {
+    this.#hasAdvanced = true;
+    this.token = token;
+    return token;
+  }
+
+  /** Whether the next token is this word, which begins the clause that is being read. The token after it is not read. */
+  begins(word: string): boolean {
+    if (!isWord(this.token, word)) return false;
+    if (this.#duplicate !== undefined) throw new RejectionError(this.cursor.at, this.#duplicate);
+    this.#start = this.cursor.previousEnd;
+    this.position = this.cursor.at;
+    return true;
+  }
+
+  /**
+   * Reads the clause of a property if it comes next, and checks it.
+   * @param duplicate the message if it has been there before
+   * @returns whether it came next
+   */
+  read(property: Clause, { duplicate, isChecked = true }: { duplicate?: string; isChecked?: boolean } = {}): boolean {
+    this.#start = -1;
+    this.#duplicate = this.spans.has(property.name) ? duplicate : undefined;
+    this.#hasAdvanced = false;
+    Object.assign(this.definition, property.parse?.(this));
+    if (this.#start < 0) return false;
+    const { position } = this;
+    if (isChecked) property.check?.(this.definition, position, this.context);
+    if (!this.#hasAdvanced) this.advance();
+    this.spans.set(property.name, { start: this.#start, end: this.cursor.previousEnd, position });
+    return true;
+  }
+
+  /** Records the clause that has ended before the token that was read last. */
+  addSpan(name: string, start: number): void {
+    this.spans.set(name, { start, end: this.cursor.previousEnd, position: start });
+  }
+
+  /** Checks a clause, if it is there. */
+  check({ name, check }: Clause): void {
+    const span = this.spans.get(name);
+    if (span) check?.(this.definition, span.position, this.context);
+  }
+
+  /** Accepts only the end of the statement. */
+  expectEnd(): void {
+    if (this.token !== undefined && this.token !== ';') throw unexpectedTokenError(this.cursor.at, this.token);
+    if (this.token === ';') expectOnlySemicolons(this.cursor);
+  }
+}
+
+/** Rejects anything after a statement except semicolons. */
+export function expectOnlySemicolons(cursor: Cursor): void {
+  for (let token = cursor.next(); token !== undefined; token = cursor.next()) {
+    if (token !== ';') throw unexpectedTokenError(cursor.at, token);
+  }
+}

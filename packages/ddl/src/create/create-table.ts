@@ -1,0 +1,203 @@
+/*!
+ * CREATE TABLE, clause by clause and check by check in the order of the server's own parser, because the server reports
+ * only the first error.
+ */
+import { isSameName, type LocatedName } from '@sqlpipe/sql';
+import type { Column, TableDefinition } from '../definition.js';
+import { expectEndOfBody, parseEnclosedBody } from '../grammar/body.js';
+import { type Cursor, isWord } from '../grammar/cursor.js';
+import { parseIfNotExists, parseLiteral, parseObjectName } from '../grammar/names.js';
+import { expectLong } from '../grammar/numbers.js';
+import { RejectionError, unexpectedTokenError } from '../grammar/rejection-error.js';
+import { parseColumnType } from '../grammar/types.js';
+import { DEDUP_KEYS } from '../properties/dedup-keys.js';
+import { PARTITIONING, TIMESTAMP } from '../properties/partitioning.js';
+import { STORAGE_POLICY, TTL } from '../properties/retention.js';
+import { FORMAT, MAX_UNCOMMITTED_ROWS, OWNER, parseInterval, VOLUME, WAL } from '../properties/storage.js';
+import { ClauseReader, Columns, type CreateContext, type CreateOf } from './clause-reader.js';
+import {
+  parseColumnList,
+  parseIndexCapacity,
+  parseSymbolCapacity,
+  parseTypedIndex,
+  rejectCachedCapacity,
+} from './columns.js';
+
+/** Parses the rest of a statement after CREATE; the next token has been read. */
+export function parseCreateTable(cursor: Cursor, first: string, context: CreateContext): CreateOf<TableDefinition> {
+  const isBatch = parseLeadIn(cursor, first);
+  const named = parseIfNotExists(cursor, cursor.require("table name or 'if'"), 'table name');
+  const { name, position } = parseObjectName(cursor, named.token);
+  const head = { position, ifNotExists: named.ifNotExists };
+
+  const token = cursor.require("'(' or 'as'");
+  if (token === '(') {
+    if (isWord(cursor.require('like'), 'like')) {
+      const source = parseLike(cursor);
+      const reader = new ClauseReader(cursor, context, 'table');
+      reader.advance();
+      return { ...toStatement(reader, name, { like: source.name }), ...head, source };
+    }
+    cursor.unread();
+    const reader = new ClauseReader(cursor, context, 'table', new Columns());
+    parseColumnList(reader);
+    if (isBatch) {
+      throw new RejectionError(
+        cursor.at,
+        "'atomic' or 'batch' keywords can only be used in CREATE ... AS SELECT statements.",
+      );
+    }
+    readClauses(reader);
+    return { ...toStatement(reader, name), ...head };
+  }
+  if (!isWord(token, 'as')) throw unexpectedTokenError(cursor.at, token);
+  cursor.expect('(');
+  const body = parseEnclosedBody(cursor, context.checkQuery);
+  expectEndOfBody(cursor, body);
+  const reader = new ClauseReader(cursor, context, 'table', new Columns(), true);
+  readClauses(reader);
+  return { ...toStatement(reader, name, { query: body.text }), ...head, body };
+}
+
+/** The order of the clauses. FORMAT is legal in four places, but once; the clauses of partitions need PARTITION BY. */
+function readClauses(reader: ClauseReader): void {
+  const readFormat = () => reader.read(FORMAT, { duplicate: 'duplicate FORMAT clause', isChecked: false });
+  reader.definition = { ...reader.definition, partitionBy: 'NONE', wal: false };
+  reader.advance();
+  parseIndexesAndCasts(reader);
+  reader.read(TIMESTAMP);
+  if (reader.read(PARTITIONING)) {
+    for (const property of [TTL, STORAGE_POLICY]) reader.read(property);
+    readFormat();
+    reader.read(WAL);
+  }
+  readFormat();
+  for (const property of [MAX_UNCOMMITTED_ROWS, VOLUME]) reader.read(property);
+  readFormat();
+  reader.read(DEDUP_KEYS);
+  readFormat();
+  reader.check(FORMAT);
+}
+
+/** The statement, after the owner and the end have been read. */
+function toStatement(
+  reader: ClauseReader,
+  name: string,
+  rest: Partial<TableDefinition> = {},
+): CreateOf<TableDefinition> {
+  reader.read(OWNER);
+  reader.expectEnd();
+  const { spans, columns, located, definition } = reader;
+  const timestamp = definition.timestamp && (columns.find(definition.timestamp)?.name ?? definition.timestamp);
+  return {
+    ...{ statement: 'create', kind: 'table', position: 0, ifNotExists: false, orReplace: false },
+    ...{ spans, columns, located, body: undefined },
+    definition: {
+      ...{ partitionBy: 'NONE', ttl: 0, wal: false, parquet: false },
+      ...definition,
+      ...{ kind: 'table', name, timestamp },
+      columns: [...columns.values()].map(column => addTimestampToIndex(column, timestamp)),
+      ...rest,
+    },
+  };
+}
+
+/** Adds the designated timestamp to the columns that a posting index covers: the server does the same. */
+export function addTimestampToIndex(column: Column, timestamp: string | undefined): Column {
+  const { index } = column;
+  if (!timestamp || !index || index.capacity !== undefined || index.covered.length === 0) return column;
+  const covered = index.covered.some(name => isSameName(name, timestamp));
+  return covered ? column : { ...column, index: { ...index, covered: [...index.covered, timestamp] } };
+}
+
+/** Parses `ATOMIC TABLE`, `BATCH n [o3MaxLag x] TABLE` or `TABLE`; returns whether it is one of the first two. */
+function parseLeadIn(cursor: Cursor, first: string): boolean {
+  if (isWord(first, 'table')) return false;
+  if (isWord(first, 'atomic')) {
+    cursor.expect('table');
+    return true;
+  }
+  if (!isWord(first, 'batch')) throw new RejectionError(cursor.at, "'atomic' or 'table' or 'batch' expected");
+  if (expectLong(cursor) <= 0n) throw new RejectionError(cursor.at, 'batch size must be positive integer');
+  if (isWord(cursor.require('table or o3MaxLag'), 'o3maxlag')) {
+    const position = cursor.readOffset;
+    parseInterval(cursor.require('lag value'), position);
+    cursor.expect('table');
+  }
+  return true;
+}
+
+function parseLike(cursor: Cursor): LocatedName {
+  const like = parseObjectName(cursor, cursor.require('table name'), { reserved: true });
+  const token = cursor.require(')');
+  if (token !== ')') throw unexpectedTokenError(cursor.at, token);
+  return like;
+}
+
+/** `, INDEX (…)` and `, CAST (…)` after the columns or the query. */
+function parseIndexesAndCasts(reader: ClauseReader): void {
+  for (; reader.token === ','; reader.advance()) {
+    const token = reader.cursor.require("'index' or 'cast'");
+    if (isWord(token, 'index')) parseIndex(reader);
+    else if (isWord(token, 'cast')) parseCast(reader);
+    else throw unexpectedTokenError(reader.cursor.at, token);
+  }
+}
+
+function parseIndex(reader: ClauseReader): void {
+  const { cursor, context } = reader;
+  cursor.expect('(');
+  const column = parseIndexedColumn(reader, parseLiteral(cursor));
+  const token = cursor.require("'capacity'");
+  const index = parseTypedIndex(cursor, token, context);
+  if (index) column.index = index;
+  else if (isWord(token, 'capacity')) column.index = { type: 'BITMAP', capacity: parseIndexCapacity(cursor) };
+  else {
+    column.index = { type: 'BITMAP', capacity: context.defaults.indexCapacity };
+    cursor.unread();
+  }
+  cursor.expect(')');
+}
+
+function parseIndexedColumn({ columns, located, isQuery }: ClauseReader, named: LocatedName): Column {
+  const column = columns.find(named.name);
+  if (isQuery) located.index.push(named);
+  if (!column) {
+    if (!isQuery) throw new RejectionError(named.position, `Invalid column: ${named.name}`);
+    return columns.addOfQuery(named.name);
+  }
+  if (column.index) throw new RejectionError(named.position, 'duplicate index clause');
+  if (!isQuery && column.type !== 'SYMBOL') {
+    throw new RejectionError(
+      named.position,
+      `indexes are supported only for SYMBOL columns [columnName=${named.name}, columnType=${column.type}]`,
+    );
+  }
+  return column;
+}
+
+function parseCast({ cursor, columns, located, isQuery }: ClauseReader): void {
+  if (!isQuery) throw new RejectionError(cursor.at, "cast is only supported in 'create table as ...' context");
+  cursor.expect('(');
+  const named = parseLiteral(cursor);
+  const column = columns.find(named.name) ?? columns.addOfQuery(named.name);
+  if (column.type) throw new RejectionError(cursor.at, 'duplicate cast');
+  cursor.expect('as');
+  const type = parseLiteral(cursor);
+  column.type = parseColumnType(cursor, type.name);
+  located.cast.push(named);
+  if (column.type === 'SYMBOL') parseCastSymbol(cursor, column);
+  cursor.expect(')');
+}
+
+function parseCastSymbol(cursor: Cursor, column: Column): void {
+  let token = cursor.require("'capacity', 'nocache', 'cache' or ')'");
+  const position = cursor.readOffset;
+  if (isWord(token, 'capacity')) {
+    column.capacity = parseSymbolCapacity(cursor);
+    token = cursor.require("'nocache', 'cache' or ')'");
+  }
+  column.cached = !isWord(token, 'nocache');
+  if (!isWord(token, 'nocache') && !isWord(token, 'cache')) cursor.unread();
+  if (column.cached) rejectCachedCapacity(column.capacity ?? 0, position);
+}

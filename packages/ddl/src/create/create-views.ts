@@ -1,0 +1,131 @@
+/*! CREATE of views, clause by clause and check by check in the order of the server's own parser. */
+import type { LiveViewDefinition, MaterializedViewDefinition, ViewDefinition } from '../definition.js';
+import { type Body, expectEndOfBody, parseViewBody } from '../grammar/body.js';
+import { type Cursor, isWord } from '../grammar/cursor.js';
+import { parseIfNotExists, parseObjectName } from '../grammar/names.js';
+import { RejectionError } from '../grammar/rejection-error.js';
+import { PARTITIONING, VIEW_TIMESTAMP } from '../properties/partitioning.js';
+import { BASE, REFRESH } from '../properties/refresh.js';
+import { EXPIRY, TTL } from '../properties/retention.js';
+import { OWNER, VOLUME } from '../properties/storage.js';
+import { FLUSH, IN_MEMORY, START, VIEW_INDEXES } from '../properties/views.js';
+import { ClauseReader, type CreateContext, type CreateOf } from './clause-reader.js';
+
+/** Parses `[IF NOT EXISTS] name`. */
+function parseHead(cursor: Cursor) {
+  const { token, ifNotExists } = parseIfNotExists(cursor, cursor.require("view name or 'if'"), 'view name');
+  const { name, position } = parseObjectName(cursor, token);
+  return { name, position, ifNotExists };
+}
+
+/** The statement, after the clauses that may follow its query. */
+function toStatement<D extends ViewDefinition | MaterializedViewDefinition | LiveViewDefinition>(
+  reader: ClauseReader,
+  { name, position, ifNotExists }: ReturnType<typeof parseHead>,
+  body: Body,
+  orReplace = false,
+): CreateOf<D> {
+  const { spans, columns, located, definition } = reader;
+  const { kind } = definition;
+  const stated = { ...(kind === 'view' ? {} : { ttl: 0 }), ...definition, kind, name, body: body.text };
+  const statement = { statement: 'create', kind, definition: stated, position, ifNotExists, orReplace, spans };
+  return { ...statement, body, columns, located } as unknown as CreateOf<D>;
+}
+
+/** Parses the rest of a statement after CREATE [OR REPLACE] VIEW. */
+export function parseCreateView(cursor: Cursor, orReplace: boolean, context: CreateContext): CreateOf<ViewDefinition> {
+  const head = parseHead(cursor);
+  if (!isWord(cursor.require("'as'"), 'as')) throw new RejectionError(cursor.at, "'as' expected");
+  const body = parseViewBody(cursor, context.checkQuery);
+  expectEndOfBody(cursor, body);
+  const reader = new ClauseReader(cursor, context, 'view');
+  if (body.enclosed) {
+    reader.advance();
+    reader.read(OWNER);
+    reader.expectEnd();
+  }
+  return toStatement(reader, head, body, orReplace);
+}
+
+/** Parses the rest of a statement after CREATE MATERIALIZED. */
+export function parseCreateMaterializedView(
+  cursor: Cursor,
+  context: CreateContext,
+): CreateOf<MaterializedViewDefinition> {
+  cursor.expect('view');
+  const head = parseHead(cursor);
+  const reader = new ClauseReader(cursor, context, 'materialized view');
+  reader.expected = "'as' or 'with' or 'refresh'";
+  reader.advance();
+  reader.expected = "'as' or 'refresh'";
+  reader.read(BASE);
+  reader.read(REFRESH);
+  if (!isWord(reader.token, 'as'))
+    throw new RejectionError(
+      cursor.at,
+      reader.spans.has(REFRESH.name) ? "'as' expected" : "'refresh' or 'as' expected",
+    );
+  const body = parseViewBody(cursor, context.checkQuery);
+  const { base = '' } = reader.definition;
+  const given = reader.spans.has(BASE.name)
+    ? { name: base, position: reader.spans.get(BASE.name)?.position ?? 0 }
+    : undefined;
+  const source = context.findBase ? context.findBase(body, given) : given;
+  reader.definition = { ...reader.definition, base: source?.name };
+  reader.expected = undefined;
+  expectEndOfBody(cursor, body);
+  if (body.enclosed) {
+    reader.advance();
+    for (const property of [VIEW_INDEXES, VIEW_TIMESTAMP, PARTITIONING, TTL, EXPIRY, VOLUME, OWNER])
+      reader.read(property);
+    reader.expectEnd();
+  }
+  return { ...toStatement<MaterializedViewDefinition>(reader, head, body), source };
+}
+
+/**
+ * Parses the rest of a statement after CREATE LIVE. The messages of rejections are those that the documentation and the tests of QuestDB 10
+ * contain; positions that these do not tell are those of the rejected token.
+ */
+export function parseCreateLiveView(cursor: Cursor, context: CreateContext): CreateOf<LiveViewDefinition> {
+  cursor.expect('view');
+  const head = parseHead(cursor);
+  const reader = new ClauseReader(cursor, context, 'live view');
+  reader.expected = "'flush every <duration>'";
+  reader.advance();
+  reader.expected = "'as'";
+  if (!reader.read(FLUSH)) throw new RejectionError(cursor.at, "'flush every <duration>' expected");
+  const readNext = () =>
+    LIVE_VIEW_CLAUSES.some(([property, clause]) =>
+      reader.read(property, {
+        duplicate: `live view ${clause} clause specified more than once`,
+        isChecked: false,
+      }),
+    );
+  while (readNext());
+  if (isWord(reader.token, 'backfill'))
+    throw new RejectionError(cursor.at, 'live view BACKFILL is not supported, use START FROM BEGINNING');
+  if (!reader.spans.has(IN_MEMORY.name)) reader.check(FLUSH);
+  if (!isWord(reader.token, 'as')) throw new RejectionError(cursor.at, "'as' expected");
+  if (!reader.spans.has(START.name))
+    throw new RejectionError(
+      cursor.at,
+      "live view requires a START FROM clause, one of 'START FROM NOW', 'START FROM BEGINNING' or 'START FROM <timestamp>'",
+    );
+  reader.check(TTL);
+  const body = parseViewBody(cursor, context.checkQuery, { mayHaveOwner: true });
+  if (body.enclosed) expectEndOfBody(cursor, body);
+  reader.expected = undefined;
+  reader.advance();
+  reader.read(OWNER);
+  reader.expectEnd();
+  return toStatement(reader, head, body);
+}
+
+/** The clauses that follow FLUSH EVERY in any order, with the names that their messages have. */
+const LIVE_VIEW_CLAUSES = [
+  [IN_MEMORY, 'IN MEMORY'],
+  [PARTITIONING, 'PARTITION BY'],
+  [TTL, 'TTL'],
+  [START, 'START FROM'],
+] as const;

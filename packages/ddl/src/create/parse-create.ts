@@ -1,0 +1,69 @@
+/*! CREATE of an object: the words after it decide which parser reads the rest. */
+import { DEFAULTS, type Defaults, type Definition, type PartitionUnit } from '../definition.js';
+import { Cursor, isWord } from '../grammar/cursor.js';
+import { featuresOf } from '../grammar/features.js';
+import { resolveRefresh } from '../properties/refresh.js';
+import { findSampling } from '../sampling.js';
+import type { CreateContext, CreateStatement } from './clause-reader.js';
+import { parseCreateTable } from './create-table.js';
+import { parseCreateLiveView, parseCreateMaterializedView, parseCreateView } from './create-views.js';
+
+/** What must follow CREATE, in the wording of the server's message. */
+export const AFTER_CREATE = "'atomic' or 'table' or 'batch' or 'materialized' or 'view' or 'or replace'";
+
+/**
+ * Parses the rest of a statement after CREATE; the next token has been read.
+ * @throws RejectionError with the server's message
+ */
+export function parseCreate(cursor: Cursor, first: string, context: CreateContext): CreateStatement {
+  let token = first;
+  const orReplace = isWord(token, 'or');
+  if (orReplace) {
+    cursor.expect('replace');
+    token = cursor.require("'view'");
+    cursor.expectToken(token, 'view');
+  }
+  if (isWord(token, 'view')) return parseCreateView(cursor, orReplace, context);
+  if (isWord(token, 'materialized')) return parseCreateMaterializedView(cursor, context);
+  if (context.has('live views') && isWord(token, 'live')) return parseCreateLiveView(cursor, context);
+  return parseCreateTable(cursor, token, context);
+}
+
+/**
+ * Parses the CREATE statement of a table, view, materialized view or live view, in any edition, with the places of its clauses.
+ *
+ * @param statement one statement, with or without `;`
+ * @param defaults what the target server fills in if the statement omits it
+ * @throws RejectionError with the server's message and position (UTF-16 code units) if the statement is anything else
+ */
+export function parseStatement(statement: string, defaults: Defaults = DEFAULTS): CreateStatement {
+  const cursor = new Cursor(statement);
+  cursor.expect('create');
+  const context = { enterprise: true, has: featuresOf(undefined), defaults, checkQuery() {} };
+  return parseCreate(cursor, cursor.require(AFTER_CREATE), context);
+}
+
+/** The definition in a CREATE statement of any edition. @throws as `parseStatement` */
+export function parseDefinition(statement: string, defaults: Defaults = DEFAULTS): Definition {
+  const { definition } = parseStatement(statement, defaults);
+  if (definition.kind !== 'materialized view') return definition;
+  const { body, partitionBy } = definition;
+  const sampling = partitionBy ? undefined : findSampling(body);
+  return {
+    ...definition,
+    refresh: resolveRefresh(definition.refresh, body),
+    partitionBy: partitionBy ?? (sampling && defaultPartition(sampling.interval)),
+  };
+}
+
+const SECONDS: Readonly<Record<string, number>> = { n: 1e-9, U: 1e-6, T: 1e-3, s: 1, m: 60, h: 3600 };
+
+/**
+ * The default partitioning of a materialized view: YEAR if its sampling interval is more than an hour, MONTH if more than
+ * a minute, otherwise DAY (QuestDB's source, CreateMatViewOperationImpl).
+ */
+export function defaultPartition(interval: string): PartitionUnit {
+  const count = Number.parseInt(interval, 10) || 1;
+  const seconds = count * (SECONDS[interval.slice(-1)] ?? 86_400);
+  return seconds > 3600 ? 'YEAR' : seconds > 60 ? 'MONTH' : 'DAY';
+}

@@ -1,0 +1,42 @@
+/*! QuestDB's grammar of DDL, check by check, for code that needs more than the definition in a statement. */
+export type { LocatedName } from '@sqlpipe/sql';
+export type { NameLookup } from './change/lookup.js';
+export { parseChangeAfter } from './change/parse-change.js';
+export {
+  type CreateContext,
+  type CreateOf,
+  type CreateStatement,
+  duplicateColumnError,
+  expectOnlySemicolons,
+} from './create/clause-reader.js';
+export { rejectBadCover } from './create/columns.js';
+export { AFTER_CREATE, parseCreate } from './create/parse-create.js';
+export type { PartitionUnit, RefreshClause, StoragePolicy } from './definition.js';
+export {
+  type AccessContext,
+  type AssumptionStatement,
+  type GrantStatement,
+  type LocatedScope,
+  parseGrant,
+  parseMembership,
+  type Scope,
+} from './grammar/access.js';
+export { type Body, readCode } from './grammar/body.js';
+export { Cursor, isWord } from './grammar/cursor.js';
+export { type Feature, featuresOf, type HasFeature } from './grammar/features.js';
+export {
+  isReserved,
+  isValidColumnName,
+  isValidTableName,
+  MAX_FILE_NAME_BYTES,
+  parseEntityName,
+  rejectDotsAndSlashes,
+  rejectReserved,
+  stripPublic,
+  unquote,
+} from './grammar/names.js';
+export { RejectionError, tokenError, unexpectedTokenError } from './grammar/rejection-error.js';
+export { parseTimestamp } from './grammar/timestamp.js';
+export { formatGeohashType, isTimestamp, parseColumnType } from './grammar/types.js';
+export { type Interval, isTimeZone, rejectLongPeriod } from './properties/refresh.js';
+export { checkRetention, rejectImpossiblePolicy, retentionOf, splitAge } from './properties/retention.js';
