@@ -278,6 +278,7 @@ test('each view that is computed again is asserted before the first statement th
       askHistory
         ? [
             'SELECT count()',
+            'SELECT count()',
             'SELECT coalesce(sum(CASE',
             'SELECT coalesce(sum(CASE',
             'ALTER TABLE',
@@ -285,6 +286,7 @@ test('each view that is computed again is asserted before the first statement th
             'REFRESH MATERIALIZED',
           ]
         : [
+            'SELECT count()',
             'SELECT count()',
             'SELECT count()',
             'SELECT count()',

@@ -60,7 +60,7 @@ testWithQuestDB('a plan stops before a statement that depends on what somebody e
   t.is(stopped.code, 1);
   t.regex(
     stopped.stderr,
-    /statement 14 \(REFRESH of materialized view 'hourly'\): somebody else has changed table 'ledger' while the plan was applied: column 'other': none to INT/,
+    /statement 15 \(REFRESH of materialized view 'hourly'\): somebody else has changed table 'ledger' while the plan was applied: column 'other': none to INT/,
   );
   t.regex(stopped.stderr, /view 'hourly' is invalid: rename column operation/);
   t.regex(stopped.stderr, /13 of 14 applied, 1 rejected; nothing was lost; .*make the plan again with sqldiff --alter/);

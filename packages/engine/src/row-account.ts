@@ -46,6 +46,8 @@ export interface AccountOptions {
   readonly isWanted?: (view: string) => boolean;
   /** Whether a view that is made again has another query, apart from what was renamed. */
   readonly isRedefined?: (former: MaterializedView, now: MaterializedView) => boolean;
+  /** Whether the server can compute a view over the schema as it is now; by default, if the engine can. */
+  readonly isComputable?: (former: MaterializedView, now: MaterializedView) => boolean;
 }
 
 const DEFAULTS: Required<AccountOptions> = {
@@ -53,6 +55,7 @@ const DEFAULTS: Required<AccountOptions> = {
   newNameOf: name => name,
   isWanted: () => true,
   isRedefined: (former, now) => former.body !== now.body,
+  isComputable: () => true,
 };
 
 /** The losses that take rows. */
@@ -288,9 +291,11 @@ export class RowAccount {
     const isUnknown = answer !== 'kept' && (view === undefined || view.id === former.id);
     // A refresh of a view with periods stops at the last complete one.
     const isCut = view?.refresh.period !== undefined && former.refresh.period === undefined;
-    if (answer === 'empty' || !(missing || other || isUnknown || isCut)) return [];
+    const isRejected = view !== undefined && answer !== 'empty' && !this.#options.isComputable(former, view);
+    if (answer === 'empty' || !(missing || other || isUnknown || isCut || isRejected)) return [];
     const lacks =
-      missing ?? (other ? `loses rows that only '${other.name}' holds` : 'loses rows of a period that has not ended');
+      (isRejected ? 'leaves it empty: the server rejects its query over what it reads then' : missing) ??
+      (other ? `loses rows that only '${other.name}' holds` : 'loses rows of a period that has not ended');
     const text = isUnknown ? describeAnswer(answer) : lacks;
     const effect = historyLoss(view ?? former, `${rebuilding(view ?? former)} ${text}`);
     const causes = this.#invalidators.get(former.id) ?? [];

@@ -8,6 +8,7 @@ import type { Proof } from './prove.js';
 import { describeKeptTables, RenameOffers, withOffers } from './rename-offers.js';
 import type { Task } from './task.js';
 import { parseAssertion, printEmptyAssertion } from './text/assertions.js';
+import { assertComputable } from './text/common-queries.js';
 import { type HistoryFinding, printHistoryAssertion, printNewNames, printRestated } from './text/history.js';
 import { describeIrreversible } from './text/irreversible.js';
 
@@ -54,11 +55,15 @@ export async function assemblePlan(
 ): Promise<Plan> {
   const { before } = task;
   const assertions = new Map<number, PlannedStatement[]>();
+  const assert = (at: number, planned: PlannedStatement) =>
+    assertions.set(at, [...(assertions.get(at) ?? []), planned]);
   for (const [view, at] of proof.rebuilt) {
     const asked = findAskedView(view, task);
     if (!asked || task.requests.mayLose({ loss: 'history', object: asked.definition.name })) continue;
-    const { definition, renamed } = asked;
+    const { definition, renamed, isRestated } = asked;
     const { answer, columns } = findings.get(view) ?? {};
+    const judged = proof.judged.get(view);
+    if (judged !== undefined) assert(0, toAssertion(assertComputable(judged)));
     const planned =
       answer === 'empty'
         ? toAssertion(printEmptyAssertion({ table: definition.name }))
@@ -68,8 +73,7 @@ export async function assemblePlan(
             ...(renamed.size > 0 ? [printRestated(renamed)] : []),
           );
     // New names are those of B: a later statement may change them.
-    const first = renamed.size > 0 ? 0 : at;
-    assertions.set(first, [...(assertions.get(first) ?? []), planned]);
+    assert(isRestated ? 0 : at, planned);
   }
   const statements = draft.steps.flatMap((step, at) => [
     ...(assertions.get(at) ?? []),

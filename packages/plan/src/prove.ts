@@ -2,15 +2,15 @@
  * Proves a plan by running it on an engine: each statement must be accepted, all rows of B must be accounted for, and no view may
  * end invalid. Each problem is blamed on the changes that cause it, and these are left out of the next draft.
  */
-import { compareDefinitions } from '@sqlpipe/ddl';
 import { type AccountOptions, type Effect, type Engine, RowAccount } from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';
 import { changeKey, type Omission, type Step, whyNotExecutable } from './draft.js';
+import { isRedefined, printFutureQuery } from './future-query.js';
 import type { Loss } from './losses.js';
 import { isPartOfRebuild, tableOfRebuild } from './rebuild.js';
 import type { Task } from './task.js';
 import { parseAssertion } from './text/assertions.js';
-import { restateQuery } from './text/history.js';
+import { printComputableQuestion } from './text/common-queries.js';
 
 /** What running the steps of a draft has shown. */
 export interface Proof {
@@ -20,6 +20,8 @@ export interface Proof {
   readonly excluded: readonly Omission[];
   /** The materialized views of B that are computed again, in lower case, each with the first step that changes what it reads. */
   readonly rebuilt: ReadonlyMap<string, number>;
+  /** The questions whether the server can compute a view, by its name in B in lower case. */
+  readonly judged: ReadonlyMap<string, string>;
 }
 
 /** Why the plan is not proven, and the steps that cause it. */
@@ -32,7 +34,8 @@ interface Problem {
 /** Runs the steps on an engine that has schema B. */
 export function prove(steps: readonly Step[], engine: Engine, task: Task): Proof {
   const invalidBefore = new Set(engine.invalidViews().keys());
-  const account = new RowAccount(engine, accountOptions(task));
+  const judged = new Map<string, string>();
+  const account = new RowAccount(engine, accountOptions(task, engine, judged));
   const { effects, rejection } = run(steps, engine, account);
   const problems = rejection
     ? [rejection]
@@ -45,12 +48,12 @@ export function prove(steps: readonly Step[], engine: Engine, task: Task): Proof
             reason: `invalidates ${engine.title(name)}: ${reason}`,
           })),
       ];
-  return { effects, excluded: toOmissions(problems, steps), rebuilt: account.rebuilt() };
+  return { effects, excluded: toOmissions(problems, steps), rebuilt: account.rebuilt(), judged };
 }
 
-function accountOptions({ a, historyOf, ignore, requests: { renames } }: Task): AccountOptions {
-  const newNameOf = (view: string): string => renames.newName(view);
-  const renamed = renames.statedNames;
+function accountOptions(task: Task, engine: Engine, judged: Map<string, string>): AccountOptions {
+  const { a, historyOf, ignore, requests, rows } = task;
+  const newNameOf = (view: string): string => requests.renames.newName(view);
   return {
     historyOf,
     newNameOf,
@@ -58,9 +61,13 @@ function accountOptions({ a, historyOf, ignore, requests: { renames } }: Task): 
       const entry = a.findObject(newNameOf(view));
       return entry !== undefined && !ignore.ignoresObject(entry);
     },
-    isRedefined(former, now) {
-      const { body } = restateQuery(former.body, renamed);
-      return compareDefinitions({ ...former, body }, now).differences.some(({ property }) => property === 'query');
+    isRedefined: (former, now) => isRedefined(former, now, task),
+    isComputable(former, now) {
+      const { query, isOther } = printFutureQuery(now, engine, task);
+      if (!isOther && !isRedefined(former, now, task)) return true;
+      const question = printComputableQuestion(now.name, query);
+      judged.set(foldCase(former.name), question);
+      return !rows.isRejected(question);
     },
   };
 }

@@ -12,11 +12,15 @@ export function refreshViews(task: Task, draft: Draft): void {
   const schema = new Schema(draft.engine.statements());
   const views = dumpOrder(schema).filter(({ kind }) => kind === 'materialized view');
   const readByOthers = new Set(views.flatMap(view => schema.prerequisites(view).map(({ name }) => foldCase(name))));
+  const filled = views.filter(view => hadRows(view, task));
+  const readByFilled = new Set(filled.flatMap(view => schema.prerequisites(view).map(({ name }) => foldCase(name))));
   const created = new Set(draft.steps.map(({ statement }) => identify(statement)).map(({ name }) => foldCase(name)));
   for (const view of views) {
     const found = draft.engine.find(view.name);
     if (found?.kind !== 'materialized view' || isLeftAlone(view, task)) continue;
-    const isEmpty = created.has(foldCase(view.name)) && hadRows(view, task);
+    // An interrupted plan may have dropped a view whose rows other views still have.
+    const isFilled = filled.includes(view) || readByFilled.has(foldCase(view.name));
+    const isEmpty = created.has(foldCase(view.name)) && isFilled;
     const fillsItself = found.refresh.type === 'IMMEDIATE' && !found.refresh.deferred;
     const mustWait = !fillsItself || readByOthers.has(foldCase(view.name)) || willSourcesLoseRows(found, task, draft);
     const wouldFail = FAILED_WHILE_RUNNING.test(found.invalid ?? '') && !readsOtherValues(found, draft);

@@ -26,6 +26,11 @@ export class RowFindings {
     return this.answers.get(query);
   }
 
+  /** Whether the server was asked a query and could not answer it. */
+  isRejected(query: string): boolean {
+    return this.find(query) === undefined && this.answers.has(query);
+  }
+
   noteLost(table: string, column: string, text: string): void {
     this.#lost.set(lostKey(table, column), text);
   }

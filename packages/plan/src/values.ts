@@ -116,10 +116,10 @@ function whyValuesForbid(table: string, { name, type }: Column, to: string, task
 }
 
 /** The name that a table has on the server. */
-const nameInB = (table: string, { requests }: Task): string =>
+export const nameInB = (table: string, { requests }: Task): string =>
   [...requests.renames.objects].find(([, to]) => isSameName(to, table))?.[0] ?? table;
 
-const columnInB = (table: string, column: string, { requests }: Task): string =>
+export const columnInB = (table: string, column: string, { requests }: Task): string =>
   [...requests.renames.columnsOf(table)].find(([, to]) => isSameName(to, column))?.[0] ?? column;
 
 /**

@@ -1,28 +1,71 @@
 /*! The assertions of plans: they need no permission, so a statement must be exactly what the planner writes. */
-import { parseMeaning } from '@sqlpipe/ddl';
+import { parseChange, parseMeaning } from '@sqlpipe/ddl';
 import { fetchDefinitions, fetchViewColumns, type Instance } from '@sqlpipe/instance';
 import {
+  assertComputable,
+  isOfCasts,
   parseAssertion,
   parseRestated,
+  parseWith,
+  printComputableQuestion,
   printHistoryAssertion,
+  printWith,
+  readFrom,
   restateQuery,
   withoutComments,
 } from '@sqlpipe/plan/text';
+import { foldCase } from '@sqlpipe/sql';
 
 /**
  * Whether a statement is an assertion of a plan. The question what a materialized view of the target holds must have that view's own
- * query, in which only names differ that the plan states as renamed.
+ * query, in which only names differ that the plan states as renamed. What stands in the place of an object, and a query that is to be
+ * computed, must be the query of a view of the target or of the plan.
+ * @param planned the queries of the views of the plan
  */
-export async function isPlanAssertion(target: Instance, statement: string): Promise<boolean> {
+export async function isPlanAssertion(
+  target: Instance,
+  statement: string,
+  planned: ViewQueries = new Map(),
+): Promise<boolean> {
   const { form, tables: [name = ''] = [] } = parseAssertion(statement) ?? {};
-  if (form !== 'nothing_is_lost') return form !== undefined;
-  const [definition] = await fetchDefinitions(target, [{ kind: 'materialized view', name }]);
-  const view = definition === undefined ? undefined : parseMeaning(definition);
+  if (form !== 'nothing_is_lost' && form !== 'is_computable') return form !== undefined;
+  const queries = parseWith(statement);
+  const names = [name, ...queries.map(query => query.name)];
+  const views = names.flatMap(name => [{ kind: 'materialized view', name } as const, { kind: 'view', name } as const]);
+  const definitions = await fetchDefinitions(target, views);
+  const existing = definitions.flatMap(each => (each === undefined ? [] : (findQuery(each)?.body ?? [])));
+  const bodies = [...existing, ...names.flatMap(each => planned.get(foldCase(each)) ?? [])];
+  const isKnown = (query: string) => bodies.some(body => readFrom(queries, body) === query);
+  if (!queries.every(({ query }) => isOfCasts(query) || isKnown(query))) return false;
+  const text = withoutComments(statement);
+  if (form === 'is_computable')
+    return bodies.some(body => text === assertComputable(printComputableQuestion(name, printWith(queries, body))));
+  const view = definitions[0] === undefined ? undefined : parseMeaning(definitions[0]);
   if (view?.kind !== 'materialized view') return false;
   const columns = await fetchViewColumns(target, view.name);
   const { body } = restateQuery(view.body, parseRestated(statement));
-  const asked = { ...view, body };
-  return [undefined, columns].some(known => withoutComments(statement) === printHistoryAssertion(asked, known));
+  const asked = { ...view, body: printWith(queries, body) };
+  return [undefined, columns].some(known => text === printHistoryAssertion(asked, known));
+}
+
+/** Queries of views, by the names of the views in lower case. */
+export type ViewQueries = Map<string, string[]>;
+
+/** Notes the query that a statement gives a view. */
+export function noteQuery(statement: string, queries: ViewQueries): void {
+  const { name = '', body } = (/\bVIEW\b/i.test(statement) && findQuery(statement)) || {};
+  if (body === undefined) return;
+  const known = queries.get(foldCase(name)) ?? [];
+  queries.set(foldCase(name), known);
+  known.push(body);
+}
+
+function findQuery(statement: string): { name: string; body: string } | undefined {
+  const meaning = parseMeaning(statement);
+  if (meaning && 'body' in meaning) return meaning;
+  const change = parseChange(statement);
+  const [altered] = change?.verb === 'alter' ? change.alters : [];
+  return altered?.alteration.change === 'query' ? { name: altered.name, body: altered.alteration.body } : undefined;
 }
 
 /** Why an assertion that is not true stops the run, and what to do. */

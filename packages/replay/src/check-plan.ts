@@ -5,6 +5,7 @@ import { describeOmission, fingerprint, plannedObjects, plannedPermissions, plan
 import { collectStatements } from '@sqlpipe/schema';
 import { identify } from '@sqlpipe/sql';
 import { escapeControls, indentLines } from '@sqlpipe/text';
+import { noteQuery, type ViewQueries } from './assertions.js';
 import { PlanGuard } from './plan-guard.js';
 
 /** A plan that cannot be executed as it is. Its message may have several lines, each safe to show. */
@@ -75,16 +76,21 @@ export async function requireState(plan: readonly string[], target: Instance, me
 }
 
 /**
- * Passes statements on, and adds to `planned` those that --allow-plan allows: of a plan, as many statements as its head says,
- * with the verbs that it lists. What was added after them is no part of the plan.
+ * Passes statements on. Of a plan, notes the queries of views, and adds to `planned` those statements that --allow-plan allows: as
+ * many as its head says, with the verbs that it lists. What was added after them is no part of the plan.
  */
-export async function* notePlanned(statements: AsyncIterable<string>, planned: Set<string>): AsyncGenerator<string> {
+export async function* notePlanned(
+  statements: AsyncIterable<string>,
+  planned: Set<string>,
+  queries: ViewQueries,
+): AsyncGenerator<string> {
   let head: ReturnType<typeof plannedPermissions> | undefined;
   let n = 0;
   for await (const statement of statements) {
     head ??= plannedPermissions(statement);
     const { kind, verb } = identify(statement);
     if (n++ < head.count && kind === 'other' && head.verbs.includes(verb)) planned.add(statement);
+    if (head.count > 0) noteQuery(statement, queries);
     yield statement;
   }
 }

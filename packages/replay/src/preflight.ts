@@ -11,7 +11,7 @@ import {
   type ServerCommentRules,
 } from '@sqlpipe/sql';
 import type { Finding } from '@sqlpipe/text';
-import { isPlanAssertion } from './assertions.js';
+import { isPlanAssertion, type ViewQueries } from './assertions.js';
 import { describeStatement, type Location, locate, statementLabel } from './outcome.js';
 
 /**
@@ -33,6 +33,8 @@ const PLAN = 'the plan';
 /** The statements of a plan that no dump contains, and whether the user allows them all. */
 export interface PlanPermission {
   readonly statements: ReadonlySet<string>;
+  /** The queries of the views of the plan, which assertions may ask. */
+  readonly queries: ViewQueries;
   readonly isGiven: boolean;
 }
 
@@ -78,7 +80,7 @@ export function createPreflightCheck(
     const isPlanned = plan?.statements.has(statement) === true;
     const isAllowed =
       !needed || allowed.has(needed.permission) || allowed.has('ALL') || (isPlanned && plan?.isGiven === true);
-    if (!isAllowed && !(needed.permission === 'SELECT' && (await isPlanAssertion(target, statement))))
+    if (!isAllowed && !(needed.permission === 'SELECT' && (await isPlanAssertion(target, statement, plan?.queries))))
       return { ...needed, ...(isPlanned && { permission: PLAN }) };
     if (dependsOnVersion(statement)) {
       version ??= fetchVersion(target);

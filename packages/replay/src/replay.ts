@@ -5,6 +5,7 @@ import { fetchHealth, waitUntilReady } from '@sqlpipe/instance';
 import type { Omission } from '@sqlpipe/plan';
 import { spool } from '@sqlpipe/records';
 import type { IgnoreRules } from '@sqlpipe/schema';
+import { noteQuery, type ViewQueries } from './assertions.js';
 import { checkPlan, notePlanned, rejectOmissions, requireState } from './check-plan.js';
 import { executeStatements } from './execute-statements.js';
 import { createExecutor, type IfExists } from './executor.js';
@@ -96,9 +97,10 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   if (wait !== undefined) await waitUntilReady(config, { seconds: wait, signal, onWait });
 
   const ignored = new IgnoredStatements(options.ignore);
-  const planned = new Set<string>();
-  const check = createPreflightCheck(connection, allow, { statements: planned, isGiven: options.allowPlan });
-  const checked = await checkPlan(notePlanned(input.statements, planned), connection, options);
+  const [planned, queries] = [new Set<string>(), new Map() as ViewQueries];
+  const permission = { statements: planned, queries, isGiven: options.allowPlan };
+  const check = createPreflightCheck(connection, allow, permission);
+  const checked = await checkPlan(notePlanned(input.statements, planned, queries), connection, options);
   const { statements, locations } = splitIgnoredRights({ ...input, ...checked }, options.ignore);
   const checkWanted: typeof check = async statement => (ignored.isIgnored(statement) ? undefined : check(statement));
   const skipsRejects = dryRun || options.stream || (options.keepGoing && !checked.isPlan);
@@ -108,6 +110,7 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   // Make a plan.
   const schema = options.alter ? await fetchTargetSchema(config, connection) : undefined;
   const plan = schema && (await (await import('./plan-alter.js')).planAlter(complete ?? allowed, schema, options));
+  for (const change of plan?.changes ?? []) noteQuery(change, queries);
   for (const warning of plan?.warnings ?? []) onWarning(warning);
   for (const note of plan?.notes ?? []) onNote(note);
   if (plan && !(dryRun || options.keepGoing)) rejectOmissions(plan.omissions);
@@ -127,7 +130,7 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   const executorOptions = {
     ...options,
     ignored,
-    check: plan ? createPreflightCheck(connection, [...allow, ...plan.permissions]) : check,
+    check: plan ? createPreflightCheck(connection, [...allow, ...plan.permissions], permission) : check,
     retries: config.retries,
     patience: { timeout: config.timeout, interrupted: signal },
   };

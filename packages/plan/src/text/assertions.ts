@@ -53,6 +53,17 @@ const FORMS: Readonly<Record<string, (text: string) => Omit<Assertion, 'form'> |
       explain: () => `${problem}; make the plan again, which lists them`,
     };
   },
+  is_computable(text) {
+    const [, view] = /^SELECT count\(\) >= 0 AS is_computable FROM \(\n.*\n\) "([^"]+)";$/s.exec(text) ?? [];
+    if (view === undefined) return undefined;
+    return {
+      tables: [view],
+      isFinal: true,
+      purpose: `stops the plan if the server rejects the query of materialized view '${view}' over what it will read`,
+      questions: [],
+      explain: () => 'its query cannot be computed',
+    };
+  },
   is_empty(text) {
     const [, table, name, has = ''] = EMPTY.exec(text) ?? [];
     if (table === undefined) return undefined;

@@ -6,6 +6,14 @@ export { type Assertion, parseAssertion } from './assertions.js';
 export { changedObjects } from './changed-objects.js';
 export { COLUMN_ORDER_REASON, columnOrderHints } from './column-order.js';
 export {
+  assertComputable,
+  isOfCasts,
+  parseWith,
+  printComputableQuestion,
+  printWith,
+  readFrom,
+} from './common-queries.js';
+export {
   type AskHistory,
   type HistoryFinding,
   parseRestated,

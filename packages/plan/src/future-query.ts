@@ -1,0 +1,69 @@
+/*! The query of a materialized view over what it will read, as the server of B can be asked it before the plan. */
+import { compareDefinitions, findColumn, printConverted } from '@sqlpipe/ddl';
+import type { Engine, MaterializedView, Table, View } from '@sqlpipe/engine';
+import { foldCase } from '@sqlpipe/sql';
+import type { Task } from './task.js';
+import { type CommonQuery, printWith } from './text/common-queries.js';
+import { restateQuery } from './text/history.js';
+import { quoteColumn } from './text/statement-text.js';
+import { columnInB, nameInB } from './values.js';
+
+/** Whether a view has another query, apart from what was renamed. */
+export function isRedefined<V extends View | MaterializedView>(former: V, now: V, { requests }: Task): boolean {
+  const { body } = restateQuery(former.body, requests.renames.statedNames);
+  return compareDefinitions({ ...former, body }, now).differences.some(({ property }) => property === 'query');
+}
+
+/**
+ * The query of a view as it is after some statements of a plan.
+ * @returns also whether it reads other types than before the plan, or through other queries: only a server knows whether it
+ *   accepts that
+ */
+export function printFutureQuery(
+  view: MaterializedView,
+  { catalogue }: Engine,
+  task: Task,
+): { query: string; isOther: boolean } {
+  const queries = new Map<string, CommonQuery>();
+  let isOther = false;
+  for (const { name } of catalogue.inDependencyOrder(catalogue.closure([view.base, ...view.references]))) {
+    const object = catalogue.resolve(name);
+    if (object?.kind === 'view') {
+      const former = task.before.find(nameInB(name, task));
+      const isSame = former?.kind === 'view' && !isRedefined(former, object, task);
+      isOther ||= !isSame;
+      if (isSame && former.name === name && object.references.every(each => !queries.has(foldCase(each)))) continue;
+      queries.set(foldCase(name), { name, query: object.body, isView: true });
+    } else if (object && object.kind !== 'live view' && object.opaque === undefined) {
+      const source = printSource(object, task);
+      isOther ||= source.isOther;
+      if (!source.isSame) queries.set(foldCase(name), { name, query: source.query });
+    }
+  }
+  return { query: printWith([...queries.values()], view.body), isOther };
+}
+
+/** The rows that a table or a materialized view will have, as far as B has them. */
+function printSource(object: Table | MaterializedView, task: Task) {
+  const { catalogue } = task.before;
+  const former = catalogue.findById(object.id) ?? catalogue.find(nameInB(object.name, task));
+  const stored = former && catalogue.resolve(former.name);
+  const isNew = stored === undefined || stored.kind === 'view';
+  if (isNew && object.kind === 'materialized view') return { query: object.body, isOther: true, isSame: false };
+  let isOther = isNew;
+  const items = object.columns.map(column => {
+    const { name, type } = column;
+    const old = isNew ? undefined : findColumn(stored, columnInB(object.name, name, task));
+    isOther ||= old?.type !== type;
+    const value = old ? quoteColumn(old.name) : 'NULL';
+    const cast = old?.type === type ? value : printConverted(value, old?.type ?? type, type);
+    return cast === quoteColumn(name) ? cast : `${cast} ${quoteColumn(name)}`;
+  });
+  const list = items.join(', ');
+  const query = isNew
+    ? `SELECT * FROM (SELECT ${list} FROM long_sequence(0)) TIMESTAMP(${quoteColumn(object.timestamp ?? '')})`
+    : `SELECT ${list} FROM '${stored.name}'`;
+  const isUnnamed = object.columns.every(({ name }, i) => items[i] === quoteColumn(name));
+  const isSame = !isOther && stored?.name === object.name && isUnnamed;
+  return { query, isOther, isSame };
+}

@@ -1,0 +1,65 @@
+/*! Queries of WITH in the place of the objects that a query reads: as a plan will make them, over what there is before it. */
+import { foldCase, significantTokens, unquote } from '@sqlpipe/sql';
+import { restateQuery } from './history.js';
+import { quoteColumn } from './statement-text.js';
+
+/** A query in the place of an object: casts of the columns of one that exists, or the query of a view. */
+export interface CommonQuery {
+  readonly name: string;
+  readonly query: string;
+  /** Whether the object is a plain view, which takes precedence over a query of WITH with its name (observed on 9.3.4). */
+  readonly isView?: boolean;
+}
+
+const VIEW = 'sqlpipe view ';
+
+/** A query that reads other queries in the place of objects. */
+export function printWith(queries: readonly CommonQuery[], body: string): string {
+  if (queries.length === 0) return body;
+  const parts = queries.map(
+    each =>
+      `${quoteColumn(nameInWith(each))} AS (\n${isOfCasts(each.query) ? each.query : readFrom(queries, each.query)}\n)`,
+  );
+  return `WITH ${parts.join(', ')} SELECT * FROM (\n${readFrom(queries, body)}\n)`;
+}
+
+const nameInWith = ({ name, isView }: CommonQuery): string => (isView ? VIEW + name : name);
+
+/** A query with the names of WITH. In single quotes, a name is always that of an object (observed on 9.3.4). */
+export function readFrom(queries: readonly CommonQuery[], body: string): string {
+  const text = foldCase(body);
+  const replaced = queries.filter(({ name, isView }) => isView || text.includes(`'${foldCase(name)}'`));
+  if (replaced.length === 0) return body;
+  return restateQuery(body, new Map(replaced.map(each => [foldCase(each.name), nameInWith(each)]))).body;
+}
+
+/** Parses the queries that a text has in a WITH at the start of a line. */
+export function parseWith(text: string): CommonQuery[] {
+  const [, list = ''] = /^WITH (".*)$/ms.exec(text) ?? [];
+  const queries: CommonQuery[] = [];
+  let [depth, start, name] = [0, 0, ''];
+  for (const { text: token, start: at } of significantTokens(list)) {
+    if (depth === 0 && token === 'SELECT') break;
+    if (token === '(' && depth++ === 0) start = at + 2;
+    else if (token === ')' && --depth === 0) queries.push(toCommonQuery(name, list.slice(start, at - 1)));
+    else if (depth === 0 && token.startsWith('"')) name = unquote(token);
+  }
+  return queries;
+}
+
+const toCommonQuery = (name: string, query: string): CommonQuery =>
+  name.startsWith(VIEW) ? { name: name.slice(VIEW.length), query, isView: true } : { name, query };
+
+const CASTS =
+  /^SELECT (?:\* FROM \(SELECT )?(?:[\s,()<=*.\d]|'\?'|\b(?:CAST|CASE|WHEN|THEN|ELSE|END|NULL|length|length_bytes)\b|AS \w+(?:\(\w+(?:,\d+)?\))?(?:\[\])*)* FROM (?:'[^']+'|long_sequence\(0\)\) TIMESTAMP\(\))$/;
+
+/** Whether a query only casts the columns of one object, or gives no rows. */
+export const isOfCasts = (query: string): boolean => CASTS.test(query.replace(/"[^"]+"/g, ''));
+
+/** The query for the number of rows of another one, which no server can answer that rejects it. */
+export const printComputableQuestion = (view: string, query: string): string =>
+  `SELECT count() FROM (\n${query}\n) ${quoteColumn(view)}`;
+
+/** The assertion that a server can answer such a question. */
+export const assertComputable = (question: string): string =>
+  `${question.replace('count()', 'count() >= 0 AS is_computable')};`;

@@ -1,0 +1,107 @@
+/*! Materialized views that a plan computes again: over types and objects that they did not have, and after an interruption. */
+import { waitUntilInvalid } from '../support/background.js';
+import { findMissing, takeHoldings, waitForHoldings } from '../support/holdings.js';
+import { day, LONG_MONTH, make, namesOf, rowsOn, SUM, table } from '../support/kept-rows.js';
+import { shellWithFiles } from '../support/ledger.js';
+import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
+import { execute } from '../support/server.js';
+
+const emptyServer = sharedQuestDB();
+
+const viewOf = (query: string, rest = ''): string =>
+  `CREATE MATERIALIZED VIEW m WITH BASE t ${rest}AS (${query}) PARTITION BY DAY`;
+const JOINED = 'CREATE TABLE j (ts TIMESTAMP, x INT, y LONG) TIMESTAMP(ts) PARTITION BY DAY WAL';
+const JOINED_ROWS = "INSERT INTO j VALUES ('2023-12-31', 70000, 1), ('2023-12-31', 70001, 1), ('2023-12-31', 70002, 1)";
+
+testWithQuestDB('a type over which the server rejects the query of a view is left out', async t => {
+  const server = await emptyServer();
+  const cases = [
+    ['a function', 'x LONG', viewOf("select ts, max(dateadd('s', x, ts)) n from t sample by 1h")],
+    ['a join', 'x LONG', viewOf('select t.ts, count() n from t join j on t.x = j.x sample by 1h')],
+    ['a plain view', 'x LONG', viewOf("select ts, max(dateadd('s', x, ts)) n from v sample by 1h")],
+    ['a sum', 'x BOOLEAN', viewOf('select ts, sum(x) n from t sample by 1h')],
+  ] as const;
+  for (const [what, column, view] of cases) {
+    await server.dropAll();
+    const plain = 'CREATE VIEW v AS (select ts, x from t)';
+    await make(server, [...rowsOn(LONG_MONTH, day('')), JOINED, JOINED_ROWS, plain, view]);
+    const before = await takeHoldings(server);
+    t.is(before.get('m')?.rows, 3, what);
+    const wanted = [table(day(''), column), `${JOINED};`, `${plain};`, `${view};`].join('\n');
+    const run = await shellWithFiles(t, server, { 'wanted.sql': wanted });
+    const careful = await run('sqldiff --alter wanted.sql $DB > plan');
+    t.is(careful.code, 1, what);
+    const needed = ['history:m', ...(column === 'x BOOLEAN' ? ['values:t.x'] : [])];
+    t.deepEqual(namesOf(careful.stderr).sort(), needed, careful.stderr);
+    const applied = await run('sqlapply -q --alter --allow-plan --keep-going --allow-loss values:t.x $DB wanted.sql');
+    t.is(applied.code, 1, applied.stderr);
+    t.deepEqual(findMissing(before, await takeHoldings(server)), [], what);
+    // Nobody was asked while this plan was made.
+    const blind = await run(
+      'sqldump --text $DB > b.sql; sqldiff --alter --allow-loss values:t.x wanted.sql b.sql > plan; sqlapply --allow-plan $DB plan',
+    );
+    t.is(blind.code, 1, blind.stderr);
+    t.regex(blind.stderr, /statement \d \(SELECT\): .*(no matching function|type mismatch|unexpected argument)/, what);
+    t.deepEqual(findMissing(before, await takeHoldings(server)), [], what);
+  }
+});
+
+testWithQuestDB('a type over which the server accepts the query is changed without a loss', async t => {
+  const server = await emptyServer();
+  const query = "select a.ts, max(a.x) n, last(b.s) s from 't' a asof join v b sample by 1h";
+  const objects = ["CREATE VIEW v AS (select ts, s from 't')", viewOf(query, 'REFRESH MANUAL ')];
+  await make(server, [...rowsOn(LONG_MONTH, day(''), 'x INT, s SYMBOL'), ...objects]);
+  const before = await takeHoldings(server);
+  const wanted = [table(day(''), 'x LONG, s VARCHAR'), ...objects.map(each => `${each};`)].join('\n');
+  const run = await shellWithFiles(t, server, { 'wanted.sql': wanted });
+  const { code, stderr } = await run('sqldiff --alter wanted.sql $DB > plan && sqlapply --allow-plan $DB plan');
+  t.is(code, 0, stderr);
+  t.regex((await run('cat plan')).stdout.toString(), /is_computable/);
+  await waitForHoldings(server, before);
+});
+
+testWithQuestDB('a view with a new query that the server rejects is not dropped', async t => {
+  const server = await emptyServer();
+  await make(server, [...rowsOn(LONG_MONTH, day('')), SUM]);
+  const before = await takeHoldings(server);
+  const wanted = `${table(day(''))}\n${SUM.replace('sum(x)', 'max(no_such_function(x))')};`;
+  const run = await shellWithFiles(t, server, { 'wanted.sql': wanted });
+  const { stderr } = await run('sqlapply -q --alter --allow-plan --keep-going $DB wanted.sql');
+  t.deepEqual(namesOf(stderr), ['history:m'], stderr);
+  t.deepEqual(findMissing(before, await takeHoldings(server)), []);
+});
+
+testWithQuestDB(
+  'a plan that was interrupted between DROP and CREATE of a view is completed by the same command',
+  async t => {
+    const server = await emptyServer();
+    const upper = (base: string, refresh: string): string =>
+      `CREATE MATERIALIZED VIEW u WITH BASE ${base} ${refresh} AS (select ts, sum(n) n from ${base} sample by 1d) PARTITION BY DAY`;
+    for (const [refresh, name] of [
+      ['REFRESH IMMEDIATE', 'm'],
+      ['REFRESH MANUAL', 'm'],
+      ['REFRESH MANUAL', '"my m"'],
+    ] as const) {
+      for (const isExpired of [false, true]) {
+        await server.dropAll();
+        await make(server, [...rowsOn(LONG_MONTH, day('')), SUM, upper('m', refresh)]);
+        const before = await takeHoldings(server);
+        if (isExpired) await execute(server, 'ALTER TABLE t SET TTL 1 DAY');
+        if (isExpired) await execute(server, 'ALTER TABLE t SET TTL 0 DAYS');
+        await execute(server, 'DROP MATERIALIZED VIEW m');
+        await waitUntilInvalid(server);
+        const lower = SUM.replace('VIEW m', `VIEW ${name}`);
+        const wanted = `${table(day(''))}\n${lower};\n${upper(name, refresh)};`;
+        const run = await shellWithFiles(t, server, { 'wanted.sql': wanted });
+        const renamed = name === 'm' ? '' : `--renamed 'm=${name}'`;
+        const again = await run(`sqldiff --alter ${renamed} wanted.sql $DB > plan`);
+        t.deepEqual(namesOf(again.stderr), isExpired ? ['history:u'] : [], again.stderr);
+        if (isExpired) continue;
+        const done = await run('sqlapply -q --allow-plan $DB < plan');
+        t.is(done.code, 0, done.stderr);
+        const upperBefore = new Map([...before].filter(([object]) => object === 'u'));
+        await waitForHoldings(server, upperBefore, undefined, `${refresh} ${name}`);
+      }
+    }
+  },
+);
