@@ -1,42 +1,62 @@
 /*! What a server is asked about the rows of a materialized view. */
-import { findReferences, type MaterializedViewDefinition } from '@sqlpipe/ddl';
-import { foldCase } from '@sqlpipe/sql';
+import { findColumn, findReferences, type MaterializedViewDefinition } from '@sqlpipe/ddl';
+import { foldCase, isSameName } from '@sqlpipe/sql';
 import { tableOfRebuild } from './rebuild.js';
 import type { Task } from './task.js';
-import { type CommonQuery, printWith } from './text/common-queries.js';
-import { restateQuery } from './text/history.js';
+import { type CommonQuery, printWith, renameQuery } from './text/common-queries.js';
+import { quoteColumn } from './text/statement-text.js';
 
-/** A materialized view of B, whose query may have new names for what was renamed after it was stated. */
+/** A materialized view of B, as its server can be asked about it. */
 export interface AskedView {
   readonly definition: MaterializedViewDefinition;
-  /** The new names that the query needs, by the old ones. */
-  readonly renamed: ReadonlyMap<string, string>;
-  /** Whether the query is not that of the view: the names in it are those before the plan. */
+  /** Whether its query was restated over what an interrupted plan has made of the objects that it reads. */
   readonly isRestated: boolean;
 }
 
 /** The view as a server can be asked about it: an interrupted plan may have renamed or dropped what its query reads. */
 export function findAskedView(name: string, task: Task): AskedView | undefined {
-  const { before, requests, leftovers } = task;
-  const definition = before.definitionOf(name);
+  const definition = task.before.definitionOf(name);
   if (definition?.kind !== 'materialized view') return undefined;
-  if (before.whyUnresolvable(name) === undefined) return { definition, renamed: new Map(), isRestated: false };
-  const exchanged = [...before.objects()].flatMap(({ name }) => {
-    const table = leftovers.has(foldCase(name)) ? tableOfRebuild(name) : undefined;
-    return table === undefined || before.find(table) ? [] : [[foldCase(table), name] as const];
-  });
-  const renamed = new Map([...requests.renames.statedNames, ...exchanged]);
-  const { body, used } = restateQuery(definition.body, renamed);
-  const asked = { ...definition, body: printWith(findDropped(body, task), body) };
-  return { definition: asked, renamed: used, isRestated: true };
+  const { body } = definition;
+  const isRead = task.before.whyUnresolvable(name) === undefined && readsOf(body).every(each => task.before.find(each));
+  return {
+    definition: isRead ? definition : { ...definition, body: printWith(findFormer(body, task), body) },
+    isRestated: !isRead,
+  };
 }
 
-/** The views that a query reads and B lacks, as they will be created, each after those that it reads. */
-function findDropped(body: string, task: Task): CommonQuery[] {
-  const missing = findReferences(`CREATE VIEW v AS (\n${body}\n);`).filter(name => !task.before.find(name));
-  return missing.flatMap(name => {
-    const wanted = task.a.definitionOf(name);
-    if (wanted?.kind !== 'view' && wanted?.kind !== 'materialized view') return [];
-    return [...findDropped(wanted.body, task), { name, query: wanted.body, isView: wanted.kind === 'view' }];
+const readsOf = (body: string): string[] => findReferences(`CREATE VIEW v AS (\n${body}\n);`);
+
+/** What a query reads that is not in B under the names in the query: renamed tables and columns, and views to be created again. */
+function findFormer(body: string, task: Task, seen = new Set<string>()): CommonQuery[] {
+  const { a, before, requests } = task;
+  const isNew = (name: string): boolean => !seen.has(foldCase(name)) && seen.add(foldCase(name)) !== undefined;
+  return readsOf(body).flatMap(name => {
+    if (!isNew(name)) return [];
+    const newName = [...requests.renames.stated.objects].find(([from]) => isSameName(from, name))?.[1] ?? name;
+    const now = before.find(name) ?? before.find(newName) ?? before.find(findExchanged(name, task));
+    const view = now ? before.definitionOf(now.name) : a.definitionOf(newName);
+    if (now?.kind === 'table') {
+      const former = [...requests.renames.stated.columns].filter(
+        ([from, to]) => findColumn(now, to) && !findColumn(now, from),
+      );
+      const items = ['*', ...former.map(([from, to]) => `${quoteColumn(to)} ${quoteColumn(from)}`)];
+      const isSame = isSameName(now.name, name) && former.length === 0;
+      return isSame ? [] : [{ name, query: `SELECT ${items.join(', ')} FROM '${now.name}'` }];
+    }
+    if (view?.kind !== 'view' && view?.kind !== 'materialized view') return [];
+    const isThere = now !== undefined && isSameName(now.name, name);
+    const read = isThere && view.kind === 'materialized view' ? [] : findFormer(view.body, task, seen);
+    if (isThere) return read.length === 0 ? [] : [...read, { name, query: view.body, isView: true }];
+    // A view that was created again may not be filled yet, so that its query stands for it.
+    const created = { name: newName, query: view.body, isView: view.kind === 'view' };
+    if (isSameName(name, newName)) return [...read, created];
+    return [...read, ...(isNew(newName) ? [created] : []), renameQuery(created, name)];
   });
 }
+
+/** The new table of a rebuild that ended before the table got its name. */
+const findExchanged = (table: string, { before, leftovers }: Task): string =>
+  [...before.objects()].find(
+    ({ name }) => leftovers.has(foldCase(name)) && isSameName(tableOfRebuild(name) ?? '', table),
+  )?.name ?? '';

@@ -9,7 +9,7 @@ import { describeKeptTables, RenameOffers, withOffers } from './rename-offers.js
 import type { Task } from './task.js';
 import { parseAssertion, printEmptyAssertion } from './text/assertions.js';
 import { assertComputable } from './text/common-queries.js';
-import { type HistoryFinding, printHistoryAssertion, printNewNames, printRestated } from './text/history.js';
+import { type HistoryFinding, printHistoryAssertion, printNewNames } from './text/history.js';
 import { describeIrreversible } from './text/irreversible.js';
 
 /** A statement of a plan, and its effects. */
@@ -60,7 +60,7 @@ export async function assemblePlan(
   for (const [view, at] of proof.rebuilt) {
     const asked = findAskedView(view, task);
     if (!asked || task.requests.mayLose({ loss: 'history', object: asked.definition.name })) continue;
-    const { definition, renamed, isRestated } = asked;
+    const { definition, isRestated } = asked;
     const { answer, columns } = findings.get(view) ?? {};
     const judged = proof.judged.get(view);
     if (judged !== undefined) assert(0, toAssertion(assertComputable(judged)));
@@ -70,7 +70,6 @@ export async function assemblePlan(
         : toAssertion(
             printHistoryAssertion(definition, columns),
             ...(findings.has(view) ? [] : ['no server was asked']),
-            ...(renamed.size > 0 ? [printRestated(renamed)] : []),
           );
     // New names are those of B: a later statement may change them.
     assert(isRestated ? 0 : at, planned);

@@ -10,7 +10,7 @@ import { columnInB, nameInB } from './values.js';
 
 /** Whether a view has another query, apart from what was renamed. */
 export function isRedefined<V extends View | MaterializedView>(former: V, now: V, { requests }: Task): boolean {
-  const { body } = restateQuery(former.body, requests.renames.statedNames);
+  const body = restateQuery(former.body, requests.renames.statedNames);
   return compareDefinitions({ ...former, body }, now).differences.some(({ property }) => property === 'query');
 }
 

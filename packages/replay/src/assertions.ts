@@ -5,21 +5,19 @@ import {
   assertComputable,
   isOfCasts,
   parseAssertion,
-  parseRestated,
   parseWith,
   printComputableQuestion,
   printHistoryAssertion,
   printWith,
   readFrom,
-  restateQuery,
   withoutComments,
 } from '@sqlpipe/plan/text';
 import { foldCase } from '@sqlpipe/sql';
 
 /**
  * Whether a statement is an assertion of a plan. The question what a materialized view of the target holds must have that view's own
- * query, in which only names differ that the plan states as renamed. What stands in the place of an object, and a query that is to be
- * computed, must be the query of a view of the target or of the plan.
+ * query, and a query that is to be computed must be that of a view of the target or of the plan. Other queries may stand in the place
+ * of the objects that it reads: those of such views, and casts of columns.
  * @param planned the queries of the views of the plan
  */
 export async function isPlanAssertion(
@@ -43,8 +41,7 @@ export async function isPlanAssertion(
   const view = definitions[0] === undefined ? undefined : parseMeaning(definitions[0]);
   if (view?.kind !== 'materialized view') return false;
   const columns = await fetchViewColumns(target, view.name);
-  const { body } = restateQuery(view.body, parseRestated(statement));
-  const asked = { ...view, body: printWith(queries, body) };
+  const asked = { ...view, body: printWith(queries, view.body) };
   return [undefined, columns].some(known => text === printHistoryAssertion(asked, known));
 }
 

@@ -23,6 +23,12 @@ export function printWith(queries: readonly CommonQuery[], body: string): string
   return `WITH ${parts.join(', ')} SELECT * FROM (\n${readFrom(queries, body)}\n)`;
 }
 
+/** A query under another name. */
+export const renameQuery = (query: CommonQuery, name: string): CommonQuery => ({
+  name,
+  query: `SELECT * FROM ${quoteColumn(nameInWith(query))}`,
+});
+
 const nameInWith = ({ name, isView }: CommonQuery): string => (isView ? VIEW + name : name);
 
 /** A query with the names of WITH. In single quotes, a name is always that of an object (observed on 9.3.4). */
@@ -30,7 +36,7 @@ export function readFrom(queries: readonly CommonQuery[], body: string): string 
   const text = foldCase(body);
   const replaced = queries.filter(({ name, isView }) => isView || text.includes(`'${foldCase(name)}'`));
   if (replaced.length === 0) return body;
-  return restateQuery(body, new Map(replaced.map(each => [foldCase(each.name), nameInWith(each)]))).body;
+  return restateQuery(body, new Map(replaced.map(each => [foldCase(each.name), nameInWith(each)])));
 }
 
 /** Parses the queries that a text has in a WITH at the start of a line. */
@@ -51,9 +57,9 @@ const toCommonQuery = (name: string, query: string): CommonQuery =>
   name.startsWith(VIEW) ? { name: name.slice(VIEW.length), query, isView: true } : { name, query };
 
 const CASTS =
-  /^SELECT (?:\* FROM \(SELECT )?(?:[\s,()<=*.\d]|'\?'|\b(?:CAST|CASE|WHEN|THEN|ELSE|END|NULL|length|length_bytes)\b|AS \w+(?:\(\w+(?:,\d+)?\))?(?:\[\])*)* FROM (?:'[^']+'|long_sequence\(0\)\) TIMESTAMP\(\))$/;
+  /^SELECT (?:\* FROM \(SELECT )?(?:[\s,()<=*.\d]|'\?'|\b(?:CAST|CASE|WHEN|THEN|ELSE|END|NULL|length|length_bytes)\b|AS \w+(?:\(\w+(?:,\d+)?\))?(?:\[\])*)* FROM (?:'[^']+'||long_sequence\(0\)\) TIMESTAMP\(\))$/;
 
-/** Whether a query only casts the columns of one object, or gives no rows. */
+/** Whether a query only casts the columns of one object, or of another query, or gives no rows. */
 export const isOfCasts = (query: string): boolean => CASTS.test(query.replace(/"[^"]+"/g, ''));
 
 /** The query for the number of rows of another one, which no server can answer that rejects it. */

@@ -2,7 +2,7 @@
  * The question whether a materialized view holds rows that its query no longer gives. Each form was tried on 9.3.4, also while
  * rows were written.
  */
-import { findStoredValues, type MaterializedViewDefinition } from '@sqlpipe/ddl';
+import { findStoredValues, type MaterializedViewDefinition, needsQuotes } from '@sqlpipe/ddl';
 import type { HistoryAnswer } from '@sqlpipe/engine';
 import { foldCase, keywordOf, tokens, unquote } from '@sqlpipe/sql';
 import { quoteColumn } from './statement-text.js';
@@ -27,35 +27,19 @@ type View = Pick<MaterializedViewDefinition, 'name' | 'body' | 'base'>;
 
 /**
  * A query with the new names of what was renamed after it was stated. What a column of another table has for a name may be replaced
- * too: the query then fails or gives other rows, and is no proof that nothing is lost.
+ * too: the query then fails or gives other rows.
  * @param renamed the new names by the old ones, in lower case
- * @returns the query, and the renames that it needed
  */
-export function restateQuery(
-  query: string,
-  renamed: ReadonlyMap<string, string>,
-): { body: string; used: Map<string, string> } {
-  const used = new Map<string, string>();
+export function restateQuery(query: string, renamed: ReadonlyMap<string, string>): string {
   let [body, previous] = ['', ''];
-  for (const token of tokens(query)) {
-    const isName = /^(?:word|name)$/.test(token.type) || (token.type === 'string' && /^(?:FROM|JOIN)$/.test(previous));
-    const old = isName ? unquote(token.text) : '';
-    const to = renamed.get(foldCase(old));
-    if (to !== undefined) used.set(old, to);
-    body += to === undefined ? token.text : quoteColumn(to);
-    if (token.type !== 'space' && token.type !== 'comment') previous = keywordOf(token);
+  for (const { type, text, ...token } of tokens(query)) {
+    const isWord = type === 'word' && !needsQuotes(text);
+    const isName = isWord || type === 'name' || (type === 'string' && /^(?:FROM|JOIN)$/.test(previous));
+    const to = isName ? renamed.get(foldCase(unquote(text))) : undefined;
+    body += to === undefined ? text : quoteColumn(to);
+    if (type !== 'space' && type !== 'comment') previous = keywordOf({ type, text, ...token });
   }
-  return { body, used };
-}
-
-/** The comment of an assertion that asks a query with other names: `asked with the new names 'qty'='quantity'`. */
-export const printRestated = (used: ReadonlyMap<string, string>): string =>
-  `asked with the new names ${printNewNames(used)}`;
-
-/** The renames in the comments of an assertion, by the old names in lower case. */
-export function parseRestated(assertion: string): ReadonlyMap<string, string> {
-  const [, list = ''] = /^-- asked with the new names (.*)$/m.exec(assertion) ?? [];
-  return parseNewNames(list);
+  return body;
 }
 
 /** Prints `'old'='new'` for each name. */

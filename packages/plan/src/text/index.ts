@@ -16,10 +16,8 @@ export {
 export {
   type AskHistory,
   type HistoryFinding,
-  parseRestated,
   printHistoryAssertion,
   printHistoryQuestion,
-  restateQuery,
   type ViewColumn,
 } from './history.js';
 export {
