@@ -141,8 +141,8 @@ const isStale = (stderr: string): boolean => /somebody else has changed|made for
 export async function apply(run: Runner, words: readonly string[], wasDisturbed: boolean): Promise<boolean> {
   const { code: status, stderr } = await run.call('sqlapply', '--timeout', TIMEOUT, ...words);
   if (status === 0) return true;
-  // sqlapply --alter leaves something out.
-  if (status === 1 && /: left out: /.test(stderr)) return false;
+  // sqlapply --alter leaves something out, or says that columns are in another order.
+  if (status === 1 && /: left out: |no ALTER changes the order of columns/.test(stderr)) return false;
   if (status === 70) run.report('status 70', stderr);
   else if (isStop(stderr)) run[wasDisturbed ? 'disturbed' : 'alone']++;
   else if ((isStale(stderr) || /is suspended/.test(stderr)) && wasDisturbed) run.disturbed++;

@@ -264,9 +264,11 @@ async function go(run: Runner): Promise<void> {
   const isSuspended = [...then.values()].some(({ kind, broken }) => kind === 'table' && broken !== undefined);
   const target = between === 'write' ? run.rows.proxy : server.url;
   const files = [target, run.file(task.isOneStep ? 'after.sql' : 'plan')];
-  let isApplied = await apply(run, [...words, ...files], between === 'disturb' || isSuspended);
-  if (!isApplied && between === 'disturb') {
+  const isDisturbed = between === 'disturb' || between === 'write';
+  let isApplied = await apply(run, [...words, ...files], isDisturbed || isSuspended);
+  if (!isApplied && isDisturbed) {
     // What an assertion has stopped is completed by the same options.
+    run.rows.before = async () => {};
     if (!task.isOneStep) await plan(run, task.options, allowed);
     isApplied = await apply(run, [...words, ...files], true);
   }
