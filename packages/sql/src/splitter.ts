@@ -111,21 +111,17 @@ export class Splitter {
   /** An error does not take back the statement before it. */
   *#cut(chunk: string): Generator<string> {
     try {
-      yield* this.#cutAtEnds(chunk);
+      let start = 0;
+      for (let end = this.#findEnd(chunk, start); end; end = this.#findEnd(chunk, start)) {
+        if (end.scanner) yield* this.#finishScanned(chunk.slice(start, end.at), end.scanner);
+        else yield* this.#finishUnscanned(chunk.slice(start, end.at + 1));
+        start = end.at + 1;
+      }
+      this.#append(chunk.slice(start));
     } catch (error) {
       yield* this.#release();
       throw error;
     }
-  }
-
-  *#cutAtEnds(chunk: string): Generator<string> {
-    let start = 0;
-    for (let end = this.#findEnd(chunk, start); end; end = this.#findEnd(chunk, start)) {
-      if (end.scanner) yield* this.#finishScanned(chunk.slice(start, end.at), end.scanner);
-      else yield* this.#finishUnscanned(chunk.slice(start, end.at + 1));
-      start = end.at + 1;
-    }
-    this.#append(chunk.slice(start));
   }
 
   /**
@@ -236,7 +232,7 @@ export class Splitter {
   /** Holds a statement, and yields the one before it. */
   *#hold(text: string, endsInLineComment: boolean): Generator<string> {
     const body = trim(text);
-    const startLine = this.#firstLine(text);
+    const [startLine] = this.#position(text, Math.max(text.search(NON_WHITESPACE), 0));
     [this.#line, this.#column] = this.#position(text);
     if (!body) {
       if (this.#held && LINE_END.test(text)) this.#held.isOnLine = false;
@@ -289,14 +285,6 @@ export class Splitter {
       "the last statement has no ';': the file may be truncated; if it is complete, add the ';'",
       ...this.#position(text, last && last.start + last.text.length),
     );
-  }
-
-  /** The line of the statement's first character that is not white space. */
-  #firstLine(text: string): number {
-    let line = this.#line;
-    for (let at = 0; WHITESPACE.includes(text.charAt(at)) && at < text.length; at++)
-      if (text.charAt(at) === '\n') line++;
-    return line;
   }
 
   /** Line and column of an offset into the current statement. */
