@@ -8,6 +8,7 @@ import {
   type Right,
   RightSet,
 } from '@sqlpipe/ddl';
+import { collectStatements } from '@sqlpipe/schema';
 import type { Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
 
@@ -113,11 +114,8 @@ async function fetchRowsIfExists(source: Instance, query: string): Promise<unkno
 export const hasCredentials = (rows: unknown[][]): boolean =>
   rows.some(([, enabled]) => enabled === true || enabled === 'true' || enabled === 't');
 
-async function fetchDump(source: Instance, categories: string): Promise<string[]> {
-  const statements: string[] = [];
-  for await (const rows of source.rows(`SHOW CREATE DATABASE INCLUDE (${categories})`)) statements.push(...rows);
-  return statements;
-}
+const fetchDump = (source: Instance, categories: string): Promise<string[]> =>
+  collectStatements(source.rows(`SHOW CREATE DATABASE INCLUDE (${categories})`));
 
 /** Whether the server does not know the statement; a lack of permission is another error. */
 const isUnknownStatement = (error: unknown): boolean => error instanceof InstanceError && error.code === 'REJECTED';

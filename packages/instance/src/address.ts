@@ -135,7 +135,7 @@ function addressError(operand: string, why: string): InstanceError {
 /** An address as messages show it. */
 export const formatAddress = ({ origin, pathname }: URL): string => origin + (pathname === '/' ? '' : pathname);
 
-export interface ConfigString {
+interface ConfigString {
   /** The text before `::`. */
   schema: string;
   values: Map<string, string>;
@@ -148,7 +148,7 @@ const PAIR = /(\w+)=((?:[^;]|;;)*)(?:;|$)/y;
  * Parses `schema::key=value;key=value;`, with any keys. Throws `CONFIG`. The message contains positions only: values
  * may be secrets, and so may keys, because a `;` in a value makes a key of the value's rest.
  */
-export function parseConfigString(text: string): ConfigString {
+function parseConfigString(text: string): ConfigString {
   const schemaEnd = text.indexOf('::');
   const values = new Map<string, string>();
   PAIR.lastIndex = schemaEnd + 2;

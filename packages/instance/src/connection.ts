@@ -288,7 +288,7 @@ const withoutQuery = (url: string): string => url.split('?', 1)[0] ?? '';
 const timeoutError = (): NodeJS.ErrnoException => Object.assign(new Error('time-out'), { code: 'TIMEOUT' });
 
 /** Counts down while it is started, pauses while it is stopped, and calls `expire` at zero. */
-export class PausableTimer {
+class PausableTimer {
   readonly #limit: number;
   readonly #expire: () => void;
   #remaining: number;

@@ -5,7 +5,7 @@ import { maskSecrets, truncate } from '@sqlpipe/text';
 import type { Response } from './connection.js';
 import type { InstanceErrorCode } from './instance-error.js';
 import { JsonError, type JsonEvents, JsonScanner } from './json.js';
-import { checkCount, checkError, duplicateKeyError, MAX_DEPTH, ServerError } from './row-scanner.js';
+import { checkCount, checkError, duplicateKeyError, MAX_DEPTH, ServerError, SIGNIFICANT_KEYS } from './row-scanner.js';
 import { PROXY_CREDENTIALS_MESSAGE } from './transport-messages.js';
 
 /** The server's rejection of one statement. */
@@ -200,9 +200,6 @@ function parseJson(body: Buffer): unknown {
   scanner.end();
   return builder.value;
 }
-
-/** The keys that determine what a reply means. */
-const SIGNIFICANT_KEYS = new Set(['ddl', 'dml', 'dataset', 'error', 'notice', 'position', 'errorPos', 'count']);
 
 /** Builds the value of a text. A significant key must not occur twice, because it would not be clear which value counts. */
 class ValueBuilder implements JsonEvents {

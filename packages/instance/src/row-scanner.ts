@@ -93,7 +93,7 @@ export class RowScanner implements JsonEvents {
     if (depth !== 1) return;
     if (Object.hasOwn(this.#topValues, name)) throw duplicateKeyError(name);
     this.#key = name;
-    if (isSignificantKey(name)) this.#topValues[name] = undefined;
+    if (SIGNIFICANT_KEYS.has(name)) this.#topValues[name] = undefined;
   }
 
   open(kind: 'array' | 'object', depth: number): void {
@@ -139,7 +139,7 @@ export class RowScanner implements JsonEvents {
 
   #setTopValue(value: unknown): void {
     if (this.#key === 'dataset') throw new JsonError('contains a dataset that is not an array');
-    if (isSignificantKey(this.#key)) this.#topValues[this.#key] = value;
+    if (SIGNIFICANT_KEYS.has(this.#key)) this.#topValues[this.#key] = value;
   }
 
   /** A proxy may have cached the response to another query. */
@@ -152,7 +152,6 @@ export class RowScanner implements JsonEvents {
 
   #openDataset(kind: 'array' | 'object'): void {
     if (kind !== 'array') throw new JsonError('contains a dataset that is not an array');
-    if (this.#dataset !== 'none') throw duplicateKeyError('dataset');
     this.#dataset = 'open';
   }
 
@@ -204,12 +203,8 @@ const isSingleString = (row: unknown): row is [string] =>
 /** The name of the only column in the server's reply to SHOW CREATE (observed on 9.3.4 and 9.4.4). */
 const DDL = 'ddl';
 
-/** The keys besides `dataset` that determine whether a reply is valid. In version 2 `error` is named `notice`. */
-const SIGNIFICANT_KEYS = ['error', 'notice', 'position', 'errorPos', 'count'];
-
-function isSignificantKey(key: string): boolean {
-  return SIGNIFICANT_KEYS.includes(key);
-}
+/** The keys that determine what a reply means. In version 2 `error` is named `notice`. */
+export const SIGNIFICANT_KEYS = new Set(['ddl', 'dml', 'dataset', 'error', 'notice', 'position', 'errorPos', 'count']);
 
 /**
  * Throws `ServerError` if a reply contains an error: with any status and value, before or after the rows.

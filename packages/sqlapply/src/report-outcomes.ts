@@ -185,7 +185,7 @@ export async function printRows(rows: unknown[][], io: Io): Promise<void> {
  * `statement` (without its secrets), `result`, `ms` and, if they exist, `time` (not in a dry run), `error`, `position` (UTF-16
  * code units into the statement), `proven`, `replaced` and, in a dry run, `effects`. It is safe to show.
  */
-export function formatReportLine(
+function formatReportLine(
   { n, identity, statement, result, time, error, position, proven, replaced, effects, ms }: Outcome,
   { dryRun }: { readonly dryRun: boolean },
 ): string {
@@ -208,7 +208,7 @@ export function formatReportLine(
 }
 
 /** A statement as it is sent, without its secrets and their lengths. */
-export const redactStatement = (statement: string): string => redact(statement, () => '***');
+const redactStatement = (statement: string): string => redact(statement, () => '***');
 
 /** Statements may contain passwords. */
 const PRIVATE_MODE = 0o600;
@@ -218,7 +218,7 @@ const PRIVATE_MODE = 0o600;
  * are still written, without the last NUL and with a failure marker, so that the stream is recognized as incomplete.
  * @throws what the source throws, once the file is written; errors of the file system
  */
-export async function writeRejects(
+async function writeRejects(
   path: string,
   stdout: Writable,
   rejects: AsyncIterable<string>,

@@ -66,7 +66,7 @@ const isExecutable = (path: string): boolean => {
 };
 
 /** The path of the first `sqldiff` on the PATH, unless it belongs to this installation of sqlpipe. */
-export function findOtherSqldiff(PATH = ''): string | undefined {
+function findOtherSqldiff(PATH = ''): string | undefined {
   const first = PATH.split(delimiter)
     .map(folder => join(folder, 'sqldiff'))
     .find(isExecutable);

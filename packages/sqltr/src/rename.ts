@@ -194,7 +194,7 @@ const detach = (name: string): string => Buffer.from(name).toString();
 const NO_PRINCIPAL = /^$|['"`\0-\x1f\x7f]/;
 
 /** Whether a server accepts a name for the object or principal that is mentioned. */
-export const isValidName = (name: string, { role }: Mention): boolean =>
+const isValidName = (name: string, { role }: Mention): boolean =>
   role === 'object' ? isValidTableName(name) : !NO_PRINCIPAL.test(name);
 
 /**
@@ -202,7 +202,7 @@ export const isValidName = (name: string, { role }: Mention): boolean =>
  * @param statement the statement with the mention
  * @param name a valid name
  */
-export function quoteLike(statement: string, { place, position, end }: Mention, name: string): string {
+function quoteLike(statement: string, { place, position, end }: Mention, name: string): string {
   if (place === 'quoted-qualifier') return name;
   const written = statement.slice(position, end);
   const isBare = !/^['"`]/.test(written);
