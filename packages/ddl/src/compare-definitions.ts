@@ -11,7 +11,7 @@ import { findQueryDifference } from './query-tokens.js';
 
 /** A property in which two definitions differ. */
 export interface PropertyDifference {
-  /** What differs, in the user's words: `TTL`, `column 'price'`, `column order`, `query`. */
+  /** What differs, in the user's words: `dedup keys`, `column 'price'`, `column order`, `query`. */
   readonly property: string;
   /** The value of definition A as text; `none` if A has no such property. */
   readonly a: string;

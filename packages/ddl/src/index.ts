@@ -58,7 +58,7 @@ export {
 } from './principal.js';
 export { EXPLICIT, printDefinition } from './print.js';
 export type { AlterTarget, PrintOptions } from './properties/property.js';
-export { findExpiredRows, keepRetention, toAge } from './properties/retention.js';
+export { findExpiredRows, keepRetention, toAge, UNLIMITED } from './properties/retention.js';
 export { findProperty, propertiesOf } from './properties/table.js';
 export { findStoredValues } from './query-columns.js';
 export { isBareName } from './query-names.js';

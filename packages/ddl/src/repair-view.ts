@@ -1,5 +1,6 @@
 /*! Repairs CREATE VIEW, MATERIALIZED VIEW and LIVE VIEW as servers print them, with the user's own text as the body. */
 import { serverTokens, significantTokens, type Token } from '@sqlpipe/sql';
+import { findConflict } from './properties/retention.js';
 import { repairVolume } from './repair-volume.js';
 
 /** Matches the statement up to the body. Names contain no quotes and no line breaks. */
@@ -12,7 +13,9 @@ export function repairView(row: string, notes: string[]): string {
   const end = row.lastIndexOf('\n)'); // nothing after the body contains a line break and a parenthesis
   if (!head || end < 0) return row;
   const body = removeSemicolon(trim(row.slice(head.length, end)), notes);
-  return head + body + repairVolume(repairPartition(row.slice(end), notes), notes);
+  const conflict = /^\n\) PARTITION BY YEAR /.test(row.slice(end, end + 30)) ? findConflict(row, end + 2) : undefined;
+  if (conflict) notes.push('removed PARTITION BY YEAR, which conflicts with its TTL in months');
+  return head + body + repairVolume(`\n)${row.slice(conflict?.end ?? end + 2)}`, notes);
 }
 
 /** Removes the characters up to U+0020 at both ends. */
@@ -34,15 +37,4 @@ function removeSemicolon(body: string, notes: string[]): string {
   if (!body.endsWith(';') || !(isLastIn(significantTokens(body)) || isLastIn(serverTokens(body, '9.3.2')))) return body;
   notes.push('removed the semicolon at the end of its body');
   return trim(body.slice(0, -1));
-}
-
-/**
- * Removes PARTITION BY YEAR before a TTL in months. A TTL in months that is not a number of full years is rejected together
- * with PARTITION BY YEAR, but accepted if the server chooses YEAR itself (observed on 9.3.4). So the statement of a view
- * that has both had no PARTITION BY.
- */
-function repairPartition(end: string, notes: string[]): string {
-  const repaired = end.replace(/^(\n\)) PARTITION BY YEAR(?= TTL \d+ MONTHS?\b)/, '$1');
-  if (repaired !== end) notes.push('removed PARTITION BY YEAR, which conflicts with its TTL in months');
-  return repaired;
 }

@@ -5,7 +5,13 @@ import type { ObjectChange } from './catalogue.js';
 import type { CatalogueObject, LiveView, MaterializedView, Table, View } from './catalogue-objects.js';
 
 /** What is lost for good: the first word of the name of a loss. */
-export type LossKind = 'drop' | 'drop-user' | 'history' | 'values' | 'ttl' | 'keys';
+export type LossKind = (typeof LOSS_KINDS)[number];
+
+/** The first words of the names of losses. */
+export const LOSS_KINDS = ['drop', 'drop-user', 'history', 'values', 'ttl', 'keys'] as const;
+
+/** The losses that take rows. */
+export const TAKES_ROWS: ReadonlySet<LossKind | undefined> = new Set(['drop', 'ttl', 'history'] as const);
 
 /** What a statement does to an object. */
 export interface Effect {
@@ -42,7 +48,7 @@ export function effectsOf(changes: readonly ObjectChange[]): Effect[] {
 }
 
 /** The name of an object, with its kind. */
-export const titleOf = ({ kind, name }: Pick<CatalogueObject, 'kind' | 'name'>): string =>
+export const titleOf = ({ kind, name }: Pick<Definition, 'kind' | 'name'>): string =>
   displayName({ kind, name, verb: '' });
 
 /** Whether only the health of a view has changed, because of another object. */
@@ -133,8 +139,8 @@ export function keysLost(before: Table, after: Table): Effect[] {
 }
 
 /** The rows that expire, if an object keeps them for a shorter time than before. */
-export function retentionEffects(before: CatalogueObject, after: CatalogueObject): Effect[] {
-  const which = findExpiredRows(after as Definition, before as Definition);
+export function retentionEffects(before: Definition, after: Definition): Effect[] {
+  const which = findExpiredRows(after, before);
   if (which === undefined) return [];
   const text = `expires rows of ${titleOf(after)} ${which}`;
   return [{ effect: 'lost', loss: 'ttl', kind: after.kind, object: after.name, text }];

@@ -1,5 +1,5 @@
 /*! Objects of a dump: what their statements say, before anything is derived from their queries. */
-import { type Definition, findReferences, findSampling } from '@sqlpipe/ddl';
+import { type Definition, findReferences, findSampling, UNLIMITED } from '@sqlpipe/ddl';
 import type { Health } from '@sqlpipe/schema';
 import { foldCase, type Kind } from '@sqlpipe/sql';
 import { type CatalogueObject, toStoredColumn } from './catalogue-objects.js';
@@ -56,10 +56,10 @@ function unknownDefinition(kind: Kind, name: string): Definition {
     case 'view':
       return { kind, name, body };
     case 'live view':
-      return { kind, name, body, flush: '', inMemory: '', start: 'NOW', ttl: 0 };
+      return { kind, name, body, flush: '', inMemory: '', start: 'NOW', ...UNLIMITED };
     case 'materialized view':
-      return { kind, name, body, refresh: { type: 'MANUAL', deferred: false }, ttl: 0 };
+      return { kind, name, body, refresh: { type: 'MANUAL', deferred: false }, ...UNLIMITED };
     default:
-      return { kind: 'table', name, columns: [], partitionBy: 'DAY', ttl: 0, wal: true, parquet: false };
+      return { kind: 'table', name, columns: [], partitionBy: 'DAY', ...UNLIMITED, wal: true, parquet: false };
   }
 }

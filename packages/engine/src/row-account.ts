@@ -7,7 +7,7 @@ import { findColumn, hasNull, isLossless, parseChange, parseFill } from '@sqlpip
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { ObjectChange } from './catalogue.js';
 import type { CatalogueObject, MaterializedView, StoredColumn, Table } from './catalogue-objects.js';
-import { type Effect, keysLost, type LossKind, retentionEffects, titleOf } from './effects.js';
+import { type Effect, keysLost, retentionEffects, TAKES_ROWS, titleOf } from './effects.js';
 import type { Engine, Execution } from './engine.js';
 
 /** Rows of a materialized view that its query no longer gives. Dates are as the server prints them. */
@@ -57,9 +57,6 @@ const DEFAULTS: Required<AccountOptions> = {
   isRedefined: (former, now) => former.body !== now.body,
   isComputable: () => true,
 };
-
-/** The losses that take rows. */
-const TAKES_ROWS: ReadonlySet<LossKind | undefined> = new Set(['drop', 'ttl', 'history'] as const);
 
 /** Follows the rows of the schema that an engine has when the account is opened. */
 export class RowAccount {
@@ -188,7 +185,7 @@ export class RowAccount {
     return [
       ...ofBoth,
       ...this.#judgeSuperseded(object),
-      ...(ofBoth.some(({ effect }) => effect.loss === 'ttl') ? [] : shortened),
+      ...shortened.filter(each => !ofBoth.some(({ effect }) => effect.loss === each.effect.loss)),
       ...(isLeftEmpty ? [{ effect: historyLoss(again, text), at }] : []),
     ];
   }

@@ -178,11 +178,13 @@ function alter(entry: Entry, wanted: Definition, task: Task, draft: Draft): void
 }
 
 /** Makes the ALTERs that set properties: those after which rows can expire, or the others. */
-function alterProperties({ name }: Entry, wanted: Definition, task: Task, draft: Draft, expiresRows = false): void {
+function alterProperties(entry: Entry, wanted: Definition, task: Task, draft: Draft, expiresRows = false): void {
   for (const { alter } of propertiesOf(wanted.kind)) {
-    const now = draft.definitionOf(name);
+    const now = draft.definitionOf(entry.name);
     if (!alter || now?.kind !== wanted.kind || (alter.expiresRows ?? false) !== expiresRows) continue;
-    const alteration = alter.find(wanted, now, task);
+    // A table whose columns could not be renamed is blocked too; how long it keeps its rows does not depend on them.
+    const isListed = draft.isBlocked(entry.name) && alter.sets.some(property => draft.lists(entry, property));
+    const alteration = isListed ? undefined : alter.find(wanted, now, task);
     if (!alteration) continue;
     const differing = compareDefinitions(wanted, now).differences.map(({ property }) => property);
     const properties = alter.sets.filter(property => differing.includes(property));
@@ -215,10 +217,7 @@ function rebuild(entry: Entry, wanted: TableDefinition, { requests }: Task, draf
 export function alterRetention(task: Task, draft: Draft): void {
   for (const entry of dumpOrder(task.a)) {
     const [wanted, now] = [task.a.meaning(entry), draft.definitionOf(entry.name)];
-    // A table whose columns could not be renamed is blocked too; how long it keeps its rows does not depend on them.
-    const isOther = draft.isBlocked(entry.name) && draft.lists(entry, 'TTL');
-    if (isOther || !wanted || wanted.kind !== now?.kind) continue;
-    alterProperties(entry, wanted, task, draft, true);
+    if (wanted && wanted.kind === now?.kind) alterProperties(entry, wanted, task, draft, true);
   }
 }
 

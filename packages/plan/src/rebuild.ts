@@ -1,7 +1,7 @@
 /*! Recreates a table if no ALTER can change what differs. As documented by QuestDB, the old table is kept. */
 import { createHash } from 'node:crypto';
-import { canCast, EXPLICIT, findColumn, findExpiredRows, printDefinition, type TableDefinition } from '@sqlpipe/ddl';
-import type { Engine } from '@sqlpipe/engine';
+import { canCast, EXPLICIT, findColumn, printDefinition, type TableDefinition } from '@sqlpipe/ddl';
+import { type Engine, retentionEffects } from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';
 import type { Draft, Refusal } from './draft.js';
 import type { Loss } from './losses.js';
@@ -201,7 +201,7 @@ export function findRebuildLosses(
     key => key.dedup && !copied.some(({ column, source }) => source === key && column.dedup),
   );
   return [
-    ...(findExpiredRows(wanted, now) !== undefined ? [{ loss: 'ttl', object } as const] : []),
+    ...retentionEffects(now, wanted).flatMap(({ loss }) => (loss ? [{ loss, object }] : [])),
     ...(losesKeys ? [{ loss: 'keys', object } as const] : []),
   ];
 }

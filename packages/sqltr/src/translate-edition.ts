@@ -1,9 +1,9 @@
-/*! Translates from one edition to the other: storage policies and TTL, owners, access control. */
-import { isUnderstood, ownerOf, removeOwner } from '@sqlpipe/ddl';
-import { identify, isAcl, keywordOf, type Token } from '@sqlpipe/sql';
+/*! Translates from one edition to the other: properties that both have in other words, owners, access control. */
+import { type Definition, findProperty, isUnderstood, ownerOf, removeOwner } from '@sqlpipe/ddl';
+import { identify, isAcl } from '@sqlpipe/sql';
 import { truncate } from '@sqlpipe/text';
 import type { Adapted } from './adapt.js';
-import { replaceClauses, tableClause } from './clauses.js';
+import { replaceClauses } from './clauses.js';
 
 const OPEN_SOURCE = 'the open source edition has no';
 
@@ -14,7 +14,8 @@ export function toOpenSource(statement: string): Adapted {
   if (kind === 'other' || !/\b(?:owned|storage)\b/i.test(statement)) return { statement, losses: [] };
   if (!isUnderstood(statement, kind)) return { statement, losses: [UNKNOWN] };
   const named = ownerOf(statement);
-  const { statement: kept, losses } = kind === 'table' ? withoutPolicy(statement) : { statement, losses: [] };
+  const { statement: kept, losses } =
+    kind === 'table' ? translateProperties(statement, 'open source') : { statement, losses: [] };
   if (named === undefined) return { statement: kept, losses };
   return {
     statement: removeOwner(kept),
@@ -25,40 +26,19 @@ export function toOpenSource(statement: string): Adapted {
 /** The loss of a statement that is not understood: it is not changed. */
 export const UNKNOWN = 'not changed, because its syntax is unknown';
 
-/** Replaces a storage policy by the TTL after which no data is left, if there is such a time. */
-function withoutPolicy(statement: string): { statement: string; losses: string[] } {
-  const clause = tableClause(statement, 'STORAGE');
-  if (!clause) return { statement, losses: [] };
-  const stages = stagesIn(clause.tokens);
-  const ttl = stages.get('DROP REMOTE') ?? (stages.has('TO REMOTE') ? undefined : stages.get('DROP LOCAL'));
-  const translated = ttl === undefined ? '' : `TTL ${ttl}`;
-  const isSame = stages.size === 1 && stages.has('DROP LOCAL');
-  const policy = `STORAGE POLICY(${Array.from(stages, stage => stage.join(' ')).join(', ')})`;
-  return {
-    statement: replaceClauses(statement, [clause], () => translated && ` ${translated}`),
-    losses: isSame ? [] : [`${policy} becomes ${translated || 'nothing'}, because ${OPEN_SOURCE} such stages`],
-  };
-}
-
-/** The stages of a policy, such as `DROP LOCAL`, each with its time: `1 MONTH`. */
-function stagesIn(tokens: readonly Token[]): Map<string, string> {
-  const stages = new Map<string, string>();
-  let at = 3; // STORAGE POLICY (
-  while (at < tokens.length - 1) {
-    const end = tokens.findIndex(({ text }, i) => i >= at && (text === ',' || text === ')'));
-    const [words, length] = [tokens.slice(at, at + 2), tokens.slice(at + 2, end)];
-    stages.set(words.map(keywordOf).join(' '), length.map(({ text }) => text).join(' '));
-    at = end + 1;
-  }
-  return stages;
-}
-
-/** Replaces a table's TTL by the storage policy that the enterprise edition would create and print for it. */
+/** Translates a statement for the enterprise edition: a table keeps its rows as the edition would print it. */
 export function toEnterprise(statement: string): Adapted {
-  const isTable = identify(statement).kind === 'table' && /\bttl\b/i.test(statement);
-  const clause = isTable && isUnderstood(statement, 'table') ? tableClause(statement, 'TTL') : undefined;
-  const [, ...length] = clause?.tokens ?? [];
-  if (!clause || /^0+\D*$/.test(length[0]?.text ?? '')) return { statement, losses: [] };
-  const ttl = length.map(({ text }) => text).join(' ');
-  return { statement: replaceClauses(statement, [clause], () => `\nSTORAGE POLICY(DROP LOCAL ${ttl})`), losses: [] };
+  const isTable = identify(statement).kind === 'table' && isUnderstood(statement, 'table');
+  return isTable ? translateProperties(statement, 'enterprise') : { statement, losses: [] };
+}
+
+/** Writes the properties that the other edition says in other clauses. */
+function translateProperties(given: string, edition: 'enterprise' | 'open source') {
+  const losses: string[] = [];
+  const statement = replaceClauses(given, ({ property }, { definition }) => {
+    const translation = findProperty(property, definition.kind)?.translate?.(definition as Definition, edition);
+    if (translation?.loss !== undefined) losses.push(`${translation.loss}, because ${OPEN_SOURCE} such stages`);
+    return translation?.clause;
+  });
+  return { statement, losses };
 }

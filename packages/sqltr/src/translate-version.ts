@@ -1,16 +1,9 @@
 /*! Adapts statements to a version of QuestDB that does not support all of their features. */
-import { findMissingFeatures, isLaterVersion, isUnderstood } from '@sqlpipe/ddl';
-import { identify, isObject, keywordOf } from '@sqlpipe/sql';
+import { findMissingFeatures, isLaterVersion, isUnderstood, propertiesOf } from '@sqlpipe/ddl';
+import { identify, isObject } from '@sqlpipe/sql';
 import type { Adapted } from './adapt.js';
-import { columnClauses, replaceClauses, tableClause } from './clauses.js';
+import { replaceClauses } from './clauses.js';
 import { UNKNOWN } from './translate-edition.js';
-
-/** By feature, how to remove one that a table does not need. */
-const DISPENSABLE: Record<string, (statement: string) => string> = {
-  TTL: statement => without(statement, 'TTL'),
-  'FORMAT PARQUET': statement => without(statement, 'FORMAT'),
-  'PARQUET(…)': statement => replaceClauses(statement, columnClauses(statement, 'PARQUET'), () => ''),
-};
 
 /** The last version without INDEX TYPE. */
 const WITHOUT_INDEX_TYPES = '9.3.4';
@@ -29,9 +22,10 @@ export const toVersion =
       if (feature === 'INDEX TYPE') {
         statement = withPlainIndexes(statement, /./);
         losses.push(`its posting indexes become plain ones, ${lack}`);
-      } else if (feature in DISPENSABLE) {
-        statement = DISPENSABLE[feature]?.(statement) as string;
-        losses.push(`${feature} is removed, ${lack}`);
+      } else {
+        const without = withoutFeature(statement, feature);
+        if (without !== undefined) losses.push(`${feature} is removed, ${lack}`);
+        statement = without ?? statement;
       }
     }
     const [missing] = findMissingFeatures(statement, version);
@@ -40,22 +34,23 @@ export const toVersion =
       : { losses: [`removed, because QuestDB ${version} has no ${missing}`] };
   };
 
-function without(statement: string, word: string): string {
-  const clause = tableClause(statement, word);
-  return clause ? replaceClauses(statement, [clause], () => '') : statement;
+/** Removes the clauses that a feature adds to a statement; undefined if the object is of no use without them. */
+function withoutFeature(statement: string, feature: string): string | undefined {
+  if (feature === 'PARQUET(…)')
+    return replaceClauses(statement, ({ property }) => (property.endsWith(' Parquet settings') ? '' : undefined));
+  const found = propertiesOf('table').find(each => each.feature?.name === feature);
+  if (!found?.feature?.isDispensable) return undefined;
+  return replaceClauses(statement, ({ property }) => (property === found.name ? '' : undefined));
 }
 
 /** Replaces indexes of some types by indexes without a type, as they were before there were types. */
 function withPlainIndexes(statement: string, types: RegExp): string {
-  if (!/\bindex\s/i.test(statement)) return statement;
-  const typed = columnClauses(statement, 'INDEX').filter(({ tokens }) => {
-    const [, type, name] = tokens;
-    return keywordOf(type) === 'INCLUDE'
-      ? types.test('POSTING')
-      : keywordOf(type) === 'TYPE' && types.test(name?.text ?? '');
-  });
-  return replaceClauses(statement, typed, ({ tokens }) => {
-    const capacity = tokens.findIndex(token => keywordOf(token) === 'CAPACITY');
-    return capacity < 0 ? ' INDEX' : ` INDEX CAPACITY ${tokens[capacity + 1]?.text}`;
+  if (identify(statement).kind !== 'table' || !/\bindex\s/i.test(statement)) return statement;
+  return replaceClauses(statement, ({ property, text }, { kind, definition }) => {
+    if (kind !== 'table' || !/\b(?:type|include)\b/i.test(text)) return undefined;
+    const column = definition.columns.find(({ name }) => property === `column '${name}' index`);
+    if (!column?.index || !types.test(column.index.type)) return undefined;
+    const isSized = column.index.capacity !== undefined && /\bcapacity\b/i.test(text);
+    return isSized ? ` INDEX CAPACITY ${column.index.capacity}` : ' INDEX';
   });
 }

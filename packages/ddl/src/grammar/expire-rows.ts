@@ -1,5 +1,5 @@
 /*!
- * EXPIRE ROWS of a materialized view, which versions after 10.0 have: which rows are removed, besides those that a TTL removes. It is
+ * EXPIRE ROWS of a materialized view, which versions after 10.0 have: which rows are removed. It is
  * read as far as its parts tell it from the clauses after it, and kept as text.
  */
 import { type Cursor, isWord } from './cursor.js';

@@ -18,7 +18,7 @@ export interface PrintOptions {
 
 /** A property of tables or views. F is what it is in a definition. */
 export interface Property<F extends object> {
-  /** In the user's words, as a comparison and `--ignore` name it: `TTL`, `dedup keys`. */
+  /** In the user's words, as a comparison and `--ignore` name it: `partitioning`, `dedup keys`. */
   readonly name: string;
   /** The value as text, by which two are compared; undefined if a definition does not state it. */
   value(definition: F): string | undefined;
@@ -35,10 +35,20 @@ export interface Property<F extends object> {
   check?(definition: Partial<F>, position: number, context: CreateContext): void;
   /** What a server must know to accept the clause. */
   readonly feature?: Feature<F>;
+  /** What another edition has in its place; undefined if it is the same there. */
+  translate?(definition: F, edition: 'enterprise' | 'open source'): Translation | undefined;
   /** The ALTER that sets it. */
   readonly alter?: PropertyAlter<F>;
   /** Why no ALTER sets it, or not to every value. */
   readonly unalterable?: string;
+}
+
+/** What an edition has in the place of a clause. */
+export interface Translation {
+  /** The clause with the white space before it. */
+  readonly clause: string;
+  /** What is lost, as a sentence that a reason follows. */
+  readonly loss?: string;
 }
 
 /** A feature of the server, and the last version that rejects it (tried on 8.1.4 to 9.3.4; later ones documented). */
@@ -55,11 +65,11 @@ export interface Feature<F> {
 
 /** The server that an ALTER is for. */
 export interface AlterTarget {
-  /** Whether it is the enterprise edition, which has storage policies instead of the TTL of a table. */
+  /** Whether it is the enterprise edition, which has storage policies. */
   readonly isEnterprise: boolean;
 }
 
-/** An ALTER that sets a property. A is what it says: `{ change: 'ttl', ttl: 24 }`. */
+/** An ALTER that sets a property. A is what it says: `{ change: 'format', parquet: true }`. */
 export interface PropertyAlter<F extends object, A extends { readonly change: string } = { readonly change: string }> {
   /** The values of `change` in A. */
   readonly changes: readonly A['change'][];
@@ -67,7 +77,7 @@ export interface PropertyAlter<F extends object, A extends { readonly change: st
   readonly sets: readonly string[];
   /** Whether it can make rows expire, which nothing undoes. */
   readonly expiresRows?: boolean;
-  /** By its first words, how the rest is parsed: `{ 'set ttl': … }`. */
+  /** By its first words, how the rest is parsed: `{ 'set format': … }`. */
   readonly syntax: Readonly<Record<string, (cursor: Cursor, lookup: NameLookup, altered: FoundObject) => A>>;
   /** Whether a server knows it; by default each does. */
   isKnown?(lookup: NameLookup): boolean;

@@ -3,13 +3,14 @@
  * not public: the stages are those of its documentation, and lengths have the syntax of TTL.
  */
 import type { FoundObject } from '../change/lookup.js';
-import type { ClauseSpans } from '../create/clause-reader.js';
-import type { Age, Definition, PartitionUnit, StoragePolicy } from '../definition.js';
-import { type Cursor, expectWord } from '../grammar/cursor.js';
+import { ClauseReader, type ClauseSpan, type ClauseSpans } from '../create/clause-reader.js';
+import { type Age, DEFAULTS, type Definition, type PartitionUnit, type StoragePolicy } from '../definition.js';
+import { Cursor, expectWord } from '../grammar/cursor.js';
 import { parseExpireRows } from '../grammar/expire-rows.js';
 import { type HasFeature, LAST_WITHOUT } from '../grammar/features.js';
 import { MAX_INT, parseInt64 } from '../grammar/numbers.js';
 import { RejectionError } from '../grammar/rejection-error.js';
+import { PARTITIONING } from './partitioning.js';
 import { property } from './property.js';
 
 /** The number of hours, or the negative number of months, of each unit. */
@@ -213,6 +214,10 @@ export const TTL = property<Retained, { readonly change: 'ttl'; readonly ttl: Ag
     isIn: ({ kind, ttl }) => kind === 'table' && ttl !== 0,
     isDispensable: true,
   },
+  translate: ({ kind, ttl }, edition) =>
+    edition === 'enterprise' && kind === 'table' && ttl !== 0
+      ? { clause: `\nSTORAGE POLICY(DROP LOCAL ${formatAge(ttl)})` }
+      : undefined,
   alter: {
     changes: ['ttl'],
     sets: ['TTL'],
@@ -255,6 +260,17 @@ export const STORAGE_POLICY = property<
   },
   // On a line of its own in the place of the TTL, as in the only documented example.
   print: ({ policy }) => (policy && !policy.disabled ? `\nSTORAGE POLICY(${formatStages(policy)})` : ''),
+  // The TTL after which no data is left, if there is such a time.
+  translate({ policy }, edition) {
+    if (!policy || edition === 'enterprise') return undefined;
+    const { 'TO REMOTE': remote, 'DROP LOCAL': local, 'DROP REMOTE': end } = policy.after;
+    const ttl = end ?? (remote === undefined ? local : undefined);
+    const clause = ttl === undefined ? '' : `TTL ${formatAge(ttl)}`;
+    const loss = isTtl(policy)
+      ? {}
+      : { loss: `STORAGE POLICY(${formatStages(policy)}) becomes ${clause || 'nothing'}` };
+    return { clause: clause && ` ${clause}`, ...loss };
+  },
   alter: {
     changes: ['storage policy', 'storage policy state'],
     sets: ['storage policy', 'TTL'],
@@ -392,4 +408,30 @@ export function checkRetention(spans: ClauseSpans, { kind, ttl, partitionBy }: R
   // A length in months is accepted for a materialized view (observed on 9.3.4).
   if (position !== undefined && partitionBy && (kind !== 'materialized view' || ttl > 0))
     rejectUnevenAge(partitionBy, ttl, position);
+}
+
+/** What a definition says whose rows never expire. */
+export const UNLIMITED = { ttl: 0 } as const;
+
+/**
+ * Finds a PARTITION BY after the query of a materialized view that conflicts with its TTL. A TTL in months that is not a number of full
+ * years is rejected together with PARTITION BY YEAR, but accepted if the server chooses YEAR itself (observed on 9.3.4). So the statement
+ * of a view that has both had no PARTITION BY.
+ * @param at the end of the query
+ */
+export function findConflict(statement: string, at: number): ClauseSpan | undefined {
+  const cursor = new Cursor(statement);
+  cursor.seek(at);
+  const context = { enterprise: true, has: () => true, defaults: DEFAULTS, checkQuery() {} };
+  const reader = new ClauseReader(cursor, context, 'materialized view');
+  try {
+    reader.advance();
+    for (const property of [PARTITIONING, TTL]) reader.read(property, { isChecked: false });
+  } catch (error) {
+    if (error instanceof RejectionError) return undefined;
+    throw error;
+  }
+  const { partitionBy, ttl = 0 } = reader.definition;
+  const isConflict = partitionBy === 'YEAR' && ttl < 0 && !isEvenAge(partitionBy, ttl);
+  return isConflict ? reader.spans.get(PARTITIONING.name) : undefined;
 }
