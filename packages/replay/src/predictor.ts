@@ -224,7 +224,7 @@ class Simulation {
       this.effects = this.account.enter(sent, execution);
       for (const { name } of execution.changes) this.#changed.add(foldCase(name));
       for (const { object } of this.effects) this.#changed.add(foldCase(object));
-      if (/^(?:INSERT|UPDATE)$/.test(identify(statement).verb) && !parseFill(statement))
+      if (/^(?:INSERT|UPDATE|WITH)$/.test(identify(statement).verb) && !parseFill(statement))
         throw new UnknownEffectError('its result depends on rows');
       const failed = this.#failedRefresh(statement);
       return failed === undefined ? { ok: true } : toRejection(failed, { status: 200 });
