@@ -62,6 +62,16 @@ export { findExpiredRows, keepRetention, toAge, UNLIMITED } from './properties/r
 export { findProperty, propertiesOf } from './properties/table.js';
 export { findStoredValues } from './query-columns.js';
 export { isBareName } from './query-names.js';
+export {
+  closingIndex,
+  isKeyword,
+  openingIndex,
+  type QueryToken,
+  splitList,
+  tokenizeQuery,
+  topLevelIndex,
+  withDepths,
+} from './query-tokens.js';
 export { findReferences } from './references.js';
 export { type RepairResult, repair } from './repair.js';
 export { isCleanTable, isRepairForm } from './repair-table.js';

@@ -1,12 +1,18 @@
-/*! Compares queries by their tokens: white space, comments, the case of keywords, and quotes that no name needs do not matter. */
+/*!
+ * The tokens of a query, by the server's rules: their nesting, and the comparison of queries by them. White space, comments, the case
+ * of keywords, and quotes that no name needs do not matter.
+ */
 import { Cursor } from './grammar/cursor.js';
 import { RejectionError } from './grammar/rejection-error.js';
 import { RESERVED } from './reserved-names.js';
 
-/** A token of a query, and its offset. */
+/** A token of a query. */
 export interface QueryToken {
   readonly text: string;
+  /** Its offset. */
   readonly at: number;
+  /** How many parentheses and brackets are around it. A parenthesis is not in itself. */
+  readonly depth: number;
 }
 
 /** Words that are keywords in some positions, and may be names in others. */
@@ -39,7 +45,7 @@ const TYPES = new Set(
 /** Splits a query into tokens by the server's rules, without a final `;`. Never fails. */
 export function tokenizeQuery(query: string): QueryToken[] {
   const cursor = new Cursor(query);
-  const tokens: QueryToken[] = [];
+  const tokens: { text: string; at: number }[] = [];
   try {
     for (let text = cursor.next(); text !== undefined; text = cursor.next()) tokens.push({ text, at: cursor.at });
   } catch (error) {
@@ -47,7 +53,48 @@ export function tokenizeQuery(query: string): QueryToken[] {
     tokens.push({ text: query.slice(cursor.at), at: cursor.at }); // a quote that is never closed
   }
   if (tokens.at(-1)?.text === ';') tokens.pop();
-  return tokens;
+  return withDepths(tokens);
+}
+
+/** The tokens with their depths. */
+export function withDepths<T extends { readonly text: string }>(tokens: readonly T[]): (T & { depth: number })[] {
+  let depth = 0;
+  return tokens.map(token => {
+    if (/^[)\]]$/.test(token.text)) depth--;
+    const nested = { ...token, depth };
+    if (/^[([]$/.test(token.text)) depth++;
+    return nested;
+  });
+}
+
+/** Whether a token is one of some words, in any case. */
+export const isKeyword = (token: QueryToken | undefined, ...words: readonly string[]): boolean =>
+  token !== undefined && words.includes(token.text.toLowerCase());
+
+/** The index of the parenthesis that closes the one at an index; -1 if there is none. */
+export const closingIndex = (tokens: readonly QueryToken[], open: number): number =>
+  tokens[open]?.text === '(' ? nextAtDepthOf(tokens, open, 1) : -1;
+
+/** The index of the parenthesis that opens the one at an index; -1 if there is none. */
+export const openingIndex = (tokens: readonly QueryToken[], close: number): number =>
+  tokens[close]?.text === ')' ? nextAtDepthOf(tokens, close, -1) : -1;
+
+function nextAtDepthOf(tokens: readonly QueryToken[], from: number, step: 1 | -1): number {
+  for (let at = from + step; tokens[at]; at += step) if (tokens[at]?.depth === tokens[from]?.depth) return at;
+  return -1;
+}
+
+/** The index of the first of some words that is in no more parentheses than the first token; -1 if there is none. */
+export const topLevelIndex = (tokens: readonly QueryToken[], ...words: readonly string[]): number =>
+  tokens.findIndex(token => token.depth === tokens[0]?.depth && isKeyword(token, ...words));
+
+/** Splits a list at its separators, outside of parentheses. */
+export function splitList<T extends QueryToken>(tokens: readonly T[] = [], separator = ','): T[][] {
+  const items: T[][] = tokens.length > 0 ? [[]] : [];
+  for (const token of tokens)
+    if (token.text === separator && token.depth === tokens[0]?.depth) items.push([]);
+    else items.at(-1)?.push(token);
+  return items;
 }
 
 /** Finds the first difference of two queries, as an offset into each; undefined if they are the same. */

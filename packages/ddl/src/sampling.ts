@@ -1,6 +1,6 @@
 /*! Finds the sampling interval of a materialized view in the tokens of its query. */
 import { unquote } from './grammar/names.js';
-import { tokenizeQuery } from './query-tokens.js';
+import { isKeyword, type QueryToken, tokenizeQuery } from './query-tokens.js';
 
 export interface Sampling {
   /** The interval with its number: for `1h` and for `h` it is `1h`. */
@@ -14,34 +14,27 @@ export interface Sampling {
  * Returns undefined if there is none, or if queries of the same depth have different intervals.
  */
 export function findSampling(body: string): Sampling | undefined {
-  const tokens = tokenizeQuery(body).map(({ text }) => text);
-  let depth = 0;
-  const samplings: { depth: number; interval: string; clauses?: number }[] = [];
-  tokens.forEach((token, at) => {
-    if (token === '(') depth++;
-    else if (token === ')') depth--;
-    const word = token.toLowerCase();
-    if (word === 'sample' && tokens[at + 1]?.toLowerCase() === 'by')
-      samplings.push({ depth, interval: withCount(tokens[at + 2] ?? ''), clauses: at + 3 });
-    if (word === 'timestamp_floor' && tokens[at + 1] === '(')
-      samplings.push({ depth, interval: withCount(unquote(tokens[at + 2] ?? '')) });
+  const tokens = tokenizeQuery(body);
+  const samplings = tokens.flatMap((token, at): { depth: number; interval: string; clauses?: number }[] => {
+    const { depth } = token;
+    const interval = withCount(unquote(tokens[at + 2]?.text ?? ''));
+    if (isKeyword(token, 'timestamp_floor') && tokens[at + 1]?.text === '(') return [{ depth, interval }];
+    if (!isKeyword(token, 'sample') || !isKeyword(tokens[at + 1], 'by')) return [];
+    return [{ depth, interval, clauses: at }];
   });
-  const least = samplings.reduce((min, each) => Math.min(min, each.depth), Number.POSITIVE_INFINITY);
-  const [first, ...others] = samplings.filter(each => each.depth === least);
+  const least = samplings.reduce((min, { depth }) => Math.min(min, depth), Number.POSITIVE_INFINITY);
+  const [first, ...others] = samplings.filter(({ depth }) => depth === least);
   if (!first || others.some(({ interval }) => interval !== first.interval)) return undefined;
   const { interval, clauses } = first;
-  return { interval, timeZone: clauses === undefined ? undefined : timeZoneAfter(tokens, clauses) };
+  return { interval, timeZone: clauses === undefined ? undefined : findTimeZone(tokens.slice(clauses)) };
 }
 
 const withCount = (interval: string): string => (/^\d/.test(interval) ? interval : `1${interval}`);
 
 /** The time zone in `ALIGN TO CALENDAR TIME ZONE 'x'`, searched up to the end of the query. */
-function timeZoneAfter(tokens: readonly string[], from: number): string | undefined {
-  for (let at = from, depth = 0; at < tokens.length && depth >= 0; at++) {
-    if (tokens[at] === '(') depth++;
-    if (tokens[at] === ')') depth--;
-    if (tokens[at]?.toLowerCase() === 'time' && tokens[at + 1]?.toLowerCase() === 'zone')
-      return unquote(tokens[at + 2] ?? '');
-  }
-  return undefined;
+function findTimeZone(tokens: readonly QueryToken[]): string | undefined {
+  const end = tokens.findIndex(({ depth }) => depth < (tokens[0]?.depth ?? 0));
+  const query = end < 0 ? tokens : tokens.slice(0, end);
+  const time = query.findIndex((token, at) => isKeyword(token, 'time') && isKeyword(query[at + 1], 'zone'));
+  return time < 0 ? undefined : unquote(query[time + 2]?.text ?? '');
 }

@@ -4,34 +4,30 @@
  * version was seen.
  */
 import type { SelectStatement } from '@questdb/sql-parser';
-import { findColumn } from '@sqlpipe/ddl';
+import { findColumn, isKeyword, type QueryToken, splitList, tokenizeQuery, topLevelIndex } from '@sqlpipe/ddl';
 import { type Body, RejectionError } from '@sqlpipe/ddl/grammar';
 import type { Catalogue } from '../catalogue.js';
 import type { MaterializedView, Table } from '../catalogue-objects.js';
 import { parsedQuery, type Query } from '../parser/parsed-query.js';
-import { isNonDeterministic } from './functions.js';
-import { analyzeRelation, hasAggregate, type Relation } from './relation.js';
 import {
-  isWord,
   type NamedWindow,
   readNamedWindows,
-  readTokens,
   readWindowCalls,
-  splitList,
-  type Token,
   type Window,
   type WindowCall,
-} from './windows.js';
+} from '../parser/windows.js';
+import { isNonDeterministic } from './functions.js';
+import { analyzeRelation, hasAggregate, type Relation } from './relation.js';
 
 type Base = (Table | MaterializedView) & { timestamp: string };
 
 /** The query of a live view as it is written. Offsets are those of the statement. */
 interface Written {
-  readonly tokens: readonly Token[];
+  readonly tokens: readonly QueryToken[];
   readonly windows: readonly NamedWindow[];
   readonly calls: readonly WindowCall[];
   /** The name of the table after FROM. */
-  readonly from: Token;
+  readonly from: QueryToken;
   /** Where the query starts. */
   readonly start: number;
 }
@@ -57,48 +53,38 @@ export function checkWindows(body: Body, catalogue: Catalogue): void {
 }
 
 function readQuery(body: Body): Written {
-  const tokens = readTokens(body.code).map(({ text, at }) => ({ text, at: at + body.position }));
+  const tokens = tokenizeQuery(body.code).map(token => ({ ...token, at: token.at + body.position }));
   const start = tokens[0]?.at ?? body.position;
-  const from = findFrom(tokens);
+  const from = topLevelIndex(tokens, 'from');
   const list = tokens.slice(1, from < 0 ? undefined : from);
   const star = splitList(list).find(isStar);
   if (star?.[0]) throw new RejectionError(star[0].at, 'wildcard column select is not allowed in live view queries');
-  const at = isWord(tokens[from + 1], 'public') && tokens[from + 2]?.text === '.' ? from + 3 : from + 1;
+  const at = isKeyword(tokens[from + 1], 'public') && tokens[from + 2]?.text === '.' ? from + 3 : from + 1;
   const [table, next] = [tokens[at], tokens[at + 1]];
-  if (from < 0 || !isWord(tokens[0], 'select') || !table || table.text === '(' || next?.text === '(')
+  if (from < 0 || !isKeyword(tokens[0], 'select') || !table || table.text === '(' || next?.text === '(')
     throw new RejectionError(start, 'live view requires a single base table in FROM clause');
   const windows = readNamedWindows(tokens);
   return { tokens, windows, calls: readWindowCalls(tokens, windows), from: table, start };
 }
 
 /** Whether an item of a SELECT list is `*` or `t.*`. */
-const isStar = ([first, dot, star]: readonly Token[]): boolean =>
+const isStar = ([first, dot, star]: readonly QueryToken[]): boolean =>
   first?.text === '*' || (dot?.text === '.' && star?.text === '*');
 
-/** The index of FROM outside of parentheses; -1 if there is none. */
-function findFrom(tokens: readonly Token[]): number {
-  let depth = 0;
-  return tokens.findIndex(token => {
-    if (token.text === '(') depth++;
-    if (token.text === ')') depth--;
-    return depth === 0 && isWord(token, 'from');
-  });
-}
-
-const nameOf = ({ text }: Token): string => text.replace(/^(["'])(.*)\1$/, '$2');
+const nameOf = ({ text }: QueryToken): string => text.replace(/^(["'])(.*)\1$/, '$2');
 
 /** Whether an expression is the name of a column, with or without that of its table. */
-const isColumn = (item: readonly Token[]): boolean =>
+const isColumn = (item: readonly QueryToken[]): boolean =>
   (item.length === 1 || (item.length === 3 && item[1]?.text === '.')) && /^["a-z_]/i.test(item.at(-1)?.text ?? '');
 
 /** Whether an item of ORDER BY is a column, in whatever direction. */
-const isOrderBy = (item: readonly Token[], column: string): boolean => {
-  const expression = isWord(item.at(-1), 'asc', 'desc') ? item.slice(0, -1) : item;
+const isOrderBy = (item: readonly QueryToken[], column: string): boolean => {
+  const expression = isKeyword(item.at(-1), 'asc', 'desc') ? item.slice(0, -1) : item;
   const last = expression.at(-1);
   return isColumn(expression) && last !== undefined && nameOf(last).toLowerCase() === column.toLowerCase();
 };
 
-const isDescending = (item: readonly Token[]): boolean => isWord(item.at(-1), 'desc');
+const isDescending = (item: readonly QueryToken[]): boolean => isKeyword(item.at(-1), 'desc');
 
 /** Where QuestDB points to when it rejects a window as a whole. */
 const placeOf = ({ anchor, partitionBy, orderBy }: Window, otherwise: number): number =>
@@ -138,13 +124,13 @@ function rejectAnchors({ windows, calls }: Written): void {
     );
 }
 
-function rejectAnchorExpression(expression: readonly Token[]): void {
-  const must = (rest: string, token: Token): RejectionError =>
+function rejectAnchorExpression(expression: readonly QueryToken[]): void {
+  const must = (rest: string, token: QueryToken): RejectionError =>
     new RejectionError(token.at, `ANCHOR EXPRESSION must ${rest}`);
   for (const [i, token] of expression.entries()) {
     if (isCall(expression, i) && isNonDeterministic(token.text))
       throw must(`be deterministic; ${token.text}() is not allowed`, token);
-    if (isWord(token, 'select')) throw must('not contain subqueries', token);
+    if (isKeyword(token, 'select')) throw must('not contain subqueries', token);
     if (isBindVariable(expression, i)) throw must('not contain bind variables', token);
   }
   const isConstant = !expression.some((token, i) => /^["a-z_]/i.test(token.text) && !isCall(expression, i));
@@ -152,11 +138,11 @@ function rejectAnchorExpression(expression: readonly Token[]): void {
   if (isConstant && first) throw must('not be a constant', first);
 }
 
-const isCall = (tokens: readonly Token[], at: number): boolean =>
+const isCall = (tokens: readonly QueryToken[], at: number): boolean =>
   /^\w+$/.test(tokens[at]?.text ?? '') && tokens[at + 1]?.text === '(';
 
 /** Whether a token is `$1`, `?` or the start of `:name`. */
-function isBindVariable(tokens: readonly Token[], at: number): boolean {
+function isBindVariable(tokens: readonly QueryToken[], at: number): boolean {
   const text = tokens[at]?.text ?? '';
   return /^\$\d+$/.test(text) || text === '?' || (text === ':' && /^[a-z_]/i.test(tokens[at + 1]?.text ?? ''));
 }
@@ -393,14 +379,14 @@ function hasSmallState({ name, arguments: given, window }: WindowCall, base: Bas
 }
 
 /** The timestamp of the base has to be a column of the view, under its own name. */
-function timestampProblem(tokens: readonly Token[], { timestamp }: Base): string | undefined {
-  const items = splitList(tokens.slice(1, findFrom(tokens)));
+function timestampProblem(tokens: readonly QueryToken[], { timestamp }: Base): string | undefined {
+  const items = splitList(tokens.slice(1, topLevelIndex(tokens, 'from')));
   const aliases = items.flatMap(item => {
     const end = item.findIndex((_, i) => i > 0 && item[i]?.text !== '.' && item[i - 1]?.text !== '.');
     const column = end < 0 ? item : item.slice(0, end);
     const last = column.at(-1);
     if (!isColumn(column) || !last || nameOf(last).toLowerCase() !== timestamp.toLowerCase()) return [];
-    const [alias, ...more] = (end < 0 ? [] : item.slice(end)).filter(token => !isWord(token, 'as'));
+    const [alias, ...more] = (end < 0 ? [] : item.slice(end)).filter(token => !isKeyword(token, 'as'));
     return more.length > 0 ? [] : [nameOf(alias ?? last)];
   });
   const [alias] = aliases;

@@ -4,9 +4,10 @@
  * loading it takes most of a second.
  */
 import type { SelectStatement } from '@questdb/sql-parser';
+import { withDepths } from '@sqlpipe/ddl';
 import { type Body, Cursor, RejectionError, readCode, tokenError, unexpectedTokenError } from '@sqlpipe/ddl/grammar';
 import { NotReady } from '../not-ready.js';
-import { inlineWindows } from './named-windows.js';
+import { inlineWindows } from './windows.js';
 
 /** A node of the syntax tree, with the one property that a walk through all of its nodes needs. */
 export interface TreeNode {
@@ -114,7 +115,7 @@ function parseQuery(
   text: string,
   { position, enclosed }: { position: number; enclosed: boolean },
 ): Query {
-  const tokens = adaptTokens(inlineWindows(tokensOfQuery(text, tokenize)));
+  const tokens = adaptTokens(inlineWindows(withDepths(tokensOfQuery(text, tokenize))));
   const first = tokens[0]?.image.toLowerCase() ?? '';
   parser.input = tokens;
   const rule = Object.hasOwn(RULES, first) ? RULES[first] : undefined;
@@ -139,11 +140,11 @@ function parseQuery(
 }
 
 /** A view may be over SHOW TABLES, which is not a query in this grammar; it is replaced by the equivalent query. */
-function tokensOfQuery(text: string, tokenize: Grammar['tokenize']): readonly IToken[] {
+function tokensOfQuery(text: string, tokenize: Grammar['tokenize']): (IToken & { text: string; at: number })[] {
   const { tokens } = tokenize(text);
-  const words = tokens.map(({ image }) => image.toLowerCase());
-  if (words.join(' ') !== 'show tables') return tokens;
-  return tokenize('select table_name::string as table_name from tables()').tokens;
+  if (tokens.map(({ image }) => image.toLowerCase()).join(' ') === 'show tables')
+    return tokensOfQuery('select table_name::string as table_name from tables()', tokenize);
+  return tokens.map(token => ({ ...token, text: token.image, at: token.startOffset }));
 }
 
 /** The grammar recurses for each parenthesis: thousands of them overflow the stack. */

@@ -1,0 +1,211 @@
+/*!
+ * The windows of a query, in its tokens. The package's grammar has no named windows, and none of what only live views have:
+ * live views are checked as they are written, and for all other purposes `sum(x) OVER w … WINDOW w AS (…)` is parsed as
+ * `sum(x) OVER (…)`. ANCHOR, which says when the window of a live view starts again, changes no column and is left out.
+ */
+import { closingIndex, isKeyword, openingIndex, type QueryToken, splitList } from '@sqlpipe/ddl';
+import { RejectionError } from '@sqlpipe/ddl/grammar';
+import { foldCase } from '@sqlpipe/sql';
+
+/** The definition of a window: what stands in its parentheses. */
+export interface Window {
+  readonly partitionBy: readonly QueryToken[][];
+  readonly orderBy: readonly QueryToken[][];
+  /** ROWS, RANGE or another frame, in lower case; undefined if it is the default frame. */
+  readonly frame?: string | undefined;
+  /** How the frame starts and ends, in lower case: `unbounded preceding`, `3 preceding`, `current row`. */
+  readonly from: string;
+  readonly to: string;
+  readonly excludesCurrentRow: boolean;
+  readonly anchor?: Anchor | undefined;
+}
+
+export interface Anchor {
+  readonly at: number;
+  /** The tokens after ANCHOR EXPRESSION; undefined for ANCHOR DAILY. */
+  readonly expression?: readonly QueryToken[] | undefined;
+}
+
+export interface NamedWindow extends Window {
+  readonly name: string;
+}
+
+/** A call of a window function. */
+export interface WindowCall {
+  readonly name: string;
+  readonly at: number;
+  readonly arguments: readonly QueryToken[];
+  readonly ignoresNulls: boolean;
+  /** The name of the window, in lower case; undefined for a window without a name. */
+  readonly windowName?: string | undefined;
+  /** Undefined if no window has the name. */
+  readonly window: Window | undefined;
+}
+
+/** The windows that WINDOW names. */
+export function readNamedWindows(tokens: readonly QueryToken[]): NamedWindow[] {
+  const windows: NamedWindow[] = [];
+  const definitions = tokens.flatMap((_, at) => splitWindowClause(tokens, at)?.definitions ?? []);
+  for (const { name, definition } of definitions)
+    windows.push({ name, ...readWindow(definition.slice(1, -1), windows) });
+  return windows;
+}
+
+/**
+ * Splits `WINDOW w AS (…), v AS (…)` at an index; undefined if there is something else. `end` is where the clause ends, and a
+ * definition has its parentheses.
+ */
+function splitWindowClause<T extends QueryToken>(
+  tokens: readonly T[],
+  from: number,
+): { definitions: { name: string; definition: T[] }[]; end: number } | undefined {
+  if (!isKeyword(tokens[from], 'window')) return undefined;
+  const definitions: { name: string; definition: T[] }[] = [];
+  let end = from;
+  do {
+    const close = isKeyword(tokens[end + 2], 'as') ? closingIndex(tokens, end + 3) : -1;
+    if (close < 0) return undefined;
+    definitions.push({ name: nameOf(tokens[end + 1]), definition: tokens.slice(end + 3, close + 1) });
+    end = close + 1;
+  } while (tokens[end]?.text === ',');
+  return { definitions, end };
+}
+
+const nameOf = (token: QueryToken | undefined): string => foldCase((token?.text ?? '').replaceAll('"', ''));
+
+/** The calls of window functions, in the order of their text. */
+export function readWindowCalls(tokens: readonly QueryToken[], named: readonly NamedWindow[]): WindowCall[] {
+  return tokens.flatMap((token, at) => {
+    if (!isKeyword(token, 'over')) return [];
+    const hasNulls = isKeyword(tokens[at - 1], 'nulls') && isKeyword(tokens[at - 2], 'ignore', 'respect');
+    const close = hasNulls ? at - 3 : at - 1;
+    const open = openingIndex(tokens, close);
+    const name = tokens[open - 1];
+    if (!name) return [];
+    const isInline = tokens[at + 1]?.text === '(';
+    const windowName = isInline ? undefined : nameOf(tokens[at + 1]);
+    return [
+      {
+        name: name.text,
+        at: name.at,
+        arguments: tokens.slice(open + 1, close),
+        ignoresNulls: hasNulls && isKeyword(tokens[at - 2], 'ignore'),
+        windowName,
+        window: isInline
+          ? readWindow(tokens.slice(at + 2, closingIndex(tokens, at + 1)), named)
+          : named.find(window => window.name === windowName),
+      },
+    ];
+  });
+}
+
+/** The words that start a part of a window. */
+const PARTS = ['partition', 'order', 'rows', 'range', 'groups', 'cumulative', 'anchor'];
+
+/** Reads the definition of a window, which may start with the name of another one that it extends. */
+function readWindow(tokens: readonly QueryToken[], named: readonly NamedWindow[]): Window {
+  const inherited = isKeyword(tokens[0], ...PARTS) ? undefined : named.find(({ name }) => name === nameOf(tokens[0]));
+  const isPart = (token: QueryToken) => token.depth === tokens[0]?.depth && isKeyword(token, ...PARTS);
+  const starts = tokens.flatMap((token, at) => (isPart(token) ? at : []));
+  const parts = new Map(
+    starts.map((start, i) => [tokens[start]?.text.toLowerCase(), tokens.slice(start, starts[i + 1])]),
+  );
+  const frame = ['rows', 'range', 'groups', 'cumulative'].find(name => parts.has(name));
+  const words = (frame === undefined ? [] : (parts.get(frame) ?? [])).slice(1).map(({ text }) => text.toLowerCase());
+  const exclusion = words.indexOf('exclude');
+  const bounds = (exclusion < 0 ? words : words.slice(0, exclusion)).join(' ');
+  const [, from, to] = /^between (.*) and (.*)$/.exec(bounds) ?? [undefined, bounds, 'current row'];
+  return {
+    partitionBy: inherited?.partitionBy ?? splitList(parts.get('partition')?.slice(2)),
+    orderBy: parts.has('order') ? splitList(parts.get('order')?.slice(2)) : (inherited?.orderBy ?? []),
+    frame,
+    from: from || 'unbounded preceding',
+    to: to ?? '',
+    excludesCurrentRow: words[exclusion + 1] === 'current' && exclusion >= 0,
+    anchor: readAnchor(parts.get('anchor')),
+  };
+}
+
+function readAnchor(part: readonly QueryToken[] | undefined): Anchor | undefined {
+  const [anchor, kind, ...expression] = part ?? [];
+  if (!anchor) return undefined;
+  return { at: anchor.at, expression: isKeyword(kind, 'expression') ? expression : undefined };
+}
+
+/** A token of the package's grammar. */
+interface GrammarToken extends QueryToken {
+  readonly startOffset: number;
+  readonly endOffset?: number | undefined;
+}
+
+/** Writes the definition of each named window in the place of its name, and leaves out the WINDOW clauses. */
+export function inlineWindows<T extends GrammarToken>(tokens: readonly T[]): T[] {
+  const inlined: T[] = [];
+  const openings: number[] = [];
+  for (let at = 0; at < tokens.length; ) {
+    const clause = splitWindowClause(tokens, at);
+    if (clause) {
+      const ofQuery = inlined.splice(openings.at(-1) ?? 0);
+      for (const token of replaceNames(ofQuery, resolveWindows(clause.definitions))) inlined.push(token);
+      at = clause.end;
+      continue;
+    }
+    const token = tokens[at++] as T;
+    if (token.text === ')') openings.pop();
+    inlined.push(token);
+    if (token.text !== '(') continue;
+    if (isKeyword(tokens[at - 2], 'over')) {
+      const close = closingIndex(tokens, at - 1);
+      const end = close < 0 ? tokens.length : close;
+      openings.push(inlined.length);
+      for (const part of withoutAnchor(tokens.slice(at, end))) inlined.push(part);
+      at = end;
+      continue;
+    }
+    openings.push(inlined.length);
+  }
+  return inlined;
+}
+
+/** The definitions of WINDOW by name, with what they inherit. */
+function resolveWindows<T extends QueryToken>(
+  definitions: readonly { name: string; definition: readonly T[] }[],
+): Map<string, readonly T[]> {
+  const windows = new Map<string, readonly T[]>();
+  for (const { name, definition } of definitions) {
+    const [open, first, ...rest] = withoutAnchor(definition.slice(0, -1));
+    const inherited = first && windows.get(nameOf(first))?.slice(1, -1);
+    const parts = [open, ...(inherited ?? [first]), ...rest, definition.at(-1)];
+    windows.set(
+      name,
+      parts.filter(part => part !== undefined),
+    );
+  }
+  return windows;
+}
+
+function withoutAnchor<T extends QueryToken>(definition: readonly T[]): readonly T[] {
+  const anchor = definition.findIndex(
+    (token, i) => isKeyword(token, 'anchor') && isKeyword(definition[i + 1], 'daily', 'expression'),
+  );
+  return anchor < 0 ? definition : definition.slice(0, anchor);
+}
+
+/**
+ * Maximum number of tokens after that. A long definition that many functions use makes them grow with the square of the
+ * text: without a limit, 36,000 tokens became 32 million in 3 GB.
+ */
+const MAX_TOKENS = 1_000_000;
+
+/** Replaces each name after OVER. The tokens of the definition get the position of the name, which stands in their place. */
+function replaceNames<T extends GrammarToken>(tokens: readonly T[], windows: ReadonlyMap<string, readonly T[]>): T[] {
+  const definitions = tokens.map((token, i) =>
+    isKeyword(tokens[i - 1], 'over') ? windows.get(nameOf(token)) : undefined,
+  );
+  const count = definitions.reduce((sum, definition) => sum + (definition?.length ?? 1), 0);
+  if (count > MAX_TOKENS) throw new RejectionError(0, 'SQL model is too complex');
+  return tokens.flatMap((token, i) => {
+    const { startOffset, endOffset } = token;
+    return definitions[i]?.map(part => ({ ...part, startOffset, endOffset })) ?? [token];
+  });
+}
