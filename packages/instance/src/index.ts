@@ -12,7 +12,6 @@ export type {
   ResolvedInstance,
   Setting,
 } from './connection-config.js';
-export { fetchCommonDefaults, fetchDefaults, fetchVersion, isEnterprise } from './defaults.js';
 export { fetchDefinitions } from './definitions.js';
 export { type DumpOptions, dump } from './dump.js';
 export {
@@ -26,7 +25,7 @@ export {
   type RefreshState,
   type WalState,
 } from './fetch-health.js';
-export { type Inspection, inspect } from './inspect.js';
+export { fetchCommonDefaults, fetchDefaults, fetchVersion, type Inspection, inspect, isEnterprise } from './inspect.js';
 export { connect, type Instance, withInstance } from './instance.js';
 export { InstanceError, type InstanceErrorCode, type InstanceErrorDetails } from './instance-error.js';
 export { listAllObjects, type ObjectName } from './list-objects.js';

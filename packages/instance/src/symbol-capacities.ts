@@ -6,7 +6,7 @@
 import { quoteName } from '@sqlpipe/ddl';
 import { quoteLiteral } from '@sqlpipe/sql';
 import { ifAccepted } from './best-effort-client.js';
-import { fetchParameters } from './defaults.js';
+import { fetchParameters } from './inspect.js';
 import type { Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
 import { DEFAULT_REQUEST_BUFFER } from './request.js';

@@ -2,6 +2,5 @@
 
 export { MAX_RECORD } from '@sqlpipe/sql';
 export { createCommitWriter } from './commit-writer.js';
-export { StreamError } from './framing.js';
-export { decodeRecords, encodeRecords, type ReadOptions } from './records.js';
+export { decodeRecords, encodeRecords, type ReadOptions, StreamError } from './records.js';
 export { type DeferredInput, deferInput, type Spooled, spool } from './spool.js';
