@@ -35,8 +35,8 @@ export {
   stripPublic,
   unquote,
 } from './grammar/names.js';
+export { parseTimestamp } from './grammar/numbers.js';
 export { RejectionError, tokenError, unexpectedTokenError } from './grammar/rejection-error.js';
-export { parseTimestamp } from './grammar/timestamp.js';
 export { formatGeohashType, isTimestamp, parseColumnType } from './grammar/types.js';
 export { type Interval, isTimeZone, rejectLongPeriod } from './properties/refresh.js';
 export { checkRetention, rejectImpossiblePolicy, retentionOf, splitAge } from './properties/retention.js';

@@ -1,7 +1,7 @@
 /*! Repairs CREATE TABLE as servers print it (9.3 and later, and 9.0 to 9.2): they print column names without quotes. */
 
 import { isValidColumnName } from './grammar/names.js';
-import { repairVolume } from './repair-volume.js';
+import { repairVolume } from './repair-view.js';
 import { needsQuotes, quoteName, RESERVED } from './reserved-names.js';
 
 /** Matches the types that a statement may state, with the settings that QuestDB 9.0 to 9.2 print for symbols. */

@@ -1,7 +1,7 @@
-/*! Repairs CREATE VIEW, MATERIALIZED VIEW and LIVE VIEW as servers print them, with the user's own text as the body. */
+/*! Repairs CREATE VIEW, MATERIALIZED VIEW and LIVE VIEW as servers print them, with the user's own text as the body; and volumes. */
 import { serverTokens, significantTokens, type Token } from '@sqlpipe/sql';
 import { findConflict } from './properties/retention.js';
-import { repairVolume } from './repair-volume.js';
+import { quoteName } from './reserved-names.js';
 
 /** Matches the statement up to the body. Names contain no quotes and no line breaks. */
 const HEAD =
@@ -37,4 +37,19 @@ function removeSemicolon(body: string, notes: string[]): string {
   if (!body.endsWith(';') || !(isLastIn(significantTokens(body)) || isLastIn(serverTokens(body, '9.3.2')))) return body;
   notes.push('removed the semicolon at the end of its body');
   return trim(body.slice(0, -1));
+}
+
+const CLAUSE = ', IN VOLUME ';
+
+/**
+ * Repairs IN VOLUME at the end of a CREATE: removes the comma that the server prints before it, and quotes the volume.
+ */
+export function repairVolume(end: string, notes: string[]): string {
+  const start = end.indexOf(CLAUSE);
+  if (start < 0) return end;
+  const rest = end.slice(start + CLAUSE.length);
+  const [volume = ''] = rest.split(/\n| OWNED BY |;$/, 1);
+  if (volume === '' || volume === rest) return end;
+  notes.push('removed the comma before IN VOLUME');
+  return `${end.slice(0, start)} IN VOLUME ${quoteName(volume)}${rest.slice(volume.length)}`;
 }

@@ -56,72 +56,59 @@ export const DEDUP_KEYS = property<Keyed, { readonly change: 'dedup keys'; reado
   unalterable: 'only a WAL table has dedup keys, which include the designated timestamp',
 });
 
-/** Marks the columns that are keys. */
-function parseDedup(reader: ClauseReader): void {
-  const { cursor } = reader;
-  const { wal, timestamp } = reader.definition;
-  if (!wal) throw new RejectionError(cursor.readOffset, 'deduplication is possible only on WAL tables');
-  if (!isWord(cursor.next(), 'upsert')) throw new RejectionError(cursor.at, "expected 'upsert'");
+const NO_TIMESTAMP = 'deduplicate key list must include dedicated timestamp column';
+
+/** `KEYS (…)` after UPSERT, with the position of the first key, and whether the list is closed. */
+function parseKeys(cursor: Cursor, expected: string, check: (name: string, position: number) => void) {
   if (!isWord(cursor.next(), 'keys')) throw new RejectionError(cursor.at, "expected 'keys'");
-  if (cursor.next() !== '(') throw new RejectionError(cursor.readOffset, 'column list expected');
+  if (cursor.next() !== '(') throw new RejectionError(cursor.readOffset, `${expected} expected`);
   const keys: string[] = [];
   let token = cursor.next();
   const position = cursor.at;
-  while (token !== undefined && token !== ')') {
-    keys.push(parseKey(cursor, token, reader));
-    token = cursor.next();
-    if (token === ',') token = cursor.next();
-  }
-  if (!reader.isQuery && !keys.some(name => isSameName(name, timestamp ?? '')))
-    throw new RejectionError(position, 'deduplicate key list must include dedicated timestamp column');
-}
-
-function parseKey(
-  cursor: Cursor,
-  token: string,
-  { columns, located, isQuery }: Pick<ClauseReader, 'columns' | 'located' | 'isQuery'>,
-): string {
-  const position = cursor.at;
-  requireLiteral(token, position);
-  const name = unquote(token);
-  const column = columns.find(name);
-  if (isQuery) located.dedup.push({ name, position });
-  else if (!column) throw new RejectionError(position, `deduplicate key column not found [column=${name}]`);
-  else if (column.dedup) throw new RejectionError(position, `duplicate dedup column [column=${name}]`);
-  if (column && isArray(column.type)) {
-    throw new RejectionError(position, `dedup key columns cannot include ARRAY [column=${name}, type=${column.type}]`);
-  }
-  (column ?? columns.addOfQuery(name)).dedup = true;
-  return name;
-}
-
-/** The keys; none if deduplication is disabled. */
-function parseDedupChange(cursor: Cursor, _: unknown, { object, position }: FoundObject) {
-  const token = cursor.requireNoSemicolon("'dedup columns'");
-  if (isWord(token, 'disable')) return { change: 'dedup keys', keys: [] } as const;
-  if (object.wal === false) throw new RejectionError(position, 'deduplication is only supported for WAL tables');
-  const upsert = isWord(token, 'enable') ? cursor.next() : token;
-  if (!isWord(upsert, 'upsert')) throw new RejectionError(cursor.at, "expected 'upsert'");
-  if (!isWord(cursor.next(), 'keys')) throw new RejectionError(cursor.at, "expected 'keys'");
-  if (cursor.next() !== '(') throw new RejectionError(cursor.readOffset, 'deduplicate key column list expected');
-  return { change: 'dedup keys', keys: parseChangedKeys(cursor, object) } as const;
-}
-
-function parseChangedKeys(cursor: Cursor, { columns, timestamp }: FoundObject['object']): string[] {
-  const keys: string[] = [];
-  let token = cursor.next();
-  const start = cursor.at;
   while (token !== undefined && token !== ')') {
     requireLiteral(token, cursor.at);
     const name = unquote(token);
-    if (columns && !columns.some(column => isSameName(column.name, name)))
-      throw new RejectionError(cursor.at, `deduplicate key column not found [column=${name}]`);
+    check(name, cursor.at);
     keys.push(name);
     token = cursor.next();
     if (token === ',') token = cursor.next();
   }
-  if (token !== ')') throw new RejectionError(cursor.readOffset, "')' expected");
-  const isTimestamp = (key: string) => !columns || (timestamp && isSameName(key, timestamp));
-  if (keys.some(isTimestamp)) return keys;
-  throw new RejectionError(start, 'deduplicate key list must include dedicated timestamp column');
+  return { keys, position, isClosed: token === ')' };
+}
+
+/** Marks the columns that are keys. */
+function parseDedup(reader: ClauseReader): void {
+  const { cursor, columns, located, isQuery } = reader;
+  const { wal, timestamp = '' } = reader.definition;
+  if (!wal) throw new RejectionError(cursor.readOffset, 'deduplication is possible only on WAL tables');
+  if (!isWord(cursor.next(), 'upsert')) throw new RejectionError(cursor.at, "expected 'upsert'");
+  const { keys, position } = parseKeys(cursor, 'column list', (name, at) => {
+    const column = columns.find(name);
+    const reject = (problem: string): RejectionError => new RejectionError(at, problem);
+    if (isQuery) located.dedup.push({ name, position: at });
+    else if (!column) throw reject(`deduplicate key column not found [column=${name}]`);
+    else if (column.dedup) throw reject(`duplicate dedup column [column=${name}]`);
+    if (column && isArray(column.type))
+      throw reject(`dedup key columns cannot include ARRAY [column=${name}, type=${column.type}]`);
+    (column ?? columns.addOfQuery(name)).dedup = true;
+  });
+  if (!isQuery && !keys.some(name => isSameName(name, timestamp))) throw new RejectionError(position, NO_TIMESTAMP);
+}
+
+/** The keys; none if deduplication is disabled. */
+function parseDedupChange(cursor: Cursor, _: unknown, { object, position }: FoundObject) {
+  const { columns, timestamp = '', wal } = object;
+  const token = cursor.requireNoSemicolon("'dedup columns'");
+  if (isWord(token, 'disable')) return { change: 'dedup keys', keys: [] } as const;
+  if (wal === false) throw new RejectionError(position, 'deduplication is only supported for WAL tables');
+  const upsert = isWord(token, 'enable') ? cursor.next() : token;
+  if (!isWord(upsert, 'upsert')) throw new RejectionError(cursor.at, "expected 'upsert'");
+  const parsed = parseKeys(cursor, 'deduplicate key column list', (name, at) => {
+    if (columns && !columns.some(column => isSameName(column.name, name)))
+      throw new RejectionError(at, `deduplicate key column not found [column=${name}]`);
+  });
+  if (!parsed.isClosed) throw new RejectionError(cursor.readOffset, "')' expected");
+  if (!parsed.keys.some(key => !columns || isSameName(key, timestamp)))
+    throw new RejectionError(parsed.position, NO_TIMESTAMP);
+  return { change: 'dedup keys', keys: parsed.keys } as const;
 }

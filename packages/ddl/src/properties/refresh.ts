@@ -4,9 +4,8 @@ import type { MaterializedViewDefinition, Refresh, RefreshClause } from '../defi
 import type { Cursor } from '../grammar/cursor.js';
 import { isWord } from '../grammar/cursor.js';
 import { rejectReserved, stripPublic, unquote } from '../grammar/names.js';
-import { parseInt32 } from '../grammar/numbers.js';
+import { parseInt32, parseTimestamp } from '../grammar/numbers.js';
 import { RejectionError, unexpectedTokenError } from '../grammar/rejection-error.js';
-import { parseTimestamp } from '../grammar/timestamp.js';
 import { findSampling } from '../sampling.js';
 import { property } from './property.js';
 

@@ -4,9 +4,8 @@ import { parseIndexCapacity } from '../create/columns.js';
 import type { LiveViewDefinition, MaterializedViewDefinition } from '../definition.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import { parseLiteral, unquote } from '../grammar/names.js';
-import { parseInt64 } from '../grammar/numbers.js';
+import { parseInt64, parseTimestamp } from '../grammar/numbers.js';
 import { RejectionError, unexpectedTokenError } from '../grammar/rejection-error.js';
-import { parseTimestamp } from '../grammar/timestamp.js';
 import { property } from './property.js';
 
 /** INDEX of columns, which no server prints. */
