@@ -265,23 +265,24 @@ async function go(run: Runner): Promise<void> {
   const target = between === 'write' ? run.rows.proxy : server.url;
   const files = [target, run.file(task.isOneStep ? 'after.sql' : 'plan')];
   const isDisturbed = between === 'disturb' || between === 'write';
+  let { status } = made;
   let isApplied = await apply(run, [...words, ...files], isDisturbed || isSuspended);
   if (!isApplied && isDisturbed) {
     // What an assertion has stopped is completed by the same options.
     run.rows.before = async () => {};
-    if (!task.isOneStep) await plan(run, task.options, allowed);
+    if (!task.isOneStep) ({ status } = await plan(run, task.options, allowed));
     isApplied = await apply(run, [...words, ...files], true);
   }
   run.rows.before = async () => {};
   const named = new Named(allowed);
   run.findings.push(...(await lostAfter(run, then, task.change, named)));
   if (run.findings.length > 0 || !isApplied) return;
-  if (made.status === 0)
+  if (status === 0)
     await checkSame(
       run,
       task.options.filter(word => word !== '--drop-old'),
     );
-  if (made.status === 0 && task.undo && !isKilled) await goBack(run, task, named);
+  if (status === 0 && task.undo && !isKilled) await goBack(run, task, named);
   else if (made.names.length > 0) await countNeedless(run, task, allowed);
 }
 
