@@ -42,7 +42,7 @@ BEFORE_COLUMN.delete('as');
 const MAX_LENGTH = 400;
 
 /** One query and the tables that it reads. */
-interface Scope {
+interface TableScope {
   /** The folded names that its columns can use: true for the name of a table, false for an alias or an expression. */
   tables: Map<string, boolean>;
   /** The names before the dots of columns that are not resolved yet, by folded name. */
@@ -53,7 +53,7 @@ interface Scope {
   isBare: boolean;
 }
 
-const newScope = (): Scope => ({ tables: new Map(), pending: new Map(), parts: 0, isBare: false });
+const newScope = (): TableScope => ({ tables: new Map(), pending: new Map(), parts: 0, isBare: false });
 
 /** Collects the names of tables. A `ReferenceFinder` calls it while it walks over the tokens of a statement. */
 export class QueryNames {
@@ -61,7 +61,7 @@ export class QueryNames {
   /**
    * The current queries, one for each open parenthesis; an expression in parentheses has the query that contains it.
    */
-  readonly #scopes: Scope[] = [newScope()];
+  readonly #scopes: TableScope[] = [newScope()];
   #last: Token | undefined;
 
   /** Returns all names in the order of the text. */
@@ -81,7 +81,7 @@ export class QueryNames {
 
   /** Handles a closing parenthesis. @param ahead what follows, possibly an alias */
   close(ahead: TokenReader): void {
-    const inner = this.#scopes.pop() as Scope;
+    const inner = this.#scopes.pop() as TableScope;
     const scope = this.#scope;
     if (inner === scope) return;
     this.#resolve(inner);
@@ -130,15 +130,15 @@ export class QueryNames {
     if (name) add(scope.pending, foldCase(name.name), [name]);
   }
 
-  #resolve({ tables, pending }: Scope): void {
+  #resolve({ tables, pending }: TableScope): void {
     for (const [key, isTable] of tables) {
       if (isTable) for (const name of pending.get(key) ?? []) this.#found.push(name);
       pending.delete(key);
     }
   }
 
-  get #scope(): Scope {
-    return this.#scopes.at(-1) as Scope;
+  get #scope(): TableScope {
+    return this.#scopes.at(-1) as TableScope;
   }
 }
 
@@ -181,13 +181,13 @@ function aliasIn(ahead: TokenReader): string | undefined {
 }
 
 /** Merges the smaller map into the larger one. Otherwise deeply nested queries would take quadratic time. */
-function merge(a: Scope['pending'], b: Scope['pending']): Scope['pending'] {
+function merge(a: TableScope['pending'], b: TableScope['pending']): TableScope['pending'] {
   const [large, small] = a.size < b.size ? [b, a] : [a, b];
   for (const [key, names] of small) add(large, key, names);
   return large;
 }
 
-function add(pending: Scope['pending'], key: string, names: TableName[]): void {
+function add(pending: TableScope['pending'], key: string, names: TableName[]): void {
   const existing = pending.get(key);
   if (!existing) pending.set(key, names);
   else if (existing.length < names.length) pending.set(key, append(names, existing));

@@ -38,7 +38,7 @@ import { analyzeSampling, type ViewSampling } from './analysis/materialized-view
 import { analyzeRelation, type Relation } from './analysis/relation.js';
 import type { Catalogue } from './catalogue.js';
 import { type Table, toStoredColumn } from './catalogue-objects.js';
-import { unknownSyntaxError } from './opaque-error.js';
+import { unknownSyntaxError } from './errors.js';
 import { parsedQuery } from './parser/parsed-query.js';
 import { findQueryReferences, requireReadAccess } from './query-references.js';
 import { requireReadable, type Session } from './session.js';

@@ -162,6 +162,9 @@ function healthEffects(before: CatalogueObject, after: CatalogueObject): Effect[
  */
 const STALE = 'a view below it reads from something else now, so that its query has to be stated again';
 
+/** The columns of a view have other types than its query gives: only a new view can have them. */
+export const OTHER_TYPES = 'its query gives columns of other types';
+
 /** Why a view cannot be queried, or why a materialized or live view is no longer refreshed. */
 export function whyInvalid(object: CatalogueObject): string | undefined {
   if (object.kind === 'view') {

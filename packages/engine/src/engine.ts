@@ -23,12 +23,11 @@ import type { CatalogueObject } from './catalogue-objects.js';
 import { create } from './create.js';
 import { createEnterprise, type Edition, openSource } from './edition.js';
 import { type Effect, effectsOf, principalLost, rightsRemoved, titleOf, whyInvalid } from './effects.js';
+import { OpaqueError } from './errors.js';
 import { loadObject } from './load-object.js';
-import { OpaqueError } from './opaque-error.js';
 import { parsedQuery } from './parser/parsed-query.js';
 import { type Dialect, parseStatement, type Statement } from './parser/statement.js';
-import type { ExecutionResult } from './result.js';
-import type { Session } from './session.js';
+import type { ExecutionResult, Session } from './session.js';
 import {
   compileLoaded,
   findUncompiled,

@@ -4,7 +4,7 @@ export { formatPermissions, formatPrincipals } from './acl/print-acl.js';
 export type { AclSession, Secrets } from './acl/statements.js';
 export type { Catalogue, Naming, ObjectChange } from './catalogue.js';
 export type { CatalogueObject, LiveView, MaterializedView, StoredColumn, Table, View } from './catalogue-objects.js';
-export { type Effect, LOSS_KINDS, type LossKind, retentionEffects } from './effects.js';
+export { type Effect, LOSS_KINDS, type LossKind, OTHER_TYPES, retentionEffects } from './effects.js';
 export {
   Engine,
   type EngineOptions,
@@ -13,11 +13,8 @@ export {
   type Question,
   type Savepoint,
 } from './engine.js';
-export { NotReady, whenReady } from './not-ready.js';
-export { OpaqueError } from './opaque-error.js';
-export { OTHER_TYPES } from './other-types.js';
+export { NotReady, OpaqueError, whenReady } from './errors.js';
 export type { Show } from './parser/show.js';
-export type { ColumnHead, ExecutionResult, Rows, Value } from './result.js';
 export {
   type AccountedLoss,
   type AccountOptions,
@@ -26,4 +23,12 @@ export {
   type LostRows,
   RowAccount,
 } from './row-account.js';
-export { DenialError, requireReadable, type Session } from './session.js';
+export {
+  type ColumnHead,
+  DenialError,
+  type ExecutionResult,
+  type Rows,
+  requireReadable,
+  type Session,
+  type Value,
+} from './session.js';

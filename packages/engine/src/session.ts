@@ -1,4 +1,4 @@
-/*! What a statement is executed with: the catalogue that it may change, and what its caller may do there. */
+/*! What a statement is executed with: the catalogue, and what its caller may do there. And what it answers. */
 import type { Defaults } from '@sqlpipe/ddl';
 import { type HasFeature, RejectionError } from '@sqlpipe/ddl/grammar';
 import type { Catalogue } from './catalogue.js';
@@ -41,3 +41,26 @@ export interface Session {
 export function requireReadable({ authorize, canRead }: Session, name: string): void {
   if (!canRead(name)) authorize('SELECT', name);
 }
+
+/** A column of an answer. */
+export interface ColumnHead {
+  readonly name: string;
+  readonly type: string;
+}
+
+/** A value of an answer. */
+export type Value = string | number | boolean | null;
+
+/** Rows with their columns. */
+export interface Rows {
+  readonly columns: readonly ColumnHead[];
+  readonly rows: readonly (readonly Value[])[];
+  /** The name of the designated timestamp, if the rows have one. */
+  readonly timestamp?: string | undefined;
+}
+
+/** The answer to a statement: nothing but that it was executed, nothing because it was empty, or rows. */
+export type ExecutionResult =
+  | { readonly kind: 'ddl' }
+  | { readonly kind: 'empty' }
+  | ({ readonly kind: 'rows' } & Rows);

@@ -17,7 +17,7 @@ import {
   type View,
 } from './catalogue-objects.js';
 import { toColumns } from './create.js';
-import { OTHER_TYPES } from './other-types.js';
+import { OTHER_TYPES } from './effects.js';
 import { parseQueryText, QuerySyntaxError } from './parser/parsed-query.js';
 import { columnsRead } from './query-references.js';
 

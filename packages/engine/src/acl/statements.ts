@@ -19,8 +19,7 @@ import {
   unquote,
 } from '@sqlpipe/ddl/grammar';
 import { isSameName, type PrincipalKind } from '@sqlpipe/sql';
-import type { ExecutionResult } from '../result.js';
-import { DenialError, type Session } from '../session.js';
+import { DenialError, type ExecutionResult, type Session } from '../session.js';
 import type { Acl, Principal, Token } from './acl.js';
 
 /** Makes what is stored of passwords and tokens. */

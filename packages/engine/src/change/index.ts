@@ -3,14 +3,11 @@ import { type Change, changedTables } from '@sqlpipe/ddl';
 import { type Body, type Cursor, parseChangeAfter, RejectionError } from '@sqlpipe/ddl/grammar';
 import type { CatalogueObject } from '../catalogue-objects.js';
 import { titleOf } from '../effects.js';
-import { OpaqueError, unknownSyntaxError } from '../opaque-error.js';
+import { OpaqueError, unknownSyntaxError } from '../errors.js';
 import { parsedQuery } from '../parser/parsed-query.js';
-import type { ExecutionResult } from '../result.js';
-import type { Session } from '../session.js';
-import { invalidate, invalidateLiveViews } from '../validity.js';
-import { alterTable } from './alter-table.js';
-import { alterStoredView, alterView } from './alter-view.js';
-import { dropObject, renameTable } from './drop.js';
+import type { ExecutionResult, Session } from '../session.js';
+import { GONE_TABLE, invalidate, invalidateLiveViews } from '../validity.js';
+import { alterStoredView, alterTable, alterView } from './alter.js';
 import { refresh } from './refresh.js';
 import { authorizeChange } from './required-permissions.js';
 import { changeRows, checkCopy } from './rows.js';
@@ -165,4 +162,20 @@ function applyChange(change: Change, session: Session, query: Body | undefined):
 function compile({ name, position }: Extract<Change, { verb: 'compile' }>, { catalogue }: Session): void {
   const view = catalogue.find(name);
   if (view?.kind === 'view' && view.invalid) throw new RejectionError(position, view.invalid.reason);
+}
+
+/** Drops an object, if it exists. */
+function dropObject(name: string, { catalogue }: Session): void {
+  const object = catalogue.find(name);
+  if (!object) return;
+  catalogue.drop(object.name);
+  invalidate(catalogue, object.name, GONE_TABLE);
+  invalidateLiveViews(catalogue, object.name, () => GONE_TABLE);
+}
+
+/** Renames a table. */
+function renameTable({ name, to }: Extract<Change, { verb: 'rename' }>, session: Session): void {
+  const table = session.catalogue.find(name);
+  dropObject(name, session);
+  if (table) session.catalogue.put({ ...table, name: to });
 }

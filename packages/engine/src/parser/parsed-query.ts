@@ -6,7 +6,7 @@
 import type { SelectStatement } from '@questdb/sql-parser';
 import { withDepths } from '@sqlpipe/ddl';
 import { type Body, Cursor, RejectionError, readCode, tokenError, unexpectedTokenError } from '@sqlpipe/ddl/grammar';
-import { NotReady } from '../not-ready.js';
+import { NotReady } from '../errors.js';
 import { inlineWindows } from './windows.js';
 
 /** A node of the syntax tree, with the one property that a walk through all of its nodes needs. */

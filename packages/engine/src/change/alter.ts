@@ -1,6 +1,8 @@
-/*! ALTER TABLE: what it does to the table, and to the materialized and live views over it. */
+/*! ALTER: what it does to a table or a view, and to the materialized and live views over it. */
 import { type Alter, applyAlteration, findColumn } from '@sqlpipe/ddl';
+import type { Body } from '@sqlpipe/ddl/grammar';
 import type { Table } from '../catalogue-objects.js';
+import { createView, defaultStart } from '../create.js';
 import type { Session } from '../session.js';
 import { columnsOfBase, invalidate, invalidateLiveViews } from '../validity.js';
 
@@ -35,4 +37,22 @@ function columnOperation({ columns: oldColumns }: Table, { columns: newColumns }
   if (newColumns.length < oldColumns.length) return 'drop column operation';
   if (oldColumns.some(({ name }, i) => newColumns[i]?.name !== name)) return 'rename column operation';
   return oldColumns.some(({ type }, i) => newColumns[i]?.type !== type) ? 'change column type operation' : undefined;
+}
+
+/** Replaces the query of a view. */
+export function alterView({ name }: Alter, body: Body, session: Session): void {
+  const view = session.catalogue.find(name);
+  if (view?.kind !== 'view') return;
+  createView(session, { definition: view, position: body.start, ifNotExists: false, orReplace: true, body });
+}
+
+/** Changes how a materialized view is refreshed, how long its data or that of a live view is kept, or its indexes. */
+export function alterStoredView({ name, alteration }: Alter, { catalogue }: Session): void {
+  const view = catalogue.resolve(name);
+  if (view?.kind === 'live view') return catalogue.put(applyAlteration(view, alteration));
+  if (view?.kind !== 'materialized view') return;
+  const changed = applyAlteration(view, alteration);
+  if (alteration.change !== 'refresh') return catalogue.put(changed);
+  const { start = defaultStart(alteration.refresh), ...refresh } = changed.refresh;
+  catalogue.put({ ...changed, refresh: { ...refresh, start } });
 }

@@ -1,3 +1,5 @@
+/*! What a statement can end in besides a rejection. */
+
 /** Something that takes time has to be prepared before a statement can be executed: a library, the hash of a password. */
 export class NotReady extends Error {
   override name = 'NotReady';
@@ -18,3 +20,12 @@ export async function whenReady<T>(run: () => T): Promise<T> {
       await error.prepare();
     }
 }
+
+/** What a statement does to an object cannot be known, because the syntax of that object or of the statement is not known. */
+export class OpaqueError extends Error {
+  override name = 'OpaqueError';
+}
+
+/** The error about an object of unknown syntax. */
+export const unknownSyntaxError = ({ kind, name }: { kind: string; name: string }): OpaqueError =>
+  new OpaqueError(`the syntax of ${kind} '${name}' is not known`);
