@@ -64,6 +64,26 @@ test('a plan stops if somebody else changes what its view reads from, in whateve
   );
 });
 
+test('a statement whose object cannot be read after it is applied, and the plan goes on', async t => {
+  const server = await startSqlserve(t);
+  t.is((await server.execute('CREATE TABLE t (x INT)')).error, undefined);
+  let wasAltered = false;
+  const { url } = await recordingProxy(t, server, (query): Instead | undefined => {
+    if (wasAltered && query.startsWith('SHOW CREATE')) return [503, { error: 'busy', position: 0 }];
+    wasAltered ||= query.includes('ADD COLUMN y');
+    return undefined;
+  });
+  const run = await inProcess(t, {
+    DB: url,
+    AFTER: 'CREATE TABLE t (x INT, y INT, z INT); CREATE VIEW v AS (SELECT x FROM t);',
+  });
+  await run('echo "$AFTER" > after.sql; sqldiff --alter after.sql $DB > plan');
+  const options = '--allow ALTER --retries 0 --no-verify --report report';
+  const { code, stderr } = await run(`sqlapply ${options} $DB < plan; cat report >&2`);
+  t.is(code, 0, stderr);
+  t.is(stderr.match(/"result":"applied"/g)?.length, 3, stderr);
+});
+
 test('a statement that sqlapply --alter has planned has a number, and no place in the files', async t => {
   const server = await startSqlserve(t);
   t.is((await server.execute('CREATE TABLE t (x INT)')).error, undefined);
