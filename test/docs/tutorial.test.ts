@@ -61,7 +61,7 @@ const TYPING_ERRORS: [command: string, message: RegExp][] = [
   ],
   ['sqldiff --alter --allow-los drop:trades.side schema $DB', /did you mean --allow-loss\?/],
   ['sqldiff --alter scheme $DB', /scheme/],
-  ['sqlapply $DB plan.sql', /nothing was sent; use --allow-plan to send them/],
+  ['sqlapply $DB plan.sql', /nothing was sent\n[^]*hint: use --allow-plan to send them/],
   ['sqlapply --alow-plan $DB plan.sql', /did you mean --allow-plan\?/],
   [
     'sqlapply --allow-plan $OTHER plan.sql',

@@ -145,7 +145,7 @@ for (const program of ['sqlgrep cover', 'sqlgrep --with-deps cover', 'sqlsort', 
 }
 
 const REJECTED: [text: string, says: RegExp][] = [
-  ['CREATE TABLE c AS (SELECT * FROM t)', /it runs a query.*; nothing was sent; use --allow CTAS to send it/],
+  ['CREATE TABLE c AS (SELECT * FROM t)', /it runs a query.*; nothing was sent\n {2}hint: use --allow CTAS to send it/],
   ["CREATE TABLE IF NOT EXISTS c AS (SELECT * FROM read_parquet('x'))", /--allow CTAS/],
   ['CREATE BATCH 10 TABLE c AS (SELECT 1)', /--allow CTAS/],
   ['CREATE ATOMIC TABLE c AS (SELECT 1)', /--allow CTAS/],
@@ -154,11 +154,11 @@ const REJECTED: [text: string, says: RegExp][] = [
   ["CREATE TABLE 'c' AS (\nSELECT ARRAY[] AS x FROM long_sequence(0), t\n)", /--allow CTAS/],
   [
     'CREATE OR REPLACE VIEW v AS (SELECT 2 x)',
-    /it may replace a view.*; nothing was sent; use --allow REPLACE to send it/,
+    /it may replace a view.*; nothing was sent\n {2}hint: use --allow REPLACE to send it/,
   ],
   [
     'ASSUME WHERE x > 3 UNION ALL SELECT x FROM long_sequence(2)',
-    /this form of ASSUME .*nothing was sent; use --allow ASSUME to send it/,
+    /this form of ASSUME .*nothing was sent\n {2}hint: use --allow ASSUME to send it/,
   ],
   ['GRANT g JOIN long_sequence(3) y ON 1 = 1', /this form of GRANT .*--allow GRANT/],
   ["GRANT g SAMPLE BY 1d FROM '2020' TO '2021' UNION ALL SELECT reload_config()", /this form of GRANT/],
@@ -212,7 +212,7 @@ test('CREATE OR REPLACE shows the replaced definition, and is skipped if nothing
   const send = (body: string, options = '') =>
     run(`printf '%s\\0' "CREATE OR /* so */ REPLACE VIEW 'v' AS ( \n${body}\n)" | sqlapply --report r ${options} $DST
          s=$?; cat r; exit $s`);
-  t.regex((await send('SELECT 1 x')).stderr, /nothing was sent; use --allow REPLACE to send it/);
+  t.regex((await send('SELECT 1 x')).stderr, /nothing was sent\n {2}hint: use --allow REPLACE to send it/);
   const allow = '--allow REPLACE';
   const made = await send('SELECT 1 x', allow);
   t.like(made, { code: 0, stderr: '' });

@@ -100,7 +100,7 @@ test('statements that the target does not support are listed before anything is 
   t.deepEqual({ code, sent }, { code: 1, sent: 0 });
   t.is(
     stderr,
-    `sqlapply: statement 2 (view 'v'): ${NO_VIEWS}; statement 3 (view 'w'): ${NO_VIEWS}; nothing was sent\n`,
+    `sqlapply: 2 statements are rejected; nothing was sent\n  statement 2 (view 'v'): ${NO_VIEWS}\n  statement 3 (view 'w'): ${NO_VIEWS}\n`,
   );
 });
 

@@ -195,7 +195,7 @@ test('a plan is applied with its permissions, and only to the state that it was 
   const { statements, permissions: allow } = await plan(wanted, server);
   t.regex(
     String(await failureOf(() => replay(statements, server))),
-    /^REJECTED .*; nothing was sent; use --allow-plan to send it$/,
+    /^REJECTED .*; nothing was sent\n {2}hint: use --allow-plan to send it$/,
   );
   t.deepEqual(
     (await collect(replay(statements, server, { allow }))).map(({ result }) => result),

@@ -319,7 +319,7 @@ test('a schema with a view that is not valid over its own tables is an error, an
       [BASE.replace('x INT', 'y INT'), VIEW],
       [BASE, VIEW],
       { renamed: ['t.x=y'] },
-      /^the wanted schema is not valid: materialized view 'm': Invalid column: x$/,
+      /^the wanted schema is not valid\n {2}materialized view 'm': Invalid column: x$/,
     ],
     [[BASE.replace('x INT', 'y INT'), view], [BASE, view], {}, /view 'v': Invalid column: x$/],
     [[view], [BASE, view], { allowLoss: ['drop:t'] }, /view 'v': table does not exist \[table=t\]$/],

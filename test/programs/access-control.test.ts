@@ -324,7 +324,7 @@ test('hints: access control and enterprise clauses sent to the open source editi
       /hint: the open source edition has no access control; sqltr --to open-source --lossy removes it/,
       text,
     );
-  t.notRegex(await stderr('CREATE TABLE t;'), /hint/);
+  t.notRegex(await stderr('CREATE TABLE t;'), /hint: (?!fix the error)/);
   const table = 'CREATE TABLE t (ts TIMESTAMP) timestamp(ts) PARTITION BY DAY';
   t.regex(
     await stderr(`${table} STORAGE POLICY(DROP LOCAL 1d);`),

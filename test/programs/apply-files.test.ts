@@ -27,7 +27,7 @@ test('an error with a position names the line of that position', async t => {
     sqlapply ${dst.url} s.sql`);
   t.is(code, 1);
   t.regex(stderr, /^sqlapply: s\.sql:7: table 'b': /);
-  t.regex(stderr, /: 1 of 2 applied, 1 rejected; [^\n]*\n$/);
+  t.regex(stderr, /: 1 of 2 applied, 1 rejected\n {2}hint: [^\n]*\n$/);
 });
 
 test('an error without a position names the line of the first word of the statement', async t => {
@@ -67,11 +67,11 @@ test('files are read completely before anything is sent', async t => {
   t.regex(await apply('a.sql cut.stream'), /^sqlapply: cut\.stream: no NUL byte in the input.*; nothing was sent\n$/);
   t.regex(
     await apply('a.sql drop.sql'),
-    /^sqlapply: drop\.sql:1: DROP.*nothing was sent; use --allow DROP to send it\n$/,
+    /^sqlapply: drop\.sql:1: DROP.*nothing was sent\n {2}hint: use --allow DROP to send it\n$/,
   );
   t.regex(
     await apply('a.sql two.sql'),
-    /^sqlapply: two\.sql:1: DROP of .*; two\.sql:1: ALTER of .*; nothing was sent; use --allow DROP,ALTER to send them\n$/,
+    /^sqlapply: 2 statements are rejected; nothing was sent\n {2}two\.sql:1: DROP of .*\n {2}two\.sql:1: ALTER of .*\n {2}hint: use --allow DROP,ALTER to send them\n$/,
   );
   t.deepEqual(await listTables(), []);
 });

@@ -17,7 +17,7 @@ const RIGHT = 'create view v as (select x from t);';
 async function applyForHint(t: ExecutionContext, url: string, text: string, options = '') {
   const run = await inProcess(t, { DST: url });
   const { stderr } = await run(`sqlsplit <<< "${text}" | sqlapply ${options} $DST`);
-  return { run, advice: / rejected.*?(; .*)?\n$/.exec(stderr)?.[1] ?? stderr };
+  return { run, advice: / rejected.*?(\n.*)?\n$/.exec(stderr)?.[1] ?? stderr };
 }
 
 for (const [title, text, options, advice, then] of [
@@ -29,7 +29,7 @@ for (const [title, text, options, advice, then] of [
 ] as const)
   test(`resume hint: ${title}`, async t => {
     const { run, advice: hint } = await applyForHint(t, target.url, `${text}${WRONG}`, options);
-    t.is(hint, `; fix the error and rerun the same command${advice}: it skips existing objects`);
+    t.is(hint, `\n  hint: fix the error and rerun the same command${advice}: it skips existing objects`);
     t.like(await run(`sqlsplit <<< "${text}${RIGHT}" | sqlapply ${then} $DST`), { code: 0, stderr: '' });
   });
 
@@ -37,7 +37,10 @@ test('resume hint: --if-exists fail and an existing object suggest --if-exists c
   const run = await inProcess(t, { DST: target.url });
   await run(`sqlsplit <<< "${BY_HAND}" | sqlapply $DST`);
   const again = await run(`sqlsplit <<< "${BY_HAND}" | sqlapply --if-exists fail $DST`);
-  t.regex(again.stderr, /; to continue, rerun the same command with --if-exists compare: it skips existing objects\n$/);
+  t.regex(
+    again.stderr,
+    /\n {2}hint: to continue, rerun the same command with --if-exists compare: it skips existing objects\n$/,
+  );
   t.like(await run(`sqlsplit <<< "${BY_HAND}" | sqlapply $DST`), { code: 0, stderr: '' });
 });
 
@@ -47,7 +50,7 @@ test('resume hint: an existing object that cannot be shown suggests --if-exists 
     socket.write(reply(JSON.stringify({ error, position: 0 }), 400));
   });
   const { advice } = await applyForHint(t, url, PRINTED);
-  t.is(advice, '; to continue, rerun the same command with --if-exists skip: it skips existing objects');
+  t.is(advice, '\n  hint: to continue, rerun the same command with --if-exists skip: it skips existing objects');
 });
 
 test('resume hint: an ALTER that was applied is to be left out of the rerun', async t => {
@@ -59,7 +62,7 @@ test('resume hint: an ALTER that was applied is to be left out of the rerun', as
   );
   t.is(
     advice,
-    '; fix the error and rerun the same command, without each ALTER that was applied: it skips existing objects',
+    '\n  hint: fix the error and rerun the same command, without each ALTER that was applied: it skips existing objects',
   );
 });
 
@@ -82,7 +85,10 @@ test('resume hint: the user has to check a statement with unknown outcome', asyn
     statement.startsWith('SHOW') ? socket.end(reply('{"error":"no","position":0}', 400)) : socket.destroy(),
   );
   const { advice } = await applyForHint(t, url, 'grant select on t to u;');
-  t.regex(advice, /; fix the error and rerun the same command, without statement 1 if it is in force there: it skips /);
+  t.regex(
+    advice,
+    /hint: fix the error and rerun the same command, without statement 1 if it is in force there: it skips /,
+  );
 });
 
 test('a rejected statement is reported as rejected even if the target then stops answering', async t => {
@@ -93,5 +99,5 @@ test('a rejected statement is reported as rejected even if the target then stops
   const { code, stderr } = await run(`sqlsplit <<< "${PRINTED}" | sqlapply $DST`);
   t.is(code, 69);
   t.regex(stderr, /table 't'\): table already exists, and it cannot be compared: .*closed before a reply arrived/);
-  t.regex(stderr, /: 0 of 1 applied, 1 rejected; fix the error and rerun the same command: it skips /);
+  t.regex(stderr, /: 0 of 1 applied, 1 rejected\n {2}hint: fix the error and rerun the same command: it skips /);
 });

@@ -190,8 +190,9 @@ for (const [what, path, text, message] of [
     t.is(readFileSync(join(folder, path), 'utf8'), text, 'a file that is not in the way is left alone');
   });
 
-const HINT =
-  "; if it is not part of the schema, move it out of the folder, or rename it: names that begin with '.' or have another suffix are ignored";
+const HINT = `
+  hint: if it is not part of the schema, move it out of the folder, or rename it
+  hint: names that begin with '.' or have another suffix are ignored`;
 const BELONGS = " contains table 'a', which belongs in tables/a.sql";
 
 for (const [path, text, reason] of [

@@ -38,7 +38,7 @@ for (const signal of SIGNALS) {
     t.is(sent(), 2);
     t.is(
       await stderr,
-      `sqlapply: interrupted: ${url}: 2 of 3 applied, 1 not reached; to continue, rerun the same command: it skips existing objects\n`,
+      `sqlapply: interrupted: ${url}: 2 of 3 applied, 1 not reached\n  hint: to continue, rerun the same command: it skips existing objects\n`,
     );
     t.deepEqual(await listFiles(), ['rest']);
     t.is(await readFile(join(folder, 'rest'), 'utf8'), `${TABLES[2]}\0`);
@@ -55,7 +55,10 @@ for (const signal of SIGNALS) {
       await stderr,
       /statement 2 \(table 'b'\): whether it was applied is unknown: .*: the request was canceled\n/,
     );
-    t.regex(await stderr, /: interrupted: .*: 1 of 3 applied, 1 unknown, 1 not reached; to continue, rerun the same/);
+    t.regex(
+      await stderr,
+      /: interrupted: .*: 1 of 3 applied, 1 unknown, 1 not reached\n {2}hint: to continue, rerun the same/,
+    );
   });
 
   test(`${signal} while a replay waits for more input: the summary is printed`, async t => {

@@ -66,7 +66,7 @@ test('on a terminal a plan is text, with dim comments and red removals', async t
 test('--allow-plan allows the statements of the plan', async t => {
   const run = await shellWithPlan(t);
   const refused = await run('sqlapply $DB plan.sql');
-  t.regex(refused.stderr, /nothing was sent; use --allow-plan to send them\n$/);
+  t.regex(refused.stderr, /nothing was sent\n[^]*hint: use --allow-plan to send them\n$/);
   t.like(await run('sqlapply --allow-plan $DB plan.sql; sqldiff after.sql $DB'), { code: 0, stderr: '' });
 });
 
@@ -76,7 +76,7 @@ test('--allow-plan allows nothing beside the plan', async t => {
   const untouched = 'sqldiff before.sql $DB || echo CHANGED';
   for (const [files, message] of [
     ['plan.sql truncate.sql', /statement.*TRUNCATE.*|truncate\.sql:1: TRUNCATE/],
-    ['plan.sql more.sql', /more\.sql:1: .*use --allow ALTER to send it/],
+    ['plan.sql more.sql', /more\.sql:1: .*\n {2}hint: use --allow ALTER to send it/],
     ['more.sql plan.sql', /use --allow ALTER,DROP to send them/],
     ['more.sql', /use --allow ALTER to send it/],
   ] as const) {

@@ -105,6 +105,6 @@ test('a schema that is not valid in itself is an error, which names the file', a
   const { code, stdout, stderr } = await run('echo "$A" > A.sql; echo "$B" > B.sql; sqldiff --alter A.sql B.sql');
   t.deepEqual(
     [code, stdout.toString(), stderr],
-    [65, '', "sqldiff: A.sql: the wanted schema is not valid: view 'v': Invalid column: y\n"],
+    [65, '', "sqldiff: A.sql: the wanted schema is not valid\n  view 'v': Invalid column: y\n"],
   );
 });

@@ -322,7 +322,10 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     await interrupt(signal);
     release();
     t.deepEqual(await ended, [null, signal]);
-    t.regex(await stderr, /^sqlpipe copy: interrupted: .*: \d of 4 applied, \d not reached; to continue, rerun/m);
+    t.regex(
+      await stderr,
+      /^sqlpipe copy: interrupted: .*: \d of 4 applied, \d not reached\n {2}hint: to continue, rerun/m,
+    );
   });
 }
 

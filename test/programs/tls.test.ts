@@ -92,7 +92,7 @@ test('sqldiff rejects --insecure for two instances at once', async t => {
   const diff = (script: string) => runWithUrl(t, url, `OTHER=${other}; ${instances('tls_verify = false')}\n${script}`);
   const both = await diff('sqldiff --insecure $URL $OTHER; s=$?; sqldiff --insecure prod $OTHER; exit $((s + $?))');
   t.is(both.code, 128, both.stderr);
-  t.regex(both.stderr, /--insecure would accept any certificate from both instances; .* tls_verify = false/);
+  t.regex(both.stderr, /--insecure would accept any certificate from both instances\n {2}hint: .* tls_verify = false/);
   for (const script of [
     'sqldiff prod "https::addr=$' + '{OTHER#https://};tls_verify=unsafe_off;"',
     'sqldiff --cacert $ROOT prod $OTHER',

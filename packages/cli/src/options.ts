@@ -2,7 +2,7 @@
 
 import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
-import { escapeControls, systemErrorReason } from '@sqlpipe/text';
+import { escapeControls, formatMessage, systemErrorReason } from '@sqlpipe/text';
 import { Exit, UsageError } from './exit.js';
 import type { Io } from './io.js';
 import type { OptionSpecs } from './program.js';
@@ -121,7 +121,10 @@ export const inGroup = <Specs extends OptionSpecs>(group: string, specs: Specs):
 export function rejectSharedInsecure(insecure: boolean | undefined, urls: readonly URL[]): void {
   if (insecure && urls.filter(({ protocol }) => protocol === 'https:').length > 1)
     throw new UsageError(
-      '--insecure would accept any certificate from both instances; to accept any from one of them, set tls_verify = false in its entry in instances.toml, or tls_verify=unsafe_off; in its configuration string',
+      formatMessage('--insecure would accept any certificate from both instances', [
+        'hint: accept any from one of them: set tls_verify = false in its entry in instances.toml',
+        'hint: or set tls_verify=unsafe_off; in its configuration string',
+      ]),
     );
 }
 

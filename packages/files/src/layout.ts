@@ -7,7 +7,7 @@ import { lstat, readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { MemoryBudget } from '@sqlpipe/schema';
 import { displayName, folderOf, identify, KINDS, redact } from '@sqlpipe/sql';
-import { type Finding, truncate } from '@sqlpipe/text';
+import { type Finding, formatMessage, truncate } from '@sqlpipe/text';
 import { parseLocatedFile, TextError } from './text.js';
 import { isStaged } from './write-file.js';
 
@@ -68,10 +68,13 @@ export async function scanFolder(folder: string, maxLength?: number): Promise<Ma
 export async function rejectStrayFiles(folder: string, maxLength?: number): Promise<void> {
   for await (const path of strayFiles(folder)) {
     const { invalid } = await scanFile(folder, path, new MemoryBudget(), maxLength);
-    throw new FolderError(
-      `${invalid?.reason}; if it is not part of the schema, move it out of the folder, or rename it: names that begin with '.' or have another suffix are ignored`,
-      invalid?.findings,
-    );
+    const hints = [
+      'hint: if it is not part of the schema, move it out of the folder, or rename it',
+      "hint: names that begin with '.' or have another suffix are ignored",
+    ];
+    throw Object.assign(new FolderError(formatMessage(`${invalid?.reason}`, hints), invalid?.findings), {
+      hasLines: true,
+    });
   }
 }
 

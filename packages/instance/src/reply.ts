@@ -335,7 +335,7 @@ function describeRedirect(response: Response): string {
     return `${what} without a valid Location; ${ADDRESS_HELP}`;
   const { origin } = new URL(headers.location, url);
   return origin === new URL(url).origin
-    ? `${what} to another path on the same server, which is not followed; does the address lack a path prefix, or is that a login page?`
+    ? `${what} to another path of the server; does the address lack a path prefix, or is that a login page?`
     : `${what} to ${quoteReply(origin, 300, response)}, which is not followed; give the address it leads to, unless that is a login page`;
 }
 

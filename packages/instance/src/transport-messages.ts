@@ -143,8 +143,8 @@ function closedMessage({ bufferNeeded: needed, url }: RequestContext): string {
     return `the connection was closed before a reply arrived; did the server stop${orTls}`;
   }
   return (
-    `the connection was closed before a reply arrived: the request may be too large; it needs a buffer of ${needed} ` +
-    `bytes, and the default is ${DEFAULT_REQUEST_BUFFER}; raise http.request.header.buffer.size on the server`
+    `the connection was closed: the request may be too large, it needs a buffer of ${needed} bytes ` +
+    `(default: ${DEFAULT_REQUEST_BUFFER}); raise http.request.header.buffer.size on the server`
   );
 }
 

@@ -3,6 +3,7 @@ import { compareDefinitions, parseMeaning } from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
 import { displayName, foldCase, isObject } from '@sqlpipe/sql';
+import { formatMessage } from '@sqlpipe/text';
 import type { Task } from './task.js';
 import { WantedSchema } from './wanted-schema.js';
 
@@ -10,10 +11,11 @@ import { WantedSchema } from './wanted-schema.js';
 export class UnresolvedViewError extends Error {
   override name = 'UnresolvedViewError';
   readonly code = 'DAMAGED';
+  readonly hasLines = true;
 
   constructor(readonly problems: readonly UnresolvedView[]) {
-    const list = problems.map(({ entry, reason }) => `${displayName(entry)}: ${reason}`).join('; ');
-    super(`the wanted schema is not valid: ${list}`);
+    const lines = problems.map(({ entry, reason }) => `${displayName(entry)}: ${reason}`);
+    super(formatMessage('the wanted schema is not valid', lines));
   }
 }
 

@@ -4,7 +4,7 @@ import type { Omission } from '@sqlpipe/plan';
 import { describeOmission, fingerprint, plannedObjects, plannedPermissions, plannedState } from '@sqlpipe/plan/text';
 import { collectStatements } from '@sqlpipe/schema';
 import { identify } from '@sqlpipe/sql';
-import { escapeControls, indentLines } from '@sqlpipe/text';
+import { formatMessage, indentLines } from '@sqlpipe/text';
 import { noteQuery, type ViewQueries } from './assertions.js';
 import { PlanGuard } from './plan-guard.js';
 
@@ -15,7 +15,7 @@ export class PlanError extends Error {
   readonly hasLines = true;
 
   constructor(head: string, lines: readonly string[] = []) {
-    super([escapeControls(head), ...lines].join('\n'));
+    super(formatMessage(head, lines));
   }
 }
 
@@ -58,7 +58,7 @@ export function rejectOmissions(omissions: readonly Omission[]): void {
   if (omissions.length === 0) return;
   const lines = omissions.map(describeOmission).flatMap(([what, ...rest]) => [what, ...indentLines(rest)]);
   const number = omissions.length === 1 ? 'a change is' : `${omissions.length} changes are`;
-  throw new PlanError(`${number} left out`, indentLines([...lines, 'hint: --keep-going applies the rest']));
+  throw new PlanError(`${number} left out`, [...lines, 'hint: --keep-going applies the rest']);
 }
 
 /**

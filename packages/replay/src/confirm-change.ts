@@ -162,7 +162,7 @@ async function waitForWal(name: string, target: Instance, patience: Patience): P
   if (state === 'applied') return undefined;
   const problem =
     state === 'suspended'
-      ? `accepted, but the server could not apply it: its table is suspended; use ALTER TABLE '${name}' RESUME WAL`
+      ? `accepted, but not applied: its table is suspended; use ALTER TABLE '${name}' RESUME WAL`
       : 'accepted, but not applied in time; --timeout waits longer';
   return unfinished(problem, target);
 }

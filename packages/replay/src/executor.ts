@@ -45,13 +45,6 @@ export type StatementResult = Omit<Outcome, 'n' | 'statement' | 'identity' | 'ms
  */
 const ALREADY_EXISTS = /already exists/;
 
-/**
- * Why a statement can look empty to the server: it pairs quotes and sees `--` inside block comments (observed on
- * 9.3.4).
- */
-const EMPTY_QUERY_HELP =
-  '; the server also reads quotes and -- inside /* */ comments: is there such a comment before the statement?';
-
 /** Milliseconds for which an assertion is checked again if it is not true, unless `--timeout` is shorter. */
 const MAX_ASSERTION_MS = 5000;
 const ASSERTION_PAUSE_MS = 10;
@@ -59,7 +52,7 @@ const SKIP_HELP = 'use --if-exists skip';
 const EXISTS_MESSAGE = 'already exists';
 const DIFFERENT_MESSAGE = 'already exists with a different definition';
 const GRANT_OPTION_MESSAGE =
-  'already granted WITH GRANT OPTION, which this statement would remove; it was not sent; add WITH GRANT OPTION to it, or revoke the grant option first';
+  'already granted WITH GRANT OPTION, which this statement would remove; it was not sent; add the option, or revoke it first';
 /** A newer version may print the same definition in different words. */
 const TEXT_DIFFERS_MESSAGE = `already exists with a different text, and the definitions cannot be compared; if they mean the same, ${SKIP_HELP}`;
 
@@ -131,8 +124,7 @@ export function createExecutor(
       const confirmed = pending && (await confirmChange(pending, target, existing, { patience, verify: !noVerify }));
       return { result: 'applied', ...(before && { replaced: before }), ...confirmed };
     }
-    const { message, position, denied } = reply;
-    const error = message + (reply.says(/^empty query$/) ? EMPTY_QUERY_HELP : '');
+    const { message: error, position, denied } = reply;
     const rejected: StatementResult = {
       result: 'rejected',
       error,

@@ -10,7 +10,7 @@ import {
   SERVER_COMMENT_RULES,
   type ServerCommentRules,
 } from '@sqlpipe/sql';
-import type { Finding } from '@sqlpipe/text';
+import { type Finding, formatMessage } from '@sqlpipe/text';
 import { isPlanAssertion, type ViewQueries } from './assertions.js';
 import { describeStatement, type Location, locate, statementLabel } from './outcome.js';
 
@@ -45,13 +45,15 @@ export type PreflightCheck = (statement: string) => Promise<PreflightRejection |
 export class PreflightError extends Error {
   override name = 'PreflightError';
   readonly code = 'REJECTED';
+  readonly hasLines = true;
 
   /** @param findings each rejected statement, with its place if it is in a file */
   constructor(
-    message: string,
+    what: string,
+    lines: readonly string[],
     readonly findings: readonly Finding[],
   ) {
-    super(message);
+    super(formatMessage(`${what}; nothing was sent`, lines));
   }
 }
 
@@ -118,18 +120,18 @@ const describeVerb = (verb: string): string =>
   ['ADD', 'GRANT', 'ASSUME'].includes(verb) ? `this form of ${verb}` : 'it';
 
 /** What to do, after the reasons; '' if no permission helps. */
-function permissionHint(permissions: readonly string[], pronoun: 'it' | 'them'): string {
+function permissionHint(permissions: readonly string[], pronoun: 'it' | 'them'): string[] {
   const verbs = permissions.filter(permission => permission !== PLAN);
   const options = [
     ...(permissions.includes(PLAN) ? ['--allow-plan'] : []),
     ...(verbs.length > 0 ? [`--allow ${verbs.join(',')}`] : []),
   ];
-  return options.length > 0 ? `; use ${options.join(' ')} to send ${pronoun}` : '';
+  return options.length > 0 ? [`use ${options.join(' ')} to send ${pronoun}`] : [];
 }
 
 /** The message about one statement. */
 export const formatPreflightRejection = ({ reason, permission }: PreflightRejection): string =>
-  `${reason}${permissionHint(permission ? [permission] : [], 'it')}`;
+  [reason, ...permissionHint(permission ? [permission] : [], 'it')].join('; ');
 
 /** The comment rules of a server of that version; those of all servers if the version is not known. */
 const commentRulesOf = (version: string | undefined): readonly ServerCommentRules[] =>
@@ -176,7 +178,9 @@ export async function* requireAllowed(
     } else more++;
   }
   if (found.length === 0) return;
-  const hint = permissionHint([...permissions], found.length === 1 ? 'it' : 'them');
+  const [first = '', ...others] = found;
+  const hints = permissionHint([...permissions], others.length === 0 ? 'it' : 'them').map(hint => `hint: ${hint}`);
+  if (others.length === 0) throw new PreflightError(first, hints, findings);
   if (more > 0) found.push(`and ${more} more`);
-  throw new PreflightError(`${found.join('; ')}; nothing was sent${hint}`, findings);
+  throw new PreflightError(`${findings.length + more} statements are rejected`, [...found, ...hints], findings);
 }

@@ -152,7 +152,7 @@ class Graph {
     this.#steps += steps;
     if (this.#steps > MAX_STEPS)
       throw new LimitError(
-        'the objects cannot be put in order: too many views in a cycle, or materialized views that depend on each other through long chains of views',
+        'the objects cannot be put in order: a cycle has too many views, or long chains of views connect materialized views',
       );
   }
 }

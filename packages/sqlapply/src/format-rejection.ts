@@ -66,9 +66,14 @@ const CLAUSES: [message: RegExp, hint: string][] = [
   ],
 ];
 
+/** Why a statement can look empty to the server: it pairs quotes and sees `--` inside block comments (observed on 9.3.4). */
+const EMPTY_QUERY_HINT =
+  'the server also reads quotes and -- inside /* */ comments: is there such a comment before the statement?';
+
 /** What can be done about a rejected statement, as far as it is known. */
 function hintsFor({ identity: { kind, name }, error = '', denied, comparison }: Outcome): string[] {
   if (comparison?.differences.some(({ property }) => property === COLUMN_ORDER)) return columnOrderHints(name);
+  if (error === 'empty query') return [EMPTY_QUERY_HINT];
   if (!isAcl(kind)) return CLAUSES.filter(([message]) => message.test(error)).map(([, hint]) => hint);
   if (denied) return ['access control requires permissions of its own; sqldump --include SCHEMA leaves it out'];
   return NO_ACCESS_CONTROL.test(error) ? [ACCESS_CONTROL] : [];

@@ -3,6 +3,7 @@ import { Exit, exitStatus } from '@sqlpipe/cli';
 import { plannedIrreversible, plannedState } from '@sqlpipe/plan/text';
 import { isReject, isReordered, type Outcome, type Result } from '@sqlpipe/replay';
 import { displayName } from '@sqlpipe/sql';
+import { formatMessage } from '@sqlpipe/text';
 import type { RunOptions } from './options.js';
 import { ResumeHint } from './resume-hint.js';
 
@@ -92,11 +93,13 @@ export class Summary {
 
   /**
    * One line: `http://host:9000: 5 statements: 3 applied, 2 skipped`; for an incomplete run
-   * `http://host:9000: 3 of 5 applied, 1 skipped, 1 rejected` and how to continue.
+   * `http://host:9000: 3 of 5 applied, 1 skipped, 1 rejected`, and below it how to continue.
    */
   toString(): string {
     if (!this.complete && this.#resumeHint)
-      return [`${this.label}: ${this.#formatState()}`, ...this.#formatLosses(), this.#resumeHint].join('; ');
+      return formatMessage([`${this.label}: ${this.#formatState()}`, ...this.#formatLosses()].join('; '), [
+        `hint: ${this.#resumeHint}`,
+      ]);
     const statements = `${this.total} ${this.total === 1 ? 'statement' : 'statements'}`;
     return [this.label, statements, this.#formatCounts().join(', ')].filter(Boolean).join(': ');
   }

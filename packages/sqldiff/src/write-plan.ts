@@ -4,7 +4,7 @@ import { type PlanOptions, planChanges, planUndo, UnresolvedViewError } from '@s
 import { describeOmission, printPlan } from '@sqlpipe/plan/text';
 import { StreamError } from '@sqlpipe/records';
 import { displayName } from '@sqlpipe/sql';
-import { type Finding, indentLines } from '@sqlpipe/text';
+import { escapeControls, type Finding, indentLines } from '@sqlpipe/text';
 import type { Locations } from './locations.js';
 import type { Sides } from './operands.js';
 import { type OutputOptions, writeStatements } from './write-statements.js';
@@ -49,5 +49,5 @@ function toStreamError(error: UnresolvedViewError, label: string, locations: Loc
     ...locations?.find(entry),
     message: `${displayName(entry)}: ${reason}`,
   }));
-  return Object.assign(new StreamError(`${label}: ${error.message}`), { findings });
+  return Object.assign(new StreamError(`${escapeControls(label)}: ${error.message}`), { findings, hasLines: true });
 }

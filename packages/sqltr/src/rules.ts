@@ -1,6 +1,7 @@
 /*! Rules that map names to new names: `fx_*=acme_*`, or one name to one name. */
 import { UsageError } from '@sqlpipe/cli';
 import { foldCase } from '@sqlpipe/sql';
+import { formatMessage } from '@sqlpipe/text';
 
 /** One side of a rule: a whole name, or the prefix and suffix around a star. */
 class Pattern {
@@ -107,7 +108,10 @@ function parseRule(text: string, option: string): Rule {
   const [from = [], to = []] = sides.map(side => side.replaceAll('"', '').split('*'));
   if (sides.length === 0 || from.length > 2 || to.length > from.length || from.join('*') === '' || to.join('*') === '')
     throw new UsageError(
-      `${option}: '${text}' is not a rule; write OLD=NEW, with one * on the left or on both sides, and put a name that contains = in double quotes`,
+      formatMessage(`${option}: '${text}' is not a rule`, [
+        'hint: write OLD=NEW, with one * on the left or on both sides',
+        'hint: put a name that contains = in double quotes',
+      ]),
     );
   return { from: new Pattern(...(from as [string, string?])), to: new Pattern(...(to as [string, string?])) };
 }

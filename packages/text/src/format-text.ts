@@ -19,6 +19,10 @@ export const escapeLines = (text: string): string => text.replace(/[^\n\t]+/g, e
 /** The lines of a message after the first, indented and escaped like `escapeControls`. */
 export const indentLines = (lines: readonly string[]): string[] => lines.map(line => `  ${escapeControls(line)}`);
 
+/** A message of several lines, each safe to show: what happened, and below it why and what can be done. */
+export const formatMessage = (what: string, lines: readonly string[]): string =>
+  [escapeControls(what), ...indentLines(lines)].join('\n');
+
 /** Lines of a message that say what can be done. */
 export const formatHints = (hints: readonly string[]): string[] => indentLines(hints.map(hint => `hint: ${hint}`));
 

@@ -4,6 +4,7 @@ export {
   type Finding,
   formatError,
   formatHints,
+  formatMessage,
   formatSafeJson,
   indentLines,
   systemErrorReason,

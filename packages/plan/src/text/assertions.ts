@@ -97,8 +97,7 @@ const FORMS: Readonly<Record<string, (text: string) => Omit<Assertion, 'form'> |
       isFinal: true,
       purpose: `stops the plan if '${table}' has Parquet partitions, ${PARQUET_PROBLEM}`,
       questions: [printParquetQuestion(table)],
-      explain: answers =>
-        `'${table}' has Parquet partitions (${countOf(answers)}), ${PARQUET_PROBLEM}; ${convertBack(table)} first`,
+      explain: answers => `'${table}' has Parquet partitions (${countOf(answers)}); ${convertBack(table)}`,
     };
   },
   all_applied(text) {
@@ -109,8 +108,7 @@ const FORMS: Readonly<Record<string, (text: string) => Omit<Assertion, 'form'> |
       isFinal: false,
       purpose: `stops the plan unless all rows that were sent to '${table}' are applied`,
       questions: [],
-      explain: () =>
-        `rows that were sent to '${table}' are not applied yet; wait for them, or use ALTER TABLE '${table}' RESUME WAL if it is suspended`,
+      explain: () => `rows that were sent to '${table}' are not applied yet; wait, or RESUME WAL if it is suspended`,
     };
   },
   as_many_rows(text) {
@@ -129,9 +127,9 @@ const FORMS: Readonly<Record<string, (text: string) => Omit<Assertion, 'form'> |
         const [old, copied, keys = []] = [countOf(answers), countOf(answers, 1), answers[2]];
         const reason =
           copied < old && keys.length > 0
-            ? `rows with the same dedup keys (${keys.join(', ')}) overwrite each other in the new table`
+            ? `rows with the same dedup keys (${keys.join(', ')}) overwrite each other`
             : `nothing may write to '${from}' while its rows are copied`;
-        return `'${from}' has ${old} rows, '${to}' has ${copied} rows; ${reason}`;
+        return `'${from}' has ${old} rows, '${to}' has ${copied}; ${reason}`;
       },
       copy: { from, to, columns: [] },
     };
@@ -140,7 +138,7 @@ const FORMS: Readonly<Record<string, (text: string) => Omit<Assertion, 'form'> |
     const copy = parseCopy(text);
     if (!copy) return undefined;
     const problem = `'${copy.from}' has rows that '${copy.to}' does not have`;
-    const help = `the old table stays; compare the rows, then send DROP TABLE '${copy.from}';`;
+    const help = `compare them, then send DROP TABLE '${copy.from}';`;
     return {
       tables: [copy.from, copy.to],
       isFinal: true,
