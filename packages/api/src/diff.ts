@@ -40,11 +40,11 @@ export interface Problem {
   readonly reason: string;
 }
 
-/** The result of comparing two schemas. They are the same if there are no differences. */
+/** The result of a comparison. The schemas are the same if there are no differences. */
 export interface Diff {
   /** What A has, in an order that can be applied, then what only B has. */
   readonly differences: readonly Difference[];
-  /** The objects that do not work, of the schemas that are instances. */
+  /** Objects that an instance reports as invalid or suspended. */
   readonly problems: readonly Problem[];
   /** The number of objects compared. */
   readonly total: number;
@@ -57,7 +57,8 @@ export interface Diff {
 }
 
 /**
- * Compares two schemas by what their statements mean: however they are written, whatever they leave to the server.
+ * Compares two schemas by meaning. It does not matter how a statement is written. What a statement omits has the default of
+ * the server.
  *
  * ```ts
  * import { diff, serve } from 'sqlpipe';
@@ -71,7 +72,10 @@ export interface Diff {
  * // only-a trades []
  * ```
  *
- * Throws what reading the schemas throws, as `dump` and `split` do.
+ * Throws what reading the schemas throws; see `dump` and `split`. It also throws errors with these codes:
+ *
+ * - `DAMAGED` if two statements of a schema create different objects of one name;
+ * - `USAGE` if `ignore` names a property that does not exist.
  */
 export async function diff(
   a: Schema,

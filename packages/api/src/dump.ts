@@ -18,9 +18,9 @@ export interface DumpOptions {
 }
 
 /**
- * The schema of an instance: its statements in an order that can be applied, each with its `;`. Statements that the server
- * prints wrongly are repaired. The loop ends without an error only if the dump is complete: it has every object of these
- * kinds that the server lists.
+ * Reads the schema of an instance: one statement per object, each with its `;`, in an order that can be applied. Statements
+ * that the server prints wrongly are repaired. If the loop ends without an error, the dump is complete: it has every object
+ * of these kinds that the server lists.
  *
  * ```ts
  * import { dump, serve } from 'sqlpipe';
@@ -33,7 +33,10 @@ export interface DumpOptions {
  * // );
  * ```
  *
- * Throws errors with the codes `CONFIG`, `UNREACHABLE`, `DENIED`, `PROTOCOL`, `REJECTED`; `USAGE` for unknown kinds.
+ * Throws errors with these codes:
+ *
+ * - `CONFIG`, `UNREACHABLE`, `DENIED`, `PROTOCOL` and `REJECTED`;
+ * - `USAGE` for an unknown kind, and for `include` together with `exclude`.
  */
 export async function* dump(
   instance: Instance,

@@ -2,13 +2,14 @@
  * Why something failed:
  *
  * - `REJECTED`: the server rejected a statement or a query, or this library did before sending it.
- * - `DAMAGED`: input that is incomplete, not UTF-8, or not SQL; two statements that create different objects of one name.
+ * - `DAMAGED`: input that is incomplete, not UTF-8, or not SQL; two statements that create different objects of one name; a
+ *   view that is not valid.
  * - `NOINPUT`: no such file.
- * - `UNREACHABLE`: the server cannot be reached, or gave up.
- * - `PROTOCOL`: the reply is not one of QuestDB: a login page, a truncated reply.
+ * - `UNREACHABLE`: the server is unreachable or unavailable.
+ * - `PROTOCOL`: the reply is not QuestDB's, such as a login page, or it is truncated.
  * - `DENIED`: wrong credentials, or no permission.
  * - `CONFIG`: an address or a credential that cannot be used.
- * - `USAGE`: options that cannot be combined, names that say nothing, or an argument of a wrong type.
+ * - `USAGE`: options that cannot be combined, unknown names in options, or an argument of a wrong type.
  * - `IO`: a file that cannot be written, or a schema too large for memory.
  */
 export type ErrorCode =
@@ -34,15 +35,15 @@ const CODES = new Set<unknown>([
   'IO',
 ] satisfies ErrorCode[]);
 
-/** An error of this library. Its message says where, what and why, and never holds a secret. */
+/** An error of this library. Its message says where, what and why, and never contains a secret. */
 export interface SqlpipeError extends Error {
   readonly code: ErrorCode;
-  /** Of a rejected query or statement: where, as an index into it. */
+  /** Where the error is in a rejected statement or query, as an index into it. */
   readonly position?: number;
 }
 
 /**
- * Whether something that was thrown is an error of this library. What is not is an error of the system, with a code such as
+ * Returns whether a thrown value is an error of this library. Any other error is one of the system, with a code such as
  * `EACCES`, or a bug.
  *
  * ```ts

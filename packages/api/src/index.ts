@@ -1,5 +1,6 @@
 /**
- * sqlpipe as a library: what the programs do, as functions. It reads no environment variables and writes to no terminal.
+ * sqlpipe as a library: what the programs do, as functions. It writes to no terminal, and reads environment variables only if
+ * an instance has `env`.
  *
  * @packageDocumentation
  */

@@ -2,7 +2,7 @@
 import { type ResolvedInstance, resolveInstance } from '@sqlpipe/instance';
 import { OptionsError } from './errors.js';
 
-/** An instance, and what is needed to connect to it. Nothing else is looked at, unless `env` is given. */
+/** An instance, and what is needed to connect to it. instances.toml and netrc are read only if `env` is given. */
 export interface InstanceOptions {
   /** `http://host:9000`, with any path; `host:9000`; or the configuration string of a QuestDB client. */
   readonly url: string;
@@ -14,26 +14,26 @@ export interface InstanceOptions {
   readonly cacert?: string | undefined;
   /** Accept any TLS certificate. */
   readonly insecure?: boolean | undefined;
-  /** Seconds for a complete reply, or between two rows of it; 0 for no limit. 120 by default. */
+  /** Maximum seconds to wait for a reply, or between two rows of a dump; 0 means no limit. 120 by default. */
   readonly timeout?: number | undefined;
-  /** Seconds for connecting; 0 for no limit. 10 by default. */
+  /** Maximum seconds to wait for a connection; 0 means no limit. 10 by default. */
   readonly connectTimeout?: number | undefined;
   /**
-   * How many times a request is sent again if the network or a gateway fails, each with a warning; 0 by default. A statement whose
-   * reply is lost is sent again only if its object does not exist then, and at least once.
+   * How many times a request is sent again if the network or a gateway fails; 0 by default. Each retry causes a warning. If
+   * the reply to a statement is lost and its object does not exist, the statement is sent once more even with 0.
    */
   readonly retries?: number | undefined;
   /**
-   * Variables to look in, as the programs look in theirs: `SQLPIPE_USER`, `SQLPIPE_PASSWORD`, `SQLPIPE_TOKEN`, proxies, and
-   * `HOME` for instances.toml (then `url` may be a name in it) and netrc. `env: process.env` looks in all of them.
+   * The environment variables to use, such as `process.env`: `SQLPIPE_USER`, `SQLPIPE_PASSWORD`, `SQLPIPE_TOKEN`, those of
+   * proxies, and `HOME`, the place of instances.toml and netrc. `url` can then be a name from instances.toml.
    */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
-/** An instance: its address, or its address with more. */
+/** An instance: its address, or an object with its address. */
 export type Instance = string | InstanceOptions;
 
-/** Receives what is allowed and unwise, or good to know: one sentence, without a secret. */
+/** Receives warnings and notes: one sentence each, without a secret. */
 export type OnWarning = (message: string) => void;
 
 /** How to connect. @throws InstanceError with the code CONFIG; OptionsError for a value that is no instance */

@@ -4,8 +4,8 @@ import { collectStatements } from '@sqlpipe/schema';
 import { openSchema, type Schema } from './schema.js';
 
 /**
- * A schema as `.sql` text, a blank line after each statement. With `folder` it is written there too, one file per object: files
- * that differ are written, and those whose object is gone are removed. The inverse of `split`.
+ * Returns a schema as `.sql` text, with a blank line after each statement. With `folder` it is written there too, one file
+ * per object. Only files that differ are written. Files whose object is gone are removed. The inverse of `split`.
  *
  * ```ts
  * import { join, split } from 'sqlpipe';
@@ -21,8 +21,11 @@ import { openSchema, type Schema } from './schema.js';
  * // CREATE TABLE b (y INT);
  * ```
  *
- * Throws what reading the schema throws, as `dump` and `split` do; `REJECTED` for a statement that creates no object and so has
- * no file, and `DAMAGED` if other files are in the way. Then nothing is written.
+ * Throws what reading the schema throws; see `dump` and `split`. With `folder` it also throws errors with these codes, and
+ * writes nothing then:
+ *
+ * - `REJECTED` for a statement that creates no object, because it has no file;
+ * - `DAMAGED` if two statements create the same object, or if another file has the name that an object needs.
  */
 export async function join(schema: Schema, { folder }: { readonly folder?: string } = {}): Promise<string> {
   const statements = await collectStatements((await openSchema(schema)).statements);

@@ -4,18 +4,18 @@ import { OptionsError } from './errors.js';
 
 /** What one statement says. */
 export interface Statement {
-  /** `other` for what no schema contains: ALTER, INSERT, … */
+  /** `other` for statements that no schema contains, such as ALTER and INSERT. */
   readonly kind: Kind;
-  /** What it creates; for a grant or a membership, who receives it. */
+  /** The name of the object that it creates; for a grant or a membership, the user or group that receives it. */
   readonly name: string;
   /** Its first word, in upper case. */
   readonly verb: string;
-  /** What a CREATE of a table or a view means, however it is written. */
+  /** The meaning of a CREATE of a table or a view. */
   readonly definition?: Definition;
 }
 
 /**
- * What a statement says. Two statements that create the same object have the same definition.
+ * Returns what a statement says. Two statements that create the same object have the same definition.
  *
  * ```ts
  * import { parse } from 'sqlpipe';
@@ -28,8 +28,11 @@ export interface Statement {
  * // qty INT
  * ```
  *
- * Throws an error with the code `REJECTED` and the `position` (an index into the statement) for a CREATE that is not QuestDB's
- * syntax, with `DAMAGED` for what is not one statement, and with `USAGE` for what is no string.
+ * Throws errors with these codes:
+ *
+ * - `REJECTED` for a CREATE with wrong syntax; `position` is an index into the statement;
+ * - `DAMAGED` for text that is not exactly one statement;
+ * - `USAGE` for a value that is not a string.
  */
 export function parse(statement: string): Statement {
   if (typeof statement !== 'string') throw new OptionsError('parse: a statement is not a string');
@@ -41,7 +44,7 @@ export function parse(statement: string): Statement {
 }
 
 /**
- * The statement that creates what a definition says, in the form that QuestDB prints. The inverse of `parse`.
+ * Returns the statement that creates an object with this definition, in the form that QuestDB prints. The inverse of `parse`.
  *
  * ```ts
  * import { parse, print } from 'sqlpipe';

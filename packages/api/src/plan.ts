@@ -11,19 +11,19 @@ import { collectSchema, openSchema, type Schema } from './schema.js';
 export interface PlanOptions extends DiffOptions {
   /** The names of what may be lost: `drop:trades.qty`, `history:m_1h`. */
   readonly allowLoss?: readonly string[];
-  /** What has another name in A: `old=new`, `trades.old=new`. */
+  /** Objects and columns that have another name in A: `old=new`, `trades.old=new`. */
   readonly renamed?: readonly string[];
-  /** Tables to recreate if they cannot be altered. */
+  /** Tables to replace by a copy if ALTER cannot change them. */
   readonly rebuild?: readonly string[];
-  /** Drop the old table of each that was recreated. */
+  /** Drop the old table of each copy. */
   readonly dropOld?: boolean;
 }
 
 /** The statements that turn B into A. */
 export interface Plan {
-  /** In an order that runs; each with its costs in comments. */
+  /** In the order in which to apply them, each with its cost in comments. */
   readonly statements: readonly string[];
-  /** What `allow` of `replay` needs to apply them. */
+  /** The verbs that need permission: apply the plan with `allowPlan`, or with these as `allow`. */
   readonly permissions: readonly string[];
   /** What is left out: it would lose data that `allowLoss` does not name, or no statement can do it. */
   readonly omissions: readonly Omission[];
@@ -58,7 +58,10 @@ export interface Omission {
  * // trades ALTER TABLE 'trades' DROP COLUMN fee loses column 'fee'
  * ```
  *
- * Throws what reading the schemas throws, as `dump` and `split` do; `USAGE` for names in the options that say nothing.
+ * Throws what reading the schemas throws; see `dump` and `split`. It also throws errors with these codes:
+ *
+ * - `DAMAGED` if a view of A is not valid over the tables of A, or if two statements create different objects of one name;
+ * - `USAGE` if an option names an object, a property or a loss that does not exist.
  */
 export async function plan(a: Schema, b: Schema, options: PlanOptions = {}): Promise<Plan> {
   const { ignoreExtra = false, ignore, onWarning, ...given } = options;

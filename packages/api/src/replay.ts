@@ -8,27 +8,27 @@ import { openSchema, type Schema } from './schema.js';
 
 /** How to apply a schema. */
 export interface ReplayOptions {
-  /** What to do about an object that exists: compare it, and skip it if it is the same (default); reject it; skip it. */
+  /** What to do if an object exists. `compare`, the default, skips it if it is the same. */
   readonly ifExists?: 'compare' | 'fail' | 'skip';
-  /** Go on after a rejected statement, but not after an assertion and not in a plan. */
+  /** Continue after a rejected statement, but not after an assertion and not in a plan. */
   readonly keepGoing?: boolean;
   /** Change nothing; the results say what would happen. */
   readonly dryRun?: boolean;
   /** Send more than a schema contains: `ALTER`, `DROP`, `CTAS`, `REPLACE`, `all`; for a plan, its `permissions`. */
   readonly allow?: readonly string[];
-  /** Send what a plan needs besides, as its first statement says; not with `staleOk`. */
+  /** Send the statements of a plan that need permission. Not together with `staleOk`. */
   readonly allowPlan?: boolean;
-  /** The number of statements that may be in flight at once, if they do not depend on each other. 1 by default. */
+  /** The maximum number of independent statements in flight. 1 by default. */
   readonly jobs?: number;
   /** The name of the instance, if it is `protected` in instances.toml. */
   readonly yesTo?: string;
-  /** Skip these, and objects that differ in nothing else: names (`tmp_*`), kinds (`grant`), properties (`column order`). */
+  /** Ignore these, and skip objects that differ in nothing else: names (`tmp_*`), kinds (`grant`), properties (`column order`). */
   readonly ignore?: readonly string[];
   /** Apply a plan even if the instance has changed since. */
   readonly staleOk?: boolean;
-  /** Ends the run: what is in flight is finished, the rest is `not reached`. */
+  /** Ends the run. Statements in flight are finished; the rest is `not reached`. */
   readonly signal?: AbortSignal;
-  /** Receives the rows that a statement returns: the token of CREATE TOKEN, a secret that no query shows again. */
+  /** Receives the rows that a statement returns, such as the token of CREATE TOKEN. No query shows that token again. */
   readonly onRows?: (rows: unknown[][]) => void;
   readonly onWarning?: OnWarning;
 }
@@ -40,30 +40,34 @@ export interface Outcome {
   readonly statement: string;
   readonly kind: Kind;
   readonly name: string;
-  /** The file and the line that it is from, if it is from one. */
+  /** The file that contains it, if there is one, and the line. */
   readonly location?: { readonly path: string; readonly line?: number };
   /**
-   * `applied`; `skipped`, as the object is there already; `differs`, as another one is there; `rejected`; `failed` or
-   * `unknown`, if the instance did not reply; `not reached`. In a dry run `would create`, `would replace` and `would send`.
+   * - `applied`, `rejected`, `not reached`;
+   * - `skipped`: the object exists already;
+   * - `differs`: the object exists, or was created, with a different definition;
+   * - `failed`, `unknown`: the instance did not reply;
+   * - in a dry run also `would create`, `would replace`, `would send`.
    */
   readonly result: Result;
-  /** Why it is not in force. */
+  /** Why it was not applied. */
   readonly error?: string;
-  /** Where, as an index into the statement. */
+  /** Where the error is, as an index into the statement. */
   readonly position?: number;
   /** How an existing object differs: `a` in the statement, `b` in the instance. */
   readonly properties: readonly PropertyDifference[];
-  /** If it was applied: whether the object, read back, is what the statement says. */
+  /** Whether every property of the applied object was read back and is as the statement says. */
   readonly proven?: boolean;
   /** Milliseconds. */
   readonly ms: number;
 }
 
 /**
- * Applies a schema, or a plan, to an instance: one statement after the other, each compared with an existing object before and
- * read back after. All statements are read before the first one is sent. Yields an outcome for each, up to a hundred at a time; a
- * rejected statement is an outcome, not an exception, and ends the run unless `keepGoing` is set. It always ends a plan, of
- * which one statement is sent at a time. A table that differs only in the order of its columns ends neither.
+ * Applies a schema or a plan to an instance. All statements are read before the first one is sent. A statement is compared
+ * with the existing object first, and the created object is read back.
+ *
+ * The loop gets one outcome per statement. A rejected statement is an outcome, not an exception. It ends the run unless
+ * `keepGoing` is set, and it always ends a plan. If a table differs only in the order of its columns, the run continues.
  *
  * ```ts
  * import { replay, serve } from 'sqlpipe';
@@ -76,10 +80,13 @@ export interface Outcome {
  * // spreads not reached undefined
  * ```
  *
- * Throws, before anything is sent, what reading the schema throws, as `dump` and `split` do; `REJECTED` for statements that
- * `allow` does not allow, and for a plan that was made for another state of the instance; `USAGE`. Throws `UNREACHABLE`,
- * `DENIED` or `PROTOCOL` if the instance fails, after the outcomes of all statements. Messages name options as the programs do:
- * `--if-exists` is `ifExists`.
+ * Before anything is sent, it throws what reading the schema throws (see `dump` and `split`), and errors with these codes:
+ *
+ * - `REJECTED` for a statement that `allow` does not allow, or if the state of the instance is not the one of the plan;
+ * - `USAGE` for options that cannot be combined, and for a protected instance without `yesTo`.
+ *
+ * If the instance fails, it throws `UNREACHABLE`, `DENIED` or `PROTOCOL` after the outcomes of all statements. Messages name
+ * options as the programs do: `--if-exists` is `ifExists`.
  */
 export async function* replay(
   schema: Schema,

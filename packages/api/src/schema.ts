@@ -9,8 +9,11 @@ import { OptionsError } from './errors.js';
 import { type InstanceOptions, type OnWarning, resolve } from './instance.js';
 
 /**
- * A schema: an instance (an address with `://` or `::`, or an object with a `url`); the path of a `.sql` file, of a folder
- * that `join` or `sqljoin -d` wrote, or of a stream; or statements.
+ * A schema is one of
+ *
+ * - an instance: an address with `://` or `::`, or an object with a `url`;
+ * - any other string: the path of a `.sql` file, of a folder that `join` or `sqljoin -d` wrote, or of a stream;
+ * - an iterable of statements.
  */
 export type Schema = string | InstanceOptions | Iterable<string> | AsyncIterable<string>;
 

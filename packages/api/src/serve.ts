@@ -5,15 +5,15 @@ import { openSchema, type Schema } from './schema.js';
 
 /** What to serve. */
 export interface ServeOptions {
-  /** What the server has when it starts; nothing by default. */
+  /** The schema that the server has when it starts; empty by default. */
   readonly schema?: Schema;
-  /** `oss` by default, which is also `open-source`. `enterprise` has users, groups, service accounts and permissions. */
+  /** `oss` (or `open-source`) by default. `enterprise` has users, groups, service accounts and permissions. */
   readonly edition?: 'oss' | 'open-source' | 'enterprise';
-  /** The release of QuestDB whose statements it accepts; `10` by default. */
+  /** The release of QuestDB to emulate; `10` by default. */
   readonly questdb?: '9.3' | '9.4' | '10';
-  /** The one login of the open source edition, which has none by default; the administrator of the other one, `admin` by default. */
+  /** The only login of the open source edition; without it, none is required. In the enterprise edition the administrator, `admin` by default. */
   readonly user?: string;
-  /** `quest` by default, in the enterprise edition. */
+  /** The password of `user`; in the enterprise edition `quest` by default. */
   readonly password?: string;
   readonly onWarning?: OnWarning;
 }
@@ -31,8 +31,8 @@ export interface Server {
 }
 
 /**
- * Starts a QuestDB-compatible server in this process, on a free port of 127.0.0.1, for tests. It stores the schema only, in
- * memory: it answers DDL and queries of the catalogue over HTTP, and has no rows.
+ * Starts a QuestDB-compatible test server in this process, on a free port of 127.0.0.1. It executes DDL over HTTP and answers
+ * queries of the catalogue. It stores the schema in memory, and no rows.
  *
  * ```ts
  * import { serve } from 'sqlpipe';
@@ -45,7 +45,10 @@ export interface Server {
  * // [ [ 'trades' ], [ 'quotes' ], [ 'spreads' ] ]
  * ```
  *
- * Throws an error with the code `REJECTED` for a statement of the schema that the server rejects.
+ * Throws what reading the schema throws; see `dump` and `split`. It also throws errors with these codes:
+ *
+ * - `REJECTED` for a statement of the schema that the server rejects;
+ * - `USAGE` for a `user` without a `password`, or the other way round, in the open source edition.
  */
 export async function serve({
   schema,

@@ -4,8 +4,8 @@ import { MAX_RECORD } from '@sqlpipe/records';
 import { OptionsError } from './errors.js';
 
 /**
- * The statements of `.sql` text, each with its `;`, exactly as they are written; or of what is at a path: a `.sql` file, a
- * folder with a file per object, or a stream. The inverse of `join`.
+ * Splits `.sql` text into its statements, each with its `;`. A path can name a `.sql` file, a folder with a file per object,
+ * or a stream. The text of a statement does not change. The inverse of `join`.
  *
  * ```ts
  * import { split } from 'sqlpipe';
@@ -21,7 +21,11 @@ import { OptionsError } from './errors.js';
  * // CREATE VIEW spreads A
  * ```
  *
- * Throws errors with the codes `DAMAGED`, with file, line and column in the message, `NOINPUT` and `USAGE`.
+ * Throws errors with these codes:
+ *
+ * - `DAMAGED` for text that cannot be split; the message has the file, line and column;
+ * - `NOINPUT` if there is no such file;
+ * - `USAGE` for an argument of a wrong type.
  */
 export async function* split(source: string | { readonly path: string }): AsyncGenerator<string, void, undefined> {
   if (typeof source !== 'string' && typeof source?.path !== 'string')
