@@ -25,7 +25,7 @@ const assertDemoWorks = async (t: ExecutionContext, command: string) => {
   );
   t.regex(
     text,
-    /sqlapply: cities\.sql:2: view 'cities': Invalid column: town\n[^]*\^\n.*: 0 of 1 applied, 1 rejected;.*\n +exit status 1\n/,
+    /sqlapply: cities\.sql:2: view 'cities': Invalid column: town\n[^]*\^\n.*: 0 of 1 applied, 1 rejected\n.*\n +exit status 1\n/,
   );
   t.regex(
     text,

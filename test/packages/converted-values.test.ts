@@ -209,7 +209,7 @@ testWithQuestDB(
       t.is(code, 1, change);
       t.regex(
         stderr,
-        /the assertion is not true: 'p' has Parquet partitions \(2\), .*CONVERT PARTITION TO NATIVE/,
+        /the assertion is not true: 'p' has Parquet partitions \(2\); use .* CONVERT PARTITION TO NATIVE/,
         change,
       );
       t.deepEqual(await execute(server, 'SELECT sum(x), sum(y), count() FROM p'), [[6, 12, 6]], change);

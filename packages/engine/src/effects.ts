@@ -5,10 +5,7 @@ import type { ObjectChange } from './catalogue.js';
 import type { CatalogueObject, LiveView, MaterializedView, Table, View } from './catalogue-objects.js';
 
 /** What is lost for good: the first word of the name of a loss. */
-export type LossKind = (typeof LOSS_KINDS)[number];
-
-/** The first words of the names of losses. */
-export const LOSS_KINDS = ['drop', 'drop-user', 'history', 'values', 'ttl', 'keys'] as const;
+export type LossKind = 'drop' | 'drop-user' | 'history' | 'values' | 'ttl' | 'keys';
 
 /** The losses that take rows. */
 export const TAKES_ROWS: ReadonlySet<LossKind | undefined> = new Set(['drop', 'ttl', 'history'] as const);

@@ -4,7 +4,7 @@ export { formatPermissions, formatPrincipals } from './acl/print-acl.js';
 export type { AclSession, Secrets } from './acl/statements.js';
 export type { Catalogue, Naming, ObjectChange } from './catalogue.js';
 export type { CatalogueObject, LiveView, MaterializedView, StoredColumn, Table, View } from './catalogue-objects.js';
-export { type Effect, LOSS_KINDS, type LossKind, OTHER_TYPES, retentionEffects } from './effects.js';
+export { type Effect, type LossKind, OTHER_TYPES, retentionEffects } from './effects.js';
 export {
   Engine,
   type EngineOptions,

@@ -1,5 +1,5 @@
 /*! The names of losses, as a plan prints them and as --allow-loss gives them back: `drop:trades.qty`, `history:m_1h`. */
-import { LOSS_KINDS, type LossKind } from '@sqlpipe/engine';
+import type { LossKind } from '@sqlpipe/engine';
 import { InvalidSelectionError } from '@sqlpipe/schema';
 import { type FindColumns, formatPath, type ObjectPath, pathKey, readings, resolvePath } from './object-path.js';
 
@@ -8,13 +8,20 @@ export interface Loss extends ObjectPath {
   readonly loss: LossKind;
 }
 
-/** The losses that may be those of a column. */
-const HAS_COLUMN: ReadonlySet<LossKind> = new Set(['drop', 'values'] as const);
+/** The kinds of losses, and whether such a loss may be that of a column. */
+const HAS_COLUMN: Readonly<Record<LossKind, boolean>> = {
+  drop: true,
+  'drop-user': false,
+  history: false,
+  values: true,
+  ttl: false,
+  keys: false,
+};
 
-const isLossKind = (word: string): word is LossKind => LOSS_KINDS.some(kind => kind === word);
+const isLossKind = (word: string): word is LossKind => Object.hasOwn(HAS_COLUMN, word);
 
 /** Without the column, if such a loss is that of a complete object. */
-const pathOf = ({ loss, object, column }: Loss): ObjectPath => (HAS_COLUMN.has(loss) ? { object, column } : { object });
+const pathOf = ({ loss, object, column }: Loss): ObjectPath => (HAS_COLUMN[loss] ? { object, column } : { object });
 
 /** Prints the name of a loss: `drop:trades.qty`. */
 export const formatLoss = (loss: Loss): string => `${loss.loss}:${formatPath(pathOf(loss))}`;
@@ -58,7 +65,7 @@ function readLosses(name: string, findColumns: FindColumns): Loss[] {
     throw new InvalidSelectionError(
       `--allow-loss ${name}: not the name of a loss; sqldiff --alter prints the names, such as drop:trades.qty and history:m_1h`,
     );
-  const found = HAS_COLUMN.has(loss) ? resolvePath(path, findColumns) : undefined;
-  const all = HAS_COLUMN.has(loss) ? readings(path) : readings(path).slice(0, 1);
+  const found = HAS_COLUMN[loss] ? resolvePath(path, findColumns) : undefined;
+  const all = HAS_COLUMN[loss] ? readings(path) : readings(path).slice(0, 1);
   return (found ? [found] : all).map(each => ({ loss, ...each }));
 }
