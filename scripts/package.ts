@@ -8,24 +8,35 @@ import { dirname, join } from 'node:path';
 import { bundleModule, programs } from './bundler.js';
 
 const folder = 'dist/package';
+/** A library in declarations: `'@sqlpipe/ddl/grammar'`. The compiler writes some with double quotes. */
+const LIBRARY = /['"]@sqlpipe\/(\w+)(?:\/(\w+))?['"]/g;
 const at = (...path: string[]) => join(folder, ...path);
 const writeText = (path: string, text: string) => {
   mkdirSync(join(at(path), '..'), { recursive: true });
   writeFileSync(at(path), text);
 };
 
+/** The file with the declarations of a library, or of a part of one, in its folder `dist`. */
+function declarationsOf(library: string, part?: string): string {
+  const { exports } = JSON.parse(readFileSync(`packages/${library}/package.json`, 'utf8'));
+  return exports[part === undefined ? '.' : `./${part}`].types.replace('./dist/', '');
+}
+
 /** The declarations of a file and of all that it refers to; they name libraries as packages, which they are no longer. */
-function copyDeclarations(library: string, name = 'index.d.ts', copied = new Set<string>()): void {
+function copyDeclarations(library: string, name = declarationsOf(library), copied = new Set<string>()): void {
   const path = `${library}/${name}`;
   if (copied.has(path)) return;
   copied.add(path);
   const text = readFileSync(`packages/${library}/dist/${name}`, 'utf8');
   const up = '../'.repeat(name.split('/').length);
-  const local = text.replace(/'@sqlpipe\/(\w+(?:\/\w+)?)'/g, `'${up}$1/index.js'`);
+  const local = text.replace(
+    LIBRARY,
+    (_, other, part) => `'${up}${other}/${declarationsOf(other, part).replace('.d.ts', '.js')}'`,
+  );
   writeText(`lib/${path}`, local.replace(/^\/\/# source.*/m, ''));
-  for (const [, other = '', part = '.'] of text.matchAll(/'@sqlpipe\/(\w+)(?:\/(\w+))?'/g))
-    copyDeclarations(other, join(part, 'index.d.ts'), copied);
-  for (const [, other = ''] of text.matchAll(/'(\.\.?\/.*?)\.js'/g))
+  for (const [, other = '', part] of text.matchAll(LIBRARY))
+    copyDeclarations(other, declarationsOf(other, part), copied);
+  for (const [, other = ''] of text.matchAll(/['"](\.\.?\/.*?)\.js['"]/g))
     copyDeclarations(library, `${join(dirname(name), other)}.d.ts`, copied);
 }
 
