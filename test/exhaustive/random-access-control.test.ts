@@ -85,7 +85,8 @@ const applyTo = (target: string, statements: readonly string[], options = '') =>
 
 /** The differences between the two servers, without the server names. */
 const diffServers = async (): Promise<string> => {
-  const { stdout } = await run('sqldiff "$A" "$B"');
+  const { stdout, stderr } = await run('sqldiff "$A" "$B"');
+  if (stderr) throw new Error(stderr);
   return `${stdout}`.replaceAll(/only in http:\S+:/g, '').trim();
 };
 
