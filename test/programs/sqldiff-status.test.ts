@@ -91,7 +91,7 @@ test('user names are compared without case, and users of other names are separat
 
 test('a principal of another kind on the instance differs, for sqldiff and sqlapply', async t => {
   const { url } = await startSqlserve(t, ['--edition', 'enterprise']);
-  const run = await inProcess(t, { DST: url, ...loginAs(), SQLDIFF_USER: 'admin', SQLDIFF_PASSWORD: 'quest' });
+  const run = await inProcess(t, { DST: url, ...loginAs() });
   await run('echo "CREATE USER ann WITH PASSWORD x;" | sqlsplit | sqlapply $DST; echo "CREATE GROUP ann;" > a.sql');
   const compared = await run('sqldiff --include USERS,GROUPS --names a.sql $DST');
   t.is(compared.code, 1);

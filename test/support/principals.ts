@@ -23,7 +23,7 @@ export const admin = basic('admin', 'quest');
 /** The variables with which our programs log in as a user, the administrator unless another one is given. */
 export const loginAs = (user = 'admin', password = user === 'admin' ? 'quest' : user): Record<string, string> =>
   Object.fromEntries(
-    ['SQLDUMP', 'SQLAPPLY', 'SQLDIFF_A', 'SQLDIFF_B', 'SQLPIPE'].flatMap(name => [
+    ['SQLDUMP', 'SQLAPPLY', 'SQLDIFF', 'SQLDIFF_A', 'SQLDIFF_B', 'SQLPIPE'].flatMap(name => [
       [`${name}_USER`, user],
       [`${name}_PASSWORD`, password],
     ]),
