@@ -63,6 +63,13 @@ const CASES: Record<string, Case> = {
     losses: ['drop:t.x'],
     missing: ["table 't' has no column 'x'"],
   },
+  'a rebuild that also shortens the TTL': {
+    before: rowsOn(LONG_MONTH, day('')),
+    after: [table('PARTITION BY HOUR TTL 1 DAY')],
+    options: '--rebuild t --drop-old',
+    losses: ['ttl:t'],
+    missing: ["table 't' has rows 2, not 3"],
+  },
   'a rebuild that drops the old table may not change values without permission': {
     before: rowsOn(LONG_MONTH, day('')),
     after: [table('PARTITION BY HOUR', 'x SHORT')],

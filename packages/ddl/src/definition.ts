@@ -89,15 +89,9 @@ export interface Refresh {
 }
 
 /** When a materialized view is refreshed, as a statement says it. */
-export interface RefreshClause {
-  readonly type: 'IMMEDIATE' | 'MANUAL' | 'EVERY';
-  readonly deferred: boolean;
-  readonly every?: string | undefined;
-  /** An ISO timestamp; EVERY without one starts at the moment of creation. */
-  readonly start?: string | undefined;
-  readonly timeZone?: string | undefined;
+export interface RefreshClause extends Omit<Refresh, 'period'> {
   /** The period with its length, or that its length is the query's sampling interval. */
-  readonly period?: { readonly length: string; readonly delay?: string | undefined } | 'sample by interval' | undefined;
+  readonly period?: Refresh['period'] | 'sample by interval';
 }
 
 /** A query whose result is stored and refreshed. */

@@ -152,6 +152,7 @@ function recreate(entry: Entry, wanted: Definition, draft: Draft): void {
 
 /** The statement that creates a materialized view that keeps its rows as long as it does now: a shorter time is a change of its own. */
 function printWithRetention(wanted: Definition | undefined, now: Definition | undefined): string | undefined {
+  if (wanted?.kind !== 'materialized view' || now?.kind !== 'materialized view') return undefined;
   const kept = keepRetention(wanted, now);
   return kept && printDefinition(kept, { quoted: true });
 }
@@ -166,7 +167,8 @@ function alter(entry: Entry, wanted: Definition, task: Task, draft: Draft): void
       !draft.alter('view', now.name, { change: 'query', body: wanted.body }, ['query'])
     )
       draft.block(name);
-  } else if (wanted.kind === 'table' && requests.isToRebuild(name)) rebuild(entry, wanted, task, draft);
+  } else if (wanted.kind === 'table' && requests.isToRebuild(name) && !isOnlyRetained(wanted, draft.definitionOf(name)))
+    rebuild(entry, wanted, task, draft);
   else if (wanted.kind === 'table') {
     const renamed = requests.renames.columnsOf(name);
     const target = tableTarget(name, task, draft);
@@ -175,6 +177,12 @@ function alter(entry: Entry, wanted: Definition, task: Task, draft: Draft): void
     const isRenamed = [...renamed.keys()].every(column => !findColumn(target.current(), column));
     if (!isRenamed && draft.lists(entry)) draft.block(name);
   } else alterProperties(entry, wanted, task, draft);
+}
+
+/** Whether a table differs in nothing but how long it keeps its rows, which is altered when a rebuild is complete. */
+function isOnlyRetained(wanted: TableDefinition, now: Definition | undefined): boolean {
+  const kept = now?.kind === 'table' ? keepRetention(wanted, now) : undefined;
+  return kept !== undefined && now !== undefined && compareDefinitions(kept, now).differences.length === 0;
 }
 
 /** Makes the ALTERs that set properties: those after which rows can expire, or the others. */

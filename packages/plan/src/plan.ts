@@ -228,9 +228,9 @@ function draftPlan(task: Task, engine: Engine, excluded: ReadonlyMap<string, Omi
   restateViews(task, draft);
   refreshViews(task, draft);
   grantRights(task, draft);
+  dropOldTables(task, draft);
   alterRetention(task, draft);
   dropExtraObjects(task, draft);
-  dropOldTables(task, draft);
   dropPrincipals(task, draft);
   grantRights(task, draft); // who is dropped takes along what he gave
   omitUnalterable(task, draft);

@@ -1,6 +1,6 @@
 /*! Recreates a table if no ALTER can change what differs. As documented by QuestDB, the old table is kept. */
 import { createHash } from 'node:crypto';
-import { canCast, EXPLICIT, findColumn, printDefinition, type TableDefinition } from '@sqlpipe/ddl';
+import { canCast, EXPLICIT, findColumn, keepRetention, printDefinition, type TableDefinition } from '@sqlpipe/ddl';
 import { type Engine, retentionEffects } from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';
 import type { Draft, Refusal } from './draft.js';
@@ -79,7 +79,8 @@ export function rebuildTable(
   return [
     printAppliedAssertion(now.name),
     ...copied.flatMap(({ column, source }) => printFitAssertions(now.name, source, column.type)),
-    printDefinition({ ...wanted, name: newName }, EXPLICIT),
+    // Rows that expire while they are copied would be missing in the comparison; a shorter time is set later.
+    printDefinition({ ...(keepRetention(wanted, now) ?? wanted), name: newName }, EXPLICIT),
     `INSERT INTO '${newName}' (${targets}) SELECT ${values} FROM '${now.name}';`,
     printRowCountAssertion(now.name, newName),
     `RENAME TABLE '${now.name}' TO '${oldName}';`,

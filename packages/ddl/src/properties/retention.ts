@@ -4,7 +4,15 @@
  */
 import type { FoundObject } from '../change/lookup.js';
 import { ClauseReader, type ClauseSpan, type ClauseSpans } from '../create/clause-reader.js';
-import { type Age, DEFAULTS, type Definition, type PartitionUnit, type StoragePolicy } from '../definition.js';
+import {
+  type Age,
+  DEFAULTS,
+  type Definition,
+  type MaterializedViewDefinition,
+  type PartitionUnit,
+  type StoragePolicy,
+  type TableDefinition,
+} from '../definition.js';
 import { Cursor, expectWord } from '../grammar/cursor.js';
 import { parseExpireRows } from '../grammar/expire-rows.js';
 import { type HasFeature, LAST_WITHOUT } from '../grammar/features.js';
@@ -390,12 +398,14 @@ function isAtLeast(ttl: Age, than: Age): boolean {
 }
 
 /** A definition with the retention of a former one, so that no row expires; undefined where it is no longer, or a server rejects it. */
-export function keepRetention(wanted: Definition | undefined, former: Definition | undefined): Definition | undefined {
-  if (wanted?.kind !== 'materialized view' || former?.kind !== 'materialized view') return undefined;
+export function keepRetention<Stored extends TableDefinition | MaterializedViewDefinition>(
+  wanted: Stored,
+  former: Stored,
+): Stored | undefined {
   const { partitionBy } = wanted;
   if (findExpiredRows(wanted, former) === undefined || partitionBy === undefined) return undefined;
   if (former.ttl !== 0 && !isEvenAge(partitionBy, former.ttl)) return undefined;
-  return { ...wanted, ttl: former.ttl };
+  return { ...wanted, ttl: former.ttl, ...(former.kind === 'table' && { policy: former.policy }) };
 }
 
 /** How long a table that is stored keeps its rows: the enterprise edition turns a TTL into a storage policy. */
