@@ -56,6 +56,17 @@ test('sqldiff: a folder names its files, a grant is found, and rows of the insta
   );
 });
 
+test('sqldiff: an invalid view of the instance, at the line of its statement', async t => {
+  const { url, execute } = await startSqlserve(t);
+  const run = await inProcess(t, { DB: url }, { 'a.sql': 'CREATE VIEW v AS (\n SELECT x FROM t\n);\n' });
+  for (const text of ['CREATE TABLE t (x INT)', 'CREATE VIEW v AS (\n SELECT x FROM t\n)', 'DROP TABLE t'])
+    await execute(text);
+  t.is(
+    (await run('sqldiff --annotations --label git --label prod a.sql $DB')).stdout.toString(),
+    "::error file=a.sql,line=1::invalid in prod: view 'v'%0A  table does not exist [table=t]\n",
+  );
+});
+
 test('sqldiff --alter: what is left out, and a view that is not valid', async t => {
   const run = await inProcess(t, {}, { 'a.sql': A, 'b.sql': B });
   t.is((await run('sqldiff --alter --annotations a.sql b.sql')).code, 64);

@@ -132,6 +132,10 @@ test('of a statement that gives several rights, those that are not ignored are g
     [2, 'GRANT SELECT ON quotes', 'applied'],
     [3, 'CREATE TABLE u (x INT);', 'applied'],
   ]);
+  const before = ['CREATE USER ann;', 'CREATE TABLE quotes (x INT);', 'CREATE TABLE tmp_old (x INT);'];
+  const planned = await plan([...before, 'GRANT SELECT ON quotes, tmp_old TO ann;'], before, { ignore: ['tmp_*'] });
+  t.is(planned.statements.length, 1);
+  t.regex(planned.statements[0] ?? '', /\nGRANT SELECT ON quotes TO ann;$/);
 });
 
 test('sqlapply --alter does not change what is ignored, and creates what something else needs', async t => {
