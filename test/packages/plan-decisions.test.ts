@@ -1,5 +1,5 @@
 /*! What a plan decides, against values written by hand from what QuestDB documents or was seen to do on 9.3.4. */
-import { type HistoryAnswer, RowAccount } from '@sqlpipe/engine';
+import { type HistoryAnswer, RowAccount, whenReady } from '@sqlpipe/engine';
 import { type PlanOptions, planChanges } from '@sqlpipe/plan';
 import { describeOmission, fingerprint, printHistoryAssertion } from '@sqlpipe/plan/text';
 import { IgnoreRules } from '@sqlpipe/schema';
@@ -146,6 +146,18 @@ test('the rows of a renamed table are those of its views, another table of its n
     t.deepEqual(lossesWith('empty', 'ALTER TABLE t SET TTL 1 DAY', statement), [], 'it has no rows');
   t.deepEqual(lossesAfter('RENAME TABLE t TO old', 'RENAME TABLE u TO t', refresh), ['m']);
   t.deepEqual(lossesAfter('DROP TABLE t', 'RENAME TABLE u TO t', refresh), ['m']);
+});
+
+test('a view that is made again over the same rows holds them for the views over it', async t => {
+  const engine = engineWith([table('t'), hourly('m', 't', 'sum(x)'), hourly('n', 'm', 'sum(n)')]);
+  const account = new RowAccount(engine);
+  for (const statement of [
+    'DROP MATERIALIZED VIEW m',
+    hourly('m', 't', 'sum(x + 0)'),
+    'REFRESH MATERIALIZED VIEW n FULL',
+  ])
+    account.enter(statement, await whenReady(() => engine.execute(statement)));
+  t.deepEqual(account.losses(), []);
 });
 
 /** As 9.3.4 reports a query that fails on its rows. */
