@@ -29,6 +29,7 @@ test('plans for random pairs with access control lead where they should, and a s
 });
 
 const CASES: [what: string, before: string[], after: string[], plan: string[]][] = [
+  ['a table with the name of a user', ['CREATE USER t;'], ['CREATE USER t;', TABLE], [TABLE]],
   [
     'a group with another alias',
     ["CREATE GROUP staff WITH EXTERNAL ALIAS 'it''s';", "CREATE GROUP ops WITH EXTERNAL ALIAS 'ops';"],

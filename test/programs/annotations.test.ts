@@ -56,6 +56,12 @@ test('sqldiff: a folder names its files, a grant is found, and rows of the insta
   );
 });
 
+test('sqldiff: a column with the name of its table has its own line', async t => {
+  const table = (type: string) => `CREATE TABLE qty (\n ts TIMESTAMP,\n qty ${type}\n);\n`;
+  const run = await inProcess(t, {}, { 'a.sql': table('INT'), 'b.sql': table('LONG') });
+  t.regex((await run('sqldiff --annotations a.sql b.sql')).stdout.toString(), /^::error file=a\.sql,line=3::/);
+});
+
 test('sqldiff: an invalid view of the instance, at the line of its statement', async t => {
   const { url, execute } = await startSqlserve(t);
   const run = await inProcess(t, { DB: url }, { 'a.sql': 'CREATE VIEW v AS (\n SELECT x FROM t\n);\n' });

@@ -14,6 +14,7 @@ test('invalid options and folders that cannot be created are rejected', async t 
   await writeFile(file, '');
   for (const [args, status, message] of [
     [['--port', '99999'], 64, /--port must be a whole number from 0 to 65535/],
+    [['--allow-host'], 64, /missing value for option: allow-host/],
     [['--port', '1.5'], 64, /--port must be/],
     [['--request-limit', '0'], 64, /--request-limit must be a whole number of at least 1/],
     [['--data', file], 74, /file\/journal.jsonl: not a directory/],
