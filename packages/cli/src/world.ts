@@ -1,7 +1,8 @@
 /*! What a program runs in: this process, or what its caller gives it instead. */
-import { fstatSync, type Stats } from 'node:fs';
+import { closeSync, fstatSync, type Stats } from 'node:fs';
 import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
+import { isatty } from 'node:tty';
 import { setFlagsFromString } from 'node:v8';
 import { Exit } from './exit.js';
 
@@ -32,6 +33,7 @@ export type Main = (world?: World) => Promise<number>;
 export async function runInProcess(run: (world: World) => Promise<number>): Promise<number> {
   process.noDeprecation = true; // deprecations in a library do not concern users
   process.exitCode = Exit.bug; // remains if the program stops before it sets another one
+  process.once('exit', closeTerminal);
   let interruption: AbortController | undefined;
   process.exitCode = await run({
     args: process.argv.slice(2),
@@ -51,6 +53,14 @@ export async function runInProcess(run: (world: World) => Promise<number>): Prom
   });
   if (interruption?.signal.aborted) process.kill(process.pid, interruption.signal.reason);
   return process.exitCode;
+}
+
+/**
+ * At its end, Node sets each terminal that it has open to the mode in which it was at the start of this process. If another program
+ * was prompting for a password then, that mode has no echo.
+ */
+function closeTerminal(): void {
+  for (const stream of [0, 1, 2]) if (isatty(stream)) closeSync(stream);
 }
 
 /** The first signal requests the program to end; a second signal kills it. */
