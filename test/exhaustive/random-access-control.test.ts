@@ -29,8 +29,7 @@ test.before(async () => {
   servers = [await start(), await start()];
   for (const server of servers)
     await setUp(server, ...TABLES.map(name => `CREATE TABLE "${name}" (ts TIMESTAMP, a INT, b INT) timestamp(ts)`));
-  const { SQLDIFF_USER, SQLDIFF_PASSWORD, ...login } = loginAs(); // of two instances each has its own
-  run = await inProcess(scope, { ...login, A: servers[0].url, B: servers[1].url });
+  run = await inProcess(scope, { ...loginAs(), A: servers[0].url, B: servers[1].url });
 });
 
 /** Drops all users, groups and service accounts of both servers, and so all rights. */

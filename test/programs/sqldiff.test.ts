@@ -389,7 +389,8 @@ test('each instance gets only its own credentials', async t => {
   const [a, b] = await Promise.all([startSqlserve(t, [], A), startSqlserve(t, [], B)]);
   const run = await inProcess(t, { A: a.url, B: b.url });
   const [ann, bob] = ['USER=ann SQLDIFF_A_PASSWORD=one', 'USER=bob SQLDIFF_B_PASSWORD=two'];
-  t.like(await run(`SQLDIFF_A_${ann} SQLDIFF_B_${bob} sqldiff $A $B`), { code: 0, stderr: '' });
+  for (const shared of ['', 'SQLDIFF_USER=eve', 'SQLDIFF_USER=eve SQLDIFF_PASSWORD=x', 'SQLDIFF_TOKEN=x'])
+    t.like(await run(`${shared} SQLDIFF_A_${ann} SQLDIFF_B_${bob} sqldiff $A $B`), { code: 0, stderr: '' }, shared);
   t.like(await run(`SQLDIFF_A_${ann} sqldiff $A $B`), { code: 77 });
   t.regex((await run(`SQLDIFF_A_${ann} sqldiff $A $B`)).stderr, /give credentials in SQLDIFF_B_USER/);
   const shared = await run('SQLDIFF_USER=ann SQLDIFF_PASSWORD=one sqldiff $A $B');
@@ -398,6 +399,15 @@ test('each instance gets only its own credentials', async t => {
     shared.stderr,
     /not clear which of the two instances SQLDIFF_USER is for; set SQLDIFF_A_USER or SQLDIFF_B_USER$/m,
   );
+  for (const [own, variable] of [
+    [`SQLDIFF_A_${ann}`, 'USER'],
+    [`SQLDIFF_B_${bob}`, 'USER'],
+    ['SQLDIFF_A_USER=ann SQLDIFF_B_USER=bob', 'PASSWORD'],
+  ]) {
+    const { code, stderr } = await run(`SQLDIFF_USER=ann SQLDIFF_PASSWORD=one ${own} sqldiff $A $B`);
+    t.is(code, 78, own);
+    t.regex(stderr, new RegExp(`SQLDIFF_${variable} is for; set SQLDIFF_A_${variable} or SQLDIFF_B_${variable}$`, 'm'));
+  }
   t.like(await run('sqldiff --user ann $A $B'), { code: 64 });
   t.like(await run('printf "\\0" | SQLDIFF_USER=ann SQLDIFF_PASSWORD=one sqldiff - $A'), { code: 0, stderr: '' });
   t.like(

@@ -80,7 +80,10 @@ async function isInstance(operand: string, names: string[]): Promise<boolean> {
   return !exists && !PATH.test(operand);
 }
 
-/** Rejects credentials that may belong to either of two instances, because they would be sent to both. */
+/**
+ * Rejects credentials that may belong to either of two instances. A variable for both has no effect where each has variables of its
+ * own that decide.
+ */
 function rejectSharedCredentials({ env, options }: Omit<ResolveContext, 'program'>): void {
   const areCredentialsGiven = (['user', 'passwordFile', 'tokenFile'] as const satisfies (keyof InstanceOptions)[]).some(
     option => options?.[option] !== undefined,
@@ -89,7 +92,13 @@ function rejectSharedCredentials({ env, options }: Omit<ResolveContext, 'program
     throw new UsageError(
       'it is not clear which of the two instances --user, --password-file and --token-file are for; see CREDENTIALS in sqldiff(1)',
     );
-  const variable = ['SQLDIFF_USER', 'SQLDIFF_PASSWORD', 'SQLDIFF_TOKEN'].find(name => env[name]);
+  const has = (side: 'A' | 'B', what: string) => Boolean(env[`SQLDIFF_${side}_${what}`]);
+  const isDecided = (side: 'A' | 'B', what: string) =>
+    has(side, what) || has(side, 'TOKEN') || (has(side, 'USER') && has(side, 'PASSWORD'));
+  const variable = ['USER', 'PASSWORD', 'TOKEN']
+    .filter(what => !(isDecided('A', what) && isDecided('B', what)))
+    .map(what => `SQLDIFF_${what}`)
+    .find(name => env[name]);
   if (variable)
     throw new InstanceError(
       'CONFIG',
