@@ -67,10 +67,20 @@ ALTER TABLE 'quotes' ADD COLUMN bid DOUBLE;
   t.regex(planned.stderr, /^sqldiff: 8 differences ignored$/m);
 });
 
-test('--missing does not create what is ignored', async t => {
+test('--missing does not create what is ignored, unless something that is created needs it', async t => {
   const run = await shellWithSchemas(t);
-  const { stdout } = await run(`sqldiff --missing ${OPTIONS} a.sql b.sql -o m.sql; cat m.sql`);
-  t.is(stdout.toString(), 'CREATE VIEW all_y AS (SELECT y FROM tmp_base);\n\n');
+  const { stdout, stderr } = await run(`sqldiff -v --missing ${OPTIONS} a.sql b.sql -o m.sql; cat m.sql`);
+  t.is(
+    stdout.toString(),
+    'CREATE TABLE tmp_base (ts TIMESTAMP, y INT) TIMESTAMP(ts) PARTITION BY DAY;\n\nCREATE VIEW all_y AS (SELECT y FROM tmp_base);\n\n',
+  );
+  t.regex(stderr, /table 'tmp_base' is created although it is ignored: view 'all_y' needs it/);
+  t.regex(stderr, /ignored: table 'tmp_new'/);
+  t.notRegex(stderr, /ignored: table 'tmp_base'/);
+  const { url } = await startSqlserve(t);
+  t.like(await run(`grep -v GRANT b.sql | sqlapply -q ${url} - m.sql`), { code: 0, stderr: '' });
+  const ignoringAll = await run(`sqldiff --missing ${OPTIONS} --ignore view a.sql b.sql -o m.sql; cat m.sql`);
+  t.is(ignoringAll.stdout.toString().trim(), '');
 });
 
 test('the library ignores the same', async t => {

@@ -4,7 +4,15 @@
  */
 import { type CompareOptions, compareStatements, ownerOf, parseMeaning } from '@sqlpipe/ddl';
 import { Engine, type HistoryAnswer, whenReady } from '@sqlpipe/engine';
-import { compareSchemas, type Entry, type Health, IgnoreRules, problemsOf, Schema } from '@sqlpipe/schema';
+import {
+  compareSchemas,
+  type Entry,
+  type Health,
+  IgnoreRules,
+  problemsOf,
+  Schema,
+  selectWanted,
+} from '@sqlpipe/schema';
 import { displayName, foldCase, hasName, type Identity, identify, identityKey, isAcl, isObject } from '@sqlpipe/sql';
 import { createPrincipals, dropPrincipals, grantRights, revokeRights } from './access-changes.js';
 import { findAskedView } from './asked-view.js';
@@ -31,7 +39,6 @@ import type { Task } from './task.js';
 import type { AskHistory, HistoryFinding } from './text/history.js';
 import { findUnresolvedViews, type UnresolvedView, UnresolvedViewError } from './unresolved.js';
 import { WantedSchema } from './wanted-schema.js';
-import { selectWanted } from './wanted-statements.js';
 
 /** Options for planning. */
 export interface PlanOptions extends RequestOptions {

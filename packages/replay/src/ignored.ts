@@ -1,7 +1,6 @@
 /*! What a replay leaves as it is on the target, because the user ignores it. */
-import { parseRights, printRight } from '@sqlpipe/ddl';
-import { type IgnoreRules, MemoryBudget, Schema } from '@sqlpipe/schema';
-import { givesRight, identify, identityKey } from '@sqlpipe/sql';
+import { findNeeded, type IgnoreRules, MemoryBudget, Schema, splitRights } from '@sqlpipe/schema';
+import { identify, identityKey } from '@sqlpipe/sql';
 import type { KnownObjects } from './existing.js';
 import type { Location } from './outcome.js';
 
@@ -27,10 +26,8 @@ export class IgnoredStatements {
       all.push(statement);
       yield statement;
     }
-    const schema = new Schema(all);
-    const wanted = new Set(schema.entries.filter(({ statement }) => !this.isIgnored(statement)));
-    for (const entry of wanted) for (const needed of schema.prerequisites(entry)) wanted.add(needed); // the set grows
-    for (const entry of wanted) if (this.isIgnored(entry.statement)) this.#needed.add(identityKey(entry));
+    const needed = findNeeded(new Schema(all), ({ statement }) => this.isIgnored(statement));
+    for (const entry of needed.keys()) this.#needed.add(identityKey(entry));
   }
 
   isIgnored(statement: string): boolean {
@@ -71,8 +68,7 @@ export function splitIgnoredRights(
 }
 
 function withoutIgnoredRights(statement: string, rules: IgnoreRules): string[] {
-  const rights = givesRight(identify(statement).kind) ? parseRights(statement) : undefined;
-  const single = rights?.map(printRight) ?? [];
+  const single = splitRights(statement);
   const remaining = single.filter(each => !isIgnored(each, rules));
   return remaining.length === 0 || remaining.length === single.length ? [statement] : remaining;
 }

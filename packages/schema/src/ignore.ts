@@ -1,10 +1,21 @@
 /*! Which differences between two schemas do not matter: rules that a user writes, such as `tmp_*` and `trades: TTL`. */
 
-import { COLUMN_ORDER, type Comparison, comparedProperties, grantTargets } from '@sqlpipe/ddl';
-import { foldCase, type Identity, KINDS, type Kind, unquote } from '@sqlpipe/sql';
+import { COLUMN_ORDER, type Comparison, comparedProperties, grantTargets, parseRights, printRight } from '@sqlpipe/ddl';
+import {
+  displayName,
+  foldCase,
+  givesRight,
+  type Identity,
+  identify,
+  identityKey,
+  isObject,
+  KINDS,
+  type Kind,
+  unquote,
+} from '@sqlpipe/sql';
 import { suggestWord } from '@sqlpipe/text';
 import { statesOf } from './health.js';
-import type { Entry } from './schema.js';
+import { type Entry, Schema } from './schema.js';
 import { InvalidSelectionError } from './selection.js';
 
 /** A rule: the objects of a kind or with a name, and, if it has one, the properties of them. In lower case. */
@@ -21,9 +32,13 @@ export class IgnoreRules {
   /**
    * @param patterns `tmp_*` (names), `grant` (a kind), `trades: TTL`, `materialized view: TTL` and `*: TTL` (properties),
    *   `column order`; quotes make a kind a name. `*` and `?` match as in a shell, in any case
+   * @param exceptions the keys of objects and principals that are not ignored in spite of the rules
    * @throws InvalidSelectionError for a pattern without an object or a property, or with a property that does not exist
    */
-  constructor(patterns: readonly string[] = []) {
+  constructor(
+    private readonly patterns: readonly string[] = [],
+    private readonly exceptions: ReadonlySet<string> = new Set(),
+  ) {
     this.#rules = patterns.map(parseRule);
   }
 
@@ -34,7 +49,13 @@ export class IgnoreRules {
 
   /** Whether an object, a principal or a right is ignored completely. */
   ignoresObject(entry: Entry): boolean {
-    return this.#rules.some(rule => rule.property === undefined && matchesEntry(rule, entry));
+    const isIgnored = this.#rules.some(rule => rule.property === undefined && matchesEntry(rule, entry));
+    return isIgnored && !this.exceptions.has(identityKey(entry));
+  }
+
+  /** The same rules, except that they do not ignore these objects and principals. */
+  except(entries: Iterable<Entry>): IgnoreRules {
+    return new IgnoreRules(this.patterns, new Set(Array.from(entries, identityKey)));
   }
 
   /** Whether a property of an object is ignored, named as in a comparison: `TTL`, `column 'price'`. */
@@ -90,6 +111,58 @@ const matchesEntry = ({ kind, name }: IgnoreRule, entry: Entry): boolean =>
 export function searchableNames({ kind, name, statement }: Entry): string[] {
   const { objects, principals } = grantTargets(statement, kind);
   return objects.length ? objects : [principals[0] ?? name];
+}
+
+/**
+ * The ignored objects and principals of a schema that others need, each with one of those that need it.
+ * @param exists whether an ignored one need not be created
+ */
+export function findNeeded(
+  schema: Schema,
+  isIgnored: (entry: Entry) => boolean,
+  exists: (entry: Entry) => boolean = () => false,
+): ReadonlyMap<Entry, Entry> {
+  const needed = new Map<Entry, Entry>();
+  const ignored = new Set(schema.entries.filter(isIgnored));
+  const wanted = schema.entries.filter(entry => !ignored.has(entry));
+  for (const entry of wanted)
+    for (const prerequisite of schema.prerequisites(entry)) {
+      if (!ignored.delete(prerequisite) || exists(prerequisite)) continue;
+      needed.set(prerequisite, entry);
+      wanted.push(prerequisite); // the list grows during the loop
+    }
+  return needed;
+}
+
+/** What of A has to be created in B, and notes about what is created although it is ignored. */
+interface WantedStatements {
+  readonly statements: readonly string[];
+  readonly rules: IgnoreRules;
+  readonly notes: readonly string[];
+}
+
+/** Leaves out what is ignored of A, unless B lacks it and something else needs it. */
+export function selectWanted(a: readonly string[], b: Iterable<string>, ignore: IgnoreRules): WantedStatements {
+  if (!ignore.haveObjects) return { statements: a, rules: ignore, notes: [] };
+  const [schema, existing] = [new Schema(a.flatMap(splitRights)), new Schema(b)];
+  const exists = ({ kind, name }: Entry) =>
+    (isObject(kind) ? existing.findObject(name) : existing.findPrincipal(name)) !== undefined;
+  const needed = findNeeded(schema, entry => ignore.ignoresObject(entry), exists);
+  const rules = ignore.except(needed.keys());
+  return {
+    statements: schema.entries.filter(entry => !rules.ignoresObject(entry)).map(({ statement }) => statement),
+    rules,
+    notes: Array.from(
+      needed,
+      ([entry, by]) => `${displayName(entry)} is created although it is ignored: ${displayName(by)} needs it`,
+    ),
+  };
+}
+
+/** A statement that gives several rights, as one for each, because rules are about single rights; any other as it is. */
+export function splitRights(statement: string): string[] {
+  const rights = givesRight(identify(statement).kind) ? parseRights(statement) : undefined;
+  return rights ? rights.map(printRight) : [statement];
 }
 
 /** An ignored difference: an object, or one of its properties. */

@@ -8,7 +8,15 @@ export {
   type SchemaComparison,
 } from './compare-schemas.js';
 export { type Health, type HealthProblem, problemsOf } from './health.js';
-export { canMatchSame, type IgnoredDifference, IgnoreRules, matchesGlob } from './ignore.js';
+export {
+  canMatchSame,
+  findNeeded,
+  type IgnoredDifference,
+  IgnoreRules,
+  matchesGlob,
+  selectWanted,
+  splitRights,
+} from './ignore.js';
 export { createMatcher, type MatchCriteria, NameSelection, type RelatedOptions, selectWithRelated } from './matcher.js';
 export { dumpOrder, type Entry, Schema, toEntry } from './schema.js';
 export { CATEGORY_NAMES, InvalidSelectionError, parseKinds, parseSelection, type Selection } from './selection.js';

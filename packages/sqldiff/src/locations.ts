@@ -1,17 +1,8 @@
 /*! Where the statements of files are. */
-import { parseRights, printRight } from '@sqlpipe/ddl';
 import type { LocatedStatement } from '@sqlpipe/files';
 import { type Location, locate } from '@sqlpipe/replay';
-import {
-  foldCase,
-  givesRight,
-  hasName,
-  type Identity,
-  identify,
-  identityKey,
-  significantTokens,
-  unquote,
-} from '@sqlpipe/sql';
+import { splitRights } from '@sqlpipe/schema';
+import { foldCase, hasName, type Identity, identify, identityKey, significantTokens, unquote } from '@sqlpipe/sql';
 
 /** The locations of statements, by what they create. Where both schemas are files, those of A. */
 export class Locations {
@@ -43,8 +34,7 @@ export class Locations {
 function keysOf(statement: string): string[] {
   const identity = identify(statement);
   if (hasName(identity)) return [identityKey(identity)];
-  const rights = givesRight(identity.kind) ? parseRights(statement) : undefined;
-  return rights ? rights.map(right => foldCase(printRight(right))) : [foldCase(statement)];
+  return splitRights(statement).map(foldCase);
 }
 
 /** The position of the first word inside the parentheses of a statement that is the name of a column. */

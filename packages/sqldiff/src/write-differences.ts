@@ -14,6 +14,7 @@ import {
   MemoryBudget,
   parseSelection,
   type SchemaComparison,
+  selectWanted,
 } from '@sqlpipe/schema';
 import { displayName } from '@sqlpipe/sql';
 import { formatHints } from '@sqlpipe/text';
@@ -73,15 +74,17 @@ async function compareSides(args: DiffArgs, io: Io): Promise<number> {
   };
   const [inA, inB] = [await readSide(sides[0], readOptions), await readSide(sides[1], readOptions)];
   const defaults = await fetchCommonDefaults(sides[0].target, sides[1].target);
+  const { rules, notes } = missing ? selectWanted(inA, inB, ignore) : { rules: ignore, notes: [] };
   const compared = compareSchemas(inA, inB, {
     defaults,
     ignoreOwner: args.ignoreOwner,
     ignoreExtra: args.ignoreExtra || missing,
-    ignore,
+    ignore: rules,
     health: missing ? [undefined, undefined] : [await readHealth(sides[0]), await readHealth(sides[1])],
   });
   for (const each of compared.ignored) io.detail(formatIgnored(each));
   if (!alter) warnOfColumnOrder(compared, io);
+  for (const note of notes) io.info(note);
   if (missing) return writeMissing(compared.differences, args, io);
   if (!alter) return writeComparison(compared, inA, sides, { ...args, locations }, io);
   if (compared.ignored.length > 0) io.info(countIgnored(compared));
