@@ -67,7 +67,7 @@ function createSession(
     canRead: name => owns(name) || acl.canRead(caller, name),
     assignColumnOwner(table, column, owner = caller) {
       if (isSameName(owner, acl.admin) || isSameName(catalogue.find(table)?.owner, owner)) return;
-      acl.grant({ entity: owner, permission: 'ALL', option: true, table, column });
+      acl.grant({ kind: 'grant', entity: owner, permission: 'ALL', option: true, table, column });
     },
     authorize(permission, table, columns) {
       if (isAllowed(permission, table, columns)) return;

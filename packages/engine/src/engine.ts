@@ -108,14 +108,7 @@ export class Engine {
         const meaning = parseMeaning(statement, { ...(defaults && { defaults }), findTable });
         this.catalogue.put(loadObject({ kind, name, statement, meaning }, { isView, health }));
       } else if (isPrincipal(kind) && !this.acl.find(name)) {
-        const { alias } = parsePrincipal(statement) ?? {};
-        this.acl.put({
-          kind,
-          name,
-          groups: [],
-          tokens: [],
-          ...(alias !== undefined && { alias }),
-        });
+        this.acl.put({ kind, name, tokens: [], alias: parsePrincipal(statement)?.alias });
       }
     }
     for (const entry of entries.entries)
@@ -247,7 +240,7 @@ export class Engine {
     return [
       ...formatPrincipals(this.acl, new Set(KINDS)),
       ...this.catalogue.list().map(({ name }) => this.statementOf(name) as string),
-      ...[...this.acl.rights()].map(printRight),
+      ...[...this.acl.rights].map(printRight),
     ];
   }
 

@@ -1,5 +1,5 @@
 /*! What statements do: a schema in memory, dependencies, effects; no I/O. */
-export { Acl, type AclChange, type Grant, type Principal, type Token } from './acl/acl.js';
+export { Acl, type AclChange, type Principal, type Token } from './acl/acl.js';
 export { formatPermissions, formatPrincipals } from './acl/print-acl.js';
 export type { AclSession, Secrets } from './acl/statements.js';
 export type { Catalogue, Naming, ObjectChange } from './catalogue.js';

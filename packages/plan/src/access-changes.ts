@@ -25,17 +25,17 @@ const addStatement = (draft: Draft, statement: string): boolean => draft.addStat
 export function revokeRights({ a, keepExtra, ignore }: Task, draft: Draft): void {
   if (keepExtra) return;
   const wanted = rightsOf(a);
-  for (const right of [...draft.engine.acl.rights()])
+  for (const right of [...draft.engine.acl.rights])
     if (!wanted.has(right) && !ignore.ignoresObject(toEntry(printRight(right))))
       addStatement(draft, printRevocation(right));
 }
 
 /** Rights on more go first, as they take the place of those on less: where that loses a grant option, it is given again. */
 export function grantRights({ a }: Task, draft: Draft): void {
-  const { acl } = draft.engine;
+  const { rights } = draft.engine.acl;
   for (const right of sortByScope([...rightsOf(a)], printRight)) {
-    if (acl.includes(right)) continue;
-    for (const lost of acl.findLostOptions(right)) addStatement(draft, printRevocation(lost));
+    if (rights.has(right)) continue;
+    for (const lost of rights.findLostOptions(right)) addStatement(draft, printRevocation(lost));
     addStatement(draft, printRight(right));
   }
 }

@@ -153,7 +153,7 @@ class Simulation {
     const { account } = this.schema;
     const { acl } = this.engine;
     if (!account?.rights?.length || acl.find(account.name)) return account && acl.find(account.name)?.name;
-    acl.put({ kind: 'user', name: account.name, groups: [], tokens: [] });
+    acl.put({ kind: 'user', name: account.name, tokens: [] });
     for (const right of account.rights) acl.load(right);
     return account.name;
   }
@@ -199,7 +199,7 @@ class Simulation {
     return {
       label: target.label,
       principals: async () => engine.statements().filter(statement => isPrincipal(identify(statement).kind)),
-      rights: async () => [...engine.acl.rights()],
+      rights: async () => [...engine.acl.rights],
       rightsOf: async () => [],
     };
   }

@@ -1,5 +1,5 @@
 /*! The form of the changes in a journal. JSON can say anything; the engine relies on these properties and their types. */
-import type { Refresh } from '@sqlpipe/ddl';
+import type { Assumption, Grant, Membership, Refresh } from '@sqlpipe/ddl';
 import type { StoragePolicy } from '@sqlpipe/ddl/grammar';
 import type {
   AclChange,
@@ -152,23 +152,30 @@ const isLiveView = form<LiveView>({
 const isPrincipal = form<Principal>({
   kind: oneOf(...KINDS.filter(isPrincipalKind).map(is)),
   name: isText,
-  groups: listOf(isText),
   password: optional(isText),
   tokens: listOf(form<Token>({ digest: isText, expires: isNumber, refresh: optional(isNumber) })),
   disabled: optional(isFlag),
   alias: optional(isText),
 });
 
-const grant = { permission: isText, entity: isText, table: optional(isText), column: optional(isText) };
-const assumption = { account: isText, entity: isText };
+const isRight = oneOf(
+  form<Grant>({
+    kind: is('grant'),
+    permission: isText,
+    entity: isText,
+    option: isFlag,
+    table: optional(isText),
+    column: optional(isText),
+  }),
+  form<Assumption>({ kind: is('assumption'), account: isText, entity: isText, option: isFlag }),
+  form<Membership>({ kind: is('membership'), user: isText, group: isText }),
+);
 
 const isAclChange = oneOf(
   form({ put: isPrincipal }),
   form({ remove: isText }),
-  form({ grant: form({ ...grant, option: isFlag }) }),
-  form({ revoke: form(grant) }),
-  form({ assume: form({ ...assumption, option: isFlag }) }),
-  form({ unassume: form(assumption) }),
+  form({ grant: isRight }),
+  form({ revoke: isRight }),
 );
 
 const isChange = oneOf(

@@ -2,18 +2,9 @@
  * SHOW USERS, GROUPS, SERVICE ACCOUNTS, USER, SERVICE ACCOUNT and PERMISSIONS, with the columns that the documentation
  * of the enterprise edition lists. Callers need no permission to see what concerns themselves.
  */
+import type { Right } from '@sqlpipe/ddl';
 import { type Cursor, isWord, RejectionError, unquote } from '@sqlpipe/ddl/grammar';
-import type {
-  Acl,
-  AclSession,
-  CatalogueObject,
-  ColumnHead,
-  Grant,
-  Principal,
-  Rows,
-  Show,
-  Value,
-} from '@sqlpipe/engine';
+import type { Acl, AclSession, CatalogueObject, ColumnHead, Principal, Rows, Show, Value } from '@sqlpipe/engine';
 import { isSameName } from '@sqlpipe/sql';
 import { isExpired } from './secrets.js';
 
@@ -57,7 +48,8 @@ const answersByKind: Readonly<Record<string, Answer>> = {
   },
   groups: ({ acl, authorize }, entity) => {
     if (entity === undefined) authorize('LIST USERS');
-    const names = entity === undefined ? undefined : (requirePrincipal(acl, entity)?.groups ?? []);
+    if (entity !== undefined) requirePrincipal(acl, entity);
+    const names = entity === undefined ? undefined : acl.rights.groupsOf(entity);
     const groups = acl.list('group').filter(({ name }) => names?.some(own => isSameName(own, name)) ?? true);
     return {
       columns: stringColumns('name', 'external_alias'),
@@ -71,28 +63,29 @@ const answersByKind: Readonly<Record<string, Answer>> = {
       return { columns: [...stringColumns('name'), booleanColumn('enabled')], rows };
     }
     requirePrincipal(acl, entity);
-    const names = acl.namesWithGroups(entity);
-    const assumptions = acl.assumptions.filter(assumption => names.some(own => isSameName(own, assumption.entity)));
-    return {
-      columns: [...stringColumns('name'), booleanColumn('grant_option')],
-      rows: assumptions.map(({ account, option }): Value[] => [account, option]).toSorted(),
-    };
+    const rows = rightsWithGroups(acl, entity).flatMap((right): Value[][] =>
+      right.kind === 'assumption' ? [[right.account, right.option]] : [],
+    );
+    return { columns: [...stringColumns('name'), booleanColumn('grant_option')], rows: rows.toSorted() };
   },
   user: (session, entity) => credentialRows(session, 'user', entity),
   'service account': (session, entity) => credentialRows(session, 'service account', entity),
   permissions: ({ acl, catalogue, caller }, entity = caller) => {
     requirePrincipal(acl, entity);
-    const grants = acl.namesWithGroups(entity).flatMap(name => acl.grantsTo(name));
     return {
       columns: [
         ...stringColumns('permission', 'table_name', 'column_name'),
         booleanColumn('grant_option'),
         ...stringColumns('origin'),
       ],
-      rows: permissionRows(grants, name => catalogue.find(name)),
+      rows: permissionRows(rightsWithGroups(acl, entity), name => catalogue.find(name)),
     };
   },
 };
+
+/** The rights of a principal and of its groups. */
+const rightsWithGroups = (acl: Acl, entity: string): Right[] =>
+  acl.namesWithGroups(entity).flatMap(name => [...acl.rights.rightsOf(name)]);
 
 /** The principal of that name; undefined for the administrator. */
 function requirePrincipal(acl: Acl, name: string): Principal | undefined {
@@ -121,7 +114,7 @@ function credentialRows({ acl, caller }: AclSession, kind: Principal['kind'], na
  * that do not exist are left out. The right to read or update some columns includes the designated timestamp: origin
  * `I`.
  */
-function permissionRows(grants: readonly Grant[], find: (name: string) => CatalogueObject | undefined): Value[][] {
+function permissionRows(rights: readonly Right[], find: (name: string) => CatalogueObject | undefined): Value[][] {
   const rows = new Map<string, Value[]>();
   const idOf = (...scope: Value[]) => JSON.stringify(scope);
   const add = (permission: string, table: string | null, column: string | null, option: boolean) => {
@@ -129,7 +122,7 @@ function permissionRows(grants: readonly Grant[], find: (name: string) => Catalo
     if (option || !rows.has(id)) rows.set(id, [permission, table, column, option, 'G']);
   };
   const implied: [permission: string, table: string, timestamp: string][] = [];
-  for (const { permission, table, column, option } of grants) {
+  for (const { permission, table, column, option } of rights.filter(right => right.kind === 'grant')) {
     if (table === undefined || table === '*') {
       add(permission, null, null, option);
       continue;

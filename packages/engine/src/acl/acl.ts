@@ -1,11 +1,5 @@
-/*! Principals and their rights: users, groups, service accounts, memberships, grants, assumptions. */
-import {
-  type Assumption as AssumptionRight,
-  type Grant as GrantRight,
-  type Right,
-  RightSet,
-  UndoLog,
-} from '@sqlpipe/ddl';
+/*! Users, groups and service accounts, and their rights. */
+import { type Right, RightSet, UndoLog } from '@sqlpipe/ddl';
 import type { Scope } from '@sqlpipe/ddl/grammar';
 import { foldCase, isSameName, type PrincipalKind } from '@sqlpipe/sql';
 
@@ -22,8 +16,6 @@ export interface Token {
 export interface Principal {
   readonly kind: PrincipalKind;
   readonly name: string;
-  /** Users only: the groups they are in. */
-  readonly groups: readonly string[];
   /** Hash of the password, if one is set. */
   readonly password?: string | undefined;
   readonly tokens: readonly Token[];
@@ -32,31 +24,25 @@ export interface Principal {
   readonly alias?: string | undefined;
 }
 
-/** The rights as they are written to the journal. */
-export type Grant = Omit<GrantRight, 'kind'>;
-export type Assumption = Omit<AssumptionRight, 'kind'>;
-
 /** One change that a statement made, as it is written to the journal. */
 export type AclChange =
   | { readonly put: Principal }
   | { readonly remove: string }
-  | { readonly grant: Grant }
-  | { readonly revoke: Omit<Grant, 'option'> }
-  | { readonly assume: Assumption }
-  | { readonly unassume: Omit<Assumption, 'option'> };
+  | { readonly grant: Right }
+  | { readonly revoke: Right };
 
 /** The principals and their rights. Changes can be undone. */
 export class Acl {
   readonly #principals = new Map<string, Principal>();
   readonly #log = new UndoLog();
-  /** Grants and assumptions; the memberships are in the principals. */
-  readonly #rights = new RightSet([], this.#log);
+  /** To be changed by `grant` and `revoke`, which record what they change. */
+  readonly rights = new RightSet([], this.#log);
   #changes: AclChange[] = [];
 
   /** @param admin the built-in administrator, who has every permission */
   constructor(readonly admin: string) {}
 
-  /** The point to which later changes can be undone, until they are committed. */
+  /** The point to which later changes can be undone, until `takeChanges` is called. */
   savepoint(): number {
     return this.#log.savepoint();
   }
@@ -64,11 +50,6 @@ export class Acl {
   /** Undoes all changes since a savepoint. */
   rollback(to: number): void {
     this.#log.rollback(to);
-  }
-
-  /** Keeps all changes: no savepoint remains. */
-  commit(): void {
-    this.#log.commit();
   }
 
   /** The changes since the last call of `takeChanges`, in order. */
@@ -80,7 +61,7 @@ export class Acl {
   takeChanges(): AclChange[] {
     const changes = this.#changes;
     this.#changes = [];
-    this.commit();
+    this.#log.commit();
     return changes;
   }
 
@@ -89,9 +70,7 @@ export class Acl {
     if ('put' in change) this.put(change.put);
     else if ('remove' in change) this.remove(change.remove);
     else if ('grant' in change) this.grant(change.grant);
-    else if ('revoke' in change) this.revoke(change.revoke);
-    else if ('assume' in change) this.assume(change.assume);
-    else this.unassume(change.unassume);
+    else this.revoke(change.revoke);
     this.takeChanges();
   }
 
@@ -99,11 +78,9 @@ export class Acl {
   snapshotChanges(): AclChange[] {
     return [
       ...this.principals()
-        .toSorted(byName)
+        .sort(byName)
         .map(put => ({ put })),
-      ...[...this.#rights].map(({ kind, ...right }) =>
-        kind === 'grant' ? { grant: right as Grant } : { assume: right as Assumption },
-      ),
+      ...[...this.rights].map(grant => ({ grant })),
     ];
   }
 
@@ -132,71 +109,24 @@ export class Acl {
   remove(name: string): void {
     this.#record({ remove: name });
     this.#store(name, undefined);
-    for (const principal of this.principals()) {
-      const groups = principal.groups.filter(group => !isSameName(group, name));
-      if (groups.length < principal.groups.length) this.#store(principal.name, { ...principal, groups });
-    }
-    this.#rights.drop(name);
+    this.rights.drop(name);
   }
 
-  get grants(): readonly Grant[] {
-    return [...this.#rights].filter(right => right.kind === 'grant');
+  /** Gives a right. It replaces an equal one, whose option may differ, and narrower ones; a wider one includes it. */
+  grant(right: Right): void {
+    this.#record({ grant: right });
+    this.rights.grant(right);
   }
 
-  /** The grants to a principal itself, without those to its groups. */
-  grantsTo(entity: string): Grant[] {
-    return [...this.#rights.rightsOf(entity)].filter(right => right.kind === 'grant');
-  }
-
-  get assumptions(): readonly AssumptionRight[] {
-    return [...this.#rights].filter(right => right.kind === 'assumption');
-  }
-
-  /** Adds a grant. It replaces an equal one, whose option may differ, and narrower ones; a wider one includes it. */
-  grant(grant: Grant): void {
-    this.#record({ grant });
-    this.#rights.grant({ ...grant, kind: 'grant' });
-  }
-
-  revoke(revoked: Omit<Grant, 'option'>): void {
-    this.#record({ revoke: revoked });
-    this.#rights.revoke({ ...revoked, kind: 'grant', option: false });
-  }
-
-  /** Adds an assumption, or replaces an equal one, whose option may differ. */
-  assume(assumption: Assumption): void {
-    this.#record({ assume: assumption });
-    this.#rights.grant({ ...assumption, kind: 'assumption' });
-  }
-
-  unassume(assumption: Omit<Assumption, 'option'>): void {
-    this.#record({ unassume: assumption });
-    this.#rights.revoke({ ...assumption, kind: 'assumption', option: false });
-  }
-
-  /** All grants, assumptions and memberships. */
-  *rights(): Generator<Right> {
-    for (const { name: user, groups } of this.#principals.values())
-      for (const group of groups) yield { kind: 'membership', user, group };
-    yield* this.#rights;
-  }
-
-  /** Whether a right was given, possibly with the grant option or on a wider scope. */
-  includes(right: Right): boolean {
-    if (right.kind !== 'membership') return this.#rights.has(right);
-    return this.find(right.user)?.groups.some(group => isSameName(group, right.group)) ?? false;
-  }
-
-  /** The rights that lose their grant option if a right is given. */
-  findLostOptions(right: Right): Right[] {
-    return right.kind === 'membership' ? [] : this.#rights.findLostOptions(right);
+  /** Takes a right away, with or without the grant option. */
+  revoke(right: Right): void {
+    this.#record({ revoke: right });
+    this.rights.revoke(right);
   }
 
   /** Adds a right as a dump has it. A membership of an unknown user has no effect. */
   load(right: Right): void {
-    if (right.kind !== 'membership') return void this.#rights.add(right);
-    const user = this.find(right.user);
-    if (user) this.put({ ...user, groups: [...user.groups, right.group] });
+    if (right.kind !== 'membership' || this.find(right.user)) this.rights.add(right);
   }
 
   /**
@@ -204,10 +134,10 @@ export class Acl {
    * @returns how many there were
    */
   removeRightsOn(table: string, column?: string, to?: string): number {
-    const removed = this.grants.filter(
-      grant => isSameName(grant.table, table) && (column === undefined || isSameName(grant.column, column)),
-    );
-    for (const { option: _, ...grant } of removed) this.revoke(grant);
+    const removed = [...this.rights]
+      .filter(right => right.kind === 'grant')
+      .filter(grant => isSameName(grant.table, table) && (column === undefined || isSameName(grant.column, column)));
+    for (const grant of removed) this.revoke(grant);
     if (to !== undefined) for (const grant of removed) this.grant({ ...grant, column: to });
     return removed.length;
   }
@@ -215,28 +145,27 @@ export class Acl {
   /** Whether a principal or one of its groups has a permission; with `option`, whether it may pass it on. */
   has(name: string, permission: string, scope: Scope, option = false): boolean {
     if (isSameName(name, this.admin)) return true;
-    return this.namesWithGroups(name).some(entity =>
-      this.#rights.allows({ kind: 'grant', permission, ...scope, entity, option }),
-    );
+    const names = this.namesWithGroups(name);
+    return names.some(entity => this.rights.allows({ kind: 'grant', permission, ...scope, entity, option }));
   }
 
   /** Whether a principal may read at least one column of a table. */
   canRead(name: string, table: string): boolean {
     if (isSameName(name, this.admin)) return true;
     return this.namesWithGroups(name).some(entity =>
-      this.#rights.allowsPart({ kind: 'grant', permission: 'SELECT', table, entity, option: false }),
+      this.rights.allowsPart({ kind: 'grant', permission: 'SELECT', table, entity, option: false }),
     );
   }
 
   /** Whether a principal or one of its groups may assume an account; with `option`, whether it may let others do so. */
   canAssume(name: string, account: string, option = false): boolean {
     const names = this.namesWithGroups(name);
-    return names.some(entity => this.#rights.has({ kind: 'assumption', account, entity, option }));
+    return names.some(entity => this.rights.has({ kind: 'assumption', account, entity, option }));
   }
 
   /** The name of a principal, and the names of its groups. */
   namesWithGroups(name: string): string[] {
-    return [name, ...(this.find(name)?.groups ?? [])];
+    return [name, ...this.rights.groupsOf(name)];
   }
 
   #record(change: AclChange): void {

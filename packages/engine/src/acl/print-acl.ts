@@ -2,9 +2,9 @@
  * Access control as statements. The exact rows of an enterprise server are not public. These are the documented
  * statements, with names quoted only if necessary, in an order in which they can be replayed and give the same rows.
  */
-import { printRight, quotePrincipal, sortByScope } from '@sqlpipe/ddl';
+import { type Grant, printRight, quotePrincipal, sortByScope } from '@sqlpipe/ddl';
 import { isPrincipal, KINDS, type Kind, quoteLiteral } from '@sqlpipe/sql';
-import type { Acl, Grant } from './acl.js';
+import type { Acl } from './acl.js';
 
 /** CREATE USER, GROUP and SERVICE ACCOUNT, without credentials: the statements that precede the objects. */
 export const formatPrincipals = (acl: Acl, kinds: ReadonlySet<Kind>): string[] =>
@@ -19,13 +19,20 @@ export const formatPrincipals = (acl: Acl, kinds: ReadonlySet<Kind>): string[] =
 /** Memberships, assumptions and grants: the statements that follow the objects. */
 export function formatPermissions(acl: Acl, kinds: ReadonlySet<Kind>): string[] {
   if (!kinds.has('grant')) return [];
-  const members = acl.list('user').filter(({ groups }) => groups.length > 0);
+  const rights = [...acl.rights];
+  const members = acl.list('user').map(({ name }) => ({ name, groups: acl.rights.groupsOf(name) }));
   return [
-    ...members.map(
-      ({ name, groups }) => `ADD USER ${quotePrincipal(name)} TO ${groups.toSorted().map(quotePrincipal).join(', ')};`,
-    ),
-    ...acl.assumptions.map(printRight).toSorted(),
-    ...formatGrants(acl.grants),
+    ...members
+      .filter(({ groups }) => groups.length > 0)
+      .map(
+        ({ name, groups }) =>
+          `ADD USER ${quotePrincipal(name)} TO ${groups.toSorted().map(quotePrincipal).join(', ')};`,
+      ),
+    ...rights
+      .filter(({ kind }) => kind === 'assumption')
+      .map(printRight)
+      .toSorted(),
+    ...formatGrants(rights.filter(right => right.kind === 'grant')),
   ];
 }
 

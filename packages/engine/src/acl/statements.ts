@@ -71,9 +71,9 @@ export function createPrincipal(cursor: Cursor, session: AclSession, kind: Princ
     throw new RejectionError(position, `${namesake?.kind ?? 'user'} already exists [name=${name}]`);
   }
   const hash = password && session.secrets.hashPassword(password);
-  acl.put({ kind, name, groups: [], tokens: [], password: hash, alias });
+  acl.put({ kind, name, tokens: [], password: hash, alias });
   if (kind === 'service account' && !isSameName(owner, acl.admin)) {
-    acl.assume({ account: name, entity: owner, option: true });
+    acl.grant({ kind: 'assumption', account: name, entity: owner, option: true });
   }
 }
 
@@ -260,10 +260,9 @@ export function changeMembership(cursor: Cursor, session: AclSession, add: boole
   const statement = parseMembership(cursor, add, accessContext(session));
   cursor.expectEnd();
   session.authorize(add ? 'ADD USER' : 'REMOVE USER');
-  const user = requirePrincipal(acl, 'user', statement.user);
-  const names = statement.groups.map(group => requirePrincipal(acl, 'group', group).name);
-  const others = user.groups.filter(group => !names.includes(group));
-  acl.put({ ...user, groups: add ? [...new Set([...user.groups, ...names])] : others });
+  const { name: user } = requirePrincipal(acl, 'user', statement.user);
+  for (const group of statement.groups.map(named => requirePrincipal(acl, 'group', named).name))
+    acl[add ? 'grant' : 'revoke']({ kind: 'membership', user, group });
 }
 
 /** After GRANT or REVOKE. */
@@ -286,10 +285,8 @@ function changePermissions(statement: GrantStatement, session: AclSession): void
   if (verified) for (const scope of scopes) rejectMissing(session, scope);
   const entity = receiverOf(statement, session);
   for (const permission of permissions) {
-    for (const { scope } of scopes) {
-      if (gives) acl.grant({ entity, permission, option, ...scope });
-      else acl.revoke({ entity, permission, ...scope });
-    }
+    for (const { scope } of scopes)
+      acl[gives ? 'grant' : 'revoke']({ kind: 'grant', entity, permission, option, ...scope });
   }
 }
 
@@ -323,8 +320,7 @@ function changeAssumption(statement: AssumptionStatement, session: AclSession): 
   if (!acl.canAssume(caller, statement.account.name, true)) requireGrantRight(session, 'ASSUME SERVICE ACCOUNT', {});
   const account = requirePrincipal(acl, 'service account', statement.account).name;
   const entity = receiverOf(statement, session);
-  if (gives) acl.assume({ account, entity, option });
-  else acl.unassume({ account, entity });
+  acl[gives ? 'grant' : 'revoke']({ kind: 'assumption', account, entity, option });
 }
 
 /** The permissions that can be granted: the documented ones, and those for statements on views. */
