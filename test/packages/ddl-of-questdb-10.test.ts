@@ -127,6 +127,18 @@ for (const [statement, expected, property, other] of FORMS)
     );
   });
 
+test('an index is the same in whichever order it names the columns that it covers', t => {
+  const covering = (columns: string) => table(`s SYMBOL INDEX TYPE POSTING INCLUDE (${columns}), d INT`);
+  t.deepEqual(compareStatements(covering('c, d'), covering('D, C')).differences, []);
+  t.deepEqual(compareStatements(covering('c, d'), covering('c')).differences, [
+    {
+      property: "column 's' index",
+      a: 'INDEX TYPE POSTING INCLUDE (c, d, ts)',
+      b: 'INDEX TYPE POSTING INCLUDE (c, ts)',
+    },
+  ]);
+});
+
 test('an owner belongs to the query only if nothing follows it', t => {
   const definition = parseDefinition(live('FLUSH EVERY 5s START FROM NOW', 'SELECT ts, owned by, c FROM t'));
   t.like(definition, { body: 'SELECT ts, owned by, c FROM t', owner: undefined });

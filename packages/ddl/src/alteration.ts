@@ -1,34 +1,33 @@
 /*! One change that ALTER makes to an existing object: printed as a statement, or applied to a definition in memory. */
 import { isSameName } from '@sqlpipe/sql';
-import { addTimestampToIndex } from './create/create-table.js';
-import type { Column, Definition, Index, MaterializedViewDefinition, TableDefinition } from './definition.js';
-import { formatIndex } from './print.js';
+import { addTimestampToIndex } from './columns/indexes.js';
+import { type ColumnAlteration, columnAlterOf } from './columns/table.js';
+import { printAddedColumn } from './columns/type.js';
+import type { Column, Definition, TableDefinition } from './definition.js';
 import { formatOwner } from './properties/storage.js';
 import { alterOf, type PropertyAlteration } from './properties/table.js';
 import { quoteColumn } from './reserved-names.js';
 
-/** The change that one ALTER makes to columns, or to a query. */
+/** The change that one ALTER makes to the list of columns, or to a query. */
 type StructureAlteration =
   | { readonly change: 'add column'; readonly column: Column; readonly owner?: string | undefined }
   | { readonly change: 'drop column'; readonly column: string }
   | { readonly change: 'rename column'; readonly column: string; readonly to: string }
-  | ({ readonly change: 'type'; readonly column: string } & Omit<Column, 'name' | 'dedup' | 'parquet'>)
-  | { readonly change: 'cache'; readonly column: string; readonly cached: boolean }
-  | { readonly change: 'symbol capacity'; readonly column: string; readonly capacity: number }
-  | { readonly change: 'add index'; readonly column: string; readonly index: Index }
-  | { readonly change: 'drop index'; readonly column: string }
-  | { readonly change: 'parquet settings'; readonly column: string; readonly parquet: string }
   | { readonly change: 'query'; readonly body: string };
 
 /** The change that one ALTER makes. */
-export type Alteration = StructureAlteration | PropertyAlteration;
+export type Alteration = StructureAlteration | ColumnAlteration | PropertyAlteration;
 
 const isOfProperty = (alteration: Alteration): alteration is PropertyAlteration =>
   alterOf(alteration as PropertyAlteration) !== undefined;
 
-/** The permission that an ALTER of a property requires; undefined for one of columns or a query. */
-export const permissionFor = (alteration: Alteration): string | undefined =>
-  isOfProperty(alteration) ? alterOf(alteration)?.permission(alteration) : undefined;
+const isOfColumn = (alteration: Alteration): alteration is ColumnAlteration => columnAlterOf(alteration) !== undefined;
+
+/** The permission that an ALTER of a property requires; undefined if it requires none, and for one of the list of columns or a query. */
+export function permissionFor(alteration: Alteration): string | undefined {
+  if (isOfColumn(alteration)) return columnAlterOf(alteration)?.permission(alteration);
+  return isOfProperty(alteration) ? alterOf(alteration)?.permission(alteration) : undefined;
+}
 
 /** An ALTER of one object. */
 export interface Alter {
@@ -46,49 +45,23 @@ export function printAlter({ kind, name, alteration }: Alter): string {
 
 function alterationText(alteration: Alteration): string {
   if (isOfProperty(alteration)) return alterOf(alteration)?.print(alteration) ?? '';
+  if (isOfColumn(alteration))
+    return `ALTER COLUMN ${quoteColumn(alteration.column)} ${columnAlterOf(alteration)?.print(alteration)}`;
   switch (alteration.change) {
     case 'add column':
-      return `ADD COLUMN ${addedText(alteration.column)}${formatOwner(alteration.owner)}`;
+      return `ADD COLUMN ${quoteColumn(alteration.column.name)}${printAddedColumn(alteration.column)}${formatOwner(alteration.owner)}`;
     case 'drop column':
       return `DROP COLUMN ${quoteColumn(alteration.column)}`;
     case 'rename column':
       return `RENAME COLUMN ${quoteColumn(alteration.column)} TO ${quoteColumn(alteration.to)}`;
     case 'query':
       return `AS (\n${alteration.body}\n)`;
-    default:
-      return `ALTER COLUMN ${quoteColumn(alteration.column)} ${columnChangeText(alteration)}`;
   }
-}
-
-function columnChangeText(alteration: Extract<Alteration, { column: string }>): string {
-  switch (alteration.change) {
-    case 'type':
-      return `TYPE ${typeText(alteration)}`;
-    case 'cache':
-      return alteration.cached ? 'CACHE' : 'NOCACHE';
-    case 'symbol capacity':
-      return `SYMBOL CAPACITY ${alteration.capacity}`;
-    case 'add index':
-      return `ADD${formatIndex(alteration.index, { form: '9.3', quoted: true })}`;
-    case 'parquet settings':
-      return `SET PARQUET(${alteration.parquet || 'default'})`;
-    default:
-      return 'DROP INDEX';
-  }
-}
-
-/** A column as ADD COLUMN accepts it. Parquet settings need an ALTER of their own. */
-const addedText = (column: Column): string => `${quoteColumn(column.name)} ${typeText(column)}`;
-
-function typeText({ type, cached, capacity, index }: Omit<Column, 'name' | 'dedup' | 'parquet'>): string {
-  if (type !== 'SYMBOL') return type;
-  const size = capacity === undefined ? '' : ` CAPACITY ${capacity}`;
-  return `${type}${size}${cached ? ' CACHE' : ' NOCACHE'}${formatIndex(index, { form: '9.3', quoted: true })}`;
 }
 
 /**
  * Returns the definition after an ALTER. An ALTER that is not possible, for example of a missing column, changes nothing.
- * TYPE drops the index and the Parquet settings, and DROP COLUMN also removes a dedup key (observed on 9.3.4).
+ * DROP COLUMN also removes a dedup key (observed on 9.3.4).
  */
 export function applyAlteration<T extends Definition>(definition: T, alteration: Alteration): T {
   return alter(definition, alteration) as T;
@@ -102,8 +75,8 @@ function alter(definition: Definition, alteration: Alteration): Definition {
     if (!found) return definition;
     return found.apply ? found.apply(definition, alteration) : ({ ...definition, ...set } as Definition);
   }
+  if (isOfColumn(alteration)) return alterColumn(definition, alteration);
   if (kind === 'table') return alterTable(definition, alteration);
-  if (kind === 'materialized view') return alterMaterializedView(definition, alteration);
   return kind === 'view' && alteration.change === 'query' ? { ...definition, body: alteration.body } : definition;
 }
 
@@ -123,10 +96,6 @@ function alterTable(table: TableDefinition, alteration: StructureAlteration): Ta
     }
     case 'query':
       return table;
-    default:
-      return withColumn(table, alteration.column, column =>
-        addTimestampToIndex(alterColumn(column, alteration), table.timestamp),
-      );
   }
 }
 
@@ -147,42 +116,15 @@ const withColumn = <T extends { readonly columns?: Column[] }>(
   ...(object.columns && { columns: object.columns.map(each => (isSameName(each.name, name) ? change(each) : each)) }),
 });
 
-function alterColumn(column: Column, alteration: Extract<Alteration, { column: string }>): Column {
-  switch (alteration.change) {
-    case 'type': {
-      const { change: _, column: _name, ...changed } = alteration;
-      const { index: _index, parquet: _parquet, capacity: _capacity, ...kept } = column;
-      return { ...kept, ...changed, name: column.name, cached: changed.type !== 'SYMBOL' || changed.cached };
-    }
-    case 'cache':
-      return { ...column, cached: alteration.cached };
-    case 'symbol capacity':
-      return { ...column, capacity: alteration.capacity };
-    case 'add index':
-      // If there is an index, the server answers OK and changes nothing (observed on 9.3.4).
-      return column.index ? column : { ...column, index: alteration.index };
-    case 'parquet settings':
-      return { ...column, parquet: alteration.parquet };
-    case 'drop index': {
-      const { index: _, ...rest } = column;
-      return rest;
-    }
-    default:
-      return column;
-  }
-}
-
-/** Alters a materialized view. No statement names its columns, but a server knows them. */
-function alterMaterializedView(
-  view: MaterializedViewDefinition & { readonly columns?: Column[] },
-  alteration: StructureAlteration,
-): MaterializedViewDefinition {
-  switch (alteration.change) {
-    case 'add index':
-    case 'drop index':
-    case 'symbol capacity':
-      return withColumn(view, alteration.column, column => alterColumn(column, alteration));
-    default:
-      return view;
-  }
+/** Alters a column. No statement names those of a materialized view, but a server knows them. */
+function alterColumn(
+  definition: Definition & { readonly columns?: Column[]; readonly timestamp?: string | undefined },
+  alteration: ColumnAlteration,
+): Definition {
+  const { kind, timestamp } = definition;
+  const alter = columnAlterOf(alteration);
+  if (!alter || !(kind === 'table' || (kind === 'materialized view' && alter.isOfViews))) return definition;
+  return withColumn(definition, alteration.column, column =>
+    addTimestampToIndex(alter.apply(column, alteration), timestamp),
+  );
 }

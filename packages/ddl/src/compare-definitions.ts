@@ -3,8 +3,9 @@
  * one definition leaves to the server, or that no server can show, is not compared.
  */
 import { foldCase, isObject, type Kind } from '@sqlpipe/sql';
+import type { StatedColumn } from './columns/property.js';
+import { COLUMN_OPTIONS, columnProperty } from './columns/table.js';
 import type { Column, Definition, TableDefinition, ViewDefinition } from './definition.js';
-import { formatIndex } from './print.js';
 import { propertiesOf, type TableEntry } from './properties/table.js';
 import { findQueryColumns } from './query-columns.js';
 import { findQueryDifference } from './query-tokens.js';
@@ -39,9 +40,6 @@ export const COLUMN_ORDER = 'column order';
 export const isColumnOrder = (properties: readonly string[]): boolean =>
   properties.length > 0 && properties.every(property => property === COLUMN_ORDER);
 
-/** The properties of a column, after its name: `column 'qty' index`. */
-const COLUMN_PROPERTIES = ['', ' name', ' cache', ' capacity', ' index', ' Parquet settings'] as const;
-
 /**
  * The properties in which two definitions can differ, if the first is of this kind; none if there are no definitions of it. `*` stands
  * for the name of a column.
@@ -49,7 +47,12 @@ const COLUMN_PROPERTIES = ['', ' name', ' cache', ' capacity', ' index', ' Parqu
 export function definitionProperties(kind: Kind): string[] {
   if (!isObject(kind)) return [];
   const others =
-    kind === 'table' ? [...COLUMN_PROPERTIES.map(property => `column '*'${property}`), COLUMN_ORDER] : ['query'];
+    kind === 'table'
+      ? [
+          ...['', ' name', ...COLUMN_OPTIONS.map(({ name }) => name)].map(each => columnProperty('*', each)),
+          COLUMN_ORDER,
+        ]
+      : ['query'];
   return ['name', 'kind', ...others, ...propertiesOf(kind as Definition['kind']).map(({ name }) => name)];
 }
 
@@ -96,8 +99,7 @@ interface ColumnList {
   readonly complete: boolean;
 }
 
-/** A column of a query: its type may be unknown (''), and so may be whether its symbols are cached. */
-type ListedColumn = Omit<Column, 'cached'> & { readonly cached?: boolean };
+type ListedColumn = StatedColumn & { readonly name: string };
 
 /**
  * The known columns of a table. If the table is created from a query, they are the columns that the query names, with
@@ -112,7 +114,7 @@ function toColumnList({ columns, query }: TableDefinition): ColumnList {
   return {
     columns: named.map(({ name, type = '' }) => {
       const column = byKey.get(foldCase(name));
-      return { dedup: false, ...column, name, type: column?.type || type };
+      return { ...column, name, type: column?.type || type };
     }),
     complete: true,
   };
@@ -127,13 +129,14 @@ function compareColumns(a: ColumnList, b: ColumnList, comparison: ComparisonBuil
   const [columnsA, columnsB] = [columnsByKey(a), columnsByKey(b)];
   for (const [key, column] of columnsA) {
     const other = columnsB.get(key);
-    if (other && a.complete && b.complete) comparison.add(`column '${column.name}' name`, column.name, other.name);
+    if (other && a.complete && b.complete)
+      comparison.add(columnProperty(column.name, ' name'), column.name, other.name);
     if (other) compareColumn(column, other, comparison);
-    else if (b.complete) comparison.add(`column '${column.name}'`, column.type || 'present', NONE);
+    else if (b.complete) comparison.add(columnProperty(column.name), column.type || 'present', NONE);
   }
   if (a.complete)
     for (const [key, column] of columnsB)
-      if (!columnsA.has(key)) comparison.add(`column '${column.name}'`, NONE, column.type || 'present');
+      if (!columnsA.has(key)) comparison.add(columnProperty(column.name), NONE, column.type || 'present');
   if (!a.complete || !b.complete) comparison.notComparable.push('the columns of its query');
   else
     compareOrder(
@@ -156,23 +159,11 @@ function compareOrder(a: string[], b: string[], comparison: ComparisonBuilder): 
 }
 
 function compareColumn(a: ListedColumn, b: ListedColumn, comparison: ComparisonBuilder): void {
-  const columnProperty = (property: (typeof COLUMN_PROPERTIES)[number] | ' type') => `column '${a.name}'${property}`;
-  if (!a.type || !b.type) comparison.notComparable.push(columnProperty(' type'));
-  else if (a.type !== b.type) return comparison.add(columnProperty(''), a.type, b.type);
-  if (a.type === 'SYMBOL' || b.type === 'SYMBOL')
-    comparison.add(columnProperty(' cache'), formatCache(a), formatCache(b));
-  comparison.add(columnProperty(' capacity'), a.capacity?.toString(), b.capacity?.toString(), true);
-  comparison.add(columnProperty(' index'), indexKey(a), indexKey(b));
-  comparison.add(columnProperty(' Parquet settings'), a.parquet || NONE, b.parquet || NONE);
+  if (!a.type || !b.type) comparison.notComparable.push(columnProperty(a.name, ' type'));
+  else if (a.type !== b.type) return comparison.add(columnProperty(a.name), a.type, b.type);
+  for (const { name, value, isHidden } of COLUMN_OPTIONS)
+    comparison.add(columnProperty(a.name, name), value(a), value(b), isHidden);
 }
-
-const formatCache = ({ cached }: ListedColumn): string | undefined =>
-  cached === undefined ? undefined : cached ? 'CACHE' : 'NOCACHE';
-
-const indexKey = ({ index }: ListedColumn): string => foldIncludedColumns(formatIndex(index).trim()) || NONE;
-
-/** Folds the case of the column names in INCLUDE (…). */
-const foldIncludedColumns = (text: string): string => text.replace(/INCLUDE \(.*/s, foldCase);
 
 /** The number of UTF-16 code units of a query that are shown around the first difference. */
 const CONTEXT = 40;

@@ -2,6 +2,7 @@
 export type { LocatedName } from '@sqlpipe/sql';
 export type { NameLookup } from './change/lookup.js';
 export { parseChangeAfter } from './change/parse-change.js';
+export { rejectBadCover } from './columns/indexes.js';
 export {
   type CreateContext,
   type CreateOf,
@@ -9,7 +10,6 @@ export {
   duplicateColumnError,
   expectOnlySemicolons,
 } from './create/clause-reader.js';
-export { rejectBadCover } from './create/columns.js';
 export { AFTER_CREATE, parseCreate } from './create/parse-create.js';
 export type { PartitionUnit, RefreshClause, StoragePolicy } from './definition.js';
 export {

@@ -1,6 +1,8 @@
 export { type Alter, type Alteration, applyAlteration, findColumn, permissionFor, printAlter } from './alteration.js';
 export { type Change, changedTables, type PartitionChange } from './change/change.js';
 export { parseChange } from './change/parse-change.js';
+export { addTimestampToIndex } from './columns/indexes.js';
+export { COLUMN_OPTIONS, COLUMN_TYPE, columnProperty, findColumnProperty } from './columns/table.js';
 export {
   COLUMN_ORDER,
   type Comparison,
@@ -31,7 +33,6 @@ export {
   printTypeCast,
 } from './conversions.js';
 export type { ClauseSpan, ClauseSpans } from './create/clause-reader.js';
-export { addTimestampToIndex } from './create/create-table.js';
 export { defaultPartition, parseDefinition, parseStatement } from './create/parse-create.js';
 export {
   type Age,
@@ -56,8 +57,8 @@ export {
   parsePrincipal,
   printAliasChanges,
 } from './principal.js';
-export { EXPLICIT, printDefinition } from './print.js';
-export type { AlterTarget, PrintOptions } from './properties/property.js';
+export { printDefinition } from './print.js';
+export { type AlterTarget, EXPLICIT, type PrintOptions } from './properties/property.js';
 export { findExpiredRows, keepRetention, toAge, UNLIMITED } from './properties/retention.js';
 export { findProperty, propertiesOf } from './properties/table.js';
 export { findStoredValues } from './query-columns.js';

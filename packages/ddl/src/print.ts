@@ -2,13 +2,11 @@
  * Definitions as statements, in the form that SHOW CREATE and the dump print, byte for byte (read in the
  * ShowCreate…RecordCursorFactory classes; later than 9.3.4 where the two differ).
  */
+import { COLUMN_PROPERTIES } from './columns/table.js';
 import type { Column, Definition } from './definition.js';
 import type { PrintOptions } from './properties/property.js';
 import { propertiesOf, type TableEntry } from './properties/table.js';
 import { quoteName } from './reserved-names.js';
-
-/** Prints what a server may have another default for. */
-export const EXPLICIT: PrintOptions = { form: '9.0', quoted: true };
 
 const PRINTED_OPTIONS: PrintOptions = { form: '9.3', quoted: false };
 
@@ -31,27 +29,7 @@ export function printDefinition(definition: Definition, given: Partial<PrintOpti
 /** The property of each kind of view whose clause is the first after the query. */
 const FIRST_AFTER_BODY = { view: 'owner', 'materialized view': 'partitioning', 'live view': 'owner' };
 
-const nameFormatter =
-  ({ quoted }: PrintOptions) =>
-  (name: string): string =>
-    quoted ? quoteName(name) : name;
-
 function formatColumn(column: Column, options: PrintOptions): string {
-  const { name, type, parquet } = column;
-  const symbol = type === 'SYMBOL' ? formatSymbol(column, options) : '';
-  return `\t${nameFormatter(options)(name)} ${type}${symbol}${parquet ? ` PARQUET(${parquet})` : ''}`;
-}
-
-function formatSymbol({ cached, capacity, index }: Column, options: PrintOptions): string {
-  if (options.form === '9.3') return `${cached ? '' : ' NOCACHE'}${formatIndex(index, options)}`;
-  const size = capacity === undefined ? '' : ` CAPACITY ${capacity}`;
-  return `${size}${cached ? ' CACHE' : ' NOCACHE'}${formatIndex(index, options)}`;
-}
-
-/** The index clause after the type of a column, with a leading blank; '' if there is no index. */
-export function formatIndex(index: Column['index'], options: PrintOptions = PRINTED_OPTIONS): string {
-  if (!index) return '';
-  if (index.capacity !== undefined) return ` INDEX CAPACITY ${index.capacity}`;
-  const covered = index.covered.map(nameFormatter(options)).join(', ');
-  return ` INDEX TYPE ${index.type}${covered ? ` INCLUDE (${covered})` : ''}`;
+  const name = options.quoted ? quoteName(column.name) : column.name;
+  return `\t${name}${COLUMN_PROPERTIES.map(({ print }) => print?.(column, options)).join('')}`;
 }

@@ -1,7 +1,8 @@
 /*! The features that older versions of QuestDB do not have. */
+import { COLUMN_PROPERTIES } from './columns/table.js';
 import { parseMeaning } from './compare-statements.js';
 import type { Definition, TableDefinition } from './definition.js';
-import { isLaterVersion, LAST_WITHOUT } from './grammar/features.js';
+import { isLaterVersion } from './grammar/features.js';
 import type { Feature } from './properties/property.js';
 import { PROPERTY_FEATURES } from './properties/table.js';
 
@@ -17,18 +18,9 @@ const FEATURES: readonly Feature<Definition>[] = [
   { name: 'DECIMAL', lastWithout: '9.1.1', word: /decimal/i, isIn: hasType(/^DECIMAL/) },
   { name: 'TIMESTAMP_NS', lastWithout: '9.0.3', word: /timestamp_ns/i, isIn: hasType(/^TIMESTAMP_NS$/) },
   { name: 'arrays', lastWithout: '8.1.4', word: /\[/, isIn: hasType(/\[/) },
-  {
-    name: 'PARQUET(…)',
-    lastWithout: '9.3.0',
-    word: /parquet/i,
-    isIn: inTable(({ columns }) => columns.some(each => each.parquet)),
-  },
-  {
-    name: 'INDEX TYPE',
-    lastWithout: LAST_WITHOUT['index types'],
-    word: /\b(?:type|include)\b/i,
-    isIn: inTable(({ columns }) => columns.some(({ index }) => index && index.capacity === undefined)),
-  },
+  ...COLUMN_PROPERTIES.flatMap(({ feature }) =>
+    feature ? { ...feature, isIn: inTable(({ columns }) => columns.some(feature.isIn)) } : [],
+  ),
   ...PROPERTY_FEATURES,
 ];
 

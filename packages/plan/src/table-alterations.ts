@@ -1,11 +1,12 @@
 /*! Finds the ALTER statements that turn the columns of a table into those of another one, if possible. Each is tried after the previous ones. */
 import {
   type Alteration,
+  COLUMN_OPTIONS,
   COLUMN_ORDER,
+  COLUMN_TYPE,
   type Column,
-  canConvert,
+  columnProperty,
   findColumn,
-  type Index,
   type TableDefinition,
 } from '@sqlpipe/ddl';
 import { foldCase, isSameName } from '@sqlpipe/sql';
@@ -27,11 +28,13 @@ export interface TableTarget {
  */
 export function alterColumns(wanted: TableDefinition, renamed: ReadonlyMap<string, string>, target: TableTarget): void {
   const kept = renameColumns(renamed, target);
-  for (const column of wanted.columns) alterType(column, target);
+  for (const column of wanted.columns)
+    if (!isSameName(column.name, target.current().timestamp)) alterColumn(column, [COLUMN_TYPE], target);
   for (const column of wanted.columns)
     if (!findColumn(target.current(), column.name) && !kept.has(foldCase(column.name)))
       target.attempt({ change: 'add column', column: toAdded(column) }, columnProperty(column.name));
-  for (const column of wanted.columns) alterOptions(column, target);
+  for (const column of wanted.columns)
+    if (findColumn(target.current(), column.name)?.type === column.type) alterColumn(column, COLUMN_OPTIONS, target);
 }
 
 /** Drops the columns that the wanted table does not have, but for those that should have been renamed. */
@@ -49,9 +52,6 @@ function toAdded({ index, parquet: _, ...column }: Column): Column {
   return { ...column, ...(index?.capacity !== undefined && { index }), dedup: false };
 }
 
-/** The name of a column's property in a comparison. */
-export const columnProperty = (name: string, what = ''): string => `column '${name}'${what}`;
-
 /** Renames columns. @returns the old and new names of renames that were not made: these columns must not be changed */
 function renameColumns(renamed: ReadonlyMap<string, string>, target: TableTarget): Set<string> {
   const kept = new Set<string>();
@@ -65,37 +65,10 @@ function renameColumns(renamed: ReadonlyMap<string, string>, target: TableTarget
   return kept;
 }
 
-function alterType(wanted: Column, target: TableTarget): void {
+/** Alters a column, if it is there, until it is the wanted one in some properties. */
+function alterColumn(wanted: Column, properties: typeof COLUMN_OPTIONS, target: TableTarget): void {
   const column = findColumn(target.current(), wanted.name);
-  const isTimestamp = isSameName(wanted.name, target.current().timestamp ?? '');
-  if (!column || isTimestamp || column.type === wanted.type || !canConvert(column.type, wanted.type)) return;
-  const { name, type, cached, capacity } = wanted;
-  const size = capacity !== undefined && { capacity };
-  target.attempt({ change: 'type', column: name, type, cached, ...size }, columnProperty(name));
+  if (!column) return;
+  for (const { name, alter } of properties)
+    for (const alteration of alter.find(wanted, column)) target.attempt(alteration, columnProperty(wanted.name, name));
 }
-
-function alterOptions(wanted: Column, target: TableTarget): void {
-  const { name, cached, capacity, index, parquet = '' } = wanted;
-  const current = (): Column | undefined => findColumn(target.current(), name);
-  const before = current();
-  if (!before || before.type !== wanted.type) return;
-  if (before.type === 'SYMBOL' && before.cached !== cached)
-    target.attempt({ change: 'cache', column: name, cached }, columnProperty(name, ' cache'));
-  if (capacity !== undefined && before.capacity !== undefined && capacity !== before.capacity)
-    target.attempt({ change: 'symbol capacity', column: name, capacity }, columnProperty(name, ' capacity'));
-  if (!isSameIndex(before.index, index)) {
-    if (before.index) target.attempt({ change: 'drop index', column: name }, columnProperty(name, ' index'));
-    if (index) target.attempt({ change: 'add index', column: name, index }, columnProperty(name, ' index'));
-  }
-  if ((current()?.parquet ?? '') !== parquet)
-    target.attempt({ change: 'parquet settings', column: name, parquet }, columnProperty(name, ' Parquet settings'));
-}
-
-function isSameIndex(one: Index | undefined, other: Index | undefined): boolean {
-  if (!one || !other) return one === other;
-  if (one.capacity !== undefined || other.capacity !== undefined) return one.capacity === other.capacity;
-  return one.type === other.type && isSameSet(one.covered, other.covered);
-}
-
-const isSameSet = (one: readonly string[], other: readonly string[]): boolean =>
-  one.map(foldCase).sort().join('\0') === other.map(foldCase).sort().join('\0');

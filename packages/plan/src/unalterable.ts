@@ -1,5 +1,5 @@
 /*! The properties that no ALTER changes, with the reasons. */
-import { COLUMN_ORDER, findProperty, type PropertyDifference } from '@sqlpipe/ddl';
+import { COLUMN_ORDER, findColumnProperty, findProperty, type PropertyDifference } from '@sqlpipe/ddl';
 import type { Entry } from '@sqlpipe/schema';
 import { displayName } from '@sqlpipe/sql';
 import type { Draft, Refusal } from './draft.js';
@@ -9,7 +9,6 @@ import { COLUMN_ORDER_REASON, columnOrderHints } from './text/column-order.js';
 /** The reasons why what is no property of its own cannot be altered. */
 const UNALTERABLE: [property: RegExp, reason: string][] = [
   [/^column '.*' name$|^name$/s, 'changing only the case of a name needs two renames'],
-  [/^column '.*'$/s, 'no conversion between these types: needs a new table'],
   [/^statement$/, 'compared as text: its syntax is unknown'],
   [/^credentials$/, 'no server shows them'],
 ];
@@ -19,7 +18,8 @@ export function omitProperty(entry: Entry, { property, a, b }: PropertyDifferenc
   const omitted = { identity: entry, properties: [property], what: `${property}: ${b} to ${a}` };
   if (property === COLUMN_ORDER) return draft.omit(omitted, COLUMN_ORDER_REASON, ...columnOrderHints(entry.name));
   const reason =
-    findProperty(property, entry.kind)?.unalterable ?? UNALTERABLE.find(([pattern]) => pattern.test(property))?.[1];
+    (findProperty(property, entry.kind) ?? findColumnProperty(property))?.unalterable ??
+    UNALTERABLE.find(([pattern]) => pattern.test(property))?.[1];
   if (!reason) throw new Error(`${displayName(entry)}: no statement was found for ${property}: ${b} to ${a}`);
   draft.omit(omitted, ...describeUnalterable(entry.name, reason));
 }

@@ -1,5 +1,12 @@
 /*! Adapts statements to a version of QuestDB that does not support all of their features. */
-import { findMissingFeatures, isLaterVersion, isUnderstood, propertiesOf } from '@sqlpipe/ddl';
+import {
+  columnProperty,
+  findColumnProperty,
+  findMissingFeatures,
+  findProperty,
+  isLaterVersion,
+  isUnderstood,
+} from '@sqlpipe/ddl';
 import { identify, isObject } from '@sqlpipe/sql';
 import type { Adapted } from './adapt.js';
 import { replaceClauses } from './clauses.js';
@@ -36,11 +43,14 @@ export const toVersion =
 
 /** Removes the clauses that a feature adds to a statement; undefined if the object is of no use without them. */
 function withoutFeature(statement: string, feature: string): string | undefined {
-  if (feature === 'PARQUET(…)')
-    return replaceClauses(statement, ({ property }) => (property.endsWith(' Parquet settings') ? '' : undefined));
-  const found = propertiesOf('table').find(each => each.feature?.name === feature);
-  if (!found?.feature?.isDispensable) return undefined;
-  return replaceClauses(statement, ({ property }) => (property === found.name ? '' : undefined));
+  let isRemoved = false;
+  const without = replaceClauses(statement, ({ property }, { kind }) => {
+    const found = findProperty(property, kind)?.feature ?? findColumnProperty(property)?.feature;
+    if (found?.name !== feature || !found.isDispensable) return undefined;
+    isRemoved = true;
+    return '';
+  });
+  return isRemoved ? without : undefined;
 }
 
 /** Replaces indexes of some types by indexes without a type, as they were before there were types. */
@@ -48,7 +58,7 @@ function withPlainIndexes(statement: string, types: RegExp): string {
   if (identify(statement).kind !== 'table' || !/\bindex\s/i.test(statement)) return statement;
   return replaceClauses(statement, ({ property, text }, { kind, definition }) => {
     if (kind !== 'table' || !/\b(?:type|include)\b/i.test(text)) return undefined;
-    const column = definition.columns.find(({ name }) => property === `column '${name}' index`);
+    const column = definition.columns.find(({ name }) => property === columnProperty(name, ' index'));
     if (!column?.index || !types.test(column.index.type)) return undefined;
     const isSized = column.index.capacity !== undefined && /\bcapacity\b/i.test(text);
     return isSized ? ` INDEX CAPACITY ${column.index.capacity}` : ' INDEX';

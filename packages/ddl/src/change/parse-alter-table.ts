@@ -4,6 +4,7 @@
  */
 import { isSameName } from '@sqlpipe/sql';
 import type { Alteration } from '../alteration.js';
+import { parseAddedColumn } from '../columns/type.js';
 import type { Column } from '../definition.js';
 import { type Cursor, expectWord, isWord } from '../grammar/cursor.js';
 import { isValidColumnName, unquote } from '../grammar/names.js';
@@ -11,7 +12,6 @@ import { RejectionError } from '../grammar/rejection-error.js';
 import { findAlterSyntax } from '../properties/table.js';
 import type { Change, PartitionChange } from './change.js';
 import { type FoundObject, type KnownObject, type NameLookup, parseAlteredObject } from './lookup.js';
-import { parseAddedColumn } from './parse-added-column.js';
 import { parseColumnAlteration } from './parse-alter-column.js';
 import { parsePartitions } from './parse-partitions.js';
 import { parseRebaseWal, parseResumeWal, parseSuspendWal } from './parse-wal.js';
@@ -64,7 +64,7 @@ class TableParser {
         return this.#renameColumns();
       case 'alter':
         expectWord(cursor, 'column', "'column' or 'partition' expected");
-        return [this.#alterColumn()];
+        return [parseColumnAlteration(cursor, this.lookup, this.found)];
       case 'set':
         return this.#set();
       case 'dedup':
@@ -252,16 +252,6 @@ class TableParser {
       column.name = to;
     }
     return { change: 'rename column', column: name, to };
-  }
-
-  #alterColumn(): Alteration {
-    const { cursor, table, lookup } = this;
-    const position = cursor.readOffset;
-    const name = unquote(cursor.requireNoSemicolon('column name'));
-    const column = this.#existing(name);
-    if (this.#columns && !column)
-      throw new RejectionError(position, `column '${name}' does not exist in table '${table.name}'`);
-    return parseColumnAlteration(cursor, lookup, { table, name, column, position, tablePosition: this.position });
   }
 
   #set(): Alteration[] | Extract<Change, { verb: 'set type' }> {

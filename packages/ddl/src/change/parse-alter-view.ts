@@ -1,17 +1,13 @@
 /*! ALTER VIEW and ALTER MATERIALIZED VIEW. */
-import { isSameName } from '@sqlpipe/sql';
 import type { Alteration } from '../alteration.js';
 import { expectEndOfBody, parseViewBody } from '../grammar/body.js';
 import { type Cursor, expectWord, isWord } from '../grammar/cursor.js';
-import { unquote } from '../grammar/names.js';
-import { ceilPow2, parseInt32 } from '../grammar/numbers.js';
 import { RejectionError } from '../grammar/rejection-error.js';
 import { parseAge } from '../properties/retention.js';
 import { findAlterSyntax } from '../properties/table.js';
 import type { Change } from './change.js';
 import { type FoundObject, type NameLookup, parseAlteredObject } from './lookup.js';
-import { parseSymbolCapacity } from './parse-added-column.js';
-
+import { parseColumnAlteration } from './parse-alter-column.js';
 import { parsePartitions } from './parse-partitions.js';
 import { parseRebaseWal, parseResumeWal, parseSuspendWal } from './parse-wal.js';
 
@@ -78,7 +74,10 @@ function parseAction(cursor: Cursor, lookup: NameLookup, view: FoundObject): Cha
     alters: [{ kind: 'materialized view', name, alteration }],
   });
   const verb = cursor.requireNoSemicolon("'alter' or 'resume' or 'suspend'");
-  if (isWord(verb, 'alter')) return alter(parseColumnAction(cursor, lookup, view));
+  if (isWord(verb, 'alter')) {
+    cursor.expect('column');
+    return alter(parseColumnAlteration(cursor, lookup, view));
+  }
   if (isWord(verb, 'suspend')) {
     parseSuspendWal(cursor, lookup, object);
     return { verb: 'suspend wal', name };
@@ -104,46 +103,4 @@ function parseAction(cursor: Cursor, lookup: NameLookup, view: FoundObject): Cha
   if (lookup.enterprise !== false && isWord(token, 'storage'))
     throw new RejectionError(cursor.at, 'storage policy is not supported for materialized views');
   throw new RejectionError(cursor.at, "'ttl' or 'refresh' expected");
-}
-
-function parseColumnAction(cursor: Cursor, { defaults }: NameLookup, { object }: FoundObject): Alteration {
-  cursor.expect('column');
-  const position = cursor.readOffset;
-  const name = unquote(cursor.requireNoSemicolon('column name'));
-  const column = object.columns?.find(column => isSameName(column.name, name));
-  if (object.columns && !column)
-    throw new RejectionError(position, `column '${name}' does not exist in materialized view '${object.name}'`);
-  const token = cursor.requireNoSemicolon("'symbol capacity', 'add index' or 'drop index'");
-  if (isWord(token, 'symbol')) {
-    if (column && column.type !== 'SYMBOL')
-      throw new RejectionError(position, `column '${name}' is not of symbol type`);
-    cursor.expect('capacity');
-    return { change: 'symbol capacity', column: name, capacity: parseSymbolCapacity(cursor, 'numeric capacity') };
-  }
-  if (isWord(token, 'add')) {
-    cursor.expect('index');
-    if (column?.index) throw new RejectionError(position, `column '${name}' already indexed`);
-    if (column && column.type !== 'SYMBOL') {
-      throw new RejectionError(
-        position,
-        `column '${name}' is of type '${column.type}'. Index supports column type 'SYMBOL' only.`,
-      );
-    }
-    const capacity = parseIndexCapacity(cursor) ?? defaults.indexCapacity;
-    return { change: 'add index', column: name, index: { type: 'BITMAP', capacity } };
-  }
-  if (!isWord(token, 'drop'))
-    throw new RejectionError(cursor.at, "'symbol capacity', 'add index' or 'drop index' expected");
-  cursor.expect('index');
-  if (column && !column.index) throw new RejectionError(position, `column '${name}' is not indexed`);
-  return { change: 'drop index', column: name };
-}
-
-function parseIndexCapacity(cursor: Cursor): number | undefined {
-  const token = cursor.next();
-  if (token === undefined || token === ';') return undefined;
-  if (!isWord(token, 'capacity')) throw new RejectionError(cursor.at, "'capacity' keyword expected");
-  const capacity = parseInt32(cursor.requireNoSemicolon('index capacity value'));
-  if (capacity === undefined) throw new RejectionError(cursor.at, 'index capacity value must be numeric');
-  return ceilPow2(capacity);
 }

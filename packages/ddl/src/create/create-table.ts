@@ -2,7 +2,9 @@
  * CREATE TABLE, clause by clause and check by check in the order of the server's own parser, because the server reports
  * only the first error.
  */
-import { isSameName, type LocatedName } from '@sqlpipe/sql';
+import type { LocatedName } from '@sqlpipe/sql';
+import { addTimestampToIndex, parseIndexOptions } from '../columns/indexes.js';
+import { parseSymbolCapacity, rejectCachedCapacity } from '../columns/symbol.js';
 import type { Column, TableDefinition } from '../definition.js';
 import { expectEndOfBody, parseEnclosedBody } from '../grammar/body.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
@@ -15,13 +17,7 @@ import { PARTITIONING, TIMESTAMP } from '../properties/partitioning.js';
 import { STORAGE_POLICY, TTL } from '../properties/retention.js';
 import { FORMAT, MAX_UNCOMMITTED_ROWS, OWNER, parseInterval, VOLUME, WAL } from '../properties/storage.js';
 import { ClauseReader, Columns, type CreateContext, type CreateOf } from './clause-reader.js';
-import {
-  parseColumnList,
-  parseIndexCapacity,
-  parseSymbolCapacity,
-  parseTypedIndex,
-  rejectCachedCapacity,
-} from './columns.js';
+import { parseColumnList } from './columns.js';
 
 /** Parses the rest of a statement after CREATE; the next token has been read. */
 export function parseCreateTable(cursor: Cursor, first: string, context: CreateContext): CreateOf<TableDefinition> {
@@ -102,14 +98,6 @@ function toStatement(
   };
 }
 
-/** Adds the designated timestamp to the columns that a posting index covers: the server does the same. */
-export function addTimestampToIndex(column: Column, timestamp: string | undefined): Column {
-  const { index } = column;
-  if (!timestamp || !index || index.capacity !== undefined || index.covered.length === 0) return column;
-  const covered = index.covered.some(name => isSameName(name, timestamp));
-  return covered ? column : { ...column, index: { ...index, covered: [...index.covered, timestamp] } };
-}
-
 /** Parses `ATOMIC TABLE`, `BATCH n [o3MaxLag x] TABLE` or `TABLE`; returns whether it is one of the first two. */
 function parseLeadIn(cursor: Cursor, first: string): boolean {
   if (isWord(first, 'table')) return false;
@@ -148,14 +136,7 @@ function parseIndex(reader: ClauseReader): void {
   const { cursor, context } = reader;
   cursor.expect('(');
   const column = parseIndexedColumn(reader, parseLiteral(cursor));
-  const token = cursor.require("'capacity'");
-  const index = parseTypedIndex(cursor, token, context);
-  if (index) column.index = index;
-  else if (isWord(token, 'capacity')) column.index = { type: 'BITMAP', capacity: parseIndexCapacity(cursor) };
-  else {
-    column.index = { type: 'BITMAP', capacity: context.defaults.indexCapacity };
-    cursor.unread();
-  }
+  column.index = parseIndexOptions(cursor, cursor.require("'capacity'"), context);
   cursor.expect(')');
 }
 
@@ -199,5 +180,5 @@ function parseCastSymbol(cursor: Cursor, column: Column): void {
   }
   column.cached = !isWord(token, 'nocache');
   if (!isWord(token, 'nocache') && !isWord(token, 'cache')) cursor.unread();
-  if (column.cached) rejectCachedCapacity(column.capacity ?? 0, position);
+  rejectCachedCapacity(column, position);
 }

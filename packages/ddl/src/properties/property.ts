@@ -16,6 +16,9 @@ export interface PrintOptions {
   readonly quoted: boolean;
 }
 
+/** Prints what a server may have another default for. */
+export const EXPLICIT: PrintOptions = { form: '9.0', quoted: true };
+
 /** A property of tables or views. F is what it is in a definition. */
 export interface Property<F extends object> {
   /** In the user's words, as a comparison and `--ignore` name it: `partitioning`, `dedup keys`. */
@@ -85,8 +88,8 @@ export interface PropertyAlter<F extends object, A extends { readonly change: st
   print(alteration: A): string;
   /** The definition after it. By default what A says replaces what the definition says. */
   apply?(definition: F, alteration: A): F;
-  /** The permission that it requires. */
-  permission(alteration: A): string;
+  /** The permission that it requires, if it requires one. */
+  permission(alteration: A): string | undefined;
   /** Finds the one that makes a definition the wanted one in this property; undefined if none does, or none has to. */
   find(wanted: F, now: F, target: AlterTarget): A | undefined;
 }

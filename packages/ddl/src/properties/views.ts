@@ -1,6 +1,6 @@
 /*! The properties of views that only they have: the query, the indexes of a materialized view, what a live view keeps in memory. */
 import { foldCase } from '@sqlpipe/sql';
-import { parseIndexCapacity } from '../create/columns.js';
+import { parseCapacityOption } from '../columns/indexes.js';
 import type { LiveViewDefinition, MaterializedViewDefinition } from '../definition.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import { parseLiteral, unquote } from '../grammar/names.js';
@@ -76,9 +76,7 @@ function parseIndex(cursor: Cursor, indexes: Map<string, number>, defaultCapacit
   const { name, position } = parseLiteral(cursor);
   const key = foldCase(name);
   if (indexes.has(key)) throw new RejectionError(position, 'duplicate index clause');
-  const capacity = isWord(cursor.require("'capacity'"), 'capacity');
-  if (!capacity) cursor.unread();
-  indexes.set(key, capacity ? parseIndexCapacity(cursor) : defaultCapacity);
+  indexes.set(key, parseCapacityOption(cursor, cursor.require("'capacity'"), defaultCapacity));
   cursor.expect(')');
 }
 

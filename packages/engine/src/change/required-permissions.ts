@@ -30,11 +30,8 @@ function columnsOf(alteration: Alteration, columns: Parameters<typeof findColumn
 
 const PERMISSIONS: { readonly [what in Change['verb'] | Alteration['change']]?: string } = {
   'add column': 'ADD COLUMN',
-  'add index': 'ADD INDEX',
-  cache: 'ALTER COLUMN CACHE',
   compile: 'COMPILE VIEW',
   'drop column': 'DROP COLUMN',
-  'drop index': 'DROP INDEX',
   query: 'ALTER VIEW',
   refresh: 'REFRESH MATERIALIZED VIEW',
   'refresh range': 'REFRESH MATERIALIZED VIEW',
@@ -45,8 +42,6 @@ const PERMISSIONS: { readonly [what in Change['verb'] | Alteration['change']]?: 
   'set refresh limit': 'ALTER MATERIALIZED VIEW',
   'set type': 'SET TABLE TYPE',
   'suspend wal': 'RESUME WAL',
-  'symbol capacity': 'ALTER SYMBOL CAPACITY',
   truncate: 'TRUNCATE TABLE',
-  type: 'ALTER COLUMN TYPE',
   vacuum: 'VACUUM TABLE',
 };

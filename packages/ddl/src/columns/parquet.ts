@@ -1,11 +1,41 @@
 /*!
- * PARQUET(encoding, codec(level), BLOOM_FILTER) after a column. The types that each encoding is valid for were found from
+ * PARQUET(encoding, codec(level), BLOOM_FILTER) of a column. The types that each encoding is valid for were found from
  * the rejections of real servers (9.3.4 and a later build).
  */
-import type { Cursor } from './cursor.js';
-import { isWord } from './cursor.js';
-import { parseInt32 } from './numbers.js';
-import { RejectionError } from './rejection-error.js';
+import { type Cursor, isWord } from '../grammar/cursor.js';
+import { parseInt32 } from '../grammar/numbers.js';
+import { RejectionError } from '../grammar/rejection-error.js';
+import { type ColumnProperty, expectEndWhile } from './property.js';
+
+/** PARQUET(…): how a column is written where the table is stored as Parquet. */
+export const PARQUET: ColumnProperty<'parquet settings', { parquet: string }> = {
+  name: ' Parquet settings',
+  value: ({ parquet }) => parquet || 'none',
+  print: ({ parquet }) => (parquet ? ` PARQUET(${parquet})` : ''),
+  feature: {
+    name: 'PARQUET(…)',
+    lastWithout: '9.3.0',
+    word: /parquet/i,
+    isIn: ({ parquet }) => Boolean(parquet),
+    isDispensable: true,
+  },
+  alter: {
+    changes: ['parquet settings'],
+    syntax: {
+      set(cursor, _, altered) {
+        cursor.expect('parquet');
+        const parquet = parseParquet(cursor, altered.column?.type);
+        expectEndWhile(cursor, altered, 'to set parquet encoding');
+        return { change: 'parquet settings', column: altered.name, parquet };
+      },
+    },
+    print: ({ parquet }) => `SET PARQUET(${parquet || 'default'})`,
+    apply: (column, { parquet }) => ({ ...column, parquet }),
+    permission: () => undefined,
+    find: ({ name, parquet = '' }, now) =>
+      (now.parquet ?? '') === parquet ? [] : [{ change: 'parquet settings', column: name, parquet }],
+  },
+};
 
 const text = new Set(['STRING', 'VARCHAR', 'BINARY']);
 const integers = new Set(['BYTE', 'SHORT', 'CHAR', 'INT', 'LONG', 'DATE', 'TIMESTAMP', 'TIMESTAMP_NS', 'IPv4']);

@@ -1,0 +1,243 @@
+/*! The index of a symbol column. */
+import { foldCase, isSameName, type LocatedName } from '@sqlpipe/sql';
+import type { CreateContext } from '../create/clause-reader.js';
+import type { Column, Index } from '../definition.js';
+import { type Cursor, isWord } from '../grammar/cursor.js';
+import { LAST_WITHOUT } from '../grammar/features.js';
+import { parseLiteral } from '../grammar/names.js';
+import { ceilPow2, expectInt, parseInt32 } from '../grammar/numbers.js';
+import { RejectionError } from '../grammar/rejection-error.js';
+import { quoteName } from '../reserved-names.js';
+import { type AlteredColumn, type ColumnProperty, expectEndWhile, requireSymbol } from './property.js';
+
+export const INDEX: ColumnProperty<'add index' | 'drop index', { index?: Index }> = {
+  name: ' index',
+  value: ({ index }) => (index ? formatIndex(index, names => names.map(foldCase).sort()).trim() : 'none'),
+  print: ({ index }, { quoted }) => (index ? formatIndex(index, names => (quoted ? names.map(quoteName) : names)) : ''),
+  feature: {
+    name: 'INDEX TYPE',
+    lastWithout: LAST_WITHOUT['index types'],
+    word: /\b(?:type|include)\b/i,
+    isIn: ({ index }) => index !== undefined && index.capacity === undefined,
+  },
+  alter: {
+    changes: ['add index', 'drop index'],
+    isOfViews: true,
+    syntax: {
+      add(cursor, lookup, altered) {
+        cursor.expect('index');
+        const index =
+          altered.object.kind === 'table'
+            ? parseIndexOfTable(cursor, lookup, altered)
+            : parseIndexOfView(cursor, lookup, altered);
+        return { change: 'add index', column: altered.name, index };
+      },
+      drop(cursor, _, altered) {
+        cursor.expect('index');
+        expectEndWhile(cursor, altered, 'to drop index');
+        rejectMissingIndex(altered);
+        return { change: 'drop index', column: altered.name };
+      },
+    },
+    print: ({ index }) => (index ? `ADD${formatIndex(index, names => names.map(quoteName))}` : 'DROP INDEX'),
+    apply(column, alteration) {
+      // If there is an index, the server answers OK and changes nothing (observed on 9.3.4).
+      if (alteration.index) return { ...column, index: column.index ?? alteration.index };
+      const { index: _, ...rest } = column;
+      return rest;
+    },
+    permission: ({ change }) => change.toUpperCase(),
+    find(wanted, now) {
+      const { name: column, index } = wanted;
+      if (INDEX.value(wanted) === INDEX.value(now)) return [];
+      return [
+        ...(now.index ? [{ change: 'drop index', column } as const] : []),
+        ...(index ? [{ change: 'add index', column, index } as const] : []),
+      ];
+    },
+  },
+};
+
+function formatIndex(index: Index, formatNames: (names: readonly string[]) => readonly string[]): string {
+  if (index.capacity !== undefined) return ` INDEX CAPACITY ${index.capacity}`;
+  const covered = formatNames(index.covered).join(', ');
+  return ` INDEX TYPE ${index.type}${covered ? ` INCLUDE (${covered})` : ''}`;
+}
+
+/** What the grammar of an index depends on. */
+type IndexContext = Pick<CreateContext, 'defaults' | 'has'>;
+
+/** How a statement differs from CREATE TABLE in the options of an index. */
+interface IndexSyntax {
+  /** What is expected if neither options nor the end follow, in the wording of the server's message. */
+  readonly expected?: string | undefined;
+  /** Parses the number after CAPACITY. */
+  readonly parseCapacity?: (cursor: Cursor) => number;
+}
+
+/**
+ * Parses the options after INDEX: `CAPACITY n`, `TYPE BITMAP CAPACITY n`, `TYPE POSTING [DELTA|EF] [INCLUDE (…)]` or `INCLUDE (…)`. A
+ * server without types of indexes knows only the first.
+ * @param token the next token, already read
+ */
+export function parseIndexOptions(
+  cursor: Cursor,
+  token: string | undefined,
+  { defaults, has }: IndexContext,
+  { expected, parseCapacity }: IndexSyntax = {},
+): Index {
+  const isTyped = has('index types');
+  if (isTyped && isWord(token, 'include')) return covering('POSTING', parseCoveredColumns(cursor));
+  if (isTyped && isWord(token, 'type')) return parseIndexType(cursor, defaults.indexCapacity);
+  if (expected !== undefined && !isWord(token, 'capacity')) throw new RejectionError(cursor.at, `${expected} expected`);
+  return { type: 'BITMAP', capacity: parseCapacityOption(cursor, token, defaults.indexCapacity, parseCapacity) };
+}
+
+/** Parses `CAPACITY n` if it comes next. @param token the next token, already read @returns the default if it does not */
+export function parseCapacityOption(
+  cursor: Cursor,
+  token: string | undefined,
+  defaultCapacity: number,
+  parseCapacity = parseIndexCapacity,
+): number {
+  if (isWord(token, 'capacity')) return parseCapacity(cursor);
+  cursor.unread();
+  return defaultCapacity;
+}
+
+/** Parses the number after CAPACITY in CREATE. */
+function parseIndexCapacity(cursor: Cursor): number {
+  const [min, max] = [2, 2 ** 23];
+  const position = cursor.readOffset;
+  const capacity = expectInt(cursor);
+  if (capacity < min) throw new RejectionError(position, `min index block capacity is ${min}`);
+  if (capacity > max) throw new RejectionError(position, `max index block capacity is ${max}`);
+  return ceilPow2(capacity);
+}
+
+/** Parses the number after CAPACITY in ALTER, which has no bounds. */
+export const parseAlteredCapacity =
+  (expected: string, problem: string, isValid = (_: number) => true) =>
+  (cursor: Cursor) => {
+    const capacity = parseInt32(cursor.requireNoSemicolon(expected));
+    if (capacity === undefined || !isValid(capacity)) throw new RejectionError(cursor.at, problem);
+    return ceilPow2(capacity);
+  };
+
+function parseIndexType(cursor: Cursor, defaultCapacity: number): Index {
+  const type = cursor.require('index type');
+  if (isWord(type, 'bitmap')) {
+    const capacity = parseCapacityOption(cursor, cursor.next(), defaultCapacity);
+    if (isWord(cursor.next(), 'include'))
+      throw new RejectionError(cursor.at, 'INCLUDE is only supported for POSTING index type');
+    cursor.unread();
+    return { type: 'BITMAP', capacity };
+  }
+  if (!isWord(type, 'posting')) throw new RejectionError(cursor.at, `unknown index type: ${type}`);
+  let token = cursor.next();
+  const flavour = isWord(token, 'delta') || isWord(token, 'ef') ? ` ${token?.toUpperCase()}` : '';
+  if (flavour) token = cursor.next();
+  if (isWord(token, 'capacity'))
+    throw new RejectionError(cursor.at, 'CAPACITY is only supported for BITMAP index type');
+  const covered = isWord(token, 'include') ? parseCoveredColumns(cursor) : [];
+  if (!isWord(token, 'include')) cursor.unread();
+  return covering(`POSTING${flavour}`, covered);
+}
+
+/** Where a statement names the columns that an index covers. */
+const coveredPlaces = new WeakMap<Index, readonly LocatedName[]>();
+
+function covering(type: string, covered: readonly LocatedName[]): Index {
+  const index = { type, covered: covered.map(({ name }) => name) };
+  coveredPlaces.set(index, covered);
+  return index;
+}
+
+function parseCoveredColumns(cursor: Cursor): LocatedName[] {
+  cursor.expect('(');
+  const names: LocatedName[] = [];
+  let token = cursor.require("column name or ')'");
+  if (token === ')') throw new RejectionError(cursor.at, 'at least one column name expected in INCLUDE');
+  for (;;) {
+    cursor.unread();
+    names.push(parseLiteral(cursor));
+    token = cursor.require("',' or ')'");
+    if (token === ')') return names;
+    cursor.expectToken(token, ',');
+    token = cursor.require('column name');
+  }
+}
+
+/**
+ * Requires that an index covers columns of its table, other than its own, each once.
+ * @param missing how the statement says that there is no such column
+ */
+export function rejectBadCover(
+  { name: indexed, index }: { readonly name: string; readonly index?: Index | undefined },
+  columns: readonly Column[],
+  missing: "doesn't exist" | 'does not exist',
+): void {
+  const covered = (index && coveredPlaces.get(index)) ?? [];
+  for (const [i, { name, position }] of covered.entries()) {
+    const reject = (problem: string): RejectionError => new RejectionError(position, `${problem} [column=${name}]`);
+    if (!columns.some(column => isSameName(column.name, name))) throw reject(`INCLUDE column ${missing}`);
+    if (isSameName(name, indexed)) throw reject('INCLUDE must not contain the indexed column');
+    if (covered.slice(0, i).some(other => isSameName(other.name, name))) throw reject('duplicate column in INCLUDE');
+  }
+}
+
+/** Adds the designated timestamp to the columns that a posting index covers: the server does the same. */
+export function addTimestampToIndex(column: Column, timestamp: string | undefined): Column {
+  const { index } = column;
+  if (!timestamp || !index || index.capacity !== undefined || index.covered.length === 0) return column;
+  const covered = index.covered.some(name => isSameName(name, timestamp));
+  return covered ? column : { ...column, index: { ...index, covered: [...index.covered, timestamp] } };
+}
+
+const endsAlter = (token: string | undefined): boolean => token === undefined || token === ';';
+
+function parseIndexOfTable(cursor: Cursor, lookup: IndexContext, altered: AlteredColumn): Index {
+  const { object, name, column, objectPosition } = altered;
+  const token = cursor.next();
+  const problem = 'positive integer literal expected as index capacity';
+  const index = parseIndexOptions(cursor, token, lookup, {
+    expected: endsAlter(token) ? undefined : "'capacity'",
+    parseCapacity: parseAlteredCapacity('capacity value', problem, capacity => capacity > 0),
+  });
+  requireSymbol(altered, 'indexes are');
+  if (object.columns) rejectBadCover({ name, index }, object.columns, 'does not exist');
+  // QuestDB alters a WAL table later, when an existing index is no error.
+  if (column?.index && !object.wal)
+    throw new RejectionError(objectPosition, `column is already indexed [column=${name}]`);
+  return index;
+}
+
+function parseIndexOfView(cursor: Cursor, { defaults }: IndexContext, altered: AlteredColumn): Index {
+  const { name, column, position } = altered;
+  if (column?.index) throw new RejectionError(position, `column '${name}' already indexed`);
+  if (column && column.type !== 'SYMBOL')
+    throw new RejectionError(
+      position,
+      `column '${name}' is of type '${column.type}'. Index supports column type 'SYMBOL' only.`,
+    );
+  const token = cursor.next();
+  return parseIndexOptions(
+    cursor,
+    token,
+    { defaults, has: () => false },
+    {
+      expected: endsAlter(token) ? undefined : "'capacity' keyword",
+      parseCapacity: parseAlteredCapacity('index capacity value', 'index capacity value must be numeric'),
+    },
+  );
+}
+
+function rejectMissingIndex(altered: AlteredColumn): void {
+  const { object, name, column, position } = altered;
+  if (object.kind === 'table') requireSymbol(altered, 'indexes are');
+  if (!column || column.index || (object.kind === 'table' && object.wal)) return;
+  throw new RejectionError(
+    position,
+    object.kind === 'table' ? `column is not indexed [column=${name}]` : `column '${name}' is not indexed`,
+  );
+}

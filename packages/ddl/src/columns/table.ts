@@ -1,0 +1,35 @@
+/*! The table of column properties, in the order in which differences are reported and clauses are printed. */
+import { INDEX } from './indexes.js';
+import { PARQUET } from './parquet.js';
+import type { ColumnEntry } from './property.js';
+import { CACHE, CAPACITY } from './symbol.js';
+import { TYPE } from './type.js';
+
+const OPTIONS = [CACHE, CAPACITY, INDEX, PARQUET] as const;
+
+/** The change that one ALTER COLUMN makes. */
+export type ColumnAlteration = Parameters<(typeof TYPE | (typeof OPTIONS)[number])['alter']['print']>[0];
+
+/** A property as those see it who know only the table. */
+type Entry = ColumnEntry<ColumnAlteration>;
+
+/** The type of a column. */
+export const COLUMN_TYPE = TYPE as unknown as Entry;
+
+/** What a column has besides its name and its type. */
+export const COLUMN_OPTIONS = OPTIONS as unknown as readonly Entry[];
+
+export const COLUMN_PROPERTIES = [COLUMN_TYPE, ...COLUMN_OPTIONS];
+
+/** The name of a column's property in a comparison: `column 'qty' index`; without a property that of the column. */
+export const columnProperty = (column: string, property = ''): string => `column '${column}'${property}`;
+
+/** A property of a column by its name in a comparison. */
+export function findColumnProperty(named: string): Entry | undefined {
+  const property = /^column '[^']*'(.*)$/s.exec(named)?.[1];
+  return COLUMN_PROPERTIES.find(({ name }) => name === property);
+}
+
+/** The ALTER that an alteration is one of; undefined if that is none of a column. */
+export const columnAlterOf = ({ change }: { readonly change: string }): Entry['alter'] | undefined =>
+  COLUMN_PROPERTIES.find(({ alter }) => alter.changes.some(each => each === change))?.alter;
