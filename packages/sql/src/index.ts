@@ -23,8 +23,9 @@ export {
   SERVER_COMMENT_RULES,
   type ServerCommentRules,
   type ServerToken,
-  scanToken,
+  scanSignificant,
   serverTokens,
+  startAt,
 } from './server-lexer.js';
 export { MAX_RECORD, normalizeStatement, SplitError, Splitter } from './splitter.js';
 export { joinTokens, keywordOf, significantTokens, type Token, type TokenType, tokens, unquote } from './tokens.js';

@@ -37,7 +37,7 @@ export interface ServerToken {
 }
 
 /** Scans the token that starts at `from`; undefined at the end of the text. */
-export function scanToken(text: string, from: number): ServerToken | undefined {
+function scanToken(text: string, from: number): ServerToken | undefined {
   if (from >= text.length) return;
   for (let pos = from; pos < text.length; pos++) {
     const char = text.charAt(pos);
@@ -62,30 +62,51 @@ function closingQuote(text: string, from: number, quote: string): number {
 
 const WHITESPACE_TOKENS: ReadonlySet<string> = new Set([' ', '\t', '\n', '\r']);
 
-/** The tokens from an offset on, without white space and comments, by the rules of a server. */
-export function* serverTokens(text: string, rules: ServerCommentRules, from = 0): Generator<Token> {
+/** What was read up to the end of the next token that is neither white space nor comment, or to the end of the text. */
+export interface SignificantToken extends ServerToken {
+  /** The text of the token; undefined at the end. Then the offsets are those of the last white space or comment. */
+  readonly text: string | undefined;
+}
+
+/** Scans the next token that is neither white space nor comment, by the rules of a server. @param last where to start: after it */
+export function scanSignificant(text: string, last: ServerToken, rules: ServerCommentRules): SignificantToken {
   let depth = 0;
-  for (let token = scanToken(text, from); token; token = scanToken(text, token.end)) {
+  let read = last;
+  for (let token = scanToken(text, read.end); token; token = scanToken(text, read.end)) {
+    read = token;
     const word = text.slice(token.at, token.end);
-    if (word === '--') token = { ...token, end: endOfLineComment(text, token.end, rules) };
+    if (word === '--') read = scanLineComment(text, token, rules);
     else if (word === '/*' || word === '/*+') depth++;
     else if (word === '*/' && depth > 0) depth--;
-    else if (depth === 0 && !WHITESPACE_TOKENS.has(word)) yield { type: typeOf(word), text: word, start: token.at };
+    else if (depth === 0 && !WHITESPACE_TOKENS.has(word)) return { ...token, text: word };
   }
+  return { ...read, text: undefined };
 }
 
 /** The end of a line comment: after the first line end that is a token; since 9.3.2 also after a line end in quotes. */
-function endOfLineComment(text: string, from: number, rules: ServerCommentRules): number {
-  let end = from;
-  for (let token = scanToken(text, end); token; token = scanToken(text, end)) {
-    end = token.end;
-    const word = text.slice(token.at, end);
-    if (word === '\n' || word === '\r') return end;
+function scanLineComment(text: string, start: ServerToken, rules: ServerCommentRules): ServerToken {
+  let read = start;
+  for (let token = scanToken(text, read.end); token; token = scanToken(text, read.end)) {
+    read = token;
+    const word = text.slice(token.at, token.end);
+    if (word === '\n' || word === '\r') return token;
     const lineEnd = rules === '9.0' ? -1 : word.search(/[\r\n]/);
-    if (lineEnd >= 0) return token.at + lineEnd + (word.startsWith('\r\n', lineEnd) ? 2 : 1);
+    if (lineEnd < 0) continue;
+    const end = token.at + lineEnd + (word.startsWith('\r\n', lineEnd) ? 2 : 1);
+    return { at: end, end, reach: end };
   }
-  return end;
+  return read;
 }
+
+/** The tokens from an offset on, without white space and comments, by the rules of a server. */
+export function* serverTokens(text: string, rules: ServerCommentRules, from = 0): Generator<Token> {
+  let token = scanSignificant(text, startAt(from), rules);
+  for (; token.text !== undefined; token = scanSignificant(text, token, rules))
+    yield { type: typeOf(token.text), text: token.text, start: token.at };
+}
+
+/** As if a token had ended at an offset. */
+export const startAt = (at: number): ServerToken => ({ at, end: at, reach: at });
 
 /** The type of a token. `a"b"` counts as a word: it is not a keyword, and the server accepts it as no name. */
 function typeOf(token: string): TokenType {

@@ -36,6 +36,6 @@ export function parseColumnAlteration(cursor: Cursor, lookup: NameLookup, found:
     ({ alter }) => (isTable || alter.isOfViews) && Object.hasOwn(alter.syntax, word),
   );
   const parse = property?.alter.syntax[word];
-  if (!parse) throw new RejectionError(cursor.at, rejection(token));
+  if (!parse) throw cursor.rejection(rejection(token));
   return parse(cursor, lookup, { object, name, column, position, objectPosition: found.position });
 }

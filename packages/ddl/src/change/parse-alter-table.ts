@@ -6,15 +6,15 @@ import { isSameName } from '@sqlpipe/sql';
 import type { Alteration } from '../alteration.js';
 import { parseAddedColumn } from '../columns/type.js';
 import type { Column } from '../definition.js';
-import { type Cursor, expectWord, isWord } from '../grammar/cursor.js';
-import { isValidColumnName, unquote } from '../grammar/names.js';
+import { type Cursor, isWord } from '../grammar/cursor.js';
+import { isValidColumnName, parseEntityName, unquote } from '../grammar/names.js';
 import { RejectionError } from '../grammar/rejection-error.js';
 import { findAlterSyntax } from '../properties/table.js';
 import type { Change, PartitionChange } from './change.js';
 import { type FoundObject, type KnownObject, type NameLookup, parseAlteredObject } from './lookup.js';
 import { parseColumnAlteration } from './parse-alter-column.js';
 import { parsePartitions } from './parse-partitions.js';
-import { parseRebaseWal, parseResumeWal, parseSuspendWal } from './parse-wal.js';
+import { parseWalChange } from './parse-wal.js';
 
 const VERBS = "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 'rename', 'set' or 'squash'";
 
@@ -60,10 +60,11 @@ class TableParser {
       case 'drop':
         return this.#drop();
       case 'rename':
-        expectWord(cursor, 'column');
+        cursor.expect('column');
         return this.#renameColumns();
       case 'alter':
-        expectWord(cursor, 'column', "'column' or 'partition' expected");
+        if (!isWord(cursor.requireNoSemicolon("'column'"), 'column'))
+          throw cursor.rejection("'column' or 'partition' expected");
         return [parseColumnAlteration(cursor, this.lookup, this.found)];
       case 'set':
         return this.#set();
@@ -73,31 +74,24 @@ class TableParser {
       case 'enable':
       case 'disable':
         if (this.lookup.enterprise === false) break;
-        expectWord(cursor, 'storage');
+        cursor.expect('storage');
         return this.#property(`${verb} storage`);
-      case 'resume':
-        return { verb: 'resume wal', name, skips: parseResumeWal(cursor, table) };
-      case 'rebase':
-        if (!this.lookup.has('rebase')) break;
-        parseRebaseWal(cursor, table);
-        return { verb: 'rebase wal', name };
-      case 'suspend':
-        parseSuspendWal(cursor, this.lookup, table);
-        return { verb: 'suspend wal', name };
       case 'squash':
-        expectWord(cursor, 'partitions');
+        cursor.expect('partitions');
         return { verb: 'squash partitions', name };
       case 'attach':
       case 'detach':
       case 'convert':
-        expectWord(cursor, 'partition');
+        cursor.expect('partition');
         return { name, ...parsePartitions(cursor, table, `${verb} partition`) };
       case 'force':
-        expectWord(cursor, 'drop');
-        expectWord(cursor, 'partition');
+        cursor.expect('drop');
+        cursor.expect('partition');
         return { name, ...parsePartitions(cursor, table, 'force drop partition') };
     }
-    throw new RejectionError(cursor.at, `${VERBS} expected`);
+    const ofWal = parseWalChange(cursor, this.lookup, verb, this.found);
+    if (!ofWal) throw cursor.rejection(`${VERBS} expected`);
+    return ofWal;
   }
 
   /** Parses the ALTER of a property, after its first words. */
@@ -114,7 +108,7 @@ class TableParser {
   #parseColumn(expected: string): { name: string; column: Column | undefined } {
     const name = unquote(this.cursor.requireNoSemicolon(expected));
     const column = this.#existing(name);
-    if (this.#columns && !column) throw new RejectionError(this.cursor.at, `Invalid column: ${name}`);
+    if (this.#columns && !column) throw this.cursor.rejection(`Invalid column: ${name}`);
     return { name, column };
   }
 
@@ -130,7 +124,7 @@ class TableParser {
     const token = this.cursor.next();
     if (token === ',') return true;
     if (token === undefined || (token === ';' && this.cursor.next() === undefined)) return false;
-    throw new RejectionError(this.cursor.at, "',' expected");
+    throw this.cursor.rejection("',' expected");
   }
 
   /** A WAL table accepts one change of its structure per transaction. */
@@ -146,7 +140,7 @@ class TableParser {
 
   #addColumns(): Alteration[] {
     const { cursor } = this;
-    if (!isWord(cursor.next(), 'column')) cursor.unread();
+    cursor.accept('column');
     let owner: string | undefined;
     const columns = this.#list(
       () => this.#addColumn(cursor.requireNoSemicolon("'column' or column name")),
@@ -163,14 +157,9 @@ class TableParser {
   #parseOwner(): string | undefined {
     const { cursor } = this;
     if (this.lookup.enterprise === false) return undefined;
-    if (!isWord(cursor.next(), 'owned')) {
-      cursor.unread();
-      return undefined;
-    }
+    if (!cursor.accept('owned')) return undefined;
     cursor.expect('by');
-    const name = unquote(cursor.requireNoSemicolon('owner name'));
-    if (name === '' || /['"]/.test(name)) throw new RejectionError(cursor.at, `invalid owner name [name=${name}]`);
-    return name;
+    return parseEntityName(cursor, 'owner name').name;
   }
 
   #addColumn(first: string): Column {
@@ -194,9 +183,9 @@ class TableParser {
 
   #ifNotExists(): string {
     const { cursor } = this;
-    if (!isWord(cursor.next(), 'not')) throw new RejectionError(cursor.at, "'not' expected");
+    if (!isWord(cursor.next(), 'not')) throw cursor.rejection("'not' expected");
     const token = cursor.next();
-    if (!isWord(token, 'exists')) throw new RejectionError(cursor.at, `unexpected token '${token}' for if not exists`);
+    if (!isWord(token, 'exists')) throw cursor.rejection(`unexpected token '${token}' for if not exists`);
     return cursor.requireNoSemicolon('column name');
   }
 
@@ -206,7 +195,7 @@ class TableParser {
     const property = findAlterSyntax('table', `drop ${token}`, this.lookup);
     if (property) return [property(cursor, this.lookup, this.found)];
     if (isWord(token, 'partition')) return { name, ...parsePartitions(cursor, table, 'drop partition') };
-    if (!isWord(token, 'column')) throw new RejectionError(cursor.at, "'column' or 'partition' expected");
+    if (!isWord(token, 'column')) throw cursor.rejection("'column' or 'partition' expected");
     const names = this.#list(() => {
       const { name, column } = this.#parseColumn('column name');
       if (column && column.name === this.#timestamp) this.#rejectDropOfTimestamp();
@@ -238,12 +227,11 @@ class TableParser {
   #renameColumn(): Alteration {
     const { cursor } = this;
     const { name, column } = this.#parseColumn('current column name');
-    if (!isWord(cursor.requireNoSemicolon("'to' expected"), 'to'))
-      throw new RejectionError(cursor.at, "'to' expected'");
+    if (!isWord(cursor.requireNoSemicolon("'to' expected"), 'to')) throw cursor.rejection("'to' expected'");
     const to = unquote(cursor.requireNoSemicolon('new column name'));
-    if (name === to) throw new RejectionError(cursor.at, 'new column name is identical to existing name');
-    if (this.#existing(to)) throw new RejectionError(cursor.at, ' column already exists');
-    if (!isValidColumnName(to)) throw new RejectionError(cursor.at, ' new column name contains invalid characters');
+    if (name === to) throw cursor.rejection('new column name is identical to existing name');
+    if (this.#existing(to)) throw cursor.rejection(' column already exists');
+    if (!isValidColumnName(to)) throw cursor.rejection(' new column name contains invalid characters');
     if (column) {
       if (column.name === this.#timestamp) {
         this.#rejectTimestampOfWal('rename');
@@ -260,15 +248,15 @@ class TableParser {
     if (isWord(token, 'type')) return this.#setType();
     const property = findAlterSyntax('table', `set ${token}`, lookup);
     if (property) return [property(cursor, lookup, found)];
-    throw new RejectionError(cursor.at, "'param' or 'type' expected");
+    throw cursor.rejection("'param' or 'type' expected");
   }
 
   #setType(): Extract<Change, { verb: 'set type' }> {
     const { cursor, table, name } = this;
     const token = cursor.requireNoSemicolon("'bypass' or 'wal'");
     const wal = !isWord(token, 'bypass');
-    if (!wal) expectWord(cursor, 'wal');
-    else if (!isWord(token, 'wal')) throw new RejectionError(cursor.at, "'bypass' or 'wal' expected");
+    if (!wal) cursor.expect('wal');
+    else if (!isWord(token, 'wal')) throw cursor.rejection("'bypass' or 'wal' expected");
     if (table.partitionBy === 'NONE') throw new RejectionError(this.position, 'Cannot convert non-partitioned table');
     return { verb: 'set type', name, wal };
   }

@@ -21,11 +21,11 @@ export function parseDrop(cursor: Cursor, lookup: NameLookup): Change {
   if (isWord(token, 'table')) return parseDropObject(cursor, lookup, 'table');
   if (isWord(token, 'view')) return parseDropObject(cursor, lookup, 'view');
   if (isWord(token, 'materialized')) {
-    if (!isWord(cursor.next(), 'view')) throw new RejectionError(cursor.at, 'expected VIEW');
+    if (!isWord(cursor.next(), 'view')) throw cursor.rejection('expected VIEW');
     return parseDropObject(cursor, lookup, 'materialized view');
   }
   if (isWord(token, 'all')) {
-    if (!isWord(cursor.next(), 'tables')) cursor.unread();
+    cursor.accept('tables');
     cursor.expectEnd();
     return { verb: 'drop all' };
   }
@@ -55,7 +55,7 @@ function parseDropObject(cursor: Cursor, lookup: NameLookup, kind: keyof typeof 
   let position = cursor.at;
   const ifExists = isWord(first, 'if');
   if (ifExists) {
-    if (!isWord(cursor.next(), 'exists')) throw new RejectionError(cursor.at, `expected EXISTS ${short}`);
+    if (!isWord(cursor.next(), 'exists')) throw cursor.rejection(`expected EXISTS ${short}`);
     position = cursor.readOffset;
   } else cursor.unread();
   const token = readName(cursor, lookup, cursor.requireNoSemicolon(`${kind} name`));
@@ -63,7 +63,7 @@ function parseDropObject(cursor: Cursor, lookup: NameLookup, kind: keyof typeof 
   const name = unquote(token);
   const object = lookup.find(name, kind);
   if (object && object.kind !== kind)
-    throw new RejectionError(cursor.at, wrongKind(kind, object) ?? `${kind} name expected, got ${others} name`);
+    throw cursor.rejection(wrongKind(kind, object) ?? `${kind} name expected, got ${others} name`);
   cursor.expectEnd();
   if (!object && !ifExists) throw missingError(kind, name, position);
   return { verb: 'drop', kind, name };
@@ -89,13 +89,13 @@ function parseDropPrincipal(cursor: Cursor, kind: 'user' | 'group' | 'service ac
 export function parseRename(cursor: Cursor, lookup: NameLookup): Change {
   cursor.expect('table');
   const from = parseTableName(cursor, 'from table name');
-  if (cursor.require('to') === '(') throw new RejectionError(cursor.at, 'function call is not allowed here');
+  if (cursor.require('to') === '(') throw cursor.rejection('function call is not allowed here');
   cursor.unread();
   cursor.expect('to');
   const { name: to } = parseTableName(cursor, 'to table name');
   const rest = cursor.next();
-  if (rest === '(') throw new RejectionError(cursor.at, 'function call is not allowed here');
-  if (rest !== undefined && rest !== ';') throw new RejectionError(cursor.at, 'debris?');
+  if (rest === '(') throw cursor.rejection('function call is not allowed here');
+  if (rest !== undefined && rest !== ';') throw cursor.rejection('debris?');
   rejectRename(lookup, from, to);
   return { verb: 'rename', name: from.name, to };
 }

@@ -13,11 +13,11 @@ export function parseTruncate(cursor: Cursor, lookup: NameLookup): Change {
   let token = cursor.next();
   const ifExists = isWord(token, 'if');
   if (ifExists) {
-    if (!isWord(cursor.next(), 'exists')) throw new RejectionError(cursor.at, 'expected EXISTS table-name');
+    if (!isWord(cursor.next(), 'exists')) throw cursor.rejection('expected EXISTS table-name');
     token = cursor.next();
   }
   if (isWord(token, 'only')) token = cursor.next();
-  if (isWord(token, 'with')) throw new RejectionError(cursor.at, 'table name expected');
+  if (isWord(token, 'with')) throw cursor.rejection('table name expected');
   const names: string[] = [];
   for (;;) {
     if (token === undefined || token === ',') throw new RejectionError(cursor.readOffset, 'table name expected');
@@ -32,8 +32,8 @@ export function parseTruncate(cursor: Cursor, lookup: NameLookup): Change {
     if (isWord(token, 'keep')) throw new RejectionError(cursor.readOffset, 'table name expected');
   }
   if (isWord(token, 'keep')) {
-    if (!isWord(cursor.next(), 'symbol')) throw new RejectionError(cursor.at, 'SYMBOL expected');
-    if (!isWord(cursor.next(), 'maps')) throw new RejectionError(cursor.at, 'MAPS expected');
+    if (!isWord(cursor.next(), 'symbol')) throw cursor.rejection('SYMBOL expected');
+    if (!isWord(cursor.next(), 'maps')) throw cursor.rejection('MAPS expected');
     cursor.expectEnd();
   }
   return { verb: 'truncate', names };
@@ -42,11 +42,10 @@ export function parseTruncate(cursor: Cursor, lookup: NameLookup): Change {
 /** After VACUUM. */
 export function parseVacuum(cursor: Cursor, lookup: NameLookup): Change {
   const what = cursor.requireNoSemicolon("'table'");
-  if (!isWord(what, 'table') && !isWord(what, 'partitions'))
-    throw new RejectionError(cursor.at, "'partitions' expected");
+  if (!isWord(what, 'table') && !isWord(what, 'partitions')) throw cursor.rejection("'partitions' expected");
   const name = unquote(readName(cursor, lookup, cursor.requireNoSemicolon('table name')));
   const rest = cursor.next();
-  if (rest !== undefined && rest !== ';') throw new RejectionError(cursor.at, "end of line or ';' expected");
+  if (rest !== undefined && rest !== ';') throw cursor.rejection("end of line or ';' expected");
   requireObject(lookup, 'table', name, { missing: cursor.at, wrong: cursor.at });
   return { verb: 'vacuum', name };
 }
@@ -68,8 +67,7 @@ export function parseRefreshStatement(cursor: Cursor, lookup: NameLookup): Chang
     cursor.expectEnd();
     return { verb: 'refresh stats', name };
   }
-  if (mode !== 'full' && mode !== 'incremental')
-    throw new RejectionError(cursor.at, "'full' or 'incremental' or 'range' expected");
+  if (mode !== 'full' && mode !== 'incremental') throw cursor.rejection("'full' or 'incremental' or 'range' expected");
   cursor.expectEnd();
   return { verb: 'refresh', name, isFull: mode === 'full' };
 }
@@ -96,7 +94,7 @@ export function parseUpdate(cursor: Cursor, lookup: NameLookup): Change {
 
 /** After INSERT. What is written is not parsed. */
 export function parseInsert(cursor: Cursor, lookup: NameLookup): Change {
-  if (!isWord(cursor.next(), 'atomic')) cursor.unread();
+  cursor.accept('atomic');
   cursor.expect('into');
   const name = unquote(readName(cursor, lookup, cursor.require('table name')));
   requireObject(lookup, 'table', name, { missing: cursor.at, wrong: cursor.at });

@@ -1,6 +1,5 @@
 /*! What ALTER does to some partitions of an object that is stored. */
-import { type Cursor, expectWord, isWord } from '../grammar/cursor.js';
-import { RejectionError } from '../grammar/rejection-error.js';
+import { type Cursor, isWord } from '../grammar/cursor.js';
 import type { PartitionChange } from './change.js';
 import type { KnownObject } from './lookup.js';
 
@@ -14,17 +13,15 @@ export function parsePartitions(
 ): Omit<PartitionChange, 'name'> {
   const position = cursor.at;
   if (verb === 'convert partition') {
-    expectWord(cursor, 'to');
+    cursor.expect('to');
     const format = cursor.requireNoSemicolon("'parquet' or 'native'");
     if (!isWord(format, 'parquet') && !isWord(format, 'native'))
-      throw new RejectionError(cursor.at, "'parquet' or 'native' expected");
+      throw cursor.rejection("'parquet' or 'native' expected");
   }
-  if (partitionBy === 'NONE' && verb !== 'force drop partition')
-    throw new RejectionError(cursor.at, 'table is not partitioned');
+  if (partitionBy === 'NONE' && verb !== 'force drop partition') throw cursor.rejection('table is not partitioned');
   const which = cursor.requireNoSemicolon("'list' or 'where'");
-  if (!isWord(which, 'list') && !isWord(which, 'where'))
-    throw new RejectionError(cursor.at, "'list' or 'where' expected");
-  if (isWord(which, 'list') && cursor.next() === ',') throw new RejectionError(cursor.at, 'partition name missing');
+  if (!isWord(which, 'list') && !isWord(which, 'where')) throw cursor.rejection("'list' or 'where' expected");
+  if (isWord(which, 'list') && cursor.next() === ',') throw cursor.rejection('partition name missing');
   skipRest(cursor);
   return { verb, position };
 }

@@ -2,42 +2,44 @@
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import { parseInt64 } from '../grammar/numbers.js';
 import { RejectionError } from '../grammar/rejection-error.js';
-import type { KnownObject, NameLookup } from './lookup.js';
+import type { Change } from './change.js';
+import type { FoundObject, NameLookup } from './lookup.js';
 
-/** Parses `WAL [FROM {TXN | TRANSACTION} n]` after RESUME. @returns whether there is a FROM */
-export function parseResumeWal(cursor: Cursor, object: KnownObject): boolean {
-  expectWal(cursor, object);
+/**
+ * Parses WAL after RESUME, SUSPEND or REBASE. REBASE is accepted for a table that is suspended, and `INTO 'folder'` only from another
+ * server: both messages are those of the documentation. Before QuestDB 10 only a server for developers accepts SUSPEND.
+ * @param verb in any case @returns undefined for another verb, and for one that the server does not know
+ */
+export function parseWalChange(
+  cursor: Cursor,
+  { has }: NameLookup,
+  verb: string,
+  { object, name }: FoundObject,
+): Exclude<Change, { verb: 'alter' }> | undefined {
+  const word = verb.toLowerCase();
+  const mayRebase = has('rebase') && object.kind !== 'live view';
+  if (word !== 'resume' && word !== 'suspend' && !(word === 'rebase' && mayRebase)) return undefined;
+  cursor.expect('wal');
+  if (object.wal === false) throw cursor.rejection(`${object.name} is not a WAL table.`);
+  if (word === 'resume') return { verb: 'resume wal', name, skips: parseTransaction(cursor) };
+  if (word === 'suspend') {
+    if (!has('suspend')) throw new RejectionError(0, 'Cannot suspend table, database is not in dev mode');
+    return { verb: 'suspend wal', name };
+  }
+  if (cursor.accept('into')) throw cursor.rejection('REBASE WAL INTO is only supported on a read-only replica');
+  if (object.kind === 'table' && object.columns && !object.isSuspended)
+    throw new RejectionError(0, 'REBASE WAL requires the table to be suspended first');
+  return { verb: 'rebase wal', name };
+}
+
+/** Parses `FROM {TXN | TRANSACTION} n`. @returns whether it comes next */
+function parseTransaction(cursor: Cursor): boolean {
   const from = cursor.next();
   if (from === undefined || from === ';') return false;
   cursor.expectToken(from, 'from');
   const token = cursor.requireNoSemicolon("'transaction' or 'txn'");
-  if (!isWord(token, 'transaction') && !isWord(token, 'txn'))
-    throw new RejectionError(cursor.at, "'transaction' or 'txn' expected");
+  if (!isWord(token, 'transaction') && !isWord(token, 'txn')) throw cursor.rejection("'transaction' or 'txn' expected");
   const value = cursor.requireNoSemicolon('transaction value');
-  if (parseInt64(value) === undefined) throw new RejectionError(cursor.at, `invalid value [value=${value}]`);
+  if (parseInt64(value) === undefined) throw cursor.rejection(`invalid value [value=${value}]`);
   return true;
-}
-
-/**
- * Parses WAL after REBASE. A server accepts it for a table that is suspended, and `INTO 'folder'` only from another server: both
- * messages are those of its documentation.
- */
-export function parseRebaseWal(cursor: Cursor, object: KnownObject): void {
-  expectWal(cursor, object);
-  if (isWord(cursor.next(), 'into'))
-    throw new RejectionError(cursor.at, 'REBASE WAL INTO is only supported on a read-only replica');
-  cursor.unread();
-  if (object.kind === 'table' && object.columns && !object.isSuspended)
-    throw new RejectionError(0, 'REBASE WAL requires the table to be suspended first');
-}
-
-/** Parses WAL after SUSPEND, which only a server for developers accepts before QuestDB 10. */
-export function parseSuspendWal(cursor: Cursor, { has }: NameLookup, object: KnownObject): void {
-  expectWal(cursor, object);
-  if (!has('suspend')) throw new RejectionError(0, 'Cannot suspend table, database is not in dev mode');
-}
-
-function expectWal(cursor: Cursor, { name, wal }: KnownObject): void {
-  cursor.expectToken(cursor.requireNoSemicolon("'wal'"), 'wal');
-  if (wal === false) throw new RejectionError(cursor.at, `${name} is not a WAL table.`);
 }

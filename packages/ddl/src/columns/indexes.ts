@@ -89,7 +89,7 @@ export function parseIndexOptions(
   const isTyped = has('index types');
   if (isTyped && isWord(token, 'include')) return covering('POSTING', parseCoveredColumns(cursor));
   if (isTyped && isWord(token, 'type')) return parseIndexType(cursor, defaults.indexCapacity);
-  if (expected !== undefined && !isWord(token, 'capacity')) throw new RejectionError(cursor.at, `${expected} expected`);
+  if (expected !== undefined && !isWord(token, 'capacity')) throw cursor.rejection(`${expected} expected`);
   return { type: 'BITMAP', capacity: parseCapacityOption(cursor, token, defaults.indexCapacity, parseCapacity) };
 }
 
@@ -120,7 +120,7 @@ export const parseAlteredCapacity =
   (expected: string, problem: string, isValid = (_: number) => true) =>
   (cursor: Cursor) => {
     const capacity = parseInt32(cursor.requireNoSemicolon(expected));
-    if (capacity === undefined || !isValid(capacity)) throw new RejectionError(cursor.at, problem);
+    if (capacity === undefined || !isValid(capacity)) throw cursor.rejection(problem);
     return ceilPow2(capacity);
   };
 
@@ -128,20 +128,13 @@ function parseIndexType(cursor: Cursor, defaultCapacity: number): Index {
   const type = cursor.require('index type');
   if (isWord(type, 'bitmap')) {
     const capacity = parseCapacityOption(cursor, cursor.next(), defaultCapacity);
-    if (isWord(cursor.next(), 'include'))
-      throw new RejectionError(cursor.at, 'INCLUDE is only supported for POSTING index type');
-    cursor.unread();
+    if (cursor.accept('include')) throw cursor.rejection('INCLUDE is only supported for POSTING index type');
     return { type: 'BITMAP', capacity };
   }
-  if (!isWord(type, 'posting')) throw new RejectionError(cursor.at, `unknown index type: ${type}`);
-  let token = cursor.next();
-  const flavour = isWord(token, 'delta') || isWord(token, 'ef') ? ` ${token?.toUpperCase()}` : '';
-  if (flavour) token = cursor.next();
-  if (isWord(token, 'capacity'))
-    throw new RejectionError(cursor.at, 'CAPACITY is only supported for BITMAP index type');
-  const covered = isWord(token, 'include') ? parseCoveredColumns(cursor) : [];
-  if (!isWord(token, 'include')) cursor.unread();
-  return covering(`POSTING${flavour}`, covered);
+  if (!isWord(type, 'posting')) throw cursor.rejection(`unknown index type: ${type}`);
+  const flavour = [' DELTA', ' EF'].find(each => cursor.accept(each.trim().toLowerCase())) ?? '';
+  if (cursor.accept('capacity')) throw cursor.rejection('CAPACITY is only supported for BITMAP index type');
+  return covering(`POSTING${flavour}`, cursor.accept('include') ? parseCoveredColumns(cursor) : []);
 }
 
 /** Where a statement names the columns that an index covers. */
@@ -157,7 +150,7 @@ function parseCoveredColumns(cursor: Cursor): LocatedName[] {
   cursor.expect('(');
   const names: LocatedName[] = [];
   let token = cursor.require("column name or ')'");
-  if (token === ')') throw new RejectionError(cursor.at, 'at least one column name expected in INCLUDE');
+  if (token === ')') throw cursor.rejection('at least one column name expected in INCLUDE');
   for (;;) {
     cursor.unread();
     names.push(parseLiteral(cursor));

@@ -102,12 +102,10 @@ function parseEncoding(cursor: Cursor, token: string, type: string | undefined):
   if (name === 'default') return name;
   const types = type === undefined ? BETWEEN_THEM_ALL : [type];
   const valid = [...encodings].filter(([, fits]) => types.some(fits)).map(([encoding]) => encoding);
-  if (!encodings.has(name)) {
-    throw new RejectionError(cursor.at, `invalid parquet encoding '${token}', supported values: ${valid.join(', ')}`);
-  }
+  if (!encodings.has(name))
+    throw cursor.rejection(`invalid parquet encoding '${token}', supported values: ${valid.join(', ')}`);
   if (!valid.includes(name)) {
-    throw new RejectionError(
-      cursor.at,
+    throw cursor.rejection(
       `encoding '${token}' is not valid for column type ${type}, supported encodings for this type: ${valid.join(', ')}`,
     );
   }
@@ -119,7 +117,7 @@ function parseCompression(cursor: Cursor, token: string, parts: string[]): { tok
   const codec = codecs.get(name);
   if (!codec) {
     const supported = [...codecs.keys()].join(', ');
-    throw new RejectionError(cursor.at, `invalid parquet compression codec '${token}', supported values: ${supported}`);
+    throw cursor.rejection(`invalid parquet compression codec '${token}', supported values: ${supported}`);
   }
   let next = cursor.require("'(' or ')'");
   if (next !== '(') {

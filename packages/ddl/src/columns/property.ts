@@ -60,5 +60,5 @@ export function expectEndWhile(cursor: Cursor, { object }: AlteredColumn, doing:
   const token = cursor.next();
   if (token === undefined) return;
   if (token === ';') return cursor.expectEnd();
-  throw new RejectionError(cursor.at, `unexpected token [${token}] while trying ${doing}`);
+  throw cursor.rejection(`unexpected token [${token}] while trying ${doing}`);
 }

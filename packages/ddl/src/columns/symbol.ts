@@ -98,7 +98,7 @@ function parseAlteredCapacity(cursor: Cursor, expected: string): number {
   const position = cursor.at;
   const digits = token === '-' ? cursor.requireNoSemicolon(expected) : token;
   const value = parseInt32(digits);
-  if (value === undefined) throw new RejectionError(cursor.at, 'numeric capacity expected');
+  if (value === undefined) throw cursor.rejection('numeric capacity expected');
   return toValidCapacity(token === '-' ? -value : value, position);
 }
 

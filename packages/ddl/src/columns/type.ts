@@ -45,8 +45,7 @@ export function parseAddedColumn(
   const token = cursor.requireNoSemicolon('column type');
   const typePosition = cursor.at;
   const column = newColumn(name, parseColumnType(cursor, token), context);
-  if (cursor.next() === ']') throw unmatchedBracketError(name, typePosition);
-  cursor.unread();
+  if (cursor.accept(']')) throw unmatchedBracketError(name, typePosition);
   if (column.type === 'SYMBOL') parseAddedSymbol(cursor, column, context);
   else skipNullability(cursor);
   return { column, typePosition };
@@ -76,9 +75,8 @@ function parseAddedSymbol(cursor: Cursor, column: Column, context: NameLookup): 
 
 /** NULL and NOT NULL have no effect. */
 function skipNullability(cursor: Cursor): void {
-  let token = cursor.next();
-  if (isWord(token, 'not')) token = cursor.next();
-  if (!isWord(token, 'null')) cursor.unread();
+  cursor.accept('not');
+  cursor.accept('null');
 }
 
 function parseTypeChange(cursor: Cursor, lookup: NameLookup, altered: AlteredColumn) {
@@ -86,11 +84,10 @@ function parseTypeChange(cursor: Cursor, lookup: NameLookup, altered: AlteredCol
   const { type, cached, capacity, index } = parseAddedColumn(cursor, name, lookup).column;
   expectEndWhile(cursor, altered, 'to change column type');
   if (column) {
-    if (column.name === object.timestamp)
-      throw new RejectionError(cursor.at, 'cannot change type of designated timestamp column');
-    if (column.type === type) throw new RejectionError(cursor.at, `column '${name}' type is already '${type}'`);
+    if (column.name === object.timestamp) throw cursor.rejection('cannot change type of designated timestamp column');
+    if (column.type === type) throw cursor.rejection(`column '${name}' type is already '${type}'`);
     if (!isAcceptedConversion(column.type, type))
-      throw new RejectionError(cursor.at, `incompatible column type change [existing=${column.type}, new=${type}]`);
+      throw cursor.rejection(`incompatible column type change [existing=${column.type}, new=${type}]`);
   }
   const options = { ...(capacity !== undefined && { capacity }), ...(index && { index }) };
   return { change: 'type', column: name, type, cached, ...options } as const;

@@ -149,7 +149,7 @@ export class ClauseReader {
   /** Whether the next token is this word, which begins the clause that is being read. The token after it is not read. */
   begins(word: string): boolean {
     if (!isWord(this.token, word)) return false;
-    if (this.#duplicate !== undefined) throw new RejectionError(this.cursor.at, this.#duplicate);
+    if (this.#duplicate !== undefined) throw this.cursor.rejection(this.#duplicate);
     this.#start = this.cursor.previousEnd;
     this.position = this.cursor.at;
     return true;

@@ -52,8 +52,7 @@ function readColumnToken(cursor: Cursor): string {
 
 /** Reads the token after a type or an index. */
 function readAfterColumn(cursor: Cursor, { name, position }: LocatedName): string {
-  if (cursor.next() === ']') throw unmatchedBracketError(name, position);
-  cursor.unread();
+  if (cursor.accept(']')) throw unmatchedBracketError(name, position);
   return cursor.require("',' or ')'");
 }
 

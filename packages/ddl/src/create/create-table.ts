@@ -38,10 +38,7 @@ export function parseCreateTable(cursor: Cursor, first: string, context: CreateC
     const reader = new ClauseReader(cursor, context, 'table', new Columns());
     parseColumnList(reader);
     if (isBatch) {
-      throw new RejectionError(
-        cursor.at,
-        "'atomic' or 'batch' keywords can only be used in CREATE ... AS SELECT statements.",
-      );
+      throw cursor.rejection("'atomic' or 'batch' keywords can only be used in CREATE ... AS SELECT statements.");
     }
     readClauses(reader);
     return { ...toStatement(reader, name), ...head };
@@ -105,8 +102,8 @@ function parseLeadIn(cursor: Cursor, first: string): boolean {
     cursor.expect('table');
     return true;
   }
-  if (!isWord(first, 'batch')) throw new RejectionError(cursor.at, "'atomic' or 'table' or 'batch' expected");
-  if (expectLong(cursor) <= 0n) throw new RejectionError(cursor.at, 'batch size must be positive integer');
+  if (!isWord(first, 'batch')) throw cursor.rejection("'atomic' or 'table' or 'batch' expected");
+  if (expectLong(cursor) <= 0n) throw cursor.rejection('batch size must be positive integer');
   if (isWord(cursor.require('table or o3MaxLag'), 'o3maxlag')) {
     const position = cursor.readOffset;
     parseInterval(cursor.require('lag value'), position);
@@ -158,11 +155,11 @@ function parseIndexedColumn({ columns, located, isQuery }: ClauseReader, named: 
 }
 
 function parseCast({ cursor, columns, located, isQuery }: ClauseReader): void {
-  if (!isQuery) throw new RejectionError(cursor.at, "cast is only supported in 'create table as ...' context");
+  if (!isQuery) throw cursor.rejection("cast is only supported in 'create table as ...' context");
   cursor.expect('(');
   const named = parseLiteral(cursor);
   const column = columns.find(named.name) ?? columns.addOfQuery(named.name);
-  if (column.type) throw new RejectionError(cursor.at, 'duplicate cast');
+  if (column.type) throw cursor.rejection('duplicate cast');
   cursor.expect('as');
   const type = parseLiteral(cursor);
   column.type = parseColumnType(cursor, type.name);

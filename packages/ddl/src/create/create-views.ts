@@ -3,7 +3,6 @@ import type { LiveViewDefinition, MaterializedViewDefinition, ViewDefinition } f
 import { type Body, expectEndOfBody, parseViewBody } from '../grammar/body.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import { parseIfNotExists, parseObjectName } from '../grammar/names.js';
-import { RejectionError } from '../grammar/rejection-error.js';
 import { PARTITIONING, VIEW_TIMESTAMP } from '../properties/partitioning.js';
 import { BASE, REFRESH } from '../properties/refresh.js';
 import { EXPIRY, TTL } from '../properties/retention.js';
@@ -35,7 +34,7 @@ function toStatement<D extends ViewDefinition | MaterializedViewDefinition | Liv
 /** Parses the rest of a statement after CREATE [OR REPLACE] VIEW. */
 export function parseCreateView(cursor: Cursor, orReplace: boolean, context: CreateContext): CreateOf<ViewDefinition> {
   const head = parseHead(cursor);
-  if (!isWord(cursor.require("'as'"), 'as')) throw new RejectionError(cursor.at, "'as' expected");
+  if (!isWord(cursor.require("'as'"), 'as')) throw cursor.rejection("'as' expected");
   const body = parseViewBody(cursor, context.checkQuery);
   expectEndOfBody(cursor, body);
   const reader = new ClauseReader(cursor, context, 'view');
@@ -61,10 +60,7 @@ export function parseCreateMaterializedView(
   reader.read(BASE);
   reader.read(REFRESH);
   if (!isWord(reader.token, 'as'))
-    throw new RejectionError(
-      cursor.at,
-      reader.spans.has(REFRESH.name) ? "'as' expected" : "'refresh' or 'as' expected",
-    );
+    throw cursor.rejection(reader.spans.has(REFRESH.name) ? "'as' expected" : "'refresh' or 'as' expected");
   const body = parseViewBody(cursor, context.checkQuery);
   const { base = '' } = reader.definition;
   const given = reader.spans.has(BASE.name)
@@ -94,7 +90,7 @@ export function parseCreateLiveView(cursor: Cursor, context: CreateContext): Cre
   reader.expected = "'flush every <duration>'";
   reader.advance();
   reader.expected = "'as'";
-  if (!reader.read(FLUSH)) throw new RejectionError(cursor.at, "'flush every <duration>' expected");
+  if (!reader.read(FLUSH)) throw cursor.rejection("'flush every <duration>' expected");
   const readNext = () =>
     LIVE_VIEW_CLAUSES.some(([property, clause]) =>
       reader.read(property, {
@@ -104,12 +100,11 @@ export function parseCreateLiveView(cursor: Cursor, context: CreateContext): Cre
     );
   while (readNext());
   if (isWord(reader.token, 'backfill'))
-    throw new RejectionError(cursor.at, 'live view BACKFILL is not supported, use START FROM BEGINNING');
+    throw cursor.rejection('live view BACKFILL is not supported, use START FROM BEGINNING');
   if (!reader.spans.has(IN_MEMORY.name)) reader.check(FLUSH);
-  if (!isWord(reader.token, 'as')) throw new RejectionError(cursor.at, "'as' expected");
+  if (!isWord(reader.token, 'as')) throw cursor.rejection("'as' expected");
   if (!reader.spans.has(START.name))
-    throw new RejectionError(
-      cursor.at,
+    throw cursor.rejection(
       "live view requires a START FROM clause, one of 'START FROM NOW', 'START FROM BEGINNING' or 'START FROM <timestamp>'",
     );
   reader.check(TTL);

@@ -4,7 +4,7 @@
  */
 import { Cursor, isWord } from './cursor.js';
 import { rejectReserved } from './names.js';
-import { RejectionError, unexpectedTokenError } from './rejection-error.js';
+import { unexpectedTokenError } from './rejection-error.js';
 
 export interface Body {
   /** The text as views store it: without blanks and control characters at both ends. */
@@ -79,7 +79,7 @@ export function parseEnclosedBody(
 ): Body {
   const position = cursor.readOffset;
   const first = cursor.require(expected);
-  if (first === ')') throw new RejectionError(cursor.at, 'table name expected');
+  if (first === ')') throw cursor.rejection('table name expected');
   if (['insert', 'update', 'create', 'alter', 'drop'].includes(first.toLowerCase())) rejectReserved(first, cursor.at);
   cursor.unread();
   const code = readCode(cursor, position, true);

@@ -2,16 +2,14 @@
  * Reads the tokens of one statement as the server does. Like the server, it has two positions: most rejections point at
  * the last token, some at the end of the text that has been read.
  */
-import { type ServerToken, scanToken } from '@sqlpipe/sql';
+import { type ServerToken, scanSignificant, startAt } from '@sqlpipe/sql';
 import { RejectionError, unexpectedTokenError } from './rejection-error.js';
-
-const blank = new Set([' ', '\t', '\n', '\r']);
 
 /** Whether a token is a word, in any case. @param word in lower case */
 export const isWord = (token: string | undefined, word: string): boolean => token?.toLowerCase() === word;
 
 export class Cursor {
-  #last: ServerToken = { at: 0, end: 0, reach: 0 };
+  #last: ServerToken = startAt(0);
   #word: string | undefined;
   #isUnread = false;
   /** The ends of the last two tokens that are neither blank nor comment. */
@@ -50,7 +48,10 @@ export class Cursor {
       this.#isUnread = false;
       return this.#word;
     }
-    this.#word = this.#readSignificant();
+    const token = scanSignificant(this.text, this.#last, '9.3.2');
+    this.#last = token;
+    if (token.text === '"') throw this.rejection('unclosed quotation mark');
+    this.#word = token.text;
     this.#ends = [this.#ends[1], this.#word === undefined ? this.#ends[1] : this.end];
     return this.#word;
   }
@@ -62,13 +63,9 @@ export class Cursor {
 
   /** Continues reading at `position`. */
   seek(position: number): void {
-    this.#moveTo(position);
+    this.#last = startAt(position);
     this.#ends = [position, position];
     this.#isUnread = false;
-  }
-
-  #moveTo(position: number): void {
-    this.#last = { at: position, end: position, reach: position };
   }
 
   /** Reads the next token; rejects the end of the statement. */
@@ -83,8 +80,15 @@ export class Cursor {
   requireNoSemicolon(expected: string): string {
     const token = this.next();
     if (token === undefined) throw new RejectionError(this.readOffset, `${expected} expected`);
-    if (token === ';') throw new RejectionError(this.at, `${expected} expected`);
+    if (token === ';') throw this.rejection(`${expected} expected`);
     return token;
+  }
+
+  /** Reads the next token if it is this word or symbol. */
+  accept(word: string): boolean {
+    const isNext = isWord(this.next(), word);
+    if (!isNext) this.unread();
+    return isNext;
   }
 
   /** Reads the next tokens; rejects any other than these words or symbols. */
@@ -98,7 +102,12 @@ export class Cursor {
 
   /** Rejects a token that is not this word or symbol. The token has been read. */
   expectToken(token: string | undefined, word: string): void {
-    if (!isWord(token, word)) throw new RejectionError(this.at, `'${word}' expected`);
+    if (!isWord(token, word)) throw this.rejection(`'${word}' expected`);
+  }
+
+  /** The rejection of the last token. */
+  rejection(problem: string): RejectionError {
+    return new RejectionError(this.at, problem);
   }
 
   /** Rejects anything but the end of the statement. */
@@ -106,41 +115,4 @@ export class Cursor {
     const token = this.next();
     if (token !== undefined && token !== ';') throw unexpectedTokenError(this.at, token);
   }
-
-  #readRaw(): string | undefined {
-    const token = scanToken(this.text, this.#last.end);
-    if (!token) return;
-    this.#last = token;
-    return this.text.slice(token.at, token.end);
-  }
-
-  #readSignificant(): string | undefined {
-    let depth = 0;
-    for (let token = this.#readRaw(); token !== undefined; token = this.#readRaw()) {
-      if (token === '--') this.#skipLineComment();
-      else if (token === '/*' || token === '/*+') depth++;
-      else if (token === '*/' && depth > 0) depth--;
-      else if (depth === 0 && !blank.has(token)) {
-        if (token === '"') throw new RejectionError(this.at, 'unclosed quotation mark');
-        return token;
-      }
-    }
-    return;
-  }
-
-  /** Skips to the end of the line, even if that is inside of what the lexer considers a quoted token. */
-  #skipLineComment(): void {
-    for (let token = this.#readRaw(); token !== undefined; token = this.#readRaw()) {
-      const lineEnd = token.search(/[\r\n]/);
-      if (lineEnd < 0) continue;
-      const skip = token.startsWith('\r\n', lineEnd) ? 2 : 1;
-      if (token.length > 1) this.#moveTo(this.at + lineEnd + skip);
-      return;
-    }
-  }
-}
-
-/** Reads the next token; rejects any other than this word, as the server does outside of CREATE. */
-export function expectWord(cursor: Cursor, word: string, problem = `'${word}' expected`): void {
-  if (!isWord(cursor.requireNoSemicolon(`'${word}'`), word)) throw new RejectionError(cursor.at, problem);
 }

@@ -11,13 +11,9 @@ import { RejectionError } from './rejection-error.js';
 export function parseExpireRows(cursor: Cursor): string {
   cursor.expect('rows');
   const token = cursor.require("'when' or 'keep'");
-  if (!isWord(token, 'when') && !isWord(token, 'keep'))
-    throw new RejectionError(cursor.at, "'when' or 'keep' expected");
+  if (!isWord(token, 'when') && !isWord(token, 'keep')) throw cursor.rejection("'when' or 'keep' expected");
   const rule = isWord(token, 'when') ? parsePredicate(cursor) : parseKeep(cursor);
-  if (!isWord(cursor.next(), 'cleanup')) {
-    cursor.unread();
-    return rule;
-  }
+  if (!cursor.accept('cleanup')) return rule;
   cursor.expect('every');
   return `${rule} CLEANUP EVERY ${cursor.require('duration')}`;
 }
@@ -51,16 +47,13 @@ const endsHere = (cursor: Cursor, word: string): boolean =>
 function parseKeep(cursor: Cursor): string {
   const token = cursor.require("'latest', 'highest', 'lowest' or a row count");
   if (isWord(token, 'latest')) {
-    let on = '';
-    if (isWord(cursor.next(), 'on')) on = ` ON ${parseLiteral(cursor).name}`;
-    else cursor.unread();
+    const on = cursor.accept('on') ? ` ON ${parseLiteral(cursor).name}` : '';
     return `KEEP LATEST${on}${parseKeys(cursor)}`;
   }
   const count = parseInt64(token);
   const order = count === undefined ? token : cursor.require("'highest' or 'lowest'");
   if (!isWord(order, 'highest') && !isWord(order, 'lowest'))
-    throw new RejectionError(
-      cursor.at,
+    throw cursor.rejection(
       count === undefined ? "'latest', 'highest', 'lowest' or a row count expected" : "'highest' or 'lowest' expected",
     );
   const rows = count === undefined ? '' : ` ${count}`;
@@ -68,13 +61,9 @@ function parseKeep(cursor: Cursor): string {
 }
 
 function parseKeys(cursor: Cursor): string {
-  if (!isWord(cursor.next(), 'partition')) {
-    cursor.unread();
-    return '';
-  }
+  if (!cursor.accept('partition')) return '';
   cursor.expect('by');
   const keys = [parseLiteral(cursor).name];
-  while (cursor.next() === ',') keys.push(parseLiteral(cursor).name);
-  cursor.unread();
+  while (cursor.accept(',')) keys.push(parseLiteral(cursor).name);
   return ` PARTITION BY ${keys.join(', ')}`;
 }

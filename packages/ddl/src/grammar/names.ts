@@ -53,13 +53,7 @@ export function parseEntityName(cursor: Cursor, expected: string): LocatedName {
 /** Drops the schema `public.` before a name. Returns the token of the name. */
 export function stripPublic(cursor: Cursor, token: string): string {
   if (unquote(token).toLowerCase() !== 'public') return token;
-  const dot = cursor.next();
-  if (dot === undefined) return token;
-  if (dot !== '.') {
-    cursor.unread();
-    return token;
-  }
-  return cursor.require('table name');
+  return cursor.accept('.') ? cursor.require('table name') : token;
 }
 
 /** Parses the name of a table or view, with the checks of the server's parser. */
@@ -87,7 +81,7 @@ export function parseIfNotExists(
   if (isWord(cursor.require("'not'"), 'not') && isWord(cursor.require("'exists'"), 'exists')) {
     return { ifNotExists: true, token: cursor.require(expected) };
   }
-  throw new RejectionError(cursor.at, "'if not exists' expected");
+  throw cursor.rejection("'if not exists' expected");
 }
 
 const INVALID_IN_TABLE = /[?,'"\\/:)(+*%~\0-\x0f\x7f\ufeff]|^\.|\.$|\.\.|^ | $/;

@@ -1,6 +1,5 @@
 /*! Column types: the names that a statement may use, and the name that the server prints. */
 import type { Cursor } from './cursor.js';
-import { isWord } from './cursor.js';
 import { parseLiteral } from './names.js';
 import { parseInt32 } from './numbers.js';
 import { RejectionError } from './rejection-error.js';
@@ -54,10 +53,7 @@ export function parseColumnType(cursor: Cursor, token: string): string {
   const type = typeNames.get(token.toLowerCase());
   if (!type) throw new RejectionError(position, `unsupported column type: ${token}`);
   if (EXPRESSION_ONLY.has(type)) throw new RejectionError(position, `non-persisted type: ${token}`);
-  if (type === 'DOUBLE') {
-    const next = cursor.next();
-    if (next !== undefined && !isWord(next, 'precision')) cursor.unread();
-  }
+  if (type === 'DOUBLE') cursor.accept('precision');
   const dimensions = parseArrayDimensions(cursor, type, position);
   if (dimensions > 0) return toArrayType(type, dimensions, position);
   if (type === 'GEOHASH') return parseGeohash(cursor);
@@ -171,10 +167,7 @@ function parseDecimal(cursor: Cursor): string {
     return value;
   };
 
-  if (cursor.next() !== '(') {
-    cursor.unread();
-    return 'DECIMAL(18,3)';
-  }
+  if (!cursor.accept('(')) return 'DECIMAL(18,3)';
   const precision = number('precision');
   let scale = precision < 8 ? 0 : 3;
   let token = cursor.next();

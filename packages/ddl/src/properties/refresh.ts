@@ -28,9 +28,8 @@ function parseRefresh(
 function parseSetRefresh(cursor: Cursor): RefreshClause {
   const choices = "'immediate' or 'manual' or 'period' or 'every' or 'limit'";
   const first = cursor.requireNoSemicolon(choices);
-  if (!['immediate', 'manual', 'every', 'period'].includes(first.toLowerCase())) {
-    throw new RejectionError(cursor.at, `${choices} expected`);
-  }
+  if (!['immediate', 'manual', 'every', 'period'].includes(first.toLowerCase()))
+    throw cursor.rejection(`${choices} expected`);
   cursor.unread();
   const { clause, token: rest } = parseRefresh(cursor, 'refresh', () => {
     const token = cursor.next();
@@ -38,9 +37,8 @@ function parseSetRefresh(cursor: Cursor): RefreshClause {
     return token === undefined || token === ';' ? 'as' : token;
   });
   if (!isWord(rest, 'as')) throw unexpectedTokenError(cursor.at, rest);
-  if (clause.timeZone !== undefined && !isTimeZone(clause.timeZone)) {
-    throw new RejectionError(cursor.at, `invalid timezone: ${clause.timeZone}`);
-  }
+  if (clause.timeZone !== undefined && !isTimeZone(clause.timeZone))
+    throw cursor.rejection(`invalid timezone: ${clause.timeZone}`);
   return clause;
 }
 
@@ -61,8 +59,7 @@ function parseHead(
   if (!isWord(token, 'every')) return { type: 'IMMEDIATE', token };
   const every = parseInterval(cursor, cursor.require('interval'));
   if (!'Mywdhm'.includes(every.unit)) {
-    throw new RejectionError(
-      cursor.at,
+    throw cursor.rejection(
       `unsupported interval unit: ${every.unit}, supported units are 'm', 'h', 'd', 'w', 'y', 'M'`,
     );
   }
@@ -83,7 +80,7 @@ function parseStart(
   if (!isWord(first, 'start')) return { clause: head, token: first };
   const text = cursor.require('START timestamp');
   const start = parseTimestamp(unquote(text));
-  if (!start) throw new RejectionError(cursor.at, 'invalid START timestamp value');
+  if (!start) throw cursor.rejection('invalid START timestamp value');
   let token = next("'time zone' or 'as'");
   let timeZone: string | undefined;
   if (isWord(token, 'time')) {
@@ -103,8 +100,8 @@ function parsePeriod(cursor: Cursor, head: RefreshHead, next: ReadNext): { claus
     cursor.expect('by', 'interval');
     token = cursor.require("')'");
     clause = { ...head, period: 'sample by interval' };
-  } else throw new RejectionError(cursor.at, "'length' or 'sample' expected");
-  if (token !== ')') throw new RejectionError(cursor.at, "')' expected");
+  } else throw cursor.rejection("'length' or 'sample' expected");
+  if (token !== ')') throw cursor.rejection("')' expected");
   return { clause, token: next("'as'") };
 }
 
@@ -120,9 +117,8 @@ function parsePeriodLength(cursor: Cursor, head: RefreshHead): { clause: Refresh
   let delay: Interval | undefined;
   if (isWord(token, 'delay')) {
     delay = parseInterval(cursor, cursor.require('DELAY interval'));
-    if (toSeconds(delay, 'delay', cursor.at) >= toSeconds(length, 'length', cursor.at)) {
-      throw new RejectionError(cursor.at, 'delay cannot be equal to or greater than length');
-    }
+    if (toSeconds(delay, 'delay', cursor.at) >= toSeconds(length, 'length', cursor.at))
+      throw cursor.rejection('delay cannot be equal to or greater than length');
     token = cursor.require("')'");
   }
   const period = { length: length.count + length.unit, delay: delay && delay.count + delay.unit };
@@ -132,9 +128,9 @@ function parsePeriodLength(cursor: Cursor, head: RefreshHead): { clause: Refresh
 function parsePeriodTimeZone(cursor: Cursor): string {
   cursor.expect('zone');
   const token = cursor.require('TIME ZONE name');
-  if (token === ')' || isWord(token, 'delay')) throw new RejectionError(cursor.at, 'TIME ZONE name expected');
+  if (token === ')' || isWord(token, 'delay')) throw cursor.rejection('TIME ZONE name expected');
   const timeZone = unquote(token);
-  if (!isTimeZone(timeZone)) throw new RejectionError(cursor.at, `invalid timezone: ${timeZone}`);
+  if (!isTimeZone(timeZone)) throw cursor.rejection(`invalid timezone: ${timeZone}`);
   return timeZone;
 }
 
@@ -155,11 +151,11 @@ export interface Interval {
 
 /** Parses `10m`: a number, which is optional, and a unit. */
 function parseInterval(cursor: Cursor, text: string): Interval {
-  if (text === '-') throw new RejectionError(cursor.at, `positive number expected: ${text}`);
+  if (text === '-') throw cursor.rejection(`positive number expected: ${text}`);
   const count = text.length > 1 ? parseInt32(text.slice(0, -1)) : 1;
-  if (count !== undefined && count <= 0) throw new RejectionError(cursor.at, `positive number expected: ${text}`);
+  if (count !== undefined && count <= 0) throw cursor.rejection(`positive number expected: ${text}`);
   const unit = text.slice(-1);
-  if (!'MywdhmsTUn'.includes(unit)) throw new RejectionError(cursor.at, `Invalid unit: ${text}`);
+  if (!'MywdhmsTUn'.includes(unit)) throw cursor.rejection(`Invalid unit: ${text}`);
   return { count: count ?? 1, unit };
 }
 

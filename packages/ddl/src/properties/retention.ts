@@ -13,7 +13,7 @@ import {
   type StoragePolicy,
   type TableDefinition,
 } from '../definition.js';
-import { Cursor, expectWord } from '../grammar/cursor.js';
+import { Cursor } from '../grammar/cursor.js';
 import { parseExpireRows } from '../grammar/expire-rows.js';
 import { type HasFeature, LAST_WITHOUT } from '../grammar/features.js';
 import { MAX_INT, parseInt64 } from '../grammar/numbers.js';
@@ -133,8 +133,7 @@ export function parseStoragePolicy(cursor: Cursor, unit: PartitionUnit): Storage
   do {
     const stage = parseStage(cursor);
     places[stage] ??= cursor.at;
-    if (after[stage] !== undefined)
-      throw new RejectionError(cursor.at, `duplicate storage policy stage [stage=${stage}]`);
+    if (after[stage] !== undefined) throw cursor.rejection(`duplicate storage policy stage [stage=${stage}]`);
     const length = parseAge(cursor);
     if (length.age === 0) throw new RejectionError(length.position, 'storage policy TTL must be positive');
     rejectUnevenAge(unit, length.age, length.position);
@@ -291,7 +290,7 @@ export const STORAGE_POLICY = property<
         return { change: 'storage policy', policy };
       },
       'drop storage'(cursor) {
-        expectWord(cursor, 'policy');
+        cursor.expect('policy');
         return DROP_POLICY;
       },
       'enable storage': (cursor, _, altered) => parsePolicyState(cursor, altered, false),
@@ -322,8 +321,8 @@ export const STORAGE_POLICY = property<
 });
 
 function parsePolicyState(cursor: Cursor, { object: { columns, policy, name } }: FoundObject, disabled: boolean) {
-  expectWord(cursor, 'policy');
-  if (columns && !policy) throw new RejectionError(cursor.at, `table has no storage policy [table=${name}]`);
+  cursor.expect('policy');
+  if (columns && !policy) throw cursor.rejection(`table has no storage policy [table=${name}]`);
   return { change: 'storage policy state', disabled } as const;
 }
 

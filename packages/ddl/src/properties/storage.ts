@@ -83,8 +83,7 @@ export interface Parameters {
 /** WAL or BYPASS WAL; undefined if neither comes next. */
 function parseWal(reader: ClauseReader, isPartitioned: boolean): boolean | undefined {
   if (reader.begins('wal')) {
-    if (!isPartitioned)
-      throw new RejectionError(reader.cursor.at, 'WAL Write Mode can only be used on partitioned tables');
+    if (!isPartitioned) throw reader.cursor.rejection('WAL Write Mode can only be used on partitioned tables');
     return true;
   }
   if (!reader.begins('bypass')) return undefined;
@@ -101,7 +100,7 @@ function parseWal(reader: ClauseReader, isPartitioned: boolean): boolean | undef
 function parseFormat(cursor: Cursor): { parquet: boolean; position: number } {
   const token = cursor.requireNoSemicolon("'parquet' or 'native'");
   const parquet = isWord(token, 'parquet');
-  if (!parquet && !isWord(token, 'native')) throw new RejectionError(cursor.at, "'parquet' or 'native' expected");
+  if (!parquet && !isWord(token, 'native')) throw cursor.rejection("'parquet' or 'native' expected");
   return { parquet, position: cursor.at };
 }
 
@@ -154,7 +153,7 @@ const parameter = (name: keyof Parameters, unit: string) =>
 function parseParameter(cursor: Cursor) {
   const position = cursor.readOffset;
   const name = cursor.requireNoSemicolon('param name');
-  if (cursor.requireNoSemicolon("'='") !== '=') throw new RejectionError(cursor.at, "'=' expected");
+  if (cursor.requireNoSemicolon("'='") !== '=') throw cursor.rejection("'=' expected");
   const value = cursor.next() ?? '';
   const change = 'parameter' as const;
   if (isWord(name, 'o3maxlag')) return { change, name: 'o3MaxLag' as const, value: parseInterval(value, position) };
