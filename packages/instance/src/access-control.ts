@@ -9,22 +9,19 @@ import {
   RightSet,
 } from '@sqlpipe/ddl';
 import { collectStatements } from '@sqlpipe/schema';
+import { tryQuery } from './best-effort-client.js';
 import type { Instance } from './instance.js';
-import { InstanceError } from './instance-error.js';
 
 /**
  * The statements of a dump that create users, groups and service accounts.
  * @throws InstanceError if the instance does not show them
  */
 export async function fetchPrincipals(source: Instance): Promise<string[]> {
-  try {
-    return await fetchDump(source, 'USERS, GROUPS, SERVICE_ACCOUNTS');
-  } catch (error) {
-    if (!isUnknownStatement(error)) throw error;
-    const statements: string[] = [];
-    for (const [query, kind] of LISTS) statements.push(...(await listPrincipals(source, query, kind)));
-    return statements;
-  }
+  const dumped = await fetchDumpIfKnown(source, 'USERS, GROUPS, SERVICE_ACCOUNTS');
+  if (dumped) return dumped;
+  const statements: string[] = [];
+  for (const [query, kind] of LISTS) statements.push(...(await listPrincipals(source, query, kind)));
+  return statements;
 }
 
 const LISTS = [
@@ -43,12 +40,8 @@ async function listPrincipals(source: Instance, query: string, kind: string): Pr
  * @throws InstanceError if the instance does not show them
  */
 export async function fetchRights(source: Instance): Promise<Right[] | undefined> {
-  try {
-    return (await fetchDump(source, 'PERMISSIONS')).flatMap(statement => parseRights(statement) ?? []);
-  } catch (error) {
-    if (isUnknownStatement(error)) return undefined;
-    throw error;
-  }
+  const statements = await fetchDumpIfKnown(source, 'PERMISSIONS');
+  return statements?.flatMap(statement => parseRights(statement) ?? []);
 }
 
 /**
@@ -79,7 +72,6 @@ async function listRights(source: Instance, entity: string): Promise<Exclude<Rig
   const grants = await fetchRowsIfExists(source, `SHOW PERMISSIONS ${quotePrincipal(entity)}`);
   const accounts = await fetchRowsIfExists(source, `SHOW SERVICE ACCOUNTS ${quotePrincipal(entity)}`);
   const nameIn = (cell: unknown): string | undefined => (cell === null || cell === '' ? undefined : String(cell));
-  const isTrue = (cell: unknown): boolean => cell === true || cell === 'true' || cell === 't';
   return [
     ...grants
       .filter(([, , , , origin]) => origin !== 'I')
@@ -99,23 +91,23 @@ async function listRights(source: Instance, entity: string): Promise<Exclude<Rig
 }
 
 /** The rows of a query; none if the name in it does not exist. */
-async function fetchRowsIfExists(source: Instance, query: string): Promise<unknown[][]> {
-  try {
-    return await source.table(query);
-  } catch (error) {
-    if (error instanceof InstanceError && error.says(/does not exist|not found/i)) return [];
-    throw error;
-  }
-}
+const fetchRowsIfExists = async (source: Instance, query: string): Promise<unknown[][]> =>
+  (await tryQuery(
+    () => source.table(query),
+    error => error.says(/does not exist|not found/i),
+  )) ?? [];
+
+/** Whether a cell of a list of principals or permissions says yes: its type depends on the list. */
+const isTrue = (cell: unknown): boolean => cell === true || cell === 'true' || cell === 't';
 
 /**
  * Whether a user or service account has a password, a key or a token, by the rows of SHOW USER or SHOW SERVICE ACCOUNT.
  */
-export const hasCredentials = (rows: unknown[][]): boolean =>
-  rows.some(([, enabled]) => enabled === true || enabled === 'true' || enabled === 't');
+export const hasCredentials = (rows: unknown[][]): boolean => rows.some(([, enabled]) => isTrue(enabled));
 
-const fetchDump = (source: Instance, categories: string): Promise<string[]> =>
-  collectStatements(source.rows(`SHOW CREATE DATABASE INCLUDE (${categories})`));
-
-/** Whether the server does not know the statement; a lack of permission is another error. */
-const isUnknownStatement = (error: unknown): boolean => error instanceof InstanceError && error.code === 'REJECTED';
+/** A dump of some kinds; undefined if the server does not know the statement. A lack of permission is an error. */
+const fetchDumpIfKnown = (source: Instance, categories: string): Promise<string[] | undefined> =>
+  tryQuery(
+    () => collectStatements(source.rows(`SHOW CREATE DATABASE INCLUDE (${categories})`)),
+    ({ code }) => code === 'REJECTED',
+  );

@@ -1,7 +1,4 @@
-/*!
- * Optional queries, which are useful to a dump but not necessary. They never fail, and have a short timeout and a
- * connection of their own, because the dump's connection is busy with rows.
- */
+/*! Queries whose result is undefined if an instance does not answer them, or not in an expected way. */
 import type { ConnectionConfig } from './connection-config.js';
 import { connect, type Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
@@ -12,7 +9,10 @@ import { InstanceError } from './instance-error.js';
  */
 const MAX_TIMEOUT = 5000;
 
-/** Queries an instance on a connection of its own; a missing or invalid answer is undefined. */
+/**
+ * Queries that are useful to a dump but not necessary; a missing or invalid answer is undefined. They have a short timeout, and a
+ * connection of their own, because the dump's connection is busy with rows.
+ */
 export class BestEffortClient {
   readonly #timeout: number;
   readonly #instance: Instance;
@@ -72,25 +72,33 @@ export async function queryIfSupported<T>(
 ): Promise<T | undefined> {
   const unsupported = knownUnsupported.get(instance) ?? new Set();
   if (unsupported.has(what)) return undefined;
-  try {
-    return await query();
-  } catch (error) {
-    if (!isUnsupported(error)) throw error;
+  return tryQuery(query, error => {
+    if (!isUnsupported(error)) return false;
     knownUnsupported.set(instance, unsupported.add(what));
-    return undefined;
-  }
+    return true;
+  });
 }
 
 /** Whether an error means that the server does not support the query. */
-export const isUnsupported = (error: unknown): boolean =>
-  error instanceof InstanceError && error.code === 'REJECTED' && error.says(UNSUPPORTED);
+export const isUnsupported = (error: InstanceError): boolean => error.code === 'REJECTED' && error.says(UNSUPPORTED);
 
 /** The result of queries; undefined if the instance rejects one, because not every version and account may ask it. */
-export async function ifAccepted<T>(query: () => Promise<T>): Promise<T | undefined> {
+export const ifAccepted = <T>(query: () => Promise<T>): Promise<T | undefined> =>
+  tryQuery(query, ({ serverMessage }) => serverMessage !== undefined);
+
+/** The rows of a query; undefined if the instance rejects it. */
+export const queryIfAccepted = (instance: Instance, query: string): Promise<unknown[][] | undefined> =>
+  ifAccepted(() => instance.table(query));
+
+/** The result of queries; undefined if one fails with an expected error, which by default is any error of an instance. */
+export async function tryQuery<T>(
+  query: () => Promise<T>,
+  isExpected: (error: InstanceError) => boolean = () => true,
+): Promise<T | undefined> {
   try {
     return await query();
   } catch (error) {
-    if (error instanceof InstanceError && error.serverMessage !== undefined) return undefined;
+    if (error instanceof InstanceError && isExpected(error)) return undefined;
     throw error;
   }
 }

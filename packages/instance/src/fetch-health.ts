@@ -2,7 +2,7 @@
 
 import type { Health } from '@sqlpipe/schema';
 import { foldCase, type Kind, quoteLiteral } from '@sqlpipe/sql';
-import { ifAccepted } from './best-effort-client.js';
+import { queryIfAccepted } from './best-effort-client.js';
 import type { Instance } from './instance.js';
 
 /** The rows of a query; undefined if there is no answer. */
@@ -85,10 +85,6 @@ export async function fetchViewColumns(instance: Instance, view: string): Promis
 }
 
 const nameOf = (cell: unknown): string => foldCase(String(cell));
-
-/** The rows of a query; undefined if the instance rejects it, because not every version supports it. */
-export const queryIfAccepted = (instance: Instance, query: string): Promise<unknown[][] | undefined> =>
-  ifAccepted(() => instance.table(query));
 
 /** Whether a reason for being invalid is a change of the base, and not a failed query (observed on 9.3.4). */
 export const isChangeOfBase = (reason: string): boolean =>

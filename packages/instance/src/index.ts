@@ -3,7 +3,7 @@
  * can fail.
  */
 export { fetchPrincipals, fetchRights, fetchRightsOf, hasCredentials } from './access-control.js';
-export { BestEffortClient, ifAccepted } from './best-effort-client.js';
+export { BestEffortClient, ifAccepted, queryIfAccepted, tryQuery } from './best-effort-client.js';
 export type {
   ConnectionConfig,
   Credentials,
@@ -21,7 +21,6 @@ export {
   fetchViewColumns,
   fetchWalState,
   isChangeOfBase,
-  queryIfAccepted,
   type RefreshState,
   type WalState,
 } from './fetch-health.js';

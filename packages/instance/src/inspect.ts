@@ -1,9 +1,9 @@
 /*! What an instance says of itself: edition, version, user, defaults, and what prevents a schema from being copied. */
 
 import { DEFAULTS, type Defaults } from '@sqlpipe/ddl';
-import { BestEffortClient } from './best-effort-client.js';
+import { BestEffortClient, queryIfAccepted, tryQuery } from './best-effort-client.js';
 import type { ConnectionConfig } from './connection-config.js';
-import { fetchInvalidViews, fetchSuspended, queryIfAccepted } from './fetch-health.js';
+import { fetchInvalidViews, fetchSuspended } from './fetch-health.js';
 import { connect, type Instance, withInstance } from './instance.js';
 import { InstanceError } from './instance-error.js';
 
@@ -115,11 +115,6 @@ export async function hasAccessControl(instance: Instance): Promise<'on' | 'off'
 
 /** The version of an instance of the open source edition, such as `9.3.4`; undefined if it does not report one. */
 export async function fetchVersion(instance: Instance): Promise<string | undefined> {
-  try {
-    const [[build] = []] = await instance.table('SELECT build()');
-    return BUILD.exec(String(build))?.[1];
-  } catch (error) {
-    if (error instanceof InstanceError) return undefined;
-    throw error;
-  }
+  const [[build] = []] = (await tryQuery(() => instance.table('SELECT build()'))) ?? [];
+  return BUILD.exec(String(build))?.[1];
 }

@@ -1,7 +1,7 @@
 /*! Lists the objects of an instance and their kinds, from its catalogue functions. */
 
 import { foldCase, type Kind, quoteLiteral } from '@sqlpipe/sql';
-import { type BestEffortClient, queryIfSupported } from './best-effort-client.js';
+import { type BestEffortClient, queryIfSupported, tryQuery } from './best-effort-client.js';
 import type { Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
 
@@ -84,15 +84,14 @@ async function queryTables(
   source: Instance,
   queryFor: (kindColumn: (typeof COLUMNS)[number]) => string,
 ): Promise<unknown[][] | undefined> {
-  try {
+  const query = async () => {
     for (const kindColumn of COLUMNS) {
       const rows = await queryIfSupported(source, kindColumn.column, () => source.table(queryFor(kindColumn)));
       if (rows) return rows;
     }
-  } catch (error) {
-    if (!(error instanceof InstanceError) || error.code !== 'REJECTED') throw error;
-  }
-  return undefined;
+    return undefined;
+  };
+  return tryQuery(query, ({ code }) => code === 'REJECTED');
 }
 
 /** The functions that list the objects of one kind. */

@@ -4,9 +4,8 @@
  */
 import { type Column, type PartitionUnit, printDefinition, toAge } from '@sqlpipe/ddl';
 import { foldCase } from '@sqlpipe/sql';
-import { queryIfSupported } from './best-effort-client.js';
+import { queryIfSupported, tryQuery } from './best-effort-client.js';
 import type { Instance } from './instance.js';
-import { InstanceError } from './instance-error.js';
 
 const PROPERTIES = 'table_name, designatedTimestamp, partitionBy, walEnabled, maxUncommittedRows, o3MaxLag';
 const COLUMNS = '"column", type, indexed, indexBlockCapacity, symbolCached, symbolCapacity, upsertKey';
@@ -29,21 +28,18 @@ export async function reconstructTables(instance: Instance, names: readonly stri
 
 /** The columns of a table; undefined if the table was dropped since it was listed. */
 async function fetchColumns(instance: Instance, table: string): Promise<Column[] | undefined> {
-  try {
-    const rows = await instance.table(`SELECT ${COLUMNS} FROM table_columns('${table}')`);
-    return rows.map(([name, type, indexed, block, cached, capacity, key]) => ({
-      name: String(name),
-      type: String(type),
-      cached: cached === true,
-      dedup: key === true,
-      ...(type === 'SYMBOL' && { capacity: Number(capacity) }),
-      ...(indexed === true && { index: { type: 'BITMAP', capacity: Number(block) } }),
-    }));
-  } catch (error) {
-    const isGone = error instanceof InstanceError && error.says(/does not exist/);
-    if (isGone) return undefined;
-    throw error;
-  }
+  const rows = await tryQuery(
+    () => instance.table(`SELECT ${COLUMNS} FROM table_columns('${table}')`),
+    error => error.says(/does not exist/),
+  );
+  return rows?.map(([name, type, indexed, block, cached, capacity, key]) => ({
+    name: String(name),
+    type: String(type),
+    cached: cached === true,
+    dedup: key === true,
+    ...(type === 'SYMBOL' && { capacity: Number(capacity) }),
+    ...(indexed === true && { index: { type: 'BITMAP', capacity: Number(block) } }),
+  }));
 }
 
 function printTable(properties: unknown[], columns: Column[]): string {

@@ -19,6 +19,7 @@ import {
   InstanceError,
   isChangeOfBase,
   type RefreshState,
+  tryQuery,
 } from '@sqlpipe/instance';
 import { type Identity, isObject, isSameName } from '@sqlpipe/sql';
 import type { KnownObjects } from './existing.js';
@@ -76,14 +77,11 @@ async function predictAlter(
 }
 
 /** An account may have the right to alter an object and none to see it. */
-async function fetchIfShown(identity: Identity, existing: KnownObjects): Promise<string | undefined> {
-  try {
-    return await existing.fetch(identity);
-  } catch (error) {
-    if (error instanceof InstanceError && error.code === 'DENIED') return undefined;
-    throw error;
-  }
-}
+const fetchIfShown = (identity: Identity, existing: KnownObjects): Promise<string | undefined> =>
+  tryQuery(
+    () => existing.fetch(identity),
+    ({ code }) => code === 'DENIED',
+  );
 
 /** Whether an ALTER whose reply was lost was executed: the object is as expected now, and was not before. */
 export async function wasAltered(

@@ -12,6 +12,7 @@ import {
   InstanceError,
   isEnterprise,
   queryIfAccepted,
+  tryQuery,
 } from '@sqlpipe/instance';
 import type { AskSizes, PlanOptions, StoredSize } from '@sqlpipe/plan';
 import { type AskHistory, printHistoryQuestion } from '@sqlpipe/plan/text';
@@ -39,15 +40,8 @@ export async function fetchPlanContext(instance: Instance): Promise<PlanContext>
 }
 
 /** The first row of a query; undefined if the instance cannot answer it: a value that cannot be cast, an older version. */
-async function askRow(instance: Instance, query: string): Promise<readonly unknown[] | undefined> {
-  try {
-    const [row] = await instance.table(query);
-    return row;
-  } catch (error) {
-    if (error instanceof InstanceError) return undefined;
-    throw error;
-  }
-}
+const askRow = async (instance: Instance, query: string): Promise<readonly unknown[] | undefined> =>
+  (await tryQuery(() => instance.table(query)))?.[0];
 
 /** Milliseconds within which a view that is being refreshed must have taken in the latest rows at least once. */
 const CATCH_UP_MS = 5000;
