@@ -7,10 +7,7 @@ import type { Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
 import { findViews, type ObjectName } from './list-objects.js';
 import { reconstructTables } from './reconstruct-tables.js';
-import { DEFAULT_REQUEST_BUFFER } from './request.js';
-
-/** The server rejects 130 and more SHOW CREATE in one request with `SQL model is too complex` (observed on 9.3.4). */
-const MAX_PER_REQUEST = 100;
+import { batchesOf, DEFAULT_REQUEST_BUFFER, fetchInHalves } from './request.js';
 
 /**
  * Maximum length of all definitions in one reply, in UTF-16 code units, because they are collected. More are requested in
@@ -32,24 +29,17 @@ export async function fetchDefinitions(
   objects: readonly ObjectName[],
 ): Promise<(string | undefined)[]> {
   const all: (string | undefined)[] = [];
-  while (all.length < objects.length)
-    all.push(...(await fetchOfRightKind(instance, objects.slice(all.length, all.length + MAX_PER_REQUEST))));
+  for (const batch of batchesOf(objects)) {
+    const printed = await fetchUncheckedDefinitions(instance, batch);
+    const tables = batch.filter(({ kind }, i) => kind === 'table' && printed[i] !== undefined);
+    const names = tables.map(({ name }) => name);
+    // For a view, 9.3.4 answers SHOW CREATE TABLE with a CREATE TABLE that has the view's columns.
+    const views = names.length ? await findViews(instance, names) : new Set();
+    all.push(
+      ...batch.map(({ kind, name }, i) => (kind === 'table' && views.has(foldCase(name)) ? undefined : printed[i])),
+    );
+  }
   return all;
-}
-
-/**
- * For a view, 9.3.4 answers SHOW CREATE TABLE with a CREATE TABLE that has the view's columns. So it is queried which of
- * the objects are views.
- */
-async function fetchOfRightKind(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
-  const printed = await fetchUncheckedDefinitions(instance, objects);
-  const tables = objects.filter(({ kind }, i) => kind === 'table' && printed[i] !== undefined);
-  if (!tables.length) return printed;
-  const views = await findViews(
-    instance,
-    tables.map(({ name }) => name),
-  );
-  return objects.map(({ kind, name }, i) => (kind === 'table' && views.has(foldCase(name)) ? undefined : printed[i]));
 }
 
 /** Called with each object that may not be read, and the server's message; its definition is undefined then. */
@@ -85,30 +75,25 @@ async function fetchWithShowCreate(
 ): Promise<(string | undefined)[]> {
   const definitions: (string | undefined)[] = [];
   const budget = new MemoryBudget();
-  while (definitions.length < objects.length) {
-    const next = objects.slice(definitions.length, definitions.length + MAX_PER_REQUEST);
-    for (const row of await fetchBatch(instance, next, onDenied)) {
+  for (const batch of batchesOf(objects))
+    for (const row of await fetchInHalves(batch, some => fetchBatch(instance, some, onDenied))) {
       if (row !== undefined) budget.add(row);
       definitions.push(row);
     }
-  }
   return definitions;
 }
 
 const showCreateQuery = (objects: readonly ObjectName[]): string =>
   objects.map(({ kind, name }) => `SHOW CREATE ${kindKeywords(kind)} ${quoteLiteral(name)}`).join(' UNION ALL ');
 
-/**
- * Queries a batch; each half alone if its request or reply is too large, or if an object does not exist or cannot be shown.
- */
+/** Queries a batch; undefined if its request or reply is too large, or if one of several objects cannot be shown. */
 async function fetchBatch(
   instance: Instance,
   objects: readonly ObjectName[],
   onDenied: OnDenied | undefined,
-): Promise<(string | undefined)[]> {
+): Promise<(string | undefined)[] | undefined> {
   const query = showCreateQuery(objects);
-  if (objects.length > 1 && instance.bufferNeeded(query) > DEFAULT_REQUEST_BUFFER)
-    return fetchHalves(instance, objects, onDenied);
+  if (objects.length > 1 && instance.bufferNeeded(query) > DEFAULT_REQUEST_BUFFER) return undefined;
   const rows: string[] = [];
   let length = 0;
   try {
@@ -117,34 +102,20 @@ async function fetchBatch(
         rows.push(row);
         length += row.length;
         if (rows.length > objects.length) throw wrongCountError(instance, objects.length, 'more');
-        if (length > MAX_REPLY_LENGTH && objects.length > 1) return fetchHalves(instance, objects, onDenied);
+        if (length > MAX_REPLY_LENGTH && objects.length > 1) return undefined;
       }
   } catch (error) {
     if (!(error instanceof InstanceError) || isUnsupported(error)) throw error;
     const denial = error.code === 'DENIED' && onDenied ? error.serverMessage : undefined;
     if (denial === undefined && !mayConcernOneObject(error)) throw error;
-    const [object] = objects;
-    if (objects.length === 1 && object) {
-      if (denial !== undefined) onDenied?.(object, denial);
-      if (denial !== undefined || error.says(NOT_FOUND)) return [undefined];
-      throw errorForObject(object, error, instance);
-    }
-    return fetchHalves(instance, objects, onDenied);
+    const [object, ...others] = objects;
+    if (!object || others.length) return undefined;
+    if (denial !== undefined) onDenied?.(object, denial);
+    if (denial !== undefined || error.says(NOT_FOUND)) return [undefined];
+    throw errorForObject(object, error, instance);
   }
   if (rows.length !== objects.length) throw wrongCountError(instance, objects.length, `${rows.length}`);
   return rows;
-}
-
-async function fetchHalves(
-  instance: Instance,
-  objects: readonly ObjectName[],
-  onDenied: OnDenied | undefined,
-): Promise<(string | undefined)[]> {
-  const half = Math.ceil(objects.length / 2);
-  return [
-    ...(await fetchBatch(instance, objects.slice(0, half), onDenied)),
-    ...(await fetchBatch(instance, objects.slice(half), onDenied)),
-  ];
 }
 
 const wrongCountError = ({ label }: Instance, requested: number, received: string): InstanceError =>

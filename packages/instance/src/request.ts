@@ -1,4 +1,4 @@
-/*! The target of a request: how a statement is encoded in it, and how large a buffer the request needs. */
+/*! The target of a request: how a statement is encoded in it, how large a buffer it needs, and how many queries fit into it. */
 import { identify, keywordOf, significantTokens } from '@sqlpipe/sql';
 
 /** The paths that execute statements: the documented one, and the only one before 9.2 (observed on 8.1.4 to 9.1.1). */
@@ -61,4 +61,25 @@ export function bufferNeeded(target: string, headers: readonly string[]): number
   const decoded = query.length - 2 * escapes;
   const header = headers.reduce((sum, line) => sum + line.length + 1, 1);
   return Math.max(otherBytes + 2 * query.length + 1, otherBytes + query.length + decoded + header);
+}
+
+/** The server rejects 130 and more queries in one request with `SQL model is too complex` (observed on 9.3.4). */
+const MAX_PER_REQUEST = 100;
+
+/** Objects in batches, about each of which a server can be asked in one request. */
+export function* batchesOf<T>(objects: readonly T[]): Generator<readonly T[]> {
+  for (let start = 0; start < objects.length; start += MAX_PER_REQUEST)
+    yield objects.slice(start, start + MAX_PER_REQUEST);
+}
+
+/** The rows for a batch of objects, in their order. If `fetch` resolves to undefined, each half is fetched alone. */
+export async function fetchInHalves<T, Row>(
+  objects: readonly T[],
+  fetch: (objects: readonly T[]) => Promise<Row[] | undefined>,
+): Promise<Row[]> {
+  const rows = await fetch(objects);
+  if (rows) return rows;
+  const half = Math.ceil(objects.length / 2);
+  const first = await fetchInHalves(objects.slice(0, half), fetch);
+  return [...first, ...(await fetchInHalves(objects.slice(half), fetch))];
 }

@@ -5,14 +5,10 @@
  */
 import { quoteName } from '@sqlpipe/ddl';
 import { quoteLiteral } from '@sqlpipe/sql';
-import { ifAccepted } from './best-effort-client.js';
+import { ifAccepted, tryQuery } from './best-effort-client.js';
 import { fetchParameters } from './inspect.js';
 import type { Instance } from './instance.js';
-import { InstanceError } from './instance-error.js';
-import { DEFAULT_REQUEST_BUFFER } from './request.js';
-
-/** The server rejects 130 and more queries in one request with `SQL model is too complex` (observed on 9.3.4). */
-const MAX_PER_REQUEST = 100;
+import { batchesOf, DEFAULT_REQUEST_BUFFER, fetchInHalves } from './request.js';
 
 /** Matches the name of a table, as servers print it. */
 const TABLE = /^CREATE TABLE '([^']+)' \( \n/;
@@ -27,8 +23,14 @@ interface Settings {
   readonly threshold: number;
 }
 
+/** A table with symbols, and the index of its statement. */
+interface SymbolTable {
+  readonly name: string;
+  readonly index: number;
+}
+
 /** A column whose capacity is not the usual one. */
-type CapacityRow = [table: number, column: string, capacity: number, used: number];
+type CapacityRow = [index: number, column: string, capacity: number, used: number];
 
 /** Queries an instance; undefined if it does not answer. */
 type Attempt = <T>(use: (instance: Instance) => Promise<T>) => Promise<T | undefined>;
@@ -53,13 +55,11 @@ export class SymbolCapacities {
     const tables = this.#isShown ? statements.flatMap(findTableWithSymbol) : [];
     if (!tables.length) return statements;
     const complete = [...statements];
-    for (let start = 0; start < tables.length && this.#isShown; start += MAX_PER_REQUEST) {
-      const batch = tables.slice(start, start + MAX_PER_REQUEST);
-      const names = batch.map(({ name }) => name);
-      const rows = await this.#attempt(instance => fetchCapacities(instance, names));
-      if (!rows) this.#isShown = false;
-      for (const [table, column, capacity, used] of rows ?? []) {
-        const index = batch[table]?.index ?? -1;
+    for (const batch of batchesOf(tables)) {
+      const rows = await this.#attempt(instance => fetchInHalves(batch, some => fetchCapacities(instance, some)));
+      this.#isShown = rows !== undefined;
+      if (!rows) break;
+      for (const [index, column, capacity, used] of rows) {
         const statement = complete[index];
         if (statement !== undefined && (await this.#isRequested(capacity, used)))
           complete[index] = addCapacity(statement, column, capacity);
@@ -90,40 +90,26 @@ export class SymbolCapacities {
 /** The capacity of a server without configuration. Only larger ones are added. */
 export const USUAL_SYMBOL_CAPACITY = 256;
 
-function findTableWithSymbol(statement: string, index: number): { name: string; index: number }[] {
+function findTableWithSymbol(statement: string, index: number): SymbolTable[] {
   const [, name] = WITHOUT_CAPACITY.test(statement) ? (TABLE.exec(statement) ?? []) : [];
   return name === undefined ? [] : [{ name, index }];
 }
 
-/** The columns with a larger capacity than usual. A table that was dropped meanwhile has none. */
-async function fetchCapacities(instance: Instance, tables: readonly string[], first = 0): Promise<CapacityRow[]> {
+/** The columns with a larger capacity than usual; undefined if the request is too large, or one of several tables is gone. */
+async function fetchCapacities(instance: Instance, tables: readonly SymbolTable[]): Promise<CapacityRow[] | undefined> {
   const query = tables
     .map(
-      (name, i) =>
-        `SELECT ${first + i}, "column", symbolCapacity, symbolTableSize FROM table_columns(${quoteLiteral(name)}) WHERE symbolCapacity > ${USUAL_SYMBOL_CAPACITY}`,
+      ({ name, index }) =>
+        `SELECT ${index}, "column", symbolCapacity, symbolTableSize FROM table_columns(${quoteLiteral(name)}) WHERE symbolCapacity > ${USUAL_SYMBOL_CAPACITY}`,
     )
     .join(' UNION ALL ');
-  const fetchHalves = async () => {
-    const half = Math.ceil(tables.length / 2);
-    return [
-      ...(await fetchCapacities(instance, tables.slice(0, half), first)),
-      ...(await fetchCapacities(instance, tables.slice(half), first + half)),
-    ];
-  };
-  if (tables.length > 1 && instance.bufferNeeded(query) > DEFAULT_REQUEST_BUFFER) return fetchHalves();
-  try {
-    const rows = await instance.table(query);
-    return rows.map(([table, column, capacity, used]) => [
-      Number(table),
-      String(column),
-      Number(capacity),
-      Number(used),
-    ]);
-  } catch (error) {
-    const isGone = error instanceof InstanceError && error.says(/does not exist/);
-    if (!isGone) throw error;
-    return tables.length > 1 ? fetchHalves() : [];
-  }
+  if (tables.length > 1 && instance.bufferNeeded(query) > DEFAULT_REQUEST_BUFFER) return undefined;
+  const rows = await tryQuery(
+    () => instance.table(query),
+    error => error.says(/does not exist/),
+  );
+  if (!rows) return tables.length > 1 ? undefined : [];
+  return rows.map(([index, column, capacity, used]) => [Number(index), String(column), Number(capacity), Number(used)]);
 }
 
 /** The statement of a table with the capacity of one of its symbols, in the place where servers before 9.3 print it. */
