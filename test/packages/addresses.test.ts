@@ -146,7 +146,7 @@ for (const [what, env, url, proxy] of [
   ],
   ['NO_PROXY=host.:9000 matches host:9000', { ...PROXY, NO_PROXY: 'host.:9000' }, 'http://host:9000', undefined],
 ] as const)
-  test(what, t => t.is(findProxy(new URL(url), env)?.value.origin, proxy));
+  test(what, t => t.is(findProxy(new URL(url), env)?.proxy.origin, proxy));
 
 test('an invalid proxy address is rejected without showing its secrets', async t => {
   for (const value of ['http://u:s3cr@', 'http:/u:s3cr@h', 'http://u:12/s3cr@h'])

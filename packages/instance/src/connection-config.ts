@@ -58,24 +58,6 @@ export interface Setting {
   readonly source: string;
 }
 
-/** A value and where it comes from. */
-export interface Sourced<T> {
-  readonly value: T;
-  readonly source: string;
-}
-
-/** The first candidate that has a value. */
-export function firstGiven<T>(
-  ...candidates: readonly (readonly [value: T | undefined, source: string])[]
-): Sourced<T> | undefined {
-  for (const [value, source] of candidates) if (value !== undefined) return { value, source };
-  return undefined;
-}
-
-/** The setting for a value; none if there is no value. */
-export const settingOf = (name: string, found: Sourced<unknown> | undefined): Setting[] =>
-  found ? [{ name, value: String(found.value), source: found.source }] : [];
-
 /** Where an address and credentials may come from besides the INSTANCE operand. */
 export interface ResolveContext {
   /** The program's name, which its environment variables start with: `sqldump` reads `SQLDUMP_USER`. */

@@ -26,19 +26,11 @@ export async function explainUnknownName(operand: string, env: ResolveContext['e
 
 /** The instances that have a name, in the order of the file, with their addresses as messages show them. */
 export async function listInstances(env: ResolveContext['env']): Promise<{ name: string; address: string }[]> {
-  return [...(await readInstances(env))].map(([name, { url }]) => ({ name, address: labelOfUrl(url) }));
+  return [...(await readInstances(env))].map(([name, entry]) => {
+    const url = urlIfValid(entry.url);
+    return { name, address: url ? formatAddress(url) : '(its url is not an address)' };
+  });
 }
-
-function labelOfUrl(url: string): string {
-  try {
-    return formatAddress(parseAddress(url).url);
-  } catch (error) {
-    if (error instanceof InstanceError) return NO_ADDRESS; // the reason is reported when the entry is used
-    throw error;
-  }
-}
-
-const NO_ADDRESS = '(its url is not an address)';
 
 /** Where the entry of an instance stands. */
 export const placeOfEntry = (name: string, env: ResolveContext['env']): string => `${instancesPath(env)}: [${name}]`;
@@ -53,7 +45,7 @@ export async function findProtected(url: URL, env: ResolveContext['env']): Promi
   return (await Promise.all(names)).flat();
 }
 
-/** An invalid url of one entry does not matter to the others. */
+/** An invalid url of one entry does not matter to the others; the reason is reported when the entry is used. */
 function urlIfValid(text: string): URL | undefined {
   try {
     return parseAddress(text).url;
@@ -74,8 +66,6 @@ export function addressOfEntry({ url }: InstanceEntry, name: string, env: Resolv
     throw new InstanceError(error.code, `${place}: ${error.message}`, { cause: error });
   }
 }
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The keys of a table of the file, each with a value of its type. */
 const KEYS = {
@@ -106,7 +96,7 @@ const WORLD_WRITABLE = 0o002;
 const PATH_KEYS = ['password_file', 'token_file', 'cacert'] as const;
 
 /** The path of the file: `${XDG_CONFIG_HOME:-$HOME/.config}/sqlpipe/instances.toml`; undefined without a home. */
-export function instancesPath({ XDG_CONFIG_HOME, HOME }: Environment): string | undefined {
+export function instancesPath({ XDG_CONFIG_HOME, HOME }: ResolveContext['env']): string | undefined {
   const config = XDG_CONFIG_HOME || (HOME && join(HOME, '.config'));
   return config ? join(config, 'sqlpipe', 'instances.toml') : undefined;
 }
@@ -115,7 +105,7 @@ export function instancesPath({ XDG_CONFIG_HOME, HOME }: Environment): string | 
  * The entries by name; none if there is no file. Throws `CONFIG` for an invalid file, and for one that every user can
  * change, because the file decides where credentials are sent and which commands are run.
  */
-export async function readInstances(env: Environment): Promise<Map<string, InstanceEntry>> {
+export async function readInstances(env: ResolveContext['env']): Promise<Map<string, InstanceEntry>> {
   const path = instancesPath(env);
   const text = path && (await readIfExists(path));
   if (!path || text === undefined) return new Map();

@@ -9,13 +9,7 @@ import {
   isLoopbackHost,
   parseAddress,
 } from './address.js';
-import {
-  firstGiven,
-  type ResolveContext,
-  type ResolvedInstance,
-  type Sourced,
-  settingOf,
-} from './connection-config.js';
+import type { ResolveContext, ResolvedInstance, Setting } from './connection-config.js';
 import {
   ADDRESS_SOURCE,
   fromAddress,
@@ -60,67 +54,72 @@ export async function resolveInstance(operand: string, context: ResolveContext):
   const address = entry ? addressOfEntry(entry, operand, env) : parseOperand(operand, env);
   const shown = formatAddress(address.url);
   const place = placeOfEntry(operand, env);
-  const foundProxy = findProxy(address.url, env);
-  const proxy = foundProxy?.value;
+  const { proxy, variable = '' } = findProxy(address.url, env) ?? {};
   const help = credentialsHelp(context);
-  const timeLimit = (key: string, option: number | undefined, ofEntry: number | undefined, otherwise: number) => {
-    const flag = key.replace('_', '-');
-    const found = firstGiven([option, `--${flag}`], [ofEntry, place], [otherwise, DEFAULT]);
-    const name = option === undefined && entry ? `${key} of ${operand}` : flag;
-    return { milliseconds: toMilliseconds(name, found?.value ?? otherwise), setting: settingOf(key, found) };
+  const settings: Setting[] = [];
+  /** The first value that is given; it becomes a setting. */
+  const choose = <T>(name: string, ...candidates: (readonly [value: T | undefined, source: string])[]) => {
+    const [value, source] = candidates.find(([each]) => each !== undefined) ?? [];
+    if (source !== undefined) settings.push({ name, value: String(value), source });
+    return value;
   };
-  const timeout = timeLimit('timeout', options.timeout, entry?.timeout, TIMEOUT);
-  const connectTimeout = timeLimit('connect_timeout', options.connectTimeout, entry?.connect_timeout, CONNECT_TIMEOUT);
-  const retries = firstGiven([options.retries, '--retries'], [entry?.retries, place], [0, DEFAULT]);
-  const sources = [
-    ...(context.credentials ? [fromCaller(context.credentials)] : []),
-    fromOptions(options),
-    fromAddress(address, context),
-    fromEnvironment(context.program, env),
-    ...(entry
-      ? [fromEnvironment(`sqlpipe_${operand}`, env), fromEntry(entry, operand, env, timeout.milliseconds)]
-      : []),
-    fromNetrc(address.url, options.netrcFile, env.HOME),
-    fromPrompt(shown, context),
-  ];
-  const { header, account, settings = [] } = (await resolveAuthorization(sources, help)) ?? {};
-  const cacert = firstGiven([options.cacert, '--cacert'], [entry?.cacert, place], [address.cacert, ADDRESS_SOURCE]);
-  const tlsVerify = firstGiven(
+  const chooseTimeLimit = (key: 'timeout' | 'connect_timeout', option: number | undefined, otherwise: number) => {
+    const flag = key.replace('_', '-');
+    const seconds = choose(key, [option, `--${flag}`], [entry?.[key], place], [otherwise, DEFAULT]) ?? otherwise;
+    return toMilliseconds(option === undefined && entry ? `${key} of ${operand}` : flag, seconds);
+  };
+  const cacert = choose(
+    'cacert',
+    [options.cacert, '--cacert'],
+    [entry?.cacert, place],
+    [address.cacert, ADDRESS_SOURCE],
+  );
+  const tlsVerify = choose(
+    'tls_verify',
     [options.insecure ? false : undefined, '--insecure'],
     [entry?.tls_verify, place],
     [address.insecure ? false : undefined, ADDRESS_SOURCE],
     [true, DEFAULT],
   );
-  if (header !== undefined) warnAboutPlainHttp(address.url, proxy, context);
+  const timeout = chooseTimeLimit('timeout', options.timeout, TIMEOUT);
+  const connectTimeout = chooseTimeLimit('connect_timeout', options.connectTimeout, CONNECT_TIMEOUT);
+  const retries = choose('retries', [options.retries, '--retries'], [entry?.retries, place], [0, DEFAULT]) ?? 0;
+  choose('proxy', [proxy?.origin, variable]);
+  if (entry) choose('protected', [entry.protected, place], [false, DEFAULT]);
+  const sources = [
+    ...(context.credentials ? [fromCaller(context.credentials)] : []),
+    fromOptions(options),
+    fromAddress(address, context),
+    fromEnvironment(context.program, env),
+    ...(entry ? [fromEnvironment(`sqlpipe_${operand}`, env), fromEntry(entry, operand, env, timeout)] : []),
+    fromNetrc(address.url, options.netrcFile, env.HOME),
+    fromPrompt(shown, context),
+  ];
+  const authorization = await resolveAuthorization(sources, help);
+  if (authorization) warnAboutPlainHttp(address.url, proxy, context);
   if (proxy?.username) warnAboutPlainProxy(proxy, context);
   return {
     label: proxy ? `${shown} (through the proxy ${proxy.origin})` : shown,
     url: address.url,
     credentialsHelp: help,
     logRequest: context.logRequest,
-    insecure: tlsVerify?.value === false,
-    timeout: timeout.milliseconds,
-    connectTimeout: connectTimeout.milliseconds,
-    retries: toRetries(retries?.value ?? 0),
+    insecure: tlsVerify === false,
+    timeout,
+    connectTimeout,
+    retries: toRetries(retries),
     onRetry: context.warn,
     info: context.info,
     settings: [
       { name: 'url', value: shown, source: entry ? place : 'the command line' },
+      ...(authorization?.settings ?? []),
       ...settings,
-      ...settingOf('cacert', cacert),
-      ...settingOf('tls_verify', tlsVerify),
-      ...timeout.setting,
-      ...connectTimeout.setting,
-      ...settingOf('retries', retries),
-      ...settingOf('proxy', foundProxy && { ...foundProxy, value: foundProxy.value.origin }),
-      ...settingOf('protected', entry && firstGiven([entry.protected, place], [false, DEFAULT])),
     ],
     ...(entry && { name: operand }),
     protectedNames: async () =>
       entry?.protected === undefined ? findProtected(address.url, env) : entry.protected ? [operand] : [],
-    ...(header !== undefined && { authorization: header, account }),
+    ...(authorization && { authorization: authorization.header, account: authorization.account }),
     ...(!entry && { unknownName: await explainUnknownName(operand, env) }),
-    ...(cacert !== undefined && { ca: await readCertificates(cacert.value) }),
+    ...(cacert !== undefined && { ca: await readCertificates(cacert) }),
     ...(proxy && { proxy }),
   };
 }
@@ -174,22 +173,22 @@ function warnAboutPlainProxy({ protocol, hostname, host }: URL, context: Resolve
  * address, in lower or upper case, unless `no_proxy` contains the host. Throws `CONFIG` for an invalid proxy; the
  * message names only the variable, because its value may contain a password.
  */
-export function findProxy(url: URL, env: Readonly<Record<string, string | undefined>>): Sourced<URL> | undefined {
+export function findProxy(url: URL, env: ResolveContext['env']): { proxy: URL; variable: string } | undefined {
   const lower = `${url.protocol.slice(0, -1)}_proxy`;
-  const name = env[lower] ? lower : lower.toUpperCase();
-  const value = env[name];
+  const variable = env[lower] ? lower : lower.toUpperCase();
+  const value = env[variable];
   if (!value || isProxyBypassed(url, env.no_proxy || env.NO_PROXY || '')) return undefined;
   const text = value.includes('://') ? value : `http://${value}`;
   const proxy = URL.canParse(text) ? new URL(text) : undefined;
   if (proxy && !['http:', 'https:'].includes(proxy.protocol))
     throw new InstanceError(
       'CONFIG',
-      `${name} names a proxy that is neither http:// nor https://; write http://host:port, or add the instance's host to no_proxy`,
+      `${variable} names a proxy that is neither http:// nor https://; write http://host:port, or add the instance's host to no_proxy`,
     );
   if (!proxy || proxy.pathname + proxy.search + proxy.hash !== '/')
-    throw new InstanceError('CONFIG', `${name} is not the address of a proxy; write http://host:port`);
-  for (const encoded of [proxy.username, proxy.password]) decodeCredential(encoded, name);
-  return { value: proxy, source: name };
+    throw new InstanceError('CONFIG', `${variable} is not the address of a proxy; write http://host:port`);
+  for (const encoded of [proxy.username, proxy.password]) decodeCredential(encoded, variable);
+  return { proxy, variable };
 }
 
 /**
