@@ -7,7 +7,7 @@ import { BestEffortClient } from './best-effort-client.js';
 import { addMissingRows, MissingObjects, ObjectCheck, type ObjectReadOptions } from './completeness.js';
 import { requestSecrets } from './connection.js';
 import type { ConnectionConfig } from './connection-config.js';
-import { fetchInvalid, isViewKind } from './fetch-health.js';
+import { fetchInvalidViews, VIEW_LISTS } from './fetch-health.js';
 import { connect, type Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
 import { fetchObjectRows } from './object-dump.js';
@@ -100,8 +100,9 @@ async function* dumpStatements(
         hasAcl = true;
         if (!options.selection.selects(kind)) continue; // the server has one category for several kinds
       }
-      if (isViewKind(kind)) {
-        if (!invalid.has(kind)) invalid.set(kind, await fetchInvalid(kind, query => client.table(query)));
+      const list = VIEW_LISTS.get(kind);
+      if (list) {
+        if (!invalid.has(kind)) invalid.set(kind, await fetchInvalidViews(query => client.table(query), [list]));
         const reason = invalid.get(kind)?.get(name);
         if (reason && options.reportInvalid)
           options.warn(

@@ -29,31 +29,24 @@ export async function fetchHealth(instance: Instance): Promise<Health> {
   };
 }
 
-/** The catalogue functions that list objects which can be invalid (observed on 9.3.4; the last one is of QuestDB 10). */
-const VIEW_LISTS = {
-  view: 'views()',
-  'materialized view': 'materialized_views()',
-  'live view': 'live_views()',
-};
+/** The catalogue functions that list views, by kind (observed on 9.3.4; the last one is of QuestDB 10). */
+export const VIEW_LISTS = new Map<Kind, string>([
+  ['view', 'views()'],
+  ['materialized view', 'materialized_views()'],
+  ['live view', 'live_views()'],
+]);
 
-/** A kind of object that can be invalid. */
-type ViewKind = keyof typeof VIEW_LISTS;
-
-export const isViewKind = (kind: Kind): kind is ViewKind => Object.hasOwn(VIEW_LISTS, kind);
-
-/** The views of all kinds that the instance reports as invalid, each with its reason. */
-export async function fetchInvalidViews(query: Query): Promise<Map<string, string>> {
-  const invalid: [string, string][] = [];
-  for (const kind of Object.keys(VIEW_LISTS) as ViewKind[]) invalid.push(...(await fetchInvalid(kind, query)));
-  return new Map(invalid);
-}
-
-/** The views of one kind that the instance reports as invalid, each with its reason. */
-export async function fetchInvalid(kind: ViewKind, query: Query): Promise<Map<string, string>> {
-  const rows = await query(
-    `SELECT view_name, invalidation_reason FROM ${VIEW_LISTS[kind]} WHERE view_status = 'invalid'`,
-  );
-  return new Map((rows ?? []).map(([name, reason]) => [String(name), String(reason ?? 'no reason given')]));
+/** The views that the instance reports as invalid, each with its reason. @param lists where to look for them */
+export async function fetchInvalidViews(
+  query: Query,
+  lists: Iterable<string> = VIEW_LISTS.values(),
+): Promise<Map<string, string>> {
+  const invalid = new Map<string, string>();
+  for (const list of lists) {
+    const rows = await query(`SELECT view_name, invalidation_reason FROM ${list} WHERE view_status = 'invalid'`);
+    for (const [name, reason] of rows ?? []) invalid.set(String(name), String(reason ?? 'no reason given'));
+  }
+  return invalid;
 }
 
 /** The tables and views whose changes the instance does not apply, each with the error that it reports. */
@@ -103,6 +96,12 @@ export async function fetchWalState(instance: Instance, table: string): Promise<
   return Number(writer) >= Number(sequencer) ? 'applied' : 'pending';
 }
 
+/** Columns of materialized_views() for one view; undefined if there is no such view, or the instance does not show it. */
+async function fetchStateOf(instance: Instance, view: string, columns: string): Promise<unknown[] | undefined> {
+  const query = `SELECT ${columns} FROM materialized_views() WHERE lower(view_name) = ${quoteLiteral(foldCase(view))}`;
+  return (await queryIfAccepted(instance, query))?.[0];
+}
+
 /** The state that an instance reports for a materialized view. */
 export interface RefreshState {
   readonly status: string;
@@ -115,8 +114,7 @@ export interface RefreshState {
 /** The state of a materialized view; undefined if there is no such view, or the instance does not show it. */
 export async function fetchRefreshState(instance: Instance, view: string): Promise<RefreshState | undefined> {
   const columns = 'view_status, invalidation_reason, last_refresh_start_timestamp, last_refresh_finish_timestamp';
-  const query = `SELECT ${columns} FROM materialized_views() WHERE lower(view_name) = ${quoteLiteral(foldCase(view))}`;
-  const [row] = (await queryIfAccepted(instance, query)) ?? [];
+  const row = await fetchStateOf(instance, view, columns);
   if (!row) return undefined;
   const [status, reason, started, finished] = row.map(cell => String(cell ?? ''));
   return { status: status ?? '', reason: reason || undefined, started: started ?? '', finished: finished ?? '' };
@@ -129,8 +127,7 @@ export async function fetchRefreshState(instance: Instance, view: string): Promi
  */
 export async function fetchSettledState(instance: Instance, view: string): Promise<string | undefined> {
   const columns = 'view_status, refresh_type, refresh_base_table_txn, base_table_txn';
-  const query = `SELECT ${columns} FROM materialized_views() WHERE lower(view_name) = ${quoteLiteral(foldCase(view))}`;
-  const [row] = (await queryIfAccepted(instance, query)) ?? [];
+  const row = await fetchStateOf(instance, view, columns);
   if (!row) return undefined;
   const [status, type, refreshed, base] = row;
   const isSettled = status === 'invalid' || (status === 'valid' && (type !== 'immediate' || refreshed === base));

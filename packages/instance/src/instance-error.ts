@@ -33,7 +33,8 @@ export class InstanceError extends Error {
   readonly position: number | undefined;
   readonly serverMessage: string | undefined;
   readonly outcomeUnknown: boolean;
-  readonly #says: (pattern: RegExp) => boolean;
+  /** Whether the server's message matches, as the server sent it: a secret may be one of its words. */
+  readonly says: (pattern: RegExp) => boolean;
 
   constructor(code: InstanceErrorCode, message: string, details: InstanceErrorDetails = {}) {
     super(message, { cause: details.cause });
@@ -42,11 +43,6 @@ export class InstanceError extends Error {
     this.position = details.position;
     this.serverMessage = details.serverMessage;
     this.outcomeUnknown = details.outcomeUnknown ?? false;
-    this.#says = details.says ?? (() => false);
-  }
-
-  /** Whether the server's message matches, as the server sent it: a secret may be one of its words. */
-  says(pattern: RegExp): boolean {
-    return this.#says(pattern);
+    this.says = details.says ?? (() => false);
   }
 }

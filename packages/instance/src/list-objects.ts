@@ -2,6 +2,7 @@
 
 import { foldCase, type Kind, quoteLiteral } from '@sqlpipe/sql';
 import { type BestEffortClient, queryIfSupported, tryQuery } from './best-effort-client.js';
+import { VIEW_LISTS } from './fetch-health.js';
 import type { Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
 
@@ -94,19 +95,12 @@ async function queryTables(
   return tryQuery(query, ({ code }) => code === 'REJECTED');
 }
 
-/** The functions that list the objects of one kind. */
-const LISTS: [list: string, kind: Kind][] = [
-  ['views()', 'view'],
-  ['materialized_views()', 'materialized view'],
-  ['live_views()', 'live view'],
-];
-
 /** All objects, from the functions for each kind. A server without such a function has no objects of that kind. */
 async function listByFunctions(source: Instance): Promise<ObjectName[]> {
   const names = async (query: string) => (await source.table(query)).map(([name]) => String(name));
   const namesIn = async (list: string) =>
     new Set(await queryIfSupported(source, list, () => names(`SELECT view_name FROM ${list}`)));
   const kinds = new Map<string, Kind>();
-  for (const [list, kind] of LISTS) for (const name of await namesIn(list)) kinds.set(name, kind);
+  for (const [kind, list] of VIEW_LISTS) for (const name of await namesIn(list)) kinds.set(name, kind);
   return (await names('SHOW TABLES')).map(name => ({ name, kind: kinds.get(name) ?? 'table' }));
 }
