@@ -21,6 +21,7 @@ export {
   parseMembership,
   type Scope,
 } from './grammar/access.js';
+export { splitAge } from './grammar/ages.js';
 export { type Body, readCode } from './grammar/body.js';
 export { Cursor, isWord } from './grammar/cursor.js';
 export { type Feature, featuresOf, type HasFeature } from './grammar/features.js';
@@ -39,4 +40,4 @@ export { parseTimestamp } from './grammar/numbers.js';
 export { RejectionError, tokenError, unexpectedTokenError } from './grammar/rejection-error.js';
 export { formatGeohashType, isTimestamp, parseColumnType } from './grammar/types.js';
 export { type Interval, isTimeZone, rejectLongPeriod } from './properties/refresh.js';
-export { checkRetention, rejectImpossiblePolicy, retentionOf, splitAge } from './properties/retention.js';
+export { checkRetention, rejectImpossiblePolicy, retentionOf } from './properties/retention.js';

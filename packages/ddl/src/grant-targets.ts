@@ -3,34 +3,25 @@ import { givesRight, type Kind, type NameSpan } from '@sqlpipe/sql';
 import type { AccessStatement } from './grammar/access.js';
 import { readAccess } from './rights.js';
 
-/** The names in a membership, an assumption or a grant, without quotes, in the order of the text. */
-export interface GrantTargets {
+/** The names in a membership, an assumption or a grant, in the order of the text. */
+interface Targets<Name> {
   /** The tables, views and materialized views of a grant; empty if it is on all of them or on the database. */
-  objects: string[];
-  /**
-   * Of a membership, the user and the groups; of an assumption, the service account and its receiver; of a grant, its
-   * receiver.
-   */
-  principals: string[];
-}
-
-/** Like `GrantTargets`, with the position of each name. */
-interface LocatedTargets {
-  objects: NameSpan[];
-  principals: NameSpan[];
+  readonly objects: Name[];
+  /** The users, groups and service accounts; of a grant, its receiver. */
+  readonly principals: Name[];
 }
 
 /**
  * Reads `ADD USER … TO …`, `[GRANT] ASSUME SERVICE ACCOUNT … TO …` and `GRANT … [ON …] TO …`, whatever follows. Other
  * kinds name nothing.
  */
-export function grantTargets(statement: string, kind: Kind): GrantTargets {
+export function grantTargets(statement: string, kind: Kind): Targets<string> {
   const { objects, principals } = locateGrantTargets(statement, kind);
   return { objects: objects.map(({ name }) => name), principals: principals.map(({ name }) => name) };
 }
 
 /** Like `grantTargets`, with the positions of the names. */
-export function locateGrantTargets(statement: string, kind: Kind): LocatedTargets {
+export function locateGrantTargets(statement: string, kind: Kind): Targets<NameSpan> {
   const access = givesRight(kind) ? readAccess(statement, true) : undefined;
   if (!access) return { objects: [], principals: [] };
   if (access.kind === 'membership') return { objects: [], principals: [access.user, ...access.groups] };

@@ -49,8 +49,9 @@ export {
   type TableDefinition,
   type ViewDefinition,
 } from './definition.js';
+export { toAge } from './grammar/ages.js';
 export { isLaterVersion } from './grammar/features.js';
-export { type GrantTargets, grantTargets, sortByScope } from './grant-targets.js';
+export { grantTargets, sortByScope } from './grant-targets.js';
 export { findCommonTableExpressions, findMentions, findUnknownNames, isUnderstood, type Mention } from './mentions.js';
 export { ownerOf, removeOwner } from './owner.js';
 export {
@@ -59,7 +60,7 @@ export {
 } from './principal.js';
 export { printDefinition } from './print.js';
 export { type AlterTarget, EXPLICIT, type PrintOptions } from './properties/property.js';
-export { findExpiredRows, keepRetention, toAge, UNLIMITED } from './properties/retention.js';
+export { findExpiredRows, keepRetention, UNLIMITED } from './properties/retention.js';
 export { findProperty, propertiesOf } from './properties/table.js';
 export { findStoredValues } from './query-columns.js';
 export { isBareName } from './query-names.js';

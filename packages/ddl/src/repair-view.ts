@@ -1,5 +1,6 @@
 /*! Repairs CREATE VIEW, MATERIALIZED VIEW and LIVE VIEW as servers print them, with the user's own text as the body; and volumes. */
 import { serverTokens, significantTokens, type Token } from '@sqlpipe/sql';
+import { trimQuery } from './grammar/body.js';
 import { findConflict } from './properties/retention.js';
 import { quoteName } from './reserved-names.js';
 
@@ -12,19 +13,10 @@ export function repairView(row: string, notes: string[]): string {
   const head = HEAD.exec(row)?.[0];
   const end = row.lastIndexOf('\n)'); // nothing after the body contains a line break and a parenthesis
   if (!head || end < 0) return row;
-  const body = removeSemicolon(trim(row.slice(head.length, end)), notes);
+  const body = removeSemicolon(trimQuery(row.slice(head.length, end)), notes);
   const conflict = /^\n\) PARTITION BY YEAR /.test(row.slice(end, end + 30)) ? findConflict(row, end + 2) : undefined;
   if (conflict) notes.push('removed PARTITION BY YEAR, which conflicts with its TTL in months');
   return head + body + repairVolume(`\n)${row.slice(conflict?.end ?? end + 2)}`, notes);
-}
-
-/** Removes the characters up to U+0020 at both ends. */
-function trim(text: string): string {
-  let start = 0;
-  let end = text.length;
-  while (start < end && text.charAt(start) <= ' ') start++;
-  while (end > start && text.charAt(end - 1) <= ' ') end--;
-  return text.slice(start, end);
 }
 
 /**
@@ -36,7 +28,7 @@ function removeSemicolon(body: string, notes: string[]): string {
   const isLastIn = (tokens: Iterable<Token>) => [...tokens].at(-1)?.start === body.length - 1;
   if (!body.endsWith(';') || !(isLastIn(significantTokens(body)) || isLastIn(serverTokens(body, '9.3.2')))) return body;
   notes.push('removed the semicolon at the end of its body');
-  return trim(body.slice(0, -1));
+  return trimQuery(body.slice(0, -1));
 }
 
 const CLAUSE = ', IN VOLUME ';

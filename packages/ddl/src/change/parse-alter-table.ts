@@ -13,7 +13,7 @@ import { findAlterSyntax } from '../properties/table.js';
 import type { Change, PartitionChange } from './change.js';
 import { type FoundObject, type KnownObject, type NameLookup, parseAlteredObject } from './lookup.js';
 import { parseColumnAlteration } from './parse-alter-column.js';
-import { parsePartitions } from './parse-partitions.js';
+import { parsePartitions } from './parse-maintenance.js';
 import { parseWalChange } from './parse-wal.js';
 
 const VERBS = "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 'rename', 'set' or 'squash'";

@@ -1,13 +1,13 @@
 /*! ALTER VIEW and ALTER MATERIALIZED VIEW. */
 import type { Alteration } from '../alteration.js';
+import { parseAge } from '../grammar/ages.js';
 import { expectEndOfBody, parseViewBody } from '../grammar/body.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
-import { parseAge } from '../properties/retention.js';
 import { findAlterSyntax } from '../properties/table.js';
 import type { Change } from './change.js';
 import { type FoundObject, type NameLookup, parseAlteredObject } from './lookup.js';
 import { parseColumnAlteration } from './parse-alter-column.js';
-import { parsePartitions } from './parse-partitions.js';
+import { parsePartitions } from './parse-maintenance.js';
 import { parseWalChange } from './parse-wal.js';
 
 /** After ALTER VIEW: replaces the query. */

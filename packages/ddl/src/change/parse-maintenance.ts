@@ -1,9 +1,9 @@
-/*! Statements about what an object holds: TRUNCATE, VACUUM, REFRESH and COMPILE, and those that write rows. */
+/*! Statements about what an object holds: TRUNCATE, VACUUM, REFRESH, COMPILE, those that write rows, and ALTER of partitions. */
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import { unquote } from '../grammar/names.js';
 import { RejectionError } from '../grammar/rejection-error.js';
-import type { Change } from './change.js';
-import { missingError, type NameLookup, readName, requireObject } from './lookup.js';
+import type { Change, PartitionChange } from './change.js';
+import { type KnownObject, missingError, type NameLookup, readName, requireObject } from './lookup.js';
 
 /** After TRUNCATE. */
 export function parseTruncate(cursor: Cursor, lookup: NameLookup): Change {
@@ -102,7 +102,28 @@ export function parseInsert(cursor: Cursor, lookup: NameLookup): Change {
   return { verb: 'insert', name };
 }
 
+/** After PARTITION in an ALTER of an object that is stored. Which partitions are meant is not parsed. */
+export function parsePartitions(
+  cursor: Cursor,
+  { partitionBy }: KnownObject,
+  verb: PartitionChange['verb'],
+): Omit<PartitionChange, 'name'> {
+  const position = cursor.at;
+  if (verb === 'convert partition') {
+    cursor.expect('to');
+    const format = cursor.requireNoSemicolon("'parquet' or 'native'");
+    if (!isWord(format, 'parquet') && !isWord(format, 'native'))
+      throw cursor.rejection("'parquet' or 'native' expected");
+  }
+  if (partitionBy === 'NONE' && verb !== 'force drop partition') throw cursor.rejection('table is not partitioned');
+  const which = cursor.requireNoSemicolon("'list' or 'where'");
+  if (!isWord(which, 'list') && !isWord(which, 'where')) throw cursor.rejection("'list' or 'where' expected");
+  if (isWord(which, 'list') && cursor.next() === ',') throw cursor.rejection('partition name missing');
+  skipRest(cursor);
+  return { verb, position };
+}
+
 /** Skips the rest of the statement. */
-export function skipRest(cursor: Cursor): void {
+function skipRest(cursor: Cursor): void {
   while (cursor.next() !== undefined);
 }

@@ -3,9 +3,10 @@ import type { LiveViewDefinition, MaterializedViewDefinition, ViewDefinition } f
 import { type Body, expectEndOfBody, parseViewBody } from '../grammar/body.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import { parseIfNotExists, parseObjectName } from '../grammar/names.js';
+import { EXPIRY } from '../properties/expiry.js';
 import { PARTITIONING, VIEW_TIMESTAMP } from '../properties/partitioning.js';
 import { BASE, REFRESH } from '../properties/refresh.js';
-import { EXPIRY, TTL } from '../properties/retention.js';
+import { TTL } from '../properties/retention.js';
 import { OWNER, VOLUME } from '../properties/storage.js';
 import { FLUSH, IN_MEMORY, START, VIEW_INDEXES } from '../properties/views.js';
 import { ClauseReader, type CreateContext, type CreateOf } from './clause-reader.js';

@@ -126,11 +126,13 @@ export function readCode(cursor: Cursor, position: number, enclosed: boolean): s
   return pieces.join('');
 }
 
-/** Trims a query, as versions after 9.3.4 do; 9.3.4 did not. A regular expression would take quadratic time. */
-function trimBody(written: string): Pick<Body, 'text' | 'written'> {
+const trimBody = (written: string): Pick<Body, 'text' | 'written'> => ({ text: trimQuery(written), written });
+
+/** Trims a query as versions after 9.3.4 do; 9.3.4 did not. A regular expression would take quadratic time. */
+export function trimQuery(text: string): string {
   let start = 0;
-  let end = written.length;
-  while (start < end && written.charAt(start) <= ' ') start++;
-  while (end > start && written.charAt(end - 1) <= ' ') end--;
-  return { text: written.slice(start, end), written };
+  let end = text.length;
+  while (start < end && text.charAt(start) <= ' ') start++;
+  while (end > start && text.charAt(end - 1) <= ' ') end--;
+  return text.slice(start, end);
 }

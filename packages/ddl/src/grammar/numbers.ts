@@ -47,6 +47,17 @@ function readSigned(cursor: Cursor, expected: string): { token: string; negative
 /** The next power of two: servers store capacities so. */
 export const ceilPow2 = (value: number): number => 2 ** Math.ceil(Math.log2(value));
 
+/** Microseconds in each unit of a length. */
+export const MICROS: ReadonlyMap<string, number> = new Map([
+  ['ns', 1e-3],
+  ['us', 1],
+  ['ms', 1e3],
+  ['s', 1e6],
+  ['m', 60e6],
+  ['h', 3600e6],
+  ['d', 86_400e6],
+]);
+
 const shape =
   /^(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d)(?::(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?)?)?)?(Z|[-+]\d\d(?::?\d\d)?)?$/;
 

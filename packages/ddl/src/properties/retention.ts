@@ -13,111 +13,12 @@ import {
   type StoragePolicy,
   type TableDefinition,
 } from '../definition.js';
+import { formatAge, isEvenAge, parseAge, rejectUnevenAge } from '../grammar/ages.js';
 import { Cursor } from '../grammar/cursor.js';
-import { parseExpireRows } from '../grammar/expire-rows.js';
-import { type HasFeature, LAST_WITHOUT } from '../grammar/features.js';
-import { MAX_INT, parseInt64 } from '../grammar/numbers.js';
+import type { HasFeature } from '../grammar/features.js';
 import { RejectionError } from '../grammar/rejection-error.js';
 import { PARTITIONING } from './partitioning.js';
 import { property } from './property.js';
-
-/** The number of hours, or the negative number of months, of each unit. */
-const lengths = new Map<string, { words: string[]; length: number }>(
-  Object.entries({ HOUR: 1, DAY: 24, WEEK: 168, MONTH: -1, YEAR: -12 }).map(([unit, length]) => {
-    const word = unit.toLowerCase();
-    return [unit, { words: [word.charAt(0), word, `${word}s`], length }];
-  }),
-);
-
-const unitOf = (word: string): string | undefined =>
-  [...lengths].find(([, { words }]) => words.includes(word.toLowerCase()))?.[0];
-
-const longForms = "'HOUR(S)', 'DAY(S)', 'WEEK(S)', 'MONTH(S)' or 'YEAR(S)'";
-
-/** Parses `14 DAYS` or `2w` after TTL. */
-export function parseAge(cursor: Cursor): { age: Age; position: number } {
-  const position = cursor.readOffset;
-  const token = cursor.next();
-  if (token === undefined || token === ';') {
-    throw new RejectionError(cursor.readOffset, 'missing argument, should be <number> <unit> or <number_with_unit>');
-  }
-  const short = token.length > 1 && /\p{L}$/u.test(token);
-  const number = short ? token.slice(0, -1) : token;
-  const shortUnit = short ? unitOf(token.slice(-1)) : undefined;
-  if (short && !shortUnit) throw shortUnitError(token, position);
-  const count = parseInt64(shortUnit ? number : token);
-  if (count === undefined)
-    throw new RejectionError(position, `invalid syntax, should be <number> <unit> but was ${token}`);
-  if (count > BigInt(MAX_INT) || count < 0n) {
-    throw new RejectionError(position, `value out of range: ${count}. Max value: ${MAX_INT}`);
-  }
-  const unit = shortUnit ?? parseLongUnit(cursor);
-  return { age: checkedAge(Number(count), unit, position), position };
-}
-
-function shortUnitError(token: string, position: number): RejectionError {
-  if (parseInt64(token.slice(0, -1)) === undefined) {
-    return new RejectionError(position, 'invalid argument, should be <number> <unit> or <number_with_unit>');
-  }
-  const unit = token.slice(-1);
-  return new RejectionError(
-    position + token.length - 1,
-    `invalid time unit, expecting 'H', 'D', 'W', 'M' or 'Y', but was '${unit}'`,
-  );
-}
-
-function parseLongUnit(cursor: Cursor): string {
-  const position = cursor.readOffset;
-  const token = cursor.next();
-  if (token === undefined) throw new RejectionError(position, `missing unit, ${longForms} expected`);
-  const unit = unitOf(token);
-  if (!unit) throw new RejectionError(position, `invalid unit, expected ${longForms}, but was '${token}'`);
-  return unit;
-}
-
-function checkedAge(count: number, unit: string, position: number): Age {
-  const length = lengths.get(unit)?.length ?? 0;
-  const max = Math.floor(MAX_INT / Math.abs(length));
-  if (count > max) {
-    const name = `${unit.toLowerCase()}s`;
-    throw new RejectionError(position, `value out of range: ${count} ${name}. Max value: ${max} ${name}`);
-  }
-  return toAge(count, unit);
-}
-
-/** The TTL of a number of units, such as `HOUR`. */
-export const toAge = (count: number, unit: string): Age => count * (lengths.get(unit)?.length ?? 0) || 0; // `|| 0` turns -0 months into 0
-
-/**
- * Whether a TTL is a multiple of the partition size. No TTL is not one of partitions by month or year, so that a TTL of these
- * cannot be removed (observed on 9.3.4).
- */
-function isEvenAge(unit: PartitionUnit, ttl: Age): boolean {
-  const months = ttl < 0;
-  return {
-    NONE: false,
-    HOUR: true,
-    DAY: months || ttl % 24 === 0,
-    WEEK: months || ttl % 168 === 0,
-    MONTH: months,
-    YEAR: months && ttl % 12 === 0,
-  }[unit];
-}
-
-/** Rejects a TTL that is not a multiple of the partition size. The message is that of versions after 9.3.4. */
-function rejectUnevenAge(unit: PartitionUnit, ttl: Age, position: number): void {
-  if (unit === 'NONE') throw new RejectionError(position, 'cannot set TTL on a non-partitioned table');
-  if (isEvenAge(unit, ttl)) return;
-  throw new RejectionError(position, 'TTL value must be an integer multiple of the partition size (its time interval)');
-}
-
-/** A TTL in the largest unit of which it is a whole number. */
-export function splitAge(ttl: Age): { value: number; unit: string } {
-  const months = -ttl;
-  if (ttl < 0) return months % 12 === 0 ? { value: months / 12, unit: 'YEAR' } : { value: months, unit: 'MONTH' };
-  if (ttl % 168 === 0 && ttl > 0) return { value: ttl / 168, unit: 'WEEK' };
-  return ttl % 24 === 0 && ttl > 0 ? { value: ttl / 24, unit: 'DAY' } : { value: ttl, unit: 'HOUR' };
-}
 
 /** The stages, in the order they are printed. */
 const STAGES: readonly Stage[] = ['TO PARQUET', 'TO REMOTE', 'DROP LOCAL', 'DROP REMOTE'];
@@ -125,7 +26,7 @@ const STAGES: readonly Stage[] = ['TO PARQUET', 'TO REMOTE', 'DROP LOCAL', 'DROP
 type Stage = keyof StoragePolicy['after'];
 
 /** Parses `POLICY(TO PARQUET 3 DAYS, DROP LOCAL 1 MONTH)` after STORAGE. */
-export function parseStoragePolicy(cursor: Cursor, unit: PartitionUnit): StoragePolicy {
+function parseStoragePolicy(cursor: Cursor, unit: PartitionUnit): StoragePolicy {
   cursor.expect('policy');
   cursor.expect('(');
   const after: { [stage in Stage]?: Age } = {};
@@ -189,12 +90,6 @@ type Retained = Pick<Definition & { readonly ttl: Age }, 'kind' | 'ttl'> & {
 /** The TTL of an object: from its TTL, or in the enterprise edition from a storage policy that only drops data. */
 const localTtl = ({ ttl, policy }: Retained): Age =>
   policy && isTtl(policy) ? (policy.after['DROP LOCAL'] ?? 0) : ttl;
-
-/** A length as it is printed after the keyword: `2 WEEKS`, in the largest unit that gives a whole number. */
-export function formatAge(ttl: Age): string {
-  const { value, unit } = splitAge(ttl);
-  return `${value} ${unit}${value > 1 ? 'S' : ''}`;
-}
 
 /** The text within the parentheses of a storage policy. */
 const formatStages = ({ after }: StoragePolicy): string =>
@@ -335,40 +230,6 @@ const isSamePolicy = (one: StoragePolicy | undefined, other: StoragePolicy | und
 
 const stagesOf = (policy: StoragePolicy | undefined): unknown[] =>
   policy && !policy.disabled ? Object.entries(policy.after).sort() : [];
-
-/** EXPIRE ROWS of a materialized view. */
-export const EXPIRY = property<
-  { readonly expire?: string | undefined },
-  /** The text after EXPIRE ROWS; if undefined, rows expire no longer. */
-  { readonly change: 'expiry'; readonly expire: string | undefined }
->({
-  name: 'expiry of rows',
-  value: ({ expire }) => expire ?? 'none',
-  parse(reader) {
-    if (!reader.context.has('passthrough views') || !reader.begins('expire')) return undefined;
-    return { expire: parseExpireRows(reader.cursor) };
-  },
-  print: ({ expire }) => (expire === undefined ? '' : ` EXPIRE ROWS ${expire}`),
-  feature: {
-    name: 'EXPIRE ROWS',
-    lastWithout: LAST_WITHOUT['passthrough views'],
-    word: /\bexpire\b/i,
-    isIn: ({ expire }) => expire !== undefined,
-  },
-  alter: {
-    changes: ['expiry'],
-    sets: ['expiry of rows'],
-    expiresRows: true,
-    isKnown: ({ has }) => has('passthrough views'),
-    syntax: {
-      'set expire': cursor => ({ change: 'expiry', expire: parseExpireRows(cursor) }),
-      'drop expire': () => ({ change: 'expiry', expire: undefined }),
-    },
-    print: ({ expire }) => (expire === undefined ? 'DROP EXPIRE' : `SET EXPIRE ROWS ${expire}`),
-    permission: () => 'ALTER MATERIALIZED VIEW',
-    find: ({ expire }, now) => (expire === now.expire ? undefined : { change: 'expiry', expire }),
-  },
-});
 
 /**
  * Which rows expire after a change that did not expire before it, as the end of a sentence: `that are older than 2 DAYS`; undefined

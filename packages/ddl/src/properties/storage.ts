@@ -6,7 +6,7 @@ import type { PartitionUnit } from '../definition.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import { LAST_WITHOUT } from '../grammar/features.js';
 import { parseEntityName, unquote } from '../grammar/names.js';
-import { parseInt32, parseInt64 } from '../grammar/numbers.js';
+import { MICROS, parseInt32, parseInt64 } from '../grammar/numbers.js';
 import { RejectionError } from '../grammar/rejection-error.js';
 import { quoteName } from '../reserved-names.js';
 import { type PrintOptions, property } from './property.js';
@@ -103,17 +103,6 @@ function parseFormat(cursor: Cursor): { parquet: boolean; position: number } {
   if (!parquet && !isWord(token, 'native')) throw cursor.rejection("'parquet' or 'native' expected");
   return { parquet, position: cursor.at };
 }
-
-/** Microseconds in each unit. */
-const MICROS = new Map([
-  ['ns', 1e-3],
-  ['us', 1],
-  ['ms', 1e3],
-  ['s', 1e6],
-  ['m', 60e6],
-  ['h', 3600e6],
-  ['d', 86_400e6],
-]);
 
 /** Parses `5s`, `250ms` or `10us` into microseconds. @throws RejectionError for anything else */
 export function parseInterval(text: string, position: number): number {

@@ -6,10 +6,11 @@ import { isObject, type Kind } from '@sqlpipe/sql';
 import type { NameLookup } from '../change/lookup.js';
 import type { Definition } from '../definition.js';
 import { DEDUP_KEYS } from './dedup-keys.js';
+import { EXPIRY } from './expiry.js';
 import { PARTITIONING, TIMESTAMP, VIEW_TIMESTAMP } from './partitioning.js';
 import type { Property, PropertyAlter } from './property.js';
 import { BASE, REFRESH, REFRESH_DETAILS } from './refresh.js';
-import { EXPIRY, STORAGE_POLICY, TTL } from './retention.js';
+import { STORAGE_POLICY, TTL } from './retention.js';
 import { FORMAT, MAX_UNCOMMITTED_ROWS, O3_MAX_LAG, OWNER, VOLUME, WAL } from './storage.js';
 import { FLUSH, IN_MEMORY, START, VIEW_INDEXES } from './views.js';
 

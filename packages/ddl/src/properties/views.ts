@@ -4,7 +4,7 @@ import { parseCapacityOption } from '../columns/indexes.js';
 import type { LiveViewDefinition, MaterializedViewDefinition } from '../definition.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import { parseLiteral, unquote } from '../grammar/names.js';
-import { parseInt64, parseTimestamp } from '../grammar/numbers.js';
+import { MICROS, parseInt64, parseTimestamp } from '../grammar/numbers.js';
 import { RejectionError, unexpectedTokenError } from '../grammar/rejection-error.js';
 import { property } from './property.js';
 
@@ -81,10 +81,9 @@ function parseIndex(cursor: Cursor, indexes: Map<string, number>, defaultCapacit
 }
 
 function tooLong(clause: string, micros: number): string {
-  const [unit, factor] = Object.entries(MICROS)
-    .filter(([unit]) => unit !== 'd')
-    .findLast(([, factor]) => micros % Number(factor) === 0) ?? ['us', 1];
-  return `live view ${clause} must be at most cairo.live.view.in.memory.max (${micros / Number(factor)}${unit})`;
+  const units = [...MICROS].filter(([unit]) => unit !== 'd');
+  const [unit, factor] = units.findLast(([, factor]) => micros % factor === 0) ?? ['us', 1];
+  return `live view ${clause} must be at most cairo.live.view.in.memory.max (${micros / factor}${unit})`;
 }
 
 interface Length {
@@ -93,36 +92,25 @@ interface Length {
   readonly position: number;
 }
 
-/** Microseconds in each unit. */
-const MICROS: Readonly<Record<string, bigint>> = {
-  ms: 1000n,
-  s: 1_000_000n,
-  m: 60_000_000n,
-  h: 3_600_000_000n,
-  d: 86_400_000_000n,
-};
-
-const MAX_LONG = 2n ** 63n - 1n;
-
 function parseLengthAfter(cursor: Cursor, word: string): Length {
   cursor.expect(word);
   const text = cursor.require('duration');
   const position = cursor.at;
-  const [, digits = '', unit = ''] = /^([\d_]*)(.*)$/s.exec(text) ?? [];
-  const factor = Object.hasOwn(MICROS, unit) ? MICROS[unit] : undefined;
+  const [, digits = '', unit = ''] = /^([\d_]*)(ms|[smhd])$/.exec(text) ?? [];
+  const factor = MICROS.get(unit);
   if (factor === undefined)
     throw new RejectionError(position, `invalid duration unit, 'ms', 's', 'm', 'h' or 'd' expected: ${text}`);
   const count = parseInt64(digits);
   if (!count) throw new RejectionError(position, `invalid duration value: ${text}`);
-  const micros = count * factor;
-  if (micros > MAX_LONG) throw new RejectionError(position, 'live view duration is out of range');
+  const micros = count * BigInt(factor);
+  if (BigInt.asIntN(64, micros) !== micros) throw new RejectionError(position, 'live view duration is out of range');
   return { text: `${count}${unit}`, micros, position };
 }
 
 /** The microseconds of a length that was parsed. */
 function microsOf(text: string): bigint {
   const [, digits = '0', unit = ''] = /^(\d+)(\D+)$/.exec(text) ?? [];
-  return BigInt(digits) * (MICROS[unit] ?? 0n);
+  return BigInt(digits) * BigInt(MICROS.get(unit) ?? 0);
 }
 
 function parseStart(cursor: Cursor): string {

@@ -1,14 +1,49 @@
 /*!
- * EXPIRE ROWS of a materialized view, which versions after 10.0 have: which rows are removed. It is
- * read as far as its parts tell it from the clauses after it, and kept as text.
+ * EXPIRE ROWS of a materialized view, which versions after 10.0 have: which rows are removed. It is read as far as its parts tell it from
+ * the clauses after it, and kept as text.
  */
-import { type Cursor, isWord } from './cursor.js';
-import { parseLiteral } from './names.js';
-import { parseInt64 } from './numbers.js';
-import { RejectionError } from './rejection-error.js';
+import { type Cursor, isWord } from '../grammar/cursor.js';
+import { LAST_WITHOUT } from '../grammar/features.js';
+import { parseLiteral } from '../grammar/names.js';
+import { parseInt64 } from '../grammar/numbers.js';
+import { RejectionError } from '../grammar/rejection-error.js';
+import { property } from './property.js';
+
+export const EXPIRY = property<
+  { readonly expire?: string | undefined },
+  /** The text after EXPIRE ROWS; if undefined, rows expire no longer. */
+  { readonly change: 'expiry'; readonly expire: string | undefined }
+>({
+  name: 'expiry of rows',
+  value: ({ expire }) => expire ?? 'none',
+  parse(reader) {
+    if (!reader.context.has('passthrough views') || !reader.begins('expire')) return undefined;
+    return { expire: parseExpireRows(reader.cursor) };
+  },
+  print: ({ expire }) => (expire === undefined ? '' : ` EXPIRE ROWS ${expire}`),
+  feature: {
+    name: 'EXPIRE ROWS',
+    lastWithout: LAST_WITHOUT['passthrough views'],
+    word: /\bexpire\b/i,
+    isIn: ({ expire }) => expire !== undefined,
+  },
+  alter: {
+    changes: ['expiry'],
+    sets: ['expiry of rows'],
+    expiresRows: true,
+    isKnown: ({ has }) => has('passthrough views'),
+    syntax: {
+      'set expire': cursor => ({ change: 'expiry', expire: parseExpireRows(cursor) }),
+      'drop expire': () => ({ change: 'expiry', expire: undefined }),
+    },
+    print: ({ expire }) => (expire === undefined ? 'DROP EXPIRE' : `SET EXPIRE ROWS ${expire}`),
+    permission: () => 'ALTER MATERIALIZED VIEW',
+    find: ({ expire }, now) => (expire === now.expire ? undefined : { change: 'expiry', expire }),
+  },
+});
 
 /** Parses `ROWS WHEN …` or `ROWS KEEP …` after EXPIRE, with CLEANUP EVERY. Returns the text after ROWS. */
-export function parseExpireRows(cursor: Cursor): string {
+function parseExpireRows(cursor: Cursor): string {
   cursor.expect('rows');
   const token = cursor.require("'when' or 'keep'");
   if (!isWord(token, 'when') && !isWord(token, 'keep')) throw cursor.rejection("'when' or 'keep' expected");
