@@ -3,14 +3,15 @@
  * sqlserve. STREAMS sets their number, SEED the first seed. Ends with 1 if a verdict or an exit status differs, or if a dry
  * run has changed its target.
  */
+import { readStatementHead, significantTokens } from '@sqlpipe/sql';
 import {
   type Comparison,
-  classify,
   type Difference,
-  findUnstable,
+  describe,
   formatDifference,
   makeTarget,
   openDryRuns,
+  type Verdict,
 } from '../test/support/dry-runs.js';
 import { compareOnSqlserve } from '../test/support/enterprise-streams.js';
 import { openScope } from '../test/support/open-scope.js';
@@ -68,6 +69,32 @@ function add(comparison: Comparison, timeDependent: readonly number[]): void {
     console.log(`seed ${stream.seed}: the target is not the same after the dry run: ${comparison.messages}`);
   }
 }
+
+/** The class of a difference: what kind of statement, and both verdicts without names and numbers. */
+function classify({ statement, dry, run }: Difference): string {
+  const general = (text: string) =>
+    text
+      .replace(/\[([^\]=]*=)?[^\]]*\]/g, '[$1…]')
+      .replace(/'[^']*'/g, "'…'")
+      .replace(/\d+/g, '#');
+  const [one, other] = [general(describe(dry)), general(describe(run))];
+  const what = describeKind(statement);
+  return one === other
+    ? `${what}: ${one}, with other names or another position`
+    : `${what}: dry run ${one} · run ${other}`;
+}
+
+/** `CREATE table`, `ALTER MATERIALIZED`, … */
+function describeKind(statement: string): string {
+  const { verb, kind } = readStatementHead(statement);
+  if (kind !== 'other') return `${verb} ${kind}`;
+  const [, second] = significantTokens(statement);
+  return `${verb} ${/^[a-z]+$/i.test(second?.text ?? '') ? second?.text.toUpperCase() : '…'}`;
+}
+
+/** The numbers of the statements on which two runs of one stream differ: there the verdict depends on time. */
+const findUnstable = (one: readonly Verdict[], other: readonly Verdict[]): number[] =>
+  one.flatMap((verdict, i) => (describe(verdict) === describe(other[i]) ? [] : [verdict.n]));
 
 const percent = ({ equal, all }: Share): string => `${((100 * equal) / (all || 1)).toFixed(1)} %`;
 

@@ -1,8 +1,9 @@
 /*! Runs every fault of sources, targets and this machine; prints the outcome of each and the claims that do not hold. */
-import { sweepDump, sweepReplay } from '../test/faults/sweep.js';
+
 import { cases, type Finding, PLACES, startServers, targetCases } from '../test/faults/table.js';
 import { openScope } from '../test/support/open-scope.js';
 import type { Scope } from '../test/support/scope.js';
+import { sweepDump, sweepReplay } from './faults/sweep.js';
 
 const LINE = '%s  %s  %s';
 const WIDTH = 80;

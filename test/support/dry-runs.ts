@@ -161,35 +161,9 @@ export function describe(verdict: Verdict | undefined): string {
   return `${result}: ${error}${position === undefined ? '' : ` (at ${position})`}`;
 }
 
-/** The class of a difference: what kind of statement, and both verdicts without names and numbers. */
-export function classify({ statement, dry, run }: Difference): string {
-  const general = (text: string) =>
-    text
-      .replace(/\[([^\]=]*=)?[^\]]*\]/g, '[$1…]')
-      .replace(/'[^']*'/g, "'…'")
-      .replace(/\d+/g, '#');
-  const [one, other] = [general(describe(dry)), general(describe(run))];
-  const what = describeKind(statement);
-  return one === other
-    ? `${what}: ${one}, with other names or another position`
-    : `${what}: dry run ${one} · run ${other}`;
-}
-
-/** `CREATE table`, `ALTER MATERIALIZED`, … */
-function describeKind(statement: string): string {
-  const { verb, kind } = readStatementHead(statement);
-  if (kind !== 'other') return `${verb} ${kind}`;
-  const [, second] = significantTokens(statement);
-  return `${verb} ${/^[a-z]+$/i.test(second?.text ?? '') ? second?.text.toUpperCase() : '…'}`;
-}
-
 /** Both verdicts, for a message. */
 export const formatDifference = ({ seed }: StatementStream, { statement, dry, run }: Difference): string =>
   `seed ${seed}, statement ${(dry ?? run)?.n}: ${statement.replace(/\s+/g, ' ').slice(0, 300)}\n  dry run: ${describe(dry)}\n  run:     ${describe(run)}`;
-
-/** The numbers of the statements on which two runs of one stream differ: there the verdict depends on time. */
-export const findUnstable = (one: readonly Verdict[], other: readonly Verdict[]): number[] =>
-  one.flatMap((verdict, i) => (describe(verdict) === describe(other[i]) ? [] : [verdict.n]));
 
 /** Empties a server and makes the target of a stream. What the server rejects is left out. */
 export async function makeTarget(server: Server, { target }: StatementStream): Promise<void> {

@@ -3,11 +3,11 @@
  * the nth reply. In every case the outcome is right or an error is reported, and a rerun of the command succeeds.
  */
 import type { Socket } from 'node:net';
-import { inProcess } from '../support/in-process.js';
-import type { Scope } from '../support/scope.js';
-import type { Server } from '../support/server.js';
-import { chunk, head, reply, startFaultyServer } from './faulty-server.js';
-import { type Finding, makeFinding, type Servers } from './table.js';
+import { chunk, head, reply, startFaultyServer } from '../../test/faults/faulty-server.js';
+import { type Finding, makeFinding, type Servers } from '../../test/faults/table.js';
+import { inProcess } from '../../test/support/in-process.js';
+import type { Scope } from '../../test/support/scope.js';
+import type { Server } from '../../test/support/server.js';
 
 /** Replaces a good reply; `body` is the body of the good reply. */
 type Corruption = (socket: Socket, body: string) => unknown;
