@@ -20,8 +20,8 @@ import { fileScope } from '../support/scope.js';
 import type { ServerProcess } from '../support/server.js';
 import { shell, withoutStatements } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
-import { testWithStrace } from '../support/strace.js';
 import { test } from '../support/test.js';
+import { testWith } from '../support/tools.js';
 
 const file = fileScope();
 let server: ServerProcess;
@@ -134,7 +134,7 @@ test('the exit status tells whether a retry can help', async t => {
   for (const status of [1, 66, 77]) t.true(final.includes(status));
 });
 
-testWithStrace('nothing is written outside /tmp, and no capability is needed', async t => {
+testWith('strace')('nothing is written outside /tmp, and no capability is needed', async t => {
   const folder = await freshFolder(t);
   const trace = join(folder, 'trace');
   const strace = ['strace', '-f', '-qq', '-e', 'trace=file', '-o', trace];

@@ -10,8 +10,8 @@ import { fileScope } from '../support/scope.js';
 import { random, SEED } from '../support/seed.js';
 import { shell } from '../support/shell.js';
 import { startSlow } from '../support/slow.js';
-import { testWithStrace } from '../support/strace.js';
 import { macro, test } from '../support/test.js';
+import { testWith } from '../support/tools.js';
 
 const KILLS = Number(process.env.KILLS ?? 6);
 
@@ -100,4 +100,4 @@ const traceWrites = macro<[command: string]>({
 });
 
 for (const command of ['sqldump $SRC', 'sqlsplit text', 'sqlgrep --kind other', 'sqlsort'])
-  testWithStrace(traceWrites, command);
+  testWith('strace')(traceWrites, command);

@@ -3,12 +3,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { freshFolder } from '../support/folder.js';
-import { getRequest, nextReply, openSocket } from '../support/raw-http.js';
-import { fileScope } from '../support/scope.js';
+import { fileScope, type Scope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
 import { sharedSqlserve } from '../support/shared-sqlserve.js';
 import { startSqlserve } from '../support/sqlserve.js';
@@ -19,6 +19,43 @@ const server = sharedSqlserve();
 
 const listTables = async ({ execute }: Server): Promise<unknown[]> =>
   (await execute('show tables')).dataset?.flat() ?? [];
+
+/** Connects to a server. The connection ends with the scope. */
+async function openSocket(scope: Scope, url: string): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname.replace(/^\[|\]$/g, ''));
+  socket.on('error', () => {});
+  scope.teardown(async () => {
+    socket.destroy();
+  });
+  await once(socket, 'connect');
+  return socket.setEncoding('latin1');
+}
+
+/** The last chunk of a reply, as QuestDB writes it, with the line end before it. */
+const END = '\r\n00\r\n\r\n';
+
+/** Reads the next reply with its head, or what has arrived of it when the connection is closed. */
+function nextReply(socket: Socket): Promise<string> {
+  return new Promise(resolve => {
+    const received: string[] = [];
+    let tail = '';
+    const done = () => {
+      socket.off('data', onData).off('close', done);
+      resolve(received.join(''));
+    };
+    const onData = (bytes: string) => {
+      received.push(bytes);
+      tail = (tail + bytes).slice(-END.length);
+      if (tail === END) done();
+    };
+    socket.on('data', onData).on('close', done);
+  });
+}
+
+/** The head of a GET request for a statement, with additional header lines. */
+const getRequest = (sql: string, ...headers: string[]): string =>
+  [`GET /exec?${new URLSearchParams({ query: sql })} HTTP/1.1`, ...headers, '', ''].join('\r\n');
 
 /** The status of the reply to a GET with these headers, on a new connection. */
 async function statusOf(to: Server, sql: string, ...headers: string[]): Promise<string | undefined> {

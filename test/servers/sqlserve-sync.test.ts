@@ -8,7 +8,7 @@ import type { ExecutionContext } from 'ava';
 import { freshFolder } from '../support/folder.js';
 import { startServer } from '../support/server.js';
 import { SQLSERVE } from '../support/sqlserve.js';
-import { testWithStrace } from '../support/strace.js';
+import { testWith } from '../support/tools.js';
 
 /** A step of sqlserve whose order is guaranteed; `n` is a number of statements. */
 type Step = { did: 'write' | 'acknowledge'; n: number } | { did: 'begin sync' | 'end sync' | 'rename' | 'ready' };
@@ -62,7 +62,7 @@ for (const [how, work] of [
   ],
   ['at once', execute => Promise.all(Array.from({ length: 7 }, (_, n) => execute(`CREATE TABLE t${n} (x INT)`)))],
 ] as const satisfies [string, Parameters<typeof traceSqlserve>[2]][])
-  testWithStrace(`statements sent ${how} are synced to the journal before they are acknowledged`, async t => {
+  testWith('strace')(`statements sent ${how} are synced to the journal before they are acknowledged`, async t => {
     const steps = await traceSqlserve(t, join(await freshFolder(t), 'data'), work);
     let [written, syncing, synced, acknowledged] = [0, 0, 0, 0];
     for (const step of steps.slice(steps.findIndex(({ did }) => did === 'ready'))) {
@@ -75,7 +75,7 @@ for (const [how, work] of [
     t.deepEqual([written, acknowledged], [7, 7]);
   });
 
-testWithStrace('at start, sqlserve replaces the journal by a synced one before it is ready', async t => {
+testWith('strace')('at start, sqlserve replaces the journal by a synced one before it is ready', async t => {
   const data = join(await freshFolder(t), 'data');
   await traceSqlserve(t, data, execute => execute('CREATE TABLE a (x INT)'));
   const steps = await traceSqlserve(t, data, async () => {});
