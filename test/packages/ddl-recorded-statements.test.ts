@@ -34,33 +34,21 @@ function readRecorded(name: string): Recorded[] {
   });
 }
 
-/** Counts per kind: statements equal to their print, those that are comparable only in part, and those that differ. */
-class Shares {
-  readonly #kinds = new Map<string, { of: number; inPart: number; differing: string[] }>();
+/** A statement, what a server printed of it, and the statements before it. */
+type Printed = readonly [sql: string, print: string, before: readonly string[]];
 
-  add(sql: string, printed: string, before: string[]): void {
-    const { kind } = identify(printed);
-    const share = this.#kinds.get(kind) ?? { of: 0, inPart: 0, differing: [] };
-    this.#kinds.set(kind, share);
-    share.of++;
-    const findTable = (name: string) => before.find(statement => foldCase(identify(statement).name) === foldCase(name));
-    const { differences, notComparable, asText } = compareStatements(sql, printed, { findTable });
-    if (asText || differences.length > 0)
-      share.differing.push(`${JSON.stringify(sql)}: ${JSON.stringify(differences)}`);
-    else if (notComparable.length > 0) share.inPart++;
-  }
-
-  get differing(): string[] {
-    return [...this.#kinds.values()].flatMap(({ differing }) => differing);
-  }
-
-  log(t: ExecutionContext): void {
-    for (const [kind, { of, inPart, differing }] of this.#kinds)
-      t.log(
-        `${kind}: ${of - differing.length} of ${of} the same, ${inPart} of them with something that can not be compared`,
-      );
-    for (const difference of this.differing) t.log(difference);
-  }
+/** The statements that are not the same as their print. Logs the others, and how many of these are comparable only in part. */
+function findDiffering(t: ExecutionContext, all: readonly Printed[]): string[] {
+  let inPart = 0;
+  const found = all.flatMap(([sql, print, before]) => {
+    const findTable = (name: string) => before.find(each => foldCase(identify(each).name) === foldCase(name));
+    const { differences, notComparable, asText } = compareStatements(sql, print, { findTable });
+    if (asText || differences.length > 0) return `${JSON.stringify(sql)}: ${JSON.stringify(differences)}`;
+    if (notComparable.length > 0) inPart++;
+    return [];
+  });
+  t.log(`${all.length - found.length} of ${all.length} are the same, ${inPart} of them as far as they can be compared`);
+  return found;
 }
 
 /** The server answers OK and leaves the existing table, which has another definition. */
@@ -68,29 +56,29 @@ const OVER_ANOTHER = 'create table if not exists t (a int, b int)';
 
 for (const name of ['tables', 'views', 'names'])
   recorded(`${name}: each statement equals what servers print of it`, t => {
-    const shares = new Shares();
-    for (const { sql, setup, printed } of readRecorded(name))
-      for (const print of printed) shares.add(sql, print, setup);
-    shares.log(t);
+    const all = readRecorded(name).flatMap(({ sql, setup, printed }) =>
+      printed.map((print): Printed => [sql, print, setup]),
+    );
     t.deepEqual(
-      shares.differing.filter(difference => !difference.startsWith(JSON.stringify(OVER_ANOTHER))),
+      findDiffering(
+        t,
+        all.filter(([sql]) => sql !== OVER_ANOTHER),
+      ),
       [],
     );
   });
 
 for (const { name, creation, dump } of databases)
   test(`${name}: each creation statement equals its row of the dump`, t => {
-    const shares = new Shares();
     const rows = new Map(dump.map(row => [nameOf(row), row]));
     const names = creation.map(nameOf);
-    creation.forEach((sql, at) => {
+    const all = creation.flatMap((sql, at): Printed[] => {
       const row = rows.get(names[at]);
       // If several statements create one name, it is unknown which object existed at the end.
-      if (row !== undefined && names.indexOf(names[at]) === names.lastIndexOf(names[at]))
-        shares.add(sql, row, creation);
+      const isOnly = names.indexOf(names[at]) === names.lastIndexOf(names[at]);
+      return row !== undefined && isOnly ? [[sql, row, creation]] : [];
     });
-    shares.log(t);
-    t.deepEqual(shares.differing, []);
+    t.deepEqual(findDiffering(t, all), []);
   });
 
 const nameOf = (statement: string): string | undefined => {

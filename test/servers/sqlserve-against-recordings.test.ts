@@ -6,11 +6,11 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import type { ExecutionContext } from 'ava';
 import { CORPUS } from '../support/corpus.js';
 import { parseJsonLines } from '../support/json-lines.js';
 import { fileScope } from '../support/scope.js';
 import { type Server, startServer } from '../support/server.js';
+import { Tally } from '../support/tally.js';
 import { test } from '../support/test.js';
 
 const recorded = CORPUS ? test : test.skip;
@@ -67,31 +67,6 @@ async function executeSql(
 ): Promise<{ status: number; body: { error?: string; position?: number; dataset?: unknown[][] } }> {
   const reply = await fetch(`${url}/exec?${new URLSearchParams({ query: sql })}`);
   return { status: reply.status, body: JSON.parse(await reply.text()) };
-}
-
-/** Counts agreements per subject, with the differences. */
-class Tally {
-  readonly #counts = new Map<string, { of: number; differing: string[] }>();
-
-  note(what: string, agrees: boolean, difference: string): void {
-    const count = this.#counts.get(what) ?? { of: 0, differing: [] };
-    this.#counts.set(what, count);
-    count.of++;
-    if (!agrees) count.differing.push(difference);
-  }
-
-  share(what: string): number {
-    const { of, differing } = this.#counts.get(what) ?? { of: 1, differing: [] };
-    return (of - differing.length) / of;
-  }
-
-  log(t: ExecutionContext): void {
-    for (const [what, { of, differing }] of this.#counts) {
-      t.log(`${what}: ${(this.share(what) * 100).toFixed(1)} % of ${of}`);
-      const shown = process.env.DIFFERENCES ? differing : differing.slice(0, 3);
-      for (const difference of shown) t.log(`  ${difference}`);
-    }
-  }
 }
 
 /** Removes a START that the server chose, since it differs each time. */

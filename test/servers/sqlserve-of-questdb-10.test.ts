@@ -5,6 +5,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { type RunningServer, startServer } from '@sqlpipe/server';
+import { admin, executeAs } from '../support/principals.js';
+import { Tally } from '../support/tally.js';
 import { test } from '../support/test.js';
 
 /** What the table abbreviates in statements and messages. */
@@ -94,37 +96,6 @@ const matches = (message: string | undefined, expected: string): boolean =>
       ? message.startsWith(expected.slice(0, -1))
       : message === expected);
 
-interface Reply {
-  readonly error?: string;
-  readonly position?: number;
-  readonly dataset?: readonly (readonly string[])[];
-}
-
-async function executeSql(url: string, query: string): Promise<Reply> {
-  const headers = { authorization: `Basic ${btoa('admin:quest')}` };
-  const reply = await fetch(`${url}/exec?${new URLSearchParams({ query })}`, { headers });
-  return (await reply.json()) as Reply;
-}
-
-/** Counts agreements, with the differences. */
-class Score {
-  of = 0;
-  readonly differing: string[] = [];
-
-  note(agrees: boolean, difference: string): void {
-    this.of++;
-    if (!agrees) this.differing.push(difference);
-  }
-
-  get share(): number {
-    return (this.of - this.differing.length) / this.of;
-  }
-
-  toString(): string {
-    return `${this.of - this.differing.length} of ${this.of} (${(this.share * 100).toFixed(1)} %)`;
-  }
-}
-
 test('statements of QuestDB 10 have the verdicts, messages and positions of its own tests', async t => {
   const servers = new Map<string, RunningServer>();
   const start = async (edition: 'open-source' | 'enterprise') => {
@@ -134,32 +105,27 @@ test('statements of QuestDB 10 have the verdicts, messages and positions of its 
   };
   await start('open-source');
   await start('enterprise');
-  const scores = { verdicts: new Score(), messages: new Score(), positions: new Score(), texts: new Score() };
-  for (const { source, setup, statement, message, position, text } of readCases()) {
+  const tally = new Tally();
+  const cases = readCases();
+  for (const { source, setup, statement, message, position, text } of cases) {
     const { url = '' } = servers.get(source.startsWith('enterprise') ? 'enterprise' : 'open-source') ?? {};
-    await executeSql(url, 'drop all');
+    await executeAs({ url }, admin, 'drop all');
     const failed: string[] = [];
     for (const each of setup) {
-      const { error } = await executeSql(url, each);
+      const { error } = await executeAs({ url }, admin, each);
       if (error !== undefined) failed.push(`${each}: ${error}`);
     }
-    const reply = await executeSql(url, statement);
+    const reply = await executeAs({ url }, admin, statement);
     const got = reply.error === undefined ? 'ok' : `${reply.error} at ${reply.position}`;
     const wanted = position === undefined ? message : `${message} at ${position}`;
     const difference = `${statement}\n    expected ${wanted}\n    here     ${got}${failed.map(each => `\n    set-up   ${each}`).join('')}`;
-    scores.verdicts.note((reply.error === undefined) === (message === 'ok'), difference);
-    if (message !== 'ok' && message !== '…') scores.messages.note(matches(reply.error, message), difference);
-    if (position !== undefined) scores.positions.note(reply.position === position, difference);
-    if (text !== undefined) scores.texts.note(reply.dataset?.[0]?.[0] === text, difference);
+    tally.note('verdicts', (reply.error === undefined) === (message === 'ok'), difference);
+    if (message !== 'ok' && message !== '…') tally.note('messages', matches(reply.error, message), difference);
+    if (position !== undefined) tally.note('positions', reply.position === position, difference);
+    if (text !== undefined) tally.note('texts', reply.dataset?.[0]?.[0] === text, difference);
   }
-  for (const [what, score] of Object.entries(scores)) {
-    t.log(`${what}: ${score}`);
-    for (const difference of process.env.DIFFERENCES ? score.differing : score.differing.slice(0, 3))
-      t.log(`  ${difference}`);
-  }
-  t.true(scores.verdicts.of >= 250);
-  t.true(scores.verdicts.share >= 0.97);
-  t.true(scores.messages.share >= 0.98);
-  t.true(scores.positions.share >= 0.98);
-  t.true(scores.texts.share >= 0.98);
+  tally.log(t);
+  t.true(cases.length >= 250);
+  for (const [what, aim] of Object.entries({ verdicts: 0.97, messages: 0.98, positions: 0.98, texts: 0.98 }))
+    t.true(tally.share(what) >= aim, what);
 });
