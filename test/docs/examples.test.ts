@@ -1,6 +1,7 @@
 /*! The examples for fleets, Kubernetes and GitHub: their commands are run on local instances. */
 
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { parse, parseAllDocuments } from 'yaml';
 import { fileScope } from '../support/scope.js';
@@ -113,11 +114,15 @@ cp targets .config/sqlpipe/; sh -euc '${args[0]}'`);
   t.true(final.includes((await pod(0)).code));
 });
 
+/** What a step of the only job of a workflow runs. */
+function findStep(workflow: string, name: string): string | undefined {
+  const { jobs } = parse(readFileSync(join('examples', workflow), 'utf8'));
+  const [{ steps }] = Object.values(jobs) as [{ steps: { name?: string; run: string }[] }];
+  return steps.find(step => step.name === name)?.run;
+}
+
 test('GitHub: the plan of a pull request becomes a comment', async t => {
-  const { jobs } = parse(readFileSync('examples/github-action-plan.yaml', 'utf8')) as {
-    jobs: { plan: { steps: { name?: string; run: string }[] } };
-  };
-  const plan = jobs.plan.steps.find(({ name }) => name === 'Plan')?.run;
+  const plan = findStep('github-action-plan.yaml', 'Plan');
   const run = await exampleShell(t, { INSTANCE: 'src' });
   await run(`sqldump src | sqljoin -d schema; cat > step <<'END'\n${plan}END`);
   await run(`sed -i 's/price DOUBLE/volume DOUBLE/' schema/tables/trades.sql`);
@@ -134,10 +139,7 @@ test('GitHub: the plan of a pull request becomes a comment', async t => {
 });
 
 test('GitHub: no text in a schema ends the block of the comment', async t => {
-  const { jobs } = parse(readFileSync('examples/github-action-plan.yaml', 'utf8')) as {
-    jobs: { plan: { steps: { name?: string; run: string }[] } };
-  };
-  const plan = jobs.plan.steps.find(({ name }) => name === 'Plan')?.run;
+  const plan = findStep('github-action-plan.yaml', 'Plan');
   const run = await exampleShell(t, { INSTANCE: 'src' });
   await run(`sqldump src | sqljoin -d schema; cat > step <<'END'\n${plan}END`);
   const view = "CREATE VIEW spoof AS (\nSELECT '\n``````\n<!-- ' x FROM trades\n);";
@@ -152,10 +154,7 @@ test('GitHub: no text in a schema ends the block of the comment', async t => {
 });
 
 test('GitHub: the check fails if the instance differs, and comments the difference', async t => {
-  const { jobs } = parse(readFileSync('examples/github-actions.yaml', 'utf8')) as {
-    jobs: { schema: { steps: { name?: string; run: string }[] } };
-  };
-  const stepNamed = (name: string) => jobs.schema.steps.find(step => step.name === name)?.run;
+  const stepNamed = (name: string) => findStep('github-actions.yaml', name);
   const run = await exampleShell(t, {
     INSTANCE: 'src',
     GITHUB_STEP_SUMMARY: 'summary',

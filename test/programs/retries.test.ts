@@ -1,12 +1,12 @@
-import { once } from 'node:events';
 import { createServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { connect, InstanceError } from '../../packages/instance/src/index.js';
 import { type Answer, chunk, head, reply, rowsBody, startFaultyServer } from '../faults/faulty-server.js';
 import { certificateAuthority } from '../support/certificates.js';
 import { connectTo, TARGET } from '../support/client.js';
 import { freshFolder } from '../support/folder.js';
 import { inProcess } from '../support/in-process.js';
+import { listen } from '../support/listen.js';
 import { freePort } from '../support/ports.js';
 import { startProgram } from '../support/program.js';
 import { runSqlapply } from '../support/replay.js';
@@ -114,12 +114,10 @@ for (const [name, answer] of Object.entries(LASTING))
   });
 
 test('a certificate that is not trusted is not asked for again', async t => {
-  const { key, cert } = certificateAuthority(await freshFolder(t)).issue('IP:127.0.0.1');
-  const server = createServer({ key, cert }).listen(0, '127.0.0.1');
-  t.teardown(() => void server.close());
-  await once(server, 'listening');
+  const { issue } = certificateAuthority(await freshFolder(t));
+  const port = await listen(t, createServer(issue('IP:127.0.0.1')));
   const options = retrying(3);
-  const url = new URL(`https://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const url = new URL(`https://127.0.0.1:${port}`);
   const db = connect({ ...TARGET, ...options, url });
   t.teardown(() => db.close());
   await t.throwsAsync(() => db.table('q'), { message: /unknown authority/ });

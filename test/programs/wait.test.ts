@@ -1,10 +1,10 @@
-import { once } from 'node:events';
 import { createServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { ExecutionContext } from 'ava';
 import { chunk, head, reply, rowsBody, startFaultyServer } from '../faults/faulty-server.js';
 import { certificateAuthority } from '../support/certificates.js';
 import { freshFolder } from '../support/folder.js';
+import { listen } from '../support/listen.js';
 import { freePort } from '../support/ports.js';
 import { startProgram } from '../support/program.js';
 import { startSqlserve } from '../support/sqlserve.js';
@@ -75,16 +75,9 @@ test('--wait does not retry a mistake', async t => {
 });
 
 test('--wait does not retry after an untrusted certificate', async t => {
-  const { key, cert } = certificateAuthority(await freshFolder(t)).issue('IP:127.0.0.1');
-  const server = createServer({ key, cert }).listen(0, '127.0.0.1');
-  t.teardown(() => void server.close());
-  await once(server, 'listening');
-  const { code, log } = await apply(
-    t,
-    '--wait',
-    FOREVER,
-    `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
-  );
+  const { issue } = certificateAuthority(await freshFolder(t));
+  const port = await listen(t, createServer(issue('IP:127.0.0.1')));
+  const { code, log } = await apply(t, '--wait', FOREVER, `https://127.0.0.1:${port}`);
   t.is(code, 69);
   t.regex(log, /unknown authority/);
 });
