@@ -3,12 +3,10 @@
 import { Readable } from 'node:stream';
 import type { ExecutionContext } from 'ava';
 import { selectStatements } from '../../packages/sqlgrep/src/select-statements.js';
-import { sortStatements } from '../../packages/sqlsort/src/sort.js';
 import { reply, startFaultyServer } from '../faults/faulty-server.js';
 import { databases } from '../support/databases.js';
 import { inProcess } from '../support/in-process.js';
 import { questdb } from '../support/instances.js';
-import { fc } from '../support/seed.js';
 import type { Server } from '../support/server.js';
 import { sharedSqlserve } from '../support/shared-sqlserve.js';
 import { test } from '../support/test.js';
@@ -49,16 +47,6 @@ for (const { name, dump, statements } of databases) {
       socket.end(reply(rowsOf(statement === 'SHOW CREATE DATABASE' ? dump : []))),
     );
     t.deepEqual(await roundTripDump(t, url), statements);
-  });
-
-  test(`${name}: sorting restores the order of the dump from any permutation`, async t => {
-    const orders = fc.shuffledSubarray(statements, { minLength: statements.length });
-    await fc.assert(
-      fc.asyncProperty(orders, async order => {
-        t.deepEqual(await arrayOf(sortStatements(Readable.from(order))), statements);
-      }),
-      { numRuns: 10 },
-    );
   });
 
   test(`${name}: each object replays with only its dependencies`, async t => {

@@ -82,17 +82,3 @@ test('--stream rejects file operands, and standard input can be read only once',
   t.regex(stderr, /^sqlapply: --stream works only with standard input, not with files$/m);
   t.regex(stderr, /^sqlapply: standard input can be read only once$/m);
 });
-
-test('a dry run prints what would be created, and the number of skipped statements', async t => {
-  const run = await inProcess(t);
-  const { stdout } = await run(`
-    printf 'CREATE TABLE %s (x INT);\n' a b c > s.sql
-    head -2 s.sql > some.sql; sqlapply ${dst.url} some.sql; sqlapply -n ${dst.url} s.sql`);
-  t.is(stdout.toString(), "would create table 'c'\nskipped: 2 statements\n");
-});
-
-test('an error in the input ends with the note that nothing was sent', async t => {
-  const run = await inProcess(t);
-  const { stderr } = await run(`true | sqlapply ${dst.url}`);
-  t.regex(stderr, /; nothing was sent\n$/);
-});

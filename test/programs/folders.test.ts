@@ -92,19 +92,6 @@ test('names with common letters are readable in file names', async t => {
   );
 });
 
-test('files of others stay in a folder', async t => {
-  const folder = await freshFolder(t);
-  const tables = join(folder, 'tables');
-  mkdirSync(tables);
-  const statements = ["CREATE TABLE 'my größe' (x INT);", "CREATE TABLE 'f!x y' (x INT);"];
-  for (const other of ['README.md', '.gitkeep', 'tables/README.md', 'tables/.gitkeep', 'tables/.hidden.sql'])
-    writeFileSync(join(folder, other), 'ours');
-  await writeFolder(folder, Readable.from(statements));
-  t.deepEqual(readdirSync(tables).sort(), ['.gitkeep', '.hidden.sql', 'README.md', 'f%21x y.sql', 'my grö%C3%9Fe.sql']);
-  t.deepEqual(readdirSync(folder).sort(), ['.gitkeep', 'README.md', 'tables']);
-  t.deepEqual((await readFolder(folder)).sort(), statements.toSorted());
-});
-
 const ACCESS = [
   'CREATE USER zoe;',
   'CREATE GROUP admins;',

@@ -56,16 +56,3 @@ test('a 401 names the user and the source of the credentials, but no secret', as
   );
   t.notRegex(all.join(''), /s3cr|t0ken/);
 });
-
-test('a path and an invalid port are rejected as addresses', async t => {
-  const run = await inProcess(t);
-  const path = await run('sqldump ./nofile');
-  t.is(path.code, 78);
-  t.regex(path.stderr, /^sqldump: "\.\/nofile" is a path, not an instance; /);
-  const swapped = await run('sqlapply ./schema.sql localhost');
-  t.is(swapped.code, 78);
-  t.regex(swapped.stderr, /"\.\/schema\.sql" is a path, not an instance; .*; nothing was sent\n$/);
-  const port = await run('sqldump localhost:99999');
-  t.is(port.code, 78);
-  t.is(port.stderr, 'sqldump: port 99999 is not between 1 and 65535\n');
-});
