@@ -7,7 +7,7 @@ import { selfSigned } from '../support/certificates.js';
 import { connectTo, TARGET } from '../support/client.js';
 import { freshFolder } from '../support/folder.js';
 import { listen } from '../support/listen.js';
-import { macro, test } from '../support/test.js';
+import { test } from '../support/test.js';
 
 /** A pause that returns at once and records its length. */
 function recordPauses() {
@@ -101,14 +101,6 @@ test('a server that keeps replying 429 is given up', async t => {
   t.deepEqual(pauses, [250, 500, 1000, 2000, 4000]);
 });
 
-const isUnreachable = macro(async (t, url: string, message: RegExp) => {
-  const db = connect({ ...TARGET, url: new URL(url) });
-  t.teardown(() => db.close());
-  const error = await t.throwsAsync(db.execute('x'), { instanceOf: InstanceError, message });
-  t.like(error, { code: 'UNREACHABLE', outcomeUnknown: false });
-});
-
-test('connection refused', isUnreachable, 'http://127.0.0.1:1', /^INSTANCE: connection refused; is the server running/);
 test('a TLS handshake that exceeds the connect timeout', async t => {
   const { url } = await startFaultyServer(t, () => {});
   const db = connect({ ...TARGET, url: new URL(url.replace('http:', 'https:')), connectTimeout: 500 });
@@ -116,16 +108,6 @@ test('a TLS handshake that exceeds the connect timeout', async t => {
   const error = await t.throwsAsync(db.execute('x'), {
     message: /no connection with TLS within 0.5 s.*--connect-timeout/,
   });
-  t.like(error, { code: 'UNREACHABLE', outcomeUnknown: false });
-});
-
-test('an unknown host', isUnreachable, 'http://nowhere.invalid:9000', /^INSTANCE: (no such host|the name of the host)/);
-
-test('https to a server without TLS', async t => {
-  const port = await listen(t, createHttpServer());
-  const db = connect({ ...TARGET, url: new URL(`https://127.0.0.1:${port}`) });
-  t.teardown(() => db.close());
-  const error = await t.throwsAsync(db.execute('x'), { message: /does not use TLS; try http/ });
   t.like(error, { code: 'UNREACHABLE', outcomeUnknown: false });
 });
 
@@ -151,14 +133,6 @@ test('TLS is verified unless insecure is set', async t => {
   t.deepEqual(await executeAt('localhost', { insecure: true }), { ok: true });
   const misnamed = await t.throwsAsync(executeAt('127.0.0.1', { ca: cert }), { instanceOf: InstanceError });
   t.regex(misnamed.message, /certificate is for other names \(DNS:localhost\)/);
-});
-
-test('http to a port with TLS', async t => {
-  const { key, cert } = selfSigned(await freshFolder(t));
-  const port = await listen(t, createHttpsServer({ key, cert }));
-  const db = connect({ ...TARGET, url: new URL(`http://localhost:${port}`) });
-  t.teardown(() => db.close());
-  t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE' });
 });
 
 test('through a proxy, http sends the full URL, and https uses a tunnel', async t => {

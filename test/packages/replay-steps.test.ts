@@ -109,6 +109,7 @@ for (const [caller, run] of Object.entries(CALLERS)) {
   test(`${caller}: execute: a statement whose reply is lost is sent as often as retries permit`, async t => {
     for (const [retries, count] of [
       [0, 2],
+      [1, 2],
       [3, 4],
     ] as const) {
       const { url, requests } = await startFaultyServer(t, (socket, { statement }) => {

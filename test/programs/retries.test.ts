@@ -9,7 +9,6 @@ import { inProcess } from '../support/in-process.js';
 import { listen } from '../support/listen.js';
 import { freePort } from '../support/ports.js';
 import { startProgram } from '../support/program.js';
-import { runSqlapply } from '../support/replay.js';
 import { fc } from '../support/seed.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
@@ -221,23 +220,6 @@ test('a dump that broke off is completed, with a message; without the option it 
   const damaged = await run(`sqldump ${once.url}`);
   t.is(damaged.code, 76);
   t.notRegex(damaged.stderr, /retrying/);
-});
-
-test('a table whose reply is lost is looked for, and sent as often as the option permits', async t => {
-  for (const [options, sent] of [
-    ['', 2],
-    ['--retries 1', 2],
-    ['--retries 3', 4],
-  ] as const) {
-    const { url, requests } = await startFaultyServer(t, (socket, { statement }) => {
-      if (statement.startsWith('CREATE')) socket.end();
-      else socket.write(reply('{"error":"table does not exist [table=t]","position":18}', 400));
-    });
-    const { code, results } = await runSqlapply(t, url, { text: TABLES[0] ?? '', options: `--no-verify ${options}` });
-    t.is(code, 69);
-    t.deepEqual(results, ['failed']);
-    t.is(requests.filter(({ statement }) => statement.startsWith('CREATE')).length, sent, options);
-  }
 });
 
 test('^C ends the pause before a retry', async t => {
