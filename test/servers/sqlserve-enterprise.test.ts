@@ -1,5 +1,4 @@
 import { admin, basic, bearer, executeAs } from '../support/principals.js';
-import type { ServerProcess } from '../support/server.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
@@ -87,15 +86,6 @@ test('enterprise: a table or a query needs SELECT on every column that it uses',
   }
 });
 
-test('enterprise: rights on columns with and without the grant option are dumped as two statements', async t => {
-  const server = await startSqlserve(t, ['--edition', 'enterprise']);
-  const grants = ['GRANT SELECT ON t(a) TO bob WITH GRANT OPTION;', 'GRANT SELECT ON t(b) TO bob;'];
-  for (const sql of ['create table t (a int, b int)', 'create user bob', ...grants])
-    t.is((await executeAs(server, admin, sql)).status, 200, sql);
-  const dumped = (await executeAs(server, admin, 'show create database include (permissions)')).dataset?.flat() ?? [];
-  t.deepEqual(dumped.toSorted(), grants);
-});
-
 test('enterprise: an unknown permission cannot be granted', async t => {
   const server = await startSqlserve(t, ['--edition', 'enterprise']);
   for (const [sql, at, error] of [
@@ -140,14 +130,6 @@ test('enterprise: WITH VERIFICATION rejects missing objects and principals', asy
   t.is((await executeAs(server, admin, verified)).status, 200);
 });
 
-test('enterprise: the owner of a service account may assume it and pass it on', async t => {
-  const server = await startSqlserve(t, ['--edition', 'enterprise']);
-  await executeAs(server, admin, 'create user ann');
-  await executeAs(server, admin, 'create service account robot owned by ann');
-  const rows = (await executeAs(server, admin, 'show create database include (permissions)')).dataset?.flat();
-  t.deepEqual(rows, ['GRANT ASSUME SERVICE ACCOUNT robot TO ann WITH GRANT OPTION;']);
-});
-
 test('enterprise: a token is valid until it is dropped', async t => {
   const server = await startSqlserve(t, ['--edition', 'enterprise']);
   await executeAs(server, admin, 'create service account robot');
@@ -178,38 +160,6 @@ test('enterprise: a token is valid until it is dropped', async t => {
   t.is((await executeAs(server, other, 'show tables')).status, 200);
   await executeAs(server, admin, 'alter service account robot drop token type rest');
   t.is((await executeAs(server, other, 'show tables')).status, 401);
-});
-
-test('enterprise: a replayed dump is dumped the same, without credentials', async t => {
-  const [from, to] = (await Promise.all([0, 1].map(() => startSqlserve(t, ['--edition', 'enterprise'])))) as [
-    ServerProcess,
-    ServerProcess,
-  ];
-  const names = (kind: string, count: number) => Array.from({ length: count }, (_, n) => `${kind}${n}`);
-  const users = names('user', 10);
-  const groups = names('group', 3);
-  const statements = [
-    ...users.map(name => `create user ${name} with password 'p'`),
-    ...groups.map(name => `create group ${name}`),
-    ...names('robot', 4).map(name => `create service account ${name}`),
-    'create table "select" (ts timestamp, a int, b int) timestamp(ts) partition by day',
-    'create view v as (select a from "select") owned by user3',
-    ...users.map((name, n) => `add user ${name} to ${groups[n % 3]}`),
-    ...users.map(name => `grant assume service account robot1 to ${name} with grant option`),
-    ...users.map((name, n) => `grant ${['http', 'create table', 'list users'][n % 3]} to ${name}`),
-    ...users.map(
-      (name, n) =>
-        `grant select, insert on "select"${n % 2 ? '(a, b)' : ''} to ${name}${n % 5 ? '' : ' with grant option'}`,
-    ),
-    'grant all on all tables to group1',
-    'grant select on "select"(* exclude (b)) to group2',
-  ];
-  for (const sql of statements) t.is((await executeAs(from, admin, sql)).status, 200, sql);
-  const rows = ((await executeAs(from, admin, 'show create database')).dataset ?? []).flat().map(String);
-  for (const row of rows) t.is((await executeAs(to, admin, row)).error, undefined, row);
-  t.deepEqual((await executeAs(to, admin, 'show create database')).dataset?.flat(), rows);
-  t.is((await executeAs(to, basic('user0', 'p'), 'show tables')).status, 401);
-  t.false(rows.some(row => /password|scrypt/i.test(row)));
 });
 
 test('enterprise: live views are created, listed and shown as by QuestDB 10', async t => {
