@@ -197,20 +197,6 @@ test('who ignores invalid views ignores only the repair of those that are invali
   ]);
 });
 
-test('only a full refresh repairs a view', t => {
-  const health = { invalid: new Map([['m', 'drop column operation']]) };
-  for (const [how, repaired] of [
-    ['INCREMENTAL', []],
-    ['RANGE FROM 0 TO 1', []],
-    ['FULL', ['m']],
-  ] as const) {
-    const engine = engineWith([table('t'), hourly('m', 't', 'sum(x)')], { health });
-    const { effects } = engine.execute(`REFRESH MATERIALIZED VIEW m ${how}`);
-    const found = effects.flatMap(({ effect, object }) => (effect === 'repaired' ? [object] : []));
-    t.deepEqual(found, [...repaired], how);
-  }
-});
-
 test('a view is stated again only if one below it reads from something else', async t => {
   const schema = (columns: string) => [
     table('t'),

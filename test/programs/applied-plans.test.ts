@@ -1,11 +1,4 @@
-import {
-  waitUntilApplied,
-  waitUntilInvalid,
-  waitUntilRefreshed,
-  waitUntilTrue,
-  waitUntilValid,
-} from '../support/background.js';
-import { inProcess } from '../support/in-process.js';
+import { waitUntilApplied, waitUntilRefreshed, waitUntilTrue, waitUntilValid } from '../support/background.js';
 import { parseJsonLines } from '../support/json-lines.js';
 import { LEDGER, makeLedger, RENAMED, shellWithFiles } from '../support/ledger.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
@@ -64,20 +57,6 @@ testWithQuestDB('changes that lose data are left out of a plan, and sqlapply --a
   t.regex((await run('sqldump $DB')).stdout.toString(), /note VARCHAR/);
 });
 
-testWithQuestDB('a materialized view is not recreated if its base has lost partitions', async t => {
-  const server = await emptyServer();
-  await makeLedger(server);
-  await execute(server, "ALTER TABLE ledger DROP PARTITION LIST '2024-01-01'");
-  await waitUntilInvalid(server);
-  const run = await shellWithFiles(t, server, { 'after.sql': LEDGER.before.replace(', note VARCHAR', '') });
-  const plan = await run('sqldiff --alter --allow-loss drop:ledger.note after.sql $DB | tr -d "\\0"');
-  t.notRegex(plan.stdout.toString(), /hourly/);
-  t.regex(
-    plan.stderr,
-    /REFRESH MATERIALIZED VIEW 'hourly' FULL\n.* loses rows that its query no longer gives: \d+ of 40, from 2024-01-01T00:00:00.000000Z to 2024-01-01T.*\n {2}hint: --allow-loss history:hourly$/m,
-  );
-});
-
 testWithQuestDB(
   'a materialized view is created again where its columns get other types, as a refresh would empty it',
   async t => {
@@ -99,15 +78,6 @@ testWithQuestDB(
     t.regex(failed.stderr, /the refresh failed: the columns of the view may have other types/);
   },
 );
-
-testWithQuestDB('an incremental refresh that has nothing to do is not waited for', async t => {
-  const server = await emptyServer();
-  await makeLedger(server);
-  const run = await inProcess(t, { DB: server.url });
-  const refresh = 'sqlsplit <<< "REFRESH MATERIALIZED VIEW \'hourly\' INCREMENTAL;"';
-  const replay = await run(`${refresh} | sqlapply --timeout 60 --allow REFRESH $DB`);
-  t.is(replay.code, 0, replay.stderr);
-});
 
 testWithQuestDB('a plan is rejected if the target has changed since the plan was made', async t => {
   const server = await emptyServer();
@@ -200,29 +170,6 @@ testWithQuestDB('--rebuild recreates a table that cannot be altered, with its ro
   await waitUntilValid(server);
 });
 
-testWithQuestDB('a rebuild stops if the new table has a different number of rows', async t => {
-  const server = await emptyServer();
-  await makeLedger(server);
-  // Rows with equal timestamps differ only in acc, which is no longer a key.
-  await execute(server, "INSERT INTO ledger SELECT ts, 'b', qty, note, x, y FROM ledger");
-  await waitUntilApplied(server);
-  const after = LEDGER.before.replace(
-    'PARTITION BY DAY DEDUP UPSERT KEYS(ts,acc)',
-    'PARTITION BY HOUR DEDUP UPSERT KEYS(ts)',
-  );
-  const run = await shellWithFiles(t, server, { 'after.sql': after });
-  const replay = await run(
-    'sqldiff --alter --rebuild ledger --allow-loss keys:ledger after.sql $DB | sqlapply --timeout 1 --allow all $DB',
-  );
-  t.is(replay.code, 1);
-  t.regex(
-    replay.stderr,
-    /statement 4 \(SELECT\): the assertion is not true: 'ledger' has \d+ rows, 'ledger_new_.*' has \d+;/,
-  );
-  t.regex(replay.stderr, /3 of 8 applied.*\n.*make the plan again with sqldiff --alter\n$/);
-  t.deepEqual(await execute(server, 'SELECT count() FROM ledger'), [[2 * ROWS]]);
-});
-
 testWithQuestDB('nothing is planned for a table to which the server applies no changes', async t => {
   const server = await emptyServer();
   await execute(server, 'CREATE TABLE t (ts TIMESTAMP, x DECIMAL(10,2)) timestamp(ts) PARTITION BY DAY');
@@ -295,18 +242,6 @@ async function suspend(server: Server, table: string): Promise<void> {
   await execute(server, `ALTER TABLE ${table} ALTER COLUMN x TYPE DECIMAL(4,1)`);
   await waitUntilTrue(server, 'SELECT suspended FROM wal_tables()');
 }
-
-testWithQuestDB('a column in the middle is added, and the rest of the schema is altered too', async t => {
-  const server = await emptyServer();
-  await makeLedger(server);
-  const after = LEDGER.before.replace('qty INT', 'region SYMBOL, qty INT').replace('note VARCHAR', 'note SYMBOL');
-  const run = await shellWithFiles(t, server, { 'after.sql': after });
-  const applied = await run('sqlapply --alter --allow ALTER $DB after.sql; sqldiff --alter after.sql $DB | wc -c');
-  t.deepEqual([applied.code, applied.stdout.toString().trim().split('\n').at(-1)], [0, '1'], applied.stderr);
-  t.is((await run('sqldiff after.sql $DB')).code, 1, 'the order is a difference to sqldiff');
-  t.is((await run('sqldiff --alter after.sql $DB > plan')).code, 1);
-  t.is((await run("sqldiff --alter --ignore 'column order' after.sql $DB > plan")).code, 0);
-});
 
 const ENTERPRISE: [what: string, before: string, after: string, options?: string][] = [
   [

@@ -293,13 +293,16 @@ testWithQuestDB('only a full refresh repairs an invalid view', async t => {
   await waitUntilInvalid(server);
   const run = await shellWithFiles(t, server, {
     'incremental.sql': 'REFRESH MATERIALIZED VIEW m INCREMENTAL;',
+    'range.sql': "REFRESH MATERIALIZED VIEW m RANGE FROM '2024-01-01' TO '2024-01-02';",
     'full.sql': 'REFRESH MATERIALIZED VIEW m FULL;',
   });
   const foretold = async (file: string) =>
     (await run(`sqlapply --dry-run --allow REFRESH $DB ${file}`)).stdout.toString().includes('repairs');
-  t.false(await foretold('incremental.sql'));
-  await run('sqlapply --allow REFRESH $DB incremental.sql');
-  t.is((await takeHoldings(server)).get('m')?.invalid, 'drop column operation');
+  for (const file of ['incremental.sql', 'range.sql']) {
+    t.false(await foretold(file));
+    await run(`sqlapply --allow REFRESH $DB ${file}`);
+    t.is((await takeHoldings(server)).get('m')?.invalid, 'drop column operation');
+  }
   t.true(await foretold('full.sql'));
   const { code, stderr } = await run('sqlapply --allow REFRESH $DB full.sql');
   t.is(code, 0, stderr);
