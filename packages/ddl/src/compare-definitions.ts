@@ -1,6 +1,6 @@
 /*!
- * Compares two definitions property by property: would they create the same object on the same server? A property that
- * one definition leaves to the server, or that no server can show, is not compared.
+ * Compares two definitions property by property: would they create the same object on the same server? A property is not
+ * compared if one definition leaves it to the server, or if no server can show it.
  */
 import { foldCase, isObject, type Kind } from '@sqlpipe/sql';
 import type { StatedColumn } from './columns/property.js';
@@ -33,7 +33,7 @@ export interface Comparison {
 
 const NONE = 'none';
 
-/** The one property of a table that no ALTER changes and that does not matter to most: a new column is the last one. */
+/** The order of columns: no ALTER changes it, because a new column is the last one. To most users it does not matter. */
 export const COLUMN_ORDER = 'column order';
 
 /** Whether nothing differs but the order of columns. */
@@ -101,10 +101,7 @@ interface ColumnList {
 
 type ListedColumn = StatedColumn & { readonly name: string };
 
-/**
- * The known columns of a table. If the table is created from a query, they are the columns that the query names, with
- * the properties that other clauses of the statement state.
- */
+/** The known columns of a table. Of one from a query they are those that the query names, with what other clauses state of them. */
 function toColumnList({ columns, query }: TableDefinition): ColumnList {
   if (query === undefined) return { columns, complete: true };
   const named = findQueryColumns(query);

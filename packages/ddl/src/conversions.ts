@@ -1,6 +1,6 @@
 /*!
- * The type conversions of ALTER COLUMN … TYPE, each tried on 9.3.4 with the smallest and largest values, NULL, NaN, infinities,
- * -0.0, empty and long texts, emoji, the first and the last time. test/packages/converted-values.test.ts tries those that are called lossless again.
+ * The type conversions of ALTER COLUMN … TYPE. Each was tried on 9.3.4 with the smallest and largest values and times, NULL, NaN,
+ * infinities, -0.0, and texts (empty, long, emoji). test/packages/converted-values.test.ts tries those that are called lossless again.
  *
  * | from | keeps every value as | other accepted types |
  * | --- | --- | --- |
@@ -17,8 +17,8 @@
  *
  * A value that the new type cannot hold becomes NULL, 0 or another value. Two kinds of conversions suspend a WAL table instead:
  * to a DECIMAL, if a value does not fit, and from a DECIMAL to an integer, whatever the values are.
- * BYTE, SHORT and BOOLEAN have no NULL: rows that are older than such a column read 0 or false, and NULL after a change to a type
- * that has NULL, unless they were written before (`printFill`).
+ * BYTE, SHORT and BOOLEAN have no NULL. Rows from before such a column was added read 0 or false. After a change to a type with NULL
+ * they read NULL, unless these values are written first (`printFill`).
  */
 import { foldCase, significantTokens } from '@sqlpipe/sql';
 
@@ -108,7 +108,7 @@ function decimalOf(type: string): { precision: number; scale: number } | undefin
   return precision === undefined ? undefined : { precision: Number(precision), scale: Number(scale) };
 }
 
-/** The only types to which some types can be cast, if NULL is among the values (each pair was tried on 9.3.4, in INSERT … SELECT). */
+/** The only types to which some types can be cast. Each pair was tried on 9.3.4 in INSERT … SELECT, with NULL among the values. */
 const CASTS_FROM: Readonly<Record<string, readonly string[]>> = {
   BINARY: [],
   ARRAY: TEXTS,
@@ -181,8 +181,8 @@ export interface FilledColumn {
 }
 
 /**
- * Prints the statement that writes what rows read that are older than a column without NULL, so that they keep it when the column
- * gets a type with NULL. It changes no value.
+ * Prints the statement that writes 0 or false into the rows from before a column without NULL was added. They then keep it when the
+ * column gets a type with NULL. It changes no value.
  */
 export const printFill = ({ table, column }: FilledColumn, type: string): string =>
   `UPDATE '${table}' SET "${column}" = "${column}" WHERE "${column}" = ${type === 'BOOLEAN' ? 'false' : '0'};`;

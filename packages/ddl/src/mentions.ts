@@ -32,9 +32,9 @@ export interface Mention extends NameSpan {
 }
 
 /**
- * Finds all names of objects and principals in a statement, in the order of the text: the object that the statement
- * creates, the objects that its query reads from, a base, LIKE, the owner, the objects and receivers of a grant. Aliases,
- * common table expressions, columns and strings do not count. Returns nothing for a statement of kind `other`.
+ * Finds all names of objects and principals in a statement, in the order of the text: the created object, the sources of
+ * its query, a base, LIKE, the owner, the objects and receivers of a grant. Aliases, common table expressions, columns and
+ * strings do not count. Returns nothing for a statement of kind `other`.
  *
  * @param options.isView whether a name is that of a view, as for `findReferences`
  * @param options.inQueries whether queries are searched, which is slow

@@ -44,7 +44,7 @@ export function findStoredValues(query: string, table: string): boolean[] {
   return findItems(tokens).map(item => STORED_VALUE.test(item.map(toPattern).join('')));
 }
 
-/** `x`, `t.x` or `first(t.x)`, with an alias or without, where a name is an `n`, a function an `f` (or a name) and AS an `a`. */
+/** `x`, `t.x` or `first(t.x)`, with an alias or without. A name is an `n`, AS is an `a`, a function is an `f` and may be a name. */
 const STORED_VALUE = /^(?:f\([nf](?:\.[nf])?\)|[nf](?:\.[nf])?)(?:a?[nf])?$/;
 const STORED_FUNCTION = /^(?:first|last|first_not_null|last_not_null|min|max)$/i;
 

@@ -4,21 +4,19 @@ import { isValidColumnName } from './grammar/names.js';
 import { repairVolume } from './repair-view.js';
 import { needsQuotes, quoteName, RESERVED } from './reserved-names.js';
 
-/** Matches the types that a statement may state, with the settings that QuestDB 9.0 to 9.2 print for symbols. */
+/** Matches the types of columns, with the options of symbols as QuestDB 9.0 to 9.2 print them. */
 const TYPE =
   'BOOLEAN|BYTE|SHORT|CHAR|INT|LONG|LONG128|LONG256|FLOAT|DOUBLE|DATE|TIMESTAMP|TIMESTAMP_NS|INTERVAL|STRING|VARCHAR' +
   String.raw`|BINARY|UUID|IPv4|GEOHASH\(\d+[bc]\)|DECIMAL\(\d+,\d+\)|DOUBLE(?:\[\])+` +
   String.raw`|SYMBOL(?: CAPACITY \d+)?(?: NOCACHE| CACHE)?(?: INDEX CAPACITY \d+)?`;
 const POSTING = String.raw`SYMBOL(?: CAPACITY \d+)?(?: NOCACHE| CACHE)? INDEX TYPE [A-Z]+(?: [A-Z]+)?(?: INCLUDE \([^()]*\))?`;
 
-/**
- * Matches a name, which may contain blanks and words that look like types, and the rest of a column. No name is longer.
- */
+/** Matches the name and the rest of a column. A name may contain blanks and words that look like types; none is longer. */
 const COLUMN = new RegExp(String.raw`^([^(]{1,127}?) ((?:${TYPE}|ARRAY|${POSTING})(?: PARQUET\(.*\))?)$`);
 
 /**
- * Matches a name without quotes: it has no characters that are invalid in names of columns, or that end a bare name
- * (blanks, quotes and most ASCII punctuation), and no letters whose lower case is ASCII, which could make a keyword.
+ * Matches a name that needs no quotes. It has no character that is invalid in names of columns or ends a bare name: blanks, quotes
+ * and most ASCII punctuation. It has no letter whose lower case is ASCII either, because that could make a keyword.
  */
 const BARE_NAME = String.raw`[^\0- "%-/:-?[-^\x60|~\x7f\u0130\u212a\ufeff]+`;
 

@@ -1,6 +1,6 @@
 /*!
  * A schema as a folder with one file per object, for git. sqljoin changes a file only if its path is that of the object
- * that its statements create. Other files are not changed; at the path of an object they are an error.
+ * in its statements. Other files are not changed; at the path of an object they are an error.
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

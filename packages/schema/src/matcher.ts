@@ -71,7 +71,7 @@ export function selectWithRelated(
   return schema.entries.filter(entry => selected.has(entry));
 }
 
-/** Returns a function that finds the entries that need an entry. */
+/** Returns a function that finds the dependents of an entry. */
 function indexDependents(schema: Schema): (entry: Entry) => Entry[] {
   const dependents = new Map(schema.entries.map((entry): [Entry, Entry[]] => [entry, []]));
   for (const entry of schema.entries)

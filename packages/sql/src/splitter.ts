@@ -17,7 +17,7 @@ export class SplitError extends Error {
     message: string,
     readonly line: number,
     readonly column: number,
-    /** The end of the message if it is that of the program that wrote the text, which prints it too. */
+    /** The end of the message, if the program that wrote the text has printed it too. */
     readonly repeated?: string,
   ) {
     super(message);
@@ -80,7 +80,7 @@ export class Splitter {
     return this.#pieces.join('') + this.#carry;
   }
 
-  /** Yields the statements of which it is known, after this chunk, that they have ended. */
+  /** Yields the statements that have certainly ended in this chunk or before it. */
   *write(text: string): Generator<string> {
     const end = lastIndexNotOf(COMMENT_DELIMITER_CHARACTERS, text) + 1;
     // Carried characters are scanned once, when another character follows. Scanning them with each chunk is quadratic.
@@ -301,8 +301,8 @@ export class Splitter {
 }
 
 /**
- * Normalizes the statement of one record; '' if the record has no statement. A `;` that is followed by comments moves
- * after them, so that the statement still ends with it.
+ * Normalizes the statement of one record; '' if the record has no statement. A `;` before comments moves
+ * after them: the statement still ends with it.
  * @throws SplitError if a quote, a comment or a parenthesis is unclosed, or if a second statement follows
  */
 export function normalizeStatement(text: string): string {
@@ -333,8 +333,8 @@ const formatStatement = ({ body, endsInLineComment }: Held): string => `${body}$
 const LINE_END = /[\n\r]/;
 
 /**
- * Finds the end of the comments at the start of a text that start on its first line and end a line. A comment that the next
- * statement follows on its line belongs to that.
+ * Finds the end of the comments at the start of a text that start on its first line and end a line. A comment with the next
+ * statement on its line belongs to that statement.
  */
 function findLineComments(text: string, rules: CommentRules): { end: number; isOnLine: boolean } {
   let end = 0;

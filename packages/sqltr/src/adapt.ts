@@ -23,8 +23,8 @@ export interface LossOptions {
 }
 
 /**
- * Applies the adapters to each statement, in order. A statement that reads from an object that is left out is left out
- * too.
+ * Applies the adapters to each statement, in order. With an object, the statements that read from it are
+ * left out.
  * @throws TranslationError at the end if anything was lost and losses are not accepted; AmbiguousStatementError as
  * `toEntry`
  */
@@ -66,7 +66,7 @@ function applyAll(adapters: readonly Adapt[], given: string): Adapted {
   return { statement, losses };
 }
 
-/** Leaves out statements that read from an object that is left out. */
+/** Leaves out the statements that read from such an object. */
 const reading =
   (leftOut: ReadonlySet<string>): Adapt =>
   statement => {

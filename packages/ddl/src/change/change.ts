@@ -29,7 +29,7 @@ export type Change =
   | { readonly verb: 'set type'; readonly name: string; readonly wal: boolean }
   | { readonly verb: 'set refresh limit'; readonly name: string; readonly limit: number };
 
-/** A change of some partitions; which ones is not parsed. The position is that of the word that says what is changed. */
+/** A change of some partitions; they are not parsed. The position is that of the word PARTITION. */
 export interface PartitionChange {
   readonly verb: `${'drop' | 'force drop' | 'attach' | 'detach' | 'convert'} partition`;
   readonly name: string;

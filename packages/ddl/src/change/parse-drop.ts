@@ -7,7 +7,7 @@ import { RejectionError } from '../grammar/rejection-error.js';
 import type { Change } from './change.js';
 import { missingError, type NameLookup, readName } from './lookup.js';
 
-/** For each kind, how error messages say that its name is missing, and which kinds a name of another kind may have. */
+/** The words of messages for each kind: for a missing name, and for the other kinds. */
 const KINDS = {
   table: { short: 'table-name', others: 'view or materialized view' },
   view: { short: 'view-name', others: 'table or materialized view' },

@@ -49,7 +49,7 @@ const encodings = new Map<string, (type: string) => boolean>([
   ['byte_stream_split', () => false],
 ]);
 
-/** Two types that together accept every encoding that some type accepts. */
+/** Together these types accept each encoding that some type accepts. */
 const BETWEEN_THEM_ALL = ['INT', 'STRING'];
 
 interface Codec {

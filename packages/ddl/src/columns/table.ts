@@ -30,6 +30,6 @@ export function findColumnProperty(named: string): Entry | undefined {
   return COLUMN_PROPERTIES.find(({ name }) => name === property);
 }
 
-/** The ALTER that an alteration is one of; undefined if that is none of a column. */
+/** The ALTER of the property that an alteration sets; undefined if it sets none of a column. */
 export const columnAlterOf = ({ change }: { readonly change: string }): Entry['alter'] | undefined =>
   COLUMN_PROPERTIES.find(({ alter }) => alter.changes.some(each => each === change))?.alter;

@@ -146,7 +146,7 @@ export class ClauseReader {
     return token;
   }
 
-  /** Whether the next token is this word, which begins the clause that is being read. The token after it is not read. */
+  /** Whether the current clause begins with this word, and the word comes next. The token after it is not read. */
   begins(word: string): boolean {
     if (!isWord(this.token, word)) return false;
     if (this.#duplicate !== undefined) throw this.cursor.rejection(this.#duplicate);
@@ -173,7 +173,7 @@ export class ClauseReader {
     return true;
   }
 
-  /** Records the clause that has ended before the token that was read last. */
+  /** Records a clause that ended before the last token. */
   addSpan(name: string, start: number): void {
     this.spans.set(name, { start, end: this.cursor.previousEnd, position: start });
   }

@@ -118,7 +118,7 @@ export function parseCreateLiveView(cursor: Cursor, context: CreateContext): Cre
   return toStatement(reader, head, body);
 }
 
-/** The clauses that follow FLUSH EVERY in any order, with the names that their messages have. */
+/** The clauses that follow FLUSH EVERY in any order, with their names in messages. */
 const LIVE_VIEW_CLAUSES = [
   [IN_MEMORY, 'IN MEMORY'],
   [PARTITIONING, 'PARTITION BY'],

@@ -1,6 +1,5 @@
 /*!
- * Finds the end and the comments of the query in a view, a materialized view, a live view or a CREATE TABLE AS, with the
- * server's lexer. The query itself is not parsed here.
+ * The query in a view of any kind or a CREATE TABLE AS: its end and its comments, by the server's lexer. The query itself is not parsed here.
  */
 import { Cursor, isWord } from './cursor.js';
 import { rejectReserved } from './names.js';

@@ -58,7 +58,7 @@ export interface Translation {
 export interface Feature<F> {
   readonly name: string;
   readonly lastWithout: string;
-  /** What every statement contains that needs it, so that most need not be parsed. */
+  /** Every statement that needs it contains this; the others need not be parsed. */
   readonly word: RegExp;
   /** Whether a definition needs it. */
   isIn(definition: F): boolean;

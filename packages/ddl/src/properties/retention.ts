@@ -284,9 +284,9 @@ export function checkRetention(spans: ClauseSpans, { kind, ttl, partitionBy }: R
 export const UNLIMITED = { ttl: 0 } as const;
 
 /**
- * Finds a PARTITION BY after the query of a materialized view that conflicts with its TTL. A TTL in months that is not a number of full
- * years is rejected together with PARTITION BY YEAR, but accepted if the server chooses YEAR itself (observed on 9.3.4). So the statement
- * of a view that has both had no PARTITION BY.
+ * Finds a PARTITION BY after the query of a materialized view that conflicts with its TTL. With
+ * PARTITION BY YEAR, 9.3.4 rejects a TTL of months that are not full years; it accepts the TTL if it chooses YEAR itself. So the
+ * statement of a view with both had no PARTITION BY.
  * @param at the end of the query
  */
 export function findConflict(statement: string, at: number): ClauseSpan | undefined {

@@ -1,6 +1,6 @@
 /*!
- * The table of properties: for each kind, its properties in the order in which a server prints their clauses, and in which
- * differences are reported.
+ * The table of properties: those of each kind, in the order in which a server prints their clauses. Differences are reported
+ * in this order too.
  */
 import { isObject, type Kind } from '@sqlpipe/sql';
 import type { NameLookup } from '../change/lookup.js';
@@ -62,7 +62,7 @@ export const findProperty = (name: string, kind: Kind): TableEntry | undefined =
 /** The features of servers that properties need. */
 export const PROPERTY_FEATURES = [...ALL].flatMap(({ feature }) => feature ?? []);
 
-/** The ALTER that an alteration is one of, if an object of that kind may have it. */
+/** The ALTER of the property that an alteration sets; undefined if objects of that kind do not have it. */
 export const alterOf = ({ change }: PropertyAlteration, kind?: ObjectKind): TableEntry['alter'] =>
   [...(kind ? PROPERTIES[kind] : ALL)].find(({ alter }) => alter?.changes.some(each => each === change))?.alter;
 
