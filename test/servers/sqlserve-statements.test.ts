@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isEquivalent } from '@sqlpipe/ddl';
+import { compareStatements } from '@sqlpipe/ddl';
 import { questdb, sqlserve } from '../support/instances.js';
 import { fileScope } from '../support/scope.js';
 import { sharedSqlserve } from '../support/shared-sqlserve.js';
@@ -343,7 +343,8 @@ questdb.test('QuestDB reads names that need no quotes the same without them', as
     const [one, other] = await Promise.all([quoted, bare].map(each => server.execute(each)));
     t.is(other?.error, undefined, bare);
     t.is(isDeepStrictEqual({ ...one, query }, { ...other, query }), same, query);
-    t.is(isEquivalent(`create view v as (${quoted})`, `create view v as (${bare})`), same, query);
+    const { differences } = compareStatements(`create view v as (${quoted})`, `create view v as (${bare})`);
+    t.is(differences.length === 0, same, query);
   }
 });
 

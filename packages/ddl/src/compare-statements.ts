@@ -52,10 +52,6 @@ export function compareStatements(a: string, b: string, options: CompareOptions 
   return { ...compareDefinitions(definitionA, definitionB), asText: false };
 }
 
-/** Whether no difference is known between the objects that two statements create. */
-export const isEquivalent = (a: string, b: string, options?: CompareOptions): boolean =>
-  compareStatements(a, b, options).differences.length === 0;
-
 /**
  * Parses a statement into the definition that it has on a server: misprints are repaired, and CREATE TABLE … LIKE is
  * resolved. Returns undefined if the statement does not create an object, or if its syntax is unknown.

@@ -14,7 +14,6 @@ export {
   type CompareOptions,
   comparedProperties,
   compareStatements,
-  isEquivalent,
   parseMeaning,
   type StatementComparison,
   spellOutDefaults,
@@ -22,9 +21,7 @@ export {
 export {
   canCast,
   canConvert,
-  type DecimalLimits,
   decimalLimits,
-  type FilledColumn,
   hasNull,
   isLossless,
   parseFill,
@@ -59,7 +56,7 @@ export {
   printAliasChanges,
 } from './principal.js';
 export { printDefinition } from './print.js';
-export { type AlterTarget, EXPLICIT, type PrintOptions } from './properties/property.js';
+export { EXPLICIT, type PrintOptions } from './properties/property.js';
 export { findExpiredRows, keepRetention, UNLIMITED } from './properties/retention.js';
 export { findProperty, propertiesOf } from './properties/table.js';
 export { findStoredValues } from './query-columns.js';
@@ -75,7 +72,7 @@ export {
   withDepths,
 } from './query-tokens.js';
 export { findReferences } from './references.js';
-export { type RepairResult, repair } from './repair.js';
+export { repair } from './repair.js';
 export { isCleanTable, isRepairForm } from './repair-table.js';
 export { isSystemTable, needsQuotes, quoteName } from './reserved-names.js';
 export { RightSet } from './right-set.js';

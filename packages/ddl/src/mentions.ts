@@ -2,11 +2,9 @@
 import {
   AmbiguousStatementError,
   displayName,
-  foldCase,
   isObject,
   isPrincipal,
   type Kind,
-  keywordOf,
   type NameSpan,
   parseName,
   readStatementHead,
@@ -87,19 +85,12 @@ function findSources(statement: string, isView: (name: string) => boolean, title
 const isSame = (a: readonly Mention[], b: readonly Mention[]): boolean =>
   a.length === b.length && a.every(({ position, end }, i) => position === b[i]?.position && end === b[i]?.end);
 
-/** Finds the folded names of all common table expressions of a statement, and possibly of some aliases. */
-export function findCommonTableExpressions(statement: string): Set<string> {
-  const found = new Set<string>();
-  if (!/\bwith\b/i.test(statement)) return found;
-  let last: Token | undefined;
-  let isAfterWith = false;
-  for (const token of significantTokens(statement)) {
-    if (keywordOf(token) === 'WITH') isAfterWith = true;
-    if (isAfterWith && keywordOf(token) === 'AS' && last && last.type !== 'sign')
-      found.add(foldCase(unquote(last.text)));
-    last = token;
-  }
-  return found;
+/** Finds the folded names of all common table expressions of a statement. */
+export function findCommonTableExpressions(statement: string): ReadonlySet<string> {
+  if (!/\bwith\b/i.test(statement)) return new Set();
+  const finder = new ReferenceFinder(significantTokens(statement), () => false);
+  finder.reads();
+  return finder.expressions;
 }
 
 /**

@@ -129,6 +129,8 @@ const isUnnamed = (level: Level): level is Level & { defining: [name: string, de
 export class ReferenceFinder {
   readonly #reads: Reads = [];
   readonly #levels: Level[] = [{ state: 'header', find: this.#reads }];
+  /** The folded names of the common table expressions that were read. */
+  readonly expressions = new Set<string>();
   /** The definitions that are visible on the current level, by folded name; the innermost one is the last. */
   readonly #scope = new Map<string, Definition[]>();
   readonly #tokens: TokenReader;
@@ -219,7 +221,9 @@ export class ReferenceFinder {
   }
 
   #beginExpression(level: Level): void {
-    level.defining = [foldCase(this.#tokens.readName().name), { reads: [] }];
+    const name = foldCase(this.#tokens.readName().name);
+    this.expressions.add(name);
+    level.defining = [name, { reads: [] }];
     level.state = 'named';
   }
 
