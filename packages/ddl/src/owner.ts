@@ -13,15 +13,18 @@ export function removeOwner(statement: string): string {
 }
 
 /** Finds the clause: the offset at which it starts, and the name in it. */
-export function findOwnerClause(statement: string): { owner: NameSpan; start: number } | undefined {
+export function findOwnerClause(
+  statement: string,
+  tokens: Iterable<Token> = significantTokens(statement),
+): { owner: NameSpan; start: number } | undefined {
   if (!/\bowned\b/i.test(statement)) return undefined; // few have it, and tokenizing is slow
   let clause: Token[] = []; // the last OWNED and the tokens after it
-  for (const token of significantTokens(statement))
+  for (const token of tokens)
     if (keywordOf(token) === 'OWNED') clause = [token];
     else if (clause.length) clause.push(token);
-  const tokens = new TokenReader(clause);
-  if (!tokens.accept('OWNED BY')) return undefined;
-  const owner = tokens.readName();
-  const isLast = (tokens.peek()?.text ?? ';') === ';';
+  const words = new TokenReader(clause);
+  if (!words.accept('OWNED BY')) return undefined;
+  const owner = words.readName();
+  const isLast = (words.peek()?.text ?? ';') === ';';
   return owner.name && isLast ? { owner, start: clause[0]?.start as number } : undefined;
 }

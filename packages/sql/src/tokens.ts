@@ -58,8 +58,8 @@ const toToken = (text: string, { type, start, end }: Segment): Token => ({
 });
 
 /** The tokens of a text without white space and comments. */
-export function* significantTokens(text: string, rules?: CommentRules): Generator<Token> {
-  for (const token of tokens(text, rules)) if (token.type !== 'space' && token.type !== 'comment') yield token;
+export function* significantTokens(text: string): Generator<Token> {
+  for (const token of tokens(text)) if (token.type !== 'space' && token.type !== 'comment') yield token;
 }
 
 function* codeTokens(code: string, offset: number): Generator<Token> {

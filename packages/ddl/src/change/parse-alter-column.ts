@@ -6,36 +6,29 @@ import { unquote } from '../grammar/names.js';
 import { RejectionError } from '../grammar/rejection-error.js';
 import type { FoundObject, NameLookup } from './lookup.js';
 
-/** The words of each statement, and how it rejects another, in the wording of the server's messages. */
-const SYNTAX = {
-  table: {
-    holder: 'table',
-    words: "'add index' or 'drop index' or 'type' or 'cache' or 'nocache' or 'symbol'",
-    rejection: (token: string) => `'add', 'drop', 'set', 'symbol', 'cache' or 'nocache' expected found '${token}'`,
-  },
-  view: {
-    holder: 'materialized view',
-    words: "'symbol capacity', 'add index' or 'drop index'",
-    rejection: () => "'symbol capacity', 'add index' or 'drop index' expected",
-  },
-};
+const WORDS_OF_TABLE = "'add index' or 'drop index' or 'type' or 'cache' or 'nocache' or 'symbol'";
+const WORDS_OF_VIEW = "'symbol capacity', 'add index' or 'drop index'";
 
 /** Parses what is changed, after COLUMN. */
 export function parseColumnAlteration(cursor: Cursor, lookup: NameLookup, found: FoundObject): ColumnAlteration {
   const { object } = found;
   const isTable = object.kind === 'table';
-  const { holder, words, rejection } = SYNTAX[isTable ? 'table' : 'view'];
   const position = cursor.readOffset;
   const name = unquote(cursor.requireNoSemicolon('column name'));
   const column = object.columns?.find(each => isSameName(each.name, name));
   if (object.columns && !column)
-    throw new RejectionError(position, `column '${name}' does not exist in ${holder} '${object.name}'`);
-  const token = cursor.requireNoSemicolon(words);
+    throw new RejectionError(position, `column '${name}' does not exist in ${object.kind} '${object.name}'`);
+  const token = cursor.requireNoSemicolon(isTable ? WORDS_OF_TABLE : WORDS_OF_VIEW);
   const word = token.toLowerCase();
   const property = COLUMN_PROPERTIES.find(
     ({ alter }) => (isTable || alter.isOfViews) && Object.hasOwn(alter.syntax, word),
   );
   const parse = property?.alter.syntax[word];
-  if (!parse) throw cursor.rejection(rejection(token));
+  if (!parse)
+    throw cursor.rejection(
+      isTable
+        ? `'add', 'drop', 'set', 'symbol', 'cache' or 'nocache' expected found '${token}'`
+        : `${WORDS_OF_VIEW} expected`,
+    );
   return parse(cursor, lookup, { object, name, column, position, objectPosition: found.position });
 }

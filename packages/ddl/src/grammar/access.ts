@@ -153,7 +153,7 @@ class AccessParser {
 
   /** `ON`, and after it `ALL TABLES` or tables with or without columns; without ON the scope is the database. */
   #scopes(): LocatedScope[] {
-    if (!this.#accept('on')) return [{ scope: {} }];
+    if (!this.cursor.accept('on')) return [{ scope: {} }];
     if (isWord(this.cursor.requireNoSemicolon('table name'), 'all')) {
       this.cursor.expect('tables');
       return [{ scope: { table: '*' } }];
@@ -164,15 +164,15 @@ class AccessParser {
 
   #table(): LocatedScope[] {
     const table = this.#name('table');
-    return this.#accept('(') ? this.#columns(table) : [{ scope: { table: table.name }, table }];
+    return this.cursor.accept('(') ? this.#columns(table) : [{ scope: { table: table.name }, table }];
   }
 
   /** After the opening parenthesis: columns, or `*` for all, with EXCLUDE for all but some. */
   #columns(table: NameSpan): LocatedScope[] {
     const toScope = (column: string): LocatedScope => ({ scope: { table: table.name, column }, table });
-    if (!this.#accept('*')) return this.#columnNames().map(({ name }) => toScope(name));
+    if (!this.cursor.accept('*')) return this.#columnNames().map(({ name }) => toScope(name));
     const { at } = this.cursor;
-    const excluded = this.#accept('exclude') ? this.#excludedNames() : [];
+    const excluded = this.cursor.accept('exclude') ? this.#excludedNames() : [];
     this.cursor.expect(')');
     if (!this.context) return [{ ...toScope('*'), excluded }];
     return remainingColumns(this.context, table.name, excluded, at).map(toScope);
@@ -193,7 +193,7 @@ class AccessParser {
   /** `WITH GRANT OPTION` and `WITH VERIFICATION`, in any order. */
   #options(): Pick<Options, 'option' | 'verified'> {
     let [option, verified] = [false, false];
-    while (this.#accept('with')) {
+    while (this.cursor.accept('with')) {
       const word = this.cursor.requireNoSemicolon("'grant option' or 'verification'");
       if (isWord(word, 'verification')) verified = true;
       else {
@@ -212,7 +212,7 @@ class AccessParser {
     const isValid = IS_VALID[what];
     if (!isValid) return { ...parseEntityName(cursor, `${what} name`), end: cursor.end };
     const name = unquote(cursor.requireNoSemicolon(`${what} name`));
-    if (!isValid(name)) throw new RejectionError(cursor.at, `invalid ${what} name [${what}=${name}]`);
+    if (!isValid(name)) throw cursor.rejection(`invalid ${what} name [${what}=${name}]`);
     return { name, position: cursor.at, end: cursor.end };
   }
 
@@ -220,14 +220,8 @@ class AccessParser {
   #list<T>(item: () => T): T[] {
     const items: T[] = [];
     do items.push(item());
-    while (this.#accept(','));
+    while (this.cursor.accept(','));
     return items;
-  }
-
-  #accept(word: string): boolean {
-    const isNext = isWord(this.cursor.next(), word);
-    if (!isNext) this.cursor.unread();
-    return isNext;
   }
 }
 

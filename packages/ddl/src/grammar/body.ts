@@ -1,7 +1,9 @@
 /*!
  * The query in a view of any kind or a CREATE TABLE AS: its end and its comments, by the server's lexer. The query itself is not parsed here.
  */
-import { Cursor, isWord } from './cursor.js';
+import { serverTokens } from '@sqlpipe/sql';
+import { findOwnerClause } from '../owner.js';
+import { Cursor } from './cursor.js';
 import { rejectReserved } from './names.js';
 import { unexpectedTokenError } from './rejection-error.js';
 
@@ -38,7 +40,9 @@ export function parseViewBody(
   cursor.unread();
   // A symbol directly after AS has been read with it.
   const position = Math.min(start, cursor.at);
-  const ownerAt = mayHaveOwner ? findOwner(cursor) : undefined;
+  const ownerAt = mayHaveOwner
+    ? findOwnerClause(cursor.text, serverTokens(cursor.text, '9.3.2', cursor.at))?.start
+    : undefined;
   if (ownerAt !== undefined) {
     const text = cursor.text.slice(position, ownerAt).trimEnd();
     const code = readCode(new Cursor(text), 0, false);
@@ -54,17 +58,6 @@ export function parseViewBody(
   const body = { ...trimBody(cursor.text.slice(position, end)), code, position, start: position, enclosed: false };
   check(body);
   return body;
-}
-
-/** Where the statement ends with `OWNED BY name`; the cursor stays where it is. */
-function findOwner(cursor: Cursor): number | undefined {
-  const { at } = cursor;
-  const tokens: { token: string; at: number }[] = [];
-  for (let token = cursor.next(); token !== undefined; token = cursor.next()) tokens.push({ token, at: cursor.at });
-  cursor.seek(at);
-  const end = tokens.findLastIndex(({ token }) => token !== ';');
-  const [owned, by] = tokens.slice(Math.max(0, end - 2), end);
-  return isWord(owned?.token, 'owned') && isWord(by?.token, 'by') ? owned?.at : undefined;
 }
 
 /** Parses the query after an opening parenthesis that has been read. */
