@@ -67,59 +67,63 @@ function removal(object: CatalogueObject): Effect {
   const { kind, name } = object;
   return kind === 'view'
     ? { effect: 'removed', kind, object: name, text: `removes ${titleOf(object)}` }
-    : { effect: 'lost', kind, object: name, loss: 'drop', text: `loses ${titleOf(object)} and its rows` };
+    : objectLoss(object);
 }
 
+/** The loss of an object. */
+export const objectLoss = (object: CatalogueObject): Effect => ({
+  effect: 'lost',
+  kind: object.kind,
+  object: object.name,
+  loss: 'drop',
+  text: `loses ${titleOf(object)}${object.kind === 'view' ? '' : ' and its rows'}`,
+});
+
+/** The loss of a column, or of some of its values if it gets the type `to`. */
+export const columnLoss = (table: string, { name, type }: Column, to?: string): Effect => ({
+  effect: 'lost',
+  kind: 'table',
+  object: table,
+  column: name,
+  loss: to === undefined ? 'drop' : 'values',
+  text: to === undefined ? `loses column '${name}'` : `may lose values of column '${name}': ${type} to ${to}`,
+});
+
 function tableEffects(before: Table, after: Table): Effect[] {
-  const { kind, name: object } = after;
   const isReordered = before.columns.length !== after.columns.length;
   const kept = (column: Column, at: number): Column | undefined =>
     findColumn(after, column.name) ?? (isReordered ? undefined : after.columns[at]);
   const pairs = before.columns.map((column, at) => ({ column, now: kept(column, at) }));
   const gone = pairs.filter(({ now }) => !now).map(({ column }) => column);
   return [
-    ...gone.flatMap((column): Effect[] => [
-      { effect: 'lost', kind, object, column: column.name, loss: 'drop', text: `loses column '${column.name}'` },
-      ...(column.dedup
-        ? [
-            {
-              effect: 'removed',
-              kind,
-              object,
-              column: column.name,
-              text: `removes dedup key '${column.name}'`,
-            } as const,
-          ]
-        : []),
+    ...gone.flatMap(column => [
+      columnLoss(after.name, column),
+      ...columnEffect(after.name, column, column.dedup, 'removed', 'removes dedup key'),
     ]),
-    ...pairs.flatMap(({ column, now }) => (now ? columnEffects(object, column, now) : [])),
+    ...pairs.flatMap(({ column, now }) => (now ? columnEffects(after.name, column, now) : [])),
     ...(gone.length === 0 ? keysLost(before, after) : []),
   ];
 }
 
-function columnEffects(object: string, before: Column, after: Column): Effect[] {
-  const at = { kind: 'table', object, column: before.name } as const;
+function columnEffects(table: string, before: Column, after: Column): Effect[] {
   const isRetyped = before.type !== after.type;
+  const [hadIndex, hasIndex] = [before.index !== undefined, after.index !== undefined];
   return [
-    ...(isRetyped ? [{ effect: 'rewritten', ...at, text: `rewrites column '${before.name}'` } as const] : []),
-    ...(isRetyped && !isLossless(before.type, after.type)
-      ? [
-          {
-            effect: 'lost',
-            loss: 'values',
-            ...at,
-            text: `may lose values of column '${before.name}': ${before.type} to ${after.type}`,
-          } as const,
-        ]
-      : []),
-    ...(before.index && !after.index
-      ? [{ effect: 'removed', ...at, text: `removes the index of column '${before.name}'` } as const]
-      : []),
-    ...(after.index && !before.index
-      ? [{ effect: 'rewritten', ...at, text: `builds the index of column '${before.name}'` } as const]
-      : []),
+    ...columnEffect(table, before, isRetyped, 'rewritten', 'rewrites column'),
+    ...(isRetyped && !isLossless(before.type, after.type) ? [columnLoss(table, before, after.type)] : []),
+    ...columnEffect(table, before, hadIndex && !hasIndex, 'removed', 'removes the index of column'),
+    ...columnEffect(table, before, hasIndex && !hadIndex, 'rewritten', 'builds the index of column'),
   ];
 }
+
+/** An effect on a column, if it `happens`. */
+const columnEffect = (
+  object: string,
+  { name: column }: Column,
+  happens: boolean,
+  effect: Effect['effect'],
+  what: string,
+): Effect[] => (happens ? [{ effect, kind: 'table', object, column, text: `${what} '${column}'` }] : []);
 
 /**
  * Removing dedup keys is a loss: with fewer keys, rows that were distinct overwrite each other; without any key, duplicate

@@ -7,7 +7,7 @@ import { findColumn, hasNull, isLossless, parseChange, parseFill } from '@sqlpip
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { ObjectChange } from './catalogue.js';
 import type { CatalogueObject, MaterializedView, StoredColumn, Table } from './catalogue-objects.js';
-import { type Effect, keysLost, retentionEffects, TAKES_ROWS, titleOf } from './effects.js';
+import { columnLoss, type Effect, keysLost, objectLoss, retentionEffects, TAKES_ROWS, titleOf } from './effects.js';
 import type { Engine, Execution } from './engine.js';
 
 /** Rows of a materialized view that its query no longer gives. Dates are as the server prints them. */
@@ -173,7 +173,7 @@ export class RowAccount {
     const again = this.#findInPlaceOf(object);
     if (object.kind === 'view' && again?.kind === 'view') return [];
     if (object.kind !== 'materialized view' || again?.kind !== 'materialized view')
-      return [{ effect: removal(object), at }];
+      return [{ effect: objectLoss(object), at }];
     const ofBoth = [...(this.#losses.get(id) ?? []), ...(this.#losses.get(again.id) ?? [])];
     const shortened = retentionEffects(object, again).map(effect => ({
       effect,
@@ -197,7 +197,7 @@ export class RowAccount {
       const losses = this.#losses.get(column.id) ?? [];
       return ids.has(column.id) || losses.some(({ effect }) => effect.loss === 'drop')
         ? losses
-        : [{ effect: columnLoss(after, column, 'drop'), at: this.#touched.get(before.id) ?? [] }];
+        : [{ effect: columnLoss(after.name, column), at: this.#touched.get(before.id) ?? [] }];
     });
   }
 
@@ -206,7 +206,7 @@ export class RowAccount {
       const to = columns.find(({ from }) => isSameName(from, column.name))?.to;
       const copied = to === undefined ? undefined : findColumn(after, to);
       if (copied && isLossless(column.type, copied.type)) return [];
-      return [{ effect: columnLoss(before, column, copied ? 'values' : 'drop', copied?.type), at }];
+      return [{ effect: columnLoss(before.name, column, copied?.type), at }];
     });
   }
 
@@ -345,23 +345,6 @@ function add<V>(map: Map<number | undefined, V[]>, key: number | undefined, valu
   if (values) values.push(value);
   else map.set(key, [value]);
 }
-
-const removal = (object: CatalogueObject): Effect => ({
-  effect: 'lost',
-  kind: object.kind,
-  object: object.name,
-  loss: 'drop',
-  text: `loses ${titleOf(object)}${object.kind === 'view' ? '' : ' and its rows'}`,
-});
-
-const columnLoss = (table: Table, { name, type }: StoredColumn, loss: 'drop' | 'values', to = ''): Effect => ({
-  effect: 'lost',
-  kind: 'table',
-  object: table.name,
-  column: name,
-  loss,
-  text: loss === 'drop' ? `loses column '${name}'` : `may lose values of column '${name}': ${type} to ${to}`,
-});
 
 const historyLoss = ({ kind, name }: MaterializedView, text: string): Effect => ({
   effect: 'lost',
