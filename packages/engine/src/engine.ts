@@ -16,18 +16,18 @@ import { type Health, parseEntryRights, Schema } from '@sqlpipe/schema';
 import { foldCase, isObject, isPrincipal, isSameName, KINDS } from '@sqlpipe/sql';
 import { Acl, type Principal } from './acl/acl.js';
 import { formatPrincipals } from './acl/print-acl.js';
-import type { Secrets } from './acl/statements.js';
+import { accessHandlers, type Secrets } from './acl/statements.js';
 import { findBaseTable } from './analysis/materialized-view.js';
 import { Catalogue, type Naming, type ObjectChange } from './catalogue.js';
 import type { CatalogueObject } from './catalogue-objects.js';
+import { type StatementHandlers, statementHandlers } from './change/index.js';
 import { create } from './create.js';
-import { createEnterprise, type Edition, openSource } from './edition.js';
 import { type Effect, effectsOf, principalLost, rightsRemoved, titleOf, whyInvalid } from './effects.js';
 import { OpaqueError } from './errors.js';
 import { loadObject } from './load-object.js';
 import { parsedQuery } from './parser/parsed-query.js';
 import { type Dialect, parseStatement, type Statement } from './parser/statement.js';
-import type { ExecutionResult, Session } from './session.js';
+import { ALL_RIGHTS, type ExecutionResult, rightsOfCaller, type Session } from './session.js';
 import {
   compileLoaded,
   findUncompiled,
@@ -80,20 +80,20 @@ export class Engine {
   readonly catalogue: Catalogue;
   readonly acl: Acl;
   readonly #options: EngineOptions;
-  readonly #edition: Edition;
+  readonly #isEnterprise: boolean;
+  readonly #handlers: StatementHandlers;
   readonly #has: HasFeature;
-  readonly #verbs: ReadonlySet<string>;
   #hasLoaded = false;
 
   constructor(options: EngineOptions = {}, catalogue?: Catalogue, acl?: Acl) {
-    const { health, naming, admin = 'admin', secrets = NO_SECRETS, edition } = options;
+    const { health, naming, admin = 'admin', edition } = options;
     this.#options = options;
     this.catalogue =
       catalogue ?? new Catalogue(naming, (object, all) => compileLoaded(object, all, health !== undefined));
     this.acl = acl ?? new Acl(admin);
-    this.#edition = edition === 'enterprise' ? createEnterprise(this.acl, secrets) : openSource;
+    this.#isEnterprise = edition === 'enterprise';
+    this.#handlers = this.#isEnterprise ? accessHandlers : statementHandlers;
     this.#has = featuresOf(options.version);
-    this.#verbs = new Set(Object.keys(this.#edition.handlers));
   }
 
   /** Loads the statements of a dump, in any order, without executing them. */
@@ -165,10 +165,10 @@ export class Engine {
     session.authorize('HTTP');
     const { parseShow: show = () => undefined } = this.#options;
     const statement = parseStatement(text, {
-      enterprise: this.#edition.enterprise,
+      enterprise: this.#isEnterprise,
       has: this.#has,
       show,
-      verbs: this.#verbs,
+      verbs: this.#handlers,
       defaults: session.defaults,
       maxInMemory: session.defaults.maxInMemory,
       checkQuery: (body: Body) => void parsedQuery(body),
@@ -180,10 +180,7 @@ export class Engine {
         create(session, statement);
         return changed;
       case 'change':
-        return {
-          effects: rowEffects,
-          result: this.#edition.handlers[statement.verb]?.(statement.cursor, session) ?? done,
-        };
+        return { effects: rowEffects, result: this.#handlers.get(statement.verb)?.(statement.cursor, session) ?? done };
       default:
         return { effects: [], result: done, question: statement };
     }
@@ -210,8 +207,11 @@ export class Engine {
 
   /** What a caller may see and do. */
   session(caller: string): Session {
-    const { version, defaults = DEFAULTS } = this.#options;
-    return { ...this.#edition.session(this.catalogue, caller), version, has: this.#has, defaults };
+    const { catalogue, acl } = this;
+    const { version, defaults = DEFAULTS, secrets = NO_SECRETS } = this.#options;
+    const enterprise = this.#isEnterprise;
+    const rights = enterprise ? rightsOfCaller(caller, acl, catalogue) : ALL_RIGHTS;
+    return { ...rights, catalogue, acl, caller, secrets, enterprise, version, has: this.#has, defaults };
   }
 
   /** Finds an object by its name, in any case. */

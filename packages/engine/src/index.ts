@@ -1,7 +1,7 @@
 /*! What statements do: a schema in memory, dependencies, effects; no I/O. */
 export { Acl, type AclChange, type Principal, type Token } from './acl/acl.js';
 export { formatPermissions, formatPrincipals } from './acl/print-acl.js';
-export type { AclSession, Secrets } from './acl/statements.js';
+export type { Secrets } from './acl/statements.js';
 export type { Catalogue, Naming, ObjectChange } from './catalogue.js';
 export type { CatalogueObject, LiveView, MaterializedView, StoredColumn, Table, View } from './catalogue-objects.js';
 export { type Effect, type LossKind, OTHER_TYPES, retentionEffects } from './effects.js';

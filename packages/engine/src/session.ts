@@ -1,6 +1,9 @@
 /*! What a statement is executed with: the catalogue, and what its caller may do there. And what it answers. */
 import type { Defaults } from '@sqlpipe/ddl';
 import { type HasFeature, RejectionError } from '@sqlpipe/ddl/grammar';
+import { isSameName } from '@sqlpipe/sql';
+import type { Acl } from './acl/acl.js';
+import type { Secrets } from './acl/statements.js';
 import type { Catalogue } from './catalogue.js';
 import type { Effect } from './effects.js';
 
@@ -16,25 +19,57 @@ export class DenialError extends RejectionError {
  */
 export type Authorize = (permission: string, on?: string, columns?: readonly string[]) => void;
 
-/** Who executes a statement, and on what. */
-export interface Session {
-  readonly catalogue: Catalogue;
+/** What a caller may do. */
+interface CallerRights {
   readonly authorize: Authorize;
   /** Whether the caller may read at least a part of an object. Other objects are left out of dumps, but not of lists. */
   readonly canRead: (name: string) => boolean;
+  /** The owner of objects that are created without OWNED BY. */
+  readonly owner?: string | undefined;
+  /** Makes `owner`, or the caller if it is undefined, the owner of an added column. */
+  readonly assignColumnOwner: (table: string, column: string, owner: string | undefined) => void;
+}
+
+/** The open source edition: no owners, no permissions. */
+export const ALL_RIGHTS: CallerRights = { authorize: () => {}, canRead: () => true, assignColumnOwner: () => {} };
+
+/** The enterprise edition: every caller has a name, and every statement is checked against the rights of that name. */
+export function rightsOfCaller(caller: string, acl: Acl, catalogue: Catalogue): CallerRights {
+  const owns = (name: string) => isSameName(catalogue.find(name)?.owner, caller);
+  const isAllowed = (permission: string, table?: string, columns: readonly string[] = []) =>
+    (table !== undefined && owns(table)) ||
+    acl.has(caller, permission, { table }) ||
+    (columns.length > 0 && columns.every(column => acl.has(caller, permission, { table, column })));
+  return {
+    owner: caller,
+    canRead: name => owns(name) || acl.canRead(caller, name),
+    assignColumnOwner(table, column, owner = caller) {
+      if (isSameName(owner, acl.admin) || isSameName(catalogue.find(table)?.owner, owner)) return;
+      acl.grant({ kind: 'grant', entity: owner, permission: 'ALL', option: true, table, column });
+    },
+    authorize(permission, table, columns) {
+      if (isAllowed(permission, table, columns)) return;
+      const on = table === undefined ? '' : ` on ${table}`;
+      throw new DenialError(0, `Access denied for ${caller} [${permission}${on}]`);
+    },
+  };
+}
+
+/** Who executes a statement, and on what. */
+export interface Session extends CallerRights {
+  readonly catalogue: Catalogue;
+  readonly acl: Acl;
+  readonly caller: string;
+  readonly secrets: Secrets;
   /** The version; undefined for the newest. */
   readonly version: string | undefined;
   readonly has: HasFeature;
   /** What the server fills in if a statement omits it. */
   readonly defaults: Defaults;
-  /** Whether there are storage policies. */
+  /** Whether there are storage policies, owners and access control. */
   readonly enterprise: boolean;
-  /** The owner of objects that are created without OWNED BY. */
-  readonly owner?: string | undefined;
   /** Receives what a statement does to rows; undefined if tables have none, so that such a statement is rejected. */
   readonly rowEffects?: Effect[] | undefined;
-  /** Makes `owner`, or the caller if it is undefined, the owner of an added column. */
-  readonly assignColumnOwner: (table: string, column: string, owner: string | undefined) => void;
 }
 
 /** Requires the right to read at least a part of an object. @throws DenialError */

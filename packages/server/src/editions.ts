@@ -1,19 +1,8 @@
-/*! The two editions of a server: who may log in, and what only one of them answers. */
-import {
-  type AclSession,
-  Engine,
-  formatPermissions,
-  formatPrincipals,
-  type Naming,
-  type Principal,
-  type Rows,
-  type Session,
-  type Show,
-} from '@sqlpipe/engine';
-import { isPrincipal, type Kind } from '@sqlpipe/sql';
+/*! The two editions of a server: what they execute, and who may log in. */
+import { Engine, type Naming } from '@sqlpipe/engine';
 import { createAuthenticator } from './login.js';
 import { createSecrets, isSameSecret } from './secrets.js';
-import { answerAclShow, parseAclShow } from './show-access.js';
+import { parseAclShow } from './show-access.js';
 
 /** What both editions of a server have in common. */
 export interface EmulatedServer {
@@ -32,12 +21,6 @@ export interface ServerEdition {
   readonly engine: Engine;
   /** The caller that an Authorization header identifies; undefined if access is denied. */
   authenticate(authorization: string | undefined): Promise<string | undefined>;
-  /** The statements of a dump that precede and follow the objects. @throws DenialError */
-  dump(kinds: ReadonlySet<Kind>, session: Session): { before: string[]; after: string[] };
-  /** Answers a SHOW that only this edition has. */
-  show(show: Extract<Show, { statement: 'show acl' }>, session: Session): Rows;
-  /** Called after all recorded changes were applied. @throws AdminNameError */
-  checkPrincipals(): void;
 }
 
 /** A user and a password. */
@@ -59,20 +42,7 @@ export function emulateOpenSource(
     engine: new Engine({ naming, version }),
     authenticate: async authorization =>
       expected === undefined || isSameSecret(authorization ?? '', expected) ? (credentials?.user ?? '') : undefined,
-    dump: () => ({ before: [], after: [] }),
-    show: () => ({ columns: [], rows: [] }),
-    checkPrincipals: () => {},
   };
-}
-
-/** A stored principal has the administrator's name, in any case, and so would have all rights. */
-export class AdminNameError extends Error {
-  override name = 'AdminNameError';
-  readonly code = 'CONFIG';
-
-  constructor({ kind, name }: Principal) {
-    super(`QDB_ACL_ADMIN_USER: the folder of --data has a ${kind} called '${name}'; choose another name`);
-  }
 }
 
 /** The enterprise edition: every caller has a name and a password or a token. */
@@ -85,21 +55,5 @@ export function emulateEnterprise(admin: LoginCredentials, { naming, version }: 
     secrets: createSecrets(),
     parseShow: parseAclShow,
   });
-  const { acl } = engine;
-  return {
-    release: 'EE',
-    version,
-    engine,
-    authenticate: createAuthenticator(acl, admin),
-    dump(kinds, session) {
-      if ([...kinds].some(isPrincipal)) session.authorize('LIST USERS');
-      if (kinds.has('grant')) session.authorize('USER DETAILS');
-      return { before: formatPrincipals(acl, kinds), after: formatPermissions(acl, kinds) };
-    },
-    show: (show, session) => answerAclShow(show, session as AclSession),
-    checkPrincipals() {
-      const principal = acl.find(admin.user);
-      if (principal) throw new AdminNameError(principal);
-    },
-  };
+  return { release: 'EE', version, engine, authenticate: createAuthenticator(engine.acl, admin) };
 }

@@ -5,6 +5,8 @@ import {
   type CatalogueObject,
   type Engine,
   type ExecutionResult,
+  formatPermissions,
+  formatPrincipals,
   type Question,
   type Rows,
   requireReadable,
@@ -13,10 +15,11 @@ import {
   whenReady,
 } from '@sqlpipe/engine';
 import { parseQueryText } from '@sqlpipe/engine/query';
-import type { Kind, ObjectKind } from '@sqlpipe/sql';
+import { isPrincipal, type Kind, type ObjectKind } from '@sqlpipe/sql';
 import { answerQuery, listColumns, PARAMETERS, showSetting } from './catalogue-functions.js';
 import type { ServerEdition } from './editions.js';
 import { type Journal, toJournalChanges } from './journal.js';
+import { answerAclShow } from './show-access.js';
 
 export class Service {
   readonly #engine: Engine;
@@ -93,7 +96,7 @@ export class Service {
       case 'show columns':
         return listColumns(session, show.name, show.position);
       case 'show acl':
-        return this.edition.show(show, session);
+        return answerAclShow(show, session);
       case 'show parameters':
         return PARAMETERS;
       default:
@@ -101,8 +104,13 @@ export class Service {
     }
   }
 
+  /** @throws DenialError */
   #dump(kinds: ReadonlySet<Kind>, session: Session): Rows {
-    const { before, after } = this.edition.dump(kinds, session);
+    const { acl, authorize, enterprise } = session;
+    if ([...kinds].some(isPrincipal)) authorize('LIST USERS');
+    if (kinds.has('grant')) authorize('USER DETAILS');
+    const before = enterprise ? formatPrincipals(acl, kinds) : [];
+    const after = enterprise ? formatPermissions(acl, kinds) : [];
     const selected = session.catalogue.list().filter(({ kind, name }) => kinds.has(kind) && session.canRead(name));
     const objects = session.catalogue.inDependencyOrder(selected.map(({ name }) => name));
     return ddlRows([...before, ...objects.map(object => printDefinition(object)), ...after]);

@@ -4,7 +4,7 @@
  */
 import type { Right } from '@sqlpipe/ddl';
 import { type Cursor, isWord, RejectionError, unquote } from '@sqlpipe/ddl/grammar';
-import type { Acl, AclSession, CatalogueObject, ColumnHead, Principal, Rows, Show, Value } from '@sqlpipe/engine';
+import type { Acl, CatalogueObject, ColumnHead, Principal, Rows, Session, Show, Value } from '@sqlpipe/engine';
 import { isSameName } from '@sqlpipe/sql';
 import { isExpired } from './secrets.js';
 
@@ -23,19 +23,19 @@ export function parseAclShow(cursor: Cursor, token: string): Show | undefined {
 }
 
 /** @throws DenialError, and RejectionError if there is no principal of that name */
-export function answerAclShow({ what, entity }: ShowAcl, session: AclSession): Rows {
+export function answerAclShow({ what, entity }: ShowAcl, session: Session): Rows {
   if (entity !== undefined) requireDetailsAccess(session, entity);
   return answersByKind[what]?.(session, entity) ?? { columns: [], rows: [] };
 }
 
 /** Requires USER DETAILS, except for the caller, its groups and the service accounts that it may assume. */
-function requireDetailsAccess({ acl, caller, authorize }: AclSession, entity: string): void {
+function requireDetailsAccess({ acl, caller, authorize }: Session, entity: string): void {
   const ownNames = acl.namesWithGroups(caller);
   if (ownNames.some(own => isSameName(own, entity)) || acl.canAssume(caller, entity)) return;
   authorize('USER DETAILS');
 }
 
-type Answer = (session: AclSession, entity: string | undefined) => Rows;
+type Answer = (session: Session, entity: string | undefined) => Rows;
 
 const stringColumns = (...names: string[]): ColumnHead[] => names.map(name => ({ name, type: 'STRING' }));
 const booleanColumn = (name: string): ColumnHead => ({ name, type: 'BOOLEAN' });
@@ -95,7 +95,7 @@ function requirePrincipal(acl: Acl, name: string): Principal | undefined {
 }
 
 /** The ways to log in that a principal has. */
-function credentialRows({ acl, caller }: AclSession, kind: Principal['kind'], name = caller): Rows {
+function credentialRows({ acl, caller }: Session, kind: Principal['kind'], name = caller): Rows {
   const principal = requirePrincipal(acl, name);
   if ((principal?.kind ?? 'user') !== kind) throw new RejectionError(0, `${kind} does not exist [name=${name}]`);
   const hasToken = principal?.tokens.some(token => !isExpired(token)) ?? false;

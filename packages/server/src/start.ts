@@ -2,6 +2,7 @@
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import type { Principal } from '@sqlpipe/engine';
 import { emulateEnterprise, emulateOpenSource, type LoginCredentials, type ServerEdition } from './editions.js';
 import { createEndpoint, type Endpoint } from './endpoint.js';
 import { Journal, replayChange, snapshotChanges } from './journal.js';
@@ -60,6 +61,16 @@ export const DEFAULT_REQUEST_LIMIT = 64_448;
 /** The administrator of the enterprise edition, unless another is given. */
 export const DEFAULT_ADMIN: LoginCredentials = { user: 'admin', password: 'quest' };
 
+/** A stored principal has the administrator's name, in any case, and so would have all rights. */
+export class AdminNameError extends Error {
+  override name = 'AdminNameError';
+  readonly code = 'CONFIG';
+
+  constructor({ kind, name }: Principal) {
+    super(`QDB_ACL_ADMIN_USER: the folder of --data has a ${kind} called '${name}'; choose another name`);
+  }
+}
+
 /**
  * Starts a server.
  * @throws LoadError for a statement that is rejected, LockError, JournalError, AdminNameError; errors of the system where it
@@ -91,7 +102,9 @@ export async function startServer({
   const journal = data === undefined ? await begin() : await openJournal(data, edition, begin);
   let endpoint: Endpoint;
   try {
-    edition.checkPrincipals();
+    const { acl } = edition.engine;
+    const namesake = edition.release === 'EE' ? acl.find(acl.admin) : undefined;
+    if (namesake) throw new AdminNameError(namesake);
     const service = new Service(edition, journal ?? undefined);
     const isPublic = !isLoopback((await lookup(address)).address);
     const hosts = isPublic && allowHost.length === 0 ? undefined : new Set(allowHost.map(host => host.toLowerCase()));

@@ -19,6 +19,7 @@ import {
   unquote,
 } from '@sqlpipe/ddl/grammar';
 import { isSameName, type PrincipalKind } from '@sqlpipe/sql';
+import { type StatementHandler, type StatementHandlers, statementHandlers } from '../change/index.js';
 import { DenialError, type ExecutionResult, type Session } from '../session.js';
 import type { Acl, Principal, Token } from './acl.js';
 
@@ -31,15 +32,40 @@ export interface Secrets {
   digest(token: string): string;
 }
 
-/** A session of the enterprise edition. */
-export interface AclSession extends Session {
-  readonly acl: Acl;
-  readonly caller: string;
-  readonly secrets: Secrets;
+/** The statements of the enterprise edition. */
+export const accessHandlers: StatementHandlers = new Map([
+  ...statementHandlers,
+  ['create', handlePrincipal('create', createPrincipal)],
+  ['drop', handlePrincipal('drop', dropPrincipal)],
+  ['alter', handlePrincipal('alter', alterPrincipal)],
+  ['add', (cursor, session) => changeMembership(cursor, session, true)],
+  ['remove', (cursor, session) => changeMembership(cursor, session, false)],
+  ['grant', (cursor, session) => changeGrants(cursor, session, true)],
+  ['revoke', (cursor, session) => changeGrants(cursor, session, false)],
+  ['assume', rejectAssumption],
+  ['exit', rejectAssumption],
+]);
+
+/** Calls `handler` if the next word is USER, GROUP or SERVICE ACCOUNT, and the handler of both editions if not. */
+function handlePrincipal(
+  verb: string,
+  handler: (cursor: Cursor, session: Session, kind: PrincipalKind) => ReturnType<StatementHandler>,
+): StatementHandler {
+  return (cursor, session) => {
+    const kind = parsePrincipalKind(cursor, cursor.next());
+    if (kind) return handler(cursor, session, kind);
+    cursor.unread();
+    return statementHandlers.get(verb)?.(cursor, session);
+  };
+}
+
+/** An assumption lasts as long as a connection of the PostgreSQL protocol; over HTTP each request stands alone. */
+function rejectAssumption(): never {
+  throw new RejectionError(0, 'service accounts are not assumed over HTTP: log in as the account');
 }
 
 /** Parses USER, GROUP or SERVICE ACCOUNT; undefined if the token is not the start of one. */
-export function parsePrincipalKind(cursor: Cursor, token: string | undefined): PrincipalKind | undefined {
+function parsePrincipalKind(cursor: Cursor, token: string | undefined): PrincipalKind | undefined {
   if (isWord(token, 'user')) return 'user';
   if (isWord(token, 'group')) return 'group';
   if (!isWord(token, 'service')) return;
@@ -60,7 +86,7 @@ function parseOptionalName(
 }
 
 /** After CREATE USER, GROUP or SERVICE ACCOUNT. */
-export function createPrincipal(cursor: Cursor, session: AclSession, kind: PrincipalKind): void {
+function createPrincipal(cursor: Cursor, session: Session, kind: PrincipalKind): void {
   const { acl } = session;
   const { optional, name, position } = parseOptionalName(cursor, kind, 'not', 'exists');
   const { owner = session.caller, password, alias } = parseOptions(cursor, kind);
@@ -122,7 +148,7 @@ function parsePassword(cursor: Cursor): string | undefined {
  * After DROP USER, GROUP or SERVICE ACCOUNT. The administrator becomes the owner of its objects, so that a later
  * principal of the same name does not own them.
  */
-export function dropPrincipal(cursor: Cursor, session: AclSession, kind: PrincipalKind): void {
+function dropPrincipal(cursor: Cursor, session: Session, kind: PrincipalKind): void {
   const { acl, catalogue } = session;
   const { optional, name, position } = parseOptionalName(cursor, kind, 'exists');
   cursor.expectEnd();
@@ -136,7 +162,7 @@ export function dropPrincipal(cursor: Cursor, session: AclSession, kind: Princip
 }
 
 /** After ALTER USER, GROUP or SERVICE ACCOUNT. Returns a new token, if one was created. */
-export function alterPrincipal(cursor: Cursor, session: AclSession, kind: PrincipalKind): ExecutionResult | undefined {
+function alterPrincipal(cursor: Cursor, session: Session, kind: PrincipalKind): ExecutionResult | undefined {
   const { acl } = session;
   const named = parseEntityName(cursor, `${kind} name`);
   if (kind === 'group') {
@@ -168,7 +194,7 @@ export function alterPrincipal(cursor: Cursor, session: AclSession, kind: Princi
  * `WITH EXTERNAL ALIAS 'a'` or `DROP EXTERNAL ALIAS 'a'`: nothing else of a group can be changed, because it never logs
  * in.
  */
-function changeAlias(cursor: Cursor, session: AclSession, named: LocatedName): void {
+function changeAlias(cursor: Cursor, session: Session, named: LocatedName): void {
   const { acl } = session;
   const adds = isWord(cursor.requireNoSemicolon("'with' or 'drop'"), 'with');
   if (!adds) cursor.expectToken(cursor.text.slice(cursor.at, cursor.end), 'drop');
@@ -183,7 +209,7 @@ function changeAlias(cursor: Cursor, session: AclSession, named: LocatedName): v
   acl.put({ ...group, alias: adds ? alias : undefined });
 }
 
-function setPassword(cursor: Cursor, session: AclSession, kind: PrincipalKind, named: LocatedName): void {
+function setPassword(cursor: Cursor, session: Session, kind: PrincipalKind, named: LocatedName): void {
   const { acl, caller } = session;
   const password = parsePassword(cursor);
   cursor.expectEnd();
@@ -197,7 +223,7 @@ function setPassword(cursor: Cursor, session: AclSession, kind: PrincipalKind, n
 /** Of a token: sqlserve has no tokens for other protocols. */
 const REST = ['token', 'type', 'rest'];
 
-function createToken(cursor: Cursor, session: AclSession, kind: PrincipalKind, named: LocatedName): ExecutionResult {
+function createToken(cursor: Cursor, session: Session, kind: PrincipalKind, named: LocatedName): ExecutionResult {
   cursor.expect(...REST);
   const { ttl, refresh } = parseTokenLifetime(cursor);
   cursor.expectEnd();
@@ -218,7 +244,7 @@ function createToken(cursor: Cursor, session: AclSession, kind: PrincipalKind, n
 }
 
 /** After `DROP TOKEN TYPE REST`: `[token]`. Drops that token or, if none is named, all. */
-function dropTokens(cursor: Cursor, session: AclSession, kind: PrincipalKind, named: LocatedName): void {
+function dropTokens(cursor: Cursor, session: Session, kind: PrincipalKind, named: LocatedName): void {
   cursor.expect(...REST);
   const token = cursor.next();
   const position = cursor.at;
@@ -255,7 +281,7 @@ function requirePrincipal(acl: Acl, kind: PrincipalKind, { name, position }: Loc
 }
 
 /** After ADD or REMOVE: a user and groups. */
-export function changeMembership(cursor: Cursor, session: AclSession, add: boolean): void {
+function changeMembership(cursor: Cursor, session: Session, add: boolean): void {
   const { acl } = session;
   const statement = parseMembership(cursor, add, accessContext(session));
   cursor.expectEnd();
@@ -266,19 +292,19 @@ export function changeMembership(cursor: Cursor, session: AclSession, add: boole
 }
 
 /** After GRANT or REVOKE. */
-export function changeGrants(cursor: Cursor, session: AclSession, grant: boolean): void {
+function changeGrants(cursor: Cursor, session: Session, grant: boolean): void {
   const statement = parseGrant(cursor, grant, accessContext(session));
   cursor.expectEnd();
   if (statement.kind === 'assumption') changeAssumption(statement, session);
   else changePermissions(statement, session);
 }
 
-const accessContext = ({ catalogue }: AclSession): AccessContext => ({
+const accessContext = ({ catalogue }: Session): AccessContext => ({
   isPermission: name => permissions.has(name),
   columnsOf: table => catalogue.find(table)?.columns.map(({ name }) => name),
 });
 
-function changePermissions(statement: GrantStatement, session: AclSession): void {
+function changePermissions(statement: GrantStatement, session: Session): void {
   const { acl } = session;
   const { gives, permissions, scopes, option, verified } = statement;
   for (const permission of permissions) for (const { scope } of scopes) requireGrantRight(session, permission, scope);
@@ -290,7 +316,7 @@ function changePermissions(statement: GrantStatement, session: AclSession): void
   }
 }
 
-function rejectMissing({ catalogue }: AclSession, { scope: { column }, table }: LocatedScope): void {
+function rejectMissing({ catalogue }: Session, { scope: { column }, table }: LocatedScope): void {
   if (!table) return;
   const object = catalogue.find(table.name);
   if (!object) throw new RejectionError(table.position, `table does not exist [table=${table.name}]`);
@@ -298,7 +324,7 @@ function rejectMissing({ catalogue }: AclSession, { scope: { column }, table }: 
   throw new RejectionError(table.position, `column does not exist [table=${table.name}, column=${column}]`);
 }
 
-function receiverOf({ entity, verified }: GrantStatement | AssumptionStatement, { acl }: AclSession): string {
+function receiverOf({ entity, verified }: GrantStatement | AssumptionStatement, { acl }: Session): string {
   const { name, position } = entity;
   const found = acl.find(name);
   if (verified && !found && !isSameName(name, acl.admin))
@@ -307,14 +333,14 @@ function receiverOf({ entity, verified }: GrantStatement | AssumptionStatement, 
 }
 
 /** Requires the permission with grant option; owners have all permissions on their objects. @throws DenialError */
-function requireGrantRight({ acl, caller, catalogue }: AclSession, permission: string, scope: Scope): void {
+function requireGrantRight({ acl, caller, catalogue }: Session, permission: string, scope: Scope): void {
   if (acl.has(caller, permission, scope, true)) return;
   if (scope.table !== undefined && isSameName(catalogue.find(scope.table)?.owner, caller)) return;
   const on = scope.table === undefined || scope.table === '*' ? '' : ` on ${scope.table}`;
   throw new DenialError(0, `Access denied for ${caller} [${permission} WITH GRANT OPTION${on}]`);
 }
 
-function changeAssumption(statement: AssumptionStatement, session: AclSession): void {
+function changeAssumption(statement: AssumptionStatement, session: Session): void {
   const { acl, caller } = session;
   const { gives, option } = statement;
   if (!acl.canAssume(caller, statement.account.name, true)) requireGrantRight(session, 'ASSUME SERVICE ACCOUNT', {});

@@ -18,38 +18,38 @@ export type StatementHandler = (cursor: Cursor, session: Session) => Result;
 // biome-ignore lint/suspicious/noConfusingVoidType: most handlers have no result of their own, and return nothing
 type Result = ExecutionResult | undefined | void;
 
-export type StatementHandlers = Readonly<Record<string, StatementHandler>>;
+/** Handlers by the first word of the statement. */
+export type StatementHandlers = ReadonlyMap<string, StatementHandler>;
 
-/** Statements of a client's session, which have no effect. */
-const noOpHandlers = Object.fromEntries(['set', 'begin', 'commit', 'rollback'].map(verb => [verb, () => undefined]));
+const handle = (handler: (verb: string) => StatementHandler, ...verbs: string[]) =>
+  verbs.map(verb => [verb, handler(verb)] as const);
+
+/** The statements of both editions. */
+export const statementHandlers: StatementHandlers = new Map([
+  // Those of a client's session have no effect.
+  ...handle(() => () => undefined, 'set', 'begin', 'commit', 'rollback'),
+  // These are checked against the catalogue while they are parsed.
+  ...handle(handleChange, 'alter', 'compile', 'drop', 'refresh', 'rename', 'truncate', 'vacuum'),
+  ...handle(handleRows, 'insert', 'update', 'copy', 'reindex', 'backup', 'checkpoint', 'snapshot', 'cancel'),
+]);
+
+function handleChange(verb: string): StatementHandler {
+  return (cursor, session) => executeChange(verb, cursor, session);
+}
 
 /** Statements about rows or the server's files. */
-const rowHandlers = Object.fromEntries(
-  ['insert', 'update', 'copy', 'reindex', 'backup', 'checkpoint', 'snapshot', 'cancel'].map(verb => [
-    verb,
-    (cursor: Cursor, session: Session) => {
-      if (!session.rowEffects)
-        throw new RejectionError(
-          cursor.at,
-          `sqlserve keeps the schema and no rows, so it rejects ${verb.toUpperCase()}; use a real QuestDB for tests that need rows`,
-        );
-      if (verb === 'insert' || verb === 'update') return executeChange(verb, cursor, session);
-      if (verb === 'copy') checkCopy(cursor, session.catalogue);
-      throw new OpaqueError('its result depends on rows or files of the server');
-    },
-  ]),
-);
-
-/** Statements that are checked against the catalogue while they are parsed. */
-const changeHandlers: StatementHandlers = Object.fromEntries(
-  ['alter', 'compile', 'drop', 'refresh', 'rename', 'truncate', 'vacuum'].map(verb => [
-    verb,
-    (cursor: Cursor, session: Session) => executeChange(verb, cursor, session),
-  ]),
-);
-
-/** Statements of both editions by their first word. */
-export const statementHandlers: StatementHandlers = { ...changeHandlers, ...noOpHandlers, ...rowHandlers };
+function handleRows(verb: string): StatementHandler {
+  return (cursor, session) => {
+    if (!session.rowEffects)
+      throw new RejectionError(
+        cursor.at,
+        `sqlserve keeps the schema and no rows, so it rejects ${verb.toUpperCase()}; use a real QuestDB for tests that need rows`,
+      );
+    if (verb === 'insert' || verb === 'update') return executeChange(verb, cursor, session);
+    if (verb === 'copy') checkCopy(cursor, session.catalogue);
+    throw new OpaqueError('its result depends on rows or files of the server');
+  };
+}
 
 function executeChange(verb: string, cursor: Cursor, session: Session): void {
   let query: Body | undefined;

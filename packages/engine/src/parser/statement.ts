@@ -27,7 +27,7 @@ export type Statement =
 /** What an edition adds to the grammar. */
 export interface Dialect extends ShowDialect, CreateContext {
   /** Words that begin a statement which changes something. */
-  readonly verbs: ReadonlySet<string>;
+  readonly verbs: { has(word: string): boolean };
 }
 
 /** Parses one statement; undefined if the text contains none. */
