@@ -1,8 +1,7 @@
 /*!
- * Answers to queries: the catalogue functions `tables()`, `views()`, `materialized_views()` and `table_columns('t')`, the
- * few functions that drivers and tools call when they connect, constants, and queries over tables, which have no rows.
+ * The catalogue functions `tables()`, `views()`, `materialized_views()`, `live_views()` and `table_columns('t')`, and the settings
+ * that SHOW lists.
  */
-
 import type { Column } from '@sqlpipe/ddl';
 import { RejectionError, splitAge, unquote } from '@sqlpipe/ddl/grammar';
 import {
@@ -16,120 +15,10 @@ import {
   type Value,
   type View,
 } from '@sqlpipe/engine';
-import {
-  analyzeRelation,
-  type Expression,
-  type Query,
-  type Relation,
-  requireReadAccess,
-  returnsNoRows,
-  type SelectItem,
-  type SelectStatement,
-  type TableFunctionCall,
-} from '@sqlpipe/engine/query';
-import { isSameName } from '@sqlpipe/sql';
-import { evaluateCondition } from './conditions.js';
+import type { Query, TableFunctionCall } from '@sqlpipe/engine/query';
 
-/** The values of functions that are called without arguments, by name in lower case. */
-const functions: ReadonlyMap<string, (session: Session) => string> = new Map<string, (session: Session) => string>([
-  ['build', ({ version }) => `Build Information: QuestDB ${version}, sqlserve`],
-  ['now', () => new Date().toISOString().replace('Z', '000Z')],
-  ['version', () => 'PostgreSQL 12.3, compiled by Visual C++ build 1914, 64-bit, QuestDB'],
-]);
-
-/**
- * Answers a query on the catalogue, of constants, or over tables that have no rows.
- * @throws RejectionError for any other query, because there is no query engine
- */
-export function answerQuery(query: Query, session: Session): Rows {
-  const { select, positionOf } = query;
-  const assertion = answerAssertion(select);
-  if (assertion) return assertion;
-  // Errors of the query are reported before the fact that no rows are stored.
-  const relation = analyzeRelation(query, session.catalogue);
-  requireReadAccess(session, query);
-  if (returnsNoRows(query, session.catalogue))
-    return { columns: headsOf(relation), rows: [], timestamp: relation.timestamp };
-  const [table, ...others] = [select, ...(select.setOperations ?? []).map(toUnionAll)].map(each =>
-    answerSelect(each, relation, session, positionOf),
-  );
-  if (!table) throw noRowsError();
-  return { columns: table.columns, rows: [...table.rows, ...others.flatMap(({ rows }) => rows)] };
-}
-
-function toUnionAll({ operator, all, select }: NonNullable<SelectStatement['setOperations']>[number]): SelectStatement {
-  if (operator !== 'UNION' || !all) throw noRowsError();
-  return select;
-}
-
-/** The columns of a relation. @throws RejectionError if the type of one is not known */
-function headsOf({ fields, open }: Relation): ColumnHead[] {
-  if (open) throw noRowsError();
-  return fields.map(({ name, type }) => {
-    if (type === undefined || type === 'NULL') throw noRowsError();
-    return { name, type };
-  });
-}
-
-/** Answers a query without its set operations. */
-function answerSelect(
-  select: SelectStatement,
-  relation: Relation,
-  session: Session,
-  positionOf: Query['positionOf'],
-): Rows {
-  const [from, ...joins] = select.from ?? [];
-  const hasOnlyColumns = !(select.groupBy || select.sampleBy || select.latestOn || select.distinct || select.pivot);
-  if (!from && hasOnlyColumns && !select.where)
-    return limitRows(
-      { columns: headsOf(relation), rows: [select.columns.map(item => constantOf(item, session))] },
-      select,
-    );
-  const source = from?.table;
-  if (source?.type !== 'tableFunctionCall' || joins.length > 0 || from?.joins?.length || !hasOnlyColumns)
-    throw noRowsError();
-  const table = filterRows(callFunction(source, session, positionOf), select);
-  return limitRows(sortRows(project(table, select.columns, positionOf), select), select);
-}
-
-/** The rows for which WHERE is true. */
-function filterRows({ columns, rows }: Rows, { where }: SelectStatement): Rows {
-  if (!where) return { columns, rows };
-  const indexes = new Map(columns.map(({ name }, index) => [name.toLowerCase(), index]));
-  const isSelected = (row: readonly Value[]) => {
-    const value = evaluateCondition(where, column => row[indexes.get(column) ?? -1]);
-    if (typeof value !== 'boolean') throw noRowsError();
-    return value;
-  };
-  return { columns, rows: rows.filter(isSelected) };
-}
-
-/** What the questions of a plan about rows have for an answer where there are none, by the aliases of their columns. */
-const WITHOUT_ROWS: Readonly<Record<string, { type: string; value: Value }>> = {
-  nothing_is_lost: { type: 'BOOLEAN', value: true },
-  is_computable: { type: 'BOOLEAN', value: true },
-  is_empty: { type: 'BOOLEAN', value: true },
-  all_copied: { type: 'BOOLEAN', value: true },
-  all_applied: { type: 'BOOLEAN', value: true },
-  as_many_rows: { type: 'BOOLEAN', value: true },
-  all_fit: { type: 'BOOLEAN', value: true },
-  all_native: { type: 'BOOLEAN', value: true },
-  rows_lost: { type: 'LONG', value: 0 },
-  first_lost: { type: 'TIMESTAMP', value: null },
-  last_lost: { type: 'TIMESTAMP', value: null },
-};
-
-function answerAssertion({ columns }: SelectStatement): Rows | undefined {
-  const names = columns.map(item => (item.type === 'selectItem' ? (item.alias ?? '') : ''));
-  if (names.length === 0 || !names.every(name => Object.hasOwn(WITHOUT_ROWS, name))) return undefined;
-  return {
-    columns: names.map(name => ({ name, type: WITHOUT_ROWS[name]?.type ?? '' })),
-    rows: [names.map(name => WITHOUT_ROWS[name]?.value ?? null)],
-  };
-}
-
-/** The result of a catalogue function. */
-function callFunction(source: TableFunctionCall, session: Session, positionOf: Query['positionOf']): Rows {
+/** The result of a catalogue function. @throws RejectionError if there is none of that name, or with these arguments */
+export function callFunction(source: TableFunctionCall, session: Session, positionOf: Query['positionOf']): Rows {
   const { name: spelling, args } = source;
   const [argument] = args;
   const name = spelling.toLowerCase();
@@ -148,90 +37,6 @@ function callFunction(source: TableFunctionCall, session: Session, positionOf: Q
     `wrong number of arguments for function \`${name}\`; expected: 0, provided: ${args.length}`,
   );
 }
-
-export const noRowsError = (): RejectionError =>
-  new RejectionError(
-    0,
-    'sqlserve stores no rows and has no query engine: it answers constants, now(), SELECT over tables if that has no rows, and simple queries over tables() and other lists; use a real QuestDB for tests that need rows',
-  );
-
-/** The value of a select item. @throws RejectionError if it is not a constant, nor a function with a known value */
-function constantOf(item: SelectItem, session: Session): Value {
-  const value = item.type === 'selectItem' ? evaluate(item.expression, session) : undefined;
-  if (value === undefined) throw noRowsError();
-  return value;
-}
-
-function evaluate(expression: Expression, session: Session): Value | undefined {
-  if (expression.type === 'literal') {
-    const { value, raw } = expression;
-    // Other numbers have a suffix, an exponent or more digits than JavaScript's.
-    return typeof value !== 'number' || String(value) === raw ? value : undefined;
-  }
-  if (expression.type === 'unary' && expression.operator === '-') {
-    const value = evaluate(expression.operand, session);
-    return typeof value === 'number' ? -value : undefined;
-  }
-  if (expression.type !== 'function' || expression.args.length > 0) return undefined;
-  return functions.get(expression.name.toLowerCase())?.(session);
-}
-
-/** The selected columns, in the order of the select list. */
-function project(table: Rows, items: readonly SelectItem[], positionOf: Query['positionOf']): Rows {
-  const picks = items.flatMap(item => pickColumns(table, item, positionOf));
-  return {
-    columns: picks.map(({ head }) => head),
-    rows: table.rows.map(row => picks.map(({ index, value = null }) => row[index] ?? value)),
-  };
-}
-
-/** A column of a result: that with an index in the source, or a number if the source has none with that index. */
-interface PickedColumn {
-  readonly head: ColumnHead;
-  readonly index: number;
-  readonly value?: Value;
-}
-
-function pickColumns({ columns }: Rows, item: SelectItem, positionOf: Query['positionOf']): PickedColumn[] {
-  if (item.type === 'star') return columns.map((head, index) => ({ head, index }));
-  if (item.type === 'selectItem' && item.expression.type === 'literal' && typeof item.expression.value === 'number')
-    return [{ head: { name: item.alias ?? 'column', type: 'INT' }, index: -1, value: item.expression.value }];
-  if (item.type !== 'selectItem' || item.expression.type !== 'column') throw noRowsError();
-  const name = item.expression.name.parts.at(-1) ?? '';
-  const index = columns.findIndex(head => isSameName(head.name, name));
-  const head = columns[index];
-  if (!head) throw new RejectionError(positionOf(item.expression), `Invalid column: ${name}`);
-  return [{ head: { name: item.alias ?? head.name, type: head.type }, index }];
-}
-
-function sortRows(table: Rows, { orderBy }: SelectStatement): Rows {
-  if (!orderBy) return table;
-  const keys = orderBy.map(({ expression, direction }) => {
-    const name = expression.type === 'column' ? (expression.name.parts.at(-1) ?? '') : '';
-    const index = table.columns.findIndex(head => isSameName(head.name, name));
-    if (index < 0) throw noRowsError();
-    return { index, sign: direction === 'desc' ? -1 : 1 };
-  });
-  const rows = table.rows.toSorted((a, b) => {
-    for (const { index, sign } of keys) {
-      const order = compare(a[index] ?? null, b[index] ?? null);
-      if (order !== 0) return order * sign;
-    }
-    return 0;
-  });
-  return { columns: table.columns, rows };
-}
-
-/** The first rows. LIMIT must be one number. */
-function limitRows(table: Rows, { limit }: SelectStatement): Rows {
-  if (!limit) return table;
-  const { lowerBound, upperBound } = limit;
-  const count = lowerBound.type === 'literal' && !upperBound ? Number(lowerBound.value) : Number.NaN;
-  if (!Number.isInteger(count)) throw noRowsError();
-  return { columns: table.columns, rows: table.rows.slice(0, count) };
-}
-
-const compare = (a: Value, b: Value): number => (a === b ? 0 : (a ?? '') < (b ?? '') ? -1 : 1);
 
 /** A column of a catalogue function: its name, its type, and how its value is computed. */
 type Field<T> = readonly [name: string, type: string, value: (object: T, index: number) => Value];

@@ -16,9 +16,10 @@ import {
 } from '@sqlpipe/engine';
 import { parseQueryText } from '@sqlpipe/engine/query';
 import { isPrincipal, type Kind, type ObjectKind } from '@sqlpipe/sql';
-import { answerQuery, listColumns, PARAMETERS, showSetting } from './catalogue-functions.js';
+import { listColumns, PARAMETERS, showSetting } from './catalogue-functions.js';
 import type { ServerEdition } from './editions.js';
 import { type Journal, toJournalChanges } from './journal.js';
+import { answerQuery } from './query-answers.js';
 import { answerAclShow } from './show-access.js';
 
 export class Service {
