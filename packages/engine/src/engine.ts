@@ -14,20 +14,15 @@ import {
 import { type Body, featuresOf, type HasFeature, type LocatedName, RejectionError } from '@sqlpipe/ddl/grammar';
 import { type Health, parseEntryRights, Schema } from '@sqlpipe/schema';
 import { foldCase, isObject, isPrincipal, isSameName, KINDS } from '@sqlpipe/sql';
-import { Acl, type Principal } from './acl/acl.js';
-import { formatPrincipals } from './acl/print-acl.js';
-import { accessHandlers, type Secrets } from './acl/statements.js';
-import { findBaseTable } from './analysis/materialized-view.js';
+import { Acl, type Principal } from './acl.js';
+import { findBaseTable } from './analyze/materialized-view.js';
 import { Catalogue, type Naming, type ObjectChange } from './catalogue.js';
 import type { CatalogueObject } from './catalogue-objects.js';
-import { type StatementHandlers, statementHandlers } from './change/index.js';
-import { create } from './create.js';
 import { type Effect, effectsOf, principalLost, rightsRemoved, titleOf, whyInvalid } from './effects.js';
 import { OpaqueError } from './errors.js';
-import { loadObject } from './load-object.js';
-import { parsedQuery } from './parser/parsed-query.js';
-import { type Dialect, parseStatement, type Statement } from './parser/statement.js';
-import { ALL_RIGHTS, type ExecutionResult, rightsOfCaller, type Session } from './session.js';
+import { accessHandlers, type Secrets } from './execute/access.js';
+import { type StatementHandlers, statementHandlers } from './execute/change.js';
+import { create } from './execute/create.js';
 import {
   compileLoaded,
   findUncompiled,
@@ -35,7 +30,12 @@ import {
   invalidate,
   recompile,
   whyUnresolvable,
-} from './validity.js';
+} from './execute/validity.js';
+import { loadObject } from './load-object.js';
+import { parsedQuery } from './parse/parsed-query.js';
+import { type Dialect, parseStatement, type Statement } from './parse/statement.js';
+import { formatPrincipals } from './print-acl.js';
+import { ALL_RIGHTS, type ExecutionResult, rightsOfCaller, type Session } from './session.js';
 
 /** How an engine behaves. */
 export interface EngineOptions {

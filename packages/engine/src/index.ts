@@ -1,7 +1,5 @@
 /*! What statements do: a schema in memory, dependencies, effects; no I/O. */
-export { Acl, type AclChange, type Principal, type Token } from './acl/acl.js';
-export { formatPermissions, formatPrincipals } from './acl/print-acl.js';
-export type { Secrets } from './acl/statements.js';
+export { Acl, type AclChange, type Principal, type Token } from './acl.js';
 export type { Catalogue, Naming, ObjectChange } from './catalogue.js';
 export type { CatalogueObject, LiveView, MaterializedView, StoredColumn, Table, View } from './catalogue-objects.js';
 export { type Effect, type LossKind, OTHER_TYPES, retentionEffects } from './effects.js';
@@ -14,7 +12,9 @@ export {
   type Savepoint,
 } from './engine.js';
 export { NotReady, OpaqueError, whenReady } from './errors.js';
-export type { Show } from './parser/show.js';
+export type { Secrets } from './execute/access.js';
+export type { Show } from './parse/show.js';
+export { formatPermissions, formatPrincipals } from './print-acl.js';
 export {
   type AccountedLoss,
   type AccountOptions,

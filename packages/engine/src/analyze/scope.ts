@@ -7,7 +7,7 @@ import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { foldCase } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import type { CatalogueObject } from '../catalogue-objects.js';
-import type { Query } from '../parser/parsed-query.js';
+import type { Query } from '../parse/parsed-query.js';
 
 /** A source in FROM, with what is joined to it. */
 export type TableRef = NonNullable<SelectStatement['from']>[number];

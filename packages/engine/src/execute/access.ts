@@ -19,9 +19,9 @@ import {
   unquote,
 } from '@sqlpipe/ddl/grammar';
 import { isSameName, type PrincipalKind } from '@sqlpipe/sql';
-import { type StatementHandler, type StatementHandlers, statementHandlers } from '../change/index.js';
+import type { Acl, Principal, Token } from '../acl.js';
 import { DenialError, type ExecutionResult, type Session } from '../session.js';
-import type { Acl, Principal, Token } from './acl.js';
+import { type StatementHandler, type StatementHandlers, statementHandlers } from './change.js';
 
 /** Makes what is stored of passwords and tokens. */
 export interface Secrets {

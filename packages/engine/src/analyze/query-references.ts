@@ -4,12 +4,12 @@
  */
 import type { QualifiedName, SelectStatement } from '@questdb/sql-parser';
 import { foldCase, isSameName } from '@sqlpipe/sql';
-import { hasAggregate } from './analysis/relation.js';
-import { listTableRefs, QueryScope, type Source, type TableRef } from './analysis/scope.js';
-import type { Catalogue } from './catalogue.js';
-import type { CatalogueObject } from './catalogue-objects.js';
-import { childrenOf, parseQueryText, type Query, type TreeNode } from './parser/parsed-query.js';
-import { requireReadable, type Session } from './session.js';
+import type { Catalogue } from '../catalogue.js';
+import type { CatalogueObject } from '../catalogue-objects.js';
+import { childrenOf, parseQueryText, type Query, type TreeNode } from '../parse/parsed-query.js';
+import { requireReadable, type Session } from '../session.js';
+import { hasAggregate } from './relation.js';
+import { listTableRefs, QueryScope, type Source, type TableRef } from './scope.js';
 
 /** The tables and views that a query refers to, each once, as the catalogue spells them. */
 export const findQueryReferences = (query: Query, catalogue: Catalogue): string[] => [

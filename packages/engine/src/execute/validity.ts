@@ -6,8 +6,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { printDefinition } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { isSameName } from '@sqlpipe/sql';
-import { analyzeRelation, type Relation } from './analysis/relation.js';
-import type { Catalogue } from './catalogue.js';
+import { columnsRead } from '../analyze/query-references.js';
+import { analyzeRelation, type Relation } from '../analyze/relation.js';
+import type { Catalogue } from '../catalogue.js';
 import {
   type CatalogueObject,
   type LiveView,
@@ -15,11 +16,10 @@ import {
   type Table,
   toStoredColumn,
   type View,
-} from './catalogue-objects.js';
+} from '../catalogue-objects.js';
+import { OTHER_TYPES } from '../effects.js';
+import { parseQueryText, QuerySyntaxError } from '../parse/parsed-query.js';
 import { toColumns } from './create.js';
-import { OTHER_TYPES } from './effects.js';
-import { parseQueryText, QuerySyntaxError } from './parser/parsed-query.js';
-import { columnsRead } from './query-references.js';
 
 /** Compiles each view over changed objects again, and stores its new columns or the reason why it is invalid. */
 export function recompile(catalogue: Catalogue, changed: readonly string[]): void {

@@ -2,9 +2,9 @@
 import { type Alter, applyAlteration, findColumn } from '@sqlpipe/ddl';
 import type { Body } from '@sqlpipe/ddl/grammar';
 import type { Table } from '../catalogue-objects.js';
-import { createView, defaultStart } from '../create.js';
 import type { Session } from '../session.js';
-import { columnsOfBase, invalidate, invalidateLiveViews } from '../validity.js';
+import { createView, defaultStart } from './create.js';
+import { columnsOfBase, invalidate, invalidateLiveViews } from './validity.js';
 
 /** Alters one table. */
 export function alterTable(alters: readonly Alter[], { catalogue, assignColumnOwner }: Session): void {

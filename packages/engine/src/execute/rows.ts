@@ -1,12 +1,12 @@
 /*! Statements about rows: what they do to the objects, whatever the rows are. */
 import type { Change, PartitionChange } from '@sqlpipe/ddl';
 import { type Cursor, isWord, RejectionError, readCode, unexpectedTokenError, unquote } from '@sqlpipe/ddl/grammar';
-import { analyzeRelation } from '../analysis/relation.js';
+import { analyzeRelation } from '../analyze/relation.js';
 import type { Catalogue } from '../catalogue.js';
 import { titleOf } from '../effects.js';
-import { parseQueryText } from '../parser/parsed-query.js';
+import { parseQueryText } from '../parse/parsed-query.js';
 import type { Session } from '../session.js';
-import { invalidate, invalidateLiveViews } from '../validity.js';
+import { invalidate, invalidateLiveViews } from './validity.js';
 
 /** INSERT, UPDATE, TRUNCATE and statements about partitions. */
 export type RowChange = Extract<Change, { verb: 'insert' | 'update' | 'truncate' }> | PartitionChange;

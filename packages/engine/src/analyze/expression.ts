@@ -2,7 +2,7 @@
 
 import type { Expression } from '@questdb/sql-parser';
 import { Cursor, formatGeohashType, isTimestamp, parseColumnType } from '@sqlpipe/ddl/grammar';
-import type { Query } from '../parser/parsed-query.js';
+import type { Query } from '../parse/parsed-query.js';
 import { functionType } from './functions.js';
 
 /** The names that an expression may use, and the query that it is in. */

@@ -8,14 +8,8 @@ import { findColumn, isKeyword, type QueryToken, splitList, tokenizeQuery, topLe
 import { type Body, RejectionError } from '@sqlpipe/ddl/grammar';
 import type { Catalogue } from '../catalogue.js';
 import type { MaterializedView, Table } from '../catalogue-objects.js';
-import { parsedQuery, type Query } from '../parser/parsed-query.js';
-import {
-  type NamedWindow,
-  readNamedWindows,
-  readWindowCalls,
-  type Window,
-  type WindowCall,
-} from '../parser/windows.js';
+import { parsedQuery, type Query } from '../parse/parsed-query.js';
+import { type NamedWindow, readNamedWindows, readWindowCalls, type Window, type WindowCall } from '../parse/windows.js';
 import { isNonDeterministic } from './functions.js';
 import { analyzeRelation, hasAggregate, type Relation } from './relation.js';
 

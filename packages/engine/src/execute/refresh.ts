@@ -6,7 +6,7 @@ import type { Change } from '@sqlpipe/ddl';
 import type { MaterializedView } from '../catalogue-objects.js';
 import { titleOf } from '../effects.js';
 import type { Session } from '../session.js';
-import { invalidate, invalidateLiveViews, whyNotRefreshable } from '../validity.js';
+import { invalidate, invalidateLiveViews, whyNotRefreshable } from './validity.js';
 
 /** Refreshes a materialized view. */
 export function refresh(

@@ -8,7 +8,7 @@ import type { Expression, QualifiedName, SelectStatement } from '@questdb/sql-pa
 import { duplicateColumnError, isTimestamp, RejectionError } from '@sqlpipe/ddl/grammar';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Catalogue, Naming } from '../catalogue.js';
-import { childrenOf, type Query, type TreeNode } from '../parser/parsed-query.js';
+import { childrenOf, type Query, type TreeNode } from '../parse/parsed-query.js';
 import { inferType, type Names, printExpression, unifyTypes } from './expression.js';
 import { functionType, isAggregate } from './functions.js';
 import { listTableRefs, QueryScope, type Source, type SubquerySource, type TableRef } from './scope.js';

@@ -18,7 +18,7 @@ import {
 } from '@sqlpipe/ddl/grammar';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
-import { childrenOf, parsedQuery, parseQueryText, type Query, type TreeNode } from '../parser/parsed-query.js';
+import { childrenOf, parsedQuery, parseQueryText, type Query, type TreeNode } from '../parse/parsed-query.js';
 import type { Session } from '../session.js';
 import { isNonDeterministic } from './functions.js';
 import { aliasPosition, columnAlias, hasAggregate, type Relation, TakenNames } from './relation.js';

@@ -33,15 +33,15 @@ import {
   unquote,
 } from '@sqlpipe/ddl/grammar';
 import { foldCase, isSameName } from '@sqlpipe/sql';
-import { analyzeLiveView, checkWindows } from './analysis/live-view.js';
-import { analyzeSampling, type ViewSampling } from './analysis/materialized-view.js';
-import { analyzeRelation, type Relation } from './analysis/relation.js';
-import type { Catalogue } from './catalogue.js';
-import { type Table, toStoredColumn } from './catalogue-objects.js';
-import { unknownSyntaxError } from './errors.js';
-import { parsedQuery } from './parser/parsed-query.js';
-import { findQueryReferences, requireReadAccess } from './query-references.js';
-import { requireReadable, type Session } from './session.js';
+import { analyzeLiveView, checkWindows } from '../analyze/live-view.js';
+import { analyzeSampling, type ViewSampling } from '../analyze/materialized-view.js';
+import { findQueryReferences, requireReadAccess } from '../analyze/query-references.js';
+import { analyzeRelation, type Relation } from '../analyze/relation.js';
+import type { Catalogue } from '../catalogue.js';
+import { type Table, toStoredColumn } from '../catalogue-objects.js';
+import { unknownSyntaxError } from '../errors.js';
+import { parsedQuery } from '../parse/parsed-query.js';
+import { requireReadable, type Session } from '../session.js';
 
 /** Executes a CREATE. @throws RejectionError, DenialError */
 export function create(session: Session, statement: CreateStatement): void {

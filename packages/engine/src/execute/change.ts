@@ -4,13 +4,13 @@ import { type Body, type Cursor, parseChangeAfter, RejectionError } from '@sqlpi
 import type { CatalogueObject } from '../catalogue-objects.js';
 import { titleOf } from '../effects.js';
 import { OpaqueError, unknownSyntaxError } from '../errors.js';
-import { parsedQuery } from '../parser/parsed-query.js';
+import { parsedQuery } from '../parse/parsed-query.js';
 import type { ExecutionResult, Session } from '../session.js';
-import { GONE_TABLE, invalidate, invalidateLiveViews } from '../validity.js';
 import { alterStoredView, alterTable, alterView } from './alter.js';
 import { refresh } from './refresh.js';
 import { authorizeChange } from './required-permissions.js';
 import { changeRows, checkCopy } from './rows.js';
+import { GONE_TABLE, invalidate, invalidateLiveViews } from './validity.js';
 
 /** Reads the rest of a statement after its first word, checks and executes it. Without a result the reply is OK. */
 export type StatementHandler = (cursor: Cursor, session: Session) => Result;
