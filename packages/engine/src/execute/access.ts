@@ -52,10 +52,8 @@ function handlePrincipal(
   handler: (cursor: Cursor, session: Session, kind: PrincipalKind) => ReturnType<StatementHandler>,
 ): StatementHandler {
   return (cursor, session) => {
-    const kind = parsePrincipalKind(cursor, cursor.next());
-    if (kind) return handler(cursor, session, kind);
-    cursor.unread();
-    return statementHandlers.get(verb)?.(cursor, session);
+    const kind = parsePrincipalKind(cursor);
+    return kind ? handler(cursor, session, kind) : statementHandlers.get(verb)?.(cursor, session);
   };
 }
 
@@ -64,11 +62,11 @@ function rejectAssumption(): never {
   throw new RejectionError(0, 'service accounts are not assumed over HTTP: log in as the account');
 }
 
-/** Parses USER, GROUP or SERVICE ACCOUNT; undefined if the token is not the start of one. */
-function parsePrincipalKind(cursor: Cursor, token: string | undefined): PrincipalKind | undefined {
-  if (isWord(token, 'user')) return 'user';
-  if (isWord(token, 'group')) return 'group';
-  if (!isWord(token, 'service')) return;
+/** Parses USER, GROUP or SERVICE ACCOUNT; undefined if something else follows. */
+function parsePrincipalKind(cursor: Cursor): PrincipalKind | undefined {
+  if (cursor.accept('user')) return 'user';
+  if (cursor.accept('group')) return 'group';
+  if (!cursor.accept('service')) return undefined;
   cursor.expect('account');
   return 'service account';
 }
@@ -140,7 +138,7 @@ function parsePassword(cursor: Cursor): string | undefined {
   }
   cursor.expectToken(token, 'password');
   const password = parseText(cursor, 'password');
-  if (password === '') throw new RejectionError(cursor.at, 'password is empty');
+  if (password === '') throw cursor.rejection('password is empty');
   return password;
 }
 
@@ -267,11 +265,9 @@ function parseTokenLifetime(cursor: Cursor): { ttl: number; refresh: boolean } {
   const [, count, unit = ''] = /^(\d+)([smhd])$/i.exec(unquote(cursor.requireNoSemicolon('TTL'))) ?? [];
   const seconds = Number(count) * (secondsIn[unit.toLowerCase()] ?? 0);
   if (!(seconds >= 60 && seconds <= 3650 * 86_400)) {
-    throw new RejectionError(cursor.at, "TTL is a number and a unit (s, m, h, d), from '1m' to '3650d'");
+    throw cursor.rejection("TTL is a number and a unit (s, m, h, d), from '1m' to '3650d'");
   }
-  const refresh = isWord(cursor.next(), 'refresh');
-  if (!refresh) cursor.unread();
-  return { ttl: seconds * 1000, refresh };
+  return { ttl: seconds * 1000, refresh: cursor.accept('refresh') };
 }
 
 function requirePrincipal(acl: Acl, kind: PrincipalKind, { name, position }: LocatedName): Principal {

@@ -1,16 +1,15 @@
 /*! Statements that change the catalogue: their handlers by first word. */
 import { type Change, changedTables } from '@sqlpipe/ddl';
 import { type Body, type Cursor, parseChangeAfter, RejectionError } from '@sqlpipe/ddl/grammar';
-import type { CatalogueObject } from '../catalogue-objects.js';
+import type { CatalogueObject, MaterializedView } from '../catalogue-objects.js';
 import { titleOf } from '../effects.js';
 import { OpaqueError, unknownSyntaxError } from '../errors.js';
 import { parsedQuery } from '../parse/parsed-query.js';
 import type { ExecutionResult, Session } from '../session.js';
 import { alterStoredView, alterTable, alterView } from './alter.js';
-import { refresh } from './refresh.js';
 import { authorizeChange } from './required-permissions.js';
 import { changeRows, checkCopy } from './rows.js';
-import { GONE_TABLE, invalidate, invalidateLiveViews } from './validity.js';
+import { GONE_TABLE, invalidate, invalidateLiveViews, whyNotRefreshable } from './validity.js';
 
 /** Reads the rest of a statement after its first word, checks and executes it. Without a result the reply is OK. */
 export type StatementHandler = (cursor: Cursor, session: Session) => Result;
@@ -178,4 +177,25 @@ function renameTable({ name, to }: Extract<Change, { verb: 'rename' }>, session:
   const table = session.catalogue.find(name);
   dropObject(name, session);
   if (table) session.catalogue.put({ ...table, name: to });
+}
+
+/**
+ * REFRESH MATERIALIZED VIEW: an invalid view becomes valid if its query is valid, whatever the rows are. A full refresh empties
+ * the view first, so that the views over it become invalid (observed on 9.3.4; live views documented).
+ */
+function refresh(
+  { name, isFull }: Extract<Change, { verb: 'refresh' }>,
+  { catalogue, rowEffects }: Session,
+): void {
+  const view = catalogue.resolve(name);
+  if (view?.kind !== 'materialized view') return;
+  const { invalid, ...rest } = view;
+  const reason = isFull ? whyNotRefreshable(view, catalogue) : invalid;
+  const refreshed: MaterializedView = { ...rest, neverRefreshed: false };
+  catalogue.put(reason === undefined ? refreshed : { ...refreshed, invalid: reason });
+  if (!isFull) return;
+  const text = `rebuilds ${titleOf(view)} from what '${view.base}' holds`;
+  rowEffects?.push({ effect: 'rewritten', kind: view.kind, object: view.name, text });
+  invalidate(catalogue, view.name, 'truncate operation');
+  invalidateLiveViews(catalogue, view.name, () => 'base materialized view is refreshed in full');
 }

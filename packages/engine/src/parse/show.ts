@@ -54,7 +54,7 @@ export function parseShow(cursor: Cursor, dialect: ShowDialect): Show {
   if (isWord(token, 'create')) return parseShowCreate(cursor, dialect);
   if (isWord(token, 'tables')) return { statement: 'show tables' };
   if (isWord(token, 'columns')) {
-    if (!isWord(cursor.next(), 'from')) throw new RejectionError(cursor.at, "expected 'from'");
+    if (!cursor.accept('from')) throw cursor.rejection("expected 'from'");
     return { statement: 'show columns', ...parseTableName(cursor) };
   }
   if (isWord(token, 'parameters')) return { statement: 'show parameters' };
@@ -64,10 +64,7 @@ export function parseShow(cursor: Cursor, dialect: ShowDialect): Show {
     }
     return { statement: 'show setting', setting: 'transaction_isolation' };
   }
-  if (isWord(token, 'time')) {
-    if (isWord(cursor.next(), 'zone')) return { statement: 'show setting', setting: 'timezone' };
-    cursor.unread();
-  }
+  if (isWord(token, 'time') && cursor.accept('zone')) return { statement: 'show setting', setting: 'timezone' };
   if (token !== undefined && settings.has(token.toLowerCase())) {
     return { statement: 'show setting', setting: token.toLowerCase() };
   }
@@ -93,12 +90,11 @@ function parseShowCreate(cursor: Cursor, dialect: ShowDialect): Show {
   if (dialect.has('dump') && isWord(token, 'database'))
     return { statement: 'show create database', kinds: parseCategories(cursor, categoriesOf(dialect)) };
   const parts = [parseShowCreateOne(cursor, token, dialect)];
-  while (isWord(cursor.next(), 'union')) {
+  while (cursor.accept('union')) {
     if (!isWord(cursor.require('all or select'), 'all')) throw unexpectedTokenError(cursor.at, 'union');
     cursor.expect('show', 'create');
     parts.push(parseShowCreateOne(cursor, cursor.next(), dialect));
   }
-  cursor.unread();
   return { statement: 'show create', parts };
 }
 
@@ -112,7 +108,7 @@ function parseShowCreateOne(cursor: Cursor, token: string | undefined, { has }: 
   }
   const live = has('live views') ? " or 'LIVE VIEW'" : '';
   const dump = has('dump') ? " or 'DATABASE'" : '';
-  throw new RejectionError(cursor.at, `expected 'TABLE' or 'VIEW' or 'MATERIALIZED VIEW'${live}${dump}`);
+  throw cursor.rejection(`expected 'TABLE' or 'VIEW' or 'MATERIALIZED VIEW'${live}${dump}`);
 }
 
 type Categories = typeof CATEGORIES;
@@ -120,13 +116,10 @@ type Categories = typeof CATEGORIES;
 /** `[INCLUDE|EXCLUDE {ALL | (category, …)}]`: the selected kinds. */
 function parseCategories(cursor: Cursor, categories: Categories): Set<Kind> {
   const all = new Set(categories.get('ALL'));
-  const clause = cursor.next();
-  if (!isWord(clause, 'include') && !isWord(clause, 'exclude')) {
-    cursor.unread();
-    return all;
-  }
+  const includes = cursor.accept('include');
+  if (!includes && !cursor.accept('exclude')) return all;
   const named = parseCategoryList(cursor, categories);
-  return isWord(clause, 'include') ? named : new Set([...all].filter(kind => !named.has(kind)));
+  return includes ? named : new Set([...all].filter(kind => !named.has(kind)));
 }
 
 function parseCategoryList(cursor: Cursor, categories: Categories): Set<Kind> {
@@ -151,5 +144,5 @@ function parseCategory(cursor: Cursor, categories: Categories): readonly Kind[] 
   const named = categories.get(token.toUpperCase());
   if (named) return named;
   const expected = [...categories.keys()].join(', ');
-  throw new RejectionError(cursor.at, `unexpected category [category=${token}], expected one of ${expected}`);
+  throw cursor.rejection(`unexpected category [category=${token}], expected one of ${expected}`);
 }
