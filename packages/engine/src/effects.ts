@@ -158,8 +158,9 @@ function healthEffects(before: CatalogueObject, after: CatalogueObject): Effect[
 }
 
 /**
- * A server keeps with each view all that it reads, through other views too. Where one of those reads from something else, each query
- * of the view fails with a NullPointerException, although `views()` calls it valid (observed on 9.3.4; COMPILE VIEW does not help).
+ * A server keeps with each view all that it reads, through other views too. If one of those views reads from something else later,
+ * each query of the view fails with a NullPointerException. `views()` calls it valid, and COMPILE VIEW does not help (observed on
+ * 9.3.4).
  */
 const STALE = 'a view below it reads from something else now, so that its query has to be stated again';
 

@@ -1,6 +1,6 @@
 /*!
- * A QuestDB schema in memory: it is loaded from statements, or given statements, and does to its schema what a server of that
- * edition would do, or rejects them with the server's message and position.
+ * A QuestDB schema in memory. It is loaded from statements, and executes others: they change it as they would change a server of that
+ * edition, or are rejected with the server's message and position.
  */
 import {
   DEFAULTS,

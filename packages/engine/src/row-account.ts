@@ -1,6 +1,6 @@
 /*!
  * Accounts for the rows of a schema while statements change it. Tables, their columns, materialized and live views hold rows. Each
- * holder is followed by its number, whatever its name is, and placed at the end: its rows are still there, or are computed again, or
+ * holder is followed by its number, whatever its name is. At the end it is placed: its rows are still there, are computed again, or
  * are a loss.
  */
 import { findColumn, hasNull, isLossless, parseChange, parseFill } from '@sqlpipe/ddl';
@@ -42,7 +42,7 @@ export interface AccountOptions {
   readonly historyOf?: (view: string) => HistoryAnswer;
   /** The name that a materialized view of the loaded schema is to have. */
   readonly newNameOf?: (view: string) => string;
-  /** Whether a materialized view is to be as it becomes; by default each is. A view that nobody asked for has to keep all rows. */
+  /** Whether the new form of a materialized view is wanted; by default each is. A view in a form that nobody wants has to keep all rows. */
   readonly isWanted?: (view: string) => boolean;
   /** Whether a view that is made again has another query, apart from what was renamed. */
   readonly isRedefined?: (former: MaterializedView, now: MaterializedView) => boolean;
@@ -67,11 +67,11 @@ export class RowAccount {
   readonly #options: Required<AccountOptions>;
   /** The losses by the number of the object or column. */
   readonly #losses = new Map<number | undefined, AccountedLoss[]>();
-  /** The statements that have changed an object, by its number; the one that has removed it; those that have invalidated it. */
+  /** By the number of an object: the statements that have changed it, the one that has removed it, those that have invalidated it. */
   readonly #touched = new Map<number | undefined, number[]>();
   readonly #removed = new Map<number | undefined, number[]>();
   readonly #invalidators = new Map<number | undefined, number[]>();
-  /** The copies of tables, and the numbers of the tables that have them, by the number of the copied table. */
+  /** By the number of a copied table: the copy, and the number of the table that has it. */
   readonly #copies = new Map<number, { readonly id: number; readonly copy: Copy }>();
   /** The numbers of columns without NULL whose value is written in each row. */
   readonly #filled = new Set<number | undefined>();
@@ -79,7 +79,7 @@ export class RowAccount {
   readonly #unrefreshed = new Map<number | undefined, boolean>();
   /** The materialized views of the loaded schema that are computed again. */
   readonly #rebuilt = new Set<MaterializedView>();
-  /** What views have read that were stated anew over something else, by their numbers. */
+  /** By the number of a view that was created again over something else: the new view, what it no longer reads, the statement. */
   readonly #superseded = new Map<
     number | undefined,
     { readonly view: MaterializedView; readonly sources: readonly CatalogueObject[]; readonly at: number }
@@ -309,7 +309,7 @@ export class RowAccount {
     return this.#sourcesOf(former).filter(source => !this.#placesOf(source, former).some(({ id }) => read.has(id)));
   }
 
-  /** The objects that have the rows of another one, as far as it has not lost some: itself, a copy, a view made again over the same. */
+  /** The objects that have the rows which another one has not lost: itself, a copy, or a view that was created again over the same. */
   #placesOf(source: CatalogueObject, reader: MaterializedView): CatalogueObject[] {
     const again = this.#findInPlaceOf(source);
     const isSame = source.kind === 'materialized view' && again?.kind === source.kind;
@@ -331,7 +331,7 @@ export class RowAccount {
     return undefined;
   }
 
-  /** The loss of a view that reads from something else now, if what it has read does not hold all at the end. */
+  /** The loss of a view that reads from something else now, if what it no longer reads has lost rows at the end. */
   #judgeSuperseded(former: MaterializedView): AccountedLoss[] {
     const { view, sources, at } = this.#superseded.get(former.id) ?? {};
     const missing = sources && this.#findLacking(former, sources);

@@ -1,8 +1,8 @@
 /*!
  * The catalogue on disk: one line of JSON with the changes of each statement, synced before the statement is
- * acknowledged. After a crash the last line may lack its line feed; its statement was never acknowledged, so the line is
- * dropped. At the start, and when the journal has grown to more than twice the size of the state, the complete state
- * is written to a new file, which then replaces the old one.
+ * acknowledged. If a crash leaves the last line without its line feed, its statement was never acknowledged, and the line is
+ * dropped. At the start the complete state is written to a new file, which then replaces the old one; so it is when the journal has
+ * grown to more than twice the size of the state.
  */
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, rename, rm } from 'node:fs/promises';

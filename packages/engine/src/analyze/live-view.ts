@@ -1,7 +1,6 @@
 /*!
- * What the query of a live view must not contain, in QuestDB's order: first the checks of its parser, of the windows as they
- * are written, then those of its compiler. The rules and messages are those of QuestDB 10's parser and tests: no server of that
- * version was seen.
+ * What the query of a live view must not contain, in QuestDB's order: the parser checks the windows as they are written, then the
+ * compiler checks the query. Rules and messages are those of QuestDB 10's parser and tests: no server of that version was seen.
  */
 import type { SelectStatement } from '@questdb/sql-parser';
 import { findColumn, isKeyword, type QueryToken, splitList, tokenizeQuery, topLevelIndex } from '@sqlpipe/ddl';
@@ -219,7 +218,7 @@ const endsBefore = ({ name, ignoresNulls, window }: WindowCall): boolean =>
 
 /** Functions whose results depend on rows after theirs. */
 const CACHED = ['ntile', 'cume_dist', 'percent_rank'];
-/** As those above, but only where their window is anchored: otherwise their frame is rejected first. */
+/** As those above. They are rejected for this reason only if their window is anchored: otherwise their frame is rejected first. */
 const SUBSAMPLING = ['sdt', 'lttb', 'm4', 'minmax', 'uniform', 'cadence'];
 
 /**

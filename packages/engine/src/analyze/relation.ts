@@ -1,7 +1,7 @@
 /*!
  * What a query returns, checked against the catalogue: its columns, their types as far as known, its designated
- * timestamp. References to tables and columns are checked on the way, in the order of QuestDB's compiler: the queries in
- * WHERE, then the sources of a query before the query itself.
+ * timestamp. Tables and columns are checked on the way, in the order of QuestDB's compiler: first the queries in WHERE, then the
+ * sources of a query, then the query itself.
  */
 
 import type { Expression, QualifiedName, SelectStatement } from '@questdb/sql-parser';
@@ -84,7 +84,7 @@ class Analysis {
     return order ? { ...union, timestamp: findSortTimestamp(order, select, union.fields) } : union;
   }
 
-  /** Checks the queries in WHERE, which come before all else, the outermost WHERE first (observed on 9.3.4). */
+  /** Checks the queries in WHERE. They come before all else, and those of the outermost WHERE first (observed on 9.3.4). */
   #checkFilters(select: SelectStatement, outer: QueryScope): void {
     if (this.#withCheckedFilters.has(select)) return;
     this.#withCheckedFilters.add(select);
@@ -250,7 +250,7 @@ function unifyRowTypes(left: string | undefined, right: string | undefined): str
 
 const open: Relation = { fields: [], open: true };
 
-/** Whether a name is a catalogue function that every database has, and that can be called without parentheses. */
+/** Whether a name is a catalogue function of every database that can be called without parentheses. */
 const isBuiltIn = (name: string): boolean => /^(?:pg_catalog|information_schema)\./i.test(name) || builtIn.has(name);
 
 const builtIn = new Set([

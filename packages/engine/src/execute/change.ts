@@ -183,10 +183,7 @@ function renameTable({ name, to }: Extract<Change, { verb: 'rename' }>, session:
  * REFRESH MATERIALIZED VIEW: an invalid view becomes valid if its query is valid, whatever the rows are. A full refresh empties
  * the view first, so that the views over it become invalid (observed on 9.3.4; live views documented).
  */
-function refresh(
-  { name, isFull }: Extract<Change, { verb: 'refresh' }>,
-  { catalogue, rowEffects }: Session,
-): void {
+function refresh({ name, isFull }: Extract<Change, { verb: 'refresh' }>, { catalogue, rowEffects }: Session): void {
   const view = catalogue.resolve(name);
   if (view?.kind !== 'materialized view') return;
   const { invalid, ...rest } = view;

@@ -58,8 +58,8 @@ export function create(session: Session, statement: CreateStatement): void {
 }
 
 /**
- * Whether there is something to do, and the caller may do it: not if an object of the same kind has the name and IF NOT EXISTS
- * allows that. No volumes are configured, so none may be named.
+ * Whether the object is to be created: not if one of the same kind has the name, and the statement says IF NOT EXISTS. No volumes are
+ * configured, so none may be named.
  * @throws RejectionError if the name is taken in any other way; DenialError
  */
 function canCreate(

@@ -1,7 +1,7 @@
 /*!
- * The windows of a query, in its tokens. The package's grammar has no named windows, and none of what only live views have:
- * live views are checked as they are written, and for all other purposes `sum(x) OVER w … WINDOW w AS (…)` is parsed as
- * `sum(x) OVER (…)`. ANCHOR, which says when the window of a live view starts again, changes no column and is left out.
+ * The windows of a query, in its tokens: the package's grammar has neither named windows nor ANCHOR. Live views are checked as they
+ * are written. For all other purposes `sum(x) OVER w … WINDOW w AS (…)` is parsed as `sum(x) OVER (…)`, and ANCHOR is left out: it
+ * says when the window of a live view starts again, and changes no column.
  */
 import { closingIndex, isKeyword, openingIndex, type QueryToken, splitList } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
@@ -192,8 +192,8 @@ function withoutAnchor<T extends QueryToken>(definition: readonly T[]): readonly
 }
 
 /**
- * Maximum number of tokens after that. A long definition that many functions use makes them grow with the square of the
- * text: without a limit, 36,000 tokens became 32 million in 3 GB.
+ * Maximum number of tokens when names are replaced by definitions. If many functions use a long definition, the number grows with the
+ * square of the text: without a limit, 36,000 tokens became 32 million in 3 GB.
  */
 const MAX_TOKENS = 1_000_000;
 
