@@ -12,6 +12,15 @@ export interface Token {
   readonly refresh?: number | undefined;
 }
 
+/** Makes what is stored of passwords and tokens. */
+export interface Secrets {
+  /** @throws NotReady while the hash is computed */
+  hashPassword(password: string): string;
+  generateToken(ttl: number, refresh: boolean): { token: string; stored: Token };
+  /** Identifies a token without revealing it. */
+  digest(token: string): string;
+}
+
 /** A user, a group or a service account. */
 export interface Principal {
   readonly kind: PrincipalKind;

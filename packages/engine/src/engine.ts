@@ -14,13 +14,13 @@ import {
 import { type Body, featuresOf, type HasFeature, type LocatedName, RejectionError } from '@sqlpipe/ddl/grammar';
 import { type Health, parseEntryRights, Schema } from '@sqlpipe/schema';
 import { foldCase, isObject, isPrincipal, isSameName, KINDS } from '@sqlpipe/sql';
-import { Acl, type Principal } from './acl.js';
+import { Acl, type Principal, type Secrets } from './acl.js';
 import { findBaseTable } from './analyze/materialized-view.js';
 import { Catalogue, type Naming, type ObjectChange } from './catalogue.js';
 import type { CatalogueObject } from './catalogue-objects.js';
 import { type Effect, effectsOf, principalLost, rightsRemoved, titleOf, whyInvalid } from './effects.js';
 import { OpaqueError } from './errors.js';
-import { accessHandlers, type Secrets } from './execute/access.js';
+import { accessHandlers } from './execute/access.js';
 import { type StatementHandlers, statementHandlers } from './execute/change.js';
 import { create } from './execute/create.js';
 import {

@@ -2,7 +2,7 @@
  * What statements do: a schema in memory, dependencies, effects; no I/O. A statement is parsed (`parse`), what it refers to is
  * compared with the catalogue (`analyze`), and then it changes the schema (`execute`).
  */
-export { Acl, type AclChange, type Principal, type Token } from './acl.js';
+export { Acl, type AclChange, type Principal, type Secrets, type Token } from './acl.js';
 export type { Catalogue, Naming, ObjectChange } from './catalogue.js';
 export type { CatalogueObject, LiveView, MaterializedView, StoredColumn, Table, View } from './catalogue-objects.js';
 export { type Effect, type LossKind, OTHER_TYPES, retentionEffects } from './effects.js';
@@ -15,7 +15,6 @@ export {
   type Savepoint,
 } from './engine.js';
 export { NotReady, OpaqueError, whenReady } from './errors.js';
-export type { Secrets } from './execute/access.js';
 export type { Show } from './parse/show.js';
 export { formatPermissions, formatPrincipals } from './print-acl.js';
 export {

@@ -2,10 +2,9 @@
 import type { Defaults } from '@sqlpipe/ddl';
 import { type HasFeature, RejectionError } from '@sqlpipe/ddl/grammar';
 import { isSameName } from '@sqlpipe/sql';
-import type { Acl } from './acl.js';
+import type { Acl, Secrets } from './acl.js';
 import type { Catalogue } from './catalogue.js';
 import type { Effect } from './effects.js';
-import type { Secrets } from './execute/access.js';
 
 /** The caller lacks a permission. The status of the reply is 403. */
 export class DenialError extends RejectionError {

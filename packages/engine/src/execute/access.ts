@@ -19,18 +19,9 @@ import {
   unquote,
 } from '@sqlpipe/ddl/grammar';
 import { isSameName, type PrincipalKind } from '@sqlpipe/sql';
-import type { Acl, Principal, Token } from '../acl.js';
+import type { Acl, Principal } from '../acl.js';
 import { DenialError, type ExecutionResult, type Session } from '../session.js';
 import { type StatementHandler, type StatementHandlers, statementHandlers } from './change.js';
-
-/** Makes what is stored of passwords and tokens. */
-export interface Secrets {
-  /** @throws NotReady while the hash is computed */
-  hashPassword(password: string): string;
-  generateToken(ttl: number, refresh: boolean): { token: string; stored: Token };
-  /** Identifies a token without revealing it. */
-  digest(token: string): string;
-}
 
 /** The statements of the enterprise edition. */
 export const accessHandlers: StatementHandlers = new Map([
