@@ -28,7 +28,7 @@ export function replayChange(change: JournalChange, { catalogue, acl }: Engine):
 }
 
 /** The changes that recreate the complete state of an engine. */
-export const snapshotChanges = ({ catalogue, acl }: Engine): JournalChange[] => [
+const snapshotChanges = ({ catalogue, acl }: Engine): JournalChange[] => [
   ...catalogue.all().map((put): JournalChange => ({ put })),
   ...acl.snapshotChanges().map((change): JournalChange => ({ acl: change })),
 ];
@@ -39,29 +39,20 @@ export class JournalError extends Error {
   readonly code = 'DAMAGED';
 }
 
-export interface JournalOptions {
-  /** Applies one change that the journal contains. */
-  replay(change: JournalChange): void;
-  /** Creates the initial state, if the journal contains no changes. */
-  begin(): Promise<void>;
-  /** The changes that recreate the current state. */
-  state(): JournalChange[];
-}
-
 export class Journal {
   private constructor(
     readonly path: string,
     /** Holds the lock on the folder until it is closed; undefined if the system has no such locks. */
     readonly lock: Server | undefined,
-    readonly state: () => readonly JournalChange[],
+    readonly engine: Engine,
     private file: OpenJournal,
   ) {}
 
   /**
    * Opens or creates the journal in a folder. Replays its changes, or calls `begin` if there are none; then writes
-   * `state` as the new journal. No other sqlserve can open the folder until this journal is closed.
+   * the state of the engine as the new journal. No other sqlserve can open the folder until this journal is closed.
    */
-  static async open(folder: string, { replay, begin, state }: JournalOptions): Promise<Journal> {
+  static async open(folder: string, engine: Engine, begin: () => Promise<void>): Promise<Journal> {
     await makeFolder(folder);
     const lock = await lockFolder(folder);
     try {
@@ -69,12 +60,12 @@ export class Journal {
       let empty = true;
       await replayJournal(path, change => {
         empty = false;
-        replay(change);
+        replayChange(change, engine);
       });
       if (empty) await begin();
-      const file = await rewriteJournal(path, state());
+      const file = await rewriteJournal(path, snapshotChanges(engine));
       await syncFolder(folder);
-      return new Journal(path, lock, state, file);
+      return new Journal(path, lock, engine, file);
     } catch (error) {
       lock?.close();
       throw error;
@@ -103,7 +94,7 @@ export class Journal {
   async #compact(): Promise<void> {
     const old = this.file;
     try {
-      this.file = await rewriteJournal(this.path, this.state());
+      this.file = await rewriteJournal(this.path, snapshotChanges(this.engine));
     } catch {
       old.initialSize = old.size; // The old journal is intact: it stays in use, and is rewritten at twice this size.
       return;

@@ -3,9 +3,9 @@ import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { Principal } from '@sqlpipe/engine';
-import { emulateEnterprise, emulateOpenSource, type LoginCredentials, type ServerEdition } from './editions.js';
+import { emulateEnterprise, emulateOpenSource, type LoginCredentials } from './editions.js';
 import { createEndpoint, type Endpoint } from './endpoint.js';
-import { Journal, replayChange, snapshotChanges } from './journal.js';
+import { Journal } from './journal.js';
 import { type InitialSchema, loadSchema } from './load.js';
 import { isLoopback } from './origin.js';
 import type { HttpRequest } from './request.js';
@@ -99,7 +99,7 @@ export async function startServer({
     const caller = (login ?? DEFAULT_ADMIN).user;
     for (const schema of load) await loadSchema(schema, statement => service.execute(statement, caller));
   };
-  const journal = data === undefined ? await begin() : await openJournal(data, edition, begin);
+  const journal = data === undefined ? await begin() : await Journal.open(data, edition.engine, begin);
   let endpoint: Endpoint;
   try {
     const { acl } = edition.engine;
@@ -130,13 +130,6 @@ export async function startServer({
     },
   };
 }
-
-const openJournal = (folder: string, { engine }: ServerEdition, begin: () => Promise<void>): Promise<Journal> =>
-  Journal.open(folder, {
-    replay: change => replayChange(change, engine),
-    begin,
-    state: () => snapshotChanges(engine),
-  });
 
 type LogEntry = [request: HttpRequest | undefined, status: number | undefined, milliseconds: number];
 
