@@ -144,11 +144,6 @@ export class Catalogue {
     }
   }
 
-  /** The objects of an owner. */
-  ownedBy(owner: string): CatalogueObject[] {
-    return this.all().filter(object => object.owner && key(object.owner) === key(owner));
-  }
-
   /** All objects, in the order of their creation. */
   all(): CatalogueObject[] {
     return [...this.#objects.values()].sort((a, b) => (a.id ?? 0) - (b.id ?? 0));

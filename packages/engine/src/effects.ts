@@ -45,8 +45,7 @@ export function effectsOf(changes: readonly ObjectChange[]): Effect[] {
 }
 
 /** The name of an object, with its kind. */
-export const titleOf = ({ kind, name }: Pick<Definition, 'kind' | 'name'>): string =>
-  displayName({ kind, name, verb: '' });
+export const titleOf = ({ kind, name }: { kind: Kind; name: string }): string => displayName({ kind, name, verb: '' });
 
 /** Whether only the health of a view has changed, because of another object. */
 const isOnlyHealth = (before: CatalogueObject | undefined, after: CatalogueObject | undefined): boolean =>
@@ -182,7 +181,7 @@ export const principalLost = (kind: Kind, name: string): Effect => ({
   loss: 'drop-user',
   kind,
   object: name,
-  text: `loses ${displayName({ kind, name, verb: '' })} with its credentials and rights`,
+  text: `loses ${titleOf({ kind, name })} with its credentials and rights`,
 });
 
 /** Rights that go with a table, or with a column. */

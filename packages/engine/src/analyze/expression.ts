@@ -2,7 +2,7 @@
 
 import type { Expression } from '@questdb/sql-parser';
 import { Cursor, formatGeohashType, isTimestamp, parseColumnType } from '@sqlpipe/ddl/grammar';
-import type { Query } from '../parse/parsed-query.js';
+import { childrenOf, type Query } from '../parse/parsed-query.js';
 import { functionType } from './functions.js';
 
 /** The names that an expression may use, and the query that it is in. */
@@ -51,13 +51,9 @@ export function inferType(expression: Expression, names: Names): string | undefi
       return accessType(type(expression.array), expression.subscripts);
     case 'in':
     case 'within':
-      for (const inner of [expression.expression, ...expression.values]) type(inner);
-      return 'BOOLEAN';
     case 'between':
-      for (const inner of [expression.expression, expression.low, expression.high]) type(inner);
-      return 'BOOLEAN';
     case 'isNull':
-      type(expression.expression);
+      for (const inner of childrenOf(expression)) type(inner as Expression);
       return 'BOOLEAN';
     default:
       return;

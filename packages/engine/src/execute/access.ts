@@ -147,7 +147,8 @@ function dropPrincipal(cursor: Cursor, session: Session, kind: PrincipalKind): v
     throw new RejectionError(position, `${kind} does not exist [name=${name}]`);
   }
   acl.remove(name);
-  for (const object of catalogue.ownedBy(name)) catalogue.put({ ...object, owner: acl.admin });
+  for (const object of catalogue.all())
+    if (isSameName(object.owner, name)) catalogue.put({ ...object, owner: acl.admin });
 }
 
 /** After ALTER USER, GROUP or SERVICE ACCOUNT. Returns a new token, if one was created. */

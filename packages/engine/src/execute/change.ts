@@ -8,7 +8,7 @@ import { parsedQuery } from '../parse/parsed-query.js';
 import type { ExecutionResult, Session } from '../session.js';
 import { alterStoredView, alterTable, alterView } from './alter.js';
 import { authorizeChange } from './required-permissions.js';
-import { changeRows, checkCopy } from './rows.js';
+import { changeRows, checkCopy, isRowChange } from './rows.js';
 import { GONE_TABLE, invalidate, invalidateLiveViews, whyNotRefreshable } from './validity.js';
 
 /** Reads the rest of a statement after its first word, checks and executes it. Without a result the reply is OK. */
@@ -85,11 +85,11 @@ function requireApplied(change: Change, { catalogue }: Session): void {
   }
 }
 
-/** Ends the suspension of a table. What is skipped was acknowledged. */
-function resume(name: string, skips: boolean, session: Session): void {
+/** Ends the suspension of a table. @param loses what happens to acknowledged transactions; undefined if all are applied */
+function resume(name: string, loses: string | undefined, session: Session): void {
   const table = session.catalogue.find(name);
-  if (table && skips) {
-    const text = `skips transactions of ${titleOf(table)} that are not applied`;
+  if (table && loses !== undefined) {
+    const text = `${loses} of ${titleOf(table)} that are not applied`;
     session.rowEffects?.push({ effect: 'lost', loss: 'drop', kind: table.kind, object: table.name, text });
   }
   suspend(name, false, session);
@@ -101,19 +101,11 @@ function suspend(name: string, isSuspended: boolean, { catalogue }: Session): vo
   if (table?.kind === 'table' && (table.isSuspended ?? false) !== isSuspended) catalogue.put({ ...table, isSuspended });
 }
 
-/**
- * Ends the suspension of a table, and discards what it has not applied. The views over it become invalid, since
- * they may have read that.
- */
+/** REBASE WAL discards what a suspended table has not applied. The views over it become invalid, since they may have read that. */
 function rebase(name: string, session: Session): void {
-  const { catalogue, rowEffects } = session;
-  const object = catalogue.find(name);
-  if (!object) return;
-  const text = `loses the transactions of ${titleOf(object)} that are not applied`;
-  rowEffects?.push({ effect: 'lost', loss: 'drop', kind: object.kind, object: object.name, text });
-  suspend(name, false, session);
-  invalidate(catalogue, object.name, REBASED);
-  invalidateLiveViews(catalogue, object.name, () => REBASED);
+  resume(name, 'loses the transactions', session);
+  invalidate(session.catalogue, name, REBASED);
+  invalidateLiveViews(session.catalogue, name, () => REBASED);
 }
 
 const REBASED = 'base table rebase';
@@ -136,23 +128,15 @@ function applyChange(change: Change, session: Session, query: Body | undefined):
     case 'refresh':
       return refresh(change, session);
     case 'resume wal':
-      return resume(change.name, change.skips, session);
+      return resume(change.name, change.skips ? 'skips transactions' : undefined, session);
     case 'suspend wal':
       return suspend(change.name, true, session);
     case 'rebase wal':
       return rebase(change.name, session);
     case 'compile':
       return compile(change, session);
-    case 'insert':
-    case 'update':
-    case 'truncate':
-    case 'drop partition':
-    case 'force drop partition':
-    case 'attach partition':
-    case 'detach partition':
-    case 'convert partition':
-      return changeRows(change, session);
     default:
+      if (isRowChange(change)) changeRows(change, session);
     // The others change nothing that the catalogue contains.
   }
 }

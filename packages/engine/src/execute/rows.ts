@@ -9,7 +9,10 @@ import type { Session } from '../session.js';
 import { invalidate, invalidateLiveViews } from './validity.js';
 
 /** INSERT, UPDATE, TRUNCATE and statements about partitions. */
-export type RowChange = Extract<Change, { verb: 'insert' | 'update' | 'truncate' }> | PartitionChange;
+type RowChange = Extract<Change, { verb: 'insert' | 'update' | 'truncate' }> | PartitionChange;
+
+/** Whether a change is one of these. */
+export const isRowChange = (change: Change): change is RowChange => Object.hasOwn(ROW_CHANGES, change.verb);
 
 /**
  * Executes a statement about rows: the effect on the rows, and the materialized views that become invalid.
