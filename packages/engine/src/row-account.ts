@@ -44,7 +44,7 @@ export interface AccountOptions {
   readonly newNameOf?: (view: string) => string;
   /** Whether the new form of a materialized view is wanted; by default each is. A view in a form that nobody wants has to keep all rows. */
   readonly isWanted?: (view: string) => boolean;
-  /** Whether a view that is made again has another query, apart from what was renamed. */
+  /** Whether a recreated view has another query, apart from what was renamed. */
   readonly isRedefined?: (former: MaterializedView, now: MaterializedView) => boolean;
   /** Whether the server can compute a view over the schema as it is now; by default, if the engine can. */
   readonly isComputable?: (former: MaterializedView, now: MaterializedView) => boolean;
@@ -79,7 +79,7 @@ export class RowAccount {
   readonly #unrefreshed = new Map<number | undefined, boolean>();
   /** The materialized views of the loaded schema that are computed again. */
   readonly #rebuilt = new Set<MaterializedView>();
-  /** By the number of a view that was created again over something else: the new view, what it no longer reads, the statement. */
+  /** By the number of a view that was recreated over something else: the new view, what it no longer reads, the statement. */
   readonly #superseded = new Map<
     number | undefined,
     { readonly view: MaterializedView; readonly sources: readonly CatalogueObject[]; readonly at: number }
@@ -284,7 +284,7 @@ export class RowAccount {
       this.#sourcesOf(former).filter(source => !unread.includes(source)),
     );
     const [other] = isRedefined ? [] : unread;
-    // A view that is made again was judged when it was dropped.
+    // A recreated view was judged when it was dropped.
     const isUnknown = answer !== 'kept' && (view === undefined || view.id === former.id);
     // A refresh of a view with periods stops at the last complete one.
     const isCut = view?.refresh.period !== undefined && former.refresh.period === undefined;
@@ -309,7 +309,7 @@ export class RowAccount {
     return this.#sourcesOf(former).filter(source => !this.#placesOf(source, former).some(({ id }) => read.has(id)));
   }
 
-  /** The objects that have the rows which another one has not lost: itself, a copy, or a view that was created again over the same. */
+  /** The objects that have the rows which another one has not lost: itself, a copy, or a view that was recreated over the same. */
   #placesOf(source: CatalogueObject, reader: MaterializedView): CatalogueObject[] {
     const again = this.#findInPlaceOf(source);
     const isSame = source.kind === 'materialized view' && again?.kind === source.kind;
