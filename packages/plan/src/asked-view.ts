@@ -1,20 +1,16 @@
 /*! What a server is asked about the rows of a materialized view. */
-import { findColumn, findReferences, type MaterializedViewDefinition } from '@sqlpipe/ddl';
+import { findColumn, findReferences } from '@sqlpipe/ddl';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import { tableOfRebuild } from './rebuild.js';
 import type { Task } from './task.js';
 import { type CommonQuery, printWith, renameQuery } from './text/common-queries.js';
 import { quoteColumn } from './text/statement-text.js';
 
-/** A materialized view of B, as its server can be asked about it. */
-export interface AskedView {
-  readonly definition: MaterializedViewDefinition;
-  /** Whether its query was restated over what an interrupted plan has made of the objects that it reads. */
-  readonly isRestated: boolean;
-}
-
-/** The view as a server can be asked about it: an interrupted plan may have renamed or dropped what its query reads. */
-export function findAskedView(name: string, task: Task): AskedView | undefined {
+/**
+ * A materialized view of B as its server can be asked about it. An interrupted plan may have renamed or dropped what its query reads:
+ * then the query is restated over what is there.
+ */
+export function findAskedView(name: string, task: Task) {
   const definition = task.before.definitionOf(name);
   if (definition?.kind !== 'materialized view') return undefined;
   const { body } = definition;

@@ -2,7 +2,7 @@
 import type { Effect, Engine } from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';
 import { findAskedView } from './asked-view.js';
-import { type AskSizes, describeLosses, describeWork } from './cost.js';
+import { type AskSizes, describeIrreversible, describeLosses, describeWork } from './cost.js';
 import type { Draft, Omission, Step } from './draft.js';
 import type { Proof } from './prove.js';
 import { describeKeptTables, RenameOffers, withOffers } from './rename-offers.js';
@@ -10,7 +10,6 @@ import type { Task } from './task.js';
 import { parseAssertion, printEmptyAssertion } from './text/assertions.js';
 import { assertComputable } from './text/common-queries.js';
 import { type HistoryFinding, printHistoryAssertion, printNewNames } from './text/history.js';
-import { describeIrreversible } from './text/irreversible.js';
 
 /** A statement of a plan, and its effects. */
 export interface PlannedStatement {
@@ -51,7 +50,7 @@ export interface ProvenDraft {
 /** Makes a plan of a proven draft: adds the assertions, each before the first step that makes a view be computed again, and the costs. */
 export async function assemblePlan(
   { draft, proof, task, findings }: ProvenDraft,
-  { version, askSizes }: { version?: string | undefined; askSizes?: AskSizes | undefined },
+  askSizes: AskSizes | undefined,
 ): Promise<Plan> {
   const { before } = task;
   const assertions = new Map<number, PlannedStatement[]>();
@@ -80,22 +79,18 @@ export async function assemblePlan(
   ]);
   const { used, unused } = task.requests.allowedLosses();
   const { renames } = task.requests;
-  const offers = new RenameOffers(task, before);
+  const offers = new RenameOffers(task);
   const notes = [
     ...renames.notes,
     ...describeKeptTables(task, offers),
     ...unused.map(name => `--allow-loss ${name}: nothing of this name is lost`),
   ];
-  const isOther = version !== undefined && !version.startsWith('9.3.');
-  const work = await describeWork(
-    { steps: draft.steps, effects: proof.effects, before, after: draft.engine, renamed: renames.objects },
-    askSizes,
-  );
+  const work = await describeWork(draft, proof, task, askSizes);
   const irreversible = describeIrreversible(statements);
   const isView = ([name]: [string, string]) => proof.rebuilt.has(name);
   const viewNames = new Map([...renames.objects].filter(isView));
   const remarks = [
-    ...(isOther ? ['judged by the rules of QuestDB 9.3'] : []),
+    ...(/^9\.3\.|^$/.test(task.version ?? '') ? [] : ['judged by the rules of QuestDB 9.3']),
     ...work,
     ...(irreversible !== undefined ? [irreversible] : []),
     ...findTablesAtRest(draft.steps, before).map(name => `nothing may write to '${name}' while this plan is applied`),
@@ -114,8 +109,8 @@ export async function assemblePlan(
 }
 
 /**
- * The tables that steps copy or rename. Over ILP a renamed table is created again at once, and 9.3.4 discards the rows that it has
- * received over TCP and not yet committed (observed: up to the last half second).
+ * The tables that steps copy or rename. Over ILP a renamed table is created again at once. Rows that 9.3.4 has received over TCP and
+ * not committed yet are lost (observed: up to the last half second).
  */
 const findTablesAtRest = (steps: readonly Step[], before: Engine): string[] => [
   ...new Set(

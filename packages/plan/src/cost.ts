@@ -1,8 +1,11 @@
 /*! What a plan costs, as its head says it: rows to rewrite, to read and to copy, and the statements that nothing undoes. */
-import type { Effect, Engine } from '@sqlpipe/engine';
-import { displayName, foldCase, identify, isSameName, type Kind } from '@sqlpipe/sql';
-import type { Step } from './draft.js';
+import type { Effect } from '@sqlpipe/engine';
+import { displayName, foldCase, identify, type Kind } from '@sqlpipe/sql';
+import type { Draft } from './draft.js';
+import type { Proof } from './prove.js';
+import type { Task } from './task.js';
 import { parseAssertion } from './text/assertions.js';
+import { nameInB } from './values.js';
 
 /** How much a server stores for a table or a materialized view. */
 export interface StoredSize {
@@ -13,19 +16,6 @@ export interface StoredSize {
 /** Asks a server for the sizes of its tables and materialized views, by name in lower case; undefined if it does not show them. */
 export type AskSizes = () => Promise<ReadonlyMap<string, StoredSize> | undefined>;
 
-/** What the cost of a plan is read from. */
-export interface CostSources {
-  readonly steps: readonly Step[];
-  /** The effects of each step. */
-  readonly effects: readonly (readonly Effect[])[];
-  /** An engine that has B. */
-  readonly before: Engine;
-  /** An engine that has the schema after the plan. */
-  readonly after: Engine;
-  /** The new names of tables by their old ones in lower case. */
-  readonly renamed: ReadonlyMap<string, string>;
-}
-
 /** What a plan does with all rows of a table. */
 type Work = 'copies' | 'rewrites' | 'reads';
 
@@ -33,25 +23,25 @@ type Work = 'copies' | 'rewrites' | 'reads';
  * The work that grows with the rows of a table, a line for each: `rewrites and reads table 't' (6,000,000 rows, 240 MB)`. Without
  * the size, the comments of the statements say enough.
  */
-export async function describeWork(sources: CostSources, askSizes?: AskSizes): Promise<string[]> {
-  const work = findWork(sources);
+export async function describeWork(draft: Draft, proof: Proof, task: Task, askSizes?: AskSizes): Promise<string[]> {
+  const work = findWork(draft, proof, task);
   // biome-ignore lint/nursery/useAwaitThenable: the function of an option returns a promise
   const sizes = work.size > 0 ? await askSizes?.() : undefined;
   return [...work].flatMap(([table, works]) => {
     const size = sizes?.get(foldCase(table));
     const isCopied = works.has('copies');
     if (!size && !isCopied) return [];
-    const what = `${[...works].join(' and ')} ${sources.before.title(table)}`;
+    const what = `${[...works].join(' and ')} ${task.before.title(table)}`;
     // No function of 9.3.4 shows the free space of a disk.
     return [`${what}${size ? ` (${formatSize(size)})` : ''}${isCopied ? ', which needs as much free disk' : ''}`];
   });
 }
 
 /** For each table or materialized view of B, what is done with all of its rows. */
-function findWork({ steps, effects, before, after, renamed }: CostSources): Map<string, Set<Work>> {
+function findWork({ steps, engine }: Draft, { effects }: Proof, task: Task): Map<string, Set<Work>> {
   const found = new Map<string, Set<Work>>();
   const note = (name: string, work: Work): void => {
-    const table = before.find([...renamed].find(([, to]) => isSameName(to, name))?.[0] ?? name);
+    const table = task.before.find(nameInB(name, task));
     if (table) found.set(table.name, (found.get(table.name) ?? new Set<Work>()).add(work));
   };
   for (const [at, { statement }] of steps.entries()) {
@@ -61,7 +51,7 @@ function findWork({ steps, effects, before, after, renamed }: CostSources): Map<
     const rewritten = (effects[at] ?? []).filter(({ effect }) => effect === 'rewritten');
     const views = rewritten.filter(each => each.kind === 'materialized view').map(({ object }) => object);
     for (const each of kind === 'materialized view' ? [name] : views) {
-      const view = after.find(each);
+      const view = engine.find(each);
       if (view?.kind === 'materialized view') note(view.base, 'reads');
     }
     for (const { kind, object } of rewritten) if (kind === 'table') note(object, 'rewrites');
@@ -94,3 +84,10 @@ export const describeLosses = (
       return effect === 'lost' && loss !== 'keys' && !isCreatedAgain;
     })
     .map(({ kind, object, text }) => `${displayName({ kind, name: object, verb: '' })}: ${text}`);
+
+/** The line for the statements that nothing undoes, by their numbers in the plan; their comments say why. Undefined if there are none. */
+export function describeIrreversible(statements: readonly { lost: readonly string[] }[]): string | undefined {
+  const numbers = statements.flatMap(({ lost }, i) => (lost.length > 0 ? [i + 1] : []));
+  const what = numbers.length === 1 ? 'statement' : 'statements';
+  return numbers.length > 0 ? `nothing undoes ${what} ${numbers.join(', ')}` : undefined;
+}

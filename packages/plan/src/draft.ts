@@ -5,7 +5,7 @@
 import { type Alteration, type Definition, printAlter } from '@sqlpipe/ddl';
 import { type Engine, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
 import { IgnoreRules } from '@sqlpipe/schema';
-import { displayName, foldCase, type Identity, identityKey, type ObjectKind } from '@sqlpipe/sql';
+import { foldCase, type Identity, identityKey, type ObjectKind } from '@sqlpipe/sql';
 import type { Loss } from './losses.js';
 import { describe } from './text/statement-text.js';
 
@@ -135,12 +135,6 @@ export class Draft {
   /** The definition of an object as it is now; undefined if there is none, or its syntax is unknown. */
   definitionOf(name: string): Definition | undefined {
     return this.engine.definitionOf(name);
-  }
-
-  /** The name of an object, with its kind. */
-  title(name: string): string {
-    const found = this.engine.find(name);
-    return found ? displayName({ kind: found.kind, name: found.name, verb: '' }) : `'${name}'`;
   }
 }
 

@@ -3,6 +3,6 @@ export type { Plan, PlannedStatement } from './assemble-plan.js';
 export type { AskSizes, StoredSize } from './cost.js';
 export type { Omission } from './draft.js';
 export { AllowedLosses, formatLoss, type Loss } from './losses.js';
-export { isEnterpriseSchema, type PlanOptions, planChanges } from './plan.js';
+export { createEngine, isEnterpriseSchema, type PlanOptions, planChanges } from './plan.js';
 export { planUndo, type UndoOptions, type UndoPlan } from './undo.js';
 export { UnresolvedViewError } from './unresolved.js';

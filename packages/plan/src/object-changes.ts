@@ -12,7 +12,7 @@ import { dumpOrder, type Entry } from '@sqlpipe/schema';
 import { displayName, foldCase, isObject, kindKeywords } from '@sqlpipe/sql';
 import type { Draft } from './draft.js';
 import { findRebuildLosses, findUncastable, isPartOfRebuild, rebuildTable } from './rebuild.js';
-import { alterColumns, dropColumns, type TableTarget } from './table-alterations.js';
+import { alterColumns, dropColumns } from './table-alterations.js';
 import type { Task } from './task.js';
 import { describe } from './text/statement-text.js';
 import { omitProperty } from './unalterable.js';
@@ -92,7 +92,7 @@ function readersOfMaterializedViews(entries: readonly Entry[], { a }: Task): Rea
 function dropExtraColumns({ name }: Entry, task: Task, draft: Draft): void {
   const [wanted, now] = [task.a.definitionOf(name), draft.definitionOf(name)];
   if (wanted?.kind !== 'table' || now?.kind !== 'table' || task.requests.isToRebuild(name)) return;
-  dropColumns(wanted, task.requests.renames.columnsOf(name), tableTarget(name, task, draft));
+  dropColumns(wanted, task, draft);
 }
 
 function reconcile(entry: Entry, task: Task, draft: Draft): void {
@@ -150,7 +150,7 @@ function recreate(entry: Entry, wanted: Definition, draft: Draft): void {
   if (!draft.add(change, [statement, created])) draft.block(entry.name);
 }
 
-/** The statement that creates a materialized view that keeps its rows as long as it does now: a shorter time is a change of its own. */
+/** The statement that creates a materialized view, which keeps its rows as long as now. A shorter time is a change of its own. */
 function printWithRetention(wanted: Definition | undefined, now: Definition | undefined): string | undefined {
   if (wanted?.kind !== 'materialized view' || now?.kind !== 'materialized view') return undefined;
   const kept = keepRetention(wanted, now);
@@ -170,11 +170,10 @@ function alter(entry: Entry, wanted: Definition, task: Task, draft: Draft): void
   } else if (wanted.kind === 'table' && requests.isToRebuild(name) && !isOnlyRetained(wanted, draft.definitionOf(name)))
     rebuild(entry, wanted, task, draft);
   else if (wanted.kind === 'table') {
-    const renamed = requests.renames.columnsOf(name);
-    const target = tableTarget(name, task, draft);
-    alterColumns(wanted, renamed, target);
+    alterColumns(wanted, task, draft);
     alterProperties(entry, wanted, task, draft);
-    const isRenamed = [...renamed.keys()].every(column => !findColumn(target.current(), column));
+    const now = draft.definitionOf(name) as TableDefinition;
+    const isRenamed = [...requests.renames.columnsOf(name).keys()].every(column => !findColumn(now, column));
     if (!isRenamed && draft.lists(entry)) draft.block(name);
   } else alterProperties(entry, wanted, task, draft);
 }
@@ -199,14 +198,6 @@ function alterProperties(entry: Entry, wanted: Definition, task: Task, draft: Dr
     if (now.kind === 'table') alterRows(now, alteration, properties, task, draft);
     else draft.alter(now.kind, now.name, alteration, properties);
   }
-}
-
-function tableTarget(name: string, task: Task, draft: Draft): TableTarget {
-  const current = () => draft.definitionOf(name) as TableDefinition;
-  return {
-    current,
-    attempt: (alteration, ...properties) => alterRows(current(), alteration, properties, task, draft),
-  };
 }
 
 function rebuild(entry: Entry, wanted: TableDefinition, { requests }: Task, draft: Draft): void {

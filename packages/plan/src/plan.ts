@@ -1,6 +1,6 @@
 /*!
  * Plans the statements that turn one schema into another. A plan is drafted optimistically, then proven by running it on an
- * engine; the changes that the proof blames are left out of the next draft, until a draft is proven.
+ * engine. The changes that the proof blames are left out of the next draft, until a draft is proven.
  */
 import { type CompareOptions, compareStatements, ownerOf, parseMeaning } from '@sqlpipe/ddl';
 import { Engine, type HistoryAnswer, whenReady } from '@sqlpipe/engine';
@@ -31,9 +31,8 @@ import {
 import { formatPath, formatPathForShell } from './object-path.js';
 import { prove } from './prove.js';
 import { dropOldTables, findLeftovers, isPartOfRebuild, resumeRebuilds } from './rebuild.js';
-import { omitUnrepaired, refreshViews } from './refresh-views.js';
+import { omitUnrepaired, refreshViews, restateViews } from './refresh-views.js';
 import { type RequestOptions, Requests } from './requests.js';
-import { restateViews } from './restate-views.js';
 import { type Row, RowFindings } from './row-findings.js';
 import type { Task } from './task.js';
 import type { AskHistory, HistoryFinding } from './text/history.js';
@@ -85,7 +84,7 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, opti
     if (rows.questions.size > 0) continue;
     const questions = [...proven.rebuilt].filter(view => !findings.has(view));
     if (!askHistory || questions.length === 0) {
-      const plan = await assemblePlan(proven, options);
+      const plan = await assemblePlan(proven, options.askSizes);
       return { ...plan, notes: [...notes, ...plan.notes] };
     }
     for (const view of questions) {
@@ -118,16 +117,9 @@ function planOnce(
       : before.wasNeverRefreshed(view)
         ? 'empty'
         : 'kept');
-  const createEngine = (health: Health | undefined) =>
-    new Engine({
-      edition: isEnterprise ? 'enterprise' : 'open source',
-      version: isEnterprise ? undefined : options.version,
-      rows: 'assumed',
-      ...(defaults && { defaults }),
-      ...(health && { health }),
-    });
+  const server = { enterprise: isEnterprise, version: options.version, defaults };
   const loadB = () => {
-    const engine = createEngine(health);
+    const engine = createEngine({ ...server, ...(health && { health }) });
     engine.load(b);
     return engine;
   };
@@ -153,7 +145,7 @@ function planOnce(
     dropOld,
   };
   // Without the health of B: a view that is invalid in B may be valid as A defines it.
-  const unresolved = findUnresolvedViews(task, createEngine(health && {}));
+  const unresolved = findUnresolvedViews(task, createEngine({ ...server, ...(health && { health: {} }) }));
   const unbroken = options.skipInvalid ? [] : unresolved.filter(({ entry }) => !isAsBroken(entry, unresolved, task));
   if (unbroken.length > 0) throw new UnresolvedViewError(unbroken);
   if (unresolved.length > 0) {
@@ -194,6 +186,21 @@ function planOnce(
   }
 }
 
+/** An engine without objects that executes statements as a server would. The version of the enterprise edition says nothing. */
+export const createEngine = ({
+  enterprise,
+  version,
+  defaults,
+  health,
+}: Pick<PlanOptions, 'enterprise' | 'version' | 'defaults' | 'health'>): Engine =>
+  new Engine({
+    edition: enterprise ? 'enterprise' : 'open source',
+    version: enterprise ? undefined : version,
+    rows: 'assumed',
+    ...(defaults && { defaults }),
+    ...(health && { health }),
+  });
+
 /** Whether B has a view that is not valid in the same way, or the view reads from one that B has. */
 function isAsBroken(entry: Entry, unresolved: readonly UnresolvedView[], task: Task): boolean {
   const { a, b, before } = task;
@@ -219,10 +226,7 @@ function hasStoragePolicy(statement: string): boolean {
   return meaning?.kind === 'table' && meaning.policy !== undefined;
 }
 
-/**
- * The steps in their order: first revocations, then what can fail without harm, last what cannot be undone; but what is in the way
- * of a name goes first.
- */
+/** The steps in their order: first revocations and what is in the way of a name, then what can fail without harm, last what cannot be undone. */
 function draftPlan(task: Task, engine: Engine, excluded: ReadonlyMap<string, Omission>): Draft {
   const draft = new Draft(engine, excluded, task.ignore);
   omitRefused(task, draft);
@@ -254,9 +258,9 @@ function requireResult(draft: Draft, task: Task): void {
     engine.statements(),
     { ...(defaults && { defaults }), ignoreOwner, ignore },
   );
-  for (const { identity, a, b, comparison } of differences) {
+  for (const { identity, a, comparison } of differences) {
     if (a === undefined && (keepExtra || isPartOfRebuild(identity.name, task))) continue;
-    const listed = omissions.filter(omission => isAbout(omission, identity, a ?? b ?? ''));
+    const listed = omissions.filter(omission => isAbout(omission, identity));
     const isListed = (property: string) =>
       listed.some(({ properties }) => properties.length === 0 || properties.includes(property));
     const rest = comparison ? comparison.differences.filter(({ property }) => !isListed(property)) : [];
@@ -268,7 +272,7 @@ function requireResult(draft: Draft, task: Task): void {
   }
 }
 
-const isAbout = (omission: Omission, identity: Identity, statement: string): boolean =>
-  hasName(identity) && hasName(omission.identity)
-    ? identityKey(omission.identity) === identityKey(identity)
-    : !hasName(identity) && omission.identity.kind === identity.kind && statement !== '';
+const isAbout = (omission: Omission, identity: Identity): boolean =>
+  hasName(identity)
+    ? hasName(omission.identity) && identityKey(omission.identity) === identityKey(identity)
+    : omission.identity.kind === identity.kind;

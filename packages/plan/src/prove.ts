@@ -1,6 +1,6 @@
 /*!
- * Proves a plan by running it on an engine: each statement must be accepted, all rows of B must be accounted for, and no view may
- * end invalid. Each problem is blamed on the changes that cause it, and these are left out of the next draft.
+ * Proves a plan by running it on an engine. Each statement must be accepted, all rows of B must be accounted for, and no view may
+ * end invalid. Each problem is blamed on the changes that cause it, which are left out of the next draft.
  */
 import { type AccountOptions, type Effect, type Engine, RowAccount } from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';
@@ -33,21 +33,26 @@ interface Problem {
 
 /** Runs the steps on an engine that has schema B. */
 export function prove(steps: readonly Step[], engine: Engine, task: Task): Proof {
-  const invalidBefore = new Set(engine.invalidViews().keys());
+  const invalidBefore = engine.invalidViews();
   const judged = new Map<string, string>();
   const account = new RowAccount(engine, accountOptions(task, engine, judged));
-  const { effects, rejection } = run(steps, engine, account);
-  const problems = rejection
-    ? [rejection]
-    : [
-        ...findLosses(account, task),
-        ...[...engine.invalidViews()]
-          .filter(([name]) => !invalidBefore.has(name))
-          .map(([name, reason]) => ({
-            at: account.invalidatorsOf(name),
-            reason: `invalidates ${engine.title(name)}: ${reason}`,
-          })),
-      ];
+  const effects: (readonly Effect[])[] = [];
+  const problems: Problem[] = [];
+  for (const [at, { statement }] of steps.entries())
+    try {
+      const { copy } = parseAssertion(statement) ?? {};
+      if (copy) account.enterCopy(copy);
+      effects.push(account.enter(statement, engine.execute(statement)));
+    } catch (error) {
+      problems.push({ at: [at], reason: whyNotExecutable(error) });
+      break;
+    }
+  if (problems.length === 0) {
+    problems.push(...findLosses(account, task));
+    for (const [name, reason] of engine.invalidViews())
+      if (!invalidBefore.has(name))
+        problems.push({ at: account.invalidatorsOf(name), reason: `invalidates ${engine.title(name)}: ${reason}` });
+  }
   return { effects, excluded: toOmissions(problems, steps), rebuilt: account.rebuilt(), judged };
 }
 
@@ -70,23 +75,6 @@ function accountOptions(task: Task, engine: Engine, judged: Map<string, string>)
       return !rows.isRejected(question);
     },
   };
-}
-
-function run(
-  steps: readonly Step[],
-  engine: Engine,
-  account: RowAccount,
-): { effects: (readonly Effect[])[]; rejection?: Problem } {
-  const effects: (readonly Effect[])[] = [];
-  for (const [at, { statement }] of steps.entries())
-    try {
-      const { copy } = parseAssertion(statement) ?? {};
-      if (copy) account.enterCopy(copy);
-      effects.push(account.enter(statement, engine.execute(statement)));
-    } catch (error) {
-      return { effects, rejection: { at: [at], reason: whyNotExecutable(error) } };
-    }
-  return { effects };
 }
 
 /** The losses that are not allowed. What an interrupted rebuild has copied is still in the old table. */

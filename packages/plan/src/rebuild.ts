@@ -60,9 +60,8 @@ const copiedColumns = (wanted: TableDefinition, now: TableDefinition, renamed: R
 };
 
 /**
- * Creates a new table under a temporary name, copies the rows of the old table, and exchanges the names if both tables have
- * the same number of rows. Rows that were sent and are not yet applied would be missing in the copy, so that the plan waits for
- * them.
+ * Creates a new table under a temporary name, copies the rows, and exchanges the names if both tables have as many. The plan
+ * waits for rows that were sent and are not applied yet: they would be missing in the copy.
  * @param renamed the new names of columns by their old names
  * @param isTaken whether there is an object of a name
  */
@@ -168,8 +167,8 @@ export function isPartOfRebuild(name: string, { a, leftovers, requests }: Task):
 }
 
 /**
- * Completes interrupted rebuilds. If a rebuild ended between its two renames, the new table was checked and is renamed;
- * otherwise the new table may be incomplete and is dropped.
+ * Completes interrupted rebuilds. If a rebuild ended between its two renames, the new table was checked and is renamed.
+ * Otherwise it may be incomplete, and is dropped.
  */
 export function resumeRebuilds({ leftovers }: Task, draft: Draft): void {
   for (const { name } of [...draft.engine.objects()].filter(each => leftovers.has(foldCase(each.name)))) {

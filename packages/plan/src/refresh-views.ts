@@ -1,4 +1,4 @@
-/*! Refreshes the materialized views that a plan has invalidated or created again, each after the views that it reads from. */
+/*! Views that a plan makes read from something else: refreshed, restated or created again, each after the views that it reads from. */
 import { findExpiredRows, parseChange } from '@sqlpipe/ddl';
 import { type MaterializedView, OTHER_TYPES } from '@sqlpipe/engine';
 import { dumpOrder, type Entry, Schema } from '@sqlpipe/schema';
@@ -7,7 +7,16 @@ import type { Draft } from './draft.js';
 import type { Task } from './task.js';
 import { describe } from './text/statement-text.js';
 
-/** Refreshes each view, or recreates it where its query now gives columns of other types. */
+/** States the queries of views again that read from other objects now; until then, a server rejects all queries of them. */
+export function restateViews({ ignore }: Task, draft: Draft): void {
+  for (const entry of dumpOrder(new Schema(draft.engine.statements()))) {
+    const view = draft.engine.find(entry.name);
+    if (view?.kind === 'view' && view.isStale && !ignore.ignoresObject(entry))
+      draft.alter('view', entry.name, { change: 'query', body: view.body }, []);
+  }
+}
+
+/** Refreshes each materialized view, or recreates it where its query now gives columns of other types. */
 export function refreshViews(task: Task, draft: Draft): void {
   const schema = new Schema(draft.engine.statements());
   const views = dumpOrder(schema).filter(({ kind }) => kind === 'materialized view');
@@ -21,13 +30,17 @@ export function refreshViews(task: Task, draft: Draft): void {
     // An interrupted plan may have dropped a view whose rows other views still have.
     const isFilled = filled.includes(view) || readByFilled.has(foldCase(view.name));
     const isEmpty = created.has(foldCase(view.name)) && isFilled;
-    const fillsItself = found.refresh.type === 'IMMEDIATE' && !found.refresh.deferred;
-    const mustWait = !fillsItself || readByOthers.has(foldCase(view.name)) || willSourcesLoseRows(found, task, draft);
+    const mustWait =
+      !fillsItself(found) || readByOthers.has(foldCase(view.name)) || willSourcesLoseRows(found, task, draft);
     const wouldFail = FAILED_WHILE_RUNNING.test(found.invalid ?? '') && !readsOtherValues(found, draft);
     const isInvalid = found.invalid !== undefined && !wouldFail;
     if (isInvalid || (isEmpty && mustWait)) refreshView(view, task, draft);
   }
 }
+
+/** Whether a server fills a view as soon as it is created. */
+const fillsItself = ({ refresh }: Pick<MaterializedView, 'refresh'>): boolean =>
+  refresh.type === 'IMMEDIATE' && !refresh.deferred;
 
 /** Whether a view is ignored, is to be dropped, or was invalid before the plan and is none of its business. */
 function isLeftAlone(view: Entry, { a, keepExtra, ignore, requests, problems }: Task): boolean {
@@ -48,7 +61,7 @@ function willSourcesLoseRows(view: MaterializedView, { a, keepExtra }: Task, dra
   });
 }
 
-/** The query of the view failed on its rows, and would fail again: the error has no position in the query (observed on 9.3.4). */
+/** The query of the view failed on its rows and would fail again. Such an error has no position in the query (observed on 9.3.4). */
 const FAILED_WHILE_RUNNING = /^(?:\[-1\]: |inconvertible value: )/;
 
 /** Whether a column that a view may read gets another type. */
@@ -68,8 +81,8 @@ const hadRows = ({ kind, name }: Entry, { b, historyOf, requests }: Task): boole
   );
 
 /**
- * A refresh empties a view, and then fails where the columns of the view have other types than its query gives (observed on
- * 9.3.4): such a view is created again. A view whose query is not valid is not touched.
+ * Refreshes a view. If its columns have other types than its query gives, it is created again: a refresh would empty it and then fail
+ * (observed on 9.3.4). A view whose query is not valid is not touched.
  */
 function refreshView(view: Entry, { a, problems }: Task, draft: Draft): void {
   const refresh = `REFRESH MATERIALIZED VIEW '${view.name}' FULL;`;
@@ -84,10 +97,12 @@ function refreshView(view: Entry, { a, problems }: Task, draft: Draft): void {
   const wanted = a.findObject(view.name);
   const create = wanted?.kind === view.kind ? wanted.statement : view.statement;
   const definition = wanted ? a.meaning(wanted) : draft.definitionOf(view.name);
-  const fillsItself =
-    definition?.kind === 'materialized view' && definition.refresh.type === 'IMMEDIATE' && !definition.refresh.deferred;
   const what = `${describe(drop)}, whose columns get other types`;
-  draft.add({ identity: view, properties, what }, [drop, create, ...(fillsItself ? [] : [refresh])]);
+  draft.add({ identity: view, properties, what }, [
+    drop,
+    create,
+    ...(definition?.kind === 'materialized view' && fillsItself(definition) ? [] : [refresh]),
+  ]);
 }
 
 /** Lists what does not work in B and still does not after the plan, with the way to repair it. */

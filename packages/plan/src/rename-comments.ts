@@ -14,9 +14,9 @@ export interface RenameComment {
 const RENAMED = /^--\s*renam/i;
 
 /**
- * Reads the comments of a CREATE statement that begin with `-- renam`: those before its first token or after its last one are about the
- * object, those on the line of a table's column, or on a line of their own above it, about the column. Several names are separated by
- * commas.
+ * Reads the comments of a CREATE statement that begin with `-- renam`. Several names are separated by commas.
+ * - Before the first token or after the last one, a comment is about the object.
+ * - On the line of a table's column, or on a line of its own above it, it is about the column.
  */
 export function parseRenameComments(statement: string): RenameComment[] {
   if (!/--\s*renam/i.test(statement)) return [];

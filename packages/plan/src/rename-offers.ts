@@ -1,6 +1,5 @@
 /*! Offers of renames: what goes may be what comes under another name. */
 import type { Column, Definition } from '@sqlpipe/ddl';
-import type { Engine } from '@sqlpipe/engine';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Omission } from './draft.js';
 import { formatPathForShell, type ObjectPath, printRename } from './object-path.js';
@@ -26,21 +25,15 @@ export const describeKeptTables = ({ a, b, requests, keepExtra }: Task, offers: 
 
 /** Finds at most one rename for each column and table that goes, and never offers one new name twice. */
 export class RenameOffers {
-  readonly #task: Task;
-  readonly #before: Engine;
   readonly #offered = new Set<string>();
 
-  /** @param before an engine that has B */
-  constructor(task: Task, before: Engine) {
-    this.#task = task;
-    this.#before = before;
-  }
+  constructor(private readonly task: Task) {}
 
   /** `--renamed trades.qty=quantity`, where a column of the same type comes; the one at the same place, or else the first. */
   ofColumn(table: string, column: string): string | undefined {
-    const { a, requests } = this.#task;
+    const { a, before: b, requests } = this.task;
     const other = requests.renames.otherName(table) ?? table;
-    const before = columnsOf(this.#before.definitionOf(table) ?? this.#before.definitionOf(other));
+    const before = columnsOf(b.definitionOf(table) ?? b.definitionOf(other));
     const after = columnsOf(a.definitionOf(table) ?? a.definitionOf(other));
     const at = before.findIndex(({ name }) => isSameName(name, column));
     const renamed = [...requests.renames.columnsOf(table).values()];
@@ -53,13 +46,13 @@ export class RenameOffers {
 
   /** `--renamed trades_old=trades`, where a table with the same columns comes. */
   ofTable(table: string): string | undefined {
-    const { a, requests } = this.#task;
-    const columns = columnKey(this.#before.definitionOf(table));
+    const { a, before, requests } = this.task;
+    const columns = columnKey(before.definitionOf(table));
     const newNames = [...requests.renames.objects.values()];
     const found = a.entries.find(
       ({ kind, name }) =>
         kind === 'table' &&
-        !this.#before.find(name) &&
+        !before.find(name) &&
         !newNames.some(each => isSameName(each, name)) &&
         columnKey(a.definitionOf(name)) === columns &&
         !this.#isOffered('', name),

@@ -61,7 +61,7 @@ export class Renames {
     return this.objects.get(foldCase(name)) ?? name;
   }
 
-  /** The new names of all objects and columns whose renames are stated, also of those that have been made; by the old ones in lower case. */
+  /** The new names of all objects and columns whose renames are stated, made or not, by the old ones in lower case. */
   get statedNames(): ReadonlyMap<string, string> {
     const { columns, objects } = this.stated;
     return new Map([...columns, ...objects].map(([from, to]) => [foldCase(from), to]));
@@ -120,15 +120,11 @@ export class Renames {
     const old = resolvePath(from, this.findColumns);
     const stated = old?.column ?? readings(from).find(({ column }) => column !== undefined)?.column;
     this.stated.columns.set(stated ?? unquote(from), short);
-    if (
-      old?.column === undefined ||
-      !this.#tableBefore(old.object)?.columns.some(({ name }) => isSameName(name, old.column ?? ''))
-    ) {
+    if (old?.column === undefined || !hasColumn(this.#tableBefore(old.object), old.column)) {
       const tables = readings(from).flatMap(({ object, column }) =>
         column === undefined ? [] : (this.#tableBefore(object) ?? []),
       );
-      if (tables.some(({ columns }) => columns.some(({ name }) => isSameName(name, short))))
-        return this.#noteDone(rename);
+      if (tables.some(table => hasColumn(table, short))) return this.#noteDone(rename);
       const names = tables.flatMap(({ name, columns }) =>
         columns.map(column => formatPath({ object: name, column: column.name })),
       );
@@ -136,16 +132,16 @@ export class Renames {
       throw new InvalidSelectionError(`--renamed ${rename}: B has no '${from}'${suggestion}`);
     }
     const table = this.#newNames.get(foldCase(old.object)) ?? old.object;
-    const after = this.#a.definitionOf(table);
-    const names = after?.kind === 'table' ? after.columns.map(({ name }) => name) : [];
+    const after = this.#tableAfter(table);
+    const names = after?.columns.map(({ name }) => name) ?? [];
     const name = names.find(each => isSameName(each, short));
     if (name === undefined)
       throw new InvalidSelectionError(
         `--renamed ${rename}: A has no column '${short}' in '${table}'${suggestWord(short, names)}`,
       );
-    if (this.#tableBefore(old.object)?.columns.some(each => isSameName(each.name, name)))
+    if (hasColumn(this.#tableBefore(old.object), name))
       throw new InvalidSelectionError(`--renamed ${rename}: B has a column '${name}' too`);
-    if (names.some(each => isSameName(each, old.column ?? '')))
+    if (hasColumn(after, old.column))
       throw new InvalidSelectionError(`--renamed ${rename}: A has a column '${old.column}' too`);
     this.#addColumn(table, old.column, name);
   }
@@ -167,31 +163,34 @@ export class Renames {
 
   #readColumnComment(entry: Entry, { column = '', from, text }: RenameComment, all: readonly RenameComment[]): void {
     if (from.length === 0) return this.#warn(entry, text, NOT_UNDERSTOOD);
-    const [before, after] = [this.#tableBefore(entry.name), this.#a.definitionOf(entry.name)];
-    if (!before || after?.kind !== 'table') return;
+    const [before, after] = [this.#tableBefore(entry.name), this.#tableAfter(entry.name)];
+    if (!before || !after) return;
     for (const name of from) this.stated.columns.set(name, column);
-    const has = (table: TableDefinition, name: string): boolean =>
-      table.columns.some(each => isSameName(each.name, name));
-    const old = from.find(name => has(before, name));
+    const old = from.find(name => hasColumn(before, name));
     const isStated = [...this.columnsOf(entry.name)].some(([old, to]) => isSameName(to, column) || from.includes(old));
-    if (isStated || (old === undefined && has(before, column))) return;
+    if (isStated || (old === undefined && hasColumn(before, column))) return;
     if (old === undefined) {
       const names = before.columns.map(({ name }) => name);
       return this.#warn(entry, text, `B has no column '${from[0]}'${suggestWord(from[0] ?? '', names)}`);
     }
     const goesOn = all.some(other => other.column !== undefined && isSameName(other.column, old));
-    if (has(after, old) && (!has(before, column) || goesOn))
+    if (hasColumn(after, old) && (!hasColumn(before, column) || goesOn))
       return this.#refuse([entry.name], `${text}: A has a column '${old}' too`);
     const isAsWanted = findColumn(before, column)?.type === findColumn(after, column)?.type;
-    if (has(before, column) && !isAsWanted)
+    if (hasColumn(before, column) && !isAsWanted)
       return this.#refuse([entry.name], `${text}: B has a column '${column}' too`);
-    if (has(before, column)) return this.#warn(entry, text, `B has a column '${column}' too`);
+    if (hasColumn(before, column)) return this.#warn(entry, text, `B has a column '${column}' too`);
     this.#addColumn(entry.name, old, column);
   }
 
   /** The table of B that has this name, or has it after the plan. */
   #tableBefore(name: string): TableDefinition | undefined {
     const found = this.#engine.definitionOf(name) ?? this.#engine.definitionOf(this.otherName(name) ?? name);
+    return found?.kind === 'table' ? found : undefined;
+  }
+
+  #tableAfter(name: string): TableDefinition | undefined {
+    const found = this.#a.definitionOf(name);
     return found?.kind === 'table' ? found : undefined;
   }
 
@@ -225,6 +224,9 @@ interface CommentedEntry {
   readonly entry: Entry;
   readonly comments: readonly RenameComment[];
 }
+
+const hasColumn = (table: TableDefinition | undefined, name: string): boolean =>
+  table !== undefined && findColumn(table, name) !== undefined;
 
 const isOfObject = ({ column }: RenameComment): boolean => column === undefined;
 

@@ -10,24 +10,26 @@ import {
   type TableDefinition,
 } from '@sqlpipe/ddl';
 import { foldCase, isSameName } from '@sqlpipe/sql';
+import type { Draft } from './draft.js';
+import type { Task } from './task.js';
+import { alterRows } from './values.js';
 
-/** The table that is altered. */
-export interface TableTarget {
-  /** Returns the table after the previous alterations. */
-  current(): TableDefinition;
-  /**
-   * Makes an alteration, unless it causes a loss that is not allowed.
-   * @param properties what differs if it is not made
-   */
-  attempt(alteration: Alteration, ...properties: string[]): boolean;
-}
+/** A table that is altered. `current` returns it after the previous alterations; `attempt` makes one, if rows and losses allow it. */
+const targetOf = (name: string, task: Task, draft: Draft) => {
+  const current = () => draft.definitionOf(name) as TableDefinition;
+  return {
+    current,
+    attempt: (alteration: Alteration, ...properties: string[]): boolean =>
+      alterRows(current(), alteration, properties, task, draft),
+  };
+};
 
-/**
- * Alters columns until they are the wanted ones, except for those to be dropped, or nothing more can be altered.
- * @param renamed the new names of columns by their old names
- */
-export function alterColumns(wanted: TableDefinition, renamed: ReadonlyMap<string, string>, target: TableTarget): void {
-  const kept = renameColumns(renamed, target);
+type TableTarget = ReturnType<typeof targetOf>;
+
+/** Alters the columns of a table until they are the wanted ones, except for those to be dropped, or nothing more can be altered. */
+export function alterColumns(wanted: TableDefinition, task: Task, draft: Draft): void {
+  const target = targetOf(wanted.name, task, draft);
+  const kept = renameColumns(task.requests.renames.columnsOf(wanted.name), target);
   for (const column of wanted.columns)
     if (!isSameName(column.name, target.current().timestamp)) alterColumn(column, [COLUMN_TYPE], target);
   for (const column of wanted.columns)
@@ -38,10 +40,12 @@ export function alterColumns(wanted: TableDefinition, renamed: ReadonlyMap<strin
 }
 
 /** Drops the columns that the wanted table does not have, but for those that should have been renamed. */
-export function dropColumns(wanted: TableDefinition, renamed: ReadonlyMap<string, string>, target: TableTarget): void {
+export function dropColumns(wanted: TableDefinition, task: Task, draft: Draft): void {
+  const target = targetOf(wanted.name, task, draft);
+  const renamed = [...task.requests.renames.columnsOf(wanted.name).keys()];
   for (const { name } of target.current().columns) {
     const isTimestamp = isSameName(name, target.current().timestamp ?? '');
-    const isKept = [...renamed.keys()].some(from => isSameName(from, name));
+    const isKept = renamed.some(from => isSameName(from, name));
     if (!findColumn(wanted, name) && !isTimestamp && !isKept)
       target.attempt({ change: 'drop column', column: name }, columnProperty(name), 'dedup keys');
   }

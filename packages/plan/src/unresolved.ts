@@ -26,8 +26,8 @@ export interface UnresolvedView {
 }
 
 /**
- * Finds the views of A that are not valid. Only views that B does not have in the same way, or that read from something that is
- * different in B, are checked, because checking a view takes milliseconds.
+ * Finds the views of A that are not valid. Checking a view takes milliseconds. So only those are checked that differ from B, or read
+ * from something that does.
  * @param engine an engine without objects
  */
 export function findUnresolvedViews(

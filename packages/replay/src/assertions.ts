@@ -15,9 +15,9 @@ import {
 import { foldCase } from '@sqlpipe/sql';
 
 /**
- * Whether a statement is an assertion of a plan. The question what a materialized view of the target holds must have that view's own
- * query, and a query that is to be computed must be that of a view of the target or of the plan. Other queries may stand in the place
- * of the objects that it reads: those of such views, and casts of columns.
+ * Whether a statement is an assertion of a plan. If it asks what a materialized view of the target holds, it must have that view's own
+ * query. If it asks whether a query can be computed, that must be the query of a view of the target or of the plan. In the place of
+ * the objects that these read, there may be other queries of such views, and casts of columns.
  * @param planned the queries of the views of the plan
  */
 export async function isPlanAssertion(
@@ -70,6 +70,7 @@ export async function explainFailedAssertion(target: Instance, statement: string
   const assertion = parseAssertion(statement);
   if (!assertion) return 'the assertion is not true';
   const answers: unknown[][] = [];
-  for (const question of assertion.questions) answers.push((await target.table(question)).map(([value]) => value));
+  for (const question of assertion.questions ?? [])
+    answers.push((await target.table(question)).map(([value]) => value));
   return `the assertion is not true: ${assertion.explain(answers)}`;
 }

@@ -16,11 +16,11 @@ export interface Assertion {
   /** The table or materialized view that it is about; then the table that has its rows. */
   readonly tables: readonly [string, ...string[]];
   /** Whether it stays untrue if it is untrue once: no background work of the server makes it true. */
-  readonly isFinal: boolean;
+  readonly isFinal?: boolean;
   /** What it does, for a comment. */
   readonly purpose: string;
   /** The queries that say why it is untrue. */
-  readonly questions: readonly string[];
+  readonly questions?: readonly string[];
   /** Why it is untrue, and what to do. */
   explain(answers: Answers): string;
   /** What to do if it cannot be answered. */
@@ -47,9 +47,7 @@ const FORMS: Readonly<Record<string, (text: string) => Omit<Assertion, 'form'> |
     const problem = `materialized view '${view}' holds rows that its query no longer gives`;
     return {
       tables: [view],
-      isFinal: false,
       purpose: `stops the plan if ${problem}`,
-      questions: [],
       explain: () => `${problem}; make the plan again, which lists them`,
     };
   },
@@ -60,7 +58,6 @@ const FORMS: Readonly<Record<string, (text: string) => Omit<Assertion, 'form'> |
       tables: [view],
       isFinal: true,
       purpose: `stops the plan if the server rejects the query of materialized view '${view}' over what it will read`,
-      questions: [],
       explain: () => 'its query cannot be computed',
     };
   },
@@ -105,9 +102,7 @@ const FORMS: Readonly<Record<string, (text: string) => Omit<Assertion, 'form'> |
     if (table === undefined || text !== printAppliedAssertion(table)) return undefined;
     return {
       tables: [table],
-      isFinal: false,
       purpose: `stops the plan unless all rows that were sent to '${table}' are applied`,
-      questions: [],
       explain: () => `rows that were sent to '${table}' are not applied yet; wait, or RESUME WAL if it is suspended`,
     };
   },
@@ -116,7 +111,6 @@ const FORMS: Readonly<Record<string, (text: string) => Omit<Assertion, 'form'> |
     if (from === undefined || to === undefined || text !== printRowCountAssertion(from, to)) return undefined;
     return {
       tables: [from, to],
-      isFinal: false,
       purpose: `stops the plan if '${from}' and '${to}' have different numbers of rows`,
       questions: [
         printCountQuestion({ table: from }),
@@ -143,7 +137,6 @@ const FORMS: Readonly<Record<string, (text: string) => Omit<Assertion, 'form'> |
       tables: [copy.from, copy.to],
       isFinal: true,
       purpose: `stops the plan if ${problem}`,
-      questions: [],
       explain: () => `${problem}; ${help}`,
       help,
       copy,
@@ -202,7 +195,10 @@ export const convertBack = (table: string, timestamp = '…'): string =>
 export const describeMisfits = (count: number): string =>
   `${count} ${count === 1 ? 'value does' : 'values do'} not fit, and the table would be suspended; UPDATE ${count === 1 ? 'it' : 'them'} first`;
 
-/** The condition for the values that do not fit into a decimal (the remainder of NULL is not NULL); undefined if all values fit, or the type is no decimal. */
+/**
+ * The condition for the values that do not fit into a decimal; undefined if all values fit, or the type is no decimal. The remainder of
+ * NULL is not NULL.
+ */
 export function printMisfit(column: string, from: string, to: string): string | undefined {
   const { digits, scale } = decimalLimits(from, to) ?? {};
   const [name, suffix] = [quoteColumn(column), from.startsWith('DECIMAL') ? 'm' : ''];

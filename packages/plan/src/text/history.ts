@@ -70,8 +70,8 @@ export function printHistoryQuestion(view: View, timestamp: string, columns: rea
 const exceptOf = ({ name, body }: View): string => `(SELECT * FROM '${name}' EXCEPT (\n${body}\n))`;
 
 /**
- * One row for each combination of values in the view or its query: how often the view has it more than the query, and the range
- * of its computed values. `count()` over these rows gives wrong results on 9.3.4, which then leaves out columns; `sum` does not.
+ * One row for each combination of values in the view or its query. It says how often the view has it more than the query, and gives
+ * the range of its computed values. `count()` over these rows gives wrong results on 9.3.4, which then leaves out columns; `sum` does not.
  */
 function differencesOf(view: View, columns: readonly ViewColumn[]): string {
   const computed = computedColumns(view, columns);
@@ -110,11 +110,14 @@ function computedColumns({ body, base = '' }: View, columns: readonly ViewColumn
 }
 
 /**
- * How much of its value a computed value may differ by. Measured on 9.3.4, the largest difference of 60 results, parallel (frames of
- * 2,000 rows, 4 workers) and serial, with 10,000 to 200,000 rows in a group: for DOUBLE 6e-14 of positive values, 6e-13 of sums whose
- * signs cancel and of correlations; for FLOAT, which only `sum` gives of FLOAT values, 1.6e-5 of positive values. FLOAT sums that
- * cancel (2e-4), those of millions of rows (6e-3) and deviations far smaller than their values (2e-7) may count as lost, and no
- * tolerance would spare them all. A ratio, because the server takes values that differ by less than 1e-10 for the same.
+ * How much of its value a computed value may differ by. It is a ratio, because to the server values are equal that differ by less than
+ * 1e-10. These are the largest differences of 60 results, parallel (frames of 2,000 rows, 4 workers) and serial, with 10,000 to 200,000
+ * rows in a group (measured on 9.3.4):
+ * - DOUBLE: 6e-14 of positive values, 6e-13 of correlations and of sums whose signs cancel;
+ * - FLOAT, which only `sum` gives of FLOAT values: 1.6e-5 of positive values.
+ *
+ * No tolerance spares all values. What may count as lost: FLOAT sums that cancel (2e-4) or have millions of rows (6e-3), and
+ * deviations far smaller than their values (2e-7).
  */
 const TOLERANCES: Readonly<Record<string, string>> = { FLOAT: '1e-4', DOUBLE: '1e-9' };
 

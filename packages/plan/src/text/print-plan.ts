@@ -13,7 +13,6 @@ import { formatLoss } from '../losses.js';
 import { formatPathForShell } from '../object-path.js';
 import { changedObjects } from './changed-objects.js';
 import { parseNewNames } from './history.js';
-import { parseIrreversible } from './irreversible.js';
 
 /** The kind and name of an object. */
 export interface PlannedObject {
@@ -93,22 +92,27 @@ export function plannedPermissions(statement: string): { count: number; verbs: s
 /** What plans do beside what a dump contains. The head of a plan is a text that anybody can write, so it can list no more. */
 const PLAN_VERBS: ReadonlySet<string> = new Set('ALTER DROP INSERT REFRESH REMOVE RENAME REVOKE UPDATE'.split(' '));
 
-/** The losses that were allowed when a plan was made, if the statement is the first one of a plan. */
-export function plannedLosses(statement: string): string[] {
-  if (plannedState(statement) === undefined) return [];
-  const [, names = ''] = /^-- allowed losses: (.*)$/m.exec(commentsOf(statement)) ?? [];
-  return names.split(', ').filter(Boolean);
+/** What a line in the head of a plan lists; empty without such a line, or if the statement is not the first one of a plan. */
+function plannedLine(statement: string, line: RegExp): string {
+  const [, list = ''] = (plannedState(statement) !== undefined && line.exec(commentsOf(statement))) || [];
+  return list;
 }
+
+/** The losses that were allowed when a plan was made, if the statement is the first one of a plan. */
+export const plannedLosses = (statement: string): string[] =>
+  plannedLine(statement, /^-- allowed losses: (.*)$/m)
+    .split(', ')
+    .filter(Boolean);
 
 /** The new names of the materialized views that a plan drops and creates again, by the old names in lower case. */
-export function plannedViewNames(statement: string): ReadonlyMap<string, string> {
-  const [, list = ''] = /^-- renamed views: (.*)$/m.exec(commentsOf(statement)) ?? [];
-  return plannedState(statement) === undefined ? new Map() : parseNewNames(list);
-}
+export const plannedViewNames = (statement: string): ReadonlyMap<string, string> =>
+  parseNewNames(plannedLine(statement, /^-- renamed views: (.*)$/m));
 
 /** The numbers of the statements of a plan that nothing undoes, if the statement is the first one of a plan. */
-export const plannedIrreversible = (statement: string): ReadonlySet<number> =>
-  plannedState(statement) === undefined ? new Set() : parseIrreversible(commentsOf(statement));
+export function plannedIrreversible(statement: string): ReadonlySet<number> {
+  const list = plannedLine(statement, /^-- nothing undoes statements? ([\d, ]+)$/m);
+  return new Set(list.split(', ').filter(Boolean).map(Number));
+}
 
 /** The objects that statements create, change or drop, sorted and without duplicates. */
 export function plannedObjects(statements: readonly string[]): PlannedObject[] {
