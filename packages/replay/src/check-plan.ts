@@ -1,4 +1,5 @@
 /*! A plan of `sqldiff --alter` is valid only for one state of the target. */
+import { Readable } from 'node:stream';
 import type { Instance } from '@sqlpipe/instance';
 import type { Omission } from '@sqlpipe/plan';
 import { describeOmission, fingerprint, plannedObjects, plannedPermissions, plannedState } from '@sqlpipe/plan/text';
@@ -6,6 +7,7 @@ import { collectStatements } from '@sqlpipe/schema';
 import { identify } from '@sqlpipe/sql';
 import { formatMessage, indentLines } from '@sqlpipe/text';
 import { noteQuery, type ViewQueries } from './assertions.js';
+import type { ReplayOptions } from './options.js';
 import { PlanGuard } from './plan-guard.js';
 
 /** A plan that cannot be executed as it is. Its message may have several lines, each safe to show. */
@@ -19,22 +21,16 @@ export class PlanError extends Error {
   }
 }
 
-/** Statements, and what notices later changes if they are a plan. */
-export interface CheckedStatements {
-  readonly statements: AsyncIterable<string>;
-  readonly isPlan: boolean;
-  readonly guard?: PlanGuard;
-}
-
 /**
  * Passes statements on. If they are a plan, the target must be in the state that the plan was made for.
+ * @returns also what notices later changes of a plan's objects
  * @throws PlanError, InstanceError
  */
 export async function checkPlan(
   statements: AsyncIterable<string>,
   target: Instance,
-  { staleOk, stream }: { staleOk: boolean; stream: boolean },
-): Promise<CheckedStatements> {
+  { staleOk, stream }: Pick<ReplayOptions, 'staleOk' | 'stream'>,
+): Promise<{ statements: AsyncIterable<string>; isPlan: boolean; guard?: PlanGuard }> {
   const iterator = statements[Symbol.asyncIterator]();
   const first = await iterator.next();
   const rest = (async function* () {
@@ -47,10 +43,7 @@ export async function checkPlan(
   const all = await collectStatements(rest);
   const help = 'make it again with sqldiff --alter, or apply it with --stale-ok';
   const guard = await requireState(all, target, `the plan was made for a different state; ${help}`);
-  const passOn = async function* () {
-    yield* all;
-  };
-  return { statements: passOn(), isPlan, guard };
+  return { statements: Readable.from(all), isPlan, guard };
 }
 
 /** @throws PlanError if a plan leaves anything out */
@@ -76,8 +69,8 @@ export async function requireState(plan: readonly string[], target: Instance, me
 }
 
 /**
- * Passes statements on. Of a plan, notes the queries of views, and adds to `planned` those statements that --allow-plan allows: as
- * many as its head says, with the verbs that it lists. What was added after them is no part of the plan.
+ * Passes statements on. Notes the queries of views in a plan, and adds to `planned` the statements that --allow-plan allows. Those
+ * have the verbs that its head lists. The head also says how many there are: what follows is no part of the plan.
  */
 export async function* notePlanned(
   statements: AsyncIterable<string>,

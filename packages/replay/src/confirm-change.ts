@@ -109,14 +109,14 @@ export async function confirmChange(
   { patience, verify }: { patience: Patience; verify: boolean },
 ): Promise<Partial<Outcome>> {
   if (change.verb === 'refresh') return waitForRefresh(change.name, refresh, target, patience);
-  if (change.verb === 'drop') return verify && isObject(change.kind) ? verifyDropped(change, existing) : {};
+  if (change.verb === 'drop') return verify && isObject(change.kind) ? verifyDone(change, existing) : {};
   for (const name of changedTables(change)) {
     const failure = await waitForWal(name, target, patience);
     if (failure) return failure;
   }
   existing.invalidate(ANYTHING); // a definition that was fetched before the change was complete is outdated
   if (!verify) return {};
-  if (change.verb === 'rename') return verifyRenamed(change, existing);
+  if (change.verb === 'rename') return verifyDone(change, existing);
   return change.verb === 'alter' && expected !== undefined ? verifyAltered(change, expected, existing) : {};
 }
 
@@ -133,22 +133,17 @@ async function verifyAltered(
   return verifyObject(expected, found, existing, ALTERED_DIFFERENTLY);
 }
 
-async function verifyDropped(
-  { kind, name }: Extract<Change, { verb: 'drop' }>,
+/** Checks that an object has gone, and in a rename that it has the new name. */
+async function verifyDone(
+  change: Extract<Change, { verb: 'drop' | 'rename' }>,
   existing: KnownObjects,
 ): Promise<Partial<Outcome>> {
-  const found = await existing.fetch({ kind, name, verb: '' });
-  return found === undefined ? { proven: true } : { result: 'differs', error: NOT_DONE };
-}
-
-async function verifyRenamed(
-  { name, to }: Extract<Change, { verb: 'rename' }>,
-  existing: KnownObjects,
-): Promise<Partial<Outcome>> {
-  const identity = (name: string): Identity => ({ kind: 'table', name, verb: '' });
-  const isThere = (await existing.fetch(identity(to))) !== undefined;
-  const isGone = isSameName(name, to) || (await existing.fetch(identity(name))) === undefined;
-  return isThere && isGone ? { proven: true } : { result: 'differs', error: NOT_DONE };
+  const kind = change.verb === 'drop' ? change.kind : 'table';
+  const exists = async (name: string) => (await existing.fetch({ kind, name, verb: '' })) !== undefined;
+  const isNamed = change.verb === 'drop' || (await exists(change.to));
+  const isKept = change.verb === 'rename' && isSameName(change.name, change.to);
+  const isDone = isNamed && (isKept || !(await exists(change.name)));
+  return isDone ? { proven: true } : { result: 'differs', error: NOT_DONE };
 }
 
 /** Waits until everything that was sent to a table is applied. Returns undefined then, and the outcome otherwise. */
@@ -208,8 +203,8 @@ const UNDONE_AFTER = 1000;
 const NO_REASON = 'the columns of the view may have other types than its query gives; drop and recreate it';
 
 /**
- * Whether it is a change of its base that a materialized view has just learned of, and no refresh that failed: that begins
- * and ends at the same time (observed on 9.3.4).
+ * Whether a materialized view has only learned of a change of its base, and no refresh has failed. That begins and ends at the same
+ * time (observed on 9.3.4).
  */
 const isAnnouncement = ({ status, reason, started, finished }: RefreshState): boolean =>
   status !== 'valid' && (reason === undefined ? started === finished : isChangeOfBase(reason));

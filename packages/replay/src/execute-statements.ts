@@ -5,11 +5,12 @@
 import { findReferences } from '@sqlpipe/ddl';
 import { plannedState } from '@sqlpipe/plan/text';
 import { foldCase, type Identity, identify, isObject, isSameName } from '@sqlpipe/sql';
-import type { StatementResult } from './executor.js';
-import { type Continuation, endsRun, type Location, type Outcome } from './outcome.js';
+import type { Executor, StatementResult } from './executor.js';
+import type { ReplayOptions } from './options.js';
+import { endsRun, type Location, type Outcome } from './outcome.js';
 
 /** When the execution ends, and where its statements are. */
-export interface ExecutionOptions extends Continuation {
+export interface ExecutionOptions extends Pick<ReplayOptions, 'keepGoing' | 'dryRun'> {
   /** Aborted when the user wants to stop: statements in flight are finished, later ones are `not reached`. */
   interrupted: AbortSignal;
   /** Aborted when an outcome ends the run: later statements are `not reached`. */
@@ -19,9 +20,6 @@ export interface ExecutionOptions extends Continuation {
   /** The location of each statement in the order of the statements; undefined if it is not known. */
   locations?: readonly (Location | undefined)[];
 }
-
-/** Executes one statement and returns its result. */
-export type Executor = (statement: string) => Promise<StatementResult>;
 
 /**
  * Yields an outcome for each statement, in order. Statements after the one that ends the run are `not reached`. From the head
@@ -83,9 +81,8 @@ interface InFlight {
 }
 
 /**
- * The statements in flight that must end before a statement is sent, as only statements that create objects which do not
- * depend on each other may be in flight at the same time: those that create an object that it reads from or
- * that has its name. A statement that creates no object (a GRANT, an ALTER, …) waits for all, and all wait for it.
+ * The statements in flight that must end before a statement is sent: those that create an object that it reads from, or that has its
+ * name. A statement that creates no object (a GRANT, an ALTER, …) waits for all, and all wait for it.
  */
 function findBlockers(statement: string, inFlight: readonly InFlight[]): InFlight[] {
   if (!inFlight.length) return [];

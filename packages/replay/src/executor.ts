@@ -9,12 +9,10 @@ import { explainFailedAssertion } from './assertions.js';
 import { confirmChange, type Patience, type PendingChange, prepareChange, wasAltered } from './confirm-change.js';
 import { isShowable, type KnownObjects } from './existing.js';
 import type { IgnoredStatements } from './ignored.js';
+import type { IfExists } from './options.js';
 import { isReordered, type Outcome } from './outcome.js';
 import type { PlanGuard } from './plan-guard.js';
 import { formatPreflightRejection, type PreflightCheck } from './preflight.js';
-
-/** What to do about an object that exists: compare it, count it as an error, or skip it. */
-export type IfExists = 'compare' | 'fail' | 'skip';
 
 /** What an executor looks at before and after it sends a statement. */
 export interface ExecutorOptions {
@@ -56,22 +54,12 @@ const GRANT_OPTION_MESSAGE =
 /** A newer version may print the same definition in different words. */
 const TEXT_DIFFERS_MESSAGE = `already exists with a different text, and the definitions cannot be compared; if they mean the same, ${SKIP_HELP}`;
 
+/** Executes one statement and returns its result. */
+export type Executor = (statement: string) => Promise<StatementResult>;
+
 /** Creates the executor for a target. The executor throws only for bugs: failures are results. */
-export function createExecutor(
-  target: Instance,
-  {
-    check,
-    ignored,
-    existing,
-    ifExists,
-    isSimulated = false,
-    noVerify,
-    retries = 0,
-    patience,
-    guard,
-    onRows,
-  }: ExecutorOptions,
-): (statement: string) => Promise<StatementResult> {
+export function createExecutor(target: Instance, options: ExecutorOptions): Executor {
+  const { check, ignored, existing, ifExists, noVerify, patience, guard } = options;
   return async statement => {
     try {
       if (await ignored.skips(statement, existing)) return { result: 'skipped' };
@@ -90,7 +78,7 @@ export function createExecutor(
     }
   };
 
-  async function send(statement: string, tries = 1 + Math.max(retries, 1)): Promise<StatementResult> {
+  async function send(statement: string, tries = 1 + Math.max(options.retries ?? 0, 1)): Promise<StatementResult> {
     try {
       return await execute(statement);
     } catch (error) {
@@ -112,14 +100,14 @@ export function createExecutor(
     if (before && isDecided) return resolveExisting(before);
     if (identity.kind === 'other' && identity.verb === 'SELECT') return checkAssertion(statement);
     const pending =
-      identity.kind === 'other' && !isSimulated
+      identity.kind === 'other' && !options.isSimulated
         ? await prepareChange(statement, target, existing, !noVerify)
         : undefined;
     existing.invalidate(identity);
     const reply = await target.execute(statement).catch(error => resolveUnknownChange(error, pending));
     existing.invalidate(identity);
     if (reply.ok) {
-      if (reply.rows) await onRows(reply.rows);
+      if (reply.rows) await options.onRows(reply.rows);
       await existing.access.recordChange(statement);
       const confirmed = pending && (await confirmChange(pending, target, existing, { patience, verify: !noVerify }));
       return { result: 'applied', ...(before && { replaced: before }), ...confirmed };
@@ -151,8 +139,8 @@ export function createExecutor(
   }
 
   /**
-   * A query in a stream is an assertion: every value that it returns must be true. While rows are written, a materialized view is
-   * behind its base for moments, so that an assertion about it may be true only a little later.
+   * A query in a stream is an assertion: every value that it returns must be true. One about a materialized view may be true only a
+   * little later, because the view is behind its base for moments while rows are written.
    */
   async function checkAssertion(statement: string): Promise<StatementResult> {
     const end = performance.now() + Math.min(patience.timeout || MAX_ASSERTION_MS, MAX_ASSERTION_MS);

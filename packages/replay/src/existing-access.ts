@@ -27,25 +27,16 @@ interface KnownRights {
   readonly of?: Set<string>;
 }
 
-/** Where the access control of a target is read. */
-export interface AccessSource {
-  /** The name of the target in messages. */
-  readonly label: string;
-  /** The statements that create the principals. */
-  principals(): Promise<string[]>;
-  /** All rights; undefined if they can be queried only for one principal at a time. */
-  rights(): Promise<Right[] | undefined>;
-  /** The rights of one principal; not called if all rights are known. */
-  rightsOf(name: string): Promise<Right[]>;
-}
-
-/** The access control that an instance shows. */
-export const accessOf = (target: Instance): AccessSource => ({
+/** Reads the access control that an instance shows. `rightsOf` is not called if `rights` returns them all. */
+export const accessOf = (target: Instance) => ({
   label: target.label,
   principals: () => fetchPrincipals(target),
   rights: () => fetchRights(target),
-  rightsOf: name => fetchRightsOf(target, name),
+  rightsOf: (name: string) => fetchRightsOf(target, name),
 });
+
+/** Where the access control of a target is read. */
+export type AccessSource = ReturnType<typeof accessOf>;
 
 /** The users, groups, service accounts and rights of a target. */
 export class ExistingAccess {

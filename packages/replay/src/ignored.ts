@@ -2,7 +2,7 @@
 import { findNeeded, type IgnoreRules, MemoryBudget, Schema, splitRights } from '@sqlpipe/schema';
 import { identify, identityKey } from '@sqlpipe/sql';
 import type { KnownObjects } from './existing.js';
-import type { Location } from './outcome.js';
+import type { Location, ReplayInput } from './outcome.js';
 
 const isIgnored = (statement: string, rules: IgnoreRules): boolean => {
   const identity = identify(statement);
@@ -42,17 +42,8 @@ export class IgnoredStatements {
   }
 }
 
-/** Statements, and the locations of those that were read so far. */
-interface LocatedStatements {
-  readonly statements: AsyncIterable<string>;
-  readonly locations: readonly (Location | undefined)[];
-}
-
 /** Replaces each statement that gives rights of which some are ignored: by a statement for each of the others. */
-export function splitIgnoredRights(
-  { statements, locations }: LocatedStatements,
-  rules: IgnoreRules,
-): LocatedStatements {
+export function splitIgnoredRights({ statements, locations }: ReplayInput, rules: IgnoreRules): ReplayInput {
   const splitLocations: (Location | undefined)[] = [];
   async function* split(): AsyncGenerator<string> {
     let n = 0;

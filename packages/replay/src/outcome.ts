@@ -4,6 +4,7 @@ import type { LocatedStatement } from '@sqlpipe/files';
 import { changedObjects } from '@sqlpipe/plan/text';
 import { displayName, type Identity, significantTokens } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
+import type { ReplayOptions } from './options.js';
 
 /**
  * The result of a statement; the man page lists them. `skipped`: the target already has the object. `unknown`: sent,
@@ -25,6 +26,13 @@ export type Result =
 
 /** Where a statement is. */
 export type Location = Omit<LocatedStatement, 'statement'>;
+
+/** The statements of a replay. */
+export interface ReplayInput {
+  readonly statements: AsyncIterable<string>;
+  /** The locations of the statements read so far, in their order; undefined where it is not known. */
+  readonly locations: readonly (Location | undefined)[];
+}
 
 /** A statement and its result. */
 export interface Outcome {
@@ -64,26 +72,22 @@ export interface Outcome {
 }
 
 /** Whether an existing table has the same columns in another order, and differs in nothing else: then only a plan ends. */
-export const isReordered = ({ result, comparison, isPlanned }: ReorderedOutcome): boolean =>
+export const isReordered = ({
+  result,
+  comparison,
+  isPlanned,
+}: Pick<Outcome, 'result' | 'comparison' | 'isPlanned'>): boolean =>
   result === 'differs' && !isPlanned && isColumnOrder(comparison?.differences.map(({ property }) => property) ?? []);
-
-type ReorderedOutcome = Pick<Outcome, 'result' | 'comparison'> & Partial<Pick<Outcome, 'isPlanned'>>;
 
 /** Whether the statement is a reject: it is not in force on the target. */
 export const isReject = ({ result, failure }: Outcome): boolean =>
   ['differs', 'rejected', 'failed', 'not reached'].includes(result) || (result === 'unknown' && failure !== undefined);
 
-/** What a run does after a reject. */
-export interface Continuation {
-  readonly keepGoing: boolean;
-  readonly dryRun: boolean;
-}
-
 /**
- * Whether nothing is sent after an outcome. A failure of the instance always ends the run. So does a reject, unless the run keeps going
- * and nothing later relies on the statement, as the statements after an assertion do, and those of a plan. A dry run shows all.
+ * Whether nothing is sent after an outcome. A failure of the instance always ends the run. A reject ends it too, unless the run keeps
+ * going; but a plan, and what follows an assertion, rely on earlier statements. A dry run shows all.
  */
-export function endsRun(outcome: Outcome, { keepGoing, dryRun }: Continuation): boolean {
+export function endsRun(outcome: Outcome, { keepGoing, dryRun }: Pick<ReplayOptions, 'keepGoing' | 'dryRun'>): boolean {
   if (!isReject(outcome)) return false;
   const isReliedOn = outcome.isPlanned || isAssertion(outcome.identity);
   return outcome.failure !== undefined || !(dryRun || isReordered(outcome) || (keepGoing && !isReliedOn));

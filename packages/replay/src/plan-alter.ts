@@ -2,37 +2,21 @@
 import { isColumnOrder } from '@sqlpipe/ddl';
 import { type Omission, planChanges } from '@sqlpipe/plan';
 import { describeOmission, printPlan, requiredPermissions } from '@sqlpipe/plan/text';
-import { collectStatements, deduplicate, type IgnoreRules } from '@sqlpipe/schema';
+import { collectStatements, deduplicate } from '@sqlpipe/schema';
 import { identify } from '@sqlpipe/sql';
+import type { ReplayOptions } from './options.js';
 import type { TargetSchema } from './target.js';
 
-/** The run that --alter plans for a schema. */
-export interface AlterRun {
-  /** The plan. */
-  readonly changes: readonly string[];
-  /** The plan, and after it the statements of the schema that it should lead to. */
-  readonly statements: readonly string[];
-  /** The values of --allow that the changes need. */
-  readonly permissions: readonly string[];
-  readonly omissions: readonly Omission[];
-  readonly warnings: readonly string[];
-  /** What is good to know: a name in the options that says nothing. */
-  readonly notes: readonly string[];
-}
-
-/** How --alter plans. */
-export interface AlterOptions {
-  readonly allowLoss: readonly string[];
-  readonly renamed: readonly string[];
-  readonly ignore: IgnoreRules;
-}
-
-/** Plans the changes that give a target the schema of the statements. Objects that only the target has are kept. */
+/**
+ * Plans the changes that give a target the schema of the statements. Objects that only the target has are kept.
+ * @returns `statements` are the changes, and after them the statements of the schema that they should lead to; `permissions` are the
+ *   values of --allow that the changes need
+ */
 export async function planAlter(
   statements: AsyncIterable<string>,
   { statements: b, ...known }: TargetSchema,
-  { allowLoss, renamed, ignore }: AlterOptions,
-): Promise<AlterRun> {
+  { allowLoss, renamed, ignore }: Pick<ReplayOptions, 'allowLoss' | 'renamed' | 'ignore'>,
+) {
   const wanted = deduplicate(await collectStatements(statements));
   const plan = await planChanges(wanted.filter(isOfSchema), b, {
     ...known,

@@ -50,8 +50,8 @@ const CATCH_UP_MS = 5000;
 const PAUSE_MS = 10;
 
 /**
- * Asks until nothing is lost, the answer can no longer change, or the time is up: while rows are written, a view is behind its base
- * for moments, and rows of its last intervals count as lost.
+ * Asks until nothing is lost, the answer can no longer change, or the time is up. While rows are written, a view is behind its base
+ * for moments, so that rows of its last intervals count as lost.
  */
 async function askHistory(instance: Instance, view: Parameters<AskHistory>[0]): ReturnType<AskHistory> {
   const columns = await fetchViewColumns(instance, view.name);
@@ -90,10 +90,7 @@ async function askHistory(instance: Instance, view: Parameters<AskHistory>[0]): 
   }
 }
 
-/**
- * The query for the rows of a view in a period that has not ended: a refresh for a range computes them, and one in full does not
- * (observed on 9.3.4).
- */
+/** The query for the rows of a view in a period that has not ended. Only a refresh for a range computes them (observed on 9.3.4). */
 function printUnended({ name, refresh: { period, timeZone } }: Parameters<AskHistory>[0], timestamp: string) {
   if (!period) return undefined;
   const [, delay = '0', unit = 'h'] = /^(\d+)(\w)$/.exec(period.delay ?? '') ?? [];

@@ -15,28 +15,21 @@ import { RejectionError } from '@sqlpipe/ddl/grammar';
 import {
   DenialError,
   type Effect,
-  Engine,
+  type Engine,
   type HistoryAnswer,
   OpaqueError,
   RowAccount,
   whenReady,
 } from '@sqlpipe/engine';
 import { type Instance, type Rejection, type Reply, toRequestText } from '@sqlpipe/instance';
-import { AllowedLosses, formatLoss } from '@sqlpipe/plan';
+import { AllowedLosses, createEngine, formatLoss } from '@sqlpipe/plan';
 import { parseAssertion, plannedLosses, plannedViewNames } from '@sqlpipe/plan/text';
 import { displayName, foldCase, type Identity, identify, isPrincipal, isSameName } from '@sqlpipe/sql';
-import { createExecutor, type ExecutorOptions, type StatementResult } from './executor.js';
+import { createExecutor, type Executor, type ExecutorOptions, type StatementResult } from './executor.js';
 import { type ExistingObjects, isShowable, type KnownObjects } from './existing.js';
 import { type AccessSource, ExistingAccess } from './existing-access.js';
+import type { Result } from './outcome.js';
 import type { HiddenSchema, TargetSchema } from './target.js';
-
-/** Predicts what statements would do to a target that is not changed. */
-export interface Predictor {
-  /** The result that the next statement of the run would have. */
-  predict(statement: string): Promise<StatementResult>;
-  /** What the statements so far leave invalid, or lose without a permission: `would leave view 'v' invalid`. */
-  findings(): string[];
-}
 
 /** What a prediction depends on beside the schema. */
 export interface PredictorOptions extends Omit<ExecutorOptions, 'existing' | 'isSimulated' | 'noVerify'> {
@@ -48,52 +41,10 @@ class UnknownEffectError extends Error {
   override name = 'UnknownEffectError';
 }
 
-/** Creates the predictor for a target with a schema. */
-export function createPredictor(
-  target: Instance,
-  existing: ExistingObjects,
-  schema: TargetSchema | HiddenSchema,
-  options: PredictorOptions,
-): Predictor {
-  const simulation = new Simulation(target, schema);
-  const execute = createExecutor(simulation.instance, {
-    ...options,
-    existing: simulation.objects(existing),
-    isSimulated: true,
-    noVerify: true,
-  });
-  const { engine, account } = simulation;
-  const invalidBefore = engine.invalidViews();
-  let allowed: AllowedLosses | undefined;
-  return {
-    async predict(statement) {
-      for (const [from, to] of plannedViewNames(statement)) simulation.viewNames.set(from, to);
-      allowed ??= new AllowedLosses([...options.allowLoss, ...plannedLosses(statement)], name =>
-        columnsOf(engine, name),
-      );
-      simulation.effects = [];
-      try {
-        const result = toPrediction(statement, await execute(statement));
-        const { effects } = simulation;
-        return effects.length > 0 ? { ...result, effects } : result;
-      } catch (error) {
-        if (error instanceof UnknownEffectError) return { result: 'unknown', error: error.message };
-        throw error;
-      }
-    },
-    findings: () => [
-      ...[...engine.invalidViews().keys()]
-        .filter(name => !invalidBefore.has(name))
-        .map(name => `would leave ${engine.title(name)} invalid`),
-      ...account.losses().flatMap(({ effect }) => describeForbidden(effect, allowed) ?? []),
-    ],
-  };
-}
-
-function toPrediction(statement: string, { result, ...rest }: StatementResult): StatementResult {
-  if (result !== 'applied') return { result, ...rest };
-  if (rest.replaced) return { result: 'would replace', ...rest };
-  return { result: isShowable(identify(statement)) ? 'would create' : 'would send', ...rest };
+/** What the result of a statement that an engine accepts is called in a dry run. */
+function predictedResult(statement: string, { replaced }: Omit<StatementResult, 'result'>): Result {
+  if (replaced) return 'would replace';
+  return isShowable(identify(statement)) ? 'would create' : 'would send';
 }
 
 /** Why a loss changes the status; undefined if it is allowed. */
@@ -104,54 +55,84 @@ function describeForbidden({ kind, loss, object, column, text }: Effect, allowed
   return `${displayName({ kind, name: object, verb: '' })}: ${text}; --allow-loss ${formatLoss(lost)} allows it`;
 }
 
-function columnsOf(engine: Engine, name: string): ReadonlySet<string> | undefined {
-  const object = engine.find(name);
-  return object && new Set(object.columns.map(column => foldCase(column.name)));
-}
-
-/** An engine in the place of the target. */
-class Simulation {
-  readonly engine: Engine;
-  readonly account: RowAccount;
+/** Predicts what statements would do to a target that is not changed, by an engine in its place. */
+export class Predictor {
+  readonly #target: Instance;
+  readonly #schema: TargetSchema;
+  /** Why the target does not show its schema, if it does not: then only existing objects are compared. */
+  readonly #hidden: string | undefined;
+  readonly #engine: Engine;
+  readonly #account: RowAccount;
+  readonly #invalidBefore: ReadonlyMap<string, string>;
+  readonly #caller: string | undefined;
+  readonly #allowLoss: readonly string[];
+  #allowed: AllowedLosses | undefined;
+  readonly #execute: Executor;
   /** The new names of materialized views that a plan drops and creates again. */
-  readonly viewNames = new Map<string, string>();
+  readonly #viewNames = new Map<string, string>();
   /** The effects of the last statement. */
-  effects: readonly Effect[] = [];
+  #effects: readonly Effect[] = [];
   /** The names of the objects that the statements so far have changed, in lower case. */
   readonly #changed = new Set<string>();
   readonly #history = new Map<string, HistoryAnswer>();
-  readonly #caller: string | undefined;
-
-  /** Why the target does not show its schema, if it does not: then only existing objects are compared. */
-  readonly #hidden: string | undefined;
-  readonly schema: TargetSchema;
 
   constructor(
-    readonly target: Instance,
+    target: Instance,
+    existing: ExistingObjects,
     schema: TargetSchema | HiddenSchema,
+    { allowLoss, ...options }: PredictorOptions,
   ) {
+    this.#target = target;
     this.#hidden = 'hidden' in schema ? schema.hidden : undefined;
-    this.schema = 'hidden' in schema ? { statements: [], defaults: DEFAULTS } : schema;
-    const { statements, defaults, health, enterprise, version } = this.schema;
-    this.engine = new Engine({
-      edition: enterprise ? 'enterprise' : 'open source',
-      version: enterprise ? undefined : version,
-      rows: 'assumed',
-      defaults,
-      health,
-    });
-    this.engine.load(statements);
-    this.account = new RowAccount(this.engine, {
+    this.#schema = 'hidden' in schema ? { statements: [], defaults: DEFAULTS } : schema;
+    this.#engine = createEngine(this.#schema);
+    this.#engine.load(this.#schema.statements);
+    this.#invalidBefore = this.#engine.invalidViews();
+    this.#account = new RowAccount(this.#engine, {
       historyOf: view => this.#history.get(view) ?? 'kept',
-      newNameOf: view => this.viewNames.get(foldCase(view)) ?? view,
+      newNameOf: view => this.#viewNames.get(foldCase(view)) ?? view,
     });
     this.#caller = this.#loadAccount();
+    this.#allowLoss = allowLoss;
+    const objects = this.#hidden === undefined ? this.#objects() : existing;
+    const simulation = { existing: objects, isSimulated: true, noVerify: true };
+    this.#execute = createExecutor(this.#instance(), { ...options, ...simulation });
+  }
+
+  /** The result that the next statement of the run would have. */
+  async predict(statement: string): Promise<StatementResult> {
+    for (const [from, to] of plannedViewNames(statement)) this.#viewNames.set(from, to);
+    this.#allowed ??= new AllowedLosses([...this.#allowLoss, ...plannedLosses(statement)], name => {
+      const columns = this.#engine.find(name)?.columns;
+      return columns && new Set(columns.map(column => foldCase(column.name)));
+    });
+    this.#effects = [];
+    try {
+      const { result, ...rest } = await this.#execute(statement);
+      return {
+        ...rest,
+        result: result === 'applied' ? predictedResult(statement, rest) : result,
+        ...(this.#effects.length > 0 && { effects: this.#effects }),
+      };
+    } catch (error) {
+      if (error instanceof UnknownEffectError) return { result: 'unknown', error: error.message };
+      throw error;
+    }
+  }
+
+  /** What the statements so far leave invalid, or lose without a permission: `would leave view 'v' invalid`. */
+  findings(): string[] {
+    const invalid = [...this.#engine.invalidViews().keys()].filter(name => !this.#invalidBefore.has(name));
+    return [
+      ...invalid.map(name => `would leave ${this.#engine.title(name)} invalid`),
+      ...this.#account.losses().flatMap(({ effect }) => describeForbidden(effect, this.#allowed) ?? []),
+    ];
   }
 
   /** The account that executes the statements, with its rights; undefined for the built-in administrator. */
   #loadAccount(): string | undefined {
-    const { account } = this.schema;
-    const { acl } = this.engine;
+    const { account } = this.#schema;
+    const { acl } = this.#engine;
     if (!account?.rights?.length || acl.find(account.name)) return account && acl.find(account.name)?.name;
     acl.put({ kind: 'user', name: account.name, tokens: [] });
     for (const right of account.rights) acl.load(right);
@@ -159,71 +140,63 @@ class Simulation {
   }
 
   /** What the executor takes for the target. */
-  get instance(): Instance {
-    const { target } = this;
+  #instance(): Instance {
+    const target = this.#target;
     return {
       label: target.label,
       endpoint: target.endpoint,
       rows: (...query) => target.rows(...query),
       table: query => this.#ask(query),
-      execute: statement => this.#execute(statement),
+      execute: statement => this.#simulate(statement),
       bufferNeeded: statement => target.bufferNeeded(statement),
       close: async () => {},
     };
   }
 
   /** The objects of the engine in the place of those of the target. */
-  objects(existing: ExistingObjects): KnownObjects {
-    if (this.#hidden !== undefined) return existing;
-    const { engine } = this;
-    const access = new ExistingAccess(this.#access, () => {});
+  #objects(): KnownObjects {
+    const [engine, { defaults }] = [this.#engine, this.#schema];
+    const source: AccessSource = {
+      label: this.#target.label,
+      principals: async () => engine.statements().filter(statement => isPrincipal(identify(statement).kind)),
+      rights: async () => [...engine.acl.rights],
+      rightsOf: async () => [],
+    };
+    const access = new ExistingAccess(source, () => {});
     return {
       access,
       isKnown: async () => false,
       invalidate: () => {},
-      defaults: async () => this.schema.defaults,
+      defaults: async () => defaults,
       async fetch(identity: Identity) {
         if (isPrincipal(identity.kind)) return access.findPrincipal(identity);
         return engine.find(identity.name)?.kind === identity.kind ? engine.statementOf(identity.name) : undefined;
       },
       compare: async (statement: string, found: string): Promise<StatementComparison> =>
-        compareStatements(statement, found, {
-          defaults: this.schema.defaults,
-          findTable: name => engine.statementOf(name),
-        }),
-    };
-  }
-
-  get #access(): AccessSource {
-    const { engine, target } = this;
-    return {
-      label: target.label,
-      principals: async () => engine.statements().filter(statement => isPrincipal(identify(statement).kind)),
-      rights: async () => [...engine.acl.rights],
-      rightsOf: async () => [],
+        compareStatements(statement, found, { defaults, findTable: name => engine.statementOf(name) }),
     };
   }
 
   /** An assertion can be checked as long as nothing that it reads has been changed. */
   #ask(query: string): Promise<unknown[][]> {
     const { copy } = parseAssertion(query) ?? {};
-    if (copy) this.account.enterCopy(copy);
+    if (copy) this.#account.enterCopy(copy);
     const names = findReferences(`CREATE VIEW v AS (\n${query.replace(/;\s*$/, '')}\n);`);
     if (names.some(name => this.#changed.has(foldCase(name))))
       throw new UnknownEffectError('its result depends on rows that the statements before it would change');
-    return this.target.table(query);
+    return this.#target.table(query);
   }
 
-  async #execute(statement: string): Promise<Reply> {
+  async #simulate(statement: string): Promise<Reply> {
     if (this.#hidden !== undefined)
       throw new UnknownEffectError(`the target does not show its schema: ${this.#hidden}`);
     try {
       const sent = toRequestText(statement);
-      const execution = await whenReady(() => this.engine.execute(sent, this.#caller));
+      const execution = await whenReady(() => this.#engine.execute(sent, this.#caller));
       await this.#askHistory(execution.effects);
-      this.effects = this.account.enter(sent, execution);
+      this.#effects = this.#account.enter(sent, execution);
       for (const { name } of execution.changes) this.#changed.add(foldCase(name));
-      for (const { object } of this.effects) this.#changed.add(foldCase(object));
+      for (const { object } of this.#effects) this.#changed.add(foldCase(object));
       if (/^(?:INSERT|UPDATE|WITH)$/.test(identify(statement).verb) && !parseFill(statement))
         throw new UnknownEffectError('its result depends on rows');
       const failed = this.#failedRefresh(statement);
@@ -240,12 +213,12 @@ class Simulation {
   async #askHistory(effects: readonly Effect[]): Promise<void> {
     for (const { effect, kind, loss, object } of effects) {
       const isRebuilt = kind === 'materialized view' && (effect === 'rewritten' || loss === 'drop');
-      const statement = this.schema.statements.find(each => isSameName(identify(each).name, object));
-      if (!isRebuilt || this.#history.has(foldCase(object)) || !statement || !this.schema.askHistory) continue;
+      const statement = this.#schema.statements.find(each => isSameName(identify(each).name, object));
+      if (!isRebuilt || this.#history.has(foldCase(object)) || !statement || !this.#schema.askHistory) continue;
       const definition = parseMeaning(statement);
       if (definition?.kind !== 'materialized view') continue;
       // biome-ignore lint/nursery/useAwaitThenable: the function of an option returns a promise
-      const { answer } = await this.schema.askHistory(definition);
+      const { answer } = await this.#schema.askHistory(definition);
       this.#history.set(foldCase(object), answer);
     }
   }
@@ -254,7 +227,7 @@ class Simulation {
   #failedRefresh(statement: string): string | undefined {
     const change = parseChange(statement);
     if (change?.verb !== 'refresh' || !change.isFull) return undefined;
-    const reason = this.engine.invalidViews().get(foldCase(change.name));
+    const reason = this.#engine.invalidViews().get(foldCase(change.name));
     return reason === undefined ? undefined : `accepted, but the refresh failed: ${reason}`;
   }
 }

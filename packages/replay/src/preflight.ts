@@ -15,7 +15,7 @@ import { isPlanAssertion, type ViewQueries } from './assertions.js';
 import { describeStatement, type Location, locate, statementLabel } from './outcome.js';
 
 /**
- * Statements up to this length need not be measured: the server stores a request twice, and a UTF-16 code unit is
+ * Statements up to this length need not be measured. The server stores a request twice, and a UTF-16 code unit is
  * encoded in at most nine bytes. 16 KiB are left for the rest of the request.
  */
 const SURELY_FITS = (DEFAULT_REQUEST_BUFFER - 16 * 1024) / (2 * 9);
@@ -31,7 +31,7 @@ export interface PreflightRejection {
 const PLAN = 'the plan';
 
 /** The statements of a plan that no dump contains, and whether the user allows them all. */
-export interface PlanPermission {
+interface PlanPermission {
   readonly statements: ReadonlySet<string>;
   /** The queries of the views of the plan, which assertions may ask. */
   readonly queries: ViewQueries;
@@ -58,8 +58,11 @@ export class PreflightError extends Error {
 }
 
 /**
- * The checks for this target. They reject a statement that the server reads differently than SQL, that is not part of a
- * schema dump and not allowed, that the server's version does not support, or that is too large for a request.
+ * The checks for this target. They reject a statement
+ * - that the server reads differently than SQL,
+ * - that is not part of a schema dump and not allowed,
+ * - that the server's version does not support, or
+ * - that is too large for a request.
  * @param allow verbs, in any case, that are allowed too; `CTAS` and `REPLACE` for such a CREATE; `all` allows
  * everything
  */

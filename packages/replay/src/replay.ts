@@ -4,68 +4,18 @@ import { Readable } from 'node:stream';
 import { fetchHealth, waitUntilReady } from '@sqlpipe/instance';
 import type { Omission } from '@sqlpipe/plan';
 import { spool } from '@sqlpipe/records';
-import type { IgnoreRules } from '@sqlpipe/schema';
 import { noteQuery, type ViewQueries } from './assertions.js';
 import { checkPlan, notePlanned, rejectOmissions, requireState } from './check-plan.js';
 import { executeStatements } from './execute-statements.js';
-import { createExecutor, type IfExists } from './executor.js';
+import { createExecutor } from './executor.js';
 import { ExistingObjects } from './existing.js';
 import { IgnoredStatements, splitIgnoredRights } from './ignored.js';
-import { endsRun, type Location, type Outcome } from './outcome.js';
+import type { ReplayOptions } from './options.js';
+import { endsRun, type Outcome, type ReplayInput } from './outcome.js';
 import { createPreflightCheck, requireAllowed } from './preflight.js';
 import { fetchSchemaIfShown, fetchTargetSchema, type ReplayTarget } from './target.js';
 import { verifyOutcomes } from './verify.js';
 import { findDamage, warnOfProblems } from './warn-of-problems.js';
-
-/** The statements of a replay. */
-export interface ReplayInput {
-  readonly statements: AsyncIterable<string>;
-  /** The locations of the statements read so far, in their order; undefined where it is not known. */
-  readonly locations: readonly (Location | undefined)[];
-}
-
-/** How to replay. */
-export interface ReplayOptions {
-  readonly ifExists: IfExists;
-  /** Continue after a rejection, unless it is that of an assertion or in a plan; apply the plan of `alter` without what it leaves out. */
-  readonly keepGoing: boolean;
-  /** Determine what would happen, and change nothing. */
-  readonly dryRun: boolean;
-  /** Verbs that may be sent besides what a dump contains; `CTAS`, `REPLACE`, `all`. */
-  readonly allow: readonly string[];
-  /** Send what a plan needs besides. */
-  readonly allowPlan: boolean;
-  /** Apply a plan even if the target has changed since. */
-  readonly staleOk: boolean;
-  /** Send statements as they arrive, instead of reading all of them first. */
-  readonly stream: boolean;
-  /** Change existing objects that differ. */
-  readonly alter: boolean;
-  /** For `alter` and a dry run: what may be lost. */
-  readonly allowLoss: readonly string[];
-  /** For `alter`: what has another name in the target. */
-  readonly renamed: readonly string[];
-  /** The differences that do not matter. */
-  readonly ignore: IgnoreRules;
-  /** Do not read back what statements created and changed. */
-  readonly noVerify: boolean;
-  /** Maximum number of seconds to wait for the target to start. */
-  readonly wait?: number | undefined;
-  /** Aborted when the user wants to stop: statements in flight are finished, later ones are `not reached`. */
-  readonly signal: AbortSignal;
-  onWarning(message: string): void;
-  /** Receives what is good to know about the plan of `alter`. */
-  onNote?(message: string): void;
-  /** Receives the rows that a statement returns: a token, which is secret. It is awaited. */
-  onRows(rows: unknown[][]): unknown;
-  /** Called once, with the reason, if the target has not started. */
-  onWait?(message: string): void;
-  /**
-   * Passes on the statements that are about to be executed, and may watch how they proceed. Not called for `stream`. After
-   * `stopped` is aborted, no more of them are executed.
-   */
-  watch?(statements: AsyncIterable<string>, count: number, stopped: AbortSignal): AsyncIterable<string>;
-}
 
 /** A replay of which nothing has been sent yet. */
 export interface Replay {
@@ -135,7 +85,7 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
     patience: { timeout: config.timeout, interrupted: signal },
   };
   const predictor = dryRun
-    ? (await import('./predictor.js')).createPredictor(
+    ? new (await import('./predictor.js')).Predictor(
         connection,
         existing,
         schema ?? (await fetchSchemaIfShown(config, connection)),
@@ -143,7 +93,7 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
       )
     : undefined;
   const executors = predictor
-    ? [predictor.predict]
+    ? [(statement: string) => predictor.predict(statement)]
     : jobs.map(job => createExecutor(job, { ...executorOptions, existing, guard }));
   const executed = executeStatements(queue, executors, {
     keepGoing: options.keepGoing,

@@ -1,6 +1,6 @@
 /*!
- * Reading back: the server's OK does not mean that the object is the same (with another default of the target, a
- * statement creates a table without WAL). Applied objects are queried again, many per request, and compared.
+ * Reading back. The server's OK does not mean that the object is the same: with another default of the target, a statement creates
+ * a table without WAL. Applied objects are queried again, many per request, and compared.
  */
 import { fetchDefinitions, type Instance, InstanceError } from '@sqlpipe/instance';
 import { IgnoreRules } from '@sqlpipe/schema';
@@ -25,20 +25,20 @@ export async function* verifyOutcomes(
 ): AsyncGenerator<Outcome> {
   let waiting: Outcome[] = [];
   let count = 0;
+  const readWaiting = () => readBack(waiting, target, existing, ignore);
   try {
     for await (const outcome of outcomes) {
       waiting.push(outcome);
       if (!isAcl(outcome.identity.kind)) count++;
       if (count < BATCH_SIZE && !outcome.isPlanned) continue;
-      yield* await readBack(waiting, target, existing, ignore);
-      waiting = [];
-      count = 0;
+      yield* await readWaiting();
+      [waiting, count] = [[], 0];
     }
   } catch (error) {
-    yield* await readBack(waiting, target, existing, ignore);
+    yield* await readWaiting();
     throw error;
   }
-  yield* await readBack(waiting, target, existing, ignore);
+  yield* await readWaiting();
 }
 
 async function readBack(
@@ -52,10 +52,8 @@ async function readBack(
   const made = applied.filter(({ identity }) => isShowable(identity));
   const given = applied.filter(({ n, identity }) => isAcl(identity.kind) && n > changed);
   try {
-    const found = await fetchDefinitions(
-      target,
-      made.map(({ identity }) => identity),
-    );
+    const identities = made.map(({ identity }) => identity);
+    const found = await fetchDefinitions(target, identities);
     for (const [i, outcome] of made.entries()) {
       const verified = await verifyObject(outcome.statement, found[i], existing, CREATED_DIFFERENTLY, ignore);
       const isDoubtful = verified.result === 'differs' && outcome.n < changed;

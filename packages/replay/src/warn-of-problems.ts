@@ -32,16 +32,12 @@ export async function* warnOfProblems(
  * @param before what the target reported before the first statement
  */
 export async function findDamage(target: Instance, before: Health): Promise<string[]> {
-  const { invalid = new Map(), suspended = new Map() } = (await fetchHealthIfShown(target)) ?? {};
-  const isNew = (state: 'invalid' | 'suspended', name: string): boolean => !before[state]?.has(name);
-  return [
-    ...[...suspended]
-      .filter(([name]) => isNew('suspended', name))
-      .map(([name, why]) => `table '${name}' is suspended: ${why}`),
-    ...[...invalid]
-      .filter(([name]) => isNew('invalid', name))
-      .map(([name, why]) => `view '${name}' is invalid: ${why}`),
-  ];
+  const now = (await fetchHealthIfShown(target)) ?? {};
+  return (['suspended', 'invalid'] as const).flatMap(state =>
+    [...(now[state] ?? [])]
+      .filter(([name]) => !before[state]?.has(name))
+      .map(([name, why]) => `${state === 'invalid' ? 'view' : 'table'} '${name}' is ${state}: ${why}`),
+  );
 }
 
 /** What a target reports; undefined if it does not answer. */
