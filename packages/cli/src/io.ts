@@ -41,6 +41,15 @@ export interface Io {
   readonly interrupted: AbortSignal;
 }
 
+/** What resolving an instance needs of `Io`. A copy of all of it would catch signals, because `interrupted` is a getter. */
+export const instanceContext = ({ env, warn, info, logRequest, promptSecret }: Omit<Io, 'interrupted'>) => ({
+  env,
+  warn,
+  info,
+  logRequest,
+  promptSecret,
+});
+
 /** Verbosity, as set by the options. */
 export interface Verbosity {
   quiet: boolean;

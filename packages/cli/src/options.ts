@@ -12,10 +12,19 @@ export const CONNECTION_GROUP = 'Connection options:';
 
 const group = CONNECTION_GROUP;
 
+/** An option without a value. */
+export const FLAG = { type: 'boolean', default: false } as const;
+
+/** An option with a value. */
+export const VALUE = { type: 'string', requiresArg: true } as const;
+
+/** An option that may be given several times. */
+export const SEVERAL = { type: 'string', array: true, default: [] } as const;
+
 /** The options for connections to several instances: credentials would not say which of them they are for. */
 export const CONNECTION_OPTIONS = {
-  'netrc-file': { group, type: 'string', requiresArg: true, describe: 'file to read instead of ~/.netrc' },
-  cacert: { group, type: 'string', requiresArg: true, describe: 'certificates to trust (PEM)' },
+  'netrc-file': { group, ...VALUE, describe: 'file to read instead of ~/.netrc' },
+  cacert: { group, ...VALUE, describe: 'certificates to trust (PEM)' },
   insecure: { group, type: 'boolean', describe: 'accept any TLS certificate' },
   timeout: {
     group,
@@ -43,20 +52,11 @@ export const CONNECTION_OPTIONS = {
 
 /** The options for credentials and for the connection. INSTANCE itself is an operand. */
 export const INSTANCE_OPTIONS = {
-  user: {
-    group,
-    type: 'string',
-    requiresArg: true,
-    placeholder: 'NAME',
-    describe: 'user name for basic authentication',
-  },
-  'password-file': { group, type: 'string', requiresArg: true, describe: 'file with the password' },
-  'token-file': { group, type: 'string', requiresArg: true, describe: 'file with a bearer token' },
+  user: { group, ...VALUE, placeholder: 'NAME', describe: 'user name for basic authentication' },
+  'password-file': { group, ...VALUE, describe: 'file with the password' },
+  'token-file': { group, ...VALUE, describe: 'file with a bearer token' },
   ...CONNECTION_OPTIONS,
 } as const satisfies OptionSpecs;
-
-/** An option without a value. */
-export const FLAG = { type: 'boolean', default: false } as const;
 
 /** `--include`: which part of a schema to include. */
 export const INCLUDE_OPTION = {
@@ -70,9 +70,6 @@ export const INCLUDE_OPTION = {
 /** `--exclude`: which part of a schema to leave out. */
 export const EXCLUDE_OPTION = { ...INCLUDE_OPTION, describe: 'select everything except these' } as const;
 
-/** An option that may be given several times. */
-const SEVERAL = { type: 'string', array: true, default: [] } as const;
-
 /** The options of a plan of changes: what it may lose, and what it renames. */
 export const PLAN_OPTIONS = {
   'allow-loss': { ...SEVERAL, placeholder: 'NAME', describe: 'allow one loss, such as drop:trades.qty' },
@@ -82,19 +79,14 @@ export const PLAN_OPTIONS = {
 /** What of a comparison does not matter, one pattern each, or in a file. */
 export const IGNORE_OPTIONS = {
   ignore: { ...SEVERAL, placeholder: 'PATTERN', describe: "ignore tmp_*, grant, or 'trades: TTL'" },
-  'ignore-file': { type: 'string', requiresArg: true, describe: 'ignore these, one pattern per line' },
+  'ignore-file': { ...VALUE, describe: 'ignore these, one pattern per line' },
 } as const;
 
 /** `--annotations`: findings for a GitHub workflow. */
 export const ANNOTATIONS_OPTION = { ...FLAG, describe: 'print findings as GitHub annotations' } as const;
 
 /** `--output`: the file to write. */
-export const OUTPUT_OPTION = {
-  alias: 'o',
-  type: 'string',
-  requiresArg: true,
-  describe: 'write to FILE; NAME.sql gets text',
-} as const;
+export const OUTPUT_OPTION = { ...VALUE, alias: 'o', describe: 'write to FILE; NAME.sql gets text' } as const;
 
 /** `--max-record`. @param bytes the default limit */
 export const maxRecordOption = (bytes: number) =>

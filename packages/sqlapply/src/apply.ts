@@ -5,6 +5,7 @@ import {
   Exit,
   exitStatus,
   type Io,
+  instanceContext,
   limitHeapGrowth,
   printSettings,
   readIgnorePatterns,
@@ -139,7 +140,5 @@ function toNothingSentError(error: unknown): unknown {
 }
 
 /** The target that an operand names. @throws InstanceError */
-export function resolveTarget(operand: string, options: InstanceOptions, io: Io): Promise<ResolvedInstance> {
-  const { env, warn, info, logRequest, promptSecret } = io;
-  return resolveInstance(operand, { program: 'sqlapply', env, options, warn, info, logRequest, promptSecret });
-}
+export const resolveTarget = (operand: string, options: InstanceOptions, io: Io): Promise<ResolvedInstance> =>
+  resolveInstance(operand, { ...instanceContext(io), program: 'sqlapply', options });

@@ -8,6 +8,8 @@ import {
   maxRecordOption,
   type OptionSpecs,
   PLAN_OPTIONS,
+  SEVERAL,
+  VALUE,
 } from '@sqlpipe/cli';
 import { MAX_RECORD } from '@sqlpipe/records';
 
@@ -37,26 +39,19 @@ export const REPLAY_OPTIONS = {
     placeholder: 'NUMBER',
     describe: 'number of statements in flight',
   },
-  allow: {
-    type: 'string',
-    array: true,
-    default: [],
-    placeholder: 'VERBS',
-    describe: 'also send these: ALTER, DROP, CTAS, REPLACE, all',
-  },
+  allow: { ...SEVERAL, placeholder: 'VERBS', describe: 'also send these: ALTER, DROP, CTAS, REPLACE, all' },
   alter: { ...FLAG, describe: 'alter existing objects that differ' },
   ...PLAN_OPTIONS,
   ...IGNORE_OPTIONS,
   'no-verify': { ...FLAG, describe: 'do not read back created objects' },
   'yes-to': {
-    type: 'string',
-    requiresArg: true,
+    ...VALUE,
     placeholder: 'NAME',
     completions: 'instances',
     describe: 'confirm a change of a protected instance',
   },
-  rejects: { type: 'string', requiresArg: true, describe: 'write statements that were not applied' },
-  report: { type: 'string', requiresArg: true, describe: 'write one line of JSON per statement; - is stdout' },
+  rejects: { ...VALUE, describe: 'write statements that were not applied' },
+  report: { ...VALUE, describe: 'write one line of JSON per statement; - is stdout' },
   'max-record': maxRecordOption(MAX_RECORD),
 } as const satisfies OptionSpecs;
 

@@ -181,9 +181,8 @@ export async function printRows(rows: unknown[][], io: Io): Promise<void> {
 }
 
 /**
- * One line of a report: a JSON object with `n`, `verb`, `kind` and `name` (of what the statement creates or changes),
- * `statement` (without its secrets), `result`, `ms` and, if they exist, `time` (not in a dry run), `error`, `position` (UTF-16
- * code units into the statement), `proven`, `replaced` and, in a dry run, `effects`. It is safe to show.
+ * One line of a report: a JSON object, which is safe to show. `verb`, `kind` and `name` are of what the statement creates or changes;
+ * `position` is an index in UTF-16 code units. What is undefined is left out.
  */
 function formatReportLine(
   { n, identity, statement, result, time, error, position, proven, replaced, effects, ms }: Outcome,
@@ -214,8 +213,8 @@ const redactStatement = (statement: string): string => redact(statement, () => '
 const PRIVATE_MODE = 0o600;
 
 /**
- * Writes statements as a stream; to standard output if the path is `-`. If their source fails, the earlier statements
- * are still written, without the last NUL and with a failure marker, so that the stream is recognized as incomplete.
+ * Writes statements as a stream; to standard output if the path is `-`. If their source fails, the earlier statements are
+ * still written. Without the last NUL, and with a failure marker, the stream is recognized as incomplete.
  * @throws what the source throws, once the file is written; errors of the file system
  */
 async function writeRejects(

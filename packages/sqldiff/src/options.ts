@@ -12,6 +12,8 @@ import {
   type OptionSpecs,
   OUTPUT_OPTION,
   PLAN_OPTIONS,
+  SEVERAL,
+  VALUE,
 } from '@sqlpipe/cli';
 import { MAX_RECORD } from '@sqlpipe/records';
 import { CATEGORY_NAMES } from '@sqlpipe/schema';
@@ -31,27 +33,15 @@ export const OPTIONS = {
     'ignore-owner': { ...FLAG, describe: 'ignore differences in OWNED BY' },
     include: { ...INCLUDE_OPTION, completions: CATEGORY_NAMES },
     exclude: { ...EXCLUDE_OPTION, completions: CATEGORY_NAMES },
-    label: {
-      type: 'string',
-      array: true,
-      default: [],
-      placeholder: 'NAME',
-      describe: 'a name for A; the second time, for B',
-    },
+    label: { ...SEVERAL, placeholder: 'NAME', describe: 'a name for A; the second time, for B' },
   }),
   ...inGroup('Plan options:', {
     alter: { ...FLAG, describe: 'write the statements that turn B into A' },
     missing: { ...FLAG, describe: 'write a stream of the objects that only A has' },
     ...PLAN_OPTIONS,
-    rebuild: {
-      type: 'string',
-      array: true,
-      default: [],
-      placeholder: 'TABLE',
-      describe: 'with --alter: recreate a table to change it',
-    },
+    rebuild: { ...SEVERAL, placeholder: 'TABLE', describe: 'with --alter: recreate a table to change it' },
     'drop-old': { ...FLAG, describe: 'with --rebuild: drop the old table' },
-    undo: { type: 'string', requiresArg: true, describe: 'with --alter: also write the way back' },
+    undo: { ...VALUE, describe: 'with --alter: also write the way back' },
   }),
   output: OUTPUT_OPTION,
   'max-record': maxRecordOption(MAX_RECORD),

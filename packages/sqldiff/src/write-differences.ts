@@ -1,6 +1,6 @@
 /*! Two schemas, and what of their differences is asked for. */
 
-import { annotateFailure, type Io, printSettings, readIgnorePatterns, UsageError } from '@sqlpipe/cli';
+import { annotateFailure, type Io, instanceContext, printSettings, readIgnorePatterns, UsageError } from '@sqlpipe/cli';
 import { COLUMN_ORDER } from '@sqlpipe/ddl';
 import { isSameOutput, isStdout, readLocatedInput } from '@sqlpipe/files';
 import { fetchCommonDefaults, fetchHealth, withInstance } from '@sqlpipe/instance';
@@ -118,11 +118,8 @@ async function openSides(
   io: Io,
 ): Promise<Sides> {
   const operands = await resolveOperands([a, b], {
-    env: io.env,
+    ...instanceContext(io),
     options: args,
-    warn: io.warn,
-    info: io.info,
-    logRequest: io.logRequest,
     // The previous program in the pipe may prompt too: its prompt comes first.
     promptSecret: async question => {
       if ([a, b].includes('-')) await stdin.ready();

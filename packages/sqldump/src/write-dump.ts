@@ -2,7 +2,7 @@
 
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { Exit, type Io, limitHeapGrowth, printSettings, UsageError, withProgress } from '@sqlpipe/cli';
+import { Exit, type Io, instanceContext, limitHeapGrowth, printSettings, UsageError, withProgress } from '@sqlpipe/cli';
 import { removeOwner } from '@sqlpipe/ddl';
 import { isStdout, isTextOutput, writeOutput, writeSqlText } from '@sqlpipe/files';
 import {
@@ -74,10 +74,8 @@ async function* reportProgress(batches: AsyncIterable<string[]>, io: Io): AsyncG
 }
 
 /** The instance that an operand names. @throws InstanceError */
-export function resolveSource(operand: string, options: InstanceOptions, io: Io): Promise<ResolvedInstance> {
-  const { env, warn, info, promptSecret, logRequest } = io;
-  return resolveInstance(operand, { program: 'sqldump', env, options, warn, info, promptSecret, logRequest });
-}
+export const resolveSource = (operand: string, options: InstanceOptions, io: Io): Promise<ResolvedInstance> =>
+  resolveInstance(operand, { ...instanceContext(io), program: 'sqldump', options });
 
 /** The statements of the source that the options select, in batches. @throws InstanceError while they are read */
 export function dumpSource(

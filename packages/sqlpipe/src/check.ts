@@ -2,7 +2,7 @@
 
 import { accessSync, constants, realpathSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { createMain, Exit, INSTANCE_OPTIONS, printSettings } from '@sqlpipe/cli';
+import { createMain, Exit, INSTANCE_OPTIONS, instanceContext, printSettings } from '@sqlpipe/cli';
 import { dump, inspect, resolveInstance } from '@sqlpipe/instance';
 import { escapeControls } from '@sqlpipe/text';
 
@@ -17,23 +17,12 @@ export const main = createMain({
     ['sqlpipe check src > /dev/null && sqlpipe dump src | sqlpipe apply dst', 'copy a schema if the check succeeds'],
   ],
   options: INSTANCE_OPTIONS,
-  run: async (
-    { operands: [instance = ''], ...options },
-    { env, warn, info, promptSecret, logRequest, print, error },
-  ) => {
-    const target = await resolveInstance(instance, {
-      program: 'sqlpipe',
-      env,
-      options,
-      warn,
-      info,
-      promptSecret,
-      logRequest,
-    });
-    if (options.showConfig) return printSettings([target.settings], { print });
-    const other = findOtherSqldiff(env.PATH);
-    if (other) warn(`${other} comes first on the PATH: for ours, type sqlpipe diff`);
-    const printLine = (name: string, value: string) => print(`${name}: ${escapeControls(value)}\n`);
+  run: async ({ operands: [instance = ''], ...options }, io) => {
+    const target = await resolveInstance(instance, { ...instanceContext(io), program: 'sqlpipe', options });
+    if (options.showConfig) return printSettings([target.settings], io);
+    const other = findOtherSqldiff(io.env.PATH);
+    if (other) io.warn(`${other} comes first on the PATH: for ours, type sqlpipe diff`);
+    const printLine = (name: string, value: string) => io.print(`${name}: ${escapeControls(value)}\n`);
     await printLine('instance', target.label);
     const inspection = await inspect(target);
     await printLine('endpoint', inspection.endpoint);
@@ -49,7 +38,7 @@ export const main = createMain({
     for await (const batch of dump(target)) count += batch.length;
     await printLine('statements', String(count));
     if (inspection.denied) {
-      error(`${target.label}: ${inspection.denied}`);
+      io.error(`${target.label}: ${inspection.denied}`);
       return Exit.denied;
     }
     return inspection.invalid.size || inspection.suspended.size ? Exit.negative : Exit.ok;
