@@ -19,29 +19,33 @@ export function formatName({ identity, a, b }: Difference, sides: Sides): string
 export const formatIgnored = ({ identity, property }: IgnoredDifference): string =>
   escapeControls(`ignored: ${displayName(identity)}${property === undefined ? '' : `: ${property}`}`);
 
-/** `invalid in dst: materialized view 'm'`, or `suspended in dst: table 't'` */
-export const formatProblemName = ({ identity, state, side }: ComparedProblem, [a, b]: Sides): string =>
-  `${escapeControls(`${state} in ${(side === 'a' ? a : b).label}: ${displayName(identity)}`)}\n`;
-
-/** The line of `formatProblemName`, and below it the server's reason. */
-export const formatProblem = (problem: ComparedProblem, sides: Sides, colors: boolean): string =>
-  `${paint(formatProblemName(problem, sides), colors ? BOLD : undefined)}  ${escapeControls(problem.reason)}\n`;
-
-/** A line of JSON: `kind`, `name`, `result` (`invalid` or `suspended`), `side` (`a` or `b`) and the server's `reason`. */
-export const formatProblemJson = ({ identity: { kind, name }, state, side, reason }: ComparedProblem): string =>
-  `${formatSafeJson({ kind, name, result: state, side, reason })}\n`;
-
-/** How to show differences. */
+/** How to show what is found. */
 export interface FormatOptions {
+  /** A line of JSON each. */
+  readonly json?: boolean;
+  /** Only the line that names it. */
+  readonly names?: boolean;
   /** Compare the statements line by line, in the form that servers print, instead of property by property. */
-  text: boolean;
-  colors: boolean;
+  readonly text?: boolean;
+  readonly colors?: boolean;
+}
+
+/** `invalid in dst: materialized view 'm'`, or `suspended in dst: table 't'`; below it the server's reason. */
+export function formatProblem(problem: ComparedProblem, [a, b]: Sides, options: FormatOptions): string {
+  const { identity, state, side, reason } = problem;
+  const { kind, name } = identity;
+  if (options.json) return `${formatSafeJson({ kind, name, result: state, side, reason })}\n`;
+  const head = `${escapeControls(`${state} in ${(side === 'a' ? a : b).label}: ${displayName(identity)}`)}\n`;
+  return options.names ? head : `${paint(head, options.colors && BOLD)}  ${escapeControls(reason)}\n`;
 }
 
 /** The line of `formatName`, and below it the properties or lines that differ, as they are in A and in B. */
-export function formatDifference(difference: Difference, sides: Sides, { text, colors }: FormatOptions): string {
+export function formatDifference(difference: Difference, sides: Sides, options: FormatOptions): string {
   const { a, b, comparison } = difference;
-  const head = paint(formatName(difference, sides), colors ? BOLD : undefined);
+  if (options.json) return formatJsonLine(difference);
+  if (options.names) return formatName(difference, sides);
+  const { text, colors = false } = options;
+  const head = paint(formatName(difference, sides), colors && BOLD);
   if (a === undefined || b === undefined) return head;
   if (text) return head + formatTextDiff(a, b, sides, colors);
   const lines = formatPropertyLines(comparison?.differences ?? [], [sides[0].label, sides[1].label], colors);
@@ -54,7 +58,7 @@ function formatTextDiff(a: string, b: string, sides: Sides, colors: boolean): st
   const lines = unifiedDiff(printStatement(a, b), printStatement(b, a)).map(line =>
     line.split('\t').map(escapeControls).join('\t'),
   );
-  const format = (line: string, code: number | undefined) => paint(`${line}\n`, colors ? code : undefined);
+  const format = (line: string, code: number | undefined) => paint(`${line}\n`, colors && code);
   return [...names.map(name => format(name, BOLD)), ...lines.map(line => format(line, COLORS[line.charAt(0)]))].join(
     '',
   );
@@ -68,17 +72,10 @@ function printStatement(statement: string, other: string): string {
   const [definition, otherDefinition] = [parseMeaning(statement), parseMeaning(other)];
   if (!definition) return redactFully(statement);
   const isSameKind = definition.kind === otherDefinition?.kind;
-  return printDefinition(
-    isSameKind ? ({ ...otherDefinition, ...definedProperties(definition) } as Definition) : definition,
-    {
-      quoted: true,
-    },
-  );
+  const defined = Object.fromEntries(Object.entries(definition).filter(([, value]) => value !== undefined));
+  const completed = isSameKind ? ({ ...otherDefinition, ...defined } as Definition) : definition;
+  return printDefinition(completed, { quoted: true });
 }
-
-/** The properties that a definition defines. */
-const definedProperties = (definition: Definition): Partial<Definition> =>
-  Object.fromEntries(Object.entries(definition).filter(([, value]) => value !== undefined));
 
 /** Redacts secrets, and their lengths too. */
 const redactFully = (statement: string): string => redact(statement, () => '***');
@@ -87,14 +84,11 @@ const BOLD = 1;
 /** git's colors of lines, by the first character of the line. */
 const COLORS: Record<string, number> = { '@': 36, '-': 31, '+': 32 };
 
-const paint = (line: string, code: number | undefined): string =>
-  code === undefined ? line : `\x1b[${code}m${line.slice(0, -1)}\x1b[m\n`;
+const paint = (line: string, code: number | false | undefined): string =>
+  code ? `\x1b[${code}m${line.slice(0, -1)}\x1b[m\n` : line;
 
-/**
- * A line of JSON: an object with `kind`, `name`, `result` (`only-a`, `only-b` or `differs`), the statements `a` and `b`
- * if they exist, and for `differs` the `properties` that differ, each with `property`, `a` and `b`.
- */
-export function formatJsonLine({ identity: { kind, name }, a, b, comparison }: Difference): string {
+/** A line of JSON. `a` and `b` are the statements, if they exist, and `properties` those that differ, if both exist. */
+function formatJsonLine({ identity: { kind, name }, a, b, comparison }: Difference): string {
   const result = b === undefined ? 'only-a' : a === undefined ? 'only-b' : 'differs';
   const properties = comparison?.differences;
   return `${formatSafeJson({ kind, name, result, a: a && redactFully(a), b: b && redactFully(b), properties })}\n`;

@@ -110,10 +110,7 @@ async function addProperties(client: BestEffortClient, same: Identity[], add: Ad
     }
 }
 
-/**
- * Adds properties of columns: those of materialized views that CREATE MATERIALIZED VIEW sets and servers do not print,
- * and symbol capacities unless the server changes them by itself.
- */
+/** Adds what CREATE MATERIALIZED VIEW sets of columns and servers do not print, and symbol capacities that the server leaves as they are. */
 async function addColumns(
   client: BestEffortClient,
   objects: Identity[],

@@ -1,6 +1,6 @@
 /*!
- * What an operand stands for: an instance, or a file or folder of statements. A name in instances.toml stands for that
- * instance, as in all programs; then the path of an existing file or folder for that; any other operand is an address.
+ * What an operand stands for: an instance, or a file or folder of statements. As in all programs, a name in instances.toml stands for
+ * that instance. Otherwise an existing file or folder is read, and any other operand is an address.
  */
 
 import { stat } from 'node:fs/promises';

@@ -3,16 +3,9 @@ import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Exit, formatAnnotation, formatPropertyLines, type Io } from '@sqlpipe/cli';
 import { isStdout, writeOutput } from '@sqlpipe/files';
-import type { ComparedProblem, Difference, SchemaComparison } from '@sqlpipe/schema';
+import type { SchemaComparison } from '@sqlpipe/schema';
 import { displayName } from '@sqlpipe/sql';
-import {
-  formatDifference,
-  formatJsonLine,
-  formatName,
-  formatProblem,
-  formatProblemJson,
-  formatProblemName,
-} from './format.js';
+import { formatDifference, formatName, formatProblem } from './format.js';
 import { findHiddenDifferences, selectUnchanged } from './hidden-differences.js';
 import type { Locations } from './locations.js';
 import type { Sides } from './operands.js';
@@ -39,15 +32,11 @@ export async function writeComparison(
     io.warn(warning);
 
   const colors = io.colors && isStdout(output);
-  const showDifference = (each: Difference) => {
-    if (json) return formatJsonLine(each);
-    return names ? formatName(each, sides) : formatDifference(each, sides, { text, colors });
-  };
-  const showProblem = (each: ComparedProblem) => {
-    if (json) return formatProblemJson(each);
-    return names ? formatProblemName(each, sides) : formatProblem(each, sides, colors);
-  };
-  const findings = [...differences.map(showDifference), ...problems.map(showProblem)];
+  const format = { json, names, text, colors };
+  const findings = [
+    ...differences.map(each => formatDifference(each, sides, format)),
+    ...problems.map(each => formatProblem(each, sides, format)),
+  ];
   const write = (out: Writable) => pipeline(Readable.from(findings), out, { end: false });
   if (locations) await io.print(annotate(compared, sides, locations).join(''));
   if (!locations || !isStdout(output)) await writeOutput(output, io.stdout, write, () => io.interrupted);
@@ -72,7 +61,7 @@ function annotate({ differences, problems }: SchemaComparison, sides: Sides, loc
     ...problems.map(problem =>
       formatAnnotation({
         ...locations.find(problem.identity),
-        message: formatProblem(problem, sides, false).trimEnd(),
+        message: formatProblem(problem, sides, {}).trimEnd(),
       }),
     ),
   ];
