@@ -11,6 +11,7 @@ import { text } from 'node:stream/consumers';
 import type { ExecutionContext } from 'ava';
 import { parse, parseAllDocuments } from 'yaml';
 import { waitUntil } from '../support/background.js';
+import { deferred } from '../support/deferred.js';
 import { freshFolder } from '../support/folder.js';
 import { freePort } from '../support/ports.js';
 import { startQuestDBIn, testWithQuestDB } from '../support/questdb.js';
@@ -177,10 +178,7 @@ testWithQuestDB('the schema is complete after the server starts late, is killed 
   const [, attempts] = /^on-failure:(\d+)$/.exec(service.restart) ?? [];
   const statuses: number[] = [];
   const logs: string[] = [];
-  let waiting: () => void = () => {};
-  const isWaiting = new Promise<void>(resolve => {
-    waiting = resolve;
-  });
+  const { promise: isWaiting, resolve: waiting } = deferred();
   const converged = (async () => {
     for (let attempt = 0; attempt <= Number(attempts); attempt++) {
       const { firstLine, ended } = await runContainer(t, command(schema, url));

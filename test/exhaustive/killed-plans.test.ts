@@ -1,6 +1,6 @@
 /*! `sqlapply` killed in the middle of a plan on a real server. KILLS sets how often. */
 import { waitUntilTrue, waitUntilValid } from '../support/background.js';
-import { LEDGER, makeLedger, RENAMED, shellWithFiles, startLedgerWriter } from '../support/ledger.js';
+import { LEDGER, makeLedger, RENAMED, shellWithFiles } from '../support/ledger.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { ROWS } from '../support/reconcile.js';
 import { random, SEED } from '../support/seed.js';
@@ -26,6 +26,32 @@ async function makeChain(server: Server): Promise<void> {
   await execute(server, 'ALTER TABLE archive SET TTL 1 DAY');
   await waitUntilTrue(server, 'SELECT count() = 36 FROM archive');
 }
+
+/** Writes rows into the ledger, one after the other, until it is ended. `end` returns how many the server has accepted. */
+function startLedgerWriter(server: Server): { end(): Promise<number> } {
+  let isEnded = false;
+  const write = async (): Promise<number> => {
+    let accepted = 0;
+    for (let n = 0; !isEnded; n++) {
+      const insert = `INSERT INTO ledger (ts, acc, x) VALUES (${LEDGER_END_MICROS + n * 1_000_000}, 'w', 7)`;
+      // After a test that has failed, the server ends before the writer.
+      const { error } = await server.execute(insert).catch(() => ({ error: 'no reply' }));
+      if (error === undefined) accepted++;
+      else if (error === 'no reply') break;
+    }
+    return accepted;
+  };
+  const written = write();
+  return {
+    end() {
+      isEnded = true;
+      return written;
+    },
+  };
+}
+
+/** After the rows of `makeLedger`, in microseconds. */
+const LEDGER_END_MICROS = Date.parse('2024-01-03T00:00:00Z') * 1000;
 
 testWithQuestDB(
   'sqlapply killed in the middle of a plan, under a writer: a new plan finishes it, and no row is lost',

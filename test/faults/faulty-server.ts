@@ -61,6 +61,15 @@ export const sendAndClose =
 /** Sends the first part of a reply, and closes the connection. */
 export const sendPartAndClose = (body: string): Answer => sendAndClose(Buffer.concat([head(), chunk(body)]));
 
+/** Writes a piece of text again and again, as fast as the reader accepts it, until the connection is closed. */
+export function flood(socket: Socket, piece: () => string): void {
+  const more = () => {
+    while (!socket.destroyed && socket.write(piece()));
+  };
+  socket.on('drain', more);
+  more();
+}
+
 export const TEXT = 'Content-Type: text/plain';
 export const HTML = 'Content-Type: text/html';
 

@@ -9,6 +9,7 @@ import {
 } from '../../packages/instance/src/index.js';
 import {
   chunk,
+  flood,
   HTML,
   head,
   LAST_CHUNK,
@@ -227,11 +228,7 @@ test('more definitions than requested are rejected before the end of the reply',
   const tables = ['a', 'b'].map(name => ({ kind: 'table', name }) as const);
   const { db } = await connectTo(t, socket => {
     socket.write('HTTP/1.1 200 OK\r\n\r\n{"dataset":[["a"]');
-    const more = () => {
-      while (!socket.destroyed && socket.write(',["a"]'.repeat(1000)));
-    };
-    socket.on('drain', more);
-    more();
+    flood(socket, () => ',["a"]'.repeat(1000));
   });
   await t.throwsAsync(fetchDefinitions(db, tables), {
     code: 'PROTOCOL',

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import { inProcess } from '../support/in-process.js';
-import { loginAs, setUp } from '../support/principals.js';
+import { admin, executeAs, loginAs, setUp } from '../support/principals.js';
 import { borrowQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { type Instead, recordingProxy } from '../support/recording-proxy.js';
 import { startSqlserve } from '../support/sqlserve.js';
@@ -243,11 +243,8 @@ test('live views that the statement leaves out are added before the rights', asy
   );
   const proxy = await recordingProxy(t, server, async query => {
     if (query !== 'SHOW CREATE DATABASE') return undefined;
-    const reply = await fetch(`${server.url}/exec?query=SHOW+CREATE+DATABASE`, {
-      headers: { authorization: `Basic ${btoa('admin:quest')}` },
-    });
-    const { dataset } = (await reply.json()) as { dataset: string[][] };
-    return rowsOf(dataset.filter(([row]) => !row?.startsWith('CREATE LIVE VIEW')));
+    const { dataset = [] } = await executeAs(server, admin, query);
+    return rowsOf(dataset.filter(([row]) => !String(row).startsWith('CREATE LIVE VIEW')));
   });
   const run = await inProcess(t, { URL: proxy.url, ...loginAs() });
   const { code, stdout, stderr } = await run('sqldump -v $URL');

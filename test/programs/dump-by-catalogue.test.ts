@@ -1,5 +1,6 @@
 /*! The dump of a server without SHOW CREATE DATABASE: what may have changed while it was read is read again, and nothing else. */
 import type { ExecutionContext } from 'ava';
+import { deferred } from '../support/deferred.js';
 import { inProcess } from '../support/in-process.js';
 import { startQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { recordingProxy } from '../support/recording-proxy.js';
@@ -28,10 +29,7 @@ async function dumpWhile(
   await questdb.dropAll();
   for (const statement of objects) t.deepEqual(await questdb.execute(statement), { ddl: 'OK' });
   let [lists, versions] = [0, 0];
-  let finish = () => {};
-  const finished = new Promise<void>(resolve => {
-    finish = resolve;
-  });
+  const { promise: finished, resolve: finish } = deferred();
   const proxy = await recordingProxy(t, questdb, async query => {
     const isSecondList = list.test(query) && ++lists === 2;
     if (isSecondList) for (const statement of statements) t.is((await questdb.execute(statement)).error, undefined);

@@ -4,6 +4,7 @@ import { readdir, readFile, readlink, watch } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { type Answer, chunk, head, reply, startFaultyServer } from '../faults/faulty-server.js';
+import { deferred } from '../support/deferred.js';
 import { startProgram, waitForProcess } from '../support/program.js';
 import { test } from '../support/test.js';
 
@@ -13,10 +14,7 @@ const STREAM = TABLES.map(table => `${table}\0`).join('');
 
 /** A target that holds back the second statement: `reached` resolves when it arrives, to a function that sends `answer`. */
 async function startTarget(t: ExecutionContext, answer: Answer) {
-  let reach: (release: () => void) => void = () => {};
-  const reached = new Promise<() => void>(resolve => {
-    reach = resolve;
-  });
+  const { promise: reached, resolve: reach } = deferred<() => void>();
   const { url, requests } = await startFaultyServer(t, (socket, request) => {
     if (request.statement.startsWith("CREATE TABLE 'b'")) reach(() => answer(socket, request));
     else socket.write(reply('{"ddl":"OK"}'));
@@ -83,10 +81,7 @@ for (const signal of SIGNALS) {
   });
 
   test(`${signal} ends a dump to standard output while the server is silent`, async t => {
-    let reach = () => {};
-    const reached = new Promise<void>(resolve => {
-      reach = resolve;
-    });
+    const { promise: reached, resolve: reach } = deferred();
     const { url } = await startFaultyServer(t, () => reach());
     const { child, ended, stdout } = await startProgram(t, ['sqldump', url]);
     await reached;

@@ -1,6 +1,6 @@
 /*! Input beyond a limit is a clear error of the built programs: no stack trace, no abort, no silence. */
 
-import { reply, startFaultyServer } from '../faults/faulty-server.js';
+import { flood, reply, startFaultyServer } from '../faults/faulty-server.js';
 import { shell } from '../support/shell.js';
 import { test } from '../support/test.js';
 
@@ -53,11 +53,7 @@ test('an endless dump ends sqldiff with an error about memory', async t => {
   const { url } = await startFaultyServer(t, socket => {
     socket.write('HTTP/1.1 200 OK\r\n\r\n{"dataset":[["CREATE TABLE t0 (x INT)"]');
     let row = 0;
-    const more = () => {
-      while (!socket.destroyed && socket.write(`,["CREATE TABLE t${++row} (x INT)"]`.repeat(100)));
-    };
-    socket.on('drain', more);
-    more();
+    flood(socket, () => `,["CREATE TABLE t${++row} (x INT)"]`.repeat(100));
   });
   const { code, stderr } = await (await shell(t, { URL: url, NODE_OPTIONS: '--max-old-space-size=64' }))(
     `printf '\\0' | sqldiff "$URL" -`,
@@ -71,11 +67,10 @@ test('an endless reply to a statement is rejected and not read any further', asy
   const { url } = await startFaultyServer(t, (socket, { statement }) => {
     if (statement.startsWith('SHOW')) return socket.write(reply('{"error":"no","position":0}', 400));
     socket.write('HTTP/1.1 200 OK\r\n\r\n{"ddl":"OK"');
-    const more = () => {
-      while (!socket.destroyed && socket.write(' '.repeat(10_000))) sent += 10_000;
-    };
-    socket.on('drain', more);
-    more();
+    flood(socket, () => {
+      sent += 10_000;
+      return ' '.repeat(10_000);
+    });
   });
   const { code, stderr } = await (await shell(t, { URL: url }))(
     `printf 'GRANT SELECT ON a TO b\\0' | sqlapply --no-verify "$URL"`,
@@ -88,11 +83,7 @@ test('an endless reply to a statement is rejected and not read any further', asy
 test('endless white space instead of rows exceeds the time for a row', async t => {
   const { url } = await startFaultyServer(t, socket => {
     socket.write('HTTP/1.1 200 OK\r\n\r\n{');
-    const more = () => {
-      while (!socket.destroyed && socket.write(' '.repeat(10_000)));
-    };
-    socket.on('drain', more);
-    more();
+    flood(socket, () => ' '.repeat(10_000));
   });
   const { code, stderr } = await (await shell(t, { URL: url }))('sqldump --timeout 0.2 "$URL"');
   t.regex(stderr, /: no further row and no end of the reply within 0\.2 s/);

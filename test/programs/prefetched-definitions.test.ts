@@ -8,25 +8,12 @@ import { replay } from '@sqlpipe/api';
 import type { ExecutionContext } from 'ava';
 import { reply, rowsBody, startFaultyServer } from '../faults/faulty-server.js';
 import { forwardRequest } from '../faults/run.js';
+import { deferred } from '../support/deferred.js';
 import { runSqlapply } from '../support/replay.js';
 import { sharedSqlserve } from '../support/shared-sqlserve.js';
 import { test } from '../support/test.js';
 
 const good = sharedSqlserve();
-
-/** Something that happens once. */
-class Once {
-  hasHappened = false;
-  #resolve = () => {};
-  readonly happened = new Promise<void>(resolve => {
-    this.#resolve = resolve;
-  });
-
-  happen(): void {
-    this.hasHappened = true;
-    this.#resolve();
-  }
-}
 
 /** What a proxy does before it forwards a request, before it passes the reply on or another one instead, and afterwards. */
 interface Hooks {
@@ -70,20 +57,20 @@ const SAME = 'CREATE VIEW IF NOT EXISTS v AS (SELECT y FROM t);';
 
 for (const order of ['before', 'after'] as const)
   test(`a view that is replaced while its definition is fetched is fetched again: its reply comes ${order}`, async t => {
-    const [asked, fetched, replaced] = [new Once(), new Once(), new Once()];
+    const [asked, fetched, replaced] = [deferred(), deferred(), deferred()];
     const isShown = (statement: string) => /^SHOW CREATE TABLE 'a' UNION ALL .*'v'/.test(statement);
     /** The last query of a look-ahead that found a table. */
     const isLast = (statement: string) => / lower\(table_name\) IN \('a'/.test(statement);
     const isReplace = (statement: string) => `${statement};` === REPLACE;
     const url = await startProxy(t, [...TABLES, OLD], {
-      before: statement => (isReplace(statement) ? (order === 'before' ? fetched : asked).happened : undefined),
+      before: statement => (isReplace(statement) ? (order === 'before' ? fetched : asked).promise : undefined),
       reply(statement) {
-        if (isShown(statement)) asked.happen();
-        return isShown(statement) && order === 'after' ? replaced.happened : undefined;
+        if (isShown(statement)) asked.resolve();
+        return isShown(statement) && order === 'after' ? replaced.promise : undefined;
       },
       after(statement) {
-        if (isLast(statement)) fetched.happen();
-        if (isReplace(statement)) replaced.happen();
+        if (isLast(statement)) fetched.resolve();
+        if (isReplace(statement)) replaced.resolve();
       },
     });
     const text = [TABLES[0], REPLACE, SAME].join('\n');
@@ -101,20 +88,20 @@ const isAlter = (statement: string) => statement.startsWith('ALTER');
 for (const order of ['before', 'after'] as const)
   test(`a table that is altered while its definition is fetched is fetched again: its reply comes ${order}`, async t => {
     const others = tables(BATCH - 1);
-    const [asked, fetched, altered] = [new Once(), new Once(), new Once()];
+    const [asked, fetched, altered] = [deferred(), deferred(), deferred()];
     let fetches = 0;
     const url = await startProxy(t, [...others, 'CREATE TABLE t (x INT);'], {
-      before: statement => (isAlter(statement) ? (order === 'before' ? fetched : asked).happened : undefined),
+      before: statement => (isAlter(statement) ? (order === 'before' ? fetched : asked).promise : undefined),
       // Of a newer server, so that nobody knows what it changes.
       replace: statement => (isAlter(statement) ? 'ALTER TABLE t ADD COLUMN y INT' : statement),
       reply(statement) {
         if (!isFetch(statement) || ++fetches > 1) return undefined;
-        asked.happen();
-        return order === 'after' ? altered.happened : undefined;
+        asked.resolve();
+        return order === 'after' ? altered.promise : undefined;
       },
       after(statement) {
-        if (/ lower\(table_name\) IN \('t'\)/.test(statement)) fetched.happen();
-        if (isAlter(statement)) altered.happen();
+        if (/ lower\(table_name\) IN \('t'\)/.test(statement)) fetched.resolve();
+        if (isAlter(statement)) altered.resolve();
       },
     });
     const text = [...others, 'ALTER TABLE t WIDEN;', 'CREATE TABLE t (x INT, y INT);'].join('\n');
@@ -128,27 +115,28 @@ const GRANTS = Array.from({ length: BATCH - 1 }, (_, i) => `GRANT SELECT ON t${i
 
 test('a definition that is fetched after the reply to an ALTER, and before its end, is fetched again', async t => {
   const others = tables(BATCH);
-  const [fetched, waiting] = [new Once(), new Once()];
+  const [fetched, waiting] = [deferred(), deferred()];
   const old = reply(rowsBody("CREATE TABLE 't' ( \n\tx INT\n);"));
-  let isAltered = false;
+  let [isAltered, isFetched] = [false, false];
   const url = await startProxy(t, [...others, 'CREATE TABLE t (x INT);'], {
     before(statement) {
       if (!isAltered || !statement.includes('FROM wal_tables()')) return undefined;
-      waiting.happen();
-      return fetched.happened;
+      waiting.resolve();
+      return fetched.promise;
     },
     // The server has not applied the change.
-    reply: statement => (isFetch(statement) && isAltered && !fetched.hasHappened ? old : undefined),
+    reply: statement => (isFetch(statement) && isAltered && !isFetched ? old : undefined),
     after(statement) {
       isAltered ||= isAlter(statement);
-      if (isAltered && / lower\(table_name\) IN \('t'\)/.test(statement)) fetched.happen();
+      isFetched ||= isAltered && / lower\(table_name\) IN \('t'\)/.test(statement);
+      if (isFetched) fetched.resolve();
     },
   });
   const statements = [...GRANTS, ...others, 'ALTER TABLE t ADD COLUMN y INT;', 'CREATE TABLE t (x INT, y INT);'];
   const options = { jobs: 2, keepGoing: true, allow: ['ALTER'] };
   const results: string[] = [];
   for await (const { n, result } of replay(Readable.from(statements), { url }, options)) {
-    if (n === 2 * BATCH - 1) await waiting.happened;
+    if (n === 2 * BATCH - 1) await waiting.promise;
     results.push(result);
   }
   t.deepEqual(results.slice(2 * BATCH - 1), ['applied', 'skipped']);

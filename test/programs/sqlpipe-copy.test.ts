@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs';
 import type { ExecutionContext } from 'ava';
 import { chunk, head, reply, rowsBody, startFaultyServer } from '../faults/faulty-server.js';
 import { type SourceFault, sourceFaults, startSource } from '../faults/sources.js';
+import { deferred } from '../support/deferred.js';
 import { inProcess } from '../support/in-process.js';
+import { setUp } from '../support/principals.js';
 import { startProgram } from '../support/program.js';
 import { borrowQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { recordingProxy } from '../support/recording-proxy.js';
@@ -241,14 +243,10 @@ test('it loads the bundles of sqlpipe only, and an engine only for a dry run', a
 });
 
 test('access control: each end has its own credentials, which no message contains', async t => {
-  const admin = (url: string, query: string) =>
-    fetch(`${url}/exec?${new URLSearchParams({ query })}`, {
-      headers: { authorization: `Basic ${btoa('admin:quest')}` },
-    });
-  const [from, to] = await Promise.all([0, 1].map(() => startSqlserve(t, ['--edition', 'enterprise'])));
-  for (const query of [CREATE_TRADES, "CREATE USER ann WITH PASSWORD 's3cret'", 'GRANT SELECT ON trades TO ann'])
-    await admin(from?.url ?? '', query);
-  const run = await inProcess(t, { SRC: from?.url, DST: to?.url });
+  const start = () => startSqlserve(t, ['--edition', 'enterprise']);
+  const [from, to] = [await start(), await start()];
+  await setUp(from, CREATE_TRADES, "CREATE USER ann WITH PASSWORD 's3cret'", 'GRANT SELECT ON trades TO ann');
+  const run = await inProcess(t, { SRC: from.url, DST: to.url });
   const user = (program: string, password = 'quest') => `${program}_USER=admin ${program}_PASSWORD=${password}`;
   const both = `${user('SQLDUMP')} ${user('SQLAPPLY')}`;
   const outputs: string[] = [];
@@ -299,7 +297,7 @@ test('the options that are left out, and --insecure for two instances, are error
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   for (const option of ['--dry-run', '--stream'])
     test(`${signal} while the source is silent, ${option}: ends by the signal`, async t => {
-      const { promise: reached, resolve: reach } = promiseOf<void>();
+      const { promise: reached, resolve: reach } = deferred<void>();
       const from = await startSource(t, () => reach());
       const { child, stderr, ended } = await startProgram(t, ['sqlpipe', 'copy', option, from, target.url]);
       await reached;
@@ -309,7 +307,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     });
 
   test(`${signal} during the replay: the request in flight is finished`, async t => {
-    const { promise: reached, resolve: reach } = promiseOf<() => void>();
+    const { promise: reached, resolve: reach } = deferred<() => void>();
     const { url } = await startFaultyServer(t, (socket, { statement }) => {
       const answer = () =>
         socket.write(reply(statement.startsWith('CREATE') ? '{"ddl":"OK"}' : '{"dataset":[],"count":0}'));
@@ -327,15 +325,6 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       /^sqlpipe copy: interrupted: .*: \d of 4 applied, \d not reached\n {2}hint: to continue, rerun/m,
     );
   });
-}
-
-/** A promise and the function that resolves it. */
-function promiseOf<T>() {
-  let resolve: (value: T) => void = () => {};
-  const promise = new Promise<T>(done => {
-    resolve = done;
-  });
-  return { promise, resolve };
 }
 
 testWithQuestDB(

@@ -7,6 +7,7 @@ import type { ExecutionContext } from 'ava';
 import { freshFolder } from '../support/folder.js';
 import { inProcess } from '../support/in-process.js';
 import { listenHttp } from '../support/listen.js';
+import { setUp } from '../support/principals.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
@@ -82,16 +83,14 @@ statements: 1
 });
 
 test('check: prints the user without a secret, and reports missing permissions', async t => {
-  const { url } = await startSqlserve(t, ['--edition', 'enterprise']);
+  const server = await startSqlserve(t, ['--edition', 'enterprise']);
+  const { url } = server;
   const run = await inProcess(t, { SQLPIPE_USER: 'admin', SQLPIPE_PASSWORD: 'quest' });
   const { code, stdout } = await run(`sqlpipe check ${url}`);
   t.is(code, 0);
   t.regex(stdout.toString(), /^user: admin\naccess control: on\n/m);
   t.notRegex(stdout.toString(), /quest$|YWRtaW46/m);
-  for (const query of ["CREATE USER ann WITH PASSWORD 'p'", 'GRANT HTTP TO ann', 'GRANT SELECT ON ALL TABLES TO ann'])
-    await fetch(`${url}/api/v1/sql/execute?${new URLSearchParams({ query })}`, {
-      headers: { authorization: `Basic ${btoa('admin:quest')}` },
-    });
+  await setUp(server, "CREATE USER ann WITH PASSWORD 'p'", 'GRANT HTTP TO ann', 'GRANT SELECT ON ALL TABLES TO ann');
   const ann = await run(`SQLPIPE_USER=ann SQLPIPE_PASSWORD=p sqlpipe check ${url}`);
   t.is(ann.code, 77, ann.stderr);
   t.regex(ann.stdout.toString(), /^user: ann\naccess control: on\npermissions: .*SELECT/m);

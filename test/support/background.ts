@@ -85,3 +85,13 @@ export const waitUntilValid = (server: Server, about = ''): Promise<void> =>
       ),
     about,
   );
+
+/** Why tables are suspended and materialized views invalid, by name. */
+export const fetchBroken = async (server: Server): Promise<ReadonlyMap<string, string>> =>
+  new Map(
+    (await execute(
+      server,
+      `SELECT name, 'suspended' FROM wal_tables() WHERE suspended UNION ALL
+       SELECT view_name, coalesce(invalidation_reason, 'invalid') FROM materialized_views() WHERE view_status = 'invalid'`,
+    )) as [string, string][],
+  );

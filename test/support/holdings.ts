@@ -2,7 +2,7 @@
  * What the objects of a real server hold, asked of the server alone: a plan that lost something without permission shows here,
  * whatever the planner takes for a loss.
  */
-import { waitUntilNone } from './background.js';
+import { fetchBroken, waitUntilNone } from './background.js';
 import { execute, type Server } from './server.js';
 
 /** What one object holds. */
@@ -31,9 +31,7 @@ const NUMBERS = /^(?:BYTE|SHORT|INT|LONG|FLOAT|DOUBLE|DECIMAL.*)$/;
 
 /** What all objects of a server hold. */
 export async function takeHoldings(server: Server): Promise<Holdings> {
-  const reasons = `SELECT name, 'suspended' FROM wal_tables() WHERE suspended UNION ALL
-    SELECT view_name, coalesce(invalidation_reason, 'invalid') FROM materialized_views() WHERE view_status = 'invalid'`;
-  const invalid = new Map((await execute(server, reasons)) as [string, string][]);
+  const invalid = await fetchBroken(server);
   const found = new Map<string, Holding>();
   const tables = await execute(server, 'SELECT table_name, table_type, designatedTimestamp FROM tables()');
   for (const [name, type, timestamp] of tables as [string, string, string | null][]) {

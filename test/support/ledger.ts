@@ -26,38 +26,6 @@ export async function makeLedger(server: Server): Promise<void> {
   await waitUntilRefreshed(server);
 }
 
-/** A writer beside a run. */
-export interface Writer {
-  /** Stops it. @returns the number of rows that the server has accepted */
-  end(): Promise<number>;
-}
-
-/** Writes rows into the ledger, one after the other, until it is ended. */
-export function startLedgerWriter(server: Server): Writer {
-  let isEnded = false;
-  const write = async (): Promise<number> => {
-    let accepted = 0;
-    for (let n = 0; !isEnded; n++) {
-      const insert = `INSERT INTO ledger (ts, acc, x) VALUES (${LEDGER_END_MICROS + n * 1_000_000}, 'w', 7)`;
-      // After a test that has failed, the server ends before the writer.
-      const { error } = await server.execute(insert).catch(() => ({ error: 'no reply' }));
-      if (error === undefined) accepted++;
-      else if (error === 'no reply') break;
-    }
-    return accepted;
-  };
-  const written = write();
-  return {
-    end() {
-      isEnded = true;
-      return written;
-    },
-  };
-}
-
-/** After the rows of `makeLedger`, in microseconds. */
-const LEDGER_END_MICROS = Date.parse('2024-01-03T00:00:00Z') * 1000;
-
 /** A shell with a server at $DB, and files in its folder. */
 export const shellWithFiles = (scope: Scope, { url }: Server, files: Record<string, string>): Promise<Run> =>
   inProcess(scope, { DB: url }, files);

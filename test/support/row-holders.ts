@@ -3,6 +3,7 @@
  * of the server; nothing here knows of plans.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import { fetchBroken } from './background.js';
 import { find, printRelation, type Relation, readsOf, type Schema } from './row-schemas.js';
 import { execute, type Server } from './server.js';
 
@@ -35,13 +36,7 @@ export async function resumeAll(server: Server): Promise<void> {
 
 /** Asks a server for all that it holds. */
 export async function takeHolders(server: Server): Promise<Holders> {
-  const broken = new Map(
-    (await execute(
-      server,
-      `SELECT name, 'suspended' FROM wal_tables() WHERE suspended UNION ALL
-       SELECT view_name, coalesce(invalidation_reason, 'invalid') FROM materialized_views() WHERE view_status = 'invalid'`,
-    )) as [string, string][],
-  );
+  const broken = await fetchBroken(server);
   const found = new Map<string, Holder>();
   for (const [name, type] of (await execute(server, 'SELECT table_name, table_type FROM tables()')) as [
     string,
