@@ -8,7 +8,7 @@ import {
 } from './compare-definitions.js';
 import { parseDefinition } from './create/parse-create.js';
 import { DEFAULTS, type Defaults, type Definition, type TableDefinition } from './definition.js';
-import { RejectionError } from './grammar/rejection-error.js';
+import { orRejection, RejectionError, unlessRejected } from './grammar/rejection-error.js';
 import { parsePrincipal } from './principal.js';
 import { printDefinition } from './print.js';
 import { EXPLICIT } from './properties/property.js';
@@ -100,14 +100,8 @@ function findModel(start: Definition, find: (name: string) => Definition | undef
   return table?.kind === 'table' && table !== start && table.like === undefined ? table : undefined;
 }
 
-function tryParse(statement: string, defaults: Defaults): Definition | undefined {
-  try {
-    return parseDefinition(statement, defaults);
-  } catch (error) {
-    if (error instanceof RejectionError) return undefined;
-    throw error;
-  }
-}
+const tryParse = (statement: string, defaults: Defaults): Definition | undefined =>
+  unlessRejected(() => parseDefinition(statement, defaults));
 
 /**
  * Whether a statement is in printed form. What such a statement omits has the built-in defaults, whatever the
@@ -141,13 +135,8 @@ function comparePrincipals(a: string, b: string): StatementComparison | undefine
 
 /** Why the syntax of a statement is unknown, as the start of a text; '' if it is known. */
 function explainUnknown(statement: string): string {
-  try {
-    parseDefinition(repair(statement).statement);
-    return '';
-  } catch (error) {
-    if (error instanceof RejectionError) return `${error.message}: `;
-    throw error;
-  }
+  const result = orRejection(() => parseDefinition(repair(statement).statement));
+  return result instanceof RejectionError ? `${result.message}: ` : '';
 }
 
 /**

@@ -37,7 +37,7 @@ export {
   unquote,
 } from './grammar/names.js';
 export { parseTimestamp } from './grammar/numbers.js';
-export { RejectionError, tokenError, unexpectedTokenError } from './grammar/rejection-error.js';
+export { orRejection, RejectionError, tokenError, unexpectedTokenError } from './grammar/rejection-error.js';
 export { formatGeohashType, isTimestamp, parseColumnType } from './grammar/types.js';
 export { type Interval, isTimeZone, rejectLongPeriod } from './properties/refresh.js';
 export { checkRetention, rejectImpossiblePolicy, retentionOf } from './properties/retention.js';

@@ -2,7 +2,7 @@
 import { foldCase } from '@sqlpipe/sql';
 import { Cursor } from './grammar/cursor.js';
 import { unquote } from './grammar/names.js';
-import { RejectionError } from './grammar/rejection-error.js';
+import { unlessRejected } from './grammar/rejection-error.js';
 import { parseColumnType } from './grammar/types.js';
 import { closingIndex, isKeyword, type QueryToken, splitList, tokenizeQuery, topLevelIndex } from './query-tokens.js';
 import { findReferences } from './references.js';
@@ -92,11 +92,8 @@ const textOf = (tokens: readonly QueryToken[]): string => tokens.map(({ text }) 
 
 function parseType(tokens: readonly QueryToken[]): string | undefined {
   const cursor = new Cursor(textOf(tokens));
-  try {
+  return unlessRejected(() => {
     const type = parseColumnType(cursor, cursor.require('type'));
     return cursor.next() === undefined ? type : undefined;
-  } catch (error) {
-    if (error instanceof RejectionError) return undefined;
-    throw error;
-  }
+  });
 }

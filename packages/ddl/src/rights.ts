@@ -2,7 +2,7 @@
 import { isSameName } from '@sqlpipe/sql';
 import { type AccessStatement, type LocatedScope, parseAccess, type Scope } from './grammar/access.js';
 import { Cursor } from './grammar/cursor.js';
-import { RejectionError } from './grammar/rejection-error.js';
+import { unlessRejected } from './grammar/rejection-error.js';
 import { needsQuotes } from './reserved-names.js';
 
 /**
@@ -45,14 +45,11 @@ const ALL = '*';
  */
 export function readAccess(statement: string, ignoresRest = false): AccessStatement | undefined {
   const cursor = new Cursor(statement);
-  try {
+  return unlessRejected(() => {
     const access = parseAccess(cursor);
     if (!ignoresRest) cursor.expectEnd();
     return access;
-  } catch (error) {
-    if (error instanceof RejectionError) return undefined;
-    throw error;
-  }
+  });
 }
 
 /** The names of a table's columns; undefined if they are not known. */

@@ -2,7 +2,7 @@
 import type { Defaults } from '../definition.js';
 import { DEFAULTS } from '../definition.js';
 import { Cursor, isWord } from '../grammar/cursor.js';
-import { RejectionError, unexpectedTokenError } from '../grammar/rejection-error.js';
+import { RejectionError, unexpectedTokenError, unlessRejected } from '../grammar/rejection-error.js';
 import type { Change } from './change.js';
 import { acceptAll, type NameLookup } from './lookup.js';
 import { parseAlterTable } from './parse-alter-table.js';
@@ -23,12 +23,7 @@ import {
  */
 export function parseChange(statement: string, defaults: Defaults = DEFAULTS): Change | undefined {
   const cursor = new Cursor(statement);
-  try {
-    return parseChangeAfter(cursor, cursor.require('statement'), acceptAll(defaults));
-  } catch (error) {
-    if (error instanceof RejectionError) return undefined;
-    throw error;
-  }
+  return unlessRejected(() => parseChangeAfter(cursor, cursor.require('statement'), acceptAll(defaults)));
 }
 
 /**

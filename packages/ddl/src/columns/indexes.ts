@@ -1,4 +1,4 @@
-/*! The index of a symbol column. */
+/*! The index of a symbol column: its options, and the columns that it covers. */
 import { foldCase, isSameName, type LocatedName } from '@sqlpipe/sql';
 import type { CreateContext } from '../create/clause-reader.js';
 import type { Column, Index } from '../definition.js';
@@ -10,6 +10,7 @@ import { RejectionError } from '../grammar/rejection-error.js';
 import { quoteName } from '../reserved-names.js';
 import { type AlteredColumn, type ColumnProperty, expectEndWhile, requireSymbol } from './property.js';
 
+/** INDEX. Two indexes are the same if they cover the same columns, in any order. */
 export const INDEX: ColumnProperty<'add index' | 'drop index', { index?: Index }> = {
   name: ' index',
   value: ({ index }) => (index ? formatIndex(index, names => names.map(foldCase).sort()).trim() : 'none'),
@@ -115,8 +116,8 @@ function parseIndexCapacity(cursor: Cursor): number {
   return ceilPow2(capacity);
 }
 
-/** Parses the number after CAPACITY in ALTER, which has no bounds. */
-export const parseAlteredCapacity =
+/** A parser of the number after CAPACITY in ALTER, where it has no bounds. */
+export const alteredCapacityParser =
   (expected: string, problem: string, isValid = (_: number) => true) =>
   (cursor: Cursor) => {
     const capacity = parseInt32(cursor.requireNoSemicolon(expected));
@@ -195,7 +196,7 @@ function parseIndexOfTable(cursor: Cursor, lookup: IndexContext, altered: Altere
   const problem = 'positive integer literal expected as index capacity';
   const index = parseIndexOptions(cursor, token, lookup, {
     expected: endsAlter(token) ? undefined : "'capacity'",
-    parseCapacity: parseAlteredCapacity('capacity value', problem, capacity => capacity > 0),
+    parseCapacity: alteredCapacityParser('capacity value', problem, capacity => capacity > 0),
   });
   requireSymbol(altered, 'indexes are');
   if (object.columns) rejectBadCover({ name, index }, object.columns, 'does not exist');
@@ -220,7 +221,7 @@ function parseIndexOfView(cursor: Cursor, { defaults }: IndexContext, altered: A
     { defaults, has: () => false },
     {
       expected: endsAlter(token) ? undefined : "'capacity' keyword",
-      parseCapacity: parseAlteredCapacity('index capacity value', 'index capacity value must be numeric'),
+      parseCapacity: alteredCapacityParser('index capacity value', 'index capacity value must be numeric'),
     },
   );
 }

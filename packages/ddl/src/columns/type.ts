@@ -1,4 +1,7 @@
-/*! The type of a column, and a column as ALTER TABLE adds it or changes its type: with fewer options than in CREATE TABLE, and other errors. */
+/*!
+ * The type of a column, and what ALTER TABLE reads of a column that it adds or whose type it changes: fewer options than CREATE TABLE,
+ * with other errors.
+ */
 import type { NameLookup } from '../change/lookup.js';
 import { canConvert, isAcceptedConversion } from '../conversions.js';
 import type { Column } from '../definition.js';
@@ -6,10 +9,11 @@ import { type Cursor, isWord } from '../grammar/cursor.js';
 import { RejectionError } from '../grammar/rejection-error.js';
 import { parseColumnType } from '../grammar/types.js';
 import { EXPLICIT } from '../properties/property.js';
-import { INDEX, parseAlteredCapacity, parseIndexOptions } from './indexes.js';
+import { alteredCapacityParser, INDEX, parseIndexOptions } from './indexes.js';
 import { type AlteredColumn, type ColumnProperty, expectEndWhile, type StatedColumn } from './property.js';
 import { CACHE, parseSymbolOptions, rejectCachedCapacity } from './symbol.js';
 
+/** The type of a column. */
 export const TYPE: ColumnProperty<'type', Omit<Column, 'name' | 'dedup' | 'parquet'>> = {
   name: '',
   value: ({ type }) => type || undefined,
@@ -66,7 +70,7 @@ function parseAddedSymbol(cursor: Cursor, column: Column, context: NameLookup): 
   parseSymbolOptions(cursor, column);
   const token = cursor.next();
   rejectCachedCapacity(column, cursor.at);
-  const parseCapacity = parseAlteredCapacity('symbol index capacity', 'numeric capacity expected');
+  const parseCapacity = alteredCapacityParser('symbol index capacity', 'numeric capacity expected');
   if (isWord(token, 'index')) column.index = parseIndexOptions(cursor, cursor.next(), context, { parseCapacity });
   // The CAPACITY of an index is accepted even without INDEX (observed on 9.3.4).
   else if (isWord(token, 'capacity')) parseCapacity(cursor);

@@ -20,3 +20,19 @@ export const unexpectedTokenError = (position: number, token: string) =>
 /** The rejection of an invalid token, in the form of the server's messages. */
 export const tokenError = (position: number, token: string, problem: string) =>
   new RejectionError(position, `found [tok='${token}', len=${token.length}] ${problem}`);
+
+/** What a function returns, or the rejection that it throws. */
+export function orRejection<T>(run: () => T): T | RejectionError {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof RejectionError) return error;
+    throw error;
+  }
+}
+
+/** What a function returns; undefined if it throws a rejection. */
+export function unlessRejected<T>(run: () => T): T | undefined {
+  const result = orRejection(run);
+  return result instanceof RejectionError ? undefined : result;
+}

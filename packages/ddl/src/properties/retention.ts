@@ -16,7 +16,7 @@ import {
 import { formatAge, isEvenAge, parseAge, rejectUnevenAge } from '../grammar/ages.js';
 import { Cursor } from '../grammar/cursor.js';
 import type { HasFeature } from '../grammar/features.js';
-import { RejectionError } from '../grammar/rejection-error.js';
+import { RejectionError, unlessRejected } from '../grammar/rejection-error.js';
 import { PARTITIONING } from './partitioning.js';
 import { property } from './property.js';
 
@@ -294,13 +294,10 @@ export function findConflict(statement: string, at: number): ClauseSpan | undefi
   cursor.seek(at);
   const context = { enterprise: true, has: () => true, defaults: DEFAULTS, checkQuery() {} };
   const reader = new ClauseReader(cursor, context, 'materialized view');
-  try {
+  unlessRejected(() => {
     reader.advance();
     for (const property of [PARTITIONING, TTL]) reader.read(property, { isChecked: false });
-  } catch (error) {
-    if (error instanceof RejectionError) return undefined;
-    throw error;
-  }
+  });
   const { partitionBy, ttl = 0 } = reader.definition;
   const isConflict = partitionBy === 'YEAR' && ttl < 0 && !isEvenAge(partitionBy, ttl);
   return isConflict ? reader.spans.get(PARTITIONING.name) : undefined;

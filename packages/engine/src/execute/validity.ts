@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { printDefinition } from '@sqlpipe/ddl';
-import { RejectionError } from '@sqlpipe/ddl/grammar';
+import { orRejection, RejectionError } from '@sqlpipe/ddl/grammar';
 import { isSameName } from '@sqlpipe/sql';
 import { columnsRead } from '../analyze/query-references.js';
 import { analyzeRelation, type Relation } from '../analyze/relation.js';
@@ -89,16 +89,6 @@ const toInvalid = ({ message, position }: RejectionError): NonNullable<View['inv
 /** What the query of a view gives over the objects as they are now, or why it is rejected. */
 const analyzeBody = (body: string, catalogue: Catalogue): Relation | RejectionError =>
   orRejection(() => analyzeRelation(parseQueryText(body), catalogue));
-
-/** What a function returns, or the rejection that it throws. */
-function orRejection<T>(run: () => T): T | RejectionError {
-  try {
-    return run();
-  } catch (error) {
-    if (error instanceof RejectionError) return error;
-    throw error;
-  }
-}
 
 /**
  * Completes a view that was loaded from its statement. If its query cannot be compiled although its server reports it as
