@@ -8,7 +8,7 @@ import { parseSymbolCapacity, rejectCachedCapacity } from '../columns/symbol.js'
 import type { Column, TableDefinition } from '../definition.js';
 import { expectEndOfBody, parseEnclosedBody } from '../grammar/body.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
-import { parseIfNotExists, parseLiteral, parseObjectName } from '../grammar/names.js';
+import { type CreatedName, parseCreatedName, parseLiteral, parseObjectName } from '../grammar/names.js';
 import { expectLong } from '../grammar/numbers.js';
 import { RejectionError, unexpectedTokenError } from '../grammar/rejection-error.js';
 import { parseColumnType } from '../grammar/types.js';
@@ -22,26 +22,23 @@ import { parseColumnList } from './columns.js';
 /** Parses the rest of a statement after CREATE; the next token has been read. */
 export function parseCreateTable(cursor: Cursor, first: string, context: CreateContext): CreateOf<TableDefinition> {
   const isBatch = parseLeadIn(cursor, first);
-  const named = parseIfNotExists(cursor, cursor.require("table name or 'if'"), 'table name');
-  const { name, position } = parseObjectName(cursor, named.token);
-  const head = { position, ifNotExists: named.ifNotExists };
-
+  const created = parseCreatedName(cursor, 'table name');
   const token = cursor.require("'(' or 'as'");
   if (token === '(') {
     if (isWord(cursor.require('like'), 'like')) {
       const source = parseLike(cursor);
       const reader = new ClauseReader(cursor, context, 'table');
       reader.advance();
-      return { ...toStatement(reader, name, { like: source.name }), ...head, source };
+      return { ...toStatement(reader, created, { like: source.name }), source };
     }
     cursor.unread();
-    const reader = new ClauseReader(cursor, context, 'table', new Columns());
+    const reader = new ClauseReader(cursor, context, 'table');
     parseColumnList(reader);
     if (isBatch) {
       throw cursor.rejection("'atomic' or 'batch' keywords can only be used in CREATE ... AS SELECT statements.");
     }
     readClauses(reader);
-    return { ...toStatement(reader, name), ...head };
+    return toStatement(reader, created);
   }
   if (!isWord(token, 'as')) throw unexpectedTokenError(cursor.at, token);
   cursor.expect('(');
@@ -49,7 +46,7 @@ export function parseCreateTable(cursor: Cursor, first: string, context: CreateC
   expectEndOfBody(cursor, body);
   const reader = new ClauseReader(cursor, context, 'table', new Columns(), true);
   readClauses(reader);
-  return { ...toStatement(reader, name, { query: body.text }), ...head, body };
+  return { ...toStatement(reader, created, { query: body.text }), body };
 }
 
 /** The order of the clauses. FORMAT is legal in four places, but once; the clauses of partitions need PARTITION BY. */
@@ -75,7 +72,7 @@ function readClauses(reader: ClauseReader): void {
 /** The statement, after the owner and the end have been read. */
 function toStatement(
   reader: ClauseReader,
-  name: string,
+  { name, position, ifNotExists }: CreatedName,
   rest: Partial<TableDefinition> = {},
 ): CreateOf<TableDefinition> {
   reader.read(OWNER);
@@ -83,7 +80,7 @@ function toStatement(
   const { spans, columns, located, definition } = reader;
   const timestamp = definition.timestamp && (columns.find(definition.timestamp)?.name ?? definition.timestamp);
   return {
-    ...{ statement: 'create', kind: 'table', position: 0, ifNotExists: false, orReplace: false },
+    ...{ statement: 'create', kind: 'table', position, ifNotExists, orReplace: false },
     ...{ spans, columns, located, body: undefined },
     definition: {
       ...{ partitionBy: 'NONE', ttl: 0, wal: false, parquet: false },

@@ -2,7 +2,7 @@
 import type { LiveViewDefinition, MaterializedViewDefinition, ViewDefinition } from '../definition.js';
 import { type Body, expectEndOfBody, parseViewBody } from '../grammar/body.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
-import { parseIfNotExists, parseObjectName } from '../grammar/names.js';
+import { type CreatedName, parseCreatedName } from '../grammar/names.js';
 import { EXPIRY } from '../properties/expiry.js';
 import { PARTITIONING, VIEW_TIMESTAMP } from '../properties/partitioning.js';
 import { BASE, REFRESH } from '../properties/refresh.js';
@@ -11,17 +11,10 @@ import { OWNER, VOLUME } from '../properties/storage.js';
 import { FLUSH, IN_MEMORY, START, VIEW_INDEXES } from '../properties/views.js';
 import { ClauseReader, type CreateContext, type CreateOf } from './clause-reader.js';
 
-/** Parses `[IF NOT EXISTS] name`. */
-function parseHead(cursor: Cursor) {
-  const { token, ifNotExists } = parseIfNotExists(cursor, cursor.require("view name or 'if'"), 'view name');
-  const { name, position } = parseObjectName(cursor, token);
-  return { name, position, ifNotExists };
-}
-
 /** The statement, after the clauses that may follow its query. */
 function toStatement<D extends ViewDefinition | MaterializedViewDefinition | LiveViewDefinition>(
   reader: ClauseReader,
-  { name, position, ifNotExists }: ReturnType<typeof parseHead>,
+  { name, position, ifNotExists }: CreatedName,
   body: Body,
   orReplace = false,
 ): CreateOf<D> {
@@ -34,7 +27,7 @@ function toStatement<D extends ViewDefinition | MaterializedViewDefinition | Liv
 
 /** Parses the rest of a statement after CREATE [OR REPLACE] VIEW. */
 export function parseCreateView(cursor: Cursor, orReplace: boolean, context: CreateContext): CreateOf<ViewDefinition> {
-  const head = parseHead(cursor);
+  const created = parseCreatedName(cursor, 'view name');
   if (!isWord(cursor.require("'as'"), 'as')) throw cursor.rejection("'as' expected");
   const body = parseViewBody(cursor, context.checkQuery);
   expectEndOfBody(cursor, body);
@@ -44,7 +37,7 @@ export function parseCreateView(cursor: Cursor, orReplace: boolean, context: Cre
     reader.read(OWNER);
     reader.expectEnd();
   }
-  return toStatement(reader, head, body, orReplace);
+  return toStatement(reader, created, body, orReplace);
 }
 
 /** Parses the rest of a statement after CREATE MATERIALIZED. */
@@ -53,7 +46,7 @@ export function parseCreateMaterializedView(
   context: CreateContext,
 ): CreateOf<MaterializedViewDefinition> {
   cursor.expect('view');
-  const head = parseHead(cursor);
+  const created = parseCreatedName(cursor, 'view name');
   const reader = new ClauseReader(cursor, context, 'materialized view');
   reader.expected = "'as' or 'with' or 'refresh'";
   reader.advance();
@@ -77,7 +70,7 @@ export function parseCreateMaterializedView(
       reader.read(property);
     reader.expectEnd();
   }
-  return { ...toStatement<MaterializedViewDefinition>(reader, head, body), source };
+  return { ...toStatement<MaterializedViewDefinition>(reader, created, body), source };
 }
 
 /**
@@ -86,7 +79,7 @@ export function parseCreateMaterializedView(
  */
 export function parseCreateLiveView(cursor: Cursor, context: CreateContext): CreateOf<LiveViewDefinition> {
   cursor.expect('view');
-  const head = parseHead(cursor);
+  const created = parseCreatedName(cursor, 'view name');
   const reader = new ClauseReader(cursor, context, 'live view');
   reader.expected = "'flush every <duration>'";
   reader.advance();
@@ -115,7 +108,7 @@ export function parseCreateLiveView(cursor: Cursor, context: CreateContext): Cre
   reader.advance();
   reader.read(OWNER);
   reader.expectEnd();
-  return toStatement(reader, head, body);
+  return toStatement(reader, created, body);
 }
 
 /** The clauses that follow FLUSH EVERY in any order, with their names in messages. */

@@ -71,17 +71,21 @@ export function rejectDotsAndSlashes(name: string, position: number): void {
   if (bad >= 0) throw new RejectionError(position + bad, `'${name.charAt(bad)}' is not allowed`);
 }
 
-/** Parses `IF NOT EXISTS` after CREATE. Returns whether it is present, and the token after it. */
-export function parseIfNotExists(
-  cursor: Cursor,
-  token: string,
-  expected: string,
-): { ifNotExists: boolean; token: string } {
-  if (!isWord(token, 'if')) return { ifNotExists: false, token };
-  if (isWord(cursor.require("'not'"), 'not') && isWord(cursor.require("'exists'"), 'exists')) {
-    return { ifNotExists: true, token: cursor.require(expected) };
+/** The name of what CREATE creates. */
+export interface CreatedName extends LocatedName {
+  readonly ifNotExists: boolean;
+}
+
+/** Parses `[IF NOT EXISTS] name`. @param expected `table name` or `view name`, for messages */
+export function parseCreatedName(cursor: Cursor, expected: string): CreatedName {
+  let token = cursor.require(`${expected} or 'if'`);
+  const ifNotExists = isWord(token, 'if');
+  if (ifNotExists) {
+    if (!isWord(cursor.require("'not'"), 'not') || !isWord(cursor.require("'exists'"), 'exists'))
+      throw cursor.rejection("'if not exists' expected");
+    token = cursor.require(expected);
   }
-  throw cursor.rejection("'if not exists' expected");
+  return { ...parseObjectName(cursor, token), ifNotExists };
 }
 
 const INVALID_IN_TABLE = /[?,'"\\/:)(+*%~\0-\x0f\x7f\ufeff]|^\.|\.$|\.\.|^ | $/;
