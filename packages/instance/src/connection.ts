@@ -11,25 +11,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 import { Readable } from 'node:stream';
 import type { buildConnector, Dispatcher } from 'undici';
-
-export interface ConnectionOptions {
-  /** Scheme, host and port. */
-  origin: string;
-  /** Value of the Authorization header. */
-  authorization?: string | undefined;
-  /** Certificates (PEM) to trust instead of the system's. */
-  ca?: string | undefined;
-  /** Whether to accept any certificate. */
-  insecure?: boolean | undefined;
-  /** The proxy to go through. */
-  proxy?: URL | undefined;
-  /** The maximum time for a complete reply, or between two rows of it, in milliseconds; 0 for no limit. */
-  timeout: number;
-  /** The maximum time for connecting, in milliseconds; 0 for no limit. */
-  connectTimeout: number;
-  /** Called for each request that has ended. */
-  logRequest?: ((message: string) => void) | undefined;
-}
+import type { ConnectionConfig } from './connection-config.js';
 
 export interface Response {
   /** The requested URL. */
@@ -70,7 +52,7 @@ export class TransportError extends Error {
 const CLOSED_CODES = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 export class Connection {
-  readonly #options: ConnectionOptions;
+  readonly #target: ConnectionConfig;
   readonly #headers: Record<string, string>;
   readonly #secrets: readonly string[];
   #dispatcher: Promise<Dispatcher>;
@@ -80,16 +62,16 @@ export class Connection {
   #mustReconnect = false;
   #closed = false;
 
-  constructor(options: ConnectionOptions) {
-    this.#options = options;
-    this.#headers = options.authorization === undefined ? {} : { authorization: options.authorization };
-    this.#secrets = requestSecrets(options);
-    this.#dispatcher = createDispatcher(options);
+  constructor(target: ConnectionConfig) {
+    this.#target = target;
+    this.#headers = target.authorization === undefined ? {} : { authorization: target.authorization };
+    this.#secrets = requestSecrets(target);
+    this.#dispatcher = createDispatcher(target);
   }
 
   /** The header lines of every request, from which its size is computed. */
   get headerLines(): string[] {
-    const lines = [`host: ${new URL(this.#options.origin).host}`, 'connection: keep-alive'];
+    const lines = [`host: ${this.#target.url.host}`, 'connection: keep-alive'];
     for (const [name, value] of Object.entries(this.#headers)) lines.push(`${name}: ${value}`);
     return lines;
   }
@@ -98,12 +80,12 @@ export class Connection {
   async get(path: string): Promise<Response> {
     if (this.#mustReconnect) await this.#reconnect();
     const dispatcher = await this.#dispatcher;
-    const { origin } = this.#options;
+    const { origin } = this.#target.url;
     // The Exchange has a timer of its own; undici's timers restart with every byte.
     const request = { origin, path, method: 'GET', headers: this.#headers, headersTimeout: 0, bodyTimeout: 0 } as const;
     const requestInfo = { url: origin + path, secrets: this.#secrets };
     const response = await new Promise<Response>((resolve, reject) => {
-      dispatcher.dispatch(request, new Exchange(requestInfo, this.#options, resolve, reject));
+      dispatcher.dispatch(request, new Exchange(requestInfo, this.#target, resolve, reject));
     }).catch(error => {
       this.#mustReconnect = true; // undici may still be trying to connect
       throw error;
@@ -135,7 +117,7 @@ export class Connection {
   async #reconnect(): Promise<void> {
     if (this.#closed) return;
     await this.#disconnect();
-    this.#dispatcher = createDispatcher(this.#options);
+    this.#dispatcher = createDispatcher(this.#target);
     this.#mustReconnect = false;
   }
 
@@ -146,10 +128,7 @@ export class Connection {
 }
 
 /** The secrets of every request. */
-export const requestSecrets = ({
-  authorization,
-  proxy,
-}: Pick<ConnectionOptions, 'authorization' | 'proxy'>): string[] => [
+export const requestSecrets = ({ authorization, proxy }: ConnectionConfig): string[] => [
   ...headerSecrets(authorization),
   ...proxySecrets(proxy),
 ];
@@ -167,12 +146,12 @@ const proxySecrets = ({ username, password }: Partial<URL> = {}): string[] =>
 /** `user:password`, and the password alone. */
 const loginSecrets = (login: string): string[] => [login, login.slice(login.indexOf(':') + 1)];
 
-async function createDispatcher({ origin, proxy, ca, insecure = false }: ConnectionOptions): Promise<Dispatcher> {
+async function createDispatcher({ url, proxy, ca, insecure }: ConnectionConfig): Promise<Dispatcher> {
   const tls = { timeout: 0, rejectUnauthorized: !insecure, ...(ca === undefined ? {} : { ca }) };
   if (proxy === undefined) {
     // Loaded here, because --help does not need it.
     const { Client } = await import('./undici.js');
-    return new Client(origin, { connect: tls });
+    return new Client(url.origin, { connect: tls });
   }
   const [{ Client }, { ProxyAgent }] = await Promise.all([import('./undici.js'), import('./undici-proxy.js')]);
   return new ProxyAgent({
@@ -207,11 +186,11 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   constructor(
     private readonly request: Pick<Response, 'url' | 'secrets'>,
-    private readonly options: Pick<ConnectionOptions, 'timeout' | 'connectTimeout' | 'logRequest'>,
+    private readonly target: ConnectionConfig,
     private readonly resolve: (response: Response) => void,
     private readonly reject: (error: TransportError) => void,
   ) {
-    this.#timer = new PausableTimer(options.connectTimeout, () => this.#fail(timeoutError()));
+    this.#timer = new PausableTimer(target.connectTimeout, () => this.#fail(timeoutError()));
     this.#timer.start();
   }
 
@@ -219,7 +198,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#failed) return controller.abort(timeoutError()); // connected too late: the request has already failed
     this.#phase = 'waiting';
     this.#timer.stop();
-    this.#timer = new PausableTimer(this.options.timeout, () => controller.abort(timeoutError()));
+    this.#timer = new PausableTimer(this.target.timeout, () => controller.abort(timeoutError()));
     this.#timer.start();
   }
 
@@ -257,11 +236,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #log(): void {
-    if (!this.options.logRequest) return;
     const milliseconds = (performance.now() - this.#started).toFixed(1);
-    this.options.logRequest?.(
-      `GET ${withoutQuery(this.request.url)} ${this.#status ?? 'no answer'} ${milliseconds} ms`,
-    );
+    this.target.logRequest?.(`GET ${withoutQuery(this.request.url)} ${this.#status ?? 'no answer'} ${milliseconds} ms`);
   }
 
   #fail(cause: NodeJS.ErrnoException): void {

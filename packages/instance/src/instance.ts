@@ -7,10 +7,9 @@ import { InstanceError } from './instance-error.js';
 import { JsonError } from './json.js';
 import {
   invalidReplyError,
-  type Rejection,
   type Reply,
-  readRejection,
   readReply,
+  readServerError,
   readTable,
   retryAfter,
   toRejection,
@@ -75,14 +74,8 @@ const TOKENS_UNSUPPORTED = '; the open source edition accepts no tokens, only a 
 const CHANGED_ROWS =
   'the reply broke off, and the next one does not begin with the same rows, so the schema may have changed; try again';
 
-/** A statement, and how to send it. */
-interface Request {
-  readonly statement: string;
-  readonly get: (path: string) => Promise<Response>;
-  readonly parameters?: string;
-  /** Whether it changes something, so that it is not sent again if it may have been executed. */
-  readonly isChange?: boolean;
-}
+/** A query may be sent again after any failure; a change only if it has certainly not been executed. */
+type Purpose = 'query' | 'change';
 
 class HttpInstance implements Instance {
   readonly label: string;
@@ -101,7 +94,7 @@ class HttpInstance implements Instance {
     this.#pause = target.pause ?? pauseFor;
     const { interrupted } = target;
     this.#ended = interrupted ? AbortSignal.any([this.#closed.signal, interrupted]) : this.#closed.signal;
-    this.#connection = new Connection({ ...target, origin: target.url.origin });
+    this.#connection = new Connection(target);
   }
 
   async *rows(query: string, maxValueBytes?: number): AsyncGenerator<string[], void, undefined> {
@@ -120,8 +113,7 @@ class HttpInstance implements Instance {
   async *#rowsOnce(query: string, maxValueBytes: number | undefined): AsyncGenerator<string[], void, undefined> {
     let response: Response | undefined;
     try {
-      response = await this.#send(path => this.#connection.getIdempotent(path), query, COUNT_PARAMETER);
-      if (response.status !== 200) throw this.#rejectionError(await readRejection(response));
+      response = await this.#send(query, 'query');
       yield* scanRows(response, maxValueBytes);
     } catch (error) {
       throw this.#toInstanceError(error, query, response);
@@ -129,17 +121,12 @@ class HttpInstance implements Instance {
   }
 
   table(query: string): Promise<unknown[][]> {
-    const get = (path: string) => this.#connection.getIdempotent(path);
-    return this.#request({ statement: query, get, parameters: COUNT_PARAMETER }, async response => {
-      if (response.status !== 200) throw this.#rejectionError(await readRejection(response));
-      return readTable(response);
-    });
+    return this.#request(query, 'query', readTable);
   }
 
   execute(statement: string): Promise<Reply> {
-    const get = (path: string) => this.#connection.get(path);
     const acceptRows = returnsRows(statement);
-    return this.#request({ statement, get, isChange: true }, response => readReply(response, acceptRows));
+    return this.#request(statement, 'change', response => readReply(response, acceptRows));
   }
 
   bufferNeeded(statement: string): number {
@@ -161,9 +148,12 @@ class HttpInstance implements Instance {
   }
 
   /** Sends a statement to the endpoint that the instance has. An endpoint that answers 404 has executed nothing. */
-  async #send(request: (path: string) => Promise<Response>, statement: string, parameters?: string): Promise<Response> {
+  async #send(statement: string, purpose: Purpose): Promise<Response> {
     const sendTo = async (endpoint: ApiPath): Promise<Response> => {
-      const response = await this.#sendUntilAccepted(() => request(this.#path(statement, parameters, endpoint)));
+      const path = this.#path(statement, purpose === 'query' ? COUNT_PARAMETER : '', endpoint);
+      const response = await this.#sendUntilAccepted(() =>
+        purpose === 'query' ? this.#connection.getIdempotent(path) : this.#connection.get(path),
+      );
       if (response.status !== 404 && response.status < 500) this.#endpoint = endpoint;
       return response;
     };
@@ -175,19 +165,16 @@ class HttpInstance implements Instance {
   }
 
   /** Sends a statement and reads the reply, again after a failure if a retry may help and the statement has not run. */
-  async #request<T>(
-    { statement, get, parameters, isChange = false }: Request,
-    read: (response: Response) => Promise<T>,
-  ): Promise<T> {
+  async #request<T>(statement: string, purpose: Purpose, read: (response: Response) => Promise<T>): Promise<T> {
     const retries = new Retries(this.#target, this.#ended);
     for (;;) {
       let response: Response | undefined;
       try {
-        response = await this.#send(get, statement, parameters);
+        response = await this.#send(statement, purpose);
         return await read(response);
       } catch (error) {
         const failure = this.#toInstanceError(error, statement, response);
-        if (isChange && (failure as InstanceError).outcomeUnknown) throw failure;
+        if (purpose === 'change' && (failure as InstanceError).outcomeUnknown) throw failure;
         await retries.waitAfter(failure);
       }
     }
@@ -209,7 +196,8 @@ class HttpInstance implements Instance {
     return send();
   }
 
-  #rejectionError({ message, position, status, denied, says }: Rejection): InstanceError {
+  #rejectionError(error: ServerError, response: Response): InstanceError {
+    const { message, position, status, denied, says } = toRejection(error, response);
     return new InstanceError(
       denied ? 'DENIED' : 'REJECTED',
       `${this.label}: the server rejected the request: ${truncate(message, 500)}${denied ? DENIED_HELP : ''}`,
@@ -220,7 +208,7 @@ class HttpInstance implements Instance {
   /** Converts any error of a request to one with the instance's name; a bug is returned unchanged. */
   #toInstanceError(error: unknown, statement: string, response: Response | undefined): unknown {
     const status = response?.status;
-    if (error instanceof ServerError && response) return this.#rejectionError(toRejection(error, response));
+    if (error instanceof ServerError && response) return this.#rejectionError(error, response);
     if (error instanceof UnexpectedResponseError) return this.#unexpectedResponseError(error, status);
     if (!(error instanceof TransportError)) return error;
     const { code, message } = describeTransportError(error, {
@@ -262,8 +250,9 @@ class HttpInstance implements Instance {
   }
 }
 
-/** The rows of a reply, in batches as they arrive. Throws `UnexpectedResponseError` instead of `JsonError`. */
+/** The rows of a reply, in batches as they arrive. Throws as `readTable` does. */
 async function* scanRows(response: Response, maxValueBytes: number | undefined): AsyncGenerator<string[]> {
+  if (response.status !== 200) throw await readServerError(response);
   const { body, timer } = response;
   const scanner = new RowScanner(maxValueBytes);
   let start: Buffer | undefined;

@@ -63,7 +63,7 @@ const maxReplyLength = ({ url }: Response): number => BASE_REPLY_LENGTH + 12 * u
  * @param acceptRows whether rows count as success
  */
 export async function readReply(response: Response, acceptRows = false): Promise<Reply> {
-  if (response.status !== 200) return readRejection(response);
+  if (response.status !== 200) return toRejection(await readServerError(response), response);
   const body = await readBody(response, maxReplyLength(response));
   if (body.equals(OK)) return { ok: true };
   const reply = parseReply(body, response, maxReplyLength(response));
@@ -82,8 +82,9 @@ export async function readReply(response: Response, acceptRows = false): Promise
 /** The exact reply to nearly all statements (observed on 9.3.4). */
 const OK = Buffer.from('{"ddl":"OK"}');
 
-/** All rows of a small reply. Throws as `readReply` does, and `ServerError` if the reply contains `error`. */
+/** All rows of a small reply. Throws as `readReply` does, and `ServerError` if the query was rejected. */
 export async function readTable(response: Response): Promise<unknown[][]> {
+  if (response.status !== 200) throw await readServerError(response);
   return requireRows(parseReply(await readBody(response, MAX_TABLE), response, MAX_TABLE), response);
 }
 
@@ -101,15 +102,15 @@ function requireRows(reply: ReplyObject, response: Response): unknown[][] {
 /** Makes an array or object in a cell undefined: none is used, and converting one to text may throw. */
 const simplifyCell = (cell: unknown): unknown => (typeof cell === 'object' && cell !== null ? undefined : cell);
 
-/** The rejection in a reply whose status is not 200. Throws `UnexpectedResponseError` if it is not a rejection. */
-export async function readRejection(response: Response): Promise<Rejection> {
+/** The error in a reply whose status is not 200. Throws `UnexpectedResponseError` if the reply is not a rejection. */
+export async function readServerError(response: Response): Promise<ServerError> {
   const { status } = response;
   const limit = maxReplyLength(response);
   const body = await readBody(response, limit);
   if (body.length > limit) throw invalidReplyError(tooLongError(limit), response, body);
   if (status === 400 || status === 403) {
     const error = parseServerError(body);
-    if (error) return toRejection(error, response);
+    if (error) return error;
   }
   throw unexpectedStatusError(response, body);
 }

@@ -2,6 +2,7 @@
 
 import { truncate } from '@sqlpipe/text';
 import type { Phase, TransportError } from './connection.js';
+import type { ConnectionConfig } from './connection-config.js';
 import type { InstanceErrorCode } from './instance-error.js';
 import { DEFAULT_REQUEST_BUFFER } from './request.js';
 
@@ -11,17 +12,8 @@ export interface TransportFailure {
   message: string;
 }
 
-export interface RequestContext {
-  /** The time limits of the connection, in milliseconds. */
-  timeout: number;
-  connectTimeout: number;
-  /** The minimum request buffer of a server that accepts the request. */
-  bufferNeeded: number;
-  /** The address of the instance. */
-  url: URL;
-  /** The proxy that the request went through. */
-  proxy?: URL | undefined;
-}
+/** Where a request went, and the minimum request buffer (bytes) of a server that accepts it. */
+type RequestContext = ConnectionConfig & { readonly bufferNeeded: number };
 
 const HOST_HELP = 'is the address right?';
 const CERTIFICATE_HELP = 'give its certificate authority with --cacert, or accept any certificate with --insecure';
