@@ -134,8 +134,5 @@ const mayConcernOneObject = ({ code, message }: InstanceError): boolean =>
 /** The error, with the object that it concerns inserted after the instance's name. */
 function errorForObject({ kind, name }: ObjectName, error: InstanceError, { label }: Instance): InstanceError {
   const what = escapeControls(displayName({ kind, name, verb: '' }));
-  return new InstanceError(error.code, `${label}: ${what}${error.message.slice(label.length)}`, {
-    ...error,
-    cause: error,
-  });
+  return error.withMessage(`${label}: ${what}${error.message.slice(label.length)}`);
 }

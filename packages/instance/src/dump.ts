@@ -149,7 +149,8 @@ async function* fetchRows(
     yield* addMissingRows(source.rows(`SHOW CREATE DATABASE${clause}`, Math.max(MAX_ROW, 2 * maxRecord)), check);
   } catch (error) {
     if (!isTooOld(error)) throw addAclHint(error, selection);
-    if (via === 'database') throw tooOldError(error);
+    if (via === 'database')
+      throw error.withMessage(`${error.message}; it has no SHOW CREATE DATABASE, so use --via catalogue`);
     yield await fetchAllObjectRows();
   }
 }
@@ -160,10 +161,7 @@ const ACL_RIGHTS = /\[(?:LIST|USER DETAILS|LIST USERS)\b/;
 function addAclHint(error: unknown, { selects }: Selection): unknown {
   if (!(error instanceof InstanceError) || error.code !== 'DENIED') return error;
   if (!error.says(ACL_RIGHTS) || !KINDS.some(kind => isAcl(kind) && selects(kind))) return error;
-  return new InstanceError('DENIED', `${error.message}; hint: --include SCHEMA leaves it out`, {
-    ...error,
-    cause: error,
-  });
+  return error.withMessage(`${error.message}; hint: --include SCHEMA leaves it out`);
 }
 
 /**
@@ -174,11 +172,6 @@ function isTooOld(error: unknown): error is InstanceError {
   if (!(error instanceof InstanceError) || error.code !== 'REJECTED') return false;
   return error.says(/^expected 'TABLES?'/) && !error.says(/DATABASE/);
 }
-
-const tooOldError = (error: InstanceError): InstanceError =>
-  new InstanceError('REJECTED', `${error.message}; it has no SHOW CREATE DATABASE, so use --via catalogue`, {
-    cause: error,
-  });
 
 function requireStatement(row: string, n: number, target: ConnectionConfig): string {
   try {

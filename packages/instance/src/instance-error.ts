@@ -45,4 +45,9 @@ export class InstanceError extends Error {
     this.outcomeUnknown = details.outcomeUnknown ?? false;
     this.says = details.says ?? (() => false);
   }
+
+  /** The same failure in other words; this error is its cause. */
+  withMessage(message: string): InstanceError {
+    return new InstanceError(this.code, message, { ...this, cause: this });
+  }
 }

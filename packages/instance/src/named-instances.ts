@@ -63,7 +63,7 @@ export function addressOfEntry({ url }: InstanceEntry, name: string, env: Resolv
     return parseAddress(url);
   } catch (error) {
     if (!(error instanceof InstanceError)) throw error;
-    throw new InstanceError(error.code, `${place}: ${error.message}`, { cause: error });
+    throw error.withMessage(`${place}: ${error.message}`);
   }
 }
 
