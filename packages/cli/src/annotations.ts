@@ -26,6 +26,6 @@ export async function annotateFailure<T>(work: () => Promise<T>, { print }: Pick
   }
 }
 
-/** What an error, or one that caused it, says of places in files; errors that are about such places have `findings`. */
+/** What an error, or one that caused it, says of places in files. Errors about such places have `findings`. */
 const findingsOf = (error: unknown): readonly Finding[] =>
   error instanceof Error ? ((error as { findings?: readonly Finding[] }).findings ?? findingsOf(error.cause)) : [];

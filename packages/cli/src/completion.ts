@@ -9,8 +9,8 @@ export interface Flag {
   /** One line that says what the option does. */
   describe: string;
   /**
-   * The type of its value, if it has one: one of several words, a list of such words separated by commas, a number, an
-   * instance, or text, which may be the name of a file.
+   * The type of its value, if it has one: one of several words, or a list of them separated by commas; a number; an instance;
+   * or text, perhaps the name of a file.
    */
   value?: readonly string[] | { list: readonly string[] } | 'number' | 'instance' | 'text';
 }

@@ -27,7 +27,7 @@ export interface Program<Specs extends OptionSpecs> {
   examples: readonly (readonly [line: string, effect: string])[];
   /** Its own options; all programs share some more. */
   options: Specs;
-  /** Functions that write completion scripts, by shell, instead of those that all programs share. */
+  /** Functions that write its completion scripts, by shell; by default those of all programs. */
   completions?: Readonly<Record<string, (program: CompletionSpec) => string>>;
   /** An option that replaces the work of the program, and needs no operands. */
   standaloneOption?: string;

@@ -23,7 +23,7 @@ interface Payload extends ProgressStep {
 export function createBar(stream: Writable): SingleBar {
   const options = { stream, format, barsize: 20, fps: 10, linewrap: true, clearOnComplete: true };
   const bar = new SingleBar(options as Options, Presets.legacy);
-  // The library would move the cursor to a saved position, which is wrong after messages have scrolled the screen.
+  // The library would move the cursor to a saved position. After messages have scrolled the screen, that is a wrong one.
   const { terminal } = bar as unknown as { terminal: object };
   return Object.assign(bar, { terminal: Object.assign(terminal, { cursorSave() {}, cursorRestore() {} }) });
 }

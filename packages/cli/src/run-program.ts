@@ -23,7 +23,7 @@ export async function runProgram<Specs extends OptionSpecs>(program: Program<Spe
   stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') pipeError = error;
   });
-  // That standard error fails cannot be told there, and is no reason to end: the exit status says how the run went.
+  // A failure of standard error cannot be reported on it, and is no reason to stop: the exit status reports the result.
   stderr.on('error', () => {});
   let signal: AbortSignal | undefined;
   const catchSignals = (): AbortSignal => {
@@ -67,8 +67,7 @@ function formatFailure(error: unknown, status: number, name: string, world: Worl
   const hint =
     { [Exit.usage]: `\nTry '${name} --help'.`, [Exit.bug]: '\nThis is a bug; please report it.' }[status] ?? '';
   const text = withoutRepetition(formatError(error), error, world);
-  // Some messages have several lines. In any other a line end can only come from a name; printed as it is, it could fake a second
-  // message.
+  // Some messages have several lines. In any other message a line end comes from a name, and could fake a second message.
   return (status === Exit.usage || hasLines(error) ? text : escapeControls(text)) + hint;
 }
 

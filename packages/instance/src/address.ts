@@ -1,6 +1,6 @@
 /*!
- * Addresses: a URL, a host without a scheme, or a QuestDB client's configuration string; and which addresses are those of one
- * server or of this machine.
+ * Addresses: a URL, a host without a scheme, or a QuestDB client's configuration string. Which of them are those of one server,
+ * or of this machine.
  */
 
 import { lookup } from 'node:dns/promises';
@@ -145,8 +145,8 @@ interface ConfigString {
 const PAIR = /(\w+)=((?:[^;]|;;)*)(?:;|$)/y;
 
 /**
- * Parses `schema::key=value;key=value;`, with any keys. Throws `CONFIG`. The message contains positions only: values
- * may be secrets, and so may keys, because a `;` in a value makes a key of the value's rest.
+ * Parses `schema::key=value;key=value;`, with any keys. Throws `CONFIG`. The message contains positions only. A
+ * value may be a secret, and so may a key: after a `;` inside a value, the rest of the value is read as a key.
  */
 function parseConfigString(text: string): ConfigString {
   const schemaEnd = text.indexOf('::');
@@ -186,7 +186,7 @@ const LOCALHOST = 'localhost';
 
 /**
  * Whether two addresses are those of one server: host, port and path are the same. The scheme does not matter, because a
- * port has one. A name is the same as an IP address that it has; two names are not compared by their addresses, because
+ * port has one. A name is the same as an IP address that it has. Two names are not compared by their addresses, because
  * one address can serve several names. A name that cannot be looked up has no address.
  */
 export async function isSameAddress(one: URL, other: URL, lookUp = lookUpAll): Promise<boolean> {

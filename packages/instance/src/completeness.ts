@@ -1,8 +1,7 @@
 /*!
- * Whether a dump is complete. SHOW CREATE DATABASE leaves out, without a word, what the account may not read and what is
- * dropped, renamed or created again while it runs (read in ShowCreateDatabaseRecordCursorFactory). So the objects of a
- * dump are compared with tables(), which lists all of them (observed on 9.3.4), and each one that is missing is asked for
- * by itself.
+ * Whether a dump is complete. Without an error, SHOW CREATE DATABASE leaves out what the account may not read. It also leaves
+ * out what is dropped, renamed or created again while it runs (read in ShowCreateDatabaseRecordCursorFactory). tables() lists
+ * all objects (observed on 9.3.4), so the dump is compared with it, and each missing object is fetched by itself.
  */
 import { findReferences, isSystemTable } from '@sqlpipe/ddl';
 import { dumpOrder, type NameSelection, Schema } from '@sqlpipe/schema';

@@ -1,11 +1,12 @@
 /*!
  * One kept-alive connection, one request in flight, no statement repeated. Only this file speaks to undici.
  *
- * Each failure says how far the request had got, because that decides whether a statement may have been executed. It
- * is not a failure if the server closes the connection between two requests: before undici writes on an idle
- * connection, it lets the event loop process a pending close, and reconnects if there is one; and it closes an idle
- * connection itself before the server's announced time-out. What remains is a close that crosses the request on the
- * wire: whether the server read the request is unknown, so the request counts as sent. A query may be repeated.
+ * Each failure says how far the request had got, because that decides whether a statement may have been executed.
+ *
+ * It is not a failure if the server closes the connection between two requests. Before undici writes on an idle connection,
+ * it lets the event loop process a pending close, and reconnects if there is one. It also closes an idle connection itself
+ * before the server's announced time-out. What remains is a close that crosses the request on the wire. Then nobody knows
+ * whether the server read the request, so it counts as sent. A query may be repeated.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
@@ -251,8 +252,8 @@ class Exchange implements Dispatcher.DispatchHandler {
 }
 
 /**
- * The cause of a request that was in flight when its connection was closed. Node reads the stack of such an error, for which V8
- * would parse a bundle again, which is one long line: that takes a tenth of a short run.
+ * The cause of a request that was in flight when its connection was closed. It has a stack, because Node reads it, and to make
+ * one V8 would parse the bundle again: a tenth of a short run.
  */
 const canceledError = (): Error =>
   Object.assign(new Error('canceled'), { code: 'UND_ERR_DESTROYED', stack: 'Error: canceled' });

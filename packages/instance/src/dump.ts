@@ -58,8 +58,8 @@ const DEFAULTS: DumpOptions = {
  * The statements of an instance's schema in dependency order, normalized. They are passed on in batches as they arrive,
  * because one by one that would take longer than reading them. The generator ends without an error only if the dump
  * is complete: it has every selected object that the server lists.
- * @throws InstanceError; with code PROTOCOL if a row is not one statement, DENIED if the account may not read an object,
- *   REJECTED if a name matches nothing
+ * @throws InstanceError; PROTOCOL if a row is not one statement, DENIED if the account may not read an object, REJECTED if a
+ *   name matches nothing
  */
 export async function* dump(target: ConnectionConfig, given: Partial<DumpOptions> = {}): AsyncGenerator<string[]> {
   const options = { ...DEFAULTS, ...given };
@@ -130,7 +130,7 @@ function toStatement(row: string, n: number, target: ConnectionConfig, { verbati
   return { statement, identity };
 }
 
-/** In bytes. It exceeds the limit of a record, so that a statement that is too long is reported with its number. */
+/** In bytes. More than a record may have: a statement that is too long is reported later, with its number. */
 const MAX_ROW = 32 * 1024 * 1024;
 
 /** The server's rows, queried in the way that `via` selects. Objects that it does not show are added to `read.missing`. */

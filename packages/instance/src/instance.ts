@@ -29,7 +29,7 @@ export interface Instance {
   /**
    * The first column of each row of a query, in batches as the reply arrives, and in constant memory. The generator
    * ends without an error only if the reply was complete and valid; only then are the rows complete. With retries, a
-   * reply that breaks off is continued by the next one, if that begins with the same rows. Throws `InstanceError`:
+   * reply may break off: the next reply continues it if it begins with the same rows. Throws `InstanceError`:
    * `REJECTED` with the server's message and position if the server rejected the query.
    *
    * @param maxValueBytes the maximum length of a single value in bytes, as JSON writes it; by default 32 MiB
@@ -61,7 +61,7 @@ export function connect(target: ConnectionConfig): Instance {
 const BUSY_DELAYS = [250, 500, 1000, 2000, 4000];
 const MAX_BUSY_DELAY = 30_000;
 
-/** Requests the number of rows, so that a reply whose rows were limited is noticed. */
+/** Requests the number of rows, to notice if the server limited them. */
 const COUNT_PARAMETER = '&count=true';
 
 /** The hint if permission was denied. */

@@ -1,7 +1,7 @@
 /*!
  * Scans JSON as its bytes arrive, in chunks that may be cut anywhere: every token is checked, none is stored.
- * The end of a string is found by searching for its closing quote, and JSON.parse decodes the string, so the cost per
- * byte is that of memchr and the engine's own parser.
+ * The end of a string is found by searching for its closing quote, and JSON.parse decodes the string. So the cost per byte
+ * is that of memchr and of the engine's own parser.
  */
 import { isUtf8 } from 'node:buffer';
 
@@ -217,7 +217,7 @@ export class JsonScanner {
   }
 }
 
-/** A buffer to which bytes are appended, at a cost that does not depend on the number of pieces. */
+/** Appends bytes at a cost that does not depend on the number of pieces. */
 class GrowingBuffer {
   #bytes = Buffer.alloc(0);
   length = 0;

@@ -56,7 +56,7 @@ function toListedObject([name, mark, id]: unknown[]): ListedObject {
 
 /**
  * A version for each object of a server that writes a log (a table with WAL; since 9.3 also views), by name. As long as
- * it stays the same, so does the definition. An object that has changes which are not applied yet has none.
+ * it stays the same, so does the definition. An object with changes that are not applied yet has none.
  */
 export async function fetchVersions(client: BestEffortClient): Promise<Map<string, unknown>> {
   // Each ALTER, like each insert, adds a transaction (observed on 9.0.3 to 9.3.4).

@@ -53,10 +53,10 @@ function* splitWords(text: string): Generator<string, undefined> {
 }
 
 /**
- * The credentials that a netrc file has for a host: those of the first entry that matches, but never of `default`,
- * because a credential belongs to one instance. A password without a login is a token.
+ * The credentials of the first entry for a host. The entry `default` is not used, because a credential belongs to one
+ * instance. A password without a login is a token.
  *
- * @param file a file that must exist; by default `~/.netrc`, which need not exist
+ * @param file a file, which must exist; by default `~/.netrc`, if it exists
  */
 export function fromNetrc({ hostname }: URL, file: string | undefined, home: string | undefined): CredentialSource {
   const path = file ?? (home && join(home, '.netrc'));

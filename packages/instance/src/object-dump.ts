@@ -1,8 +1,7 @@
 /*!
- * The dump of a server without SHOW CREATE DATABASE (QuestDB before 10): its objects, fetched object by object and
- * sorted in the order of that statement. The catalogue is not a snapshot, so objects are listed again at the end, and
- * what may have changed is read again, until nothing has changed. If objects are created and dropped all the time, the
- * dump has those that were there in two lists.
+ * The dump of a server without SHOW CREATE DATABASE (QuestDB before 10). Its objects are fetched one by one, and sorted in the
+ * order of that statement. The catalogue is not a snapshot, so the objects are listed again at the end. What may have changed
+ * is read again, until nothing has changed. If objects come and go all the time, the dump has those of both last lists.
  */
 
 import { dumpOrder, Schema } from '@sqlpipe/schema';

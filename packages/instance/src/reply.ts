@@ -52,8 +52,8 @@ type ReplyObject = Record<string, unknown> & { dataset?: unknown[][] };
 const MAX_TABLE = 32 * 1024 * 1024;
 
 /**
- * Maximum length of a reply, without the statement in it: a reply may quote the statement twice, and each byte of the
- * request may become six.
+ * Maximum length of a reply, without the statement in it. A reply may quote the statement twice, and six bytes may stand for
+ * one of the request.
  */
 const BASE_REPLY_LENGTH = 64 * 1024;
 const maxReplyLength = ({ url }: Response): number => BASE_REPLY_LENGTH + 12 * url.length;
@@ -202,7 +202,7 @@ function parseJson(body: Buffer): unknown {
   return builder.value;
 }
 
-/** Builds the value of a text. A significant key must not occur twice, because it would not be clear which value counts. */
+/** Builds the value of a text. If a significant key occurred twice, its value would be unclear: that is an error. */
 class ValueBuilder implements JsonEvents {
   value: unknown;
   readonly #containers: (unknown[] | Record<string, unknown>)[] = [];

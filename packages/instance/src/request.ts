@@ -22,8 +22,8 @@ export function encodeQuery(text: string): string {
 }
 
 /**
- * The text of a statement as it is sent: without the `;` at its end, which 9.3.4 stores in the body of a view without parentheses.
- * After START of ALTER MATERIALIZED VIEW it stays: without it 9.3.4 fails with a null pointer.
+ * The text of a statement as it is sent: without the `;` at its end. In a view without parentheses 9.3.4 would store the `;` in the
+ * body. After START of ALTER MATERIALIZED VIEW it stays: without it 9.3.4 fails with a null pointer.
  */
 export const toRequestText = (statement: string): string =>
   endsInStart(statement) ? statement : statement.replace(/;$/, '');
@@ -46,8 +46,8 @@ export const DEFAULT_REQUEST_BUFFER = 64448;
  * The minimum `http.request.header.buffer.size` B (bytes) of a server that accepts a request. With one byte less the
  * server closes the connection without a reply.
  *
- * The server stores the query string twice, encoded (Q bytes) and decoded (D), with the other bytes of the request line
- * (33 without a path prefix) and the header (H: each line end counts as one byte, and the empty line is included).
+ * The server stores the query string encoded (Q bytes) and decoded (D). It also stores the other bytes of the request line
+ * (33 without a path prefix) and the header (H). A line end in the header counts as one byte, and the empty line is included.
  * `33 + 2Q < B` and `33 + Q + D + H <= B` were measured to the byte on 9.3.4.
  *
  * @param target a target made by `requestTarget`

@@ -43,10 +43,10 @@ const CONNECT_TIMEOUT = 10;
 /**
  * Resolves the operand INSTANCE, with the credentials that belong to it.
  *
- * A name in `instances.toml` stands for that instance; any other operand is an address (`parseAddress`). Credentials
- * come from the options, the address, the program's variables (`SQLDUMP_USER`, `_PASSWORD`, `_TOKEN`), the named
- * instance's variables (`SQLPIPE_PROD_USER`, …), its entry, and netrc, in this order. If only the user is known, a
- * terminal prompts for the password. Throws `CONFIG`; nothing is sent.
+ * A name in `instances.toml` stands for that instance; any other operand is an address (`parseAddress`). Sources of
+ * credentials, in this order: the options, the address, the program's variables (`SQLDUMP_USER`, `_PASSWORD`, `_TOKEN`), the
+ * named instance's variables (`SQLPIPE_PROD_USER`, …), its entry, netrc. If only the user is known, a terminal prompts for the
+ * password. Throws `CONFIG`; nothing is sent.
  */
 export async function resolveInstance(operand: string, context: ResolveContext): Promise<ResolvedInstance> {
   const { env, options = {} } = context;
@@ -169,9 +169,9 @@ function warnAboutPlainProxy({ protocol, hostname, host }: URL, context: Resolve
 }
 
 /**
- * The proxy for an address and the variable that contains it: `http_proxy` or `https_proxy` by the scheme of the
- * address, in lower or upper case, unless `no_proxy` contains the host. Throws `CONFIG` for an invalid proxy; the
- * message names only the variable, because its value may contain a password.
+ * The proxy for an address and the variable that contains it; undefined if `no_proxy` contains the host. The variable is
+ * `http_proxy` or `https_proxy`, by the scheme of the address, in lower or upper case. Throws `CONFIG` for an invalid proxy;
+ * the message names only the variable, because its value may contain a password.
  */
 export function findProxy(url: URL, env: ResolveContext['env']): { proxy: URL; variable: string } | undefined {
   const lower = `${url.protocol.slice(0, -1)}_proxy`;

@@ -1,4 +1,4 @@
-/*! Rows that were passed on cannot be taken back: a reply that breaks off is continued by another that begins alike. */
+/*! Continues a reply that broke off by another one. The rows of the first cannot be taken back, so both must begin alike. */
 import { createHash } from 'node:crypto';
 
 /** The next reply does not begin with the rows that were passed on. */

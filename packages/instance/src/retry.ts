@@ -7,7 +7,7 @@ import { InstanceError } from './instance-error.js';
 const FIRST_PAUSE = 1000;
 const MAX_PAUSE = 30_000;
 
-/** The statuses with which a gateway says that its server does not reply. */
+/** The statuses of a gateway whose server does not reply. */
 const GATEWAY_STATUSES = new Set([502, 503, 504]);
 
 /** How often to send a request again, and how. */
@@ -54,8 +54,8 @@ const isRetriable = (error: unknown): error is InstanceError =>
   error instanceof InstanceError && (GATEWAY_STATUSES.has(error.status ?? 0) || isTransientFailure(error));
 
 /**
- * Codes of the system and of undici: a server that restarts refuses connections, a load balancer closes them while no
- * server is behind it, the network loses one, a name cannot be resolved. A certificate that is not trusted stays so.
+ * Codes of the system and of undici. A server that restarts refuses connections; a load balancer without a server closes
+ * them; the network loses one; a name cannot be resolved. A certificate that is not trusted stays so.
  */
 const TRANSIENT_CODES = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'ETIMEDOUT', 'TIMEOUT'],

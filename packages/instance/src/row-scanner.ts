@@ -16,7 +16,7 @@ export class ServerError extends Error {
   }
 }
 
-/** The value of a cell that is an array or object, whose content is not stored. */
+/** Stands for a cell with an array or object: its content is not stored. */
 const NESTED = Symbol('nested');
 /** In bytes. Enough for the largest statement of a stream (16 MiB) if JSON escapes make it twice as long. */
 const MAX_VALUE_BYTES = 32 * 1024 * 1024;
@@ -31,8 +31,8 @@ export const MAX_DEPTH = 128;
  *
  * It handles the scanner's events. Depths: `{` 0 `"dataset": [` 1 `[` 2 `a cell` 3.
  *
- * Throws `JsonError` for an incomplete or invalid reply, `ServerError` for a reply that contains an error. Rows that
- * were returned earlier were really in the reply, but only `end` confirms that they are complete.
+ * Throws `JsonError` for an incomplete or invalid reply, `ServerError` for a reply that contains an error. The rows
+ * that were returned earlier were in the reply; only `end` confirms that they are all.
  */
 export class RowScanner implements JsonEvents {
   readonly #json: JsonScanner;
@@ -178,9 +178,7 @@ export class RowScanner implements JsonEvents {
 const BETWEEN_ROWS = Buffer.from('"],["');
 const ROW_END = '"]'.length;
 
-/**
- * An escape, which may stand for a NUL or half of a surrogate pair, or the replacement for bytes that are not UTF-8.
- */
+/** An escape may stand for a NUL or half of a surrogate pair; U+FFFD may replace bytes that are not UTF-8. */
 const AMBIGUOUS = /\\u|\uFFFD/;
 
 /**
@@ -223,10 +221,10 @@ export function checkCount(count: unknown, rows: number): void {
     throw new JsonError(`contains ${rows} rows, but its count is ${JSON.stringify(count)}`);
 }
 
-/** The error for a key that occurs twice at the top level of a reply, so that its value is not clear. */
+/** The error for a key that occurs twice at the top level of a reply: its value is not clear. */
 export const duplicateKeyError = (key: string): JsonError => new JsonError(`contains ${JSON.stringify(key)} twice`);
 
-/** Requires that the first column is text that a statement stream can contain. */
+/** The text in a first column. @throws JsonError if a statement stream cannot contain the value */
 function requireText(value: unknown, row: number): string {
   if (typeof value !== 'string')
     throw new JsonError(`contains a row whose first column is ${describeValue(value)} (row ${row})`);

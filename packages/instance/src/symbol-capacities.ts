@@ -1,7 +1,7 @@
 /*!
  * Symbol capacities, which servers from 9.3 on do not print, but show in table_columns(). A server raises a capacity by
- * itself when it is nearly used up, so it is a part of the schema only as long as it is larger than the symbols need:
- * then somebody requested it (observed on 9.3.4).
+ * itself when it is nearly used up (observed on 9.3.4). So a capacity belongs to the schema only if it is larger than the
+ * symbols need: then somebody requested it.
  */
 import { quoteName } from '@sqlpipe/ddl';
 import { quoteLiteral } from '@sqlpipe/sql';
