@@ -19,6 +19,8 @@ export interface ConnectionConfig extends RetryOptions {
   protectedNames?(): Promise<readonly string[]>;
   /** Value of the Authorization header. */
   authorization?: string;
+  /** The user, if the credentials are those of a user and not a token. */
+  user?: string | undefined;
   /** Whose credentials these are and where they come from, without a secret: `user 'ann' (SQLDUMP_USER)`. */
   account?: string | undefined;
   /** Why the operand is used as a host name, if it could have been a name in `instances.toml`. */

@@ -25,6 +25,8 @@ export interface CredentialSource {
 export interface Authorization {
   /** The value of the Authorization header: a secret. */
   header: string;
+  /** The user; undefined with a token. */
+  user?: string | undefined;
   /** Whose credentials these are and where they come from, without a secret: `user 'ann' (SQLDUMP_USER)`. */
   account: string;
   /** Each value and where it comes from; secrets are hidden. */
@@ -67,6 +69,7 @@ export async function resolveAuthorization(
     if (user !== undefined && userSource && password !== undefined && passwordSource)
       return {
         header: basicHeader(user, password),
+        user,
         account: describeAccount(user, userSource),
         settings: [
           { name: 'user', value: isUserShown(userSource) ? user : HIDDEN, source: placeOf(userSource, 'user') },

@@ -58,12 +58,9 @@ export async function inspect(target: ConnectionConfig): Promise<Inspection> {
   }
 }
 
-/** The user that the credentials contain; a token contains none. */
-function userOf({ authorization }: ConnectionConfig): string {
-  const [scheme, value = ''] = authorization?.split(' ') ?? [];
-  if (!scheme) return 'none given';
-  return scheme === 'Basic' ? (Buffer.from(value, 'base64').toString().split(':', 1)[0] ?? '') : 'whose token it is';
-}
+/** The user of the credentials; a token contains none. */
+const userOf = ({ authorization, user = 'whose token it is' }: ConnectionConfig): string =>
+  authorization === undefined ? 'none given' : user;
 
 /** The instance's own defaults; those that it does not show are the defaults of a server without configuration. */
 export async function fetchDefaults(instance: Instance): Promise<Defaults> {

@@ -95,8 +95,8 @@ export async function resolveInstance(operand: string, context: ResolveContext):
     fromNetrc(address.url, options.netrcFile, env.HOME),
     fromPrompt(shown, context),
   ];
-  const authorization = await resolveAuthorization(sources, help);
-  if (authorization) warnAboutPlainHttp(address.url, proxy, context);
+  const login = await resolveAuthorization(sources, help);
+  if (login) warnAboutPlainHttp(address.url, proxy, context);
   if (proxy?.username) warnAboutPlainProxy(proxy, context);
   return {
     label: proxy ? `${shown} (through the proxy ${proxy.origin})` : shown,
@@ -111,13 +111,13 @@ export async function resolveInstance(operand: string, context: ResolveContext):
     info: context.info,
     settings: [
       { name: 'url', value: shown, source: entry ? place : 'the command line' },
-      ...(authorization?.settings ?? []),
+      ...(login?.settings ?? []),
       ...settings,
     ],
     ...(entry && { name: operand }),
     protectedNames: async () =>
       entry?.protected === undefined ? findProtected(address.url, env) : entry.protected ? [operand] : [],
-    ...(authorization && { authorization: authorization.header, account: authorization.account }),
+    ...(login && { authorization: login.header, user: login.user, account: login.account }),
     ...(!entry && { unknownName: await explainUnknownName(operand, env) }),
     ...(cacert !== undefined && { ca: await readCertificates(cacert) }),
     ...(proxy && { proxy }),

@@ -63,7 +63,7 @@ export interface TargetSchema extends PlanContext {
 /** @throws InstanceError */
 export async function fetchTargetSchema(config: ConnectionConfig, target: Instance): Promise<TargetSchema> {
   const statements = await collectStatements(dump(config));
-  const name = userOf(config);
+  const { user: name } = config;
   // The open source edition does not show rights.
   const account =
     name === undefined ? undefined : { name, rights: await ifAccepted(() => fetchRightsOf(target, name)) };
@@ -86,10 +86,4 @@ export async function fetchSchemaIfShown(
     if (error instanceof InstanceError && error.serverMessage !== undefined) return { hidden: error.serverMessage };
     throw error;
   }
-}
-
-/** The user of a login with a password. */
-function userOf({ authorization = '' }: ConnectionConfig): string | undefined {
-  const [, encoded] = /^Basic (.+)$/.exec(authorization) ?? [];
-  return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString().split(':', 1)[0];
 }
