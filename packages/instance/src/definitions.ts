@@ -55,32 +55,17 @@ export async function fetchUncheckedDefinitions(
   objects: readonly ObjectName[],
   onDenied?: OnDenied,
 ): Promise<(string | undefined)[]> {
-  const printed = await queryIfSupported(instance, 'SHOW CREATE', () =>
-    fetchWithShowCreate(instance, objects, onDenied),
-  );
-  return printed ?? reconstructAll(instance, objects);
-}
-
-/** For a server without SHOW CREATE, which has no objects but tables. */
-async function reconstructAll(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
-  const tables = objects.filter(({ kind }) => kind === 'table').map(({ name }) => name);
-  const definitions = await reconstructTables(instance, tables);
-  return objects.map(({ kind }) => (kind === 'table' ? definitions.shift() : undefined));
-}
-
-async function fetchWithShowCreate(
-  instance: Instance,
-  objects: readonly ObjectName[],
-  onDenied: OnDenied | undefined,
-): Promise<(string | undefined)[]> {
-  const definitions: (string | undefined)[] = [];
-  const budget = new MemoryBudget();
-  for (const batch of batchesOf(objects))
-    for (const row of await fetchInHalves(batch, some => fetchBatch(instance, some, onDenied))) {
-      if (row !== undefined) budget.add(row);
-      definitions.push(row);
-    }
-  return definitions;
+  const printed = await queryIfSupported(instance, 'SHOW CREATE', async () => {
+    const definitions: (string | undefined)[] = [];
+    const budget = new MemoryBudget();
+    for (const batch of batchesOf(objects))
+      for (const row of await fetchInHalves(batch, some => fetchBatch(instance, some, onDenied))) {
+        if (row !== undefined) budget.add(row);
+        definitions.push(row);
+      }
+    return definitions;
+  });
+  return printed ?? reconstructTables(instance, objects);
 }
 
 const showCreateQuery = (objects: readonly ObjectName[]): string =>

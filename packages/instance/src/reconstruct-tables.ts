@@ -6,20 +6,24 @@ import { type Column, type PartitionUnit, printDefinition, toAge } from '@sqlpip
 import { foldCase } from '@sqlpipe/sql';
 import { queryIfSupported, tryQuery } from './best-effort-client.js';
 import type { Instance } from './instance.js';
+import type { ObjectName } from './list-objects.js';
 
 const PROPERTIES = 'table_name, designatedTimestamp, partitionBy, walEnabled, maxUncommittedRows, o3MaxLag';
 const COLUMNS = '"column", type, indexed, indexBlockCapacity, symbolCached, symbolCapacity, upsertKey';
 
-/** A CREATE TABLE for each name; undefined if there is no such table. */
-export async function reconstructTables(instance: Instance, names: readonly string[]): Promise<(string | undefined)[]> {
+/** A CREATE TABLE for each object; undefined if there is no such table. Such a server has no other objects. */
+export async function reconstructTables(
+  instance: Instance,
+  objects: readonly ObjectName[],
+): Promise<(string | undefined)[]> {
   const list = (columns: string) => instance.table(`SELECT ${columns} FROM tables()`);
   const rows =
     (await queryIfSupported(instance, 'ttlValue', () => list(`${PROPERTIES}, ttlValue, ttlUnit`))) ??
     (await list(PROPERTIES));
   const byName = new Map(rows.map(row => [foldCase(String(row[0])), row]));
   const definitions: (string | undefined)[] = [];
-  for (const name of names) {
-    const properties = byName.get(foldCase(name));
+  for (const { kind, name } of objects) {
+    const properties = kind === 'table' ? byName.get(foldCase(name)) : undefined;
     const columns = properties && (await fetchColumns(instance, String(properties[0])));
     definitions.push(columns && printTable(properties, columns));
   }
