@@ -31,16 +31,12 @@ const DEFAULT_PORT = '9000';
 export function parseAddress(operand: string): Address {
   if (operand === '') throw addressError(operand, 'is not an address (is a variable unset?)');
   if (/^\w+::/.test(operand)) return addressFromConfigString(operand);
-  const url = toUrl(operand);
+  const url = operand.includes('://') ? parseUrl(operand, operand) : parseWithoutScheme(operand, 'http');
   return {
     url: stripUrl(url),
     user: url.username === '' ? undefined : decodeCredential(url.username, 'the URL'),
     password: url.password === '' ? undefined : decodeCredential(url.password, 'the URL'),
   };
-}
-
-function toUrl(operand: string): URL {
-  return operand.includes('://') ? parseUrl(operand, operand) : parseWithoutScheme(operand, 'http');
 }
 
 /** Parses `host` or `host:port`, with or without a path. */

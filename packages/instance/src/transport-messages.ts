@@ -1,7 +1,7 @@
 /*! Messages and hints for failures of the transport. */
 
 import { truncate } from '@sqlpipe/text';
-import type { Phase, TransportError } from './connection.js';
+import type { TransportError } from './connection.js';
 import type { ConnectionConfig } from './connection-config.js';
 import type { InstanceErrorCode } from './instance-error.js';
 import { DEFAULT_REQUEST_BUFFER } from './request.js';
@@ -50,12 +50,19 @@ const INTERIM_MESSAGES = new Set(['bad response', 'bad upgrade']);
 export function describeTransportError(error: TransportError, context: RequestContext): TransportFailure {
   const code = error.cause.code ?? '';
   if (code === 'UND_ERR_DESTROYED') return unreachableFailure('the request was canceled');
-  if (NOT_HTTP.has(error.cause.name)) return notHttpFailure(error.phase, error.cause);
+  const isMalformed = NOT_HTTP.has(error.cause.name);
+  if (isMalformed && error.phase !== 'reading')
+    return protocolFailure(
+      `the server does not speak HTTP (${describeCause(error.cause)}); is the port right, or does it use https://?`,
+    );
   const proxyRejection = proxyFailure(error.cause);
   if (proxyRejection !== undefined) return proxyRejection;
   if (error.cause.name === 'HeadersOverflowError')
     return protocolFailure('the header of the reply is too large; is this the address of a QuestDB server?');
-  if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return protocolFailure(brokenReplyMessage(error.cause));
+  if (isMalformed || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH')
+    return protocolFailure(
+      `the reply is malformed (${describeCause(error.cause)}); did the server fail while it was sending?`,
+    );
   if (code === 'UND_ERR_SOCKET' && INTERIM_MESSAGES.has(error.cause.message))
     return protocolFailure('answered 100 or 101, which was not requested; is this the address of a QuestDB server?');
   if (error.phase === 'connecting') return unreachableFailure(connectMessage(error.cause, context));
@@ -71,13 +78,8 @@ export function describeTransportError(error: TransportError, context: RequestCo
   return unreachableFailure(`the request failed (${describeCause(error.cause)}); is the network up?`);
 }
 
-function unreachableFailure(message: string): TransportFailure {
-  return { code: 'UNREACHABLE', message };
-}
-
-function protocolFailure(message: string): TransportFailure {
-  return { code: 'PROTOCOL', message };
-}
+const unreachableFailure = (message: string): TransportFailure => ({ code: 'UNREACHABLE', message });
+const protocolFailure = (message: string): TransportFailure => ({ code: 'PROTOCOL', message });
 
 function connectMessage(cause: NodeJS.ErrnoException, { connectTimeout, url, proxy }: RequestContext): string {
   const [first] = cause instanceof AggregateError ? cause.errors : [];
@@ -138,18 +140,6 @@ function closedMessage({ bufferNeeded: needed, url }: RequestContext): string {
     `the connection was closed: the request may be too large, it needs a buffer of ${needed} bytes ` +
     `(default: ${DEFAULT_REQUEST_BUFFER}); raise http.request.header.buffer.size on the server`
   );
-}
-
-function notHttpFailure(phase: Phase, cause: Error): TransportFailure {
-  return protocolFailure(
-    phase === 'reading'
-      ? brokenReplyMessage(cause)
-      : `the server does not speak HTTP (${describeCause(cause)}); is the port right, or does it use https://?`,
-  );
-}
-
-function brokenReplyMessage(cause: Error): string {
-  return `the reply is malformed (${describeCause(cause)}); did the server fail while it was sending?`;
 }
 
 function describeCause(cause: Error): string {

@@ -141,22 +141,17 @@ const noNulWithinLimit = (maxRecord: number): StreamError =>
     `no NUL byte in the first ${maxRecord} bytes: it is either .sql text (sqlsplit converts it) or a longer record (--max-record raises the limit)`,
   );
 
-const noNulInInput = (): StreamError =>
-  new StreamError(
-    'no NUL byte in the input: it is either .sql text (sqlsplit converts it) or a stream truncated in its first record',
-  );
-
 function truncatedError(rest: Buffer, recordCount: number): StreamError {
   const marker = parseFailureMarker(lastLine(rest));
   if (marker) {
     const message = `incomplete after ${formatCount(recordCount)}: ${marker.name} failed: ${marker.reason}`;
     return new StreamError(message, { repeated: marker.reason });
   }
-  return recordCount
-    ? new StreamError(
-        `truncated after ${formatCount(recordCount)}: the input does not end with a NUL byte; the previous command may have failed`,
-      )
-    : noNulInInput();
+  return new StreamError(
+    recordCount
+      ? `truncated after ${formatCount(recordCount)}: the input does not end with a NUL byte; the previous command may have failed`
+      : 'no NUL byte in the input: it is either .sql text (sqlsplit converts it) or a stream truncated in its first record',
+  );
 }
 
 /** The last line of a truncated stream. Only the last 4,096 bytes are searched for its start. */
