@@ -20,19 +20,10 @@ export async function fetchPrincipals(source: Instance): Promise<string[]> {
   const dumped = await fetchDumpIfKnown(source, 'USERS, GROUPS, SERVICE_ACCOUNTS');
   if (dumped) return dumped;
   const statements: string[] = [];
-  for (const [query, kind] of LISTS) statements.push(...(await listPrincipals(source, query, kind)));
+  for (const kind of ['USER', 'GROUP', 'SERVICE ACCOUNT'])
+    for (const [name] of await source.table(`SHOW ${kind}S`))
+      statements.push(`CREATE ${kind} ${quotePrincipal(String(name))};`);
   return statements;
-}
-
-const LISTS = [
-  ['SHOW USERS', 'USER'],
-  ['SHOW GROUPS', 'GROUP'],
-  ['SHOW SERVICE ACCOUNTS', 'SERVICE ACCOUNT'],
-] as const;
-
-async function listPrincipals(source: Instance, query: string, kind: string): Promise<string[]> {
-  const rows = await source.table(query);
-  return rows.map(([name]) => `CREATE ${kind} ${quotePrincipal(String(name))};`);
 }
 
 /**
