@@ -113,16 +113,12 @@ export class JsonScanner {
         this.#expect = Expect.Value;
         return at + 1;
       case OPEN_ARRAY:
-        this.#openContainer('array', byte);
-        return at + 1;
       case OPEN_OBJECT:
-        this.#openContainer('object', byte);
+        this.#openContainer(byte === OPEN_ARRAY ? 'array' : 'object', byte);
         return at + 1;
       case CLOSE_ARRAY:
-        this.#closeContainer('array', byte);
-        return at + 1;
       case CLOSE_OBJECT:
-        this.#closeContainer('object', byte);
+        this.#closeContainer(byte === CLOSE_ARRAY ? 'array' : 'object', byte);
         return at + 1;
       default:
         if (!this.#expectsValue || !BARE_START.includes(byte)) throw misplacedError(byte);

@@ -206,7 +206,6 @@ function parseJson(body: Buffer): unknown {
 class ValueBuilder implements JsonEvents {
   value: unknown;
   readonly #containers: (unknown[] | Record<string, unknown>)[] = [];
-  readonly #keys = new Set<string>();
   #key = '';
 
   /** @param mayReadRows whether rows may be parsed together: it is known that the text is UTF-8 */
@@ -224,9 +223,8 @@ class ValueBuilder implements JsonEvents {
 
   key(name: string, depth: number): void {
     this.#key = name;
-    if (depth !== 1 || !SIGNIFICANT_KEYS.has(name)) return;
-    if (this.#keys.has(name)) throw duplicateKeyError(name);
-    this.#keys.add(name);
+    const isRepeated = depth === 1 && Object.hasOwn(this.value as object, name);
+    if (isRepeated && SIGNIFICANT_KEYS.has(name)) throw duplicateKeyError(name);
   }
 
   scalar(value: unknown): void {
