@@ -48,10 +48,9 @@ async function probe(
   remaining: number,
   signal: AbortSignal,
 ): Promise<InstanceError | undefined> {
-  const [timeout, connectTimeout] = [config.timeout, config.connectTimeout].map(limit =>
-    Math.min(limit || Number.POSITIVE_INFINITY, Math.max(remaining, 1000)),
-  ) as [number, number];
-  const instance = connect({ ...config, timeout, connectTimeout, retries: 0 });
+  const limit = (given: number) => Math.min(given || Number.POSITIVE_INFINITY, Math.max(remaining, 1000));
+  const limits = { timeout: limit(config.timeout), connectTimeout: limit(config.connectTimeout) };
+  const instance = connect({ ...config, ...limits, retries: 0 });
   const close = () => instance.close();
   signal.addEventListener('abort', close);
   try {
