@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { escapeControls, formatMessage, systemErrorReason } from '@sqlpipe/text';
 import { Exit, UsageError } from './exit.js';
 import type { Io } from './io.js';
-import type { OptionSpecs } from './program.js';
+import type { Args, OptionSpecs } from './program.js';
 
 /** The title of the last group of options in a help. */
 export const CONNECTION_GROUP = 'Connection options:';
@@ -151,13 +151,8 @@ function formatSettings(settings: readonly Setting[]): string {
 export const readIgnorePatterns = async ({
   ignore,
   ignoreFile,
-}: {
-  readonly ignore: readonly string[];
-  readonly ignoreFile?: string | undefined;
-}): Promise<string[]> => [
-  ...ignore,
-  ...(ignoreFile === undefined ? [] : await readRuleFile('--ignore-file', ignoreFile)),
-];
+}: Pick<Args<typeof IGNORE_OPTIONS>, 'ignore' | 'ignoreFile'>): Promise<readonly string[]> =>
+  ignoreFile === undefined ? ignore : [...ignore, ...(await readRuleFile('--ignore-file', ignoreFile))];
 
 /** A file of rules cannot be read. */
 class RuleFileError extends Error {
