@@ -17,7 +17,7 @@ import type { World } from './world.js';
 declare const VERSION: string;
 
 /** Arguments to run with, or text to print instead: help, version, completions. */
-export type Parsed<Specs extends OptionSpecs> = Verbosity &
+type Parsed<Specs extends OptionSpecs> = Verbosity &
   ({ args: Args<Specs>; output?: undefined } | { args?: undefined; output: string });
 
 /**
@@ -198,7 +198,7 @@ const WIDTH = 80;
 const INDENT = 31;
 
 /** Formats the help of a program with these options. @param columns the width of the terminal, if there is one */
-export function formatHelp(
+function formatHelp(
   { name, operands, summary, examples }: ProgramDescription,
   options: OptionSpecs,
   columns = WIDTH,

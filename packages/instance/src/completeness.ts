@@ -37,7 +37,7 @@ export const titleOf = ({ kind, name }: ObjectName): string =>
   escapeControls(kind === 'other' ? `'${name}'` : displayName({ kind, name, verb: '' }));
 
 /** Titles of objects, at most as many as a message should name. */
-export function listTitles(titles: readonly string[]): string {
+function listTitles(titles: readonly string[]): string {
   const more = titles.length > MAX_NAMED ? ` and ${titles.length - MAX_NAMED} more` : '';
   return titles.slice(0, MAX_NAMED).join(', ') + more;
 }

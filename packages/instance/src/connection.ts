@@ -31,7 +31,7 @@ export interface Response {
 }
 
 /** How far a request had got: nothing was sent; it was sent and had no reply yet; its reply had begun. */
-export type Phase = 'connecting' | 'waiting' | 'reading';
+type Phase = 'connecting' | 'waiting' | 'reading';
 
 export class TransportError extends Error {
   override name = 'TransportError';

@@ -43,7 +43,7 @@ export async function fetchDefinitions(
 }
 
 /** Called with each object that may not be read, and the server's message; its definition is undefined then. */
-export type OnDenied = (object: ObjectName, message: string) => void;
+type OnDenied = (object: ObjectName, message: string) => void;
 
 /**
  * As `fetchDefinitions`, for objects whose kinds are known to be right: with the kind `table`, a view would get the

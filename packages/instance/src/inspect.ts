@@ -100,7 +100,7 @@ const BUILD = /^(?!.*enterprise).*\bQuestDB (\d+\.\d+(?:\.\d+)?)/i;
 export const isEnterprise = async (instance: Instance): Promise<boolean> => (await hasAccessControl(instance)) === 'on';
 
 /** Only a server with access control knows SHOW USERS, even if it denies the answer to this user. */
-export async function hasAccessControl(instance: Instance): Promise<'on' | 'off' | 'unknown'> {
+async function hasAccessControl(instance: Instance): Promise<'on' | 'off' | 'unknown'> {
   try {
     await instance.table('SHOW USERS');
     return 'on';

@@ -24,7 +24,7 @@ export interface JsonEvents {
   readElements?(chunk: Buffer, at: number, depth: number): number;
 }
 
-export interface JsonLimits {
+interface JsonLimits {
   /** Maximum length of a string or a number in bytes: it is kept in memory until it is complete. */
   token: number;
   /** Maximum number of nested containers. */

@@ -6,7 +6,7 @@ import type { ConnectionConfig } from './connection-config.js';
 import type { InstanceErrorCode } from './instance-error.js';
 import { DEFAULT_REQUEST_BUFFER } from './request.js';
 
-export interface TransportFailure {
+interface TransportFailure {
   code: InstanceErrorCode;
   /** Follows the instance's name and a colon. */
   message: string;

@@ -90,7 +90,7 @@ export function decodeRecords(input: Readable, options: ReadOptions = {}): Async
  * @param maxRecord the longest record in bytes, its NUL included
  * @param allowEmpty whether input of zero bytes is accepted, as a stream without statements
  */
-export function validateFraming(maxRecord: number, allowEmpty: boolean): Transform {
+function validateFraming(maxRecord: number, allowEmpty: boolean): Transform {
   let partial: Buffer[] = [];
   let partialBytes = 0;
   let recordCount = 0;
