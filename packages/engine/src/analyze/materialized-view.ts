@@ -20,8 +20,9 @@ import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import { childrenOf, parsedQuery, parseQueryText, type Query, type TreeNode } from '../parse/parsed-query.js';
 import type { Session } from '../session.js';
+import { aliasPosition, columnAlias, TakenNames } from './column-names.js';
 import { isNonDeterministic } from './functions.js';
-import { aliasPosition, columnAlias, hasAggregate, type Relation, TakenNames } from './relation.js';
+import { hasAggregate, type Relation } from './relation.js';
 import { listTableRefs, QueryScope, type Source } from './scope.js';
 
 type Select = SelectStatement;

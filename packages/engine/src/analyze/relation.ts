@@ -6,10 +6,11 @@
 
 import type { Expression, QualifiedName, SelectStatement } from '@questdb/sql-parser';
 import { duplicateColumnError, isTimestamp, RejectionError } from '@sqlpipe/ddl/grammar';
-import { foldCase, isSameName } from '@sqlpipe/sql';
-import type { Catalogue, Naming } from '../catalogue.js';
+import { isSameName } from '@sqlpipe/sql';
+import type { Catalogue } from '../catalogue.js';
 import { childrenOf, type Query, type TreeNode } from '../parse/parsed-query.js';
-import { inferType, type Names, printExpression, unifyTypes } from './expression.js';
+import { aliasPosition, columnAlias, TakenNames } from './column-names.js';
+import { inferType, type Names, unifyTypes } from './expression.js';
 import { functionType, isAggregate } from './functions.js';
 import { listTableRefs, QueryScope, type Source, type SubquerySource, type TableRef } from './scope.js';
 
@@ -261,35 +262,6 @@ const builtIn = new Set([
   ...['pg_attrdef', 'pg_roles', 'pg_type'],
 ]);
 
-/** The position of a column's alias, or of the AS before it. */
-export function aliasPosition(query: Query, item: SelectItem): number {
-  return query.text(item, 'As') === '' ? query.positionOf(item, 'identifier') : query.positionOf(item, 'As');
-}
-
-/** The names of columns that are taken, in any case, and the next free name. */
-export class TakenNames {
-  readonly #names = new Set<string>();
-  /** For each name the number that was free last time: lower numbers stay taken. */
-  readonly #numbers = new Map<string, number>();
-
-  has(name: string): boolean {
-    return this.#names.has(foldCase(name));
-  }
-
-  add(name: string): void {
-    this.#names.add(foldCase(name));
-  }
-
-  /** The name if it is free, or the first free one with a number. */
-  unused(name: string, numbered: (n: number) => string): string {
-    if (!this.has(name)) return name;
-    let n = this.#numbers.get(foldCase(name)) ?? 1;
-    while (this.has(numbered(n))) n++;
-    this.#numbers.set(foldCase(name), n);
-    return numbered(n);
-  }
-}
-
 /** The columns that one query may refer to. */
 class ColumnScope {
   readonly query: Query;
@@ -347,45 +319,6 @@ class ColumnScope {
 /** The table of `t.*`; undefined for `*`. */
 const starQualifier = (item: SelectItem): string | undefined =>
   item.type === 'qualifiedStar' ? item.qualifier.parts.at(-1) : undefined;
-
-/** The name of a column without an alias, one that is not taken. */
-export function columnAlias(expression: Expression, names: Names, taken: TakenNames, naming: Naming): string {
-  const isText = naming === 'by expression';
-  const base = isText ? expressionAlias(expression, names) : functionAlias(expression, names.query);
-  return taken.unused(base, n => (isText ? `${base}_${n + 1}` : `${base}${n}`));
-}
-
-/** The expression itself, in quotes if it contains a dot. */
-function expressionAlias(expression: Expression, names: Names): string {
-  if (expression.type === 'column') return expression.name.parts.at(-1) ?? '';
-  const declared = expression.type === 'variable' ? names.variable(expression.name) : undefined;
-  if (declared) return expressionAlias(declared, names);
-  const text = printExpression(expression, names);
-  return text.includes('.') ? `"${text}"` : text;
-}
-
-/** The name of a column or function; `column` for most other expressions. */
-function functionAlias(expression: Expression, query: Query): string {
-  switch (expression.type) {
-    case 'column':
-      return expression.name.parts.at(-1) ?? '';
-    case 'function':
-      return expression.name;
-    case 'paren':
-      return functionAlias(expression.expression, query);
-    case 'cast':
-    case 'typeCast':
-      return 'cast';
-    case 'case':
-      return 'case';
-    case 'literal': {
-      const text = query.text(expression).replace(/^'(.*)'$/s, '$1');
-      return text.includes('.') ? 'column' : text;
-    }
-    default:
-      return 'column';
-  }
-}
 
 /** Whether a select item calls an aggregate function, other than as a window function. */
 export function hasAggregate(node: TreeNode): boolean {
