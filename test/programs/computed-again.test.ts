@@ -46,6 +46,28 @@ testWithQuestDB('a type over which the server rejects the query of a view is lef
   }
 });
 
+testWithQuestDB('a view whose types are not known is made again over a column that gets another type', async t => {
+  const server = await emptyServer();
+  for (const [item, from, to] of [
+    ['avg(x)', 'DECIMAL(12,2)', 'DECIMAL(14,4)'],
+    ['sum(2m * x)', 'DECIMAL(12,2)', 'DECIMAL(14,4)'],
+    ['bit_and(x)', 'INT', 'LONG'],
+  ] as const) {
+    await server.dropAll();
+    const views = [
+      viewOf(`select ts, ${item} n from t sample by 1h`),
+      'CREATE MATERIALIZED VIEW m2 WITH BASE m AS (select ts, max(n) n from m sample by 1d) PARTITION BY DAY',
+    ];
+    const before = await make(server, [...rowsOn(LONG_MONTH, day(''), `x ${from}`), ...views]);
+    const run = await shellWithFiles(t, server, {
+      'wanted.sql': [table(day(''), `x ${to}`), ...views.map(each => `${each};`)].join('\n'),
+    });
+    const { code, stderr } = await run('sqldiff --alter wanted.sql $DB | sqlapply -q --allow-plan $DB');
+    t.is(code, 0, stderr);
+    await waitForHoldings(server, before, undefined, item);
+  }
+});
+
 testWithQuestDB('a type over which the server accepts the query is changed without a loss', async t => {
   const server = await emptyServer();
   const query = "select a.ts, max(a.x) n, last(b.s) s from 't' a asof join v b sample by 1h";

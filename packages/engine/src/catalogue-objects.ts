@@ -14,8 +14,11 @@ interface Identified {
   readonly id?: number;
 }
 
-/** A column of a table. */
-export interface StoredColumn extends Column, Identified {}
+/** A column of a table or a view. */
+export interface StoredColumn extends Column, Identified {
+  /** Whether the type of a column of a view is a guess. */
+  readonly isGuess?: boolean;
+}
 
 /** A table. */
 export interface Table extends TableDefinition, Loaded {
@@ -36,7 +39,7 @@ interface Loaded extends Identified {
 
 /** The known properties of a query's result. */
 interface QueryResult extends Loaded {
-  readonly columns: Column[];
+  readonly columns: StoredColumn[];
   /** The name of the designated timestamp. */
   readonly timestamp?: string | undefined;
 }
@@ -55,7 +58,7 @@ export interface View extends ViewDefinition, QueryResult {
 
 /** A materialized view, with what its query returns. */
 export interface MaterializedView extends MaterializedViewDefinition, Loaded {
-  readonly columns: Column[];
+  readonly columns: StoredColumn[];
   readonly base: string;
   readonly partitionBy: PartitionUnit;
   /** The bucket that the query samples by. */
@@ -65,12 +68,17 @@ export interface MaterializedView extends MaterializedViewDefinition, Loaded {
   readonly invalid?: string;
   /** Whether it has no rows yet: a change of its base does not make it invalid. */
   readonly neverRefreshed?: boolean;
+  /** If the types of some columns are a guess: all that the query could read when the view was made. */
+  readonly inputs?: readonly string[] | undefined;
 }
 
 /** A column of a materialized view. The view does not cache its symbols (observed on 9.3.4), and INDEX names some of them. */
-export function toStoredColumn({ name, type }: Pick<Column, 'name' | 'type'>, { indexes }: IndexClause): Column {
+export function toStoredColumn(
+  { name, type, isGuess }: Pick<StoredColumn, 'name' | 'type' | 'isGuess'>,
+  { indexes }: IndexClause,
+): StoredColumn {
   const capacity = indexes?.get(foldCase(name));
-  const column = { name, type, cached: type !== 'SYMBOL', dedup: false };
+  const column = { name, type, cached: type !== 'SYMBOL', dedup: false, ...(isGuess && { isGuess }) };
   return capacity === undefined ? column : { ...column, index: { type: 'BITMAP', capacity } };
 }
 

@@ -67,6 +67,7 @@ const isColumn = form<StoredColumn>({
   dedup: isFlag,
   index: optional(isIndex),
   parquet: optional(isText),
+  isGuess: optional(isFlag),
 });
 
 const isPolicy = form<StoragePolicy>({
@@ -135,6 +136,7 @@ const isMaterializedView = form<MaterializedView>({
   indexes: is(undefined),
   invalid: optional(isText),
   neverRefreshed: optional(isFlag),
+  inputs: optional(listOf(isText)),
 });
 
 const isLiveView = form<LiveView>({

@@ -3,7 +3,7 @@
 import type { Expression } from '@questdb/sql-parser';
 import { Cursor, formatGeohashType, isTimestamp, parseColumnType } from '@sqlpipe/ddl/grammar';
 import { childrenOf, type Query } from '../parse/parsed-query.js';
-import { functionType } from './functions.js';
+import { functionType, isDecimal } from './functions.js';
 
 /** The names that an expression may use, and the query that it is in. */
 export interface Names {
@@ -119,7 +119,7 @@ function binaryType(operator: string, left: string | undefined, right: string | 
     return left === right && operator === '-' ? 'LONG' : left;
   }
   if (right !== undefined && isTimestamp(right)) return right;
-  return widerType(left, right, 'INT');
+  return isDecimal(left) || isDecimal(right) ? undefined : widerType(left, right, 'INT');
 }
 
 /** The wider of two types of numbers, at least `floor`. */
@@ -134,6 +134,7 @@ export function unifyTypes(left: string | undefined, right: string | undefined):
   // A CHAR before a NULL becomes a STRING.
   if (right === 'NULL') return left === 'CHAR' ? 'STRING' : left;
   if (left === 'NULL') return right;
+  if (isDecimal(left) || isDecimal(right)) return undefined;
   if (left !== undefined && right !== undefined && numbers.includes(left) && numbers.includes(right)) {
     return widerType(left, right, 'BYTE');
   }

@@ -77,12 +77,17 @@ export const isNonDeterministic = (name: string): boolean =>
 /** The type that a call returns, undefined if it is not known. */
 export function functionType(name: string, argumentTypes: readonly (string | undefined)[]): string | undefined {
   const key = name.toLowerCase();
-  const [first] = argumentTypes;
+  const [first, ...others] = argumentTypes;
+  // The digits of a DECIMAL depend on those of all arguments.
+  if (argumentTypes.some(isDecimal))
+    return typedByArgument.has(key) && others.length === 0 ? first : key.startsWith('count') ? 'LONG' : undefined;
   if (key === 'sum' && ['BYTE', 'SHORT', 'INT'].includes(first ?? '')) return 'LONG';
   if (key === 'sum') return ['LONG', 'LONG256', 'FLOAT', 'DOUBLE'].find(type => type === first);
   if (first === 'SYMBOL' && symbolToString.has(key)) return 'STRING';
   return typedByArgument.has(key) ? first : typesByName.get(key);
 }
+
+export const isDecimal = (type: string | undefined): boolean => type?.startsWith('DECIMAL') ?? false;
 
 /** Functions that return a STRING for a SYMBOL (observed on 9.3.4). */
 const symbolToString = new Set(['min', 'max', 'coalesce', 'nullif']);

@@ -8,6 +8,7 @@ import type { Expression, QualifiedName, SelectStatement } from '@questdb/sql-pa
 import { duplicateColumnError, isTimestamp, RejectionError } from '@sqlpipe/ddl/grammar';
 import { isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
+import type { StoredColumn } from '../catalogue-objects.js';
 import { childrenOf, type Query, type TreeNode } from '../parse/parsed-query.js';
 import { aliasPosition, columnAlias, TakenNames } from './column-names.js';
 import { inferType, type Names, unifyTypes } from './expression.js';
@@ -145,7 +146,10 @@ class Analysis {
     // QuestDB reports the position in the view's text, as if that text stood in the place of this query.
     if (object.kind === 'view' && object.invalid)
       throw new RejectionError(this.query.position + object.invalid.position, object.invalid.reason);
-    return { fields: object.columns, timestamp: object.timestamp, open: object.columns.length === 0 };
+    const fields = object.columns.map(({ isGuess, ...field }: StoredColumn) =>
+      isGuess ? { ...field, type: undefined } : field,
+    );
+    return { fields, timestamp: object.timestamp, open: object.columns.length === 0 };
   }
 
   #rejectMisusedSampling(select: SelectStatement): void {

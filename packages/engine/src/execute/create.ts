@@ -4,7 +4,6 @@
 
 import {
   addTimestampToIndex,
-  type Column,
   defaultPartition,
   findColumn,
   type LiveViewDefinition,
@@ -38,7 +37,7 @@ import { analyzeSampling, type ViewSampling } from '../analyze/materialized-view
 import { findQueryReferences, requireReadAccess } from '../analyze/query-references.js';
 import { analyzeRelation, type Relation } from '../analyze/relation.js';
 import type { Catalogue } from '../catalogue.js';
-import { type Table, toStoredColumn } from '../catalogue-objects.js';
+import { type MaterializedView, type StoredColumn, type Table, toStoredColumn } from '../catalogue-objects.js';
 import { unknownSyntaxError } from '../errors.js';
 import { parsedQuery } from '../parse/parsed-query.js';
 import { requireReadable, type Session } from '../session.js';
@@ -311,8 +310,24 @@ function rejectCycleOfBases(
 }
 
 /** The columns of a query as columns of a view. */
-export const toColumns = ({ fields }: Relation): Column[] =>
-  fields.map(({ name, type }) => ({ name, type: type ?? 'DOUBLE', cached: true, dedup: false }));
+export const toColumns = ({ fields }: Relation): StoredColumn[] =>
+  fields.map(({ name, type }) => {
+    const column = { name, type: type ?? 'DOUBLE', cached: true, dedup: false };
+    return type === undefined ? { ...column, isGuess: true } : column;
+  });
+
+/**
+ * What a materialized view could read: the number of each object, and the number and type of each column. Undefined if the types of
+ * its columns are known.
+ */
+export function inputsOf(
+  { columns, base, references }: Pick<MaterializedView, 'columns' | 'base' | 'references'>,
+  catalogue: Catalogue,
+): readonly string[] | undefined {
+  if (columns.every(({ isGuess }) => !isGuess)) return undefined;
+  const read = catalogue.sources([base, ...references]).flatMap(name => catalogue.find(name) ?? []);
+  return read.flatMap(object => object.columns.map(({ id, name, type }) => `${object.id} ${id ?? name} ${type}`));
+}
 
 /** CREATE MATERIALIZED VIEW. */
 function createMaterializedView(session: Session, statement: CreateOf<MaterializedViewDefinition>): void {
@@ -336,15 +351,18 @@ function createMaterializedView(session: Session, statement: CreateOf<Materializ
   if (!definition.partitionBy) checkRetention(spans, stated);
   rejectBadName(name, position, '');
   rejectCycleOfBases(catalogue, statement, base.name);
+  const columns = toColumns(relation).map(column => toStoredColumn(column, definition));
+  const references = findQueryReferences(parsedQuery(body), catalogue);
   catalogue.put({
     ...stated,
     base: catalogue.find(base.name)?.name ?? base.name,
     interval: sampling.interval,
     refresh: resolveRefresh(refresh, sampling),
-    columns: toColumns(relation).map(column => toStoredColumn(column, definition)),
+    columns,
     indexes: undefined,
     timestamp: sampling.timestamp,
-    references: findQueryReferences(parsedQuery(body), catalogue),
+    references,
+    inputs: inputsOf({ columns, base: base.name, references }, catalogue),
     neverRefreshed: refresh.deferred,
     owner,
   });

@@ -19,7 +19,7 @@ import {
 } from '../catalogue-objects.js';
 import { OTHER_TYPES } from '../effects.js';
 import { parseQueryText, QuerySyntaxError } from '../parse/parsed-query.js';
-import { toColumns } from './create.js';
+import { inputsOf, toColumns } from './create.js';
 
 /** Compiles each view over changed objects again, and stores its new columns or the reason why it is invalid. */
 export function recompile(catalogue: Catalogue, changed: readonly string[]): void {
@@ -109,6 +109,8 @@ export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isK
   const given = view.kind === 'materialized view' ? derived.map(each => toStoredColumn(each, view)) : derived;
   const columns = view.columns.length > 0 ? view.columns : given;
   const timestamp = view.timestamp ?? relation.timestamp;
+  if (view.kind === 'materialized view' && view.invalid === undefined)
+    return { ...view, columns, timestamp, inputs: inputsOf({ ...view, columns }, catalogue) };
   if (view.kind !== 'view') return { ...view, columns, timestamp };
   return { ...view, columns, timestamp, sources: catalogue.sources(view.references) };
 }
@@ -170,9 +172,17 @@ export function whyNotRefreshable(view: MaterializedView, catalogue: Catalogue):
   const columns = toColumns(relation);
   const isSame =
     view.columns.length === 0 ||
-    (columns.length === view.columns.length && columns.every(({ type }, i) => type === view.columns[i]?.type));
+    (columns.length === view.columns.length &&
+      columns.every(({ type }, i) => type === view.columns[i]?.type) &&
+      (columns.every(({ isGuess }) => !isGuess) || readsTheSame(view, catalogue)));
   // A refresh empties the view, and then fails without another reason (observed on 9.3.4).
   return isSame ? undefined : OTHER_TYPES;
+}
+
+/** Whether all that a materialized view could read when it was made has the same types. */
+function readsTheSame(view: MaterializedView, catalogue: Catalogue): boolean {
+  const now = new Set(inputsOf(view, catalogue));
+  return view.inputs?.every(input => now.has(input)) ?? false;
 }
 
 /** Why materialized views over a dropped or renamed table are invalid. */
