@@ -248,3 +248,52 @@ testWithQuestDB('tables whose names are exchanged by comments are left as they a
   t.is((await run('sqlapply -q --allow-plan $DB < plan')).code, 0);
   t.deepEqual(findMissing(before, await takeHoldings(server)), []);
 });
+
+testWithQuestDB('a table with detached partitions is not dropped unless it is named', async t => {
+  const server = await emptyServer();
+  const detach = async (name: string, ...days: readonly string[]) => {
+    await execute(server, `ALTER TABLE ${name} DETACH PARTITION LIST ${days.map(each => `'${each}'`).join(', ')}`);
+    await waitUntilApplied(server);
+  };
+  const run = await shellWithFiles(t, server, {
+    'rebuilt.sql': table('PARTITION BY HOUR'),
+    'created.sql': [table(day('')), table(day('')).replace('TABLE t', 'TABLE j')].join('\n'),
+  });
+  await make(server, rowsOn(LONG_MONTH, day('')));
+  await detach('t', '2024-01-01');
+  const rebuilt = await run('sqldiff --alter --rebuild t --drop-old rebuilt.sql $DB | sqlapply -q --allow-plan $DB');
+  t.is(rebuilt.code, 1);
+  t.regex(rebuilt.stderr, /'t_before_\w+' has detached partitions \(1\), which DROP TABLE would delete/);
+
+  await server.dropAll();
+  await make(server, rowsOn(LONG_MONTH, day('')));
+  const created = await run('sqldiff --alter --undo undo created.sql $DB | sqlapply -q --allow-plan $DB');
+  t.is(created.code, 0, created.stderr);
+  await make(server, ["INSERT INTO j VALUES ('2024-01-01', 1), ('2024-01-02', 1)"]);
+  await detach('j', '2024-01-01');
+  await execute(server, 'TRUNCATE TABLE j');
+  const undone = await run('sqlapply -q --allow-plan $DB undo');
+  t.is(undone.code, 1);
+  t.regex(undone.stderr, /'j' has detached partitions \(1\)/);
+});
+
+testWithQuestDB('columns of each type that a plan has added go again if nothing was written into them', async t => {
+  const server = await emptyServer();
+  const types =
+    'BOOLEAN BYTE CHAR LONG FLOAT DATE SYMBOL VARCHAR UUID IPv4 LONG256 BINARY GEOHASH(8c) DOUBLE[] DOUBLE[][]';
+  const columns = `${types} DECIMAL(40,2)`.split(' ').map((type, i) => `c${i} ${type}`);
+  const run = await shellWithFiles(t, server, { 'after.sql': table(day(''), ['x INT', ...columns].join(', ')) });
+  for (const [value, code] of [
+    ['NULL', 0],
+    ['ARRAY[]', 1],
+  ] as const) {
+    await server.dropAll();
+    await make(server, rowsOn(LONG_MONTH, day('')));
+    const applied = await run('sqldiff --alter --undo undo after.sql $DB | sqlapply -q --allow-plan $DB');
+    t.is(applied.code, 0, applied.stderr);
+    await make(server, [`INSERT INTO t (ts, c13) VALUES ('2024-02-02', ${value})`]);
+    const undone = await run('sqlapply -q --allow-plan $DB undo');
+    t.is(undone.code, code, undone.stderr);
+    t.is((await takeHoldings(server)).get('t')?.columns.has('c13'), code === 1);
+  }
+});

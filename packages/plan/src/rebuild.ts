@@ -9,6 +9,7 @@ import type { Requests } from './requests.js';
 import type { Task } from './task.js';
 import {
   printAppliedAssertion,
+  printAttachedAssertion,
   printCast,
   printCopyAssertion,
   printFitAssertions,
@@ -119,7 +120,8 @@ export function dropOldTables({ a, dropOld, requests }: Task, draft: Draft): voi
       to: column.name,
       cast: printCast(source, column),
     }));
-    const steps = [printAppliedAssertion(name), printCopyAssertion({ from: name, to: table, columns }), drop];
+    const copy = printCopyAssertion({ from: name, to: table, columns });
+    const steps = [printAppliedAssertion(name), copy, printAttachedAssertion(name), drop];
     draft.add(change, steps);
   }
 }

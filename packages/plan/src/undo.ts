@@ -8,7 +8,7 @@ import type { Omission } from './draft.js';
 import { formatLoss, type Loss } from './losses.js';
 import { printRename } from './object-path.js';
 import { type PlanOptions, planChanges } from './plan.js';
-import { type Emptied, printAppliedAssertion, printEmptyAssertion } from './text/assertions.js';
+import { type Emptied, printAppliedAssertion, printAttachedAssertion, printEmptyAssertion } from './text/assertions.js';
 import { printHistoryAssertion } from './text/history.js';
 import { describeOmission } from './text/print-plan.js';
 
@@ -72,7 +72,8 @@ function findCreated({ statements, result }: Plan, before: Schema): Created[] {
   const assertionsOf = (statement: string): string[] => {
     const created = parseMeaning(statement);
     if (created?.kind === 'materialized view') return [printHistoryAssertion(created)];
-    return created?.kind === 'table' ? assertEmpty({ table: created.name }) : [];
+    if (created?.kind !== 'table') return [];
+    return [...assertEmpty({ table: created.name }), printAttachedAssertion(created.name)];
   };
   const assertEmpty = (emptied: Emptied) => [printAppliedAssertion(emptied.table), printEmptyAssertion(emptied)];
   return statements.flatMap(({ statement }): Created[] => {

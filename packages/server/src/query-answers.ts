@@ -98,6 +98,7 @@ const WITHOUT_ROWS: Readonly<Record<string, { type: string; value: Value }>> = {
   is_empty: { type: 'BOOLEAN', value: true },
   all_copied: { type: 'BOOLEAN', value: true },
   all_applied: { type: 'BOOLEAN', value: true },
+  all_attached: { type: 'BOOLEAN', value: true },
   as_many_rows: { type: 'BOOLEAN', value: true },
   all_fit: { type: 'BOOLEAN', value: true },
   all_native: { type: 'BOOLEAN', value: true },

@@ -64,7 +64,8 @@ const FORMS: Readonly<Record<string, (text: string) => Omit<Assertion, 'form'> |
   is_empty(text) {
     const [, table, name, has = ''] = EMPTY.exec(text) ?? [];
     if (table === undefined) return undefined;
-    const column = name === undefined ? undefined : { name, type: EMPTY_TYPES[has] ?? 'INT' };
+    const [type = 'INT'] = Object.keys(VALUE).filter(each => VALUE[each] === has);
+    const column = name === undefined ? undefined : { name, type: type === 'ARRAY' ? 'DOUBLE[]' : type };
     const [holder, what] = column ? [`column '${name}' of '${table}'`, 'value'] : [`'${table}'`, 'row'];
     return {
       tables: [table],
@@ -95,6 +96,18 @@ const FORMS: Readonly<Record<string, (text: string) => Omit<Assertion, 'form'> |
       purpose: `stops the plan if '${table}' has Parquet partitions, ${PARQUET_PROBLEM}`,
       questions: [printParquetQuestion(table)],
       explain: answers => `'${table}' has Parquet partitions (${countOf(answers)}); ${convertBack(table)}`,
+    };
+  },
+  all_attached(text) {
+    const [, table] = / FROM table_partitions\('([^']+)'\) WHERE detached;$/.exec(text) ?? [];
+    if (table === undefined || text !== printAttachedAssertion(table)) return undefined;
+    return {
+      tables: [table],
+      isFinal: true,
+      purpose: `stops the plan if '${table}' has detached partitions, which DROP TABLE deletes`,
+      questions: [printDetachedQuestion(table)],
+      explain: answers =>
+        `'${table}' has detached partitions (${countOf(answers)}), which DROP TABLE would delete; attach them`,
     };
   },
   all_applied(text) {
@@ -230,6 +243,10 @@ export const printMisfitQuestion = (table: string, misfit: string): string =>
 export const printParquetQuestion = (table: string): string =>
   `SELECT count() FROM table_partitions('${table}') WHERE isParquet`;
 
+/** The query for the number of detached partitions. */
+const printDetachedQuestion = (table: string): string =>
+  `SELECT count() FROM table_partitions('${table}') WHERE detached`;
+
 /** The assertion that what a query counts is not there. */
 const assertNone = (question: string, form: string): string =>
   `${question.replace('count()', `count() = 0 AS ${form}`)};`;
@@ -243,23 +260,30 @@ export function printFitAssertions(table: string, { name, type }: Column, to: st
 /** The assertion that no partition is Parquet. */
 export const printNativeAssertion = (table: string): string => assertNone(printParquetQuestion(table), 'all_native');
 
+/** The assertion that no partition is detached: no query finds its rows, and DROP TABLE deletes it. */
+export const printAttachedAssertion = (table: string): string =>
+  assertNone(printDetachedQuestion(table), 'all_attached');
+
 /** A table, or a column of it with its type. */
 export interface Emptied {
   readonly table: string;
   readonly column?: Pick<Column, 'name' | 'type'>;
 }
 
-/** The query for the number of rows, or for the number of values. Types without NULL have a value that a new column has. */
+/** What a value is that a new column does not have, after its name. Arrays have no comparison with NULL on 9.3.4. */
+const VALUE: Readonly<Record<string, string>> = { BOOLEAN: '= true', SHORT: '<> 0', ARRAY: '::VARCHAR IS NOT NULL' };
+const NOT_NULL = 'IS NOT NULL';
+
+/** The query for the number of rows, or for the number of values. */
 function printCountQuestion({ table, column }: Emptied): string {
   const { name, type = '' } = column ?? {};
-  const has = type === 'BOOLEAN' ? '= true' : hasNull(type) ? 'IS NOT NULL' : '<> 0';
+  const family = type.endsWith('[]') ? 'ARRAY' : hasNull(type) ? '' : type === 'BOOLEAN' ? type : 'SHORT';
+  const has = VALUE[family] ?? NOT_NULL;
   return `SELECT count() FROM '${table}'${name === undefined ? '' : ` WHERE ${quoteColumn(name)} ${has}`}`;
 }
 
-const EMPTY = /^SELECT count\(\) = 0 AS is_empty FROM '([^']+)'(?: WHERE "([^"]+)" (IS NOT NULL|<> 0|= true))?;$/;
-
-/** A type whose values are found by a condition. */
-const EMPTY_TYPES: Readonly<Record<string, string>> = { '<> 0': 'SHORT', '= true': 'BOOLEAN' };
+const EMPTY =
+  /^SELECT count\(\) = 0 AS is_empty FROM '([^']+)'(?: WHERE "([^"]+)" ((?:::VARCHAR )?IS NOT NULL|<> 0|= true))?;$/;
 
 /** The assertion that a table has no rows, or a column no values. */
 export const printEmptyAssertion = (emptied: Emptied): string => assertNone(printCountQuestion(emptied), 'is_empty');
