@@ -297,3 +297,15 @@ testWithQuestDB('columns of each type that a plan has added go again if nothing 
     t.is((await takeHoldings(server)).get('t')?.columns.has('c13'), code === 1);
   }
 });
+
+testWithQuestDB('a plan for an invalid view that B spells in another case can be applied', async t => {
+  const server = await emptyServer();
+  const changed = table(day(''), 'x LONG');
+  await make(server, [...rowsOn(LONG_MONTH, day('')), SUM.replace('VIEW m', 'VIEW M')]);
+  await execute(server, 'ALTER TABLE t ALTER COLUMN x TYPE LONG');
+  await waitUntilInvalid(server);
+  const run = await shellWithFiles(t, server, { 'after.sql': `${changed}\n${SUM.replace('sum(x)', 'sum(x) + 0')};` });
+  const { code, stderr } = await run('sqldiff --alter after.sql $DB | sqlapply -q --allow-plan $DB');
+  t.is(code, 0, stderr);
+  await waitUntilTrue(server, 'SELECT count() = 3 FROM m');
+});

@@ -144,7 +144,9 @@ function mustRecreate(wanted: Definition, now: Definition | undefined, task: Tas
 
 /** Drops an object and creates it as A has it: if one is not possible, neither is done. */
 function recreate(entry: Entry, wanted: Definition, draft: Draft): void {
-  const statement = dropStatement(entry);
+  const { kind, name } = entry;
+  // As B spells it: 9.3.4 does not show an invalid view under a name in another case.
+  const statement = dropStatement({ kind, name: draft.engine.find(name)?.name ?? name });
   const change = { identity: entry, properties: [], what: `${describe(statement)}, which has to be recreated` };
   const created = printWithRetention(wanted, draft.definitionOf(entry.name)) ?? entry.statement;
   if (!draft.add(change, [statement, created])) draft.block(entry.name);

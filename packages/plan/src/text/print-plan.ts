@@ -117,7 +117,8 @@ export function plannedIrreversible(statement: string): ReadonlySet<number> {
 /** The objects that statements create, change or drop, sorted and without duplicates. */
 export function plannedObjects(statements: readonly string[]): PlannedObject[] {
   const found = new Map<string, PlannedObject>();
-  for (const object of statements.flatMap(changedObjects))
+  // The first spelling stays: it is the target's if a DROP precedes a CREATE.
+  for (const object of statements.flatMap(changedObjects).reverse())
     if (isObject(object.kind)) found.set(`${foldCase(object.name)} ${object.kind}`, object);
   return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
 }
