@@ -309,3 +309,28 @@ testWithQuestDB('a plan for an invalid view that B spells in another case can be
   t.is(code, 0, stderr);
   await waitUntilTrue(server, 'SELECT count() = 3 FROM m');
 });
+
+testWithQuestDB('a column that is a dedup key takes the key along, wherever the column stands', async t => {
+  const server = await emptyServer();
+  const keyed = (columns: string, keys: string) =>
+    `${table(day(''), columns).slice(0, -1)} DEDUP UPSERT KEYS(${keys});`;
+  const run = await shellWithFiles(t, server, {
+    'dropped.sql': keyed('x INT', 'ts'),
+    'moved.sql': keyed('k INT, x INT', 'ts, k'),
+  });
+  const rows = [keyed('x INT, k INT', 'ts, k').slice(0, -1), "INSERT INTO t VALUES ('2024-01-01', 1, 1)"];
+  await make(server, rows);
+  const careful = await run('sqldiff --alter --allow-loss drop:t.k dropped.sql $DB > plan');
+  t.deepEqual(namesOf(careful.stderr), ['keys:t'], careful.stderr);
+  t.is((await run('sqlapply -q --allow-plan $DB plan')).code, 0);
+  t.true((await takeHoldings(server)).get('t')?.columns.has('k'));
+  const allowed = '--allow-loss drop:t.k --allow-loss keys:t';
+  const done = await run(`sqldiff --alter ${allowed} dropped.sql $DB | sqlapply -q --allow-plan $DB`);
+  t.is(done.code, 0, done.stderr);
+
+  await server.dropAll();
+  await make(server, rows);
+  const moved = await run('sqldiff --alter --rebuild t --drop-old moved.sql $DB | sqlapply -q --allow-plan $DB');
+  t.is(moved.code, 0, moved.stderr);
+  t.deepEqual([...(await takeHoldings(server)).keys()], ['t']);
+});

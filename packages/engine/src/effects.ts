@@ -95,12 +95,9 @@ function tableEffects(before: Table, after: Table): Effect[] {
   const pairs = before.columns.map((column, at) => ({ column, now: kept(column, at) }));
   const gone = pairs.filter(({ now }) => !now).map(({ column }) => column);
   return [
-    ...gone.flatMap(column => [
-      columnLoss(after.name, column),
-      ...columnEffect(after.name, column, column.dedup, 'removed', 'removes dedup key'),
-    ]),
+    ...gone.map(column => columnLoss(after.name, column)),
     ...pairs.flatMap(({ column, now }) => (now ? columnEffects(after.name, column, now) : [])),
-    ...(gone.length === 0 ? keysLost(before, after) : []),
+    ...keysLost(before, after, key => pairs.find(({ column }) => column === key)?.now),
   ];
 }
 
@@ -127,14 +124,15 @@ const columnEffect = (
 /**
  * Removing dedup keys is a loss: with fewer keys, rows that were distinct overwrite each other; without any key, duplicate
  * rows remain. A key under another name is still there.
+ * @param findNow finds a column of the table before in the table after
  */
-export function keysLost(before: Table, after: Table): Effect[] {
+export function keysLost(before: Table, after: Table, findNow: (column: Column) => Column | undefined): Effect[] {
   const at = { effect: 'lost', loss: 'keys', kind: 'table', object: after.name } as const;
   const keys = before.columns.filter(({ dedup }) => dedup);
   if (keys.length > 0 && !after.columns.some(({ dedup }) => dedup))
     return [{ ...at, text: 'switches deduplication off' }];
   return keys
-    .filter(key => !after.columns[before.columns.indexOf(key)]?.dedup)
+    .filter(key => !findNow(key)?.dedup)
     .map(({ name }) => ({ ...at, column: name, text: `removes dedup key '${name}'` }));
 }
 

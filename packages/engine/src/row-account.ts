@@ -3,7 +3,7 @@
  * holder is followed by its number, whatever its name is. At the end it is placed: its rows are still there, are computed again, or
  * are a loss.
  */
-import { findColumn, hasNull, isLossless, parseChange, parseFill } from '@sqlpipe/ddl';
+import { type Column, findColumn, hasNull, isLossless, parseChange, parseFill } from '@sqlpipe/ddl';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { ObjectChange } from './catalogue.js';
 import type { CatalogueObject, MaterializedView, StoredColumn, Table } from './catalogue-objects.js';
@@ -167,7 +167,10 @@ export class RowAccount {
     const at = this.#removed.get(id) ?? [];
     if (object.kind === 'table' && copy && copied?.kind === 'table')
       return [
-        ...[...retentionEffects(object, copied), ...keysLost(object, copied)].map(effect => ({ effect, at })),
+        ...[
+          ...retentionEffects(object, copied),
+          ...keysLost(object, copied, column => findCopied(column, copied, copy)),
+        ].map(effect => ({ effect, at })),
         ...this.#placeCopiedColumns(object, copied, copy, at),
       ];
     const again = this.#findInPlaceOf(object);
@@ -201,10 +204,9 @@ export class RowAccount {
     });
   }
 
-  #placeCopiedColumns(before: Table, after: Table, { columns }: Copy, at: readonly number[]): AccountedLoss[] {
+  #placeCopiedColumns(before: Table, after: Table, copy: Copy, at: readonly number[]): AccountedLoss[] {
     return before.columns.flatMap(column => {
-      const to = columns.find(({ from }) => isSameName(from, column.name))?.to;
-      const copied = to === undefined ? undefined : findColumn(after, to);
+      const copied = findCopied(column, after, copy);
       if (copied && isLossless(column.type, copied.type)) return [];
       return [{ effect: columnLoss(before.name, column, copied?.type), at }];
     });
@@ -344,6 +346,12 @@ function add<V>(map: Map<number | undefined, V[]>, key: number | undefined, valu
   const values = map.get(key);
   if (values) values.push(value);
   else map.set(key, [value]);
+}
+
+/** The column of a copy that has the values of a column. */
+function findCopied({ name }: Column, table: Table, { columns }: Copy): Column | undefined {
+  const to = columns.find(({ from }) => isSameName(from, name))?.to;
+  return to === undefined ? undefined : findColumn(table, to);
 }
 
 const historyLoss = ({ kind, name }: MaterializedView, text: string): Effect => ({
