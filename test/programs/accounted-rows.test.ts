@@ -334,3 +334,33 @@ testWithQuestDB('a column that is a dedup key takes the key along, wherever the 
   t.is(moved.code, 0, moved.stderr);
   t.deepEqual([...(await takeHoldings(server)).keys()], ['t']);
 });
+
+testWithQuestDB('a rebuild with renames is completed by the same command, wherever it was interrupted', async t => {
+  const server = await emptyServer();
+  const wanted = table('PARTITION BY HOUR', 'y INT').replace('TABLE t', 'TABLE j');
+  const run = await shellWithFiles(t, server, { 'after.sql': wanted });
+  const alter = 'sqldiff --alter --renamed t=j --renamed t.x=y --rebuild j --drop-old after.sql $DB > plan';
+  await make(server, rowsOn(LONG_MONTH, day('')));
+  const planned = await run(alter);
+  t.is(planned.code, 0, planned.stderr);
+  const statements = (await run('cat plan')).stdout
+    .toString()
+    .split('\0')
+    .map(text => text.replace(/^--.*\n/gm, '').trim());
+  const exchange = statements.flatMap((text, i) => (/^RENAME TABLE .*_(?:before|new)_/.test(text) ? [i] : []));
+  t.is(exchange.length, 2);
+  for (const last of exchange) {
+    await server.dropAll();
+    const before = await make(server, rowsOn(LONG_MONTH, day('')));
+    await make(
+      server,
+      statements.slice(0, last + 1).filter(text => !text.startsWith('SELECT')),
+    );
+    const again = await run(alter);
+    t.is(again.code, 0, again.stderr);
+    const done = await run('sqlapply -q --allow-plan $DB plan');
+    t.is(done.code, 0, done.stderr);
+    t.deepEqual([...(await takeHoldings(server)).keys()], ['j']);
+    await waitForHoldings(server, before, { object: () => 'j', column: () => 'y', isRedefined: () => false });
+  }
+});

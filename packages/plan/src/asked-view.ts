@@ -1,7 +1,7 @@
 /*! What a server is asked about the rows of a materialized view. */
 import { findColumn, findReferences } from '@sqlpipe/ddl';
 import { foldCase, isSameName } from '@sqlpipe/sql';
-import { tableOfRebuild } from './rebuild.js';
+import { tableOfRebuild } from './rebuild-names.js';
 import type { Task } from './task.js';
 import { type CommonQuery, printWith, renameQuery } from './text/common-queries.js';
 import { quoteColumn } from './text/statement-text.js';

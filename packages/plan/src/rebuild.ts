@@ -5,6 +5,7 @@ import { type Engine, retentionEffects } from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';
 import type { Draft, Refusal } from './draft.js';
 import type { Loss } from './losses.js';
+import { parseRebuildName, rebuildNames } from './rebuild-names.js';
 import type { Requests } from './requests.js';
 import type { Task } from './task.js';
 import {
@@ -17,21 +18,6 @@ import {
 } from './text/assertions.js';
 import { describe, quoteColumn } from './text/statement-text.js';
 import type { WantedSchema } from './wanted-schema.js';
-
-/** The temporary name of the new table, and the later name of the old one. The mark is that of one rebuild. */
-const rebuildNames = (table: string, mark: string) => ({
-  newName: `${table}_new_${mark}`,
-  oldName: `${table}_before_${mark}`,
-});
-
-/** Parses such a name. */
-function parseRebuildName(name: string): { table: string; role: 'new' | 'before'; mark: string } | undefined {
-  const [, table, role, mark] = /^(.+)_(new|before)_([0-9a-f]{8})$/s.exec(name) ?? [];
-  return table && mark ? { table, role: role as 'new' | 'before', mark } : undefined;
-}
-
-/** The table whose rebuild has made a table of this name. */
-export const tableOfRebuild = (name: string): string | undefined => parseRebuildName(name)?.table;
 
 /** The mark of the rebuild of a table. @param repeated how often the same rebuild was made before */
 const markOf = (wanted: TableDefinition, now: TableDefinition, repeated: number): string =>

@@ -4,7 +4,8 @@ import type { Engine } from '@sqlpipe/engine';
 import { type Entry, InvalidSelectionError, type Schema } from '@sqlpipe/schema';
 import { displayName, foldCase, isObject, isSameName, unquote } from '@sqlpipe/sql';
 import { suggestWord } from '@sqlpipe/text';
-import { formatPath, readings, resolvePath, splitRename } from './object-path.js';
+import { formatPath, type ObjectPath, readings, resolvePath, splitRename } from './object-path.js';
+import { parseRebuildName } from './rebuild-names.js';
 import { parseRenameComments, type RenameComment } from './rename-comments.js';
 import type { WantedSchema } from './wanted-schema.js';
 
@@ -108,7 +109,8 @@ export class Renames {
     this.#newNames.set(foldCase(from), after.name);
     this.stated.objects.set(from, after.name);
     // A view is dropped before it is created under its new name.
-    if (!before && (this.#engine.find(to) || after.kind !== 'table')) return this.#noteDone(rename);
+    const isDone = this.#engine.find(to) !== undefined || this.#oldTablesOf(to).length > 0;
+    if (!before && (isDone || after.kind !== 'table')) return this.#noteDone(rename);
     if (!before) throw new InvalidSelectionError(`--renamed ${rename}: B has no '${from}'${this.#suggestObject(from)}`);
     if (this.#a.findObject(from)) throw new InvalidSelectionError(`--renamed ${rename}: A has a '${from}' too`);
     if (this.#engine.find(to)) throw new InvalidSelectionError(`--renamed ${rename}: B has a '${to}' too`);
@@ -124,7 +126,8 @@ export class Renames {
       const tables = readings(from).flatMap(({ object, column }) =>
         column === undefined ? [] : (this.#tableBefore(object) ?? []),
       );
-      if (tables.some(table => hasColumn(table, short))) return this.#noteDone(rename);
+      const isCopied = readings(from).some(path => this.#readCopiedColumn(path, short));
+      if (isCopied || tables.some(table => hasColumn(table, short))) return this.#noteDone(rename);
       const names = tables.flatMap(({ name, columns }) =>
         columns.map(column => formatPath({ object: name, column: column.name })),
       );
@@ -192,6 +195,23 @@ export class Renames {
   #tableAfter(name: string): TableDefinition | undefined {
     const found = this.#a.definitionOf(name);
     return found?.kind === 'table' ? found : undefined;
+  }
+
+  /** The tables that rebuilds have kept under another name, also those that are not complete. */
+  #oldTablesOf(table: string): TableDefinition[] {
+    return [...this.#engine.objects()].flatMap(({ name }) => {
+      const { role, table: rebuilt = '' } = parseRebuildName(name) ?? {};
+      const old = role === 'before' && isSameName(rebuilt, table) ? this.#engine.definitionOf(name) : undefined;
+      return old?.kind === 'table' ? old : [];
+    });
+  }
+
+  /** Enters a column that a rebuild has copied under its new name. @returns whether there is one */
+  #readCopiedColumn({ object, column = '' }: ObjectPath, to: string): boolean {
+    const table = this.#newNames.get(foldCase(object)) ?? object;
+    const isCopied = this.#oldTablesOf(table).some(old => findColumn(old, column));
+    if (isCopied) this.#addColumn(table, column, to);
+    return isCopied;
   }
 
   #addColumn(table: string, from: string, to: string): void {
