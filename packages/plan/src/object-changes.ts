@@ -118,7 +118,7 @@ function reconcile(entry: Entry, task: Task, draft: Draft): void {
   const wanted = task.a.meaning(entry);
   if (!wanted || !draft.definitionOf(entry.name) || ('query' in wanted && wanted.query !== undefined))
     return draft.omit(whole, 'its syntax is unknown');
-  if (mustRecreate(wanted, draft.definitionOf(entry.name), task)) recreate(entry, wanted, draft);
+  if (mustRecreate(wanted, draft.definitionOf(entry.name), task)) recreate(entry, wanted, task, draft);
   else alter(entry, wanted, task, draft);
 }
 
@@ -143,12 +143,17 @@ function mustRecreate(wanted: Definition, now: Definition | undefined, task: Tas
 }
 
 /** Drops an object and creates it as A has it: if one is not possible, neither is done. */
-function recreate(entry: Entry, wanted: Definition, draft: Draft): void {
+function recreate(entry: Entry, wanted: Definition, { ignore }: Task, draft: Draft): void {
   const { kind, name } = entry;
   // As B spells it: 9.3.4 does not show an invalid view under a name in another case.
   const statement = dropStatement({ kind, name: draft.engine.find(name)?.name ?? name });
   const change = { identity: entry, properties: [], what: `${describe(statement)}, which has to be recreated` };
-  const created = printWithRetention(wanted, draft.definitionOf(entry.name)) ?? entry.statement;
+  const former = draft.definitionOf(entry.name);
+  const isKept =
+    wanted.kind === 'materialized view' && former?.kind === wanted.kind && ignore.ignoresProperty(entry, 'refresh');
+  const kept = isKept ? { ...wanted, refresh: former.refresh } : wanted;
+  const created =
+    printWithRetention(kept, former) ?? (isKept ? printDefinition(kept, { quoted: true }) : entry.statement);
   if (!draft.add(change, [statement, created])) draft.block(entry.name);
 }
 
@@ -202,13 +207,16 @@ function alterProperties(entry: Entry, wanted: Definition, task: Task, draft: Dr
   }
 }
 
-function rebuild(entry: Entry, wanted: TableDefinition, { requests }: Task, draft: Draft): void {
+function rebuild(entry: Entry, wanted: TableDefinition, { requests, ignore }: Task, draft: Draft): void {
   const now = draft.definitionOf(entry.name) as TableDefinition;
   const renamed = requests.renames.columnsOf(entry.name);
   const change = { identity: entry, properties: [], what: `rebuild of table '${now.name}'` };
   const uncastable = findUncastable(wanted, now, renamed);
   if (uncastable !== undefined) return draft.omit(change, uncastable);
-  const losses = findRebuildLosses(wanted, now, renamed).filter(loss => !requests.mayLose(loss));
+  const keepsRetention = ignore.ignoresProperty(entry, 'TTL') && keepRetention(wanted, now) !== undefined;
+  const losses = findRebuildLosses(wanted, now, renamed).filter(
+    loss => !requests.mayLose(loss) && !(loss.loss === 'ttl' && keepsRetention),
+  );
   const isTaken = (name: string) => draft.engine.find(name) !== undefined;
   if (losses.length === 0) draft.add(change, rebuildTable(wanted, now, renamed, isTaken));
   else draft.omissions.push({ ...change, reasons: ['the new table does not keep all that the old one has'], losses });
