@@ -129,13 +129,14 @@ const FORMS: Readonly<Record<string, (text: string) => Omit<Assertion, 'form'> |
         printCountQuestion({ table: from }),
         printCountQuestion({ table: to }),
         `SELECT "column" FROM table_columns('${to}') WHERE upsertKey`,
+        `SELECT ttlValue FROM tables() WHERE table_name = '${to}'`,
       ],
       explain(answers) {
         const [old, copied, keys = []] = [countOf(answers), countOf(answers, 1), answers[2]];
-        const reason =
-          copied < old && keys.length > 0
-            ? `rows with the same dedup keys (${keys.join(', ')}) overwrite each other`
-            : `nothing may write to '${from}' while its rows are copied`;
+        const overwritten = `rows with the same dedup keys (${keys.join(', ')}) overwrite each other`;
+        const expired = `its TTL expires some while they are copied; first apply a plan for '${from}' without a TTL, then one that sets it`;
+        const lost = [...(keys.length > 0 ? [overwritten] : []), ...(countOf(answers, 3) > 0 ? [expired] : [])];
+        const [reason = `nothing may write to '${from}' while its rows are copied`] = copied < old ? lost : [];
         return `'${from}' has ${old} rows, '${to}' has ${copied}; ${reason}`;
       },
       copy: { from, to, columns: [] },
