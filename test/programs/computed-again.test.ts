@@ -1,5 +1,5 @@
 /*! Materialized views that a plan computes again: over types and objects that they did not have, and after an interruption. */
-import { waitUntilInvalid } from '../support/background.js';
+import { waitUntilApplied, waitUntilInvalid, waitUntilTrue, waitUntilValid } from '../support/background.js';
 import { findMissing, takeHoldings, waitForHoldings } from '../support/holdings.js';
 import { day, LONG_MONTH, make, namesOf, rowsOn, SUM, table } from '../support/kept-rows.js';
 import { shellWithFiles } from '../support/ledger.js';
@@ -125,5 +125,73 @@ testWithQuestDB(
         await waitForHoldings(server, upperBefore, undefined, `${refresh} ${name}`);
       }
     }
+  },
+);
+
+/** A materialized view over the view of `SUM`. */
+const SUM_OF_SUM =
+  'CREATE MATERIALIZED VIEW m2 WITH BASE m AS (select ts, sum(n) n from m sample by 1d) PARTITION BY DAY';
+
+testWithQuestDB('an invalid view over one that a plan repairs is repaired too', async t => {
+  const server = await emptyServer();
+  const before = await make(server, [...rowsOn(LONG_MONTH, day('')), SUM, SUM_OF_SUM]);
+  await execute(server, 'ALTER TABLE t ALTER COLUMN x TYPE LONG');
+  await waitUntilTrue(server, "SELECT count() = 2 FROM materialized_views() WHERE view_status = 'invalid'");
+  const run = await shellWithFiles(t, server, { 'after.sql': `${table(day(''), 'x LONG')}\n${SUM};` });
+  const { code, stderr } = await run('sqldiff --alter --ignore-extra after.sql $DB | sqlapply -q --allow-plan $DB');
+  t.is(code, 0, stderr);
+  await waitUntilValid(server);
+  await waitForHoldings(server, before);
+});
+
+testWithQuestDB('a table from which a materialized view is built does not become a view', async t => {
+  const server = await emptyServer();
+  const before = await make(server, [...rowsOn(LONG_MONTH, day('')), SUM]);
+  const after = ['CREATE TABLE u (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY WAL;', 'CREATE VIEW t AS (u);'];
+  const run = await shellWithFiles(t, server, { 'after.sql': after.join('\n') });
+  const { code, stderr } = await run(
+    'sqldiff --alter --ignore-extra --allow-loss drop:t --allow-loss history:m after.sql $DB > plan',
+  );
+  t.is(code, 1);
+  t.regex(stderr, /table 't': left out: DROP TABLE 't'\n.*invalidates materialized view 'm'/);
+  t.is((await run('sqlapply -q --allow-plan $DB < plan')).code, 0);
+  await waitUntilValid(server);
+  t.deepEqual(findMissing(before, await takeHoldings(server)), []);
+});
+
+testWithQuestDB('a rebuild stops before it copies times that do not fit into a decimal', async t => {
+  const server = await emptyServer();
+  const before = await make(server, [
+    'CREATE TABLE t (ts TIMESTAMP, x DATE) TIMESTAMP(ts) PARTITION BY DAY WAL',
+    "INSERT INTO t VALUES ('2024-01-01', 1700000004215L::DATE)",
+  ]);
+  const run = await shellWithFiles(t, server, { 'after.sql': table(day(''), 'x DECIMAL(10,2)') });
+  const { code, stderr } = await run(
+    'sqldiff --alter --rebuild t after.sql $DB | sqlapply -q --timeout 1 --allow-plan $DB',
+  );
+  t.is(code, 1);
+  t.regex(stderr, /1 value does not fit/);
+  t.deepEqual([...(await takeHoldings(server))], [...before]);
+});
+
+testWithQuestDB(
+  'a rebuild that was killed between its two renames is completed under views that were never filled',
+  async t => {
+    const server = await emptyServer();
+    await make(server, rowsOn(LONG_MONTH, day('')));
+    const views = [SUM.replace(' AS', ' REFRESH IMMEDIATE DEFERRED AS'), SUM_OF_SUM];
+    for (const view of views) await execute(server, view);
+    const after = ['CREATE TABLE t (x INT, ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY DAY WAL', ...views];
+    const run = await shellWithFiles(t, server, { 'after.sql': after.map(statement => `${statement};`).join('\n') });
+    const rebuild = 'sqldiff --alter --rebuild t after.sql $DB > plan';
+    t.is((await run(rebuild)).code, 0);
+    const plan = (await run('cat plan')).stdout.toString().split('\0');
+    const applied = plan.slice(0, plan.findIndex(text => text.includes("RENAME TABLE 't' TO")) + 1);
+    for (const statement of applied) await execute(server, statement);
+    await waitUntilApplied(server);
+    const again = await run(rebuild);
+    t.is(again.code, 0, again.stderr);
+    t.is((await run('sqlapply -q --allow-plan $DB < plan')).code, 0);
+    await waitUntilValid(server);
   },
 );

@@ -75,11 +75,13 @@ const WIDER: Readonly<Record<string, readonly string[]>> = {
 
 /** The number of decimal digits of the largest value of each type. */
 const DIGITS: Readonly<Record<string, number>> = { BYTE: 3, SHORT: 5, INT: 10, LONG: 19 };
+/** No ALTER makes decimals of times, but a cast does: of their numbers. */
+const DIGITS_OF_TIMES: Readonly<Record<string, number>> = { DATE: 19, TIMESTAMP: 19, TIMESTAMP_NS: 19 };
 
 /** Whether a conversion keeps every value that a column of the first type can hold. */
 export function isLossless(from: string, to: string): boolean {
   if (from === to || WIDER[from]?.includes(to)) return true;
-  const limits = decimalLimits(from, to);
+  const limits = from in DIGITS_OF_TIMES ? undefined : decimalLimits(from, to);
   return limits !== undefined && limits.digits === undefined && limits.scale === undefined;
 }
 
@@ -94,7 +96,7 @@ export interface DecimalLimits {
 /** What values must keep to be converted to a decimal; undefined for any other conversion. */
 export function decimalLimits(from: string, to: string): DecimalLimits | undefined {
   const [source, target] = [decimalOf(from), decimalOf(to)];
-  const digits = source ? source.precision - source.scale : DIGITS[from];
+  const digits = source ? source.precision - source.scale : (DIGITS[from] ?? DIGITS_OF_TIMES[from]);
   if (!target || digits === undefined) return undefined;
   const wanted = target.precision - target.scale;
   return {

@@ -24,9 +24,12 @@ export function refreshViews(task: Task, draft: Draft): void {
   const filled = views.filter(view => hadRows(view, task));
   const readByFilled = new Set(filled.flatMap(view => schema.prerequisites(view).map(({ name }) => foldCase(name))));
   const created = new Set(draft.steps.map(({ statement }) => identify(statement)).map(({ name }) => foldCase(name)));
+  const refreshed = new Set<string>();
   for (const view of views) {
     const found = draft.engine.find(view.name);
-    if (found?.kind !== 'materialized view' || isLeftAlone(view, task)) continue;
+    if (found?.kind !== 'materialized view') continue;
+    const readsRefreshed = schema.prerequisites(view).some(({ name }) => refreshed.has(foldCase(name)));
+    if (isLeftAlone(view, readsRefreshed, task)) continue;
     // An interrupted plan may have dropped a view whose rows other views still have.
     const isFilled = filled.includes(view) || readByFilled.has(foldCase(view.name));
     const isEmpty = created.has(foldCase(view.name)) && isFilled;
@@ -34,7 +37,9 @@ export function refreshViews(task: Task, draft: Draft): void {
       !fillsItself(found) || readByOthers.has(foldCase(view.name)) || willSourcesLoseRows(found, task, draft);
     const wouldFail = FAILED_WHILE_RUNNING.test(found.invalid ?? '') && !readsOtherValues(found, draft);
     const isInvalid = found.invalid !== undefined && !wouldFail;
-    if (isInvalid || (isEmpty && mustWait)) refreshView(view, task, draft);
+    if (!isInvalid && !(isEmpty && mustWait)) continue;
+    refreshView(view, task, draft);
+    refreshed.add(foldCase(view.name));
   }
 }
 
@@ -42,11 +47,19 @@ export function refreshViews(task: Task, draft: Draft): void {
 const fillsItself = ({ refresh }: Pick<MaterializedView, 'refresh'>): boolean =>
   refresh.type === 'IMMEDIATE' && !refresh.deferred;
 
-/** Whether a view is ignored, is to be dropped, or was invalid before the plan and is none of its business. */
-function isLeftAlone(view: Entry, { a, keepExtra, ignore, requests, problems }: Task): boolean {
+/**
+ * Whether a view is ignored, is to be dropped, or was invalid before the plan and is none of its business.
+ * @param readsRefreshed whether the plan refreshes what it reads: the same cause may have made both invalid
+ */
+function isLeftAlone(
+  view: Entry,
+  readsRefreshed: boolean,
+  { a, keepExtra, ignore, requests, problems }: Task,
+): boolean {
   if (ignore.ignoresObject(view)) return true;
   if (a.findObject(view.name)) return false;
-  return wasInvalid(view, problems) || (!keepExtra && requests.mayLose({ loss: 'drop', object: view.name }));
+  if (wasInvalid(view, problems) && !readsRefreshed) return true;
+  return !keepExtra && requests.mayLose({ loss: 'drop', object: view.name });
 }
 
 /** Whether a view of B is invalid before the plan. */

@@ -101,6 +101,8 @@ export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isK
   const relation = analyzeBody(view.body, catalogue);
   if (relation instanceof RejectionError) {
     if ('invalid' in view && view.invalid !== undefined) return view;
+    // A plan that was killed may have renamed its base: it is compiled when the base is there again.
+    if (view.kind === 'materialized view' && !catalogue.find(view.base)) return object;
     if (isKnownAsValid || relation instanceof QuerySyntaxError || view.kind !== 'view')
       return { ...view, opaque: printDefinition(view, { quoted: true }) };
     return { ...view, invalid: toInvalid(relation) };
@@ -165,6 +167,7 @@ export function whyUnresolvable(
 export function whyNotRefreshable(view: MaterializedView, catalogue: Catalogue): string | undefined {
   const base = catalogue.find(view.base);
   if (!base) return `[-105]: table does not exist [table=${view.base}]`; // the number of this error, not a position
+  if (base.kind === 'view') return `[0]: cannot get a reader for view [view=${base.name}]`;
   if (base.kind === 'materialized view' && base.invalid !== undefined) return 'base materialized view is invalidated';
   if (view.opaque !== undefined) return undefined;
   const relation = analyzeBody(view.body, catalogue);
