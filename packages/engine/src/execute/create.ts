@@ -37,10 +37,11 @@ import { analyzeSampling, type ViewSampling } from '../analyze/materialized-view
 import { findQueryReferences, requireReadAccess } from '../analyze/query-references.js';
 import { analyzeRelation, type Relation } from '../analyze/relation.js';
 import type { Catalogue } from '../catalogue.js';
-import { type MaterializedView, type StoredColumn, type Table, toStoredColumn } from '../catalogue-objects.js';
+import { type Table, toStoredColumn } from '../catalogue-objects.js';
 import { unknownSyntaxError } from '../errors.js';
 import { parsedQuery } from '../parse/parsed-query.js';
 import { requireReadable, type Session } from '../session.js';
+import { inputsOf, toColumns } from './validity.js';
 
 /** Executes a CREATE. @throws RejectionError, DenialError */
 export function create(session: Session, statement: CreateStatement): void {
@@ -307,26 +308,6 @@ function rejectCycleOfBases(
     const between = `[view=${name}, baseTable=${base}]`;
     throw new RejectionError(position, `circular dependency detected for materialized view ${between}`);
   }
-}
-
-/** The columns of a query as columns of a view. */
-export const toColumns = ({ fields }: Relation): StoredColumn[] =>
-  fields.map(({ name, type }) => {
-    const column = { name, type: type ?? 'DOUBLE', cached: true, dedup: false };
-    return type === undefined ? { ...column, isGuess: true } : column;
-  });
-
-/**
- * What a materialized view could read: the number of each object, and the number and type of each column. Undefined if the types of
- * its columns are known.
- */
-export function inputsOf(
-  { columns, base, references }: Pick<MaterializedView, 'columns' | 'base' | 'references'>,
-  catalogue: Catalogue,
-): readonly string[] | undefined {
-  if (columns.every(({ isGuess }) => !isGuess)) return undefined;
-  const read = catalogue.sources([base, ...references]).flatMap(name => catalogue.find(name) ?? []);
-  return read.flatMap(object => object.columns.map(({ id, name, type }) => `${object.id} ${id ?? name} ${type}`));
 }
 
 /** CREATE MATERIALIZED VIEW. */

@@ -13,13 +13,13 @@ import {
   type CatalogueObject,
   type LiveView,
   type MaterializedView,
+  type StoredColumn,
   type Table,
   toStoredColumn,
   type View,
 } from '../catalogue-objects.js';
 import { OTHER_TYPES } from '../effects.js';
 import { parseQueryText, QuerySyntaxError } from '../parse/parsed-query.js';
-import { inputsOf, toColumns } from './create.js';
 
 /** Compiles each view over changed objects again, and stores its new columns or the reason why it is invalid. */
 export function recompile(catalogue: Catalogue, changed: readonly string[]): void {
@@ -186,6 +186,26 @@ export function whyNotRefreshable(view: MaterializedView, catalogue: Catalogue):
 function readsTheSame(view: MaterializedView, catalogue: Catalogue): boolean {
   const now = new Set(inputsOf(view, catalogue));
   return view.inputs?.every(input => now.has(input)) ?? false;
+}
+
+/** The columns of a query as columns of a view. */
+export const toColumns = ({ fields }: Relation): StoredColumn[] =>
+  fields.map(({ name, type }) => {
+    const column = { name, type: type ?? 'DOUBLE', cached: true, dedup: false };
+    return type === undefined ? { ...column, isGuess: true } : column;
+  });
+
+/**
+ * What a materialized view could read: the number of each object, and the number and type of each column. Undefined if the types of
+ * its columns are known.
+ */
+export function inputsOf(
+  { columns, base, references }: Pick<MaterializedView, 'columns' | 'base' | 'references'>,
+  catalogue: Catalogue,
+): readonly string[] | undefined {
+  if (columns.every(({ isGuess }) => !isGuess)) return undefined;
+  const read = catalogue.sources([base, ...references]).flatMap(name => catalogue.find(name) ?? []);
+  return read.flatMap(object => object.columns.map(({ id, name, type }) => `${object.id} ${id ?? name} ${type}`));
 }
 
 /** Why materialized views over a dropped or renamed table are invalid. */
