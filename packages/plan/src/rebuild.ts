@@ -10,10 +10,10 @@ import type { Requests } from './requests.js';
 import type { Task } from './task.js';
 import {
   printAppliedAssertion,
-  printAttachedAssertion,
   printCast,
   printCopyAssertion,
   printFitAssertions,
+  printPartitionAssertion,
   printRowCountAssertion,
 } from './text/assertions.js';
 import { describe, quoteColumn } from './text/statement-text.js';
@@ -107,7 +107,7 @@ export function dropOldTables({ a, dropOld, requests }: Task, draft: Draft): voi
       cast: printCast(source, column),
     }));
     const copy = printCopyAssertion({ from: name, to: table, columns });
-    const steps = [printAppliedAssertion(name), copy, printAttachedAssertion(name), drop];
+    const steps = [printAppliedAssertion(name), copy, printPartitionAssertion(name, 'detached'), drop];
     draft.add(change, steps);
   }
 }

@@ -8,7 +8,12 @@ import type { Omission } from './draft.js';
 import { formatLoss, type Loss } from './losses.js';
 import { printRename } from './object-path.js';
 import { type PlanOptions, planChanges } from './plan.js';
-import { type Emptied, printAppliedAssertion, printAttachedAssertion, printEmptyAssertion } from './text/assertions.js';
+import {
+  type Emptied,
+  printAppliedAssertion,
+  printEmptyAssertion,
+  printPartitionAssertion,
+} from './text/assertions.js';
 import { printHistoryAssertion } from './text/history.js';
 import { describeOmission } from './text/print-plan.js';
 
@@ -73,7 +78,7 @@ function findCreated({ statements, result }: Plan, before: Schema): Created[] {
     const created = parseMeaning(statement);
     if (created?.kind === 'materialized view') return [printHistoryAssertion(created)];
     if (created?.kind !== 'table') return [];
-    return [...assertEmpty({ table: created.name }), printAttachedAssertion(created.name)];
+    return [...assertEmpty({ table: created.name }), printPartitionAssertion(created.name, 'detached')];
   };
   const assertEmpty = (emptied: Emptied) => [printAppliedAssertion(emptied.table), printEmptyAssertion(emptied)];
   return statements.flatMap(({ statement }): Created[] => {

@@ -21,11 +21,11 @@ import type { Task } from './task.js';
 import {
   convertBack,
   describeMisfits,
+  printCountQuestion,
   printFitAssertions,
   printMisfit,
-  printMisfitQuestion,
-  printNativeAssertion,
-  printParquetQuestion,
+  printPartitionAssertion,
+  printPartitionQuestion,
 } from './text/assertions.js';
 import { describe } from './text/statement-text.js';
 import { describeUnalterable } from './unalterable.js';
@@ -51,7 +51,7 @@ export function alterRows(
     draft.omit(change, ...refusal);
     return false;
   }
-  const native = printNativeAssertion(name);
+  const native = printPartitionAssertion(name, 'isParquet');
   const isNativeNeeded =
     findParquetProblem(table, alteration, task) !== undefined && draft.steps.every(step => step.statement !== native);
   const conversion = isRetyped ? prepareConversion(name, before, alteration.type) : [];
@@ -92,7 +92,7 @@ function whyParquetForbids(table: TableDefinition, alteration: Alteration, task:
   const problem = findParquetProblem(table, alteration, task);
   if (problem === undefined) return undefined;
   const name = nameInB(table.name, task);
-  const [count] = task.rows.find(printParquetQuestion(name)) ?? [];
+  const [count] = task.rows.find(printPartitionQuestion(name, 'isParquet')) ?? [];
   if (!count) return undefined;
   return [
     `${Number(count)} ${count === 1 ? 'partition is' : 'partitions are'} Parquet, ${problem}`,
@@ -104,7 +104,7 @@ function whyValuesForbid(table: string, { name, type }: Column, to: string, task
   const at = { table: nameInB(table, task), column: columnInB(table, name, task) };
   const misfit = printMisfit(at.column, type, to);
   if (misfit !== undefined) {
-    const [count] = task.rows.find(printMisfitQuestion(at.table, misfit)) ?? [];
+    const [count] = task.rows.find(printCountQuestion(at.table, misfit)) ?? [];
     if (count === 0) task.rows.noteLost(table, name, '; all values fit');
     return count ? [describeMisfits(Number(count))] : undefined;
   }

@@ -62,16 +62,14 @@ const FORMS: Readonly<Record<string, (text: string) => Omit<Assertion, 'form'> |
     };
   },
   is_empty(text) {
-    const [, table, name, has = ''] = EMPTY.exec(text) ?? [];
+    const [, table, condition, name] = EMPTY.exec(text) ?? [];
     if (table === undefined) return undefined;
-    const [type = 'INT'] = Object.keys(VALUE).filter(each => VALUE[each] === has);
-    const column = name === undefined ? undefined : { name, type: type === 'ARRAY' ? 'DOUBLE[]' : type };
-    const [holder, what] = column ? [`column '${name}' of '${table}'`, 'value'] : [`'${table}'`, 'row'];
+    const [holder, what] = name === undefined ? [`'${table}'`, 'row'] : [`column '${name}' of '${table}'`, 'value'];
     return {
       tables: [table],
       isFinal: true,
       purpose: `stops the plan if ${holder} has ${what}s`,
-      questions: [printCountQuestion({ table, ...(column && { column }) })],
+      questions: [printCountQuestion(table, condition)],
       explain: answers =>
         `${holder} has ${countOf(answers)} ${what}${countOf(answers) === 1 ? '' : 's'}, which would be lost`,
     };
@@ -83,33 +81,20 @@ const FORMS: Readonly<Record<string, (text: string) => Omit<Assertion, 'form'> |
       tables: [table],
       isFinal: true,
       purpose: `stops the plan if '${table}' has values that do not fit into the new type, which would suspend it`,
-      questions: [printMisfitQuestion(table, misfit)],
+      questions: [printCountQuestion(table, misfit)],
       explain: answers => `'${table}': ${describeMisfits(countOf(answers))}`,
     };
   },
-  all_native(text) {
-    const [, table] = / FROM table_partitions\('([^']+)'\) WHERE isParquet;$/.exec(text) ?? [];
-    if (table === undefined || text !== printNativeAssertion(table)) return undefined;
-    return {
-      tables: [table],
-      isFinal: true,
-      purpose: `stops the plan if '${table}' has Parquet partitions, ${PARQUET_PROBLEM}`,
-      questions: [printParquetQuestion(table)],
-      explain: answers => `'${table}' has Parquet partitions (${countOf(answers)}); ${convertBack(table)}`,
-    };
-  },
-  all_attached(text) {
-    const [, table] = / FROM table_partitions\('([^']+)'\) WHERE detached;$/.exec(text) ?? [];
-    if (table === undefined || text !== printAttachedAssertion(table)) return undefined;
-    return {
-      tables: [table],
-      isFinal: true,
-      purpose: `stops the plan if '${table}' has detached partitions, which DROP TABLE deletes`,
-      questions: [printDetachedQuestion(table)],
-      explain: answers =>
-        `'${table}' has detached partitions (${countOf(answers)}), which DROP TABLE would delete; attach them`,
-    };
-  },
+  all_native: formOfPartitions(
+    'isParquet',
+    table => `stops the plan if '${table}' has Parquet partitions, ${PARQUET_PROBLEM}`,
+    (table, count) => `'${table}' has Parquet partitions (${count}); ${convertBack(table)}`,
+  ),
+  all_attached: formOfPartitions(
+    'detached',
+    table => `stops the plan if '${table}' has detached partitions, which DROP TABLE deletes`,
+    (table, count) => `'${table}' has detached partitions (${count}), which DROP TABLE would delete; attach them`,
+  ),
   all_applied(text) {
     const [, table] = / FROM wal_tables\(\) WHERE name = '([^']+)';$/.exec(text) ?? [];
     if (table === undefined || text !== printAppliedAssertion(table)) return undefined;
@@ -126,8 +111,8 @@ const FORMS: Readonly<Record<string, (text: string) => Omit<Assertion, 'form'> |
       tables: [from, to],
       purpose: `stops the plan if '${from}' and '${to}' have different numbers of rows`,
       questions: [
-        printCountQuestion({ table: from }),
-        printCountQuestion({ table: to }),
+        printCountQuestion(from),
+        printCountQuestion(to),
         `SELECT "column" FROM table_columns('${to}') WHERE upsertKey`,
         `SELECT ttlValue FROM tables() WHERE table_name = '${to}'`,
       ],
@@ -157,6 +142,26 @@ const FORMS: Readonly<Record<string, (text: string) => Omit<Assertion, 'form'> |
     };
   },
 };
+
+/** The form of the assertion that no partition of a table is in a state. */
+function formOfPartitions(
+  state: PartitionState,
+  purposeOf: (table: string) => string,
+  explain: (table: string, count: number) => string,
+): (typeof FORMS)[string] {
+  const pattern = new RegExp(` FROM table_partitions\\('([^']+)'\\) WHERE ${state};$`);
+  return text => {
+    const [, table] = pattern.exec(text) ?? [];
+    if (table === undefined || text !== printPartitionAssertion(table, state)) return undefined;
+    return {
+      tables: [table],
+      isFinal: true,
+      purpose: purposeOf(table),
+      questions: [printPartitionQuestion(table, state)],
+      explain: answers => explain(table, countOf(answers)),
+    };
+  };
+}
 
 /** The assertion that all rows that were sent to a table are applied. A table without WAL has no others. */
 export const printAppliedAssertion = (table: string): string =>
@@ -236,17 +241,22 @@ function isMisfit(condition: string): boolean {
   }
 }
 
-/** The query for the number of values that do not fit. */
-export const printMisfitQuestion = (table: string, misfit: string): string =>
-  `SELECT count() FROM '${table}' WHERE ${misfit}`;
+/** The query for the number of rows of a table, or of those for which a condition is true. */
+export const printCountQuestion = (table: string, condition?: string): string =>
+  `SELECT count() FROM '${table}'${condition === undefined ? '' : ` WHERE ${condition}`}`;
 
-/** The query for the number of Parquet partitions. */
-export const printParquetQuestion = (table: string): string =>
-  `SELECT count() FROM table_partitions('${table}') WHERE isParquet`;
+/** By a state of partitions, as servers list it, the form of the assertion that no partition is in it. */
+const PARTITION_FORMS = { isParquet: 'all_native', detached: 'all_attached' } as const;
 
-/** The query for the number of detached partitions. */
-const printDetachedQuestion = (table: string): string =>
-  `SELECT count() FROM table_partitions('${table}') WHERE detached`;
+type PartitionState = keyof typeof PARTITION_FORMS;
+
+/** The query for the number of partitions in a state. */
+export const printPartitionQuestion = (table: string, state: PartitionState): string =>
+  `SELECT count() FROM table_partitions('${table}') WHERE ${state}`;
+
+/** The assertion that no partition is in a state. No query finds the rows of a detached one, and DROP TABLE deletes it. */
+export const printPartitionAssertion = (table: string, state: PartitionState): string =>
+  assertNone(printPartitionQuestion(table, state), PARTITION_FORMS[state]);
 
 /** The assertion that what a query counts is not there. */
 const assertNone = (question: string, form: string): string =>
@@ -255,15 +265,8 @@ const assertNone = (question: string, form: string): string =>
 /** The assertions that a conversion of a column needs: where a value does not fit, the server would stop in the middle. */
 export function printFitAssertions(table: string, { name, type }: Column, to: string): string[] {
   const misfit = printMisfit(name, type, to);
-  return misfit === undefined ? [] : [assertNone(printMisfitQuestion(table, misfit), 'all_fit')];
+  return misfit === undefined ? [] : [assertNone(printCountQuestion(table, misfit), 'all_fit')];
 }
-
-/** The assertion that no partition is Parquet. */
-export const printNativeAssertion = (table: string): string => assertNone(printParquetQuestion(table), 'all_native');
-
-/** The assertion that no partition is detached: no query finds its rows, and DROP TABLE deletes it. */
-export const printAttachedAssertion = (table: string): string =>
-  assertNone(printDetachedQuestion(table), 'all_attached');
 
 /** A table, or a column of it with its type. */
 export interface Emptied {
@@ -271,20 +274,17 @@ export interface Emptied {
   readonly column?: Pick<Column, 'name' | 'type'>;
 }
 
-/** What a value is that a new column does not have, after its name. Arrays have no comparison with NULL on 9.3.4. */
-const VALUE: Readonly<Record<string, string>> = { BOOLEAN: '= true', SHORT: '<> 0', ARRAY: '::VARCHAR IS NOT NULL' };
-const NOT_NULL = 'IS NOT NULL';
-
-/** The query for the number of rows, or for the number of values. */
-function printCountQuestion({ table, column }: Emptied): string {
-  const { name, type = '' } = column ?? {};
-  const family = type.endsWith('[]') ? 'ARRAY' : hasNull(type) ? '' : type === 'BOOLEAN' ? type : 'SHORT';
-  const has = VALUE[family] ?? NOT_NULL;
-  return `SELECT count() FROM '${table}'${name === undefined ? '' : ` WHERE ${quoteColumn(name)} ${has}`}`;
+/** The condition for a value that a column does not have when it is added. Arrays have no comparison with NULL on 9.3.4. */
+function printValueCondition({ name, type }: Pick<Column, 'name' | 'type'>): string {
+  const column = quoteColumn(name);
+  if (type.endsWith('[]')) return `${column} ::VARCHAR IS NOT NULL`;
+  if (hasNull(type)) return `${column} IS NOT NULL`;
+  return type === 'BOOLEAN' ? `${column} = true` : `${column} <> 0`;
 }
 
 const EMPTY =
-  /^SELECT count\(\) = 0 AS is_empty FROM '([^']+)'(?: WHERE "([^"]+)" ((?:::VARCHAR )?IS NOT NULL|<> 0|= true))?;$/;
+  /^SELECT count\(\) = 0 AS is_empty FROM '([^']+)'(?: WHERE ("([^"]+)" (?:(?:::VARCHAR )?IS NOT NULL|<> 0|= true)))?;$/;
 
 /** The assertion that a table has no rows, or a column no values. */
-export const printEmptyAssertion = (emptied: Emptied): string => assertNone(printCountQuestion(emptied), 'is_empty');
+export const printEmptyAssertion = ({ table, column }: Emptied): string =>
+  assertNone(printCountQuestion(table, column && printValueCondition(column)), 'is_empty');
