@@ -110,15 +110,14 @@ function reconcile(entry: Entry, task: Task, draft: Draft): void {
   }
   if (!now) {
     const former = task.before.definitionOf(task.requests.renames.otherName(entry.name) ?? entry.name);
-    const statement = printWithRetention(task.a.meaning(entry), former) ?? task.a.creation(entry);
-    if (!draft.addStatement(statement, entry)) draft.block(entry.name);
+    if (!draft.addStatement(findCreation(entry, former, task).statement, entry)) draft.block(entry.name);
     return;
   }
   if (isSame(entry, task, draft)) return;
   const wanted = task.a.meaning(entry);
   if (!wanted || !draft.definitionOf(entry.name) || ('query' in wanted && wanted.query !== undefined))
     return draft.omit(whole, 'its syntax is unknown');
-  if (mustRecreate(wanted, draft.definitionOf(entry.name), task)) recreate(entry, wanted, task, draft);
+  if (mustRecreate(wanted, draft.definitionOf(entry.name), task)) recreate(entry, task, draft);
   else alter(entry, wanted, task, draft);
 }
 
@@ -143,25 +142,34 @@ function mustRecreate(wanted: Definition, now: Definition | undefined, task: Tas
 }
 
 /** Drops an object and creates it as A has it: if one is not possible, neither is done. */
-function recreate(entry: Entry, wanted: Definition, { ignore }: Task, draft: Draft): void {
+function recreate(entry: Entry, task: Task, draft: Draft): void {
   const { kind, name } = entry;
   // As B spells it: 9.3.4 does not show an invalid view under a name in another case.
   const statement = dropStatement({ kind, name: draft.engine.find(name)?.name ?? name });
   const change = { identity: entry, properties: [], what: `${describe(statement)}, which has to be recreated` };
-  const former = draft.definitionOf(entry.name);
-  const isKept =
-    wanted.kind === 'materialized view' && former?.kind === wanted.kind && ignore.ignoresProperty(entry, 'refresh');
-  const kept = isKept ? { ...wanted, refresh: former.refresh } : wanted;
-  const created =
-    printWithRetention(kept, former) ?? (isKept ? printDefinition(kept, { quoted: true }) : entry.statement);
-  if (!draft.add(change, [statement, created])) draft.block(entry.name);
+  const creation = findCreation(entry, draft.definitionOf(name), task);
+  if (!draft.add(change, [statement, creation.statement])) draft.block(name);
 }
 
-/** The statement that creates a materialized view, which keeps its rows as long as now. A shorter time is a change of its own. */
-function printWithRetention(wanted: Definition | undefined, now: Definition | undefined): string | undefined {
-  if (wanted?.kind !== 'materialized view' || now?.kind !== 'materialized view') return undefined;
-  const kept = keepRetention(wanted, now);
-  return kept && printDefinition(kept, { quoted: true });
+/**
+ * What a plan creates for an object of A, and the statement. A materialized view that B had keeps its rows as long as before, since a
+ * shorter time is a change of its own, and it is refreshed as before if that is ignored.
+ */
+export function findCreation(
+  entry: Entry,
+  former: Definition | undefined,
+  { a, ignore }: Task,
+): { readonly definition: Definition | undefined; readonly statement: string } {
+  const definition = a.meaning(entry);
+  if (definition?.kind !== 'materialized view' || former?.kind !== definition.kind)
+    return { definition, statement: a.creation(entry) };
+  const isRefreshIgnored = ignore.ignoresProperty(entry, 'refresh');
+  const refreshed = isRefreshIgnored ? { ...definition, refresh: former.refresh } : definition;
+  const kept = keepRetention(refreshed, former) ?? refreshed;
+  return {
+    definition: kept,
+    statement: kept === definition ? a.creation(entry) : printDefinition(kept, { quoted: true }),
+  };
 }
 
 function alter(entry: Entry, wanted: Definition, task: Task, draft: Draft): void {

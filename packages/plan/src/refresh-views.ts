@@ -4,6 +4,7 @@ import { type MaterializedView, OTHER_TYPES } from '@sqlpipe/engine';
 import { dumpOrder, type Entry, Schema } from '@sqlpipe/schema';
 import { foldCase, identify, isSameName, kindKeywords } from '@sqlpipe/sql';
 import type { Draft } from './draft.js';
+import { findCreation } from './object-changes.js';
 import type { Task } from './task.js';
 import { describe } from './text/statement-text.js';
 
@@ -97,7 +98,8 @@ const hadRows = ({ kind, name }: Entry, { b, historyOf, requests }: Task): boole
  * Refreshes a view. If its columns have other types than its query gives, it is created again: a refresh would empty it and then fail
  * (observed on 9.3.4). A view whose query is not valid is not touched.
  */
-function refreshView(view: Entry, { a, problems }: Task, draft: Draft): void {
+function refreshView(view: Entry, task: Task, draft: Draft): void {
+  const { a, problems } = task;
   const refresh = `REFRESH MATERIALIZED VIEW '${view.name}' FULL;`;
   const properties = wasInvalid(view, problems) ? ['invalid'] : [];
   // A view whose recreation is left out for the same loss is listed already.
@@ -108,12 +110,14 @@ function refreshView(view: Entry, { a, problems }: Task, draft: Draft): void {
   if (reason !== OTHER_TYPES) return;
   const drop = `DROP ${kindKeywords(view.kind)} '${view.name}';`;
   const wanted = a.findObject(view.name);
-  const create = wanted?.kind === view.kind ? wanted.statement : view.statement;
-  const definition = wanted ? a.meaning(wanted) : draft.definitionOf(view.name);
+  const former = draft.definitionOf(view.name);
+  const creation =
+    wanted?.kind === view.kind ? findCreation(wanted, former, task) : { definition: former, statement: view.statement };
+  const { definition } = creation;
   const what = `${describe(drop)}, whose columns get other types`;
   draft.add({ identity: view, properties, what }, [
     drop,
-    create,
+    creation.statement,
     ...(definition?.kind === 'materialized view' && fillsItself(definition) ? [] : [refresh]),
   ]);
 }
