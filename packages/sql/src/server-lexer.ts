@@ -92,8 +92,7 @@ function scanLineComment(text: string, start: ServerToken, rules: ServerCommentR
     if (word === '\n' || word === '\r') return token;
     const lineEnd = rules === '9.0' ? -1 : word.search(/[\r\n]/);
     if (lineEnd < 0) continue;
-    const end = token.at + lineEnd + (word.startsWith('\r\n', lineEnd) ? 2 : 1);
-    return { at: end, end, reach: end };
+    return startAt(token.at + lineEnd + (word.startsWith('\r\n', lineEnd) ? 2 : 1));
   }
   return read;
 }

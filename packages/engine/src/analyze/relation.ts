@@ -146,8 +146,8 @@ class Analysis {
     // QuestDB reports the position in the view's text, as if that text stood in the place of this query.
     if (object.kind === 'view' && object.invalid)
       throw new RejectionError(this.query.position + object.invalid.position, object.invalid.reason);
-    const fields = object.columns.map(({ isGuess, ...field }: StoredColumn) =>
-      isGuess ? { ...field, type: undefined } : field,
+    const fields = object.columns.map((column: StoredColumn) =>
+      column.isGuess ? { ...column, type: undefined } : column,
     );
     return { fields, timestamp: object.timestamp, open: object.columns.length === 0 };
   }
