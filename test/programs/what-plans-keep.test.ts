@@ -296,14 +296,14 @@ testWithQuestDB('only a full refresh repairs an invalid view', async t => {
     'range.sql': "REFRESH MATERIALIZED VIEW m RANGE FROM '2024-01-01' TO '2024-01-02';",
     'full.sql': 'REFRESH MATERIALIZED VIEW m FULL;',
   });
-  const foretold = async (file: string) =>
+  const isForetold = async (file: string) =>
     (await run(`sqlapply --dry-run --allow REFRESH $DB ${file}`)).stdout.toString().includes('repairs');
   for (const file of ['incremental.sql', 'range.sql']) {
-    t.false(await foretold(file));
+    t.false(await isForetold(file));
     await run(`sqlapply --allow REFRESH $DB ${file}`);
     t.is((await takeHoldings(server)).get('m')?.invalid, 'drop column operation');
   }
-  t.true(await foretold('full.sql'));
+  t.true(await isForetold('full.sql'));
   const { code, stderr } = await run('sqlapply --allow REFRESH $DB full.sql');
   t.is(code, 0, stderr);
   t.like((await takeHoldings(server)).get('m'), { rows: 3, invalid: undefined });

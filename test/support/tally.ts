@@ -21,8 +21,8 @@ export class Tally {
   log(t: ExecutionContext): void {
     for (const [what, { of, differing }] of this.#counts) {
       t.log(`${what}: ${(this.share(what) * 100).toFixed(1)} % of ${of}`);
-      const shown = process.env.DIFFERENCES ? differing : differing.slice(0, 3);
-      for (const difference of shown) t.log(`  ${difference}`);
+      const examples = process.env.DIFFERENCES ? differing : differing.slice(0, 3);
+      for (const difference of examples) t.log(`  ${difference}`);
     }
   }
 }

@@ -29,11 +29,11 @@ type TableTarget = ReturnType<typeof targetOf>;
 /** Alters the columns of a table until they are the wanted ones, except for those to be dropped, or nothing more can be altered. */
 export function alterColumns(wanted: TableDefinition, task: Task, draft: Draft): void {
   const target = targetOf(wanted.name, task, draft);
-  const kept = renameColumns(task.requests.renames.columnsOf(wanted.name), target);
+  const unrenamed = renameColumns(task.requests.renames.columnsOf(wanted.name), target);
   for (const column of wanted.columns)
     if (!isSameName(column.name, target.current().timestamp)) alterColumn(column, [COLUMN_TYPE], target);
   for (const column of wanted.columns)
-    if (!findColumn(target.current(), column.name) && !kept.has(foldCase(column.name)))
+    if (!findColumn(target.current(), column.name) && !unrenamed.has(foldCase(column.name)))
       target.attempt({ change: 'add column', column: toAdded(column) }, columnProperty(column.name));
   for (const column of wanted.columns)
     if (findColumn(target.current(), column.name)?.type === column.type) alterColumn(column, COLUMN_OPTIONS, target);
@@ -58,15 +58,15 @@ function toAdded({ index, parquet: _, ...column }: Column): Column {
 
 /** Renames columns. @returns the old and new names of renames that were not made: these columns must not be changed */
 function renameColumns(renamed: ReadonlyMap<string, string>, target: TableTarget): Set<string> {
-  const kept = new Set<string>();
+  const unrenamed = new Set<string>();
   for (const [column, to] of renamed) {
     const ofTimestamp = isSameName(column, target.current().timestamp ?? '') ? ['designated timestamp'] : [];
     const properties = [columnProperty(column), columnProperty(to), ...ofTimestamp, 'dedup keys', COLUMN_ORDER];
     if (!findColumn(target.current(), column) || findColumn(target.current(), to)) continue;
     if (target.attempt({ change: 'rename column', column, to }, ...properties)) continue;
-    for (const name of [column, to]) kept.add(foldCase(name));
+    for (const name of [column, to]) unrenamed.add(foldCase(name));
   }
-  return kept;
+  return unrenamed;
 }
 
 /** Alters a column, if it is there, until it is the wanted one in some properties. */
