@@ -21,6 +21,7 @@ export {
   type AccountedLoss,
   type AccountOptions,
   type Copy,
+  type Enforced,
   type HistoryAnswer,
   type LostRows,
   RowAccount,

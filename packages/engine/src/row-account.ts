@@ -30,6 +30,12 @@ export interface Copy {
   readonly columns: readonly { readonly from: string; readonly to: string }[];
 }
 
+/** An object of the loaded schema, and as it is when a statement makes the server drop what its TTL has expired. */
+export interface Enforced {
+  readonly former: Table | MaterializedView;
+  readonly now: Table | MaterializedView;
+}
+
 /** A loss of the complete run, and the statements that cause it, counted from 0. */
 export interface AccountedLoss {
   readonly effect: Effect;
@@ -40,6 +46,8 @@ export interface AccountedLoss {
 export interface AccountOptions {
   /** What the server says of a materialized view, by its name in lower case; by default, its query gives all rows. */
   readonly historyOf?: (view: string) => HistoryAnswer;
+  /** How many rows a server would drop because their TTL has expired; by default none. Undefined if the server cannot say. */
+  readonly countExpired?: (enforced: Enforced) => number | undefined;
   /** The name that a materialized view of the loaded schema is to have. */
   readonly newNameOf?: (view: string) => string;
   /** Whether the new form of a materialized view is wanted; by default each is. A view in a form that nobody wants has to keep all rows. */
@@ -52,6 +60,7 @@ export interface AccountOptions {
 
 const DEFAULTS: Required<AccountOptions> = {
   historyOf: () => 'kept',
+  countExpired: () => 0,
   newNameOf: name => name,
   isWanted: () => true,
   isRedefined: (former, now) => former.body !== now.body,
@@ -77,6 +86,8 @@ export class RowAccount {
   readonly #filled = new Set<number | undefined>();
   /** The numbers of materialized views that were created and not refreshed since: whether they fill themselves. */
   readonly #unrefreshed = new Map<number | undefined, boolean>();
+  /** The objects whose TTL the server enforces, with the statements after which it does, by the number of the object before. */
+  readonly #enforced = new Map<number | undefined, Enforced & { readonly at: number[] }>();
   /** The materialized views of the loaded schema that are computed again. */
   readonly #rebuilt = new Set<MaterializedView>();
   /** By the number of a view that was recreated over something else: the new view, what it no longer reads, the statement. */
@@ -118,7 +129,43 @@ export class RowAccount {
     const lost = [...effects, ...changes.flatMap(each => this.#judgeUnwritten(each))];
     for (const effect of lost) if (effect.effect === 'lost') this.#record(effect, changes, [at]);
     const refreshed = change?.verb === 'refresh' && change.isFull ? this.engine.find(change.name) : undefined;
-    return [...lost, ...this.#judgeViews(changes, refreshed, at)];
+    const expired = this.findEnforced({ effects, changes }).flatMap(enforced => this.#judgeExpired(enforced, at));
+    return [...lost, ...expired, ...this.#judgeViews(changes, refreshed, at)];
+  }
+
+  /** The objects of the loaded schema that a statement writes, computes again, or gives a TTL: the server enforces their TTL then. */
+  findEnforced({ effects, changes }: Pick<Execution, 'effects' | 'changes'>): Enforced[] {
+    const written = effects.filter(({ effect, column }) => effect === 'rewritten' && column === undefined);
+    const set = changes.filter(
+      ({ before, after }) => ttlOf(after) !== 0 && (!before || ttlOf(before) !== ttlOf(after)),
+    );
+    const found = [...written.map(({ object }) => object), ...set.map(({ name }) => name)].filter(
+      name => !effects.some(({ loss, object }) => loss === 'ttl' && isSameName(object, name)),
+    );
+    return [...new Set(found)].flatMap(name => {
+      const now = this.engine.find(name);
+      const former = this.#before.find(({ id }) => id === now?.id) ?? (now && this.#standsFor(now));
+      if (!former || !now || ttlOf(now) === 0) return [];
+      return isRetained(former) && isRetained(now) ? [{ former, now }] : [];
+    });
+  }
+
+  /** Judges what the TTL of an object takes when the server enforces it. */
+  #judgeExpired(enforced: Enforced, at: number): Effect[] {
+    const { former, now } = enforced;
+    const known = this.#enforced.get(former.id);
+    const causes = this.#causesOf(former, at);
+    known?.at.push(...causes);
+    if (known) return [];
+    const all = { ...enforced, at: [...causes] };
+    this.#enforced.set(former.id, all);
+    const count = this.#options.countExpired(enforced);
+    if (count === 0) return [];
+    const rows = count === undefined ? 'may drop rows' : `drops ${count} ${count === 1 ? 'row' : 'rows'}`;
+    const text = `${rows} of ${titleOf(now)} that its TTL has expired`;
+    const effect: Effect = { effect: 'lost', kind: now.kind, object: now.name, loss: 'ttl', text };
+    add(this.#losses, now.id, { effect, at: all.at });
+    return [effect];
   }
 
   /** Enters that an assertion has found all rows of a table in another one. */
@@ -142,6 +189,11 @@ export class RowAccount {
           return [foldCase(name), Math.min(...[id, ...read].flatMap(each => this.#touched.get(each) ?? []))];
         }),
     );
+  }
+
+  /** The objects whose TTL the server enforces, each with the first statement after which it does. */
+  enforced(): readonly (Enforced & { readonly at: readonly number[] })[] {
+    return [...this.#enforced.values()];
   }
 
   /** The statements that have invalidated an object. */
@@ -297,9 +349,13 @@ export class RowAccount {
       (other ? `loses rows that only '${other.name}' holds` : 'loses rows of a period that has not ended');
     const text = isUnknown ? describeAnswer(answer) : lacks;
     const effect = historyLoss(view ?? former, `${rebuilding(view ?? former)} ${text}`);
-    const causes = this.#invalidators.get(former.id) ?? [];
-    add(this.#losses, (view ?? former).id, { effect, at: causes.length > 0 ? causes : [at] });
+    add(this.#losses, (view ?? former).id, { effect, at: this.#causesOf(former, at) });
     return [effect];
+  }
+
+  /** The statements because of which a view is computed again: those that have invalidated it, the one that has dropped it, or itself. */
+  #causesOf({ id }: CatalogueObject, at: number): readonly number[] {
+    return this.#invalidators.get(id) ?? this.#removed.get(id) ?? [at];
   }
 
   readonly #sourcesOf = ({ id = 0 }: MaterializedView): readonly CatalogueObject[] => this.#sources.get(id)?.rows ?? [];
@@ -341,6 +397,11 @@ export class RowAccount {
     return [{ effect: historyLoss(view, `${rebuilding(view)} ${missing}`), at: [at ?? 0] }];
   }
 }
+
+const ttlOf = (object: CatalogueObject | undefined): number => (object && 'ttl' in object ? object.ttl : 0);
+
+const isRetained = (object: CatalogueObject): object is Table | MaterializedView =>
+  object.kind === 'table' || object.kind === 'materialized view';
 
 function add<V>(map: Map<number | undefined, V[]>, key: number | undefined, value: V): void {
   const values = map.get(key);

@@ -1,9 +1,11 @@
-/*! What a server is asked about the rows of a materialized view. */
+/*! What a server is asked about the rows of a materialized view, and about those that a TTL has expired. */
 import { findColumn, findReferences } from '@sqlpipe/ddl';
+import type { Enforced } from '@sqlpipe/engine';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import { tableOfRebuild } from './rebuild-names.js';
 import type { Task } from './task.js';
 import { type CommonQuery, printWith, renameQuery } from './text/common-queries.js';
+import type { printExpiredQuestion } from './text/expiry.js';
 import { quoteColumn } from './text/statement-text.js';
 
 /**
@@ -19,6 +21,14 @@ export function findAskedView(name: string, task: Task) {
     definition: isRead ? definition : { ...definition, body: printWith(findFormer(body, task), body) },
     isRestated: !isRead,
   };
+}
+
+/** What is asked about rows that a TTL expires when a server enforces it: the object as B has it, and the query of a view. */
+export function findExpirable({ former, now }: Enforced, task: Task): Parameters<typeof printExpiredQuestion> {
+  const { name } = former;
+  const timestamp = former.timestamp ?? task.before.catalogue.resolve(name)?.timestamp;
+  const retained = { name, timestamp, partitionBy: now.partitionBy, ttl: now.ttl };
+  return former.kind === 'table' ? [retained] : [retained, findAskedView(name, task)?.definition.body ?? former.body];
 }
 
 const readsOf = (body: string): string[] => findReferences(`CREATE VIEW v AS (\n${body}\n);`);

@@ -1,13 +1,13 @@
 /*! Makes a plan of a draft that is proven: with its assertions, the costs of each statement, and what its head says. */
 import type { Effect, Engine } from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';
-import { findAskedView } from './asked-view.js';
+import { findAskedView, findExpirable } from './asked-view.js';
 import { type AskSizes, describeIrreversible, describeLosses, describeWork } from './cost.js';
 import type { Draft, Omission, Step } from './draft.js';
 import type { Proof } from './prove.js';
 import { describeKeptTables, RenameOffers, withOffers } from './rename-offers.js';
 import type { Task } from './task.js';
-import { parseAssertion, printEmptyAssertion } from './text/assertions.js';
+import { parseAssertion, printEmptyAssertion, printExpiredAssertion } from './text/assertions.js';
 import { assertComputable } from './text/common-queries.js';
 import { type HistoryFinding, printHistoryAssertion, printNewNames } from './text/history.js';
 
@@ -72,6 +72,11 @@ export async function assemblePlan(
           );
     // New names are those of B: a later statement may change them.
     assert(isRestated ? 0 : at, planned);
+  }
+  for (const enforced of proof.enforced) {
+    const { name } = enforced.former;
+    if (task.requests.mayLose({ loss: 'ttl', object: name }) || task.historyOf(foldCase(name)) === 'empty') continue;
+    assert(0, toAssertion(printExpiredAssertion(...findExpirable(enforced, task))));
   }
   const statements = draft.steps.flatMap((step, at) => [
     ...(assertions.get(at) ?? []),

@@ -4,6 +4,7 @@
  */
 import { type AccountOptions, type Effect, type Engine, RowAccount } from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';
+import { findExpirable } from './asked-view.js';
 import { changeKey, type Omission, type Step, whyNotExecutable } from './draft.js';
 import { isRedefined, printFutureQuery } from './future-query.js';
 import type { Loss } from './losses.js';
@@ -12,6 +13,7 @@ import { tableOfRebuild } from './rebuild-names.js';
 import type { Task } from './task.js';
 import { parseAssertion } from './text/assertions.js';
 import { printComputableQuestion } from './text/common-queries.js';
+import { printExpiredQuestion } from './text/expiry.js';
 
 /** What running the steps of a draft has shown. */
 export interface Proof {
@@ -21,6 +23,8 @@ export interface Proof {
   readonly excluded: readonly Omission[];
   /** The materialized views of B that are computed again, in lower case, each with the first step that changes what it reads. */
   readonly rebuilt: ReadonlyMap<string, number>;
+  /** The objects whose TTL a step makes the server enforce. */
+  readonly enforced: ReturnType<RowAccount['enforced']>;
   /** The questions whether the server can compute a view, by its name in B in lower case. */
   readonly judged: ReadonlyMap<string, string>;
 }
@@ -54,7 +58,13 @@ export function prove(steps: readonly Step[], engine: Engine, task: Task): Proof
       if (!invalidBefore.has(name))
         problems.push({ at: account.invalidatorsOf(name), reason: `invalidates ${engine.title(name)}: ${reason}` });
   }
-  return { effects, excluded: toOmissions(problems, steps), rebuilt: account.rebuilt(), judged };
+  return {
+    effects,
+    excluded: toOmissions(problems, steps),
+    rebuilt: account.rebuilt(),
+    enforced: account.enforced(),
+    judged,
+  };
 }
 
 function accountOptions(task: Task, engine: Engine, judged: Map<string, string>): AccountOptions {
@@ -62,6 +72,11 @@ function accountOptions(task: Task, engine: Engine, judged: Map<string, string>)
   const newNameOf = (view: string): string => requests.renames.newName(view);
   return {
     historyOf,
+    countExpired(enforced) {
+      if (historyOf(foldCase(enforced.former.name)) === 'empty') return 0;
+      const question = printExpiredQuestion(...findExpirable(enforced, task));
+      return rows.isRejected(question) ? undefined : Number(rows.find(question)?.[0] ?? 0);
+    },
     newNameOf,
     isWanted(view) {
       const entry = a.findObject(newNameOf(view));

@@ -25,8 +25,8 @@ export async function isPlanAssertion(
   statement: string,
   planned: ViewQueries = new Map(),
 ): Promise<boolean> {
-  const { form, tables: [name = ''] = [] } = parseAssertion(statement) ?? {};
-  if (form !== 'nothing_is_lost' && form !== 'is_computable') return form !== undefined;
+  const { form, tables: [name = ''] = [], body } = parseAssertion(statement) ?? {};
+  if (form !== 'nothing_is_lost' && form !== 'is_computable' && body === undefined) return form !== undefined;
   const queries = parseWith(statement);
   const names = [name, ...queries.map(query => query.name)];
   const views = names.flatMap(name => [{ kind: 'materialized view', name } as const, { kind: 'view', name } as const]);
@@ -40,8 +40,9 @@ export async function isPlanAssertion(
     return bodies.some(body => text === assertComputable(printComputableQuestion(name, printWith(queries, body))));
   const view = definitions[0] === undefined ? undefined : parseMeaning(definitions[0]);
   if (view?.kind !== 'materialized view') return false;
-  const columns = await fetchViewColumns(target, view.name);
   const asked = { ...view, body: printWith(queries, view.body) };
+  if (body !== undefined) return body === asked.body;
+  const columns = await fetchViewColumns(target, view.name);
   return [undefined, columns].some(known => text === printHistoryAssertion(asked, known));
 }
 

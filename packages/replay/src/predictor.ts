@@ -21,9 +21,9 @@ import {
   RowAccount,
   whenReady,
 } from '@sqlpipe/engine';
-import { type Instance, type Rejection, type Reply, toRequestText } from '@sqlpipe/instance';
+import { type Instance, type Rejection, type Reply, toRequestText, tryQuery } from '@sqlpipe/instance';
 import { AllowedLosses, createEngine, formatLoss } from '@sqlpipe/plan';
-import { parseAssertion, plannedLosses, plannedViewNames } from '@sqlpipe/plan/text';
+import { parseAssertion, plannedLosses, plannedViewNames, printExpiredQuestion } from '@sqlpipe/plan/text';
 import { displayName, foldCase, type Identity, identify, isPrincipal, isSameName } from '@sqlpipe/sql';
 import { createExecutor, type Executor, type ExecutorOptions, type StatementResult } from './executor.js';
 import { type ExistingObjects, isShowable, type KnownObjects } from './existing.js';
@@ -75,6 +75,8 @@ export class Predictor {
   /** The names of the objects that the statements so far have changed, in lower case. */
   readonly #changed = new Set<string>();
   readonly #history = new Map<string, HistoryAnswer>();
+  /** How many rows of an object its TTL has expired, by its name. */
+  readonly #expired = new Map<string, number | undefined>();
 
   constructor(
     target: Instance,
@@ -90,6 +92,7 @@ export class Predictor {
     this.#invalidBefore = this.#engine.invalidViews();
     this.#account = new RowAccount(this.#engine, {
       historyOf: view => this.#history.get(view) ?? 'kept',
+      countExpired: ({ former }) => this.#expired.get(former.name),
       newNameOf: view => this.#viewNames.get(foldCase(view)) ?? view,
     });
     this.#caller = this.#loadAccount();
@@ -194,6 +197,12 @@ export class Predictor {
       const sent = toRequestText(statement);
       const execution = await whenReady(() => this.#engine.execute(sent, this.#caller));
       await this.#askHistory(execution.effects);
+      for (const { former, now } of this.#account.findEnforced(execution)) {
+        const retained = { ...former, partitionBy: now.partitionBy, ttl: now.ttl };
+        const question = printExpiredQuestion(retained, former.kind === 'table' ? undefined : former.body);
+        const [[count] = []] = (await tryQuery(() => this.#target.table(question))) ?? [];
+        this.#expired.set(former.name, count === undefined ? undefined : Number(count));
+      }
       this.#effects = this.#account.enter(sent, execution);
       for (const { name } of execution.changes) this.#changed.add(foldCase(name));
       for (const { object } of this.#effects) this.#changed.add(foldCase(object));

@@ -94,6 +94,7 @@ function filterRows({ columns, rows }: Rows, { where }: SelectStatement): Rows {
 /** What the questions of a plan about rows have for an answer where there are none, by the aliases of their columns. */
 const WITHOUT_ROWS: Readonly<Record<string, { type: string; value: Value }>> = {
   nothing_is_lost: { type: 'BOOLEAN', value: true },
+  none_expire: { type: 'BOOLEAN', value: true },
   is_computable: { type: 'BOOLEAN', value: true },
   is_empty: { type: 'BOOLEAN', value: true },
   all_copied: { type: 'BOOLEAN', value: true },

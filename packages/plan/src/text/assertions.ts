@@ -4,6 +4,7 @@
  */
 import { type Column, decimalLimits, hasNull, printTypeCast } from '@sqlpipe/ddl';
 import type { Copy } from '@sqlpipe/engine';
+import { parseExpired, printExpiredQuestion, type Retained } from './expiry.js';
 import { quoteColumn, withoutComments } from './statement-text.js';
 
 /** For each question, the values of its first column. */
@@ -25,6 +26,8 @@ export interface Assertion {
   explain(answers: Answers): string;
   /** What to do if it cannot be answered. */
   readonly help?: string;
+  /** The query in it, which has to be that of the materialized view. */
+  readonly body?: string;
   /** The rows that are in another table if it is true; without columns if it only counts them. */
   readonly copy?: Copy;
 }
@@ -49,6 +52,20 @@ const FORMS: Readonly<Record<string, (text: string) => Omit<Assertion, 'form'> |
       tables: [view],
       purpose: `stops the plan if ${problem}`,
       explain: () => `${problem}; make the plan again, which lists them`,
+    };
+  },
+  none_expire(text) {
+    const { retained, body } = parseExpired(text) ?? {};
+    if (!retained || text !== printExpiredAssertion(retained, body)) return undefined;
+    const { name } = retained;
+    return {
+      tables: [name],
+      isFinal: true,
+      purpose: `stops the plan if '${name}' has rows that its TTL has expired, which the server would drop`,
+      questions: [printExpiredQuestion(retained, body)],
+      explain: answers =>
+        `'${name}' has ${describeExpired(countOf(answers))}, which the server would drop; make the plan again, which lists them`,
+      ...(body !== undefined && { body }),
     };
   },
   is_computable(text) {
@@ -162,6 +179,14 @@ function formOfPartitions(
     };
   };
 }
+
+/** The assertion that a table or a view has no rows that its TTL has expired. @param body the query of a view */
+export const printExpiredAssertion = (retained: Retained, body?: string): string =>
+  assertNone(printExpiredQuestion(retained, body), 'none_expire');
+
+/** Some rows, in a sentence. */
+export const describeExpired = (count: number): string =>
+  `${count} ${count === 1 ? 'row' : 'rows'} that its TTL has expired`;
 
 /** The assertion that all rows that were sent to a table are applied. A table without WAL has no others. */
 export const printAppliedAssertion = (table: string): string =>

@@ -13,6 +13,7 @@ export {
   printWith,
   readFrom,
 } from './common-queries.js';
+export { printExpiredQuestion } from './expiry.js';
 export {
   type AskHistory,
   type HistoryFinding,

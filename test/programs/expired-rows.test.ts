@@ -1,0 +1,74 @@
+/*! Rows that an object still has although its TTL has expired them: the statement of a plan after which the server drops them names them. */
+import { waitUntilTrue } from '../support/background.js';
+import { takeHoldings } from '../support/holdings.js';
+import { day, LONG_MONTH, make, namesOf, rowsOn, SUM, table } from '../support/kept-rows.js';
+import { shellWithFiles } from '../support/ledger.js';
+import { sharedQuestDB, startQuestDB, testWithQuestDB } from '../support/questdb.js';
+import { execute } from '../support/server.js';
+
+const emptyServer = sharedQuestDB();
+
+testWithQuestDB('rows that a view has and its own TTL expires when it is computed again are a loss', async t => {
+  const server = await emptyServer();
+  const short = SUM.replace(' AS', ' REFRESH MANUAL DEFERRED AS');
+  for (const [ttl, days] of [
+    ['TTL 1 DAY', LONG_MONTH],
+    ['TTL 1 MONTH', ['2024-01-30', '2024-02-29', '2024-03-01']],
+    ['TTL 1 WEEK', LONG_MONTH],
+  ] as const) {
+    await server.dropAll();
+    await make(server, rowsOn(days, day('')));
+    await execute(server, `${short} ${ttl}`);
+    await execute(server, `REFRESH MATERIALIZED VIEW m RANGE FROM '2024-01-01' TO '${days[1]}'`);
+    await waitUntilTrue(server, 'SELECT count() = 1 FROM m');
+    const run = await shellWithFiles(t, server, {
+      'type.sql': `${table(day(''), 'x LONG')}\n${short} ${ttl};`,
+      'name.sql': `${table(day(''))}\n-- renamed from m\n${short.replace('VIEW m', 'VIEW n')} ${ttl};`,
+    });
+    for (const [file, name] of [
+      ['type.sql', 'ttl:m'],
+      ['name.sql', 'ttl:n'],
+    ]) {
+      const careful = await run(`sqldiff --alter -o plan ${file} $DB`);
+      t.deepEqual([careful.code, namesOf(careful.stderr)], [1, [name]], careful.stderr);
+      t.regex(careful.stderr, /drops 1 row of materialized view '.' that its TTL has expired/);
+    }
+    await execute(
+      server,
+      'REFRESH MATERIALIZED VIEW m RANGE FROM 2024-01-01 TO 2025-01-01'.replace(/(\d{4}\S+)/g, "'$1'"),
+    );
+    await waitUntilTrue(server, `SELECT count() = 0 FROM m WHERE ts < '${days[0]}T23'`);
+    const rest = await run('sqlapply -q --alter --allow-plan $DB type.sql');
+    t.is(rest.code, 0, rest.stderr);
+  }
+});
+
+testWithQuestDB('rows that the TTL of a table has expired are a loss of the UPDATE that drops them', async t => {
+  const server = await startQuestDB(t, { QDB_CAIRO_ATTACH_PARTITION_SUFFIX: '.detached' });
+  const run = await shellWithFiles(t, server, {
+    'type.sql': table(day('TTL 1 DAY'), 'x INT, b INT'),
+    'longer.sql': table(day('TTL 2 DAYS'), 'x INT, b BYTE'),
+    'kept.sql': table(day('TTL 1 DAY'), 'x INT, b BYTE, c INT'),
+  });
+  await make(server, rowsOn(LONG_MONTH.slice(0, 1), day('TTL 1 DAY'), 'x INT, b BYTE'));
+  await make(server, ["INSERT INTO t (ts, x) VALUES ('2024-01-02', 1)"]);
+  await run('sqldiff --alter -o plan type.sql $DB');
+  await make(server, [
+    "ALTER TABLE t DETACH PARTITION LIST '2024-01-01'",
+    "INSERT INTO t (ts, x) VALUES ('2024-02-01', 1)",
+    "ALTER TABLE t ATTACH PARTITION LIST '2024-01-01'",
+  ]);
+  t.is((await takeHoldings(server)).get('t')?.rows, 2);
+  const stopped = await run('sqlapply --allow-plan $DB plan');
+  t.regex(stopped.stderr, /the assertion is not true: 't' has 1 row that its TTL has expired/);
+  for (const file of ['type.sql', 'longer.sql']) {
+    const careful = await run(`sqlapply -q --alter --allow-plan $DB ${file}`);
+    t.deepEqual([careful.code, namesOf(careful.stderr)], [1, ['ttl:t']], careful.stderr);
+  }
+  const kept = await run('sqlapply -q --alter --allow-plan $DB kept.sql');
+  t.is(kept.code, 0, kept.stderr);
+  t.is((await takeHoldings(server)).get('t')?.rows, 2);
+  const allowed = await run('sqlapply -q --alter --allow-loss drop:t.c --allow-loss ttl:t --allow-plan $DB type.sql');
+  t.is(allowed.code, 0, allowed.stderr);
+  t.is((await takeHoldings(server)).get('t')?.rows, 1);
+});
