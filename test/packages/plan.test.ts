@@ -99,7 +99,7 @@ test('a loss is allowed by its own name only', async t => {
 test('a column that A has in the middle is added, and the order is left out with two ways out', async t => {
   const table = (columns: string) => `CREATE TABLE t (ts TIMESTAMP, ${columns}) timestamp(ts) PARTITION BY DAY;`;
   const left = (from: string, to: string) => [
-    `table 't': left out: column order: ${from} to ${to}`,
+    `table 't': left out: column order: (${from}) to (${to})`,
     'no ALTER changes the order of columns',
     "hint: --ignore 'column order' accepts this order",
     'hint: sqldiff --alter --rebuild t makes a new table',

@@ -15,13 +15,18 @@ const UNALTERABLE: [property: RegExp, reason: string][] = [
 
 /** Lists a property that differs, which no statement changes. @throws Error if one does: then the plan lacks it */
 export function omitProperty(entry: Entry, { property, a, b }: PropertyDifference, draft: Draft): void {
-  const omitted = { identity: entry, properties: [property], what: `${property}: ${b} to ${a}` };
-  if (property === COLUMN_ORDER) return draft.omit(omitted, COLUMN_ORDER_REASON, ...columnOrderHints(entry.name));
+  const change = { identity: entry, properties: [property] };
+  if (property === COLUMN_ORDER)
+    return draft.omit(
+      { ...change, what: `${property}: (${b}) to (${a})` },
+      COLUMN_ORDER_REASON,
+      ...columnOrderHints(entry.name),
+    );
   const reason =
     (findProperty(property, entry.kind) ?? findColumnProperty(property))?.unalterable ??
     UNALTERABLE.find(([pattern]) => pattern.test(property))?.[1];
   if (!reason) throw new Error(`${displayName(entry)}: no statement was found for ${property}: ${b} to ${a}`);
-  draft.omit(omitted, ...describeUnalterable(entry.name, reason));
+  draft.omit({ ...change, what: `${property}: ${b} to ${a}` }, ...describeUnalterable(entry.name, reason));
 }
 
 /** Why no ALTER changes something, and the option that makes a new table where one is needed. */
