@@ -84,8 +84,9 @@ test('--allow-plan allows nothing beside the plan', async t => {
     t.is(stdout.toString(), '1\n', files);
     t.regex(stderr, message, files);
   }
+  const [total] = (await run("cat plan.sql truncate.sql | grep -c ';$'")).stdout.toString().split('\n');
   for (const verbs of ['ALL', 'TRUNCATE', 'ALTER, TRUNCATE', 'CTAS, REPLACE, ALL']) {
-    const head = `sed '1s/; [0-9]* statements* with [A-Z, ]*:/; 9 statements with ${verbs}:/' plan.sql`;
+    const head = `sed '1s/; [0-9]* statements* with [A-Z, ]*:/; ${total} statements with ${verbs}:/' plan.sql`;
     const forged = await run(
       `${head} > forged.sql; cat truncate.sql >> forged.sql; sqlapply --allow-plan $DB forged.sql`,
     );
@@ -187,6 +188,16 @@ test('a plan for another state says so, and does not ask for a permission first'
   t.is(code, 1);
   t.regex(stderr, /: the plan was made for a different state; make it again/);
   t.notRegex(stderr, /--allow/);
+});
+
+test('a plan that lacks its last statement is rejected, although its object is in the state of the plan', async t => {
+  const run = await shellWithPlan(t);
+  const { code, stderr } = await run(
+    "sed 's/fee INT/&, a INT, b INT/' before.sql > more.sql; sqldiff --alter -o plan more.sql $DB; sed -z '$d' plan | sqlapply --allow-plan $DB",
+  );
+  t.regex(stderr, /^sqlapply: the plan is incomplete: .* 2 statements, but it has 1; .*nothing was sent$/m);
+  t.is(code, 65);
+  t.is((await run('sqldiff before.sql $DB')).code, 0);
 });
 
 test('an allowed loss whose name matches nothing gets a note', async t => {

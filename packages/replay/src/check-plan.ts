@@ -13,23 +13,27 @@ import { PlanGuard } from './plan-guard.js';
 /** A plan that cannot be executed as it is. Its message may have several lines, each safe to show. */
 export class PlanError extends Error {
   override name = 'PlanError';
-  readonly code = 'REJECTED';
   readonly hasLines = true;
 
-  constructor(head: string, lines: readonly string[] = []) {
+  constructor(
+    head: string,
+    lines: readonly string[] = [],
+    readonly code: 'REJECTED' | 'DAMAGED' = 'REJECTED',
+  ) {
     super(formatMessage(head, lines));
   }
 }
 
 /**
- * Passes statements on. If they are a plan, the target must be in the state that the plan was made for.
+ * Passes statements on. If they are a plan, the target must be in the state that the plan was made for. Who allows a plan allows all
+ * of it: one that was truncated is rejected.
  * @returns also what notices later changes of a plan's objects
  * @throws PlanError, InstanceError
  */
 export async function checkPlan(
   statements: AsyncIterable<string>,
   target: Instance,
-  { staleOk, stream }: Pick<ReplayOptions, 'staleOk' | 'stream'>,
+  { staleOk, stream, allowPlan }: Pick<ReplayOptions, 'staleOk' | 'stream' | 'allowPlan'>,
 ): Promise<{ statements: AsyncIterable<string>; isPlan: boolean; guard?: PlanGuard }> {
   const iterator = statements[Symbol.asyncIterator]();
   const first = await iterator.next();
@@ -41,6 +45,11 @@ export async function checkPlan(
   if (!isPlan || staleOk) return { statements: rest, isPlan };
   if (stream) throw new PlanError('a plan must be read completely before anything is sent; remove --stream');
   const all = await collectStatements(rest);
+  const { count } = plannedPermissions(first.value);
+  if (allowPlan && all.length < count) {
+    const numbers = `its first comment says ${count} statements, but it has ${all.length}`;
+    throw new PlanError(`the plan is incomplete: ${numbers}; make it again with sqldiff --alter`, [], 'DAMAGED');
+  }
   const help = 'make it again with sqldiff --alter, or apply it with --stale-ok';
   const guard = await requireState(all, target, `the plan was made for a different state; ${help}`);
   return { statements: Readable.from(all), isPlan, guard };
