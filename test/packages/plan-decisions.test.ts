@@ -71,7 +71,7 @@ test('what joins a materialized view that lost its history has lost it too', asy
   const joined = (value: string) => hourly('n', 't', value, 'from t asof join m');
   const schema = (of: string) => [table('t'), hourly('m', 't', `${of}(x)`), joined(`${of}(t.x)`)];
   const askHistory = async ({ name }: { name: string }) => ({
-    answer: name === 'm' ? { lost: 1, total: 2, first: '2024-01-01', last: '2024-01-01' } : ('kept' as const),
+    answer: name === 'm' ? { lost: 1, total: 2, first: '2024-01-01', last: '2024-01-01' } : ('complete' as const),
     columns: undefined,
   });
   const plan = (...names: string[]) => planChanges(schema('max'), schema('min'), { askHistory, ...allowed(...names) });
@@ -126,7 +126,7 @@ test('floating point values that a view takes as its base has them are compared 
 
 test('the rows of a renamed table are those of its views, another table of its name has others', t => {
   const schema = [table('t'), table('u'), hourly('m', 't', 'sum(x)')];
-  const lossesAfter = (...statements: string[]) => lossesWith('kept', ...statements);
+  const lossesAfter = (...statements: string[]) => lossesWith('complete', ...statements);
   const lossesWith = (answer: HistoryAnswer, ...statements: string[]) => {
     const engine = engineWith(schema);
     const account = new RowAccount(engine, { historyOf: () => answer });

@@ -15,17 +15,11 @@ export {
   type Savepoint,
 } from './engine.js';
 export { NotReady, OpaqueError, whenReady } from './errors.js';
+export type { Enforcement } from './expired-rows.js';
 export type { Show } from './parse/show.js';
 export { formatPermissions, formatPrincipals } from './print-acl.js';
-export {
-  type AccountedLoss,
-  type AccountOptions,
-  type Copy,
-  type Enforced,
-  type HistoryAnswer,
-  type LostRows,
-  RowAccount,
-} from './row-account.js';
+export { type AccountedLoss, RowAccount } from './row-account.js';
+export type { AccountOptions } from './row-account-options.js';
 export {
   type ColumnHead,
   DenialError,
@@ -35,3 +29,5 @@ export {
   type Session,
   type Value,
 } from './session.js';
+export type { Copy } from './table-copy.js';
+export type { HistoryAnswer, LostRows } from './view-history.js';

@@ -1,101 +1,58 @@
 /*!
- * Accounts for the rows of a schema while statements change it. Tables, their columns, materialized and live views hold rows. Each
- * holder is followed by its number, whatever its name is. At the end it is placed: its rows are still there, are computed again, or
- * are a loss.
+ * Accounts for the rows of a schema while statements change it. Tables, their columns, materialized and live views hold rows.
+ * Each of them is tracked by its id, which renaming does not change. After the last statement its rows are still stored, or a
+ * view computes them again, or they are lost.
+ *
+ * "Former" is an object of the loaded schema. Its "successor" is the object that ends up under the name planned for it.
  */
-import { type Column, findColumn, hasNull, isLossless, parseChange, parseFill } from '@sqlpipe/ddl';
+import { findColumn, hasNull, isLossless, parseChange, parseFill } from '@sqlpipe/ddl';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { ObjectChange } from './catalogue.js';
 import type { CatalogueObject, MaterializedView, StoredColumn, Table } from './catalogue-objects.js';
-import { columnLoss, type Effect, keysLost, objectLoss, retentionEffects, TAKES_ROWS, titleOf } from './effects.js';
+import { columnLoss, type Effect, objectLoss, retentionEffects, TAKES_ROWS, titleOf } from './effects.js';
 import type { Engine, Execution } from './engine.js';
+import { type Enforcement, expiredLoss, isRetained, ttlOf } from './expired-rows.js';
+import { type AccountOptions, DEFAULT_OPTIONS } from './row-account-options.js';
+import { type Copy, lossesOfCopy } from './table-copy.js';
+import { describeAnswer, type HistoryAnswer, historyLoss } from './view-history.js';
 
-/** Rows of a materialized view that its query no longer gives. Dates are as the server prints them. */
-export interface LostRows {
-  readonly lost: number;
-  readonly total: number;
-  readonly first: string;
-  readonly last: string;
-  /** Whether they are the newest rows of a view that is not refreshed any longer: these change while rows are written. */
-  readonly areNewest?: boolean;
-}
-
-/** What a server says of the rows of a materialized view: its query gives them all, or not all; it has none; the server cannot say. */
-export type HistoryAnswer = 'kept' | 'empty' | 'unknown' | LostRows;
-
-/** A table that has all rows of another one, with the names of the columns in both. */
-export interface Copy {
-  readonly from: string;
-  readonly to: string;
-  readonly columns: readonly { readonly from: string; readonly to: string }[];
-}
-
-/** An object of the loaded schema, and as it is when a statement makes the server drop what its TTL has expired. */
-export interface Enforced {
-  readonly former: Table | MaterializedView;
-  readonly now: Table | MaterializedView;
-}
-
-/** A loss of the complete run, and the statements that cause it, counted from 0. */
+/** A loss that no later statement has made good. */
 export interface AccountedLoss {
   readonly effect: Effect;
+  /** The indexes of the statements that cause it. */
   readonly at: readonly number[];
 }
 
-/** What is known of the loaded schema beside its statements. */
-export interface AccountOptions {
-  /** What the server says of a materialized view, by its name in lower case; by default, its query gives all rows. */
-  readonly historyOf?: (view: string) => HistoryAnswer;
-  /** How many rows a server would drop because their TTL has expired; by default none. Undefined if the server cannot say. */
-  readonly countExpired?: (enforced: Enforced) => number | undefined;
-  /** The name that a materialized view of the loaded schema is to have. */
-  readonly newNameOf?: (view: string) => string;
-  /** Whether the new form of a materialized view is wanted; by default each is. A view in a form that nobody wants has to keep all rows. */
-  readonly isWanted?: (view: string) => boolean;
-  /** Whether a recreated view has another query, apart from what was renamed. */
-  readonly isRedefined?: (former: MaterializedView, now: MaterializedView) => boolean;
-  /** Whether the server can compute a view over the schema as it is now; by default, if the engine can. */
-  readonly isComputable?: (former: MaterializedView, now: MaterializedView) => boolean;
-}
-
-const DEFAULTS: Required<AccountOptions> = {
-  historyOf: () => 'kept',
-  countExpired: () => 0,
-  newNameOf: name => name,
-  isWanted: () => true,
-  isRedefined: (former, now) => former.body !== now.body,
-  isComputable: () => true,
-};
-
-/** Follows the rows of the schema that an engine has when the account is opened. */
+/** Tracks the rows of the schema that an engine has when the account is created. */
 export class RowAccount {
   readonly #before: readonly CatalogueObject[];
   readonly #views: readonly MaterializedView[];
-  /** For each materialized view, what it reads, and also the views on the way. */
+  /** By the id of a materialized view: the objects whose rows it reads, and these with the views through which it reads them. */
   readonly #sources = new Map<number, { rows: readonly CatalogueObject[]; all: readonly CatalogueObject[] }>();
   readonly #options: Required<AccountOptions>;
-  /** The losses by the number of the object or column. */
+  /** The losses by the id of the object or column. */
   readonly #losses = new Map<number | undefined, AccountedLoss[]>();
-  /** By the number of an object: the statements that have changed it, the one that has removed it, those that have invalidated it. */
+  /** By the id of an object: the indexes of the statements that have changed, removed or invalidated it. */
   readonly #touched = new Map<number | undefined, number[]>();
   readonly #removed = new Map<number | undefined, number[]>();
   readonly #invalidators = new Map<number | undefined, number[]>();
-  /** By the number of a copied table: the copy, and the number of the table that has it. */
+  /** By the id of a copied table: the copy, and the id of the table that holds it. */
   readonly #copies = new Map<number, { readonly id: number; readonly copy: Copy }>();
-  /** The numbers of columns without NULL whose value is written in each row. */
+  /** The ids of columns that an UPDATE has written in every row, so that no row lacks a stored value. */
   readonly #filled = new Set<number | undefined>();
-  /** The numbers of materialized views that were created and not refreshed since: whether they fill themselves. */
+  /** By the id of a materialized view that was created and not refreshed since: whether the server fills it by itself. */
   readonly #unrefreshed = new Map<number | undefined, boolean>();
-  /** The objects whose TTL the server enforces, with the statements after which it does, by the number of the object before. */
-  readonly #enforced = new Map<number | undefined, Enforced & { readonly at: number[] }>();
+  /** By the id of an object of the loaded schema: the enforcement of its TTL, and the indexes of the statements that cause it. */
+  readonly #enforcements = new Map<number | undefined, Enforcement & { readonly at: number[] }>();
   /** The materialized views of the loaded schema that are computed again. */
   readonly #rebuilt = new Set<MaterializedView>();
-  /** By the number of a view that was recreated over something else: the new view, what it no longer reads, the statement. */
+  /** By the id of a view: its successor that does not read all sources of it, these sources, and the index of the statement. */
   readonly #superseded = new Map<
     number | undefined,
-    { readonly view: MaterializedView; readonly sources: readonly CatalogueObject[]; readonly at: number }
+    { readonly successor: MaterializedView; readonly unread: readonly CatalogueObject[]; readonly at: number }
   >();
-  #steps = 0;
+  /** The number of statements entered. */
+  #count = 0;
 
   constructor(
     readonly engine: Engine,
@@ -104,7 +61,7 @@ export class RowAccount {
     const { catalogue } = engine;
     this.#before = catalogue.list();
     this.#views = this.#before.filter(object => object.kind === 'materialized view');
-    this.#options = { ...DEFAULTS, ...options };
+    this.#options = { ...DEFAULT_OPTIONS, ...options };
     const find = (names: Iterable<string>) => [...names].flatMap(name => catalogue.find(name) ?? []);
     for (const { id = 0, base, references } of this.#views) {
       const names = [base, ...references];
@@ -112,91 +69,77 @@ export class RowAccount {
     }
   }
 
-  /** Enters a statement that the engine has executed. @returns its effects, with what it does to rows */
+  /** Enters a statement that the engine has executed. @returns its effects, and the losses that only this account shows */
   enter(statement: string, { effects, changes }: Pick<Execution, 'effects' | 'changes'>): readonly Effect[] {
-    const at = this.#steps++;
+    const at = this.#count++;
     for (const { before, after } of changes) {
-      add(this.#touched, (before ?? after)?.id, at);
+      addTo(this.#touched, (before ?? after)?.id, at);
       if (before && !this.#find(before.id)) this.#removed.set(before.id, [at]);
     }
     for (const { effect, object } of effects)
-      if (effect === 'invalidated') add(this.#invalidators, this.engine.find(object)?.id, at);
+      if (effect === 'invalidated') addTo(this.#invalidators, this.engine.find(object)?.id, at);
     const change = parseChange(statement);
     const fill = change?.verb === 'update' ? parseFill(statement) : undefined;
     const table = fill && this.engine.find(fill.table);
     if (fill && table?.kind === 'table')
       this.#filled.add((findColumn(table, fill.column) as StoredColumn | undefined)?.id);
-    const lost = [...effects, ...changes.flatMap(each => this.#judgeUnwritten(each))];
-    for (const effect of lost) if (effect.effect === 'lost') this.#record(effect, changes, [at]);
+    const allEffects = [...effects, ...changes.flatMap(each => this.#judgeUnwritten(each))];
+    for (const effect of allEffects) if (effect.effect === 'lost') this.#record(effect, changes, [at]);
     const refreshed = change?.verb === 'refresh' && change.isFull ? this.engine.find(change.name) : undefined;
-    const expired = this.findEnforced({ effects, changes }).flatMap(enforced => this.#judgeExpired(enforced, at));
-    return [...lost, ...expired, ...this.#judgeViews(changes, refreshed, at)];
+    const expired = this.findEnforcements({ effects, changes }).flatMap(found => this.#judgeExpired(found, at));
+    return [...allEffects, ...expired, ...this.#judgeViews(changes, refreshed, at)];
   }
 
-  /** The objects of the loaded schema that a statement writes, computes again, or gives a TTL: the server enforces their TTL then. */
-  findEnforced({ effects, changes }: Pick<Execution, 'effects' | 'changes'>): Enforced[] {
+  /** The objects of the loaded schema that a statement rewrites, computes again or gives another TTL. */
+  findEnforcements({ effects, changes }: Pick<Execution, 'effects' | 'changes'>): Enforcement[] {
     const written = effects.filter(({ effect, column }) => effect === 'rewritten' && column === undefined);
-    const set = changes.filter(
+    const retained = changes.filter(
       ({ before, after }) => ttlOf(after) !== 0 && (!before || ttlOf(before) !== ttlOf(after)),
     );
-    const found = [...written.map(({ object }) => object), ...set.map(({ name }) => name)].filter(
-      name => !effects.some(({ loss, object }) => loss === 'ttl' && isSameName(object, name)),
-    );
-    return [...new Set(found)].flatMap(name => {
+    // What a shorter TTL drops is a loss of its own.
+    const isShortened = (name: string) =>
+      effects.some(({ loss, object }) => loss === 'ttl' && isSameName(object, name));
+    const names = new Set([...written.map(({ object }) => object), ...retained.map(({ name }) => name)]);
+    return [...names].flatMap(name => {
       const now = this.engine.find(name);
-      const former = this.#before.find(({ id }) => id === now?.id) ?? (now && this.#standsFor(now));
-      if (!former || !now || ttlOf(now) === 0) return [];
+      const former = this.#before.find(({ id }) => id === now?.id) ?? (now && this.#formerOf(now));
+      if (!former || !now || ttlOf(now) === 0 || isShortened(name)) return [];
       return isRetained(former) && isRetained(now) ? [{ former, now }] : [];
     });
   }
 
-  /** Judges what the TTL of an object takes when the server enforces it. */
-  #judgeExpired(enforced: Enforced, at: number): Effect[] {
-    const { former, now } = enforced;
-    const known = this.#enforced.get(former.id);
-    const causes = this.#causesOf(former, at);
-    known?.at.push(...causes);
-    if (known) return [];
-    const all = { ...enforced, at: [...causes] };
-    this.#enforced.set(former.id, all);
-    const count = this.#options.countExpired(enforced);
-    if (count === 0) return [];
-    const rows = count === undefined ? 'may drop rows' : `drops ${count} ${count === 1 ? 'row' : 'rows'}`;
-    const text = `${rows} of ${titleOf(now)} that its TTL has expired`;
-    const effect: Effect = { effect: 'lost', kind: now.kind, object: now.name, loss: 'ttl', text };
-    add(this.#losses, now.id, { effect, at: all.at });
-    return [effect];
-  }
-
-  /** Enters that an assertion has found all rows of a table in another one. */
+  /** Enters an assertion that all rows of a table are also in another table. */
   enterCopy(copy: Copy): void {
     const [from, to] = [this.engine.find(copy.from)?.id, this.engine.find(copy.to)?.id];
     if (from !== undefined && to !== undefined) this.#copies.set(from, { id: to, copy });
   }
 
-  /** What the statements so far lose for good: all that cannot be placed. */
+  /** The rows, values and guarantees of the loaded schema that are lost after the statements so far. */
   losses(): AccountedLoss[] {
-    return [...(this.#losses.get(undefined) ?? []), ...this.#before.flatMap(object => this.#place(object))];
+    return [...(this.#losses.get(undefined) ?? []), ...this.#before.flatMap(object => this.#lossesOf(object))];
   }
 
-  /** The materialized views of the loaded schema that are computed again, each with the first statement that changes what it reads. */
+  /**
+   * The materialized views of the loaded schema that are computed again, by name in lower case. The value is the index of the first
+   * statement that changes the view or something that it reads.
+   */
   rebuilt(): ReadonlyMap<string, number> {
     return new Map(
       [...this.#rebuilt]
-        .filter(view => (this.#find(view.id) ?? this.#findInPlaceOf(view))?.kind === 'materialized view')
+        .filter(view => (this.#find(view.id) ?? this.#successorOf(view))?.kind === 'materialized view')
         .map(({ id = 0, name }) => {
-          const read = (this.#sources.get(id)?.all ?? []).map(each => each.id);
-          return [foldCase(name), Math.min(...[id, ...read].flatMap(each => this.#touched.get(each) ?? []))];
+          const ids = [id, ...(this.#sources.get(id)?.all ?? []).map(source => source.id)];
+          return [foldCase(name), Math.min(...ids.flatMap(key => this.#touched.get(key) ?? []))];
         }),
     );
   }
 
-  /** The objects whose TTL the server enforces, each with the first statement after which it does. */
-  enforced(): readonly (Enforced & { readonly at: readonly number[] })[] {
-    return [...this.#enforced.values()];
+  /** The enforcements of TTLs, each with the indexes of the statements that cause it. */
+  enforcements(): readonly (Enforcement & { readonly at: readonly number[] })[] {
+    return [...this.#enforcements.values()];
   }
 
-  /** The statements that have invalidated an object. */
+  /** The indexes of the statements that have invalidated an object. */
   invalidatorsOf(name: string): readonly number[] {
     return this.#invalidators.get(this.engine.find(name)?.id) ?? [];
   }
@@ -205,47 +148,55 @@ export class RowAccount {
     return this.engine.catalogue.findById(id);
   }
 
-  /** The object that has the name which an object of the loaded schema is to have. */
-  #findInPlaceOf({ name }: CatalogueObject): CatalogueObject | undefined {
+  /** The object that now has the name planned for an object of the loaded schema. */
+  #successorOf({ name }: CatalogueObject): CatalogueObject | undefined {
     return this.engine.find(this.#options.newNameOf(name));
   }
 
-  #place(object: CatalogueObject): AccountedLoss[] {
+  /**
+   * The losses of an object of the loaded schema. They depend on where its rows are now:
+   * - in the same object: what statements have taken from it;
+   * - in a copy of the table: what the copy does not hold;
+   * - in a recreated materialized view: what its query does not return;
+   * - nowhere: the object itself, unless it is a view that was recreated.
+   */
+  #lossesOf(object: CatalogueObject): AccountedLoss[] {
     const { id } = object;
     const same = this.#find(id);
-    if (same) return [...(this.#losses.get(id) ?? []), ...this.#placeColumns(object, same)];
+    if (same) return [...(this.#losses.get(id) ?? []), ...this.#lossesOfColumns(object, same)];
+    const removedAt = this.#removed.get(id) ?? [];
     const { copy, id: copyId } = this.#copies.get(id ?? 0) ?? {};
     const copied = this.#find(copyId);
-    const at = this.#removed.get(id) ?? [];
     if (object.kind === 'table' && copy && copied?.kind === 'table')
-      return [
-        ...[
-          ...retentionEffects(object, copied),
-          ...keysLost(object, copied, column => findCopied(column, copied, copy)),
-        ].map(effect => ({ effect, at })),
-        ...this.#placeCopiedColumns(object, copied, copy, at),
-      ];
-    const again = this.#findInPlaceOf(object);
-    if (object.kind === 'view' && again?.kind === 'view') return [];
-    if (object.kind !== 'materialized view' || again?.kind !== 'materialized view')
-      return [{ effect: objectLoss(object), at }];
-    const ofBoth = [...(this.#losses.get(id) ?? []), ...(this.#losses.get(again.id) ?? [])];
-    const shortened = retentionEffects(object, again).map(effect => ({
-      effect,
-      at: this.#touched.get(again.id) ?? at,
-    }));
-    const isLeftEmpty =
-      this.#unrefreshed.get(again.id) === false && this.#options.historyOf(foldCase(object.name)) !== 'empty';
-    const text = `leaves ${titleOf(again)} empty, which had rows`;
+      return lossesOfCopy(object, copied, copy).map(effect => ({ effect, at: removedAt }));
+    const successor = this.#successorOf(object);
+    if (object.kind === 'view' && successor?.kind === 'view') return [];
+    if (object.kind === 'materialized view' && successor?.kind === 'materialized view')
+      return this.#lossesOfRecreated(object, successor, removedAt);
+    return [{ effect: objectLoss(object), at: removedAt }];
+  }
+
+  /** The losses of a materialized view whose successor was created after it was dropped. */
+  #lossesOfRecreated(
+    former: MaterializedView,
+    successor: MaterializedView,
+    removedAt: readonly number[],
+  ): AccountedLoss[] {
+    const recorded = [former, successor].flatMap(({ id }) => this.#losses.get(id) ?? []);
+    const isKnown = ({ loss }: Effect) => recorded.some(({ effect }) => effect.loss === loss);
+    const shortened = retentionEffects(former, successor).filter(effect => !isKnown(effect));
+    const isLeftEmpty = this.#unrefreshed.get(successor.id) === false && this.#answerFor(former) !== 'empty';
+    const text = `leaves ${titleOf(successor)} empty, which had rows`;
     return [
-      ...ofBoth,
-      ...this.#judgeSuperseded(object),
-      ...shortened.filter(each => !ofBoth.some(({ effect }) => effect.loss === each.effect.loss)),
-      ...(isLeftEmpty ? [{ effect: historyLoss(again, text), at }] : []),
+      ...recorded,
+      ...this.#judgeSuperseded(former),
+      ...shortened.map(effect => ({ effect, at: this.#touched.get(successor.id) ?? removedAt })),
+      ...(isLeftEmpty ? [{ effect: historyLoss(successor, text), at: removedAt }] : []),
     ];
   }
 
-  #placeColumns(before: CatalogueObject, after: CatalogueObject): AccountedLoss[] {
+  /** The losses of the columns of a table. A column that is gone is a loss even if no statement has recorded it. */
+  #lossesOfColumns(before: CatalogueObject, after: CatalogueObject): AccountedLoss[] {
     if (before.kind !== 'table' || after.kind !== 'table') return [];
     const ids = new Set(after.columns.map(({ id }) => id));
     return (before.columns as StoredColumn[]).flatMap(column => {
@@ -256,40 +207,38 @@ export class RowAccount {
     });
   }
 
-  #placeCopiedColumns(before: Table, after: Table, copy: Copy, at: readonly number[]): AccountedLoss[] {
-    return before.columns.flatMap(column => {
-      const copied = findCopied(column, after, copy);
-      if (copied && isLossless(column.type, copied.type)) return [];
-      return [{ effect: columnLoss(before.name, column, copied?.type), at }];
-    });
-  }
-
-  /** Records a loss under the number of what it is a loss of; principals have none. What is gone as a whole is found at the end. */
+  /**
+   * Records a loss under the id of the object or column that loses something. Principals have no id. The loss of a complete object
+   * is not recorded: `losses` sees that it is gone.
+   */
   #record(effect: Effect, changes: readonly ObjectChange[], at: readonly number[]): void {
     const { object, column, loss } = effect;
-    if (loss === 'drop-user') return add(this.#losses, undefined, { effect, at });
-    const change = changes.find(each => each.before && isSameName(each.before.name, object));
+    if (loss === 'drop-user') return addTo(this.#losses, undefined, { effect, at });
+    const change = changes.find(({ before }) => before && isSameName(before.name, object));
     const now = this.engine.find(object);
-    const holder = change?.before ?? now;
-    const isGone = loss === 'drop' && column === undefined && holder?.id !== undefined && holder.id !== now?.id;
+    const former = change?.before ?? now;
+    const isGone = loss === 'drop' && column === undefined && former?.id !== undefined && former.id !== now?.id;
     if (isGone) return;
-    const found = column === undefined || loss === 'keys' ? holder : findColumn(holder as Table, column);
-    add(this.#losses, (found as { id?: number } | undefined)?.id, { effect, at });
+    const loser = column === undefined || loss === 'keys' ? former : findColumn(former as Table, column);
+    addTo(this.#losses, (loser as { id?: number } | undefined)?.id, { effect, at });
     for (const [id, fillsItself] of this.#unrefreshed) if (fillsItself) this.#judgeUnfilled(id, effect, at);
   }
 
-  /** A view that fills itself in the background may not have read what is lost now. */
+  /** Records that a view may lack rows: the server fills it in the background, and may not have read what a source loses now. */
   #judgeUnfilled(id: number | undefined, { object, loss }: Effect, at: readonly number[]): void {
     const view = this.#find(id);
-    if (view?.kind !== 'materialized view' || !TAKES_ROWS.has(loss) || !this.#standsFor(view)) return;
+    if (view?.kind !== 'materialized view' || !TAKES_ROWS.has(loss) || !this.#formerOf(view)) return;
     if (!this.engine.catalogue.sources([view.base, ...view.references]).some(name => isSameName(name, object))) return;
-    add(this.#losses, id, {
+    addTo(this.#losses, id, {
       effect: historyLoss(view, `${rebuilding(view)} may not have read what '${object}' loses`),
       at,
     });
   }
 
-  /** A column without NULL that gets a type with NULL: rows that are older than the column read NULL then. */
+  /**
+   * The losses of columns whose old type has no NULL, and whose new type has one. Rows that are older than the column do not store
+   * its value. They read 0 or false before, and NULL after.
+   */
   #judgeUnwritten({ before, after }: ObjectChange): Effect[] {
     if (before?.kind !== 'table' || after?.kind !== 'table') return [];
     return (after.columns as StoredColumn[]).flatMap(({ id, name, type }): Effect[] => {
@@ -315,119 +264,135 @@ export class RowAccount {
     return [
       ...dropped.flatMap(view => this.#judge(view, undefined, at)),
       ...computed.flatMap(view => {
-        const former = this.#standsFor(view);
+        const former = this.#formerOf(view);
         return former ? this.#judge(former, view, at) : [];
       }),
     ];
   }
 
-  /** The view of the loaded schema in whose place a view is. */
-  #standsFor({ id, name }: CatalogueObject): MaterializedView | undefined {
+  /** The materialized view of the loaded schema that an object is, or whose successor it is. */
+  #formerOf({ id, name }: CatalogueObject): MaterializedView | undefined {
     return this.#views.find(view => view.id === id || isSameName(this.#options.newNameOf(view.name), name));
   }
 
-  /** Judges whether rows can be computed again. @param view the view that is computed; undefined if it is only dropped */
+  /**
+   * Judges what is lost when a view of the loaded schema is dropped or computed again.
+   * @param view the view that is computed; undefined if the statement only drops
+   */
   #judge(former: MaterializedView, view: MaterializedView | undefined, at: number): Effect[] {
     this.#rebuilt.add(former);
-    const answer = this.#options.historyOf(foldCase(former.name));
     const unread = view ? this.#unreadSources(former, view) : [];
     const isRedefined = view !== undefined && view.id !== former.id && this.#options.isRedefined(former, view);
-    if (isRedefined && unread.length > 0) this.#superseded.set(former.id, { view, sources: unread, at });
-    const missing = this.#findLacking(
-      former,
-      this.#sourcesOf(former).filter(source => !unread.includes(source)),
-    );
-    const [other] = isRedefined ? [] : unread;
-    // A recreated view was judged when it was dropped.
-    const isUnknown = answer !== 'kept' && (view === undefined || view.id === former.id);
-    // A refresh of a view with periods stops at the last complete one.
-    const isCut = view?.refresh.period !== undefined && former.refresh.period === undefined;
-    const isRejected = view !== undefined && answer !== 'empty' && !this.#options.isComputable(former, view);
-    if (answer === 'empty' || !(missing || other || isUnknown || isCut || isRejected)) return [];
-    const lacks =
-      (isRejected ? 'leaves it empty: the server rejects its query over what it reads then' : missing) ??
-      (other ? `loses rows that only '${other.name}' holds` : 'loses rows of a period that has not ended');
-    const text = isUnknown ? describeAnswer(answer) : lacks;
-    const effect = historyLoss(view ?? former, `${rebuilding(view ?? former)} ${text}`);
-    add(this.#losses, (view ?? former).id, { effect, at: this.#causesOf(former, at) });
+    if (isRedefined && unread.length > 0) this.#superseded.set(former.id, { successor: view, unread, at });
+    const reason = this.#describeLoss(former, view, unread, isRedefined);
+    if (reason === undefined) return [];
+    const effect = historyLoss(view ?? former, `${rebuilding(view ?? former)} ${reason}`);
+    addTo(this.#losses, (view ?? former).id, { effect, at: this.#causesOf(former, at) });
     return [effect];
   }
 
-  /** The statements because of which a view is computed again: those that have invalidated it, the one that has dropped it, or itself. */
+  /** Judges the loss of expired rows. The server counts them once, before the first statement that makes it drop them. */
+  #judgeExpired(enforcement: Enforcement, at: number): Effect[] {
+    const { former, now } = enforcement;
+    const known = this.#enforcements.get(former.id);
+    const causes = this.#causesOf(former, at);
+    known?.at.push(...causes);
+    if (known) return [];
+    const all = [...causes];
+    this.#enforcements.set(former.id, { ...enforcement, at: all });
+    const count = this.#options.countExpired(enforcement);
+    if (count === 0) return [];
+    const effect = expiredLoss(now, count);
+    // Later causes are added to the same list.
+    addTo(this.#losses, now.id, { effect, at: all });
+    return [effect];
+  }
+
+  /** The statements because of which a view is computed again: those that have invalidated or dropped it, or the current one. */
   #causesOf({ id }: CatalogueObject, at: number): readonly number[] {
     return this.#invalidators.get(id) ?? this.#removed.get(id) ?? [at];
   }
 
+  /**
+   * Which rows of a view are not computed again, as the end of a sentence; undefined if all are.
+   * @param unread the sources that the computed view does not read. If it is redefined, `losses` judges them after all statements
+   */
+  #describeLoss(
+    former: MaterializedView,
+    view: MaterializedView | undefined,
+    unread: readonly CatalogueObject[],
+    isRedefined: boolean,
+  ): string | undefined {
+    const answer = this.#answerFor(former);
+    if (answer === 'empty') return undefined;
+    const isRejected = view !== undefined && !this.#options.isComputable(former, view);
+    // A recreated view was judged when it was dropped.
+    const isFirst = view === undefined || view.id === former.id;
+    if (answer !== 'complete' && isFirst) return describeAnswer(answer);
+    if (isRejected) return 'leaves it empty: the server rejects its query over what it reads then';
+    const read = this.#sourcesOf(former).filter(source => !unread.includes(source));
+    const incomplete = this.#describeIncomplete(former, read);
+    if (incomplete !== undefined) return incomplete;
+    const [ignored] = isRedefined ? [] : unread;
+    if (ignored) return `loses rows that only '${ignored.name}' holds`;
+    // A refresh of a view with periods stops at the last complete one.
+    const isCut = view?.refresh.period !== undefined && former.refresh.period === undefined;
+    return isCut ? 'loses rows of a period that has not ended' : undefined;
+  }
+
+  readonly #answerFor = ({ name }: MaterializedView): HistoryAnswer => this.#options.historyOf(foldCase(name));
+
   readonly #sourcesOf = ({ id = 0 }: MaterializedView): readonly CatalogueObject[] => this.#sources.get(id)?.rows ?? [];
 
-  /** The sources of a view that another view in its place does not read, under whatever names. */
+  /** The sources of a view whose rows its successor does not read, under whatever names. */
   #unreadSources(former: MaterializedView, { base, references }: MaterializedView): CatalogueObject[] {
     const { catalogue } = this.engine;
     const read = new Set(catalogue.sources([base, ...references]).map(name => catalogue.find(name)?.id));
-    return this.#sourcesOf(former).filter(source => !this.#placesOf(source, former).some(({ id }) => read.has(id)));
+    return this.#sourcesOf(former).filter(source => !this.#holdersOf(source, former).some(({ id }) => read.has(id)));
   }
 
-  /** The objects that have the rows which another one has not lost: itself, a copy, or a view that was recreated over the same. */
-  #placesOf(source: CatalogueObject, reader: MaterializedView): CatalogueObject[] {
-    const again = this.#findInPlaceOf(source);
-    const isSame = source.kind === 'materialized view' && again?.kind === source.kind;
-    const isKept = isSame && (this.#options.isWanted(reader.name) || !this.#options.isRedefined(source, again));
-    const view = isKept && this.#unreadSources(source, again).length === 0 ? again : undefined;
-    return [this.#find(source.id), this.#find(this.#copies.get(source.id ?? 0)?.id), view].filter(
-      each => each !== undefined,
-    );
+  /**
+   * The objects that hold the rows of a source now: the source itself, its copy, and a recreated view over the same sources.
+   * @param reader the view that reads the source
+   */
+  #holdersOf(source: CatalogueObject, reader: MaterializedView): CatalogueObject[] {
+    const successor = this.#successorOf(source);
+    const isRecreated = source.kind === 'materialized view' && successor?.kind === source.kind;
+    // A redefined source returns other rows. That is accepted only if the reader is wanted with them.
+    const isAccepted =
+      isRecreated && (this.#options.isWanted(reader.name) || !this.#options.isRedefined(source, successor));
+    const recreated = isAccepted && this.#unreadSources(source, successor).length === 0 ? successor : undefined;
+    const holders = [this.#find(source.id), this.#find(this.#copies.get(source.id ?? 0)?.id), recreated];
+    return holders.filter(holder => holder !== undefined);
   }
 
-  /** Which of the sources of a view does not hold all that it held, as the end of a sentence. */
-  #findLacking(reader: MaterializedView, sources: readonly CatalogueObject[]): string | undefined {
+  /** Which source of a view has lost rows, as the end of a sentence; undefined if none has. */
+  #describeIncomplete(reader: MaterializedView, sources: readonly CatalogueObject[]): string | undefined {
     for (const source of sources) {
-      const places = this.#placesOf(source, reader);
-      const losses = [source, ...places].flatMap(({ id }) => this.#losses.get(id) ?? []);
-      if (places.length === 0 || losses.some(({ effect }) => TAKES_ROWS.has(effect.loss)))
-        return `loses rows that '${(places[0] ?? source).name}' no longer holds`;
+      const holders = this.#holdersOf(source, reader);
+      const losses = [source, ...holders].flatMap(({ id }) => this.#losses.get(id) ?? []);
+      if (holders.length === 0 || losses.some(({ effect }) => TAKES_ROWS.has(effect.loss)))
+        return `loses rows that '${(holders[0] ?? source).name}' no longer holds`;
     }
     return undefined;
   }
 
-  /** The loss of a view that reads from something else now, if what it no longer reads has lost rows at the end. */
+  /** The loss of a redefined view, if a source that it no longer reads has lost rows after all statements. */
   #judgeSuperseded(former: MaterializedView): AccountedLoss[] {
-    const { view, sources, at } = this.#superseded.get(former.id) ?? {};
-    const missing = sources && this.#findLacking(former, sources);
-    if (!view || missing === undefined || this.#options.historyOf(foldCase(former.name)) === 'empty') return [];
-    return [{ effect: historyLoss(view, `${rebuilding(view)} ${missing}`), at: [at ?? 0] }];
+    const superseded = this.#superseded.get(former.id);
+    if (!superseded || this.#answerFor(former) === 'empty') return [];
+    const { successor, unread, at } = superseded;
+    const reason = this.#describeIncomplete(former, unread);
+    return reason === undefined
+      ? []
+      : [{ effect: historyLoss(successor, `${rebuilding(successor)} ${reason}`), at: [at] }];
   }
 }
 
-const ttlOf = (object: CatalogueObject | undefined): number => (object && 'ttl' in object ? object.ttl : 0);
-
-const isRetained = (object: CatalogueObject): object is Table | MaterializedView =>
-  object.kind === 'table' || object.kind === 'materialized view';
-
-function add<V>(map: Map<number | undefined, V[]>, key: number | undefined, value: V): void {
+function addTo<V>(map: Map<number | undefined, V[]>, key: number | undefined, value: V): void {
   const values = map.get(key);
   if (values) values.push(value);
   else map.set(key, [value]);
 }
 
-/** The column of a copy that has the values of a column. */
-function findCopied({ name }: Column, table: Table, { columns }: Copy): Column | undefined {
-  const to = columns.find(({ from }) => isSameName(from, name))?.to;
-  return to === undefined ? undefined : findColumn(table, to);
-}
-
-const historyLoss = ({ kind, name }: MaterializedView, text: string): Effect => ({
-  effect: 'lost',
-  kind,
-  object: name,
-  loss: 'history',
-  text,
-});
-
 const rebuilding = (view: MaterializedView): string => `rebuilding ${titleOf(view)}`;
-
-function describeAnswer(answer: HistoryAnswer): string {
-  if (typeof answer === 'string') return 'may lose rows: the server could not say whether its query still gives them';
-  const { lost, total, first, last, areNewest } = answer;
-  const doubt = areNewest ? ', perhaps only because the view is invalid and its newest interval was not refreshed' : '';
-  return `loses rows that its query no longer gives: ${lost} of ${total}, from ${first} to ${last}${doubt}`;
-}

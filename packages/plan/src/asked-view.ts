@@ -1,6 +1,6 @@
 /*! What a server is asked about the rows of a materialized view, and about those that a TTL has expired. */
 import { findColumn, findReferences } from '@sqlpipe/ddl';
-import type { Enforced } from '@sqlpipe/engine';
+import type { Enforcement } from '@sqlpipe/engine';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import { tableOfRebuild } from './rebuild-names.js';
 import type { Task } from './task.js';
@@ -24,7 +24,7 @@ export function findAskedView(name: string, task: Task) {
 }
 
 /** What is asked about rows that a TTL expires when a server enforces it: the object as B has it, and the query of a view. */
-export function findExpirable({ former, now }: Enforced, task: Task): Parameters<typeof printExpiredQuestion> {
+export function findExpirable({ former, now }: Enforcement, task: Task): Parameters<typeof printExpiredQuestion> {
   const { name } = former;
   const timestamp = former.timestamp ?? task.before.catalogue.resolve(name)?.timestamp;
   const retained = { name, timestamp, partitionBy: now.partitionBy, ttl: now.ttl };

@@ -73,10 +73,10 @@ export async function assemblePlan(
     // New names are those of B: a later statement may change them.
     assert(isRestated ? 0 : at, planned);
   }
-  for (const enforced of proof.enforced) {
-    const { name } = enforced.former;
+  for (const enforcement of proof.enforcements) {
+    const { name } = enforcement.former;
     if (task.requests.mayLose({ loss: 'ttl', object: name }) || task.historyOf(foldCase(name)) === 'empty') continue;
-    assert(0, toAssertion(printExpiredAssertion(...findExpirable(enforced, task))));
+    assert(0, toAssertion(printExpiredAssertion(...findExpirable(enforcement, task))));
   }
   const statements = draft.steps.flatMap((step, at) => [
     ...(assertions.get(at) ?? []),

@@ -1,6 +1,6 @@
 /*!
- * Plans the statements that turn one schema into another. A plan is drafted optimistically, then proven by running it on an
- * engine. The changes that the proof blames are left out of the next draft, until a draft is proven.
+ * Plans the statements that turn schema B into schema A. A draft assumes that each change is possible. It is then proven by running
+ * it on an engine. The next draft leaves out the changes that failed, until a draft is proven.
  */
 import { type CompareOptions, compareStatements, ownerOf, parseMeaning } from '@sqlpipe/ddl';
 import { Engine, type HistoryAnswer, whenReady } from '@sqlpipe/engine';
@@ -46,23 +46,23 @@ export interface PlanOptions extends RequestOptions {
   readonly ignoreOwner?: boolean;
   /** Whether objects, principals and rights that only B has are kept, and do not count as differences. */
   readonly keepExtra?: boolean;
-  /** The differences that stay, and are not listed. */
+  /** The differences that the plan neither changes nor lists. */
   readonly ignore?: IgnoreRules | undefined;
   /** Whether the old table of a rebuild is dropped. */
   readonly dropOld?: boolean;
-  /** What the server of B reports of its objects. */
+  /** The invalid views and suspended tables that B's server reports. */
   readonly health?: Health;
   /** The version of B's server. */
   readonly version?: string | undefined;
-  /** Whether A is an instance: views that are invalid there are left out. In a schema that is written they are an error. */
+  /** Whether invalid views of A are left out, because A is an instance. In a schema from files they are an error. */
   readonly skipInvalid?: boolean;
-  /** Whether B's server is of the enterprise edition; if it is not known, its statements tell. */
+  /** Whether B's server is of the enterprise edition; by default, its statements decide. */
   readonly enterprise?: boolean;
-  /** Asks B's server; without it, the assertions of the plan decide when it is applied. */
+  /** Asks B's server about the rows of a materialized view. Without it, assertions in the plan check them when it is applied. */
   readonly askHistory?: AskHistory | undefined;
-  /** Asks B's server, for the cost in the head of the plan. */
+  /** Asks B's server for the sizes of tables. The head of the plan shows them as its cost. */
   readonly askSizes?: AskSizes | undefined;
-  /** Asks B's server for the one row of a query about the rows of a table; without it, assertions decide. */
+  /** Asks B's server a query about the rows of a table that returns one row. Without it, assertions in the plan check them. */
   readonly askRow?: ((query: string) => Promise<Row>) | undefined;
 }
 
@@ -77,17 +77,18 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, opti
   const findings = new Map<string, HistoryFinding>();
   const answers = new Map<string, Row>();
   const { askHistory, askRow } = options;
+  // Each answer may change the plan, and a changed plan may have new questions. So it is planned until no question is left.
   for (;;) {
     const rows = new RowFindings(answers, askRow !== undefined);
     const proven = await whenReady(() => planOnce(inA, inB, findings, rows, options));
     for (const query of rows.questions) answers.set(query, await askRow?.(query));
     if (rows.questions.size > 0) continue;
-    const questions = [...proven.rebuilt].filter(view => !findings.has(view));
-    if (!askHistory || questions.length === 0) {
+    const unasked = [...proven.rebuilt].filter(view => !findings.has(view));
+    if (!askHistory || unasked.length === 0) {
       const plan = await assemblePlan(proven, options.askSizes);
       return { ...plan, notes: [...notes, ...plan.notes] };
     }
-    for (const view of questions) {
+    for (const view of unasked) {
       const asked = findAskedView(view, proven.task);
       // biome-ignore lint/nursery/useAwaitThenable: the function of an option returns a promise
       if (asked) findings.set(view, await askHistory(asked.definition));
@@ -95,78 +96,93 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, opti
   }
 }
 
+/**
+ * Plans with the answers that are known so far.
+ * @throws UnresolvedViewError for views that cannot be created over A, unless B has them too
+ */
 function planOnce(
-  a: readonly string[],
-  b: readonly string[],
+  inA: readonly string[],
+  inB: readonly string[],
   findings: ReadonlyMap<string, HistoryFinding>,
   rows: RowFindings,
   options: PlanOptions,
 ): ProvenDraft {
-  const { defaults, health, ignoreOwner = false, keepExtra = false, dropOld = false } = options;
-  const { ignore = new IgnoreRules() } = options;
-  const schema = new Schema(b);
-  const isEnterprise = options.enterprise ?? isEnterpriseSchema(b);
-  /**
-   * Whether a materialized view holds rows that its query no longer gives. Without an answer of the server, it is assumed to
-   * keep them, unless their loss is allowed.
-   */
-  const historyOf = (view: string): HistoryAnswer =>
-    findings.get(view)?.answer ??
-    (requests.mayLose({ loss: 'history', object: view })
-      ? 'unknown'
-      : before.wasNeverRefreshed(view)
-        ? 'empty'
-        : 'kept');
-  const server = { enterprise: isEnterprise, version: options.version, defaults };
+  const { version, defaults, health } = options;
+  const server = { enterprise: options.enterprise ?? isEnterpriseSchema(inB), version, defaults };
   const loadB = () => {
     const engine = createEngine({ ...server, ...(health && { health }) });
-    engine.load(b);
+    engine.load(inB);
     return engine;
   };
-  const wanted = new WantedSchema(a, defaults);
-  const before = loadB();
-  const requests = new Requests(wanted, schema, before, options);
-  const leftovers = findLeftovers(wanted, before, requests);
-  const task = {
-    a: wanted,
-    b: schema,
+  const task = createTask(inA, inB, loadB(), findings, rows, { ...options, ...server });
+  // The health of B does not count: a view that is invalid in B may be valid as A defines it.
+  const unresolved = findUnresolvedViews(task, createEngine({ ...server, ...(health && { health: {} }) }));
+  if (unresolved.length === 0) return proveDraft(task, loadB, findings);
+  const newlyBroken = options.skipInvalid
+    ? []
+    : unresolved.filter(({ entry }) => !isBrokenInB(entry, unresolved, task));
+  if (newlyBroken.length > 0) throw new UnresolvedViewError(newlyBroken);
+  const names = new Set(unresolved.map(({ entry }) => foldCase(entry.name)));
+  const isResolved = (statement: string) => {
+    const { kind, name } = identify(statement);
+    return !isObject(kind) || !names.has(foldCase(name));
+  };
+  const proven = planOnce(inA.filter(isResolved), inB.filter(isResolved), findings, rows, options);
+  for (const { entry, reason } of unresolved) {
+    const properties = task.b.findObject(entry.name)?.kind === entry.kind ? ['invalid'] : [];
+    const hint = `--ignore ${formatPathForShell(formatPath({ object: entry.name }))} does not list it`;
+    proven.draft.omit(
+      { identity: entry, properties, what: displayName(entry) },
+      `it is invalid in A: ${reason}`,
+      ...(options.skipInvalid ? [] : [hint]),
+    );
+  }
+  return proven;
+}
+
+/** Collects what the parts of the planner need to know. @param before an engine that has B */
+function createTask(
+  inA: readonly string[],
+  inB: readonly string[],
+  before: Engine,
+  findings: ReadonlyMap<string, HistoryFinding>,
+  rows: RowFindings,
+  options: PlanOptions,
+): Task {
+  const { version, defaults, enterprise = false, ignoreOwner = false, keepExtra = false, dropOld = false } = options;
+  const [a, b] = [new WantedSchema(inA, defaults), new Schema(inB)];
+  const requests = new Requests(a, b, before, options);
+  /**
+   * What is known of the rows of a materialized view. If the server was not asked, the query is assumed to return all of them, and
+   * an assertion in the plan checks it. If the user allows their loss, there is no assertion, and they count as lost.
+   */
+  const historyOf = (view: string): HistoryAnswer => {
+    const answer = findings.get(view)?.answer;
+    if (answer !== undefined) return answer;
+    if (requests.mayLose({ loss: 'history', object: view })) return 'unknown';
+    return before.wasNeverRefreshed(view) ? 'empty' : 'complete';
+  };
+  return {
+    a,
+    b,
     requests,
     historyOf,
     before,
-    problems: schema.entries.flatMap(entry => problemsOf(entry, health ?? {})),
+    problems: b.entries.flatMap(entry => problemsOf(entry, options.health ?? {})),
     rows,
-    leftovers,
-    isEnterprise,
-    version: options.version,
+    leftovers: findLeftovers(a, before, requests),
+    isEnterprise: enterprise,
+    version,
     defaults,
     ignoreOwner,
     keepExtra,
-    ignore,
+    ignore: options.ignore ?? new IgnoreRules(),
     dropOld,
   };
-  // Without the health of B: a view that is invalid in B may be valid as A defines it.
-  const unresolved = findUnresolvedViews(task, createEngine({ ...server, ...(health && { health: {} }) }));
-  const unbroken = options.skipInvalid ? [] : unresolved.filter(({ entry }) => !isAsBroken(entry, unresolved, task));
-  if (unbroken.length > 0) throw new UnresolvedViewError(unbroken);
-  if (unresolved.length > 0) {
-    const names = new Set(unresolved.map(({ entry }) => foldCase(entry.name)));
-    const without = (statements: readonly string[]) =>
-      statements.filter(
-        statement => !(isObject(identify(statement).kind) && names.has(foldCase(identify(statement).name))),
-      );
-    const proven = planOnce(without(a), without(b), findings, rows, options);
-    for (const { entry, reason } of unresolved) {
-      const properties = schema.findObject(entry.name)?.kind === entry.kind ? ['invalid'] : [];
-      const ignore = `--ignore ${formatPathForShell(formatPath({ object: entry.name }))} does not list it`;
-      const hints = options.skipInvalid ? [] : [ignore];
-      proven.draft.omit(
-        { identity: entry, properties, what: displayName(entry) },
-        `it is invalid in A: ${reason}`,
-        ...hints,
-      );
-    }
-    return proven;
-  }
+}
+
+/** Drafts plans until the steps of one are proven. The changes that the proof of one excludes are left out of the next. */
+function proveDraft(task: Task, loadB: () => Engine, findings: ReadonlyMap<string, HistoryFinding>): ProvenDraft {
   const excluded = new Map<string, Omission>();
   const rebuilt = new Set<string>();
   for (;;) {
@@ -186,7 +202,10 @@ function planOnce(
   }
 }
 
-/** An engine without objects that executes statements as a server would. The version of the enterprise edition says nothing. */
+/**
+ * An engine without objects that executes statements as a server would. The version of an enterprise server is ignored: the engine
+ * knows only versions of the open-source edition.
+ */
 export const createEngine = ({
   enterprise,
   version,
@@ -201,32 +220,34 @@ export const createEngine = ({
     ...(health && { health }),
   });
 
-/** Whether B has a view that is not valid in the same way, or the view reads from one that B has. */
-function isAsBroken(entry: Entry, unresolved: readonly UnresolvedView[], task: Task): boolean {
+/** Whether a view is also invalid in B: B has the same view and it is invalid there, or the view reads from such a view. */
+function isBrokenInB(entry: Entry, unresolved: readonly UnresolvedView[], task: Task): boolean {
   const { a, b, before } = task;
   const existing = b.findObject(entry.name)?.statement;
   const isSame = existing !== undefined && compareStatements(entry.statement, existing).differences.length === 0;
   if (isSame && before.whyUnresolvable(entry.name) !== undefined) return true;
   const needed = new Set(a.prerequisites(entry).map(({ name }) => foldCase(name)));
   return unresolved.some(
-    other =>
-      other.entry !== entry && needed.has(foldCase(other.entry.name)) && isAsBroken(other.entry, unresolved, task),
+    view => view.entry !== entry && needed.has(foldCase(view.entry.name)) && isBrokenInB(view.entry, unresolved, task),
   );
 }
 
-/** Whether statements are the dump of an enterprise edition: access control, owners, storage policies. */
+/** Whether statements come from an enterprise edition: only it has access control, owners and storage policies. */
 export const isEnterpriseSchema = (statements: readonly string[]): boolean =>
   statements.some(
     statement => isAcl(identify(statement).kind) || ownerOf(statement) !== undefined || hasStoragePolicy(statement),
   );
 
-/** Parses only the few statements that may have one. */
+/** Whether a statement has a storage policy. Parsing is slow, so only a statement with the word is parsed. */
 function hasStoragePolicy(statement: string): boolean {
   const meaning = /\bstorage\b/i.test(statement) ? parseMeaning(statement) : undefined;
   return meaning?.kind === 'table' && meaning.policy !== undefined;
 }
 
-/** The steps in their order: first revocations and what is in the way of a name, then what can fail without harm, last what cannot be undone. */
+/**
+ * Drafts the steps in their order. Revocations come first, then what makes names free, then what can fail without harm. What cannot
+ * be undone comes last.
+ */
 function draftPlan(task: Task, engine: Engine, excluded: ReadonlyMap<string, Omission>): Draft {
   const draft = new Draft(engine, excluded, task.ignore);
   omitRefused(task, draft);
@@ -243,31 +264,31 @@ function draftPlan(task: Task, engine: Engine, excluded: ReadonlyMap<string, Omi
   alterRetention(task, draft);
   dropExtraObjects(task, draft);
   dropPrincipals(task, draft);
-  grantRights(task, draft); // who is dropped takes along what he gave
+  grantRights(task, draft); // a dropped principal takes its grants to others with it
   omitUnalterable(task, draft);
   omitUnrepaired(task, draft);
   return draft;
 }
 
-/** Requires that the draft leads to A, but for what it lists. @throws Error for another difference */
+/** Requires that the draft leads to A, except for its omissions. @throws Error for another difference */
 function requireResult(draft: Draft, task: Task): void {
   const { engine, omissions } = draft;
-  const { a, keepExtra, defaults, ignoreOwner, ignore } = task;
+  const { a: wanted, keepExtra, defaults, ignoreOwner, ignore } = task;
   const { differences } = compareSchemas(
-    a.entries.map(({ statement }) => statement),
+    wanted.entries.map(({ statement }) => statement),
     engine.statements(),
     { ...(defaults && { defaults }), ignoreOwner, ignore },
   );
-  for (const { identity, a, comparison } of differences) {
-    if (a === undefined && (keepExtra || isPartOfRebuild(identity.name, task))) continue;
-    const listed = omissions.filter(omission => isAbout(omission, identity));
-    const isListed = (property: string) =>
-      listed.some(({ properties }) => properties.length === 0 || properties.includes(property));
-    const rest = comparison ? comparison.differences.filter(({ property }) => !isListed(property)) : [];
-    // What is blocked is left as it is, for the reason that is listed.
-    if (listed.length > 0 && (rest.length === 0 || draft.isBlocked(identity.name))) continue;
+  for (const { identity, a: entry, comparison } of differences) {
+    if (entry === undefined && (keepExtra || isPartOfRebuild(identity.name, task))) continue;
+    const omitted = omissions.filter(omission => isAbout(omission, identity));
+    const isOmitted = (property: string) =>
+      omitted.some(({ properties }) => properties.length === 0 || properties.includes(property));
+    const rest = comparison ? comparison.differences.filter(({ property }) => !isOmitted(property)) : [];
+    // A blocked object stays as it is, also in properties that its omissions do not list.
+    if (omitted.length > 0 && (rest.length === 0 || draft.isBlocked(identity.name))) continue;
     throw new Error(
-      `the plan does not lead to A: ${displayName(identity)}${rest.map(({ property, a, b }) => `: ${property}: ${b} to ${a}`).join('')}`,
+      `the plan does not lead to A: ${displayName(identity)}${rest.map(({ property, a: to, b: from }) => `: ${property}: ${from} to ${to}`).join('')}`,
     );
   }
 }

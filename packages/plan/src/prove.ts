@@ -24,7 +24,7 @@ export interface Proof {
   /** The materialized views of B that are computed again, in lower case, each with the first step that changes what it reads. */
   readonly rebuilt: ReadonlyMap<string, number>;
   /** The objects whose TTL a step makes the server enforce. */
-  readonly enforced: ReturnType<RowAccount['enforced']>;
+  readonly enforcements: ReturnType<RowAccount['enforcements']>;
   /** The questions whether the server can compute a view, by its name in B in lower case. */
   readonly judged: ReadonlyMap<string, string>;
 }
@@ -62,7 +62,7 @@ export function prove(steps: readonly Step[], engine: Engine, task: Task): Proof
     effects,
     excluded: toOmissions(problems, steps),
     rebuilt: account.rebuilt(),
-    enforced: account.enforced(),
+    enforcements: account.enforcements(),
     judged,
   };
 }
@@ -72,9 +72,9 @@ function accountOptions(task: Task, engine: Engine, judged: Map<string, string>)
   const newNameOf = (view: string): string => requests.renames.newName(view);
   return {
     historyOf,
-    countExpired(enforced) {
-      if (historyOf(foldCase(enforced.former.name)) === 'empty') return 0;
-      const question = printExpiredQuestion(...findExpirable(enforced, task));
+    countExpired(enforcement) {
+      if (historyOf(foldCase(enforcement.former.name)) === 'empty') return 0;
+      const question = printExpiredQuestion(...findExpirable(enforcement, task));
       return rows.isRejected(question) ? undefined : Number(rows.find(question)?.[0] ?? 0);
     },
     newNameOf,

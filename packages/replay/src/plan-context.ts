@@ -70,7 +70,7 @@ async function askHistory(instance: Instance, view: Parameters<AskHistory>[0]): 
         const unended = printUnended(view, timestamp);
         const [[late, from, to] = []] = unended === undefined ? [] : await instance.table(unended);
         const total = Number(await count());
-        if (!late) return { answer: total === 0 ? 'empty' : 'kept', columns };
+        if (!late) return { answer: total === 0 ? 'empty' : 'complete', columns };
         return { answer: { lost: Number(late), total, first: String(from), last: String(to) }, columns };
       }
       const isFinal = before !== undefined && before === (await fetchSettledState(instance, view.name));

@@ -1,6 +1,6 @@
 /*!
- * A dry run: the executor sends statements to an engine that has the target's schema, instead of the target. So each
- * statement has the result that the run would have, with the server's message. Loaded when it is needed.
+ * A dry run: the executor sends each statement to an engine that has the target's schema, instead of the target. So the result of a
+ * statement, also its error message, is the one that the run would have. This module is large and imported only for a dry run.
  */
 import {
   compareStatements,
@@ -16,6 +16,7 @@ import {
   DenialError,
   type Effect,
   type Engine,
+  type Execution,
   type HistoryAnswer,
   OpaqueError,
   RowAccount,
@@ -31,51 +32,57 @@ import { type AccessSource, ExistingAccess } from './existing-access.js';
 import type { Result } from './outcome.js';
 import type { HiddenSchema, TargetSchema } from './target.js';
 
-/** What a prediction depends on beside the schema. */
+/** The options of the run that is predicted. */
 export interface PredictorOptions extends Omit<ExecutorOptions, 'existing' | 'isSimulated' | 'noVerify'> {
   readonly allowLoss: readonly string[];
 }
 
-/** A statement whose effect depends on rows, or on a syntax that is not known. */
+/** The effect of a statement depends on rows, or its syntax is unknown. The outcome is `unknown`; the status does not change. */
 class UnknownEffectError extends Error {
   override name = 'UnknownEffectError';
 }
 
-/** What the result of a statement that an engine accepts is called in a dry run. */
+/** The result in a dry run of a statement that the engine accepts. */
 function predictedResult(statement: string, { replaced }: Omit<StatementResult, 'result'>): Result {
   if (replaced) return 'would replace';
   return isShowable(identify(statement)) ? 'would create' : 'would send';
 }
 
-/** Why a loss changes the status; undefined if it is allowed. */
-function describeForbidden({ kind, loss, object, column, text }: Effect, allowed?: AllowedLosses): string | undefined {
+/** Describes a loss that is not allowed, and so changes the exit status; undefined for any other effect. */
+function describeForbiddenLoss(
+  { kind, loss, object, column, text }: Effect,
+  allowed?: AllowedLosses,
+): string | undefined {
   if (loss === undefined) return undefined;
   const lost = { loss, object, ...(column !== undefined && { column }) };
   if (allowed?.has(lost)) return undefined;
   return `${displayName({ kind, name: object, verb: '' })}: ${text}; --allow-loss ${formatLoss(lost)} allows it`;
 }
 
-/** Predicts what statements would do to a target that is not changed, by an engine in its place. */
+/** Predicts what statements would do to a target, without changing it. */
 export class Predictor {
   readonly #target: Instance;
   readonly #schema: TargetSchema;
-  /** Why the target does not show its schema, if it does not: then only existing objects are compared. */
-  readonly #hidden: string | undefined;
+  /** Why the target does not show its schema; undefined if it does. Without the schema, only existing objects are compared. */
+  readonly #hiddenReason: string | undefined;
   readonly #engine: Engine;
-  readonly #account: RowAccount;
+  readonly #rowAccount: RowAccount;
   readonly #invalidBefore: ReadonlyMap<string, string>;
+  /** The name of the account that executes the statements; undefined for the built-in administrator. */
   readonly #caller: string | undefined;
   readonly #allowLoss: readonly string[];
+  /** The losses that the options or the plan allow; undefined before the first statement, which may be the head of a plan. */
   #allowed: AllowedLosses | undefined;
   readonly #execute: Executor;
-  /** The new names of materialized views that a plan drops and creates again. */
+  /** The new names of materialized views that a plan recreates under another name, by the old ones in lower case. */
   readonly #viewNames = new Map<string, string>();
   /** The effects of the last statement. */
   #effects: readonly Effect[] = [];
   /** The names of the objects that the statements so far have changed, in lower case. */
   readonly #changed = new Set<string>();
+  /** What the target has answered about the rows of materialized views, by name in lower case. */
   readonly #history = new Map<string, HistoryAnswer>();
-  /** How many rows of an object its TTL has expired, by its name. */
+  /** The number of rows of an object that its TTL has expired, by its name; undefined if the target cannot say. */
   readonly #expired = new Map<string, number | undefined>();
 
   constructor(
@@ -85,21 +92,21 @@ export class Predictor {
     { allowLoss, ...options }: PredictorOptions,
   ) {
     this.#target = target;
-    this.#hidden = 'hidden' in schema ? schema.hidden : undefined;
+    this.#hiddenReason = 'hidden' in schema ? schema.hidden : undefined;
     this.#schema = 'hidden' in schema ? { statements: [], defaults: DEFAULTS } : schema;
     this.#engine = createEngine(this.#schema);
     this.#engine.load(this.#schema.statements);
     this.#invalidBefore = this.#engine.invalidViews();
-    this.#account = new RowAccount(this.#engine, {
-      historyOf: view => this.#history.get(view) ?? 'kept',
+    this.#rowAccount = new RowAccount(this.#engine, {
+      historyOf: view => this.#history.get(view) ?? 'complete',
       countExpired: ({ former }) => this.#expired.get(former.name),
       newNameOf: view => this.#viewNames.get(foldCase(view)) ?? view,
     });
-    this.#caller = this.#loadAccount();
+    this.#caller = this.#loadCaller();
     this.#allowLoss = allowLoss;
-    const objects = this.#hidden === undefined ? this.#objects() : existing;
+    const objects = this.#hiddenReason === undefined ? this.#showEngine() : existing;
     const simulation = { existing: objects, isSimulated: true, noVerify: true };
-    this.#execute = createExecutor(this.#instance(), { ...options, ...simulation });
+    this.#execute = createExecutor(this.#simulateInstance(), { ...options, ...simulation });
   }
 
   /** The result that the next statement of the run would have. */
@@ -123,17 +130,17 @@ export class Predictor {
     }
   }
 
-  /** What the statements so far leave invalid, or lose without a permission: `would leave view 'v' invalid`. */
+  /** The views that the statements so far leave invalid, and their losses that are not allowed: `would leave view 'v' invalid`. */
   findings(): string[] {
     const invalid = [...this.#engine.invalidViews().keys()].filter(name => !this.#invalidBefore.has(name));
     return [
       ...invalid.map(name => `would leave ${this.#engine.title(name)} invalid`),
-      ...this.#account.losses().flatMap(({ effect }) => describeForbidden(effect, this.#allowed) ?? []),
+      ...this.#rowAccount.losses().flatMap(({ effect }) => describeForbiddenLoss(effect, this.#allowed) ?? []),
     ];
   }
 
-  /** The account that executes the statements, with its rights; undefined for the built-in administrator. */
-  #loadAccount(): string | undefined {
+  /** Adds the account that executes the statements to the engine, with its rights. @returns its name */
+  #loadCaller(): string | undefined {
     const { account } = this.#schema;
     const { acl } = this.#engine;
     if (!account?.rights?.length || acl.find(account.name)) return account && acl.find(account.name)?.name;
@@ -142,22 +149,22 @@ export class Predictor {
     return account.name;
   }
 
-  /** What the executor takes for the target. */
-  #instance(): Instance {
+  /** An instance that executes statements on the engine, and queries rows of the target. */
+  #simulateInstance(): Instance {
     const target = this.#target;
     return {
       label: target.label,
       endpoint: target.endpoint,
       rows: (...query) => target.rows(...query),
-      table: query => this.#ask(query),
+      table: query => this.#checkAssertion(query),
       execute: statement => this.#simulate(statement),
       bufferNeeded: statement => target.bufferNeeded(statement),
       close: async () => {},
     };
   }
 
-  /** The objects of the engine in the place of those of the target. */
-  #objects(): KnownObjects {
+  /** Shows the objects of the engine to the executor, instead of those of the target. */
+  #showEngine(): KnownObjects {
     const [engine, { defaults }] = [this.#engine, this.#schema];
     const source: AccessSource = {
       label: this.#target.label,
@@ -180,36 +187,35 @@ export class Predictor {
     };
   }
 
-  /** An assertion can be checked as long as nothing that it reads has been changed. */
-  #ask(query: string): Promise<unknown[][]> {
+  /**
+   * Asks the target whether an assertion holds.
+   * @throws UnknownEffectError if a statement of the run would change what the assertion reads
+   */
+  #checkAssertion(query: string): Promise<unknown[][]> {
     const { copy } = parseAssertion(query) ?? {};
-    if (copy) this.#account.enterCopy(copy);
+    if (copy) this.#rowAccount.enterCopy(copy);
     const names = findReferences(`CREATE VIEW v AS (\n${query.replace(/;\s*$/, '')}\n);`);
     if (names.some(name => this.#changed.has(foldCase(name))))
       throw new UnknownEffectError('its result depends on rows that the statements before it would change');
     return this.#target.table(query);
   }
 
+  /** Executes a statement on the engine. @returns the reply that the target would send */
   async #simulate(statement: string): Promise<Reply> {
-    if (this.#hidden !== undefined)
-      throw new UnknownEffectError(`the target does not show its schema: ${this.#hidden}`);
+    if (this.#hiddenReason !== undefined)
+      throw new UnknownEffectError(`the target does not show its schema: ${this.#hiddenReason}`);
     try {
       const sent = toRequestText(statement);
       const execution = await whenReady(() => this.#engine.execute(sent, this.#caller));
       await this.#askHistory(execution.effects);
-      for (const { former, now } of this.#account.findEnforced(execution)) {
-        const retained = { ...former, partitionBy: now.partitionBy, ttl: now.ttl };
-        const question = printExpiredQuestion(retained, former.kind === 'table' ? undefined : former.body);
-        const [[count] = []] = (await tryQuery(() => this.#target.table(question))) ?? [];
-        this.#expired.set(former.name, count === undefined ? undefined : Number(count));
-      }
-      this.#effects = this.#account.enter(sent, execution);
+      await this.#askExpired(execution);
+      this.#effects = this.#rowAccount.enter(sent, execution);
       for (const { name } of execution.changes) this.#changed.add(foldCase(name));
       for (const { object } of this.#effects) this.#changed.add(foldCase(object));
       if (/^(?:INSERT|UPDATE|WITH)$/.test(identify(statement).verb) && !parseFill(statement))
         throw new UnknownEffectError('its result depends on rows');
-      const failed = this.#failedRefresh(statement);
-      return failed === undefined ? { ok: true } : toRejection(failed, { status: 200 });
+      const failure = this.#whyRefreshFails(statement);
+      return failure === undefined ? { ok: true } : toRejection(failure, { status: 200 });
     } catch (error) {
       if (error instanceof OpaqueError) throw new UnknownEffectError(error.message);
       if (!(error instanceof RejectionError)) throw error;
@@ -218,11 +224,11 @@ export class Predictor {
     }
   }
 
-  /** Asks the target about the views that a statement drops or computes again. */
+  /** Asks the target what is lost with the materialized views that a statement drops or computes again. */
   async #askHistory(effects: readonly Effect[]): Promise<void> {
     for (const { effect, kind, loss, object } of effects) {
       const isRebuilt = kind === 'materialized view' && (effect === 'rewritten' || loss === 'drop');
-      const statement = this.#schema.statements.find(each => isSameName(identify(each).name, object));
+      const statement = this.#schema.statements.find(text => isSameName(identify(text).name, object));
       if (!isRebuilt || this.#history.has(foldCase(object)) || !statement || !this.#schema.askHistory) continue;
       const definition = parseMeaning(statement);
       if (definition?.kind !== 'materialized view') continue;
@@ -232,8 +238,18 @@ export class Predictor {
     }
   }
 
-  /** The message of a run in which a refresh fails after it was accepted. */
-  #failedRefresh(statement: string): string | undefined {
+  /** Asks the target for the numbers of expired rows that a statement makes it drop. */
+  async #askExpired(execution: Execution): Promise<void> {
+    for (const { former, now } of this.#rowAccount.findEnforcements(execution)) {
+      const retained = { ...former, partitionBy: now.partitionBy, ttl: now.ttl };
+      const question = printExpiredQuestion(retained, former.kind === 'table' ? undefined : former.body);
+      const [[count] = []] = (await tryQuery(() => this.#target.table(question))) ?? [];
+      this.#expired.set(former.name, count === undefined ? undefined : Number(count));
+    }
+  }
+
+  /** Why a refresh would fail after the server has accepted it; undefined if it would succeed. */
+  #whyRefreshFails(statement: string): string | undefined {
     const change = parseChange(statement);
     if (change?.verb !== 'refresh' || !change.isFull) return undefined;
     const reason = this.#engine.invalidViews().get(foldCase(change.name));
@@ -241,7 +257,7 @@ export class Predictor {
   }
 }
 
-/** A rejection whose message holds no secret of a login. */
+/** A rejection by the engine. Its messages hold no secret of a login, so nothing is redacted. */
 const toRejection = (message: string, details: { status: number; position?: number; denied?: boolean }): Rejection => ({
   ok: false,
   message,
