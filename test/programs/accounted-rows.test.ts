@@ -55,7 +55,12 @@ testWithQuestDB('an invalid view that a plan was not given is neither repaired n
   await execute(server, 'ALTER TABLE t DROP COLUMN y');
   await waitUntilInvalid(server);
   const before = await takeHoldings(server);
-  const run = await shellWithFiles(t, server, { 'new.sql': 'CREATE TABLE j (ts TIMESTAMP) TIMESTAMP(ts);' });
+  const run = await shellWithFiles(t, server, {
+    'new.sql': 'CREATE TABLE j (ts TIMESTAMP) TIMESTAMP(ts);',
+    'base.sql': table(day('TTL 1 DAY')),
+  });
+  const kept = await run('sqldiff --alter --ignore-extra base.sql $DB | tr "\\0" "\\n"');
+  t.deepEqual([kept.code, kept.stdout.toString().trim()], [0, ''], kept.stderr);
   const { code, stderr } = await run('sqlapply --alter --allow-plan $DB new.sql');
   t.is(code, 0, stderr);
   const now = await takeHoldings(server);

@@ -30,7 +30,7 @@ export function refreshViews(task: Task, draft: Draft): void {
     const found = draft.engine.find(view.name);
     if (found?.kind !== 'materialized view') continue;
     const readsRefreshed = schema.prerequisites(view).some(({ name }) => refreshed.has(foldCase(name)));
-    if (isLeftAlone(view, readsRefreshed, task)) continue;
+    if (isLeftAlone(view, readsRefreshed, task, draft)) continue;
     // An interrupted plan may have dropped a view whose rows other views still have.
     const isFilled = filled.includes(view) || readByFilled.has(foldCase(view.name));
     const isEmpty = created.has(foldCase(view.name)) && isFilled;
@@ -52,15 +52,23 @@ const fillsItself = ({ refresh }: Pick<MaterializedView, 'refresh'>): boolean =>
  * Whether a view is ignored, is to be dropped, or was invalid before the plan and is none of its business.
  * @param readsRefreshed whether the plan refreshes what it reads: the same cause may have made both invalid
  */
-function isLeftAlone(
-  view: Entry,
-  readsRefreshed: boolean,
-  { a, keepExtra, ignore, requests, problems }: Task,
-): boolean {
+function isLeftAlone(view: Entry, readsRefreshed: boolean, task: Task, draft: Draft): boolean {
+  const { a, keepExtra, ignore, requests, problems } = task;
   if (ignore.ignoresObject(view)) return true;
   if (a.findObject(view.name)) return false;
-  if (wasInvalid(view, problems) && !readsRefreshed) return true;
+  if (wasInvalid(view, problems) && !readsRefreshed && !isRepairable(view, task, draft)) return true;
   return !keepExtra && requests.mayLose({ loss: 'drop', object: view.name });
+}
+
+/**
+ * Whether a view that A lacks, and that an interrupted plan may have made invalid, can be repaired: it reads what A has, and a refresh
+ * keeps its rows.
+ */
+function isRepairable({ kind, name }: Entry, { a, before, historyOf, ignore }: Task, { excluded }: Draft): boolean {
+  const view = before.find(name);
+  const base = view?.kind === 'materialized view' ? a.findObject(view.base) : undefined;
+  const isExcluded = [...excluded.values()].some(({ identity }) => identity.kind === kind && identity.name === name);
+  return base !== undefined && !ignore.ignoresObject(base) && historyOf(foldCase(name)) === 'complete' && !isExcluded;
 }
 
 /** Whether a view of B is invalid before the plan. */
