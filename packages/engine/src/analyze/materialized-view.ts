@@ -21,8 +21,9 @@ import type { Catalogue } from '../catalogue.js';
 import { childrenOf, parsedQuery, parseQueryText, type Query, type TreeNode } from '../parse/parsed-query.js';
 import type { Session } from '../session.js';
 import { aliasPosition, columnAlias, TakenNames } from './column-names.js';
+import type { Relation } from './column-scope.js';
 import { isNonDeterministic } from './functions.js';
-import { hasAggregate, type Relation } from './relation.js';
+import { hasAggregate } from './result-timestamp.js';
 import { listTableRefs, QueryScope, type Source } from './scope.js';
 
 type Select = SelectStatement;
@@ -182,7 +183,7 @@ export function analyzeSampling(
   const { body, timestamp } = statement;
   const { select } = parsedQuery(body);
   const field = timestamp && relation.fields.find(({ name }) => isSameName(name, timestamp.name));
-  const mayHave = (column: string) => relation.open || relation.fields.some(({ name }) => isSameName(name, column));
+  const mayHave = (column: string) => relation.isOpen || relation.fields.some(({ name }) => isSameName(name, column));
   if (timestamp && !mayHave(timestamp.name)) {
     throw new RejectionError(timestamp.position, `TIMESTAMP column does not exist [name=${timestamp.name}]`);
   }

@@ -1,7 +1,7 @@
 /*!
- * CREATE, checked against the catalogue: the name must be valid and free, and what the statement refers to must exist.
+ * Executes CREATE. The name must be valid and free, and what the statement refers to must exist. Checks run in the order of QuestDB's,
+ * so that a statement with two errors gets the same message as there. That is why some checks are where one does not expect them.
  */
-
 import {
   addTimestampToIndex,
   defaultPartition,
@@ -32,10 +32,11 @@ import {
   unquote,
 } from '@sqlpipe/ddl/grammar';
 import { foldCase, isSameName } from '@sqlpipe/sql';
+import type { Relation } from '../analyze/column-scope.js';
 import { analyzeLiveView, checkWindows } from '../analyze/live-view.js';
 import { analyzeSampling, type ViewSampling } from '../analyze/materialized-view.js';
 import { findQueryReferences, requireReadAccess } from '../analyze/query-references.js';
-import { analyzeRelation, type Relation } from '../analyze/relation.js';
+import { analyzeRelation } from '../analyze/relation.js';
 import type { Catalogue } from '../catalogue.js';
 import { type Table, toStoredColumn } from '../catalogue-objects.js';
 import { unknownSyntaxError } from '../errors.js';
@@ -58,11 +59,11 @@ export function create(session: Session, statement: CreateStatement): void {
 }
 
 /**
- * Whether the object is to be created: not if one of the same kind has the name, and the statement says IF NOT EXISTS. No volumes are
- * configured, so none may be named.
+ * Runs the checks that come first. An engine has no volumes, so a statement that names one is rejected.
+ * @returns whether to create the object; `false` if the statement says IF NOT EXISTS, and an object of its kind has the name
  * @throws RejectionError if the name is taken in any other way; DenialError
  */
-function canCreate(
+function beginCreate(
   { catalogue, authorize }: Session,
   statement: Pick<CreateStatement, 'kind' | 'definition' | 'position' | 'ifNotExists'> & Partial<CreateStatement>,
 ): boolean {
@@ -78,27 +79,28 @@ function canCreate(
   if (object.kind !== kind)
     throw new RejectionError(
       position,
-      `${object.kind === 'live view' ? object.kind : otherKinds[kind]} with the requested name already exists`,
+      `${object.kind === 'live view' ? object.kind : OTHER_KINDS[kind]} with the requested name already exists`,
     );
   if (ifNotExists) return false;
   throw new RejectionError(position, `${kind} already exists`);
 }
 
-const otherKinds: Readonly<Record<string, string>> = {
+/** What QuestDB calls an object of another kind in its message. */
+const OTHER_KINDS: Readonly<Record<string, string>> = {
   table: 'view or materialized view',
   view: 'table or materialized view',
   'materialized view': 'table or view',
   'live view': 'table or view',
 };
 
-/** CREATE TABLE, with columns, LIKE another table or AS a query. */
+/** Executes CREATE TABLE, with columns, LIKE another object or AS a query. */
 function createTable(session: Session, statement: CreateOf<TableDefinition>): void {
   const { catalogue } = session;
   const { position, source, body } = statement;
   const { name, owner = session.owner } = statement.definition;
   const definition = { ...statement.definition, owner, ...retentionOf(statement.definition, session.enterprise) };
   if (source && !catalogue.find(source.name)) throw noTableError(source.name, source.position);
-  if (!canCreate(session, statement)) return;
+  if (!beginCreate(session, statement)) return;
   if (source) requireReadable(session, source.name);
   const table = source
     ? copyTable(catalogue, definition, source)
@@ -115,17 +117,18 @@ function createTable(session: Session, statement: CreateOf<TableDefinition>): vo
   catalogue.put(table);
 }
 
+/** The table that LIKE creates: with columns and options of the model, a table or a view that stores rows. */
 function copyTable(catalogue: Catalogue, { name, owner }: TableDefinition, like: LocatedName): Table {
   const model = catalogue.resolve(like.name);
   if (!model || model.kind === 'view') throw noTableError(like.name, like.position);
   if (model.opaque !== undefined) throw unknownSyntaxError(model);
   const { columns, timestamp, partitionBy } = model;
   const { wal, parquet } = model.kind === 'table' ? model : { wal: true, parquet: false };
-  const stored = { name, columns: structuredClone(columns), timestamp, partitionBy, owner };
-  return { kind: 'table', ...stored, ...retentionOf(model, false), wal, parquet };
+  const copy = { name, columns: structuredClone(columns), timestamp, partitionBy, owner };
+  return { kind: 'table', ...copy, ...retentionOf(model, false), wal, parquet };
 }
 
-/** The table that a query creates: the query's columns, with the types and options that CAST, INDEX and DEDUP set. */
+/** The table that AS creates: with the columns of the query, and the types and options that CAST, INDEX and DEDUP set. */
 function tableFromQuery(catalogue: Catalogue, statement: CreateOf<TableDefinition> & { readonly body: Body }): Table {
   const { position, body, definition, spans } = statement;
   const relation = analyzeRelation(parsedQuery(body), catalogue);
@@ -160,7 +163,7 @@ function tableFromQuery(catalogue: Catalogue, statement: CreateOf<TableDefinitio
   return { ...definition, columns, timestamp, query: undefined };
 }
 
-/** The column that a statement names as designated timestamp. */
+/** The designated timestamp that a statement names, with its position; undefined if it names none. */
 function namedTimestamp({ definition, spans }: CreateStatement): LocatedName | undefined {
   const span = spans.get('designated timestamp');
   return span && 'timestamp' in definition && definition.timestamp !== undefined
@@ -168,14 +171,15 @@ function namedTimestamp({ definition, spans }: CreateStatement): LocatedName | u
     : undefined;
 }
 
+/** The designated timestamp of a table AS a query: the one that the statement names, or else that of the query. */
 function timestampOfQuery(
   statement: CreateStatement,
-  { fields, timestamp: designated, open }: Relation,
+  { fields, timestamp: designated, isOpen }: Relation,
 ): string | undefined {
   const timestamp = namedTimestamp(statement);
   if (!timestamp) return designated;
   const field = fields.find(({ name }) => isSameName(name, timestamp.name));
-  if (!field && open) return timestamp.name;
+  if (!field && isOpen) return timestamp.name;
   if (!field) {
     throw new RejectionError(timestamp.position, `designated timestamp column doesn't exist [name=${timestamp.name}]`);
   }
@@ -185,8 +189,9 @@ function timestampOfQuery(
   return field.name;
 }
 
-function rejectUnknownColumns({ located }: CreateStatement, { fields, open }: Relation): void {
-  if (open) return;
+/** Rejects clauses such as CAST and INDEX that name a column which the query does not return. */
+function rejectUnknownColumns({ located }: CreateStatement, { fields, isOpen }: Relation): void {
+  if (isOpen) return;
   for (const [clause, columns] of Object.entries(located)) {
     for (const { name, position } of columns) {
       if (fields.some(field => isSameName(field.name, name))) continue;
@@ -196,16 +201,17 @@ function rejectUnknownColumns({ located }: CreateStatement, { fields, open }: Re
 }
 
 /** Groups of types that CAST in CREATE TABLE AS converts into each other (observed on 9.3.4). */
-const castGroups: readonly RegExp[] = [
+const CAST_GROUPS: readonly RegExp[] = [
   /^(?:BYTE|SHORT|CHAR|INT|LONG|DATE|TIMESTAMP|TIMESTAMP_NS|FLOAT|DOUBLE)$/,
   /^(?:STRING|VARCHAR|SYMBOL)$/,
   /^(?:LONG256|UUID|IPv4|GEOHASH.*|DECIMAL.*|DOUBLE(?:\[\])+)$/,
 ];
 
+/** Rejects a CAST to a type that the type of the query's column cannot become. */
 function rejectCast({ located }: CreateStatement, column: string, from: string, to: string): void {
   const textTypes = ['STRING', 'VARCHAR'];
   if (from === to || from === 'NULL' || (textTypes.includes(from) && to === 'IPv4')) return;
-  if (castGroups.some(group => group.test(from) && group.test(to))) return;
+  if (CAST_GROUPS.some(group => group.test(from) && group.test(to))) return;
   const cast = located.cast.find(({ name }) => isSameName(name, column));
   if (cast) throw new RejectionError(cast.position, `unsupported cast [column=${column}, from=${from}, to=${to}]`);
 }
@@ -227,10 +233,10 @@ function rejectBadColumnName(name: string, index: number, position: number): voi
 const escapeForMessage = (text: string): string =>
   text.replace(/[\0-\x1f\x7f]/g, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** A CREATE VIEW, or what an ALTER VIEW says of it. */
+/** A CREATE VIEW, or the ALTER VIEW that replaces one. */
 type ViewStatement = Pick<CreateOf<ViewDefinition>, 'definition' | 'position' | 'ifNotExists' | 'orReplace' | 'body'>;
 
-/** CREATE VIEW. */
+/** Executes CREATE VIEW, or CREATE OR REPLACE VIEW. */
 export function createView(session: Session, statement: ViewStatement): void {
   const { catalogue } = session;
   const {
@@ -241,11 +247,11 @@ export function createView(session: Session, statement: ViewStatement): void {
   } = statement;
   const replaces = orReplace && !statement.ifNotExists && catalogue.find(name)?.kind === 'view';
   if (!replaces) {
-    if (canCreate(session, { ...statement, kind: 'view' })) putView(session, statement, position);
+    if (beginCreate(session, { ...statement, kind: 'view' })) putView(session, statement, position);
     return;
   }
   session.authorize('CREATE VIEW');
-  // In CREATE OR REPLACE VIEW QuestDB counts from before the parenthesis, except for errors that its parser finds.
+  // In CREATE OR REPLACE VIEW, QuestDB counts positions from before the parenthesis. Errors of its parser are exceptions.
   const shift = body.position - body.start;
   try {
     putView(session, statement, body.position);
@@ -256,7 +262,7 @@ export function createView(session: Session, statement: ViewStatement): void {
   }
 }
 
-/** `errorPosition` is the position that is reported for an invalid column name. */
+/** Checks the query of a view and stores the view. @param errorPosition the position reported for an invalid column name */
 function putView(session: Session, statement: ViewStatement, errorPosition: number): void {
   const { catalogue } = session;
   const { position, body, orReplace } = statement;
@@ -279,7 +285,7 @@ function putView(session: Session, statement: ViewStatement, errorPosition: numb
   });
 }
 
-/** A view cannot depend on itself. */
+/** Rejects a view that would depend on itself, also through other views. */
 function rejectCycle(catalogue: Catalogue, { definition: { name }, body }: ViewStatement): void {
   const reference = findQueryReferences(parsedQuery(body), catalogue).find(reference =>
     catalogue.closure([reference]).has(foldCase(name)),
@@ -291,32 +297,31 @@ function rejectCycle(catalogue: Catalogue, { definition: { name }, body }: ViewS
   throw new RejectionError(body.position, `circular dependency detected: ${problem}`);
 }
 
-/** A materialized view cannot be built from itself. */
+/** Rejects a materialized view that would be its own base, also through other materialized views. */
 function rejectCycleOfBases(
   catalogue: Catalogue,
   { definition: { name }, position }: CreateStatement,
   base: string,
 ): void {
   const seen = new Set<string>();
-  for (
-    let at = catalogue.find(base);
-    at?.kind === 'materialized view' && !seen.has(at.name);
-    at = catalogue.find(at.base)
-  ) {
-    seen.add(at.name);
-    if (!isSameName(at.base, name)) continue;
-    const between = `[view=${name}, baseTable=${base}]`;
-    throw new RejectionError(position, `circular dependency detected for materialized view ${between}`);
+  let object = catalogue.find(base);
+  while (object?.kind === 'materialized view' && !seen.has(object.name)) {
+    seen.add(object.name);
+    if (isSameName(object.base, name)) {
+      const between = `[view=${name}, baseTable=${base}]`;
+      throw new RejectionError(position, `circular dependency detected for materialized view ${between}`);
+    }
+    object = catalogue.find(object.base);
   }
 }
 
-/** CREATE MATERIALIZED VIEW. */
+/** Executes CREATE MATERIALIZED VIEW. */
 function createMaterializedView(session: Session, statement: CreateOf<MaterializedViewDefinition>): void {
   const { catalogue } = session;
   const { position, body, spans, definition } = statement;
   const { name, refresh, indexes, owner = session.owner } = definition;
-  const base = statement.source as LocatedName; // `findBase` sets it if the statement names none
-  if (!canCreate(session, statement)) return;
+  const base = statement.source as LocatedName; // if the statement names none, `findBase` has set it
+  if (!beginCreate(session, statement)) return;
   const { timeZone } = refresh;
   if (timeZone !== undefined && !isTimeZone(timeZone))
     throw new RejectionError(position, `invalid timezone: ${timeZone}`);
@@ -327,15 +332,16 @@ function createMaterializedView(session: Session, statement: CreateOf<Materializ
     ({ name: field, type = 'SYMBOL' }) => indexes?.has(foldCase(field)) && type !== 'SYMBOL',
   );
   if (unindexable) throw new RejectionError(0, `indexes are supported only for SYMBOL columns: ${unindexable.name}`);
-  const chosen = sampling.partitionBy ?? defaultPartition(sampling.interval);
-  const stated = { ...definition, partitionBy: definition.partitionBy ?? chosen };
-  if (!definition.partitionBy) checkRetention(spans, stated);
+  const partitionBy = definition.partitionBy ?? sampling.partitionBy ?? defaultPartition(sampling.interval);
+  const complete = { ...definition, partitionBy };
+  // If the statement names a unit, the parser has checked it already.
+  if (!definition.partitionBy) checkRetention(spans, complete);
   rejectBadName(name, position, '');
   rejectCycleOfBases(catalogue, statement, base.name);
   const columns = toColumns(relation).map(column => toStoredColumn(column, definition));
   const references = findQueryReferences(parsedQuery(body), catalogue);
   catalogue.put({
-    ...stated,
+    ...complete,
     base: catalogue.find(base.name)?.name ?? base.name,
     interval: sampling.interval,
     refresh: resolveRefresh(refresh, sampling),
@@ -349,6 +355,7 @@ function createMaterializedView(session: Session, statement: CreateOf<Materializ
   });
 }
 
+/** Fills in what a REFRESH clause leaves to the query: the start, and the period of SAMPLE BY INTERVAL. */
 function resolveRefresh(refresh: RefreshClause, sampling: ViewSampling): Refresh {
   const { period, ...options } = refresh;
   const started = { ...options, start: options.start ?? defaultStart(refresh) };
@@ -356,28 +363,28 @@ function resolveRefresh(refresh: RefreshClause, sampling: ViewSampling): Refresh
   return { ...started, timeZone: sampling.timeZone, period: { length: sampling.period ?? '' } };
 }
 
-/** A timer without START starts now. */
+/** The start of a timer without START: the current time. */
 export const defaultStart = ({ type, period }: Pick<RefreshClause, 'type' | 'period'>): string | undefined =>
   type === 'EVERY' && !period ? new Date().toISOString().replace('Z', '000Z') : undefined;
 
-/** CREATE LIVE VIEW. */
+/** Executes CREATE LIVE VIEW. */
 function createLiveView(session: Session, statement: CreateOf<LiveViewDefinition>): void {
   const { catalogue } = session;
   const { position, body, spans, definition } = statement;
   const { name, start, owner = session.owner } = definition;
   checkWindows(body, catalogue);
-  if (!canCreate(session, statement)) return;
+  if (!beginCreate(session, statement)) return;
   const { base, relation } = analyzeLiveView(statement, catalogue);
   requireReadAccess(session, parsedQuery(body));
-  const stated = { ...definition, partitionBy: definition.partitionBy ?? base.partitionBy };
-  checkRetention(spans, stated);
+  const complete = { ...definition, partitionBy: definition.partitionBy ?? base.partitionBy };
+  checkRetention(spans, complete);
   rejectBadName(name, position, '');
   const digits = findColumn(base, base.timestamp)?.type === 'TIMESTAMP_NS' ? 9 : 6;
-  const moment = parseTimestamp(unquote(start), digits);
+  const startTime = parseTimestamp(unquote(start), digits);
   catalogue.put({
-    ...stated,
+    ...complete,
     base: base.name,
-    start: moment === undefined ? start : `'${moment}'`,
+    start: startTime === undefined ? start : `'${startTime}'`,
     columns: toColumns(relation),
     timestamp: relation.timestamp,
     references: [base.name],

@@ -6,8 +6,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { printDefinition } from '@sqlpipe/ddl';
 import { orRejection, RejectionError } from '@sqlpipe/ddl/grammar';
 import { isSameName } from '@sqlpipe/sql';
+import type { Relation } from '../analyze/column-scope.js';
 import { columnsRead } from '../analyze/query-references.js';
-import { analyzeRelation, type Relation } from '../analyze/relation.js';
+import { analyzeRelation } from '../analyze/relation.js';
 import type { Catalogue } from '../catalogue.js';
 import {
   type CatalogueObject,
@@ -196,8 +197,8 @@ export const toColumns = ({ fields }: Relation): StoredColumn[] =>
   });
 
 /**
- * What a materialized view could read: the number of each object, and the number and type of each column. Undefined if the types of
- * its columns are known.
+ * What a materialized view could read: the id of each object, and the id and type of each of its columns. If the type of a column of
+ * the view is a guess, comparing two of these lists tells whether the type may have changed. Undefined if all types are known.
  */
 export function inputsOf(
   { columns, base, references }: Pick<MaterializedView, 'columns' | 'base' | 'references'>,

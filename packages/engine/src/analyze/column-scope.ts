@@ -1,0 +1,89 @@
+/*! The columns that a query may refer to, and how QuestDB finds one by its name. */
+import type { QualifiedName } from '@questdb/sql-parser';
+import { RejectionError } from '@sqlpipe/ddl/grammar';
+import { isSameName } from '@sqlpipe/sql';
+import type { Query } from '../parse/parsed-query.js';
+import type { Names } from './expression.js';
+import { functionType } from './functions.js';
+import type { QueryScope } from './scope.js';
+
+/** A column of a relation. */
+export interface Field {
+  readonly name: string;
+  /** Undefined if it is not known. */
+  readonly type: string | undefined;
+}
+
+/** What a table, a view or a query returns. */
+export interface Relation {
+  readonly fields: readonly Field[];
+  /** The name of the designated timestamp. */
+  readonly timestamp?: string | undefined;
+  /** Whether it may have more columns, which are not known: the result of an unknown function has. */
+  readonly isOpen?: boolean;
+}
+
+/** A relation under the name it has in a query. */
+export interface AliasedRelation {
+  readonly alias: string | undefined;
+  readonly relation: Relation;
+}
+
+/** The columns of the sources of one query. */
+export class ColumnScope {
+  readonly query: Query;
+
+  constructor(
+    readonly queryScope: QueryScope,
+    readonly sources: readonly AliasedRelation[],
+  ) {
+    this.query = queryScope.query;
+  }
+
+  /** The names that an expression may use: the columns, and the aliases that the query itself defines. */
+  withAliases(aliases: readonly Field[]): Names {
+    return {
+      query: this.query,
+      column: (parts, expression) => this.#column(parts, expression, aliases),
+      variable: name => this.queryScope.variable(name),
+    };
+  }
+
+  /** Rejects an unknown column of LATEST ON. The column may be in several sources: the first source that has it wins. */
+  rejectUnknown(name: QualifiedName): void {
+    const fields = this.sources.flatMap(({ relation }) => relation.fields);
+    if (name.parts.length > 1 || !fields.some(field => isSameName(field.name, name.parts[0])))
+      this.#column(name.parts, name, []);
+  }
+
+  /**
+   * The type of a column; undefined if it is not known. Columns win over aliases, but an alias makes a column that several sources
+   * have unambiguous.
+   * @throws RejectionError if there is no such column, or more than one
+   */
+  #column(parts: readonly string[], expression: object, aliases: readonly Field[]): string | undefined {
+    const name = parts.at(-1) ?? '';
+    const qualifier = parts.length > 1 ? parts.slice(0, -1).join('.') : undefined;
+    const sources = this.sources.filter(({ alias }) => qualifier === undefined || isSameName(alias, qualifier));
+    if (qualifier !== undefined && sources.length === 0)
+      throw new RejectionError(this.query.positionOf(expression), 'Invalid table name or alias');
+    const holders = sources.filter(({ relation }) => relation.fields.some(field => isSameName(field.name, name)));
+    if (qualifier === undefined && holders.length > 1 && !aliases.some(alias => isSameName(alias.name, name)))
+      throw new RejectionError(this.query.positionOf(expression), `Ambiguous column [name=${name}]`);
+    const field = [...sources.flatMap(({ relation }) => relation.fields), ...(qualifier ? [] : aliases)].find(field =>
+      isSameName(field.name, name),
+    );
+    if (field) return field.type;
+    if (sources.some(({ relation }) => relation.isOpen)) return undefined;
+    // A function without arguments may be called without parentheses.
+    const type = qualifier === undefined ? functionType(name, []) : undefined;
+    if (type !== undefined) return type;
+    throw new RejectionError(this.query.positionOf(expression), `Invalid column: ${parts.join('.')}`);
+  }
+
+  /** The columns that `*` selects, or `qualifier.*`. */
+  columnsOf(qualifier: string | undefined): readonly Field[] {
+    if (qualifier === undefined) return this.sources.flatMap(({ relation }) => relation.fields);
+    return this.sources.find(({ alias }) => isSameName(alias, qualifier))?.relation.fields ?? [];
+  }
+}
