@@ -24,7 +24,7 @@ export {
 export { splitAge } from './grammar/ages.js';
 export { type Body, readCode } from './grammar/body.js';
 export { Cursor, isWord } from './grammar/cursor.js';
-export { type Feature, featuresOf, type HasFeature } from './grammar/features.js';
+export { featuresOf, type HasFeature } from './grammar/features.js';
 export {
   isReserved,
   isValidColumnName,

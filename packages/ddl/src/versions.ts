@@ -2,7 +2,7 @@
 import { COLUMN_PROPERTIES } from './columns/table.js';
 import { parseMeaning } from './compare-statements.js';
 import type { Definition, TableDefinition } from './definition.js';
-import { isLaterVersion } from './grammar/features.js';
+import { type FeatureName, featuresOf } from './grammar/features.js';
 import type { Feature } from './properties/property.js';
 import { PROPERTY_FEATURES } from './properties/table.js';
 
@@ -12,12 +12,12 @@ const inTable = (isIn: (table: TableDefinition) => boolean) => (definition: Defi
 const hasType = (type: RegExp) => inTable(({ columns }) => columns.some(column => type.test(column.type)));
 
 const FEATURES: readonly Feature<Definition>[] = [
-  { name: 'views', lastWithout: '9.2.3', word: /view/i, isIn: ({ kind }) => kind === 'view' },
-  { name: 'materialized views', lastWithout: '8.1.4', word: /view/i, isIn: ({ kind }) => kind === 'materialized view' },
-  { name: 'live views', lastWithout: '9.3.4', word: /\blive\b/i, isIn: ({ kind }) => kind === 'live view' },
-  { name: 'DECIMAL', lastWithout: '9.1.1', word: /decimal/i, isIn: hasType(/^DECIMAL/) },
-  { name: 'TIMESTAMP_NS', lastWithout: '9.0.3', word: /timestamp_ns/i, isIn: hasType(/^TIMESTAMP_NS$/) },
-  { name: 'arrays', lastWithout: '8.1.4', word: /\[/, isIn: hasType(/\[/) },
+  { name: 'views', word: /view/i, isIn: ({ kind }) => kind === 'view' },
+  { name: 'materialized views', word: /view/i, isIn: ({ kind }) => kind === 'materialized view' },
+  { name: 'live views', word: /\blive\b/i, isIn: ({ kind }) => kind === 'live view' },
+  { name: 'DECIMAL', word: /decimal/i, isIn: hasType(/^DECIMAL/) },
+  { name: 'TIMESTAMP_NS', word: /timestamp_ns/i, isIn: hasType(/^TIMESTAMP_NS$/) },
+  { name: 'arrays', word: /\[/, isIn: hasType(/\[/) },
   ...COLUMN_PROPERTIES.flatMap(({ feature }) =>
     feature ? { ...feature, isIn: inTable(({ columns }) => columns.some(feature.isIn)) } : [],
   ),
@@ -32,11 +32,13 @@ export const dependsOnVersion = (statement: string): boolean => findFeatures(sta
  * if the syntax of the statement is unknown.
  * @param version such as `9.2.3`
  */
-export const findMissingFeatures = (statement: string, version: string): string[] =>
-  findFeatures(
+export function findMissingFeatures(statement: string, version: string): FeatureName[] {
+  const has = featuresOf(version);
+  return findFeatures(
     statement,
-    FEATURES.filter(({ lastWithout }) => !isLaterVersion(version, lastWithout)),
+    FEATURES.filter(({ name }) => !has(name)),
   ).map(({ name }) => name);
+}
 
 function findFeatures(statement: string, features = FEATURES): Feature<Definition>[] {
   const possible = features.filter(({ word }) => word.test(statement));

@@ -1,19 +1,10 @@
 /*! Adapts statements to a version of QuestDB that does not support all of their features. */
-import {
-  columnProperty,
-  findColumnProperty,
-  findMissingFeatures,
-  findProperty,
-  isLaterVersion,
-  isUnderstood,
-} from '@sqlpipe/ddl';
+import { columnProperty, findColumnProperty, findMissingFeatures, findProperty, isUnderstood } from '@sqlpipe/ddl';
+import { featuresOf } from '@sqlpipe/ddl/grammar';
 import { identify, isObject } from '@sqlpipe/sql';
 import type { Adapted } from './adapt.js';
 import { replaceClauses } from './clauses.js';
 import { UNKNOWN } from './translate-edition.js';
-
-/** The last version without INDEX TYPE. */
-const WITHOUT_INDEX_TYPES = '9.3.4';
 
 /** Adapts statements to a version. @param version such as `9.3`, which means 9.3.0 */
 export const toVersion =
@@ -23,7 +14,7 @@ export const toVersion =
     if (!isObject(kind)) return { statement: given, losses: [] };
     if (!isUnderstood(given, kind)) return { statement: given, losses: [UNKNOWN] };
     const losses: string[] = [];
-    let statement = isLaterVersion(version, WITHOUT_INDEX_TYPES) ? given : withPlainIndexes(given, /^BITMAP$/i);
+    let statement = featuresOf(version)('INDEX TYPE') ? given : withPlainIndexes(given, /^BITMAP$/i);
     for (const feature of findMissingFeatures(given, version)) {
       const lack = `because QuestDB ${version} has no ${feature}`;
       if (feature === 'INDEX TYPE') {

@@ -3,7 +3,6 @@ import { foldCase, isSameName, type LocatedName } from '@sqlpipe/sql';
 import type { CreateContext } from '../create/clause-reader.js';
 import type { Column, Index } from '../definition.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
-import { LAST_WITHOUT } from '../grammar/features.js';
 import { parseLiteral } from '../grammar/names.js';
 import { ceilPow2, expectInt, parseInt32 } from '../grammar/numbers.js';
 import { RejectionError } from '../grammar/rejection-error.js';
@@ -17,7 +16,6 @@ export const INDEX: ColumnProperty<'add index' | 'drop index', { index?: Index }
   print: ({ index }, { quoted }) => (index ? formatIndex(index, names => (quoted ? names.map(quoteName) : names)) : ''),
   feature: {
     name: 'INDEX TYPE',
-    lastWithout: LAST_WITHOUT['index types'],
     word: /\b(?:type|include)\b/i,
     isIn: ({ index }) => index !== undefined && index.capacity === undefined,
   },
@@ -87,7 +85,7 @@ export function parseIndexOptions(
   { defaults, has }: IndexContext,
   { expected, parseCapacity }: IndexSyntax = {},
 ): Index {
-  const isTyped = has('index types');
+  const isTyped = has('INDEX TYPE');
   if (isTyped && isWord(token, 'include')) return covering('POSTING', parseCoveredColumns(cursor));
   if (isTyped && isWord(token, 'type')) return parseIndexType(cursor, defaults.indexCapacity);
   if (expected !== undefined && !isWord(token, 'capacity')) throw cursor.rejection(`${expected} expected`);

@@ -14,7 +14,6 @@ export const PARQUET: ColumnProperty<'parquet settings', { parquet: string }> = 
   print: ({ parquet }) => (parquet ? ` PARQUET(${parquet})` : ''),
   feature: {
     name: 'PARQUET(…)',
-    lastWithout: '9.3.0',
     word: /parquet/i,
     isIn: ({ parquet }) => Boolean(parquet),
     isDispensable: true,

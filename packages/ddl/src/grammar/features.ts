@@ -1,13 +1,20 @@
-/*! What versions of QuestDB after 9.3.4 have added to the grammar. */
+/*! What versions of QuestDB have added. */
 
-/** The last version of the open source edition without it (9.3.4 and a build of 9.4.4 were tried; later ones are documented). */
-export const LAST_WITHOUT = {
+/** The last version of the open source edition without it (8.1.4 to 9.3.4 and a build of 9.4.4 were tried; later ones are documented). */
+const LAST_WITHOUT = {
+  TTL: '8.1.4',
+  'materialized views': '8.1.4',
+  arrays: '8.1.4',
+  TIMESTAMP_NS: '9.0.3',
+  DECIMAL: '9.1.1',
+  views: '9.2.3',
+  'PARQUET(…)': '9.3.0',
   /** SHOW CREATE DATABASE. */
   dump: '9.3.4',
   /** INDEX TYPE and INCLUDE. */
-  'index types': '9.3.4',
+  'INDEX TYPE': '9.3.4',
   /** FORMAT of a table. */
-  format: '9.3.4',
+  'FORMAT PARQUET': '9.3.4',
   /** REBASE WAL. */
   rebase: '9.3.4',
   /** REFRESH … STATS. */
@@ -15,16 +22,17 @@ export const LAST_WITHOUT = {
   'live views': '9.4.4',
   /** SUSPEND WAL without the mode for developers. */
   suspend: '9.4.4',
-  /** Materialized views without aggregation, and EXPIRE ROWS. */
+  'EXPIRE ROWS': '9.4.4',
+  /** Materialized views without aggregation. */
   'passthrough views': '9.4.4',
   /** DROP REMOTE in a storage policy. */
   'drop remote': '10.0.0',
 } as const;
 
-export type Feature = keyof typeof LAST_WITHOUT;
+export type FeatureName = keyof typeof LAST_WITHOUT;
 
 /** Whether a server has a feature. */
-export type HasFeature = (feature: Feature) => boolean;
+export type HasFeature = (feature: FeatureName) => boolean;
 
 /** The features of a version, such as `9.3.4`; all if it is undefined, because the enterprise edition has numbers of its own. */
 export const featuresOf =

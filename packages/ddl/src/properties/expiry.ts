@@ -3,7 +3,6 @@
  * the clauses after it, and kept as text.
  */
 import { type Cursor, isWord } from '../grammar/cursor.js';
-import { LAST_WITHOUT } from '../grammar/features.js';
 import { parseLiteral } from '../grammar/names.js';
 import { parseInt64 } from '../grammar/numbers.js';
 import { RejectionError } from '../grammar/rejection-error.js';
@@ -17,13 +16,12 @@ export const EXPIRY = property<
   name: 'expiry of rows',
   value: ({ expire }) => expire ?? 'none',
   parse(reader) {
-    if (!reader.context.has('passthrough views') || !reader.begins('expire')) return undefined;
+    if (!reader.context.has('EXPIRE ROWS') || !reader.begins('expire')) return undefined;
     return { expire: parseExpireRows(reader.cursor) };
   },
   print: ({ expire }) => (expire === undefined ? '' : ` EXPIRE ROWS ${expire}`),
   feature: {
     name: 'EXPIRE ROWS',
-    lastWithout: LAST_WITHOUT['passthrough views'],
     word: /\bexpire\b/i,
     isIn: ({ expire }) => expire !== undefined,
   },
@@ -31,7 +29,7 @@ export const EXPIRY = property<
     changes: ['expiry'],
     sets: ['expiry of rows'],
     expiresRows: true,
-    isKnown: ({ has }) => has('passthrough views'),
+    isKnown: ({ has }) => has('EXPIRE ROWS'),
     syntax: {
       'set expire': cursor => ({ change: 'expiry', expire: parseExpireRows(cursor) }),
       'drop expire': () => ({ change: 'expiry', expire: undefined }),

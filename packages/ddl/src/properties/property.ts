@@ -2,6 +2,7 @@
 import type { FoundObject, NameLookup } from '../change/lookup.js';
 import type { ClauseReader, CreateContext } from '../create/clause-reader.js';
 import type { Cursor } from '../grammar/cursor.js';
+import type { FeatureName } from '../grammar/features.js';
 
 /** How to print a definition. */
 export interface PrintOptions {
@@ -54,10 +55,9 @@ export interface Translation {
   readonly loss?: string;
 }
 
-/** A feature of the server, and the last version that rejects it (tried on 8.1.4 to 9.3.4; later ones documented). */
+/** A feature of the server that a definition may need. */
 export interface Feature<F> {
-  readonly name: string;
-  readonly lastWithout: string;
+  readonly name: FeatureName;
   /** Every statement that needs it contains this; the others need not be parsed. */
   readonly word: RegExp;
   /** Whether a definition needs it. */

@@ -111,7 +111,6 @@ export const TTL = property<Retained, { readonly change: 'ttl'; readonly ttl: Ag
   print: ({ ttl }) => (ttl === 0 ? '' : ` TTL ${formatAge(ttl)}`),
   feature: {
     name: 'TTL',
-    lastWithout: '8.1.4',
     word: /ttl/i,
     isIn: ({ kind, ttl }) => kind === 'table' && ttl !== 0,
     isDispensable: true,

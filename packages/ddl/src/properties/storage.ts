@@ -4,7 +4,6 @@ import { foldCase } from '@sqlpipe/sql';
 import type { ClauseReader } from '../create/clause-reader.js';
 import type { PartitionUnit } from '../definition.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
-import { LAST_WITHOUT } from '../grammar/features.js';
 import { parseEntityName, unquote } from '../grammar/names.js';
 import { MICROS, parseInt32, parseInt64 } from '../grammar/numbers.js';
 import { RejectionError } from '../grammar/rejection-error.js';
@@ -19,7 +18,7 @@ export const FORMAT = property<
   name: 'format',
   value: ({ parquet }) => (parquet ? 'PARQUET' : 'NATIVE'),
   parse(reader) {
-    if (!reader.context.has('format') || !reader.begins('format')) return undefined;
+    if (!reader.context.has('FORMAT PARQUET') || !reader.begins('format')) return undefined;
     const { parquet, position } = parseFormat(reader.cursor);
     reader.position = position;
     return { parquet };
@@ -30,7 +29,6 @@ export const FORMAT = property<
   print: ({ parquet }) => (parquet ? ' FORMAT PARQUET' : ''),
   feature: {
     name: 'FORMAT PARQUET',
-    lastWithout: LAST_WITHOUT.format,
     word: /parquet/i,
     isIn: ({ parquet }) => parquet,
     isDispensable: true,
@@ -38,7 +36,7 @@ export const FORMAT = property<
   alter: {
     changes: ['format'],
     sets: ['format'],
-    isKnown: ({ has }) => has('format'),
+    isKnown: ({ has }) => has('FORMAT PARQUET'),
     syntax: {
       'set format'(cursor, _, { object: { partitionBy, wal } }) {
         const { parquet, position } = parseFormat(cursor);
