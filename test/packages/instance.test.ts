@@ -107,7 +107,7 @@ test('a connection that the server closes between requests is replaced', async t
 
 const rejectsWith = macro(async (t, bytes: Buffer, expected: object) => {
   const { db } = await connectTo(t, send(bytes));
-  const { says: _, ...rejection } = (await db.execute('x')) as { says?: unknown };
+  const { matches: _, ...rejection } = (await db.execute('x')) as { matches?: unknown };
   t.deepEqual(rejection, { ok: false, denied: false, ...expected } as never);
 });
 

@@ -78,8 +78,9 @@ const hasLines = (error: unknown): boolean =>
 /** In a pipe, the program that failed first prints what to do: the programs after it name only the reason. */
 function withoutRepetition(text: string, error: unknown, world: World): string {
   if (!(error instanceof Error)) return text;
-  const { repeated = '' } = error as { repeated?: string };
-  const rest = repeated && readsPipe(world) ? text.replace(repeated, reason => reason.replace(/; .*/s, '')) : text;
+  const { alreadyPrinted = '' } = error as { alreadyPrinted?: string };
+  const rest =
+    alreadyPrinted && readsPipe(world) ? text.replace(alreadyPrinted, reason => reason.replace(/; .*/s, '')) : text;
   return withoutRepetition(rest, error.cause, world);
 }
 

@@ -69,7 +69,7 @@ const COMMENT = /--|\/\*/;
 function findSources(statement: string, isView: (name: string) => boolean, title: string): Mention[] {
   const walk = (tokens: Iterable<Token>): Mention[] | undefined => {
     const names = new QueryNames();
-    const isComplete = new ReferenceFinder(tokens, isView, names).reads();
+    const isComplete = new ReferenceFinder(tokens, isView, names).findNames();
     return isComplete && names.names().map(name => toMention(name, 'object', name.place));
   };
   const bySql = walk(significantTokens(statement));
@@ -89,8 +89,8 @@ const isSame = (a: readonly Mention[], b: readonly Mention[]): boolean =>
 export function findCommonTableExpressions(statement: string): ReadonlySet<string> {
   if (!/\bwith\b/i.test(statement)) return new Set();
   const finder = new ReferenceFinder(significantTokens(statement), () => false);
-  finder.reads();
-  return finder.expressions;
+  finder.findNames();
+  return finder.cteNames;
 }
 
 /**

@@ -1,7 +1,7 @@
 /*!
- * Finds what a view, or a table created from a query, reads from: the names in positions where a table may be. It uses
- * only tokens and no grammar, so that future syntax does no harm. Each rule beyond standard SQL was observed on QuestDB
- * 9.3.4.
+ * Finds what a view, or a table created from a query, reads from: the names in positions where a table may be. It is a state machine
+ * over tokens, not a parser, so that future syntax does no harm. Each level of parentheses has a state of its own. Each rule beyond
+ * standard SQL was observed on QuestDB 9.3.4.
  */
 import {
   foldCase,
@@ -29,20 +29,20 @@ import type { QueryNames } from './query-names.js';
  */
 export function findReferences(statement: string, isView: (name: string) => boolean = () => false): string[] {
   if (!hasReferences(identify(statement).kind, statement)) return [];
-  const findWith = (tokens: Iterable<Token>) => new ReferenceFinder(tokens, isView).reads();
-  // With a quote in a block comment, SQL and the server may read different tokens. The wrong reading has no end of the body.
-  const reads = findWith(significantTokens(statement)) ?? findWith(serverTokens(statement, '9.3.2'));
-  return [...(reads ?? [])];
+  const findIn = (tokens: Iterable<Token>) => new ReferenceFinder(tokens, isView).findNames();
+  // If a block comment has a quote, SQL and the server may read different tokens. The wrong reading leaves a parenthesis open.
+  const names = findIn(significantTokens(statement)) ?? findIn(serverTokens(statement, '9.3.2'));
+  return [...(names ?? [])];
 }
 
 /** Whether a statement may refer to another object. */
 export const hasReferences = (kind: Kind, statement: string): boolean =>
   isObject(kind) && (kind !== 'table' || MAY_REFERENCE.test(statement));
 
-/** The keywords of a table that refers to another. Few statements have one, and tokenizing is slow. */
+/** The keywords of a CREATE TABLE that refers to another object. Few have one, and tokenizing all would be slow. */
 const MAY_REFERENCE = /\b(?:AS|LIKE)\b/i;
 
-/** The state of the parser on one level of parentheses. */
+/** What was read last on one level of parentheses, and so what may follow. */
 type State =
   | 'header' // of CREATE, up to AS
   | 'header-with'
@@ -89,49 +89,48 @@ const TRANSITIONS: Record<State, Record<string, State>> = {
 const COMMA_TRANSITIONS: Partial<Record<State, State>> = { from: 'table', start: 'with', value: 'declare' };
 
 /**
- * What is read, in order: names, and definitions that stand for everything they read. Definitions are resolved only at
- * the end, and each once: copying the names into each definition would take quadratic time and memory for a chain.
+ * What a query reads, in order: names, and definitions that stand for everything that they read. At the end, each definition is
+ * resolved once. If names were copied into definitions instead, a chain of these would take quadratic time and memory.
  */
 type Reads = (string | Definition)[];
 
-/** A name after FROM, and whether it cannot be that of a common table expression. */
+/** A name after FROM. */
 interface TableSpan extends NameSpan {
+  /** Whether it is written in a way that a common table expression cannot be. */
   isTable: boolean;
 }
 
-/** A common table expression or a variable. What it reads counts only if it is used. */
+/** A common table expression (CTE) or a variable. What it reads counts only if it is used. */
 interface Definition {
   reads: Reads;
-  /** The first name in the value of a variable: a table if the variable is used as one, otherwise a column. */
+  /** The first name in the value of a variable. It is a table if the variable is used as one, and otherwise a column. */
   table?: TableSpan | undefined;
 }
 
 /** A query or an expression in parentheses. */
 interface Level {
   state: State;
-  find: Reads;
+  /** The list for what is read on this level, outside its definitions. */
+  target: Reads;
   /** The folded names of the definitions of this level; a name occurs once per definition. */
   defined?: string[];
   /** The definition that is being read, with its folded name. */
   defining?: [name: string, definition: Definition];
 }
 
-/** Whether a value of a variable is read of which no name was read yet. */
-const isUnnamed = (level: Level): level is Level & { defining: [name: string, definition: Definition] } =>
+/** Whether the next name is the first one in the value of a variable. */
+const awaitsFirstName = (level: Level): level is Level & { defining: [name: string, definition: Definition] } =>
   (level.state === 'value' || level.state === 'grouped') &&
   level.defining !== undefined &&
   level.defining[1].table === undefined;
 
-/**
- * Walks once over the tokens of a statement. It has its own stack, because parentheses may nest deeper than the call
- * stack.
- */
+/** Walks once over the tokens of a statement. It has a stack of its own, because parentheses may nest deeper than calls can. */
 export class ReferenceFinder {
   readonly #reads: Reads = [];
-  readonly #levels: Level[] = [{ state: 'header', find: this.#reads }];
-  /** The folded names of the common table expressions that were read. */
-  readonly expressions = new Set<string>();
-  /** The definitions that are visible on the current level, by folded name; the innermost one is the last. */
+  readonly #levels: Level[] = [{ state: 'header', target: this.#reads }];
+  /** The folded names of all common table expressions. */
+  readonly cteNames = new Set<string>();
+  /** The definitions that the current level can use, by folded name; the innermost one is last and hides the others. */
   readonly #scope = new Map<string, Definition[]>();
   readonly #tokens: TokenReader;
 
@@ -144,8 +143,8 @@ export class ReferenceFinder {
     this.#tokens = new TokenReader(tokens);
   }
 
-  /** Returns the names that are read; undefined if a parenthesis is unclosed. */
-  reads(): Set<string> | undefined {
+  /** Finds the names that the statement reads; undefined if a parenthesis is unclosed. */
+  findNames(): Set<string> | undefined {
     for (let token = this.#tokens.peek(); token; token = this.#tokens.peek()) this.#consume(token);
     return this.#levels.length === 1 ? resolveNames(this.#reads) : undefined;
   }
@@ -154,12 +153,13 @@ export class ReferenceFinder {
     return this.#levels.at(-1) as Level;
   }
 
-  /** The list that references are added to: that of the current definition, or of the query. */
-  get #sink(): Reads {
-    const { state, defining, find } = this.#level;
-    return defining && (state === 'value' || state === 'named') ? defining[1].reads : find;
+  /** The list for the next reference: that of the current definition, or of the query. */
+  get #target(): Reads {
+    const { state, defining, target } = this.#level;
+    return defining && (state === 'value' || state === 'named') ? defining[1].reads : target;
   }
 
+  /** Reads the next token, or the next name, which may have several. */
   #consume(token: Token): void {
     const level = this.#level;
     if (level.state !== 'header') this.names?.addToken(this.#tokens);
@@ -170,13 +170,14 @@ export class ReferenceFinder {
     else if (token.text === ',') level.state = COMMA_TRANSITIONS[level.state] ?? level.state;
   }
 
+  /** Reads a keyword, a name or a variable, depending on the state. */
   #consumeWord(token: Token, level: Level): void {
     const { state } = level;
     const next = TRANSITIONS[state][keywordOf(token)];
     const isVariable = token.text.startsWith('@');
     if (!next && !isVariable && state !== 'declare') {
-      if (state === 'with') return this.#beginExpression(level);
-      if (isUnnamed(level)) {
+      if (state === 'with') return this.#beginCte(level);
+      if (awaitsFirstName(level)) {
         level.defining[1].table = this.#readTableName();
         return;
       }
@@ -190,11 +191,12 @@ export class ReferenceFinder {
     else if (isVariable) this.#useVariable(token.text, level);
   }
 
+  /** Enters parentheses: a query, the value of a variable, what follows the name of a table, or an expression. */
   #open(level: Level): void {
     const { state } = level;
     const { word } = this.#tokens;
     const isQuery = state === 'start' || state === 'table' || state === 'named' || word in QUERY;
-    const isGroup = !isQuery && isUnnamed(level);
+    const isGroup = !isQuery && awaitsFirstName(level);
     const inside = isQuery
       ? 'start'
       : isGroup
@@ -202,13 +204,14 @@ export class ReferenceFinder {
         : state === 'header' && word === 'LIKE'
           ? 'like'
           : 'expression';
-    this.#levels.push({ state: inside, find: this.#sink, ...(isGroup && { defining: level.defining }) });
+    this.#levels.push({ state: inside, target: this.#target, ...(isGroup && { defining: level.defining }) });
     this.names?.open(inside === 'start');
     if (state === 'table') level.state = 'from';
     // After the parentheses of the body, the rest of CREATE follows.
     if (state === 'start') level.state = this.#levels.length > 2 ? 'from' : 'rest';
   }
 
+  /** Leaves parentheses. The definitions in them are no longer visible. */
   #close(): void {
     if (this.#levels.length > 1) {
       for (const name of this.#levels.pop()?.defined ?? []) this.#scope.get(name)?.pop();
@@ -216,23 +219,26 @@ export class ReferenceFinder {
     }
     const level = this.#level;
     if (level.state !== 'named' || !level.defining) return;
-    this.#define(level); // not earlier: in the expression's own body the name still means a table
+    this.#define(level); // only now: inside a common table expression, its own name still means a table
     level.state = 'start';
   }
 
-  #beginExpression(level: Level): void {
+  /** Reads the name of a common table expression; its query follows. */
+  #beginCte(level: Level): void {
     const name = foldCase(this.#tokens.readName().name);
-    this.expressions.add(name);
+    this.cteNames.add(name);
     level.defining = [name, { reads: [] }];
     level.state = 'named';
   }
 
+  /** Begins the definition of a variable; its value follows. */
   #declare(variable: string, level: Level): void {
     level.defining = [foldCase(variable), { reads: [] }];
     this.#define(level);
     level.state = 'value';
   }
 
+  /** Makes the definition that is being read visible. */
   #define(level: Level): void {
     const [name, definition] = level.defining as [string, Definition];
     const scope = this.#scope.get(name);
@@ -242,39 +248,43 @@ export class ReferenceFinder {
     level.defined.push(name);
   }
 
+  /** Reads what a variable reads. Where a table may be, its first name is a table. */
   #useVariable(variable: string, level: Level): void {
-    const used = this.#findDefinition(variable);
-    if (used) this.#sink.push(used);
-    if (isUnnamed(level)) level.defining[1].table = used?.table;
+    const definition = this.#findDefinition(variable);
+    if (definition) this.#target.push(definition);
+    if (awaitsFirstName(level)) level.defining[1].table = definition?.table;
     if (level.state !== 'start' && level.state !== 'table') return;
-    if (used?.table !== undefined) this.#addReference(used.table);
+    if (definition?.table !== undefined) this.#addReference(definition.table);
     level.state = 'from';
   }
 
+  /** Reads a name where a table may be. Before a parenthesis it is a function. */
   #readTable(level: Level): void {
     const table = this.#readTableName();
-    if (this.#tokens.peek()?.text !== '(') this.#addReference(table); // else it is a function
+    if (this.#tokens.peek()?.text !== '(') this.#addReference(table);
     level.state = 'from';
   }
 
+  /** Reads the base of a materialized view, or the table after LIKE. */
   #readBase(level: Level): void {
     const base = this.#tokens.readName();
-    level.find.push(base.name);
+    level.target.push(base.name);
     this.names?.addBase(base);
     level.state = 'header';
   }
 
-  /** Only a name without a schema, bare or in double quotes, can be that of a common table expression. */
+  /** Reads a name after FROM. It can be a common table expression only if it has no schema and no single quotes. */
   #readTableName(): TableSpan {
     const first = this.#tokens.peek();
     const table = this.#tokens.readName();
     return { ...table, isTable: first?.start !== table.position || first.text.startsWith("'") };
   }
 
+  /** Adds a common table expression, or else a table or a view. */
   #addReference(table: TableSpan): void {
     const isTable = table.isTable || this.isView(table.name);
     const definition = isTable ? undefined : this.#findDefinition(table.name);
-    this.#sink.push(definition ?? table.name);
+    this.#target.push(definition ?? table.name);
     this.names?.addTable(table, definition === undefined, this.#tokens);
   }
 
@@ -283,18 +293,18 @@ export class ReferenceFinder {
   }
 }
 
-/** Collects the names that are read directly or through definitions, in order. A definition may use itself. */
+/** Collects the names that are read directly or through definitions, in order. Definitions may use each other in a circle. */
 function resolveNames(reads: Reads): Set<string> {
   const names = new Set<string>();
-  const followed = new Set<Definition>();
-  const path = [reads.values()];
-  for (let at = path.at(-1); at; at = path.at(-1)) {
-    const { done, value } = at.next();
-    if (done) path.pop();
+  const resolved = new Set<Definition>();
+  const stack = [reads.values()];
+  for (let iterator = stack.at(-1); iterator; iterator = stack.at(-1)) {
+    const { done, value } = iterator.next();
+    if (done) stack.pop();
     else if (typeof value === 'string') names.add(value);
-    else if (!followed.has(value)) {
-      followed.add(value);
-      path.push(value.reads.values());
+    else if (!resolved.has(value)) {
+      resolved.add(value);
+      stack.push(value.reads.values());
     }
   }
   return names;

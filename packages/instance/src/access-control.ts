@@ -85,7 +85,7 @@ async function listRights(source: Instance, entity: string): Promise<Exclude<Rig
 const fetchRowsIfExists = async (source: Instance, query: string): Promise<unknown[][]> =>
   (await tryQuery(
     () => source.table(query),
-    error => error.says(/does not exist|not found/i),
+    error => error.matches(/does not exist|not found/i),
   )) ?? [];
 
 /** Whether a cell of a list of principals or permissions says yes: its type depends on the list. */

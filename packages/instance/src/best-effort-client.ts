@@ -80,7 +80,7 @@ export async function queryIfSupported<T>(
 }
 
 /** Whether an error means that the server does not support the query. */
-export const isUnsupported = (error: InstanceError): boolean => error.code === 'REJECTED' && error.says(UNSUPPORTED);
+export const isUnsupported = (error: InstanceError): boolean => error.code === 'REJECTED' && error.matches(UNSUPPORTED);
 
 /** The result of queries; undefined if the instance rejects one, because not every version and account may ask it. */
 export const ifAccepted = <T>(query: () => Promise<T>): Promise<T | undefined> =>

@@ -1,12 +1,11 @@
 /*!
- * One kept-alive connection, one request in flight, no statement repeated. Only this file speaks to undici.
+ * Sends requests over one kept-alive connection, one at a time. Only this file uses undici.
  *
- * Each failure says how far the request had got, because that decides whether a statement may have been executed.
+ * A failure reports how far the request had got: that decides whether a statement may have been executed. No statement is sent twice.
  *
- * It is not a failure if the server closes the connection between two requests. Before undici writes on an idle connection,
- * it lets the event loop process a pending close, and reconnects if there is one. It also closes an idle connection itself
- * before the server's announced time-out. What remains is a close that crosses the request on the wire. Then nobody knows
- * whether the server read the request, so it counts as sent. A query may be repeated.
+ * The server may close the connection between two requests. Before undici writes on an idle connection, it processes a pending close
+ * and reconnects. It also closes an idle connection before the time-out that the server announces. Only a close that crosses a
+ * request on the wire is a failure. The server may have read the request, so it counts as sent. A query may be sent once more.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
@@ -14,6 +13,7 @@ import { Readable } from 'node:stream';
 import type { buildConnector, Dispatcher } from 'undici';
 import type { ConnectionConfig } from './connection-config.js';
 
+/** The head of a reply. The body may still be arriving. */
 export interface Response {
   /** The requested URL. */
   url: string;
@@ -22,17 +22,23 @@ export interface Response {
   status: number;
   headers: IncomingHttpHeaders;
   /**
-   * Runs until the body has arrived; at the time limit the body fails. Code that reads row by row stops and resets the
-   * timer.
+   * Limits the time of the body, which fails at the limit. A consumer that reads row by row stops the timer while it works, and
+   * resets it after each row.
    */
   timer: PausableTimer;
   /** Fails with `TransportError` if the body does not arrive completely. */
   body: Readable;
 }
 
-/** How far a request had got: nothing was sent; it was sent and had no reply yet; its reply had begun. */
+/**
+ * How far a request had got:
+ * - `connecting`: nothing was sent;
+ * - `waiting`: it was sent, and no reply has begun;
+ * - `reading`: its reply has begun.
+ */
 type Phase = 'connecting' | 'waiting' | 'reading';
 
+/** A request failed before its reply was complete. */
 export class TransportError extends Error {
   override name = 'TransportError';
   readonly phase: Phase;
@@ -52,6 +58,7 @@ export class TransportError extends Error {
 
 const CLOSED_CODES = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
+/** A kept-alive connection to one server. */
 export class Connection {
   readonly #target: ConnectionConfig;
   readonly #headers: Record<string, string>;
@@ -59,9 +66,9 @@ export class Connection {
   #dispatcher: Promise<Dispatcher>;
   /** Whether the server has answered any request. */
   #hasAnswered = false;
-  /** Whether the server is about to close the connection unannounced. */
+  /** Whether the next request needs a new connection: the server may be about to close this one. */
   #mustReconnect = false;
-  #closed = false;
+  #isClosed = false;
 
   constructor(target: ConnectionConfig) {
     this.#target = target;
@@ -70,19 +77,19 @@ export class Connection {
     this.#dispatcher = createDispatcher(target);
   }
 
-  /** The header lines of every request, from which its size is computed. */
+  /** The header lines of every request. The size of a request is computed from them. */
   get headerLines(): string[] {
     const lines = [`host: ${this.#target.url.host}`, 'connection: keep-alive'];
     for (const [name, value] of Object.entries(this.#headers)) lines.push(`${name}: ${value}`);
     return lines;
   }
 
-  /** Sends a GET request once. Resolves when the head of the reply has arrived; rejects with `TransportError`. */
+  /** Sends a GET request once, and waits for the head of the reply. @throws TransportError */
   async get(path: string): Promise<Response> {
     if (this.#mustReconnect) await this.#reconnect();
     const dispatcher = await this.#dispatcher;
     const { origin } = this.#target.url;
-    // The Exchange has a timer of its own; undici's timers restart with every byte.
+    // undici's timers restart with every byte, so the Exchange has one of its own.
     const request = { origin, path, method: 'GET', headers: this.#headers, headersTimeout: 0, bodyTimeout: 0 } as const;
     const requestInfo = { url: origin + path, secrets: this.#secrets };
     const response = await new Promise<Response>((resolve, reject) => {
@@ -91,14 +98,14 @@ export class Connection {
       this.#mustReconnect = true; // undici may still be trying to connect
       throw error;
     });
-    // Observed on 9.3.4: if there are too many connections, the server answers 429 and closes, and the next request
-    // would cross the close. Servers and proxies that answer 404 or 5xx often do the same.
+    // A server with too many connections answers 429 and closes, so that the next request would cross the close (observed on
+    // 9.3.4). Servers and proxies that answer 404 or 5xx often do the same.
     this.#mustReconnect = response.status === 429 || response.status === 404 || response.status >= 500;
     this.#hasAnswered = true;
     return response;
   }
 
-  /** As `get`, for a query that changes nothing: sent once more if a server that has answered before closes on it. */
+  /** Sends a query that changes nothing. If a server that has answered before closes the connection, it is sent once more. */
   async getIdempotent(path: string): Promise<Response> {
     const hadAnswered = this.#hasAnswered;
     try {
@@ -111,12 +118,12 @@ export class Connection {
 
   /** Closes the connection. A request in flight fails, and so does every later one. */
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#isClosed = true;
     await this.#disconnect();
   }
 
   async #reconnect(): Promise<void> {
-    if (this.#closed) return;
+    if (this.#isClosed) return;
     await this.#disconnect();
     this.#dispatcher = createDispatcher(this.#target);
     this.#mustReconnect = false;
@@ -147,10 +154,11 @@ const proxySecrets = ({ username, password }: Partial<URL> = {}): string[] =>
 /** `user:password`, and the password alone. */
 const loginSecrets = (login: string): string[] => [login, login.slice(login.indexOf(':') + 1)];
 
+/** Loads undici and creates a client for the server, or for the proxy on the way. */
 async function createDispatcher({ url, proxy, ca, insecure }: ConnectionConfig): Promise<Dispatcher> {
   const tls = { timeout: 0, rejectUnauthorized: !insecure, ...(ca === undefined ? {} : { ca }) };
   if (proxy === undefined) {
-    // Loaded here, because --help does not need it.
+    // Imported here, because --help does not need it.
     const { Client } = await import('./undici.js');
     return new Client(url.origin, { connect: tls });
   }
@@ -158,7 +166,7 @@ async function createDispatcher({ url, proxy, ca, insecure }: ConnectionConfig):
   return new ProxyAgent({
     uri: proxy.href,
     clientFactory: (address, options) => new Client(address, { connect: withoutNumericName(options) }),
-    // As in other programs: a tunnel for https, the complete address in the request line for http.
+    // As in other programs: https goes through a tunnel, and a request for http has the complete address in its first line.
     proxyTunnel: false,
     connections: 1,
     requestTls: tls,
@@ -166,7 +174,7 @@ async function createDispatcher({ url, proxy, ca, insecure }: ConnectionConfig):
   });
 }
 
-/** undici gives the proxy's address as its name for TLS, even if it is a number, which Node 26 rejects. */
+/** Removes an IP address as the server name of TLS. undici sets it for a proxy, and Node 26 rejects it. */
 function withoutNumericName({ connect }: { connect?: buildConnector.connector }): buildConnector.connector {
   return (options, done) => {
     const { servername = '', ...rest } = options;
@@ -178,10 +186,10 @@ function withoutNumericName({ connect }: { connect?: buildConnector.connector })
 class Exchange implements Dispatcher.DispatchHandler {
   #phase: Phase = 'connecting';
   #body: Readable | undefined;
-  #ended = false;
-  #failed = false;
+  #hasEnded = false;
+  #hasFailed = false;
   #status: number | undefined;
-  readonly #started = performance.now();
+  readonly #startTime = performance.now();
   /** Limits the time for the connection first, then that for the reply. */
   #timer: PausableTimer;
 
@@ -196,7 +204,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#failed) return controller.abort(timeoutError()); // connected too late: the request has already failed
+    if (this.#hasFailed) return controller.abort(timeoutError()); // connected after the time limit
     this.#phase = 'waiting';
     this.#timer.stop();
     this.#timer = new PausableTimer(this.target.timeout, () => controller.abort(timeoutError()));
@@ -211,13 +219,13 @@ class Exchange implements Dispatcher.DispatchHandler {
       read: () => controller.resume(),
       destroy: (error, done) => {
         this.#timer.stop();
-        if (!this.#ended) controller.abort(error ?? new Error('no longer wanted'));
+        if (!this.#hasEnded) controller.abort(error ?? new Error('no longer wanted'));
         done(error);
       },
     });
-    // The reader of the body gets its error; without this listener an earlier error would end the process.
+    // An error before a reader listens would end the process. The reader gets it anyway.
     this.#body.on('error', () => {});
-    const { url, secrets } = this.request; // spreading it would slow down each request
+    const { url, secrets } = this.request; // spreading would be slower
     this.resolve({ url, secrets, status, headers, timer: this.#timer, body: this.#body });
   }
 
@@ -226,9 +234,9 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    this.#ended = true;
+    this.#hasEnded = true;
     this.#timer.stop();
-    this.#log();
+    this.#logRequest();
     this.#body?.push(null);
   }
 
@@ -236,14 +244,15 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#fail(cause);
   }
 
-  #log(): void {
-    const milliseconds = (performance.now() - this.#started).toFixed(1);
+  #logRequest(): void {
+    const milliseconds = (performance.now() - this.#startTime).toFixed(1);
     this.target.logRequest?.(`GET ${withoutQuery(this.request.url)} ${this.#status ?? 'no answer'} ${milliseconds} ms`);
   }
 
+  /** Fails the body if the reply has begun, and otherwise the request. */
   #fail(cause: NodeJS.ErrnoException): void {
-    if (!this.#failed) this.#log();
-    this.#failed = true;
+    if (!this.#hasFailed) this.#logRequest();
+    this.#hasFailed = true;
     this.#timer.stop();
     const error = new TransportError(this.#phase, cause);
     if (this.#body) this.#body.destroy(error);
@@ -252,24 +261,24 @@ class Exchange implements Dispatcher.DispatchHandler {
 }
 
 /**
- * The cause of a request that was in flight when its connection was closed. It has a stack, because Node reads it, and to make
- * one V8 would parse the bundle again: a tenth of a short run.
+ * The cause of a failure if the connection was closed with a request in flight. Its stack is a constant: Node reads the stack, and
+ * to create it V8 would parse the bundle again, for a tenth of the time of a short run.
  */
 const canceledError = (): Error =>
   Object.assign(new Error('canceled'), { code: 'UND_ERR_DESTROYED', stack: 'Error: canceled' });
 
-/** The requested URL without the query, because a statement may contain a password. */
+/** A URL without its query, because a statement may contain a password. */
 const withoutQuery = (url: string): string => url.split('?', 1)[0] ?? '';
 
-/** The cause of a request that exceeded a time limit. */
+/** The cause of a failure at a time limit. */
 const timeoutError = (): NodeJS.ErrnoException => Object.assign(new Error('time-out'), { code: 'TIMEOUT' });
 
-/** Counts down while it is started, pauses while it is stopped, and calls `expire` at zero. */
+/** A countdown that can be paused. It calls `expire` at zero. */
 class PausableTimer {
   readonly #limit: number;
   readonly #expire: () => void;
   #remaining: number;
-  #started = 0;
+  #startTime = 0;
   #timer: NodeJS.Timeout | undefined;
 
   /** @param limit milliseconds; 0 for no limit */
@@ -282,7 +291,7 @@ class PausableTimer {
   /** Continues with the remaining time. */
   start(): void {
     if (this.#limit === 0 || this.#timer) return;
-    this.#started = performance.now();
+    this.#startTime = performance.now();
     this.#timer = setTimeout(this.#expire, this.#remaining);
   }
 
@@ -291,7 +300,7 @@ class PausableTimer {
     if (!this.#timer) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#remaining = Math.max(0, this.#remaining - (performance.now() - this.#started));
+    this.#remaining = Math.max(0, this.#remaining - (performance.now() - this.#startTime));
   }
 
   /** Restores the complete time of a stopped timer. */

@@ -96,7 +96,7 @@ async function fetchBatch(
     const [object, ...others] = objects;
     if (!object || others.length) return undefined;
     if (denial !== undefined) onDenied?.(object, denial);
-    if (denial !== undefined || error.says(NOT_FOUND)) return [undefined];
+    if (denial !== undefined || error.matches(NOT_FOUND)) return [undefined];
     throw errorForObject(object, error, instance);
   }
   if (rows.length !== objects.length) throw wrongCountError(instance, objects.length, `${rows.length}`);

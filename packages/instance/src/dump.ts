@@ -160,7 +160,7 @@ const ACL_RIGHTS = /\[(?:LIST|USER DETAILS|LIST USERS)\b/;
 
 function addAclHint(error: unknown, { selects }: Selection): unknown {
   if (!(error instanceof InstanceError) || error.code !== 'DENIED') return error;
-  if (!error.says(ACL_RIGHTS) || !KINDS.some(kind => isAcl(kind) && selects(kind))) return error;
+  if (!error.matches(ACL_RIGHTS) || !KINDS.some(kind => isAcl(kind) && selects(kind))) return error;
   return error.withMessage(`${error.message}; hint: --include SCHEMA leaves it out`);
 }
 
@@ -170,7 +170,7 @@ function addAclHint(error: unknown, { selects }: Selection): unknown {
  */
 function isTooOld(error: unknown): error is InstanceError {
   if (!(error instanceof InstanceError) || error.code !== 'REJECTED') return false;
-  return error.says(/^expected 'TABLES?'/) && !error.says(/DATABASE/);
+  return error.matches(/^expected 'TABLES?'/) && !error.matches(/DATABASE/);
 }
 
 function requireStatement(row: string, n: number, target: ConnectionConfig): string {

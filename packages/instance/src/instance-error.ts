@@ -18,8 +18,8 @@ export interface InstanceErrorDetails {
   position?: number | undefined;
   /** The server's message, unescaped and without secrets, if it sent one. */
   serverMessage?: string | undefined;
-  /** As `Rejection.says`. */
-  says?: (pattern: RegExp) => boolean;
+  /** As `Rejection.matches`. */
+  matches?: (pattern: RegExp) => boolean;
   /** Whether the outcome is unknown: the statement may have been executed, but its reply did not arrive completely. */
   outcomeUnknown?: boolean;
   cause?: unknown;
@@ -33,8 +33,8 @@ export class InstanceError extends Error {
   readonly position: number | undefined;
   readonly serverMessage: string | undefined;
   readonly outcomeUnknown: boolean;
-  /** Whether the server's message matches, as the server sent it: a secret may be one of its words. */
-  readonly says: (pattern: RegExp) => boolean;
+  /** As `Rejection.matches`. */
+  readonly matches: (pattern: RegExp) => boolean;
 
   constructor(code: InstanceErrorCode, message: string, details: InstanceErrorDetails = {}) {
     super(message, { cause: details.cause });
@@ -43,7 +43,7 @@ export class InstanceError extends Error {
     this.position = details.position;
     this.serverMessage = details.serverMessage;
     this.outcomeUnknown = details.outcomeUnknown ?? false;
-    this.says = details.says ?? (() => false);
+    this.matches = details.matches ?? (() => false);
   }
 
   /** The same failure in other words; this error is its cause. */

@@ -9,8 +9,8 @@ import {
   invalidReplyError,
   type Reply,
   readReply,
+  readRows,
   readServerError,
-  readTable,
   retryAfter,
   toRejection,
   UnexpectedResponseError,
@@ -121,7 +121,7 @@ class HttpInstance implements Instance {
   }
 
   table(query: string): Promise<unknown[][]> {
-    return this.#request(query, 'query', readTable);
+    return this.#request(query, 'query', readRows);
   }
 
   execute(statement: string): Promise<Reply> {
@@ -197,11 +197,11 @@ class HttpInstance implements Instance {
   }
 
   #rejectionError(error: ServerError, response: Response): InstanceError {
-    const { message, position, status, denied, says } = toRejection(error, response);
+    const { message, position, status, denied, matches } = toRejection(error, response);
     return new InstanceError(
       denied ? 'DENIED' : 'REJECTED',
       `${this.label}: the server rejected the request: ${truncate(message, 500)}${denied ? DENIED_HELP : ''}`,
-      { status, position, serverMessage: message, says },
+      { status, position, serverMessage: message, matches },
     );
   }
 
@@ -250,7 +250,7 @@ class HttpInstance implements Instance {
   }
 }
 
-/** The rows of a reply, in batches as they arrive. Throws as `readTable` does. */
+/** Reads the rows of a reply in batches, as they arrive. @throws what `readRows` throws */
 async function* scanRows(response: Response, maxValueBytes: number | undefined): AsyncGenerator<string[]> {
   if (response.status !== 200) throw await readServerError(response);
   const { body, timer } = response;

@@ -34,7 +34,7 @@ export async function reconstructTables(
 async function fetchColumns(instance: Instance, table: string): Promise<Column[] | undefined> {
   const rows = await tryQuery(
     () => instance.table(`SELECT ${COLUMNS} FROM table_columns('${table}')`),
-    error => error.says(/does not exist/),
+    error => error.matches(/does not exist/),
   );
   return rows?.map(([name, type, indexed, block, cached, capacity, key]) => ({
     name: String(name),

@@ -1,4 +1,7 @@
-/*! What a response means: success, a rejection by the server, or something that is not this protocol. */
+/*!
+ * Reads what a response means: success, a rejection by the server, or something that is not QuestDB's protocol, such as a proxy's
+ * login page. Messages may quote the response, so they are shortened and their secrets are redacted.
+ */
 import { isUtf8 } from 'node:buffer';
 import { findSecrets } from '@sqlpipe/sql';
 import { maskSecrets, truncate } from '@sqlpipe/text';
@@ -11,11 +14,11 @@ import { PROXY_CREDENTIALS_MESSAGE } from './transport-messages.js';
 /** The server's rejection of one statement. */
 export interface Rejection {
   ok: false;
-  /** The server's message, unescaped, without the secrets of the request. */
+  /** The server's message, unescaped. Secrets of the request are redacted. */
   message: string;
-  /** Whether the message matches, as the server sent it: a secret may be one of its words. */
-  says(pattern: RegExp): boolean;
-  /** Index into the statement (UTF-16 code units), if the server sent one. */
+  /** Whether the message matches as the server sent it. Redacting may remove a word of the message that is also a secret. */
+  matches(pattern: RegExp): boolean;
+  /** The position in the statement (UTF-16 code units), if the server sent one. */
   position?: number;
   status: number;
   /** Whether the reason is a missing permission. */
@@ -31,7 +34,7 @@ export type Reply =
     }
   | Rejection;
 
-/** A response that is neither success nor rejection. The message follows the instance's name and a colon. */
+/** A response that is neither success nor a rejection. The caller puts the instance's name before the message. */
 export class UnexpectedResponseError extends Error {
   override name = 'UnexpectedReply';
   readonly code: InstanceErrorCode;
@@ -46,21 +49,21 @@ export class UnexpectedResponseError extends Error {
 type ReplyObject = Record<string, unknown> & { dataset?: unknown[][] };
 
 /**
- * Maximum length of a reply with rows, in bytes: far more than the catalogue of a hundred thousand tables needs. Parsed,
- * it may need a gibibyte.
+ * Maximum length of a reply with rows, in bytes. The catalogue of a hundred thousand tables is far smaller. Parsed, a reply of this
+ * length may need a gibibyte.
  */
-const MAX_TABLE = 32 * 1024 * 1024;
+const MAX_ROWS_LENGTH = 32 * 1024 * 1024;
 
-/**
- * Maximum length of a reply, without the statement in it. A reply may quote the statement twice, and six bytes may stand for
- * one of the request.
- */
+/** Maximum length of a reply, in bytes, apart from quotations of the statement. */
 const BASE_REPLY_LENGTH = 64 * 1024;
+
+/** Maximum length of a reply to a statement, in bytes. It may quote the statement twice, with escapes of six bytes. */
 const maxReplyLength = ({ url }: Response): number => BASE_REPLY_LENGTH + 12 * url.length;
 
 /**
- * Reads the result of a statement. Throws `UnexpectedResponseError`, and `TransportError` if the reply is truncated.
+ * Reads the result of a statement.
  * @param acceptRows whether rows count as success
+ * @throws UnexpectedResponseError, and TransportError if the reply is truncated
  */
 export async function readReply(response: Response, acceptRows = false): Promise<Reply> {
   if (response.status !== 200) return toRejection(await readServerError(response), response);
@@ -82,27 +85,28 @@ export async function readReply(response: Response, acceptRows = false): Promise
 /** The exact reply to nearly all statements (observed on 9.3.4). */
 const OK = Buffer.from('{"ddl":"OK"}');
 
-/** All rows of a small reply. Throws as `readReply` does, and `ServerError` if the query was rejected. */
-export async function readTable(response: Response): Promise<unknown[][]> {
+/** Reads all rows of a small reply. @throws ServerError if the query was rejected, and what `readReply` throws */
+export async function readRows(response: Response): Promise<unknown[][]> {
   if (response.status !== 200) throw await readServerError(response);
-  return requireRows(parseReply(await readBody(response, MAX_TABLE), response, MAX_TABLE), response);
+  return requireRows(parseReply(await readBody(response, MAX_ROWS_LENGTH), response, MAX_ROWS_LENGTH), response);
 }
 
+/** The rows of a parsed reply. @throws ServerError, UnexpectedResponseError if rows are missing or their number is wrong */
 function requireRows(reply: ReplyObject, response: Response): unknown[][] {
   checkError(reply);
   try {
     if (!reply.dataset) throw new JsonError('contains no dataset');
     checkCount(reply.count, reply.dataset.length);
   } catch (error) {
-    throw error instanceof JsonError ? invalidReplyError(error, response, Buffer.from('{')) : error;
+    throw error instanceof JsonError ? invalidJsonError(error, response) : error;
   }
   return reply.dataset.map(row => row.map(simplifyCell));
 }
 
-/** Makes an array or object in a cell undefined: none is used, and converting one to text may throw. */
+/** Replaces an array or object in a cell by undefined. None is used, and converting one to text may throw. */
 const simplifyCell = (cell: unknown): unknown => (typeof cell === 'object' && cell !== null ? undefined : cell);
 
-/** The error in a reply whose status is not 200. Throws `UnexpectedResponseError` if the reply is not a rejection. */
+/** Reads the error in a reply whose status is not 200. @throws UnexpectedResponseError if the reply is not a rejection */
 export async function readServerError(response: Response): Promise<ServerError> {
   const { status } = response;
   const limit = maxReplyLength(response);
@@ -115,24 +119,30 @@ export async function readServerError(response: Response): Promise<ServerError> 
   throw unexpectedStatusError(response, body);
 }
 
-/** The error for a reply that is not JSON of this protocol. @param start the first bytes of its body */
+/** The error for a reply that is JSON, but not of this protocol. */
+function invalidJsonError({ message }: JsonError, response: Response): UnexpectedResponseError {
+  const help = UNSTREAMABLE.test(message) ? RECREATE_HELP : RETRY_HELP;
+  return new UnexpectedResponseError('PROTOCOL', `the reply ${quoteReply(message, 300, response)}; ${help}`);
+}
+
+/** The error for a reply that is not of this protocol. @param start the first bytes of its body */
 export function invalidReplyError(
   error: JsonError,
   response: Response,
   start: Buffer = Buffer.alloc(0),
 ): UnexpectedResponseError {
   const coding = response.headers['content-encoding'];
-  const text = start.toString('latin1', 0, MAX_QUOTED).trimStart();
-  return new UnexpectedResponseError('PROTOCOL', message());
-
-  function message(): string {
-    if (coding !== undefined && coding !== 'identity')
-      return `the reply is compressed (${quoteReply(coding, 20, response)}), which was not requested; does a proxy do that?`;
-    if (text.startsWith('{'))
-      return `the reply ${quoteReply(error.message, 300, response)}; ${UNSTREAMABLE.test(error.message) ? RECREATE_HELP : RETRY_HELP}`;
-    if (text === '') return `the reply is empty (status ${response.status}); ${ADDRESS_HELP}`;
-    return `${describeAnswer(response, start)}, which is not QuestDB's JSON; ${ADDRESS_HELP}`;
+  if (coding !== undefined && coding !== 'identity') {
+    const what = `the reply is compressed (${quoteReply(coding, 20, response)}), which was not requested`;
+    return new UnexpectedResponseError('PROTOCOL', `${what}; does a proxy do that?`);
   }
+  const text = start.toString('latin1', 0, MAX_QUOTED).trimStart();
+  if (text.startsWith('{')) return invalidJsonError(error, response);
+  const what =
+    text === ''
+      ? `the reply is empty (status ${response.status})`
+      : `${describeAnswer(response, start)}, which is not QuestDB's JSON`;
+  return new UnexpectedResponseError('PROTOCOL', `${what}; ${ADDRESS_HELP}`);
 }
 
 /** The server's error as the rejection of a statement. */
@@ -143,7 +153,7 @@ export function toRejection({ message, position }: ServerError, response: Respon
   return {
     ok: false,
     message: maskReply(message, response),
-    says: pattern => pattern.test(message),
+    matches: pattern => pattern.test(message),
     ...(position === undefined ? {} : { position }),
     status,
     denied,
@@ -151,27 +161,27 @@ export function toRejection({ message, position }: ServerError, response: Respon
 }
 
 /**
- * The body of a small reply. Reading stops after the chunk that exceeds the limit. Uses events, because most replies
- * are one small chunk, and an iterator would take longer than everything else.
+ * Reads the body of a small reply. It stops after the chunk that exceeds the limit, so the body may be longer. It uses events: for
+ * one small chunk, as in most replies, an iterator would take longer than everything else.
  */
 function readBody({ body }: Response, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
-    const done = () => resolve(Buffer.concat(chunks));
+    const finish = () => resolve(Buffer.concat(chunks));
     body.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
       length += chunk.length;
       if (length <= limit) return;
-      done();
+      finish();
       body.destroy();
     });
-    body.on('end', done);
+    body.on('end', finish);
     body.on('error', reject);
   });
 }
 
-/** Parses the object of a reply. Throws `UnexpectedResponseError` instead of `JsonError`. */
+/** Parses the object of a reply. @throws UnexpectedResponseError */
 function parseReply(body: Buffer, response: Response, limit: number): ReplyObject {
   try {
     if (body.length > limit) throw tooLongError(limit);
@@ -183,7 +193,7 @@ function parseReply(body: Buffer, response: Response, limit: number): ReplyObjec
 
 const tooLongError = (limit: number): JsonError => new JsonError(`is longer than ${limit} bytes`);
 
-/** @throws JsonError */
+/** Parses the object of a reply. @throws JsonError */
 function parseObject(body: Buffer): ReplyObject {
   const value = parseJson(body);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new JsonError('is not a JSON object');
@@ -194,6 +204,7 @@ function parseObject(body: Buffer): ReplyObject {
 
 const isRows = (dataset: unknown): dataset is unknown[][] => Array.isArray(dataset) && dataset.every(Array.isArray);
 
+/** Parses JSON with the limits of this protocol, which `JSON.parse` does not have. @throws JsonError */
 function parseJson(body: Buffer): unknown {
   const builder = new ValueBuilder(isUtf8(body));
   const scanner = new JsonScanner(builder, { token: body.length, depth: MAX_DEPTH });
@@ -202,13 +213,13 @@ function parseJson(body: Buffer): unknown {
   return builder.value;
 }
 
-/** Builds the value of a text. If a significant key occurred twice, its value would be unclear: that is an error. */
+/** Builds the value of a JSON text. A significant key that occurs twice is an error, because its value would be unclear. */
 class ValueBuilder implements JsonEvents {
   value: unknown;
   readonly #containers: (unknown[] | Record<string, unknown>)[] = [];
   #key = '';
 
-  /** @param mayReadRows whether rows may be parsed together: it is known that the text is UTF-8 */
+  /** @param mayReadRows whether `JSON.parse` may read the rows: only if the text is valid UTF-8 */
   constructor(private mayReadRows: boolean) {}
 
   open(kind: 'array' | 'object'): void {
@@ -234,7 +245,10 @@ class ValueBuilder implements JsonEvents {
     else container[this.#key] = value;
   }
 
-  /** Parses all rows but the first and the last at once, which is four times as fast as the scanner. */
+  /**
+   * Parses all rows except the first and the last with `JSON.parse`, which is four times as fast as the scanner.
+   * @returns the offset after them, or `at` if the scanner has to read them
+   */
   readElements(chunk: Buffer, at: number, depth: number): number {
     const end = chunk.lastIndexOf('],[') + 1;
     if (!this.mayReadRows || depth !== 2 || end <= at) return at;
@@ -243,11 +257,12 @@ class ValueBuilder implements JsonEvents {
       for (const row of JSON.parse(`[${chunk.toString('utf8', at, end)}]`)) this.scalar(row);
       return end;
     } catch {
-      return at; // the scanner says what is wrong
+      return at; // the scanner reports the error
     }
   }
 }
 
+/** The error in the body of a reply; undefined if there is none. */
 function parseServerError(body: Buffer): ServerError | undefined {
   try {
     checkError(parseObject(body));
@@ -260,11 +275,13 @@ function parseServerError(body: Buffer): ServerError | undefined {
 const startOfBody = (body: Buffer): string => body.toString('utf8', 0, MAX_QUOTED).trimStart();
 
 const RETRY_HELP = "try again; if it fails again, see the server's log";
+
 /** Content that a server accepts and a statement stream cannot contain. */
 const UNSTREAMABLE = /^contains (?:a NUL|half of)/;
 const RECREATE_HELP = 'a stream cannot contain that: recreate the object without it';
 const ADDRESS_HELP = "is this a QuestDB server's address, or did a proxy's login page answer?";
 
+/** The error for a status that no rejection has. */
 function unexpectedStatusError(response: Response, body: Buffer): UnexpectedResponseError {
   const { status } = response;
   if (status !== 304 && status >= 300 && status < 400)
@@ -278,7 +295,7 @@ function unexpectedStatusError(response: Response, body: Buffer): UnexpectedResp
   return new UnexpectedResponseError(code, status === 407 ? explanation : what + explanation);
 }
 
-/** What a status means: the code of the error, and the rest of its message. */
+/** What a status means: the code of the error, and the end of its message. */
 function explainStatus(response: Response): [code: InstanceErrorCode, explanation: string] {
   const { status } = response;
   switch (status) {
@@ -305,8 +322,8 @@ function explainStatus(response: Response): [code: InstanceErrorCode, explanatio
     case 503:
       return ['UNREACHABLE', `: the server is not ready; try again ${formatRetryTime(response)}`];
   }
-  const isFailure = status >= 500 && status < 600;
-  return isFailure ? ['UNREACHABLE', ': the server failed; see its log'] : ['PROTOCOL', `; ${ADDRESS_HELP}`];
+  const isServerError = status >= 500 && status < 600;
+  return isServerError ? ['UNREACHABLE', ': the server failed; see its log'] : ['PROTOCOL', `; ${ADDRESS_HELP}`];
 }
 
 /** When a busy server accepts requests again, in words. */
@@ -315,10 +332,7 @@ function formatRetryTime(response: Response): string {
   return seconds === undefined ? 'later' : `in ${Math.ceil(seconds)} s`;
 }
 
-/**
- * The number of seconds that a server asks clients to wait (Retry-After, a number of seconds or a date); undefined if
- * it does not ask.
- */
+/** The seconds that a server asks clients to wait, in the header Retry-After; undefined if it does not ask. */
 export function retryAfter({ headers }: Response): number | undefined {
   const value = headers['retry-after'];
   if (value === undefined) return undefined;
@@ -326,7 +340,7 @@ export function retryAfter({ headers }: Response): number | undefined {
   return Number.isNaN(seconds) ? undefined : Math.max(seconds, 0);
 }
 
-/** Describes where a redirect leads. The path and the query are not shown, because they may contain secrets. */
+/** Describes where a redirect leads. Its path and query may contain secrets, so they are not shown. */
 function describeRedirect(response: Response): string {
   const { status, headers, url } = response;
   const what = `answered with a redirect (${status})`;
@@ -338,6 +352,7 @@ function describeRedirect(response: Response): string {
     : `${what} to ${quoteReply(origin, 300, response)}, which is not followed; give the address it leads to, unless that is a login page`;
 }
 
+/** Describes a reply that is not of this protocol: its status, its type, its first characters. */
 function describeAnswer(response: Response, body: Buffer): string {
   const { status, headers } = response;
   const type = headers['content-type'] === undefined ? '' : `, ${quoteReply(headers['content-type'], 40, response)}`;
@@ -346,6 +361,7 @@ function describeAnswer(response: Response, body: Buffer): string {
   return `answered ${status}${type}, ${start.includes('\0') ? 'no text' : `"${quoteReply(start, 80, response)}"`}`;
 }
 
+/** A part of a reply for a message: redacted and shortened. */
 const quoteReply = (text: string, length: number, response: Response): string =>
   truncate(maskReply(text, response), length);
 

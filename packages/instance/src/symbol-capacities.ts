@@ -106,7 +106,7 @@ async function fetchCapacities(instance: Instance, tables: readonly SymbolTable[
   if (tables.length > 1 && instance.bufferNeeded(query) > DEFAULT_REQUEST_BUFFER) return undefined;
   const rows = await tryQuery(
     () => instance.table(query),
-    error => error.says(/does not exist/),
+    error => error.matches(/does not exist/),
   );
   if (!rows) return tables.length > 1 ? undefined : [];
   return rows.map(([index, column, capacity, used]) => [Number(index), String(column), Number(capacity), Number(used)]);

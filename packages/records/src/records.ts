@@ -145,7 +145,7 @@ function truncatedError(rest: Buffer, recordCount: number): StreamError {
   const marker = parseFailureMarker(lastLine(rest));
   if (marker) {
     const message = `incomplete after ${formatCount(recordCount)}: ${marker.name} failed: ${marker.reason}`;
-    return new StreamError(message, { repeated: marker.reason });
+    return new StreamError(message, { alreadyPrinted: marker.reason });
   }
   return new StreamError(
     recordCount
@@ -166,10 +166,10 @@ export class StreamError extends Error {
   override name = 'StreamError';
   readonly code = 'DAMAGED';
   /** The end of the message if it is that of the program that wrote the stream, which prints it too. */
-  readonly repeated: string | undefined;
+  readonly alreadyPrinted: string | undefined;
 
-  constructor(message: string, { cause, repeated }: { cause?: unknown; repeated?: string } = {}) {
+  constructor(message: string, { cause, alreadyPrinted }: { cause?: unknown; alreadyPrinted?: string } = {}) {
     super(message, cause === undefined ? {} : { cause });
-    this.repeated = repeated;
+    this.alreadyPrinted = alreadyPrinted;
   }
 }

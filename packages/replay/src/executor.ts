@@ -119,7 +119,7 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
       denied,
       ...(position === undefined ? {} : { position }),
     };
-    const exists = reply.says(ALREADY_EXISTS);
+    const exists = reply.matches(ALREADY_EXISTS);
     const isOfPrincipal = isPrincipal(identity.kind);
     if (ifExists === 'fail') return { ...rejected, exists };
     if (!exists && denied) return rejected;

@@ -261,7 +261,7 @@ export class Predictor {
 const toRejection = (message: string, details: { status: number; position?: number; denied?: boolean }): Rejection => ({
   ok: false,
   message,
-  says: pattern => pattern.test(message),
+  matches: pattern => pattern.test(message),
   denied: false,
   ...details,
 });

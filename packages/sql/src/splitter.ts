@@ -1,5 +1,7 @@
-/*! Where statements end in a text that arrives in chunks, and the normalized form of a statement. */
-
+/*!
+ * Cuts text that arrives in chunks into statements, and normalizes them. The rules of SQL and those of the server may disagree on
+ * where a comment ends, so one statement may need two scanners. Most statements need none.
+ */
 import { truncate } from '@sqlpipe/text';
 import { mayContainFailureMarker, parseFailureMarker } from './failure-marker.js';
 import { type CommentRules, endOfCode, type SegmentType, WHITESPACE } from './lexer.js';
@@ -9,7 +11,7 @@ import { significantTokens, type Token, tokens } from './tokens.js';
 /** The maximum length of a record in bytes, with its LF and NUL. It also limits the length of a statement. */
 export const MAX_RECORD = 16 * 1024 * 1024;
 
-/** Text that can't be cut into statements. `line` and `column` count from 1, columns in UTF-16 code units. */
+/** Text cannot be cut into statements. `line` and `column` count from 1, columns in UTF-16 code units. */
 export class SplitError extends Error {
   override name = 'SplitError';
   readonly code = 'DAMAGED';
@@ -17,23 +19,21 @@ export class SplitError extends Error {
     message: string,
     readonly line: number,
     readonly column: number,
-    /** The end of the message, if the program that wrote the text has printed it too. */
-    readonly repeated?: string,
+    /** The end of the message that the program which wrote the text has printed already. */
+    readonly alreadyPrinted?: string,
   ) {
     super(message);
   }
 }
 
-/**
- * The characters of `--`, `/*` and its end. A chunk is never cut next to one, so that both characters stay together.
- */
+/** The characters that start or end comments. A chunk is never cut next to one, so that pairs such as `--` stay together. */
 const COMMENT_DELIMITER_CHARACTERS = '-/*';
 
 const QUOTES = '\'"`';
 
 const NON_WHITESPACE = /[^ \t\n\r]/;
 
-/** The size of the first piece of a chunk that is scanned for the end of a statement; see `#scan`. */
+/** The length of the first piece of a chunk that both scanners read; see `#scan`. */
 const FIRST_PIECE = 256;
 
 const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
@@ -43,24 +43,30 @@ const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
 };
 
 /**
- * Cuts text into statements at each `;` outside quotes, comments and parentheses.
+ * Cuts text into statements at each `;` outside quotes, comments and parentheses. Text with only comments is not a statement.
  *
- * Statements come out normalized: no white space at the ends, one `;`, on a line of its own after a `--` comment.
- * Comments before a statement stay with it, and so do those that end the line of its `;`: they move before the `;`. Text that
- * contains only comments is not a statement. Text is read by the rules of SQL. If a block comment contains a quote, the server may take it as the start of a string. Then the text is
- * scanned by both rules. The scanner that ends the statement first wins, because the wrong one would run into the next
- * statement.
+ * Statements come out normalized: without white space at the ends, and with one `;`. After a `--` comment, the `;` is on a line of
+ * its own. Comments before a statement stay with it. Comments after its `;` on the same line move before the `;`.
+ *
+ * Text is read by the rules of SQL. If a block comment contains a quote, the server may read it as the start of a string. Then two
+ * scanners read the statement, one by each set of rules. The scanner that ends it first wins, because the wrong one would run into
+ * the next statement.
  */
 export class Splitter {
+  /** The scanners of the current statement: by SQL's rules, and also by the server's rules if these may differ. */
   #scanners = [new StatementScanner('sql')];
+  /** The text of the current statement so far, and its length. */
   #pieces: string[] = [];
   #length = 0;
+  /** Characters at the end of the last chunk that may be half of a comment delimiter. */
   #carry = '';
+  /** The position where the current statement starts. */
   #line = 1;
-  #startLine = 1;
   #column = 1;
-  /** The last statement that has ended. It may have comments after its `;`, so it is returned when the next one has ended too. */
-  #held: Held | undefined;
+  /** The line where the last returned statement starts. */
+  #startLine = 1;
+  /** The last statement that has ended. Comments may follow its `;`, so it is not returned before the next one has ended. */
+  #held: HeldStatement | undefined;
 
   /** @param maxLength the longest statement in UTF-16 code units; a longer one is a SplitError */
   constructor(private readonly maxLength = Number.POSITIVE_INFINITY) {}
@@ -70,7 +76,7 @@ export class Splitter {
     return this.#startLine;
   }
 
-  /** The last statement that has ended, without comments after its `;`, if it has not been returned yet. */
+  /** The statement that has ended and has not been returned yet, without comments after its `;`. */
   get held(): string | undefined {
     return this.#held && formatStatement(this.#held);
   }
@@ -80,19 +86,19 @@ export class Splitter {
     return this.#pieces.join('') + this.#carry;
   }
 
-  /** Yields the statements that have certainly ended in this chunk or before it. */
+  /** Reads a chunk, and yields the statements that have certainly ended. */
   *write(text: string): Generator<string> {
     const end = lastIndexNotOf(COMMENT_DELIMITER_CHARACTERS, text) + 1;
-    // Carried characters are scanned once, when another character follows. Scanning them with each chunk is quadratic.
+    // A long run of such characters is scanned only when another one follows: scanning it with each chunk would be quadratic.
     const chunk = end ? this.#carry + text.slice(0, end) : '';
     this.#carry = end ? text.slice(end) : this.#carry + text;
     yield* this.#cut(chunk);
   }
 
   /**
-   * Ends the text and yields the remaining statements; the last one may lack its `;`, unless `requiresSemicolon` is set.
-   * @throws SplitError if a quote, a comment or a parenthesis is unclosed, with the position where it starts; if a `;` is
-   * missing, with the position where it belongs
+   * Ends the text, and yields the remaining statements.
+   * @param options.requiresSemicolon whether the last statement must have its `;`
+   * @throws SplitError at the start of an unclosed quote, comment or parenthesis, or at the place of a missing `;`
    */
   *end({ requiresSemicolon = false } = {}): Generator<string> {
     const chunk = this.#carry;
@@ -108,7 +114,7 @@ export class Splitter {
     }
   }
 
-  /** An error does not take back the statement before it. */
+  /** Cuts off the statements that end in a chunk. Before an error it yields the held statement, which is complete. */
   *#cut(chunk: string): Generator<string> {
     try {
       let start = 0;
@@ -124,23 +130,20 @@ export class Splitter {
     }
   }
 
-  /**
-   * Finds the `;` that ends the current statement in this chunk. `scanner` is the scanner that found it; it is missing
-   * if `findEndFast` did.
-   */
-  #findEnd(chunk: string, from: number): { at: number; scanner?: StatementScanner } | undefined {
+  /** Finds the `;` that ends the current statement in this chunk. `findEndFast` is enough if all of it is in this chunk. */
+  #findEnd(chunk: string, from: number): StatementEnd | undefined {
     const at = this.#length ? -1 : findEndFast(chunk, from);
     return at < 0 ? this.#scan(chunk, from) : { at };
   }
 
-  /** Ends the current statement, which ends with this piece; its `;` comes after the piece. */
+  /** Ends the current statement. @param piece its last piece, without the `;` */
   *#finishScanned(piece: string, scanner: StatementScanner): Generator<string> {
     this.#append(piece);
     yield* this.#finish(scanner);
     this.#column++; // the semicolon itself
   }
 
-  /** Ends a statement whose end `findEndFast` found: it has its `;`, and no comments. */
+  /** Ends a statement whose end `findEndFast` found: it has no comments. @param text all of it, with its `;` */
   *#finishUnscanned(text: string): Generator<string> {
     this.#checkLength(text.length - 1);
     yield* this.#hold(text.slice(0, -1), false);
@@ -148,26 +151,21 @@ export class Splitter {
   }
 
   /**
-   * Finds the first semicolon that ends the current statement by either rule. All scanners read pieces of doubling size.
-   * Otherwise the scanner that finds no end would read the rest of the chunk for every statement.
+   * Finds the first `;` that ends the current statement by either set of rules. The scanners read pieces of doubling length. Otherwise
+   * the one that finds no end would read the rest of the chunk for every statement, which takes quadratic time.
    */
-  #scan(chunk: string, from: number): { at: number; scanner: StatementScanner } | undefined {
+  #scan(chunk: string, from: number): Required<StatementEnd> | undefined {
     for (let start = from, size = FIRST_PIECE; start < chunk.length; size *= 2) {
       const end = offsetAfterDelimiter(chunk, start + size);
-      const found = this.#scanPiece(chunk, from, start, end);
-      if (found) return found;
+      const statementEnd = this.#scanPiece(chunk, from, start, end);
+      if (statementEnd) return statementEnd;
       start = end;
     }
     return undefined;
   }
 
-  /** Scans the piece from `start` to `end`. The statement starts at `from`; it was already scanned up to `start`. */
-  #scanPiece(
-    chunk: string,
-    from: number,
-    start: number,
-    end: number,
-  ): { at: number; scanner: StatementScanner } | undefined {
+  /** Scans the piece from `start` to `end`. The statement starts at `from`, and is scanned up to `start` already. */
+  #scanPiece(chunk: string, from: number, start: number, end: number): Required<StatementEnd> | undefined {
     const [sql, server] = this.#scanners as [StatementScanner, StatementScanner?];
     const sqlEnd = sql.read(chunk.slice(start, end));
     const serverScanner = server ?? (sql.isAmbiguous ? this.#startServerScanner(chunk.slice(from, start)) : undefined);
@@ -176,9 +174,7 @@ export class Splitter {
     return sqlEnd < 0 ? undefined : { at: start + sqlEnd, scanner: sql };
   }
 
-  /**
-   * Scans the current statement by the server's rules from its start; `last` is its text that is not in `#pieces` yet.
-   */
+  /** Starts to scan the current statement by the server's rules too. @param last its text that is not in `#pieces` yet */
   #startServerScanner(last: string): StatementScanner {
     const serverScanner = new StatementScanner('server');
     for (const piece of [...this.#pieces, last]) serverScanner.read(piece);
@@ -192,6 +188,7 @@ export class Splitter {
     this.#checkLength(this.#length);
   }
 
+  /** @throws SplitError for a statement that exceeds the maximum length */
   #checkLength(length: number): void {
     if (length + this.#carry.length > this.maxLength)
       throw new SplitError(
@@ -208,15 +205,15 @@ export class Splitter {
     this.#pieces = [];
     this.#length = 0;
     this.#scanners = [new StatementScanner('sql')];
-    const own = this.#passComments(text, rules);
-    if (hasContent) yield* this.#hold(own, lastType === 'line-comment');
-    else [this.#line, this.#column] = this.#position(own);
+    const rest = this.#moveComments(text, rules);
+    if (hasContent) yield* this.#hold(rest, lastType === 'line-comment');
+    else [this.#line, this.#column] = this.#position(rest);
   }
 
-  /** Passes the comments at the start of a text that end the line of the held statement to it. @returns the rest of the text */
-  #passComments(text: string, rules: CommentRules): string {
-    if (!this.#held?.isOnLine) return text;
-    const { end, isOnLine } = findLineComments(text, rules);
+  /** Moves comments from the start of a text to the held statement, if they end its line. @returns the rest of the text */
+  #moveComments(text: string, rules: CommentRules): string {
+    if (!this.#held?.acceptsComments) return text;
+    const { end, acceptsComments } = findLineComments(text, rules);
     const comments = text.slice(0, end);
     const { body, endsInLineComment } = this.#held;
     if (end > 0) {
@@ -224,24 +221,25 @@ export class Splitter {
       this.#held.body = `${body}${endsInLineComment ? '\n' : ''}${comments}`;
       this.#held.endsInLineComment = !comments.endsWith('*/');
     }
-    this.#held.isOnLine = isOnLine;
+    this.#held.acceptsComments = acceptsComments;
     [this.#line, this.#column] = this.#position(comments);
     return text.slice(end);
   }
 
-  /** Holds a statement, and yields the one before it. */
+  /** Holds a statement, and yields the one that was held. Text without a statement only ends the line of the held one. */
   *#hold(text: string, endsInLineComment: boolean): Generator<string> {
     const body = trim(text);
     const [startLine] = this.#position(text, Math.max(text.search(NON_WHITESPACE), 0));
     [this.#line, this.#column] = this.#position(text);
     if (!body) {
-      if (this.#held && LINE_END.test(text)) this.#held.isOnLine = false;
+      if (this.#held && LINE_END.test(text)) this.#held.acceptsComments = false;
       return;
     }
     yield* this.#release();
-    this.#held = { body, endsInLineComment, startLine, isOnLine: true };
+    this.#held = { body, endsInLineComment, startLine, acceptsComments: true };
   }
 
+  /** Yields the held statement, if there is one. */
   *#release(): Generator<string> {
     if (!this.#held) return;
     this.#startLine = this.#held.startLine;
@@ -249,7 +247,7 @@ export class Splitter {
     this.#held = undefined;
   }
 
-  /** Rejects a failure marker that is on a line of its own before or after the statement. */
+  /** Rejects a failure marker on a line of its own, before or after the statement: the writer of the text has failed. */
   #rejectFailureMarker(text: string): void {
     if (!mayContainFailureMarker(text)) return;
     let isBeforeStatement = true;
@@ -272,11 +270,13 @@ export class Splitter {
     }
   }
 
+  /** The error for a quote, a comment or a parenthesis that is unclosed by SQL's rules. */
   #unclosedError(): SplitError {
     const { type, at } = (this.#scanners[0] as StatementScanner).unclosed as UnclosedSegment;
     return new SplitError(UNCLOSED_MESSAGES[type] ?? 'unclosed parenthesis', ...this.#position(this.remainder, at));
   }
 
+  /** The error for a last statement without `;`. A failure marker in it is the better error. */
   #missingSemicolonError(): SplitError {
     const text = this.remainder;
     this.#rejectFailureMarker(text);
@@ -287,7 +287,7 @@ export class Splitter {
     );
   }
 
-  /** Line and column of an offset into the current statement. */
+  /** The line and column of an offset in a text that starts at the current position. */
   #position(text: string, offset = text.length): [line: number, column: number] {
     const before = text.slice(0, offset);
     let line = this.#line;
@@ -301,8 +301,8 @@ export class Splitter {
 }
 
 /**
- * Normalizes the statement of one record; '' if the record has no statement. A `;` before comments moves
- * after them: the statement still ends with it.
+ * Normalizes the statement of one record. A `;` before the last comments moves to the end.
+ * @returns '' if the record has no statement
  * @throws SplitError if a quote, a comment or a parenthesis is unclosed, or if a second statement follows
  */
 export function normalizeStatement(text: string): string {
@@ -318,79 +318,85 @@ export function normalizeStatement(text: string): string {
   return statement;
 }
 
-/** A statement that has ended. */
-interface Held {
+/** The `;` that ends a statement, and the scanner that found it; without a scanner, `findEndFast` did. */
+interface StatementEnd {
+  readonly at: number;
+  readonly scanner?: StatementScanner;
+}
+
+/** A statement that has ended and was not yielded yet. */
+interface HeldStatement {
   /** The statement without its `;`, and without white space at its ends. */
   body: string;
   endsInLineComment: boolean;
   readonly startLine: number;
-  /** Whether all that was read after the statement is on the line of its `;`. */
-  isOnLine: boolean;
+  /** Whether comments that follow belong to it: as long as the text is on the line of its `;`. */
+  acceptsComments: boolean;
 }
 
-const formatStatement = ({ body, endsInLineComment }: Held): string => `${body}${endsInLineComment ? '\n;' : ';'}`;
+const formatStatement = ({ body, endsInLineComment }: HeldStatement): string =>
+  `${body}${endsInLineComment ? '\n;' : ';'}`;
 
 const LINE_END = /[\n\r]/;
 
 /**
- * Finds the end of the comments at the start of a text that start on its first line and end a line. A comment with the next
- * statement on its line belongs to that statement.
+ * Finds the comments at the start of a text that belong to the statement before it. They start on the first line, and a line ends
+ * after them. If a statement follows on that line, they belong to that one.
+ * @returns the end of the comments, and whether more of them may follow the text
  */
-function findLineComments(text: string, rules: CommentRules): { end: number; isOnLine: boolean } {
+function findLineComments(text: string, rules: CommentRules): { end: number; acceptsComments: boolean } {
   let end = 0;
   for (const token of tokens(text, rules)) {
     if (token.type === 'comment') {
       end = token.start + token.text.length;
-      if (token.text.startsWith('--')) return { end, isOnLine: false };
-    } else if (token.type !== 'space') return { end: 0, isOnLine: false };
-    else if (LINE_END.test(token.text)) return { end, isOnLine: false };
+      if (token.text.startsWith('--')) return { end, acceptsComments: false };
+    } else if (token.type !== 'space') return { end: 0, acceptsComments: false };
+    else if (LINE_END.test(token.text)) return { end, acceptsComments: false };
   }
-  return { end, isOnLine: true };
+  return { end, acceptsComments: true };
 }
 
 const secondStatementError = (first: string): SplitError =>
   new SplitError('a second statement after the first', 1, first.length + 1);
 
-/** Whether a trimmed text is one normalized statement, as nearly all are; false if `findEndFast` cannot say. */
+/** Whether a trimmed text is one normalized statement, as nearly all are. If it has comments, the answer is false. */
 function isNormalized(text: string): boolean {
   const last = text.length - 1;
   return last > 0 && findEndFast(text, 0) === last && !WHITESPACE.includes(text.charAt(last - 1));
 }
 
 /**
- * Finds the offset of the `;` that ends the statement at `from`, without a scanner. Returns -1 if the statement needs a
- * scanner: if it has a comment, if its parentheses are not balanced, or if it does not end in this text.
+ * Finds the offset of the `;` that ends the statement at `from`, without a scanner.
+ * @returns -1 if a scanner is needed: for a comment, for unbalanced parentheses, or if the statement does not end in this text
  */
 function findEndFast(text: string, from: number): number {
-  let open = 0;
+  let depth = 0;
   for (let at = endOfCode(text, from); at < text.length; at = endOfCode(text, at + 1)) {
     const character = text.charAt(at);
-    if (character === '(') open++;
-    else if (character === ')') open--;
+    if (character === '(') depth++;
+    else if (character === ')') depth--;
     else if (QUOTES.includes(character)) at = text.indexOf(character, at + 1);
-    else return character === ';' && open === 0 ? at : -1;
-    if (open < 0 || at < 0) return -1;
+    else return character === ';' && depth === 0 ? at : -1;
+    if (depth < 0 || at < 0) return -1;
   }
   return -1;
 }
 
+/** Trims white space of SQL. A RegExp would take quadratic time. */
 function trim(text: string): string {
   let start = 0;
   while (start < text.length && WHITESPACE.includes(text.charAt(start))) start++;
   return text.slice(start, lastIndexNotOf(WHITESPACE, text) + 1);
 }
 
-/** The first offset at or after `at` that is not within a `--`, a `/*` or its end. */
+/** The first offset from `at` on that does not follow a character of a comment delimiter, where the text can be cut. */
 function offsetAfterDelimiter(text: string, at: number): number {
   let end = Math.min(at, text.length);
   while (end < text.length && COMMENT_DELIMITER_CHARACTERS.includes(text.charAt(end - 1))) end++;
   return end;
 }
 
-/**
- * The offset of the last character that is not in `characters`; -1 if there is none. A RegExp would take quadratic
- * time.
- */
+/** The offset of the last character that is not in `characters`; -1 if there is none. */
 function lastIndexNotOf(characters: string, text: string): number {
   let at = text.length - 1;
   while (at >= 0 && characters.includes(text.charAt(at))) at--;
