@@ -25,6 +25,9 @@ CREATE TABLE venues (mic SYMBOL, city VARCHAR);
 CREATE VIEW fx_spreads AS (SELECT ts, pair, ask - bid AS spread FROM fx_quotes);
 SQL
 cp schema.sql rest.sql
+grep TABLE schema.sql > tables.sql
+grep VIEW schema.sql > views.sql
+sqlsplit schema.sql | sqljoin -d schema
 printf '%s\n' acme globex > tenants
 echo '{"dataset": [["CREATE TABLE a (x INT)"], ["CREATE TABLE b (y INT)"]]}' > reply.json
 git init --quiet
@@ -73,8 +76,13 @@ async function exampleShell(scope: typeof file): Promise<(script: string) => Pro
   return example => run(withTimeout(example));
 }
 
+/** The recipes that change `dst`, which has the schema of `prod` then. */
+const changes = /^## Change a schema\n.*?(?=^## )/ms.exec(GUIDE)?.[0] ?? '';
+
 const runsExample = macro(async (t: ExecutionContext, example: string) => {
-  const { code, stderr } = await (await exampleShell(t))(example);
+  const run = await exampleShell(t);
+  if (changes.includes(example)) await run('sqlapply -q dst schema.sql');
+  const { code, stderr } = await run(example);
   t.deepEqual({ code, stderr }, { code: 0, stderr: '' }, example);
 });
 
