@@ -1,4 +1,7 @@
-/*! Tables and views: makes room for names, renames, creates, alters, and drops what A lacks. */
+/*!
+ * Drafts the changes of tables and views: frees names, renames, creates, alters, and drops what A lacks. If a change is left out, its
+ * object is blocked. What depends on a blocked object is left out too.
+ */
 import {
   compareDefinitions,
   type Definition,
@@ -20,7 +23,7 @@ import { alterRows } from './values.js';
 
 const dropStatement = ({ kind, name }: Pick<Entry, 'kind' | 'name'>): string => `DROP ${kindKeywords(kind)} '${name}';`;
 
-/** Leaves out the objects whose renames contradict A: a change in place could turn one column or table into another. */
+/** Leaves out objects with a stated rename that contradicts A. Changing them in place could turn one column into another. */
 export function omitRefused({ a, requests }: Task, draft: Draft): void {
   for (const [name, reason] of requests.renames.refused) {
     const entry = a.findObject(name);
@@ -29,7 +32,7 @@ export function omitRefused({ a, requests }: Task, draft: Draft): void {
   }
 }
 
-/** Drops the objects whose names A uses for something else, and views that get another name, each before what it reads from. */
+/** Drops objects whose names A uses for others, and views that get another name. Views go before what they read. */
 export function makeRoom({ a, b, requests }: Task, draft: Draft): void {
   const newNames = new Set([...requests.renames.objects.values()].map(foldCase));
   for (const entry of dumpOrder(b).reverse()) {
@@ -44,17 +47,17 @@ export function makeRoom({ a, b, requests }: Task, draft: Draft): void {
   }
 }
 
-/** Renames tables. If the new name is still that of another table, the other table is renamed first. */
+/** Renames tables. If another table still has the new name, that one is renamed first. */
 export function renameTables({ requests }: Task, draft: Draft): void {
   const pending = [...requests.renames.objects].filter(([from]) => draft.engine.find(from)?.kind === 'table');
-  for (let isMore = true; isMore; ) {
-    isMore = false;
+  for (let hasProgress = true; hasProgress; ) {
+    hasProgress = false;
     for (const rename of [...pending]) {
       const [from, to] = rename;
       const table = draft.engine.find(from);
       if (!table || draft.engine.find(to)) continue;
       pending.splice(pending.indexOf(rename), 1);
-      isMore = true;
+      hasProgress = true;
       const identity = { kind: table.kind, name: table.name, verb: 'RENAME' };
       if (draft.addStatement(`RENAME TABLE '${table.name}' TO '${to}';`, identity)) continue;
       draft.block(to);
@@ -68,33 +71,35 @@ export function renameTables({ requests }: Task, draft: Draft): void {
 }
 
 /**
- * Creates and alters the objects of A, in dump order. Columns are dropped when no view reads them any longer, and before
- * materialized views are created, which would have to be refreshed after it.
+ * Creates and alters the objects of A, in dump order. Columns are dropped after the views that read them were altered. Materialized
+ * views are created after that, because a change of what they read would make a refresh necessary.
  */
 export function reconcileObjects(task: Task, draft: Draft): void {
   const entries = [...dumpOrder(task.a)].filter(({ kind }) => isObject(kind));
-  const withRows = readersOfMaterializedViews(entries, task);
-  const inTheirPlace = entries.filter(({ name }) => !draft.isBlocked(name));
-  for (const entry of entries) if (!withRows.has(entry)) reconcile(entry, task, draft);
-  for (const entry of inTheirPlace) dropExtraColumns(entry, task, draft);
-  for (const entry of entries) if (withRows.has(entry)) reconcile(entry, task, draft);
+  const last = readersOfMaterializedViews(entries, task);
+  const unblocked = entries.filter(({ name }) => !draft.isBlocked(name));
+  for (const entry of entries) if (!last.has(entry)) reconcile(entry, task, draft);
+  for (const entry of unblocked) dropExtraColumns(entry, task, draft);
+  for (const entry of entries) if (last.has(entry)) reconcile(entry, task, draft);
 }
 
-/** The materialized views and live views, and all that reads from them. The entries are in dump order. */
+/** The materialized views and live views, and all that reads from them. @param entries the objects of A in dump order */
 function readersOfMaterializedViews(entries: readonly Entry[], { a }: Task): ReadonlySet<Entry> {
-  const found = new Set<Entry>();
+  const readers = new Set<Entry>();
   for (const entry of entries)
-    if (/^(materialized|live) view$/.test(entry.kind) || a.prerequisites(entry).some(each => found.has(each)))
-      found.add(entry);
-  return found;
+    if (/^(materialized|live) view$/.test(entry.kind) || a.prerequisites(entry).some(needed => readers.has(needed)))
+      readers.add(entry);
+  return readers;
 }
 
+/** Drops the columns of a table that A lacks, unless the table is rebuilt. */
 function dropExtraColumns({ name }: Entry, task: Task, draft: Draft): void {
   const [wanted, now] = [task.a.definitionOf(name), draft.definitionOf(name)];
   if (wanted?.kind !== 'table' || now?.kind !== 'table' || task.requests.isToRebuild(name)) return;
   dropColumns(wanted, task, draft);
 }
 
+/** Creates, recreates or alters one object, or leaves it out with a reason. */
 function reconcile(entry: Entry, task: Task, draft: Draft): void {
   const now = draft.engine.find(entry.name);
   const whole = { identity: entry, properties: [], what: displayName(entry) };
@@ -121,30 +126,31 @@ function reconcile(entry: Entry, task: Task, draft: Draft): void {
   else alter(entry, wanted, task, draft);
 }
 
+/** Whether an object is as A has it, apart from ignored properties. */
 function isSame(entry: Entry, { a, ignore }: Task, draft: Draft): boolean {
   const [wanted, now] = [a.meaning(entry), draft.definitionOf(entry.name)];
   if (!wanted || !now) return draft.engine.statementOf(entry.name) === entry.statement;
   return compareDefinitions(wanted, now).differences.every(({ property }) => ignore.ignoresProperty(entry, property));
 }
 
-/** The properties that differ without a materialized or live view being recreated for it: no statement changes them. */
-const KEPT: ReadonlySet<string> = new Set(['owner', 'name']);
+/** The properties that recreating a materialized or live view would not change either. */
+const UNCHANGEABLE: ReadonlySet<string> = new Set(['owner', 'name']);
 
 /** Whether a materialized view or a live view has to be recreated, because no ALTER sets what differs. */
 function mustRecreate(wanted: Definition, now: Definition | undefined, task: Task): boolean {
   const { kind } = wanted;
   if (now?.kind !== kind || kind === 'table' || kind === 'view') return false;
   return compareDefinitions(wanted, now).differences.some(({ property }) => {
-    const alter = propertiesOf(kind).find(each => each.alter?.sets.includes(property))?.alter;
+    const alter = propertiesOf(kind).find(candidate => candidate.alter?.sets.includes(property))?.alter;
     const isAlterable = alter && (kind === 'live view' || alter.find(wanted, now, task) !== undefined);
-    return !isAlterable && !KEPT.has(property);
+    return !isAlterable && !UNCHANGEABLE.has(property);
   });
 }
 
-/** Drops an object and creates it as A has it: if one is not possible, neither is done. */
+/** Drops an object and creates it as A has it. If one of the two is not possible, both are left out. */
 function recreate(entry: Entry, task: Task, draft: Draft): void {
   const { kind, name } = entry;
-  // As B spells it: 9.3.4 does not show an invalid view under a name in another case.
+  // The name is as B spells it, because 9.3.4 does not show an invalid view under a name in another case.
   const statement = dropStatement({ kind, name: draft.engine.find(name)?.name ?? name });
   const change = { identity: entry, properties: [], what: `${describe(statement)}, which has to be recreated` };
   const creation = findCreation(entry, draft.definitionOf(name), task);
@@ -152,8 +158,8 @@ function recreate(entry: Entry, task: Task, draft: Draft): void {
 }
 
 /**
- * What a plan creates for an object of A, and the statement. A materialized view that B had keeps its rows as long as before, since a
- * shorter time is a change of its own, and it is refreshed as before if that is ignored.
+ * The definition and the statement with which a plan creates an object of A. A materialized view that is recreated gets its former
+ * TTL first, because a shorter one is a change of its own. If its refresh is ignored, it keeps that too.
  */
 export function findCreation(
   entry: Entry,
@@ -164,14 +170,15 @@ export function findCreation(
   if (definition?.kind !== 'materialized view' || former?.kind !== definition.kind)
     return { definition, statement: a.creation(entry) };
   const isRefreshIgnored = ignore.ignoresProperty(entry, 'refresh');
-  const refreshed = isRefreshIgnored ? { ...definition, refresh: former.refresh } : definition;
-  const kept = keepRetention(refreshed, former) ?? refreshed;
+  const withRefresh = isRefreshIgnored ? { ...definition, refresh: former.refresh } : definition;
+  const created = keepRetention(withRefresh, former) ?? withRefresh;
   return {
-    definition: kept,
-    statement: kept === definition ? a.creation(entry) : printDefinition(kept, { quoted: true }),
+    definition: created,
+    statement: created === definition ? a.creation(entry) : printDefinition(created, { quoted: true }),
   };
 }
 
+/** Alters an object, or rebuilds a table. */
 function alter(entry: Entry, wanted: Definition, task: Task, draft: Draft): void {
   const { name } = entry;
   const { requests } = task;
@@ -182,7 +189,11 @@ function alter(entry: Entry, wanted: Definition, task: Task, draft: Draft): void
       !draft.alter('view', now.name, { change: 'query', body: wanted.body }, ['query'])
     )
       draft.block(name);
-  } else if (wanted.kind === 'table' && requests.isToRebuild(name) && !isOnlyRetained(wanted, draft.definitionOf(name)))
+  } else if (
+    wanted.kind === 'table' &&
+    requests.isToRebuild(name) &&
+    !isOnlyRetention(wanted, draft.definitionOf(name))
+  )
     rebuild(entry, wanted, task, draft);
   else if (wanted.kind === 'table') {
     alterColumns(wanted, task, draft);
@@ -193,18 +204,19 @@ function alter(entry: Entry, wanted: Definition, task: Task, draft: Draft): void
   } else alterProperties(entry, wanted, task, draft);
 }
 
-/** Whether a table differs in nothing but how long it keeps its rows, which is altered when a rebuild is complete. */
-function isOnlyRetained(wanted: TableDefinition, now: Definition | undefined): boolean {
-  const kept = now?.kind === 'table' ? keepRetention(wanted, now) : undefined;
-  return kept !== undefined && now !== undefined && compareDefinitions(kept, now).differences.length === 0;
+/** Whether only the TTL of a table differs, which is altered after a rebuild. */
+function isOnlyRetention(wanted: TableDefinition, now: Definition | undefined): boolean {
+  const withFormerTtl = now?.kind === 'table' ? keepRetention(wanted, now) : undefined;
+  if (withFormerTtl === undefined || now === undefined) return false;
+  return compareDefinitions(withFormerTtl, now).differences.length === 0;
 }
 
-/** Makes the ALTERs that set properties: those after which rows can expire, or the others. */
+/** Adds the ALTERs that set properties. @param expiresRows whether to add those after which rows may expire, or the others */
 function alterProperties(entry: Entry, wanted: Definition, task: Task, draft: Draft, expiresRows = false): void {
   for (const { alter } of propertiesOf(wanted.kind)) {
     const now = draft.definitionOf(entry.name);
     if (!alter || now?.kind !== wanted.kind || (alter.expiresRows ?? false) !== expiresRows) continue;
-    // A table whose columns could not be renamed is blocked too; how long it keeps its rows does not depend on them.
+    // Even if a table is blocked because of its columns, its TTL can be altered.
     const isListed = draft.isBlocked(entry.name) && alter.sets.some(property => draft.lists(entry, property));
     const alteration = isListed ? undefined : alter.find(wanted, now, task);
     if (!alteration) continue;
@@ -215,6 +227,7 @@ function alterProperties(entry: Entry, wanted: Definition, task: Task, draft: Dr
   }
 }
 
+/** Rebuilds a table, unless the server cannot cast a column or the new table would lose something. */
 function rebuild(entry: Entry, wanted: TableDefinition, { requests, ignore }: Task, draft: Draft): void {
   const now = draft.definitionOf(entry.name) as TableDefinition;
   const renamed = requests.renames.columnsOf(entry.name);
@@ -230,7 +243,7 @@ function rebuild(entry: Entry, wanted: TableDefinition, { requests, ignore }: Ta
   else draft.omissions.push({ ...change, reasons: ['the new table does not keep all that the old one has'], losses });
 }
 
-/** Changes for how long rows are kept, which may expire rows: after everything else, since it cannot be undone. */
+/** Alters TTLs. That may expire rows and cannot be undone, so it comes after everything else. */
 export function alterRetention(task: Task, draft: Draft): void {
   for (const entry of dumpOrder(task.a)) {
     const [wanted, now] = [task.a.meaning(entry), draft.definitionOf(entry.name)];
@@ -252,7 +265,7 @@ export function dropExtraObjects(task: Task, draft: Draft): void {
   }
 }
 
-/** Lists the differences that remain, and which no statement removes. */
+/** Lists the differences that no statement of the plan removes. */
 export function omitUnalterable(task: Task, draft: Draft): void {
   for (const entry of task.a.entries) {
     const change = { identity: entry, properties: [], what: displayName(entry) };

@@ -1,4 +1,10 @@
-/*! Recreates a table if no ALTER can change what differs. As documented by QuestDB, the old table is kept. */
+/*!
+ * Rebuilds a table, if no ALTER can change what differs: its rows are copied to a new table, and the two exchange their names. The
+ * old table is kept, as QuestDB's documentation recommends.
+ *
+ * A mark in the temporary names is a hash of both definitions. So a later plan recognizes the tables of a rebuild that was
+ * interrupted.
+ */
 import { createHash } from 'node:crypto';
 import { canCast, EXPLICIT, findColumn, keepRetention, printDefinition, type TableDefinition } from '@sqlpipe/ddl';
 import { type Engine, retentionEffects } from '@sqlpipe/engine';
@@ -19,24 +25,24 @@ import {
 import { describe, quoteColumn } from './text/statement-text.js';
 import type { WantedSchema } from './wanted-schema.js';
 
-/** The mark of the rebuild of a table. @param repeated how often the same rebuild was made before */
-const markOf = (wanted: TableDefinition, now: TableDefinition, repeated: number): string =>
+/** The mark of the rebuild of a table. @param earlierCount how often the same rebuild was made before */
+const markOf = (wanted: TableDefinition, now: TableDefinition, earlierCount: number): string =>
   createHash('sha256')
     .update(printDefinition(wanted))
     .update(printDefinition({ ...now, name: wanted.name }))
-    .update(repeated === 0 ? '' : String(repeated))
+    .update(earlierCount === 0 ? '' : String(earlierCount))
     .digest('hex')
     .slice(0, 8);
 
-/** The mark of a rebuild that was not made before: its old table would still have the name. */
+/** The first mark whose names are free. If the same rebuild was made before, its old table still has a name with the first mark. */
 function unusedMark(wanted: TableDefinition, now: TableDefinition, isTaken: (name: string) => boolean): string {
-  for (let repeated = 0; ; repeated++) {
-    const mark = markOf(wanted, now, repeated);
+  for (let earlierCount = 0; ; earlierCount++) {
+    const mark = markOf(wanted, now, earlierCount);
     if (!Object.values(rebuildNames(now.name, mark)).some(isTaken)) return mark;
   }
 }
 
-/** The columns that a rebuild copies. @param renamed the new names of columns by their old names */
+/** The columns that a rebuild copies, each with its source. @param renamed the new names of columns by their old names */
 const copiedColumns = (wanted: TableDefinition, now: TableDefinition, renamed: ReadonlyMap<string, string>) => {
   const sources = new Map([...renamed].map(([from, to]) => [foldCase(to), from]));
   return wanted.columns.flatMap(column => {
@@ -47,10 +53,10 @@ const copiedColumns = (wanted: TableDefinition, now: TableDefinition, renamed: R
 };
 
 /**
- * Creates a new table under a temporary name, copies the rows, and exchanges the names if both tables have as many. The plan
- * waits for rows that were sent and are not applied yet: they would be missing in the copy.
+ * The statements of a rebuild. They create a new table under a temporary name, copy the rows, and exchange the names if both tables
+ * have the same number of rows. Rows that were sent must be applied first: they would be missing in the copy.
  * @param renamed the new names of columns by their old names
- * @param isTaken whether there is an object of a name
+ * @param isTaken whether a name is taken
  */
 export function rebuildTable(
   wanted: TableDefinition,
@@ -65,7 +71,7 @@ export function rebuildTable(
   return [
     printAppliedAssertion(now.name),
     ...copied.flatMap(({ column, source }) => printFitAssertions(now.name, source, column.type)),
-    // Rows that expire while they are copied would be missing in the comparison; a shorter time is set later.
+    // A shorter TTL is set later. It would expire rows while they are copied, so that the numbers of rows differ.
     printDefinition({ ...(keepRetention(wanted, now) ?? wanted), name: newName }, EXPLICIT),
     `INSERT INTO '${newName}' (${targets}) SELECT ${values} FROM '${now.name}';`,
     printRowCountAssertion(now.name, newName),
@@ -74,16 +80,17 @@ export function rebuildTable(
   ];
 }
 
-/** Whether a mark is that of the rebuild that turns a table into another one, made once or repeatedly. */
-function isMarkOf(mark: string, wanted: TableDefinition, now: TableDefinition, b: Engine, repeated = 0): boolean {
-  const own = markOf(wanted, now, repeated);
-  if (own === mark) return true;
-  return b.find(rebuildNames(wanted.name, own).oldName) !== undefined && isMarkOf(mark, wanted, now, b, repeated + 1);
+/** Whether a mark is that of the rebuild of a table, made for the first time or again. */
+function isMarkOf(mark: string, wanted: TableDefinition, now: TableDefinition, b: Engine, earlierCount = 0): boolean {
+  const expected = markOf(wanted, now, earlierCount);
+  if (expected === mark) return true;
+  const wasMade = b.find(rebuildNames(wanted.name, expected).oldName) !== undefined;
+  return wasMade && isMarkOf(mark, wanted, now, b, earlierCount + 1);
 }
 
 /**
- * Drops the old tables of rebuilds, of this plan and of earlier ones, if the new tables have all of their rows. Rows that were sent
- * to an old table under its former name may still wait to be applied.
+ * Drops the old tables of this plan's rebuilds and of earlier ones, if the new tables have all of their rows. First the plan waits
+ * until all rows that were sent to an old table are applied.
  */
 export function dropOldTables({ a, dropOld, requests }: Task, draft: Draft): void {
   for (const { name } of dropOld ? [...draft.engine.objects()] : []) {
@@ -95,9 +102,9 @@ export function dropOldTables({ a, dropOld, requests }: Task, draft: Draft): voi
     const copied = copiedColumns(now, old, requests.renames.columnsOf(table));
     const drop = `DROP TABLE '${name}';`;
     const change = { identity: { kind: 'table', name, verb: 'DROP' }, properties: [], what: describe(drop) } as const;
-    const ungrouped = copied.find(({ column: { type } }) => type === 'BINARY' || type.endsWith('[]'));
-    if (ungrouped) {
-      const why = `the server cannot compare its column '${ungrouped.source.name}' with that of '${table}'`;
+    const incomparable = copied.find(({ column: { type } }) => type === 'BINARY' || type.endsWith('[]'));
+    if (incomparable) {
+      const why = `the server cannot compare its column '${incomparable.source.name}' with that of '${table}'`;
       draft.omit(change, why, 'compare the rows, then send it yourself');
       continue;
     }
@@ -107,20 +114,19 @@ export function dropOldTables({ a, dropOld, requests }: Task, draft: Draft): voi
       cast: printCast(source, column),
     }));
     const copy = printCopyAssertion({ from: name, to: table, columns });
-    const steps = [printAppliedAssertion(name), copy, printPartitionAssertion(name, 'detached'), drop];
-    draft.add(change, steps);
+    draft.add(change, [printAppliedAssertion(name), copy, printPartitionAssertion(name, 'detached'), drop]);
   }
 }
 
-/** Why a table cannot be copied: the server cannot cast a column. */
+/** Why the rows of a table cannot be copied, because the server cannot cast a column; undefined if they can. */
 export function findUncastable(...[wanted, now, renamed]: Parameters<typeof copiedColumns>): string | undefined {
-  const found = copiedColumns(wanted, now, renamed).find(({ column, source }) => !canCast(source.type, column.type));
-  return found && `the server cannot cast column '${found.source.name}': ${found.source.type} to ${found.column.type}`;
+  const pair = copiedColumns(wanted, now, renamed).find(({ column, source }) => !canCast(source.type, column.type));
+  return pair && `the server cannot cast column '${pair.source.name}': ${pair.source.type} to ${pair.column.type}`;
 }
 
 /**
- * The new tables, in lower case, that earlier, interrupted rebuilds have left: those with the mark of the rebuild that would be
- * made now. Any other table with such a name may hold rows that are needed.
+ * Finds the new tables that interrupted rebuilds have left, by name in lower case. They have the mark of the rebuild that this plan
+ * would make. Any other table with a temporary name may hold rows that are needed.
  */
 export function findLeftovers(a: WantedSchema, b: Engine, requests: Requests): ReadonlySet<string> {
   const leftovers = new Set<string>();
@@ -128,15 +134,16 @@ export function findLeftovers(a: WantedSchema, b: Engine, requests: Requests): R
     const { table = '', role, mark = '' } = parseRebuildName(name) ?? {};
     if (role !== 'new' || !requests.isToRebuild(table) || a.findObject(name)) continue;
     const wanted = a.definitionOf(table);
-    const old = [table, rebuildNames(table, mark).oldName].map(each => b.definitionOf(each));
-    const isOwn = wanted?.kind === 'table' && old.some(now => now?.kind === 'table' && isMarkOf(mark, wanted, now, b));
-    if (isOwn) leftovers.add(foldCase(name));
+    const sources = [table, rebuildNames(table, mark).oldName].map(source => b.definitionOf(source));
+    const isMarked = (now: (typeof sources)[number]) =>
+      wanted?.kind === 'table' && now?.kind === 'table' && isMarkOf(mark, wanted, now, b);
+    if (sources.some(isMarked)) leftovers.add(foldCase(name));
   }
   return leftovers;
 }
 
-/** Why a table cannot be rebuilt: a writer has created it between the two renames of an earlier rebuild. */
-function findUsurpation(table: string, leftovers: ReadonlySet<string>, b: Engine): Refusal | undefined {
+/** Why a rebuild cannot be completed, if a writer has created the table between its two renames; undefined otherwise. */
+function findIntruder(table: string, leftovers: ReadonlySet<string>, b: Engine): Refusal | undefined {
   const newName = [...leftovers].find(name => foldCase(parseRebuildName(name)?.table ?? '') === foldCase(table));
   const oldName = rebuildNames(table, parseRebuildName(newName ?? '')?.mark ?? '').oldName;
   if (!newName || !b.find(oldName) || !b.find(table)) return undefined;
@@ -147,7 +154,7 @@ function findUsurpation(table: string, leftovers: ReadonlySet<string>, b: Engine
   ];
 }
 
-/** Whether a rebuild has made a table of this name. An old table that it kept is not a difference. */
+/** Whether a table is the new or the old table of a rebuild, so that it is not a difference between A and B. */
 export function isPartOfRebuild(name: string, { a, leftovers, requests }: Task): boolean {
   const { table, role } = parseRebuildName(name) ?? {};
   if (leftovers.has(foldCase(name))) return true;
@@ -155,19 +162,19 @@ export function isPartOfRebuild(name: string, { a, leftovers, requests }: Task):
 }
 
 /**
- * Completes interrupted rebuilds. If a rebuild ended between its two renames, the new table was checked and is renamed.
- * Otherwise it may be incomplete, and is dropped.
+ * Completes interrupted rebuilds. If a rebuild ended between its two renames, the new table is complete, and is renamed. Otherwise
+ * it may be incomplete, and is dropped.
  */
 export function resumeRebuilds({ leftovers }: Task, draft: Draft): void {
-  for (const { name } of [...draft.engine.objects()].filter(each => leftovers.has(foldCase(each.name)))) {
+  for (const { name } of [...draft.engine.objects()].filter(object => leftovers.has(foldCase(object.name)))) {
     const { table = '', mark = '' } = parseRebuildName(name) ?? {};
     const hasExchangeBegun = draft.engine.find(rebuildNames(table, mark).oldName) !== undefined;
     const isExchanged = hasExchangeBegun && !draft.engine.find(table);
-    const usurpation = findUsurpation(table, leftovers, draft.engine);
-    if (usurpation !== undefined) {
+    const intrusion = findIntruder(table, leftovers, draft.engine);
+    if (intrusion !== undefined) {
       draft.omit(
         { identity: { kind: 'table', name: table, verb: '' }, properties: [], what: `rebuild of table '${table}'` },
-        ...usurpation,
+        ...intrusion,
       );
       draft.block(table);
       continue;
@@ -177,7 +184,7 @@ export function resumeRebuilds({ leftovers }: Task, draft: Draft): void {
   }
 }
 
-/** What a rebuild loses although the old table is kept: the new table does not keep it, or not for as long. */
+/** What a rebuild loses although the old table is kept: dedup keys, and rows that expire earlier in the new table. */
 export function findRebuildLosses(
   wanted: TableDefinition,
   now: TableDefinition,

@@ -1,5 +1,6 @@
 /*!
- * Executes one statement: sends it, compares it with an existing object, or queries the target if its reply was lost.
+ * Executes one statement. It is compared with an existing object before it is sent, and again if the server rejects it. If the reply
+ * is lost, the target is queried whether the statement was executed.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { fetchSettledState, type Instance, InstanceError, type Reply } from '@sqlpipe/instance';
@@ -14,13 +15,13 @@ import { isReordered, type Outcome } from './outcome.js';
 import type { PlanGuard } from './plan-guard.js';
 import { formatPreflightRejection, type PreflightCheck } from './preflight.js';
 
-/** What an executor looks at before and after it sends a statement. */
+/** What an executor checks before and after it sends a statement. */
 export interface ExecutorOptions {
   check: PreflightCheck;
   ignored: IgnoredStatements;
   existing: KnownObjects;
   ifExists: IfExists;
-  /** The target is an engine, which completes each statement at once. */
+  /** Whether the target is an engine. It has no background work to wait for. */
   isSimulated?: boolean;
   /** Do not read back what a statement changed. */
   noVerify: boolean;
@@ -28,7 +29,7 @@ export interface ExecutorOptions {
   retries: number | undefined;
   /** How long to wait for the server's background work after a change. */
   patience: Patience;
-  /** For a plan: notices what somebody else changes meanwhile. */
+  /** For a plan: detects changes that somebody else makes meanwhile. */
   guard?: PlanGuard | undefined;
   /** Receives the rows that a statement returns: a token, which is secret. */
   onRows(rows: unknown[][]): unknown;
@@ -37,13 +38,10 @@ export interface ExecutorOptions {
 /** The parts of an outcome that an executor determines. */
 export type StatementResult = Omit<Outcome, 'n' | 'statement' | 'identity' | 'ms'>;
 
-/**
- * The server rejects an existing name, even with the same definition (observed on 9.3.4). Its message for users is
- * unknown.
- */
+/** The server's message for a name that is taken, even by the same definition (observed on 9.3.4). For users it is not known. */
 const ALREADY_EXISTS = /already exists/;
 
-/** Milliseconds for which an assertion is checked again if it is not true, unless `--timeout` is shorter. */
+/** Milliseconds for which an untrue assertion is checked again, unless `--timeout` is shorter. */
 const MAX_ASSERTION_MS = 5000;
 const ASSERTION_PAUSE_MS = 10;
 const SKIP_HELP = 'use --if-exists skip';
@@ -78,6 +76,7 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
     }
   };
 
+  /** Sends a statement. If its reply is lost, queries the target. @param tries how often it may be sent */
   async function send(statement: string, tries = 1 + Math.max(options.retries ?? 0, 1)): Promise<StatementResult> {
     try {
       return await execute(statement);
@@ -89,13 +88,14 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
     }
   }
 
+  /** Compares a statement with an existing object, sends it once, and confirms the change. */
   async function execute(statement: string): Promise<StatementResult> {
     const { replaces, keepsExisting } = readStatementHead(statement);
     const identity = identify(statement);
     const isKnown = ifExists === 'compare' && (await existing.isKnown(identity));
-    // The server's OK says neither whether the object existed, nor what its definition was.
+    // A reply of success does not tell whether the object existed before, and with which definition.
     const before = replaces || keepsExisting || isKnown ? await compare(statement) : undefined;
-    // An existing object that differs is sent all the same: the server may find another error first.
+    // If the object differs, the statement is sent anyway, because the server may report another error first.
     const isDecided = before?.result === 'skipped' || (replaces ? ifExists !== 'compare' : keepsExisting);
     if (before && isDecided) return resolveExisting(before);
     if (identity.kind === 'other' && identity.verb === 'SELECT') return checkAssertion(statement);
@@ -127,8 +127,8 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
     const why = `${error}, and it cannot be compared`;
     const incomparable: StatementResult = { ...rejected, error: `${why}; ${SKIP_HELP}`, exists };
     try {
-      const found = before ?? (await compare(statement));
-      if (found && (exists || found.result === 'skipped')) return resolveExisting(found);
+      const compared = before ?? (await compare(statement));
+      if (compared && (exists || compared.result === 'skipped')) return resolveExisting(compared);
       return exists && isOfPrincipal ? incomparable : rejected;
     } catch (failure) {
       if (!(failure instanceof InstanceError)) throw failure;
@@ -139,8 +139,8 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
   }
 
   /**
-   * A query in a stream is an assertion: every value that it returns must be true. One about a materialized view may be true only a
-   * little later, because the view is behind its base for moments while rows are written.
+   * Checks an assertion: every value that a SELECT in a stream returns must be true. An untrue one may become true soon, because a
+   * materialized view is behind its base for moments while rows are written. So it is checked again until the view is settled.
    */
   async function checkAssertion(statement: string): Promise<StatementResult> {
     const end = performance.now() + Math.min(patience.timeout || MAX_ASSERTION_MS, MAX_ASSERTION_MS);
@@ -165,24 +165,25 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
   }
 
   /** The result for an existing object, as --if-exists selects. */
-  function resolveExisting(found: StatementResult): StatementResult {
-    if (ifExists === 'compare') return found;
+  function resolveExisting(compared: StatementResult): StatementResult {
+    if (ifExists === 'compare') return compared;
     return ifExists === 'skip' ? { result: 'skipped' } : { result: 'rejected', error: EXISTS_MESSAGE };
   }
 
   /** Compares a statement's object with the target's; undefined if the target has none, or does not show it. */
   async function compare(statement: string): Promise<StatementResult | undefined> {
     if (givesRight(identify(statement).kind)) return compareRights(statement);
-    const found = await existing.fetch(identify(statement));
-    if (found === undefined) return undefined;
-    const comparison = ignored.rules.withoutIgnored(identify(statement), await existing.compare(statement, found));
+    const identity = identify(statement);
+    const definition = await existing.fetch(identity);
+    if (definition === undefined) return undefined;
+    const comparison = ignored.rules.withoutIgnored(identity, await existing.compare(statement, definition));
     if (comparison.differences.length === 0) return { result: 'skipped', comparison };
     const differs: StatementResult = { result: 'differs', error: DIFFERENT_MESSAGE, comparison };
     if (isReordered(differs)) return { ...differs, error: COLUMN_ORDER_REASON };
     return comparison.asText ? { ...differs, error: TEXT_DIFFERS_MESSAGE } : differs;
   }
 
-  /** Compares the rights of a GRANT with existing ones; undefined if some are missing, or nothing is known. */
+  /** Compares the rights of a GRANT with existing ones; undefined if some are missing, or the target does not show them. */
   async function compareRights(statement: string): Promise<StatementResult | undefined> {
     if (!givesRight(identify(statement).kind)) return undefined;
     const comparison = await existing.access.compare(statement);
@@ -191,20 +192,20 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
     return comparison.exists ? { result: 'skipped', comparison } : undefined;
   }
 
-  /** No reply came, so the target is queried. A missing object is sent again, and then queried again. */
+  /** Finds out whether a statement was executed although its reply was lost. If its object is missing, it is sent again. */
   async function resolveUnknown(statement: string, lost: InstanceError, tries: number): Promise<StatementResult> {
     existing.access.invalidate();
-    const found = await compare(statement).catch(() => {
+    const compared = await compare(statement).catch(() => {
       throw lost;
     });
-    if (found?.result === 'skipped') return { result: 'applied' };
-    // Not every server shows its access control.
-    if (found || isAcl(identify(statement).kind)) throw lost;
+    if (compared?.result === 'skipped') return { result: 'applied' };
+    // Not every server shows its access control, so a missing right proves nothing.
+    if (compared || isAcl(identify(statement).kind)) throw lost;
     if (tries > 0) return send(statement, tries);
     return { result: 'failed', error: lost.message, failure: lost };
   }
 
-  /** No reply came to a statement that changes an object; if the object shows the change, it was applied. */
+  /** Finds out whether a change was applied although its reply was lost: the object shows it. @throws the loss if not */
   async function resolveUnknownChange(lost: unknown, pending: PendingChange | undefined): Promise<Reply> {
     if (!pending || !(lost instanceof InstanceError) || !lost.outcomeUnknown) throw lost;
     const isApplied = await wasAltered(pending, target, existing, patience).catch(() => false);
