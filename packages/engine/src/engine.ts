@@ -1,6 +1,8 @@
 /*!
- * A QuestDB schema in memory. It is loaded from statements, and executes others: they change it as they would change a server of that
- * edition, or are rejected with the server's message and position.
+ * A QuestDB schema in memory. It is loaded from the statements of a dump. Other statements are executed: they change it as they would
+ * change a server, or are rejected with the server's message and position.
+ *
+ * Loading does not compile views. A view is compiled when a statement changes what it reads, or asks for its columns.
  */
 import {
   DEFAULTS,
@@ -40,29 +42,29 @@ import { ALL_RIGHTS, type ExecutionResult, rightsOfCaller, type Session } from '
 /** How an engine behaves. */
 export interface EngineOptions {
   readonly edition?: 'open source' | 'enterprise';
-  /** The version, such as `9.3.4`; by default the newest. The enterprise edition has numbers of its own, which mean nothing here. */
+  /** The version of the open-source edition, such as `9.3.4`; by default the newest. */
   readonly version?: string | undefined;
   readonly defaults?: Defaults | undefined;
   readonly naming?: Naming;
-  /** What the server of the schema reports; undefined if there is none. */
+  /** The health that the server of the schema reports; undefined if there is no server. */
   readonly health?: Health | undefined;
-  /** Whether tables have rows, so that statements about rows are accepted; otherwise they are rejected. */
+  /** Whether tables are assumed to have rows. Then statements about rows are accepted, and effects on rows are reported. */
   readonly rows?: 'assumed' | 'none';
-  /** The name of the built-in administrator, who executes statements that name no other caller. */
+  /** The name of the built-in administrator, which is the default caller. */
   readonly admin?: string;
   readonly secrets?: Secrets;
   /** Parses a SHOW that only this edition has. */
   readonly parseShow?: Dialect['show'];
 }
 
-/** What a statement has done. */
+/** What executing a statement has done. */
 export interface Execution {
   readonly effects: readonly Effect[];
-  /** The objects before and after it. */
+  /** The objects that it has changed, before and after. */
   readonly changes: readonly ObjectChange[];
-  /** The reply: rows only for a statement that creates a token. */
+  /** The reply. Only a statement that creates a token returns rows. */
   readonly result: ExecutionResult;
-  /** A statement that changes nothing, such as SHOW. The engine does not answer it: only the test server needs answers. */
+  /** The statement itself if it only asks, such as SHOW. The test server answers it, the engine does not. */
   readonly question?: Question;
 }
 
@@ -75,7 +77,7 @@ export interface Savepoint {
   readonly access: ReturnType<Acl['savepoint']>;
 }
 
-/** The schema, and the statements that change it. */
+/** A schema that executes statements. */
 export class Engine {
   readonly catalogue: Catalogue;
   readonly acl: Acl;
@@ -118,7 +120,7 @@ export class Engine {
   }
 
   /**
-   * Executes one statement for a caller, by default the administrator. Nothing changes if it throws.
+   * Executes one statement for a caller, by default the administrator. If it throws, nothing has changed.
    * @throws RejectionError with the server's message; OpaqueError if the effect cannot be known; NotReady
    */
   execute(text: string, caller = this.acl.admin): Execution {
@@ -131,13 +133,14 @@ export class Engine {
     }
   }
 
+  /** Executes a statement, and what it causes in other objects. It may leave half of it done if it throws. */
   #executeOnce(text: string, caller: string, before: Savepoint): Execution {
     const start = before.objects;
     const principalsBefore = this.#isWithRows ? this.acl.principals() : [];
     let execution = this.#run(text, caller);
     const uncompiled = this.#hasLoaded ? findUncompiled(this.catalogue, changedSince(this.catalogue, start)) : [];
     if (uncompiled.length > 0) {
-      // Whether a change makes a view invalid can be seen only if it was compiled before.
+      // A change can make a view invalid only if the view was valid before. So it is undone, the views are compiled, and it is repeated.
       this.rollback(before);
       for (const { name } of uncompiled) this.catalogue.resolve(name);
       execution = this.#run(text, caller);
@@ -149,7 +152,7 @@ export class Engine {
         invalidate(this.catalogue, view.name, 'base materialized view is invalidated', false);
       }
     const changes = this.catalogue.changes.slice(start);
-    const access = this.#followChanges(changes);
+    const access = this.#updateRights(changes);
     if (!this.#isWithRows) return { ...execution, changes };
     const principals = this.#principalsLost(principalsBefore);
     return { ...execution, changes, effects: [...execution.effects, ...effectsOf(changes), ...access, ...principals] };
@@ -159,6 +162,7 @@ export class Engine {
     return this.#options.rows === 'assumed';
   }
 
+  /** Parses a statement and executes it, without its consequences for other objects. */
   #run(text: string, caller: string): Omit<Execution, 'changes'> {
     const rowEffects: Effect[] = [];
     const session = { ...this.session(caller), rowEffects: this.#isWithRows ? rowEffects : undefined };
@@ -178,16 +182,16 @@ export class Engine {
     switch (statement.statement) {
       case 'create':
         create(session, statement);
-        return changed;
+        return CREATED;
       case 'change':
-        return { effects: rowEffects, result: this.#handlers.get(statement.verb)?.(statement.cursor, session) ?? done };
+        return { effects: rowEffects, result: this.#handlers.get(statement.verb)?.(statement.cursor, session) ?? DONE };
       default:
-        return { effects: [], result: done, question: statement };
+        return { effects: [], result: DONE, question: statement };
     }
   }
 
-  /** Rights go with what they are on, and stay with a renamed column. */
-  #followChanges(changes: readonly ObjectChange[]): Effect[] {
+  /** Removes the rights on objects and columns that are gone, and moves those on renamed columns. */
+  #updateRights(changes: readonly ObjectChange[]): Effect[] {
     return changes.flatMap(({ before, after }) => {
       if (!before || before.kind === 'view') return [];
       if (!after) return rightsRemoved(this.acl.removeRightsOn(before.name), before);
@@ -201,6 +205,7 @@ export class Engine {
     });
   }
 
+  /** The losses of principals that are gone. */
   #principalsLost(before: readonly Principal[]): Effect[] {
     return before.filter(({ name }) => !this.acl.find(name)).map(({ kind, name }) => principalLost(kind, name));
   }
@@ -219,6 +224,7 @@ export class Engine {
     return this.catalogue.find(name);
   }
 
+  /** All objects, in the order of their creation. */
   objects(): Iterable<CatalogueObject> {
     return this.catalogue.list();
   }
@@ -229,7 +235,7 @@ export class Engine {
     return object && object.opaque === undefined ? object : undefined;
   }
 
-  /** The statement that creates an object as it is now. */
+  /** The statement that creates an object in its current form; undefined if there is none. */
   statementOf(name: string): string | undefined {
     const object = this.find(name);
     return object && (object.opaque ?? printDefinition(object, { quoted: true }));
@@ -244,13 +250,13 @@ export class Engine {
     ];
   }
 
-  /** The invalid views and materialized views, by name in lower case, with the reasons. */
+  /** The reasons of all invalid views, by name in lower case. */
   invalidViews(): Map<string, string> {
     const reasons = this.catalogue.list().map(object => [foldCase(object.name), whyInvalid(object)] as const);
     return new Map(reasons.filter((entry): entry is [string, string] => entry[1] !== undefined));
   }
 
-  /** Why the query of a view is not valid over the objects as they are; undefined if it is, or cannot be judged. */
+  /** Why the query of a view is not valid over the current objects; undefined if it is, or cannot be judged. */
   whyUnresolvable(name: string): string | undefined {
     const object = this.find(name);
     return object && object.kind !== 'table' ? whyUnresolvable(object, this.catalogue) : undefined;
@@ -262,7 +268,7 @@ export class Engine {
     return object?.kind === 'materialized view' && object.neverRefreshed === true;
   }
 
-  /** Returns a state to which `rollback` returns. */
+  /** The current state, to which `rollback` can return. */
   savepoint(): Savepoint {
     return {
       objects: this.catalogue.changes.length,
@@ -283,11 +289,11 @@ export class Engine {
   }
 }
 
-/** Whether an error says that a statement cannot be executed: rejected, or beyond what is known. */
+/** Whether an error means that a statement is rejected, or that its effect cannot be known. */
 export const isNotExecutable = (error: unknown): error is RejectionError | OpaqueError =>
   error instanceof RejectionError || error instanceof OpaqueError;
 
-/** The names of the objects whose columns have changed, or that are new or gone: what views over them depend on. */
+/** The names of objects that are new, gone or have other columns since a change. Views over them must be compiled again. */
 const changedSince = (catalogue: Catalogue, start: number): string[] => [
   ...new Set(
     catalogue.changes
@@ -297,10 +303,10 @@ const changedSince = (catalogue: Catalogue, start: number): string[] => [
   ),
 ];
 
-const done: ExecutionResult = { kind: 'ddl' };
-const changed = { effects: [], result: done };
+const DONE: ExecutionResult = { kind: 'ddl' };
+const CREATED = { effects: [], result: DONE };
 
-/** For an engine without a server: there are no logins, so secrets need not be stored, and hashing takes long. */
+/** Stores no secrets, for an engine without logins. Hashing would take long. */
 const NO_SECRETS: Secrets = {
   hashPassword: () => '',
   generateToken: () => ({ token: '', stored: { digest: '', expires: 0 } }),

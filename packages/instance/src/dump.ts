@@ -1,4 +1,7 @@
-/*! An instance's schema as statements: each is fetched, repaired and checked. */
+/*!
+ * Dumps an instance's schema. Each statement is repaired if the server is known to print it wrongly. A dump that ends without an error
+ * is complete: what the server leaves out is fetched, or is an error.
+ */
 import { isCleanTable, repair } from '@sqlpipe/ddl';
 import { NameSelection, parseSelection, type Selection } from '@sqlpipe/schema';
 import { displayName, identify, isAcl, KINDS, type Kind, MAX_RECORD, normalizeStatement, redact } from '@sqlpipe/sql';
@@ -13,30 +16,30 @@ import { InstanceError } from './instance-error.js';
 import { fetchObjectRows } from './object-dump.js';
 import { SymbolCapacities } from './symbol-capacities.js';
 
-/** What to dump, how to query it, and where warnings go. By default everything is dumped and repaired. */
+/** Options for dumping. By default everything is dumped and repaired. */
 export interface DumpOptions {
   selection: Selection;
-  /** Globs of the names of the objects to dump; all if there are none. */
+  /** Globs for the names of the objects to dump; if there are none, all are dumped. */
   names: readonly string[];
-  /** Dump what the named objects need, too. */
+  /** Whether to dump also what the named objects need. */
   withDeps: boolean;
-  /** How to query the server: by SHOW CREATE DATABASE, object by object, or by whichever of these it supports. */
+  /** How to query the server: by SHOW CREATE DATABASE (`database`) or object by object (`catalogue`). */
   via: 'auto' | 'database' | 'catalogue';
-  /** Pass statements on as the server printed them, without repairs. */
+  /** Whether to leave statements as the server prints them. */
   verbatim: boolean;
-  /** The maximum length of a record in bytes; its row may be longer, because JSON escapes characters. */
+  /** The maximum length of a record in bytes. Its row in JSON may be longer, because of escapes. */
   maxRecord: number;
-  /** Leave out the views that the instance reports as invalid. */
+  /** Whether to leave out invalid views. */
   skipInvalid: boolean;
-  /** Warn of the views that the instance reports as invalid. */
+  /** Whether to warn of invalid views. */
   reportInvalid: boolean;
-  /** Accept a dump without the objects that the account may not read; each is a warning. */
+  /** Whether to accept a dump without the objects that the account may not read. Each is a warning. */
   partial: boolean;
   /** Receives what a reader of the dump should know, one line each. */
   warn(message: string): void;
   /** Receives what was repaired, what changed while the dump was read, and what could not be checked, one line each. */
   note(message: string): void;
-  /** Ends the dump with an error when it aborts, also while the server is silent. */
+  /** If it aborts, the dump ends with an error at once, even while the server sends nothing. */
   signal?: AbortSignal;
 }
 
@@ -55,9 +58,8 @@ const DEFAULTS: DumpOptions = {
 };
 
 /**
- * The statements of an instance's schema in dependency order, normalized. They are passed on in batches as they arrive,
- * because one by one that would take longer than reading them. The generator ends without an error only if the dump
- * is complete: it has every selected object that the server lists.
+ * Dumps the normalized statements of a schema in dependency order. They come in batches as they arrive, because one by one would be
+ * slower than reading them. The generator ends without an error only if it has yielded every selected object that the server lists.
  * @throws InstanceError; PROTOCOL if a row is not one statement, DENIED if the account may not read an object, REJECTED if a
  *   name matches nothing
  */
@@ -75,30 +77,32 @@ export async function* dump(target: ConnectionConfig, given: Partial<DumpOptions
   }
 }
 
+/** Repairs the rows of the server and checks them. Rows in the form that needs no repair are passed on as they are. */
 async function* dumpStatements(
   target: ConnectionConfig,
   source: Instance,
   client: BestEffortClient,
   options: DumpOptions,
 ): AsyncGenerator<string[]> {
+  /** The reasons why views are invalid, by kind and name. They are fetched before the first view of a kind. */
   const invalid = new Map<Kind, Map<string, string>>();
   let hasAcl = false;
-  let n = 0;
+  let count = 0;
   const names = new NameSelection(options.names, options.withDeps);
   const [missing, capacities] = [new MissingObjects(), new SymbolCapacities(use => client.attempt(use))];
   for await (const batch of names.select(fetchRows(target, source, client, options, { names, missing }))) {
     const statements: string[] = [];
     for (const row of batch) {
-      n++;
+      count++;
       if (isCleanTable(row)) {
         statements.push(row);
         continue;
       }
-      const { statement, identity } = toStatement(row, n, target, options);
+      const { statement, identity } = toStatement(row, count, target, options);
       const { kind, name } = identity;
       if (isAcl(kind)) {
         hasAcl = true;
-        if (!options.selection.selects(kind)) continue; // the server has one category for several kinds
+        if (!options.selection.selects(kind)) continue; // a category of the server may have other kinds too
       }
       const list = VIEW_LISTS.get(kind);
       if (list) {
@@ -121,6 +125,7 @@ async function* dumpStatements(
   if (unmatched) throw new InstanceError('REJECTED', `${target.label}: ${unmatched}`);
 }
 
+/** Repairs and normalizes a row, and reports the repairs. @param n the number of the row, for an error */
 function toStatement(row: string, n: number, target: ConnectionConfig, { verbatim, warn, note }: DumpOptions) {
   const { statement: text, notes, warnings } = verbatim ? { statement: row, notes: [], warnings: [] } : repair(row);
   const statement = requireStatement(text, n, target);
@@ -130,10 +135,10 @@ function toStatement(row: string, n: number, target: ConnectionConfig, { verbati
   return { statement, identity };
 }
 
-/** In bytes. More than a record may have: a statement that is too long is reported later, with its number. */
+/** Maximum length of a row in bytes, at least. Records are shorter, so a long statement is reported later, with its number. */
 const MAX_ROW = 32 * 1024 * 1024;
 
-/** The server's rows, queried in the way that `via` selects. Objects that it does not show are added to `read.missing`. */
+/** Fetches the rows in the way that `via` selects. Objects that the server does not show are added to `read.missing`. */
 async function* fetchRows(
   target: ConnectionConfig,
   source: Instance,
@@ -155,9 +160,10 @@ async function* fetchRows(
   }
 }
 
-/** The permissions that access control needs, as the server's messages name them. */
+/** A message of the server about a permission that reading access control needs. */
 const ACL_RIGHTS = /\[(?:LIST|USER DETAILS|LIST USERS)\b/;
 
+/** Adds a hint to the error of an account that may not read access control. */
 function addAclHint(error: unknown, { selects }: Selection): unknown {
   if (!(error instanceof InstanceError) || error.code !== 'DENIED') return error;
   if (!error.matches(ACL_RIGHTS) || !KINDS.some(kind => isAcl(kind) && selects(kind))) return error;
@@ -165,14 +171,15 @@ function addAclHint(error: unknown, { selects }: Selection): unknown {
 }
 
 /**
- * Whether an error is that of a server without SHOW CREATE DATABASE (observed on 8.1.4 to 9.3.4): it lists the keywords
- * that it expects after SHOW CREATE, or after SHOW, and DATABASE is not among them.
+ * Whether an error means that the server has no SHOW CREATE DATABASE. Its message then lists the keywords that may follow SHOW or
+ * SHOW CREATE, without DATABASE (observed on 8.1.4 to 9.3.4).
  */
 function isTooOld(error: unknown): error is InstanceError {
   if (!(error instanceof InstanceError) || error.code !== 'REJECTED') return false;
   return error.matches(/^expected 'TABLES?'/) && !error.matches(/DATABASE/);
 }
 
+/** Normalizes a row. @throws InstanceError with the number of the row, if it is not one statement */
 function requireStatement(row: string, n: number, target: ConnectionConfig): string {
   try {
     const statement = normalizeStatement(row);
@@ -187,9 +194,9 @@ function requireStatement(row: string, n: number, target: ConnectionConfig): str
   }
 }
 
-/** A text of the server, without secrets of its statements or of the requests to it. */
+/** Quotes a text of the server, without secrets of statements or requests. */
 const quoteSafely = (text: string, target: ConnectionConfig): string =>
   truncate(maskSecrets(redact(text).slice(0, MAX_QUOTED), requestSecrets(target)), 200);
 
-/** In UTF-16 code units; longer than the longest secret, so that secrets are found before the text is truncated. */
+/** Maximum length of a text before redaction, in UTF-16 code units. A secret is shorter, so that none is cut and missed. */
 const MAX_QUOTED = 64 * 1024;

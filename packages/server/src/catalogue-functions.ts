@@ -1,6 +1,6 @@
 /*!
- * The catalogue functions `tables()`, `views()`, `materialized_views()`, `live_views()` and `table_columns('t')`, and the settings
- * that SHOW lists.
+ * Answers the catalogue functions `tables()`, `views()`, `materialized_views()`, `live_views()` and `table_columns('t')`, and SHOW of
+ * a setting. Each function has a table of its columns, in the server's order.
  */
 import type { Column } from '@sqlpipe/ddl';
 import { RejectionError, splitAge, unquote } from '@sqlpipe/ddl/grammar';
@@ -17,7 +17,7 @@ import {
 } from '@sqlpipe/engine';
 import type { Query, TableFunctionCall } from '@sqlpipe/engine/query';
 
-/** The result of a catalogue function. @throws RejectionError if there is none of that name, or with these arguments */
+/** Calls a catalogue function. @throws RejectionError for an unknown name or wrong arguments */
 export function callFunction(source: TableFunctionCall, session: Session, positionOf: Query['positionOf']): Rows {
   const { name: spelling, args } = source;
   const [argument] = args;
@@ -29,7 +29,7 @@ export function callFunction(source: TableFunctionCall, session: Session, positi
       'function `table_columns` requires arguments: table_columns(STRING constant)',
     );
   }
-  const list = name === 'live_views' && !session.has('live views') ? undefined : lists[name];
+  const list = name === 'live_views' && !session.has('live views') ? undefined : LISTS[name];
   if (!list) throw new RejectionError(positionOf(source), `unknown function name: ${spelling}()`);
   if (args.length === 0) return list(session);
   throw new RejectionError(
@@ -39,16 +39,17 @@ export function callFunction(source: TableFunctionCall, session: Session, positi
 }
 
 /** A column of a catalogue function: its name, its type, and how its value is computed. */
-type Field<T> = readonly [name: string, type: string, value: (object: T, index: number) => Value];
+type ListColumn<T> = readonly [name: string, type: string, value: (object: T, index: number) => Value];
 
-const listObjects = <T>(fields: readonly Field<T>[], objects: readonly T[]): Rows => ({
-  columns: fields.map(([name, type]) => ({ name, type })),
-  rows: objects.map((object, index) => fields.map(([, , value]) => value(object, index))),
+/** One row for each object, with the columns of a catalogue function. */
+const listObjects = <T>(columns: readonly ListColumn<T>[], objects: readonly T[]): Rows => ({
+  columns: columns.map(([name, type]) => ({ name, type })),
+  rows: objects.map((object, index) => columns.map(([, , value]) => value(object, index))),
 });
 
-const tableTypes = { table: 'T', view: 'V', 'materialized view': 'M', 'live view': 'L' } as const;
+const TABLE_TYPES = { table: 'T', view: 'V', 'materialized view': 'M', 'live view': 'L' } as const;
 
-const tableFields: readonly Field<CatalogueObject>[] = [
+const TABLE_COLUMNS: readonly ListColumn<CatalogueObject>[] = [
   ['id', 'INT', ({ id = 0 }) => id],
   ['table_name', 'STRING', ({ name }) => name],
   ['designatedTimestamp', 'STRING', ({ timestamp }) => timestamp ?? null],
@@ -62,11 +63,11 @@ const tableFields: readonly Field<CatalogueObject>[] = [
   ['maxUncommittedRows', 'INT', ({ kind }) => (kind === 'view' ? 0 : 500_000)],
   ['o3MaxLag', 'LONG', ({ kind }) => ({ table: 600_000_000, view: 0 })[kind as string] ?? -1],
   ['table_suspended', 'BOOLEAN', () => false],
-  ['table_type', 'CHAR', ({ kind }) => tableTypes[kind]],
+  ['table_type', 'CHAR', ({ kind }) => TABLE_TYPES[kind]],
   ['table_row_count', 'LONG', () => 0],
 ];
 
-const viewFields: readonly Field<View>[] = [
+const VIEW_COLUMNS: readonly ListColumn<View>[] = [
   ['view_name', 'STRING', ({ name }) => name],
   ['view_sql', 'STRING', ({ body }) => body],
   ['view_table_dir_name', 'STRING', ({ name }) => name],
@@ -74,7 +75,7 @@ const viewFields: readonly Field<View>[] = [
   ['view_status', 'STRING', ({ invalid }) => (invalid ? 'invalid' : 'valid')],
 ];
 
-const materializedFields: readonly Field<MaterializedView>[] = [
+const MATERIALIZED_VIEW_COLUMNS: readonly ListColumn<MaterializedView>[] = [
   ['view_name', 'STRING', ({ name }) => name],
   ['refresh_type', 'STRING', ({ refresh }) => (refresh.type === 'EVERY' ? 'timer' : refresh.type.toLowerCase())],
   ['base_table_name', 'STRING', ({ base }) => base],
@@ -100,15 +101,15 @@ const splitLength = (length: string): { value: number; unit: string } => ({
   unit: LENGTH_UNITS[length.replace(/^\d+/, '')] ?? '',
 });
 
-/** Columns about rows, which have the same value for each object. */
-const constantFields = (type: string, value: Value, names: string): Field<unknown>[] =>
+/** Columns that have the same value for each object, because the test server stores no rows. */
+const constantFields = (type: string, value: Value, names: string): ListColumn<unknown>[] =>
   names
     .trim()
     .split(/\s+/)
     .map(name => [name, type, () => value]);
 
 /** The columns of QuestDB 10, as its documentation lists them. */
-const liveFields: readonly Field<LiveView>[] = [
+const LIVE_VIEW_COLUMNS: readonly ListColumn<LiveView>[] = [
   ['view_name', 'STRING', ({ name }) => name],
   ['view_table_dir_name', 'STRING', ({ name }) => name],
   ['base_table_name', 'STRING', ({ base }) => base],
@@ -162,21 +163,21 @@ const liveFields: readonly Field<LiveView>[] = [
   ),
 ];
 
-/** `stored` is false for the columns of a view: a view stores nothing, so its symbols have no capacity. */
-type ListedColumn = Column & { designated: boolean; stored: boolean };
+/** A column of an object. A view stores nothing, so its symbols have no capacity. */
+type ListedColumn = Column & { isDesignated: boolean; isStored: boolean };
 
-const symbolSize = ({ type, stored, capacity = 256 }: ListedColumn): number =>
-  type === 'SYMBOL' && stored ? capacity : 0;
+const symbolCapacity = ({ type, isStored, capacity = 256 }: ListedColumn): number =>
+  type === 'SYMBOL' && isStored ? capacity : 0;
 
-const columnFields: readonly Field<ListedColumn>[] = [
+const COLUMN_COLUMNS: readonly ListColumn<ListedColumn>[] = [
   ['column', 'STRING', ({ name }) => name],
   ['type', 'STRING', ({ type }) => type],
   ['indexed', 'BOOLEAN', ({ index }) => index !== undefined],
-  ['indexBlockCapacity', 'INT', column => column.index?.capacity ?? (symbolSize(column) && 256)],
-  ['symbolCached', 'BOOLEAN', ({ type, cached, stored }) => type === 'SYMBOL' && cached && stored],
-  ['symbolCapacity', 'INT', symbolSize],
+  ['indexBlockCapacity', 'INT', column => column.index?.capacity ?? (symbolCapacity(column) && 256)],
+  ['symbolCached', 'BOOLEAN', ({ type, cached, isStored }) => type === 'SYMBOL' && cached && isStored],
+  ['symbolCapacity', 'INT', symbolCapacity],
   ['symbolTableSize', 'INT', () => 0],
-  ['designated', 'BOOLEAN', ({ designated }) => designated],
+  ['designated', 'BOOLEAN', ({ isDesignated }) => isDesignated],
   ['upsertKey', 'BOOLEAN', ({ dedup }) => dedup],
 ];
 
@@ -187,31 +188,32 @@ export function listColumns(session: Session, name: string, position: number): R
   requireReadable(session, object.name);
   const { kind, columns, timestamp } = object;
   return listObjects(
-    columnFields,
-    columns.map(column => ({ ...column, designated: column.name === timestamp, stored: kind !== 'view' })),
+    COLUMN_COLUMNS,
+    columns.map(column => ({ ...column, isDesignated: column.name === timestamp, isStored: kind !== 'view' })),
   );
 }
 
-/** Lists of objects. As on the server, they have those too that the caller may not read. */
-const lists: Readonly<Record<string, (session: Session) => Rows>> = {
-  tables: ({ catalogue }) => listObjects(tableFields, catalogue.list()),
-  views: session => listKind('view', viewFields, session),
-  materialized_views: session => listKind('materialized view', materializedFields, session),
-  live_views: session => listKind('live view', liveFields, session),
+/** The functions without arguments. As on the server, they also list objects that the caller may not read. */
+const LISTS: Readonly<Record<string, (session: Session) => Rows>> = {
+  tables: ({ catalogue }) => listObjects(TABLE_COLUMNS, catalogue.list()),
+  views: session => listKind('view', VIEW_COLUMNS, session),
+  materialized_views: session => listKind('materialized view', MATERIALIZED_VIEW_COLUMNS, session),
+  live_views: session => listKind('live view', LIVE_VIEW_COLUMNS, session),
 };
 
+/** One row for each object of a kind. */
 const listKind = <Kind extends CatalogueObject['kind']>(
   kind: Kind,
-  fields: readonly Field<Extract<CatalogueObject, { kind: Kind }>>[],
+  columns: readonly ListColumn<Extract<CatalogueObject, { kind: Kind }>>[],
   { catalogue }: Session,
 ): Rows =>
   listObjects(
-    fields,
+    columns,
     catalogue.list().filter((object): object is Extract<CatalogueObject, { kind: Kind }> => object.kind === kind),
   );
 
-/** Settings that drivers query with SHOW; each name is also the name of the result's column. */
-const settingValues: Readonly<Record<string, string | number>> = {
+/** Settings that drivers query with SHOW. The name of a setting is also the name of its column. */
+const SETTINGS: Readonly<Record<string, string | number>> = {
   transaction_isolation: 'read committed',
   default_transaction_read_only: 'off',
   max_identifier_length: 63,
@@ -223,16 +225,15 @@ const settingValues: Readonly<Record<string, string | number>> = {
   server_version_num: '123000',
 };
 
+/** Answers SHOW of a setting; NULL if it is unknown. @param setting its name in lower case */
 export function showSetting(setting: string): Rows {
-  const [name, value = null] = Object.entries(settingValues).find(([key]) => key.toLowerCase() === setting) ?? [
-    setting,
-  ];
+  const [name, value = null] = Object.entries(SETTINGS).find(([key]) => key.toLowerCase() === setting) ?? [setting];
   return { columns: [{ name, type: typeof value === 'number' ? 'INT' : 'STRING' }], rows: [[value]] };
 }
 
 const heads = (type: string, names: string): ColumnHead[] => names.split(' ').map(name => ({ name, type }));
 
-/** The result of SHOW PARAMETERS: sqlserve has none of the server's settings. */
+/** The result of SHOW PARAMETERS, which has no rows: sqlserve has none of the server's settings. */
 export const PARAMETERS: Rows = {
   columns: [
     ...heads('STRING', 'property_path env_var_name value value_source'),

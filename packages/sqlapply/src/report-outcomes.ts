@@ -1,5 +1,7 @@
-/*! What a run reports while it executes: a report line per statement, a message per reject, a summary at the end. */
-
+/*!
+ * Reports a run while it executes: a line of the report for each statement, a message for each reject, a summary at the end. The
+ * outcomes pass through a chain of generators. Each does one of these and passes the outcomes on.
+ */
 import { open } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
@@ -24,7 +26,7 @@ import { LoginCheck } from './login-check.js';
 import { hasDataOnStdout, type RunOptions } from './options.js';
 import type { Summary } from './summary.js';
 
-/** Executes a prepared replay and reports it: its outcomes one by one, then the summary. Writes the rejects. */
+/** Executes a prepared replay, reports it, and writes the rejects. */
 export async function reportReplay(
   { omissions, outcomes, findings, findDamage }: Replay,
   { config, connection }: ReplayTarget,
@@ -44,14 +46,13 @@ export async function reportReplay(
   const rejects = selectRejects(reporting);
   if (options.rejects) await writeRejects(options.rejects, io.stdout, rejects, options.maxRecord);
   else for await (const _ of rejects);
-  const found = findings();
-  if (found.length > 0) summary.noteBroken();
-  if (isSilent) for (const finding of found) io.warn(`${connection.label}: ${finding}`);
+  const allFindings = findings();
+  if (allFindings.length > 0) summary.noteBroken();
+  if (isSilent) for (const finding of allFindings) io.warn(`${connection.label}: ${finding}`);
 }
 
 /**
- * Passes outcomes on and writes each to the report. A report that cannot be written does not stop the run; the error is
- * thrown at the end.
+ * Writes each outcome to the report. If the report cannot be written, the run continues, and the error is thrown at its end.
  * @param path a file, or `-` for standard output
  */
 async function* writeReport(
@@ -78,7 +79,7 @@ async function* writeReport(
 }
 
 /**
- * Passes outcomes on, counts them and prints a message for each reject. The summary is printed however the run ends.
+ * Counts the outcomes and prints a message for each reject. The summary is printed even if the run fails.
  * @param summarize prints the summary of a successful run
  */
 async function* reportOutcomes(
@@ -90,7 +91,7 @@ async function* reportOutcomes(
   io: Io,
   summarize: (message: string) => void,
 ): AsyncGenerator<Outcome> {
-  let [ended, isPipeClosed] = [false, false];
+  let [hasEnded, isPipeClosed] = [false, false];
   try {
     for await (const outcome of outcomes) {
       if (isReject(outcome) && outcome.result !== 'not reached') {
@@ -105,30 +106,31 @@ async function* reportOutcomes(
       logins.count(outcome);
       yield outcome;
     }
-    ended = true;
+    hasEnded = true;
   } catch (error) {
     const { code, path } = error as NodeJS.ErrnoException;
-    isPipeClosed = code === 'EPIPE' && path === undefined; // a closed stdout needs no message, a closed report does
+    isPipeClosed = code === 'EPIPE' && path === undefined; // a closed stdout needs no message, but a closed report does
     throw error;
   } finally {
     const canAsk = !summary.failure && !io.interrupted.aborted;
     for (const message of await logins.messages(canAsk)) io.warn(message);
     if (summary.notComparable) io.info(summary.notComparable);
-    const hasOutcomes = ended || summary.total > 0;
-    const isWell = ended && summary.complete && !io.interrupted.aborted;
-    if (!isWell && canAsk) for (const line of await findDamage()) io.warn(`${summary.label}: ${line}`);
+    const hasOutcomes = hasEnded || summary.total > 0;
+    const isSuccess = hasEnded && summary.complete && !io.interrupted.aborted;
+    if (!isSuccess && canAsk) for (const line of await findDamage()) io.warn(`${summary.label}: ${line}`);
     const state = io.interrupted.aborted ? `interrupted: ${summary}` : `${summary}`;
-    if (hasOutcomes && !isPipeClosed) (isWell ? summarize : io.error)(state);
+    if (hasOutcomes && !isPipeClosed) (isSuccess ? summarize : io.error)(state);
   }
 }
 
+/** Formats a reject as an annotation for CI. */
 function annotate(outcome: Outcome, target: string): string {
   const { location: _, ...unlocated } = outcome;
   const [head, below = []] = formatRejection(unlocated, target);
   return formatAnnotation({ ...locate(outcome), message: [head, ...below].join('\n') });
 }
 
-/** With `-v`: a statement that was sent, with its object and result. */
+/** Reports a statement that was sent, with its object and result. It is shown only with `-v`. */
 function reportStatement(outcome: Outcome, io: Io): void {
   const { statement, result } = outcome;
   if (result === 'skipped' || result === 'not reached') return;
@@ -141,8 +143,8 @@ function reportStatement(outcome: Outcome, io: Io): void {
 }
 
 /**
- * Passes outcomes on and prints what would happen: `would create table 'fx_trades'`; at the end the number of
- * statements that would do nothing: `skipped: 31 statements`.
+ * Prints what would happen: `would create table 'fx_trades'`. At the end it prints the number of statements that would do nothing:
+ * `skipped: 31 statements`.
  */
 async function* printDryRun(
   outcomes: AsyncIterable<Outcome>,
@@ -166,7 +168,7 @@ async function* printDryRun(
 /** A statement on one line, without its comments and secrets. */
 const shorten = (statement: string): string => truncate(printOnOneLine(redact(statement)), 120);
 
-/** The results of a dry run for statements that would do nothing. */
+/** The results of statements that would do nothing. */
 const WITHOUT_EFFECT: ReadonlySet<Result> = new Set(['skipped', 'not reached']);
 
 /** The statements that are not in force on the target: rejected, different, or not reached. */
@@ -174,15 +176,15 @@ async function* selectRejects(outcomes: AsyncIterable<Outcome>): AsyncGenerator<
   for await (const outcome of outcomes) if (isReject(outcome)) yield outcome.statement;
 }
 
-/** Writes the rows of a statement's reply: cells separated by tabs, without a header. */
+/** Prints the rows that a statement returns: cells separated by tabs, without a header. */
 export async function printRows(rows: unknown[][], io: Io): Promise<void> {
   const show = io.stdout.isTTY ? escapeControls : (text: string) => text;
   for (const row of rows) await io.print(`${row.map(cell => show(String(cell ?? ''))).join('\t')}\n`);
 }
 
 /**
- * One line of a report: a JSON object, which is safe to show. `verb`, `kind` and `name` are of what the statement creates or changes;
- * `position` is an index in UTF-16 code units. What is undefined is left out.
+ * Formats one line of a report: a JSON object, without secrets and control characters. `verb`, `kind` and `name` say what the
+ * statement creates or changes. `position` counts UTF-16 code units.
  */
 function formatReportLine(
   { n, identity, statement, result, time, error, position, proven, replaced, effects, ms }: Outcome,
@@ -206,16 +208,16 @@ function formatReportLine(
   })}\n`;
 }
 
-/** A statement as it is sent, without its secrets and their lengths. */
+/** A statement as it is sent. Its secrets are redacted, and so are their lengths. */
 const redactStatement = (statement: string): string => redact(statement, () => '***');
 
-/** Statements may contain passwords. */
+/** The mode of a file that may contain passwords. */
 const PRIVATE_MODE = 0o600;
 
 /**
- * Writes statements as a stream; to standard output if the path is `-`. If their source fails, the earlier statements are
- * still written. Without the last NUL, and with a failure marker, the stream is recognized as incomplete.
- * @throws what the source throws, once the file is written; errors of the file system
+ * Writes statements as a stream to a file, or to standard output if the path is `-`. If their source fails, the statements before are
+ * written. The stream then has a failure marker and no commit mark, so that readers reject it.
+ * @throws the error of the source, after the file is written; errors of the file system
  */
 async function writeRejects(
   path: string,

@@ -1,5 +1,4 @@
-/*! Two schemas, and what of their differences is asked for. */
-
+/*! Reads two schemas, compares them, and writes what the options ask for: the differences, the missing statements, or a plan. */
 import { annotateFailure, type Io, instanceContext, printSettings, readIgnorePatterns, UsageError } from '@sqlpipe/cli';
 import { COLUMN_ORDER } from '@sqlpipe/ddl';
 import { isSameOutput, isStdout, readLocatedInput } from '@sqlpipe/files';
@@ -32,6 +31,7 @@ export async function writeDifferences(args: DiffArgs, io: Io): Promise<number> 
   return args.annotations ? annotateFailure(work, io) : work();
 }
 
+/** @throws UsageError for options that cannot be combined */
 async function checkOptions(args: DiffArgs): Promise<void> {
   const { names, json, text, missing, alter, annotations, output } = args;
   if ([names, json, text, missing, alter].filter(Boolean).length > 1)
@@ -47,11 +47,13 @@ async function checkOptions(args: DiffArgs): Promise<void> {
     );
 }
 
+/** The statements of standard input, which one of the operands may be. */
 async function* readStdin(io: Io, maxRecord: number): AsyncGenerator<string> {
   for await (const batch of readLocatedInput(io.stdin(), { maxRecord }))
     for (const { statement } of batch) yield statement;
 }
 
+/** Compares two schemas and writes the result. @returns the exit status */
 async function compareSides(args: DiffArgs, io: Io): Promise<number> {
   const { missing, alter, maxRecord } = args;
   const ignore = new IgnoreRules(await readIgnorePatterns(args));
@@ -82,7 +84,7 @@ async function compareSides(args: DiffArgs, io: Io): Promise<number> {
     ignore: rules,
     health: missing ? [undefined, undefined] : [await readHealth(sides[0]), await readHealth(sides[1])],
   });
-  for (const each of compared.ignored) io.detail(formatIgnored(each));
+  for (const ignored of compared.ignored) io.detail(formatIgnored(ignored));
   if (!alter) warnOfColumnOrder(compared, io);
   for (const note of notes) io.info(note);
   if (missing) return writeMissing(compared.differences, args, io);
@@ -104,14 +106,14 @@ async function compareSides(args: DiffArgs, io: Io): Promise<number> {
   );
 }
 
-/** A plan lists the order of columns among what it leaves out. */
+/** Warns of columns in another order, which no statement changes. A plan lists them among its omissions instead. */
 function warnOfColumnOrder({ differences }: SchemaComparison, io: Io): void {
   for (const { identity, comparison } of differences)
     if (comparison?.differences.some(({ property }) => property === COLUMN_ORDER))
       io.warn(`${displayName(identity)}: ${COLUMN_ORDER_REASON}`, formatHints(columnOrderHints(identity.name)));
 }
 
-/** What the operands stand for, with the labels of the command line. */
+/** Opens the operands, with the labels of the command line. */
 async function openSides(
   { operands: [a = '', b = ''], ...args }: DiffArgs,
   stdin: DeferredInput,
@@ -120,7 +122,7 @@ async function openSides(
   const operands = await resolveOperands([a, b], {
     ...instanceContext(io),
     options: args,
-    // The previous program in the pipe may prompt too: its prompt comes first.
+    // If the previous program in the pipe prompts too, its prompt comes first.
     promptSecret: async question => {
       if ([a, b].includes('-')) await stdin.ready();
       return io.promptSecret(question);
@@ -133,5 +135,5 @@ async function openSides(
   ];
 }
 
-/** What an instance reports of its objects. */
+/** What an instance reports of its invalid and suspended objects; undefined for other operands. */
 const readHealth = async ({ target }: Side): Promise<Health | undefined> => target && withInstance(target, fetchHealth);
