@@ -1,4 +1,4 @@
-/*! Fetches an instance's own definitions of objects, many per request. */
+/*! Fetches the definitions of objects as the instance prints them, many per request. A request that is too large is halved. */
 import { MemoryBudget } from '@sqlpipe/schema';
 import { displayName, foldCase, kindKeywords, quoteLiteral } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
@@ -10,17 +10,16 @@ import { reconstructTables } from './reconstruct-tables.js';
 import { batchesOf, DEFAULT_REQUEST_BUFFER, fetchInHalves } from './request.js';
 
 /**
- * Maximum length of all definitions in one reply, in UTF-16 code units, because they are collected. More are requested in
- * halves; a single definition is limited only by the maximum length of a row.
+ * Maximum length of all definitions in one reply, in UTF-16 code units, because they are kept in memory. A batch that is longer is
+ * requested in halves. A single definition may have the maximum length of a row.
  */
 const MAX_REPLY_LENGTH = 64 * 1024 * 1024;
 
-/** The server's messages for an object that does not exist, or has another or an unknown kind (observed on 9.3.4). */
+/** The server's messages for an object that does not exist, or has another kind (observed on 9.3.4). */
 const NOT_FOUND = /does not exist|name expected, got|^expected 'TABLE'/;
 
 /**
- * The definition of each object, as the instance prints it, in the order of `objects`; undefined if no object of that
- * name and kind exists.
+ * Fetches the definition of each object, in the order of `objects`; undefined if no object of that name and kind exists.
  * @param objects objects of kinds that have a definition
  * @throws InstanceError if a query fails
  */
@@ -28,26 +27,26 @@ export async function fetchDefinitions(
   instance: Instance,
   objects: readonly ObjectName[],
 ): Promise<(string | undefined)[]> {
-  const all: (string | undefined)[] = [];
+  const definitions: (string | undefined)[] = [];
   for (const batch of batchesOf(objects)) {
     const printed = await fetchUncheckedDefinitions(instance, batch);
     const tables = batch.filter(({ kind }, i) => kind === 'table' && printed[i] !== undefined);
     const names = tables.map(({ name }) => name);
-    // For a view, 9.3.4 answers SHOW CREATE TABLE with a CREATE TABLE that has the view's columns.
+    // 9.3.4 answers SHOW CREATE TABLE of a view with a CREATE TABLE that has the view's columns.
     const views = names.length ? await findViews(instance, names) : new Set();
-    all.push(
+    definitions.push(
       ...batch.map(({ kind, name }, i) => (kind === 'table' && views.has(foldCase(name)) ? undefined : printed[i])),
     );
   }
-  return all;
+  return definitions;
 }
 
-/** Called with each object that may not be read, and the server's message; its definition is undefined then. */
+/** Receives each object that the account may not read, and the server's message. The definition is then undefined. */
 type OnDenied = (object: ObjectName, message: string) => void;
 
 /**
- * As `fetchDefinitions`, for objects whose kinds are known to be right: with the kind `table`, a view would get the
- * definition of a table.
+ * Fetches definitions as `fetchDefinitions` does, but does not check the kinds. With the kind `table`, a view would get the definition
+ * of a table.
  * @param onDenied without it, an object that may not be read is an error
  */
 export async function fetchUncheckedDefinitions(
@@ -59,7 +58,7 @@ export async function fetchUncheckedDefinitions(
     const definitions: (string | undefined)[] = [];
     const budget = new MemoryBudget();
     for (const batch of batchesOf(objects))
-      for (const row of await fetchInHalves(batch, some => fetchBatch(instance, some, onDenied))) {
+      for (const row of await fetchInHalves(batch, half => fetchBatch(instance, half, onDenied))) {
         if (row !== undefined) budget.add(row);
         definitions.push(row);
       }
@@ -68,10 +67,11 @@ export async function fetchUncheckedDefinitions(
   return printed ?? reconstructTables(instance, objects);
 }
 
+/** The query that shows several definitions. */
 const showCreateQuery = (objects: readonly ObjectName[]): string =>
   objects.map(({ kind, name }) => `SHOW CREATE ${kindKeywords(kind)} ${quoteLiteral(name)}`).join(' UNION ALL ');
 
-/** Queries a batch; undefined if its request or reply is too large, or if one of several objects cannot be shown. */
+/** Queries a batch; undefined if it has to be halved. It is too large, or the server cannot show one of its objects. */
 async function fetchBatch(
   instance: Instance,
   objects: readonly ObjectName[],
@@ -93,8 +93,8 @@ async function fetchBatch(
     if (!(error instanceof InstanceError) || isUnsupported(error)) throw error;
     const denial = error.code === 'DENIED' && onDenied ? error.serverMessage : undefined;
     if (denial === undefined && !mayConcernOneObject(error)) throw error;
-    const [object, ...others] = objects;
-    if (!object || others.length) return undefined;
+    const [object, ...moreObjects] = objects;
+    if (!object || moreObjects.length > 0) return undefined;
     if (denial !== undefined) onDenied?.(object, denial);
     if (denial !== undefined || error.matches(NOT_FOUND)) return [undefined];
     throw errorForObject(object, error, instance);
@@ -103,20 +103,18 @@ async function fetchBatch(
   return rows;
 }
 
+/** The error for a reply with fewer or more rows than definitions were requested. */
 const wrongCountError = ({ label }: Instance, requested: number, received: string): InstanceError =>
   new InstanceError(
     'PROTOCOL',
     `${label}: requested ${requested} definitions and received ${received}; does a proxy change the replies?`,
   );
 
-/**
- * Whether a single object may be the cause of an error: the server rejects showing it, or its definition contains
- * something that no statement may contain, such as a NUL.
- */
+/** Whether a single object may cause an error: the server does not show it, or its definition contains a NUL or the like. */
 const mayConcernOneObject = ({ code, message }: InstanceError): boolean =>
   code === 'REJECTED' || (code === 'PROTOCOL' && / the reply contains /.test(message));
 
-/** The error, with the object that it concerns inserted after the instance's name. */
+/** Inserts the object that an error is about into its message, after the instance's name. */
 function errorForObject({ kind, name }: ObjectName, error: InstanceError, { label }: Instance): InstanceError {
   const what = escapeControls(displayName({ kind, name, verb: '' }));
   return error.withMessage(`${label}: ${what}${error.message.slice(label.length)}`);

@@ -1,5 +1,7 @@
-/*! Resolves the INSTANCE operand, the options and the environment to a `ResolvedInstance`. */
-
+/*!
+ * Resolves the operand INSTANCE to a server's address, credentials and settings. Each may come from several sources, of which the
+ * first wins. Every setting keeps its source, which `--show-config` prints.
+ */
 import { escapeControls } from '@sqlpipe/text';
 import {
   type Address,
@@ -36,17 +38,23 @@ import { readCertificates } from './secret-file.js';
 /** The source of a value that the user has not set. */
 const DEFAULT = 'default';
 
-/** Seconds. By itself a server ends a query after 60 s. */
+/** In seconds. A server ends a query after 60 s by itself. */
 const TIMEOUT = 120;
+
+/** In seconds. */
 const CONNECT_TIMEOUT = 10;
 
 /**
- * Resolves the operand INSTANCE, with the credentials that belong to it.
+ * Resolves the operand INSTANCE, with the credentials that belong to it. Nothing is sent.
  *
- * A name in `instances.toml` stands for that instance; any other operand is an address (`parseAddress`). Sources of
- * credentials, in this order: the options, the address, the program's variables (`SQLDUMP_USER`, `_PASSWORD`, `_TOKEN`), the
- * named instance's variables (`SQLPIPE_PROD_USER`, …), its entry, netrc. If only the user is known, a terminal prompts for the
- * password. Throws `CONFIG`; nothing is sent.
+ * An operand is a name in `instances.toml`, or else an address (`parseAddress`). The sources of credentials, in their order:
+ * - what the caller gives, and the options;
+ * - the address;
+ * - the variables of the program: `SQLDUMP_USER`, `SQLDUMP_PASSWORD`, `SQLDUMP_TOKEN`;
+ * - for a name, its variables (`SQLPIPE_PROD_USER`, …), then its entry;
+ * - netrc;
+ * - a prompt for the password, on a terminal, if only the user is known.
+ * @throws InstanceError with the code CONFIG
  */
 export async function resolveInstance(operand: string, context: ResolveContext): Promise<ResolvedInstance> {
   const { env, options = {} } = context;
@@ -57,15 +65,15 @@ export async function resolveInstance(operand: string, context: ResolveContext):
   const { proxy, variable = '' } = findProxy(address.url, env) ?? {};
   const help = credentialsHelp(context);
   const settings: Setting[] = [];
-  /** The first value that is given; it becomes a setting. */
+  /** Chooses the first value that is set, and keeps it as a setting with its source. */
   const choose = <T>(name: string, ...candidates: (readonly [value: T | undefined, source: string])[]) => {
-    const [value, source] = candidates.find(([each]) => each !== undefined) ?? [];
+    const [value, source] = candidates.find(([candidate]) => candidate !== undefined) ?? [];
     if (source !== undefined) settings.push({ name, value: String(value), source });
     return value;
   };
-  const chooseTimeLimit = (key: 'timeout' | 'connect_timeout', option: number | undefined, otherwise: number) => {
+  const chooseTimeLimit = (key: 'timeout' | 'connect_timeout', option: number | undefined, fallback: number) => {
     const flag = key.replace('_', '-');
-    const seconds = choose(key, [option, `--${flag}`], [entry?.[key], place], [otherwise, DEFAULT]) ?? otherwise;
+    const seconds = choose(key, [option, `--${flag}`], [entry?.[key], place], [fallback, DEFAULT]) ?? fallback;
     return toMilliseconds(option === undefined && entry ? `${key} of ${operand}` : flag, seconds);
   };
   const cacert = choose(
@@ -124,9 +132,10 @@ export async function resolveInstance(operand: string, context: ResolveContext):
   };
 }
 
-/** An operand of this form is a path, and not a host. */
+/** An operand of this form is a path, not a host. */
 const PATH = /^(?:\.{0,2}\/|~)|^[^/:@]+\.(?:sql|stream)$/;
 
+/** Parses an operand as an address. @throws InstanceError for a path, which is a likely mistake */
 function parseOperand(operand: string, env: ResolveContext['env']): Address {
   if (PATH.test(operand))
     throw new InstanceError(
@@ -136,31 +145,35 @@ function parseOperand(operand: string, env: ResolveContext['env']): Address {
   return parseAddress(operand);
 }
 
-/** The maximum is 2^31 - 1 ms (25 days), because a timer accepts no more. */
+/** Converts a time limit. A timer accepts at most 2^31 - 1 ms (25 days). */
 function toMilliseconds(name: string, seconds: number): number {
   if (!(seconds >= 0)) throw new InstanceError('CONFIG', `${name} must be a number of seconds, or 0 for no limit`);
   return Math.min(1000 * seconds, 2 ** 31 - 1);
 }
 
+/** Checks a number of retries. */
 function toRetries(number: number): number {
   if (Number.isInteger(number) && number >= 0) return number;
   throw new InstanceError('CONFIG', 'retries must be a whole number, or 0 for none');
 }
 
+/** How to give credentials, for the message of a server that needs some. */
 function credentialsHelp({ program, credentials }: ResolveContext): string {
   if (credentials) return 'give user and password, or token';
   const prefix = program.toUpperCase();
   return `give credentials in ${prefix}_USER and ${prefix}_PASSWORD, or ${prefix}_TOKEN`;
 }
 
+/** Warns of credentials that leave this machine without TLS. */
 function warnAboutPlainHttp(url: URL, proxy: URL | undefined, context: ResolveContext): void {
   if (url.protocol === 'https:') return;
-  const hops = [proxy, url].filter(each => each !== undefined);
+  const hops = [proxy, url].filter(hop => hop !== undefined);
   if (hops.every(({ hostname }) => isLoopbackHost(hostname))) return;
   const by = proxy ? `, by way of the proxy ${proxy.host},` : '';
   context.warn(`credentials go to ${url.host}${by} over plain http, where anyone on the way can read them; use https`);
 }
 
+/** Warns of the proxy's own credentials, if they leave this machine without TLS. */
 function warnAboutPlainProxy({ protocol, hostname, host }: URL, context: ResolveContext): void {
   if (protocol === 'https:' || isLoopbackHost(hostname)) return;
   context.warn(
@@ -169,9 +182,9 @@ function warnAboutPlainProxy({ protocol, hostname, host }: URL, context: Resolve
 }
 
 /**
- * The proxy for an address and the variable that contains it; undefined if `no_proxy` contains the host. The variable is
- * `http_proxy` or `https_proxy`, by the scheme of the address, in lower or upper case. Throws `CONFIG` for an invalid proxy;
- * the message names only the variable, because its value may contain a password.
+ * Finds the proxy for an address, and the variable that names it; undefined if `no_proxy` has the host. The variable is `http_proxy`
+ * or `https_proxy`, depending on the scheme of the address, in lower or upper case.
+ * @throws InstanceError for an invalid proxy. The message shows no value, because it may contain a password
  */
 export function findProxy(url: URL, env: ResolveContext['env']): { proxy: URL; variable: string } | undefined {
   const lower = `${url.protocol.slice(0, -1)}_proxy`;
@@ -191,9 +204,7 @@ export function findProxy(url: URL, env: ResolveContext['env']): { proxy: URL; v
   return { proxy, variable };
 }
 
-/**
- * Whether a list contains the host of an address: `example.com` (with its subdomains), `example.com:9000`, `*` for all.
- */
+/** Whether `no_proxy` has the host of an address: as `example.com` (with its subdomains), as `example.com:9000`, or as `*`. */
 function isProxyBypassed(url: URL, list: string): boolean {
   const hostname = withoutDot(url.hostname);
   return list
@@ -207,5 +218,5 @@ function isProxyBypassed(url: URL, list: string): boolean {
     });
 }
 
-/** A host name without the dot that ends it where it is complete: `example.com.`. */
+/** A host name without the dot at its end, which a complete name may have: `example.com.`. */
 const withoutDot = (name: string): string => name.replace(/\.$/, '');

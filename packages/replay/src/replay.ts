@@ -1,5 +1,4 @@
-/*! The steps of a replay, in their order. The programs and the library all replay through this one function. */
-
+/*! The steps of a replay, in their order: read and check, plan, execute, verify. The programs and the library replay only here. */
 import { Readable } from 'node:stream';
 import { fetchHealth, waitUntilReady } from '@sqlpipe/instance';
 import type { Omission } from '@sqlpipe/plan';
@@ -17,26 +16,25 @@ import { fetchSchemaIfShown, fetchTargetSchema, type ReplayTarget } from './targ
 import { verifyOutcomes } from './verify.js';
 import { findDamage, warnOfProblems } from './warn-of-problems.js';
 
-/** A replay of which nothing has been sent yet. */
+/** A replay that is checked and ready. Reading its outcomes sends the statements. */
 export interface Replay {
-  /** What `alter` leaves out; empty unless the run keeps going. */
+  /** What the plan of `alter` leaves out. Unless the run keeps going, an omission is an error, so the list is empty. */
   readonly omissions: readonly Omission[];
-  /** An outcome for each statement, in order. Statements are sent while they are read. */
+  /** An outcome for each statement, in order. */
   readonly outcomes: AsyncIterable<Outcome>;
-  /** What a dry run would leave invalid, or lose without a permission, once its outcomes have been read. */
+  /** What the run would leave invalid, or lose although it is not allowed. Known after a dry run has been read. */
   findings(): string[];
-  /** In which state a plan leaves the target that was not completed: what is invalid or suspended since then, one line each. */
+  /** Finds what is invalid or suspended since an incomplete plan began, one line each. */
   findDamage(): Promise<string[]>;
 }
 
-/** Why a plan is not executed that was made a moment before. */
+/** Why a plan that was made a moment ago is not executed. */
 const CHANGED = 'it has changed while the changes were planned; rerun the same command';
 
 /**
- * Replays statements on a target. When it resolves, all of them are read and checked (unless they are sent as they
- * arrive), and nothing is sent. A statement that is not in force afterwards is an outcome, not an error.
- *
- * @throws PreflightError, PlanError, InstanceError, and the errors of the input, while nothing is sent
+ * Prepares the replay of statements on a target: reads all of them and checks them, but sends nothing. With `stream`, statements are
+ * read, checked and sent one by one, while the outcomes are read. A statement that fails is an outcome, not an error.
+ * @throws PreflightError, PlanError, InstanceError, and the errors of the input
  */
 export async function replay(input: ReplayInput, target: ReplayTarget, options: ReplayOptions): Promise<Replay> {
   const { config, connection, jobs } = target;
@@ -52,9 +50,10 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   const check = createPreflightCheck(connection, allow, permission);
   const checked = await checkPlan(notePlanned(input.statements, planned, queries), connection, options);
   const { statements, locations } = splitIgnoredRights({ ...input, ...checked }, options.ignore);
-  const checkWanted: typeof check = async statement => (ignored.isIgnored(statement) ? undefined : check(statement));
+  const checkUnlessIgnored: typeof check = async statement =>
+    ignored.isIgnored(statement) ? undefined : check(statement);
   const skipsRejects = dryRun || options.stream || (options.keepGoing && !checked.isPlan);
-  const allowed = skipsRejects ? statements : requireAllowed(statements, checkWanted, locations);
+  const allowed = skipsRejects ? statements : requireAllowed(statements, checkUnlessIgnored, locations);
   const complete = options.stream ? undefined : await spool(ignored.noteNeeded(allowed));
 
   // Make a plan.
@@ -66,10 +65,10 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   if (plan && !(dryRun || options.keepGoing)) rejectOmissions(plan.omissions);
   const guard = plan?.changes.length && !dryRun ? await requireState(plan.changes, connection, CHANGED) : checked.guard;
 
-  const before = guard && (schema?.health ?? (await fetchHealth(connection)));
+  const healthBefore = guard && (schema?.health ?? (await fetchHealth(connection)));
 
-  // Look ahead, execute, verify: while the outcomes are read.
-  // A target that is waited for is a container that starts, in which the schema usually exists already.
+  // Execute and verify, while the outcomes are read.
+  // A target that is waited for is usually a container that restarts, so that its objects exist already.
   const existing = new ExistingObjects(connection, onWarning, wait !== undefined);
   const upcoming = plan ? Readable.from(plan.statements) : (complete ?? allowed);
   const ended = new AbortController();
@@ -113,11 +112,11 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
     omissions: plan?.omissions ?? [],
     outcomes,
     findings: () => predictor?.findings() ?? [],
-    findDamage: async () => (before ? findDamage(connection, before) : []),
+    findDamage: async () => (healthBefore ? findDamage(connection, healthBefore) : []),
   };
 }
 
-/** Passes outcomes on, and ends a plan of which an object is not as its statement says. */
+/** Ends a plan if an object is not as its statement says when it is read back. Passes the outcomes on. */
 async function* endPlan(
   outcomes: AsyncIterable<Outcome>,
   options: ReplayOptions,
