@@ -106,6 +106,27 @@ const CASES: Record<string, Case> = {
     losses: ['history:m'],
     missing: ["materialized view 'm' has other values in 'y'"],
   },
+  'a materialized view of values that a new type cannot hold': {
+    before: [...rowsOn(LONG_MONTH, day('')), SUM],
+    after: [table(day(''), 'x SHORT'), `${SUM};`],
+    losses: ['values:t.x', 'history:m'],
+    missing: ["table 't' has other values in 'x'", "materialized view 'm' has other values in 'n'"],
+  },
+  'a materialized view beside a column with values that a new type cannot hold': {
+    before: [...rowsOn(LONG_MONTH, day(''), 'x INT, y INT'), 'UPDATE t SET y = x', SUM],
+    after: [table(day(''), 'x INT, y SHORT'), `${SUM};`],
+    losses: ['values:t.y'],
+    missing: ["table 't' has other values in 'y'"],
+  },
+  'a materialized view of values that a new type happens to hold': {
+    before: [
+      ...rowsOn(LONG_MONTH, day(''), 'x INT, y INT'),
+      'UPDATE t SET y = 1',
+      SUM.replace('sum(x)', 'sum(x) n2, sum(y)'),
+    ],
+    after: [table(day(''), 'x INT, y SHORT'), `${SUM.replace('sum(x)', 'sum(x) n2, sum(y)')};`],
+    losses: ['values:t.y'],
+  },
   'a weekly candle that a lost day changes by less than 0.1 %': {
     before: [
       'CREATE TABLE t (ts TIMESTAMP, x INT, price FLOAT) TIMESTAMP(ts) PARTITION BY DAY WAL',

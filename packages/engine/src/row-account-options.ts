@@ -1,5 +1,6 @@
 /*! What an account of rows asks the planner or the server, because statements do not show it. */
 import type { MaterializedView } from './catalogue-objects.js';
+import type { Effect } from './effects.js';
 import type { Enforcement } from './expired-rows.js';
 import type { HistoryAnswer } from './view-history.js';
 
@@ -9,6 +10,8 @@ export interface AccountOptions {
   readonly historyOf?: (view: string) => HistoryAnswer;
   /** The number of rows that the server drops because their TTL has expired; undefined if it cannot say. By default none. */
   readonly countExpired?: (enforcement: Enforcement) => number | undefined;
+  /** Whether a loss of the values of a column changes some. By default none: what was allowed for the column counts for its views. */
+  readonly changesValues?: (loss: Effect) => boolean;
   /** The planned name of an object of the loaded schema; by default, its name. */
   readonly newNameOf?: (view: string) => string;
   /** Whether the user wants the new query of a materialized view. If not, the view must keep all rows. By default each is wanted. */
@@ -23,6 +26,7 @@ export interface AccountOptions {
 export const DEFAULT_OPTIONS: Required<AccountOptions> = {
   historyOf: () => 'complete',
   countExpired: () => 0,
+  changesValues: () => false,
   newNameOf: name => name,
   isWanted: () => true,
   isRedefined: (former, now) => former.body !== now.body,

@@ -6,7 +6,7 @@
  * "Former" is an object of the loaded schema. Its "successor" is the object that ends up under the name planned for it.
  */
 import { findColumn, hasNull, isLossless, parseChange, parseFill } from '@sqlpipe/ddl';
-import { foldCase, isSameName } from '@sqlpipe/sql';
+import { foldCase, isSameName, significantTokens, unquote } from '@sqlpipe/sql';
 import type { ObjectChange } from './catalogue.js';
 import type { CatalogueObject, MaterializedView, StoredColumn, Table } from './catalogue-objects.js';
 import { columnLoss, type Effect, objectLoss, retentionEffects, TAKES_ROWS, titleOf } from './effects.js';
@@ -373,8 +373,27 @@ export class RowAccount {
       const losses = [source, ...holders].flatMap(({ id }) => this.#losses.get(id) ?? []);
       if (holders.length === 0 || losses.some(({ effect }) => TAKES_ROWS.has(effect.loss)))
         return `loses rows that '${(holders[0] ?? source).name}' no longer holds`;
+      const column = this.#findConverted(reader, source);
+      if (column !== undefined) return `loses values that column '${column}' of '${source.name}' no longer holds`;
     }
     return undefined;
+  }
+
+  /** A column of a source that loses values, and that a view may read: a query on the way names it, or has a `*`. */
+  #findConverted(reader: MaterializedView, source: CatalogueObject): string | undefined {
+    if (source.kind !== 'table') return undefined;
+    const { copy, id } = this.#copies.get(source.id ?? 0) ?? {};
+    const copied = this.#find(id);
+    const ofCopy = copy && copied?.kind === 'table' ? lossesOfCopy(source, copied, copy) : [];
+    const read = [reader, ...(this.#sources.get(reader.id ?? 0)?.all ?? [])];
+    const words = new Set(read.flatMap(each => ('body' in each ? [...significantTokens(each.body)] : [])).map(nameOf));
+    const { changesValues } = this.#options;
+    return (source.columns as StoredColumn[]).find(column => {
+      const own = (this.#losses.get(column.id) ?? []).map(({ effect }) => effect);
+      const losses = [...own, ...ofCopy.filter(each => isSameName(each.column ?? '', column.name))];
+      const isChanged = losses.some(effect => effect.loss === 'values' && changesValues(effect));
+      return isChanged && (words.has('*') || words.has(foldCase(column.name)));
+    })?.name;
   }
 
   /** The loss of a redefined view, if a source that it no longer reads has lost rows after all statements. */
@@ -388,6 +407,8 @@ export class RowAccount {
       : [{ effect: historyLoss(successor, `${rebuilding(successor)} ${reason}`), at: [at] }];
   }
 }
+
+const nameOf = ({ text }: { text: string }): string => foldCase(unquote(text));
 
 function addTo<V>(map: Map<number | undefined, V[]>, key: number | undefined, value: V): void {
   const values = map.get(key);

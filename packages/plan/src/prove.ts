@@ -77,6 +77,7 @@ function accountOptions(task: Task, engine: Engine, judged: Map<string, string>)
       const question = printExpiredQuestion(...findExpirable(enforcement, task));
       return rows.isRejected(question) ? undefined : Number(rows.find(question)?.[0] ?? 0);
     },
+    changesValues: ({ object, column }) => rows.changesValues(object, column),
     newNameOf,
     isWanted(view) {
       const entry = a.findObject(newNameOf(view));

@@ -8,8 +8,8 @@ export type Row = readonly unknown[] | undefined;
 export class RowFindings {
   /** The queries that were not asked yet. */
   readonly questions = new Set<string>();
-  /** What is known of the values that a conversion changes, by column. */
-  readonly #lost = new Map<string, string>();
+  /** How many values of a column a conversion changes, and the same as the end of a sentence. */
+  readonly #lost = new Map<string, { count: number; text: string }>();
 
   /**
    * @param answers the answers by query
@@ -31,13 +31,18 @@ export class RowFindings {
     return this.find(query) === undefined && this.answers.has(query);
   }
 
-  noteLost(table: string, column: string, text: string): void {
-    this.#lost.set(lostKey(table, column), text);
+  noteLost(table: string, column: string, count: number, text: string): void {
+    this.#lost.set(lostKey(table, column), { count, text });
+  }
+
+  /** Whether a conversion changes values of a column, or may do so although there is a server. */
+  changesValues(table: string, column: string | undefined): boolean {
+    return this.isAsked && this.#lost.get(lostKey(table, column ?? ''))?.count !== 0;
   }
 
   /** How many values of a column change, as the end of a sentence. */
   describeLost(table: string, column: string | undefined): string {
-    return this.#lost.get(lostKey(table, column ?? '')) ?? '; how many values change is unknown';
+    return this.#lost.get(lostKey(table, column ?? ''))?.text ?? '; how many values change is unknown';
   }
 }
 

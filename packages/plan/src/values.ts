@@ -105,13 +105,14 @@ function whyValuesForbid(table: string, { name, type }: Column, to: string, task
   const misfit = printMisfit(at.column, type, to);
   if (misfit !== undefined) {
     const [count] = task.rows.find(printCountQuestion(at.table, misfit)) ?? [];
-    if (count === 0) task.rows.noteLost(table, name, '; all values fit');
+    if (count === 0) task.rows.noteLost(table, name, 0, '; all values fit');
     return count ? [describeMisfits(Number(count))] : undefined;
   }
   if (isLossless(type, to)) return undefined;
   const [changed, nulls, total] = task.rows.find(printChangeQuestion(at.table, at.column, type, to)) ?? [];
   const toNull = Number(nulls) > 0 ? `, ${nulls} of them to NULL` : '';
-  if (total !== undefined) task.rows.noteLost(table, name, `; ${changed} of ${total} values change${toNull}`);
+  if (total !== undefined)
+    task.rows.noteLost(table, name, Number(changed), `; ${changed} of ${total} values change${toNull}`);
   return undefined;
 }
 
