@@ -190,7 +190,7 @@ test('isCleanTable accepts a table only if none of its names needs quotes, in an
 });
 
 /** Repeats a piece of text up to the length. */
-const repeatTo = (piece: string, length = 2 ** 19) => piece.repeat(Math.ceil(length / piece.length));
+const repeatTo = (piece: string, length: number) => piece.repeat(Math.ceil(length / piece.length));
 
 const HOSTILE: Record<string, (length: number) => string> = {
   'a query of parentheses': n => `create view v as (${repeatTo('(', n)}1${repeatTo(')', n)})`,
@@ -218,14 +218,11 @@ const HOSTILE: Record<string, (length: number) => string> = {
   'many password clauses': n => `create user u ${repeatTo('with no password ', n)}`,
 };
 
-/** The processor time in milliseconds of the fastest of a few runs. */
-function timeOf(work: () => void, runs = 3): number {
-  const times = Array.from({ length: runs }, () => {
-    const start = process.cpuUsage();
-    work();
-    return process.cpuUsage(start).user / 1000;
-  });
-  return Math.min(...times);
+/** The processor time in milliseconds of work. */
+function timeOf(work: () => void): number {
+  const start = process.cpuUsage();
+  work();
+  return process.cpuUsage(start).user / 1000;
 }
 
 for (const [title, text] of Object.entries(HOSTILE))
@@ -235,8 +232,13 @@ for (const [title, text] of Object.entries(HOSTILE))
       repair(statement);
       compareStatements(statement, statement.replace(/create/i, 'CREATE  '));
     };
-    const [short, long] = [2 ** 15, 2 ** 18].map(length => timeOf(() => compareAll(length))) as [number, number];
-    t.true(long < Math.max(short, 40) * 8 * 4, `${short} ms, eight times as much ${long} ms`);
+    const time = (length: number) => timeOf(() => compareAll(length));
+    const limit = Math.max(20, Math.min(...[1, 2, 3].map(() => time(2 ** 14)))) * 8 * 4;
+    // Something else may slow down a run: one of three has to be fast.
+    t.true(
+      [1, 2, 3].some(() => time(2 ** 17) < limit),
+      `an eighth takes ${limit / 32} ms`,
+    );
   });
 
 test('100,000 columns are compared within seconds', t => {
@@ -252,7 +254,7 @@ test('100,000 columns are compared within seconds', t => {
     );
     t.is(inCapitals?.length, columns.length, 'each by its name');
     t.is(repair(printed).statement, printed);
-  }, 1);
+  });
   t.true(time < 8000, `${time} ms`);
 });
 
