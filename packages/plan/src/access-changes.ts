@@ -1,4 +1,4 @@
-/*! Users, groups, service accounts and rights: what A lacks goes, what B lacks is created. */
+/*! Drafts the changes of access control: principals (users, groups, service accounts) and rights. */
 import {
   compareStatements,
   parsePrincipal,
@@ -16,6 +16,7 @@ import type { Task } from './task.js';
 import { describe } from './text/statement-text.js';
 import { omitProperty } from './unalterable.js';
 
+/** The rights that the statements of a schema give. */
 const rightsOf = (schema: Schema): RightSet =>
   new RightSet(schema.entries.flatMap(entry => parseEntryRights(schema, entry) ?? []));
 
@@ -30,12 +31,15 @@ export function revokeRights({ a, keepExtra, ignore }: Task, draft: Draft): void
       addStatement(draft, printRevocation(right));
 }
 
-/** Rights on more go first, as they take the place of those on less: where that loses a grant option, it is given again. */
+/**
+ * Grants the rights that B lacks. A right with a larger scope replaces those with a smaller one, so it goes first. If that would lose
+ * a grant option, the smaller right is revoked before and granted again.
+ */
 export function grantRights({ a }: Task, draft: Draft): void {
   const { rights } = draft.engine.acl;
   for (const right of sortByScope([...rightsOf(a)], printRight)) {
     if (rights.has(right)) continue;
-    for (const lost of rights.findLostOptions(right)) addStatement(draft, printRevocation(lost));
+    for (const replaced of rights.findLostOptions(right)) addStatement(draft, printRevocation(replaced));
     addStatement(draft, printRight(right));
   }
 }
@@ -55,6 +59,7 @@ export function createPrincipals(task: Task, draft: Draft): void {
   }
 }
 
+/** Changes the external alias of a principal, and lists its other differences. */
 function alterPrincipal(entry: Entry, existing: Entry, { ignoreOwner }: Task, draft: Draft): void {
   const [wanted, now] = [parsePrincipal(entry.statement), parsePrincipal(existing.statement)];
   if (wanted && now && wanted.alias !== now.alias)

@@ -1,4 +1,4 @@
-/*! What a server is asked about the rows of a materialized view, and about those that a TTL has expired. */
+/*! Finds what B's server is asked about the rows of a materialized view, and about rows that a TTL has expired. */
 import { findColumn, findReferences } from '@sqlpipe/ddl';
 import type { Enforcement } from '@sqlpipe/engine';
 import { foldCase, isSameName } from '@sqlpipe/sql';
@@ -9,8 +9,8 @@ import type { printExpiredQuestion } from './text/expiry.js';
 import { quoteColumn } from './text/statement-text.js';
 
 /**
- * A materialized view of B as its server can be asked about it. An interrupted plan may have renamed or dropped what its query reads:
- * then the query is restated over what is there.
+ * Finds the definition with which B's server can be asked about a materialized view. An interrupted plan may have renamed or dropped
+ * what its query reads. Then the query is restated over the existing objects.
  */
 export function findAskedView(name: string, task: Task) {
   const definition = task.before.definitionOf(name);
@@ -23,7 +23,7 @@ export function findAskedView(name: string, task: Task) {
   };
 }
 
-/** What is asked about rows that a TTL expires when a server enforces it: the object as B has it, and the query of a view. */
+/** Finds what the question about expired rows needs: the object as B has it with its new TTL, and the query of a view. */
 export function findExpirable({ former, now }: Enforcement, task: Task): Parameters<typeof printExpiredQuestion> {
   const { name } = former;
   const timestamp = former.timestamp ?? task.before.catalogue.resolve(name)?.timestamp;

@@ -1,6 +1,6 @@
 /*!
- * A draft of a plan: statements that an engine has accepted one after the other, each for one change. What a draft loses is
- * not decided here, but by running it (prove.ts).
+ * A draft of a plan: its statements have been executed on an engine, one after the other. Each belongs to a change. A change that the
+ * engine rejects is listed as an omission. What a draft loses is found later, when it is proven (prove.ts).
  */
 import { type Alteration, type Definition, printAlter } from '@sqlpipe/ddl';
 import { type Engine, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
@@ -9,12 +9,12 @@ import { foldCase, type Identity, identityKey, type ObjectKind } from '@sqlpipe/
 import type { Loss } from './losses.js';
 import { describe } from './text/statement-text.js';
 
-/** A difference that a plan removes, or leaves out. */
+/** A difference between A and B that a plan removes or leaves out. */
 export interface Change {
   readonly identity: Identity;
   /** The properties that differ, as in a comparison; empty for the complete object. */
   readonly properties: readonly string[];
-  /** What is done, on one line: `ALTER TABLE 'trades' DROP COLUMN qty`. */
+  /** The change on one line: `ALTER TABLE 'trades' DROP COLUMN qty`. */
   readonly what: string;
 }
 
@@ -24,7 +24,7 @@ export interface Step {
   readonly change: Change;
 }
 
-/** A difference that remains. */
+/** A change that a plan leaves out. */
 export interface Omission extends Change {
   readonly reasons: readonly string[];
   /** The losses that have to be allowed. */
@@ -36,19 +36,19 @@ export interface Omission extends Change {
 /** Why a change is left out, and what can be done. */
 export type Refusal = readonly [reason: string, ...hints: string[]];
 
-/** A key that is the same for the same change in the next draft. */
+/** A key of a change, by which the next draft recognizes it. */
 export const changeKey = ({ identity, what }: Change): string => `${identityKey(identity)} ${what}`;
 
-/** The statements so far, and the schema after them. */
+/** The steps so far, and an engine that has executed them. */
 export class Draft {
   readonly steps: Step[] = [];
   readonly omissions: Omission[] = [];
-  /** The names of objects that will not be there as wanted, in lower case, so that nothing over them can be created. */
+  /** The names of blocked objects in lower case. They will not be as A has them, so nothing that reads them can be created. */
   readonly #blocked = new Set<string>();
 
   /**
    * @param engine B, which the statements change
-   * @param excluded the changes that must not be made, by `changeKey`, because they cannot be proven
+   * @param excluded the changes that the proofs of earlier drafts have excluded, by `changeKey`
    */
   constructor(
     readonly engine: Engine,
@@ -56,40 +56,42 @@ export class Draft {
     readonly ignore = new IgnoreRules(),
   ) {}
 
-  /** Adds the statements of a change, unless it is excluded or the engine rejects one of them. @returns whether it was added */
+  /** Adds the statements of a change, unless it is excluded or the engine rejects one of them. @returns whether they were added */
   add(change: Change, statements: readonly string[]): boolean {
     if (this.#isIgnored(change)) return false;
     const excluded = this.excluded.get(changeKey(change));
-    const reason = excluded ? undefined : this.#execute(statements);
     if (excluded) {
       if (!this.omissions.includes(excluded)) this.omissions.push(excluded);
-    } else if (reason !== undefined) this.omit(change, reason);
-    else for (const statement of statements) this.steps.push({ statement, change });
-    return !excluded && reason === undefined;
+      return false;
+    }
+    const reason = this.#execute(statements);
+    if (reason === undefined) for (const statement of statements) this.steps.push({ statement, change });
+    else this.omit(change, reason);
+    return reason === undefined;
   }
 
-  /** Whether what a change is about is ignored: the first of its properties, of which the others are a consequence. */
+  /** Whether a change is ignored. Its first property decides, because the others follow from it. */
   #isIgnored({ identity, properties: [property] }: Change): boolean {
     return property !== undefined && this.ignore.ignoresProperty(identity, property);
   }
 
-  /** Adds one statement that is a change by itself. */
+  /** Adds a change of one statement. @returns whether it was added */
   addStatement(statement: string, identity: Identity, properties: readonly string[] = []): boolean {
     return this.add({ identity, properties, what: describe(statement) }, [statement]);
   }
 
-  /** Whether a statement that is a change by itself is excluded. */
+  /** Whether a change of one statement is excluded. */
   excludes(statement: string, identity: Identity): boolean {
     return this.excluded.has(changeKey({ identity, properties: [], what: describe(statement) }));
   }
 
-  /** Adds an ALTER. */
+  /** Adds an ALTER. @returns whether it was added */
   alter(kind: ObjectKind, name: string, alteration: Alteration, properties: string[]): boolean {
     const identity = { kind, name, verb: 'ALTER' };
     return this.addStatement(printAlter({ kind, name, alteration }), identity, properties);
   }
 
-  /** Executes statements on the engine. @returns why one is rejected; then none has an effect */
+  /** Executes all statements on the engine, or none. @returns why one is rejected; undefined if none is */
   #execute(statements: readonly string[]): string | undefined {
     const before = this.engine.savepoint();
     try {
@@ -101,7 +103,7 @@ export class Draft {
     }
   }
 
-  /** The invalid views that there would be after a statement, by name in lower case, with the reasons. */
+  /** The reasons of the views that would be invalid after a statement, by name in lower case. */
   preview(statement: string): ReadonlyMap<string, string> {
     const before = this.engine.savepoint();
     this.engine.execute(statement);
@@ -110,12 +112,12 @@ export class Draft {
     return invalid;
   }
 
-  /** Lists a difference that remains. */
+  /** Lists a change as left out. */
   omit(change: Change, ...[reason, ...hints]: Refusal): void {
     if (!this.#isIgnored(change)) this.omissions.push({ ...change, reasons: [reason], hints });
   }
 
-  /** Whether a difference of an object is listed already. */
+  /** Whether an omission lists an object, or one of its properties. */
   lists(identity: Identity, property?: string): boolean {
     return this.omissions.some(
       omission =>
@@ -124,6 +126,7 @@ export class Draft {
     );
   }
 
+  /** Blocks objects: what depends on them is left out. */
   block(...names: string[]): void {
     for (const name of names) this.#blocked.add(foldCase(name));
   }
@@ -132,13 +135,13 @@ export class Draft {
     return this.#blocked.has(foldCase(name));
   }
 
-  /** The definition of an object as it is now; undefined if there is none, or its syntax is unknown. */
+  /** The current definition of an object; undefined if there is none, or its syntax is unknown. */
   definitionOf(name: string): Definition | undefined {
     return this.engine.definitionOf(name);
   }
 }
 
-/** Why a statement cannot be executed. @throws the error, if it is another one */
+/** Why a statement cannot be executed. @throws an error that is not about the statement */
 export function whyNotExecutable(error: unknown): string {
   if (!isNotExecutable(error)) throw error;
   return error instanceof OpaqueError ? error.message : `the server would reject it: ${error.message}`;

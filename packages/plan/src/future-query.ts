@@ -1,4 +1,7 @@
-/*! The query of a materialized view over what it will read, as the server of B can be asked it before the plan. */
+/*!
+ * Prints the query that a materialized view will have after a plan, so that B's server can be asked before whether it accepts the
+ * query. A common table expression takes the place of each source that the plan changes.
+ */
 import { compareDefinitions, findColumn, printConverted } from '@sqlpipe/ddl';
 import type { Engine, MaterializedView, Table, View } from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';
@@ -8,22 +11,23 @@ import { restateQuery } from './text/history.js';
 import { quoteColumn } from './text/statement-text.js';
 import { columnInB, nameInB } from './values.js';
 
-/** Whether a view has another query, apart from what was renamed. */
+/** Whether a view has another query. Names that were renamed do not count. */
 export function isRedefined<V extends View | MaterializedView>(former: V, now: V, { requests }: Task): boolean {
   const body = restateQuery(former.body, requests.renames.statedNames);
   return compareDefinitions({ ...former, body }, now).differences.some(({ property }) => property === 'query');
 }
 
 /**
- * The query of a view as it is after some statements of a plan.
- * @returns also whether it reads other types than before the plan, or through other queries: only a server knows whether it
- *   accepts that
+ * Prints the query of a view after some statements of a plan.
+ * @param engine the engine that has executed them
+ * @returns the query, and whether it reads other types or queries than before: then only a server knows whether it accepts them
  */
 export function printFutureQuery(
   view: MaterializedView,
-  { catalogue }: Engine,
+  engine: Engine,
   task: Task,
 ): { query: string; isOther: boolean } {
+  const { catalogue } = engine;
   const queries = new Map<string, CommonQuery>();
   let isOther = false;
   for (const { name } of catalogue.inDependencyOrder(catalogue.closure([view.base, ...view.references]))) {
@@ -32,7 +36,8 @@ export function printFutureQuery(
       const former = task.before.find(nameInB(name, task));
       const isSame = former?.kind === 'view' && !isRedefined(former, object, task);
       isOther ||= !isSame;
-      if (isSame && former.name === name && object.references.every(each => !queries.has(foldCase(each)))) continue;
+      if (isSame && former.name === name && object.references.every(reference => !queries.has(foldCase(reference))))
+        continue;
       queries.set(foldCase(name), { name, query: object.body, isView: true });
     } else if (object && object.kind !== 'live view' && object.opaque === undefined) {
       const source = printSource(object, task);
@@ -43,7 +48,7 @@ export function printFutureQuery(
   return { query: printWith([...queries.values()], view.body), isOther };
 }
 
-/** The rows that a table or a materialized view will have, as far as B has them. */
+/** The query for the rows that a table or a materialized view will have. Without rows in B, it returns none of the right types. */
 function printSource(object: Table | MaterializedView, task: Task) {
   const { catalogue } = task.before;
   const former = catalogue.findById(object.id) ?? catalogue.find(nameInB(object.name, task));

@@ -1,14 +1,14 @@
-/*! The names of losses, as a plan prints them and as --allow-loss gives them back: `drop:trades.qty`, `history:m_1h`. */
+/*! The names of losses: `drop:trades.qty`, `history:m_1h`. A plan prints them, and --allow-loss accepts them. */
 import type { LossKind } from '@sqlpipe/engine';
 import { InvalidSelectionError } from '@sqlpipe/schema';
 import { type FindColumns, formatPath, type ObjectPath, pathKey, readings, resolvePath } from './object-path.js';
 
-/** What goes for good: an object or a column, or something that a table or a view holds. */
+/** What is lost for good: an object, a column, or something that a table or a view holds. */
 export interface Loss extends ObjectPath {
   readonly loss: LossKind;
 }
 
-/** The kinds of losses, and whether such a loss may be that of a column. */
+/** The kinds of losses, and whether the name of such a loss has a column. */
 const HAS_COLUMN: Readonly<Record<LossKind, boolean>> = {
   drop: true,
   'drop-user': false,
@@ -20,17 +20,18 @@ const HAS_COLUMN: Readonly<Record<LossKind, boolean>> = {
 
 const isLossKind = (word: string): word is LossKind => Object.hasOwn(HAS_COLUMN, word);
 
-/** Without the column, if such a loss is that of a complete object. */
+/** The path in the name of a loss. */
 const pathOf = ({ loss, object, column }: Loss): ObjectPath => (HAS_COLUMN[loss] ? { object, column } : { object });
 
 /** Prints the name of a loss: `drop:trades.qty`. */
 export const formatLoss = (loss: Loss): string => `${loss.loss}:${formatPath(pathOf(loss))}`;
 
+/** A key that is the same for all spellings of a loss. */
 const lossKey = (loss: Loss): string => `${loss.loss} ${pathKey(pathOf(loss))}`;
 
 /** The losses that a user allows. */
 export class AllowedLosses {
-  /** The names as given, by the key of the loss. */
+  /** The names as the user has written them, by the key of the loss. */
   readonly #names = new Map<string, string>();
   readonly #used = new Set<string>();
 
@@ -58,14 +59,14 @@ export class AllowedLosses {
   }
 }
 
-/** The loss of a name. A name that is found nowhere may be that of what an earlier plan has lost, in each of its readings. */
+/** Reads the name of a loss. If its object is in no schema, an earlier plan may have lost it: then each reading counts. */
 function readLosses(name: string, findColumns: FindColumns): Loss[] {
   const [, loss = '', path = ''] = /^([a-z-]+):(.+)$/s.exec(name) ?? [];
   if (!isLossKind(loss))
     throw new InvalidSelectionError(
       `--allow-loss ${name}: not the name of a loss; sqldiff --alter prints the names, such as drop:trades.qty and history:m_1h`,
     );
-  const found = HAS_COLUMN[loss] ? resolvePath(path, findColumns) : undefined;
+  const existing = HAS_COLUMN[loss] ? resolvePath(path, findColumns) : undefined;
   const all = HAS_COLUMN[loss] ? readings(path) : readings(path).slice(0, 1);
-  return (found ? [found] : all).map(each => ({ loss, ...each }));
+  return (existing ? [existing] : all).map(reading => ({ loss, ...reading }));
 }

@@ -1,5 +1,4 @@
-/*! Names of objects and columns as written on a command line: `trades`, `trades.qty`, `'my.table'.'a column'`. */
-
+/*! Paths of objects and columns on a command line: `trades`, `trades.qty`, `'my.table'.'a column'`. */
 import { InvalidSelectionError } from '@sqlpipe/schema';
 import { foldCase, unquote } from '@sqlpipe/sql';
 
@@ -9,12 +8,12 @@ export interface ObjectPath {
   readonly column?: string | undefined;
 }
 
-/** Returns the columns of an object in lower case; undefined if there is no object of this name. */
+/** Finds the columns of an object in lower case; undefined if there is no object of this name. */
 export type FindColumns = (object: string) => ReadonlySet<string> | undefined;
 
 /**
- * Resolves a name to an existing object or column; undefined if there is none. A dot may be part of a name or separate two
- * names, so a name may have several readings.
+ * Resolves a path to an existing object or column; undefined if there is none. A dot may separate two names or be part of one, so a
+ * path may have several readings.
  * @throws InvalidSelectionError if two readings match existing objects or columns
  */
 export function resolvePath(text: string, find: FindColumns): ObjectPath | undefined {
@@ -33,26 +32,26 @@ export function resolvePath(text: string, find: FindColumns): ObjectPath | undef
 export const pathKey = ({ object, column }: ObjectPath): string =>
   column === undefined ? foldCase(object) : `${foldCase(object)}\0${foldCase(column)}`;
 
-/** A path in quotes, which is unambiguous. */
+/** Formats a path with quotes, which has only one reading. */
 const quotePath = ({ object, column }: ObjectPath): string =>
   column === undefined ? `'${object}'` : `'${object}'.'${column}'`;
 
-/** A path without quotes if possible. */
+/** Formats a path, without quotes if possible. */
 export function formatPath(path: ObjectPath): string {
   const isPlain = [path.object, path.column ?? ''].every(name => PLAIN.test(name));
   if (!isPlain) return quotePath(path);
   return path.column === undefined ? path.object : `${path.object}.${path.column}`;
 }
 
-/** A path as one word of a shell command. */
+/** Formats a path as one word of a shell command. */
 export const formatPathForShell = (path: string): string => (path.includes("'") ? `"${path}"` : path);
 
-/** Matches names that need no quotes: without a dot, and without characters that are special in a shell. */
+/** A name that needs no quotes: it has no dot, and no character that is special in a shell. */
 const PLAIN = /^[\w$-]*$/;
 
 const QUOTED = /^(?:'([^']+)'|"([^"]+)")(?:\.(.+))?$/s;
 
-/** All readings of a name: each dot may be part of a name or separate an object from a column. */
+/** All readings of a path: each dot may separate an object from its column, or be part of a name. */
 export function readings(text: string): ObjectPath[] {
   const [, single, double, column] = QUOTED.exec(text) ?? [];
   const quoted = single ?? double;

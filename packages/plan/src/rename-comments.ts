@@ -1,4 +1,4 @@
-/*! Comments in a schema that say what a name was before: `-- renamed from qty`. */
+/*! Parses the comments in a schema that state renames: `-- renamed from qty`. */
 import { identify, keywordOf, significantTokens, type Token, tokens, unquote } from '@sqlpipe/sql';
 
 /** A comment about the former names of an object or a column of A. */
@@ -20,18 +20,18 @@ const RENAMED = /^--\s*renam/i;
  */
 export function parseRenameComments(statement: string): RenameComment[] {
   if (!/--\s*renam/i.test(statement)) return [];
-  const found: RenameComment[] = [];
+  const comments: RenameComment[] = [];
   const columns = identify(statement).kind === 'table' ? new ColumnNames() : undefined;
-  /** On lines of their own, for the next column. */
+  /** Comments on lines of their own: they are about the next column. */
   let above: Omit<RenameComment, 'column'>[] = [];
-  /** After the last token so far, and about no column. */
+  /** Comments after the last token so far: at the end of the statement they are about the object. */
   let trailing: Omit<RenameComment, 'column'>[] = [];
   let [hasBegun, isLineEmpty] = [false, true];
   for (const token of tokens(statement)) {
     if (token.type === 'comment' && RENAMED.test(token.text)) {
       const comment = { from: parseNames(token.text), text: token.text.trim() };
-      if (!hasBegun) found.push({ column: undefined, ...comment });
-      else if (columns?.last !== undefined && !isLineEmpty) found.push({ column: columns.last, ...comment });
+      if (!hasBegun) comments.push({ column: undefined, ...comment });
+      else if (columns?.last !== undefined && !isLineEmpty) comments.push({ column: columns.last, ...comment });
       else {
         if (isLineEmpty) above.push(comment);
         trailing.push(comment);
@@ -40,38 +40,39 @@ export function parseRenameComments(statement: string): RenameComment[] {
       [hasBegun, isLineEmpty] = [true, false];
       if (token.text !== ';') trailing = [];
       if (!columns?.read(token)) continue;
-      found.push(...above.map(comment => ({ column: columns.last, ...comment })));
+      comments.push(...above.map(comment => ({ column: columns.last, ...comment })));
       above = [];
     }
     if (token.type === 'comment' || token.type === 'space') isLineEmpty ||= token.text.includes('\n');
   }
-  return [...found, ...trailing.map(comment => ({ column: undefined, ...comment }))];
+  return [...comments, ...trailing.map(comment => ({ column: undefined, ...comment }))];
 }
 
-/** Follows the tokens of a CREATE TABLE, to know the column that they belong to. */
+/** Reads the tokens of a CREATE TABLE, and knows to which column they belong. */
 class ColumnNames {
   /** The name of the last column that has begun; undefined before and after the list of columns. */
   last: string | undefined;
   #depth = 0;
-  #isNext = false;
-  #isOver = false;
+  #isNameNext = false;
+  #isListOver = false;
   #previous: Token | undefined;
 
   /** @returns whether the token is the name of a column */
   read(token: Token): boolean {
-    const isName = this.#isNext;
+    const isName = this.#isNameNext;
     if (isName) this.last = unquote(token.text);
-    this.#isNext = false;
-    if (token.text === '(' && ++this.#depth === 1 && !this.#isOver) this.#isNext = keywordOf(this.#previous) !== 'AS';
-    if (token.text === ',' && this.#depth === 1 && !this.#isOver) this.#isNext = true;
-    if (token.text === ')' && --this.#depth === 0) this.#isOver = true;
-    if (this.#isOver) this.last = undefined;
+    this.#isNameNext = false;
+    if (token.text === '(' && ++this.#depth === 1 && !this.#isListOver)
+      this.#isNameNext = keywordOf(this.#previous) !== 'AS';
+    if (token.text === ',' && this.#depth === 1 && !this.#isListOver) this.#isNameNext = true;
+    if (token.text === ')' && --this.#depth === 0) this.#isListOver = true;
+    if (this.#isListOver) this.last = undefined;
     this.#previous = token;
     return isName;
   }
 }
 
-/** The names in `-- renamed from qty, "a b"`. A comma at the end belongs before the comment, and means no name. */
+/** The names in `-- renamed from qty, "a b"`. A comma at the end is that of the column list, and no name follows it. */
 function parseNames(comment: string): string[] {
   const [, list = ''] = /^--\s*renamed\s+from\s+(.*)$/is.exec(comment.trim()) ?? [];
   const parts = [...significantTokens(list.replace(/,\s*$/, ''))];

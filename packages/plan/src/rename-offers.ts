@@ -1,11 +1,11 @@
-/*! Offers of renames: what goes may be what comes under another name. */
+/*! Offers renames. If a column or table is dropped and a similar one is created, the user may have renamed it. */
 import type { Column, Definition } from '@sqlpipe/ddl';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Omission } from './draft.js';
 import { formatPathForShell, type ObjectPath, printRename } from './object-path.js';
 import type { Task } from './task.js';
 
-/** Adds to an omission the renames that may be meant instead of what is lost. */
+/** Adds hints to an omission that drops something: the renames that the user may have meant. */
 export function withOffers(omission: Omission, offers: RenameOffers): Omission {
   const dropped = (omission.losses ?? []).filter(({ loss }) => loss === 'drop');
   const renames = dropped.flatMap(
@@ -23,13 +23,13 @@ export const describeKeptTables = ({ a, b, requests, keepExtra }: Task, offers: 
     return option === undefined ? [] : [`table '${name}' is kept; renamed? ${option}`];
   });
 
-/** Finds at most one rename for each column and table that goes, and never offers one new name twice. */
+/** Finds at most one rename for each dropped column and table. No new name is offered twice. */
 export class RenameOffers {
   readonly #offered = new Set<string>();
 
   constructor(private readonly task: Task) {}
 
-  /** `--renamed trades.qty=quantity`, where a column of the same type comes; the one at the same place, or else the first. */
+  /** Offers the new column of the same type, preferably that in the same place: `--renamed trades.qty=quantity`. */
   ofColumn(table: string, column: string): string | undefined {
     const { a, before: b, requests } = this.task;
     const other = requests.renames.otherName(table) ?? table;
@@ -37,27 +37,28 @@ export class RenameOffers {
     const after = columnsOf(a.definitionOf(table) ?? a.definitionOf(other));
     const at = before.findIndex(({ name }) => isSameName(name, column));
     const renamed = [...requests.renames.columnsOf(table).values()];
+    const taken = [...before.map(({ name }) => name), ...renamed];
     const isNew = ({ name, type }: Column): boolean =>
-      type === before[at]?.type && ![...before.map(each => each.name), ...renamed].some(each => isSameName(each, name));
-    const candidates = after.filter(each => isNew(each) && !this.#isOffered(table, each.name));
-    const found = candidates.find(each => after.indexOf(each) === at) ?? candidates[0];
-    return found && this.#offer(table, found.name, { object: table, column });
+      type === before[at]?.type && !taken.some(takenName => isSameName(takenName, name));
+    const candidates = after.filter(candidate => isNew(candidate) && !this.#isOffered(table, candidate.name));
+    const chosen = candidates.find(candidate => after.indexOf(candidate) === at) ?? candidates[0];
+    return chosen && this.#offer(table, chosen.name, { object: table, column });
   }
 
-  /** `--renamed trades_old=trades`, where a table with the same columns comes. */
+  /** Offers a new table with the same columns: `--renamed trades_old=trades`. */
   ofTable(table: string): string | undefined {
     const { a, before, requests } = this.task;
     const columns = columnKey(before.definitionOf(table));
     const newNames = [...requests.renames.objects.values()];
-    const found = a.entries.find(
+    const chosen = a.entries.find(
       ({ kind, name }) =>
         kind === 'table' &&
         !before.find(name) &&
-        !newNames.some(each => isSameName(each, name)) &&
+        !newNames.some(newName => isSameName(newName, name)) &&
         columnKey(a.definitionOf(name)) === columns &&
         !this.#isOffered('', name),
     );
-    return found && this.#offer('', found.name, { object: table });
+    return chosen && this.#offer('', chosen.name, { object: table });
   }
 
   #isOffered(table: string, name: string): boolean {
@@ -73,7 +74,7 @@ export class RenameOffers {
 const columnsOf = (definition: Definition | undefined): readonly Column[] =>
   definition?.kind === 'table' ? definition.columns : [];
 
-/** The same for tables with the same columns. */
+/** A key that is the same for tables with the same columns. */
 const columnKey = (definition: Definition | undefined): string =>
   columnsOf(definition)
     .map(({ name, type }) => `${foldCase(name)} ${type}`)

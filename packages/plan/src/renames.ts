@@ -1,4 +1,7 @@
-/*! What has another name in A than in B: stated by --renamed, or by comments in A. A guess could lose data. */
+/*!
+ * The renames from B to A. They are stated by --renamed or by comments in A, and never guessed: a wrong guess could lose data. A
+ * rename may have been made already, by an earlier plan.
+ */
 import { findColumn, type TableDefinition } from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
 import { type Entry, InvalidSelectionError, type Schema } from '@sqlpipe/schema';
@@ -9,23 +12,24 @@ import { parseRebuildName } from './rebuild-names.js';
 import { parseRenameComments, type RenameComment } from './rename-comments.js';
 import type { WantedSchema } from './wanted-schema.js';
 
+/** The stated renames, resolved against both schemas. */
 export class Renames {
   readonly #a: WantedSchema;
   readonly #b: Schema;
   readonly #engine: Engine;
-  /** The new names of objects to be renamed, by their old names in lower case. */
+  /** The new names of objects that the plan has to rename, by their old names in lower case. */
   readonly objects = new Map<string, string>();
-  /** The new names of all renamed objects, including those that were renamed before. */
+  /** The new names of all renamed objects, also of those that are renamed already, by their old names in lower case. */
   readonly #newNames = new Map<string, string>();
   /** By the new name of a table in lower case: the new names of its columns by their old names. */
   readonly #columns = new Map<string, Map<string, string>>();
-  /** Remarks about renames that have been made. */
+  /** Notes about renames that are made already. */
   readonly notes: string[] = [];
-  /** Why comments have no effect that should have one. */
+  /** Why comments about renames have no effect. */
   readonly warnings: string[] = [];
-  /** Objects of A, in lower case, that a comment calls a rename of what A has too: they are not changed, with the reasons. */
+  /** Why objects of A must not be changed, by name in lower case: a comment contradicts A, which has the old name too. */
   readonly refused = new Map<string, string>();
-  /** All renames that are stated, also those that have been made, by the old names: of objects, and of columns. */
+  /** All stated renames, also those that are made already: the new names by the old ones. */
   readonly stated = { objects: new Map<string, string>(), columns: new Map<string, string>() };
 
   /**
@@ -52,17 +56,17 @@ export class Renames {
         if (comment.column !== undefined) this.#readColumnComment(entry, comment, comments);
   }
 
-  /** The other name of a renamed object, old or new. */
+  /** The other name of a renamed object: the old name by the new one, and vice versa. */
   otherName(name: string): string | undefined {
     return this.#newNames.get(foldCase(name)) ?? [...this.#newNames].find(([, to]) => isSameName(to, name))?.[0];
   }
 
-  /** The name that an object of B is to have. */
+  /** The name of an object of B after the plan. */
   newName(name: string): string {
     return this.objects.get(foldCase(name)) ?? name;
   }
 
-  /** The new names of all objects and columns whose renames are stated, made or not, by the old ones in lower case. */
+  /** The new names of all stated renames by the old ones in lower case, of columns and objects together. */
   get statedNames(): ReadonlyMap<string, string> {
     const { columns, objects } = this.stated;
     return new Map([...columns, ...objects].map(([from, to]) => [foldCase(from), to]));
@@ -73,42 +77,44 @@ export class Renames {
     return this.#columns.get(foldCase(table)) ?? new Map();
   }
 
-  /** The columns of an object in both schemas, in lower case, by its old name or its new one; undefined if there is none. */
+  /** The columns of an object in both schemas, in lower case. The object may have its old name or its new one. */
   readonly findColumns = (name: string): ReadonlySet<string> | undefined => {
     const names = [name, this.otherName(name) ?? name];
     const exists = names.some(
-      each =>
-        this.#engine.find(each) ||
-        this.#a.findObject(each) ||
-        this.#a.findPrincipal(each) ||
-        this.#b.findPrincipal(each),
+      candidate =>
+        this.#engine.find(candidate) ||
+        this.#a.findObject(candidate) ||
+        this.#a.findPrincipal(candidate) ||
+        this.#b.findPrincipal(candidate),
     );
     if (!exists) return undefined;
-    const found = names.flatMap(each => [this.#engine.definitionOf(each), this.#a.definitionOf(each)]);
-    return new Set(
-      found.flatMap(each => (each?.kind === 'table' ? each.columns.map(column => foldCase(column.name)) : [])),
-    );
+    const tables = names.flatMap(candidate => [
+      this.#tableIn(this.#engine, candidate),
+      this.#tableIn(this.#a, candidate),
+    ]);
+    return new Set(tables.flatMap(table => table?.columns.map(column => foldCase(column.name)) ?? []));
   };
 
-  /** Reads renames of objects first, because a rename of a column may use the old name of its table. */
+  /** Reads the values of --renamed. Those of objects come first, because that of a column may use the old name of its table. */
   #readOptions(renames: readonly string[]): void {
-    const ofColumns: [rename: string, from: string, to: string][] = [];
+    const columnRenames: [rename: string, from: string, to: string][] = [];
     for (const rename of renames) {
       const [from, to] = splitRename(rename);
       const name = resolvePath(to, name => (this.#a.findObject(name) ? new Set() : undefined))?.object;
       if (name === undefined || resolvePath(from, this.findColumns)?.column !== undefined)
-        ofColumns.push([rename, from, to]);
+        columnRenames.push([rename, from, to]);
       else this.#readObjectRename(rename, resolvePath(from, this.findColumns)?.object ?? unquote(from), name);
     }
-    for (const each of ofColumns) this.#readColumnRename(...each);
+    for (const columnRename of columnRenames) this.#readColumnRename(...columnRename);
   }
 
+  /** Reads a rename of an object. @throws InvalidSelectionError if it contradicts a schema */
   #readObjectRename(rename: string, from: string, to: string): void {
     const [before, after] = [this.#engine.find(from), this.#a.findObject(to)];
     if (!after) throw new InvalidSelectionError(`--renamed ${rename}: A has no '${to}'`);
     this.#newNames.set(foldCase(from), after.name);
     this.stated.objects.set(from, after.name);
-    // A view is dropped before it is created under its new name.
+    // A plan drops a view before it creates the view under its new name, so the old name may be gone.
     const isDone = this.#engine.find(to) !== undefined || this.#oldTablesOf(to).length > 0;
     if (!before && (isDone || after.kind !== 'table')) return this.#noteDone(rename);
     if (!before) throw new InvalidSelectionError(`--renamed ${rename}: B has no '${from}'${this.#suggestObject(from)}`);
@@ -117,6 +123,7 @@ export class Renames {
     this.objects.set(foldCase(before.name), after.name);
   }
 
+  /** Reads a rename of a column. @throws InvalidSelectionError if it contradicts a schema */
   #readColumnRename(rename: string, from: string, to: string): void {
     const short = resolvePath(to, this.findColumns)?.column ?? unquote(to);
     const old = resolvePath(from, this.findColumns);
@@ -137,7 +144,7 @@ export class Renames {
     const table = this.#newNames.get(foldCase(old.object)) ?? old.object;
     const after = this.#tableAfter(table);
     const names = after?.columns.map(({ name }) => name) ?? [];
-    const name = names.find(each => isSameName(each, short));
+    const name = names.find(candidate => isSameName(candidate, short));
     if (name === undefined)
       throw new InvalidSelectionError(
         `--renamed ${rename}: A has no column '${short}' in '${table}'${suggestWord(short, names)}`,
@@ -149,6 +156,7 @@ export class Renames {
     this.#addColumn(table, old.column, name);
   }
 
+  /** Reads a comment about an object, unless an option states the rename. A contradiction is refused or warned of. */
   #readObjectComment(entry: Entry, { from, text }: RenameComment, all: readonly CommentedEntry[]): void {
     if (from.length === 0) return this.#warn(entry, text, NOT_UNDERSTOOD);
     const old = from.find(name => this.#engine.find(name));
@@ -156,14 +164,15 @@ export class Renames {
     const isStated = [entry.name, old].some(name => name !== undefined && this.otherName(name) !== undefined);
     if (isStated || old === undefined) return;
     const isNew = !this.#engine.find(entry.name);
-    const goesOn = all.some(({ entry, comments }) => isSameName(entry.name, old) && comments.some(isOfObject));
-    if (this.#a.findObject(old) && (isNew || goesOn))
+    const isChain = all.some(({ entry, comments }) => isSameName(entry.name, old) && comments.some(isOfObject));
+    if (this.#a.findObject(old) && (isNew || isChain))
       return this.#refuse([entry.name, old], `${text}: A has a '${old}' too`);
     if (!isNew) return this.#warn(entry, text, `B has a '${entry.name}' too`);
     this.#newNames.set(foldCase(old), entry.name);
     this.objects.set(foldCase(old), entry.name);
   }
 
+  /** Reads a comment about a column, unless an option states the rename. A contradiction is refused or warned of. */
   #readColumnComment(entry: Entry, { column = '', from, text }: RenameComment, all: readonly RenameComment[]): void {
     if (from.length === 0) return this.#warn(entry, text, NOT_UNDERSTOOD);
     const [before, after] = [this.#tableBefore(entry.name), this.#tableAfter(entry.name)];
@@ -176,8 +185,8 @@ export class Renames {
       const names = before.columns.map(({ name }) => name);
       return this.#warn(entry, text, `B has no column '${from[0]}'${suggestWord(from[0] ?? '', names)}`);
     }
-    const goesOn = all.some(other => other.column !== undefined && isSameName(other.column, old));
-    if (hasColumn(after, old) && (!hasColumn(before, column) || goesOn))
+    const isChain = all.some(comment => comment.column !== undefined && isSameName(comment.column, old));
+    if (hasColumn(after, old) && (!hasColumn(before, column) || isChain))
       return this.#refuse([entry.name], `${text}: A has a column '${old}' too`);
     const isAsWanted = findColumn(before, column)?.type === findColumn(after, column)?.type;
     if (hasColumn(before, column) && !isAsWanted)
@@ -186,18 +195,23 @@ export class Renames {
     this.#addColumn(entry.name, old, column);
   }
 
-  /** The table of B that has this name, or has it after the plan. */
+  /** The table of B with this name, which may be the name before or after the plan. */
   #tableBefore(name: string): TableDefinition | undefined {
-    const found = this.#engine.definitionOf(name) ?? this.#engine.definitionOf(this.otherName(name) ?? name);
-    return found?.kind === 'table' ? found : undefined;
+    const isThere = this.#engine.definitionOf(name) !== undefined;
+    return this.#tableIn(this.#engine, isThere ? name : (this.otherName(name) ?? name));
   }
 
+  /** The table of A with this name. */
   #tableAfter(name: string): TableDefinition | undefined {
-    const found = this.#a.definitionOf(name);
-    return found?.kind === 'table' ? found : undefined;
+    return this.#tableIn(this.#a, name);
   }
 
-  /** The tables that rebuilds have kept under another name, also those that are not complete. */
+  #tableIn(schema: Pick<Engine, 'definitionOf'>, name: string): TableDefinition | undefined {
+    const definition = schema.definitionOf(name);
+    return definition?.kind === 'table' ? definition : undefined;
+  }
+
+  /** The old tables that rebuilds of a table have kept, also unfinished rebuilds. */
   #oldTablesOf(table: string): TableDefinition[] {
     return [...this.#engine.objects()].flatMap(({ name }) => {
       const { role, table: rebuilt = '' } = parseRebuildName(name) ?? {};
@@ -206,7 +220,7 @@ export class Renames {
     });
   }
 
-  /** Enters a column that a rebuild has copied under its new name. @returns whether there is one */
+  /** Adds a rename that a rebuild has made: its old table has the column under the old name. @returns whether there is one */
   #readCopiedColumn({ object, column = '' }: ObjectPath, to: string): boolean {
     const table = this.#newNames.get(foldCase(object)) ?? object;
     const isCopied = this.#oldTablesOf(table).some(old => findColumn(old, column));
@@ -250,4 +264,5 @@ const hasColumn = (table: TableDefinition | undefined, name: string): boolean =>
 
 const isOfObject = ({ column }: RenameComment): boolean => column === undefined;
 
+/** The reason of a warning about a comment without names. */
 const NOT_UNDERSTOOD = 'not understood; write -- renamed from OLD';

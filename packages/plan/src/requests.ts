@@ -1,4 +1,4 @@
-/*! Resolves the options of a plan that contain names: renames, allowed losses, and tables to rebuild. */
+/*! Resolves the options with which a user requests more than the comparison gives: renames, allowed losses, and rebuilds. */
 import type { Engine } from '@sqlpipe/engine';
 import { InvalidSelectionError, type Schema } from '@sqlpipe/schema';
 import { foldCase } from '@sqlpipe/sql';
@@ -13,11 +13,11 @@ export interface RequestOptions {
   readonly allowLoss?: readonly string[];
   /** Renames of objects and columns: `old=new`, `trades.old=new`. */
   readonly renamed?: readonly string[];
-  /** Tables to recreate if they differ. */
+  /** The tables to rebuild if no ALTER can change what differs. */
   readonly rebuild?: readonly string[];
 }
 
-/** The values of these options, resolved against both schemas. */
+/** These options, resolved against both schemas. */
 export class Requests {
   readonly #a: WantedSchema;
   readonly renames: Renames;
@@ -45,11 +45,12 @@ export class Requests {
     return this.#allowed.names();
   }
 
-  /** Whether a table is to be recreated if it differs. */
+  /** Whether a table is to be rebuilt if it differs. */
   isToRebuild(table: string): boolean {
     return this.#tablesToRebuild.has(foldCase(table));
   }
 
+  /** Resolves a value of --rebuild. @returns the name of a table in lower case */
   #tableToRebuild(name: string): string {
     const path = resolvePath(name, this.renames.findColumns);
     if (this.#a.findObject(path?.object ?? '')?.kind !== 'table')

@@ -1,4 +1,4 @@
-/*! Finds the ALTER statements that turn the columns of a table into those of another one, if possible. Each is tried after the previous ones. */
+/*! Drafts the ALTER statements that turn the columns of a table into those of A. Each is tried on the result of those before it. */
 import {
   type Alteration,
   COLUMN_OPTIONS,
@@ -14,7 +14,7 @@ import type { Draft } from './draft.js';
 import type { Task } from './task.js';
 import { alterRows } from './values.js';
 
-/** A table that is altered. `current` returns it after the previous alterations; `attempt` makes one, if rows and losses allow it. */
+/** A table that is altered. `current` is its definition so far. `attempt` alters it, unless its rows or the proof forbid that. */
 const targetOf = (name: string, task: Task, draft: Draft) => {
   const current = () => draft.definitionOf(name) as TableDefinition;
   return {
@@ -26,7 +26,7 @@ const targetOf = (name: string, task: Task, draft: Draft) => {
 
 type TableTarget = ReturnType<typeof targetOf>;
 
-/** Alters the columns of a table until they are the wanted ones, except for those to be dropped, or nothing more can be altered. */
+/** Alters the columns of a table as far as possible: renames, types, new columns, then options. `dropColumns` drops the others. */
 export function alterColumns(wanted: TableDefinition, task: Task, draft: Draft): void {
   const target = targetOf(wanted.name, task, draft);
   const unrenamed = renameColumns(task.requests.renames.columnsOf(wanted.name), target);
@@ -39,24 +39,24 @@ export function alterColumns(wanted: TableDefinition, task: Task, draft: Draft):
     if (findColumn(target.current(), column.name)?.type === column.type) alterColumn(column, COLUMN_OPTIONS, target);
 }
 
-/** Drops the columns that the wanted table does not have, but for those that should have been renamed. */
+/** Drops the columns that the wanted table lacks. A column whose rename was left out stays, because it holds the values. */
 export function dropColumns(wanted: TableDefinition, task: Task, draft: Draft): void {
   const target = targetOf(wanted.name, task, draft);
   const renamed = [...task.requests.renames.columnsOf(wanted.name).keys()];
   for (const { name } of target.current().columns) {
     const isTimestamp = isSameName(name, target.current().timestamp ?? '');
-    const isKept = renamed.some(from => isSameName(from, name));
-    if (!findColumn(wanted, name) && !isTimestamp && !isKept)
+    const isUnrenamed = renamed.some(from => isSameName(from, name));
+    if (!findColumn(wanted, name) && !isTimestamp && !isUnrenamed)
       target.attempt({ change: 'drop column', column: name }, columnProperty(name), 'dedup keys');
   }
 }
 
-/** A column as every server adds it: another index than BITMAP, and Parquet settings, need an ALTER of their own. */
+/** A column in the form in which every server adds it. Parquet settings, and an index that is not BITMAP, need another ALTER. */
 function toAdded({ index, parquet: _, ...column }: Column): Column {
   return { ...column, ...(index?.capacity !== undefined && { index }), dedup: false };
 }
 
-/** Renames columns. @returns the old and new names of renames that were not made: these columns must not be changed */
+/** Renames columns. @returns the old and new names of renames that were left out: these columns must not be added */
 function renameColumns(renamed: ReadonlyMap<string, string>, target: TableTarget): Set<string> {
   const unrenamed = new Set<string>();
   for (const [column, to] of renamed) {
@@ -69,7 +69,7 @@ function renameColumns(renamed: ReadonlyMap<string, string>, target: TableTarget
   return unrenamed;
 }
 
-/** Alters a column, if it is there, until it is the wanted one in some properties. */
+/** Alters some properties of a column, if the table has it. */
 function alterColumn(wanted: Column, properties: typeof COLUMN_OPTIONS, target: TableTarget): void {
   const column = findColumn(target.current(), wanted.name);
   if (!column) return;

@@ -5,7 +5,7 @@ import type { Requests } from './requests.js';
 import type { RowFindings } from './row-findings.js';
 import type { WantedSchema } from './wanted-schema.js';
 
-/** What a plan has to do: schema B becomes A. */
+/** What the parts of the planner need to know: schema B has to become A. */
 export interface Task {
   readonly a: WantedSchema;
   readonly b: Schema;
@@ -18,17 +18,17 @@ export interface Task {
   readonly ignoreOwner: boolean;
   /** Whether objects, principals and rights that only B has are kept. */
   readonly keepExtra: boolean;
-  /** The differences that stay, and are not listed. */
+  /** The differences that the plan neither changes nor lists. */
   readonly ignore: IgnoreRules;
   /** What is known of the rows of a materialized view of B, by its name in lower case. */
   readonly historyOf: (view: string) => HistoryAnswer;
-  /** An engine that has B. */
+  /** An engine that has B and is not changed. */
   readonly before: Engine;
   /** The objects of B that are invalid or suspended. */
   readonly problems: readonly HealthProblem[];
   /** What B's server says of the rows of tables. */
   readonly rows: RowFindings;
-  /** The new tables of interrupted rebuilds, in lower case. */
+  /** The names of the new tables of interrupted rebuilds, in lower case. */
   readonly leftovers: ReadonlySet<string>;
   /** Whether the old table of a rebuild is dropped. */
   readonly dropOld: boolean;

@@ -1,4 +1,4 @@
-/*! The properties that no ALTER changes, with the reasons. */
+/*! Lists differences that no ALTER changes, with the reasons. Most reasons are those of the properties in `ddl`. */
 import { COLUMN_ORDER, findColumnProperty, findProperty, type PropertyDifference } from '@sqlpipe/ddl';
 import type { Entry } from '@sqlpipe/schema';
 import { displayName } from '@sqlpipe/sql';
@@ -6,14 +6,14 @@ import type { Draft, Refusal } from './draft.js';
 import { formatPath, formatPathForShell } from './object-path.js';
 import { COLUMN_ORDER_REASON, columnOrderHints } from './text/column-order.js';
 
-/** The reasons why what is no property of its own cannot be altered. */
+/** The reasons for differences that are no properties in `ddl`. */
 const UNALTERABLE: [property: RegExp, reason: string][] = [
   [/^column '.*' name$|^name$/s, 'changing only the case of a name needs two renames'],
   [/^statement$/, 'compared as text: its syntax is unknown'],
   [/^credentials$/, 'no server shows them'],
 ];
 
-/** Lists a property that differs, which no statement changes. @throws Error if one does: then the plan lacks it */
+/** Lists a difference that no statement changes. @throws Error if one does, because the plan should have it */
 export function omitProperty(entry: Entry, { property, a, b }: PropertyDifference, draft: Draft): void {
   const change = { identity: entry, properties: [property] };
   if (property === COLUMN_ORDER)
@@ -29,7 +29,7 @@ export function omitProperty(entry: Entry, { property, a, b }: PropertyDifferenc
   draft.omit({ ...change, what: `${property}: ${b} to ${a}` }, ...describeUnalterable(entry.name, reason));
 }
 
-/** Why no ALTER changes something, and the option that makes a new table where one is needed. */
+/** Why no ALTER changes something, with a hint if --rebuild does. */
 export const describeUnalterable = (table: string, reason: string): Refusal => [
   `cannot be altered: ${reason}`,
   ...(reason.endsWith('needs a new table')

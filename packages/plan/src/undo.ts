@@ -1,4 +1,4 @@
-/*! Plans the way back from a plan: what it created goes, what it changed is changed back, and what it lost is listed. */
+/*! Plans the way back from a plan: drops what it created, changes back what it changed, and lists what it lost. */
 import { parseChange, parseMeaning } from '@sqlpipe/ddl';
 import { IgnoreRules, Schema } from '@sqlpipe/schema';
 import { identify, isObject, isPrincipal } from '@sqlpipe/sql';
@@ -17,7 +17,7 @@ import {
 import { printHistoryAssertion } from './text/history.js';
 import { describeOmission } from './text/print-plan.js';
 
-/** What the way back depends on. */
+/** The options of the plan on which the way back depends. */
 export type UndoOptions = Pick<
   PlanOptions,
   'defaults' | 'ignoreOwner' | 'version' | 'enterprise' | 'allowLoss' | 'ignore'
@@ -25,13 +25,13 @@ export type UndoOptions = Pick<
 
 /** A plan for the way back. */
 export interface UndoPlan extends Plan {
-  /** What stays as the first plan leaves it, and lines with the reasons. */
+  /** What is not undone: each with lines that say why. */
   readonly remains: readonly (readonly [string, ...string[]])[];
 }
 
 /**
- * Plans the statements that turn the schema after a plan back into B. What the plan created may go again, as long as nothing was
- * written into it since; another loss is left out unless it is allowed. The head says what stays as the plan leaves it.
+ * Plans the statements that turn the schema after a plan back into B. What the plan created is dropped, if nothing was written into it
+ * since: an assertion checks that. Any other loss has to be allowed. The head of the plan lists what is not undone.
  * @param b the statements of the schema that the plan is for
  */
 export async function planUndo(
@@ -41,7 +41,7 @@ export async function planUndo(
 ): Promise<UndoPlan> {
   const before = new Schema(b);
   const created = findCreated(plan, before);
-  // Without what the server says of B's rows, because the plan changes them: the assertions decide when they are undone.
+  // The server is not asked about its rows, because the plan will change them. Assertions check them when they are undone.
   const undo = await planChanges(b, plan.result, {
     ...(defaults && { defaults }),
     ignoreOwner,
@@ -54,24 +54,26 @@ export async function planUndo(
   const lost = new Set(plan.statements.flatMap(({ lost }) => lost));
   const isIgnored = ({ identity, properties: [property] }: Omission) =>
     property !== undefined && ignore.ignoresProperty(identity, property);
-  const left = undo.omissions.filter(omission => !isIgnored(omission));
-  const remains = [...[...lost].map((text): [string] => [text]), ...left.map(describeOmission)].map(
+  const omissions = undo.omissions.filter(omission => !isIgnored(omission));
+  const remains = [...[...lost].map((text): [string] => [text]), ...omissions.map(describeOmission)].map(
     ([text, ...lines]): [string, ...string[]] => [`not undone: ${text}`, ...indentLines(lines)],
   );
   const statements = [
-    ...created.flatMap(({ assertions }) => assertions.map(each => toAssertion(each))),
+    ...created.flatMap(({ assertions }) => assertions.map(assertion => toAssertion(assertion))),
     ...undo.statements,
   ];
-  return { ...undo, statements, omissions: left, remarks: [...undo.remarks, ...remains.flat()], notes: [], remains };
+  return { ...undo, statements, omissions, remarks: [...undo.remarks, ...remains.flat()], notes: [], remains };
 }
 
-/** What a plan creates, and the assertions that nothing goes with it: what a table was given, what only a materialized view has. */
+/** Something that a plan creates. */
 interface Created {
+  /** The loss of dropping it. */
   readonly loss: Loss;
+  /** Check that dropping it loses no rows: none were written to a table, and a materialized view computes its rows. */
   readonly assertions: readonly string[];
 }
 
-/** The objects, principals and columns that a plan creates. */
+/** Finds the objects, principals and columns that a plan creates. */
 function findCreated({ statements, result }: Plan, before: Schema): Created[] {
   const after = new Schema(result);
   const assertionsOf = (statement: string): string[] => {
@@ -98,7 +100,7 @@ function findCreated({ statements, result }: Plan, before: Schema): Created[] {
   });
 }
 
-/** The renames that take those of a plan back, as `--renamed` has them. The tables of a rebuild keep their names. */
+/** The renames that undo those of a plan, as values of --renamed. The tables of a rebuild keep their names. */
 function findRenames({ statements, result }: Plan, before: Schema): string[] {
   const after = new Schema(result);
   return statements.flatMap(({ statement }): string[] => {

@@ -1,4 +1,4 @@
-/*! Checks that the wanted schema holds together: each view must be valid over the objects of A, and what stays of B. */
+/*! Checks the views of A: each must be valid over the objects of A and those of B that the plan keeps. */
 import { compareDefinitions, parseMeaning } from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
@@ -7,7 +7,7 @@ import { formatMessage } from '@sqlpipe/text';
 import type { Task } from './task.js';
 import { WantedSchema } from './wanted-schema.js';
 
-/** A view of A reads a table or a column that A does not have. */
+/** Views of A cannot be created, because they read a table or a column that A lacks. */
 export class UnresolvedViewError extends Error {
   override name = 'UnresolvedViewError';
   readonly code = 'DAMAGED';
@@ -26,22 +26,22 @@ export interface UnresolvedView {
 }
 
 /**
- * Finds the views of A that are not valid. Checking a view takes milliseconds. So only those are checked that differ from B, or read
- * from something that does.
+ * Finds the views of A that are not valid. Checking one takes milliseconds, so only views are checked that differ from B, or that read
+ * something that does.
  * @param engine an engine without objects
  */
 export function findUnresolvedViews(
   { a, b, keepExtra, ignore, requests, defaults }: Task,
   engine: Engine,
 ): UnresolvedView[] {
-  const remaining = b.entries.filter(
+  const keptOfB = b.entries.filter(
     entry =>
       isObject(entry.kind) &&
       !a.findObject(entry.name) &&
       (keepExtra || ignore.ignoresObject(entry) || !requests.mayLose({ loss: 'drop', object: entry.name })),
   );
   const all = new WantedSchema(
-    [...a.entries, ...remaining].map(({ statement }) => statement),
+    [...a.entries, ...keptOfB].map(({ statement }) => statement),
     defaults,
   );
   engine.load(all.entries.map(({ statement }) => statement));
@@ -54,7 +54,7 @@ export function findUnresolvedViews(
   const dependencies = all.dependencies();
   const affected = new Map<string, boolean>();
   for (const [name, references] of dependencies) {
-    // In the order of the entries a view may precede what it reads from, so that the references are followed.
+    // A view may come before what it reads, so references are followed.
     if (!isAffected(name, references)) continue;
     const entry = a.findObject(name);
     const reason = entry && engine.whyUnresolvable(name);
@@ -62,6 +62,7 @@ export function findUnresolvedViews(
   }
   return problems;
 
+  /** Whether an object differs from B, or reads something that does. */
   function isAffected(name: string, references: readonly string[]): boolean {
     const key = foldCase(name);
     const known = affected.get(key);
@@ -69,9 +70,11 @@ export function findUnresolvedViews(
     affected.set(key, false); // in a cycle, an object does not affect itself
     const object = engine.find(name);
     const result =
-      (object && 'references' in object && object.references.some(each => !engine.find(each))) ||
+      (object && 'references' in object && object.references.some(reference => !engine.find(reference))) ||
       isDifferent(name) ||
-      references.some(each => isAffected(each, dependencies.get(a.findObject(each)?.name ?? each) ?? []));
+      references.some(reference =>
+        isAffected(reference, dependencies.get(a.findObject(reference)?.name ?? reference) ?? []),
+      );
     affected.set(key, result);
     return result;
   }
