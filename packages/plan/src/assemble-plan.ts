@@ -2,14 +2,15 @@
 import type { Effect, Engine } from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';
 import { findAskedView, findExpirable } from './asked-view.js';
-import { type AskSizes, describeIrreversible, describeLosses, describeWork } from './cost.js';
+import { type AskSizes, describeLosses, describeWork } from './cost.js';
 import type { Draft, Omission, Step } from './draft.js';
 import type { Proof } from './prove.js';
 import { describeKeptTables, RenameOffers, withOffers } from './rename-offers.js';
 import type { Task } from './task.js';
 import { parseAssertion, printEmptyAssertion, printExpiredAssertion } from './text/assertions.js';
 import { assertComputable } from './text/common-queries.js';
-import { type HistoryFinding, printHistoryAssertion, printNewNames } from './text/history.js';
+import { printRemarks } from './text/head.js';
+import { type HistoryFinding, printHistoryAssertion } from './text/history.js';
 
 /** A statement of a plan, and its effects. */
 export interface PlannedStatement {
@@ -90,18 +91,15 @@ export async function assemblePlan(
     ...describeKeptTables(task, offers),
     ...unused.map(name => `--allow-loss ${name}: nothing of this name is lost`),
   ];
-  const work = await describeWork(draft, proof, task, askSizes);
-  const irreversible = describeIrreversible(statements);
   const isView = ([name]: [string, string]) => proof.rebuilt.has(name);
-  const viewNames = new Map([...renames.objects].filter(isView));
-  const remarks = [
-    ...(/^9\.3\.|^$/.test(task.version ?? '') ? [] : ['judged by the rules of QuestDB 9.3']),
-    ...work,
-    ...(irreversible !== undefined ? [irreversible] : []),
-    ...findTablesAtRest(draft.steps, before).map(name => `nothing may write to '${name}' while this plan is applied`),
-    ...(viewNames.size > 0 ? [`renamed views: ${printNewNames(viewNames)}`] : []),
-    ...(used.length > 0 ? [`allowed losses: ${used.join(', ')}`] : []),
-  ];
+  const remarks = printRemarks({
+    version: task.version,
+    work: await describeWork(draft, proof, task, askSizes),
+    irreversible: statements.flatMap(({ lost }, i) => (lost.length > 0 ? [i + 1] : [])),
+    atRest: findTablesAtRest(draft.steps, before),
+    viewNames: new Map([...renames.objects].filter(isView)),
+    allowedLosses: used,
+  });
   return {
     statements,
     omissions: draft.omissions.map(omission => withOffers(omission, offers)),
@@ -121,8 +119,8 @@ const findTablesAtRest = (steps: readonly Step[], before: Engine): string[] => [
   ...new Set(
     steps.flatMap(({ statement, change: { identity } }) => {
       if (identity.verb === 'RENAME') return [identity.name];
-      const { form, tables: [table] = [] } = parseAssertion(statement) ?? {};
-      return form === 'all_applied' && table !== undefined && before.find(table) ? [table] : [];
+      const { needsRest, tables: [table] = [] } = parseAssertion(statement) ?? {};
+      return needsRest && table !== undefined && before.find(table) ? [table] : [];
     }),
   ),
 ];

@@ -1,4 +1,4 @@
-/*! What a plan costs, as its head says it: rows to rewrite, to read and to copy, and the statements that nothing undoes. */
+/*! What a plan costs: rows to rewrite, to read and to copy, and the statements that nothing undoes. */
 import type { Effect } from '@sqlpipe/engine';
 import { displayName, foldCase, identify, type Kind } from '@sqlpipe/sql';
 import type { Draft } from './draft.js';
@@ -46,7 +46,7 @@ function findWork({ steps, engine }: Draft, { effects }: Proof, task: Task): Map
   };
   for (const [at, { statement }] of steps.entries()) {
     const assertion = parseAssertion(statement);
-    if (assertion?.form === 'as_many_rows') note(assertion.tables[0], 'copies');
+    if (assertion?.followsCopy) note(assertion.tables[0], 'copies');
     const { kind, name } = identify(statement);
     const rewritten = (effects[at] ?? []).filter(({ effect }) => effect === 'rewritten');
     const views = rewritten.filter(each => each.kind === 'materialized view').map(({ object }) => object);
@@ -84,10 +84,3 @@ export const describeLosses = (
       return effect === 'lost' && loss !== 'keys' && !isCreatedAgain;
     })
     .map(({ kind, object, text }) => `${displayName({ kind, name: object, verb: '' })}: ${text}`);
-
-/** The line for the statements that nothing undoes, by their numbers in the plan; their comments say why. Undefined if there are none. */
-export function describeIrreversible(statements: readonly { lost: readonly string[] }[]): string | undefined {
-  const numbers = statements.flatMap(({ lost }, i) => (lost.length > 0 ? [i + 1] : []));
-  const what = numbers.length === 1 ? 'statement' : 'statements';
-  return numbers.length > 0 ? `nothing undoes ${what} ${numbers.join(', ')}` : undefined;
-}

@@ -1,17 +1,7 @@
 /*! The assertions of plans: they need no permission, so a statement must be exactly what the planner writes. */
 import { parseChange, parseMeaning } from '@sqlpipe/ddl';
 import { fetchDefinitions, fetchViewColumns, type Instance } from '@sqlpipe/instance';
-import {
-  assertComputable,
-  isOfCasts,
-  parseAssertion,
-  parseWith,
-  printComputableQuestion,
-  printHistoryAssertion,
-  printWith,
-  readFrom,
-  withoutComments,
-} from '@sqlpipe/plan/text';
+import { isOfCasts, parseAssertion, parseWith, printWith, readFrom, withoutComments } from '@sqlpipe/plan/text';
 import { foldCase } from '@sqlpipe/sql';
 
 /**
@@ -25,25 +15,22 @@ export async function isPlanAssertion(
   statement: string,
   planned: ViewQueries = new Map(),
 ): Promise<boolean> {
-  const { form, tables: [name = ''] = [], body } = parseAssertion(statement) ?? {};
-  if (form !== 'nothing_is_lost' && form !== 'is_computable' && body === undefined) return form !== undefined;
+  const assertion = parseAssertion(statement);
+  if (!assertion?.printFor) return assertion !== undefined;
+  const [name] = assertion.tables;
   const queries = parseWith(statement);
   const names = [name, ...queries.map(query => query.name)];
   const views = names.flatMap(name => [{ kind: 'materialized view', name } as const, { kind: 'view', name } as const]);
   const definitions = await fetchDefinitions(target, views);
-  const existing = definitions.flatMap(each => (each === undefined ? [] : (findQuery(each)?.body ?? [])));
-  const bodies = [...existing, ...names.flatMap(each => planned.get(foldCase(each)) ?? [])];
+  const found = definitions.flatMap(each => (each === undefined ? [] : (findQuery(each)?.body ?? [])));
+  const bodies = [...found, ...names.flatMap(each => planned.get(foldCase(each)) ?? [])];
   const isKnown = (query: string) => bodies.some(body => readFrom(queries, body) === query);
   if (!queries.every(({ query }) => isOfCasts(query) || isKnown(query))) return false;
-  const text = withoutComments(statement);
-  if (form === 'is_computable')
-    return bodies.some(body => text === assertComputable(printComputableQuestion(name, printWith(queries, body))));
   const view = definitions[0] === undefined ? undefined : parseMeaning(definitions[0]);
-  if (view?.kind !== 'materialized view') return false;
-  const asked = { ...view, body: printWith(queries, view.body) };
-  if (body !== undefined) return body === asked.body;
-  const columns = await fetchViewColumns(target, view.name);
-  return [undefined, columns].some(known => text === printHistoryAssertion(asked, known));
+  const existing = view?.kind === 'materialized view' ? { ...view, body: printWith(queries, view.body) } : undefined;
+  const columns = existing && (await fetchViewColumns(target, existing.name));
+  const known = { bodies: bodies.map(body => printWith(queries, body)), existing, columns };
+  return assertion.printFor(known).includes(withoutComments(statement));
 }
 
 /** Queries of views, by the names of the views in lower case. */

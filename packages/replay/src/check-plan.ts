@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import type { Instance } from '@sqlpipe/instance';
 import type { Omission } from '@sqlpipe/plan';
-import { describeOmission, fingerprint, plannedObjects, plannedPermissions, plannedState } from '@sqlpipe/plan/text';
+import { describeOmission, fingerprint, type PlanHead, parseHead, plannedObjects } from '@sqlpipe/plan/text';
 import { collectStatements } from '@sqlpipe/schema';
 import { identify } from '@sqlpipe/sql';
 import { formatMessage, indentLines } from '@sqlpipe/text';
@@ -41,11 +41,12 @@ export async function checkPlan(
     if (!first.done) yield first.value;
     yield* { [Symbol.asyncIterator]: () => iterator };
   })();
-  const isPlan = !first.done && plannedState(first.value) !== undefined;
+  const head = first.done ? undefined : parseHead(first.value);
+  const isPlan = head !== undefined;
   if (!isPlan || staleOk) return { statements: rest, isPlan };
   if (stream) throw new PlanError('a plan must be read completely before anything is sent; remove --stream');
   const all = await collectStatements(rest);
-  const { count } = plannedPermissions(first.value);
+  const { count } = head;
   if (allowPlan && all.length < count) {
     const numbers = `its first comment says ${count} statements, but it has ${all.length}`;
     throw new PlanError(`the plan is incomplete: ${numbers}; make it again with sqldiff --alter`, [], 'DAMAGED');
@@ -72,7 +73,7 @@ export async function requireState(plan: readonly string[], target: Instance, me
   const guard = await PlanGuard.start(target, plan);
   const objects = plannedObjects(plan);
   const definitions = objects.map(object => guard.definitionOf(object));
-  if (fingerprint(objects, definitions) !== plannedState(plan[0] ?? ''))
+  if (fingerprint(objects, definitions) !== parseHead(plan[0] ?? '')?.state)
     throw new PlanError(`${target.label}: ${message}`);
   return guard;
 }
@@ -86,13 +87,13 @@ export async function* notePlanned(
   planned: Set<string>,
   queries: ViewQueries,
 ): AsyncGenerator<string> {
-  let head: ReturnType<typeof plannedPermissions> | undefined;
+  let head: PlanHead | undefined;
   let n = 0;
   for await (const statement of statements) {
-    head ??= plannedPermissions(statement);
+    if (n++ === 0) head = parseHead(statement);
     const { kind, verb } = identify(statement);
-    if (n++ < head.count && kind === 'other' && head.verbs.includes(verb)) planned.add(statement);
-    if (head.count > 0) noteQuery(statement, queries);
+    if (head && n <= head.count && kind === 'other' && head.verbs.includes(verb)) planned.add(statement);
+    if (head && head.count > 0) noteQuery(statement, queries);
     yield statement;
   }
 }

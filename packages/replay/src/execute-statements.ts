@@ -3,7 +3,7 @@
  * would send the statements after a rejected one before its reader gets the rejection.
  */
 import { findReferences } from '@sqlpipe/ddl';
-import { plannedState } from '@sqlpipe/plan/text';
+import { parseHead } from '@sqlpipe/plan/text';
 import { foldCase, type Identity, identify, isObject, isSameName } from '@sqlpipe/sql';
 import type { Executor, StatementResult } from './executor.js';
 import type { ReplayOptions } from './options.js';
@@ -63,7 +63,7 @@ export async function* executeStatements(
   let [n, hasHead] = [0, false];
   for await (const statement of statements) {
     n++;
-    hasHead ||= plannedState(statement) !== undefined;
+    hasHead ||= parseHead(statement) !== undefined;
     const isPlanned = hasHead && n <= lastPlanned;
     const blockers = isPlanned ? [...inFlight] : findBlockers(statement, inFlight);
     inFlight.push({ identity: identify(statement), outcome: executeInTurn(n, statement, blockers, isPlanned) });

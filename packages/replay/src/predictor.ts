@@ -24,7 +24,7 @@ import {
 } from '@sqlpipe/engine';
 import { type Instance, type Rejection, type Reply, toRequestText, tryQuery } from '@sqlpipe/instance';
 import { AllowedLosses, createEngine, formatLoss } from '@sqlpipe/plan';
-import { parseAssertion, plannedLosses, plannedViewNames, printExpiredQuestion } from '@sqlpipe/plan/text';
+import { parseAssertion, parseHead, printExpiredQuestion } from '@sqlpipe/plan/text';
 import { displayName, foldCase, type Identity, identify, isPrincipal, isSameName } from '@sqlpipe/sql';
 import { createExecutor, type Executor, type ExecutorOptions, type StatementResult } from './executor.js';
 import { type ExistingObjects, isShowable, type KnownObjects } from './existing.js';
@@ -111,8 +111,9 @@ export class Predictor {
 
   /** The result that the next statement of the run would have. */
   async predict(statement: string): Promise<StatementResult> {
-    for (const [from, to] of plannedViewNames(statement)) this.#viewNames.set(from, to);
-    this.#allowed ??= new AllowedLosses([...this.#allowLoss, ...plannedLosses(statement)], name => {
+    const head = parseHead(statement);
+    for (const [from, to] of head?.viewNames ?? []) this.#viewNames.set(from, to);
+    this.#allowed ??= new AllowedLosses([...this.#allowLoss, ...(head?.allowedLosses ?? [])], name => {
       const columns = this.#engine.find(name)?.columns;
       return columns && new Set(columns.map(column => foldCase(column.name)));
     });

@@ -14,6 +14,7 @@ import {
   type SelectItem,
   type SelectStatement,
 } from '@sqlpipe/engine/query';
+import { ROWLESS_ANSWERS } from '@sqlpipe/plan/text';
 import { isSameName } from '@sqlpipe/sql';
 import { callFunction } from './catalogue-functions.js';
 
@@ -91,29 +92,14 @@ function filterRows({ columns, rows }: Rows, { where }: SelectStatement): Rows {
   return { columns, rows: rows.filter(isSelected) };
 }
 
-/** What the questions of a plan about rows have for an answer where there are none, by the aliases of their columns. */
-const WITHOUT_ROWS: Readonly<Record<string, { type: string; value: Value }>> = {
-  nothing_is_lost: { type: 'BOOLEAN', value: true },
-  none_expire: { type: 'BOOLEAN', value: true },
-  is_computable: { type: 'BOOLEAN', value: true },
-  is_empty: { type: 'BOOLEAN', value: true },
-  all_copied: { type: 'BOOLEAN', value: true },
-  all_applied: { type: 'BOOLEAN', value: true },
-  all_attached: { type: 'BOOLEAN', value: true },
-  as_many_rows: { type: 'BOOLEAN', value: true },
-  all_fit: { type: 'BOOLEAN', value: true },
-  all_native: { type: 'BOOLEAN', value: true },
-  rows_lost: { type: 'LONG', value: 0 },
-  first_lost: { type: 'TIMESTAMP', value: null },
-  last_lost: { type: 'TIMESTAMP', value: null },
-};
-
+/** Answers a question of a plan about rows; undefined for any other query. */
 function answerAssertion({ columns }: SelectStatement): Rows | undefined {
   const names = columns.map(item => (item.type === 'selectItem' ? (item.alias ?? '') : ''));
-  if (names.length === 0 || !names.every(name => Object.hasOwn(WITHOUT_ROWS, name))) return undefined;
+  const answers = names.flatMap(name => ROWLESS_ANSWERS.get(name) ?? []);
+  if (names.length === 0 || answers.length < names.length) return undefined;
   return {
-    columns: names.map(name => ({ name, type: WITHOUT_ROWS[name]?.type ?? '' })),
-    rows: [names.map(name => WITHOUT_ROWS[name]?.value ?? null)],
+    columns: answers.map(({ type }, i) => ({ name: names[i] ?? '', type })),
+    rows: [answers.map(({ value }) => value)],
   };
 }
 

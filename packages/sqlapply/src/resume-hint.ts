@@ -3,7 +3,7 @@
  * objects.
  */
 import { isCleanTable, parseMeaning } from '@sqlpipe/ddl';
-import { plannedState } from '@sqlpipe/plan/text';
+import { parseHead } from '@sqlpipe/plan/text';
 import { type IfExists, isReject, isShowable, type Outcome, type Result } from '@sqlpipe/replay';
 import { isObject } from '@sqlpipe/sql';
 
@@ -36,7 +36,7 @@ export class ResumeHint {
   /** @param isInterrupted whether the user has stopped the run: then a request that failed was canceled */
   count(outcome: Outcome, isInterrupted = false): void {
     const { n, statement, identity, result, comparison, failure, exists = false } = outcome;
-    this.#isPlan ||= plannedState(statement) !== undefined;
+    this.#isPlan ||= parseHead(statement) !== undefined;
     if (result === 'unknown' && !isShowable(identity)) this.#unknown = n;
     if (result === 'applied' && identity.kind === 'other') this.#appliedVerbs.add(identity.verb);
     const isComparable = comparison ? !comparison.asText : !isObject(identity.kind) || canInterpret(statement);

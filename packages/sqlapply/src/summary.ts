@@ -1,6 +1,6 @@
 /*! The result of a run: counts, the exit status, and the summary. */
 import { Exit, exitStatus } from '@sqlpipe/cli';
-import { plannedIrreversible, plannedState } from '@sqlpipe/plan/text';
+import { parseHead } from '@sqlpipe/plan/text';
 import { isReject, isReordered, type Outcome, type Result } from '@sqlpipe/replay';
 import { displayName } from '@sqlpipe/sql';
 import { formatMessage } from '@sqlpipe/text';
@@ -48,7 +48,7 @@ export class Summary {
   /** @param isInterrupted whether the user has stopped the run */
   count(outcome: Outcome, isInterrupted: boolean): void {
     this.total++;
-    if (plannedState(outcome.statement) !== undefined) this.#irreversible = plannedIrreversible(outcome.statement);
+    this.#irreversible = parseHead(outcome.statement)?.irreversible ?? this.#irreversible;
     if (outcome.result === 'applied' && this.#irreversible?.has(outcome.n)) this.#appliedLosses.push(outcome.n);
     this.#counts.set(outcome.result, (this.#counts.get(outcome.result) ?? 0) + 1);
     this.failure ??= outcome.failure;

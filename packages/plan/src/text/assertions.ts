@@ -2,22 +2,38 @@
  * The assertions of a plan: SELECTs whose answer must be true before the next statement is sent. Each form is known here only: how
  * it is printed and recognized, what it does, and why it may be untrue.
  */
-import { type Column, decimalLimits, hasNull, printTypeCast } from '@sqlpipe/ddl';
+import { type Column, decimalLimits, hasNull, type MaterializedViewDefinition, printTypeCast } from '@sqlpipe/ddl';
 import type { Copy } from '@sqlpipe/engine';
+import { assertComputable, printComputableQuestion } from './common-queries.js';
 import { parseExpired, printExpiredQuestion, type Retained } from './expiry.js';
+import { LOST_ROWS, printHistoryAssertion, type ViewColumn } from './history.js';
 import { quoteColumn, withoutComments } from './statement-text.js';
 
 /** For each question, the values of its first column. */
 type Answers = readonly (readonly unknown[])[];
 
+/** What a target or a plan says of the view that an assertion is about. Queries are printed with those of WITH that the assertion has. */
+export interface KnownView {
+  /** The queries that the view may have. */
+  readonly bodies: readonly string[];
+  /** The view, if the target has it as a materialized view. */
+  readonly existing?: Pick<MaterializedViewDefinition, 'name' | 'body' | 'base'> | undefined;
+  /** The columns of the existing view, as the target lists them. */
+  readonly columns?: readonly ViewColumn[] | undefined;
+}
+
 /** An assertion, as its text says it. */
 export interface Assertion {
-  /** The alias of its only column. */
-  readonly form: string;
   /** The table or materialized view that it is about; then the table that has its rows. */
   readonly tables: readonly [string, ...string[]];
   /** Whether it stays untrue if it is untrue once: no background work of the server makes it true. */
   readonly isFinal?: boolean;
+  /** The materialized view that may be behind its base for moments: it stays untrue if nothing refreshes the view meanwhile. */
+  readonly refreshed?: string;
+  /** Whether nothing may write to its table while the plan is applied. */
+  readonly needsRest?: boolean;
+  /** Whether the plan has copied all rows of its first table before it. */
+  readonly followsCopy?: boolean;
   /** What it does, for a comment. */
   readonly purpose: string;
   /** The queries that say why it is untrue. */
@@ -26,32 +42,34 @@ export interface Assertion {
   explain(answers: Answers): string;
   /** What to do if it cannot be answered. */
   readonly help?: string;
-  /** The query in it, which has to be that of the materialized view. */
-  readonly body?: string;
+  /** How the planner writes it for a view; undefined if it has no query of a view, so that anybody may ask it. */
+  printFor?(view: KnownView): readonly string[];
   /** The rows that are in another table if it is true; without columns if it only counts them. */
   readonly copy?: Copy;
 }
 
-/** Reads an assertion; undefined for any other statement. The question about a view is recognized, but has to be compared with its query. */
+/** Reads an assertion; undefined for any other statement. The query in it is not checked: `printFor` gives the texts that may have it. */
 export function parseAssertion(statement: string): Assertion | undefined {
   const text = withoutComments(statement);
   const [, form = ''] = /^SELECT .*? AS (\w+) FROM /s.exec(text) ?? [];
-  const found = Object.hasOwn(FORMS, form) ? FORMS[form]?.(text) : undefined;
-  return found && { form, ...found };
+  return Object.hasOwn(FORMS, form) ? FORMS[form]?.(text) : undefined;
 }
 
 const countOf = (answers: Answers, at = 0): number => Number(answers[at]?.[0]);
 
 /** What each form says, by the alias of its column; undefined for a text that no plan contains. */
-const FORMS: Readonly<Record<string, (text: string) => Omit<Assertion, 'form'> | undefined>> = {
+const FORMS: Readonly<Record<string, (text: string) => Assertion | undefined>> = {
   nothing_is_lost(text) {
     const [, view] = / AS nothing_is_lost FROM \([^']* FROM '([^']+)' (?:EXCEPT|UNION ALL) /.exec(text) ?? [];
     if (view === undefined) return undefined;
     const problem = `materialized view '${view}' holds rows that its query no longer gives`;
     return {
       tables: [view],
+      refreshed: view,
       purpose: `stops the plan if ${problem}`,
       explain: () => `${problem}; make the plan again, which lists them`,
+      printFor: ({ existing, columns }) =>
+        existing ? [undefined, columns].map(known => printHistoryAssertion(existing, known)) : [],
     };
   },
   none_expire(text) {
@@ -65,7 +83,9 @@ const FORMS: Readonly<Record<string, (text: string) => Omit<Assertion, 'form'> |
       questions: [printExpiredQuestion(retained, body)],
       explain: answers =>
         `'${name}' has ${describeExpired(countOf(answers))}, which the server would drop; make the plan again, which lists them`,
-      ...(body !== undefined && { body }),
+      ...(body !== undefined && {
+        printFor: ({ existing }) => (existing ? [printExpiredAssertion(retained, existing.body)] : []),
+      }),
     };
   },
   is_computable(text) {
@@ -76,6 +96,7 @@ const FORMS: Readonly<Record<string, (text: string) => Omit<Assertion, 'form'> |
       isFinal: true,
       purpose: `stops the plan if the server rejects the query of materialized view '${view}' over what it will read`,
       explain: () => 'its query cannot be computed',
+      printFor: ({ bodies }) => bodies.map(body => assertComputable(printComputableQuestion(view, body))),
     };
   },
   is_empty(text) {
@@ -117,6 +138,7 @@ const FORMS: Readonly<Record<string, (text: string) => Omit<Assertion, 'form'> |
     if (table === undefined || text !== printAppliedAssertion(table)) return undefined;
     return {
       tables: [table],
+      needsRest: true,
       purpose: `stops the plan unless all rows that were sent to '${table}' are applied`,
       explain: () => `rows that were sent to '${table}' are not applied yet; wait, or RESUME WAL if it is suspended`,
     };
@@ -126,6 +148,7 @@ const FORMS: Readonly<Record<string, (text: string) => Omit<Assertion, 'form'> |
     if (from === undefined || to === undefined || text !== printRowCountAssertion(from, to)) return undefined;
     return {
       tables: [from, to],
+      followsCopy: true,
       purpose: `stops the plan if '${from}' and '${to}' have different numbers of rows`,
       questions: [
         printCountQuestion(from),
@@ -159,6 +182,18 @@ const FORMS: Readonly<Record<string, (text: string) => Omit<Assertion, 'form'> |
     };
   },
 };
+
+/** What a question of a plan has for an answer where there are no rows, as a column. */
+export interface RowlessAnswer {
+  readonly type: string;
+  readonly value: true | 0 | null;
+}
+
+/** The answers to the questions of plans, and of those who make plans, by the aliases of their columns. */
+export const ROWLESS_ANSWERS: ReadonlyMap<string, RowlessAnswer> = new Map([
+  ...Object.keys(FORMS).map((form): [string, RowlessAnswer] => [form, { type: 'BOOLEAN', value: true }]),
+  ...LOST_ROWS,
+]);
 
 /** The form of the assertion that no partition of a table is in a state. */
 function formOfPartitions(

@@ -42,14 +42,6 @@ export function restateQuery(query: string, renamed: ReadonlyMap<string, string>
   return body;
 }
 
-/** Prints `'old'='new'` for each name. */
-export const printNewNames = (names: ReadonlyMap<string, string>): string =>
-  [...names].map(([from, to]) => `'${from}'='${to}'`).join(', ');
-
-/** Parses a printed list: the new names by the old ones, in lower case. */
-export const parseNewNames = (list: string): ReadonlyMap<string, string> =>
-  new Map([...list.matchAll(/'([^']+)'='([^']+)'/g)].map(([, from = '', to = '']) => [foldCase(from), to]));
-
 /**
  * The assertion that stops a plan if a materialized view holds rows that its query no longer gives.
  * @param columns without them duplicate rows count as one, and sums that differ in their last bits as lost
@@ -65,6 +57,13 @@ export function printHistoryQuestion(view: View, timestamp: string, columns: rea
   const time = (order: 'min' | 'max') => `${order}(CASE WHEN ${lost} = 1 THEN ${quoteColumn(timestamp)} END)`;
   return `SELECT coalesce(sum(${lost}), 0) rows_lost, ${time('min')} first_lost, ${time('max')} last_lost FROM ${differencesOf(view, columns)}`;
 }
+
+/** The columns of that query, and what they are for a view without rows. */
+export const LOST_ROWS = [
+  ['rows_lost', { type: 'LONG', value: 0 }],
+  ['first_lost', { type: 'TIMESTAMP', value: null }],
+  ['last_lost', { type: 'TIMESTAMP', value: null }],
+] as const;
 
 /** The rows of a view that its query does not give. A query may end in a comment, so a line feed follows it. */
 const exceptOf = ({ name, body }: View): string => `(SELECT * FROM '${name}' EXCEPT (\n${body}\n))`;

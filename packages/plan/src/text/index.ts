@@ -2,18 +2,17 @@
  * The text of a plan: what is printed of it, and what is read from it when it is applied. None of this needs an engine, which takes
  * longer to load than a short plan to apply.
  */
-export { type Assertion, parseAssertion } from './assertions.js';
+export { type Assertion, parseAssertion, ROWLESS_ANSWERS } from './assertions.js';
 export { changedObjects } from './changed-objects.js';
 export { COLUMN_ORDER_REASON, columnOrderHints } from './column-order.js';
 export {
-  assertComputable,
   isOfCasts,
   parseWith,
-  printComputableQuestion,
   printWith,
   readFrom,
 } from './common-queries.js';
 export { printExpiredQuestion } from './expiry.js';
+export { type PlanHead, parseHead } from './head.js';
 export {
   type AskHistory,
   type HistoryFinding,
@@ -25,12 +24,7 @@ export {
   describeOmission,
   fingerprint,
   type PlannedObject,
-  plannedIrreversible,
-  plannedLosses,
   plannedObjects,
-  plannedPermissions,
-  plannedState,
-  plannedViewNames,
   printPlan,
   requiredPermissions,
 } from './print-plan.js';

@@ -1,0 +1,83 @@
+/*! The head of a plan: the comments of its first statement, as they are printed, and as programs read them again. */
+import { foldCase, significantTokens } from '@sqlpipe/sql';
+
+/** What programs read in the head of a plan. */
+export interface PlanHead {
+  /** The fingerprint of the objects that the plan is for. */
+  readonly state: string;
+  /** The number of its statements; 0 if no dump contains other statements. */
+  readonly count: number;
+  /** The verbs of those that no dump contains. */
+  readonly verbs: readonly string[];
+  /** The numbers of the statements that nothing undoes. */
+  readonly irreversible: ReadonlySet<number>;
+  /** The new names of the materialized views that the plan drops and creates again, by the old names in lower case. */
+  readonly viewNames: ReadonlyMap<string, string>;
+  /** The losses that were allowed when the plan was made. */
+  readonly allowedLosses: readonly string[];
+}
+
+/** The line with the state, from which sqlapply knows whether the plan is still valid, and what --allow-plan allows. */
+export function printState({ state, count, verbs }: Pick<PlanHead, 'state' | 'count' | 'verbs'>): string {
+  const what = `${count} ${count === 1 ? 'statement' : 'statements'} with ${verbs.join(', ')}`;
+  return `plan for state ${state}${verbs.length > 0 ? `; ${what}: sqlapply needs --allow-plan` : ''}`;
+}
+
+const STATE = /^-- plan for state ([0-9a-f]+)\b(?:; (\d+) statements? with ([A-Z, ]+):)?/m;
+
+/** What the head says beside the state. */
+interface Remarks {
+  /** The version of the server; undefined if it is unknown. */
+  readonly version: string | undefined;
+  /** The work that grows with the rows of a table, a line for each. */
+  readonly work: readonly string[];
+  readonly irreversible: readonly number[];
+  /** The tables to which nothing may write while the plan is applied. */
+  readonly atRest: readonly string[];
+  readonly viewNames: ReadonlyMap<string, string>;
+  readonly allowedLosses: readonly string[];
+}
+
+export const printRemarks = ({
+  version = '',
+  work,
+  irreversible,
+  atRest,
+  viewNames,
+  allowedLosses,
+}: Remarks): string[] => [
+  ...(/^9\.3\.|^$/.test(version) ? [] : ['judged by the rules of QuestDB 9.3']),
+  ...work,
+  ...printLine(irreversible.length === 1 ? 'nothing undoes statement ' : 'nothing undoes statements ', irreversible),
+  ...atRest.map(name => `nothing may write to '${name}' while this plan is applied`),
+  ...printLine(
+    'renamed views: ',
+    [...viewNames].map(([from, to]) => `'${from}'='${to}'`),
+  ),
+  ...printLine('allowed losses: ', allowedLosses),
+];
+
+const printLine = (start: string, list: readonly unknown[]): string[] =>
+  list.length > 0 ? [start + list.join(', ')] : [];
+
+/** What plans do beside what a dump contains. The head of a plan is a text that anybody can write, so it can list no more. */
+const PLAN_VERBS: ReadonlySet<string> = new Set('ALTER DROP INSERT REFRESH REMOVE RENAME REVOKE UPDATE'.split(' '));
+
+/** Reads the head of a plan; undefined if the statement is not the first one of a plan. */
+export function parseHead(statement: string): PlanHead | undefined {
+  const [first] = significantTokens(statement);
+  const comments = statement.slice(0, first?.start);
+  const [, state, count = '0', verbs = ''] = STATE.exec(comments) ?? [];
+  if (state === undefined) return undefined;
+  const find = (line: RegExp): string => line.exec(comments)?.[1] ?? '';
+  const list = (line: RegExp): string[] => find(line).split(', ').filter(Boolean);
+  const viewNames = find(/^-- renamed views: (.*)$/m).matchAll(/'([^']+)'='([^']+)'/g);
+  return {
+    state,
+    count: Number(count),
+    verbs: verbs.split(', ').filter(verb => PLAN_VERBS.has(verb)),
+    irreversible: new Set(list(/^-- nothing undoes statements? ([\d, ]+)$/m).map(Number)),
+    viewNames: new Map([...viewNames].map(([, from = '', to = '']) => [foldCase(from), to])),
+    allowedLosses: list(/^-- allowed losses: (.*)$/m),
+  };
+}
