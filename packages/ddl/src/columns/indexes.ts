@@ -72,6 +72,8 @@ interface IndexSyntax {
   readonly expected?: string | undefined;
   /** Parses the number after CAPACITY. */
   readonly parseCapacity?: (cursor: Cursor) => number;
+  /** Receives the columns that it names after INCLUDE. */
+  readonly covered?: LocatedName[];
 }
 
 /**
@@ -83,11 +85,11 @@ export function parseIndexOptions(
   cursor: Cursor,
   token: string | undefined,
   { defaults, has }: IndexContext,
-  { expected, parseCapacity }: IndexSyntax = {},
+  { expected, parseCapacity, covered = [] }: IndexSyntax = {},
 ): Index {
   const isTyped = has('INDEX TYPE');
-  if (isTyped && isWord(token, 'include')) return covering('POSTING', parseCoveredColumns(cursor));
-  if (isTyped && isWord(token, 'type')) return parseIndexType(cursor, defaults.indexCapacity);
+  if (isTyped && isWord(token, 'include')) return parseCovering('POSTING', cursor, covered);
+  if (isTyped && isWord(token, 'type')) return parseIndexType(cursor, defaults.indexCapacity, covered);
   if (expected !== undefined && !isWord(token, 'capacity')) throw cursor.rejection(`${expected} expected`);
   return { type: 'BITMAP', capacity: parseCapacityOption(cursor, token, defaults.indexCapacity, parseCapacity) };
 }
@@ -123,7 +125,7 @@ export const alteredCapacityParser =
     return ceilPow2(capacity);
   };
 
-function parseIndexType(cursor: Cursor, defaultCapacity: number): Index {
+function parseIndexType(cursor: Cursor, defaultCapacity: number, covered: LocatedName[]): Index {
   const type = cursor.require('index type');
   if (isWord(type, 'bitmap')) {
     const capacity = parseCapacityOption(cursor, cursor.next(), defaultCapacity);
@@ -133,28 +135,20 @@ function parseIndexType(cursor: Cursor, defaultCapacity: number): Index {
   if (!isWord(type, 'posting')) throw cursor.rejection(`unknown index type: ${type}`);
   const flavour = [' DELTA', ' EF'].find(each => cursor.accept(each.trim().toLowerCase())) ?? '';
   if (cursor.accept('capacity')) throw cursor.rejection('CAPACITY is only supported for BITMAP index type');
-  return covering(`POSTING${flavour}`, cursor.accept('include') ? parseCoveredColumns(cursor) : []);
+  const posting = `POSTING${flavour}`;
+  return cursor.accept('include') ? parseCovering(posting, cursor, covered) : { type: posting, covered: [] };
 }
 
-/** Where a statement names the columns that an index covers. */
-const coveredPlaces = new WeakMap<Index, readonly LocatedName[]>();
-
-function covering(type: string, covered: readonly LocatedName[]): Index {
-  const index = { type, covered: covered.map(({ name }) => name) };
-  coveredPlaces.set(index, covered);
-  return index;
-}
-
-function parseCoveredColumns(cursor: Cursor): LocatedName[] {
+/** Parses the columns after INCLUDE. */
+function parseCovering(type: string, cursor: Cursor, covered: LocatedName[]): Index {
   cursor.expect('(');
-  const names: LocatedName[] = [];
   let token = cursor.require("column name or ')'");
   if (token === ')') throw cursor.rejection('at least one column name expected in INCLUDE');
   for (;;) {
     cursor.unread();
-    names.push(parseLiteral(cursor));
+    covered.push(parseLiteral(cursor));
     token = cursor.require("',' or ')'");
-    if (token === ')') return names;
+    if (token === ')') return { type, covered: covered.map(({ name }) => name) };
     cursor.expectToken(token, ',');
     token = cursor.require('column name');
   }
@@ -162,14 +156,15 @@ function parseCoveredColumns(cursor: Cursor): LocatedName[] {
 
 /**
  * Requires that an index covers columns of its table, other than its own, each once.
+ * @param indexed the name of its column
  * @param missing how the statement says that there is no such column
  */
 export function rejectBadCover(
-  { name: indexed, index }: { readonly name: string; readonly index?: Index | undefined },
+  indexed: string,
+  covered: readonly LocatedName[],
   columns: readonly Column[],
   missing: "doesn't exist" | 'does not exist',
 ): void {
-  const covered = (index && coveredPlaces.get(index)) ?? [];
   for (const [i, { name, position }] of covered.entries()) {
     const reject = (problem: string): RejectionError => new RejectionError(position, `${problem} [column=${name}]`);
     if (!columns.some(column => isSameName(column.name, name))) throw reject(`INCLUDE column ${missing}`);
@@ -192,12 +187,14 @@ function parseIndexOfTable(cursor: Cursor, lookup: IndexContext, altered: Altere
   const { object, name, column, objectPosition } = altered;
   const token = cursor.next();
   const problem = 'positive integer literal expected as index capacity';
+  const covered: LocatedName[] = [];
   const index = parseIndexOptions(cursor, token, lookup, {
+    covered,
     expected: endsAlter(token) ? undefined : "'capacity'",
     parseCapacity: alteredCapacityParser('capacity value', problem, capacity => capacity > 0),
   });
   requireSymbol(altered, 'indexes are');
-  if (object.columns) rejectBadCover({ name, index }, object.columns, 'does not exist');
+  if (object.columns) rejectBadCover(name, covered, object.columns, 'does not exist');
   // QuestDB alters a WAL table later, when an existing index is no error.
   if (column?.index && !object.wal)
     throw new RejectionError(objectPosition, `column is already indexed [column=${name}]`);

@@ -86,6 +86,7 @@ export interface CreateOf<D extends Definition> {
   /** The columns of a table; of one with a query those that CAST, INDEX and DEDUP name, and where they do. */
   readonly columns: Columns;
   readonly located: ClauseReader['located'];
+  readonly listed: ClauseReader['listed'];
   /** The table after LIKE, or the base of a materialized view, if the statement names it or `findBase` found it. */
   readonly source?: LocatedName | undefined;
 }
@@ -115,6 +116,8 @@ export class ClauseReader {
   position = 0;
   /** The positions at which clauses name a column of the query. */
   readonly located: Readonly<Record<'cast' | 'index' | 'dedup', LocatedName[]>> = { cast: [], index: [], dedup: [] };
+  /** The stages of the storage policy, and the columns that each index covers, by the name of its column in lower case. */
+  readonly listed = { stages: [] as LocatedName[], covered: new Map<string, LocatedName[]>() };
   #start = -1;
   /** Why the current clause must not come next. */
   #duplicate: string | undefined;

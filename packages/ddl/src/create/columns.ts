@@ -1,5 +1,5 @@
 /*! The column list of CREATE TABLE. */
-import type { LocatedName } from '@sqlpipe/sql';
+import { foldCase, type LocatedName } from '@sqlpipe/sql';
 import { parseIndexOptions } from '../columns/indexes.js';
 import { parseParquet } from '../columns/parquet.js';
 import { parseSymbolOptions, rejectCachedCapacity } from '../columns/symbol.js';
@@ -68,7 +68,9 @@ function parseSymbol(reader: ClauseReader, named: LocatedName, column: Column): 
   const start = cursor.previousEnd;
   const next = cursor.require(') | , expected');
   const isPlain = endsHere(next);
-  column.index = parseIndexOptions(cursor, next, context, { expected: isPlain ? undefined : "'capacity'" });
+  const covered: LocatedName[] = [];
+  column.index = parseIndexOptions(cursor, next, context, { covered, expected: isPlain ? undefined : "'capacity'" });
+  reader.listed.covered.set(foldCase(column.name), covered);
   const after = isPlain ? cursor.require("')'") : readAfterColumn(cursor, named);
   reader.addSpan(columnProperty(column.name, ' index'), start);
   return after;

@@ -2,7 +2,7 @@
  * CREATE TABLE, clause by clause and check by check in the order of the server's own parser, because the server reports
  * only the first error.
  */
-import type { LocatedName } from '@sqlpipe/sql';
+import { foldCase, type LocatedName } from '@sqlpipe/sql';
 import { addTimestampToIndex, parseIndexOptions } from '../columns/indexes.js';
 import { parseSymbolCapacity, rejectCachedCapacity } from '../columns/symbol.js';
 import type { Column, TableDefinition } from '../definition.js';
@@ -77,11 +77,11 @@ function toStatement(
 ): CreateOf<TableDefinition> {
   reader.read(OWNER);
   reader.expectEnd();
-  const { spans, columns, located, definition } = reader;
+  const { spans, columns, located, listed, definition } = reader;
   const timestamp = definition.timestamp && (columns.find(definition.timestamp)?.name ?? definition.timestamp);
   return {
     ...{ statement: 'create', kind: 'table', position, ifNotExists, orReplace: false },
-    ...{ spans, columns, located, body: undefined },
+    ...{ spans, columns, located, listed, body: undefined },
     definition: {
       ...{ partitionBy: 'NONE', ttl: 0, wal: false, parquet: false },
       ...definition,
@@ -130,7 +130,9 @@ function parseIndex(reader: ClauseReader): void {
   const { cursor, context } = reader;
   cursor.expect('(');
   const column = parseIndexedColumn(reader, parseLiteral(cursor));
-  column.index = parseIndexOptions(cursor, cursor.require("'capacity'"), context);
+  const covered: LocatedName[] = [];
+  column.index = parseIndexOptions(cursor, cursor.require("'capacity'"), context, { covered });
+  reader.listed.covered.set(foldCase(column.name), covered);
   cursor.expect(')');
 }
 

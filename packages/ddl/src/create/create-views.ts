@@ -18,11 +18,11 @@ function toStatement<D extends ViewDefinition | MaterializedViewDefinition | Liv
   body: Body,
   orReplace = false,
 ): CreateOf<D> {
-  const { spans, columns, located, definition } = reader;
+  const { spans, columns, located, listed, definition } = reader;
   const { kind } = definition;
   const stated = { ...(kind === 'view' ? {} : { ttl: 0 }), ...definition, kind, name, body: body.text };
   const statement = { statement: 'create', kind, definition: stated, position, ifNotExists, orReplace, spans };
-  return { ...statement, body, columns, located } as unknown as CreateOf<D>;
+  return { ...statement, body, columns, located, listed } as unknown as CreateOf<D>;
 }
 
 /** Parses the rest of a statement after CREATE [OR REPLACE] VIEW. */

@@ -2,6 +2,7 @@
  * How long rows are kept: TTL, and the storage policy that the enterprise edition has in its place for tables. The source of that server is
  * not public: the stages are those of its documentation, and lengths have the syntax of TTL.
  */
+import type { LocatedName } from '@sqlpipe/sql';
 import type { FoundObject } from '../change/lookup.js';
 import { ClauseReader, type ClauseSpan, type ClauseSpans } from '../create/clause-reader.js';
 import {
@@ -25,15 +26,14 @@ const STAGES: readonly Stage[] = ['TO PARQUET', 'TO REMOTE', 'DROP LOCAL', 'DROP
 
 type Stage = keyof StoragePolicy['after'];
 
-/** Parses `POLICY(TO PARQUET 3 DAYS, DROP LOCAL 1 MONTH)` after STORAGE. */
-function parseStoragePolicy(cursor: Cursor, unit: PartitionUnit): StoragePolicy {
+/** Parses `POLICY(TO PARQUET 3 DAYS, DROP LOCAL 1 MONTH)` after STORAGE. @param stages receives the stages that it names */
+function parseStoragePolicy(cursor: Cursor, unit: PartitionUnit, stages: LocatedName[]): StoragePolicy {
   cursor.expect('policy');
   cursor.expect('(');
   const after: { [stage in Stage]?: Age } = {};
-  const places: { [stage in Stage]?: number } = {};
   do {
     const stage = parseStage(cursor);
-    places[stage] ??= cursor.at;
+    stages.push({ name: stage, position: cursor.at });
     if (after[stage] !== undefined) throw cursor.rejection(`duplicate storage policy stage [stage=${stage}]`);
     const length = parseAge(cursor);
     if (length.age === 0) throw new RejectionError(length.position, 'storage policy TTL must be positive');
@@ -42,20 +42,19 @@ function parseStoragePolicy(cursor: Cursor, unit: PartitionUnit): StoragePolicy 
   } while (cursor.require("',' or ')'") === ',');
   cursor.unread();
   cursor.expect(')');
-  const policy = { after };
-  stagePlaces.set(policy, places);
-  return policy;
+  return { after };
 }
 
-/** Where a statement names the stages of a policy. */
-const stagePlaces = new WeakMap<StoragePolicy, { readonly [stage in Stage]?: number }>();
-
-/** Requires that a server can follow a policy. */
-export function rejectImpossiblePolicy(policy: StoragePolicy | undefined, has: HasFeature): void {
+/** Requires that a server can follow a policy. @param stages where the statement names its stages */
+export function rejectImpossiblePolicy(
+  policy: StoragePolicy | undefined,
+  stages: readonly LocatedName[],
+  has: HasFeature,
+): void {
   if (!policy) return;
   const { after } = policy;
   const reject = (stage: Stage, problem: string): RejectionError =>
-    new RejectionError(stagePlaces.get(policy)?.[stage] ?? 0, problem);
+    new RejectionError(stages.find(({ name }) => name === stage)?.position ?? 0, problem);
   if (after['DROP REMOTE'] !== undefined && !has('drop remote'))
     throw reject('DROP REMOTE', "'DROP REMOTE' is not supported yet");
   for (const stage of ['TO PARQUET', 'TO REMOTE'] as const) {
@@ -157,7 +156,8 @@ export const STORAGE_POLICY = property<
   value: ({ policy }) => (policy && !policy.disabled && !isTtl(policy) ? `(${formatStages(policy)})` : 'none'),
   parse(reader) {
     if (!reader.context.enterprise || !reader.begins('storage')) return undefined;
-    return { policy: parseStoragePolicy(reader.cursor, reader.definition.partitionBy ?? 'NONE') };
+    const { cursor, definition, listed } = reader;
+    return { policy: parseStoragePolicy(cursor, definition.partitionBy ?? 'NONE', listed.stages) };
   },
   // On a line of its own in the place of the TTL, as in the only documented example.
   print: ({ policy }) => (policy && !policy.disabled ? `\nSTORAGE POLICY(${formatStages(policy)})` : ''),
@@ -179,8 +179,9 @@ export const STORAGE_POLICY = property<
     isKnown: ({ enterprise }) => enterprise !== false,
     syntax: {
       'set storage'(cursor, { enterprise, has }, { object: { partitionBy = 'HOUR' } }) {
-        const policy = parseStoragePolicy(cursor, partitionBy);
-        if (enterprise) rejectImpossiblePolicy(policy, has);
+        const stages: LocatedName[] = [];
+        const policy = parseStoragePolicy(cursor, partitionBy, stages);
+        if (enterprise) rejectImpossiblePolicy(policy, stages, has);
         return { change: 'storage policy', policy };
       },
       'drop storage'(cursor) {

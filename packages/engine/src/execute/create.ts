@@ -107,9 +107,10 @@ function createTable(session: Session, statement: CreateOf<TableDefinition>): vo
     : body
       ? tableFromQuery(catalogue, { ...statement, definition, body })
       : definition;
-  rejectImpossiblePolicy(definition.policy, session.has);
+  rejectImpossiblePolicy(definition.policy, statement.listed.stages, session.has);
   const columns = [...statement.columns.values()];
-  if (!body) for (const column of columns) rejectBadCover(column, columns, "doesn't exist");
+  for (const { name, index } of body ? [] : columns)
+    if (index) rejectBadCover(name, statement.listed.covered.get(foldCase(name)) ?? [], columns, "doesn't exist");
   if (body) requireReadAccess(session, parsedQuery(body));
   rejectBadName(name, position, body ? '' : 'Could not create table, ');
   // QuestDB cannot create a folder with a name longer than a file name, and reports that the table exists.
