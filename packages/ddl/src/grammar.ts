@@ -36,7 +36,7 @@ export {
   stripPublic,
   unquote,
 } from './grammar/names.js';
-export { parseTimestamp } from './grammar/numbers.js';
+export { DAY, MICROS, MINUTE, parseTimestamp } from './grammar/numbers.js';
 export { orRejection, RejectionError, tokenError, unexpectedTokenError } from './grammar/rejection-error.js';
 export { formatGeohashType, isTimestamp, parseColumnType } from './grammar/types.js';
 export { type Interval, isTimeZone, rejectLongPeriod } from './properties/refresh.js';

@@ -2,6 +2,7 @@
 import { DEFAULTS, type Defaults, type Definition, type PartitionUnit } from '../definition.js';
 import { Cursor, isWord } from '../grammar/cursor.js';
 import { featuresOf } from '../grammar/features.js';
+import { DAY, HOUR, MICROS, MINUTE } from '../grammar/numbers.js';
 import { resolveRefresh } from '../properties/refresh.js';
 import { findSampling } from '../sampling.js';
 import type { CreateContext, CreateStatement } from './clause-reader.js';
@@ -56,14 +57,15 @@ export function parseDefinition(statement: string, defaults: Defaults = DEFAULTS
   };
 }
 
-const SECONDS: Readonly<Record<string, number>> = { n: 1e-9, U: 1e-6, T: 1e-3, s: 1, m: 60, h: 3600 };
+/** The letters of units below a second in a sampling interval. */
+const SHORT_UNITS: Readonly<Record<string, string>> = { n: 'ns', U: 'us', T: 'ms' };
 
 /**
  * The default partitioning of a materialized view: YEAR if its sampling interval is more than an hour, MONTH if more than
  * a minute, otherwise DAY (QuestDB's source, CreateMatViewOperationImpl).
  */
 export function defaultPartition(interval: string): PartitionUnit {
-  const count = Number.parseInt(interval, 10) || 1;
-  const seconds = count * (SECONDS[interval.slice(-1)] ?? 86_400);
-  return seconds > 3600 ? 'YEAR' : seconds > 60 ? 'MONTH' : 'DAY';
+  const unit = interval.slice(-1);
+  const micros = (Number.parseInt(interval, 10) || 1) * (MICROS.get(SHORT_UNITS[unit] ?? unit) ?? DAY);
+  return micros > HOUR ? 'YEAR' : micros > MINUTE ? 'MONTH' : 'DAY';
 }

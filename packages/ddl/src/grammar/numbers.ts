@@ -47,15 +47,17 @@ function readSigned(cursor: Cursor, expected: string): { token: string; negative
 /** The next power of two: servers store capacities so. */
 export const ceilPow2 = (value: number): number => 2 ** Math.ceil(Math.log2(value));
 
+export const [MINUTE, HOUR, DAY] = [60e6, 3600e6, 86_400e6];
+
 /** Microseconds in each unit of a length. */
 export const MICROS: ReadonlyMap<string, number> = new Map([
   ['ns', 1e-3],
   ['us', 1],
   ['ms', 1e3],
   ['s', 1e6],
-  ['m', 60e6],
-  ['h', 3600e6],
-  ['d', 86_400e6],
+  ['m', MINUTE],
+  ['h', HOUR],
+  ['d', DAY],
 ]);
 
 const shape =

@@ -4,7 +4,7 @@ import type { MaterializedViewDefinition, Refresh, RefreshClause } from '../defi
 import type { Cursor } from '../grammar/cursor.js';
 import { isWord } from '../grammar/cursor.js';
 import { rejectReserved, stripPublic, unquote } from '../grammar/names.js';
-import { parseInt32, parseTimestamp } from '../grammar/numbers.js';
+import { DAY, MICROS, parseInt32, parseTimestamp } from '../grammar/numbers.js';
 import { RejectionError, unexpectedTokenError } from '../grammar/rejection-error.js';
 import { findSampling } from '../sampling.js';
 import { property } from './property.js';
@@ -117,7 +117,7 @@ function parsePeriodLength(cursor: Cursor, head: RefreshHead): { clause: Refresh
   let delay: Interval | undefined;
   if (isWord(token, 'delay')) {
     delay = parseInterval(cursor, cursor.require('DELAY interval'));
-    if (toSeconds(delay, 'delay', cursor.at) >= toSeconds(length, 'length', cursor.at))
+    if (toMicros(delay, 'delay', cursor.at) >= toMicros(length, 'length', cursor.at))
       throw cursor.rejection('delay cannot be equal to or greater than length');
     token = cursor.require("')'");
   }
@@ -159,11 +159,9 @@ function parseInterval(cursor: Cursor, text: string): Interval {
   return { count: count ?? 1, unit };
 }
 
-const secondsIn: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86400 };
-
-function toSeconds({ count, unit }: Interval, what: string, position: number): number {
-  const factor = secondsIn[unit];
-  if (factor) return count * factor;
+function toMicros({ count, unit }: Interval, what: string, position: number): number {
+  const factor = MICROS.get(unit);
+  if (factor !== undefined) return count * factor;
   throw new RejectionError(
     position,
     `unsupported ${what} unit: ${count}${unit}, supported units are 's', 'm', 'h', 'd'`,
@@ -172,7 +170,7 @@ function toSeconds({ count, unit }: Interval, what: string, position: number): n
 
 /** Rejects a period of more than a day. */
 export function rejectLongPeriod(length: Interval, position: number): void {
-  if (toSeconds(length, 'length', position) <= 86400) return;
+  if (toMicros(length, 'length', position) <= DAY) return;
   throw new RejectionError(position, `maximum supported length interval is 24 hours: ${length.count}${length.unit}`);
 }
 

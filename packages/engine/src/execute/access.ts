@@ -6,10 +6,13 @@ import {
   type AccessContext,
   type AssumptionStatement,
   type Cursor,
+  DAY,
   type GrantStatement,
   isWord,
   type LocatedName,
   type LocatedScope,
+  MICROS,
+  MINUTE,
   parseEntityName,
   parseGrant,
   parseMembership,
@@ -249,17 +252,15 @@ function dropTokens(cursor: Cursor, session: Session, kind: PrincipalKind, named
   session.acl.put({ ...principal, tokens });
 }
 
-const secondsIn: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
-
 /** `WITH TTL '30d' [REFRESH]`, from a minute to ten years; in milliseconds. */
 function parseTokenLifetime(cursor: Cursor): { ttl: number; refresh: boolean } {
   cursor.expect('with', 'ttl');
   const [, count, unit = ''] = /^(\d+)([smhd])$/i.exec(unquote(cursor.requireNoSemicolon('TTL'))) ?? [];
-  const seconds = Number(count) * (secondsIn[unit.toLowerCase()] ?? 0);
-  if (!(seconds >= 60 && seconds <= 3650 * 86_400)) {
+  const micros = Number(count) * (MICROS.get(unit.toLowerCase()) ?? 0);
+  if (!(micros >= MINUTE && micros <= 3650 * DAY)) {
     throw cursor.rejection("TTL is a number and a unit (s, m, h, d), from '1m' to '3650d'");
   }
-  return { ttl: seconds * 1000, refresh: cursor.accept('refresh') };
+  return { ttl: micros / 1000, refresh: cursor.accept('refresh') };
 }
 
 function requirePrincipal(acl: Acl, kind: PrincipalKind, { name, position }: LocatedName): Principal {
