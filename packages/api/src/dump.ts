@@ -50,7 +50,7 @@ export async function* dump(
   }: DumpOptions = {},
 ): AsyncGenerator<string, void, undefined> {
   const selection = parseSelection([...include], [...exclude]);
-  const target = await resolve(instance, onWarning);
-  for await (const batch of dumpInstance(target, { selection, skipInvalid, partial, warn: onWarning }))
+  const config = await resolve(instance, onWarning);
+  for await (const batch of dumpInstance(config, { selection, skipInvalid, partial, warn: onWarning }))
     yield* noOwner ? batch.map(removeOwner) : batch;
 }

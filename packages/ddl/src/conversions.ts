@@ -95,13 +95,13 @@ export interface DecimalLimits {
 
 /** What values must keep to be converted to a decimal; undefined for any other conversion. */
 export function decimalLimits(from: string, to: string): DecimalLimits | undefined {
-  const [source, target] = [decimalOf(from), decimalOf(to)];
-  const digits = source ? source.precision - source.scale : (DIGITS[from] ?? DIGITS_OF_TIMES[from]);
-  if (!target || digits === undefined) return undefined;
-  const wanted = target.precision - target.scale;
+  const [before, after] = [decimalOf(from), decimalOf(to)];
+  const digits = before ? before.precision - before.scale : (DIGITS[from] ?? DIGITS_OF_TIMES[from]);
+  if (!after || digits === undefined) return undefined;
+  const wanted = after.precision - after.scale;
   return {
     ...(wanted < digits && { digits: wanted }),
-    ...(target.scale < (source?.scale ?? 0) && { scale: target.scale }),
+    ...(after.scale < (before?.scale ?? 0) && { scale: after.scale }),
   };
 }
 
@@ -138,10 +138,10 @@ const familyOf = (type: string): string => (type.endsWith('[]') ? 'ARRAY' : type
 /** Whether `printTypeCast` makes something that the server accepts, whatever the values are. */
 export function canCast(from: string, to: string): boolean {
   if (from === to) return true;
-  const [source, target] = [familyOf(from), familyOf(to)];
-  if (source === 'GEOHASH' && target === 'GEOHASH') return geohashBits(from) > geohashBits(to);
-  const accepts = CASTS_FROM[source]?.includes(target) ?? true;
-  return accepts && (CASTS_TO[target]?.includes(source) ?? true) && !WITHOUT_CAST.has(`${source} ${target}`);
+  const [family, wanted] = [familyOf(from), familyOf(to)];
+  if (family === 'GEOHASH' && wanted === 'GEOHASH') return geohashBits(from) > geohashBits(to);
+  const accepts = CASTS_FROM[family]?.includes(wanted) ?? true;
+  return accepts && (CASTS_TO[wanted]?.includes(family) ?? true) && !WITHOUT_CAST.has(`${family} ${wanted}`);
 }
 
 function geohashBits(type: string): number {

@@ -111,7 +111,7 @@ interface Definition {
 interface Level {
   state: State;
   /** The list for what is read on this level, outside its definitions. */
-  target: Reads;
+  reads: Reads;
   /** The folded names of the definitions of this level; a name occurs once per definition. */
   defined?: string[];
   /** The definition that is being read, with its folded name. */
@@ -127,7 +127,7 @@ const awaitsFirstName = (level: Level): level is Level & { defining: [name: stri
 /** Walks once over the tokens of a statement. It has a stack of its own, because parentheses may nest deeper than calls can. */
 export class ReferenceFinder {
   readonly #reads: Reads = [];
-  readonly #levels: Level[] = [{ state: 'header', target: this.#reads }];
+  readonly #levels: Level[] = [{ state: 'header', reads: this.#reads }];
   /** The folded names of all common table expressions. */
   readonly cteNames = new Set<string>();
   /** The definitions that the current level can use, by folded name; the innermost one is last and hides the others. */
@@ -154,9 +154,9 @@ export class ReferenceFinder {
   }
 
   /** The list for the next reference: that of the current definition, or of the query. */
-  get #target(): Reads {
-    const { state, defining, target } = this.#level;
-    return defining && (state === 'value' || state === 'named') ? defining[1].reads : target;
+  get #currentReads(): Reads {
+    const { state, defining, reads } = this.#level;
+    return defining && (state === 'value' || state === 'named') ? defining[1].reads : reads;
   }
 
   /** Reads the next token, or the next name, which may have several. */
@@ -204,7 +204,7 @@ export class ReferenceFinder {
         : state === 'header' && word === 'LIKE'
           ? 'like'
           : 'expression';
-    this.#levels.push({ state: inside, target: this.#target, ...(isGroup && { defining: level.defining }) });
+    this.#levels.push({ state: inside, reads: this.#currentReads, ...(isGroup && { defining: level.defining }) });
     this.names?.open(inside === 'start');
     if (state === 'table') level.state = 'from';
     // After the parentheses of the body, the rest of CREATE follows.
@@ -251,7 +251,7 @@ export class ReferenceFinder {
   /** Reads what a variable reads. Where a table may be, its first name is a table. */
   #useVariable(variable: string, level: Level): void {
     const definition = this.#findDefinition(variable);
-    if (definition) this.#target.push(definition);
+    if (definition) this.#currentReads.push(definition);
     if (awaitsFirstName(level)) level.defining[1].table = definition?.table;
     if (level.state !== 'start' && level.state !== 'table') return;
     if (definition?.table !== undefined) this.#addReference(definition.table);
@@ -268,7 +268,7 @@ export class ReferenceFinder {
   /** Reads the base of a materialized view, or the table after LIKE. */
   #readBase(level: Level): void {
     const base = this.#tokens.readName();
-    level.target.push(base.name);
+    level.reads.push(base.name);
     this.names?.addBase(base);
     level.state = 'header';
   }
@@ -284,7 +284,7 @@ export class ReferenceFinder {
   #addReference(table: TableSpan): void {
     const isTable = table.isTable || this.isView(table.name);
     const definition = isTable ? undefined : this.#findDefinition(table.name);
-    this.#target.push(definition ?? table.name);
+    this.#currentReads.push(definition ?? table.name);
     this.names?.addTable(table, definition === undefined, this.#tokens);
   }
 

@@ -4,7 +4,7 @@ import { connect, type Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
 
 /**
- * Milliseconds for an attempt with all its tries, unless the timeout of the target is shorter. A server that does not answer a
+ * Milliseconds for an attempt with all its tries, unless the timeout of the instance is shorter. A server that does not answer a
  * query within this time gets no more.
  */
 const MAX_TIMEOUT = 5000;
@@ -20,10 +20,10 @@ export class BestEffortClient {
   /** The attempt before. They come one after the other, because an instance has one request at a time. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(target: ConnectionConfig) {
-    const timeout = Math.min(target.timeout || MAX_TIMEOUT, MAX_TIMEOUT);
+  constructor(config: ConnectionConfig) {
+    const timeout = Math.min(config.timeout || MAX_TIMEOUT, MAX_TIMEOUT);
     this.#timeout = timeout;
-    this.#instance = connect({ ...target, timeout, connectTimeout: timeout, retries: 0 });
+    this.#instance = connect({ ...config, timeout, connectTimeout: timeout, retries: 0 });
   }
 
   /** As `Instance.table`; undefined if the query fails. */

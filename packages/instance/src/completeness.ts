@@ -94,7 +94,7 @@ export interface ObjectReadOptions {
 
 /** The objects of a dump, compared with the list of the server. */
 export class ObjectCheck {
-  readonly #target: ConnectionConfig;
+  readonly #config: ConnectionConfig;
   readonly #client: BestEffortClient;
   readonly #options: ObjectReadOptions;
   /** Undefined if the server does not show it. */
@@ -118,8 +118,8 @@ export class ObjectCheck {
    * Requests the list at once, while the dump is read.
    * @param options the kinds and names of the objects that the dump should have
    */
-  constructor(target: ConnectionConfig, client: BestEffortClient, options: ObjectReadOptions) {
-    this.#target = target;
+  constructor(config: ConnectionConfig, client: BestEffortClient, options: ObjectReadOptions) {
+    this.#config = config;
     this.#client = client;
     this.#options = options;
     this.#list = this.#fetchList().then(list => this.#useList(list));
@@ -149,7 +149,7 @@ export class ObjectCheck {
     await this.#list;
     const statements: string[] = [];
     for (let lists = 1; this.#pending.size || this.#hasChanged; lists++) {
-      if (lists > MAX_LISTS) throw changingError(this.#target);
+      if (lists > MAX_LISTS) throw changingError(this.#config);
       statements.push(...(await this.#fetch([...this.#pending.values()])));
       if (!this.#hasChanged) break;
       this.#hasChanged = false;
@@ -218,7 +218,7 @@ export class ObjectCheck {
       denied.add(object);
       this.#options.missing.addDenied(object, message);
     };
-    const definitions = await withInstance(this.#target, instance =>
+    const definitions = await withInstance(this.#config, instance =>
       fetchUncheckedDefinitions(instance, known, onDenied),
     );
     return known.flatMap((object, i) => {

@@ -60,7 +60,7 @@ const CLOSED_CODES = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 /** A kept-alive connection to one server. */
 export class Connection {
-  readonly #target: ConnectionConfig;
+  readonly #config: ConnectionConfig;
   readonly #headers: Record<string, string>;
   readonly #secrets: readonly string[];
   #dispatcher: Promise<Dispatcher>;
@@ -70,16 +70,16 @@ export class Connection {
   #mustReconnect = false;
   #isClosed = false;
 
-  constructor(target: ConnectionConfig) {
-    this.#target = target;
-    this.#headers = target.authorization === undefined ? {} : { authorization: target.authorization };
-    this.#secrets = requestSecrets(target);
-    this.#dispatcher = createDispatcher(target);
+  constructor(config: ConnectionConfig) {
+    this.#config = config;
+    this.#headers = config.authorization === undefined ? {} : { authorization: config.authorization };
+    this.#secrets = requestSecrets(config);
+    this.#dispatcher = createDispatcher(config);
   }
 
   /** The header lines of every request. The size of a request is computed from them. */
   get headerLines(): string[] {
-    const lines = [`host: ${this.#target.url.host}`, 'connection: keep-alive'];
+    const lines = [`host: ${this.#config.url.host}`, 'connection: keep-alive'];
     for (const [name, value] of Object.entries(this.#headers)) lines.push(`${name}: ${value}`);
     return lines;
   }
@@ -88,12 +88,12 @@ export class Connection {
   async get(path: string): Promise<Response> {
     if (this.#mustReconnect) await this.#reconnect();
     const dispatcher = await this.#dispatcher;
-    const { origin } = this.#target.url;
+    const { origin } = this.#config.url;
     // undici's timers restart with every byte, so the Exchange has one of its own.
     const request = { origin, path, method: 'GET', headers: this.#headers, headersTimeout: 0, bodyTimeout: 0 } as const;
     const requestInfo = { url: origin + path, secrets: this.#secrets };
     const response = await new Promise<Response>((resolve, reject) => {
-      dispatcher.dispatch(request, new Exchange(requestInfo, this.#target, resolve, reject));
+      dispatcher.dispatch(request, new Exchange(requestInfo, this.#config, resolve, reject));
     }).catch(error => {
       this.#mustReconnect = true; // undici may still be trying to connect
       throw error;
@@ -125,7 +125,7 @@ export class Connection {
   async #reconnect(): Promise<void> {
     if (this.#isClosed) return;
     await this.#disconnect();
-    this.#dispatcher = createDispatcher(this.#target);
+    this.#dispatcher = createDispatcher(this.#config);
     this.#mustReconnect = false;
   }
 
@@ -195,11 +195,11 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   constructor(
     private readonly request: Pick<Response, 'url' | 'secrets'>,
-    private readonly target: ConnectionConfig,
+    private readonly config: ConnectionConfig,
     private readonly resolve: (response: Response) => void,
     private readonly reject: (error: TransportError) => void,
   ) {
-    this.#timer = new PausableTimer(target.connectTimeout, () => this.#fail(timeoutError()));
+    this.#timer = new PausableTimer(config.connectTimeout, () => this.#fail(timeoutError()));
     this.#timer.start();
   }
 
@@ -207,7 +207,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#hasFailed) return controller.abort(timeoutError()); // connected after the time limit
     this.#phase = 'waiting';
     this.#timer.stop();
-    this.#timer = new PausableTimer(this.target.timeout, () => controller.abort(timeoutError()));
+    this.#timer = new PausableTimer(this.config.timeout, () => controller.abort(timeoutError()));
     this.#timer.start();
   }
 
@@ -246,7 +246,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #logRequest(): void {
     const milliseconds = (performance.now() - this.#startTime).toFixed(1);
-    this.target.logRequest?.(`GET ${withoutQuery(this.request.url)} ${this.#status ?? 'no answer'} ${milliseconds} ms`);
+    this.config.logRequest?.(`GET ${withoutQuery(this.request.url)} ${this.#status ?? 'no answer'} ${milliseconds} ms`);
   }
 
   /** Fails the body if the reply has begun, and otherwise the request. */

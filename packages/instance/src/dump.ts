@@ -63,15 +63,15 @@ const DEFAULTS: DumpOptions = {
  * @throws InstanceError; PROTOCOL if a row is not one statement, DENIED if the account may not read an object, REJECTED if a
  *   name matches nothing
  */
-export async function* dump(target: ConnectionConfig, given: Partial<DumpOptions> = {}): AsyncGenerator<string[]> {
+export async function* dump(config: ConnectionConfig, given: Partial<DumpOptions> = {}): AsyncGenerator<string[]> {
   const options = { ...DEFAULTS, ...given };
   const { note } = options;
-  options.note = message => note(`${target.label}: ${message}`);
-  const [source, client] = [connect(target), new BestEffortClient(target)];
+  options.note = message => note(`${config.label}: ${message}`);
+  const [source, client] = [connect(config), new BestEffortClient(config)];
   const close = () => Promise.all([source.close(), client.close()]);
   options.signal?.addEventListener('abort', close);
   try {
-    yield* dumpStatements(target, source, client, options);
+    yield* dumpStatements(config, source, client, options);
   } finally {
     await close();
   }
@@ -79,7 +79,7 @@ export async function* dump(target: ConnectionConfig, given: Partial<DumpOptions
 
 /** Repairs the rows of the server and checks them. Rows in the form that needs no repair are passed on as they are. */
 async function* dumpStatements(
-  target: ConnectionConfig,
+  config: ConnectionConfig,
   source: Instance,
   client: BestEffortClient,
   options: DumpOptions,
@@ -90,7 +90,7 @@ async function* dumpStatements(
   let count = 0;
   const names = new NameSelection(options.names, options.withDeps);
   const [missing, capacities] = [new MissingObjects(), new SymbolCapacities(use => client.attempt(use))];
-  for await (const batch of names.select(fetchRows(target, source, client, options, { names, missing }))) {
+  for await (const batch of names.select(fetchRows(config, source, client, options, { names, missing }))) {
     const statements: string[] = [];
     for (const row of batch) {
       count++;
@@ -98,7 +98,7 @@ async function* dumpStatements(
         statements.push(row);
         continue;
       }
-      const { statement, identity } = toStatement(row, count, target, options);
+      const { statement, identity } = toStatement(row, count, config, options);
       const { kind, name } = identity;
       if (isAcl(kind)) {
         hasAcl = true;
@@ -110,7 +110,7 @@ async function* dumpStatements(
         const reason = invalid.get(kind)?.get(name);
         if (reason && options.reportInvalid)
           options.warn(
-            `${displayName(identity)} is invalid on the source; ${options.skipInvalid ? 'left out' : 'the target may reject it'}: ${quoteSafely(reason, target)}`,
+            `${displayName(identity)} is invalid on the source; ${options.skipInvalid ? 'left out' : 'the target may reject it'}: ${quoteSafely(reason, config)}`,
           );
         if (reason && options.skipInvalid) continue;
       }
@@ -120,15 +120,15 @@ async function* dumpStatements(
   }
   if (options.selection.requestsAcl && !hasAcl && !options.names.length)
     options.warn('access control was requested, but the server reports none; it may be disabled there');
-  missing.report(target, names, options);
+  missing.report(config, names, options);
   const unmatched = names.describeUnmatched();
-  if (unmatched) throw new InstanceError('REJECTED', `${target.label}: ${unmatched}`);
+  if (unmatched) throw new InstanceError('REJECTED', `${config.label}: ${unmatched}`);
 }
 
 /** Repairs and normalizes a row, and reports the repairs. @param n the number of the row, for an error */
-function toStatement(row: string, n: number, target: ConnectionConfig, { verbatim, warn, note }: DumpOptions) {
+function toStatement(row: string, n: number, config: ConnectionConfig, { verbatim, warn, note }: DumpOptions) {
   const { statement: text, notes, warnings } = verbatim ? { statement: row, notes: [], warnings: [] } : repair(row);
-  const statement = requireStatement(text, n, target);
+  const statement = requireStatement(text, n, config);
   const identity = identify(statement);
   for (const warning of warnings) warn(`${displayName(identity)}: ${warning}`);
   for (const repaired of notes) note(`${displayName(identity)}: ${repaired}`);
@@ -140,7 +140,7 @@ const MAX_ROW = 32 * 1024 * 1024;
 
 /** Fetches the rows in the way that `via` selects. Objects that the server does not show are added to `read.missing`. */
 async function* fetchRows(
-  target: ConnectionConfig,
+  config: ConnectionConfig,
   source: Instance,
   client: BestEffortClient,
   { via, selection, maxRecord, note }: DumpOptions,
@@ -149,7 +149,7 @@ async function* fetchRows(
   const { selects, clause } = selection;
   const fetchAllObjectRows = () => fetchObjectRows(source, client, { ...read, selects, note });
   if (via === 'catalogue') return yield await fetchAllObjectRows();
-  const check = new ObjectCheck(target, client, { ...read, selects, note });
+  const check = new ObjectCheck(config, client, { ...read, selects, note });
   try {
     yield* addMissingRows(source.rows(`SHOW CREATE DATABASE${clause}`, Math.max(MAX_ROW, 2 * maxRecord)), check);
   } catch (error) {
@@ -180,7 +180,7 @@ function isTooOld(error: unknown): error is InstanceError {
 }
 
 /** Normalizes a row. @throws InstanceError with the number of the row, if it is not one statement */
-function requireStatement(row: string, n: number, target: ConnectionConfig): string {
+function requireStatement(row: string, n: number, config: ConnectionConfig): string {
   try {
     const statement = normalizeStatement(row);
     if (statement) return statement;
@@ -188,15 +188,15 @@ function requireStatement(row: string, n: number, target: ConnectionConfig): str
   } catch (error) {
     throw new InstanceError(
       'PROTOCOL',
-      `${target.label}: row ${n} is not one statement (${(error as Error).message}); is this the schema of a QuestDB server? ${quoteSafely(row, target)}`,
+      `${config.label}: row ${n} is not one statement (${(error as Error).message}); is this the schema of a QuestDB server? ${quoteSafely(row, config)}`,
       { cause: error },
     );
   }
 }
 
 /** Quotes a text of the server, without secrets of statements or requests. */
-const quoteSafely = (text: string, target: ConnectionConfig): string =>
-  truncate(maskSecrets(redact(text).slice(0, MAX_QUOTED), requestSecrets(target)), 200);
+const quoteSafely = (text: string, config: ConnectionConfig): string =>
+  truncate(maskSecrets(redact(text).slice(0, MAX_QUOTED), requestSecrets(config)), 200);
 
 /** Maximum length of a text before redaction, in UTF-16 code units. A secret is shorter, so that none is cut and missed. */
 const MAX_QUOTED = 64 * 1024;

@@ -29,9 +29,9 @@ export interface Inspection {
 }
 
 /** @throws InstanceError if there is no QuestDB server at the address, or it does not answer this user */
-export async function inspect(target: ConnectionConfig): Promise<Inspection> {
-  const instance = connect(target);
-  const client = new BestEffortClient(target);
+export async function inspect(config: ConnectionConfig): Promise<Inspection> {
+  const instance = connect(config);
+  const client = new BestEffortClient(config);
   const query = (sql: string) => client.table(sql);
   const firstColumn = async (sql: string) => (await query(sql))?.map(([value]) => String(value));
   try {
@@ -44,7 +44,7 @@ export async function inspect(target: ConnectionConfig): Promise<Inspection> {
     return {
       endpoint: instance.endpoint,
       version: String(build).replace(/^Build Information: /, ''),
-      user: (await firstColumn('SELECT current_user()'))?.[0] ?? userOf(target),
+      user: (await firstColumn('SELECT current_user()'))?.[0] ?? userOf(config),
       accessControl,
       permissions: [...new Set(permissions)],
       requestLimit: parameters.get('http.request.header.buffer.size') ?? 'unknown',
@@ -82,8 +82,8 @@ export async function fetchCommonDefaults(
   a: ConnectionConfig | undefined,
   b: ConnectionConfig | undefined,
 ): Promise<Defaults> {
-  const target = a ?? b;
-  return !target || (a && b) ? DEFAULTS : withInstance(target, fetchDefaults);
+  const config = a ?? b;
+  return !config || (a && b) ? DEFAULTS : withInstance(config, fetchDefaults);
 }
 
 /** Values of SHOW PARAMETERS by property; empty if the instance does not show them. */

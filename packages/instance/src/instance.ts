@@ -50,8 +50,8 @@ export interface Instance {
 }
 
 /** Creates a connection to an instance. Nothing is sent before the first query. */
-export function connect(target: ConnectionConfig): Instance {
-  return new HttpInstance(target);
+export function connect(config: ConnectionConfig): Instance {
+  return new HttpInstance(config);
 }
 
 /**
@@ -79,7 +79,7 @@ type Purpose = 'query' | 'change';
 
 class HttpInstance implements Instance {
   readonly label: string;
-  readonly #target: ConnectionConfig;
+  readonly #config: ConnectionConfig;
   readonly #pause: NonNullable<ConnectionConfig['pause']>;
   readonly #connection: Connection;
   readonly #closed = new AbortController();
@@ -88,19 +88,19 @@ class HttpInstance implements Instance {
   /** The endpoint that requests go to; undefined until one has answered. */
   #endpoint: ApiPath | undefined;
 
-  constructor(target: ConnectionConfig) {
-    this.label = target.label;
-    this.#target = target;
-    this.#pause = target.pause ?? pauseFor;
-    const { interrupted } = target;
+  constructor(config: ConnectionConfig) {
+    this.label = config.label;
+    this.#config = config;
+    this.#pause = config.pause ?? pauseFor;
+    const { interrupted } = config;
     this.#ended = interrupted ? AbortSignal.any([this.#closed.signal, interrupted]) : this.#closed.signal;
-    this.#connection = new Connection(target);
+    this.#connection = new Connection(config);
   }
 
   async *rows(query: string, maxValueBytes?: number): AsyncGenerator<string[], void, undefined> {
-    if (!this.#target.retries) return yield* this.#rowsOnce(query, maxValueBytes);
+    if (!this.#config.retries) return yield* this.#rowsOnce(query, maxValueBytes);
     const { ChangedRowsError, ResumedRows } = await import('./resumed-rows.js'); // few runs need it
-    const [resumed, retries] = [new ResumedRows(), new Retries(this.#target, this.#ended)];
+    const [resumed, retries] = [new ResumedRows(), new Retries(this.#config, this.#ended)];
     for (;;)
       try {
         return yield* resumed.continueWith(this.#rowsOnce(query, maxValueBytes));
@@ -139,7 +139,7 @@ class HttpInstance implements Instance {
   }
 
   get #prefix(): string {
-    return this.#target.url.pathname.replace(/\/$/, '');
+    return this.#config.url.pathname.replace(/\/$/, '');
   }
 
   /** The request target. */
@@ -166,7 +166,7 @@ class HttpInstance implements Instance {
 
   /** Sends a statement and reads the reply, again after a failure if a retry may help and the statement has not run. */
   async #request<T>(statement: string, purpose: Purpose, read: (response: Response) => Promise<T>): Promise<T> {
-    const retries = new Retries(this.#target, this.#ended);
+    const retries = new Retries(this.#config, this.#ended);
     for (;;) {
       let response: Response | undefined;
       try {
@@ -182,14 +182,14 @@ class HttpInstance implements Instance {
 
   /** Sends a request, and sends it again while the server is too busy, but not for longer than the time limit. */
   async #sendUntilAccepted(send: () => Promise<Response>): Promise<Response> {
-    let left = this.#target.timeout || Number.POSITIVE_INFINITY;
+    let left = this.#config.timeout || Number.POSITIVE_INFINITY;
     for (const milliseconds of BUSY_DELAYS) {
       const response = await send();
       const delay = Math.max(milliseconds, 1000 * (retryAfter(response) ?? 0));
       left -= delay;
       if (response.status !== 429 || delay > MAX_BUSY_DELAY || left < 0) return response;
       response.body.destroy();
-      if (delay >= 1000) this.#target.info?.(`${this.label}: too busy; trying again in ${Math.round(delay / 1000)} s`);
+      if (delay >= 1000) this.#config.info?.(`${this.label}: too busy; trying again in ${Math.round(delay / 1000)} s`);
       // If the pause is aborted, the next try fails with the reason.
       await this.#pause(delay, this.#closed.signal).catch(() => {});
     }
@@ -212,11 +212,11 @@ class HttpInstance implements Instance {
     if (error instanceof UnexpectedResponseError) return this.#unexpectedResponseError(error, status);
     if (!(error instanceof TransportError)) return error;
     const { code, message } = describeTransportError(error, {
-      ...this.#target,
+      ...this.#config,
       bufferNeeded: this.bufferNeeded(statement),
     });
     const outcomeUnknown = error.phase !== 'connecting' && mayHaveRun(status);
-    const { unknownName } = this.#target;
+    const { unknownName } = this.#config;
     const hint = error.phase === 'connecting' && unknownName ? `; ${unknownName}` : '';
     return new InstanceError(code, `${this.label}: ${message}${hint}`, {
       status,
@@ -227,7 +227,7 @@ class HttpInstance implements Instance {
 
   /** Why a server answers 401, and what to do. */
   get #authenticationHelp(): string {
-    const { account = 'the credentials', authorization, credentialsHelp } = this.#target;
+    const { account = 'the credentials', authorization, credentialsHelp } = this.#config;
     if (authorization === undefined) return `authentication required; ${credentialsHelp}`;
     const edition = authorization.startsWith('Bearer ') ? TOKENS_UNSUPPORTED : '';
     return `authentication failed: the server rejected ${account}; are the credentials for this instance?${edition}`;
@@ -240,7 +240,7 @@ class HttpInstance implements Instance {
   /** The addresses that were not found, without their parameters. */
   get #triedAddresses(): string {
     const endpoints = this.#endpoint ? [this.#endpoint] : ENDPOINTS;
-    return endpoints.map(endpoint => this.#target.url.origin + this.#prefix + endpoint).join(', ');
+    return endpoints.map(endpoint => this.#config.url.origin + this.#prefix + endpoint).join(', ');
   }
 
   #unexpectedResponseError({ code, message }: UnexpectedResponseError, status: number | undefined): InstanceError {
@@ -285,8 +285,8 @@ function mayHaveRun(status: number | undefined): boolean {
 }
 
 /** Connects to an instance, uses the connection, and closes it. */
-export async function withInstance<T>(target: ConnectionConfig, use: (instance: Instance) => Promise<T>): Promise<T> {
-  const instance = connect(target);
+export async function withInstance<T>(config: ConnectionConfig, use: (instance: Instance) => Promise<T>): Promise<T> {
+  const instance = connect(config);
   try {
     return await use(instance);
   } finally {

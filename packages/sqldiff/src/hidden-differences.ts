@@ -53,8 +53,8 @@ export function selectUnchanged(a: string[], differences: Pick<Difference, 'a'>[
  * @param same the objects whose statements are the same on both sides
  */
 export async function findHiddenDifferences([a, b]: Sides, same: Identity[]): Promise<string[]> {
-  if (!a.target || !b.target) return [];
-  const [inA, inB] = [await fetchFacts(a.target, same), await fetchFacts(b.target, same)];
+  if (!a.instance || !b.instance) return [];
+  const [inA, inB] = [await fetchFacts(a.instance, same), await fetchFacts(b.instance, same)];
   return [...inA].flatMap(([property, byObject]) => {
     const groups = new Map<string, string[]>();
     for (const [object, value] of byObject) {
@@ -75,8 +75,8 @@ function formatHiddenDifference(values: string, objects: string[]): string {
   return `same text, different meaning: ${objects.slice(0, MAX_LISTED).join(', ')}${more}: ${values}`;
 }
 
-async function fetchFacts(target: ConnectionConfig, same: Identity[]): Promise<Facts> {
-  const client = new BestEffortClient(target);
+async function fetchFacts(config: ConnectionConfig, same: Identity[]): Promise<Facts> {
+  const client = new BestEffortClient(config);
   const facts: Facts = new Map();
   const add = (property: string, object: string, value: unknown): void => {
     facts.set(property, (facts.get(property) ?? new Map()).set(object, String(value).trim()));

@@ -26,7 +26,7 @@ export interface Side {
   /** The name in the output; never a secret. */
   label: string;
   /** The instance, if the side is one. */
-  target?: ResolvedInstance;
+  instance?: ResolvedInstance;
   /** The file or folder, if the side is one; `-` is standard input. */
   path: string;
 }
@@ -53,8 +53,8 @@ export async function resolveOperands(
   if (isA && isB) rejectSharedCredentials(context);
   const resolveSide = async (operand: string, isInstance: boolean, program: string): Promise<Side> => {
     if (!isInstance) return { label: operand === '-' ? 'standard input' : operand, path: operand };
-    const target = await resolveInstance(operand, { ...context, program });
-    return { label: target.name ?? target.label, path: '', target };
+    const instance = await resolveInstance(operand, { ...context, program });
+    return { label: instance.name ?? instance.label, path: '', instance };
   };
   const sides: Sides = [
     await resolveSide(a, isA, isB ? 'sqldiff_a' : 'sqldiff'),
@@ -62,7 +62,7 @@ export async function resolveOperands(
   ];
   rejectSharedInsecure(
     context.options?.insecure,
-    sides.flatMap(({ target }) => target?.url ?? []),
+    sides.flatMap(({ instance }) => instance?.url ?? []),
   );
   return sides;
 }
@@ -121,14 +121,14 @@ export interface ReadSideOptions extends Pick<DumpOptions, 'warn' | 'note'> {
  * The selected statements of a side, each once.
  * @throws InstanceError, StreamError, TextError, DuplicateNameError, errors of the file system
  */
-export async function readSide({ target, path, label }: Side, options: ReadSideOptions): Promise<string[]> {
+export async function readSide({ instance, path, label }: Side, options: ReadSideOptions): Promise<string[]> {
   const { selection, maxRecord, warn, note, stdin, budget, locations } = options;
   const readFile = () => locations?.record(readLocatedSource(path, maxRecord)) ?? readSource(path, maxRecord);
   const stored = path === '-' ? stdin : readFile();
-  const source = target ? dump(target, { selection, maxRecord, reportInvalid: false, warn, note }) : stored;
+  const statements = instance ? dump(instance, { selection, maxRecord, reportInvalid: false, warn, note }) : stored;
   try {
     return deduplicate(
-      await collectStatements(source, statement => selection.selects(identify(statement).kind), budget),
+      await collectStatements(statements, statement => selection.selects(identify(statement).kind), budget),
     );
   } catch (error) {
     throw addLabel(error as NodeJS.ErrnoException, label);

@@ -61,7 +61,7 @@ async function compareSides(args: DiffArgs, io: Io): Promise<number> {
   const sides = await openSides(args, stdin, io);
   if (args.showConfig)
     return printSettings(
-      sides.flatMap(({ target }) => (target ? [target.settings] : [])),
+      sides.flatMap(({ instance }) => (instance ? [instance.settings] : [])),
       io,
     );
   const locations = args.annotations ? new Locations() : undefined;
@@ -75,7 +75,7 @@ async function compareSides(args: DiffArgs, io: Io): Promise<number> {
     note: io.info,
   };
   const [inA, inB] = [await readSide(sides[0], readOptions), await readSide(sides[1], readOptions)];
-  const defaults = await fetchCommonDefaults(sides[0].target, sides[1].target);
+  const defaults = await fetchCommonDefaults(sides[0].instance, sides[1].instance);
   const { rules, notes } = missing ? selectWanted(inA, inB, ignore) : { rules: ignore, notes: [] };
   const compared = compareSchemas(inA, inB, {
     defaults,
@@ -96,10 +96,10 @@ async function compareSides(args: DiffArgs, io: Io): Promise<number> {
     keepExtra: args.ignoreExtra,
     ignore,
     locations,
-    skipInvalid: sides[0].target !== undefined,
+    skipInvalid: sides[0].instance !== undefined,
   };
   const { writePlan } = await import('./write-plan.js'); // few runs need an engine
-  const { target } = sides[1];
+  const { instance: target } = sides[1];
   if (!target) return writePlan(inA, inB, sides, options, io);
   return withInstance(target, async instance =>
     writePlan(inA, inB, sides, { ...options, ...(await fetchPlanContext(instance)) }, io),
@@ -136,4 +136,5 @@ async function openSides(
 }
 
 /** What an instance reports of its invalid and suspended objects; undefined for other operands. */
-const readHealth = async ({ target }: Side): Promise<Health | undefined> => target && withInstance(target, fetchHealth);
+const readHealth = async ({ instance }: Side): Promise<Health | undefined> =>
+  instance && withInstance(instance, fetchHealth);

@@ -18,13 +18,13 @@ export const main = createMain({
   ],
   options: INSTANCE_OPTIONS,
   run: async ({ operands: [instance = ''], ...options }, io) => {
-    const target = await resolveInstance(instance, { ...instanceContext(io), program: 'sqlpipe', options });
-    if (options.showConfig) return printSettings([target.settings], io);
+    const resolved = await resolveInstance(instance, { ...instanceContext(io), program: 'sqlpipe', options });
+    if (options.showConfig) return printSettings([resolved.settings], io);
     const other = findOtherSqldiff(io.env.PATH);
     if (other) io.warn(`${other} comes first on the PATH: for ours, type sqlpipe diff`);
     const printLine = (name: string, value: string) => io.print(`${name}: ${escapeControls(value)}\n`);
-    await printLine('instance', target.label);
-    const inspection = await inspect(target);
+    await printLine('instance', resolved.label);
+    const inspection = await inspect(resolved);
     await printLine('endpoint', inspection.endpoint);
     await printLine('version', inspection.version);
     await printLine('user', inspection.user);
@@ -35,10 +35,10 @@ export const main = createMain({
     for (const [name, reason] of inspection.suspended) await printLine('suspended', `'${name}': ${reason}`);
 
     let count = 0;
-    for await (const batch of dump(target)) count += batch.length;
+    for await (const batch of dump(resolved)) count += batch.length;
     await printLine('statements', String(count));
     if (inspection.denied) {
-      io.error(`${target.label}: ${inspection.denied}`);
+      io.error(`${resolved.label}: ${inspection.denied}`);
       return Exit.denied;
     }
     return inspection.invalid.size || inspection.suspended.size ? Exit.negative : Exit.ok;

@@ -126,17 +126,17 @@ class Renaming {
   #claim(mention: Mention, remember: boolean): void {
     const { role, name } = mention;
     const { objects, owners, principals } = this.rules;
-    const target = this.#newName(mention) ?? name;
-    if (target !== name && !isValidName(target, mention))
-      throw new TranslationError(`'${shorten(name)}' would become '${shorten(target)}', which is not a valid name`);
+    const newName = this.#newName(mention) ?? name;
+    if (newName !== name && !isValidName(newName, mention))
+      throw new TranslationError(`'${shorten(name)}' would become '${shorten(newName)}', which is not a valid name`);
     if (role === 'owner' && owners.apply(name) !== undefined) return; // several owners may become one
     const rules = role === 'object' ? objects : principals;
     if (rules.isEmpty) return;
-    const key = `${role === 'object'} ${foldCase(target)}`;
+    const key = `${role === 'object'} ${foldCase(newName)}`;
     const other = this.#taken.get(key);
     if (other !== undefined && !isSameName(other, name))
       throw new TranslationError(
-        `'${shorten(other)}' and '${shorten(name)}' would have the same name, '${shorten(target)}'; choose another name, or remove one of them`,
+        `'${shorten(other)}' and '${shorten(name)}' would have the same name, '${shorten(newName)}'; choose another name, or remove one of them`,
       );
     if (remember && other === undefined && rules.mayCollide(name)) this.#taken.set(detach(key), detach(name));
   }

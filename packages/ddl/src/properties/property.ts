@@ -66,12 +66,6 @@ export interface Feature<F> {
   readonly isDispensable?: boolean;
 }
 
-/** The server that an ALTER is for. */
-export interface AlterTarget {
-  /** Whether it is the enterprise edition, which has storage policies. */
-  readonly isEnterprise: boolean;
-}
-
 /** An ALTER that sets a property. A is what it says: `{ change: 'format', parquet: true }`. */
 export interface PropertyAlter<F extends object, A extends { readonly change: string } = { readonly change: string }> {
   /** The values of `change` in A. */
@@ -90,8 +84,11 @@ export interface PropertyAlter<F extends object, A extends { readonly change: st
   apply?(definition: F, alteration: A): F;
   /** The permission that it requires, if it requires one. */
   permission(alteration: A): string | undefined;
-  /** Finds the one that makes a definition the wanted one in this property; undefined if none does, or none has to. */
-  find(wanted: F, now: F, target: AlterTarget): A | undefined;
+  /**
+   * Finds the one that makes a definition the wanted one in this property; undefined if none does, or none has to.
+   * @param server only the enterprise edition has storage policies
+   */
+  find(wanted: F, now: F, server: { readonly isEnterprise: boolean }): A | undefined;
 }
 
 /** An entry of the table as the compiler infers it, so that the type of its alterations is known. */
