@@ -2,7 +2,7 @@
 import {
   type Alter,
   type Alteration,
-  type Change,
+  type ChangeStatement,
   type Column,
   DEFAULTS,
   type Index,
@@ -42,7 +42,7 @@ const server = (enterprise: boolean): NameLookup => ({
   find: name => objects.find(object => isSameName(object.name, name)),
 });
 
-function parseOn(enterprise: boolean, statement: string): Change {
+function parseOn(enterprise: boolean, statement: string): ChangeStatement {
   const cursor = new Cursor(statement);
   return parseChangeAfter(cursor, cursor.next() ?? '', server(enterprise));
 }
@@ -151,7 +151,7 @@ const CHANGES: readonly [statement: string, what: string, isEnterprise?: true][]
 for (const [statement, what, isEnterprise = false] of CHANGES)
   test(`known to be the same with and without the objects: ${statement}`, t => {
     const change = parseChange(statement);
-    t.deepEqual(parseOn(isEnterprise, statement), change as Change);
+    t.deepEqual(parseOn(isEnterprise, statement), change as ChangeStatement);
     const found: string | undefined = change?.verb === 'alter' ? change.alters[0]?.alteration.change : change?.verb;
     t.is(found, what);
     if (isEnterprise) t.throws(() => parseOn(false, statement), { instanceOf: RejectionError });

@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   applyAlteration,
-  type Change,
+  type ChangeStatement,
   changedTables,
   DEFAULTS,
   parseChange,
@@ -31,7 +31,7 @@ const [SHORTEST, LONGEST] = [5, 500];
 
 /** A change that is about to be sent, with what must be known about its object. */
 export interface PendingChange {
-  readonly change: Change;
+  readonly change: ChangeStatement;
   /** For ALTER of an existing object: its definition. */
   readonly before?: string;
   /** The definition that the object should have after an ALTER, if the object exists. */
@@ -64,7 +64,7 @@ export async function prepareChange(
 
 /** The statements that would create an object as it is before an ALTER, and as it should be after it. */
 async function predictAlter(
-  change: Change,
+  change: ChangeStatement,
   existing: KnownObjects,
 ): Promise<Pick<PendingChange, 'before' | 'expected'>> {
   if (change.verb !== 'alter') return {};
@@ -124,7 +124,7 @@ const ALTERED_DIFFERENTLY = 'the server altered it, but to a different definitio
 const NOT_DONE = 'the server reported success, but the object did not change';
 
 async function verifyAltered(
-  { alters: [first] }: Extract<Change, { verb: 'alter' }>,
+  { alters: [first] }: Extract<ChangeStatement, { verb: 'alter' }>,
   expected: string,
   existing: KnownObjects,
 ): Promise<Partial<Outcome>> {
@@ -135,7 +135,7 @@ async function verifyAltered(
 
 /** Checks that an object has gone, and in a rename that it has the new name. */
 async function verifyDone(
-  change: Extract<Change, { verb: 'drop' | 'rename' }>,
+  change: Extract<ChangeStatement, { verb: 'drop' | 'rename' }>,
   existing: KnownObjects,
 ): Promise<Partial<Outcome>> {
   const kind = change.verb === 'drop' ? change.kind : 'table';

@@ -3,7 +3,7 @@ import type { Kind } from '@sqlpipe/sql';
 import type { Alter } from '../alteration.js';
 
 /** A statement that changes, fills or refreshes existing objects. Names are as written. */
-export type Change =
+export type ChangeStatement =
   | { readonly verb: 'alter'; readonly alters: readonly Alter[] }
   | { readonly verb: 'drop'; readonly kind: Kind; readonly name: string }
   | { readonly verb: 'drop all' }
@@ -37,7 +37,7 @@ export interface PartitionChange {
 }
 
 /** The tables to whose WAL a server writes a change; both names of a table that is renamed. */
-export function changedTables(change: Change): readonly string[] {
+export function changedTables(change: ChangeStatement): readonly string[] {
   switch (change.verb) {
     case 'alter':
       return change.alters.slice(0, 1).map(({ name }) => name);

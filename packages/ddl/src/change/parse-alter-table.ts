@@ -10,7 +10,7 @@ import { type Cursor, isWord } from '../grammar/cursor.js';
 import { isValidColumnName, parseEntityName, unquote } from '../grammar/names.js';
 import { RejectionError } from '../grammar/rejection-error.js';
 import { findAlterSyntax } from '../properties/table.js';
-import type { Change, PartitionChange } from './change.js';
+import type { ChangeStatement, PartitionChange } from './change.js';
 import { type FoundObject, type KnownObject, type NameLookup, parseAlteredObject } from './lookup.js';
 import { parseColumnAlteration } from './parse-alter-column.js';
 import { parsePartitions } from './parse-maintenance.js';
@@ -19,7 +19,7 @@ import { parseWalChange } from './parse-wal.js';
 const VERBS = "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 'rename', 'set' or 'squash'";
 
 /** After ALTER TABLE. */
-export function parseAlterTable(cursor: Cursor, lookup: NameLookup): Change {
+export function parseAlterTable(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   const found = parseAlteredObject(cursor, lookup, 'table');
   const parsed = new TableParser(cursor, lookup, found).parse();
   cursor.expectEnd();
@@ -51,7 +51,7 @@ class TableParser {
     this.#timestamp = this.table.timestamp;
   }
 
-  parse(): Alteration[] | Exclude<Change, { verb: 'alter' }> {
+  parse(): Alteration[] | Exclude<ChangeStatement, { verb: 'alter' }> {
     const { cursor, table, name } = this;
     const verb = cursor.requireNoSemicolon(VERBS).toLowerCase();
     switch (verb) {
@@ -242,7 +242,7 @@ class TableParser {
     return { change: 'rename column', column: name, to };
   }
 
-  #set(): Alteration[] | Extract<Change, { verb: 'set type' }> {
+  #set(): Alteration[] | Extract<ChangeStatement, { verb: 'set type' }> {
     const { cursor, lookup, found } = this;
     const token = cursor.requireNoSemicolon("'param', 'ttl' or 'type'");
     if (isWord(token, 'type')) return this.#setType();
@@ -251,7 +251,7 @@ class TableParser {
     throw cursor.rejection("'param' or 'type' expected");
   }
 
-  #setType(): Extract<Change, { verb: 'set type' }> {
+  #setType(): Extract<ChangeStatement, { verb: 'set type' }> {
     const { cursor, table, name } = this;
     const token = cursor.requireNoSemicolon("'bypass' or 'wal'");
     const wal = !isWord(token, 'bypass');

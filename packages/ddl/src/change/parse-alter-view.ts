@@ -4,14 +4,14 @@ import { parseAge } from '../grammar/ages.js';
 import { expectEndOfBody, parseViewBody } from '../grammar/body.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import { findAlterSyntax } from '../properties/table.js';
-import type { Change } from './change.js';
+import type { ChangeStatement } from './change.js';
 import { type FoundObject, type NameLookup, parseAlteredObject } from './lookup.js';
 import { parseColumnAlteration } from './parse-alter-column.js';
 import { parsePartitions } from './parse-maintenance.js';
 import { parseWalChange } from './parse-wal.js';
 
 /** After ALTER VIEW: replaces the query. */
-export function parseAlterView(cursor: Cursor, lookup: NameLookup): Change {
+export function parseAlterView(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   const { name } = parseAlteredObject(cursor, lookup, 'view');
   cursor.expectToken(cursor.requireNoSemicolon("'as'"), 'as');
   const body = parseViewBody(cursor, lookup.checkQuery);
@@ -21,7 +21,7 @@ export function parseAlterView(cursor: Cursor, lookup: NameLookup): Change {
 }
 
 /** After ALTER MATERIALIZED: changes how a view is refreshed, how long its data is kept, and its indexes. */
-export function parseAlterMaterializedView(cursor: Cursor, lookup: NameLookup): Change {
+export function parseAlterMaterializedView(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   if (!isWord(cursor.requireNoSemicolon("'view'"), 'view')) throw cursor.rejection("'view' expected'");
   const view = parseAlteredObject(cursor, lookup, 'materialized view');
   const change = parseAction(cursor, lookup, view);
@@ -30,7 +30,7 @@ export function parseAlterMaterializedView(cursor: Cursor, lookup: NameLookup): 
 }
 
 /** After ALTER LIVE: what a view stores can be changed, but neither its query nor its columns. */
-export function parseAlterLiveView(cursor: Cursor, lookup: NameLookup): Change {
+export function parseAlterLiveView(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   cursor.expect('view');
   const view = parseAlteredObject(cursor, lookup, 'live view');
   const change = parseLiveViewAction(cursor, lookup, view);
@@ -40,7 +40,7 @@ export function parseAlterLiveView(cursor: Cursor, lookup: NameLookup): Change {
 
 const LIVE_VIEW_VERBS = "'set', 'drop', 'convert', 'resume' or 'suspend'";
 
-function parseLiveViewAction(cursor: Cursor, lookup: NameLookup, view: FoundObject): Change {
+function parseLiveViewAction(cursor: Cursor, lookup: NameLookup, view: FoundObject): ChangeStatement {
   const { name, object } = view;
   const verb = cursor.requireNoSemicolon(LIVE_VIEW_VERBS).toLowerCase();
   switch (verb) {
@@ -62,9 +62,9 @@ function parseLiveViewAction(cursor: Cursor, lookup: NameLookup, view: FoundObje
   return ofWal;
 }
 
-function parseAction(cursor: Cursor, lookup: NameLookup, view: FoundObject): Change {
+function parseAction(cursor: Cursor, lookup: NameLookup, view: FoundObject): ChangeStatement {
   const { name } = view;
-  const alter = (alteration: Alteration): Change => ({
+  const alter = (alteration: Alteration): ChangeStatement => ({
     verb: 'alter',
     alters: [{ kind: 'materialized view', name, alteration }],
   });

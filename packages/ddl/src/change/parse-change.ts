@@ -3,7 +3,7 @@ import type { Defaults } from '../definition.js';
 import { DEFAULTS } from '../definition.js';
 import { Cursor, isWord } from '../grammar/cursor.js';
 import { RejectionError, unexpectedTokenError, unlessRejected } from '../grammar/rejection-error.js';
-import type { Change } from './change.js';
+import type { ChangeStatement } from './change.js';
 import { acceptAll, type NameLookup } from './lookup.js';
 import { parseAlterTable } from './parse-alter-table.js';
 import { parseAlterLiveView, parseAlterMaterializedView, parseAlterView } from './parse-alter-view.js';
@@ -21,7 +21,7 @@ import {
  * Parses a statement that changes an existing object, whichever objects there are.
  * @returns undefined for another statement, or an unknown syntax
  */
-export function parseChange(statement: string, defaults: Defaults = DEFAULTS): Change | undefined {
+export function parseChange(statement: string, defaults: Defaults = DEFAULTS): ChangeStatement | undefined {
   const cursor = new Cursor(statement);
   return unlessRejected(() => parseChangeAfter(cursor, cursor.require('statement'), acceptAll(defaults)));
 }
@@ -30,13 +30,13 @@ export function parseChange(statement: string, defaults: Defaults = DEFAULTS): C
  * Parses the rest of a statement after its first word, and checks it against the objects that the server has.
  * @throws RejectionError with the server's message and position
  */
-export function parseChangeAfter(cursor: Cursor, verb: string, lookup: NameLookup): Change {
+export function parseChangeAfter(cursor: Cursor, verb: string, lookup: NameLookup): ChangeStatement {
   const parse = PARSERS.get(verb.toLowerCase());
   if (!parse) throw unexpectedTokenError(cursor.at, verb);
   return parse(cursor, lookup);
 }
 
-const PARSERS: ReadonlyMap<string, (cursor: Cursor, lookup: NameLookup) => Change> = new Map([
+const PARSERS: ReadonlyMap<string, (cursor: Cursor, lookup: NameLookup) => ChangeStatement> = new Map([
   ['alter', parseAlter],
   ['compile', parseCompile],
   ['drop', parseDrop],
@@ -48,7 +48,7 @@ const PARSERS: ReadonlyMap<string, (cursor: Cursor, lookup: NameLookup) => Chang
   ['vacuum', parseVacuum],
 ]);
 
-function parseAlter(cursor: Cursor, lookup: NameLookup): Change {
+function parseAlter(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   const token = cursor.next();
   if (isWord(token, 'table')) return parseAlterTable(cursor, lookup);
   if (isWord(token, 'view')) return parseAlterView(cursor, lookup);

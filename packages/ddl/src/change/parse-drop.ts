@@ -4,7 +4,7 @@ import type { LocatedName } from '@sqlpipe/sql';
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import { isValidTableName, rejectReserved, stripPublic, unquote } from '../grammar/names.js';
 import { RejectionError } from '../grammar/rejection-error.js';
-import type { Change } from './change.js';
+import type { ChangeStatement } from './change.js';
 import { missingError, type NameLookup, readName } from './lookup.js';
 
 /** The words of messages for each kind: for a missing name, and for the other kinds. */
@@ -16,7 +16,7 @@ const KINDS = {
 } as const;
 
 /** After DROP. */
-export function parseDrop(cursor: Cursor, lookup: NameLookup): Change {
+export function parseDrop(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   const token = cursor.next();
   if (isWord(token, 'table')) return parseDropObject(cursor, lookup, 'table');
   if (isWord(token, 'view')) return parseDropObject(cursor, lookup, 'view');
@@ -47,7 +47,7 @@ export function parseDrop(cursor: Cursor, lookup: NameLookup): Change {
   );
 }
 
-function parseDropObject(cursor: Cursor, lookup: NameLookup, kind: keyof typeof KINDS): Change {
+function parseDropObject(cursor: Cursor, lookup: NameLookup, kind: keyof typeof KINDS): ChangeStatement {
   const { short, others } = KINDS[kind];
   const first = cursor.next();
   if (first === undefined)
@@ -77,7 +77,7 @@ function wrongKind(kind: keyof typeof KINDS, found: { kind: string; name: string
 }
 
 /** The names of principals are not looked up. */
-function parseDropPrincipal(cursor: Cursor, kind: 'user' | 'group' | 'service account'): Change {
+function parseDropPrincipal(cursor: Cursor, kind: 'user' | 'group' | 'service account'): ChangeStatement {
   if (isWord(cursor.requireNoSemicolon(`${kind} name`), 'if')) cursor.expect('exists');
   else cursor.unread();
   const name = unquote(cursor.requireNoSemicolon(`${kind} name`));
@@ -86,7 +86,7 @@ function parseDropPrincipal(cursor: Cursor, kind: 'user' | 'group' | 'service ac
 }
 
 /** After RENAME. */
-export function parseRename(cursor: Cursor, lookup: NameLookup): Change {
+export function parseRename(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   cursor.expect('table');
   const from = parseTableName(cursor, 'from table name');
   if (cursor.require('to') === '(') throw cursor.rejection('function call is not allowed here');

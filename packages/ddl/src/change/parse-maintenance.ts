@@ -2,11 +2,11 @@
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import { unquote } from '../grammar/names.js';
 import { RejectionError } from '../grammar/rejection-error.js';
-import type { Change, PartitionChange } from './change.js';
+import type { ChangeStatement, PartitionChange } from './change.js';
 import { type KnownObject, missingError, type NameLookup, readName, requireObject } from './lookup.js';
 
 /** After TRUNCATE. */
-export function parseTruncate(cursor: Cursor, lookup: NameLookup): Change {
+export function parseTruncate(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   const what = cursor.next();
   if (!isWord(what, 'table'))
     throw new RejectionError(what === undefined ? cursor.readOffset : cursor.at, 'TABLE expected');
@@ -40,7 +40,7 @@ export function parseTruncate(cursor: Cursor, lookup: NameLookup): Change {
 }
 
 /** After VACUUM. */
-export function parseVacuum(cursor: Cursor, lookup: NameLookup): Change {
+export function parseVacuum(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   const what = cursor.requireNoSemicolon("'table'");
   if (!isWord(what, 'table') && !isWord(what, 'partitions')) throw cursor.rejection("'partitions' expected");
   const name = unquote(readName(cursor, lookup, cursor.requireNoSemicolon('table name')));
@@ -54,7 +54,7 @@ export function parseVacuum(cursor: Cursor, lookup: NameLookup): Change {
  * After REFRESH. Which range is refreshed is not parsed. STATS computes again what the server knows of the intervals that
  * are to be refreshed; it refreshes no rows.
  */
-export function parseRefreshStatement(cursor: Cursor, lookup: NameLookup): Change {
+export function parseRefreshStatement(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   cursor.expect('materialized', 'view');
   const name = unquote(readName(cursor, lookup, cursor.requireNoSemicolon('view name')));
   requireObject(lookup, 'materialized view', name, { missing: cursor.at, wrong: cursor.at });
@@ -73,7 +73,7 @@ export function parseRefreshStatement(cursor: Cursor, lookup: NameLookup): Chang
 }
 
 /** After COMPILE. */
-export function parseCompile(cursor: Cursor, lookup: NameLookup): Change {
+export function parseCompile(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   cursor.expectToken(cursor.requireNoSemicolon("'view'"), 'view');
   const name = unquote(readName(cursor, lookup, cursor.requireNoSemicolon('view name')));
   const position = cursor.at;
@@ -85,7 +85,7 @@ export function parseCompile(cursor: Cursor, lookup: NameLookup): Change {
 }
 
 /** After UPDATE. What is written is not parsed. */
-export function parseUpdate(cursor: Cursor, lookup: NameLookup): Change {
+export function parseUpdate(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   const name = unquote(readName(cursor, lookup, cursor.require('table name')));
   requireObject(lookup, 'table', name, { missing: 0, wrong: 0 });
   skipRest(cursor);
@@ -93,7 +93,7 @@ export function parseUpdate(cursor: Cursor, lookup: NameLookup): Change {
 }
 
 /** After INSERT. What is written is not parsed. */
-export function parseInsert(cursor: Cursor, lookup: NameLookup): Change {
+export function parseInsert(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   cursor.accept('atomic');
   cursor.expect('into');
   const name = unquote(readName(cursor, lookup, cursor.require('table name')));

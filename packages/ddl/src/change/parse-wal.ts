@@ -2,7 +2,7 @@
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import { parseInt64 } from '../grammar/numbers.js';
 import { RejectionError } from '../grammar/rejection-error.js';
-import type { Change } from './change.js';
+import type { ChangeStatement } from './change.js';
 import type { FoundObject, NameLookup } from './lookup.js';
 
 /**
@@ -15,7 +15,7 @@ export function parseWalChange(
   { has }: NameLookup,
   verb: string,
   { object, name }: FoundObject,
-): Exclude<Change, { verb: 'alter' }> | undefined {
+): Exclude<ChangeStatement, { verb: 'alter' }> | undefined {
   const word = verb.toLowerCase();
   const mayRebase = has('rebase') && object.kind !== 'live view';
   if (word !== 'resume' && word !== 'suspend' && !(word === 'rebase' && mayRebase)) return undefined;

@@ -1,5 +1,5 @@
 /*! Statements that change the catalogue: their handlers by first word. */
-import { type Change, changedTables } from '@sqlpipe/ddl';
+import { type ChangeStatement, changedTables } from '@sqlpipe/ddl';
 import { type Body, type Cursor, parseChangeAfter, RejectionError } from '@sqlpipe/ddl/grammar';
 import type { CatalogueObject, MaterializedView } from '../catalogue-objects.js';
 import { titleOf } from '../effects.js';
@@ -75,7 +75,7 @@ function requireKnown(object: CatalogueObject | undefined, verb: string): Catalo
 }
 
 /** What is sent to a suspended table waits, until RESUME WAL or for ever. @throws OpaqueError */
-function requireApplied(change: Change, { catalogue }: Session): void {
+function requireApplied(change: ChangeStatement, { catalogue }: Session): void {
   for (const name of changedTables(change)) {
     const table = catalogue.find(name);
     if (table?.kind === 'table' && table.isSuspended)
@@ -111,7 +111,7 @@ function rebase(name: string, session: Session): void {
 const REBASED = 'base table rebase';
 
 /** Changes the catalogue. @param query the query in the statement */
-function applyChange(change: Change, session: Session, query: Body | undefined): void {
+function applyChange(change: ChangeStatement, session: Session, query: Body | undefined): void {
   switch (change.verb) {
     case 'alter': {
       const [first] = change.alters;
@@ -142,7 +142,7 @@ function applyChange(change: Change, session: Session, query: Body | undefined):
 }
 
 /** COMPILE VIEW only reports an invalid view: views are compiled as soon as an object changes that they depend on. */
-function compile({ name, position }: Extract<Change, { verb: 'compile' }>, { catalogue }: Session): void {
+function compile({ name, position }: Extract<ChangeStatement, { verb: 'compile' }>, { catalogue }: Session): void {
   const view = catalogue.find(name);
   if (view?.kind === 'view' && view.invalid) throw new RejectionError(position, view.invalid.reason);
 }
@@ -157,7 +157,7 @@ function dropObject(name: string, { catalogue }: Session): void {
 }
 
 /** Renames a table. */
-function renameTable({ name, to }: Extract<Change, { verb: 'rename' }>, session: Session): void {
+function renameTable({ name, to }: Extract<ChangeStatement, { verb: 'rename' }>, session: Session): void {
   const table = session.catalogue.find(name);
   dropObject(name, session);
   if (table) session.catalogue.put({ ...table, name: to });
@@ -167,7 +167,10 @@ function renameTable({ name, to }: Extract<Change, { verb: 'rename' }>, session:
  * REFRESH MATERIALIZED VIEW: an invalid view becomes valid if its query is valid, whatever the rows are. A full refresh empties
  * the view first, so that the views over it become invalid (observed on 9.3.4; live views documented).
  */
-function refresh({ name, isFull }: Extract<Change, { verb: 'refresh' }>, { catalogue, rowEffects }: Session): void {
+function refresh(
+  { name, isFull }: Extract<ChangeStatement, { verb: 'refresh' }>,
+  { catalogue, rowEffects }: Session,
+): void {
   const view = catalogue.resolve(name);
   if (view?.kind !== 'materialized view') return;
   const { invalid, ...rest } = view;

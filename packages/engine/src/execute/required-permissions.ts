@@ -1,9 +1,9 @@
 /*! The permissions that a change requires. */
-import { type Alteration, type Change, findColumn, permissionFor } from '@sqlpipe/ddl';
+import { type Alteration, type ChangeStatement, findColumn, permissionFor } from '@sqlpipe/ddl';
 import type { Session } from '../session.js';
 
 /** Requires the permissions for a change. @throws DenialError */
-export function authorizeChange(change: Change, { catalogue, authorize }: Session): void {
+export function authorizeChange(change: ChangeStatement, { catalogue, authorize }: Session): void {
   if (change.verb === 'drop all') return authorize('DATABASE ADMIN');
   if (change.verb === 'rebase wal') return authorize('SYSTEM ADMIN');
   if (change.verb === 'alter') {
@@ -28,7 +28,7 @@ function columnsOf(alteration: Alteration, columns: Parameters<typeof findColumn
   return [findColumn({ columns }, alteration.column)?.name ?? alteration.column];
 }
 
-const PERMISSIONS: { readonly [what in Change['verb'] | Alteration['change']]?: string } = {
+const PERMISSIONS: { readonly [what in ChangeStatement['verb'] | Alteration['change']]?: string } = {
   'add column': 'ADD COLUMN',
   compile: 'COMPILE VIEW',
   'drop column': 'DROP COLUMN',

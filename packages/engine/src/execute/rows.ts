@@ -1,5 +1,5 @@
 /*! Statements about rows: what they do to the objects, whatever the rows are. */
-import type { Change, PartitionChange } from '@sqlpipe/ddl';
+import type { ChangeStatement, PartitionChange } from '@sqlpipe/ddl';
 import { type Cursor, isWord, RejectionError, readCode, unexpectedTokenError, unquote } from '@sqlpipe/ddl/grammar';
 import { analyzeRelation } from '../analyze/relation.js';
 import type { Catalogue } from '../catalogue.js';
@@ -9,10 +9,10 @@ import type { Session } from '../session.js';
 import { invalidate, invalidateLiveViews } from './validity.js';
 
 /** INSERT, UPDATE, TRUNCATE and statements about partitions. */
-type RowChange = Extract<Change, { verb: 'insert' | 'update' | 'truncate' }> | PartitionChange;
+type RowChange = Extract<ChangeStatement, { verb: 'insert' | 'update' | 'truncate' }> | PartitionChange;
 
 /** Whether a change is one of these. */
-export const isRowChange = (change: Change): change is RowChange => Object.hasOwn(ROW_CHANGES, change.verb);
+export const isRowChange = (change: ChangeStatement): change is RowChange => Object.hasOwn(ROW_CHANGES, change.verb);
 
 /**
  * Executes a statement about rows: the effect on the rows, and the materialized views that become invalid.
