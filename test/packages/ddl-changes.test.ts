@@ -34,17 +34,17 @@ const objects = [
 ];
 
 /** A server with these objects. */
-const server = (enterprise: boolean): NameLookup => ({
-  enterprise,
-  has: featuresOf(enterprise ? undefined : '9.3.4'),
+const server = (isEnterprise: boolean): NameLookup => ({
+  isEnterprise,
+  has: featuresOf(isEnterprise ? undefined : '9.3.4'),
   defaults: DEFAULTS,
   checkQuery() {},
   find: name => objects.find(object => isSameName(object.name, name)),
 });
 
-function parseOn(enterprise: boolean, statement: string): ChangeStatement {
+function parseOn(isEnterprise: boolean, statement: string): ChangeStatement {
   const cursor = new Cursor(statement);
-  return parseChangeAfter(cursor, cursor.next() ?? '', server(enterprise));
+  return parseChangeAfter(cursor, cursor.next() ?? '', server(isEnterprise));
 }
 
 test('a server rejects what is about the wrong kind of view, or not suspended', t => {

@@ -6,7 +6,7 @@ const TABLE = 'create table t (ts timestamp, a int) timestamp(ts) partition by d
 
 /** The statements of a schema after others, each executed by an account; white space is one blank. */
 async function executed(...statements: (string | readonly [account: string, statement: string])[]): Promise<string[]> {
-  const engine = new Engine({ edition: 'enterprise', rows: 'assumed' });
+  const engine = new Engine({ isEnterprise: true, rows: 'assumed' });
   for (const each of statements) {
     const [account, statement] = typeof each === 'string' ? [undefined, each] : each;
     await whenReady(() => engine.execute(statement, account));

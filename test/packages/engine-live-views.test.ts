@@ -168,7 +168,7 @@ test('live views belong to a version, not to an edition', async t => {
   const engine = await created({ version: '9.3.4' }, [BASE]);
   for (const statement of [LIVE, 'DROP LIVE VIEW lv', 'ALTER LIVE VIEW lv RESUME WAL', 'SHOW CREATE LIVE VIEW lv'])
     t.throws(() => engine.execute(statement), { instanceOf: RejectionError, message: /expected/ }, statement);
-  await t.notThrowsAsync(() => created({ edition: 'enterprise' }));
+  await t.notThrowsAsync(() => created({ isEnterprise: true }));
 });
 
 test('windows may have names, and inherit from others', async t => {

@@ -207,7 +207,7 @@ test('principals and grants that go with what is dropped', async t => {
     'GRANT SELECT ON other(ts) TO staff;',
     'GRANT SELECT ON other(v) TO staff;',
   ];
-  const engine = loaded({ edition: 'enterprise' }, [...DUMP, ...acl]);
+  const engine = loaded({ isEnterprise: true }, [...DUMP, ...acl]);
   t.deepEqual(
     engine.statements().filter(statement => !DUMP.includes(statement)),
     acl,
@@ -336,7 +336,7 @@ async function executeAll(engine: Engine, statements: readonly string[]): Promis
 test('a rollback leaves exactly what was there, and the same statements then do the same', async t => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyStatement(), { maxLength: 8 }), fc.array(anyStatement()), async (first, then) => {
-      const engine = loaded({ edition: 'enterprise' });
+      const engine = loaded({ isEnterprise: true });
       await whenReady(() => {
         for (const { name } of engine.objects()) engine.catalogue.resolve(name);
       });

@@ -42,7 +42,7 @@ test('a remote copy that goes earlier is a loss, a local one that goes earlier t
     ['DROP LOCAL 3 DAYS, DROP REMOTE 9 DAYS', 'DROP LOCAL 4 DAYS, DROP REMOTE 10 DAYS', []],
   ];
   for (const [before, after, losses] of cases) {
-    const plan = await planChanges(policy(after), policy(before), { enterprise: true });
+    const plan = await planChanges(policy(after), policy(before), { isEnterprise: true });
     t.deepEqual(lossesOf(plan), losses, `${before} to ${after}`);
     t.is(changesOf(plan).length, losses.length === 0 ? 1 : 0);
   }

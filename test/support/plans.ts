@@ -15,8 +15,7 @@ export const changesOf = (plan: Plan): string[] => textsOf(plan).filter(text => 
 
 /** An engine that has a schema with rows. */
 export function engineWith(statements: readonly string[], options: EngineOptions = {}): Engine {
-  const edition = isEnterpriseSchema(statements) ? 'enterprise' : 'open source';
-  const engine = new Engine({ edition, rows: 'assumed', ...options });
+  const engine = new Engine({ isEnterprise: isEnterpriseSchema(statements), rows: 'assumed', ...options });
   engine.load(statements);
   return engine;
 }

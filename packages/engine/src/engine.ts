@@ -41,7 +41,8 @@ import { ALL_RIGHTS, type ExecutionResult, rightsOfCaller, type Session } from '
 
 /** How an engine behaves. */
 export interface EngineOptions {
-  readonly edition?: 'open source' | 'enterprise';
+  /** Whether it is the enterprise edition. */
+  readonly isEnterprise?: boolean | undefined;
   /** The version of the open-source edition, such as `9.3.4`; by default the newest. */
   readonly version?: string | undefined;
   readonly defaults?: Defaults | undefined;
@@ -88,13 +89,13 @@ export class Engine {
   #hasLoaded = false;
 
   constructor(options: EngineOptions = {}, catalogue?: Catalogue, acl?: Acl) {
-    const { health, naming, admin = 'admin', edition } = options;
+    const { health, naming, admin = 'admin', isEnterprise = false } = options;
     this.#options = options;
     this.catalogue =
       catalogue ?? new Catalogue(naming, (object, all) => compileLoaded(object, all, health !== undefined));
     this.acl = acl ?? new Acl(admin);
-    this.#isEnterprise = edition === 'enterprise';
-    this.#handlers = this.#isEnterprise ? accessHandlers : statementHandlers;
+    this.#isEnterprise = isEnterprise;
+    this.#handlers = isEnterprise ? accessHandlers : statementHandlers;
     this.#has = featuresOf(options.version);
   }
 
@@ -169,7 +170,7 @@ export class Engine {
     session.authorize('HTTP');
     const { parseShow: show = () => undefined } = this.#options;
     const statement = parseStatement(text, {
-      enterprise: this.#isEnterprise,
+      isEnterprise: this.#isEnterprise,
       has: this.#has,
       show,
       verbs: this.#handlers,
@@ -214,9 +215,9 @@ export class Engine {
   session(caller: string): Session {
     const { catalogue, acl } = this;
     const { version, defaults = DEFAULTS, secrets = NO_SECRETS } = this.#options;
-    const enterprise = this.#isEnterprise;
-    const rights = enterprise ? rightsOfCaller(caller, acl, catalogue) : ALL_RIGHTS;
-    return { ...rights, catalogue, acl, caller, secrets, enterprise, version, has: this.#has, defaults };
+    const isEnterprise = this.#isEnterprise;
+    const rights = isEnterprise ? rightsOfCaller(caller, acl, catalogue) : ALL_RIGHTS;
+    return { ...rights, catalogue, acl, caller, secrets, isEnterprise, version, has: this.#has, defaults };
   }
 
   /** Finds an object by its name, in any case. */

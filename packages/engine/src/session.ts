@@ -66,7 +66,7 @@ export interface Session extends CallerRights {
   /** What the server fills in if a statement omits it. */
   readonly defaults: Defaults;
   /** Whether there are storage policies, owners and access control. */
-  readonly enterprise: boolean;
+  readonly isEnterprise: boolean;
   /** Receives what a statement does to rows; undefined if tables have none, so that such a statement is rejected. */
   readonly rowEffects?: Effect[] | undefined;
 }

@@ -57,7 +57,7 @@ export interface PlanOptions extends RequestOptions {
   /** Whether invalid views of A are left out, because A is an instance. In a schema from files they are an error. */
   readonly skipInvalid?: boolean;
   /** Whether B's server is of the enterprise edition; by default, its statements decide. */
-  readonly enterprise?: boolean;
+  readonly isEnterprise?: boolean;
   /** Asks B's server about the rows of a materialized view. Without it, assertions in the plan check them when it is applied. */
   readonly askHistory?: AskHistory | undefined;
   /** Asks B's server for the sizes of tables. The head of the plan shows them as its cost. */
@@ -108,7 +108,7 @@ function planOnce(
   options: PlanOptions,
 ): ProvenDraft {
   const { version, defaults, health } = options;
-  const server = { enterprise: options.enterprise ?? isEnterpriseSchema(inB), version, defaults };
+  const server = { isEnterprise: options.isEnterprise ?? isEnterpriseSchema(inB), version, defaults };
   const loadB = () => {
     const engine = createEngine({ ...server, ...(health && { health }) });
     engine.load(inB);
@@ -149,7 +149,7 @@ function createTask(
   rows: RowFindings,
   options: PlanOptions,
 ): Task {
-  const { version, defaults, enterprise = false, ignoreOwner = false, keepExtra = false, dropOld = false } = options;
+  const { version, defaults, isEnterprise = false, ignoreOwner = false, keepExtra = false, dropOld = false } = options;
   const [a, b] = [new WantedSchema(inA, defaults), new Schema(inB)];
   const requests = new Requests(a, b, before, options);
   /**
@@ -171,7 +171,7 @@ function createTask(
     problems: b.entries.flatMap(entry => problemsOf(entry, options.health ?? {})),
     rows,
     leftovers: findLeftovers(a, before, requests),
-    isEnterprise: enterprise,
+    isEnterprise,
     version,
     defaults,
     ignoreOwner,
@@ -207,14 +207,14 @@ function proveDraft(task: Task, loadB: () => Engine, findings: ReadonlyMap<strin
  * knows only versions of the open-source edition.
  */
 export const createEngine = ({
-  enterprise,
+  isEnterprise,
   version,
   defaults,
   health,
-}: Pick<PlanOptions, 'enterprise' | 'version' | 'defaults' | 'health'>): Engine =>
+}: Pick<PlanOptions, 'isEnterprise' | 'version' | 'defaults' | 'health'>): Engine =>
   new Engine({
-    edition: enterprise ? 'enterprise' : 'open source',
-    version: enterprise ? undefined : version,
+    isEnterprise,
+    version: isEnterprise ? undefined : version,
     rows: 'assumed',
     ...(defaults && { defaults }),
     ...(health && { health }),

@@ -20,7 +20,7 @@ import { describeOmission } from './text/print-plan.js';
 /** The options of the plan on which the way back depends. */
 export type UndoOptions = Pick<
   PlanOptions,
-  'defaults' | 'ignoreOwner' | 'version' | 'enterprise' | 'allowLoss' | 'ignore'
+  'defaults' | 'ignoreOwner' | 'version' | 'isEnterprise' | 'allowLoss' | 'ignore'
 >;
 
 /** A plan for the way back. */
@@ -37,7 +37,14 @@ export interface UndoPlan extends Plan {
 export async function planUndo(
   plan: Plan,
   b: readonly string[],
-  { defaults, ignoreOwner = false, version, enterprise, allowLoss = [], ignore = new IgnoreRules() }: UndoOptions = {},
+  {
+    defaults,
+    ignoreOwner = false,
+    version,
+    isEnterprise,
+    allowLoss = [],
+    ignore = new IgnoreRules(),
+  }: UndoOptions = {},
 ): Promise<UndoPlan> {
   const before = new Schema(b);
   const created = findCreated(plan, before);
@@ -46,7 +53,7 @@ export async function planUndo(
     ...(defaults && { defaults }),
     ignoreOwner,
     version,
-    ...(enterprise !== undefined && { enterprise }),
+    ...(isEnterprise !== undefined && { isEnterprise }),
     renamed: findRenames(plan, before),
     allowLoss: [...allowLoss, ...created.map(({ loss }) => formatLoss(loss))],
     skipInvalid: true,

@@ -21,7 +21,7 @@ import { foldCase, quoteLiteral } from '@sqlpipe/sql';
 /** What an instance says of its objects, and how to ask it about rows. */
 export type PlanContext = Pick<
   PlanOptions,
-  'health' | 'version' | 'enterprise' | 'askHistory' | 'askRow' | 'askSizes'
+  'health' | 'version' | 'isEnterprise' | 'askHistory' | 'askRow' | 'askSizes'
 > & {
   readonly defaults: Defaults;
 };
@@ -32,7 +32,7 @@ export async function fetchPlanContext(instance: Instance): Promise<PlanContext>
     defaults: await fetchDefaults(instance),
     health: await fetchHealth(instance),
     version: await fetchVersion(instance),
-    enterprise: await isEnterprise(instance),
+    isEnterprise: await isEnterprise(instance),
     askHistory: view => askHistory(instance, view),
     askSizes: () => askSizes(instance),
     askRow: query => askRow(instance, query),

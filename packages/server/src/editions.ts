@@ -48,7 +48,7 @@ export function emulateOpenSource(
 /** The enterprise edition: every caller has a name and a password or a token. */
 export function emulateEnterprise(admin: LoginCredentials, { naming, version }: EmulatedServer): ServerEdition {
   const engine = new Engine({
-    edition: 'enterprise',
+    isEnterprise: true,
     naming,
     version,
     admin: admin.user,

@@ -107,11 +107,11 @@ export class Service {
 
   /** @throws DenialError */
   #dump(kinds: ReadonlySet<Kind>, session: Session): Rows {
-    const { acl, authorize, enterprise } = session;
+    const { acl, authorize, isEnterprise } = session;
     if ([...kinds].some(isPrincipal)) authorize('LIST USERS');
     if (kinds.has('grant')) authorize('USER DETAILS');
-    const before = enterprise ? formatPrincipals(acl, kinds) : [];
-    const after = enterprise ? formatPermissions(acl, kinds) : [];
+    const before = isEnterprise ? formatPrincipals(acl, kinds) : [];
+    const after = isEnterprise ? formatPermissions(acl, kinds) : [];
     const selected = session.catalogue.list().filter(({ kind, name }) => kinds.has(kind) && session.canRead(name));
     const objects = session.catalogue.inDependencyOrder(selected.map(({ name }) => name));
     return ddlRows([...before, ...objects.map(object => printDefinition(object)), ...after]);

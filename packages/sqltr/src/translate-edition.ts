@@ -15,7 +15,7 @@ export function toOpenSource(statement: string): Adapted {
   if (!isUnderstood(statement, kind)) return { statement, losses: [UNKNOWN] };
   const named = ownerOf(statement);
   const { statement: kept, losses } =
-    kind === 'table' ? translateProperties(statement, 'open source') : { statement, losses: [] };
+    kind === 'table' ? translateProperties(statement, { isEnterprise: false }) : { statement, losses: [] };
   if (named === undefined) return { statement: kept, losses };
   return {
     statement: removeOwner(kept),
@@ -29,11 +29,11 @@ export const UNKNOWN = 'not changed, because its syntax is unknown';
 /** Translates a statement for the enterprise edition: a table keeps its rows as the edition would print it. */
 export function toEnterprise(statement: string): Adapted {
   const isTable = identify(statement).kind === 'table' && isUnderstood(statement, 'table');
-  return isTable ? translateProperties(statement, 'enterprise') : { statement, losses: [] };
+  return isTable ? translateProperties(statement, { isEnterprise: true }) : { statement, losses: [] };
 }
 
 /** Writes the properties that the other edition says in other clauses. */
-function translateProperties(given: string, edition: 'enterprise' | 'open source') {
+function translateProperties(given: string, edition: { readonly isEnterprise: boolean }) {
   const losses: string[] = [];
   const statement = replaceClauses(given, ({ property }, { definition }) => {
     const translation = findProperty(property, definition.kind)?.translate?.(definition as Definition, edition);

@@ -26,7 +26,7 @@ export interface KnownObject {
 /** What the parser looks names up in: QuestDB checks a statement against its catalogue while it parses it. */
 export interface NameLookup {
   /** Whether the server has storage policies and owners; undefined for a server of any edition. */
-  readonly enterprise: boolean | undefined;
+  readonly isEnterprise: boolean | undefined;
   readonly has: HasFeature;
   readonly defaults: Defaults;
   readonly checkQuery: CheckQuery;
@@ -36,7 +36,7 @@ export interface NameLookup {
 
 /** A lookup for those who only want to know what a statement says: every object exists that a statement names. */
 export const acceptAll = (defaults: Defaults): NameLookup => ({
-  enterprise: undefined,
+  isEnterprise: undefined,
   has: featuresOf(undefined),
   defaults,
   checkQuery() {},
@@ -61,8 +61,8 @@ export function parseAlteredObject(cursor: Cursor, lookup: NameLookup, kind: Obj
 }
 
 /** The token of a name. Outside of CREATE and RENAME, 9.3.4 has no schema `public` before it. */
-export const readName = (cursor: Cursor, { enterprise }: NameLookup, token: string): string =>
-  enterprise === undefined ? stripPublic(cursor, token) : token;
+export const readName = (cursor: Cursor, { isEnterprise }: NameLookup, token: string): string =>
+  isEnterprise === undefined ? stripPublic(cursor, token) : token;
 
 /** Finds an object of that kind. @throws RejectionError at one of two positions: there is none, or one of another kind */
 export function requireObject(

@@ -73,7 +73,7 @@ class TableParser {
         return this.#property(verb);
       case 'enable':
       case 'disable':
-        if (this.lookup.enterprise === false) break;
+        if (this.lookup.isEnterprise === false) break;
         cursor.expect('storage');
         return this.#property(`${verb} storage`);
       case 'squash':
@@ -156,7 +156,7 @@ class TableParser {
   /** Parses `OWNED BY name`, if it follows; it ends the columns. */
   #parseOwner(): string | undefined {
     const { cursor } = this;
-    if (this.lookup.enterprise === false) return undefined;
+    if (this.lookup.isEnterprise === false) return undefined;
     if (!cursor.accept('owned')) return undefined;
     cursor.expect('by');
     return parseEntityName(cursor, 'owner name').name;

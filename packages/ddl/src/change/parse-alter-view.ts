@@ -86,7 +86,7 @@ function parseAction(cursor: Cursor, lookup: NameLookup, view: FoundObject): Cha
     return { verb: 'set refresh limit', name, limit: parseAge(cursor).age };
   const property = findAlterSyntax('materialized view', `set ${token}`, lookup);
   if (property) return alter(property(cursor, lookup, view));
-  if (lookup.enterprise !== false && isWord(token, 'storage'))
+  if (lookup.isEnterprise !== false && isWord(token, 'storage'))
     throw cursor.rejection('storage policy is not supported for materialized views');
   throw cursor.rejection("'ttl' or 'refresh' expected");
 }

@@ -33,7 +33,7 @@ export function parseDrop(cursor: Cursor, lookup: NameLookup): ChangeStatement {
     cursor.expect('view');
     return parseDropObject(cursor, lookup, 'live view');
   }
-  if (lookup.enterprise !== false) {
+  if (lookup.isEnterprise !== false) {
     if (isWord(token, 'user') || isWord(token, 'group'))
       return parseDropPrincipal(cursor, isWord(token, 'user') ? 'user' : 'group');
     if (isWord(token, 'service')) {

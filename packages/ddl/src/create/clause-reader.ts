@@ -18,7 +18,7 @@ import { RejectionError, unexpectedTokenError } from '../grammar/rejection-error
 /** What a server accepts in CREATE, and what it knows while it parses. */
 export interface CreateContext {
   /** Whether the server has storage policies and owners. */
-  readonly enterprise: boolean;
+  readonly isEnterprise: boolean;
   readonly has: HasFeature;
   readonly defaults: Defaults;
   /** The longest time IN MEMORY of a live view, in microseconds; any if it is undefined. */

@@ -40,7 +40,7 @@ export function parseCreate(cursor: Cursor, first: string, context: CreateContex
 export function parseStatement(statement: string, defaults: Defaults = DEFAULTS): CreateStatement {
   const cursor = new Cursor(statement);
   cursor.expect('create');
-  const context = { enterprise: true, has: featuresOf(undefined), defaults, checkQuery() {} };
+  const context = { isEnterprise: true, has: featuresOf(undefined), defaults, checkQuery() {} };
   return parseCreate(cursor, cursor.require(AFTER_CREATE), context);
 }
 

@@ -40,11 +40,16 @@ export interface Property<F extends object> {
   /** What a server must know to accept the clause. */
   readonly feature?: Feature<F>;
   /** What another edition has in its place; undefined if it is the same there. */
-  translate?(definition: F, edition: 'enterprise' | 'open source'): Translation | undefined;
+  translate?(definition: F, edition: Edition): Translation | undefined;
   /** The ALTER that sets it. */
   readonly alter?: PropertyAlter<F>;
   /** Why no ALTER sets it, or not to every value. */
   readonly unalterable?: string;
+}
+
+/** An edition of the server. Only enterprise has storage policies. */
+export interface Edition {
+  readonly isEnterprise: boolean;
 }
 
 /** What an edition has in the place of a clause. */
@@ -84,11 +89,8 @@ export interface PropertyAlter<F extends object, A extends { readonly change: st
   apply?(definition: F, alteration: A): F;
   /** The permission that it requires, if it requires one. */
   permission(alteration: A): string | undefined;
-  /**
-   * Finds the one that makes a definition the wanted one in this property; undefined if none does, or none has to.
-   * @param server only the enterprise edition has storage policies
-   */
-  find(wanted: F, now: F, server: { readonly isEnterprise: boolean }): A | undefined;
+  /** Finds the one that makes a definition the wanted one in this property; undefined if none does, or none has to. */
+  find(wanted: F, now: F, edition: Edition): A | undefined;
 }
 
 /** An entry of the table as the compiler infers it, so that the type of its alterations is known. */

@@ -114,8 +114,8 @@ export const TTL = property<Retained, { readonly change: 'ttl'; readonly ttl: Ag
     isIn: ({ kind, ttl }) => kind === 'table' && ttl !== 0,
     isDispensable: true,
   },
-  translate: ({ kind, ttl }, edition) =>
-    edition === 'enterprise' && kind === 'table' && ttl !== 0
+  translate: ({ kind, ttl }, { isEnterprise }) =>
+    isEnterprise && kind === 'table' && ttl !== 0
       ? { clause: `\nSTORAGE POLICY(DROP LOCAL ${formatAge(ttl)})` }
       : undefined,
   alter: {
@@ -123,9 +123,9 @@ export const TTL = property<Retained, { readonly change: 'ttl'; readonly ttl: Ag
     sets: ['TTL'],
     expiresRows: true,
     syntax: {
-      'set ttl'(cursor, { enterprise }, { object: { kind, partitionBy } }) {
+      'set ttl'(cursor, { isEnterprise }, { object: { kind, partitionBy } }) {
         const { age: ttl, position } = parseAge(cursor);
-        if (enterprise && kind !== 'materialized view' && ttl !== 0)
+        if (isEnterprise && kind !== 'materialized view' && ttl !== 0)
           throw new RejectionError(position, 'TTL is not supported on Enterprise tables; use a storage policy instead');
         if (partitionBy) rejectUnevenAge(partitionBy, ttl, position);
         return { change: 'ttl', ttl };
@@ -155,15 +155,15 @@ export const STORAGE_POLICY = property<
   name: 'storage policy',
   value: ({ policy }) => (policy && !policy.disabled && !isTtl(policy) ? `(${formatStages(policy)})` : 'none'),
   parse(reader) {
-    if (!reader.context.enterprise || !reader.begins('storage')) return undefined;
+    if (!reader.context.isEnterprise || !reader.begins('storage')) return undefined;
     const { cursor, definition, listed } = reader;
     return { policy: parseStoragePolicy(cursor, definition.partitionBy ?? 'NONE', listed.stages) };
   },
   // On a line of its own in the place of the TTL, as in the only documented example.
   print: ({ policy }) => (policy && !policy.disabled ? `\nSTORAGE POLICY(${formatStages(policy)})` : ''),
   // The TTL after which no data is left, if there is such a time.
-  translate({ policy }, edition) {
-    if (!policy || edition === 'enterprise') return undefined;
+  translate({ policy }, { isEnterprise }) {
+    if (!policy || isEnterprise) return undefined;
     const { 'TO REMOTE': remote, 'DROP LOCAL': local, 'DROP REMOTE': end } = policy.after;
     const ttl = end ?? (remote === undefined ? local : undefined);
     const clause = ttl === undefined ? '' : `TTL ${formatAge(ttl)}`;
@@ -176,12 +176,12 @@ export const STORAGE_POLICY = property<
     changes: ['storage policy', 'storage policy state'],
     sets: ['storage policy', 'TTL'],
     expiresRows: true,
-    isKnown: ({ enterprise }) => enterprise !== false,
+    isKnown: ({ isEnterprise }) => isEnterprise !== false,
     syntax: {
-      'set storage'(cursor, { enterprise, has }, { object: { partitionBy = 'HOUR' } }) {
+      'set storage'(cursor, { isEnterprise, has }, { object: { partitionBy = 'HOUR' } }) {
         const stages: LocatedName[] = [];
         const policy = parseStoragePolicy(cursor, partitionBy, stages);
-        if (enterprise) rejectImpossiblePolicy(policy, stages, has);
+        if (isEnterprise) rejectImpossiblePolicy(policy, stages, has);
         return { change: 'storage policy', policy };
       },
       'drop storage'(cursor) {
@@ -292,7 +292,7 @@ export const UNLIMITED = { ttl: 0 } as const;
 export function findConflict(statement: string, at: number): ClauseSpan | undefined {
   const cursor = new Cursor(statement);
   cursor.seek(at);
-  const context = { enterprise: true, has: () => true, defaults: DEFAULTS, checkQuery() {} };
+  const context = { isEnterprise: true, has: () => true, defaults: DEFAULTS, checkQuery() {} };
   const reader = new ClauseReader(cursor, context, 'materialized view');
   unlessRejected(() => {
     reader.advance();

@@ -53,7 +53,7 @@ function handleRows(verb: string): StatementHandler {
 function executeChange(verb: string, cursor: Cursor, session: Session): void {
   let query: Body | undefined;
   const change = parseChangeAfter(cursor, verb, {
-    enterprise: session.enterprise,
+    isEnterprise: session.isEnterprise,
     has: session.has,
     defaults: session.defaults,
     // Only ALTER looks at columns, so that other statements need no query to be compiled.

@@ -98,7 +98,7 @@ function createTable(session: Session, statement: CreateOf<TableDefinition>): vo
   const { catalogue } = session;
   const { position, source, body } = statement;
   const { name, owner = session.owner } = statement.definition;
-  const definition = { ...statement.definition, owner, ...retentionOf(statement.definition, session.enterprise) };
+  const definition = { ...statement.definition, owner, ...retentionOf(statement.definition, session.isEnterprise) };
   if (source && !catalogue.find(source.name)) throw noTableError(source.name, source.position);
   if (!beginCreate(session, statement)) return;
   if (source) requireReadable(session, source.name);

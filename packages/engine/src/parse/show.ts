@@ -32,7 +32,7 @@ export type Show =
 /** What an edition adds to SHOW. */
 export interface ShowDialect {
   /** Whether the edition has users, groups, service accounts and storage policies. */
-  readonly enterprise: boolean;
+  readonly isEnterprise: boolean;
   readonly has: HasFeature;
   /** SHOW with a word that only this edition knows. */
   readonly show: (cursor: Cursor, token: string) => Show | undefined;

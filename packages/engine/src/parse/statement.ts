@@ -53,7 +53,7 @@ const principals = new Set(['user', 'group', 'service']);
 
 function parseCreateOrChange(cursor: Cursor, dialect: Dialect): Statement {
   const token = cursor.require(AFTER_CREATE);
-  if (!dialect.enterprise || !principals.has(token.toLowerCase())) return parseCreate(cursor, token, dialect);
+  if (!dialect.isEnterprise || !principals.has(token.toLowerCase())) return parseCreate(cursor, token, dialect);
   cursor.unread();
   rejectMore(cursor.text);
   return { statement: 'change', verb: 'create', cursor };
