@@ -1,4 +1,7 @@
-/*! Views that a plan makes read from something else: refreshed, restated or created again, each after the views that it reads from. */
+/*!
+ * Drafts what views need if a plan changes what they read: a view is restated, a materialized view is refreshed or recreated. Each
+ * comes after the views that it reads.
+ */
 import { findExpiredRows, parseChange } from '@sqlpipe/ddl';
 import { type MaterializedView, OTHER_TYPES } from '@sqlpipe/engine';
 import { dumpOrder, type Entry, Schema } from '@sqlpipe/schema';
@@ -8,7 +11,7 @@ import { findCreation } from './object-changes.js';
 import type { Task } from './task.js';
 import { describe } from './text/statement-text.js';
 
-/** States the queries of views again that read from other objects now; until then, a server rejects all queries of them. */
+/** Restates the queries of views that read other objects than before. Until then, the server rejects every query of them. */
 export function restateViews({ ignore }: Task, draft: Draft): void {
   for (const entry of dumpOrder(new Schema(draft.engine.statements()))) {
     const view = draft.engine.find(entry.name);
@@ -17,27 +20,26 @@ export function restateViews({ ignore }: Task, draft: Draft): void {
   }
 }
 
-/** Refreshes each materialized view, or recreates it where its query now gives columns of other types. */
+/** Refreshes the materialized views that are invalid or would stay empty. If their columns have other types, they are recreated. */
 export function refreshViews(task: Task, draft: Draft): void {
   const schema = new Schema(draft.engine.statements());
   const views = dumpOrder(schema).filter(({ kind }) => kind === 'materialized view');
-  const readByOthers = new Set(views.flatMap(view => schema.prerequisites(view).map(({ name }) => foldCase(name))));
+  const readByViews = new Set(views.flatMap(view => schema.prerequisites(view).map(({ name }) => foldCase(name))));
   const filled = views.filter(view => hadRows(view, task));
   const readByFilled = new Set(filled.flatMap(view => schema.prerequisites(view).map(({ name }) => foldCase(name))));
   const created = new Set(draft.steps.map(({ statement }) => identify(statement)).map(({ name }) => foldCase(name)));
   const refreshed = new Set<string>();
   for (const view of views) {
-    const found = draft.engine.find(view.name);
-    if (found?.kind !== 'materialized view') continue;
+    const now = draft.engine.find(view.name);
+    if (now?.kind !== 'materialized view') continue;
     const readsRefreshed = schema.prerequisites(view).some(({ name }) => refreshed.has(foldCase(name)));
     if (isLeftAlone(view, readsRefreshed, task, draft)) continue;
-    // An interrupted plan may have dropped a view whose rows other views still have.
+    // An interrupted plan may have dropped a view. That it had rows is known from the views that read it.
     const isFilled = filled.includes(view) || readByFilled.has(foldCase(view.name));
     const isEmpty = created.has(foldCase(view.name)) && isFilled;
-    const mustWait =
-      !fillsItself(found) || readByOthers.has(foldCase(view.name)) || willSourcesLoseRows(found, task, draft);
-    const wouldFail = FAILED_WHILE_RUNNING.test(found.invalid ?? '') && !readsOtherValues(found, draft);
-    const isInvalid = found.invalid !== undefined && !wouldFail;
+    const mustWait = !fillsItself(now) || readByViews.has(foldCase(view.name)) || willSourcesLoseRows(now, task, draft);
+    const wouldFail = FAILED_WHILE_RUNNING.test(now.invalid ?? '') && !readsOtherValues(now, draft);
+    const isInvalid = now.invalid !== undefined && !wouldFail;
     if (!isInvalid && !(isEmpty && mustWait)) continue;
     refreshView(view, task, draft);
     refreshed.add(foldCase(view.name));
@@ -49,7 +51,7 @@ const fillsItself = ({ refresh }: Pick<MaterializedView, 'refresh'>): boolean =>
   refresh.type === 'IMMEDIATE' && !refresh.deferred;
 
 /**
- * Whether a view is ignored, is to be dropped, or was invalid before the plan and is none of its business.
+ * Whether the plan does not touch a view: it is ignored, it will be dropped, or A lacks it and it was invalid before.
  * @param readsRefreshed whether the plan refreshes what it reads: the same cause may have made both invalid
  */
 function isLeftAlone(view: Entry, readsRefreshed: boolean, task: Task, draft: Draft): boolean {
@@ -61,8 +63,8 @@ function isLeftAlone(view: Entry, readsRefreshed: boolean, task: Task, draft: Dr
 }
 
 /**
- * Whether a view that A lacks, and that an interrupted plan may have made invalid, can be repaired: it reads what A has, and a refresh
- * keeps its rows.
+ * Whether a refresh repairs a view that A lacks: its base is in A, and its query returns all of its rows. An interrupted plan may have
+ * made it invalid.
  */
 function isRepairable({ kind, name }: Entry, { a, before, historyOf, ignore }: Task, { excluded }: Draft): boolean {
   const view = before.find(name);
@@ -75,7 +77,7 @@ function isRepairable({ kind, name }: Entry, { a, before, historyOf, ignore }: T
 const wasInvalid = ({ name }: Entry, problems: Task['problems']): boolean =>
   problems.some(({ identity, state }) => state === 'invalid' && isSameName(identity.name, name));
 
-/** Whether what a view reads loses rows after it is created: it fills itself in the background, perhaps too late. */
+/** Whether the sources of a view lose rows later in the plan. The server fills a view in the background, perhaps too late. */
 function willSourcesLoseRows(view: MaterializedView, { a, keepExtra }: Task, draft: Draft): boolean {
   return draft.engine.catalogue.sources([view.base, ...view.references]).some(name => {
     const wanted = a.definitionOf(name);
@@ -83,7 +85,7 @@ function willSourcesLoseRows(view: MaterializedView, { a, keepExtra }: Task, dra
   });
 }
 
-/** The query of the view failed on its rows and would fail again. Such an error has no position in the query (observed on 9.3.4). */
+/** Why a view is invalid whose query has failed on its rows: the message has no position in the query (observed on 9.3.4). */
 const FAILED_WHILE_RUNNING = /^(?:\[-1\]: |inconvertible value: )/;
 
 /** Whether a column that a view may read gets another type. */
@@ -96,24 +98,24 @@ function readsOtherValues({ base, references }: MaterializedView, draft: Draft):
   });
 }
 
-/** Whether B has the view with rows, perhaps under its former name, as far as is known. */
+/** Whether B has the view with rows, also under its former name. */
 const hadRows = ({ kind, name }: Entry, { b, historyOf, requests }: Task): boolean =>
   [name, requests.renames.otherName(name) ?? name].some(
-    each => b.findObject(each)?.kind === kind && historyOf(foldCase(each)) !== 'empty',
+    candidate => b.findObject(candidate)?.kind === kind && historyOf(foldCase(candidate)) !== 'empty',
   );
 
 /**
- * Refreshes a view. If its columns have other types than its query gives, it is created again: a refresh would empty it and then fail
- * (observed on 9.3.4). A view whose query is not valid is not touched.
+ * Refreshes a view. If its query returns other types than its columns have, it is recreated: a refresh would empty it and then fail
+ * (observed on 9.3.4). If its query is not valid, it is left alone.
  */
 function refreshView(view: Entry, task: Task, draft: Draft): void {
   const { a, problems } = task;
   const refresh = `REFRESH MATERIALIZED VIEW '${view.name}' FULL;`;
   const properties = wasInvalid(view, problems) ? ['invalid'] : [];
-  // A view whose recreation is left out for the same loss is listed already.
+  // If recreating it was left out for the same loss, it is listed already.
   if (draft.excludes(refresh, view) && draft.lists(view, 'invalid')) return;
   const reason = draft.preview(refresh).get(foldCase(view.name));
-  // If its refresh was left out together with that of its base, it is listed too, so that all names stand in one message.
+  // If its refresh was excluded together with that of its base, it is listed too: the user needs the names of all losses.
   if (reason === undefined || draft.excludes(refresh, view)) draft.addStatement(refresh, view, properties);
   if (reason !== OTHER_TYPES) return;
   const drop = `DROP ${kindKeywords(view.kind)} '${view.name}';`;
@@ -130,12 +132,12 @@ function refreshView(view: Entry, task: Task, draft: Draft): void {
   ]);
 }
 
-/** Lists what does not work in B and still does not after the plan, with the way to repair it. */
+/** Lists objects that are invalid or suspended in B and remain so, with what repairs them. */
 export function omitUnrepaired({ problems, a, ignore }: Task, draft: Draft): void {
   for (const { identity, state, reason } of problems) {
     const { kind, name } = identity;
-    const found = draft.engine.find(name);
-    const isWanted = found?.kind === kind && a.findObject(name)?.kind === kind;
+    const now = draft.engine.find(name);
+    const isWanted = now?.kind === kind && a.findObject(name)?.kind === kind;
     if (!isWanted || ignore.ignoresObject({ ...identity, statement: '' })) continue;
     const change = { identity, properties: [state] };
     if (state === 'suspended')
@@ -143,13 +145,13 @@ export function omitUnrepaired({ problems, a, ignore }: Task, draft: Draft): voi
         { ...change, what: `ALTER TABLE '${name}' RESUME WAL` },
         `send it when the cause is removed: ${reason}`,
       );
-    else if ('invalid' in found && found.invalid !== undefined && !draft.lists(identity))
-      draft.omit({ ...change, what: 'a repair' }, `${REPAIRS[kind] ?? 'its query fails'}: ${reason}`);
+    else if ('invalid' in now && now.invalid !== undefined && !draft.lists(identity))
+      draft.omit({ ...change, what: 'a repair' }, `${UNREPAIRED_REASONS[kind] ?? 'its query fails'}: ${reason}`);
   }
 }
 
 /** Why a plan does not repair an invalid view. */
-const REPAIRS: { readonly [kind: string]: string } = {
+const UNREPAIRED_REASONS: { readonly [kind: string]: string } = {
   'materialized view': 'its query would fail again on the same rows',
   'live view': 'only DROP and CREATE make it valid, and its rows are lost',
 };
