@@ -54,12 +54,12 @@ test('the head of a plan says what is done with the rows, and what nothing undoe
   t.deepEqual(remarks.slice(0, 3), [
     "copies table 'k' (1 row, 900 bytes), which needs as much free disk",
     "rewrites and reads table 't' (6,000,000 rows, 240 MB)",
-    'nothing undoes statements 10, 11',
+    'nothing undoes statements 11, 12',
   ]);
   const unasked = await planChanges(after, before, options);
   t.deepEqual(unasked.remarks.slice(0, 2), [
     "copies table 'k', which needs as much free disk",
-    'nothing undoes statements 10, 11',
+    'nothing undoes statements 11, 12',
   ]);
 });
 

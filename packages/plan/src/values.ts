@@ -1,6 +1,6 @@
 /*!
  * Changes of tables about which their rows decide: a type change that would suspend the table, or that loses values, and changes
- * over Parquet partitions. A server answers at once; without one, assertions decide when the plan is applied. Each statement was
+ * that harm Parquet or detached partitions. A server answers at once; without one, assertions decide when the plan is applied. Each statement was
  * tried on 9.3.4.
  */
 import {
@@ -21,6 +21,7 @@ import type { Task } from './task.js';
 import {
   convertBack,
   describeMisfits,
+  type PartitionState,
   printCountQuestion,
   printFitAssertions,
   printMisfit,
@@ -45,17 +46,17 @@ export function alterRows(
   const isRetyped = alteration.change === 'type' && before !== undefined;
   const refusal =
     whyTimestampForbids(table, alteration) ??
-    whyParquetForbids(table, alteration, task) ??
+    whyPartitionsForbid(table, alteration, task) ??
     (isRetyped ? whyValuesForbid(name, before, alteration.type, task) : undefined);
   if (refusal !== undefined) {
     draft.omit(change, ...refusal);
     return false;
   }
-  const native = printPartitionAssertion(name, 'isParquet');
-  const isNativeNeeded =
-    findParquetProblem(table, alteration, task) !== undefined && draft.steps.every(step => step.statement !== native);
+  const assertions = STATES.filter(state => findPartitionProblem(state, table, alteration, task) !== undefined)
+    .map(state => printPartitionAssertion(name, state))
+    .filter(assertion => draft.steps.every(step => step.statement !== assertion));
   const conversion = isRetyped ? prepareConversion(name, before, alteration.type) : [];
-  return draft.add(change, [...(isNativeNeeded ? [native] : []), ...conversion, statement]);
+  return draft.add(change, [...assertions, ...conversion, statement]);
 }
 
 /** The assertion that is needed before a conversion, and the statement that keeps what older rows read. */
@@ -75,29 +76,42 @@ function whyTimestampForbids({ name, wal, timestamp = '' }: TableDefinition, alt
     : undefined;
 }
 
-/** What servers before version 10 do to a table with Parquet partitions. */
-const PARQUET_PROBLEMS: Readonly<Record<string, string>> = {
-  type: 'over which a change of a type suspends the table',
-  'add column': 'which cannot be read after a column was added',
-  'drop column': 'which cannot be read after a column was dropped',
+/** What changes do to partitions in a state. Before version 10, servers cannot alter tables with Parquet partitions. */
+const PARTITION_PROBLEMS: Readonly<Record<PartitionState, { readonly [change: string]: string }>> = {
+  isParquet: {
+    type: 'over which a change of a type suspends the table',
+    'add column': 'which cannot be read after a column was added',
+    'drop column': 'which cannot be read after a column was dropped',
+  },
+  detached: { type: 'which cannot be attached after a change of a type' },
 };
 
-/** What a change does to Parquet partitions if the table can have some; undefined if it does not harm them. */
-function findParquetProblem({ partitionBy }: TableDefinition, { change }: Alteration, { version }: Task) {
-  const isHarmless = partitionBy === 'NONE' || (version !== undefined && isLaterVersion(version, '9.4.4'));
-  return isHarmless ? undefined : PARQUET_PROBLEMS[change];
+const STATES = Object.keys(PARTITION_PROBLEMS) as PartitionState[];
+
+/** What a change does to partitions in a state if the table can have some; undefined if it does not harm them. */
+function findPartitionProblem(
+  state: PartitionState,
+  { partitionBy }: TableDefinition,
+  { change }: Alteration,
+  { version }: Task,
+): string | undefined {
+  const isLater = state === 'isParquet' && version !== undefined && isLaterVersion(version, '9.4.4');
+  return partitionBy === 'NONE' || isLater ? undefined : PARTITION_PROBLEMS[state][change];
 }
 
-function whyParquetForbids(table: TableDefinition, alteration: Alteration, task: Task): Refusal | undefined {
-  const problem = findParquetProblem(table, alteration, task);
-  if (problem === undefined) return undefined;
+function whyPartitionsForbid(table: TableDefinition, alteration: Alteration, task: Task): Refusal | undefined {
   const name = nameInB(table.name, task);
-  const [count] = task.rows.find(printPartitionQuestion(name, 'isParquet')) ?? [];
-  if (!count) return undefined;
-  return [
-    `${Number(count)} ${count === 1 ? 'partition is' : 'partitions are'} Parquet, ${problem}`,
-    `${convertBack(name, `"${table.timestamp}"`)} first`,
-  ];
+  for (const state of STATES) {
+    const problem = findPartitionProblem(state, table, alteration, task);
+    const [count] = (problem !== undefined && task.rows.find(printPartitionQuestion(name, state))) || [];
+    if (!count) continue;
+    const isParquet = state === 'isParquet';
+    return [
+      `${Number(count)} ${count === 1 ? 'partition is' : 'partitions are'} ${isParquet ? 'Parquet' : 'detached'}, ${problem}`,
+      `${isParquet ? convertBack(name, `"${table.timestamp}"`) : 'attach them'} first`,
+    ];
+  }
+  return undefined;
 }
 
 function whyValuesForbid(table: string, { name, type }: Column, to: string, task: Task): Refusal | undefined {

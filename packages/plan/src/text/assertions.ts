@@ -130,8 +130,8 @@ const FORMS: Readonly<Record<string, (text: string) => Assertion | undefined>> =
   ),
   all_attached: formOfPartitions(
     'detached',
-    table => `stops the plan if '${table}' has detached partitions, which DROP TABLE deletes`,
-    (table, count) => `'${table}' has detached partitions (${count}), which DROP TABLE would delete; attach them`,
+    table => `stops the plan if '${table}' has detached partitions, ${DETACHED_PROBLEM}`,
+    (table, count) => `'${table}' has detached partitions (${count}), ${DETACHED_PROBLEM}; attach them`,
   ),
   all_applied(text) {
     const [, table] = / FROM wal_tables\(\) WHERE name = '([^']+)';$/.exec(text) ?? [];
@@ -266,6 +266,8 @@ function parseCopy(text: string): CopiedTable | undefined {
 
 const PARQUET_PROBLEM = 'which ADD COLUMN and DROP COLUMN make unreadable, and over which TYPE suspends it';
 
+const DETACHED_PROBLEM = 'which DROP TABLE deletes, and which cannot be attached after a change of a type';
+
 /** The statement that makes a change over Parquet partitions possible. */
 export const convertBack = (table: string, timestamp = '…'): string =>
   `use ALTER TABLE '${table}' CONVERT PARTITION TO NATIVE WHERE ${timestamp} IS NOT NULL`;
@@ -308,7 +310,7 @@ export const printCountQuestion = (table: string, condition?: string): string =>
 /** By a state of partitions, as servers list it, the form of the assertion that no partition is in it. */
 const PARTITION_FORMS = { isParquet: 'all_native', detached: 'all_attached' } as const;
 
-type PartitionState = keyof typeof PARTITION_FORMS;
+export type PartitionState = keyof typeof PARTITION_FORMS;
 
 /** The query for the number of partitions in a state. */
 export const printPartitionQuestion = (table: string, state: PartitionState): string =>

@@ -1,4 +1,4 @@
-/*! Rows that an object still has although its TTL has expired them: the statement of a plan after which the server drops them names them. */
+/*! Partitions that plans take care of: those that a TTL has expired, and detached ones. */
 import { waitUntilTrue } from '../support/background.js';
 import { takeHoldings } from '../support/holdings.js';
 import { day, LONG_MONTH, make, namesOf, rowsOn, SUM, table } from '../support/kept-rows.js';
@@ -71,4 +71,22 @@ testWithQuestDB('rows that the TTL of a table has expired are a loss of the UPDA
   const allowed = await run('sqlapply -q --alter --allow-loss drop:t.c --allow-loss ttl:t --allow-plan $DB type.sql');
   t.is(allowed.code, 0, allowed.stderr);
   t.is((await takeHoldings(server)).get('t')?.rows, 1);
+});
+
+testWithQuestDB('a type is not changed under detached partitions, which could not be attached afterwards', async t => {
+  const server = await startQuestDB(t, { QDB_CAIRO_ATTACH_PARTITION_SUFFIX: '.detached' });
+  const run = await shellWithFiles(t, server, { 'after.sql': table(day(''), 'x LONG') });
+  const detach = "ALTER TABLE t DETACH PARTITION LIST '2024-01-01'";
+  await make(server, rowsOn(LONG_MONTH, day('')));
+  await run('sqldiff --alter -o plan after.sql $DB');
+  await make(server, [detach]);
+  const stopped = await run('sqlapply --allow-plan $DB plan');
+  t.regex(stopped.stderr, /'t' has detached partitions \(1\), .* after a change of a type; attach them/);
+  const refused = await run('sqldiff --alter after.sql $DB');
+  t.regex(refused.stderr, /1 partition is detached, which cannot be attached .*\n\s+hint: attach them first/);
+  await make(server, ["ALTER TABLE t ATTACH PARTITION LIST '2024-01-01'"]);
+  t.is((await run('sqlapply -q --allow-plan $DB plan')).code, 0);
+  await make(server, [detach, 'ALTER TABLE t ALTER COLUMN x TYPE DOUBLE']);
+  await execute(server, "ALTER TABLE t ATTACH PARTITION LIST '2024-01-01'");
+  await waitUntilTrue(server, 'SELECT count() = 1 FROM wal_tables() WHERE suspended');
 });
