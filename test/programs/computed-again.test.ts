@@ -147,6 +147,32 @@ testWithQuestDB('invalid views over a table or a view that a plan is given are r
   }
 });
 
+testWithQuestDB('a type is not changed under a view whose query cannot be judged', async t => {
+  const server = await emptyServer();
+  const joined = (type: string) =>
+    `CREATE TABLE j (ts TIMESTAMP, f ${type}, id INT) TIMESTAMP(ts) PARTITION BY DAY WAL;`;
+  // The parser of queries takes the f of j.f for a part of a number.
+  const view = SUM.replace('sum(x) n from t', 'sum(j.f) n from t join j on t.x = j.id').replace(
+    'select ts',
+    'select t.ts',
+  );
+  await make(server, [
+    ...rowsOn(LONG_MONTH, day('')),
+    joined('INT'),
+    "INSERT INTO j VALUES ('2024-01-01', 1, 70000)",
+    view,
+  ]);
+  const run = await shellWithFiles(t, server, {
+    'after.sql': [table(day(''), 'x INT, y INT'), joined('DOUBLE'), `${view};`].join('\n'),
+  });
+  const { code, stderr } = await run(
+    'sqldiff --alter after.sql $DB > plan; echo $?; sqlapply -q --allow-plan $DB < plan',
+  );
+  t.is(code, 0, stderr);
+  t.is(stderr.match(/left out/g)?.length, 1, stderr);
+  t.regex(stderr, /left out: ALTER TABLE 'j' ALTER COLUMN f TYPE DOUBLE\n.*invalidates materialized view 'm'/);
+});
+
 testWithQuestDB('a table from which a materialized view is built does not become a view', async t => {
   const server = await emptyServer();
   const before = await make(server, [...rowsOn(LONG_MONTH, day('')), SUM]);

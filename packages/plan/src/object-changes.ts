@@ -4,6 +4,7 @@
  */
 import {
   compareDefinitions,
+  compareStatements,
   type Definition,
   findColumn,
   keepRetention,
@@ -129,7 +130,10 @@ function reconcile(entry: Entry, task: Task, draft: Draft): void {
 /** Whether an object is as A has it, apart from ignored properties. */
 function isSame(entry: Entry, { a, ignore }: Task, draft: Draft): boolean {
   const [wanted, now] = [a.meaning(entry), draft.definitionOf(entry.name)];
-  if (!wanted || !now) return draft.engine.statementOf(entry.name) === entry.statement;
+  if (!wanted || !now) {
+    const existing = draft.engine.statementOf(entry.name);
+    return existing !== undefined && compareStatements(entry.statement, existing).differences.length === 0;
+  }
   return compareDefinitions(wanted, now).differences.every(({ property }) => ignore.ignoresProperty(entry, property));
 }
 

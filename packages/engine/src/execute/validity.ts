@@ -104,8 +104,10 @@ export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isK
     if ('invalid' in view && view.invalid !== undefined) return view;
     // A plan that was killed may have renamed its base: it is compiled when the base is there again.
     if (view.kind === 'materialized view' && !catalogue.find(view.base)) return object;
-    if (isKnownAsValid || relation instanceof QuerySyntaxError || view.kind !== 'view')
-      return { ...view, opaque: printDefinition(view, { quoted: true }) };
+    if (isKnownAsValid || relation instanceof QuerySyntaxError || view.kind !== 'view') {
+      const unknown = { ...view, opaque: printDefinition(view, { quoted: true }) };
+      return unknown.kind === 'materialized view' ? { ...unknown, inputs: inputsOf(unknown, catalogue) } : unknown;
+    }
     return { ...view, invalid: toInvalid(relation) };
   }
   const derived = toColumns(relation);
@@ -170,7 +172,7 @@ export function whyNotRefreshable(view: MaterializedView, catalogue: Catalogue):
   if (!base) return `[-105]: table does not exist [table=${view.base}]`; // the number of this error, not a position
   if (base.kind === 'view') return `[0]: cannot get a reader for view [view=${base.name}]`;
   if (base.kind === 'materialized view' && base.invalid !== undefined) return 'base materialized view is invalidated';
-  if (view.opaque !== undefined) return undefined;
+  if (view.opaque !== undefined) return readsTheSame(view, catalogue) ? undefined : OTHER_TYPES;
   const relation = analyzeBody(view.body, catalogue);
   if (relation instanceof RejectionError) return `[${relation.position}]: ${relation.message}`;
   const columns = toColumns(relation);
@@ -201,10 +203,10 @@ export const toColumns = ({ fields }: Relation): StoredColumn[] =>
  * the view is a guess, comparing two of these lists tells whether the type may have changed. Undefined if all types are known.
  */
 export function inputsOf(
-  { columns, base, references }: Pick<MaterializedView, 'columns' | 'base' | 'references'>,
+  { columns, base, references, opaque }: Pick<MaterializedView, 'columns' | 'base' | 'references' | 'opaque'>,
   catalogue: Catalogue,
 ): readonly string[] | undefined {
-  if (columns.every(({ isGuess }) => !isGuess)) return undefined;
+  if (opaque === undefined && columns.every(({ isGuess }) => !isGuess)) return undefined;
   const read = catalogue.sources([base, ...references]).flatMap(name => catalogue.find(name) ?? []);
   return read.flatMap(object => object.columns.map(({ id, name, type }) => `${object.id} ${id ?? name} ${type}`));
 }
