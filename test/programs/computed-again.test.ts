@@ -173,6 +173,31 @@ testWithQuestDB('a type is not changed under a view whose query cannot be judged
   t.regex(stderr, /left out: ALTER TABLE 'j' ALTER COLUMN f TYPE DOUBLE\n.*invalidates materialized view 'm'/);
 });
 
+testWithQuestDB('a plan that drops a column of a joined table and renames another one has a way back', async t => {
+  const server = await emptyServer();
+  const joined = (columns: string) => `CREATE TABLE j (ts TIMESTAMP, ${columns}) TIMESTAMP(ts) PARTITION BY DAY WAL;`;
+  const view = (column: string) =>
+    SUM.replace('sum(x) n from t', `string_agg(j.${column}::string, ',') n from t asof join j`).replace(
+      'select ts',
+      'select t.ts',
+    );
+  await make(server, [
+    ...rowsOn(LONG_MONTH, day('')),
+    joined('y INT, m STRING'),
+    "INSERT INTO j VALUES ('2024-01-01', 1, 'a')",
+    view('y'),
+  ]);
+  const run = await shellWithFiles(t, server, {
+    'after.sql': [table(day('')), joined('z INT'), `${view('z')};`].join('\n'),
+  });
+  const there = await run(
+    'sqldiff --alter --renamed j.y=z --allow-loss drop:j.m --undo undo after.sql $DB | sqlapply -q --allow-plan $DB',
+  );
+  t.is(there.code, 0, there.stderr);
+  const back = await run('sqlapply -q --allow-plan $DB undo');
+  t.is(back.code, 0, back.stderr);
+});
+
 testWithQuestDB('a table from which a materialized view is built does not become a view', async t => {
   const server = await emptyServer();
   const before = await make(server, [...rowsOn(LONG_MONTH, day('')), SUM]);

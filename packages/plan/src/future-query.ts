@@ -64,10 +64,14 @@ function printSource(object: Table | MaterializedView, task: Task) {
     const cast = old?.type === type ? value : printConverted(value, old?.type ?? type, type);
     return cast === quoteColumn(name) ? cast : `${cast} ${quoteColumn(name)}`;
   });
-  const list = items.join(', ');
-  const query = isNew
-    ? `SELECT * FROM (SELECT ${list} FROM long_sequence(0)) TIMESTAMP(${quoteColumn(object.timestamp ?? '')})`
-    : `SELECT ${list} FROM '${stored.name}'`;
+  const selected = `SELECT ${items.join(', ')} FROM ${isNew ? 'long_sequence(0)' : `'${stored.name}'`}`;
+  // A new column beside one with another name hides the designated timestamp from joins (observed on 9.3.4).
+  const isExtended =
+    isNew || object.columns.some(({ name }) => !findColumn(stored, columnInB(object.name, name, task)));
+  const query =
+    isExtended && object.timestamp !== undefined
+      ? `SELECT * FROM (${selected}) TIMESTAMP(${quoteColumn(object.timestamp)})`
+      : selected;
   const isUnnamed = object.columns.every(({ name }, i) => items[i] === quoteColumn(name));
   const isSame = !isOther && stored?.name === object.name && isUnnamed;
   return { query, isOther, isSame };

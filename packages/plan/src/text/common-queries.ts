@@ -57,7 +57,7 @@ const toCommonQuery = (name: string, query: string): CommonQuery =>
   name.startsWith(VIEW) ? { name: name.slice(VIEW.length), query, isView: true } : { name, query };
 
 const CASTS =
-  /^SELECT (?:\* FROM \(SELECT )?(?:[\s,()<=*.\d]|'\?'|\b(?:CAST|CASE|WHEN|THEN|ELSE|END|NULL|length|length_bytes)\b|AS \w+(?:\(\w+(?:,\d+)?\))?(?:\[\])*)* FROM (?:'[^']+'||long_sequence\(0\)\) TIMESTAMP\(\))$/;
+  /^SELECT (?:\* FROM \(SELECT )?(?:[\s,()<=*.\d]|'\?'|\b(?:CAST|CASE|WHEN|THEN|ELSE|END|NULL|length|length_bytes)\b|AS \w+(?:\(\w+(?:,\d+)?\))?(?:\[\])*)* FROM (?:'[^']+'||long_sequence\(0\))(?:\) TIMESTAMP\(\))?$/;
 
 /** Whether a query only casts the columns of one object, or of another query, or gives no rows. */
 export const isOfCasts = (query: string): boolean => CASTS.test(query.replace(/"[^"]+"/g, ''));
