@@ -129,8 +129,10 @@ class Writer {
   }
 
   /** Inserts a row into a table under one of its names; the row is then one of those that it holds. */
-  async insert(table: Table, later: Table | undefined, moment: string, into: Holders): Promise<void> {
+  async insert(table: Table, later: Table | undefined, day: string, into: Holders): Promise<void> {
     const id = this.#id++;
+    // Rows at the same moment could have the same dedup keys.
+    const moment = `${day}T23:${10 + (id % 50)}`;
     for (const name of new Set([table.name, later?.name ?? table.name]))
       for (const each of [table, ...(later ? [later] : [])]) {
         const [ts, column] = ['ts', 'id'].map(role => each.columns.find(other => other.role === role)?.name ?? '');
@@ -332,8 +334,8 @@ async function insertAnywhere(run: Runner, { change: { before, after }, writer }
   const { random } = run;
   const table = random.pick(before.relations.filter((each): each is Table => each.kind === 'table'));
   const later = table && find(after, table.uid);
-  const moment = `${dayOf(random.pick([4, 5]))}T23:${10 + random.below(50)}`;
-  if (table) await writer.insert(table, later?.kind === 'table' ? later : undefined, moment, then);
+  const day = dayOf(random.pick([4, 5]));
+  if (table) await writer.insert(table, later?.kind === 'table' ? later : undefined, day, then);
 }
 
 const withoutRebuild = (options: readonly string[]): string[] =>
