@@ -63,6 +63,18 @@ test('the head of a plan says what is done with the rows, and what nothing undoe
   ]);
 });
 
+test('the cost of a materialized view says whether the server fills it', async t => {
+  const base = 'CREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY;';
+  const view = (name: string, refresh: string) =>
+    `CREATE MATERIALIZED VIEW ${name} WITH BASE t REFRESH ${refresh} AS (select ts, sum(x) n from t sample by 1h) PARTITION BY DAY;`;
+  const after = [base, view('altered', 'MANUAL'), view('late', 'MANUAL DEFERRED'), view('now', 'MANUAL')];
+  const { statements } = await planChanges(after, [base, view('altered', 'IMMEDIATE')]);
+  t.deepEqual(
+    statements.map(({ costs }) => costs.join()),
+    ['metadata only', 'leaves it empty until it is refreshed', 'builds it from its base'],
+  );
+});
+
 test('the way back lists all that the plan lost', async t => {
   const table = (columns: string) => `CREATE TABLE t (ts TIMESTAMP${columns}) timestamp(ts) PARTITION BY DAY;`;
   const before = [table(', a INT, b INT'), 'CREATE TABLE u (a INT);'];

@@ -1,4 +1,5 @@
 /*! Makes a plan of a draft that is proven: with its assertions, the costs of each statement, and what its head says. */
+import { parseMeaning } from '@sqlpipe/ddl';
 import type { Effect, Engine } from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';
 import { findAskedView, findExpirable } from './asked-view.js';
@@ -126,7 +127,7 @@ const findTablesAtRest = (steps: readonly Step[], before: Engine): string[] => [
 ];
 
 function toPlanned(
-  { statement, change }: Step,
+  { statement }: Step,
   effects: readonly Effect[],
   after: Engine,
   { rows, requests }: Task,
@@ -145,11 +146,14 @@ function toPlanned(
     return `${text}; ${isThere ? repair : 'DROP'} follows`;
   });
   if (parseAssertion(statement)) return toAssertion(statement);
-  const defaultCost = change.identity.kind === 'materialized view' ? 'builds it from its base' : 'metadata only';
+  const created = parseMeaning(statement);
+  const isView = created?.kind === 'materialized view';
+  const filling =
+    isView && created.refresh.deferred ? 'leaves it empty until it is refreshed' : 'builds it from its base';
   return {
     statement,
     effects,
-    costs: costs.length > 0 ? costs : [defaultCost],
+    costs: costs.length > 0 ? costs : [isView ? filling : 'metadata only'],
     lost: describeLosses(effects, findNow),
   };
 }
