@@ -289,3 +289,15 @@ test('the state that a plan is for has the text of an object of unknown syntax',
   );
   t.is(new Set(states).size, 3);
 });
+
+test('views that read each other are left out', async t => {
+  const { statements, omissions } = await planChanges(
+    ['CREATE VIEW a AS (select x from b);', 'CREATE VIEW b AS (select x from a);'],
+    [],
+  );
+  t.deepEqual(statements, []);
+  t.deepEqual(
+    omissions.map(({ reasons }) => reasons.join()),
+    ['the server would reject it: table does not exist [table=a]', "it reads from view 'b', which is left out"],
+  );
+});

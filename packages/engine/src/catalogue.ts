@@ -51,8 +51,14 @@ export class Catalogue {
   resolve(name: string): CatalogueObject | undefined {
     const object = this.find(name);
     if (!object || !('isLoaded' in object && object.isLoaded)) return object;
-    const compiled = this.compile(object, this);
-    this.#objects.set(key(name), compiled);
+    // Views in a file may read each other: one that is being compiled has no columns yet, so that the query of the other is rejected.
+    this.#objects.set(key(name), { ...object, isLoaded: false });
+    let compiled = object;
+    try {
+      compiled = this.compile(object, this);
+    } finally {
+      this.#objects.set(key(name), compiled);
+    }
     return compiled;
   }
 
