@@ -1,5 +1,5 @@
 /*! What a statement has done to each object, read from the objects before and after it. */
-import { type Column, type Definition, findColumn, findExpiredRows, isLossless } from '@sqlpipe/ddl';
+import { type Column, type Definition, findExpiredRows, isLossless } from '@sqlpipe/ddl';
 import { displayName, foldCase, type Kind } from '@sqlpipe/sql';
 import type { ObjectChange } from './catalogue.js';
 import type { CatalogueObject, LiveView, MaterializedView, Table, View } from './catalogue-objects.js';
@@ -90,8 +90,9 @@ export const columnLoss = (table: string, { name, type }: Column, to?: string): 
 
 function tableEffects(before: Table, after: Table): Effect[] {
   const isReordered = before.columns.length !== after.columns.length;
+  const byName = new Map(after.columns.map(column => [foldCase(column.name), column]));
   const kept = (column: Column, at: number): Column | undefined =>
-    findColumn(after, column.name) ?? (isReordered ? undefined : after.columns[at]);
+    byName.get(foldCase(column.name)) ?? (isReordered ? undefined : after.columns[at]);
   const pairs = before.columns.map((column, at) => ({ column, now: kept(column, at) }));
   const gone = pairs.filter(({ now }) => !now).map(({ column }) => column);
   return [

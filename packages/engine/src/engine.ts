@@ -15,7 +15,7 @@ import {
 } from '@sqlpipe/ddl';
 import { type Body, featuresOf, type HasFeature, type LocatedName, RejectionError } from '@sqlpipe/ddl/grammar';
 import { type Health, parseEntryRights, Schema } from '@sqlpipe/schema';
-import { foldCase, isObject, isPrincipal, isSameName, KINDS } from '@sqlpipe/sql';
+import { foldCase, isObject, isPrincipal, KINDS } from '@sqlpipe/sql';
 import { Acl, type Principal, type Secrets } from './acl.js';
 import { findBaseTable } from './analyze/materialized-view.js';
 import { Catalogue, type Naming, type ObjectChange } from './catalogue.js';
@@ -196,7 +196,8 @@ export class Engine {
     return changes.flatMap(({ before, after }) => {
       if (!before || before.kind === 'view') return [];
       if (!after) return rightsRemoved(this.acl.removeRightsOn(before.name), before);
-      const gone = before.columns.filter(({ name }) => !after.columns.some(column => isSameName(column.name, name)));
+      const kept = new Set(after.columns.map(({ name }) => foldCase(name)));
+      const gone = before.columns.filter(({ name }) => !kept.has(foldCase(name)));
       const isRenamed = before.columns.length === after.columns.length;
       return gone.flatMap(column => {
         const to = isRenamed ? after.columns[before.columns.indexOf(column)]?.name : undefined;
