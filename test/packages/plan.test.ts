@@ -1,45 +1,8 @@
 /*! The planner alone: plans for schemas in memory, checked without a server. */
 import { formatLoss, planChanges } from '@sqlpipe/plan';
 import { describeOmission } from '@sqlpipe/plan/text';
-import { databases } from '../support/databases.js';
 import { changesOf, executeAll, lossesOf, textsOf } from '../support/plans.js';
-import { schemaPair } from '../support/schema-pairs.js';
 import { test } from '../support/test.js';
-
-test('random pairs: a plan loses nothing unless allowed, and a second plan is empty', async t => {
-  for (let seed = 0; seed < 100; seed++) {
-    const { before, after, renamed, changes } = schemaPair(seed);
-    const careful = await planChanges(after, before, { renamed });
-    const lossy = careful.statements.flatMap(({ effects }) =>
-      effects.filter(({ effect, kind }) => effect === 'lost' && kind === 'table'),
-    );
-    t.deepEqual(lossy, [], `seed ${seed}: ${changes}`);
-    const allowLoss = lossesOf(careful);
-    const bold = await planChanges(after, before, { renamed, allowLoss });
-    const named = new Set(careful.omissions.filter(({ losses }) => losses).map(({ what }) => what));
-    const again = bold.omissions.filter(({ losses, what }) => losses && named.has(what));
-    t.deepEqual(again, [], `seed ${seed}: all names that a change needs stand in the first message`);
-    const result = await executeAll(before, textsOf(bold));
-    const second = await planChanges(after, result, { renamed, allowLoss });
-    t.deepEqual(textsOf(second), [], `seed ${seed}: ${changes}`);
-  }
-});
-
-test('recorded databases: a plan omits nothing if all losses are allowed', async t => {
-  for (const [i, a] of databases.entries())
-    for (const b of databases.slice(i, i + 2)) {
-      const allowLoss = lossesOf(await planChanges(a.statements, b.statements));
-      const { statements, omissions } = await planChanges(a.statements, b.statements, { allowLoss });
-      if (a === b) t.deepEqual({ statements, omissions }, { statements: [], omissions: [] }, a.name);
-      else t.true(statements.length > 0);
-      t.deepEqual(
-        omissions.filter(({ losses }) => losses),
-        [],
-        `${a.name} from ${b.name}`,
-      );
-    }
-  t.pass();
-});
 
 test('names in allowLoss and renamed may contain dots', async t => {
   const [dotted, plain, third] = [

@@ -1,0 +1,70 @@
+/*! Plans for random pairs of schemas, and for recorded databases, executed on an engine in memory. */
+import { planChanges, planUndo } from '@sqlpipe/plan';
+import { parseHead, printPlan } from '@sqlpipe/plan/text';
+import { identify } from '@sqlpipe/sql';
+import { databases } from '../support/databases.js';
+import { enterprisePair } from '../support/enterprise-pairs.js';
+import { executeAll, lossesOf, textsOf } from '../support/plans.js';
+import { schemaPair } from '../support/schema-pairs.js';
+import { test } from '../support/test.js';
+
+test('random pairs: a plan loses nothing unless allowed, a second plan is empty, and the way back leads back', async t => {
+  let complete = 0;
+  for (let seed = 0; seed < 100; seed++) {
+    const { before, after, renamed, changes } = schemaPair(seed);
+    const careful = await planChanges(after, before, { renamed });
+    const lossy = careful.statements.flatMap(({ effects }) =>
+      effects.filter(({ effect, kind }) => effect === 'lost' && kind === 'table'),
+    );
+    t.deepEqual(lossy, [], `seed ${seed}: ${changes}`);
+    const allowLoss = lossesOf(careful);
+    const bold = await planChanges(after, before, { renamed, allowLoss });
+    const named = new Set(careful.omissions.filter(({ losses }) => losses).map(({ what }) => what));
+    const again = bold.omissions.filter(({ losses, what }) => losses && named.has(what));
+    t.deepEqual(again, [], `seed ${seed}: all names that a change needs stand in the first message`);
+    const result = await executeAll(before, textsOf(bold));
+    const second = await planChanges(after, result, { renamed, allowLoss });
+    t.deepEqual(textsOf(second), [], `seed ${seed}: ${changes}`);
+    const undo = await planUndo(bold, before);
+    if (undo.omissions.length > 0) continue; // it lists what it cannot restore
+    const rest = await planChanges(before, await executeAll(result, textsOf(undo)));
+    t.deepEqual(textsOf(rest), [], `seed ${seed}`);
+    complete++;
+  }
+  t.true(complete > 15, `${complete}`);
+});
+
+test('random pairs with access control: a plan leads where it should, and a second one is empty', async t => {
+  for (let seed = 0; seed < 40; seed++) {
+    const { before, after, renamed, changes } = enterprisePair(seed);
+    const allowLoss = lossesOf(await planChanges(after, before, { renamed }));
+    const plan = await planChanges(after, before, { renamed, allowLoss });
+    const result = await executeAll(before, textsOf(plan));
+    const again = await planChanges(after, result, { renamed, allowLoss });
+    t.deepEqual(textsOf(again), [], `seed ${seed}: ${changes}`);
+    const printed = printPlan(plan, before);
+    const { verbs = [] } = parseHead(printed[0] ?? '') ?? {};
+    const others = printed.map(identify).filter(({ kind }) => kind === 'other');
+    t.deepEqual(
+      others.map(({ verb }) => verb).filter(verb => verb !== 'SELECT' && !verbs.includes(verb)),
+      [],
+      'what --allow-plan does not allow',
+    );
+  }
+});
+
+test('recorded databases: a plan omits nothing if all losses are allowed', async t => {
+  for (const [i, a] of databases.entries())
+    for (const b of databases.slice(i, i + 2)) {
+      const allowLoss = lossesOf(await planChanges(a.statements, b.statements));
+      const { statements, omissions } = await planChanges(a.statements, b.statements, { allowLoss });
+      if (a === b) t.deepEqual({ statements, omissions }, { statements: [], omissions: [] }, a.name);
+      else t.true(statements.length > 0);
+      t.deepEqual(
+        omissions.filter(({ losses }) => losses),
+        [],
+        `${a.name} from ${b.name}`,
+      );
+    }
+  t.pass();
+});
