@@ -157,7 +157,7 @@ test('a plan stops at the first statement that is not in force, through the libr
     for (const instead of [REJECTED, FAILED, ...(isAssertion ? [NOT_TRUE] : [])]) {
       const { url, received } = await startStopping(t, planned, stopsAt, instead);
       const results: string[] = [];
-      const run = replay(planned, { url, retries: 0, timeout: 1 }, { keepGoing: true, jobs, allowPlan: true });
+      const run = replay(planned, { url, retries: 0, timeout: 20 }, { keepGoing: true, jobs, allowPlan: true });
       const read = async () => {
         for await (const { result } of run) results.push(result);
       };
