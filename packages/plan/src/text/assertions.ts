@@ -1,6 +1,7 @@
 /*!
- * The assertions of a plan: SELECTs whose answer must be true before the next statement is sent. Each form is known here only: how
- * it is printed and recognized, what it does, and why it may be untrue.
+ * The assertions of a plan: SELECTs that must return true before the next statement is sent. An assertion is recognized by its text,
+ * because a plan is a stream that anybody may have edited. The alias of its only column names its form. Only this file knows the
+ * forms: how each is printed and recognized, and why it may be untrue.
  */
 import { type Column, decimalLimits, hasNull, type MaterializedViewDefinition, printTypeCast } from '@sqlpipe/ddl';
 import type { Copy } from '@sqlpipe/engine';
@@ -9,10 +10,10 @@ import { parseExpired, printExpiredQuestion, type Retained } from './expiry.js';
 import { LOST_ROWS, printHistoryAssertion, type ViewColumn } from './history.js';
 import { quoteColumn, withoutComments } from './statement-text.js';
 
-/** For each question, the values of its first column. */
+/** The values of the first column that each question returns. */
 type Answers = readonly (readonly unknown[])[];
 
-/** What a target or a plan says of the view that an assertion is about. Queries are printed with those of WITH that the assertion has. */
+/** What is known of the view that an assertion is about. Its queries have the same WITH as the assertion. */
 export interface KnownView {
   /** The queries that the view may have. */
   readonly bodies: readonly string[];
@@ -22,42 +23,43 @@ export interface KnownView {
   readonly columns?: readonly ViewColumn[] | undefined;
 }
 
-/** An assertion, as its text says it. */
+/** What the text of an assertion means. */
 export interface Assertion {
-  /** The table or materialized view that it is about; then the table that has its rows. */
+  /** The table or materialized view that it is about, and the table that holds a copy of its rows. */
   readonly tables: readonly [string, ...string[]];
-  /** Whether it stays untrue if it is untrue once: no background work of the server makes it true. */
+  /** Whether an untrue answer is final. Otherwise background work of the server may still make it true. */
   readonly isFinal?: boolean;
-  /** The materialized view that may be behind its base for moments: it stays untrue if nothing refreshes the view meanwhile. */
+  /** The materialized view whose refresh may make it true: while rows are written, a view is behind its base for moments. */
   readonly refreshed?: string;
   /** Whether nothing may write to its table while the plan is applied. */
   readonly needsRest?: boolean;
   /** Whether the plan has copied all rows of its first table before it. */
   readonly followsCopy?: boolean;
-  /** What it does, for a comment. */
+  /** What it does, for the comment in the plan. */
   readonly purpose: string;
-  /** The queries that say why it is untrue. */
+  /** The queries whose answers explain why it is untrue. */
   readonly questions?: readonly string[];
-  /** Why it is untrue, and what to do. */
+  /** Explains why it is untrue, and what to do. @param answers the answers to the questions */
   explain(answers: Answers): string;
-  /** What to do if it cannot be answered. */
+  /** What to do if the server cannot answer it. */
   readonly help?: string;
-  /** How the planner writes it for a view; undefined if it has no query of a view, so that anybody may ask it. */
+  /** Prints it as the planner does for a view; undefined if it has no query of a view. */
   printFor?(view: KnownView): readonly string[];
-  /** The rows that are in another table if it is true; without columns if it only counts them. */
+  /** The copy that exists if it is true. It has no columns if only the numbers of rows are compared. */
   readonly copy?: Copy;
 }
 
-/** Reads an assertion; undefined for any other statement. The query in it is not checked: `printFor` gives the texts that may have it. */
+/** Parses an assertion; undefined for any other statement. The query of a view in it is not checked: compare it with `printFor`. */
 export function parseAssertion(statement: string): Assertion | undefined {
   const text = withoutComments(statement);
   const [, form = ''] = /^SELECT .*? AS (\w+) FROM /s.exec(text) ?? [];
   return Object.hasOwn(FORMS, form) ? FORMS[form]?.(text) : undefined;
 }
 
+/** The number in an answer. */
 const countOf = (answers: Answers, at = 0): number => Number(answers[at]?.[0]);
 
-/** What each form says, by the alias of its column; undefined for a text that no plan contains. */
+/** Parses the text of each form; undefined for a text that no plan contains. */
 const FORMS: Readonly<Record<string, (text: string) => Assertion | undefined>> = {
   nothing_is_lost(text) {
     const [, view] = / AS nothing_is_lost FROM \([^']* FROM '([^']+)' (?:EXCEPT|UNION ALL) /.exec(text) ?? [];
@@ -183,19 +185,19 @@ const FORMS: Readonly<Record<string, (text: string) => Assertion | undefined>> =
   },
 };
 
-/** What a question of a plan has for an answer where there are no rows, as a column. */
+/** The answer to a question of a plan if there are no rows, as a column. */
 export interface RowlessAnswer {
   readonly type: string;
   readonly value: true | 0 | null;
 }
 
-/** The answers to the questions of plans, and of those who make plans, by the aliases of their columns. */
+/** The answers if there are no rows, by the alias of the column: to assertions, and to questions of the planner. */
 export const ROWLESS_ANSWERS: ReadonlyMap<string, RowlessAnswer> = new Map([
   ...Object.keys(FORMS).map((form): [string, RowlessAnswer] => [form, { type: 'BOOLEAN', value: true }]),
   ...LOST_ROWS,
 ]);
 
-/** The form of the assertion that no partition of a table is in a state. */
+/** Makes the form of an assertion that no partition of a table is in a state. */
 function formOfPartitions(
   state: PartitionState,
   purposeOf: (table: string) => string,
@@ -215,33 +217,33 @@ function formOfPartitions(
   };
 }
 
-/** The assertion that a table or a view has no rows that its TTL has expired. @param body the query of a view */
+/** The assertion that an object has no rows that its TTL has expired. @param body the query of a view */
 export const printExpiredAssertion = (retained: Retained, body?: string): string =>
   assertNone(printExpiredQuestion(retained, body), 'none_expire');
 
-/** Some rows, in a sentence. */
+/** Describes a number of expired rows. */
 export const describeExpired = (count: number): string =>
   `${count} ${count === 1 ? 'row' : 'rows'} that its TTL has expired`;
 
-/** The assertion that all rows that were sent to a table are applied. A table without WAL has no others. */
+/** The assertion that all rows that were sent to a table are applied. For a table without WAL, it is always true. */
 export const printAppliedAssertion = (table: string): string =>
   `SELECT coalesce(max(CASE WHEN writerTxn = sequencerTxn AND NOT suspended THEN 0 ELSE 1 END), 0) = 0 AS all_applied FROM wal_tables() WHERE name = '${table}';`;
 
-/** The assertion that two tables have as many rows. */
+/** The assertion that two tables have the same number of rows. */
 export const printRowCountAssertion = (one: string, other: string): string =>
   `SELECT a.n = b.n AS as_many_rows FROM (SELECT count() n FROM '${one}') a CROSS JOIN (SELECT count() n FROM '${other}') b;`;
 
-/** The value of a column, as a table stores it that has the column with this name and type. */
+/** SQL that converts a value of column `from` to the type of `to`. */
 export const printCast = (from: Column, to: Column): string =>
   from.type === to.type ? quoteColumn(from.name) : printTypeCast(quoteColumn(from.name), from.type, to.type);
 
-/** A table whose rows are in another one. */
+/** A table whose rows are also in another table. */
 export interface CopiedTable extends Copy {
-  /** The columns in both tables; `cast` gives a value as the other table has it. */
+  /** The columns in both tables. `cast` is SQL for the value in the other table. */
   readonly columns: readonly { readonly from: string; readonly to: string; readonly cast: string }[];
 }
 
-/** The assertion that a table has each row of another one, at least as often. Only `sum` counts groups of a UNION ALL rightly on 9.3.4. */
+/** The assertion that `to` has each row of `from` at least as often. It uses `sum`, because 9.3.4 miscounts groups of a UNION ALL. */
 export function printCopyAssertion({ from, to, columns }: CopiedTable): string {
   const names = columns.map(column => quoteColumn(column.to)).join(', ');
   const values = columns.map(column => `${column.cast} ${quoteColumn(column.to)}`).join(', ');
@@ -253,6 +255,7 @@ export function printCopyAssertion({ from, to, columns }: CopiedTable): string {
 const COPIED = / FROM \(SELECT 1 sqlpipe_side, (.+) FROM '([^']+)' UNION ALL SELECT -1, .+ FROM '([^']+)'\) GROUP BY /;
 const CAST = /(?:CAST\((?:CAST\()?"([^"]+)"(?: AS STRING\))? AS [\w(),]+\)|"([^"]+)") "([^"]+)"(?:, |$)/g;
 
+/** Parses the assertion that rows are copied; undefined for any other text. */
 function parseCopy(text: string): CopiedTable | undefined {
   const [, values = '', from = '', to = ''] = COPIED.exec(text) ?? [];
   const columns = [...values.matchAll(CAST)].map(([all, cast, bare, name = '']) => ({
@@ -268,17 +271,17 @@ const PARQUET_PROBLEM = 'which ADD COLUMN and DROP COLUMN make unreadable, and o
 
 const DETACHED_PROBLEM = 'which DROP TABLE deletes, and which cannot be attached after a change of a type';
 
-/** The statement that makes a change over Parquet partitions possible. */
+/** Tells how to make a change possible that Parquet partitions forbid. */
 export const convertBack = (table: string, timestamp = '…'): string =>
   `use ALTER TABLE '${table}' CONVERT PARTITION TO NATIVE WHERE ${timestamp} IS NOT NULL`;
 
-/** Why values that do not fit are in the way. */
+/** Describes values that do not fit into a type, and what to do. */
 export const describeMisfits = (count: number): string =>
   `${count} ${count === 1 ? 'value does' : 'values do'} not fit, and the table would be suspended; UPDATE ${count === 1 ? 'it' : 'them'} first`;
 
 /**
- * The condition for the values that do not fit into a decimal; undefined if all values fit, or the type is no decimal. The remainder of
- * NULL is not NULL.
+ * The condition for values that do not fit into a decimal; undefined if all values fit, or if the type is no decimal. It excludes NULL,
+ * whose remainder is not NULL.
  */
 export function printMisfit(column: string, from: string, to: string): string | undefined {
   const { digits, scale } = decimalLimits(from, to) ?? {};
@@ -294,6 +297,7 @@ export function printMisfit(column: string, from: string, to: string): string | 
 
 const MISFIT = /^"([^"]+)" (?:>= 10*m?|<= -10*m?|% (?:1m|0\.0*1m) <> 0m AND "\1" IS NOT NULL)(?: OR (?=")|$)/;
 
+/** Whether a text is a condition that `printMisfit` prints. */
 function isMisfit(condition: string): boolean {
   for (let rest = condition; ; ) {
     const [first] = MISFIT.exec(rest) ?? [];
@@ -307,7 +311,7 @@ function isMisfit(condition: string): boolean {
 export const printCountQuestion = (table: string, condition?: string): string =>
   `SELECT count() FROM '${table}'${condition === undefined ? '' : ` WHERE ${condition}`}`;
 
-/** By a state of partitions, as servers list it, the form of the assertion that no partition is in it. */
+/** The forms of the assertions that no partition is in a state, by the column of `table_partitions` for the state. */
 const PARTITION_FORMS = { isParquet: 'all_native', detached: 'all_attached' } as const;
 
 export type PartitionState = keyof typeof PARTITION_FORMS;
@@ -316,27 +320,27 @@ export type PartitionState = keyof typeof PARTITION_FORMS;
 export const printPartitionQuestion = (table: string, state: PartitionState): string =>
   `SELECT count() FROM table_partitions('${table}') WHERE ${state}`;
 
-/** The assertion that no partition is in a state. No query finds the rows of a detached one, and DROP TABLE deletes it. */
+/** The assertion that no partition is in a state. Queries do not see detached partitions, but DROP TABLE deletes them. */
 export const printPartitionAssertion = (table: string, state: PartitionState): string =>
   assertNone(printPartitionQuestion(table, state), PARTITION_FORMS[state]);
 
-/** The assertion that what a query counts is not there. */
+/** The assertion that a query counts 0. */
 const assertNone = (question: string, form: string): string =>
   `${question.replace('count()', `count() = 0 AS ${form}`)};`;
 
-/** The assertions that a conversion of a column needs: where a value does not fit, the server would stop in the middle. */
+/** The assertions before a conversion of a column. At a value that does not fit, the server would stop halfway. */
 export function printFitAssertions(table: string, { name, type }: Column, to: string): string[] {
   const misfit = printMisfit(name, type, to);
   return misfit === undefined ? [] : [assertNone(printCountQuestion(table, misfit), 'all_fit')];
 }
 
-/** A table, or a column of it with its type. */
+/** A table, or a column of it. */
 export interface Emptied {
   readonly table: string;
   readonly column?: Pick<Column, 'name' | 'type'>;
 }
 
-/** The condition for a value that a column does not have when it is added. Arrays have no comparison with NULL on 9.3.4. */
+/** The condition for a value that was written: a new column has NULL, 0 or false. 9.3.4 cannot compare arrays with NULL. */
 function printValueCondition({ name, type }: Pick<Column, 'name' | 'type'>): string {
   const column = quoteColumn(name);
   if (type.endsWith('[]')) return `${column} ::VARCHAR IS NOT NULL`;
