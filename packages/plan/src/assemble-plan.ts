@@ -1,4 +1,4 @@
-/*! Makes a plan of a draft that is proven: with its assertions, the costs of each statement, and what its head says. */
+/*! Makes a plan from a proven draft: adds assertions, the costs of each statement, and the remarks for its head. */
 import { parseMeaning } from '@sqlpipe/ddl';
 import type { Effect, Engine } from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';
@@ -29,9 +29,9 @@ export interface Plan {
   readonly omissions: readonly Omission[];
   /** The names of the losses that were allowed, and that the plan needs. */
   readonly allowedLosses: readonly string[];
-  /** What the head of the plan says beside its state. */
+  /** Remarks for the head of the plan. */
   readonly remarks: readonly string[];
-  /** Remarks about the options, and about differences that do not count. */
+  /** Notes about the options, and about tables that are kept. */
   readonly notes: readonly string[];
   /** Why comments about renames have no effect. */
   readonly warnings: readonly string[];
@@ -39,7 +39,7 @@ export interface Plan {
   readonly result: readonly string[];
 }
 
-/** A draft that is proven, with what it was made from. */
+/** A proven draft, with all that it was made from. */
 export interface ProvenDraft {
   readonly draft: Draft;
   readonly proof: Proof;
@@ -49,56 +49,30 @@ export interface ProvenDraft {
   readonly rebuilt: ReadonlySet<string>;
 }
 
-/** Makes a plan of a proven draft: adds the assertions, each before the first step that makes a view be computed again, and the costs. */
+/** Makes a plan from a proven draft. @param askSizes asks B's server for the cost of the plan */
 export async function assemblePlan(
   { draft, proof, task, findings }: ProvenDraft,
   askSizes: AskSizes | undefined,
 ): Promise<Plan> {
-  const { before } = task;
-  const assertions = new Map<number, PlannedStatement[]>();
-  const assert = (at: number, planned: PlannedStatement) =>
-    assertions.set(at, [...(assertions.get(at) ?? []), planned]);
-  for (const [view, at] of proof.rebuilt) {
-    const asked = findAskedView(view, task);
-    if (!asked || task.requests.mayLose({ loss: 'history', object: asked.definition.name })) continue;
-    const { definition, isRestated } = asked;
-    const { answer, columns } = findings.get(view) ?? {};
-    const judged = proof.judged.get(view);
-    if (judged !== undefined) assert(0, toAssertion(assertComputable(judged)));
-    const planned =
-      answer === 'empty'
-        ? toAssertion(printEmptyAssertion({ table: definition.name }))
-        : toAssertion(
-            printHistoryAssertion(definition, columns),
-            ...(findings.has(view) ? [] : ['no server was asked']),
-          );
-    // New names are those of B: a later statement may change them.
-    assert(isRestated ? 0 : at, planned);
-  }
-  for (const enforcement of proof.enforcements) {
-    const { name } = enforcement.former;
-    if (task.requests.mayLose({ loss: 'ttl', object: name }) || task.historyOf(foldCase(name)) === 'empty') continue;
-    assert(0, toAssertion(printExpiredAssertion(...findExpirable(enforcement, task))));
-  }
+  const assertions = collectAssertions(proof, task, findings);
   const statements = draft.steps.flatMap((step, at) => [
     ...(assertions.get(at) ?? []),
     toPlanned(step, proof.effects[at] ?? [], draft.engine, task),
   ]);
-  const { used, unused } = task.requests.allowedLosses();
   const { renames } = task.requests;
+  const { used, unused } = task.requests.allowedLosses();
   const offers = new RenameOffers(task);
   const notes = [
     ...renames.notes,
     ...describeKeptTables(task, offers),
     ...unused.map(name => `--allow-loss ${name}: nothing of this name is lost`),
   ];
-  const isView = ([name]: [string, string]) => proof.rebuilt.has(name);
   const remarks = printRemarks({
     version: task.version,
     work: await describeWork(draft, proof, task, askSizes),
     irreversible: statements.flatMap(({ lost }, i) => (lost.length > 0 ? [i + 1] : [])),
-    atRest: findTablesAtRest(draft.steps, before),
-    viewNames: new Map([...renames.objects].filter(isView)),
+    atRest: findTablesAtRest(draft.steps, task.before),
+    viewNames: new Map([...renames.objects].filter(([name]) => proof.rebuilt.has(name))),
     allowedLosses: used,
   });
   return {
@@ -112,9 +86,39 @@ export async function assemblePlan(
   };
 }
 
+/** The assertions of a plan, by the index of the step that they precede. Losses that are allowed need none. */
+function collectAssertions(
+  { rebuilt, judged, enforcements }: Proof,
+  task: Task,
+  findings: ProvenDraft['findings'],
+): ReadonlyMap<number, readonly PlannedStatement[]> {
+  const { requests, historyOf } = task;
+  const assertions = new Map<number, PlannedStatement[]>();
+  const add = (at: number, assertion: string, ...remarks: string[]) =>
+    assertions.set(at, [...(assertions.get(at) ?? []), toAssertion(assertion, ...remarks)]);
+  for (const [view, at] of rebuilt) {
+    const asked = findAskedView(view, task);
+    if (!asked || requests.mayLose({ loss: 'history', object: asked.definition.name })) continue;
+    const { definition, isRestated } = asked;
+    const { answer, columns } = findings.get(view) ?? {};
+    const question = judged.get(view);
+    if (question !== undefined) add(0, assertComputable(question));
+    // A restated query has the names of B, which a step may change.
+    const place = isRestated ? 0 : at;
+    if (answer === 'empty') add(place, printEmptyAssertion({ table: definition.name }));
+    else add(place, printHistoryAssertion(definition, columns), ...(findings.has(view) ? [] : ['no server was asked']));
+  }
+  for (const enforcement of enforcements) {
+    const { name } = enforcement.former;
+    if (requests.mayLose({ loss: 'ttl', object: name }) || historyOf(foldCase(name)) === 'empty') continue;
+    add(0, printExpiredAssertion(...findExpirable(enforcement, task)));
+  }
+  return assertions;
+}
+
 /**
- * The tables that steps copy or rename. Over ILP a renamed table is created again at once. Rows that 9.3.4 has received over TCP and
- * not committed yet are lost (observed: up to the last half second).
+ * The tables that steps copy or rename: nothing may write to them. A writer over ILP would create a renamed table again. Rows that
+ * 9.3.4 has received over TCP and has not committed are lost with a rename (observed: those of up to half a second).
  */
 const findTablesAtRest = (steps: readonly Step[], before: Engine): string[] => [
   ...new Set(
@@ -126,6 +130,7 @@ const findTablesAtRest = (steps: readonly Step[], before: Engine): string[] => [
   ),
 ];
 
+/** A step as a statement of the plan, with its costs. */
 function toPlanned(
   { statement }: Step,
   effects: readonly Effect[],
@@ -158,7 +163,7 @@ function toPlanned(
   };
 }
 
-/** A statement of a plan that is an assertion; its comments say what it does. */
+/** An assertion as a statement of a plan. Its purpose takes the place of costs. */
 export const toAssertion = (statement: string, ...remarks: string[]): PlannedStatement => ({
   statement,
   effects: [],
