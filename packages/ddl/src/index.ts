@@ -71,7 +71,7 @@ export {
   topLevelIndex,
   withDepths,
 } from './query-tokens.js';
-export { findReferences } from './references.js';
+export { findReferences, findReferencesOfQuery } from './references.js';
 export { repair } from './repair.js';
 export { isCleanTable, isRepairForm } from './repair-table.js';
 export { isSystemTable, needsQuotes, quoteName } from './reserved-names.js';

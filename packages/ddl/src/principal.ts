@@ -1,5 +1,14 @@
 /*! Parses CREATE USER, GROUP and SERVICE ACCOUNT, and prints ALTER GROUP. */
-import { foldCase, identify, type Kind, kindKeywords, significantTokens, TokenReader, unquote } from '@sqlpipe/sql';
+import {
+  foldCase,
+  identify,
+  type Kind,
+  kindKeywords,
+  quoteLiteral,
+  significantTokens,
+  TokenReader,
+  unquote,
+} from '@sqlpipe/sql';
 import { quotePrincipal } from './rights.js';
 
 /** A user, a group or a service account. */
@@ -41,13 +50,11 @@ const readTokens = (statement: string): TokenReader =>
 /** Reads a string as the server does, which makes doubled single quotes single in any quotes. */
 const readText = (words: TokenReader): string => unquote(words.next()?.text ?? '', 'server').replaceAll("''", "'");
 
-const quoteText = (text: string): string => `'${text.replaceAll("'", "''")}'`;
-
 /** The statements that give a group another alias: the one that it has goes first. */
 export function printAliasChanges(name: string, from: string | undefined, to: string | undefined): string[] {
   const head = `ALTER GROUP ${quotePrincipal(name)}`;
   return [
-    ...(from === undefined ? [] : [`${head} DROP EXTERNAL ALIAS ${quoteText(from)};`]),
-    ...(to === undefined ? [] : [`${head} WITH EXTERNAL ALIAS ${quoteText(to)};`]),
+    ...(from === undefined ? [] : [`${head} DROP EXTERNAL ALIAS ${quoteLiteral(from)};`]),
+    ...(to === undefined ? [] : [`${head} WITH EXTERNAL ALIAS ${quoteLiteral(to)};`]),
   ];
 }

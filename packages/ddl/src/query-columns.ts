@@ -5,7 +5,7 @@ import { unquote } from './grammar/names.js';
 import { unlessRejected } from './grammar/rejection-error.js';
 import { parseColumnType } from './grammar/types.js';
 import { closingIndex, isKeyword, type QueryToken, splitList, tokenizeQuery, topLevelIndex } from './query-tokens.js';
-import { findReferences } from './references.js';
+import { findReferencesOfQuery } from './references.js';
 
 /** A column of a query; its type is known only if a cast states it. */
 export interface QueryColumn {
@@ -38,7 +38,7 @@ export function findQueryColumns(query: string): QueryColumn[] | undefined {
  */
 export function findStoredValues(query: string, table: string): boolean[] {
   const tokens = tokenizeQuery(query);
-  const sources = findReferences(`CREATE VIEW v AS (\n${query}\n)`).map(foldCase);
+  const sources = findReferencesOfQuery(query).map(foldCase);
   const isSimple = tokens.filter(token => isKeyword(token, 'select')).length === 1;
   if (!isSimple || sources.length !== 1 || sources[0] !== foldCase(table)) return [];
   return findItems(tokens).map(item => STORED_VALUE.test(item.map(toPattern).join('')));

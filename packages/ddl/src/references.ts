@@ -35,6 +35,9 @@ export function findReferences(statement: string, isView: (name: string) => bool
   return [...(names ?? [])];
 }
 
+/** Finds the objects that a query reads, as `findReferences` finds those of a view with this query. */
+export const findReferencesOfQuery = (query: string): string[] => findReferences(`CREATE VIEW v AS (\n${query}\n);`);
+
 /** Whether a statement may refer to another object. */
 export const hasReferences = (kind: Kind, statement: string): boolean =>
   isObject(kind) && (kind !== 'table' || MAY_REFERENCE.test(statement));

@@ -1,5 +1,5 @@
 /*! Finds what B's server is asked about the rows of a materialized view, and about rows that a TTL has expired. */
-import { findColumn, findReferences } from '@sqlpipe/ddl';
+import { findColumn, findReferencesOfQuery } from '@sqlpipe/ddl';
 import type { Enforcement } from '@sqlpipe/engine';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import { tableOfRebuild } from './rebuild-names.js';
@@ -16,7 +16,9 @@ export function findAskedView(name: string, task: Task) {
   const definition = task.before.definitionOf(name);
   if (definition?.kind !== 'materialized view') return undefined;
   const { body } = definition;
-  const isRead = task.before.whyUnresolvable(name) === undefined && readsOf(body).every(each => task.before.find(each));
+  const isRead =
+    task.before.whyUnresolvable(name) === undefined &&
+    findReferencesOfQuery(body).every(each => task.before.find(each));
   return {
     definition: isRead ? definition : { ...definition, body: printWith(findFormer(body, task), body) },
     isRestated: !isRead,
@@ -31,13 +33,11 @@ export function findExpirable({ former, now }: Enforcement, task: Task): Paramet
   return former.kind === 'table' ? [retained] : [retained, findAskedView(name, task)?.definition.body ?? former.body];
 }
 
-const readsOf = (body: string): string[] => findReferences(`CREATE VIEW v AS (\n${body}\n);`);
-
 /** What a query reads that is not in B under the names in the query: renamed tables and columns, and views to be created again. */
 function findFormer(body: string, task: Task, seen = new Set<string>()): CommonQuery[] {
   const { a, before, requests } = task;
   const isNew = (name: string): boolean => !seen.has(foldCase(name)) && seen.add(foldCase(name)) !== undefined;
-  return readsOf(body).flatMap(name => {
+  return findReferencesOfQuery(body).flatMap(name => {
     if (!isNew(name)) return [];
     const newName = [...requests.renames.stated.objects].find(([from]) => isSameName(from, name))?.[1] ?? name;
     const now = before.find(name) ?? before.find(newName) ?? before.find(findExchanged(name, task));

@@ -5,7 +5,7 @@
 import {
   compareStatements,
   DEFAULTS,
-  findReferences,
+  findReferencesOfQuery,
   parseChange,
   parseFill,
   parseMeaning,
@@ -195,7 +195,7 @@ export class Predictor {
   #checkAssertion(query: string): Promise<unknown[][]> {
     const { copy } = parseAssertion(query) ?? {};
     if (copy) this.#rowAccount.enterCopy(copy);
-    const names = findReferences(`CREATE VIEW v AS (\n${query.replace(/;\s*$/, '')}\n);`);
+    const names = findReferencesOfQuery(query.replace(/;\s*$/, ''));
     if (names.some(name => this.#changed.has(foldCase(name))))
       throw new UnknownEffectError('its result depends on rows that the statements before it would change');
     return this.#target.table(query);

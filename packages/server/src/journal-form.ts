@@ -15,11 +15,7 @@ import type {
 import { isPrincipal as isPrincipalKind, KINDS } from '@sqlpipe/sql';
 
 /** One change that a statement made; only the edition with access control has `acl`. */
-export type JournalChange =
-  | { readonly put: CatalogueObject }
-  | { readonly drop: string }
-  | { readonly clear: true }
-  | { readonly acl: AclChange };
+export type JournalChange = { readonly put: CatalogueObject } | { readonly drop: string } | { readonly acl: AclChange };
 
 type Check = (value: unknown) => boolean;
 
@@ -183,7 +179,6 @@ const isAclChange = oneOf(
 const isChange = oneOf(
   form({ put: oneOf(isTable, isView, isMaterializedView, isLiveView) }),
   form({ drop: isText }),
-  form({ clear: is(true) }),
   form({ acl: isAclChange }),
 );
 

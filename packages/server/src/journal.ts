@@ -22,7 +22,6 @@ export const toJournalChanges = ({ catalogue, acl }: Engine): JournalChange[] =>
 export function replayChange(change: JournalChange, { catalogue, acl }: Engine): void {
   if ('put' in change) catalogue.put(change.put);
   else if ('drop' in change) catalogue.drop(change.drop);
-  else if ('clear' in change) catalogue.clear();
   else acl.replay(change.acl);
   catalogue.takeChanges();
 }
