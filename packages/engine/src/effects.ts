@@ -1,8 +1,8 @@
 /*! What a statement has done to each object, read from the objects before and after it. */
-import { type Column, type Definition, findExpiredRows, isLossless } from '@sqlpipe/ddl';
+import { type Column, type Definition, findExpiredRows, hasNull, isLossless } from '@sqlpipe/ddl';
 import { displayName, foldCase, type Kind } from '@sqlpipe/sql';
 import type { ObjectChange } from './catalogue.js';
-import type { CatalogueObject, LiveView, MaterializedView, Table, View } from './catalogue-objects.js';
+import type { CatalogueObject, LiveView, MaterializedView, StoredColumn, Table, View } from './catalogue-objects.js';
 
 /** What is lost for good: the first word of the name of a loss. */
 export type LossKind = 'drop' | 'drop-user' | 'history' | 'values' | 'ttl' | 'keys';
@@ -135,6 +135,22 @@ export function keysLost(before: Table, after: Table, findNow: (column: Column) 
   return keys
     .filter(key => !findNow(key)?.dedup)
     .map(({ name }) => ({ ...at, column: name, text: `removes dedup key '${name}'` }));
+}
+
+/**
+ * The losses of columns whose old type has no NULL, and whose new type has one. Rows that are older than the column do not store
+ * its value. They read 0 or false before, and NULL after.
+ * @param filled the ids of columns of which every row stores a value
+ */
+export function unwrittenLosses({ before, after }: ObjectChange, filled: ReadonlySet<number | undefined>): Effect[] {
+  if (before?.kind !== 'table' || after?.kind !== 'table') return [];
+  return (after.columns as StoredColumn[]).flatMap(({ id, name, type }): Effect[] => {
+    const old = (before.columns as StoredColumn[]).find(column => column.id === id);
+    if (!old || hasNull(old.type) || !hasNull(type) || !isLossless(old.type, type) || filled.has(id)) return [];
+    const zero = old.type === 'BOOLEAN' ? 'false' : '0';
+    const text = `may lose values of column '${name}': rows that are older than the column read NULL instead of ${zero}`;
+    return [{ effect: 'lost', loss: 'values', kind: 'table', object: after.name, column: name, text }];
+  });
 }
 
 /** The rows that expire, if an object keeps them for a shorter time than before. */

@@ -4,12 +4,23 @@
  * view computes them again, or they are lost.
  *
  * "Former" is an object of the loaded schema. Its "successor" is the object that ends up under the name planned for it.
+ *
+ * Example: DROP of a materialized view, CREATE with another query, REFRESH. At DROP, the server's answer decides whether the former
+ * query can return all rows. At CREATE, the new view becomes the successor: it may read fewer sources, and is empty until REFRESH.
  */
-import { findColumn, hasNull, isLossless, parseChange, parseFill } from '@sqlpipe/ddl';
+import { findColumn, parseChange, parseFill } from '@sqlpipe/ddl';
 import { foldCase, isSameName, significantTokens, unquote } from '@sqlpipe/sql';
 import type { ObjectChange } from './catalogue.js';
 import type { CatalogueObject, MaterializedView, StoredColumn, Table } from './catalogue-objects.js';
-import { columnLoss, type Effect, objectLoss, retentionEffects, TAKES_ROWS, titleOf } from './effects.js';
+import {
+  columnLoss,
+  type Effect,
+  objectLoss,
+  retentionEffects,
+  TAKES_ROWS,
+  titleOf,
+  unwrittenLosses,
+} from './effects.js';
 import type { Engine, Execution } from './engine.js';
 import { type Enforcement, expiredLoss, isRetained, ttlOf } from './expired-rows.js';
 import { type AccountOptions, DEFAULT_OPTIONS } from './row-account-options.js';
@@ -27,7 +38,7 @@ export interface AccountedLoss {
 export class RowAccount {
   readonly #before: readonly CatalogueObject[];
   readonly #views: readonly MaterializedView[];
-  /** By the id of a materialized view: the objects whose rows it reads, and these with the views through which it reads them. */
+  /** By the id of a materialized view: the objects that hold the rows it reads, and those with the views in between. */
   readonly #sources = new Map<number, { rows: readonly CatalogueObject[]; all: readonly CatalogueObject[] }>();
   readonly #options: Required<AccountOptions>;
   /** The losses by the id of the object or column. */
@@ -40,13 +51,14 @@ export class RowAccount {
   readonly #copies = new Map<number, { readonly id: number; readonly copy: Copy }>();
   /** The ids of columns that an UPDATE has written in every row, so that no row lacks a stored value. */
   readonly #filled = new Set<number | undefined>();
-  /** By the id of a materialized view that was created and not refreshed since: whether the server fills it by itself. */
-  readonly #unrefreshed = new Map<number | undefined, boolean>();
+  /** The ids of materialized views that were created and not refreshed since: those that stay empty, and those that the server fills. */
+  readonly #empty = new Set<number | undefined>();
+  readonly #filling = new Set<number | undefined>();
   /** By the id of an object of the loaded schema: the enforcement of its TTL, and the indexes of the statements that cause it. */
   readonly #enforcements = new Map<number | undefined, Enforcement & { readonly at: number[] }>();
   /** The materialized views of the loaded schema that are computed again. */
-  readonly #rebuilt = new Set<MaterializedView>();
-  /** By the id of a view: its successor that does not read all sources of it, these sources, and the index of the statement. */
+  readonly #recomputed = new Set<MaterializedView>();
+  /** By the id of a redefined view: its successor, the sources that the successor no longer reads, and the index of the statement. */
   readonly #superseded = new Map<
     number | undefined,
     { readonly successor: MaterializedView; readonly unread: readonly CatalogueObject[]; readonly at: number }
@@ -83,11 +95,11 @@ export class RowAccount {
     const table = fill && this.engine.find(fill.table);
     if (fill && table?.kind === 'table')
       this.#filled.add((findColumn(table, fill.column) as StoredColumn | undefined)?.id);
-    const allEffects = [...effects, ...changes.flatMap(each => this.#judgeUnwritten(each))];
+    const allEffects = [...effects, ...changes.flatMap(each => unwrittenLosses(each, this.#filled))];
     for (const effect of allEffects) if (effect.effect === 'lost') this.#record(effect, changes, [at]);
     const refreshed = change?.verb === 'refresh' && change.isFull ? this.engine.find(change.name) : undefined;
-    const expired = this.findEnforcements({ effects, changes }).flatMap(found => this.#judgeExpired(found, at));
-    return [...allEffects, ...expired, ...this.#judgeViews(changes, refreshed, at)];
+    const expired = this.findEnforcements({ effects, changes }).flatMap(found => this.#recordExpired(found, at));
+    return [...allEffects, ...expired, ...this.#recordViews(changes, refreshed, at)];
   }
 
   /** The objects of the loaded schema that a statement rewrites, computes again or gives another TTL. */
@@ -123,9 +135,9 @@ export class RowAccount {
    * The materialized views of the loaded schema that are computed again, by name in lower case. The value is the index of the first
    * statement that changes the view or something that it reads.
    */
-  rebuilt(): ReadonlyMap<string, number> {
+  recomputed(): ReadonlyMap<string, number> {
     return new Map(
-      [...this.#rebuilt]
+      [...this.#recomputed]
         .filter(view => (this.#find(view.id) ?? this.#successorOf(view))?.kind === 'materialized view')
         .map(({ id = 0, name }) => {
           const ids = [id, ...(this.#sources.get(id)?.all ?? []).map(source => source.id)];
@@ -185,11 +197,11 @@ export class RowAccount {
     const recorded = [former, successor].flatMap(({ id }) => this.#losses.get(id) ?? []);
     const isKnown = ({ loss }: Effect) => recorded.some(({ effect }) => effect.loss === loss);
     const shortened = retentionEffects(former, successor).filter(effect => !isKnown(effect));
-    const isLeftEmpty = this.#unrefreshed.get(successor.id) === false && this.#answerFor(former) !== 'empty';
+    const isLeftEmpty = this.#empty.has(successor.id) && this.#answerFor(former) !== 'empty';
     const text = `leaves ${titleOf(successor)} empty, which had rows`;
     return [
       ...recorded,
-      ...this.#judgeSuperseded(former),
+      ...this.#lossesOfSuperseded(former),
       ...shortened.map(effect => ({ effect, at: this.#touched.get(successor.id) ?? removedAt })),
       ...(isLeftEmpty ? [{ effect: historyLoss(successor, text), at: removedAt }] : []),
     ];
@@ -221,11 +233,11 @@ export class RowAccount {
     if (isGone) return;
     const loser = column === undefined || loss === 'keys' ? former : findColumn(former as Table, column);
     addTo(this.#losses, (loser as { id?: number } | undefined)?.id, { effect, at });
-    for (const [id, fillsItself] of this.#unrefreshed) if (fillsItself) this.#judgeUnfilled(id, effect, at);
+    for (const id of this.#filling) this.#recordUnfilled(id, effect, at);
   }
 
   /** Records that a view may lack rows: the server fills it in the background, and may not have read what a source loses now. */
-  #judgeUnfilled(id: number | undefined, { object, loss }: Effect, at: readonly number[]): void {
+  #recordUnfilled(id: number | undefined, { object, loss }: Effect, at: readonly number[]): void {
     const view = this.#find(id);
     if (view?.kind !== 'materialized view' || !TAKES_ROWS.has(loss) || !this.#formerOf(view)) return;
     if (!this.engine.catalogue.sources([view.base, ...view.references]).some(name => isSameName(name, object))) return;
@@ -235,52 +247,38 @@ export class RowAccount {
     });
   }
 
-  /**
-   * The losses of columns whose old type has no NULL, and whose new type has one. Rows that are older than the column do not store
-   * its value. They read 0 or false before, and NULL after.
-   */
-  #judgeUnwritten({ before, after }: ObjectChange): Effect[] {
-    if (before?.kind !== 'table' || after?.kind !== 'table') return [];
-    return (after.columns as StoredColumn[]).flatMap(({ id, name, type }): Effect[] => {
-      const old = (before.columns as StoredColumn[]).find(column => column.id === id);
-      if (!old || hasNull(old.type) || !hasNull(type) || !isLossless(old.type, type) || this.#filled.has(id)) return [];
-      const zero = old.type === 'BOOLEAN' ? 'false' : '0';
-      const text = `may lose values of column '${name}': rows that are older than the column read NULL instead of ${zero}`;
-      return [{ effect: 'lost', loss: 'values', kind: 'table', object: after.name, column: name, text }];
-    });
-  }
-
-  /** Judges the materialized views that a statement drops, creates or refreshes in full. */
-  #judgeViews(changes: readonly ObjectChange[], refreshed: CatalogueObject | undefined, at: number): Effect[] {
+  /** Records what is lost of the materialized views that a statement drops, creates or refreshes in full. @returns the losses */
+  #recordViews(changes: readonly ObjectChange[], refreshed: CatalogueObject | undefined, at: number): Effect[] {
     const dropped = changes.flatMap(({ before }) =>
       this.#views.filter(({ id }) => id === before?.id && !this.#find(id)),
     );
     const created = changes.flatMap(({ before, after }) =>
       !before && after?.kind === 'materialized view' ? [after] : [],
     );
-    for (const { id, refresh } of created) this.#unrefreshed.set(id, !refresh.deferred);
-    this.#unrefreshed.delete(refreshed?.id);
+    for (const { id, refresh } of created) (refresh.deferred ? this.#empty : this.#filling).add(id);
+    for (const ids of [this.#empty, this.#filling]) ids.delete(refreshed?.id);
     const computed = [...created, ...(refreshed?.kind === 'materialized view' ? [refreshed] : [])];
     return [
-      ...dropped.flatMap(view => this.#judge(view, undefined, at)),
+      ...dropped.flatMap(view => this.#recordHistory(view, undefined, at)),
       ...computed.flatMap(view => {
         const former = this.#formerOf(view);
-        return former ? this.#judge(former, view, at) : [];
+        return former ? this.#recordHistory(former, view, at) : [];
       }),
     ];
   }
 
-  /** The materialized view of the loaded schema that an object is, or whose successor it is. */
+  /** The materialized view of the loaded schema of which an object is the successor, or which it still is. */
   #formerOf({ id, name }: CatalogueObject): MaterializedView | undefined {
     return this.#views.find(view => view.id === id || isSameName(this.#options.newNameOf(view.name), name));
   }
 
   /**
-   * Judges what is lost when a view of the loaded schema is dropped or computed again.
+   * Records what is lost when a view of the loaded schema is dropped or computed again.
    * @param view the view that is computed; undefined if the statement only drops
+   * @returns the loss, if there is one
    */
-  #judge(former: MaterializedView, view: MaterializedView | undefined, at: number): Effect[] {
-    this.#rebuilt.add(former);
+  #recordHistory(former: MaterializedView, view: MaterializedView | undefined, at: number): Effect[] {
+    this.#recomputed.add(former);
     const unread = view ? this.#unreadSources(former, view) : [];
     const isRedefined = view !== undefined && view.id !== former.id && this.#options.isRedefined(former, view);
     if (isRedefined && unread.length > 0) this.#superseded.set(former.id, { successor: view, unread, at });
@@ -291,8 +289,8 @@ export class RowAccount {
     return [effect];
   }
 
-  /** Judges the loss of expired rows. The server counts them once, before the first statement that makes it drop them. */
-  #judgeExpired(enforcement: Enforcement, at: number): Effect[] {
+  /** Records the loss of expired rows. The server counts them once, before the first statement that makes it drop them. */
+  #recordExpired(enforcement: Enforcement, at: number): Effect[] {
     const { former, now } = enforcement;
     const known = this.#enforcements.get(former.id);
     const causes = this.#causesOf(former, at);
@@ -308,7 +306,7 @@ export class RowAccount {
     return [effect];
   }
 
-  /** The statements because of which a view is computed again: those that have invalidated or dropped it, or the current one. */
+  /** The statements to blame for a loss: those that invalidated the object, else the one that dropped it, else the current one. */
   #causesOf({ id }: CatalogueObject, at: number): readonly number[] {
     return this.#invalidators.get(id) ?? this.#removed.get(id) ?? [at];
   }
@@ -358,7 +356,7 @@ export class RowAccount {
   #holdersOf(source: CatalogueObject, reader: MaterializedView): CatalogueObject[] {
     const successor = this.#successorOf(source);
     const isRecreated = source.kind === 'materialized view' && successor?.kind === source.kind;
-    // A redefined source returns other rows. That is accepted only if the reader is wanted with them.
+    // A redefined source returns other rows. Its reader may lose the old ones only if the wanted schema has that reader too.
     const isAccepted =
       isRecreated && (this.#options.isWanted(reader.name) || !this.#options.isRedefined(source, successor));
     const recreated = isAccepted && this.#unreadSources(source, successor).length === 0 ? successor : undefined;
@@ -397,7 +395,7 @@ export class RowAccount {
   }
 
   /** The loss of a redefined view, if a source that it no longer reads has lost rows after all statements. */
-  #judgeSuperseded(former: MaterializedView): AccountedLoss[] {
+  #lossesOfSuperseded(former: MaterializedView): AccountedLoss[] {
     const superseded = this.#superseded.get(former.id);
     if (!superseded || this.#answerFor(former) === 'empty') return [];
     const { successor, unread, at } = superseded;

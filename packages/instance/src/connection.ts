@@ -1,11 +1,12 @@
 /*!
- * Sends requests over one kept-alive connection, one at a time. Only this file uses undici.
+ * Sends requests over one kept-alive connection, one at a time. Nothing else sends requests with undici.
  *
- * A failure reports how far the request had got: that decides whether a statement may have been executed. No statement is sent twice.
+ * A failure reports how far the request had got: that decides whether a statement may have been executed. A statement is never sent
+ * twice; only a query that changes nothing is, once.
  *
  * The server may close the connection between two requests. Before undici writes on an idle connection, it processes a pending close
- * and reconnects. It also closes an idle connection before the time-out that the server announces. Only a close that crosses a
- * request on the wire is a failure. The server may have read the request, so it counts as sent. A query may be sent once more.
+ * and reconnects. undici also closes an idle connection before the time-out that the server announces. Only a close that crosses a
+ * request on the wire is a failure. The server may have read that request, so it counts as sent.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';

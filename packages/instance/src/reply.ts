@@ -119,7 +119,7 @@ export async function readServerError(response: Response): Promise<ServerError> 
   throw unexpectedStatusError(response, body);
 }
 
-/** The error for a reply that is JSON, but not of this protocol. */
+/** The error for a reply that looks like JSON, and cannot be used. */
 function invalidJsonError({ message }: JsonError, response: Response): UnexpectedResponseError {
   const help = UNSTREAMABLE.test(message) ? RECREATE_HELP : RETRY_HELP;
   return new UnexpectedResponseError('PROTOCOL', `the reply ${quoteReply(message, 300, response)}; ${help}`);
@@ -281,7 +281,7 @@ const UNSTREAMABLE = /^contains (?:a NUL|half of)/;
 const RECREATE_HELP = 'a stream cannot contain that: recreate the object without it';
 const ADDRESS_HELP = "is this a QuestDB server's address, or did a proxy's login page answer?";
 
-/** The error for a status that no rejection has. */
+/** The error for a failed reply without an error message of QuestDB's that belongs to a statement. */
 function unexpectedStatusError(response: Response, body: Buffer): UnexpectedResponseError {
   const { status } = response;
   if (status !== 304 && status >= 300 && status < 400)

@@ -46,7 +46,7 @@ export interface ProvenDraft {
   readonly task: Task;
   readonly findings: ReadonlyMap<string, HistoryFinding>;
   /** The views that this draft or an earlier one computes again, in lower case. */
-  readonly rebuilt: ReadonlySet<string>;
+  readonly recomputed: ReadonlySet<string>;
 }
 
 /** Makes a plan from a proven draft. @param askSizes asks B's server for the cost of the plan */
@@ -72,7 +72,7 @@ export async function assemblePlan(
     work: await describeWork(draft, proof, task, askSizes),
     irreversible: statements.flatMap(({ lost }, i) => (lost.length > 0 ? [i + 1] : [])),
     atRest: findTablesAtRest(draft.steps, task.before),
-    viewNames: new Map([...renames.objects].filter(([name]) => proof.rebuilt.has(name))),
+    viewNames: new Map([...renames.objects].filter(([name]) => proof.recomputed.has(name))),
     allowedLosses: used,
   });
   return {
@@ -88,7 +88,7 @@ export async function assemblePlan(
 
 /** The assertions of a plan, by the index of the step that they precede. Losses that are allowed need none. */
 function collectAssertions(
-  { rebuilt, judged, enforcements }: Proof,
+  { recomputed, judged, enforcements }: Proof,
   task: Task,
   findings: ProvenDraft['findings'],
 ): ReadonlyMap<number, readonly PlannedStatement[]> {
@@ -96,7 +96,7 @@ function collectAssertions(
   const assertions = new Map<number, PlannedStatement[]>();
   const add = (at: number, assertion: string, ...remarks: string[]) =>
     assertions.set(at, [...(assertions.get(at) ?? []), toAssertion(assertion, ...remarks)]);
-  for (const [view, at] of rebuilt) {
+  for (const [view, at] of recomputed) {
     const asked = findAskedView(view, task);
     if (!asked || requests.mayLose({ loss: 'history', object: asked.definition.name })) continue;
     const { definition, isRestated } = asked;
@@ -124,8 +124,8 @@ const findTablesAtRest = (steps: readonly Step[], before: Engine): string[] => [
   ...new Set(
     steps.flatMap(({ statement, change: { identity } }) => {
       if (identity.verb === 'RENAME') return [identity.name];
-      const { needsRest, tables: [table] = [] } = parseAssertion(statement) ?? {};
-      return needsRest && table !== undefined && before.find(table) ? [table] : [];
+      const { needsIdleTable, tables: [table] = [] } = parseAssertion(statement) ?? {};
+      return needsIdleTable && table !== undefined && before.find(table) ? [table] : [];
     }),
   ),
 ];

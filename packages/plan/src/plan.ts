@@ -58,11 +58,11 @@ export interface PlanOptions extends RequestOptions {
   readonly skipInvalid?: boolean;
   /** Whether B's server is of the enterprise edition; by default, its statements decide. */
   readonly isEnterprise?: boolean;
-  /** Asks B's server about the rows of a materialized view. Without it, assertions in the plan check them when it is applied. */
+  /** Asks B's server about the rows of a materialized view. If absent, only the assertions of the plan check these rows. */
   readonly askHistory?: AskHistory | undefined;
   /** Asks B's server for the sizes of tables. The head of the plan shows them as its cost. */
   readonly askSizes?: AskSizes | undefined;
-  /** Asks B's server a query about the rows of a table that returns one row. Without it, assertions in the plan check them. */
+  /** Runs a query that returns one row on B's server, about the rows of a table. If absent, only assertions check these rows. */
   readonly askRow?: ((query: string) => Promise<Row>) | undefined;
 }
 
@@ -83,7 +83,7 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, opti
     const proven = await whenReady(() => planOnce(inA, inB, findings, rows, options));
     for (const query of rows.questions) answers.set(query, await askRow?.(query));
     if (rows.questions.size > 0) continue;
-    const unasked = [...proven.rebuilt].filter(view => !findings.has(view));
+    const unasked = [...proven.recomputed].filter(view => !findings.has(view));
     if (!askHistory || unasked.length === 0) {
       const plan = await assemblePlan(proven, options.askSizes);
       return { ...plan, notes: [...notes, ...plan.notes] };
@@ -97,8 +97,8 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, opti
 }
 
 /**
- * Plans with the answers that are known so far.
- * @throws UnresolvedViewError for views that cannot be created over A, unless B has them too
+ * Plans with the answers that are known so far. Views of A that cannot be created are left out, and the rest is planned again.
+ * @throws UnresolvedViewError for such views, unless they are as broken in B, or `skipInvalid` is set
  */
 function planOnce(
   inA: readonly string[],
@@ -127,6 +127,7 @@ function planOnce(
     const { kind, name } = identify(statement);
     return !isObject(kind) || !names.has(foldCase(name));
   };
+  // Planned again without these views on both sides. Then they are listed as left out.
   const proven = planOnce(inA.filter(isResolved), inB.filter(isResolved), findings, rows, options);
   for (const { entry, reason } of unresolved) {
     const properties = task.b.findObject(entry.name)?.kind === entry.kind ? ['invalid'] : [];
@@ -152,14 +153,13 @@ function createTask(
   const { version, defaults, isEnterprise = false, ignoreOwner = false, keepExtra = false, dropOld = false } = options;
   const [a, b] = [new WantedSchema(inA, defaults), new Schema(inB)];
   const requests = new Requests(a, b, before, options);
-  /**
-   * What is known of the rows of a materialized view. If the server was not asked, the query is assumed to return all of them, and
-   * an assertion in the plan checks it. If the user allows their loss, there is no assertion, and they count as lost.
-   */
+  /** What is known of the rows of a materialized view. */
   const historyOf = (view: string): HistoryAnswer => {
     const answer = findings.get(view)?.answer;
     if (answer !== undefined) return answer;
+    // If the user allows the loss, no assertion checks the rows.
     if (requests.mayLose({ loss: 'history', object: view })) return 'unknown';
+    // If the server was not asked, the query is assumed to return all rows, and an assertion checks it.
     return before.wasNeverRefreshed(view) ? 'empty' : 'complete';
   };
   return {
@@ -184,14 +184,14 @@ function createTask(
 /** Drafts plans until the steps of one are proven. The changes that the proof of one excludes are left out of the next. */
 function proveDraft(task: Task, loadB: () => Engine, findings: ReadonlyMap<string, HistoryFinding>): ProvenDraft {
   const excluded = new Map<string, Omission>();
-  const rebuilt = new Set<string>();
+  const recomputed = new Set<string>();
   for (;;) {
     const draft = draftPlan(task, loadB(), excluded);
     const proof = prove(draft.steps, loadB(), task);
-    for (const view of proof.rebuilt.keys()) rebuilt.add(view);
+    for (const view of proof.recomputed.keys()) recomputed.add(view);
     if (proof.excluded.length === 0) {
       requireResult(draft, task);
-      return { draft, proof, task, findings, rebuilt };
+      return { draft, proof, task, findings, recomputed };
     }
     const known = excluded.size;
     for (const omission of proof.excluded) excluded.set(changeKey(omission), omission);

@@ -22,7 +22,7 @@ export interface Proof {
   /** The changes that must be left out, with the reasons; empty if the plan is proven. */
   readonly excluded: readonly Omission[];
   /** The materialized views of B that are computed again, in lower case, each with the first step that changes what it reads. */
-  readonly rebuilt: ReadonlyMap<string, number>;
+  readonly recomputed: ReadonlyMap<string, number>;
   /** The objects whose TTL a step makes the server enforce. */
   readonly enforcements: ReturnType<RowAccount['enforcements']>;
   /** The questions whether the server can compute a view, by its name in B in lower case. */
@@ -61,7 +61,7 @@ export function prove(steps: readonly Step[], engine: Engine, task: Task): Proof
   return {
     effects,
     excluded: toOmissions(problems, steps),
-    rebuilt: account.rebuilt(),
+    recomputed: account.recomputed(),
     enforcements: account.enforcements(),
     judged,
   };

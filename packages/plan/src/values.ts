@@ -19,7 +19,7 @@ import { isSameName } from '@sqlpipe/sql';
 import type { Draft, Refusal } from './draft.js';
 import type { Task } from './task.js';
 import {
-  convertBack,
+  adviseNative,
   describeMisfits,
   type PartitionState,
   printCountQuestion,
@@ -108,7 +108,7 @@ function whyPartitionsForbid(table: TableDefinition, alteration: Alteration, tas
     const isParquet = state === 'isParquet';
     return [
       `${Number(count)} ${count === 1 ? 'partition is' : 'partitions are'} ${isParquet ? 'Parquet' : 'detached'}, ${problem}`,
-      `${isParquet ? convertBack(name, `"${table.timestamp}"`) : 'attach them'} first`,
+      `${isParquet ? adviseNative(name, `"${table.timestamp}"`) : 'attach them'} first`,
     ];
   }
   return undefined;

@@ -145,7 +145,7 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
   async function checkAssertion(statement: string): Promise<StatementResult> {
     const end = performance.now() + Math.min(patience.timeout || MAX_ASSERTION_MS, MAX_ASSERTION_MS);
     const assertion = parseAssertion(statement);
-    const view = assertion?.refreshed;
+    const view = assertion?.laggingView;
     try {
       for (;;) {
         const before = view && (await fetchSettledState(target, view));

@@ -19,7 +19,7 @@ export class SplitError extends Error {
     message: string,
     readonly line: number,
     readonly column: number,
-    /** The end of the message that the program which wrote the text has printed already. */
+    /** The error message of the program that wrote the text. It has printed it already, and this message ends with it. */
     readonly alreadyPrinted?: string,
   ) {
     super(message);
@@ -130,7 +130,7 @@ export class Splitter {
     }
   }
 
-  /** Finds the `;` that ends the current statement in this chunk. `findEndFast` is enough if all of it is in this chunk. */
+  /** Finds the `;` that ends the current statement in this chunk. The fast search needs all of it in this chunk, without comments. */
   #findEnd(chunk: string, from: number): StatementEnd | undefined {
     const at = this.#length ? -1 : findEndFast(chunk, from);
     return at < 0 ? this.#scan(chunk, from) : { at };

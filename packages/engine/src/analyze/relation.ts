@@ -44,7 +44,7 @@ class Analysis {
   /** The results of queries of WITH. Each is analyzed where it is used, and not at all otherwise (observed on 9.3.4). */
   readonly #relations = new WeakMap<SubquerySource, Relation>();
   /** The queries whose WHERE was checked. Outer queries check those of inner ones in advance. */
-  readonly #filtersChecked = new WeakSet<SelectStatement>();
+  readonly #filtersAnalyzed = new WeakSet<SelectStatement>();
 
   constructor(
     readonly query: Query,
@@ -57,7 +57,7 @@ class Analysis {
    * @param unionFields the columns of the part of the union before it: ORDER BY at the end may refer to them
    */
   analyze(select: SelectStatement, outer: QueryScope, unionFields: readonly Field[] = []): Relation {
-    this.#checkFilters(select, outer);
+    this.#analyzeFilters(select, outer);
     const queryScope = outer.enter(select);
     const first = this.#analyzeSelect(select, queryScope, unionFields);
     const order = select.setOperations?.at(-1)?.select.orderBy;
@@ -75,17 +75,17 @@ class Analysis {
     return order ? { ...union, timestamp: findSortTimestamp(order, select, union.fields) } : union;
   }
 
-  /** Checks the queries in WHERE. QuestDB compiles them before all others, from the outermost WHERE inwards (observed on 9.3.4). */
-  #checkFilters(select: SelectStatement, outer: QueryScope): void {
-    if (this.#filtersChecked.has(select)) return;
-    this.#filtersChecked.add(select);
+  /** Analyzes the queries in WHERE. QuestDB compiles them before all others, from the outermost WHERE inwards (observed on 9.3.4). */
+  #analyzeFilters(select: SelectStatement, outer: QueryScope): void {
+    if (this.#filtersAnalyzed.has(select)) return;
+    this.#filtersAnalyzed.add(select);
     const queryScope = outer.enter(select);
     if (select.where) this.#analyzeSubqueries([select.where], queryScope);
     for (const ref of listTableRefs(select)) {
       const source = queryScope.sourceOf(ref);
-      if ('select' in source) this.#checkFilters(source.select, source.scope);
+      if ('select' in source) this.#analyzeFilters(source.select, source.scope);
     }
-    for (const { select: next } of select.setOperations ?? []) this.#checkFilters(next, queryScope);
+    for (const { select: next } of select.setOperations ?? []) this.#analyzeFilters(next, queryScope);
   }
 
   /** Analyzes one part of a union, or a query without UNION. */
@@ -149,7 +149,7 @@ class Analysis {
     const index = select.columns.findIndex(item => item.type === 'star');
     const star = select.columns[index];
     if (star) {
-      // The parser has no node for a star that is the first item.
+      // The parser keeps no position for a star that comes first.
       const position = index === 0 ? this.query.positionOf(select, 'selectList') : this.query.positionOf(star);
       throw new RejectionError(position, 'wildcard column select is not allowed in sample-by queries');
     }
@@ -171,7 +171,7 @@ class Analysis {
   #analyzeSelectList(select: SelectStatement, columnScope: ColumnScope): SelectedField[] {
     const fields: SelectedField[] = [];
     const taken = new TakenNames();
-    // Named items get unique names before the columns of a star are known.
+    // QuestDB names these items as if stars had no columns, so they have taken names of their own.
     const named: Field[] = [];
     const takenByNamed = new TakenNames();
     for (const item of select.columns) {

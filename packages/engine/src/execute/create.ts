@@ -59,7 +59,8 @@ export function create(session: Session, statement: CreateStatement): void {
 }
 
 /**
- * Runs the checks that come first. An engine has no volumes, so a statement that names one is rejected.
+ * Checks that the name is free, and that the session may create the object. An engine has no volumes, so a statement that names one
+ * is rejected.
  * @returns whether to create the object; `false` if the statement says IF NOT EXISTS, and an object of its kind has the name
  * @throws RejectionError if the name is taken in any other way; DenialError
  */
@@ -252,7 +253,8 @@ export function createView(session: Session, statement: ViewStatement): void {
     return;
   }
   session.authorize('CREATE VIEW');
-  // In CREATE OR REPLACE VIEW, QuestDB counts positions from before the parenthesis. Errors of its parser are exceptions.
+  // In CREATE OR REPLACE VIEW, QuestDB counts positions from before the parenthesis, but not those of errors of its parser: they are
+  // recognized by position 0 or by this message (observed on 9.3.4).
   const shift = body.position - body.start;
   try {
     putView(session, statement, body.position);
@@ -335,7 +337,7 @@ function createMaterializedView(session: Session, statement: CreateOf<Materializ
   if (unindexable) throw new RejectionError(0, `indexes are supported only for SYMBOL columns: ${unindexable.name}`);
   const partitionBy = definition.partitionBy ?? sampling.partitionBy ?? defaultPartition(sampling.interval);
   const complete = { ...definition, partitionBy };
-  // If the statement names a unit, the parser has checked it already.
+  // With PARTITION BY in the statement, the parser has checked the TTL already.
   if (!definition.partitionBy) checkRetention(spans, complete);
   rejectBadName(name, position, '');
   rejectCycleOfBases(catalogue, statement, base.name);

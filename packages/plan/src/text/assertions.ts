@@ -1,7 +1,7 @@
 /*!
  * The assertions of a plan: SELECTs that must return true before the next statement is sent. An assertion is recognized by its text,
- * because a plan is a stream that anybody may have edited. The alias of its only column names its form. Only this file knows the
- * forms: how each is printed and recognized, and why it may be untrue.
+ * because a plan is a stream that anybody may have edited. The alias of its only column names its form. Only this file
+ * knows all forms; those about history, expiry and queries are printed by files of their own.
  */
 import { type Column, decimalLimits, hasNull, type MaterializedViewDefinition, printTypeCast } from '@sqlpipe/ddl';
 import type { Copy } from '@sqlpipe/engine';
@@ -29,10 +29,10 @@ export interface Assertion {
   readonly tables: readonly [string, ...string[]];
   /** Whether an untrue answer is final. Otherwise background work of the server may still make it true. */
   readonly isFinal?: boolean;
-  /** The materialized view whose refresh may make it true: while rows are written, a view is behind its base for moments. */
-  readonly refreshed?: string;
+  /** The materialized view that may lag behind its base while rows are written: the server's next refresh may make it true. */
+  readonly laggingView?: string;
   /** Whether nothing may write to its table while the plan is applied. */
-  readonly needsRest?: boolean;
+  readonly needsIdleTable?: boolean;
   /** Whether the plan has copied all rows of its first table before it. */
   readonly followsCopy?: boolean;
   /** What it does, for the comment in the plan. */
@@ -67,7 +67,7 @@ const FORMS: Readonly<Record<string, (text: string) => Assertion | undefined>> =
     const problem = `materialized view '${view}' holds rows that its query no longer gives`;
     return {
       tables: [view],
-      refreshed: view,
+      laggingView: view,
       purpose: `stops the plan if ${problem}`,
       explain: () => `${problem}; make the plan again, which lists them`,
       printFor: ({ existing, columns }) =>
@@ -128,7 +128,7 @@ const FORMS: Readonly<Record<string, (text: string) => Assertion | undefined>> =
   all_native: formOfPartitions(
     'isParquet',
     table => `stops the plan if '${table}' has Parquet partitions, ${PARQUET_PROBLEM}`,
-    (table, count) => `'${table}' has Parquet partitions (${count}); ${convertBack(table)}`,
+    (table, count) => `'${table}' has Parquet partitions (${count}); ${adviseNative(table)}`,
   ),
   all_attached: formOfPartitions(
     'detached',
@@ -140,7 +140,7 @@ const FORMS: Readonly<Record<string, (text: string) => Assertion | undefined>> =
     if (table === undefined || text !== printAppliedAssertion(table)) return undefined;
     return {
       tables: [table],
-      needsRest: true,
+      needsIdleTable: true,
       purpose: `stops the plan unless all rows that were sent to '${table}' are applied`,
       explain: () => `rows that were sent to '${table}' are not applied yet; wait, or RESUME WAL if it is suspended`,
     };
@@ -271,8 +271,8 @@ const PARQUET_PROBLEM = 'which ADD COLUMN and DROP COLUMN make unreadable, and o
 
 const DETACHED_PROBLEM = 'which DROP TABLE deletes, and which cannot be attached after a change of a type';
 
-/** Tells how to make a change possible that Parquet partitions forbid. */
-export const convertBack = (table: string, timestamp = '…'): string =>
+/** Advice: the statement after which a table with Parquet partitions can be changed. */
+export const adviseNative = (table: string, timestamp = '…'): string =>
   `use ALTER TABLE '${table}' CONVERT PARTITION TO NATIVE WHERE ${timestamp} IS NOT NULL`;
 
 /** Describes values that do not fit into a type, and what to do. */
