@@ -50,10 +50,10 @@ export class RowAccount {
   /** By the id of a copied table: the copy, and the id of the table that holds it. */
   readonly #copies = new Map<number, { readonly id: number; readonly copy: Copy }>();
   /** The ids of columns that an UPDATE has written in every row, so that no row lacks a stored value. */
-  readonly #filled = new Set<number | undefined>();
+  readonly #updatedColumns = new Set<number | undefined>();
   /** The ids of materialized views that were created and not refreshed since: those that stay empty, and those that the server fills. */
-  readonly #empty = new Set<number | undefined>();
-  readonly #filling = new Set<number | undefined>();
+  readonly #emptyViews = new Set<number | undefined>();
+  readonly #fillingViews = new Set<number | undefined>();
   /** By the id of an object of the loaded schema: the enforcement of its TTL, and the indexes of the statements that cause it. */
   readonly #enforcements = new Map<number | undefined, Enforcement & { readonly at: number[] }>();
   /** The materialized views of the loaded schema that are computed again. */
@@ -94,21 +94,21 @@ export class RowAccount {
     const fill = change?.verb === 'update' ? parseFill(statement) : undefined;
     const table = fill && this.engine.find(fill.table);
     if (fill && table?.kind === 'table')
-      this.#filled.add((findColumn(table, fill.column) as StoredColumn | undefined)?.id);
-    const allEffects = [...effects, ...changes.flatMap(each => unwrittenLosses(each, this.#filled))];
+      this.#updatedColumns.add((findColumn(table, fill.column) as StoredColumn | undefined)?.id);
+    const allEffects = [...effects, ...changes.flatMap(each => unwrittenLosses(each, this.#updatedColumns))];
     for (const effect of allEffects) if (effect.effect === 'lost') this.#record(effect, changes, [at]);
     const refreshed = change?.verb === 'refresh' && change.isFull ? this.engine.find(change.name) : undefined;
     const expired = this.findEnforcements({ effects, changes }).flatMap(found => this.#recordExpired(found, at));
     return [...allEffects, ...expired, ...this.#recordViews(changes, refreshed, at)];
   }
 
-  /** The objects of the loaded schema that a statement rewrites, computes again or gives another TTL. */
+  /** The objects whose expired rows the server drops because a statement rewrites them, computes them again or gives them another TTL. */
   findEnforcements({ effects, changes }: Pick<Execution, 'effects' | 'changes'>): Enforcement[] {
     const written = effects.filter(({ effect, column }) => effect === 'rewritten' && column === undefined);
     const retained = changes.filter(
       ({ before, after }) => ttlOf(after) !== 0 && (!before || ttlOf(before) !== ttlOf(after)),
     );
-    // What a shorter TTL drops is a loss of its own.
+    // A shorter TTL is already reported as the loss `ttl`.
     const isShortened = (name: string) =>
       effects.some(({ loss, object }) => loss === 'ttl' && isSameName(object, name));
     const names = new Set([...written.map(({ object }) => object), ...retained.map(({ name }) => name)]);
@@ -197,7 +197,7 @@ export class RowAccount {
     const recorded = [former, successor].flatMap(({ id }) => this.#losses.get(id) ?? []);
     const isKnown = ({ loss }: Effect) => recorded.some(({ effect }) => effect.loss === loss);
     const shortened = retentionEffects(former, successor).filter(effect => !isKnown(effect));
-    const isLeftEmpty = this.#empty.has(successor.id) && this.#answerFor(former) !== 'empty';
+    const isLeftEmpty = this.#emptyViews.has(successor.id) && this.#answerFor(former) !== 'empty';
     const text = `leaves ${titleOf(successor)} empty, which had rows`;
     return [
       ...recorded,
@@ -233,7 +233,7 @@ export class RowAccount {
     if (isGone) return;
     const loser = column === undefined || loss === 'keys' ? former : findColumn(former as Table, column);
     addTo(this.#losses, (loser as { id?: number } | undefined)?.id, { effect, at });
-    for (const id of this.#filling) this.#recordUnfilled(id, effect, at);
+    for (const id of this.#fillingViews) this.#recordUnfilled(id, effect, at);
   }
 
   /** Records that a view may lack rows: the server fills it in the background, and may not have read what a source loses now. */
@@ -255,8 +255,8 @@ export class RowAccount {
     const created = changes.flatMap(({ before, after }) =>
       !before && after?.kind === 'materialized view' ? [after] : [],
     );
-    for (const { id, refresh } of created) (refresh.deferred ? this.#empty : this.#filling).add(id);
-    for (const ids of [this.#empty, this.#filling]) ids.delete(refreshed?.id);
+    for (const { id, refresh } of created) (refresh.deferred ? this.#emptyViews : this.#fillingViews).add(id);
+    for (const ids of [this.#emptyViews, this.#fillingViews]) ids.delete(refreshed?.id);
     const computed = [...created, ...(refreshed?.kind === 'materialized view' ? [refreshed] : [])];
     return [
       ...dropped.flatMap(view => this.#recordHistory(view, undefined, at)),
@@ -296,12 +296,12 @@ export class RowAccount {
     const causes = this.#causesOf(former, at);
     known?.at.push(...causes);
     if (known) return [];
+    // The loss and the enforcement share this list: later statements are added to it.
     const all = [...causes];
     this.#enforcements.set(former.id, { ...enforcement, at: all });
     const count = this.#options.countExpired(enforcement);
     if (count === 0) return [];
     const effect = expiredLoss(now, count);
-    // Later causes are added to the same list.
     addTo(this.#losses, now.id, { effect, at: all });
     return [effect];
   }

@@ -281,7 +281,7 @@ const UNSTREAMABLE = /^contains (?:a NUL|half of)/;
 const RECREATE_HELP = 'a stream cannot contain that: recreate the object without it';
 const ADDRESS_HELP = "is this a QuestDB server's address, or did a proxy's login page answer?";
 
-/** The error for a failed reply without an error message of QuestDB's that belongs to a statement. */
+/** The error for a failure that is not the rejection of a statement. */
 function unexpectedStatusError(response: Response, body: Buffer): UnexpectedResponseError {
   const { status } = response;
   if (status !== 304 && status >= 300 && status < 400)

@@ -157,7 +157,7 @@ function createTask(
   const historyOf = (view: string): HistoryAnswer => {
     const answer = findings.get(view)?.answer;
     if (answer !== undefined) return answer;
-    // If the user allows the loss, no assertion checks the rows.
+    // If the user allows the loss, the rows are not checked by an assertion.
     if (requests.mayLose({ loss: 'history', object: view })) return 'unknown';
     // If the server was not asked, the query is assumed to return all rows, and an assertion checks it.
     return before.wasNeverRefreshed(view) ? 'empty' : 'complete';
@@ -245,8 +245,7 @@ function hasStoragePolicy(statement: string): boolean {
 }
 
 /**
- * Drafts the steps in their order. Revocations come first, then what makes names free, then what can fail without harm. What cannot
- * be undone comes last.
+ * Drafts the steps in their order. What takes rights away and what makes names free comes first, what cannot be undone comes last.
  */
 function draftPlan(task: Task, engine: Engine, excluded: ReadonlyMap<string, Omission>): Draft {
   const draft = new Draft(engine, excluded, task.ignore);

@@ -144,7 +144,8 @@ export class Predictor {
   #loadCaller(): string | undefined {
     const { account } = this.#schema;
     const { acl } = this.#engine;
-    if (!account?.rights?.length || acl.find(account.name)) return account && acl.find(account.name)?.name;
+    const listed = account && acl.find(account.name);
+    if (!account?.rights?.length || listed) return listed?.name;
     acl.put({ kind: 'user', name: account.name, tokens: [] });
     for (const right of account.rights) acl.load(right);
     return account.name;

@@ -51,8 +51,8 @@ function toUnionAll({ operator, all, select }: NonNullable<SelectStatement['setO
 }
 
 /** The columns of a relation. @throws RejectionError if the type of one is not known */
-function headsOf({ fields, isOpen }: Relation): ColumnHead[] {
-  if (isOpen) throw noRowsError();
+function headsOf({ fields, hasUnknownColumns }: Relation): ColumnHead[] {
+  if (hasUnknownColumns) throw noRowsError();
   return fields.map(({ name, type }) => {
     if (type === undefined || type === 'NULL') throw noRowsError();
     return { name, type };

@@ -19,7 +19,7 @@ export class SplitError extends Error {
     message: string,
     readonly line: number,
     readonly column: number,
-    /** The error message of the program that wrote the text. It has printed it already, and this message ends with it. */
+    /** The error of the program that wrote the text, which ends this message. That program has already printed it. */
     readonly alreadyPrinted?: string,
   ) {
     super(message);
@@ -89,7 +89,7 @@ export class Splitter {
   /** Reads a chunk, and yields the statements that have certainly ended. */
   *write(text: string): Generator<string> {
     const end = lastIndexNotOf(COMMENT_DELIMITER_CHARACTERS, text) + 1;
-    // A long run of such characters is scanned only when another one follows: scanning it with each chunk would be quadratic.
+    // A run of these characters is kept back until a different one arrives: scanning it again with each chunk would be quadratic.
     const chunk = end ? this.#carry + text.slice(0, end) : '';
     this.#carry = end ? text.slice(end) : this.#carry + text;
     yield* this.#cut(chunk);

@@ -20,7 +20,7 @@ export interface Relation {
   /** The name of the designated timestamp. */
   readonly timestamp?: string | undefined;
   /** Whether it may have more columns, which are not known: the result of an unknown function has. */
-  readonly isOpen?: boolean;
+  readonly hasUnknownColumns?: boolean;
 }
 
 /** A relation under the name it has in a query. */
@@ -74,7 +74,7 @@ export class ColumnScope {
       isSameName(field.name, name),
     );
     if (field) return field.type;
-    if (sources.some(({ relation }) => relation.isOpen)) return undefined;
+    if (sources.some(({ relation }) => relation.hasUnknownColumns)) return undefined;
     // A function without arguments may be called without parentheses.
     const type = qualifier === undefined ? functionType(name, []) : undefined;
     if (type !== undefined) return type;

@@ -183,7 +183,8 @@ export function analyzeSampling(
   const { body, timestamp } = statement;
   const { select } = parsedQuery(body);
   const field = timestamp && relation.fields.find(({ name }) => isSameName(name, timestamp.name));
-  const mayHave = (column: string) => relation.isOpen || relation.fields.some(({ name }) => isSameName(name, column));
+  const mayHave = (column: string) =>
+    relation.hasUnknownColumns || relation.fields.some(({ name }) => isSameName(name, column));
   if (timestamp && !mayHave(timestamp.name)) {
     throw new RejectionError(timestamp.position, `TIMESTAMP column does not exist [name=${timestamp.name}]`);
   }

@@ -63,11 +63,11 @@ class Analysis {
     const order = select.setOperations?.at(-1)?.select.orderBy;
     const union = (select.setOperations ?? []).reduce((left, { operator, select: next }) => {
       const right = this.analyze(next, queryScope, left.fields);
-      if (!left.isOpen && !right.isOpen && left.fields.length !== right.fields.length)
+      if (!left.hasUnknownColumns && !right.hasUnknownColumns && left.fields.length !== right.fields.length)
         throw new RejectionError(this.query.positionOf(next), 'queries have different number of columns');
       const unify = operator === 'UNION' ? unifyRowTypes : unifyTypes;
       return {
-        ...(left.isOpen && { isOpen: true }),
+        ...(left.hasUnknownColumns && { hasUnknownColumns: true }),
         ...(operator !== 'UNION' && { timestamp: left.timestamp }),
         fields: left.fields.map((field, i) => ({ ...field, type: unify(field.type, right.fields[i]?.type) })),
       };
@@ -109,11 +109,11 @@ class Analysis {
     return {
       fields,
       timestamp: findTimestamp(select, sources, fields),
-      isOpen: hasStar && sources.some(({ relation }) => relation.isOpen),
+      hasUnknownColumns: hasStar && sources.some(({ relation }) => relation.hasUnknownColumns),
     };
   }
 
-  /** Analyzes a source in FROM, with its alias and the designated timestamp that `timestamp(…)` after it sets. */
+  /** Analyzes a source in FROM, with its alias. QuestDB applies `timestamp(…)` after it only to a query in parentheses. */
   #analyzeTableRef(ref: TableRef, queryScope: QueryScope): AliasedRelation {
     const source = queryScope.sourceOf(ref);
     const { alias = 'name' in source ? source.name : undefined, timestampDesignation: timestamp } = ref;
@@ -140,7 +140,7 @@ class Analysis {
     const fields = object.columns.map((column: StoredColumn) =>
       column.isGuess ? { ...column, type: undefined } : column,
     );
-    return { fields, timestamp: object.timestamp, isOpen: object.columns.length === 0 };
+    return { fields, timestamp: object.timestamp, hasUnknownColumns: object.columns.length === 0 };
   }
 
   /** Rejects SAMPLE BY with `*`, with GROUP BY or without an aggregate function. */
@@ -171,7 +171,7 @@ class Analysis {
   #analyzeSelectList(select: SelectStatement, columnScope: ColumnScope): SelectedField[] {
     const fields: SelectedField[] = [];
     const taken = new TakenNames();
-    // QuestDB names these items as if stars had no columns, so they have taken names of their own.
+    // For an item other than `*`, QuestDB ignores the columns of `*` when it looks for a free name. So such names are kept apart.
     const named: Field[] = [];
     const takenByNamed = new TakenNames();
     for (const item of select.columns) {
@@ -229,7 +229,7 @@ class Analysis {
     const relation = {
       fields: [...groupBy.map(expression => toField(expression)), ...fields],
       // The values of a subquery are not known.
-      isOpen: pivots.some(pivot => pivot.in.select),
+      hasUnknownColumns: pivots.some(pivot => pivot.in.select),
     };
     return { alias: undefined, relation };
   }
@@ -250,7 +250,7 @@ function unifyRowTypes(left: string | undefined, right: string | undefined): str
 }
 
 /** The relation of a function whose columns are not known. */
-const UNKNOWN: Relation = { fields: [], isOpen: true };
+const UNKNOWN: Relation = { fields: [], hasUnknownColumns: true };
 
 /** Whether a name is a function about the catalogue that may be called without parentheses. */
 const isBuiltIn = (name: string): boolean => /^(?:pg_catalog|information_schema)\./i.test(name) || BUILT_IN.has(name);

@@ -147,6 +147,7 @@ function tableFromQuery(catalogue: Catalogue, statement: CreateOf<TableDefinitio
     if (!declared && type === 'NULL') {
       throw new RejectionError(0, `cannot create NULL-type column, please use type cast, e.g. ${column}::type`);
     }
+    // A column whose type cannot be known is stored with a guess.
     const stored = {
       name: column,
       type: declared?.type || type || 'DOUBLE',
@@ -176,12 +177,12 @@ function namedTimestamp({ definition, spans }: CreateStatement): LocatedName | u
 /** The designated timestamp of a table AS a query: the one that the statement names, or else that of the query. */
 function timestampOfQuery(
   statement: CreateStatement,
-  { fields, timestamp: designated, isOpen }: Relation,
+  { fields, timestamp: designated, hasUnknownColumns }: Relation,
 ): string | undefined {
   const timestamp = namedTimestamp(statement);
   if (!timestamp) return designated;
   const field = fields.find(({ name }) => isSameName(name, timestamp.name));
-  if (!field && isOpen) return timestamp.name;
+  if (!field && hasUnknownColumns) return timestamp.name;
   if (!field) {
     throw new RejectionError(timestamp.position, `designated timestamp column doesn't exist [name=${timestamp.name}]`);
   }
@@ -192,8 +193,8 @@ function timestampOfQuery(
 }
 
 /** Rejects clauses such as CAST and INDEX that name a column which the query does not return. */
-function rejectUnknownColumns({ located }: CreateStatement, { fields, isOpen }: Relation): void {
-  if (isOpen) return;
+function rejectUnknownColumns({ located }: CreateStatement, { fields, hasUnknownColumns }: Relation): void {
+  if (hasUnknownColumns) return;
   for (const [clause, columns] of Object.entries(located)) {
     for (const { name, position } of columns) {
       if (fields.some(field => isSameName(field.name, name))) continue;
@@ -253,8 +254,8 @@ export function createView(session: Session, statement: ViewStatement): void {
     return;
   }
   session.authorize('CREATE VIEW');
-  // In CREATE OR REPLACE VIEW, QuestDB counts positions from before the parenthesis, but not those of errors of its parser: they are
-  // recognized by position 0 or by this message (observed on 9.3.4).
+  // In CREATE OR REPLACE VIEW, QuestDB counts positions from before the parenthesis. Errors of its parser are not shifted: they have
+  // position 0 or begin with `Duplicate column`.
   const shift = body.position - body.start;
   try {
     putView(session, statement, body.position);

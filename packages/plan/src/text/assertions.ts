@@ -33,7 +33,7 @@ export interface Assertion {
   readonly laggingView?: string;
   /** Whether nothing may write to its table while the plan is applied. */
   readonly needsIdleTable?: boolean;
-  /** Whether the plan has copied all rows of its first table before it. */
+  /** Whether it comes after the statements that copy the rows of `tables[0]`. */
   readonly followsCopy?: boolean;
   /** What it does, for the comment in the plan. */
   readonly purpose: string;
@@ -43,7 +43,7 @@ export interface Assertion {
   explain(answers: Answers): string;
   /** What to do if the server cannot answer it. */
   readonly help?: string;
-  /** Prints it as the planner does for a view; undefined if it has no query of a view. */
+  /** The texts that the planner prints for a view; absent if the assertion contains no query of a view. */
   printFor?(view: KnownView): readonly string[];
   /** The copy that exists if it is true. It has no columns if only the numbers of rows are compared. */
   readonly copy?: Copy;
@@ -185,19 +185,19 @@ const FORMS: Readonly<Record<string, (text: string) => Assertion | undefined>> =
   },
 };
 
-/** The answer to a question of a plan if there are no rows, as a column. */
+/** What a server without rows answers to a question of a plan: the type and the value of its only column. */
 export interface RowlessAnswer {
   readonly type: string;
   readonly value: true | 0 | null;
 }
 
-/** The answers if there are no rows, by the alias of the column: to assertions, and to questions of the planner. */
+/** The answers of a server without rows, by the alias of the column: to assertions, and to questions of the planner. */
 export const ROWLESS_ANSWERS: ReadonlyMap<string, RowlessAnswer> = new Map([
   ...Object.keys(FORMS).map((form): [string, RowlessAnswer] => [form, { type: 'BOOLEAN', value: true }]),
   ...LOST_ROWS,
 ]);
 
-/** Makes the form of an assertion that no partition of a table is in a state. */
+/** Makes the form of an assertion that no partition of a table is Parquet, or that none is detached. */
 function formOfPartitions(
   state: PartitionState,
   purposeOf: (table: string) => string,
