@@ -1,13 +1,15 @@
 /*! Every example of README, of GUIDE's recipes and of the man pages, run unchanged in a real bash, and other claims of these texts. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import { cp } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Exit } from '@sqlpipe/cli';
 import type { ExecutionContext } from 'ava';
+import { freshFolder } from '../support/folder.js';
 import { manExamples, manPages, manSection, testWithMandoc } from '../support/manual.js';
-import { fileScope } from '../support/scope.js';
+import { fileScope, type Scope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
-import { type Outcome, shell } from '../support/shell.js';
+import { type Outcome, shellEnvironment, shellIn } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { macro, test } from '../support/test.js';
 import { tutorialOf } from '../support/tutorial.js';
@@ -47,6 +49,8 @@ let src: Server;
 let dst: Server;
 let dst2: Server;
 let cluster: Server;
+/** A folder as each example finds it. */
+let fixture: string;
 
 test.before(async () => {
   [src, dst, dst2, cluster] = await Promise.all([
@@ -55,24 +59,26 @@ test.before(async () => {
     startSqlserve(file),
     startSqlserve(file, ['--edition', 'enterprise']),
   ]);
-  const { code, stderr } = await (await exampleShell(file))(
-    'sqlsplit schema.sql | sqlapply src && echo "CREATE USER ann; CREATE SERVICE ACCOUNT feed;" | sqlsplit | sqlapply -q cluster',
+  const urls = { src, prod: src, standby: src, dst, laptop: dst, dst2, cluster };
+  const instances = Object.entries(urls).map(([name, { url }]) => `[${name}]\nurl = "${url}"\n`);
+  instances.push('user = "admin"\n');
+  fixture = await freshFolder(file);
+  const { code, stderr } = await shellAt(fixture)(
+    `${FIXTURE}mkdir -p .config/sqlpipe && cat > .config/sqlpipe/instances.toml <<'TOML'\n${instances.join('')}TOML
+sqlapply src schema.sql && echo "CREATE USER ann; CREATE SERVICE ACCOUNT feed;" | sqlsplit | sqlapply -q cluster`,
   );
   if (code !== 0) throw new Error(stderr);
 });
 
 test.beforeEach(() => Promise.all([dst.dropAll(), dst2.dropAll()]));
 
+const shellAt = (folder: string) => shellIn(folder, shellEnvironment(folder, { SQLPIPE_CLUSTER_PASSWORD: 'quest' }));
+
 /** A bash in a folder with the fixture. `src`, `prod` and `standby` hold the schema; `dst`, `dst2` and `laptop` are empty; `cluster` has users. */
-async function exampleShell(scope: typeof file): Promise<(script: string) => Promise<Outcome>> {
-  const run = await shell(scope, { SQLPIPE_CLUSTER_PASSWORD: 'quest' });
-  const urls = { src, prod: src, standby: src, dst, laptop: dst, dst2, cluster };
-  const instances = Object.entries(urls).map(([name, { url }]) => `[${name}]\nurl = "${url}"\n`);
-  instances.push('user = "admin"\n');
-  const { code, stderr } = await run(
-    `${FIXTURE}mkdir -p .config/sqlpipe && cat > .config/sqlpipe/instances.toml <<'TOML'\n${instances.join('')}TOML\n`,
-  );
-  if (code !== 0) throw new Error(stderr);
+async function exampleShell(scope: Scope): Promise<(script: string) => Promise<Outcome>> {
+  const folder = await freshFolder(scope);
+  await cp(fixture, folder, { recursive: true });
+  const run = shellAt(folder);
   return example => run(withTimeout(example));
 }
 
