@@ -1,7 +1,13 @@
 /*! What a plan decides, against values written by hand from what QuestDB documents or was seen to do on 9.3.4. */
 import { type HistoryAnswer, RowAccount, whenReady } from '@sqlpipe/engine';
 import { type PlanOptions, planChanges } from '@sqlpipe/plan';
-import { describeOmission, fingerprint, printHistoryAssertion } from '@sqlpipe/plan/text';
+import {
+  describeOmission,
+  fingerprint,
+  parseAssertion,
+  printHistoryAssertion,
+  ROWLESS_ANSWERS,
+} from '@sqlpipe/plan/text';
 import { IgnoreRules } from '@sqlpipe/schema';
 import { changesOf, engineWith, lossesOf, textsOf } from '../support/plans.js';
 import { test } from '../support/test.js';
@@ -300,4 +306,19 @@ test('views that read each other are left out', async t => {
     omissions.map(({ reasons }) => reasons.join()),
     ['the server would reject it: table does not exist [table=a]', "it reads from view 'b', which is left out"],
   );
+});
+
+test('the time to recognize an assertion is linear in its text', t => {
+  const pieces = [
+    " FROM 'x' EXCEPT ",
+    "\n)) WHERE dateadd('d', 1 AND datediff('M', 1 >= ",
+    ' FROM (SELECT 1 sqlpipe_side, "a" FROM \'x\' UNION ALL SELECT -1, ',
+  ];
+  const start = process.cpuUsage();
+  for (const form of ROWLESS_ANSWERS.keys())
+    for (const piece of pieces) {
+      const text = `SELECT count() = 0 AS ${form} FROM 'x' CROSS JOIN (SELECT max("t") newest FROM (\n${piece.repeat(20_000)};`;
+      t.is(parseAssertion(text), undefined);
+    }
+  t.true(process.cpuUsage(start).user < 10e6); // 1 s; quadratic it is minutes
 });

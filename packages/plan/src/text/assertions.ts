@@ -252,12 +252,15 @@ export function printCopyAssertion({ from, to, columns }: CopiedTable): string {
   return `SELECT coalesce(sum(CASE WHEN sqlpipe_more > 0 THEN sqlpipe_more ELSE 0 END), 0) = 0 AS all_copied FROM (${rows});`;
 }
 
-const COPIED = / FROM \(SELECT 1 sqlpipe_side, (.+) FROM '([^']+)' UNION ALL SELECT -1, .+ FROM '([^']+)'\) GROUP BY /;
+const SIDE = ' FROM (SELECT 1 sqlpipe_side, ';
 const CAST = /(?:CAST\((?:CAST\()?"([^"]+)"(?: AS STRING\))? AS [\w(),]+\)|"([^"]+)") "([^"]+)"(?:, |$)/g;
 
-/** Parses the assertion that rows are copied; undefined for any other text. */
+/** Parses the assertion that rows are copied; undefined for any other text. One pattern for all of it would take quadratic time. */
 function parseCopy(text: string): CopiedTable | undefined {
-  const [, values = '', from = '', to = ''] = COPIED.exec(text) ?? [];
+  const middle = text.lastIndexOf(' UNION ALL SELECT -1, ');
+  const side = text.slice(text.indexOf(SIDE) + SIDE.length, middle);
+  const [, values = '', from = ''] = /^(.+) FROM '([^']+)'$/.exec(side) ?? [];
+  const [, to = ''] = / FROM '([^']+)$/.exec(text.slice(middle, text.lastIndexOf("') GROUP BY "))) ?? [];
   const columns = [...values.matchAll(CAST)].map(([all, cast, bare, name = '']) => ({
     from: cast ?? bare ?? '',
     to: name,

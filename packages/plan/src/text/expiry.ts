@@ -26,13 +26,21 @@ export function printExpiredQuestion(
   return `SELECT count() FROM '${name}' CROSS JOIN (${newest}) WHERE ${end} <= newest AND ${age}`;
 }
 
-const EXPIRED =
-  /^SELECT count\(\) = 0 AS none_expire FROM '([^']+)' CROSS JOIN \(SELECT max\("([^"]+)"\) newest FROM (?:'\1'|\(\n(.+)\n\))\) WHERE dateadd\('(\w)', .* AND datediff\('([Mh])', .* >= (\d+);$/s;
+const START = /^SELECT count\(\) = 0 AS none_expire FROM '([^']+)' CROSS JOIN \(SELECT max\("([^"]+)"\) newest FROM /;
+const END =
+  /^ WHERE dateadd\('(\w)', 1, timestamp_floor\('\w', "[^"]+"\)\) <= newest AND datediff\('([Mh])', .+ >= (\d+);$/;
 
-/** The question in an assertion: what it is about, and the query of a view. */
+/**
+ * The question in an assertion: what it is about, and the query of a view. The text is untrusted and may be long, so only its start and
+ * its end are matched. The caller compares it with what is printed for the question.
+ */
 export function parseExpired(text: string): { retained: Retained; body: string | undefined } | undefined {
-  const [, name, timestamp, body, letter, age, length] = EXPIRED.exec(text) ?? [];
+  const [start = '', name, timestamp] = START.exec(text) ?? [];
+  const at = text.lastIndexOf(" WHERE dateadd('");
+  const [, letter, age, length] = END.exec(text.slice(at)) ?? [];
   const partitionBy = (Object.keys(UNITS) as (keyof typeof UNITS)[]).find(unit => UNITS[unit] === letter);
   if (name === undefined || partitionBy === undefined) return undefined;
+  const source = text.slice(start.length, at);
+  const body = source.startsWith('(\n') ? source.slice('(\n'.length, -'\n))'.length) : undefined;
   return { retained: { name, timestamp, partitionBy, ttl: Number(length) * (age === 'M' ? -1 : 1) }, body };
 }
