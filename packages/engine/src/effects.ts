@@ -144,10 +144,12 @@ export function keysLost(before: Table, after: Table, findNow: (column: Column) 
  */
 export function unwrittenLosses({ before, after }: ObjectChange, filled: ReadonlySet<number | undefined>): Effect[] {
   if (before?.kind !== 'table' || after?.kind !== 'table') return [];
+  const oldTypes = new Map((before.columns as StoredColumn[]).map(({ id, type }) => [id, type]));
   return (after.columns as StoredColumn[]).flatMap(({ id, name, type }): Effect[] => {
-    const old = (before.columns as StoredColumn[]).find(column => column.id === id);
-    if (!old || hasNull(old.type) || !hasNull(type) || !isLossless(old.type, type) || filled.has(id)) return [];
-    const zero = old.type === 'BOOLEAN' ? 'false' : '0';
+    const oldType = oldTypes.get(id);
+    if (oldType === undefined || hasNull(oldType) || !hasNull(type)) return [];
+    if (!isLossless(oldType, type) || filled.has(id)) return [];
+    const zero = oldType === 'BOOLEAN' ? 'false' : '0';
     const text = `may lose values of column '${name}': rows that are older than the column read NULL instead of ${zero}`;
     return [{ effect: 'lost', loss: 'values', kind: 'table', object: after.name, column: name, text }];
   });

@@ -1,7 +1,7 @@
 /*! Makes a plan from a proven draft: adds assertions, the costs of each statement, and the remarks for its head. */
 import { parseMeaning } from '@sqlpipe/ddl';
 import type { Effect, Engine } from '@sqlpipe/engine';
-import { foldCase } from '@sqlpipe/sql';
+import { foldCase, identify } from '@sqlpipe/sql';
 import { findAskedView, findExpirable } from './asked-view.js';
 import { type AskSizes, describeLosses, describeWork } from './cost.js';
 import type { Draft, Omission, Step } from './draft.js';
@@ -151,7 +151,7 @@ function toPlanned(
     return `${text}; ${isThere ? repair : 'DROP'} follows`;
   });
   if (parseAssertion(statement)) return toAssertion(statement);
-  const created = parseMeaning(statement);
+  const created = identify(statement).kind === 'materialized view' ? parseMeaning(statement) : undefined;
   const isView = created?.kind === 'materialized view';
   const filling =
     isView && created.refresh.deferred ? 'leaves it empty until it is refreshed' : 'builds it from its base';
