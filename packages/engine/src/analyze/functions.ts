@@ -2,6 +2,7 @@
  * What is known of functions: their result types, which ones aggregate, which ones are not deterministic. A function
  * that is not listed here may return anything: sqlserve has no query engine.
  */
+import { childrenOf, type TreeNode } from '../parse/parsed-query.js';
 
 const wordsOf = (text: string): string[] => text.toLowerCase().split(' ');
 
@@ -91,3 +92,11 @@ export const isDecimal = (type: string | undefined): boolean => type?.startsWith
 
 /** Functions that return a STRING for a SYMBOL (observed on 9.3.4). */
 const symbolToString = new Set(['min', 'max', 'coalesce', 'nullif']);
+
+/** Whether a select item calls an aggregate function, other than as a window function. */
+export function hasAggregate(node: TreeNode): boolean {
+  const { type, name, over } = node as { type?: string; name?: string; over?: unknown };
+  if (type === 'subquery') return false;
+  if (type === 'function' && typeof name === 'string' && isAggregate(name) && !over) return true;
+  return childrenOf(node).some(hasAggregate);
+}

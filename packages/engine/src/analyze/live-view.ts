@@ -10,9 +10,8 @@ import type { MaterializedView, Table } from '../catalogue-objects.js';
 import { parsedQuery, type Query } from '../parse/parsed-query.js';
 import { type NamedWindow, readNamedWindows, readWindowCalls, type Window, type WindowCall } from '../parse/windows.js';
 import type { Relation } from './column-scope.js';
-import { isNonDeterministic } from './functions.js';
+import { hasAggregate, isNonDeterministic } from './functions.js';
 import { analyzeRelation } from './relation.js';
-import { hasAggregate } from './result-timestamp.js';
 
 type Base = (Table | MaterializedView) & { timestamp: string };
 

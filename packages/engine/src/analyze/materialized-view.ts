@@ -22,8 +22,7 @@ import { childrenOf, parsedQuery, parseQueryText, type Query, type TreeNode } fr
 import type { Session } from '../session.js';
 import { aliasPosition, columnAlias, TakenNames } from './column-names.js';
 import type { Relation } from './column-scope.js';
-import { isNonDeterministic } from './functions.js';
-import { hasAggregate } from './result-timestamp.js';
+import { hasAggregate, isNonDeterministic } from './functions.js';
 import { listTableRefs, QueryScope, type Source } from './scope.js';
 
 type Select = SelectStatement;

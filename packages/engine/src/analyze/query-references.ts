@@ -8,7 +8,7 @@ import type { Catalogue } from '../catalogue.js';
 import type { CatalogueObject } from '../catalogue-objects.js';
 import { childrenOf, parseQueryText, type Query, type TreeNode } from '../parse/parsed-query.js';
 import { requireReadable, type Session } from '../session.js';
-import { hasAggregate } from './result-timestamp.js';
+import { hasAggregate } from './functions.js';
 import { listTableRefs, QueryScope, type Source, type TableRef } from './scope.js';
 
 /** The tables and views that a query refers to, each once, as the catalogue spells them. */

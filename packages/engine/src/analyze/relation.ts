@@ -13,10 +13,10 @@ import { childrenOf, type Query } from '../parse/parsed-query.js';
 import { aliasPosition, columnAlias, TakenNames } from './column-names.js';
 import { type AliasedRelation, ColumnScope, type Field, type Relation } from './column-scope.js';
 import { inferType, unifyTypes } from './expression.js';
+import { hasAggregate } from './functions.js';
 import {
   findSortTimestamp,
   findTimestamp,
-  hasAggregate,
   type SelectedField,
   type SelectItem,
   starQualifier,

@@ -2,9 +2,8 @@
 import type { SelectStatement } from '@questdb/sql-parser';
 import { isTimestamp } from '@sqlpipe/ddl/grammar';
 import { isSameName } from '@sqlpipe/sql';
-import { childrenOf, type TreeNode } from '../parse/parsed-query.js';
 import type { AliasedRelation, Field } from './column-scope.js';
-import { isAggregate } from './functions.js';
+import { hasAggregate } from './functions.js';
 
 export type SelectItem = SelectStatement['columns'][number];
 
@@ -16,14 +15,6 @@ export interface SelectedField extends Field {
 /** The source whose columns `t.*` selects; undefined for `*`. */
 export const starQualifier = (item: SelectItem): string | undefined =>
   item.type === 'qualifiedStar' ? item.qualifier.parts.at(-1) : undefined;
-
-/** Whether a select item calls an aggregate function, other than as a window function. */
-export function hasAggregate(node: TreeNode): boolean {
-  const { type, name, over } = node as { type?: string; name?: string; over?: unknown };
-  if (type === 'subquery') return false;
-  if (type === 'function' && typeof name === 'string' && isAggregate(name) && !over) return true;
-  return childrenOf(node).some(hasAggregate);
-}
 
 /** The designated timestamp of a result. It is that of the first source, if the query selects it and keeps the order of the rows. */
 export function findTimestamp(
