@@ -196,8 +196,8 @@ export class Engine {
     return changes.flatMap(({ before, after }) => {
       if (!before || before.kind === 'view') return [];
       if (!after) return rightsRemoved(this.acl.removeRightsOn(before.name), before);
-      const kept = new Set(after.columns.map(({ name }) => foldCase(name)));
-      const gone = before.columns.filter(({ name }) => !kept.has(foldCase(name)));
+      const remaining = new Set(after.columns.map(({ name }) => foldCase(name)));
+      const gone = before.columns.filter(({ name }) => !remaining.has(foldCase(name)));
       const isRenamed = before.columns.length === after.columns.length;
       return gone.flatMap(column => {
         const to = isRenamed ? after.columns[before.columns.indexOf(column)]?.name : undefined;

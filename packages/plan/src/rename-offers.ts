@@ -37,9 +37,9 @@ export class RenameOffers {
     const after = columnsOf(a.definitionOf(table) ?? a.definitionOf(other));
     const at = before.findIndex(({ name }) => isSameName(name, column));
     const renamed = [...requests.renames.columnsOf(table).values()];
-    const taken = [...before.map(({ name }) => name), ...renamed];
+    const usedNames = [...before.map(({ name }) => name), ...renamed];
     const isNew = ({ name, type }: Column): boolean =>
-      type === before[at]?.type && !taken.some(takenName => isSameName(takenName, name));
+      type === before[at]?.type && !usedNames.some(usedName => isSameName(usedName, name));
     const candidates = after.filter(candidate => isNew(candidate) && !this.#isOffered(table, candidate.name));
     const chosen = candidates.find(candidate => after.indexOf(candidate) === at) ?? candidates[0];
     return chosen && this.#offer(table, chosen.name, { object: table, column });
