@@ -243,6 +243,8 @@ export class Predictor {
   /** Asks the target for the numbers of expired rows that a statement makes it drop. */
   async #askExpired(execution: Execution): Promise<void> {
     for (const { former, now } of this.#rowAccount.findEnforcements(execution)) {
+      // The account counts them once, before the first such statement.
+      if (this.#expired.has(former.name)) continue;
       const retained = { ...former, partitionBy: now.partitionBy, ttl: now.ttl };
       const question = printExpiredQuestion(retained, former.kind === 'table' ? undefined : former.body);
       const [[count] = []] = (await tryQuery(() => this.#target.table(question))) ?? [];
