@@ -131,19 +131,10 @@ export class RowAccount {
     return [...(this.#losses.get(undefined) ?? []), ...this.#before.flatMap(object => this.#lossesOf(object))];
   }
 
-  /**
-   * The materialized views of the loaded schema that are computed again, by name in lower case. The value is the index of the first
-   * statement that changes the view or something that it reads.
-   */
-  recomputed(): ReadonlyMap<string, number> {
-    return new Map(
-      [...this.#recomputed]
-        .filter(view => (this.#find(view.id) ?? this.#successorOf(view))?.kind === 'materialized view')
-        .map(({ id = 0, name }) => {
-          const ids = [id, ...(this.#sources.get(id)?.all ?? []).map(source => source.id)];
-          return [foldCase(name), Math.min(...ids.flatMap(key => this.#touched.get(key) ?? []))];
-        }),
-    );
+  /** The materialized views of the loaded schema that are computed again, by name in lower case. */
+  recomputed(): ReadonlySet<string> {
+    const isStill = (view: MaterializedView) => (this.#find(view.id) ?? this.#successorOf(view))?.kind === view.kind;
+    return new Set([...this.#recomputed].filter(isStill).map(({ name }) => foldCase(name)));
   }
 
   /** The enforcements of TTLs, each with the indexes of the statements that cause it. */

@@ -19,10 +19,7 @@ export function findAskedView(name: string, task: Task) {
   const isRead =
     task.before.whyUnresolvable(name) === undefined &&
     findReferencesOfQuery(body).every(each => task.before.find(each));
-  return {
-    definition: isRead ? definition : { ...definition, body: printWith(findFormer(body, task), body) },
-    isRestated: !isRead,
-  };
+  return isRead ? definition : { ...definition, body: printWith(findFormer(body, task), body) };
 }
 
 /** Finds what the question about expired rows needs: the object as B has it with its new TTL, and the query of a view. */
@@ -30,7 +27,7 @@ export function findExpirable({ former, now }: Enforcement, task: Task): Paramet
   const { name } = former;
   const timestamp = former.timestamp ?? task.before.catalogue.resolve(name)?.timestamp;
   const retained = { name, timestamp, partitionBy: now.partitionBy, ttl: now.ttl };
-  return former.kind === 'table' ? [retained] : [retained, findAskedView(name, task)?.definition.body ?? former.body];
+  return former.kind === 'table' ? [retained] : [retained, findAskedView(name, task)?.body ?? former.body];
 }
 
 /** What a query reads that is not in B under the names in the query: renamed tables and columns, and views to be created again. */

@@ -55,10 +55,10 @@ export async function assemblePlan(
   askSizes: AskSizes | undefined,
 ): Promise<Plan> {
   const assertions = collectAssertions(proof, task, findings);
-  const statements = draft.steps.flatMap((step, at) => [
-    ...(assertions.get(at) ?? []),
-    toPlanned(step, proof.effects[at] ?? [], draft.engine, task),
-  ]);
+  const statements = [
+    ...assertions,
+    ...draft.steps.map((step, at) => toPlanned(step, proof.effects[at] ?? [], draft.engine, task)),
+  ];
   const { renames } = task.requests;
   const { used, unused } = task.requests.allowedLosses();
   const offers = new RenameOffers(task);
@@ -86,32 +86,31 @@ export async function assemblePlan(
   };
 }
 
-/** The assertions of a plan, by the index of the step that they precede. Losses that are allowed need none. */
+/**
+ * The assertions that precede all steps: if one stops the plan, B is as it was, and the names that they ask for are those of B.
+ * Losses that are allowed need none.
+ */
 function collectAssertions(
   { recomputed, judged, enforcements }: Proof,
   task: Task,
   findings: ProvenDraft['findings'],
-): ReadonlyMap<number, readonly PlannedStatement[]> {
+): readonly PlannedStatement[] {
   const { requests, historyOf } = task;
-  const assertions = new Map<number, PlannedStatement[]>();
-  const add = (at: number, assertion: string, ...remarks: string[]) =>
-    assertions.set(at, [...(assertions.get(at) ?? []), toAssertion(assertion, ...remarks)]);
-  for (const [view, at] of recomputed) {
-    const asked = findAskedView(view, task);
-    if (!asked || requests.mayLose({ loss: 'history', object: asked.definition.name })) continue;
-    const { definition, isRestated } = asked;
+  const assertions: PlannedStatement[] = [];
+  const add = (assertion: string, ...remarks: string[]) => assertions.push(toAssertion(assertion, ...remarks));
+  for (const view of recomputed) {
+    const definition = findAskedView(view, task);
+    if (!definition || requests.mayLose({ loss: 'history', object: definition.name })) continue;
     const { answer, columns } = findings.get(view) ?? {};
     const question = judged.get(view);
-    if (question !== undefined) add(0, assertComputable(question));
-    // A restated query has the names of B, which a step may change.
-    const place = isRestated ? 0 : at;
-    if (answer === 'empty') add(place, printEmptyAssertion({ table: definition.name }));
-    else add(place, printHistoryAssertion(definition, columns), ...(findings.has(view) ? [] : ['no server was asked']));
+    if (question !== undefined) add(assertComputable(question));
+    if (answer === 'empty') add(printEmptyAssertion({ table: definition.name }));
+    else add(printHistoryAssertion(definition, columns), ...(findings.has(view) ? [] : ['no server was asked']));
   }
   for (const enforcement of enforcements) {
     const { name } = enforcement.former;
     if (requests.mayLose({ loss: 'ttl', object: name }) || historyOf(foldCase(name)) === 'empty') continue;
-    add(0, printExpiredAssertion(...findExpirable(enforcement, task)));
+    add(printExpiredAssertion(...findExpirable(enforcement, task)));
   }
   return assertions;
 }

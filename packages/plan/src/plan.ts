@@ -91,7 +91,7 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, opti
     for (const view of unasked) {
       const asked = findAskedView(view, proven.task);
       // biome-ignore lint/nursery/useAwaitThenable: the function of an option returns a promise
-      if (asked) findings.set(view, await askHistory(asked.definition));
+      if (asked) findings.set(view, await askHistory(asked));
     }
   }
 }
@@ -188,7 +188,7 @@ function proveDraft(task: Task, loadB: () => Engine, findings: ReadonlyMap<strin
   for (;;) {
     const draft = draftPlan(task, loadB(), excluded);
     const proof = prove(draft.steps, loadB(), task);
-    for (const view of proof.recomputed.keys()) recomputed.add(view);
+    for (const view of proof.recomputed) recomputed.add(view);
     if (proof.excluded.length === 0) {
       requireResult(draft, task);
       return { draft, proof, task, findings, recomputed };

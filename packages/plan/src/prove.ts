@@ -21,8 +21,8 @@ export interface Proof {
   readonly effects: readonly (readonly Effect[])[];
   /** The changes that must be left out, with the reasons; empty if the plan is proven. */
   readonly excluded: readonly Omission[];
-  /** The materialized views of B that are computed again, in lower case, each with the first step that changes what it reads. */
-  readonly recomputed: ReadonlyMap<string, number>;
+  /** The materialized views of B that are computed again, in lower case. */
+  readonly recomputed: ReadonlySet<string>;
   /** The objects whose TTL a step makes the server enforce. */
   readonly enforcements: ReturnType<RowAccount['enforcements']>;
   /** The questions whether the server can compute a view, by its name in B in lower case. */
