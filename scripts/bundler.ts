@@ -26,6 +26,7 @@ const STAND_INS: [specifier: RegExp, importer: RegExp, contents: string][] = [
   [/^node:http$/, /\/undici\//, 'module.exports = { maxHeaderSize: 16384 }'],
   // undici's HTTP/2 is never used, and loads Node's.
   [/\/client-h2\.js$/, /\/undici\//, 'module.exports = undefined'],
+  [/^chevrotain$/, /\/@questdb\/sql-parser\//, "export * from './scripts/chevrotain.ts'"],
 ];
 
 const standIns: Plugin = {
