@@ -1,5 +1,5 @@
 /*! What a statement has done to each object, read from the objects before and after it. */
-import { type Column, type Definition, findExpiredRows, hasNull, isLossless } from '@sqlpipe/ddl';
+import { type Column, type Definition, findExpiredRows, hasNull, isLossless, type TableDefinition } from '@sqlpipe/ddl';
 import { displayName, foldCase, type Kind } from '@sqlpipe/sql';
 import type { ObjectChange } from './catalogue.js';
 import type { CatalogueObject, LiveView, MaterializedView, StoredColumn, Table, View } from './catalogue-objects.js';
@@ -32,23 +32,20 @@ export interface Effect {
 /** The effects of the changes of one statement, object by object, in their order. */
 export function effectsOf(changes: readonly ObjectChange[]): Effect[] {
   const byName = new Map<string, ObjectChange>();
-  for (const { name, before, after } of changes)
-    byName.set(foldCase(name), {
-      name,
-      before: byName.has(foldCase(name)) ? byName.get(foldCase(name))?.before : before,
-      after,
-    });
+  for (const change of changes) {
+    const { before } = byName.get(foldCase(change.name)) ?? change;
+    byName.set(foldCase(change.name), { ...change, before });
+  }
   const all = [...byName.values()];
-  const own = all.filter(({ before, after }) => !isOnlyHealth(before, after));
-  const others = all.filter(({ before, after }) => isOnlyHealth(before, after));
-  return [...own.flatMap(change => effectsOn(change, all)), ...others.flatMap(change => effectsOn(change, all))];
+  const own = all.filter(change => !isOnlyHealth(change));
+  return [...own, ...all.filter(isOnlyHealth)].flatMap(change => effectsOn(change, all));
 }
 
 /** The name of an object, with its kind. */
 export const titleOf = ({ kind, name }: { kind: Kind; name: string }): string => displayName({ kind, name, verb: '' });
 
 /** Whether only the health of a view has changed, because of another object. */
-const isOnlyHealth = (before: CatalogueObject | undefined, after: CatalogueObject | undefined): boolean =>
+const isOnlyHealth = ({ before, after }: ObjectChange): boolean =>
   before !== undefined && after !== undefined && 'body' in before && 'body' in after && before.body === after.body;
 
 function effectsOn({ before, after }: ObjectChange, all: readonly ObjectChange[]): Effect[] {
@@ -103,31 +100,29 @@ function tableEffects(before: Table, after: Table): Effect[] {
 }
 
 function columnEffects(table: string, before: Column, after: Column): Effect[] {
-  const isRetyped = before.type !== after.type;
+  const { name: column, type } = before;
+  const isRetyped = type !== after.type;
   const [hadIndex, hasIndex] = [before.index !== undefined, after.index !== undefined];
+  const rewritten = { effect: 'rewritten', kind: 'table', object: table, column } as const;
+  const removed = { ...rewritten, effect: 'removed' } as const;
   return [
-    ...columnEffect(table, before, isRetyped, 'rewritten', 'rewrites column'),
-    ...(isRetyped && !isLossless(before.type, after.type) ? [columnLoss(table, before, after.type)] : []),
-    ...columnEffect(table, before, hadIndex && !hasIndex, 'removed', 'removes the index of column'),
-    ...columnEffect(table, before, hasIndex && !hadIndex, 'rewritten', 'builds the index of column'),
+    ...(isRetyped ? [{ ...rewritten, text: `rewrites column '${column}'` }] : []),
+    ...(isRetyped && !isLossless(type, after.type) ? [columnLoss(table, before, after.type)] : []),
+    ...(hadIndex && !hasIndex ? [{ ...removed, text: `removes the index of column '${column}'` }] : []),
+    ...(hasIndex && !hadIndex ? [{ ...rewritten, text: `builds the index of column '${column}'` }] : []),
   ];
 }
-
-/** An effect on a column, if it `happens`. */
-const columnEffect = (
-  object: string,
-  { name: column }: Column,
-  happens: boolean,
-  effect: Effect['effect'],
-  what: string,
-): Effect[] => (happens ? [{ effect, kind: 'table', object, column, text: `${what} '${column}'` }] : []);
 
 /**
  * Removing dedup keys is a loss: with fewer keys, rows that were distinct overwrite each other; without any key, duplicate
  * rows remain. A key under another name is still there.
  * @param findNow finds a column of the table before in the table after
  */
-export function keysLost(before: Table, after: Table, findNow: (column: Column) => Column | undefined): Effect[] {
+export function keysLost(
+  before: TableDefinition,
+  after: TableDefinition,
+  findNow: (column: Column) => Column | undefined,
+): Effect[] {
   const at = { effect: 'lost', loss: 'keys', kind: 'table', object: after.name } as const;
   const keys = before.columns.filter(({ dedup }) => dedup);
   if (keys.length > 0 && !after.columns.some(({ dedup }) => dedup))

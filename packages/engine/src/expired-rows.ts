@@ -2,25 +2,50 @@
  * Rows that are stored although the TTL of their object has expired them. A server drops them when the object is written, refreshed
  * or gets another TTL: only then does it enforce the TTL.
  */
+import { isSameName } from '@sqlpipe/sql';
 import type { CatalogueObject, MaterializedView, Table } from './catalogue-objects.js';
 import { type Effect, titleOf } from './effects.js';
-
-/** An object whose TTL a statement makes the server enforce: in the loaded schema, and after the statement. */
-export interface Enforcement {
-  readonly former: Table | MaterializedView;
-  readonly now: Table | MaterializedView;
-}
-
-/** The TTL of an object; 0 if it has none. */
-export const ttlOf = (object: CatalogueObject | undefined): number => (object && 'ttl' in object ? object.ttl : 0);
+import type { Execution } from './engine.js';
+import type { Enforcement, Ledger } from './ledger.js';
 
 /** Whether an object may have a TTL that this account judges. */
-export const isRetained = (object: CatalogueObject): object is Table | MaterializedView =>
-  object.kind === 'table' || object.kind === 'materialized view';
+const isRetained = (object: CatalogueObject | undefined): object is Table | MaterializedView =>
+  object?.kind === 'table' || object?.kind === 'materialized view';
 
-/** The loss of expired rows. @param count their number; undefined if the server cannot say */
-export function expiredLoss(object: CatalogueObject, count: number | undefined): Effect {
+/** Finds the objects whose expired rows the server drops because a statement rewrites them, computes them again or gives them another TTL. */
+export function findEnforcements(
+  { effects, changes }: Pick<Execution, 'effects' | 'changes'>,
+  ledger: Ledger,
+): Enforcement[] {
+  const written = effects.filter(({ effect, column }) => effect === 'rewritten' && column === undefined);
+  const retained = changes.filter(
+    ({ before, after }) => isRetained(after) && after.ttl !== (isRetained(before) ? before.ttl : 0),
+  );
+  // A shorter TTL is already reported as the loss `ttl`.
+  const isShortened = (name: string) => effects.some(({ loss, object }) => loss === 'ttl' && isSameName(object, name));
+  const names = new Set([...written.map(({ object }) => object), ...retained.map(({ name }) => name)]);
+  return [...names].flatMap(name => {
+    const now = ledger.catalogue.find(name);
+    const former = now && ledger.formerOf(now);
+    const isEnforced = isRetained(former) && isRetained(now) && now.ttl !== 0 && !isShortened(name);
+    return isEnforced ? [{ former, now }] : [];
+  });
+}
+
+/** Records the loss of expired rows. The server counts them once, before the first statement that makes it drop them. @returns the loss */
+export function enterEnforcement(enforcement: Enforcement, ledger: Ledger, index: number): Effect[] {
+  const { former, now } = enforcement;
+  const at = [...ledger.causesOf(former, index)];
+  const known = ledger.enforcements.get(former.id);
+  known?.at.push(...at);
+  if (known) return [];
+  // The loss and the enforcement share this list: later statements are added to it.
+  ledger.enforcements.set(former.id, { ...enforcement, at });
+  const count = ledger.options.countExpired(enforcement);
+  if (count === 0) return [];
   const rows = count === undefined ? 'may drop rows' : `drops ${count} ${count === 1 ? 'row' : 'rows'}`;
-  const text = `${rows} of ${titleOf(object)} that its TTL has expired`;
-  return { effect: 'lost', kind: object.kind, object: object.name, loss: 'ttl', text };
+  const text = `${rows} of ${titleOf(now)} that its TTL has expired`;
+  const effect: Effect = { effect: 'lost', kind: now.kind, object: now.name, loss: 'ttl', text };
+  ledger.losses.add(now.id, { effect, at });
+  return [effect];
 }

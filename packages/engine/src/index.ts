@@ -5,7 +5,7 @@
 export { Acl, type AclChange, type Principal, type Secrets, type Token } from './acl.js';
 export type { Catalogue, Naming, ObjectChange } from './catalogue.js';
 export type { CatalogueObject, LiveView, MaterializedView, StoredColumn, Table, View } from './catalogue-objects.js';
-export { type Effect, type LossKind, OTHER_TYPES, retentionEffects } from './effects.js';
+export { type Effect, type LossKind, OTHER_TYPES } from './effects.js';
 export {
   Engine,
   type EngineOptions,
@@ -15,11 +15,11 @@ export {
   type Savepoint,
 } from './engine.js';
 export { NotReady, OpaqueError, whenReady } from './errors.js';
-export type { Enforcement } from './expired-rows.js';
+export { findEnforcements } from './expired-rows.js';
+export type { AccountOptions, Copy, Enforcement, HistoryAnswer, LostRows } from './ledger.js';
 export type { Show } from './parse/show.js';
 export { formatPermissions, formatPrincipals } from './print-acl.js';
-export { type AccountedLoss, RowAccount } from './row-account.js';
-export type { AccountOptions } from './row-account-options.js';
+export { RowAccount } from './row-account.js';
 export {
   type ColumnHead,
   DenialError,
@@ -29,5 +29,4 @@ export {
   type Session,
   type Value,
 } from './session.js';
-export type { Copy } from './table-copy.js';
-export type { HistoryAnswer, LostRows } from './view-history.js';
+export { lossesOfCopy } from './table-copy.js';

@@ -1,30 +1,28 @@
 /*! What a table loses if only a copy of it remains. A plan that cannot alter a table copies its rows to a new one. */
-import { type Column, findColumn, isLossless } from '@sqlpipe/ddl';
+import { type Column, findColumn, isLossless, type TableDefinition } from '@sqlpipe/ddl';
 import { isSameName } from '@sqlpipe/sql';
-import type { Table } from './catalogue-objects.js';
+import type { CatalogueObject } from './catalogue-objects.js';
 import { columnLoss, type Effect, keysLost, retentionEffects } from './effects.js';
+import type { Copy, Ledger } from './ledger.js';
 
-/** A table that has all rows of another table, with the names of the columns in both. */
-export interface Copy {
-  readonly from: string;
-  readonly to: string;
-  readonly columns: readonly { readonly from: string; readonly to: string }[];
+/** The table that holds a copy of another one now, and what is not in the copy; undefined if there is none. */
+export function findCopy(copied: CatalogueObject, { catalogue, copies }: Ledger) {
+  const copy = copies.get(copied.id);
+  const table = catalogue.findById(copy?.table.id);
+  if (!copy || table?.kind !== 'table' || copied.kind !== 'table') return undefined;
+  return { table, losses: lossesOfCopy(copied, table, copy.columns) };
 }
 
 /** The losses of a table that is gone, and whose rows are in a copy. */
-export function lossesOfCopy(before: Table, copied: Table, copy: Copy): Effect[] {
+export function lossesOfCopy(before: TableDefinition, copied: TableDefinition, columns: Copy['columns']): Effect[] {
+  const findCopied = ({ name }: Column): Column | undefined =>
+    findColumn(copied, columns.find(({ from }) => isSameName(from, name))?.to ?? '');
   return [
     ...retentionEffects(before, copied),
-    ...keysLost(before, copied, column => findCopied(column, copied, copy)),
+    ...keysLost(before, copied, findCopied),
     ...before.columns.flatMap(column => {
-      const now = findCopied(column, copied, copy);
+      const now = findCopied(column);
       return now && isLossless(column.type, now.type) ? [] : [columnLoss(before.name, column, now?.type)];
     }),
   ];
-}
-
-/** The column of a copy that holds the values of a column. */
-function findCopied({ name }: Column, table: Table, { columns }: Copy): Column | undefined {
-  const to = columns.find(({ from }) => isSameName(from, name))?.to;
-  return to === undefined ? undefined : findColumn(table, to);
 }

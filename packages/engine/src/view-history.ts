@@ -1,39 +1,214 @@
-/*! The history of a materialized view: rows that it stores, and that its query may no longer return. */
-import type { MaterializedView } from './catalogue-objects.js';
-import type { Effect } from './effects.js';
-
-/** Rows of a materialized view that its query no longer returns. Dates are as the server prints them. */
-export interface LostRows {
-  readonly lost: number;
-  readonly total: number;
-  readonly first: string;
-  readonly last: string;
-  /** Whether they are the newest rows of an invalid view. Its last refresh may have seen only some rows of their interval. */
-  readonly areNewest?: boolean;
-}
-
-/**
- * What a server says of the rows that a materialized view stores:
- * - `complete`: its query returns all of them;
- * - `empty`: it has none;
- * - `unknown`: the server cannot say;
- * - `LostRows`: its query no longer returns these.
+/*!
+ * The histories of materialized views: rows that a view stores, and that its query may no longer return.
+ *
+ * "Former" is a view of the loaded schema. Its "successor" is the view that ends up under the name planned for it.
+ *
+ * Example: DROP of a materialized view, CREATE with another query, REFRESH. At DROP, the server's answer decides whether the former
+ * query can return all rows. At CREATE, the new view becomes the successor: it may read fewer sources, and is empty until REFRESH.
  */
-export type HistoryAnswer = 'complete' | 'empty' | 'unknown' | LostRows;
+import { foldCase, isSameName, significantTokens, unquote } from '@sqlpipe/sql';
+import type { ObjectChange } from './catalogue.js';
+import type { CatalogueObject, MaterializedView, StoredColumn } from './catalogue-objects.js';
+import { type Effect, retentionEffects, TAKES_ROWS, titleOf } from './effects.js';
+import type { AccountedLoss, HistoryAnswer, Ledger } from './ledger.js';
+import { findCopy } from './table-copy.js';
 
 /** The loss of rows of a materialized view. @param text a description that continues a sentence */
-export const historyLoss = ({ kind, name }: MaterializedView, text: string): Effect => ({
-  effect: 'lost',
-  kind,
-  object: name,
-  loss: 'history',
-  text,
-});
+function historyLoss({ kind, name: object }: MaterializedView, text: string): Effect {
+  return { effect: 'lost', kind, object, loss: 'history', text };
+}
+
+/** The same, if the view is computed again. @param reason the rest of the sentence */
+const rebuildLoss = (view: MaterializedView, reason: string): Effect =>
+  historyLoss(view, `rebuilding ${titleOf(view)} ${reason}`);
 
 /** What would be lost if the view was dropped now, as the end of a sentence. */
-export function describeAnswer(answer: HistoryAnswer): string {
+function describeAnswer(answer: HistoryAnswer): string {
   if (typeof answer === 'string') return 'may lose rows: the server could not say whether its query still gives them';
   const { lost, total, first, last, areNewest } = answer;
   const doubt = areNewest ? ', perhaps only because the view is invalid and its newest interval was not refreshed' : '';
   return `loses rows that its query no longer gives: ${lost} of ${total}, from ${first} to ${last}${doubt}`;
+}
+
+/** A view of the loaded schema, and what statements have done to it. */
+interface ViewHistory {
+  readonly view: MaterializedView;
+  /** What it reads: its sources, and the views in between. */
+  readonly read: readonly CatalogueObject[];
+  /** The last question whether the server can compute it. */
+  question?: string;
+  /** If it is redefined: its successor, the sources that the successor no longer reads, and the index of the statement. */
+  superseded?: { successor: MaterializedView; unread: readonly CatalogueObject[]; at: number };
+}
+
+/** The objects that hold the rows that a view reads. */
+const sourcesOf = ({ read }: ViewHistory): CatalogueObject[] => read.filter(({ kind }) => kind !== 'view');
+
+/** Accounts for the rows of the materialized views of the loaded schema. */
+export class ViewHistories {
+  readonly #histories: ReadonlyMap<number | undefined, ViewHistory>;
+  readonly #recomputed = new Set<ViewHistory>();
+  /** The ids of views that were created and not refreshed since: those that stay empty, and those that the server fills. */
+  readonly #unrefreshed = new Set<number | undefined>();
+
+  constructor(readonly ledger: Ledger) {
+    const { before, catalogue } = ledger;
+    const views = before.filter(object => object.kind === 'materialized view');
+    const readBy = ({ base, references }: MaterializedView) =>
+      [...catalogue.closure([base, ...references])].flatMap(name => catalogue.find(name) ?? []);
+    this.#histories = new Map(views.map(view => [view.id, { view, read: readBy(view) }]));
+  }
+
+  /** Records what is lost of the views that a statement drops, creates or refreshes in full. @returns the losses */
+  enter(changes: readonly ObjectChange[], refreshed: CatalogueObject | undefined, at: number): Effect[] {
+    const dropped = changes
+      .flatMap(({ before }) => this.#histories.get(before?.id) ?? [])
+      .filter(({ view }) => !this.ledger.catalogue.findById(view.id));
+    const created = changes.flatMap(({ before, after }) => (before ? [] : (after ?? [])));
+    const computed = (refreshed ? [refreshed] : created).filter(object => object.kind === 'materialized view');
+    for (const { id } of computed) this.#unrefreshed[refreshed ? 'delete' : 'add'](id);
+    return [
+      ...dropped.flatMap(history => this.#record(history, undefined, at)),
+      ...computed.flatMap(view => {
+        const history = this.#historyOf(view);
+        return history ? this.#record(history, view, at) : [];
+      }),
+    ];
+  }
+
+  /** The history of the view of the loaded schema that an object still is, or succeeds. */
+  #historyOf(object: CatalogueObject): ViewHistory | undefined {
+    return this.#histories.get(this.ledger.formerOf(object)?.id);
+  }
+
+  /** Records that views may lack rows: the server fills them in the background, and may not have read what a source loses now. */
+  enterLoss({ object, loss }: Effect, at: number): void {
+    const { catalogue, losses } = this.ledger;
+    for (const id of TAKES_ROWS.has(loss) ? this.#unrefreshed : []) {
+      const view = catalogue.findById(id);
+      if (view?.kind !== 'materialized view' || view.refresh.deferred || !this.#historyOf(view)) continue;
+      if (!catalogue.sources([view.base, ...view.references]).some(name => isSameName(name, object))) continue;
+      losses.add(id, { effect: rebuildLoss(view, `may not have read what '${object}' loses`), at: [at] });
+    }
+  }
+
+  /**
+   * Records what is lost when a view of the loaded schema is dropped or computed again.
+   * @param view the view that is computed; undefined if the statement only drops
+   * @returns the loss, if there is one
+   */
+  #record(history: ViewHistory, view: MaterializedView | undefined, at: number): Effect[] {
+    const former = history.view;
+    const { options, losses } = this.ledger;
+    this.#recomputed.add(history);
+    const unread = view ? this.#unreadSources(former, view) : [];
+    const isRedefined = view !== undefined && view.id !== former.id && options.isRedefined(former, view);
+    if (isRedefined && unread.length > 0) history.superseded = { successor: view, unread, at };
+    const answer = options.historyOf(former.name);
+    if (answer === 'empty') return [];
+    const computability = view && options.askComputable(former, view);
+    if (computability) history.question = computability.question;
+    const describe = (): string | undefined => {
+      // A recreated view was judged when it was dropped.
+      const isFirst = view === undefined || view.id === former.id;
+      if (answer !== 'complete' && isFirst) return describeAnswer(answer);
+      if (computability?.isRejected) return 'leaves it empty: the server rejects its query over what it reads then';
+      const read = sourcesOf(history).filter(source => !unread.includes(source));
+      const incomplete = this.#describeIncomplete(history, read);
+      if (incomplete !== undefined) return incomplete;
+      // What a redefined view does not read is judged after all statements.
+      const [ignored] = isRedefined ? [] : unread;
+      if (ignored) return `loses rows that only '${ignored.name}' holds`;
+      // A refresh of a view with periods stops at the last complete one.
+      const isCut = view?.refresh.period !== undefined && former.refresh.period === undefined;
+      return isCut ? 'loses rows of a period that has not ended' : undefined;
+    };
+    const reason = describe();
+    if (reason === undefined) return [];
+    const effect = rebuildLoss(view ?? former, reason);
+    losses.add((view ?? former).id, { effect, at: this.ledger.causesOf(former, at) });
+    return [effect];
+  }
+
+  /** The sources of a view whose rows its successor does not read, under whatever names. */
+  #unreadSources(former: MaterializedView, { base, references }: MaterializedView): CatalogueObject[] {
+    const { catalogue } = this.ledger;
+    const read = new Set(catalogue.sources([base, ...references]).map(name => catalogue.find(name)?.id));
+    const history = this.#histories.get(former.id);
+    return (history ? sourcesOf(history) : []).filter(
+      source => !this.#holdersOf(source, former).some(({ id }) => read.has(id)),
+    );
+  }
+
+  /**
+   * The objects that hold the rows of a source now: the source itself, its copy, and a recreated view over the same sources.
+   * @param reader the view that reads the source
+   */
+  #holdersOf(source: CatalogueObject, reader: MaterializedView): CatalogueObject[] {
+    const { catalogue, options } = this.ledger;
+    const successor = this.ledger.successorOf(source);
+    const isRecreated = source.kind === 'materialized view' && successor?.kind === source.kind;
+    // A redefined source returns other rows. Its reader may lose the old ones only if the wanted schema has that reader too.
+    const isAccepted = isRecreated && (options.isWanted(reader.name) || !options.isRedefined(source, successor));
+    const recreated = isAccepted && this.#unreadSources(source, successor).length === 0 ? successor : undefined;
+    const holders = [catalogue.findById(source.id), findCopy(source, this.ledger)?.table, recreated];
+    return holders.filter(holder => holder !== undefined);
+  }
+
+  /** Which source of a view has lost rows, as the end of a sentence; undefined if none has. */
+  #describeIncomplete(history: ViewHistory, sources: readonly CatalogueObject[]): string | undefined {
+    for (const source of sources) {
+      const holders = this.#holdersOf(source, history.view);
+      const losses = [source, ...holders].flatMap(({ id }) => this.ledger.losses.of(id));
+      if (holders.length === 0 || losses.some(({ effect }) => TAKES_ROWS.has(effect.loss)))
+        return `loses rows that '${(holders[0] ?? source).name}' no longer holds`;
+      const column = this.#findConverted(history, source);
+      if (column !== undefined) return `loses values that column '${column}' of '${source.name}' no longer holds`;
+    }
+    return undefined;
+  }
+
+  /** A column of a source that loses values, and that a view may read: a query on the way names it, or has a `*`. */
+  #findConverted({ view, read }: ViewHistory, source: CatalogueObject): string | undefined {
+    if (source.kind !== 'table') return undefined;
+    const ofCopy = findCopy(source, this.ledger)?.losses ?? [];
+    const tokens = [view, ...read].flatMap(each => ('body' in each ? [...significantTokens(each.body)] : []));
+    const words = new Set(tokens.map(({ text }) => foldCase(unquote(text))));
+    return (source.columns as StoredColumn[]).find(column => {
+      const own = this.ledger.losses.of(column.id).map(({ effect }) => effect);
+      const losses = [...own, ...ofCopy.filter(each => isSameName(each.column ?? '', column.name))];
+      const isChanged = losses.some(effect => effect.loss === 'values' && this.ledger.options.changesValues(effect));
+      return isChanged && (words.has('*') || words.has(foldCase(column.name)));
+    })?.name;
+  }
+
+  /**
+   * The losses of a view whose successor was created after it was dropped. If it is redefined, a source that it no longer reads may have
+   * lost rows.
+   */
+  lossesOf(former: MaterializedView, successor: MaterializedView): AccountedLoss[] {
+    const { losses, changes, options } = this.ledger;
+    const recorded = [former, successor].flatMap(({ id }) => losses.of(id));
+    const isKnown = ({ loss }: Effect) => recorded.some(({ effect }) => effect.loss === loss);
+    const shortened = retentionEffects(former, successor).filter(effect => !isKnown(effect));
+    const hadRows = options.historyOf(former.name) !== 'empty';
+    const history = this.#histories.get(former.id);
+    const superseded = hadRows ? history?.superseded : undefined;
+    const reason = history && superseded && this.#describeIncomplete(history, superseded.unread);
+    const isLeftEmpty = hadRows && this.#unrefreshed.has(successor.id) && successor.refresh.deferred;
+    const text = `leaves ${titleOf(successor)} empty, which had rows`;
+    return [
+      ...recorded,
+      ...(reason ? [{ effect: rebuildLoss(superseded.successor, reason), at: [superseded.at] }] : []),
+      ...shortened.map(effect => ({ effect, at: changes.of(successor.id) })),
+      ...(isLeftEmpty ? [{ effect: historyLoss(successor, text), at: this.ledger.removalOf(former) }] : []),
+    ];
+  }
+
+  /** The views of the loaded schema that are computed again, by name in lower case, with the questions whether the server can. */
+  recomputed(): ReadonlyMap<string, string | undefined> {
+    const isStill = ({ view }: ViewHistory) =>
+      (this.ledger.catalogue.findById(view.id) ?? this.ledger.successorOf(view))?.kind === view.kind;
+    return new Map([...this.#recomputed].filter(isStill).map(({ view, question }) => [foldCase(view.name), question]));
+  }
 }

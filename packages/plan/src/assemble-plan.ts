@@ -91,25 +91,24 @@ export async function assemblePlan(
  * Losses that are allowed need none.
  */
 function collectAssertions(
-  { recomputed, judged, enforcements }: Proof,
+  { recomputed, enforcements }: Proof,
   task: Task,
   findings: ProvenDraft['findings'],
 ): readonly PlannedStatement[] {
   const { requests, historyOf } = task;
   const assertions: PlannedStatement[] = [];
   const add = (assertion: string, ...remarks: string[]) => assertions.push(toAssertion(assertion, ...remarks));
-  for (const view of recomputed) {
+  for (const [view, question] of recomputed) {
     const definition = findAskedView(view, task);
     if (!definition || requests.mayLose({ loss: 'history', object: definition.name })) continue;
     const { answer, columns } = findings.get(view) ?? {};
-    const question = judged.get(view);
     if (question !== undefined) add(assertComputable(question));
     if (answer === 'empty') add(printEmptyAssertion({ table: definition.name }));
     else add(printHistoryAssertion(definition, columns), ...(findings.has(view) ? [] : ['no server was asked']));
   }
   for (const enforcement of enforcements) {
     const { name } = enforcement.former;
-    if (requests.mayLose({ loss: 'ttl', object: name }) || historyOf(foldCase(name)) === 'empty') continue;
+    if (requests.mayLose({ loss: 'ttl', object: name }) || historyOf(name) === 'empty') continue;
     add(printExpiredAssertion(...findExpirable(enforcement, task)));
   }
   return assertions;

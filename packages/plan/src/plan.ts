@@ -155,7 +155,7 @@ function createTask(
   const requests = new Requests(a, b, before, options);
   /** What is known of the rows of a materialized view. */
   const historyOf = (view: string): HistoryAnswer => {
-    const answer = findings.get(view)?.answer;
+    const answer = findings.get(foldCase(view))?.answer;
     if (answer !== undefined) return answer;
     // If the user allows the loss, the rows are not checked by an assertion.
     if (requests.mayLose({ loss: 'history', object: view })) return 'unknown';
@@ -188,7 +188,7 @@ function proveDraft(task: Task, loadB: () => Engine, findings: ReadonlyMap<strin
   for (;;) {
     const draft = draftPlan(task, loadB(), excluded);
     const proof = prove(draft.steps, loadB(), task);
-    for (const view of proof.recomputed) recomputed.add(view);
+    for (const view of proof.recomputed.keys()) recomputed.add(view);
     if (proof.excluded.length === 0) {
       requireResult(draft, task);
       return { draft, proof, task, findings, recomputed };

@@ -2,7 +2,7 @@
  * Proves a plan by running it on an engine. Each statement must be accepted, all rows of B must be accounted for, and no view may
  * end invalid. Each problem is blamed on the changes that cause it, which are left out of the next draft.
  */
-import { type AccountOptions, type Effect, type Engine, RowAccount } from '@sqlpipe/engine';
+import { type AccountOptions, type Effect, type Enforcement, type Engine, RowAccount } from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';
 import { findExpirable } from './asked-view.js';
 import { changeKey, type Omission, type Step, whyNotExecutable } from './draft.js';
@@ -21,12 +21,10 @@ export interface Proof {
   readonly effects: readonly (readonly Effect[])[];
   /** The changes that must be left out, with the reasons; empty if the plan is proven. */
   readonly excluded: readonly Omission[];
-  /** The materialized views of B that are computed again, in lower case. */
-  readonly recomputed: ReadonlySet<string>;
+  /** The materialized views of B that are computed again, by name in lower case, with the questions whether the server can. */
+  readonly recomputed: ReadonlyMap<string, string | undefined>;
   /** The objects whose TTL a step makes the server enforce. */
-  readonly enforcements: ReturnType<RowAccount['enforcements']>;
-  /** The questions whether the server can compute a view, by its name in B in lower case. */
-  readonly judged: ReadonlyMap<string, string>;
+  readonly enforcements: readonly Enforcement[];
 }
 
 /** Why the plan is not proven, and the steps that cause it. */
@@ -39,8 +37,7 @@ interface Problem {
 /** Runs the steps on an engine that has schema B. */
 export function prove(steps: readonly Step[], engine: Engine, task: Task): Proof {
   const invalidBefore = engine.invalidViews();
-  const judged = new Map<string, string>();
-  const account = new RowAccount(engine, accountOptions(task, engine, judged));
+  const account = new RowAccount(engine, accountOptions(task, engine));
   const effects: (readonly Effect[])[] = [];
   const problems: Problem[] = [];
   for (const [at, { statement }] of steps.entries())
@@ -54,26 +51,26 @@ export function prove(steps: readonly Step[], engine: Engine, task: Task): Proof
     }
   if (problems.length === 0) {
     problems.push(...findLosses(account, task));
-    for (const [name, reason] of engine.invalidViews())
-      if (!invalidBefore.has(name))
-        problems.push({ at: account.invalidatorsOf(name), reason: `invalidates ${engine.title(name)}: ${reason}` });
+    for (const [name, reason] of engine.invalidViews()) {
+      const at = account.ledger.invalidations.of(engine.find(name)?.id);
+      if (!invalidBefore.has(name)) problems.push({ at, reason: `invalidates ${engine.title(name)}: ${reason}` });
+    }
   }
   return {
     effects,
     excluded: toOmissions(problems, steps),
-    recomputed: account.recomputed(),
-    enforcements: account.enforcements(),
-    judged,
+    recomputed: account.views.recomputed(),
+    enforcements: [...account.ledger.enforcements.values()],
   };
 }
 
-function accountOptions(task: Task, engine: Engine, judged: Map<string, string>): AccountOptions {
+function accountOptions(task: Task, engine: Engine): AccountOptions {
   const { a, historyOf, ignore, requests, rows } = task;
   const newNameOf = (view: string): string => requests.renames.newName(view);
   return {
     historyOf,
     countExpired(enforcement) {
-      if (historyOf(foldCase(enforcement.former.name)) === 'empty') return 0;
+      if (historyOf(enforcement.former.name) === 'empty') return 0;
       const question = printExpiredQuestion(...findExpirable(enforcement, task));
       return rows.isRejected(question) ? undefined : Number(rows.find(question)?.[0] ?? 0);
     },
@@ -84,12 +81,11 @@ function accountOptions(task: Task, engine: Engine, judged: Map<string, string>)
       return entry !== undefined && !ignore.ignoresObject(entry);
     },
     isRedefined: (former, now) => isRedefined(former, now, task),
-    isComputable(former, now) {
+    askComputable(former, now) {
       const { query, isOther } = printFutureQuery(now, engine, task);
-      if (!isOther && !isRedefined(former, now, task)) return true;
+      if (!isOther && !isRedefined(former, now, task)) return undefined;
       const question = printComputableQuestion(now.name, query);
-      judged.set(foldCase(former.name), question);
-      return !rows.isRejected(question);
+      return { question, isRejected: rows.isRejected(question) };
     },
   };
 }

@@ -7,7 +7,7 @@
  */
 import { createHash } from 'node:crypto';
 import { canCast, EXPLICIT, findColumn, keepRetention, printDefinition, type TableDefinition } from '@sqlpipe/ddl';
-import { type Engine, retentionEffects } from '@sqlpipe/engine';
+import { type Engine, lossesOfCopy } from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';
 import type { Draft, Refusal } from './draft.js';
 import type { Loss } from './losses.js';
@@ -185,18 +185,12 @@ export function resumeRebuilds({ leftovers }: Task, draft: Draft): void {
 }
 
 /** What a rebuild loses although the old table is kept: dedup keys, and rows that expire earlier in the new table. */
-export function findRebuildLosses(
-  wanted: TableDefinition,
-  now: TableDefinition,
-  renamed: ReadonlyMap<string, string>,
-): Loss[] {
-  const object = now.name;
-  const copied = copiedColumns(wanted, now, renamed);
-  const losesKeys = now.columns.some(
-    key => key.dedup && !copied.some(({ column, source }) => source === key && column.dedup),
+export function findRebuildLosses(...[wanted, now, renamed]: Parameters<typeof copiedColumns>): Loss[] {
+  const copied = copiedColumns(wanted, now, renamed).map(({ column, source }) => ({
+    from: source.name,
+    to: column.name,
+  }));
+  return lossesOfCopy(now, wanted, copied).flatMap(({ loss }) =>
+    loss === 'ttl' || loss === 'keys' ? [{ loss, object: now.name }] : [],
   );
-  return [
-    ...retentionEffects(now, wanted).flatMap(({ loss }) => (loss ? [{ loss, object }] : [])),
-    ...(losesKeys ? [{ loss: 'keys', object } as const] : []),
-  ];
 }

@@ -70,7 +70,7 @@ function isRepairable({ kind, name }: Entry, { a, before, historyOf, ignore }: T
   const view = before.find(name);
   const base = view?.kind === 'materialized view' ? a.findObject(view.base) : undefined;
   const isExcluded = [...excluded.values()].some(({ identity }) => identity.kind === kind && identity.name === name);
-  return base !== undefined && !ignore.ignoresObject(base) && historyOf(foldCase(name)) === 'complete' && !isExcluded;
+  return base !== undefined && !ignore.ignoresObject(base) && historyOf(name) === 'complete' && !isExcluded;
 }
 
 /** Whether a view of B is invalid before the plan. */
@@ -101,7 +101,7 @@ function readsOtherValues({ base, references }: MaterializedView, draft: Draft):
 /** Whether B has the view with rows, also under its former name. */
 const hadRows = ({ kind, name }: Entry, { b, historyOf, requests }: Task): boolean =>
   [name, requests.renames.otherName(name) ?? name].some(
-    candidate => b.findObject(candidate)?.kind === kind && historyOf(foldCase(candidate)) !== 'empty',
+    candidate => b.findObject(candidate)?.kind === kind && historyOf(candidate) !== 'empty',
   );
 
 /**

@@ -20,7 +20,7 @@ export interface Task {
   readonly keepExtra: boolean;
   /** The differences that the plan neither changes nor lists. */
   readonly ignore: IgnoreRules;
-  /** What is known of the rows of a materialized view of B, by its name in lower case. */
+  /** What is known of the rows of a materialized view of B. */
   readonly historyOf: (view: string) => HistoryAnswer;
   /** An engine that has B and is not changed. */
   readonly before: Engine;

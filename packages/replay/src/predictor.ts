@@ -17,6 +17,7 @@ import {
   type Effect,
   type Engine,
   type Execution,
+  findEnforcements,
   type HistoryAnswer,
   OpaqueError,
   RowAccount,
@@ -98,7 +99,7 @@ export class Predictor {
     this.#engine.load(this.#schema.statements);
     this.#invalidBefore = this.#engine.invalidViews();
     this.#rowAccount = new RowAccount(this.#engine, {
-      historyOf: view => this.#history.get(view) ?? 'complete',
+      historyOf: view => this.#history.get(foldCase(view)) ?? 'complete',
       countExpired: ({ former }) => this.#expired.get(former.name),
       newNameOf: view => this.#viewNames.get(foldCase(view)) ?? view,
     });
@@ -242,7 +243,7 @@ export class Predictor {
 
   /** Asks the target for the numbers of expired rows that a statement makes it drop. */
   async #askExpired(execution: Execution): Promise<void> {
-    for (const { former, now } of this.#rowAccount.findEnforcements(execution)) {
+    for (const { former, now } of findEnforcements(execution, this.#rowAccount.ledger)) {
       // The account counts them once, before the first such statement.
       if (this.#expired.has(former.name)) continue;
       const retained = { ...former, partitionBy: now.partitionBy, ttl: now.ttl };

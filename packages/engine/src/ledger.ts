@@ -1,0 +1,134 @@
+/*! What an account of rows knows: the loaded schema, what statements have done to each holder, and whom to ask what they do not show. */
+import { isSameName } from '@sqlpipe/sql';
+import type { CatalogueObject, MaterializedView, Table } from './catalogue-objects.js';
+import type { Effect } from './effects.js';
+import type { Engine } from './engine.js';
+
+/** Rows of a materialized view that its query no longer returns. Dates are as the server prints them. */
+export interface LostRows {
+  readonly lost: number;
+  readonly total: number;
+  readonly first: string;
+  readonly last: string;
+  /** Whether they are the newest rows of an invalid view. Its last refresh may have seen only some rows of their interval. */
+  readonly areNewest?: boolean;
+}
+
+/**
+ * What a server says of the rows that a materialized view stores:
+ * - `complete`: its query returns all of them;
+ * - `empty`: it has none;
+ * - `unknown`: the server cannot say;
+ * - `LostRows`: its query no longer returns these.
+ */
+export type HistoryAnswer = 'complete' | 'empty' | 'unknown' | LostRows;
+
+/** An object whose TTL a statement makes the server enforce: in the loaded schema, and after the statement. */
+export interface Enforcement {
+  readonly former: Table | MaterializedView;
+  readonly now: Table | MaterializedView;
+}
+
+/** A table that has all rows of another table, with the names of the columns in both. */
+export interface Copy {
+  readonly from: string;
+  readonly to: string;
+  readonly columns: readonly { readonly from: string; readonly to: string }[];
+}
+
+/** The questions of an account. Without a server, each query returns all rows, and none has expired. */
+export interface AccountOptions {
+  /** What the server says of a materialized view, by its name; by default, its query returns all rows. */
+  readonly historyOf?: (view: string) => HistoryAnswer;
+  /** The number of rows that the server drops because their TTL has expired; undefined if it cannot say. By default none. */
+  readonly countExpired?: (enforcement: Enforcement) => number | undefined;
+  /** Whether a loss of the values of a column changes some. By default none: what was allowed for the column counts for its views. */
+  readonly changesValues?: (loss: Effect) => boolean;
+  /** The planned name of an object of the loaded schema; by default, its name. */
+  readonly newNameOf?: (view: string) => string;
+  /** Whether the user wants the new query of a materialized view. If not, the view must keep all rows. By default each is wanted. */
+  readonly isWanted?: (view: string) => boolean;
+  /** Whether a recreated view has another query. Names that were renamed do not count. */
+  readonly isRedefined?: (former: MaterializedView, now: MaterializedView) => boolean;
+  /** Asks the server whether it can compute a view over the current schema; undefined if the engine knows that it can, as by default. */
+  readonly askComputable?: (
+    former: MaterializedView,
+    now: MaterializedView,
+  ) => { readonly question: string; readonly isRejected: boolean } | undefined;
+}
+
+/** A loss that no later statement has made good, and the indexes of the statements that cause it. */
+export interface AccountedLoss {
+  readonly effect: Effect;
+  readonly at: readonly number[];
+}
+
+/** Lists by the id of an object or a column, which renaming does not change. */
+class ListsById<V> extends Map<number | undefined, V[]> {
+  of(id: number | undefined): readonly V[] {
+    return this.get(id) ?? [];
+  }
+
+  add(id: number | undefined, value: V): void {
+    const list = this.get(id);
+    if (list) list.push(value);
+    else this.set(id, [value]);
+  }
+}
+
+/** Records what statements do to the holders of rows. */
+export class Ledger {
+  readonly catalogue: Engine['catalogue'];
+  /** The objects of the loaded schema. */
+  readonly before: readonly CatalogueObject[];
+  readonly options: Required<AccountOptions>;
+  readonly losses = new ListsById<AccountedLoss>();
+  /** The indexes of the statements that have changed, removed or invalidated an object. */
+  readonly changes = new ListsById<number>();
+  readonly invalidations = new ListsById<number>();
+  /** By the id of a table: the table that has all of its rows too. */
+  readonly copies = new Map<
+    number | undefined,
+    { readonly table: CatalogueObject; readonly columns: Copy['columns'] }
+  >();
+  /** By the id of an object of the loaded schema: the enforcement of its TTL, and the indexes of the statements that cause it. */
+  readonly enforcements = new Map<number | undefined, Enforcement & { readonly at: number[] }>();
+
+  constructor({ catalogue }: Engine, options: AccountOptions) {
+    this.catalogue = catalogue;
+    this.before = catalogue.list();
+    this.options = {
+      historyOf: () => 'complete',
+      countExpired: () => 0,
+      changesValues: () => false,
+      newNameOf: name => name,
+      isWanted: () => true,
+      isRedefined: (former, now) => former.body !== now.body,
+      askComputable: () => undefined,
+      ...options,
+    };
+  }
+
+  /** The object of the loaded schema that an object still is, or the materialized view that it succeeds. */
+  formerOf({ id, name }: CatalogueObject): CatalogueObject | undefined {
+    const isFormer = (object: CatalogueObject) =>
+      object.kind === 'materialized view' && isSameName(this.options.newNameOf(object.name), name);
+    return this.before.find(object => object.id === id) ?? this.before.find(isFormer);
+  }
+
+  /** The object that now has the name planned for an object of the loaded schema. */
+  successorOf({ name }: CatalogueObject): CatalogueObject | undefined {
+    return this.catalogue.find(this.options.newNameOf(name));
+  }
+
+  /** The statement that has removed an object; empty if none has. */
+  removalOf({ id }: CatalogueObject): readonly number[] {
+    return this.catalogue.findById(id) ? [] : this.changes.of(id).slice(-1);
+  }
+
+  /** The statements to blame for a loss: those that invalidated the object, else the one that dropped it, else the current one. */
+  causesOf(object: CatalogueObject, at: number): readonly number[] {
+    const causes = [this.invalidations.of(object.id), this.removalOf(object)];
+    return causes.find(({ length }) => length > 0) ?? [at];
+  }
+}
