@@ -87,9 +87,12 @@ testWithQuestDB('a view with a new query that the server rejects is not dropped'
   await make(server, [...rowsOn(LONG_MONTH, day('')), SUM]);
   const before = await takeHoldings(server);
   const wanted = `${table(day(''))}\n${SUM.replace('sum(x)', 'max(no_such_function(x))')};`;
-  const run = await shellWithFiles(t, server, { 'wanted.sql': wanted });
+  const former = `${table(day(''))}\n${SUM};`;
+  const run = await shellWithFiles(t, server, { 'wanted.sql': wanted, 'former.sql': former });
   const { stderr } = await run('sqlapply -q --alter --allow-plan --keep-going $DB wanted.sql');
   t.deepEqual(namesOf(stderr), ['history:m'], stderr);
+  const unasked = await run('sqldiff --alter wanted.sql former.sql -o plan; sqlapply -q --allow-plan $DB plan');
+  t.regex(unasked.stderr, /statement 1 \(SELECT\): unknown function name/);
   t.deepEqual(findMissing(before, await takeHoldings(server)), []);
 });
 

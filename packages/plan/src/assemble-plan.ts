@@ -9,7 +9,6 @@ import type { Proof } from './prove.js';
 import { describeKeptTables, RenameOffers, withOffers } from './rename-offers.js';
 import type { Task } from './task.js';
 import { parseAssertion, printEmptyAssertion, printExpiredAssertion } from './text/assertions.js';
-import { assertComputable } from './text/common-queries.js';
 import { printRemarks } from './text/head.js';
 import { type HistoryFinding, printHistoryAssertion } from './text/history.js';
 
@@ -98,11 +97,11 @@ function collectAssertions(
   const { requests, historyOf } = task;
   const assertions: PlannedStatement[] = [];
   const add = (assertion: string, ...remarks: string[]) => assertions.push(toAssertion(assertion, ...remarks));
-  for (const [view, question] of recomputed) {
+  for (const [view, assertion] of recomputed) {
     const definition = findAskedView(view, task);
     if (!definition || requests.mayLose({ loss: 'history', object: definition.name })) continue;
     const { answer, columns } = findings.get(view) ?? {};
-    if (question !== undefined) add(assertComputable(question));
+    if (assertion !== undefined) add(assertion);
     if (answer === 'empty') add(printEmptyAssertion({ table: definition.name }));
     else add(printHistoryAssertion(definition, columns), ...(findings.has(view) ? [] : ['no server was asked']));
   }

@@ -12,7 +12,7 @@ import { isPartOfRebuild } from './rebuild.js';
 import { tableOfRebuild } from './rebuild-names.js';
 import type { Task } from './task.js';
 import { parseAssertion } from './text/assertions.js';
-import { printComputableQuestion } from './text/common-queries.js';
+import { printComputableAssertion } from './text/common-queries.js';
 import { printExpiredQuestion } from './text/expiry.js';
 
 /** What running the steps of a draft has shown. */
@@ -21,7 +21,7 @@ export interface Proof {
   readonly effects: readonly (readonly Effect[])[];
   /** The changes that must be left out, with the reasons; empty if the plan is proven. */
   readonly excluded: readonly Omission[];
-  /** The materialized views of B that are computed again, by name in lower case, with the questions whether the server can. */
+  /** The materialized views of B that are computed again, by name in lower case, each with the assertion that the server can compute it. */
   readonly recomputed: ReadonlyMap<string, string | undefined>;
   /** The objects whose TTL a step makes the server enforce. */
   readonly enforcements: readonly Enforcement[];
@@ -84,8 +84,8 @@ function accountOptions(task: Task, engine: Engine): AccountOptions {
     askComputable(former, now) {
       const { query, isOther } = printFutureQuery(now, engine, task);
       if (!isOther && !isRedefined(former, now, task)) return undefined;
-      const question = printComputableQuestion(now.name, query);
-      return { question, isRejected: rows.isRejected(question) };
+      const assertion = printComputableAssertion(now.name, query);
+      return { question: assertion, isRejected: rows.isRejected(assertion) };
     },
   };
 }

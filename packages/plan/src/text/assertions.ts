@@ -5,7 +5,7 @@
  */
 import { type Column, decimalLimits, hasNull, type MaterializedViewDefinition, printTypeCast } from '@sqlpipe/ddl';
 import type { Copy } from '@sqlpipe/engine';
-import { assertComputable, printComputableQuestion } from './common-queries.js';
+import { printComputableAssertion } from './common-queries.js';
 import { parseExpired, printExpiredQuestion, type Retained } from './expiry.js';
 import { LOST_ROWS, printHistoryAssertion, type ViewColumn } from './history.js';
 import { quoteColumn, withoutComments } from './statement-text.js';
@@ -91,14 +91,14 @@ const FORMS: Readonly<Record<string, (text: string) => Assertion | undefined>> =
     };
   },
   is_computable(text) {
-    const [, view] = /^SELECT count\(\) >= 0 AS is_computable FROM \(\n.*\n\) "([^"]+)";$/s.exec(text) ?? [];
+    const [, view] = /^SELECT sqlpipe_rows >= 0 AS is_computable .*\n\) "([^"]+)" LIMIT 1\);$/s.exec(text) ?? [];
     if (view === undefined) return undefined;
     return {
       tables: [view],
       isFinal: true,
       purpose: `stops the plan if the server rejects the query of materialized view '${view}' over what it will read`,
       explain: () => 'its query cannot be computed',
-      printFor: ({ bodies }) => bodies.map(body => assertComputable(printComputableQuestion(view, body))),
+      printFor: ({ bodies }) => bodies.map(body => printComputableAssertion(view, body)),
     };
   },
   is_empty(text) {
