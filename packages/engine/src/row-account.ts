@@ -48,7 +48,12 @@ export class RowAccount {
     const table = fill && this.engine.find(fill.table);
     if (fill && table?.kind === 'table')
       this.#updatedColumns.add((findColumn(table, fill.column) as StoredColumn | undefined)?.id);
-    const allEffects = [...effects, ...changes.flatMap(each => unwrittenLosses(each, this.#updatedColumns))];
+    const isLoaded = (object: CatalogueObject) => this.ledger.before.some(({ id }) => id === object.id);
+    const isOfOthers = ({ loss, object }: Effect) =>
+      loss === 'drop' &&
+      changes.some(each => each.before && isSameName(each.before.name, object) && !isLoaded(each.before));
+    const unwritten = changes.flatMap(each => unwrittenLosses(each, this.#updatedColumns));
+    const allEffects = [...effects, ...unwritten].filter(effect => !isOfOthers(effect));
     for (const effect of allEffects) if (effect.effect === 'lost') this.#record(effect, changes, at);
     const refreshed = change?.verb === 'refresh' && change.isFull ? this.engine.find(change.name) : undefined;
     const expired = findEnforcements({ effects, changes }, this.ledger).flatMap(found =>

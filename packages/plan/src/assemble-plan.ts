@@ -11,6 +11,7 @@ import type { Task } from './task.js';
 import { parseAssertion, printEmptyAssertion, printExpiredAssertion } from './text/assertions.js';
 import { printRemarks } from './text/head.js';
 import { type HistoryFinding, printHistoryAssertion } from './text/history.js';
+import { markedView } from './unfilled-marks.js';
 
 /** A statement of a plan, and its effects. */
 export interface PlannedStatement {
@@ -129,7 +130,7 @@ const findTablesAtRest = (steps: readonly Step[], before: Engine): string[] => [
 
 /** A step as a statement of the plan, with its costs. */
 function toPlanned(
-  { statement }: Step,
+  { statement, change }: Step,
   effects: readonly Effect[],
   after: Engine,
   { rows, requests }: Task,
@@ -148,6 +149,13 @@ function toPlanned(
     return `${text}; ${isThere ? repair : 'DROP'} follows`;
   });
   if (parseAssertion(statement)) return toAssertion(statement);
+  const { name, verb } = change.identity;
+  const marked = markedView(name);
+  if (marked !== undefined) {
+    const purpose =
+      verb === 'DROP' ? 'removes the mark' : `marks '${marked}', which must be filled even if the plan is interrupted`;
+    return { statement, effects: [], costs: [purpose], lost: [] };
+  }
   const created = identify(statement).kind === 'materialized view' ? parseMeaning(statement) : undefined;
   const isView = created?.kind === 'materialized view';
   const filling =

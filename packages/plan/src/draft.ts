@@ -7,6 +7,7 @@ import { type Engine, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
 import { IgnoreRules } from '@sqlpipe/schema';
 import { foldCase, type Identity, identityKey, type ObjectKind } from '@sqlpipe/sql';
 import type { Loss } from './losses.js';
+import { parseAssertion } from './text/assertions.js';
 import { describe } from './text/statement-text.js';
 
 /** A difference between A and B that a plan removes or leaves out. */
@@ -78,6 +79,13 @@ export class Draft {
   /** Adds a change of one statement. @returns whether it was added */
   addStatement(statement: string, identity: Identity, properties: readonly string[] = []): boolean {
     return this.add({ identity, properties, what: describe(statement) }, [statement]);
+  }
+
+  /** Adds a statement before all others, after the assertions at the head. None of the others depends on it. */
+  addFirst(statement: string, identity: Identity): void {
+    this.engine.execute(statement);
+    const at = this.steps.findIndex(step => parseAssertion(step.statement) === undefined);
+    this.steps.splice(at, 0, { statement, change: { identity, properties: [], what: describe(statement) } });
   }
 
   /** Whether a change of one statement is excluded. */

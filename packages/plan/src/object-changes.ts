@@ -15,7 +15,7 @@ import {
 import { dumpOrder, type Entry } from '@sqlpipe/schema';
 import { displayName, foldCase, isObject, kindKeywords } from '@sqlpipe/sql';
 import type { Draft } from './draft.js';
-import { findRebuildLosses, findUncastable, isPartOfRebuild, rebuildTable } from './rebuild.js';
+import { findRebuildLosses, findUncastable, isMadeByPlan, rebuildTable } from './rebuild.js';
 import { alterColumns, dropColumns } from './table-alterations.js';
 import type { Task } from './task.js';
 import { describe } from './text/statement-text.js';
@@ -265,7 +265,7 @@ export function dropExtraObjects(task: Task, draft: Draft): void {
       !a.findObject(entry.name) &&
       !task.ignore.ignoresObject(entry) &&
       !requests.renames.objects.has(foldCase(entry.name));
-    if (isExtra && !isPartOfRebuild(entry.name, task)) draft.addStatement(dropStatement(entry), entry);
+    if (isExtra && !isMadeByPlan(entry.name, task)) draft.addStatement(dropStatement(entry), entry);
   }
 }
 

@@ -30,12 +30,13 @@ import {
 } from './object-changes.js';
 import { formatPath, formatPathForShell } from './object-path.js';
 import { prove } from './prove.js';
-import { dropOldTables, findLeftovers, isPartOfRebuild, resumeRebuilds } from './rebuild.js';
+import { dropOldTables, findLeftovers, isMadeByPlan, resumeRebuilds } from './rebuild.js';
 import { omitUnrepaired, refreshViews, restateViews } from './refresh-views.js';
 import { type RequestOptions, Requests } from './requests.js';
 import { type Row, RowFindings } from './row-findings.js';
 import type { Task } from './task.js';
 import type { AskHistory, HistoryFinding } from './text/history.js';
+import { markUnfilled } from './unfilled-marks.js';
 import { findUnresolvedViews, type UnresolvedView, UnresolvedViewError } from './unresolved.js';
 import { WantedSchema } from './wanted-schema.js';
 
@@ -258,6 +259,7 @@ function draftPlan(task: Task, engine: Engine, excluded: ReadonlyMap<string, Omi
   reconcileObjects(task, draft);
   restateViews(task, draft);
   refreshViews(task, draft);
+  markUnfilled(task, draft);
   grantRights(task, draft);
   dropOldTables(task, draft);
   alterRetention(task, draft);
@@ -279,7 +281,7 @@ function requireResult(draft: Draft, task: Task): void {
     { ...(defaults && { defaults }), ignoreOwner, ignore },
   );
   for (const { identity, a: entry, comparison } of differences) {
-    if (entry === undefined && (keepExtra || isPartOfRebuild(identity.name, task))) continue;
+    if (entry === undefined && (keepExtra || isMadeByPlan(identity.name, task))) continue;
     const omitted = omissions.filter(omission => isAbout(omission, identity));
     const isOmitted = (property: string) =>
       omitted.some(({ properties }) => properties.length === 0 || properties.includes(property));

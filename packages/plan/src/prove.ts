@@ -8,12 +8,13 @@ import { findExpirable } from './asked-view.js';
 import { changeKey, type Omission, type Step, whyNotExecutable } from './draft.js';
 import { isRedefined, printFutureQuery } from './future-query.js';
 import type { Loss } from './losses.js';
-import { isPartOfRebuild } from './rebuild.js';
+import { isMadeByPlan } from './rebuild.js';
 import { tableOfRebuild } from './rebuild-names.js';
 import type { Task } from './task.js';
 import { parseAssertion } from './text/assertions.js';
 import { printComputableAssertion } from './text/common-queries.js';
 import { printExpiredQuestion } from './text/expiry.js';
+import { markedView } from './unfilled-marks.js';
 
 /** What running the steps of a draft has shown. */
 export interface Proof {
@@ -94,8 +95,8 @@ function accountOptions(task: Task, engine: Engine): AccountOptions {
 function findLosses(account: RowAccount, task: Task): Problem[] {
   const { requests, rows, leftovers } = task;
   return account.losses().flatMap(({ effect: { loss: kind, object, column, text }, at }): Problem[] => {
-    if (kind === undefined || leftovers.has(foldCase(object))) return [];
-    const table = isPartOfRebuild(object, task) ? tableOfRebuild(object) : undefined;
+    if (kind === undefined || leftovers.has(foldCase(object)) || markedView(object) !== undefined) return [];
+    const table = isMadeByPlan(object, task) ? tableOfRebuild(object) : undefined;
     const loss = { loss: kind, object: table ?? object, ...(column !== undefined && { column }) };
     if (requests.mayLose(loss)) return [];
     return [{ at, reason: kind === 'values' ? text + rows.describeLost(object, column) : text, loss }];

@@ -23,6 +23,7 @@ import {
   printRowCountAssertion,
 } from './text/assertions.js';
 import { describe, quoteColumn } from './text/statement-text.js';
+import { markedView } from './unfilled-marks.js';
 import type { WantedSchema } from './wanted-schema.js';
 
 /** The mark of the rebuild of a table. @param earlierCount how often the same rebuild was made before */
@@ -154,10 +155,10 @@ function findIntruder(table: string, leftovers: ReadonlySet<string>, b: Engine):
   ];
 }
 
-/** Whether a table is the new or the old table of a rebuild, so that it is not a difference between A and B. */
-export function isPartOfRebuild(name: string, { a, leftovers, requests }: Task): boolean {
+/** Whether a plan has made a table on its way, for a rebuild or to mark a view. Then it is not a difference between A and B. */
+export function isMadeByPlan(name: string, { a, leftovers, requests }: Task): boolean {
   const { table, role } = parseRebuildName(name) ?? {};
-  if (leftovers.has(foldCase(name))) return true;
+  if (leftovers.has(foldCase(name)) || (markedView(name) !== undefined && !a.findObject(name))) return true;
   return table !== undefined && role === 'before' && requests.isToRebuild(table) && !a.findObject(name);
 }
 

@@ -10,6 +10,7 @@ import type { Draft } from './draft.js';
 import { findCreation } from './object-changes.js';
 import type { Task } from './task.js';
 import { describe } from './text/statement-text.js';
+import { markOf } from './unfilled-marks.js';
 
 /** Restates the queries of views that read other objects than before. Until then, the server rejects every query of them. */
 export function restateViews({ ignore }: Task, draft: Draft): void {
@@ -34,9 +35,11 @@ export function refreshViews(task: Task, draft: Draft): void {
     if (now?.kind !== 'materialized view') continue;
     const readsRefreshed = schema.prerequisites(view).some(({ name }) => refreshed.has(foldCase(name)));
     if (isLeftAlone(view, readsRefreshed, task, draft)) continue;
-    // An interrupted plan may have dropped a view. That it had rows is known from the views that read it.
-    const isFilled = filled.includes(view) || readByFilled.has(foldCase(view.name));
-    const isEmpty = created.has(foldCase(view.name)) && isFilled;
+    // An interrupted plan may have dropped a view. That it had rows is known from a mark, or from the views that read it.
+    const isMarked = task.before.find(markOf(view.name)) !== undefined;
+    const isFilled = isMarked || filled.includes(view) || readByFilled.has(foldCase(view.name));
+    const isCreated = created.has(foldCase(view.name));
+    const isEmpty = isFilled && (isCreated || (isMarked && task.before.wasNeverRefreshed(view.name)));
     const mustWait = !fillsItself(now) || readByViews.has(foldCase(view.name)) || willSourcesLoseRows(now, task, draft);
     const wouldFail = FAILED_WHILE_RUNNING.test(now.invalid ?? '') && !readsOtherValues(now, draft);
     const isInvalid = now.invalid !== undefined && !wouldFail;

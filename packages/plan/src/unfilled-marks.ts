@@ -1,0 +1,44 @@
+/*!
+ * Marks of views that a plan has dropped and has not filled again. A server does not fill a view that is created as DEFERRED. If the
+ * plan is interrupted before the refresh, nothing shows that the view had rows. So the plan creates an empty table before the view is
+ * dropped, and drops it after the refresh. A plan that is made in between finds the table.
+ */
+import { createHash } from 'node:crypto';
+import { parseChange } from '@sqlpipe/ddl';
+import { foldCase, identify } from '@sqlpipe/sql';
+import type { Draft } from './draft.js';
+import type { Task } from './task.js';
+
+/** The name of the table that marks a view. The hash keeps it apart from the tables of users. */
+export const markOf = (view: string): string =>
+  `${view}_unfilled_${createHash('sha256').update(foldCase(view)).digest('hex').slice(0, 8)}`;
+
+/** The view that a table marks; undefined if it is no mark. */
+export function markedView(table: string): string | undefined {
+  const view = table.replace(/_unfilled_[0-9a-f]{8}$/, '');
+  return markOf(view) === table ? view : undefined;
+}
+
+/** Marks the deferred views that the plan creates and refreshes. Removes the marks of views that are filled, or that A lacks. */
+export function markUnfilled({ a }: Task, draft: Draft): void {
+  const { engine } = draft;
+  const created = new Set<string>();
+  for (const { statement } of [...draft.steps]) {
+    const { kind, name, verb } = identify(statement);
+    if (kind === 'materialized view' && verb === 'CREATE') created.add(foldCase(name));
+    const refresh = parseChange(statement);
+    const view =
+      refresh?.verb === 'refresh' && created.has(foldCase(refresh.name)) ? engine.find(refresh.name) : undefined;
+    if (view?.kind === 'materialized view' && view.refresh.deferred && !engine.find(markOf(view.name))) {
+      const name = markOf(view.name);
+      draft.addFirst(`CREATE TABLE '${name}' (ts TIMESTAMP);`, { kind: 'table', name, verb: 'CREATE' });
+    }
+  }
+  for (const { name } of [...engine.objects()]) {
+    const view = markedView(name);
+    if (view === undefined || a.findObject(name)) continue;
+    const isFilled = engine.find(view) !== undefined && !engine.wasNeverRefreshed(view);
+    if (isFilled || !a.findObject(view))
+      draft.addStatement(`DROP TABLE '${name}';`, { kind: 'table', name, verb: 'DROP' });
+  }
+}
