@@ -8,9 +8,15 @@ import type { Draft, Omission, Step } from './draft.js';
 import type { Proof } from './prove.js';
 import { describeKeptTables, RenameOffers, withOffers } from './rename-offers.js';
 import type { Task } from './task.js';
-import { parseAssertion, printEmptyAssertion, printExpiredAssertion } from './text/assertions.js';
+import {
+  type Assertion,
+  computableAssertion,
+  emptinessAssertion,
+  expiryAssertion,
+  historyAssertion,
+} from './text/assertions.js';
 import { printRemarks } from './text/head.js';
-import { type HistoryFinding, printHistoryAssertion } from './text/history.js';
+import type { HistoryFinding } from './text/history.js';
 import { markedView } from './unfilled-marks.js';
 
 /** A statement of a plan, and its effects. */
@@ -97,19 +103,19 @@ function collectAssertions(
 ): readonly PlannedStatement[] {
   const { requests, historyOf } = task;
   const assertions: PlannedStatement[] = [];
-  const add = (assertion: string, ...remarks: string[]) => assertions.push(toAssertion(assertion, ...remarks));
-  for (const [view, assertion] of recomputed) {
+  const add = (assertion: Assertion, ...remarks: string[]) => assertions.push(toAssertion(assertion, ...remarks));
+  for (const [view, computed] of recomputed) {
     const definition = findAskedView(view, task);
     if (!definition || requests.mayLose({ loss: 'history', object: definition.name })) continue;
     const { answer, columns } = findings.get(view) ?? {};
-    if (assertion !== undefined) add(assertion);
-    if (answer === 'empty') add(printEmptyAssertion({ table: definition.name }));
-    else add(printHistoryAssertion(definition, columns), ...(findings.has(view) ? [] : ['no server was asked']));
+    if (computed !== undefined) add(computableAssertion(computed));
+    if (answer === 'empty') add(emptinessAssertion(definition.name));
+    else add(historyAssertion(definition, columns), ...(findings.has(view) ? [] : ['no server was asked']));
   }
   for (const enforcement of enforcements) {
     const { name } = enforcement.former;
     if (requests.mayLose({ loss: 'ttl', object: name }) || historyOf(name) === 'empty') continue;
-    add(printExpiredAssertion(...findExpirable(enforcement, task)));
+    add(expiryAssertion(...findExpirable(enforcement, task)));
   }
   return assertions;
 }
@@ -120,9 +126,9 @@ function collectAssertions(
  */
 const findTablesAtRest = (steps: readonly Step[], before: Engine): string[] => [
   ...new Set(
-    steps.flatMap(({ statement, change: { identity } }) => {
+    steps.flatMap(({ assertion, change: { identity } }) => {
       if (identity.verb === 'RENAME') return [identity.name];
-      const { needsIdleTable, tables: [table] = [] } = parseAssertion(statement) ?? {};
+      const { needsIdleTable, tables: [table] = [] } = assertion ?? {};
       return needsIdleTable && table !== undefined && before.find(table) ? [table] : [];
     }),
   ),
@@ -130,11 +136,12 @@ const findTablesAtRest = (steps: readonly Step[], before: Engine): string[] => [
 
 /** A step as a statement of the plan, with its costs. */
 function toPlanned(
-  { statement, change }: Step,
+  { statement, assertion, change }: Step,
   effects: readonly Effect[],
   after: Engine,
   { rows, requests }: Task,
 ): PlannedStatement {
+  if (assertion) return toAssertion(assertion);
   const stillInvalid = after.invalidViews();
   const findNow = (name: string) => after.find(requests.renames.newName(name));
   const costs = effects.map(({ effect, object, column, kind, loss, text }) => {
@@ -148,7 +155,6 @@ function toPlanned(
     const repair = { view: 'a repair', 'live view': 'CREATE' }[kind as string] ?? 'REFRESH … FULL';
     return `${text}; ${isThere ? repair : 'DROP'} follows`;
   });
-  if (parseAssertion(statement)) return toAssertion(statement);
   const { name, verb } = change.identity;
   const marked = markedView(name);
   if (marked !== undefined) {
@@ -169,9 +175,9 @@ function toPlanned(
 }
 
 /** An assertion as a statement of a plan. Its purpose takes the place of costs. */
-export const toAssertion = (statement: string, ...remarks: string[]): PlannedStatement => ({
+export const toAssertion = ({ statement, purpose }: Assertion, ...remarks: string[]): PlannedStatement => ({
   statement,
   effects: [],
-  costs: [parseAssertion(statement)?.purpose ?? '', ...remarks],
+  costs: [purpose, ...remarks],
   lost: [],
 });

@@ -4,7 +4,6 @@ import { displayName, foldCase, identify, type Kind } from '@sqlpipe/sql';
 import type { Draft } from './draft.js';
 import type { Proof } from './prove.js';
 import type { Task } from './task.js';
-import { parseAssertion } from './text/assertions.js';
 import { nameInB } from './values.js';
 
 /** The size of a table or a materialized view on a server. */
@@ -44,8 +43,7 @@ function findWork({ steps, engine }: Draft, { effects }: Proof, task: Task): Map
     const table = task.before.find(nameInB(name, task));
     if (table) workByTable.set(table.name, (workByTable.get(table.name) ?? new Set<Work>()).add(work));
   };
-  for (const [at, { statement }] of steps.entries()) {
-    const assertion = parseAssertion(statement);
+  for (const [at, { statement, assertion }] of steps.entries()) {
     if (assertion?.followsCopy) note(assertion.tables[0], 'copies');
     const { kind, name } = identify(statement);
     const rewritten = (effects[at] ?? []).filter(({ effect }) => effect === 'rewritten');

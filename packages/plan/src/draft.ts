@@ -7,7 +7,7 @@ import { type Engine, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
 import { IgnoreRules } from '@sqlpipe/schema';
 import { foldCase, type Identity, identityKey, type ObjectKind } from '@sqlpipe/sql';
 import type { Loss } from './losses.js';
-import { parseAssertion } from './text/assertions.js';
+import type { Assertion } from './text/assertions.js';
 import { describe } from './text/statement-text.js';
 
 /** A difference between A and B that a plan removes or leaves out. */
@@ -22,6 +22,8 @@ export interface Change {
 /** A statement, and the change that it belongs to. */
 export interface Step {
   readonly statement: string;
+  /** What the statement means, if it is an assertion. */
+  readonly assertion?: Assertion;
   readonly change: Change;
 }
 
@@ -58,15 +60,18 @@ export class Draft {
   ) {}
 
   /** Adds the statements of a change, unless it is excluded or the engine rejects one of them. @returns whether they were added */
-  add(change: Change, statements: readonly string[]): boolean {
+  add(change: Change, statements: readonly (string | Assertion)[]): boolean {
     if (this.#isIgnored(change)) return false;
     const excluded = this.excluded.get(changeKey(change));
     if (excluded) {
       if (!this.omissions.includes(excluded)) this.omissions.push(excluded);
       return false;
     }
-    const reason = this.#execute(statements);
-    if (reason === undefined) for (const statement of statements) this.steps.push({ statement, change });
+    const steps = statements.map(each =>
+      typeof each === 'string' ? { statement: each, change } : { statement: each.statement, assertion: each, change },
+    );
+    const reason = this.#execute(steps);
+    if (reason === undefined) this.steps.push(...steps);
     else this.omit(change, reason);
     return reason === undefined;
   }
@@ -84,7 +89,7 @@ export class Draft {
   /** Adds a statement before all others, after the assertions at the head. None of the others depends on it. */
   addFirst(statement: string, identity: Identity): void {
     this.engine.execute(statement);
-    const at = this.steps.findIndex(step => parseAssertion(step.statement) === undefined);
+    const at = this.steps.findIndex(({ assertion }) => assertion === undefined);
     this.steps.splice(at, 0, { statement, change: { identity, properties: [], what: describe(statement) } });
   }
 
@@ -100,10 +105,10 @@ export class Draft {
   }
 
   /** Executes all statements on the engine, or none. @returns why one is rejected; undefined if none is */
-  #execute(statements: readonly string[]): string | undefined {
+  #execute(steps: readonly Step[]): string | undefined {
     const before = this.engine.savepoint();
     try {
-      for (const statement of statements) this.engine.execute(statement);
+      for (const { statement } of steps) this.engine.execute(statement);
       return undefined;
     } catch (error) {
       this.engine.rollback(before);

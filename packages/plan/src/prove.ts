@@ -11,7 +11,6 @@ import type { Loss } from './losses.js';
 import { isMadeByPlan } from './rebuild.js';
 import { tableOfRebuild } from './rebuild-names.js';
 import type { Task } from './task.js';
-import { parseAssertion } from './text/assertions.js';
 import { printComputableAssertion } from './text/common-queries.js';
 import { printExpiredQuestion } from './text/expiry.js';
 import { markedView } from './unfilled-marks.js';
@@ -41,10 +40,9 @@ export function prove(steps: readonly Step[], engine: Engine, task: Task): Proof
   const account = new RowAccount(engine, accountOptions(task, engine));
   const effects: (readonly Effect[])[] = [];
   const problems: Problem[] = [];
-  for (const [at, { statement }] of steps.entries())
+  for (const [at, { statement, assertion }] of steps.entries())
     try {
-      const { copy } = parseAssertion(statement) ?? {};
-      if (copy) account.enterCopy(copy);
+      if (assertion?.copy) account.enterCopy(assertion.copy);
       effects.push(account.enter(statement, engine.execute(statement)));
     } catch (error) {
       problems.push({ at: [at], reason: whyNotExecutable(error) });

@@ -15,12 +15,13 @@ import { parseRebuildName, rebuildNames } from './rebuild-names.js';
 import type { Requests } from './requests.js';
 import type { Task } from './task.js';
 import {
-  printAppliedAssertion,
+  type Assertion,
+  appliedAssertion,
+  copyAssertion,
+  fitAssertions,
+  partitionAssertion,
   printCast,
-  printCopyAssertion,
-  printFitAssertions,
-  printPartitionAssertion,
-  printRowCountAssertion,
+  rowCountAssertion,
 } from './text/assertions.js';
 import { describe, quoteColumn } from './text/statement-text.js';
 import { markedView } from './unfilled-marks.js';
@@ -64,18 +65,18 @@ export function rebuildTable(
   now: TableDefinition,
   renamed: ReadonlyMap<string, string>,
   isTaken: (name: string) => boolean,
-): readonly string[] {
+): readonly (string | Assertion)[] {
   const { newName, oldName } = rebuildNames(now.name, unusedMark(wanted, now, isTaken));
   const copied = copiedColumns(wanted, now, renamed);
   const targets = copied.map(({ column }) => quoteColumn(column.name)).join(', ');
   const values = copied.map(({ column, source }) => printCast(source, column)).join(', ');
   return [
-    printAppliedAssertion(now.name),
-    ...copied.flatMap(({ column, source }) => printFitAssertions(now.name, source, column.type)),
+    appliedAssertion(now.name),
+    ...copied.flatMap(({ column, source }) => fitAssertions(now.name, source, column.type)),
     // A shorter TTL is set later. It would expire rows while they are copied, so that the numbers of rows differ.
     printDefinition({ ...(keepRetention(wanted, now) ?? wanted), name: newName }, EXPLICIT),
     `INSERT INTO '${newName}' (${targets}) SELECT ${values} FROM '${now.name}';`,
-    printRowCountAssertion(now.name, newName),
+    rowCountAssertion(now.name, newName),
     `RENAME TABLE '${now.name}' TO '${oldName}';`,
     `RENAME TABLE '${newName}' TO '${now.name}';`,
   ];
@@ -114,8 +115,8 @@ export function dropOldTables({ a, dropOld, requests }: Task, draft: Draft): voi
       to: column.name,
       cast: printCast(source, column),
     }));
-    const copy = printCopyAssertion({ from: name, to: table, columns });
-    draft.add(change, [printAppliedAssertion(name), copy, printPartitionAssertion(name, 'detached'), drop]);
+    const copy = copyAssertion({ from: name, to: table, columns });
+    draft.add(change, [appliedAssertion(name), copy, partitionAssertion(name, 'detached'), drop]);
   }
 }
 

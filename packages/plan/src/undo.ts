@@ -9,12 +9,13 @@ import { formatLoss, type Loss } from './losses.js';
 import { printRename } from './object-path.js';
 import { type PlanOptions, planChanges } from './plan.js';
 import {
-  type Emptied,
-  printAppliedAssertion,
-  printEmptyAssertion,
-  printPartitionAssertion,
+  type Assertion,
+  appliedAssertion,
+  emptinessAssertion,
+  historyAssertion,
+  partitionAssertion,
+  printValueCondition,
 } from './text/assertions.js';
-import { printHistoryAssertion } from './text/history.js';
 import { describeOmission } from './text/print-plan.js';
 
 /** The options of the plan on which the way back depends. */
@@ -66,7 +67,7 @@ export async function planUndo(
     ([text, ...lines]): [string, ...string[]] => [`not undone: ${text}`, ...indentLines(lines)],
   );
   const statements = [
-    ...created.flatMap(({ assertions }) => assertions.map(assertion => toAssertion(assertion))),
+    ...created.flatMap(({ assertions }) => assertions.map(each => toAssertion(each))),
     ...undo.statements,
   ];
   return { ...undo, statements, omissions, remarks: [...undo.remarks, ...remains.flat()], notes: [], remains };
@@ -77,19 +78,19 @@ interface Created {
   /** The loss of dropping it. */
   readonly loss: Loss;
   /** Check that dropping it loses no rows: none were written to a table, and a materialized view computes its rows. */
-  readonly assertions: readonly string[];
+  readonly assertions: readonly Assertion[];
 }
 
 /** Finds the objects, principals and columns that a plan creates. */
 function findCreated({ statements, result }: Plan, before: Schema): Created[] {
   const after = new Schema(result);
-  const assertionsOf = (statement: string): string[] => {
+  const assertionsOf = (statement: string): Assertion[] => {
     const created = parseMeaning(statement);
-    if (created?.kind === 'materialized view') return [printHistoryAssertion(created)];
+    if (created?.kind === 'materialized view') return [historyAssertion(created)];
     if (created?.kind !== 'table') return [];
-    return [...assertEmpty({ table: created.name }), printPartitionAssertion(created.name, 'detached')];
+    const { name } = created;
+    return [appliedAssertion(name), emptinessAssertion(name), partitionAssertion(name, 'detached')];
   };
-  const assertEmpty = (emptied: Emptied) => [printAppliedAssertion(emptied.table), printEmptyAssertion(emptied)];
   return statements.flatMap(({ statement }): Created[] => {
     const { kind, name } = identify(statement);
     if (isPrincipal(kind) && !before.findPrincipal(name))
@@ -102,7 +103,7 @@ function findCreated({ statements, result }: Plan, before: Schema): Created[] {
       if (alteration.change !== 'add column') return [];
       const { column } = alteration;
       const loss = { loss: 'drop', object: name, column: column.name } as const;
-      return [{ loss, assertions: assertEmpty({ table: name, column }) }];
+      return [{ loss, assertions: [appliedAssertion(name), emptinessAssertion(name, printValueCondition(column))] }];
     });
   });
 }

@@ -19,13 +19,14 @@ import { isSameName } from '@sqlpipe/sql';
 import type { Draft, Refusal } from './draft.js';
 import type { Task } from './task.js';
 import {
+  type Assertion,
   adviseNative,
   describeMisfits,
+  fitAssertions,
   type PartitionState,
+  partitionAssertion,
   printCountQuestion,
-  printFitAssertions,
   printMisfit,
-  printPartitionAssertion,
   printPartitionQuestion,
 } from './text/assertions.js';
 import { describe } from './text/statement-text.js';
@@ -53,17 +54,17 @@ export function alterRows(
     return false;
   }
   const assertions = STATES.filter(state => findPartitionProblem(state, table, alteration, task) !== undefined)
-    .map(state => printPartitionAssertion(name, state))
-    .filter(assertion => draft.steps.every(step => step.statement !== assertion));
+    .map(state => partitionAssertion(name, state))
+    .filter(({ statement }) => draft.steps.every(step => step.statement !== statement));
   const conversion = isRetyped ? prepareConversion(name, before, alteration.type) : [];
   return draft.add(change, [...assertions, ...conversion, statement]);
 }
 
 /** The assertion that is needed before a conversion, and the statement that keeps what older rows read. */
-function prepareConversion(table: string, column: Column, to: string): string[] {
+function prepareConversion(table: string, column: Column, to: string): (string | Assertion)[] {
   const { name, type } = column;
   return [
-    ...printFitAssertions(table, column, to),
+    ...fitAssertions(table, column, to),
     ...(!hasNull(type) && hasNull(to) ? [printFill({ table, column: name }, type)] : []),
   ];
 }
