@@ -118,6 +118,7 @@ for (const number of ['x', '0', '1.5', '-1', '1 --max-record=0'])
 test(exitsWith, `${TEXT} | sqlsplit --max-record 1 --max-record 1000`, 0);
 test(exitsWith, `${STREAM} | sqlgrep help`, 1); // an operand, not --help
 test(exitsWith, 'sqlsplit --max-record', 64, /missing value for option: max-record$/m);
+test(exitsWith, 'sqlapply dst --allow-loss', 64, /missing value for option: allow-loss$/m);
 test(exitsWith, `${STREAM} | sqljoin extra`, 64, /too many operands: 1 given, 0 accepted/);
 test(exitsWith, `${STREAM} | sqljoin > /dev/full`, 74, 'sqljoin: write failed: no space left on device\n');
 test(exitsWith, `${STREAM} | sqljoin -o /nowhere/x`, 74, 'sqljoin: /nowhere/x: no such file or directory\n');

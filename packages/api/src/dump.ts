@@ -49,7 +49,7 @@ export async function* dump(
     onWarning = () => {},
   }: DumpOptions = {},
 ): AsyncGenerator<string, void, undefined> {
-  const selection = parseSelection([...include], [...exclude]);
+  const selection = parseSelection(include, exclude);
   const config = await resolve(instance, onWarning);
   for await (const batch of dumpInstance(config, { selection, skipInvalid, partial, warn: onWarning }))
     yield* noOwner ? batch.map(removeOwner) : batch;

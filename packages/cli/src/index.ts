@@ -13,6 +13,7 @@ export {
   INSTANCE_OPTIONS,
   inGroup,
   maxRecordOption,
+  NUMBER,
   OUTPUT_OPTION,
   PLAN_OPTIONS,
   printSettings,

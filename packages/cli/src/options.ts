@@ -2,6 +2,7 @@
 
 import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
+import { CATEGORIES } from '@sqlpipe/sql';
 import { escapeControls, formatMessage, systemErrorReason } from '@sqlpipe/text';
 import { Exit, UsageError } from './exit.js';
 import type { Io } from './io.js';
@@ -10,60 +11,48 @@ import type { Args, OptionSpecs } from './program.js';
 /** The title of the last group of options in a help. */
 export const CONNECTION_GROUP = 'Connection options:';
 
-const group = CONNECTION_GROUP;
-
 /** An option without a value. */
 export const FLAG = { type: 'boolean', default: false } as const;
 
 /** An option with a value. */
 export const VALUE = { type: 'string', requiresArg: true } as const;
 
+/** An option with a number. */
+export const NUMBER = { type: 'number', requiresArg: true } as const;
+
 /** An option that may be given several times. */
-export const SEVERAL = { type: 'string', array: true, default: [] } as const;
+export const SEVERAL = { ...VALUE, array: true, default: [] } as const;
+
+/** Puts options under a title of their own in the help. */
+export const inGroup = <Specs extends OptionSpecs>(group: string, specs: Specs): Specs =>
+  Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, { group, ...spec }])) as Specs;
 
 /** The options for connections to several instances: credentials would not say which of them they are for. */
-export const CONNECTION_OPTIONS = {
-  'netrc-file': { group, ...VALUE, describe: 'file to read instead of ~/.netrc' },
-  cacert: { group, ...VALUE, describe: 'certificates to trust (PEM)' },
-  insecure: { group, type: 'boolean', describe: 'accept any TLS certificate' },
-  timeout: {
-    group,
-    type: 'number',
-    requiresArg: true,
-    placeholder: 'SECS',
-    describe: 'maximum wait for a reply or a row (default: 120)',
-  },
-  'connect-timeout': {
-    group,
-    type: 'number',
-    requiresArg: true,
-    placeholder: 'SECS',
-    describe: 'maximum wait for a connection (default: 10)',
-  },
-  retries: {
-    group,
-    type: 'number',
-    requiresArg: true,
-    placeholder: 'NUMBER',
-    describe: 'retries if the network fails (default: 0)',
-  },
-  'show-config': { group, type: 'boolean', describe: 'print these settings and their sources' },
-} as const satisfies OptionSpecs;
+export const CONNECTION_OPTIONS = inGroup(CONNECTION_GROUP, {
+  'netrc-file': { ...VALUE, describe: 'file to read instead of ~/.netrc' },
+  cacert: { ...VALUE, describe: 'certificates to trust (PEM)' },
+  insecure: { type: 'boolean', describe: 'accept any TLS certificate' },
+  timeout: { ...NUMBER, placeholder: 'SECS', describe: 'maximum wait for a reply or a row (default: 120)' },
+  'connect-timeout': { ...NUMBER, placeholder: 'SECS', describe: 'maximum wait for a connection (default: 10)' },
+  retries: { ...NUMBER, placeholder: 'NUMBER', describe: 'retries if the network fails (default: 0)' },
+  'show-config': { type: 'boolean', describe: 'print these settings and their sources' },
+} as const);
 
 /** The options for credentials and for the connection. INSTANCE itself is an operand. */
 export const INSTANCE_OPTIONS = {
-  user: { group, ...VALUE, placeholder: 'NAME', describe: 'user name for basic authentication' },
-  'password-file': { group, ...VALUE, describe: 'file with the password' },
-  'token-file': { group, ...VALUE, describe: 'file with a bearer token' },
+  ...inGroup(CONNECTION_GROUP, {
+    user: { ...VALUE, placeholder: 'NAME', describe: 'user name for basic authentication' },
+    'password-file': { ...VALUE, describe: 'file with the password' },
+    'token-file': { ...VALUE, describe: 'file with a bearer token' },
+  } as const),
   ...CONNECTION_OPTIONS,
-} as const satisfies OptionSpecs;
+};
 
 /** `--include`: which part of a schema to include. */
 export const INCLUDE_OPTION = {
-  type: 'string',
-  array: true,
-  requiresArg: true,
+  ...SEVERAL,
   placeholder: 'KINDS',
+  completions: [...CATEGORIES.keys()],
   describe: 'select kinds such as table, or TABLES, ACL, …',
 } as const;
 
@@ -91,9 +80,8 @@ export const OUTPUT_OPTION = { ...VALUE, alias: 'o', describe: 'write to FILE; N
 /** `--max-record`. @param bytes the default limit */
 export const maxRecordOption = (bytes: number) =>
   ({
-    type: 'number',
+    ...NUMBER,
     default: bytes,
-    requiresArg: true,
     placeholder: 'BYTES',
     describe: 'maximum length of a record',
     coerce: parseMaxRecord,
@@ -105,9 +93,6 @@ function parseMaxRecord(given: number): number {
     throw new UsageError('--max-record must be a whole number of at least 1');
   return given;
 }
-/** Puts options under a title of their own in the help. */
-export const inGroup = <Specs extends OptionSpecs>(group: string, specs: Specs): Specs =>
-  Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, { group, ...spec }])) as Specs;
 
 /** Rejects --insecure if it would apply to several instances. @throws UsageError */
 export function rejectSharedInsecure(insecure: boolean | undefined, urls: readonly URL[]): void {

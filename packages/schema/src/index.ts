@@ -19,5 +19,5 @@ export {
 } from './ignore.js';
 export { createMatcher, type MatchCriteria, NameSelection, type RelatedOptions, selectWithRelated } from './matcher.js';
 export { dumpOrder, type Entry, Schema, toEntry } from './schema.js';
-export { CATEGORY_NAMES, InvalidSelectionError, parseKinds, parseSelection, type Selection } from './selection.js';
+export { InvalidSelectionError, parseKinds, parseSelection, type Selection } from './selection.js';
 export { findCycle, LimitError, topologicalOrder } from './topological-order.js';

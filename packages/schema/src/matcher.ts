@@ -13,9 +13,9 @@ export interface MatchCriteria {
   /** Globs that match whole names. */
   patterns: readonly string[];
   /** Regular expressions that match parts of names. */
-  regexp?: string[] | undefined;
+  regexp?: readonly string[] | undefined;
   /** Kinds and categories, separated by commas. */
-  kind?: string[] | undefined;
+  kind?: readonly string[] | undefined;
   /** Select what does not match. */
   invertMatch?: boolean;
 }

@@ -1,8 +1,7 @@
 /*! The server's categories of statements, which --include and --exclude accept. */
 import { CATEGORIES, isAcl, KINDS, type Kind } from '@sqlpipe/sql';
 
-/** The names of the categories. */
-export const CATEGORY_NAMES: readonly string[] = [...CATEGORIES.keys()];
+const CATEGORY_NAMES: readonly string[] = [...CATEGORIES.keys()];
 
 /** Invalid lists of categories. */
 export class InvalidSelectionError extends Error {
@@ -29,13 +28,13 @@ function kindsOf(word: string): readonly Kind[] | undefined {
   return CATEGORIES.get(word.toUpperCase()) ?? (kind && [kind]);
 }
 
-const wordsOf = (lists: string[]): string[] => lists.flatMap(list => list.split(',')).map(word => word.trim());
+const wordsOf = (lists: readonly string[]): string[] => lists.flatMap(list => list.split(',')).map(word => word.trim());
 
 /**
  * Parses lists of categories and kinds, in any case and separated by commas, into a set of kinds.
  * @throws InvalidSelectionError for an unknown word
  */
-export function parseKinds(lists: string[]): Set<Kind> {
+export function parseKinds(lists: readonly string[]): Set<Kind> {
   return new Set(
     wordsOf(lists).flatMap(word => {
       const kinds = kindsOf(word);
@@ -60,7 +59,7 @@ function categoryOf(word: string, isExcluded: boolean): string | undefined {
  * Parses lists of categories and kinds, in any case and separated by commas, into a selection.
  * @throws InvalidSelectionError for an unknown word, and if both lists are used, because the server accepts one clause
  */
-export function parseSelection(include: string[] = [], exclude: string[] = []): Selection {
+export function parseSelection(include: readonly string[] = [], exclude: readonly string[] = []): Selection {
   if (include.length && exclude.length) throw new InvalidSelectionError('--include and --exclude cannot be combined');
   const mode = include.length ? 'INCLUDE' : 'EXCLUDE';
   const words = wordsOf([...include, ...exclude]);

@@ -16,7 +16,6 @@ import {
   VALUE,
 } from '@sqlpipe/cli';
 import { MAX_RECORD } from '@sqlpipe/records';
-import { CATEGORY_NAMES } from '@sqlpipe/schema';
 
 /** The options as the command line has them. */
 export type DiffArgs = Args<typeof OPTIONS>;
@@ -31,8 +30,8 @@ export const OPTIONS = {
     ...IGNORE_OPTIONS,
     'ignore-extra': { ...FLAG, describe: 'ignore objects that only B has' },
     'ignore-owner': { ...FLAG, describe: 'ignore differences in OWNED BY' },
-    include: { ...INCLUDE_OPTION, completions: CATEGORY_NAMES },
-    exclude: { ...EXCLUDE_OPTION, completions: CATEGORY_NAMES },
+    include: INCLUDE_OPTION,
+    exclude: EXCLUDE_OPTION,
     label: { ...SEVERAL, placeholder: 'NAME', describe: 'a name for A; the second time, for B' },
   }),
   ...inGroup('Plan options:', {

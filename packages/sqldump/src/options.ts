@@ -10,15 +10,14 @@ import {
   OUTPUT_OPTION,
 } from '@sqlpipe/cli';
 import { MAX_RECORD } from '@sqlpipe/records';
-import { CATEGORY_NAMES } from '@sqlpipe/schema';
 
 /** The options as the command line has them. */
 export type DumpArgs = Args<typeof OPTIONS>;
 
 /** The options that say what the dump contains. */
 export const SELECTION_OPTIONS = {
-  include: { ...INCLUDE_OPTION, completions: CATEGORY_NAMES },
-  exclude: { ...EXCLUDE_OPTION, completions: CATEGORY_NAMES },
+  include: INCLUDE_OPTION,
+  exclude: EXCLUDE_OPTION,
   via: { choices: ['auto', 'database', 'catalogue'], default: 'auto', describe: 'one query, or object by object' },
   verbatim: { ...FLAG, describe: 'do not repair what the server prints wrongly' },
   'no-owner': { ...FLAG, describe: 'remove OWNED BY clauses' },

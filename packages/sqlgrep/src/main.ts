@@ -1,5 +1,5 @@
 import { pipeline } from 'node:stream/promises';
-import { createMain, Exit, FLAG, maxRecordOption, UsageError } from '@sqlpipe/cli';
+import { createMain, Exit, FLAG, maxRecordOption, SEVERAL, UsageError } from '@sqlpipe/cli';
 import { createCommitWriter, decodeRecords, encodeRecords, MAX_RECORD } from '@sqlpipe/records';
 import { createMatcher, type Entry } from '@sqlpipe/schema';
 import { KINDS } from '@sqlpipe/sql';
@@ -21,18 +21,14 @@ export const main = createMain({
     list: { ...FLAG, alias: 'l', describe: 'print the kind, a tab and the name of each statement' },
     json: { ...FLAG, describe: 'print one line of JSON per statement' },
     kind: {
-      type: 'string',
-      array: true,
-      requiresArg: true,
+      ...SEVERAL,
       placeholder: 'KINDS',
       completions: KINDS,
       describe: 'select table, view, user, grant, …, or TABLES, SCHEMA, ACL, …',
     },
     regexp: {
+      ...SEVERAL,
       alias: 'e',
-      type: 'string',
-      array: true,
-      requiresArg: true,
       placeholder: 'REGEXP',
       describe: 'select names that match this regular expression',
     },

@@ -1,5 +1,5 @@
 /*! sqlserve: a QuestDB-compatible server for demos, tests and CI without a database. */
-import { createMain } from '@sqlpipe/cli';
+import { createMain, NUMBER, SEVERAL, VALUE } from '@sqlpipe/cli';
 import { DEFAULT_REQUEST_LIMIT, RELEASES } from '@sqlpipe/server';
 
 /** The program. */
@@ -18,52 +18,19 @@ export const main = createMain({
       default: 'oss' as const,
       describe: 'edition of QuestDB to emulate',
     },
-    questdb: {
-      type: 'string',
-      choices: RELEASES,
-      default: '10' as const,
-      requiresArg: true,
-      describe: 'release of QuestDB to emulate',
-    },
-    port: {
-      type: 'number',
-      default: 9000,
-      requiresArg: true,
-      placeholder: 'PORT',
-      describe: 'port to listen on; 0 selects a free one',
-    },
-    address: {
-      type: 'string',
-      default: '127.0.0.1',
-      requiresArg: true,
-      placeholder: 'ADDRESS',
-      describe: 'address to listen on',
-    },
+    questdb: { ...VALUE, choices: RELEASES, default: '10' as const, describe: 'release of QuestDB to emulate' },
+    port: { ...NUMBER, default: 9000, placeholder: 'PORT', describe: 'port to listen on; 0 selects a free one' },
+    address: { ...VALUE, default: '127.0.0.1', placeholder: 'ADDRESS', describe: 'address to listen on' },
     'allow-host': {
-      type: 'string',
-      array: true,
-      default: [],
-      requiresArg: true,
+      ...SEVERAL,
       placeholder: 'HOST',
       describe: 'host name to accept requests for, besides localhost',
     },
-    data: {
-      type: 'string',
-      requiresArg: true,
-      placeholder: 'DIR',
-      describe: 'folder that stores the schema across restarts',
-    },
-    load: {
-      type: 'string',
-      array: true,
-      default: [],
-      requiresArg: true,
-      describe: 'file or folder to apply at start-up',
-    },
+    data: { ...VALUE, placeholder: 'DIR', describe: 'folder that stores the schema across restarts' },
+    load: { ...SEVERAL, describe: 'file or folder to apply at start-up' },
     'request-limit': {
-      type: 'number',
+      ...NUMBER,
       default: DEFAULT_REQUEST_LIMIT,
-      requiresArg: true,
       placeholder: 'BYTES',
       describe: 'maximum length of a request',
     },

@@ -1,8 +1,5 @@
-import { createMain, FLAG, maxRecordOption } from '@sqlpipe/cli';
+import { createMain, FLAG, maxRecordOption, SEVERAL } from '@sqlpipe/cli';
 import { MAX_RECORD } from '@sqlpipe/records';
-
-/** An option that can be given more than once. */
-const SEVERAL = { type: 'string', array: true, requiresArg: true } as const;
 
 /** The program. */
 export const main = createMain({

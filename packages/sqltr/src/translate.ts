@@ -53,19 +53,13 @@ export function adaptersFor(targets: readonly string[]): Adapt[] {
   return [...editions.flatMap(edition => EDITIONS[edition] ?? []), ...versions.map(toVersion)];
 }
 
-interface TranslationOptions {
-  rename?: string[] | undefined;
-  renameFile?: string[] | undefined;
-  owner?: string[] | undefined;
-  principal?: string[] | undefined;
-  to?: string[] | undefined;
-  lossy: boolean;
-  maxRecord: number;
-}
+type TranslationOptions = { readonly lossy: boolean; readonly maxRecord: number } & Readonly<
+  Record<'rename' | 'renameFile' | 'owner' | 'principal' | 'to', readonly string[]>
+>;
 
 /** Writes standard input translated as the options say; returns the exit status. */
 export async function writeTranslation(
-  { rename = [], renameFile = [], owner = [], principal = [], to = [], lossy, maxRecord }: TranslationOptions,
+  { rename, renameFile, owner, principal, to, lossy, maxRecord }: TranslationOptions,
   io: Io,
 ): Promise<number> {
   collectGarbageEarly();
