@@ -6,7 +6,7 @@
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { escapeControls, truncate } from '@sqlpipe/text';
-import { InstanceError } from './instance-error.js';
+import { configError, type InstanceError } from './instance-error.js';
 
 /** An address, and the credentials and options that may be written with it. */
 export interface Address {
@@ -64,7 +64,7 @@ function parseUrl(href: string, given: string): URL {
 function checkPort(given: string): void {
   const [, port] = /^(?:\w+:\/\/)?[^/@?#;=:]+:(\d+)(?:\/[^@]*)?$/.exec(given) ?? [];
   if (port !== undefined && !(Number(port) >= 1 && Number(port) <= 65535))
-    throw new InstanceError('CONFIG', `port ${truncate(port, 20)} is not between 1 and 65535`);
+    throw configError(`port ${truncate(port, 20)} is not between 1 and 65535`);
 }
 
 /** Signs of credentials in the wrong place: `http:/user:password@host`, `http:addr=host;token=…`. */
@@ -87,7 +87,7 @@ export function decodeCredential(encoded: string, where: string): string {
   try {
     return decodeURIComponent(encoded);
   } catch {
-    throw new InstanceError('CONFIG', `the user or password in ${where} has a "%" that is not %XX; write it as %25`);
+    throw configError(`the user or password in ${where} has a "%" that is not %XX; write it as %25`);
   }
 }
 
@@ -95,13 +95,9 @@ function addressFromConfigString(operand: string): Address {
   const { schema, values } = parseConfigString(operand);
   const scheme = SCHEMES.get(schema);
   if (scheme === undefined)
-    throw new InstanceError(
-      'CONFIG',
-      `the configuration string is for ${schema}, which is not supported; use http or https`,
-    );
+    throw configError(`the configuration string is for ${schema}, which is not supported; use http or https`);
   const host = values.get('addr');
-  if (host === undefined)
-    throw new InstanceError('CONFIG', 'the configuration string has no addr; add addr=host:9000;');
+  if (host === undefined) throw configError('the configuration string has no addr; add addr=host:9000;');
   return {
     url: stripUrl(parseWithoutScheme(host, scheme)),
     user: values.get('username'),
@@ -125,7 +121,7 @@ const SCHEMES = new Map<string, 'http' | 'https'>([
  */
 function addressError(operand: string, why: string): InstanceError {
   const shown = /[@?#;=]|:(?!\/\/)/.test(operand) ? 'the address' : `"${escapeControls(operand)}"`;
-  return new InstanceError('CONFIG', `${shown} ${why}; give an address such as http://host:9000`);
+  return configError(`${shown} ${why}; give an address such as http://host:9000`);
 }
 
 /** An address as messages show it. */
@@ -152,13 +148,11 @@ function parseConfigString(text: string): ConfigString {
     const start = PAIR.lastIndex;
     const [, key, value] = PAIR.exec(text) ?? [];
     if (key === undefined || value === undefined)
-      throw new InstanceError(
-        'CONFIG',
+      throw configError(
         `the configuration string is not key=value; from character ${start + 1} on; write http::addr=host:9000;`,
       );
     if (values.has(key))
-      throw new InstanceError(
-        'CONFIG',
+      throw configError(
         `the configuration string has a duplicate key at character ${start + 1}; remove one, or write a ; inside a value as ;;`,
       );
     values.set(key, value.replaceAll(';;', ';'));

@@ -95,8 +95,6 @@ export interface ObjectReadOptions {
 /** The objects of a dump, compared with the list of the server. */
 export class ObjectCheck {
   readonly #config: ConnectionConfig;
-  readonly #client: BestEffortClient;
-  readonly #options: ObjectReadOptions;
   /** Undefined if the server does not show it. */
   readonly #list: Promise<Objects | undefined>;
   /** The list, once it is there. */
@@ -118,10 +116,12 @@ export class ObjectCheck {
    * Requests the list at once, while the dump is read.
    * @param options the kinds and names of the objects that the dump should have
    */
-  constructor(config: ConnectionConfig, client: BestEffortClient, options: ObjectReadOptions) {
+  constructor(
+    config: ConnectionConfig,
+    private readonly client: BestEffortClient,
+    private readonly options: ObjectReadOptions,
+  ) {
     this.#config = config;
-    this.#client = client;
-    this.#options = options;
     this.#list = this.#fetchList().then(list => this.#useList(list));
   }
 
@@ -161,29 +161,29 @@ export class ObjectCheck {
   /** Says what could not be compared. */
   reportUnchecked(): void {
     if (!this.#listed) {
-      this.#options.note(
+      this.options.note(
         'the server does not list its objects, so the dump may lack some that this account may not read, or that were changed meanwhile',
       );
       return;
     }
     if (this.#unlisted.size)
-      this.#options.note(
+      this.options.note(
         `the server's list lacks ${listTitles(Array.from(this.#unlisted.values(), name => titleOf({ kind: 'other', name })))}: created meanwhile, or the list has only what this account may read, and so may the dump`,
       );
   }
 
   async #fetchList(): Promise<Objects | undefined> {
-    if (!KINDS.some(kind => isObject(kind) && this.#options.selects(kind))) return new Map(); // access control only
-    const list = await this.#client.attempt(listAllObjects);
+    if (!KINDS.some(kind => isObject(kind) && this.options.selects(kind))) return new Map(); // access control only
+    const list = await this.client.attempt(listAllObjects);
     return (
       list &&
-      new Map(list.filter(each => isWanted(each, this.#options.selects)).map(each => [foldCase(each.name), each]))
+      new Map(list.filter(each => isWanted(each, this.options.selects)).map(each => [foldCase(each.name), each]))
     );
   }
 
   #useList(list: Objects | undefined): Objects | undefined {
     this.#listed = list;
-    this.#pending = new Map(Array.from(list ?? []).filter(([, object]) => this.#options.names.mayNeed(object)));
+    this.#pending = new Map(Array.from(list ?? []).filter(([, object]) => this.options.names.mayNeed(object)));
     const early = this.#early ?? [];
     this.#early = undefined;
     if (list) for (const name of early) this.add(name);
@@ -209,14 +209,14 @@ export class ObjectCheck {
   async #fetchDefinitions(objects: readonly ListedObject[]): Promise<string[]> {
     for (const object of objects) {
       this.#pending.delete(foldCase(object.name));
-      if (object.kind === 'other') this.#options.missing.addUnknown(object);
+      if (object.kind === 'other') this.options.missing.addUnknown(object);
     }
     const known = objects.filter(({ kind }) => kind !== 'other');
     if (!known.length) return [];
     const denied = new Set<ObjectName>();
     const onDenied = (object: ObjectName, message: string) => {
       denied.add(object);
-      this.#options.missing.addDenied(object, message);
+      this.options.missing.addDenied(object, message);
     };
     const definitions = await withInstance(this.#config, instance =>
       fetchUncheckedDefinitions(instance, known, onDenied),
@@ -236,7 +236,7 @@ export class ObjectCheck {
     if (exists && object.kind === 'live view') return; // some servers leave all of them out
     this.#hasChanged = true;
     const change = exists ? 'created or replaced' : 'dropped or renamed';
-    this.#options.note(`${titleOf(object)} was ${change} while the schema was read`);
+    this.options.note(`${titleOf(object)} was ${change} while the schema was read`);
   }
 
   /** Adds what a new list has under another name than the first one, which had it under the same number. */
@@ -246,9 +246,9 @@ export class ObjectCheck {
     for (const [key, object] of list ?? []) {
       const isGone = this.#gone.has(key);
       if ((this.#listed?.has(key) && !isGone) || this.#unlisted.has(key) || this.#added.has(key)) continue;
-      if (!this.#options.names.mayNeed(object)) continue;
+      if (!this.options.names.mayNeed(object)) continue;
       if (isGone || numbers.has(object.id)) this.#pending.set(key, object);
-      else this.#options.note(`${titleOf(object)} was created while the schema was read, and is not in the dump`);
+      else this.options.note(`${titleOf(object)} was created while the schema was read, and is not in the dump`);
     }
   }
 }

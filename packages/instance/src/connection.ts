@@ -42,13 +42,12 @@ type Phase = 'connecting' | 'waiting' | 'reading';
 /** A request failed before its reply was complete. */
 export class TransportError extends Error {
   override name = 'TransportError';
-  readonly phase: Phase;
-  override readonly cause: NodeJS.ErrnoException;
 
-  constructor(phase: Phase, cause: NodeJS.ErrnoException) {
+  constructor(
+    readonly phase: Phase,
+    override readonly cause: NodeJS.ErrnoException,
+  ) {
     super(cause.message);
-    this.phase = phase;
-    this.cause = cause;
   }
 
   /** Whether the connection was closed before a reply began. */
@@ -276,24 +275,23 @@ const timeoutError = (): NodeJS.ErrnoException => Object.assign(new Error('time-
 
 /** A countdown that can be paused. It calls `expire` at zero. */
 class PausableTimer {
-  readonly #limit: number;
-  readonly #expire: () => void;
   #remaining: number;
   #startTime = 0;
   #timer: NodeJS.Timeout | undefined;
 
   /** @param limit milliseconds; 0 for no limit */
-  constructor(limit: number, expire: () => void) {
-    this.#limit = limit;
+  constructor(
+    private readonly limit: number,
+    private readonly expire: () => void,
+  ) {
     this.#remaining = limit;
-    this.#expire = expire;
   }
 
   /** Continues with the remaining time. */
   start(): void {
-    if (this.#limit === 0 || this.#timer) return;
+    if (this.limit === 0 || this.#timer) return;
     this.#startTime = performance.now();
-    this.#timer = setTimeout(this.#expire, this.#remaining);
+    this.#timer = setTimeout(this.expire, this.#remaining);
   }
 
   /** Pauses until the next `start`. */
@@ -306,6 +304,6 @@ class PausableTimer {
 
   /** Restores the complete time of a stopped timer. */
   reset(): void {
-    this.#remaining = this.#limit;
+    this.#remaining = this.limit;
   }
 }

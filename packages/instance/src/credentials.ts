@@ -6,7 +6,7 @@
 import { escapeControls } from '@sqlpipe/text';
 import type { Address } from './address.js';
 import type { Credentials, InstanceOptions, ResolveContext, Setting } from './connection-config.js';
-import { InstanceError } from './instance-error.js';
+import { configError, type InstanceError } from './instance-error.js';
 import { type InstanceEntry, placeOfEntry } from './named-instances.js';
 import { readSecretLine } from './secret-file.js';
 import { runTokenCommand } from './token-command.js';
@@ -78,8 +78,8 @@ export async function resolveAuthorization(
       };
   }
   // The user is not shown: in an address it may be a token.
-  if (user !== undefined) throw new InstanceError('CONFIG', `a user is given, but no password; ${help}`);
-  if (password !== undefined) throw new InstanceError('CONFIG', `a password is given, but no user; ${help}`);
+  if (user !== undefined) throw configError(`a user is given, but no password; ${help}`);
+  if (password !== undefined) throw configError(`a password is given, but no user; ${help}`);
   return undefined;
 }
 
@@ -99,10 +99,7 @@ export const ADDRESS_SOURCE = 'the address';
 
 /** The message does not show the user, which may be `user:password`. */
 const colonInUserError = (): InstanceError =>
-  new InstanceError(
-    'CONFIG',
-    'a user name cannot contain a ":"; give the password separately, as with --password-file',
-  );
+  configError('a user name cannot contain a ":"; give the password separately, as with --password-file');
 
 function basicHeader(user: string, password: string): string {
   // The server expects UTF-8, and "Basic" in exactly this case (observed on 9.3.4).
@@ -111,15 +108,14 @@ function basicHeader(user: string, password: string): string {
 
 function bearerHeader(token: string, source: string): string {
   if (!/^[\x21-\x7e]+$/.test(token))
-    throw new InstanceError(
-      'CONFIG',
+    throw configError(
       `the token from ${source} contains blanks, control characters or non-ASCII characters; is it the token and nothing else?`,
     );
   return `Bearer ${token}`;
 }
 
 function conflictError(source: string): InstanceError {
-  return new InstanceError('CONFIG', `${source} has both a token and a user or password; remove one of them`);
+  return configError(`${source} has both a token and a user or password; remove one of them`);
 }
 
 export const fromCaller = (credentials: Credentials): CredentialSource => ({

@@ -51,3 +51,6 @@ export class InstanceError extends Error {
     return new InstanceError(this.code, message, { ...this, cause: this });
   }
 }
+
+/** The error for an address, a credential or a configuration file that cannot be used. */
+export const configError = (message: string): InstanceError => new InstanceError('CONFIG', message);

@@ -63,8 +63,6 @@ const BARE_START = Buffer.from('-0123456789tfn');
 
 /** Scans a JSON text of any length: `write` passes a chunk, `end` the end of the text. Throws `JsonError`. */
 export class JsonScanner {
-  readonly #events: JsonEvents;
-  readonly #limits: JsonLimits;
   #expect = Expect.Value;
   readonly #containers: ('array' | 'object')[] = [];
   #token = Token.None;
@@ -73,10 +71,10 @@ export class JsonScanner {
   /** Whether a string was cut between a backslash and the character that it escapes. */
   #escaped = false;
 
-  constructor(events: JsonEvents, limits: JsonLimits) {
-    this.#events = events;
-    this.#limits = limits;
-  }
+  constructor(
+    private readonly events: JsonEvents,
+    private readonly limits: JsonLimits,
+  ) {}
 
   write(chunk: Buffer): void {
     let at = 0;
@@ -128,7 +126,7 @@ export class JsonScanner {
   }
 
   #readElements(chunk: Buffer, at: number): number {
-    const end = this.#events.readElements?.(chunk, at, this.#containers.length) ?? at;
+    const end = this.events.readElements?.(chunk, at, this.#containers.length) ?? at;
     this.#expect = end > at ? Expect.CommaOrClose : Expect.Value;
     return end;
   }
@@ -139,9 +137,9 @@ export class JsonScanner {
 
   #openContainer(kind: 'array' | 'object', byte: number): void {
     if (!this.#expectsValue) throw misplacedError(byte);
-    if (this.#containers.length === this.#limits.depth)
-      throw new JsonError(`is nested deeper than ${this.#limits.depth} levels`);
-    this.#events.open(kind, this.#containers.length);
+    if (this.#containers.length === this.limits.depth)
+      throw new JsonError(`is nested deeper than ${this.limits.depth} levels`);
+    this.events.open(kind, this.#containers.length);
     this.#containers.push(kind);
     this.#expect = kind === 'array' ? Expect.ValueOrClose : Expect.KeyOrClose;
   }
@@ -151,7 +149,7 @@ export class JsonScanner {
     if (this.#containers.at(-1) !== kind || (this.#expect !== Expect.CommaOrClose && this.#expect !== justOpened))
       throw misplacedError(byte);
     this.#containers.pop();
-    this.#events.close(this.#containers.length);
+    this.events.close(this.#containers.length);
     this.#endValue();
   }
 
@@ -183,10 +181,10 @@ export class JsonScanner {
 
   #endString(text: string): void {
     if (this.#expectsValue) {
-      this.#events.scalar(text, this.#containers.length);
+      this.events.scalar(text, this.#containers.length);
       this.#endValue();
     } else if (this.#expect === Expect.Key || this.#expect === Expect.KeyOrClose) {
-      this.#events.key(text, this.#containers.length);
+      this.events.key(text, this.#containers.length);
       this.#expect = Expect.Colon;
     } else throw misplacedError(QUOTE);
   }
@@ -197,7 +195,7 @@ export class JsonScanner {
     this.#keep(chunk.subarray(start, end));
     if (end < chunk.length) {
       this.#token = Token.None;
-      this.#events.scalar(decodeBare(this.#pending.take()), this.#containers.length);
+      this.events.scalar(decodeBare(this.#pending.take()), this.#containers.length);
       this.#endValue();
     }
     return end;
@@ -209,7 +207,7 @@ export class JsonScanner {
   }
 
   #checkLength(bytes: number): void {
-    if (bytes > this.#limits.token) throw new JsonError(`contains a value longer than ${this.#limits.token} bytes`);
+    if (bytes > this.limits.token) throw new JsonError(`contains a value longer than ${this.limits.token} bytes`);
   }
 }
 

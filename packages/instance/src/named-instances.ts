@@ -8,7 +8,7 @@ import { dirname, join, resolve } from 'node:path';
 import { escapeControls, suggestWord } from '@sqlpipe/text';
 import { type Address, formatAddress, isSameAddress, parseAddress } from './address.js';
 import type { ResolveContext } from './connection-config.js';
-import { InstanceError } from './instance-error.js';
+import { configError, InstanceError } from './instance-error.js';
 import { isNotFound, readError } from './secret-file.js';
 
 /** Whether an operand can be a name in instances.toml: it has no scheme, port or path. */
@@ -57,8 +57,7 @@ function urlIfValid(text: string): URL | undefined {
 /** The address of an entry. @throws InstanceError that names the entry and the file */
 export function addressOfEntry({ url }: InstanceEntry, name: string, env: ResolveContext['env']): Address {
   const place = placeOfEntry(name, env);
-  if (url === '')
-    throw new InstanceError('CONFIG', `${place}: the url is empty; give an address such as http://host:9000`);
+  if (url === '') throw configError(`${place}: the url is empty; give an address such as http://host:9000`);
   try {
     return parseAddress(url);
   } catch (error) {
@@ -121,7 +120,7 @@ async function readIfExists(path: string): Promise<string | undefined> {
     if (isNotFound(error)) return undefined;
     throw readError('the instances file', path, error);
   }
-  throw new InstanceError('CONFIG', `${path} can be changed by everybody; run chmod o-w on it`);
+  throw configError(`${path} can be changed by everybody; run chmod o-w on it`);
 }
 
 async function parseToml(text: string, path: string): Promise<Record<string, unknown>> {
@@ -132,28 +131,25 @@ async function parseToml(text: string, path: string): Promise<Record<string, unk
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     const [reason] = error.message.split('\n');
-    throw new InstanceError('CONFIG', `${path}, line ${error.line}: ${reason}`);
+    throw configError(`${path}, line ${error.line}: ${reason}`);
   }
 }
 
 function toInstanceEntry(table: unknown, place: string, path: string, home: string | undefined): InstanceEntry {
   if (typeof table !== 'object' || table === null)
-    throw new InstanceError('CONFIG', `${place} is not a table; write [NAME] and url = "…" below it`);
+    throw configError(`${place} is not a table; write [NAME] and url = "…" below it`);
   for (const [key, value] of Object.entries(table)) checkKey(key, value, place);
   const entry = { ...table } as InstanceEntry;
-  if (entry.url === undefined) throw new InstanceError('CONFIG', `${place} has no url; add url = "http://host:9000"`);
+  if (entry.url === undefined) throw configError(`${place} has no url; add url = "http://host:9000"`);
   for (const key of PATH_KEYS) if (entry[key] !== undefined) entry[key] = resolvePath(entry[key], path, home);
   return entry;
 }
 
 function checkKey(key: string, value: unknown, place: string): void {
   if (!Object.hasOwn(KEYS, key))
-    throw new InstanceError(
-      'CONFIG',
-      `${place} has an unknown key "${key}"; the known keys are ${Object.keys(KEYS).join(', ')}`,
-    );
+    throw configError(`${place} has an unknown key "${key}"; the known keys are ${Object.keys(KEYS).join(', ')}`);
   const type = typeof KEYS[key as keyof InstanceEntry];
-  if (typeof value !== type) throw new InstanceError('CONFIG', `${place}: ${key} must be a ${type}`);
+  if (typeof value !== type) throw configError(`${place}: ${key} must be a ${type}`);
 }
 
 /** A path with `~/` is in the home folder; another relative path starts at the folder of instances.toml. */

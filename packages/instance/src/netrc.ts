@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Credentials } from './connection-config.js';
 import type { CredentialSource } from './credentials.js';
-import { InstanceError } from './instance-error.js';
+import { configError } from './instance-error.js';
 import { decodeSecret, isNotFound, readError, requirePrivate } from './secret-file.js';
 
 interface NetrcEntry {
@@ -34,8 +34,7 @@ export function parseNetrc(text: string, path: string): NetrcEntry[] {
     }
     const { value } = words.next();
     if (value === undefined)
-      throw new InstanceError(
-        'CONFIG',
+      throw configError(
         `the netrc file ${path} ends with a keyword without a value; put values with blanks in double quotes`,
       );
     const entry = entries.at(-1);

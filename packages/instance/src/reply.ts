@@ -36,12 +36,13 @@ export type Reply =
 
 /** A response that is neither success nor a rejection. The caller puts the instance's name before the message. */
 export class UnexpectedResponseError extends Error {
-  override name = 'UnexpectedReply';
-  readonly code: InstanceErrorCode;
+  override name = 'UnexpectedResponseError';
 
-  constructor(code: InstanceErrorCode, message: string) {
+  constructor(
+    readonly code: InstanceErrorCode,
+    message: string,
+  ) {
     super(message);
-    this.code = code;
   }
 }
 

@@ -22,7 +22,7 @@ import {
   fromPrompt,
   resolveAuthorization,
 } from './credentials.js';
-import { InstanceError } from './instance-error.js';
+import { configError } from './instance-error.js';
 import {
   addressOfEntry,
   canBeName,
@@ -138,8 +138,7 @@ const PATH = /^(?:\.{0,2}\/|~)|^[^/:@]+\.(?:sql|stream)$/;
 /** Parses an operand as an address. @throws InstanceError for a path, which is a likely mistake */
 function parseOperand(operand: string, env: ResolveContext['env']): Address {
   if (PATH.test(operand))
-    throw new InstanceError(
-      'CONFIG',
+    throw configError(
       `${/[@?#;=:]/.test(operand) ? 'the operand' : `"${escapeControls(operand)}"`} is a path, not an instance; give an address such as http://host:9000, or a name in ${instancesPath(env) ?? 'instances.toml'}`,
     );
   return parseAddress(operand);
@@ -147,14 +146,14 @@ function parseOperand(operand: string, env: ResolveContext['env']): Address {
 
 /** Converts a time limit. A timer accepts at most 2^31 - 1 ms (25 days). */
 function toMilliseconds(name: string, seconds: number): number {
-  if (!(seconds >= 0)) throw new InstanceError('CONFIG', `${name} must be a number of seconds, or 0 for no limit`);
+  if (!(seconds >= 0)) throw configError(`${name} must be a number of seconds, or 0 for no limit`);
   return Math.min(1000 * seconds, 2 ** 31 - 1);
 }
 
 /** Checks a number of retries. */
 function toRetries(number: number): number {
   if (Number.isInteger(number) && number >= 0) return number;
-  throw new InstanceError('CONFIG', 'retries must be a whole number, or 0 for none');
+  throw configError('retries must be a whole number, or 0 for none');
 }
 
 /** How to give credentials, for the message of a server that needs some. */
@@ -194,12 +193,11 @@ export function findProxy(url: URL, env: ResolveContext['env']): { proxy: URL; v
   const text = value.includes('://') ? value : `http://${value}`;
   const proxy = URL.canParse(text) ? new URL(text) : undefined;
   if (proxy && !['http:', 'https:'].includes(proxy.protocol))
-    throw new InstanceError(
-      'CONFIG',
+    throw configError(
       `${variable} names a proxy that is neither http:// nor https://; write http://host:port, or add the instance's host to no_proxy`,
     );
   if (!proxy || proxy.pathname + proxy.search + proxy.hash !== '/')
-    throw new InstanceError('CONFIG', `${variable} is not the address of a proxy; write http://host:port`);
+    throw configError(`${variable} is not the address of a proxy; write http://host:port`);
   for (const encoded of [proxy.username, proxy.password]) decodeCredential(encoded, variable);
   return { proxy, variable };
 }

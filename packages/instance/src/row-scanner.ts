@@ -36,7 +36,6 @@ export const MAX_DEPTH = 128;
  */
 export class RowScanner implements JsonEvents {
   readonly #json: JsonScanner;
-  readonly #maxValueBytes: number;
   #key = '';
   readonly #topValues: Record<string, unknown> = {};
   #dataset: 'none' | 'open' | 'closed' = 'none';
@@ -56,8 +55,7 @@ export class RowScanner implements JsonEvents {
   #searched: Buffer | undefined;
 
   /** @param maxValueBytes the maximum length of a single value in bytes, as JSON writes it */
-  constructor(maxValueBytes = MAX_VALUE_BYTES) {
-    this.#maxValueBytes = maxValueBytes;
+  constructor(private readonly maxValueBytes = MAX_VALUE_BYTES) {
     this.#json = new JsonScanner(this, { token: maxValueBytes, depth: MAX_DEPTH });
   }
 
@@ -126,7 +124,7 @@ export class RowScanner implements JsonEvents {
     if (this.#dataset !== 'open' || depth !== 2 || chunk === this.#searched) return at;
     this.#searched = chunk;
     const end = chunk.lastIndexOf(BETWEEN_ROWS) + ROW_END;
-    if (end <= at || end - at > this.#maxValueBytes || this.#endsInEmptyRow) return at;
+    if (end <= at || end - at > this.maxValueBytes || this.#endsInEmptyRow) return at;
     const rows = parseRows(chunk.toString('utf8', at, end));
     this.#rows += rows.length;
     for (const row of rows) this.#ready.push(row);

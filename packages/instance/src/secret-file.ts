@@ -3,7 +3,7 @@
 import type { Stats } from 'node:fs';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { systemErrorReason } from '@sqlpipe/text';
-import { InstanceError } from './instance-error.js';
+import { configError, InstanceError } from './instance-error.js';
 
 const OTHERS_READ = 0o044;
 
@@ -15,9 +15,9 @@ const OTHERS_READ = 0o044;
  */
 export async function readSecretLine(path: string, what: string): Promise<string> {
   const secret = (await readSecretFile(path, what)).replace(/\r?\n$/, '');
-  if (secret === '') throw new InstanceError('CONFIG', `${what} ${path} is empty; it must contain the secret`);
+  if (secret === '') throw configError(`${what} ${path} is empty; it must contain the secret`);
   if (/[\r\n]/.test(secret))
-    throw new InstanceError('CONFIG', `${what} ${path} has more than one line; it must contain only the secret`);
+    throw configError(`${what} ${path} has more than one line; it must contain only the secret`);
   return secret;
 }
 
@@ -40,7 +40,7 @@ export const decodeSecret = (bytes: Uint8Array): string => new TextDecoder('utf-
 /** Throws `CONFIG` for a regular file that other users can read. A pipe, such as the shell's `<(…)`, is accepted. */
 export function requirePrivate(stats: Stats, path: string, what: string): void {
   if (stats.isFile() && (stats.mode & OTHERS_READ) !== 0)
-    throw new InstanceError('CONFIG', `${what} ${path} can be read by others; run chmod 600 on it`);
+    throw configError(`${what} ${path} can be read by others; run chmod 600 on it`);
 }
 
 /** Whether an error means that a file does not exist; ENOTDIR if the home folder is not a folder (`/dev/null`). */
@@ -51,8 +51,8 @@ export const isNotFound = (error: unknown): boolean =>
 export function readError(what: string, path: string, error: unknown): InstanceError {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
-    return new InstanceError('CONFIG', `${what} ${path} is not UTF-8; iconv converts other encodings`);
-  return new InstanceError('CONFIG', `cannot read ${what} ${path}: ${systemErrorReason(error)}`);
+    return configError(`${what} ${path} is not UTF-8; iconv converts other encodings`);
+  return configError(`cannot read ${what} ${path}: ${systemErrorReason(error)}`);
 }
 
 /** The certificates in a file, as PEM. @throws InstanceError */
@@ -72,15 +72,14 @@ async function checkCertificates(text: string, path: string): Promise<void> {
   const { X509Certificate } = await import('node:crypto'); // few runs need it
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*(?:-----END CERTIFICATE-----)?/g) ?? [];
   if (!blocks.length)
-    throw new InstanceError(
-      'CONFIG',
+    throw configError(
       `${path} contains no certificate in PEM format (-----BEGIN CERTIFICATE-----); openssl x509 -inform der converts from DER`,
     );
   blocks.forEach((block, i) => {
     try {
       new X509Certificate(block);
     } catch {
-      throw new InstanceError('CONFIG', `${path}: certificate ${i + 1} is damaged; get the file again`);
+      throw configError(`${path}: certificate ${i + 1} is damaged; get the file again`);
     }
   });
 }

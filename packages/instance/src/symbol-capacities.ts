@@ -37,13 +37,10 @@ type Attempt = <T>(use: (instance: Instance) => Promise<T>) => Promise<T | undef
 
 /** Adds symbol capacities to statements; leaves them as they are if the instance does not show them. */
 export class SymbolCapacities {
-  readonly #attempt: Attempt;
   #isShown = true;
   #settings: Settings | undefined;
 
-  constructor(attempt: Attempt) {
-    this.#attempt = attempt;
-  }
+  constructor(private readonly attempt: Attempt) {}
 
   /** The capacities that an instance shows. */
   static of(instance: Instance): SymbolCapacities {
@@ -56,7 +53,7 @@ export class SymbolCapacities {
     if (!tables.length) return statements;
     const complete = [...statements];
     for (const batch of batchesOf(tables)) {
-      const rows = await this.#attempt(instance => fetchInHalves(batch, some => fetchCapacities(instance, some)));
+      const rows = await this.attempt(instance => fetchInHalves(batch, some => fetchCapacities(instance, some)));
       this.#isShown = rows !== undefined;
       if (!rows) break;
       for (const [index, column, capacity, used] of rows) {
@@ -75,7 +72,7 @@ export class SymbolCapacities {
   }
 
   async #fetchSettings(): Promise<Settings> {
-    const parameters = await this.#attempt(fetchParameters);
+    const parameters = await this.attempt(fetchParameters);
     const number = (path: string, otherwise: number) => Number(parameters?.get(path)) || otherwise;
     return {
       capacity: number('cairo.default.symbol.capacity', USUAL_SYMBOL_CAPACITY),

@@ -2,7 +2,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { promisify } from 'node:util';
 import { maskSecrets, truncate } from '@sqlpipe/text';
-import { InstanceError } from './instance-error.js';
+import { configError } from './instance-error.js';
 
 /**
  * The one line that a shell command prints. The command's stdin is empty, because ours may be a statement stream.
@@ -27,19 +27,14 @@ export async function runTokenCommand(
     .finally(() => clearTimeout(timer))
     .catch(error => {
       if (isLate)
-        throw new InstanceError(
-          'CONFIG',
+        throw configError(
           `token_command of ${name} did not end within ${timeout / 1000} s; does it wait for input? --timeout waits longer`,
         );
       const stderr = maskSecrets(String(error.stderr ?? ''), [String(error.stdout ?? '').trim()]).trim();
-      throw new InstanceError(
-        'CONFIG',
-        `token_command of ${name} failed: ${truncate(stderr || `exit status ${error.code}`, 200)}`,
-      );
+      throw configError(`token_command of ${name} failed: ${truncate(stderr || `exit status ${error.code}`, 200)}`);
     });
   const token = stdout.replace(/\r?\n$/, '');
-  if (token === '')
-    throw new InstanceError('CONFIG', `token_command of ${name} printed nothing; it must print the token`);
+  if (token === '') throw configError(`token_command of ${name} printed nothing; it must print the token`);
   return token;
 }
 
