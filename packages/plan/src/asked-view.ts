@@ -32,17 +32,15 @@ export function findExpirable({ former, now }: Enforcement, task: Task): Paramet
 
 /** What a query reads that is not in B under the names in the query: renamed tables and columns, and views to be created again. */
 function findFormer(body: string, task: Task, seen = new Set<string>()): CommonQuery[] {
-  const { a, before, requests } = task;
+  const { a, before, renames } = task;
   const isNew = (name: string): boolean => !seen.has(foldCase(name)) && seen.add(foldCase(name)) !== undefined;
   return findReferencesOfQuery(body).flatMap(name => {
     if (!isNew(name)) return [];
-    const newName = [...requests.renames.stated.objects].find(([from]) => isSameName(from, name))?.[1] ?? name;
+    const newName = [...renames.stated.objects].find(([from]) => isSameName(from, name))?.[1] ?? name;
     const now = before.find(name) ?? before.find(newName) ?? before.find(findExchanged(name, task));
     const view = now ? before.definitionOf(now.name) : a.definitionOf(newName);
     if (now?.kind === 'table') {
-      const former = [...requests.renames.stated.columns].filter(
-        ([from, to]) => findColumn(now, to) && !findColumn(now, from),
-      );
+      const former = [...renames.stated.columns].filter(([from, to]) => findColumn(now, to) && !findColumn(now, from));
       const items = ['*', ...former.map(([from, to]) => `${quoteColumn(to)} ${quoteColumn(from)}`)];
       const isSame = isSameName(now.name, name) && former.length === 0;
       return isSame ? [] : [{ name, query: `SELECT ${items.join(', ')} FROM '${now.name}'` }];

@@ -65,8 +65,8 @@ export async function assemblePlan(
     ...assertions,
     ...draft.steps.map((step, at) => toPlanned(step, proof.effects[at] ?? [], draft.engine, task)),
   ];
-  const { renames } = task.requests;
-  const { used, unused } = task.requests.allowedLosses();
+  const { renames } = task;
+  const { used, unused } = task.allowed.names();
   const offers = new RenameOffers(task);
   const notes = [
     ...renames.notes,
@@ -101,12 +101,12 @@ function collectAssertions(
   task: Task,
   findings: ProvenDraft['findings'],
 ): readonly PlannedStatement[] {
-  const { requests, historyOf } = task;
+  const { allowed, historyOf } = task;
   const assertions: PlannedStatement[] = [];
   const add = (assertion: Assertion, ...remarks: string[]) => assertions.push(toAssertion(assertion, ...remarks));
   for (const [view, computed] of recomputed) {
     const definition = findAskedView(view, task);
-    if (!definition || requests.mayLose({ loss: 'history', object: definition.name })) continue;
+    if (!definition || allowed.has({ loss: 'history', object: definition.name })) continue;
     const { answer, columns } = findings.get(view) ?? {};
     if (computed !== undefined) add(computableAssertion(computed));
     if (answer === 'empty') add(emptinessAssertion(definition.name));
@@ -114,7 +114,7 @@ function collectAssertions(
   }
   for (const enforcement of enforcements) {
     const { name } = enforcement.former;
-    if (requests.mayLose({ loss: 'ttl', object: name }) || historyOf(name) === 'empty') continue;
+    if (allowed.has({ loss: 'ttl', object: name }) || historyOf(name) === 'empty') continue;
     add(expiryAssertion(...findExpirable(enforcement, task)));
   }
   return assertions;
@@ -139,11 +139,11 @@ function toPlanned(
   { statement, assertion, change }: Step,
   effects: readonly Effect[],
   after: Engine,
-  { rows, requests }: Task,
+  { rows, renames }: Task,
 ): PlannedStatement {
   if (assertion) return toAssertion(assertion);
   const stillInvalid = after.invalidViews();
-  const findNow = (name: string) => after.find(requests.renames.newName(name));
+  const findNow = (name: string) => after.find(renames.newName(name));
   const costs = effects.map(({ effect, object, column, kind, loss, text }) => {
     const now = findNow(object);
     const isThere = now?.kind === kind;

@@ -2,7 +2,7 @@
  * A draft of a plan: its statements have been executed on an engine, one after the other. Each belongs to a change. A change that the
  * engine rejects is listed as an omission. What a draft loses is found later, when it is proven (prove.ts).
  */
-import { type Alteration, type Definition, printAlter } from '@sqlpipe/ddl';
+import { type Alteration, printAlter } from '@sqlpipe/ddl';
 import { type Engine, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
 import { IgnoreRules } from '@sqlpipe/schema';
 import { foldCase, type Identity, identityKey, type ObjectKind } from '@sqlpipe/sql';
@@ -146,11 +146,6 @@ export class Draft {
 
   isBlocked(name: string): boolean {
     return this.#blocked.has(foldCase(name));
-  }
-
-  /** The current definition of an object; undefined if there is none, or its syntax is unknown. */
-  definitionOf(name: string): Definition | undefined {
-    return this.engine.definitionOf(name);
   }
 }
 

@@ -12,8 +12,8 @@ import { quoteColumn } from './text/statement-text.js';
 import { columnInB, nameInB } from './values.js';
 
 /** Whether a view has another query. Names that were renamed do not count. */
-export function isRedefined<V extends View | MaterializedView>(former: V, now: V, { requests }: Task): boolean {
-  const body = restateQuery(former.body, requests.renames.statedNames);
+export function isRedefined<V extends View | MaterializedView>(former: V, now: V, { renames }: Task): boolean {
+  const body = restateQuery(former.body, renames.statedNames);
   return compareDefinitions({ ...former, body }, now).differences.some(({ property }) => property === 'query');
 }
 

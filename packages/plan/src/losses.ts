@@ -37,18 +37,21 @@ export class AllowedLosses {
 
   /**
    * @param findColumns finds the objects of both schemas, since a dot may be part of a name
+   * @param otherName finds the other name of an object, before or after a rename
    * @throws InvalidSelectionError for a text that is not the name of a loss, or is ambiguous
    */
-  constructor(names: readonly string[], findColumns: FindColumns) {
+  constructor(
+    names: readonly string[],
+    findColumns: FindColumns,
+    private readonly otherName: (object: string) => string | undefined = () => undefined,
+  ) {
     for (const name of names) for (const loss of readLosses(name, findColumns)) this.#names.set(lossKey(loss), name);
   }
 
-  /**
-   * Whether a loss is allowed.
-   * @param otherName another name of the object, before or after a rename
-   */
-  has(loss: Loss, otherName = loss.object): boolean {
-    const name = this.#names.get(lossKey(loss)) ?? this.#names.get(lossKey({ ...loss, object: otherName }));
+  /** Whether a loss is allowed, by the old name of a renamed object or by its new one. */
+  has(loss: Loss): boolean {
+    const object = this.otherName(loss.object) ?? loss.object;
+    const name = this.#names.get(lossKey(loss)) ?? this.#names.get(lossKey({ ...loss, object }));
     if (name !== undefined) this.#used.add(name);
     return name !== undefined;
   }

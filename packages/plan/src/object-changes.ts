@@ -25,8 +25,8 @@ import { alterRows } from './values.js';
 const dropStatement = ({ kind, name }: Pick<Entry, 'kind' | 'name'>): string => `DROP ${kindKeywords(kind)} '${name}';`;
 
 /** Leaves out objects with a stated rename that contradicts A. Changing them in place could turn one column into another. */
-export function omitRefused({ a, requests }: Task, draft: Draft): void {
-  for (const [name, reason] of requests.renames.refused) {
+export function omitRefused({ a, renames }: Task, draft: Draft): void {
+  for (const [name, reason] of renames.refused) {
     const entry = a.findObject(name);
     draft.block(name);
     if (entry) draft.omit({ identity: entry, properties: [], what: displayName(entry) }, reason);
@@ -34,11 +34,11 @@ export function omitRefused({ a, requests }: Task, draft: Draft): void {
 }
 
 /** Drops objects whose names A uses for others, and views that get another name. Views go before what they read. */
-export function makeRoom({ a, b, requests }: Task, draft: Draft): void {
-  const newNames = new Set([...requests.renames.objects.values()].map(foldCase));
+export function makeRoom({ a, b, renames }: Task, draft: Draft): void {
+  const newNames = new Set([...renames.objects.values()].map(foldCase));
   for (const entry of dumpOrder(b).reverse()) {
     if (!isObject(entry.kind)) continue;
-    const newName = requests.renames.objects.get(foldCase(entry.name));
+    const newName = renames.objects.get(foldCase(entry.name));
     const isRenamedTable = newName !== undefined && entry.kind === 'table' && a.findObject(newName)?.kind === 'table';
     const wanted = a.findObject(entry.name);
     const isOther = wanted !== undefined && wanted.kind !== entry.kind;
@@ -49,8 +49,8 @@ export function makeRoom({ a, b, requests }: Task, draft: Draft): void {
 }
 
 /** Renames tables. If another table still has the new name, that one is renamed first. */
-export function renameTables({ requests }: Task, draft: Draft): void {
-  const pending = [...requests.renames.objects].filter(([from]) => draft.engine.find(from)?.kind === 'table');
+export function renameTables({ renames }: Task, draft: Draft): void {
+  const pending = [...renames.objects].filter(([from]) => draft.engine.find(from)?.kind === 'table');
   for (let hasProgress = true; hasProgress; ) {
     hasProgress = false;
     for (const rename of [...pending]) {
@@ -95,8 +95,8 @@ function readersOfMaterializedViews(entries: readonly Entry[], { a }: Task): Rea
 
 /** Drops the columns of a table that A lacks, unless the table is rebuilt. */
 function dropExtraColumns({ name }: Entry, task: Task, draft: Draft): void {
-  const [wanted, now] = [task.a.definitionOf(name), draft.definitionOf(name)];
-  if (wanted?.kind !== 'table' || now?.kind !== 'table' || task.requests.isToRebuild(name)) return;
+  const [wanted, now] = [task.a.definitionOf(name), draft.engine.definitionOf(name)];
+  if (wanted?.kind !== 'table' || now?.kind !== 'table' || task.rebuilt.has(foldCase(name))) return;
   dropColumns(wanted, task, draft);
 }
 
@@ -115,21 +115,21 @@ function reconcile(entry: Entry, task: Task, draft: Draft): void {
     return;
   }
   if (!now) {
-    const former = task.before.definitionOf(task.requests.renames.otherName(entry.name) ?? entry.name);
+    const former = task.before.definitionOf(task.renames.otherName(entry.name) ?? entry.name);
     if (!draft.addStatement(findCreation(entry, former, task).statement, entry)) draft.block(entry.name);
     return;
   }
   if (isSame(entry, task, draft)) return;
   const wanted = task.a.meaning(entry);
-  if (!wanted || !draft.definitionOf(entry.name) || ('query' in wanted && wanted.query !== undefined))
+  if (!wanted || !draft.engine.definitionOf(entry.name) || ('query' in wanted && wanted.query !== undefined))
     return draft.omit(whole, 'its syntax is unknown');
-  if (mustRecreate(wanted, draft.definitionOf(entry.name), task)) recreate(entry, task, draft);
+  if (mustRecreate(wanted, draft.engine.definitionOf(entry.name), task)) recreate(entry, task, draft);
   else alter(entry, wanted, task, draft);
 }
 
 /** Whether an object is as A has it, apart from ignored properties. */
 function isSame(entry: Entry, { a, ignore }: Task, draft: Draft): boolean {
-  const [wanted, now] = [a.meaning(entry), draft.definitionOf(entry.name)];
+  const [wanted, now] = [a.meaning(entry), draft.engine.definitionOf(entry.name)];
   if (!wanted || !now) {
     const existing = draft.engine.statementOf(entry.name);
     return existing !== undefined && compareStatements(entry.statement, existing).differences.length === 0;
@@ -157,7 +157,7 @@ function recreate(entry: Entry, task: Task, draft: Draft): void {
   // The name is as B spells it, because 9.3.4 does not show an invalid view under a name in another case.
   const statement = dropStatement({ kind, name: draft.engine.find(name)?.name ?? name });
   const change = { identity: entry, properties: [], what: `${describe(statement)}, which has to be recreated` };
-  const creation = findCreation(entry, draft.definitionOf(name), task);
+  const creation = findCreation(entry, draft.engine.definitionOf(name), task);
   if (!draft.add(change, [statement, creation.statement])) draft.block(name);
 }
 
@@ -185,9 +185,9 @@ export function findCreation(
 /** Alters an object, or rebuilds a table. */
 function alter(entry: Entry, wanted: Definition, task: Task, draft: Draft): void {
   const { name } = entry;
-  const { requests } = task;
+  const { renames, rebuilt } = task;
   if (wanted.kind === 'view') {
-    const now = draft.definitionOf(name) as Definition;
+    const now = draft.engine.definitionOf(name) as Definition;
     if (
       compareDefinitions(wanted, now).differences.some(({ property }) => property === 'query') &&
       !draft.alter('view', now.name, { change: 'query', body: wanted.body }, ['query'])
@@ -195,15 +195,15 @@ function alter(entry: Entry, wanted: Definition, task: Task, draft: Draft): void
       draft.block(name);
   } else if (
     wanted.kind === 'table' &&
-    requests.isToRebuild(name) &&
-    !isOnlyRetention(wanted, draft.definitionOf(name))
+    rebuilt.has(foldCase(name)) &&
+    !isOnlyRetention(wanted, draft.engine.definitionOf(name))
   )
     rebuild(entry, wanted, task, draft);
   else if (wanted.kind === 'table') {
     alterColumns(wanted, task, draft);
     alterProperties(entry, wanted, task, draft);
-    const now = draft.definitionOf(name) as TableDefinition;
-    const isRenamed = [...requests.renames.columnsOf(name).keys()].every(column => !findColumn(now, column));
+    const now = draft.engine.definitionOf(name) as TableDefinition;
+    const isRenamed = [...renames.columnsOf(name).keys()].every(column => !findColumn(now, column));
     if (!isRenamed && draft.lists(entry)) draft.block(name);
   } else alterProperties(entry, wanted, task, draft);
 }
@@ -218,7 +218,7 @@ function isOnlyRetention(wanted: TableDefinition, now: Definition | undefined): 
 /** Adds the ALTERs that set properties. @param expiresRows whether to add those after which rows may expire, or the others */
 function alterProperties(entry: Entry, wanted: Definition, task: Task, draft: Draft, expiresRows = false): void {
   for (const { alter } of propertiesOf(wanted.kind)) {
-    const now = draft.definitionOf(entry.name);
+    const now = draft.engine.definitionOf(entry.name);
     if (!alter || now?.kind !== wanted.kind || (alter.expiresRows ?? false) !== expiresRows) continue;
     // Even if a table is blocked because of its columns, its TTL can be altered.
     const isListed = draft.isBlocked(entry.name) && alter.sets.some(property => draft.lists(entry, property));
@@ -232,15 +232,15 @@ function alterProperties(entry: Entry, wanted: Definition, task: Task, draft: Dr
 }
 
 /** Rebuilds a table, unless the server cannot cast a column or the new table would lose something. */
-function rebuild(entry: Entry, wanted: TableDefinition, { requests, ignore }: Task, draft: Draft): void {
-  const now = draft.definitionOf(entry.name) as TableDefinition;
-  const renamed = requests.renames.columnsOf(entry.name);
+function rebuild(entry: Entry, wanted: TableDefinition, { renames, allowed, ignore }: Task, draft: Draft): void {
+  const now = draft.engine.definitionOf(entry.name) as TableDefinition;
+  const renamed = renames.columnsOf(entry.name);
   const change = { identity: entry, properties: [], what: `rebuild of table '${now.name}'` };
   const uncastable = findUncastable(wanted, now, renamed);
   if (uncastable !== undefined) return draft.omit(change, uncastable);
   const keepsRetention = ignore.ignoresProperty(entry, 'TTL') && keepRetention(wanted, now) !== undefined;
   const losses = findRebuildLosses(wanted, now, renamed).filter(
-    loss => !requests.mayLose(loss) && !(loss.loss === 'ttl' && keepsRetention),
+    loss => !allowed.has(loss) && !(loss.loss === 'ttl' && keepsRetention),
   );
   const isTaken = (name: string) => draft.engine.find(name) !== undefined;
   if (losses.length === 0) draft.add(change, rebuildTable(wanted, now, renamed, isTaken));
@@ -250,21 +250,21 @@ function rebuild(entry: Entry, wanted: TableDefinition, { requests, ignore }: Ta
 /** Alters TTLs. That may expire rows and cannot be undone, so it comes after everything else. */
 export function alterRetention(task: Task, draft: Draft): void {
   for (const entry of dumpOrder(task.a)) {
-    const [wanted, now] = [task.a.meaning(entry), draft.definitionOf(entry.name)];
+    const [wanted, now] = [task.a.meaning(entry), draft.engine.definitionOf(entry.name)];
     if (wanted && wanted.kind === now?.kind) alterProperties(entry, wanted, task, draft, true);
   }
 }
 
 /** Drops the objects that A lacks, each before the objects that it reads from. */
 export function dropExtraObjects(task: Task, draft: Draft): void {
-  const { a, b, requests, keepExtra } = task;
+  const { a, b, renames, keepExtra } = task;
   if (keepExtra) return;
   for (const entry of dumpOrder(b).reverse()) {
     const isExtra =
       isObject(entry.kind) &&
       !a.findObject(entry.name) &&
       !task.ignore.ignoresObject(entry) &&
-      !requests.renames.objects.has(foldCase(entry.name));
+      !renames.objects.has(foldCase(entry.name));
     if (isExtra && !isMadeByPlan(entry.name, task)) draft.addStatement(dropStatement(entry), entry);
   }
 }
@@ -274,7 +274,7 @@ export function omitUnalterable(task: Task, draft: Draft): void {
   for (const entry of task.a.entries) {
     const change = { identity: entry, properties: [], what: displayName(entry) };
     if (entry.kind === 'other') draft.omit(change, 'it creates no object that can be compared');
-    const [wanted, now] = [task.a.meaning(entry), draft.definitionOf(entry.name)];
+    const [wanted, now] = [task.a.meaning(entry), draft.engine.definitionOf(entry.name)];
     if (!isObject(entry.kind) || draft.isBlocked(entry.name) || !wanted || !now || wanted.kind !== now.kind) continue;
     for (const difference of compareDefinitions(wanted, now).differences) {
       const { property } = difference;

@@ -9,6 +9,7 @@ import {
   type Entry,
   type Health,
   IgnoreRules,
+  InvalidSelectionError,
   problemsOf,
   Schema,
   selectWanted,
@@ -19,6 +20,7 @@ import { findAskedView } from './asked-view.js';
 import { assemblePlan, type Plan, type ProvenDraft } from './assemble-plan.js';
 import type { AskSizes } from './cost.js';
 import { changeKey, Draft, type Omission } from './draft.js';
+import { AllowedLosses } from './losses.js';
 import {
   alterRetention,
   dropExtraObjects,
@@ -28,11 +30,11 @@ import {
   reconcileObjects,
   renameTables,
 } from './object-changes.js';
-import { formatPath, formatPathForShell } from './object-path.js';
+import { formatPath, formatPathForShell, resolvePath } from './object-path.js';
 import { prove } from './prove.js';
 import { dropOldTables, findLeftovers, isMadeByPlan, resumeRebuilds } from './rebuild.js';
 import { omitUnrepaired, refreshViews, restateViews } from './refresh-views.js';
-import { type RequestOptions, Requests } from './requests.js';
+import { Renames } from './renames.js';
 import { type Row, RowFindings } from './row-findings.js';
 import type { Task } from './task.js';
 import type { AskHistory, HistoryFinding } from './text/history.js';
@@ -41,7 +43,13 @@ import { findUnresolvedViews, type UnresolvedView, UnresolvedViewError } from '.
 import { WantedSchema } from './wanted-schema.js';
 
 /** Options for planning. */
-export interface PlanOptions extends RequestOptions {
+export interface PlanOptions {
+  /** The names of what may be lost: `drop:trades.qty`, `history:m_1h`. */
+  readonly allowLoss?: readonly string[];
+  /** Renames of objects and columns: `old=new`, `trades.old=new`. */
+  readonly renamed?: readonly string[];
+  /** The tables to rebuild if no ALTER can change what differs. */
+  readonly rebuild?: readonly string[];
   readonly defaults?: CompareOptions['defaults'];
   /** Whether a different owner is ignored. */
   readonly ignoreOwner?: boolean;
@@ -153,25 +161,35 @@ function createTask(
 ): Task {
   const { version, defaults, isEnterprise = false, ignoreOwner = false, keepExtra = false, dropOld = false } = options;
   const [a, b] = [new WantedSchema(inA, defaults), new Schema(inB)];
-  const requests = new Requests(a, b, before, options);
+  const renames = new Renames(a, b, before, options.renamed ?? []);
+  const allowed = new AllowedLosses(options.allowLoss ?? [], renames.findColumns, name => renames.otherName(name));
+  const rebuilt = new Set(
+    (options.rebuild ?? []).map(name => {
+      const { object = '' } = resolvePath(name, renames.findColumns) ?? {};
+      if (a.findObject(object)?.kind === 'table') return foldCase(object);
+      throw new InvalidSelectionError(`--rebuild ${name}: A has no such table`);
+    }),
+  );
   /** What is known of the rows of a materialized view. */
   const historyOf = (view: string): HistoryAnswer => {
     const answer = findings.get(foldCase(view))?.answer;
     if (answer !== undefined) return answer;
     // If the user allows the loss, the rows are not checked by an assertion.
-    if (requests.mayLose({ loss: 'history', object: view })) return 'unknown';
+    if (allowed.has({ loss: 'history', object: view })) return 'unknown';
     // If the server was not asked, the query is assumed to return all rows, and an assertion checks it.
     return before.wasNeverRefreshed(view) ? 'empty' : 'complete';
   };
   return {
     a,
     b,
-    requests,
+    renames,
+    allowed,
+    rebuilt,
     historyOf,
     before,
     problems: b.entries.flatMap(entry => problemsOf(entry, options.health ?? {})),
     rows,
-    leftovers: findLeftovers(a, before, requests),
+    leftovers: findLeftovers(a, before, rebuilt),
     isEnterprise,
     version,
     defaults,

@@ -64,8 +64,8 @@ export function prove(steps: readonly Step[], engine: Engine, task: Task): Proof
 }
 
 function accountOptions(task: Task, engine: Engine): AccountOptions {
-  const { a, historyOf, ignore, requests, rows } = task;
-  const newNameOf = (view: string): string => requests.renames.newName(view);
+  const { a, historyOf, ignore, renames, rows } = task;
+  const newNameOf = (view: string): string => renames.newName(view);
   return {
     historyOf,
     countExpired(enforcement) {
@@ -91,12 +91,12 @@ function accountOptions(task: Task, engine: Engine): AccountOptions {
 
 /** The losses that are not allowed. What an interrupted rebuild has copied is still in the old table. */
 function findLosses(account: RowAccount, task: Task): Problem[] {
-  const { requests, rows, leftovers } = task;
+  const { allowed, rows, leftovers } = task;
   return account.losses().flatMap(({ effect: { loss: kind, object, column, text }, at }): Problem[] => {
     if (kind === undefined || leftovers.has(foldCase(object)) || markedView(object) !== undefined) return [];
     const table = isMadeByPlan(object, task) ? tableOfRebuild(object) : undefined;
     const loss = { loss: kind, object: table ?? object, ...(column !== undefined && { column }) };
-    if (requests.mayLose(loss)) return [];
+    if (allowed.has(loss)) return [];
     return [{ at, reason: kind === 'values' ? text + rows.describeLost(object, column) : text, loss }];
   });
 }

@@ -12,7 +12,6 @@ import { foldCase } from '@sqlpipe/sql';
 import type { Draft, Refusal } from './draft.js';
 import type { Loss } from './losses.js';
 import { parseRebuildName, rebuildNames } from './rebuild-names.js';
-import type { Requests } from './requests.js';
 import type { Task } from './task.js';
 import {
   type Assertion,
@@ -94,14 +93,18 @@ function isMarkOf(mark: string, wanted: TableDefinition, now: TableDefinition, b
  * Drops the old tables of this plan's rebuilds and of earlier ones, if the new tables have all of their rows. First the plan waits
  * until all rows that were sent to an old table are applied.
  */
-export function dropOldTables({ a, dropOld, requests }: Task, draft: Draft): void {
+export function dropOldTables({ a, dropOld, renames, rebuilt }: Task, draft: Draft): void {
   for (const { name } of dropOld ? [...draft.engine.objects()] : []) {
     const { table = '', role, mark = '' } = parseRebuildName(name) ?? {};
-    const [wanted, old, now] = [a.definitionOf(table), draft.definitionOf(name), draft.definitionOf(table)];
-    if (role !== 'before' || !requests.isToRebuild(table) || a.findObject(name)) continue;
+    const [wanted, old, now] = [
+      a.definitionOf(table),
+      draft.engine.definitionOf(name),
+      draft.engine.definitionOf(table),
+    ];
+    if (role !== 'before' || !rebuilt.has(foldCase(table)) || a.findObject(name)) continue;
     if (wanted?.kind !== 'table' || old?.kind !== 'table' || now?.kind !== 'table') continue;
     if (!isMarkOf(mark, wanted, old, draft.engine)) continue;
-    const copied = copiedColumns(now, old, requests.renames.columnsOf(table));
+    const copied = copiedColumns(now, old, renames.columnsOf(table));
     const drop = `DROP TABLE '${name}';`;
     const change = { identity: { kind: 'table', name, verb: 'DROP' }, properties: [], what: describe(drop) } as const;
     const incomparable = copied.find(({ column: { type } }) => type === 'BINARY' || type.endsWith('[]'));
@@ -130,11 +133,11 @@ export function findUncastable(...[wanted, now, renamed]: Parameters<typeof copi
  * Finds the new tables that interrupted rebuilds have left, by name in lower case. They have the mark of the rebuild that this plan
  * would make. Any other table with a temporary name may hold rows that are needed.
  */
-export function findLeftovers(a: WantedSchema, b: Engine, requests: Requests): ReadonlySet<string> {
+export function findLeftovers(a: WantedSchema, b: Engine, rebuilt: ReadonlySet<string>): ReadonlySet<string> {
   const leftovers = new Set<string>();
   for (const { name } of b.objects()) {
     const { table = '', role, mark = '' } = parseRebuildName(name) ?? {};
-    if (role !== 'new' || !requests.isToRebuild(table) || a.findObject(name)) continue;
+    if (role !== 'new' || !rebuilt.has(foldCase(table)) || a.findObject(name)) continue;
     const wanted = a.definitionOf(table);
     const sources = [table, rebuildNames(table, mark).oldName].map(source => b.definitionOf(source));
     const isMarked = (now: (typeof sources)[number]) =>
@@ -157,10 +160,10 @@ function findIntruder(table: string, leftovers: ReadonlySet<string>, b: Engine):
 }
 
 /** Whether a plan has made a table on its way, for a rebuild or to mark a view. Then it is not a difference between A and B. */
-export function isMadeByPlan(name: string, { a, leftovers, requests }: Task): boolean {
+export function isMadeByPlan(name: string, { a, leftovers, rebuilt }: Task): boolean {
   const { table, role } = parseRebuildName(name) ?? {};
   if (leftovers.has(foldCase(name)) || (markedView(name) !== undefined && !a.findObject(name))) return true;
-  return table !== undefined && role === 'before' && requests.isToRebuild(table) && !a.findObject(name);
+  return table !== undefined && role === 'before' && rebuilt.has(foldCase(table)) && !a.findObject(name);
 }
 
 /**

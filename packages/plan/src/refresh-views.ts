@@ -58,11 +58,11 @@ const fillsItself = ({ refresh }: Pick<MaterializedView, 'refresh'>): boolean =>
  * @param readsRefreshed whether the plan refreshes what it reads: the same cause may have made both invalid
  */
 function isLeftAlone(view: Entry, readsRefreshed: boolean, task: Task, draft: Draft): boolean {
-  const { a, keepExtra, ignore, requests, problems } = task;
+  const { a, keepExtra, ignore, allowed, problems } = task;
   if (ignore.ignoresObject(view)) return true;
   if (a.findObject(view.name)) return false;
   if (wasInvalid(view, problems) && !readsRefreshed && !isRepairable(view, task, draft)) return true;
-  return !keepExtra && requests.mayLose({ loss: 'drop', object: view.name });
+  return !keepExtra && allowed.has({ loss: 'drop', object: view.name });
 }
 
 /**
@@ -84,7 +84,9 @@ const wasInvalid = ({ name }: Entry, problems: Task['problems']): boolean =>
 function willSourcesLoseRows(view: MaterializedView, { a, keepExtra }: Task, draft: Draft): boolean {
   return draft.engine.catalogue.sources([view.base, ...view.references]).some(name => {
     const wanted = a.definitionOf(name);
-    return wanted ? findExpiredRows(wanted, draft.definitionOf(name)) !== undefined : !keepExtra && !a.findObject(name);
+    return wanted
+      ? findExpiredRows(wanted, draft.engine.definitionOf(name)) !== undefined
+      : !keepExtra && !a.findObject(name);
   });
 }
 
@@ -102,8 +104,8 @@ function readsOtherValues({ base, references }: MaterializedView, draft: Draft):
 }
 
 /** Whether B has the view with rows, also under its former name. */
-const hadRows = ({ kind, name }: Entry, { b, historyOf, requests }: Task): boolean =>
-  [name, requests.renames.otherName(name) ?? name].some(
+const hadRows = ({ kind, name }: Entry, { b, historyOf, renames }: Task): boolean =>
+  [name, renames.otherName(name) ?? name].some(
     candidate => b.findObject(candidate)?.kind === kind && historyOf(candidate) !== 'empty',
   );
 
@@ -123,7 +125,7 @@ function refreshView(view: Entry, task: Task, draft: Draft): void {
   if (reason !== OTHER_TYPES) return;
   const drop = `DROP ${kindKeywords(view.kind)} '${view.name}';`;
   const wanted = a.findObject(view.name);
-  const former = draft.definitionOf(view.name);
+  const former = draft.engine.definitionOf(view.name);
   const creation =
     wanted?.kind === view.kind ? findCreation(wanted, former, task) : { definition: former, statement: view.statement };
   const { definition } = creation;

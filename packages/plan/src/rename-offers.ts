@@ -15,10 +15,9 @@ export function withOffers(omission: Omission, offers: RenameOffers): Omission {
 }
 
 /** Notes for the tables of B that are kept, although A may have them under another name. */
-export const describeKeptTables = ({ a, b, requests, keepExtra }: Task, offers: RenameOffers): string[] =>
+export const describeKeptTables = ({ a, b, renames, keepExtra }: Task, offers: RenameOffers): string[] =>
   b.entries.flatMap(({ kind, name }) => {
-    const isKept =
-      keepExtra && kind === 'table' && !a.findObject(name) && !requests.renames.objects.has(foldCase(name));
+    const isKept = keepExtra && kind === 'table' && !a.findObject(name) && !renames.objects.has(foldCase(name));
     const option = isKept ? offers.ofTable(name) : undefined;
     return option === undefined ? [] : [`table '${name}' is kept; renamed? ${option}`];
   });
@@ -31,12 +30,12 @@ export class RenameOffers {
 
   /** Offers the new column of the same type, preferably that in the same place: `--renamed trades.qty=quantity`. */
   ofColumn(table: string, column: string): string | undefined {
-    const { a, before: b, requests } = this.task;
-    const other = requests.renames.otherName(table) ?? table;
+    const { a, before: b, renames } = this.task;
+    const other = renames.otherName(table) ?? table;
     const before = columnsOf(b.definitionOf(table) ?? b.definitionOf(other));
     const after = columnsOf(a.definitionOf(table) ?? a.definitionOf(other));
     const at = before.findIndex(({ name }) => isSameName(name, column));
-    const renamed = [...requests.renames.columnsOf(table).values()];
+    const renamed = [...renames.columnsOf(table).values()];
     const usedNames = [...before.map(({ name }) => name), ...renamed];
     const isNew = ({ name, type }: Column): boolean =>
       type === before[at]?.type && !usedNames.some(usedName => isSameName(usedName, name));
@@ -47,9 +46,9 @@ export class RenameOffers {
 
   /** Offers a new table with the same columns: `--renamed trades_old=trades`. */
   ofTable(table: string): string | undefined {
-    const { a, before, requests } = this.task;
+    const { a, before, renames } = this.task;
     const columns = columnKey(before.definitionOf(table));
-    const newNames = [...requests.renames.objects.values()];
+    const newNames = [...renames.objects.values()];
     const chosen = a.entries.find(
       ({ kind, name }) =>
         kind === 'table' &&

@@ -16,7 +16,7 @@ import { alterRows } from './values.js';
 
 /** A table that is altered. `current` is its definition so far. `attempt` alters it, unless its rows or the proof forbid that. */
 const alterableTable = (name: string, task: Task, draft: Draft) => {
-  const current = () => draft.definitionOf(name) as TableDefinition;
+  const current = () => draft.engine.definitionOf(name) as TableDefinition;
   return {
     current,
     attempt: (alteration: Alteration, ...properties: string[]): boolean =>
@@ -29,7 +29,7 @@ type AlterableTable = ReturnType<typeof alterableTable>;
 /** Alters the columns of a table as far as possible: renames, types, new columns, then options. `dropColumns` drops the others. */
 export function alterColumns(wanted: TableDefinition, task: Task, draft: Draft): void {
   const table = alterableTable(wanted.name, task, draft);
-  const unrenamed = renameColumns(task.requests.renames.columnsOf(wanted.name), table);
+  const unrenamed = renameColumns(task.renames.columnsOf(wanted.name), table);
   for (const column of wanted.columns)
     if (!isSameName(column.name, table.current().timestamp)) alterColumn(column, [COLUMN_TYPE], table);
   for (const column of wanted.columns)
@@ -42,7 +42,7 @@ export function alterColumns(wanted: TableDefinition, task: Task, draft: Draft):
 /** Drops the columns that the wanted table lacks. A column whose rename was left out stays, because it holds the values. */
 export function dropColumns(wanted: TableDefinition, task: Task, draft: Draft): void {
   const table = alterableTable(wanted.name, task, draft);
-  const renamed = [...task.requests.renames.columnsOf(wanted.name).keys()];
+  const renamed = [...task.renames.columnsOf(wanted.name).keys()];
   for (const { name } of table.current().columns) {
     const isTimestamp = isSameName(name, table.current().timestamp ?? '');
     const isUnrenamed = renamed.some(from => isSameName(from, name));

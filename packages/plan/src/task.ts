@@ -1,7 +1,8 @@
 import type { CompareOptions } from '@sqlpipe/ddl';
 import type { Engine, HistoryAnswer } from '@sqlpipe/engine';
 import type { HealthProblem, IgnoreRules, Schema } from '@sqlpipe/schema';
-import type { Requests } from './requests.js';
+import type { AllowedLosses } from './losses.js';
+import type { Renames } from './renames.js';
 import type { RowFindings } from './row-findings.js';
 import type { WantedSchema } from './wanted-schema.js';
 
@@ -9,7 +10,10 @@ import type { WantedSchema } from './wanted-schema.js';
 export interface Task {
   readonly a: WantedSchema;
   readonly b: Schema;
-  readonly requests: Requests;
+  readonly renames: Renames;
+  readonly allowed: AllowedLosses;
+  /** The names of the tables to rebuild if they differ, in lower case. */
+  readonly rebuilt: ReadonlySet<string>;
   readonly isEnterprise: boolean;
   /** The version of B's server, if it is known. */
   readonly version: string | undefined;

@@ -31,14 +31,14 @@ export interface UnresolvedView {
  * @param engine an engine without objects
  */
 export function findUnresolvedViews(
-  { a, b, keepExtra, ignore, requests, defaults }: Task,
+  { a, b, keepExtra, ignore, allowed, defaults }: Task,
   engine: Engine,
 ): UnresolvedView[] {
   const keptOfB = b.entries.filter(
     entry =>
       isObject(entry.kind) &&
       !a.findObject(entry.name) &&
-      (keepExtra || ignore.ignoresObject(entry) || !requests.mayLose({ loss: 'drop', object: entry.name })),
+      (keepExtra || ignore.ignoresObject(entry) || !allowed.has({ loss: 'drop', object: entry.name })),
   );
   const all = new WantedSchema(
     [...a.entries, ...keptOfB].map(({ statement }) => statement),

@@ -132,11 +132,11 @@ function whyValuesForbid(table: string, { name, type }: Column, to: string, task
 }
 
 /** The name that a table has on the server. */
-export const nameInB = (table: string, { requests }: Task): string =>
-  [...requests.renames.objects].find(([, to]) => isSameName(to, table))?.[0] ?? table;
+export const nameInB = (table: string, { renames }: Task): string =>
+  [...renames.objects].find(([, to]) => isSameName(to, table))?.[0] ?? table;
 
-export const columnInB = (table: string, column: string, { requests }: Task): string =>
-  [...requests.renames.columnsOf(table)].find(([, to]) => isSameName(to, column))?.[0] ?? column;
+export const columnInB = (table: string, column: string, { renames }: Task): string =>
+  [...renames.columnsOf(table)].find(([, to]) => isSameName(to, column))?.[0] ?? column;
 
 /**
  * The query for the number of values that a change back would not restore, of those that become NULL, and of all. Values are
