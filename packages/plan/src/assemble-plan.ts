@@ -3,11 +3,11 @@ import { parseMeaning } from '@sqlpipe/ddl';
 import type { Effect, Engine } from '@sqlpipe/engine';
 import { foldCase, identify } from '@sqlpipe/sql';
 import { findAskedView, findExpirable } from './asked-view.js';
-import { type AskSizes, describeLosses, describeWork } from './cost.js';
+import { describeLosses, describeWork } from './cost.js';
 import type { Draft, Omission, Step } from './draft.js';
 import type { Proof } from './prove.js';
 import { describeKeptTables, RenameOffers, withOffers } from './rename-offers.js';
-import type { Task } from './task.js';
+import type { AskSizes, Task } from './task.js';
 import {
   type Assertion,
   computableAssertion,
@@ -16,7 +16,6 @@ import {
   historyAssertion,
 } from './text/assertions.js';
 import { printRemarks } from './text/head.js';
-import type { HistoryFinding } from './text/history.js';
 import { markedView } from './unfilled-marks.js';
 
 /** A statement of a plan, and its effects. */
@@ -50,17 +49,13 @@ export interface ProvenDraft {
   readonly draft: Draft;
   readonly proof: Proof;
   readonly task: Task;
-  readonly findings: ReadonlyMap<string, HistoryFinding>;
   /** The views that this draft or an earlier one computes again, in lower case. */
   readonly recomputed: ReadonlySet<string>;
 }
 
 /** Makes a plan from a proven draft. @param askSizes asks B's server for the cost of the plan */
-export async function assemblePlan(
-  { draft, proof, task, findings }: ProvenDraft,
-  askSizes: AskSizes | undefined,
-): Promise<Plan> {
-  const assertions = collectAssertions(proof, task, findings);
+export async function assemblePlan({ draft, proof, task }: ProvenDraft, askSizes: AskSizes | undefined): Promise<Plan> {
+  const assertions = collectAssertions(proof, task);
   const statements = [
     ...assertions,
     ...draft.steps.map((step, at) => toPlanned(step, proof.effects[at] ?? [], draft.engine, task)),
@@ -96,21 +91,17 @@ export async function assemblePlan(
  * The assertions that precede all steps: if one stops the plan, B is as it was, and the names that they ask for are those of B.
  * Losses that are allowed need none.
  */
-function collectAssertions(
-  { recomputed, enforcements }: Proof,
-  task: Task,
-  findings: ProvenDraft['findings'],
-): readonly PlannedStatement[] {
-  const { allowed, historyOf } = task;
+function collectAssertions({ recomputed, enforcements }: Proof, task: Task): readonly PlannedStatement[] {
+  const { allowed, histories, historyOf } = task;
   const assertions: PlannedStatement[] = [];
   const add = (assertion: Assertion, ...remarks: string[]) => assertions.push(toAssertion(assertion, ...remarks));
   for (const [view, computed] of recomputed) {
     const definition = findAskedView(view, task);
     if (!definition || allowed.has({ loss: 'history', object: definition.name })) continue;
-    const { answer, columns } = findings.get(view) ?? {};
+    const { answer, columns } = histories.get(view) ?? {};
     if (computed !== undefined) add(computableAssertion(computed));
     if (answer === 'empty') add(emptinessAssertion(definition.name));
-    else add(historyAssertion(definition, columns), ...(findings.has(view) ? [] : ['no server was asked']));
+    else add(historyAssertion(definition, columns), ...(histories.has(view) ? [] : ['no server was asked']));
   }
   for (const enforcement of enforcements) {
     const { name } = enforcement.former;

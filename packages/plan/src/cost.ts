@@ -3,17 +3,8 @@ import type { Effect } from '@sqlpipe/engine';
 import { displayName, foldCase, identify, type Kind } from '@sqlpipe/sql';
 import type { Draft } from './draft.js';
 import type { Proof } from './prove.js';
-import type { Task } from './task.js';
+import type { AskSizes, StoredSize, Task } from './task.js';
 import { nameInB } from './values.js';
-
-/** The size of a table or a materialized view on a server. */
-export interface StoredSize {
-  readonly rows: number;
-  readonly bytes: number;
-}
-
-/** Asks a server for the sizes of tables and materialized views, by name in lower case; undefined if it does not show them. */
-export type AskSizes = () => Promise<ReadonlyMap<string, StoredSize> | undefined>;
 
 /** Work on all rows of a table. */
 type Work = 'copies' | 'rewrites' | 'reads';

@@ -1,8 +1,8 @@
 /*! The statements that turn one schema into another, each proven on an engine. */
 export type { Plan, PlannedStatement } from './assemble-plan.js';
-export type { AskSizes, StoredSize } from './cost.js';
 export type { Omission } from './draft.js';
 export { AllowedLosses, formatLoss, type Loss } from './losses.js';
-export { createEngine, isEnterpriseSchema, type PlanOptions, planChanges } from './plan.js';
+export { createEngine, isEnterpriseSchema, planChanges } from './plan.js';
+export type { AskSizes, PlanOptions, StoredSize } from './task.js';
 export { planUndo, type UndoOptions, type UndoPlan } from './undo.js';
 export { UnresolvedViewError } from './unresolved.js';

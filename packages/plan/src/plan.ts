@@ -2,12 +2,11 @@
  * Plans the statements that turn schema B into schema A. A draft assumes that each change is possible. It is then proven by running
  * it on an engine. The next draft leaves out the changes that failed, until a draft is proven.
  */
-import { type CompareOptions, compareStatements, ownerOf, parseMeaning } from '@sqlpipe/ddl';
+import { compareStatements, ownerOf, parseMeaning } from '@sqlpipe/ddl';
 import { Engine, type HistoryAnswer, whenReady } from '@sqlpipe/engine';
 import {
   compareSchemas,
   type Entry,
-  type Health,
   IgnoreRules,
   InvalidSelectionError,
   problemsOf,
@@ -18,7 +17,6 @@ import { displayName, foldCase, hasName, type Identity, identify, identityKey, i
 import { createPrincipals, dropPrincipals, grantRights, revokeRights } from './access-changes.js';
 import { findAskedView } from './asked-view.js';
 import { assemblePlan, type Plan, type ProvenDraft } from './assemble-plan.js';
-import type { AskSizes } from './cost.js';
 import { changeKey, Draft, type Omission } from './draft.js';
 import { AllowedLosses } from './losses.js';
 import {
@@ -35,45 +33,12 @@ import { prove } from './prove.js';
 import { dropOldTables, findLeftovers, isMadeByPlan, resumeRebuilds } from './rebuild.js';
 import { omitUnrepaired, refreshViews, restateViews } from './refresh-views.js';
 import { Renames } from './renames.js';
-import { type Row, RowFindings } from './row-findings.js';
-import type { Task } from './task.js';
-import type { AskHistory, HistoryFinding } from './text/history.js';
+import { type Row, RowAnswers } from './row-answers.js';
+import type { PlanOptions, Task } from './task.js';
+import type { HistoryFinding } from './text/history.js';
 import { markUnfilled } from './unfilled-marks.js';
 import { findUnresolvedViews, type UnresolvedView, UnresolvedViewError } from './unresolved.js';
 import { WantedSchema } from './wanted-schema.js';
-
-/** Options for planning. */
-export interface PlanOptions {
-  /** The names of what may be lost: `drop:trades.qty`, `history:m_1h`. */
-  readonly allowLoss?: readonly string[];
-  /** Renames of objects and columns: `old=new`, `trades.old=new`. */
-  readonly renamed?: readonly string[];
-  /** The tables to rebuild if no ALTER can change what differs. */
-  readonly rebuild?: readonly string[];
-  readonly defaults?: CompareOptions['defaults'];
-  /** Whether a different owner is ignored. */
-  readonly ignoreOwner?: boolean;
-  /** Whether objects, principals and rights that only B has are kept, and do not count as differences. */
-  readonly keepExtra?: boolean;
-  /** The differences that the plan neither changes nor lists. */
-  readonly ignore?: IgnoreRules | undefined;
-  /** Whether the old table of a rebuild is dropped. */
-  readonly dropOld?: boolean;
-  /** The invalid views and suspended tables that B's server reports. */
-  readonly health?: Health;
-  /** The version of B's server. */
-  readonly version?: string | undefined;
-  /** Whether invalid views of A are left out, because A is an instance. In a schema from files they are an error. */
-  readonly skipInvalid?: boolean;
-  /** Whether B's server is of the enterprise edition; by default, its statements decide. */
-  readonly isEnterprise?: boolean;
-  /** Asks B's server about the rows of a materialized view. If absent, only the assertions of the plan check these rows. */
-  readonly askHistory?: AskHistory | undefined;
-  /** Asks B's server for the sizes of tables. The head of the plan shows them as its cost. */
-  readonly askSizes?: AskSizes | undefined;
-  /** Runs a query that returns one row on B's server, about the rows of a table. If absent, only assertions check these rows. */
-  readonly askRow?: ((query: string) => Promise<Row>) | undefined;
-}
 
 /**
  * Plans the statements that turn schema B into A.
@@ -83,16 +48,16 @@ export interface PlanOptions {
 export async function planChanges(a: Iterable<string>, b: Iterable<string>, options: PlanOptions = {}): Promise<Plan> {
   const inB = [...b];
   const { statements: inA, notes } = selectWanted([...a], inB, options.ignore ?? new IgnoreRules());
-  const findings = new Map<string, HistoryFinding>();
+  const histories = new Map<string, HistoryFinding>();
   const answers = new Map<string, Row>();
   const { askHistory, askRow } = options;
   // Each answer may change the plan, and a changed plan may have new questions. So it is planned until no question is left.
   for (;;) {
-    const rows = new RowFindings(answers, askRow !== undefined);
-    const proven = await whenReady(() => planOnce(inA, inB, findings, rows, options));
+    const rows = new RowAnswers(answers, askRow !== undefined);
+    const proven = await whenReady(() => planOnce(inA, inB, histories, rows, options));
     for (const query of rows.questions) answers.set(query, await askRow?.(query));
     if (rows.questions.size > 0) continue;
-    const unasked = [...proven.recomputed].filter(view => !findings.has(view));
+    const unasked = [...proven.recomputed].filter(view => !histories.has(view));
     if (!askHistory || unasked.length === 0) {
       const plan = await assemblePlan(proven, options.askSizes);
       return { ...plan, notes: [...notes, ...plan.notes] };
@@ -100,7 +65,7 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, opti
     for (const view of unasked) {
       const asked = findAskedView(view, proven.task);
       // biome-ignore lint/nursery/useAwaitThenable: the function of an option returns a promise
-      if (asked) findings.set(view, await askHistory(asked));
+      if (asked) histories.set(view, await askHistory(asked));
     }
   }
 }
@@ -112,8 +77,8 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, opti
 function planOnce(
   inA: readonly string[],
   inB: readonly string[],
-  findings: ReadonlyMap<string, HistoryFinding>,
-  rows: RowFindings,
+  histories: Task['histories'],
+  rows: RowAnswers,
   options: PlanOptions,
 ): ProvenDraft {
   const { version, defaults, health } = options;
@@ -123,10 +88,10 @@ function planOnce(
     engine.load(inB);
     return engine;
   };
-  const task = createTask(inA, inB, loadB(), findings, rows, { ...options, ...server });
+  const task = createTask(inA, inB, loadB(), histories, rows, { ...options, ...server });
   // The health of B does not count: a view that is invalid in B may be valid as A defines it.
   const unresolved = findUnresolvedViews(task, createEngine({ ...server, ...(health && { health: {} }) }));
-  if (unresolved.length === 0) return proveDraft(task, loadB, findings);
+  if (unresolved.length === 0) return proveDraft(task, loadB);
   const newlyBroken = options.skipInvalid
     ? []
     : unresolved.filter(({ entry }) => !isBrokenInB(entry, unresolved, task));
@@ -137,7 +102,7 @@ function planOnce(
     return !isObject(kind) || !names.has(foldCase(name));
   };
   // Planned again without these views on both sides. Then they are listed as left out.
-  const proven = planOnce(inA.filter(isResolved), inB.filter(isResolved), findings, rows, options);
+  const proven = planOnce(inA.filter(isResolved), inB.filter(isResolved), histories, rows, options);
   for (const { entry, reason } of unresolved) {
     const properties = task.b.findObject(entry.name)?.kind === entry.kind ? ['invalid'] : [];
     const hint = `--ignore ${formatPathForShell(formatPath({ object: entry.name }))} does not list it`;
@@ -155,12 +120,11 @@ function createTask(
   inA: readonly string[],
   inB: readonly string[],
   before: Engine,
-  findings: ReadonlyMap<string, HistoryFinding>,
-  rows: RowFindings,
-  options: PlanOptions,
+  histories: Task['histories'],
+  rows: RowAnswers,
+  options: PlanOptions & Pick<Task, 'isEnterprise'>,
 ): Task {
-  const { version, defaults, isEnterprise = false, ignoreOwner = false, keepExtra = false, dropOld = false } = options;
-  const [a, b] = [new WantedSchema(inA, defaults), new Schema(inB)];
+  const [a, b] = [new WantedSchema(inA, options.defaults), new Schema(inB)];
   const renames = new Renames(a, b, before, options.renamed ?? []);
   const allowed = new AllowedLosses(options.allowLoss ?? [], renames.findColumns, name => renames.otherName(name));
   const rebuilt = new Set(
@@ -172,36 +136,34 @@ function createTask(
   );
   /** What is known of the rows of a materialized view. */
   const historyOf = (view: string): HistoryAnswer => {
-    const answer = findings.get(foldCase(view))?.answer;
+    const answer = histories.get(foldCase(view))?.answer;
     if (answer !== undefined) return answer;
     // If the user allows the loss, the rows are not checked by an assertion.
     if (allowed.has({ loss: 'history', object: view })) return 'unknown';
     // If the server was not asked, the query is assumed to return all rows, and an assertion checks it.
     return before.wasNeverRefreshed(view) ? 'empty' : 'complete';
   };
+  const problems = b.entries.flatMap(entry => problemsOf(entry, options.health ?? {}));
+  const [leftovers, ignore] = [findLeftovers(a, before, rebuilt), options.ignore ?? new IgnoreRules()];
   return {
+    ...options,
     a,
     b,
     renames,
     allowed,
     rebuilt,
+    histories,
     historyOf,
     before,
-    problems: b.entries.flatMap(entry => problemsOf(entry, options.health ?? {})),
+    problems,
     rows,
-    leftovers: findLeftovers(a, before, rebuilt),
-    isEnterprise,
-    version,
-    defaults,
-    ignoreOwner,
-    keepExtra,
-    ignore: options.ignore ?? new IgnoreRules(),
-    dropOld,
+    leftovers,
+    ignore,
   };
 }
 
 /** Drafts plans until the steps of one are proven. The changes that the proof of one excludes are left out of the next. */
-function proveDraft(task: Task, loadB: () => Engine, findings: ReadonlyMap<string, HistoryFinding>): ProvenDraft {
+function proveDraft(task: Task, loadB: () => Engine): ProvenDraft {
   const excluded = new Map<string, Omission>();
   const recomputed = new Set<string>();
   for (;;) {
@@ -210,7 +172,7 @@ function proveDraft(task: Task, loadB: () => Engine, findings: ReadonlyMap<strin
     for (const view of proof.recomputed.keys()) recomputed.add(view);
     if (proof.excluded.length === 0) {
       requireResult(draft, task);
-      return { draft, proof, task, findings, recomputed };
+      return { draft, proof, task, recomputed };
     }
     const known = excluded.size;
     for (const omission of proof.excluded) excluded.set(changeKey(omission), omission);
@@ -292,7 +254,7 @@ function draftPlan(task: Task, engine: Engine, excluded: ReadonlyMap<string, Omi
 /** Requires that the draft leads to A, except for its omissions. @throws Error for another difference */
 function requireResult(draft: Draft, task: Task): void {
   const { engine, omissions } = draft;
-  const { a: wanted, keepExtra, defaults, ignoreOwner, ignore } = task;
+  const { a: wanted, keepExtra, defaults, ignoreOwner = false, ignore } = task;
   const { differences } = compareSchemas(
     wanted.entries.map(({ statement }) => statement),
     engine.statements(),

@@ -71,7 +71,8 @@ function accountOptions(task: Task, engine: Engine): AccountOptions {
     countExpired(enforcement) {
       if (historyOf(enforcement.former.name) === 'empty') return 0;
       const question = printExpiredQuestion(...findExpirable(enforcement, task));
-      return rows.isRejected(question) ? undefined : Number(rows.find(question)?.[0] ?? 0);
+      const [count = 0] = rows.ask(question) ?? [];
+      return rows.isRejected(question) ? undefined : Number(count);
     },
     changesValues: ({ object, column }) => rows.changesValues(object, column),
     newNameOf,
@@ -84,6 +85,7 @@ function accountOptions(task: Task, engine: Engine): AccountOptions {
       const { query, isOther } = printFutureQuery(now, engine, task);
       if (!isOther && !isRedefined(former, now, task)) return undefined;
       const assertion = printComputableAssertion(now.name, query);
+      rows.ask(assertion);
       return { question: assertion, isRejected: rows.isRejected(assertion) };
     },
   };

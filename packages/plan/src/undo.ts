@@ -7,7 +7,8 @@ import { type Plan, toAssertion } from './assemble-plan.js';
 import type { Omission } from './draft.js';
 import { formatLoss, type Loss } from './losses.js';
 import { printRename } from './object-path.js';
-import { type PlanOptions, planChanges } from './plan.js';
+import { planChanges } from './plan.js';
+import type { PlanOptions } from './task.js';
 import {
   type Assertion,
   appliedAssertion,

@@ -48,7 +48,7 @@ export function alterRows(
   const refusal =
     whyTimestampForbids(table, alteration) ??
     whyPartitionsForbid(table, alteration, task) ??
-    (isRetyped ? whyValuesForbid(name, before, alteration.type, task) : undefined);
+    (isRetyped ? judgeValues(name, before, alteration.type, task) : undefined);
   if (refusal !== undefined) {
     draft.omit(change, ...refusal);
     return false;
@@ -104,7 +104,7 @@ function whyPartitionsForbid(table: TableDefinition, alteration: Alteration, tas
   const name = nameInB(table.name, task);
   for (const state of STATES) {
     const problem = findPartitionProblem(state, table, alteration, task);
-    const [count] = (problem !== undefined && task.rows.find(printPartitionQuestion(name, state))) || [];
+    const [count] = (problem !== undefined && task.rows.ask(printPartitionQuestion(name, state))) || [];
     if (!count) continue;
     const isParquet = state === 'isParquet';
     return [
@@ -115,16 +115,17 @@ function whyPartitionsForbid(table: TableDefinition, alteration: Alteration, tas
   return undefined;
 }
 
-function whyValuesForbid(table: string, { name, type }: Column, to: string, task: Task): Refusal | undefined {
+/** Asks how many values a conversion changes, and notes it. @returns why the server would not convert them */
+function judgeValues(table: string, { name, type }: Column, to: string, task: Task): Refusal | undefined {
   const at = { table: nameInB(table, task), column: columnInB(table, name, task) };
   const misfit = printMisfit(at.column, type, to);
   if (misfit !== undefined) {
-    const [count] = task.rows.find(printCountQuestion(at.table, misfit)) ?? [];
+    const [count] = task.rows.ask(printCountQuestion(at.table, misfit)) ?? [];
     if (count === 0) task.rows.noteLost(table, name, 0, '; all values fit');
     return count ? [describeMisfits(Number(count))] : undefined;
   }
   if (isLossless(type, to)) return undefined;
-  const [changed, nulls, total] = task.rows.find(printChangeQuestion(at.table, at.column, type, to)) ?? [];
+  const [changed, nulls, total] = task.rows.ask(printChangeQuestion(at.table, at.column, type, to)) ?? [];
   const toNull = Number(nulls) > 0 ? `, ${nulls} of them to NULL` : '';
   if (total !== undefined)
     task.rows.noteLost(table, name, Number(changed), `; ${changed} of ${total} values change${toNull}`);

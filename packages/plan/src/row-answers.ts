@@ -5,7 +5,7 @@ import { foldCase } from '@sqlpipe/sql';
 export type Row = readonly unknown[] | undefined;
 
 /** What a server has said of the rows of tables. */
-export class RowFindings {
+export class RowAnswers {
   /** The queries that were not asked yet. */
   readonly questions = new Set<string>();
   /** How many values of a column a conversion changes, and the same as the end of a sentence. */
@@ -20,15 +20,15 @@ export class RowFindings {
     readonly isAsked: boolean,
   ) {}
 
-  /** The answer to a query; undefined as long as it was not asked. */
-  find(query: string): Row {
+  /** The answer to a query. If it was not asked, it is undefined, and the query is one of the questions. */
+  ask(query: string): Row {
     if (this.isAsked && !this.answers.has(query)) this.questions.add(query);
     return this.answers.get(query);
   }
 
   /** Whether the server was asked a query and could not answer it. */
   isRejected(query: string): boolean {
-    return this.find(query) === undefined && this.answers.has(query);
+    return this.answers.has(query) && this.answers.get(query) === undefined;
   }
 
   noteLost(table: string, column: string, count: number, text: string): void {
