@@ -1,11 +1,10 @@
-/*! Completion in real shells: options, their values, and the names of instances. */
+/*! Completion in real shells: programs, options, their values, and the names of instances. */
 
-import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import type { ExecutionContext } from 'ava';
 import { shell } from '../support/shell.js';
 import { terminal } from '../support/terminal.js';
-import { macro, test } from '../support/test.js';
+import { test } from '../support/test.js';
 import { testWith } from '../support/tools.js';
 
 const PROGRAMS = readdirSync('packages').filter(name => /^sql.+/.test(name));
@@ -15,78 +14,94 @@ printf '[prod]\\nurl = "https://db.example.com:9000"\\n[preview]\\nurl = "localh
 touch schema.sql
 `;
 
-/** Returns what a shell offers for the last word of a line. */
-type Completer = (t: ExecutionContext, line: string) => Promise<string[]>;
+/** Returns what one shell offers for the last word of each line. */
+type Completer = (t: ExecutionContext, lines: readonly string[]) => Promise<string[][]>;
 
-const inBash: Completer = async (t, line) => {
+const MARK = '= next';
+const programOf = (line: string): string => line.split(' ', 1)[0] ?? '';
+const programsOf = (lines: readonly string[]): string[] => [...new Set(lines.map(programOf))];
+const offersIn = (output: string): string[][] =>
+  output
+    .split(`${MARK}\n`)
+    .slice(0, -1)
+    .map(text => text.split('\n').filter(Boolean));
+
+const inBash: Completer = async (t, lines) => {
   const run = await shell(t);
-  const words = line.split(' ');
-  const { stdout, stderr } = await run(`${SETUP}source <(${words[0]} --completion bash)
-COMP_WORDS=(${words.map(word => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}
+  const sources = programsOf(lines).map(program => `source <(${program} --completion bash)\n`);
+  const completions = lines.map(line => {
+    const words = line.split(' ');
+    return `COMP_WORDS=(${words.map(word => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}
+_${words[0]}; printf '%s\\n' "\${COMPREPLY[@]}" '${MARK}'\n`;
+  });
+  const { stdout, stderr } = await run(`${SETUP}${sources.join('')}
 compopt() { [ "$2" = default ] && COMPREPLY+=(*.sql); }
-_${words[0]}; printf '%s\\n' "\${COMPREPLY[@]}"`);
+${completions.join('')}`);
   t.is(stderr, '');
-  return stdout.toString().split('\n').filter(Boolean);
+  return offersIn(stdout.toString());
 };
 
-const inFish: Completer = async (t, line) => {
+const inFish: Completer = async (t, lines) => {
   const run = await shell(t);
-  const { stdout, stderr } = await run(
-    `${SETUP}fish --no-config -c '${line.split(' ', 1)} --completion fish | source; complete -C "${line}"'`,
-  );
+  const sources = programsOf(lines).map(program => `${program} --completion fish | source; `);
+  const completions = lines.map(line => `complete -C "${line}"; echo "${MARK}"; `);
+  const { stdout, stderr } = await run(`${SETUP}fish --no-config -c '${sources.join('')}${completions.join('')}'`);
   t.is(stderr, '');
-  return stdout
-    .toString()
-    .split('\n')
-    .filter(Boolean)
-    .map(offer => offer.split('\t', 1)[0] ?? '');
+  return offersIn(stdout.toString()).map(offers => offers.map(offer => offer.split('\t', 1)[0] ?? ''));
 };
 
-/** Types the line and TAB twice, since the second TAB lists several matches, and reads the screen. */
-const inZsh: Completer = async (t, line) => {
+/** Types each line and TAB twice, since the second TAB lists several matches, and reads the screen up to the sum that is printed then. */
+const inZsh: Completer = async (t, lines) => {
   const on = await terminal(t);
+  const sources = programsOf(lines).map(program => `source <(${program} --completion zsh)\r`);
   const { screen } = await on(`${SETUP}PS1='READY> ' zsh -f -i`, [
-    [/READY> /, `autoload -U compinit; compinit -u; source <(${line.split(' ', 1)} --completion zsh)\r`],
-    [/READY> /, `${line}\t\t\x15exit\r`],
+    [/READY> /, 'autoload -U compinit; compinit -u\r'],
+    ...sources.map(keys => [/READY> /, keys] as const),
+    ...lines.map(line => [/READY> /, `${line}\t\t\x15echo $((40 + 2))\r`] as const),
+    [/READY> /, 'exit\r'],
   ]);
-  const [, , offered = ''] = screen.replace(/\x1b\[[\d;?]*[A-Za-z]/g, '').split('READY> ');
-  return offered.match(/(?<![\w-])(?:--?)?\w[\w.-]*/g) ?? [];
+  const texts = screen.replace(/\x1b\[[\d;?]*[A-Za-z]/g, '').split(/^42\r?$/m);
+  return texts.slice(0, -1).map(text => text.match(/(?<![\w-])(?:--?)?\w[\w.-]*/g) ?? []);
 };
 
-const assertOffers = macro({
-  async exec(t, complete: Completer, line: string, expected: string[]) {
-    const offered = await complete(t, line);
-    for (const word of expected) t.true(offered.includes(word), `${word} among ${offered.join(' ')}`);
-  },
-  title: (_title, complete: Completer, line: string) => `${complete.name}: ${line}`,
-});
+const OFFERS: [line: string, expected: string[], inZsh?: string[]][] = [
+  ['sqldump --', ['--output', '--list-instances', '--help']],
+  ['sqldump --via ', ['auto', 'catalogue', 'database']],
+  ['sqlapply p', ['prod', 'preview']],
+  ['sqldiff prod s', ['schema.sql']],
+  ['sqlsplit s', ['schema.sql']],
+  ['sqldump -o s', ['schema.sql']],
+  ['sqldump --include T', ['TABLES']],
+  ['sqldiff --exclude TABLES,V', ['TABLES,VIEWS'], ['VIEWS']],
+  ['sqlgrep --kind t', ['table']],
+  ['sqlapply --yes-to p', ['prod', 'preview']],
+  ['sqlpipe d', ['dump', 'diff']],
+  ['sqlpipe --', ['--version', '--help']],
+  ['sqlpipe dump --l', ['--list-instances']],
+  ['sqlpipe dump --via ', ['auto', 'catalogue', 'database']],
+  ['sqlpipe apply p', ['prod', 'preview']],
+  ['sqlpipe check p', ['prod', 'preview']],
+  ['sqlpipe check --t', ['--timeout', '--token-file']],
+  ['sqlpipe c', ['copy', 'check', 'completion']],
+  ['sqlpipe copy prod p', ['prod', 'preview']],
+  ['sqlpipe copy --if-exists ', ['compare', 'fail', 'skip']],
+];
 
-for (const [complete, testHere] of [
-  [inBash, test],
-  [inFish, testWith('fish')],
-  [inZsh, testWith('zsh')],
-] as const) {
-  testHere(assertOffers, complete, 'sqldump --', ['--output', '--list-instances', '--help']);
-  testHere(assertOffers, complete, 'sqldump --via ', ['auto', 'catalogue', 'database']);
-  testHere(assertOffers, complete, 'sqlapply p', ['prod', 'preview']);
-  testHere(assertOffers, complete, 'sqldiff prod s', ['schema.sql']);
-  testHere(assertOffers, complete, 'sqlsplit s', ['schema.sql']);
-  testHere(assertOffers, complete, 'sqldump -o s', ['schema.sql']);
-  testHere(assertOffers, complete, 'sqldump --include T', ['TABLES']);
-  testHere(assertOffers, complete, 'sqldiff --exclude TABLES,V', [complete === inZsh ? 'VIEWS' : 'TABLES,VIEWS']);
-  testHere(assertOffers, complete, 'sqlgrep --kind t', ['table']);
-  testHere(assertOffers, complete, 'sqlapply --yes-to p', ['prod', 'preview']);
-  testHere(assertOffers, complete, 'sqlpipe d', ['dump', 'diff']);
-  testHere(assertOffers, complete, 'sqlpipe --', ['--version', '--help']);
-  testHere(assertOffers, complete, 'sqlpipe dump --l', ['--list-instances']);
-  testHere(assertOffers, complete, 'sqlpipe dump --via ', ['auto', 'catalogue', 'database']);
-  testHere(assertOffers, complete, 'sqlpipe apply p', ['prod', 'preview']);
-  testHere(assertOffers, complete, 'sqlpipe check p', ['prod', 'preview']);
-  testHere(assertOffers, complete, 'sqlpipe check --t', ['--timeout', '--token-file']);
-  testHere(assertOffers, complete, 'sqlpipe c', ['copy', 'check', 'completion']);
-  testHere(assertOffers, complete, 'sqlpipe copy prod p', ['prod', 'preview']);
-  testHere(assertOffers, complete, 'sqlpipe copy --if-exists ', ['compare', 'fail', 'skip']);
-}
+for (const [name, complete, testHere] of [
+  ['bash', inBash, test],
+  ['fish', inFish, testWith('fish')],
+  ['zsh', inZsh, testWith('zsh')],
+] as const)
+  testHere(`${name} completes programs, options, their values, instances and files`, async t => {
+    const offers = await complete(
+      t,
+      OFFERS.map(([line]) => line),
+    );
+    t.is(offers.length, OFFERS.length);
+    for (const [i, [line, expected, inZsh]] of OFFERS.entries())
+      for (const word of (name === 'zsh' && inZsh) || expected)
+        t.true(offers[i]?.includes(word), `${line}: ${word} among ${offers[i]?.join(' ')}`);
+  });
 
 test('the script of sqlpipe completes all programs in bash', async t => {
   const run = await shell(t);
@@ -143,11 +158,20 @@ testWith('zsh')('the script of a program runs compinit in a zsh without completi
 const optionsIn = (help: string) =>
   Array.from(help.matchAll(/^ +(?:-\w, +)?--[\w-]+/gm), ([line]) => line.match(/(?<![\w-])--?\w[\w-]*/g) ?? []).flat();
 
-for (const program of [...PROGRAMS, 'sqlpipe check', 'sqlpipe copy'])
-  test(`${program}: each option of --help is completed`, async t => {
-    const help = spawnSync('bash', ['-c', `node_modules/.bin/${program} --help`], { encoding: 'utf8' }).stdout;
-    t.deepEqual((await inBash(t, `${program} -`)).sort(), optionsIn(help).sort());
-  });
+test('each option of --help is completed', async t => {
+  const programs = [...PROGRAMS, 'sqlpipe check', 'sqlpipe copy'];
+  const run = await shell(t);
+  const { stdout } = await run(programs.map(program => `${program} --help; echo '${MARK}'\n`).join(''));
+  const options = offersIn(stdout.toString()).map(lines => optionsIn(lines.join('\n')).sort());
+  const offers = await inBash(
+    t,
+    programs.map(program => `${program} -`),
+  );
+  t.deepEqual(
+    offers.map((offer, i) => [programs[i], ...offer.sort()]),
+    options.map((option, i) => [programs[i], ...option]),
+  );
+});
 
 test('--completion without a value selects the script by $SHELL, bash by default', async t => {
   const run = await shell(t);
