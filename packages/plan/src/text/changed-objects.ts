@@ -6,6 +6,7 @@ import {
   isPrincipal,
   KINDS,
   kindKeywords,
+  type ObjectKind,
   significantTokens,
   TokenReader,
 } from '@sqlpipe/sql';
@@ -15,30 +16,22 @@ export function changedObjects(statement: string): Identity[] {
   const identity = identify(statement);
   if (identity.kind !== 'other') return [identity];
   const { verb } = identity;
-  const table = (name: string): Identity => ({ kind: 'table', name, verb });
   const change = parseChange(statement);
   if (!change) return principalsOf(statement).map(each => ({ ...each, verb }));
-  switch (change.verb) {
-    case 'alter':
-      return change.alters.map(({ kind, name }) => ({ kind, name, verb }));
-    case 'drop':
-      return [{ kind: change.kind, name: change.name, verb }];
-    case 'drop all':
-      return [];
-    case 'rename':
-      return [change.name, change.to].map(table);
-    case 'truncate':
-      return change.names.map(table);
-    case 'refresh':
-    case 'refresh range':
-    case 'set refresh limit':
-      return [{ kind: 'materialized view', name: change.name, verb }];
-    case 'compile':
-      return [{ kind: 'view', name: change.name, verb }];
-    default:
-      return [table(change.name)];
-  }
+  if (change.verb === 'drop all') return [];
+  if (change.verb === 'alter') return change.alters.map(({ kind, name }) => ({ kind, name, verb }));
+  const kind = 'kind' in change ? change.kind : (KINDS_OF_VIEWS[change.verb] ?? 'table');
+  const names = 'names' in change ? change.names : [change.name, ...('to' in change ? [change.to] : [])];
+  return names.map(name => ({ kind, name, verb }));
 }
+
+/** The kinds of views that changes are about. The others are about tables. */
+const KINDS_OF_VIEWS: { readonly [verb: string]: ObjectKind } = {
+  refresh: 'materialized view',
+  'refresh range': 'materialized view',
+  'set refresh limit': 'materialized view',
+  compile: 'view',
+};
 
 function principalsOf(statement: string): Omit<Identity, 'verb'>[] {
   const words = new TokenReader(significantTokens(statement));
