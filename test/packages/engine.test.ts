@@ -188,7 +188,10 @@ test('a view that was invalid before, and was never compiled, is not invalidated
 test('only the views over what changes are compiled', async t => {
   const engine = loaded();
   const compiled = () =>
-    [...engine.objects()].filter(object => object.kind !== 'table' && !object.isLoaded).map(({ name }) => name);
+    engine.catalogue
+      .list()
+      .filter(object => object.kind !== 'table' && !object.isLoaded)
+      .map(({ name }) => name);
   await effectsOf(engine, 'create view v as (select v from other)');
   await effectsOf(engine, 'alter table other drop column v');
   await effectsOf(engine, 'alter table trades set ttl 1 year');
@@ -319,11 +322,13 @@ const anyStatement = (): fc.Arbitrary<string> => {
 /** All that a server would show. A number is never given again. */
 const stateOf = (engine: Engine) => ({
   statements: engine.statements(),
-  objects: [...engine.objects()].map(({ name, columns, ...object }) => [
-    name,
-    columns.map(column => ({ ...column, id: undefined })),
-    'invalid' in object && object.invalid,
-  ]),
+  objects: engine.catalogue
+    .list()
+    .map(({ name, columns, ...object }) => [
+      name,
+      columns.map(column => ({ ...column, id: undefined })),
+      'invalid' in object && object.invalid,
+    ]),
 });
 
 async function executeAll(engine: Engine, statements: readonly string[]): Promise<void> {
@@ -347,7 +352,7 @@ test('a rollback leaves exactly what was there, and the same statements then do 
     fc.asyncProperty(fc.array(anyStatement(), { maxLength: 8 }), fc.array(anyStatement()), async (first, then) => {
       const engine = loaded({ isEnterprise: true });
       await whenReady(() => {
-        for (const { name } of engine.objects()) engine.catalogue.resolve(name);
+        for (const { name } of engine.catalogue.list()) engine.catalogue.resolve(name);
       });
       await executeAll(engine, first);
       const before = stateOf(engine);

@@ -19,7 +19,7 @@ import { isCleanTable } from './repair-table.js';
 /** What is known about the server that the statements are for, and about other tables. */
 export interface CompareOptions {
   /** What the server fills in if a statement omits it. A statement in printed form means the same on every server. */
-  readonly defaults?: Defaults;
+  readonly defaults?: Defaults | undefined;
   /** Finds the statement of a table by its name, to resolve CREATE TABLE … LIKE. */
   readonly findTable?: (name: string) => string | undefined;
 }

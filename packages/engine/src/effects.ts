@@ -41,9 +41,6 @@ export function effectsOf(changes: readonly ObjectChange[]): Effect[] {
   return [...own, ...all.filter(isOnlyHealth)].flatMap(change => effectsOn(change, all));
 }
 
-/** The name of an object, with its kind. */
-export const titleOf = ({ kind, name }: { kind: Kind; name: string }): string => displayName({ kind, name, verb: '' });
-
 /** Whether only the health of a view has changed, because of another object. */
 const isOnlyHealth = ({ before, after }: ObjectChange): boolean =>
   before !== undefined && after !== undefined && 'body' in before && 'body' in after && before.body === after.body;
@@ -62,7 +59,7 @@ const isRenamed = ({ columns }: CatalogueObject, all: readonly ObjectChange[]): 
 function removal(object: CatalogueObject): Effect {
   const { kind, name } = object;
   return kind === 'view'
-    ? { effect: 'removed', kind, object: name, text: `removes ${titleOf(object)}` }
+    ? { effect: 'removed', kind, object: name, text: `removes ${displayName(object)}` }
     : objectLoss(object);
 }
 
@@ -72,7 +69,7 @@ export const objectLoss = (object: CatalogueObject): Effect => ({
   kind: object.kind,
   object: object.name,
   loss: 'drop',
-  text: `loses ${titleOf(object)}${object.kind === 'view' ? '' : ' and its rows'}`,
+  text: `loses ${displayName(object)}${object.kind === 'view' ? '' : ' and its rows'}`,
 });
 
 /** The loss of a column, or of some of its values if it gets the type `to`. */
@@ -154,7 +151,7 @@ export function unwrittenLosses({ before, after }: ObjectChange, filled: Readonl
 export function retentionEffects(before: Definition, after: Definition): Effect[] {
   const which = findExpiredRows(after, before);
   if (which === undefined) return [];
-  const text = `expires rows of ${titleOf(after)} ${which}`;
+  const text = `expires rows of ${displayName(after)} ${which}`;
   return [{ effect: 'lost', loss: 'ttl', kind: after.kind, object: after.name, text }];
 }
 
@@ -162,9 +159,9 @@ function healthEffects(before: CatalogueObject, after: CatalogueObject): Effect[
   const [reasonBefore, reason] = [whyInvalid(before), whyInvalid(after)];
   const at = { kind: after.kind, object: after.name } as const;
   if (reason !== undefined && reasonBefore === undefined)
-    return [{ effect: 'invalidated', ...at, text: `invalidates ${titleOf(after)}: ${reason}` }];
+    return [{ effect: 'invalidated', ...at, text: `invalidates ${displayName(after)}: ${reason}` }];
   if (reason === undefined && reasonBefore !== undefined)
-    return [{ effect: 'repaired', ...at, text: `repairs ${titleOf(after)}` }];
+    return [{ effect: 'repaired', ...at, text: `repairs ${displayName(after)}` }];
   return [];
 }
 
@@ -193,13 +190,13 @@ export const principalLost = (kind: Kind, name: string): Effect => ({
   loss: 'drop-user',
   kind,
   object: name,
-  text: `loses ${titleOf({ kind, name })} with its credentials and rights`,
+  text: `loses ${displayName({ kind, name })} with its credentials and rights`,
 });
 
 /** Rights that go with a table, or with a column. */
 export function rightsRemoved(count: number, table: CatalogueObject, column?: string): Effect[] {
   if (count === 0) return [];
-  const what = column === undefined ? titleOf(table) : `column '${column}'`;
+  const what = column === undefined ? displayName(table) : `column '${column}'`;
   const text = `removes ${count} ${count === 1 ? 'grant' : 'grants'} on ${what}`;
   return [{ effect: 'removed', kind: table.kind, object: table.name, text, ...(column !== undefined && { column }) }];
 }

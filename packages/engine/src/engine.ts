@@ -15,12 +15,12 @@ import {
 } from '@sqlpipe/ddl';
 import { type Body, featuresOf, type HasFeature, type LocatedName, RejectionError } from '@sqlpipe/ddl/grammar';
 import { type Health, parseEntryRights, Schema } from '@sqlpipe/schema';
-import { foldCase, isObject, isPrincipal, KINDS } from '@sqlpipe/sql';
-import { Acl, type Principal, type Secrets } from './acl.js';
+import { displayName, foldCase, isObject, isPrincipal, KINDS } from '@sqlpipe/sql';
+import { Acl, type Secrets } from './acl.js';
 import { findBaseTable } from './analyze/materialized-view.js';
 import { Catalogue, type Naming, type ObjectChange } from './catalogue.js';
 import type { CatalogueObject } from './catalogue-objects.js';
-import { type Effect, effectsOf, principalLost, rightsRemoved, titleOf, whyInvalid } from './effects.js';
+import { type Effect, effectsOf, principalLost, rightsRemoved, whyInvalid } from './effects.js';
 import { OpaqueError } from './errors.js';
 import { accessHandlers } from './execute/access.js';
 import { type StatementHandlers, statementHandlers } from './execute/change.js';
@@ -84,6 +84,7 @@ export class Engine {
   readonly acl: Acl;
   readonly #options: EngineOptions;
   readonly #isEnterprise: boolean;
+  readonly #isWithRows: boolean;
   readonly #handlers: StatementHandlers;
   readonly #has: HasFeature;
   #hasLoaded = false;
@@ -95,6 +96,7 @@ export class Engine {
       catalogue ?? new Catalogue(naming, (object, all) => compileLoaded(object, all, health !== undefined));
     this.acl = acl ?? new Acl(admin);
     this.#isEnterprise = isEnterprise;
+    this.#isWithRows = options.rows === 'assumed';
     this.#handlers = isEnterprise ? accessHandlers : statementHandlers;
     this.#has = featuresOf(options.version);
   }
@@ -108,7 +110,7 @@ export class Engine {
     const isView = (name: string) => entries.findObject(name)?.kind === 'view';
     for (const { kind, name, statement } of entries.entries) {
       if (isObject(kind) && !this.find(name)) {
-        const meaning = parseMeaning(statement, { ...(defaults && { defaults }), findTable });
+        const meaning = parseMeaning(statement, { defaults, findTable });
         this.catalogue.put(loadObject({ kind, name, statement, meaning }, { isView, health }));
       } else if (isPrincipal(kind) && !this.acl.find(name)) {
         this.acl.put({ kind, name, tokens: [], alias: parsePrincipal(statement)?.alias });
@@ -155,12 +157,9 @@ export class Engine {
     const changes = this.catalogue.changes.slice(start);
     const access = this.#updateRights(changes);
     if (!this.#isWithRows) return { ...execution, changes };
-    const principals = this.#principalsLost(principalsBefore);
+    const gone = principalsBefore.filter(({ name }) => !this.acl.find(name));
+    const principals = gone.map(({ kind, name }) => principalLost(kind, name));
     return { ...execution, changes, effects: [...execution.effects, ...effectsOf(changes), ...access, ...principals] };
-  }
-
-  get #isWithRows(): boolean {
-    return this.#options.rows === 'assumed';
   }
 
   /** Parses a statement and executes it, without its consequences for other objects. */
@@ -207,11 +206,6 @@ export class Engine {
     });
   }
 
-  /** The losses of principals that are gone. */
-  #principalsLost(before: readonly Principal[]): Effect[] {
-    return before.filter(({ name }) => !this.acl.find(name)).map(({ kind, name }) => principalLost(kind, name));
-  }
-
   /** What a caller may see and do. */
   session(caller: string): Session {
     const { catalogue, acl } = this;
@@ -224,11 +218,6 @@ export class Engine {
   /** Finds an object by its name, in any case. */
   find(name: string): CatalogueObject | undefined {
     return this.catalogue.find(name);
-  }
-
-  /** All objects, in the order of their creation. */
-  objects(): Iterable<CatalogueObject> {
-    return this.catalogue.list();
   }
 
   /** The definition of an object; undefined if there is none, or its syntax is unknown. */
@@ -272,10 +261,7 @@ export class Engine {
 
   /** The current state, to which `rollback` can return. */
   savepoint(): Savepoint {
-    return {
-      objects: this.catalogue.changes.length,
-      access: this.acl.savepoint(),
-    };
+    return { objects: this.catalogue.changes.length, access: this.acl.savepoint() };
   }
 
   /** Undoes everything since a savepoint. */
@@ -287,7 +273,7 @@ export class Engine {
   /** The name of an object with its kind, for messages. */
   title(name: string): string {
     const object = this.find(name);
-    return object ? titleOf(object) : `'${name}'`;
+    return object ? displayName(object) : `'${name}'`;
   }
 }
 

@@ -2,9 +2,9 @@
  * Rows that are stored although the TTL of their object has expired them. A server drops them when the object is written, refreshed
  * or gets another TTL: only then does it enforce the TTL.
  */
-import { isSameName } from '@sqlpipe/sql';
+import { displayName, isSameName } from '@sqlpipe/sql';
 import type { CatalogueObject, MaterializedView, Table } from './catalogue-objects.js';
-import { type Effect, titleOf } from './effects.js';
+import type { Effect } from './effects.js';
 import type { Execution } from './engine.js';
 import type { Enforcement, Ledger } from './ledger.js';
 
@@ -44,7 +44,7 @@ export function enterEnforcement(enforcement: Enforcement, ledger: Ledger, index
   const count = ledger.options.countExpired(enforcement);
   if (count === 0) return [];
   const rows = count === undefined ? 'may drop rows' : `drops ${count} ${count === 1 ? 'row' : 'rows'}`;
-  const text = `${rows} of ${titleOf(now)} that its TTL has expired`;
+  const text = `${rows} of ${displayName(now)} that its TTL has expired`;
   const effect: Effect = { effect: 'lost', kind: now.kind, object: now.name, loss: 'ttl', text };
   ledger.losses.add(now.id, { effect, at });
   return [effect];

@@ -6,10 +6,10 @@
  * Example: DROP of a materialized view, CREATE with another query, REFRESH. At DROP, the server's answer decides whether the former
  * query can return all rows. At CREATE, the new view becomes the successor: it may read fewer sources, and is empty until REFRESH.
  */
-import { foldCase, isSameName, significantTokens, unquote } from '@sqlpipe/sql';
+import { displayName, foldCase, isSameName, significantTokens, unquote } from '@sqlpipe/sql';
 import type { ObjectChange } from './catalogue.js';
 import type { CatalogueObject, MaterializedView, StoredColumn } from './catalogue-objects.js';
-import { type Effect, retentionEffects, TAKES_ROWS, titleOf } from './effects.js';
+import { type Effect, retentionEffects, TAKES_ROWS } from './effects.js';
 import type { AccountedLoss, HistoryAnswer, Ledger } from './ledger.js';
 import { findCopy } from './table-copy.js';
 
@@ -20,7 +20,7 @@ function historyLoss({ kind, name: object }: MaterializedView, text: string): Ef
 
 /** The same, if the view is computed again. @param reason the rest of the sentence */
 const rebuildLoss = (view: MaterializedView, reason: string): Effect =>
-  historyLoss(view, `rebuilding ${titleOf(view)} ${reason}`);
+  historyLoss(view, `rebuilding ${displayName(view)} ${reason}`);
 
 /** What would be lost if the view was dropped now, as the end of a sentence. */
 function describeAnswer(answer: HistoryAnswer): string {
@@ -196,7 +196,7 @@ export class ViewHistories {
     const superseded = hadRows ? history?.superseded : undefined;
     const reason = history && superseded && this.#describeIncomplete(history, superseded.unread);
     const isLeftEmpty = hadRows && this.#unrefreshed.has(successor.id) && successor.refresh.deferred;
-    const text = `leaves ${titleOf(successor)} empty, which had rows`;
+    const text = `leaves ${displayName(successor)} empty, which had rows`;
     return [
       ...recorded,
       ...(reason ? [{ effect: rebuildLoss(superseded.successor, reason), at: [superseded.at] }] : []),

@@ -34,7 +34,7 @@ type Objects = ReadonlyMap<string, ListedObject>;
 
 /** An object, as messages call it. */
 export const titleOf = ({ kind, name }: ObjectName): string =>
-  escapeControls(kind === 'other' ? `'${name}'` : displayName({ kind, name, verb: '' }));
+  escapeControls(kind === 'other' ? `'${name}'` : displayName({ kind, name }));
 
 /** Titles of objects, at most as many as a message should name. */
 function listTitles(titles: readonly string[]): string {

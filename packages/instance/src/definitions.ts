@@ -116,6 +116,6 @@ const mayConcernOneObject = ({ code, message }: InstanceError): boolean =>
 
 /** Inserts the object that an error is about into its message, after the instance's name. */
 function errorForObject({ kind, name }: ObjectName, error: InstanceError, { label }: Instance): InstanceError {
-  const what = escapeControls(displayName({ kind, name, verb: '' }));
+  const what = escapeControls(displayName({ kind, name }));
   return error.withMessage(`${label}: ${what}${error.message.slice(label.length)}`);
 }

@@ -58,6 +58,6 @@ function findFormer(body: string, task: Task, seen = new Set<string>()): CommonQ
 
 /** The new table of a rebuild that ended before the table got its name. */
 const findExchanged = (table: string, { before, leftovers }: Task): string =>
-  [...before.objects()].find(
-    ({ name }) => leftovers.has(foldCase(name)) && isSameName(tableOfRebuild(name) ?? '', table),
-  )?.name ?? '';
+  before.catalogue
+    .list()
+    .find(({ name }) => leftovers.has(foldCase(name)) && isSameName(tableOfRebuild(name) ?? '', table))?.name ?? '';

@@ -72,4 +72,4 @@ export const describeLosses = (
       const isCreatedAgain = loss === 'drop' && kind === 'materialized view' && findNow(object)?.kind === kind;
       return effect === 'lost' && loss !== 'keys' && !isCreatedAgain;
     })
-    .map(({ kind, object, text }) => `${displayName({ kind, name: object, verb: '' })}: ${text}`);
+    .map(({ kind, object, text }) => `${displayName({ kind, name: object })}: ${text}`);

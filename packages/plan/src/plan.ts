@@ -3,7 +3,7 @@
  * it on an engine. The next draft leaves out the changes that failed, until a draft is proven.
  */
 import { compareStatements, ownerOf, parseMeaning } from '@sqlpipe/ddl';
-import { Engine, type HistoryAnswer, whenReady } from '@sqlpipe/engine';
+import { Engine, type EngineOptions, type HistoryAnswer, whenReady } from '@sqlpipe/engine';
 import {
   compareSchemas,
   type Entry,
@@ -84,13 +84,13 @@ function planOnce(
   const { version, defaults, health } = options;
   const server = { isEnterprise: options.isEnterprise ?? isEnterpriseSchema(inB), version, defaults };
   const loadB = () => {
-    const engine = createEngine({ ...server, ...(health && { health }) });
+    const engine = createEngine({ ...server, health });
     engine.load(inB);
     return engine;
   };
   const task = createTask(inA, inB, loadB(), histories, rows, { ...options, ...server });
   // The health of B does not count: a view that is invalid in B may be valid as A defines it.
-  const unresolved = findUnresolvedViews(task, createEngine({ ...server, ...(health && { health: {} }) }));
+  const unresolved = findUnresolvedViews(task, createEngine({ ...server, health: health && {} }));
   if (unresolved.length === 0) return proveDraft(task, loadB);
   const newlyBroken = options.skipInvalid
     ? []
@@ -187,19 +187,8 @@ function proveDraft(task: Task, loadB: () => Engine): ProvenDraft {
  * An engine without objects that executes statements as a server would. The version of an enterprise server is ignored: the engine
  * knows only versions of the open-source edition.
  */
-export const createEngine = ({
-  isEnterprise,
-  version,
-  defaults,
-  health,
-}: Pick<PlanOptions, 'isEnterprise' | 'version' | 'defaults' | 'health'>): Engine =>
-  new Engine({
-    isEnterprise,
-    version: isEnterprise ? undefined : version,
-    rows: 'assumed',
-    ...(defaults && { defaults }),
-    ...(health && { health }),
-  });
+export const createEngine = ({ isEnterprise, version, defaults, health }: EngineOptions): Engine =>
+  new Engine({ isEnterprise, version: isEnterprise ? undefined : version, rows: 'assumed', defaults, health });
 
 /** Whether a view is also invalid in B: B has the same view and it is invalid there, or the view reads from such a view. */
 function isBrokenInB(entry: Entry, unresolved: readonly UnresolvedView[], task: Task): boolean {
@@ -258,7 +247,7 @@ function requireResult(draft: Draft, task: Task): void {
   const { differences } = compareSchemas(
     wanted.entries.map(({ statement }) => statement),
     engine.statements(),
-    { ...(defaults && { defaults }), ignoreOwner, ignore },
+    { defaults, ignoreOwner, ignore },
   );
   for (const { identity, a: entry, comparison } of differences) {
     if (entry === undefined && (keepExtra || isMadeByPlan(identity.name, task))) continue;

@@ -94,7 +94,7 @@ function isMarkOf(mark: string, wanted: TableDefinition, now: TableDefinition, b
  * until all rows that were sent to an old table are applied.
  */
 export function dropOldTables({ a, dropOld, renames, rebuilt }: Task, draft: Draft): void {
-  for (const { name } of dropOld ? [...draft.engine.objects()] : []) {
+  for (const { name } of dropOld ? draft.engine.catalogue.list() : []) {
     const { table = '', role, mark = '' } = parseRebuildName(name) ?? {};
     const [wanted, old, now] = [
       a.definitionOf(table),
@@ -135,7 +135,7 @@ export function findUncastable(...[wanted, now, renamed]: Parameters<typeof copi
  */
 export function findLeftovers(a: WantedSchema, b: Engine, rebuilt: ReadonlySet<string>): ReadonlySet<string> {
   const leftovers = new Set<string>();
-  for (const { name } of b.objects()) {
+  for (const { name } of b.catalogue.list()) {
     const { table = '', role, mark = '' } = parseRebuildName(name) ?? {};
     if (role !== 'new' || !rebuilt.has(foldCase(table)) || a.findObject(name)) continue;
     const wanted = a.definitionOf(table);
@@ -171,7 +171,7 @@ export function isMadeByPlan(name: string, { a, leftovers, rebuilt }: Task): boo
  * it may be incomplete, and is dropped.
  */
 export function resumeRebuilds({ leftovers }: Task, draft: Draft): void {
-  for (const { name } of [...draft.engine.objects()].filter(object => leftovers.has(foldCase(object.name)))) {
+  for (const { name } of draft.engine.catalogue.list().filter(object => leftovers.has(foldCase(object.name)))) {
     const { table = '', mark = '' } = parseRebuildName(name) ?? {};
     const hasExchangeBegun = draft.engine.find(rebuildNames(table, mark).oldName) !== undefined;
     const isExchanged = hasExchangeBegun && !draft.engine.find(table);

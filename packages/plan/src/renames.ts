@@ -213,7 +213,7 @@ export class Renames {
 
   /** The old tables that rebuilds of a table have kept, also unfinished rebuilds. */
   #oldTablesOf(table: string): TableDefinition[] {
-    return [...this.#engine.objects()].flatMap(({ name }) => {
+    return this.#engine.catalogue.list().flatMap(({ name }) => {
       const { role, table: rebuilt = '' } = parseRebuildName(name) ?? {};
       const old = role === 'before' && isSameName(rebuilt, table) ? this.#engine.definitionOf(name) : undefined;
       return old?.kind === 'table' ? old : [];
@@ -248,7 +248,7 @@ export class Renames {
   #suggestObject(name: string): string {
     return suggestWord(
       name,
-      [...this.#engine.objects()].map(object => object.name),
+      this.#engine.catalogue.list().map(object => object.name),
     );
   }
 }

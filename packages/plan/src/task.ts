@@ -26,7 +26,7 @@ export interface PlanOptions {
   readonly rebuild?: readonly string[];
   readonly defaults?: CompareOptions['defaults'];
   /** Whether a different owner is ignored. */
-  readonly ignoreOwner?: boolean;
+  readonly ignoreOwner?: boolean | undefined;
   /** Whether objects, principals and rights that only B has are kept, and do not count as differences. */
   readonly keepExtra?: boolean;
   /** The differences that the plan neither changes nor lists. */
@@ -40,7 +40,7 @@ export interface PlanOptions {
   /** Whether invalid views of A are left out, because A is an instance. In a schema from files they are an error. */
   readonly skipInvalid?: boolean;
   /** Whether B's server is of the enterprise edition; by default, its statements decide. */
-  readonly isEnterprise?: boolean;
+  readonly isEnterprise?: boolean | undefined;
   /** Asks B's server about the rows of a materialized view. If absent, only the assertions of the plan check these rows. */
   readonly askHistory?: AskHistory | undefined;
   /** Asks B's server for the sizes of tables. The head of the plan shows them as its cost. */

@@ -39,23 +39,16 @@ export interface UndoPlan extends Plan {
 export async function planUndo(
   plan: Plan,
   b: readonly string[],
-  {
-    defaults,
-    ignoreOwner = false,
-    version,
-    isEnterprise,
-    allowLoss = [],
-    ignore = new IgnoreRules(),
-  }: UndoOptions = {},
+  { defaults, ignoreOwner, version, isEnterprise, allowLoss = [], ignore = new IgnoreRules() }: UndoOptions = {},
 ): Promise<UndoPlan> {
   const before = new Schema(b);
   const created = findCreated(plan, before);
   // The server is not asked about its rows, because the plan will change them. Assertions check them when they are undone.
   const undo = await planChanges(b, plan.result, {
-    ...(defaults && { defaults }),
+    defaults,
     ignoreOwner,
     version,
-    ...(isEnterprise !== undefined && { isEnterprise }),
+    isEnterprise,
     renamed: findRenames(plan, before),
     allowLoss: [...allowLoss, ...created.map(({ loss }) => formatLoss(loss))],
     skipInvalid: true,

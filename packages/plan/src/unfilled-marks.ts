@@ -34,7 +34,7 @@ export function markUnfilled({ a }: Task, draft: Draft): void {
       draft.addFirst(`CREATE TABLE '${name}' (ts TIMESTAMP);`, { kind: 'table', name, verb: 'CREATE' });
     }
   }
-  for (const { name } of [...engine.objects()]) {
+  for (const { name } of engine.catalogue.list()) {
     const view = markedView(name);
     if (view === undefined || a.findObject(name)) continue;
     const isFilled = engine.find(view) !== undefined && !engine.wasNeverRefreshed(view);

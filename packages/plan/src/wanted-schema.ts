@@ -16,7 +16,7 @@ export class WantedSchema extends Schema {
     if (!entry) return undefined;
     if (this.#meanings.has(entry)) return this.#meanings.get(entry);
     const findTable = (name: string) => this.findObject(name)?.statement;
-    const meaning = parseMeaning(entry.statement, { ...(this.#defaults && { defaults: this.#defaults }), findTable });
+    const meaning = parseMeaning(entry.statement, { defaults: this.#defaults, findTable });
     this.#meanings.set(entry, meaning);
     return meaning;
   }

@@ -84,7 +84,7 @@ export class PlanGuard {
 
 function describeChange({ kind, name, definition }: KnownObject, now: string | undefined): string | undefined {
   if (definition === now) return undefined;
-  const what = displayName({ kind, name, verb: '' });
+  const what = displayName({ kind, name });
   if (definition === undefined) return `somebody else has created ${what} while the plan was applied`;
   if (now === undefined) return `somebody else has dropped or renamed ${what} while the plan was applied`;
   const { differences } = compareStatements(now, definition);

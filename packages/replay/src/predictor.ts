@@ -57,7 +57,7 @@ function describeForbiddenLoss(
   if (loss === undefined) return undefined;
   const lost = { loss, object, ...(column !== undefined && { column }) };
   if (allowed?.has(lost)) return undefined;
-  return `${displayName({ kind, name: object, verb: '' })}: ${text}; --allow-loss ${formatLoss(lost)} allows it`;
+  return `${displayName({ kind, name: object })}: ${text}; --allow-loss ${formatLoss(lost)} allows it`;
 }
 
 /** Predicts what statements would do to a target, without changing it. */

@@ -25,7 +25,7 @@ const TITLES: Partial<Record<Kind, string>> = {
 };
 
 /** Describes the object of a statement, as in `materialized view 'daily'`; for the kind `other`, returns the verb. */
-export const displayName = ({ kind, name, verb }: Identity): string =>
+export const displayName = ({ kind, name, verb = '' }: Omit<Identity, 'verb'> & Partial<Identity>): string =>
   kind === 'other' ? verb : `${TITLES[kind] ?? kind} '${name}'`;
 
 /** A statement's identity and options, as far as they come before the definition of the object. */

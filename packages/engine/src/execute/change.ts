@@ -1,8 +1,8 @@
 /*! Statements that change the catalogue: their handlers by first word. */
 import { type ChangeStatement, changedTables } from '@sqlpipe/ddl';
 import { type Body, type Cursor, parseChangeAfter, RejectionError } from '@sqlpipe/ddl/grammar';
+import { displayName } from '@sqlpipe/sql';
 import type { CatalogueObject, MaterializedView } from '../catalogue-objects.js';
-import { titleOf } from '../effects.js';
 import { OpaqueError, unknownSyntaxError } from '../errors.js';
 import { parsedQuery } from '../parse/parsed-query.js';
 import type { ExecutionResult, Session } from '../session.js';
@@ -89,7 +89,7 @@ function requireApplied(change: ChangeStatement, { catalogue }: Session): void {
 function resume(name: string, loses: string | undefined, session: Session): void {
   const table = session.catalogue.find(name);
   if (table && loses !== undefined) {
-    const text = `${loses} of ${titleOf(table)} that are not applied`;
+    const text = `${loses} of ${displayName(table)} that are not applied`;
     session.rowEffects?.push({ effect: 'lost', loss: 'drop', kind: table.kind, object: table.name, text });
   }
   suspend(name, false, session);
@@ -178,7 +178,7 @@ function refresh(
   const refreshed: MaterializedView = { ...rest, neverRefreshed: false };
   catalogue.put(reason === undefined ? refreshed : { ...refreshed, invalid: reason });
   if (!isFull) return;
-  const text = `rebuilds ${titleOf(view)} from what '${view.base}' holds`;
+  const text = `rebuilds ${displayName(view)} from what '${view.base}' holds`;
   rowEffects?.push({ effect: 'rewritten', kind: view.kind, object: view.name, text });
   invalidate(catalogue, view.name, 'truncate operation');
   invalidateLiveViews(catalogue, view.name, () => 'base materialized view is refreshed in full');

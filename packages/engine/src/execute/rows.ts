@@ -1,9 +1,10 @@
 /*! Statements about rows: what they do to the objects, whatever the rows are. */
+
 import type { ChangeStatement, PartitionChange } from '@sqlpipe/ddl';
 import { type Cursor, isWord, RejectionError, readCode, unexpectedTokenError, unquote } from '@sqlpipe/ddl/grammar';
+import { displayName } from '@sqlpipe/sql';
 import { analyzeRelation } from '../analyze/relation.js';
 import type { Catalogue } from '../catalogue.js';
-import { titleOf } from '../effects.js';
 import { parseQueryText } from '../parse/parsed-query.js';
 import type { Session } from '../session.js';
 import { invalidate, invalidateLiveViews } from './validity.js';
@@ -26,7 +27,13 @@ export function changeRows(change: RowChange, { catalogue, rowEffects }: Session
     const table = catalogue.find(name); // with IF EXISTS there may be none
     const loss = effect === 'lost' && ({ loss: 'drop' } as const);
     if (table)
-      rowEffects?.push({ effect, kind: table.kind, object: table.name, text: `${what} ${titleOf(table)}`, ...loss });
+      rowEffects?.push({
+        effect,
+        kind: table.kind,
+        object: table.name,
+        text: `${what} ${displayName(table)}`,
+        ...loss,
+      });
     if (operation !== undefined) invalidate(catalogue, name, operation);
     // Live views keep the rows that are gone from their base.
     if (change.verb === 'update') invalidateLiveViews(catalogue, name, () => operation);
