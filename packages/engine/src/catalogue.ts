@@ -14,9 +14,6 @@ export interface ObjectChange {
   readonly after: CatalogueObject | undefined;
 }
 
-/** Completes an object that was loaded from its statement, with what is derived from its query. */
-export type CompileObject = (object: CatalogueObject, catalogue: Catalogue) => CatalogueObject;
-
 /** The objects by name, in any case, and what refers to them. */
 export class Catalogue {
   readonly #objects = new Map<string, CatalogueObject>();
@@ -31,10 +28,10 @@ export class Catalogue {
 
   #changes: ObjectChange[] = [];
 
-  /** @param compile completes loaded objects when they are needed */
+  /** @param compile completes an object that was loaded from its statement, with what is derived from its query */
   constructor(
     readonly naming: Naming = 'by expression',
-    readonly compile: CompileObject = object => object,
+    readonly compile: (object: CatalogueObject, catalogue: Catalogue) => CatalogueObject,
   ) {}
 
   /** Finds an object; one that was loaded may lack its columns. */

@@ -89,12 +89,11 @@ export class Engine {
   readonly #has: HasFeature;
   #hasLoaded = false;
 
-  constructor(options: EngineOptions = {}, catalogue?: Catalogue, acl?: Acl) {
+  constructor(options: EngineOptions = {}) {
     const { health, naming, admin = 'admin', isEnterprise = false } = options;
     this.#options = options;
-    this.catalogue =
-      catalogue ?? new Catalogue(naming, (object, all) => compileLoaded(object, all, health !== undefined));
-    this.acl = acl ?? new Acl(admin);
+    this.catalogue = new Catalogue(naming, (object, all) => compileLoaded(object, all, health !== undefined));
+    this.acl = new Acl(admin);
     this.#isEnterprise = isEnterprise;
     this.#isWithRows = options.rows === 'assumed';
     this.#handlers = isEnterprise ? accessHandlers : statementHandlers;

@@ -12,15 +12,10 @@ export class DenialError extends RejectionError {
   override readonly code = 'DENIED';
 }
 
-/**
- * Throws if the caller lacks a permission. `on` is the name of a table or view; it is undefined for a permission on the
- * whole database.
- */
-export type Authorize = (permission: string, on?: string, columns?: readonly string[]) => void;
-
 /** What a caller may do. */
 interface CallerRights {
-  readonly authorize: Authorize;
+  /** Throws if the caller lacks a permission. `on` is the name of a table or view; without it, the whole database is meant. */
+  readonly authorize: (permission: string, on?: string, columns?: readonly string[]) => void;
   /** Whether the caller may read at least a part of an object. Other objects are left out of dumps, but not of lists. */
   readonly canRead: (name: string) => boolean;
   /** The owner of objects that are created without OWNED BY. */

@@ -13,7 +13,6 @@ import { dumpOrder, type Entry, parseEntryRights, type Schema, toEntry } from '@
 import { displayName, identify, isPrincipal, kindKeywords } from '@sqlpipe/sql';
 import type { Draft } from './draft.js';
 import type { Task } from './task.js';
-import { describe } from './text/statement-text.js';
 import { omitProperty } from './unalterable.js';
 
 /** The rights that the statements of a schema give. */
@@ -76,6 +75,6 @@ export function dropPrincipals({ a, b, keepExtra, ignore }: Task, draft: Draft):
   for (const entry of dumpOrder(b)) {
     if (!isPrincipal(entry.kind) || a.findPrincipal(entry.name) || ignore.ignoresObject(entry)) continue;
     const statement = `DROP ${kindKeywords(entry.kind)} ${quotePrincipal(entry.name)};`;
-    draft.add({ identity: entry, properties: [], what: describe(statement) }, [statement]);
+    draft.addStatement(statement, entry);
   }
 }

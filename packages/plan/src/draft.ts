@@ -4,7 +4,7 @@
  */
 import { type Alteration, printAlter } from '@sqlpipe/ddl';
 import { type Engine, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
-import { IgnoreRules } from '@sqlpipe/schema';
+import type { IgnoreRules } from '@sqlpipe/schema';
 import { foldCase, type Identity, identityKey, type ObjectKind } from '@sqlpipe/sql';
 import type { Loss } from './losses.js';
 import type { Assertion } from './text/assertions.js';
@@ -56,7 +56,7 @@ export class Draft {
   constructor(
     readonly engine: Engine,
     readonly excluded: ReadonlyMap<string, Omission>,
-    readonly ignore = new IgnoreRules(),
+    readonly ignore: IgnoreRules,
   ) {}
 
   /** Adds the statements of a change, unless it is excluded or the engine rejects one of them. @returns whether they were added */

@@ -69,8 +69,6 @@ const nonDeterministic = new Set(
   wordsOf('now now_ns today tomorrow yesterday sysdate systimestamp systimestamp_ns current_timestamp'),
 );
 
-export const isAggregate = (name: string): boolean => aggregates.has(name.toLowerCase());
-
 /** Whether materialized views must not use a function. */
 export const isNonDeterministic = (name: string): boolean =>
   nonDeterministic.has(name.toLowerCase()) || name.toLowerCase().startsWith('rnd_');
@@ -97,6 +95,6 @@ const symbolToString = new Set(['min', 'max', 'coalesce', 'nullif']);
 export function hasAggregate(node: TreeNode): boolean {
   const { type, name, over } = node as { type?: string; name?: string; over?: unknown };
   if (type === 'subquery') return false;
-  if (type === 'function' && typeof name === 'string' && isAggregate(name) && !over) return true;
+  if (type === 'function' && typeof name === 'string' && aggregates.has(name.toLowerCase()) && !over) return true;
   return childrenOf(node).some(hasAggregate);
 }

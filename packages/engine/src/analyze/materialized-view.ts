@@ -165,7 +165,7 @@ export interface ViewSampling {
 }
 
 /** What a statement says of the sampling of a view. */
-export interface SampledView {
+interface SampledView {
   readonly body: Body;
   /** The column that it names as designated timestamp. */
   readonly timestamp: LocatedName | undefined;

@@ -24,7 +24,7 @@ export interface SubquerySource {
 }
 
 /** A table or a view. */
-export interface TableSource {
+interface TableSource {
   readonly name: string;
   /** The position of the name, after the schema `public`. */
   readonly position: number;

@@ -20,7 +20,7 @@ export interface Window {
   readonly anchor?: Anchor | undefined;
 }
 
-export interface Anchor {
+interface Anchor {
   readonly at: number;
   /** The tokens after ANCHOR EXPRESSION; undefined for ANCHOR DAILY. */
   readonly expression?: readonly QueryToken[] | undefined;

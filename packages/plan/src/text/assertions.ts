@@ -15,7 +15,7 @@ import { quoteColumn, withoutComments } from './statement-text.js';
 type Answers = readonly (readonly unknown[])[];
 
 /** What is known of the view that an assertion is about. Its queries have the same WITH as the assertion. */
-export interface KnownView {
+interface KnownView {
   /** The queries that the view may have. */
   readonly bodies: readonly string[];
   /** The view, if the target has it as a materialized view. */
@@ -260,7 +260,7 @@ export const printCast = (from: Column, to: Column): string =>
   from.type === to.type ? quoteColumn(from.name) : printTypeCast(quoteColumn(from.name), from.type, to.type);
 
 /** A table whose rows are also in another table. */
-export interface CopiedTable extends Copy {
+interface CopiedTable extends Copy {
   /** The columns in both tables. `cast` is SQL for the value in the other table. */
   readonly columns: readonly { readonly from: string; readonly to: string; readonly cast: string }[];
 }
