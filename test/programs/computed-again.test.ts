@@ -252,3 +252,20 @@ testWithQuestDB(
     await waitUntilValid(server);
   },
 );
+
+testWithQuestDB('a view refreshed for a range only is computed as soon as its base changes', async t => {
+  const server = await emptyServer();
+  const view = SUM.replace(' AS', ' REFRESH IMMEDIATE DEFERRED AS');
+  await make(server, rowsOn(LONG_MONTH, day('')));
+  await execute(server, view);
+  await execute(server, `REFRESH MATERIALIZED VIEW m RANGE FROM '2024-01-01' TO '2025-01-01'`);
+  await waitUntilTrue(server, 'SELECT count() = 3 FROM m');
+  await execute(server, `ALTER TABLE t DROP PARTITION LIST '${LONG_MONTH[1]}'`);
+  await waitUntilApplied(server);
+  const wanted = `${table(day(''), 'x INT, y INT')}\n${view};`;
+  const run = await shellWithFiles(t, server, { 'wanted.sql': wanted });
+  const careful = await run('sqlapply -q --alter $DB wanted.sql');
+  t.deepEqual([careful.code, namesOf(careful.stderr)], [1, ['history:m']], careful.stderr);
+  t.is((await run('sqlapply -q --alter --allow-plan --allow-loss history:m $DB wanted.sql')).code, 0);
+  await waitUntilTrue(server, 'SELECT count() = 2 FROM m');
+});

@@ -68,6 +68,8 @@ export interface MaterializedView extends MaterializedViewDefinition, Loaded {
   readonly invalid?: string;
   /** Whether it has no rows yet: a change of its base does not make it invalid. */
   readonly neverRefreshed?: boolean;
+  /** Whether it has rows of a refresh of a range only. */
+  readonly partlyRefreshed?: boolean;
   /** If the types of some columns are a guess: all that the query could read when the view was made. */
   readonly inputs?: readonly string[] | undefined;
 }

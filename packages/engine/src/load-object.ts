@@ -40,6 +40,7 @@ export function loadObject(
         partitionBy: definition.partitionBy ?? 'DAY',
         interval: findSampling(definition.body)?.interval ?? '',
         neverRefreshed: reported?.neverRefreshed?.has(key) ?? false,
+        ...(reported?.partlyRefreshed?.has(key) && { partlyRefreshed: true }),
         ...invalid,
       };
     default: {

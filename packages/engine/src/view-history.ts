@@ -59,7 +59,7 @@ export class ViewHistories {
     this.#histories = new Map(views.map(view => [view.id, { view, read: readBy(view) }]));
   }
 
-  /** Records what is lost of the views that a statement drops, creates or refreshes in full. @returns the losses */
+  /** Records what is lost of the views that a statement drops, creates, or makes the server compute. @returns the losses */
   enter(changes: readonly ObjectChange[], refreshed: CatalogueObject | undefined, at: number): Effect[] {
     const dropped = changes
       .flatMap(({ before }) => this.#histories.get(before?.id) ?? [])
@@ -69,11 +69,24 @@ export class ViewHistories {
     for (const { id } of computed) this.#unrefreshed[refreshed ? 'delete' : 'add'](id);
     return [
       ...dropped.flatMap(history => this.#record(history, undefined, at)),
-      ...computed.flatMap(view => {
+      ...[...computed, ...this.#filledBy(changes)].flatMap(view => {
         const history = this.#historyOf(view);
         return history ? this.#record(history, view, at) : [];
       }),
     ];
+  }
+
+  /**
+   * The immediate views that were refreshed for a range only. After any change of the base, even of its metadata, the server
+   * refreshes an immediate view, and computes such a one from all rows (observed on 9.3.4).
+   */
+  #filledBy(changes: readonly ObjectChange[]): MaterializedView[] {
+    const altered = changes.flatMap(({ before, after }) => (before && after ? [foldCase(after.name)] : []));
+    return [...this.#histories.values()].flatMap(({ view }) => {
+      const now = this.ledger.catalogue.findById(view.id);
+      const isFilled = now?.kind === 'materialized view' && now.refresh.type === 'IMMEDIATE' && now.partlyRefreshed;
+      return isFilled && now.invalid === undefined && altered.includes(foldCase(now.base)) ? [now] : [];
+    });
   }
 
   /** The history of the view of the loaded schema that an object still is, or succeeds. */

@@ -16,15 +16,17 @@ export async function fetchHealth(instance: Instance): Promise<Health> {
   const columns = new Map<string, readonly ViewColumn[]>();
   for (const [name, status] of views)
     if (status === 'invalid') columns.set(nameOf(name), (await fetchViewColumns(instance, String(name))) ?? []);
-  // A refresh of a range has no finish time.
-  const neverRefreshed: unknown[] = [];
-  for (const [name, , finished] of views)
-    if (finished === null && (await query(`SELECT 1 FROM ${quoteLiteral(String(name))} LIMIT 1`))?.length === 0)
-      neverRefreshed.push(name);
+  const [neverRefreshed, partlyRefreshed] = [new Set<string>(), new Set<string>()];
+  for (const [name, , finished] of views) {
+    // A refresh of a range has no finish time.
+    const rows = finished === null ? await query(`SELECT 1 FROM ${quoteLiteral(String(name))} LIMIT 1`) : undefined;
+    if (rows) (rows.length === 0 ? neverRefreshed : partlyRefreshed).add(nameOf(name));
+  }
   return {
     invalid: withFoldedNames(await fetchInvalidViews(query)),
     columns,
-    neverRefreshed: new Set(neverRefreshed.map(nameOf)),
+    neverRefreshed,
+    partlyRefreshed,
     suspended: withFoldedNames(await fetchSuspended(query)),
   };
 }

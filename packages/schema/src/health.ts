@@ -11,6 +11,8 @@ export interface Health {
   readonly columns?: ReadonlyMap<string, readonly { readonly name: string; readonly type: string }[]>;
   /** The materialized views that have no rows yet. */
   readonly neverRefreshed?: ReadonlySet<string>;
+  /** The materialized views that have rows of a refresh of a range only. */
+  readonly partlyRefreshed?: ReadonlySet<string>;
 }
 
 /** An object that a server reports as not working. */

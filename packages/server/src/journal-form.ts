@@ -132,6 +132,7 @@ const isMaterializedView = form<MaterializedView>({
   indexes: is(undefined),
   invalid: optional(isText),
   neverRefreshed: optional(isFlag),
+  partlyRefreshed: optional(isFlag),
   inputs: optional(listOf(isText)),
 });
 

@@ -173,7 +173,7 @@ function refresh(
 ): void {
   const view = catalogue.resolve(name);
   if (view?.kind !== 'materialized view') return;
-  const { invalid, ...rest } = view;
+  const { invalid, partlyRefreshed: _, ...rest } = view;
   const reason = isFull ? whyNotRefreshable(view, catalogue) : invalid;
   const refreshed: MaterializedView = { ...rest, neverRefreshed: false };
   catalogue.put(reason === undefined ? refreshed : { ...refreshed, invalid: reason });
