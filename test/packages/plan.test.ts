@@ -1,7 +1,7 @@
 /*! The planner alone: plans for schemas in memory, checked without a server. */
 import { formatLoss, planChanges } from '@sqlpipe/plan';
 import { describeOmission } from '@sqlpipe/plan/text';
-import { compareSchemas } from '@sqlpipe/schema';
+import { compareSchemas, IgnoreRules } from '@sqlpipe/schema';
 import { changesOf, engineWith, executeAll, lossesOf, textsOf } from '../support/plans.js';
 import { test } from '../support/test.js';
 
@@ -247,6 +247,26 @@ test('wherever a plan is interrupted, the next one fills a deferred view that ha
     t.deepEqual(compareSchemas(after, engine.statements()).differences, [], `after ${sent}`);
     t.false(engine.wasNeverRefreshed('m'), `after ${sent}`);
   }
+});
+
+test('a plan that was interrupted after a rename finds the names of its options and the timestamp of its views', async t => {
+  const former = [BASE, VIEW.replace('PARTITION BY DAY', 'PARTITION BY DAY TTL 1 DAY')];
+  const after = former.map(statement => statement.replace(/\bt\b(?=['" ])/g, 'u'));
+  const asked: string[] = [];
+  const askRow = async (query: string) => {
+    asked.push(query);
+    return [0];
+  };
+  const health = { invalid: new Map([['m', 'base table is dropped or renamed']]) };
+  await planChanges(after, [after[0] as string, former[1] as string], { renamed: ['t=u'], askRow, health });
+  t.regex(asked.join('\n'), /max\("ts"\) newest/);
+  const views = ['v', 'w'].map(name => `CREATE VIEW ${name} AS (select ts from t);`);
+  const ignore = new IgnoreRules(['w']);
+  const { statements } = await planChanges([BASE, views[1] as string], [BASE, views[1] as string], {
+    renamed: ['v=w'],
+    ignore,
+  });
+  t.deepEqual(statements, []);
 });
 
 test('each view that is computed again is asserted before all statements: a plan that stops has changed nothing', async t => {

@@ -25,7 +25,7 @@ export function findAskedView(name: string, task: Task) {
 /** Finds what the question about expired rows needs: the object as B has it with its new TTL, and the query of a view. */
 export function findExpirable({ former, now }: Enforcement, task: Task): Parameters<typeof printExpiredQuestion> {
   const { name } = former;
-  const timestamp = former.timestamp ?? task.before.catalogue.resolve(name)?.timestamp;
+  const timestamp = former.timestamp ?? task.before.catalogue.resolve(name)?.timestamp ?? now.timestamp;
   const retained = { name, timestamp, partitionBy: now.partitionBy, ttl: now.ttl };
   return former.kind === 'table' ? [retained] : [retained, findAskedView(name, task)?.body ?? former.body];
 }

@@ -100,7 +100,9 @@ export class Renames {
     const columnRenames: [rename: string, from: string, to: string][] = [];
     for (const rename of renames) {
       const [from, to] = splitRename(rename);
-      const name = resolvePath(to, name => (this.#a.findObject(name) ? new Set() : undefined))?.object;
+      // An object of B that is ignored is not in A. An interrupted plan may have created it under its new name.
+      const isObject = (object: string) => this.#a.findObject(object) ?? this.#engine.find(object);
+      const name = resolvePath(to, object => (isObject(object) ? new Set() : undefined))?.object;
       if (name === undefined || resolvePath(from, this.findColumns)?.column !== undefined)
         columnRenames.push([rename, from, to]);
       else this.#readObjectRename(rename, resolvePath(from, this.findColumns)?.object ?? unquote(from), name);
@@ -111,6 +113,7 @@ export class Renames {
   /** Reads a rename of an object. @throws InvalidSelectionError if it contradicts a schema */
   #readObjectRename(rename: string, from: string, to: string): void {
     const [before, after] = [this.#engine.find(from), this.#a.findObject(to)];
+    if (!before && !after && this.#engine.find(to)) return this.#noteDone(rename);
     if (!after) throw new InvalidSelectionError(`--renamed ${rename}: A has no '${to}'`);
     this.#newNames.set(foldCase(from), after.name);
     this.stated.objects.set(from, after.name);
