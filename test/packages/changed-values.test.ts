@@ -78,7 +78,7 @@ const CASTABLE: Readonly<Record<string, string>> = {
   ...Object.fromEntries(['DECIMAL(10,2)', 'DECIMAL(4,1)', 'DECIMAL(38,10)'].map(type => [type, '1m'])),
   BOOLEAN: 'true',
   IPv4: "'1.2.3.4'",
-  UUID: 'null',
+  UUID: "'00000000-0000-0000-0000-000000000211'",
   LONG256: "'0x01'",
   'GEOHASH(5c)': '#u33d8',
   'GEOHASH(4b)': '##0101',

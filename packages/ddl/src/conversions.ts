@@ -130,6 +130,7 @@ const WITHOUT_CAST = new Set([
   ...['BOOLEAN', 'LONG256'].map(type => `${type} ARRAY`),
   ...['FLOAT', 'DOUBLE'].map(type => `LONG256 ${type}`),
   'BOOLEAN DECIMAL',
+  'UUID DECIMAL',
 ]);
 
 /** A type without its size. */
