@@ -74,7 +74,8 @@ export function historyOf(schema: Schema, random: Randomness, firstId = 1): { st
     if (random.chance(0.2) && each.partitionBy === 'DAY')
       statements.push(convertToParquet(each, dayOf(random.pick([3, 4]))));
     if (random.chance(0.06) && each.wal) {
-      statements.push(`ALTER TABLE '${each.name}' SUSPEND WAL`, insertRows(each, id, 2, dayOf(5), 1));
+      // At times of no other row, which a key would replace as soon as the table is resumed.
+      statements.push(`ALTER TABLE '${each.name}' SUSPEND WAL`, insertRows(each, id, 2, `${dayOf(5)}T00:30`, 1));
       id += 2;
     }
   }
