@@ -6,7 +6,7 @@ import { tableOfRebuild } from './rebuild-names.js';
 import type { Task } from './task.js';
 import { type CommonQuery, printWith, renameQuery } from './text/common-queries.js';
 import type { printExpiredQuestion } from './text/expiry.js';
-import { quoteColumn } from './text/statement-text.js';
+import { doubleQuote } from './text/statement-text.js';
 
 /**
  * Finds the definition with which B's server can be asked about a materialized view. An interrupted plan may have renamed or dropped
@@ -41,7 +41,7 @@ function findFormer(body: string, task: Task, seen = new Set<string>()): CommonQ
     const view = now ? before.definitionOf(now.name) : a.definitionOf(newName);
     if (now?.kind === 'table') {
       const former = [...renames.stated.columns].filter(([from, to]) => findColumn(now, to) && !findColumn(now, from));
-      const items = ['*', ...former.map(([from, to]) => `${quoteColumn(to)} ${quoteColumn(from)}`)];
+      const items = ['*', ...former.map(([from, to]) => `${doubleQuote(to)} ${doubleQuote(from)}`)];
       const isSame = isSameName(now.name, name) && former.length === 0;
       return isSame ? [] : [{ name, query: `SELECT ${items.join(', ')} FROM '${now.name}'` }];
     }

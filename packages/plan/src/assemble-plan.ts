@@ -97,7 +97,7 @@ function collectAssertions({ recomputed, enforcements }: Proof, task: Task): rea
   const add = (assertion: Assertion, ...remarks: string[]) => assertions.push(toAssertion(assertion, ...remarks));
   for (const [view, computed] of recomputed) {
     const definition = findAskedView(view, task);
-    if (!definition || allowed.has({ loss: 'history', object: definition.name })) continue;
+    if (!definition || allowed.use({ loss: 'history', object: definition.name })) continue;
     const { answer, columns } = histories.get(view) ?? {};
     if (computed !== undefined) add(computableAssertion(computed));
     if (answer === 'empty') add(emptinessAssertion(definition.name));
@@ -105,7 +105,7 @@ function collectAssertions({ recomputed, enforcements }: Proof, task: Task): rea
   }
   for (const enforcement of enforcements) {
     const { name } = enforcement.former;
-    if (allowed.has({ loss: 'ttl', object: name }) || historyOf(name) === 'empty') continue;
+    if (allowed.use({ loss: 'ttl', object: name }) || historyOf(name) === 'empty') continue;
     add(expiryAssertion(...findExpirable(enforcement, task)));
   }
   return assertions;
@@ -141,7 +141,7 @@ function toPlanned(
     const isStoredView = kind === 'materialized view' || kind === 'live view';
     if (loss === 'drop' && isStoredView && column === undefined && isThere)
       return `makes way for ${after.title(now.name)}; CREATE follows`;
-    if (loss === 'values') return text + rows.describeLost(object, column);
+    if (loss === 'values') return text + rows.describeLost({ object, column });
     if (effect !== 'invalidated' || stillInvalid.has(foldCase(object))) return text;
     const repair = { view: 'a repair', 'live view': 'CREATE' }[kind as string] ?? 'REFRESH … FULL';
     return `${text}; ${isThere ? repair : 'DROP'} follows`;

@@ -8,7 +8,7 @@ import type { IgnoreRules } from '@sqlpipe/schema';
 import { foldCase, type Identity, identityKey, type ObjectKind } from '@sqlpipe/sql';
 import type { Loss } from './losses.js';
 import type { Assertion } from './text/assertions.js';
-import { describe } from './text/statement-text.js';
+import { printOnOneLine } from './text/statement-text.js';
 
 /** A difference between A and B that a plan removes or leaves out. */
 export interface Change {
@@ -83,19 +83,19 @@ export class Draft {
 
   /** Adds a change of one statement. @returns whether it was added */
   addStatement(statement: string, identity: Identity, properties: readonly string[] = []): boolean {
-    return this.add({ identity, properties, what: describe(statement) }, [statement]);
+    return this.add({ identity, properties, what: printOnOneLine(statement) }, [statement]);
   }
 
   /** Adds a statement before all others, after the assertions at the head. None of the others depends on it. */
   addFirst(statement: string, identity: Identity): void {
     this.engine.execute(statement);
     const at = this.steps.findIndex(({ assertion }) => assertion === undefined);
-    this.steps.splice(at, 0, { statement, change: { identity, properties: [], what: describe(statement) } });
+    this.steps.splice(at, 0, { statement, change: { identity, properties: [], what: printOnOneLine(statement) } });
   }
 
   /** Whether a change of one statement is excluded. */
   excludes(statement: string, identity: Identity): boolean {
-    return this.excluded.has(changeKey({ identity, properties: [], what: describe(statement) }));
+    return this.excluded.has(changeKey({ identity, properties: [], what: printOnOneLine(statement) }));
   }
 
   /** Adds an ALTER. @returns whether it was added */

@@ -8,7 +8,7 @@ import { foldCase } from '@sqlpipe/sql';
 import type { Task } from './task.js';
 import { type CommonQuery, printWith } from './text/common-queries.js';
 import { restateQuery } from './text/history.js';
-import { quoteColumn } from './text/statement-text.js';
+import { doubleQuote } from './text/statement-text.js';
 import { columnInB, nameInB } from './values.js';
 
 /** Whether a view has another query. Names that were renamed do not count. */
@@ -60,9 +60,9 @@ function printSource(object: Table | MaterializedView, task: Task) {
     const { name, type } = column;
     const old = isNew ? undefined : findColumn(stored, columnInB(object.name, name, task));
     isOther ||= old?.type !== type;
-    const value = old ? quoteColumn(old.name) : 'NULL';
+    const value = old ? doubleQuote(old.name) : 'NULL';
     const cast = old?.type === type ? value : printConverted(value, old?.type ?? type, type);
-    return cast === quoteColumn(name) ? cast : `${cast} ${quoteColumn(name)}`;
+    return cast === doubleQuote(name) ? cast : `${cast} ${doubleQuote(name)}`;
   });
   const selected = `SELECT ${items.join(', ')} FROM ${isNew ? 'long_sequence(0)' : `'${stored.name}'`}`;
   // A new column beside one with another name hides the designated timestamp from joins (observed on 9.3.4).
@@ -70,9 +70,9 @@ function printSource(object: Table | MaterializedView, task: Task) {
     isNew || object.columns.some(({ name }) => !findColumn(stored, columnInB(object.name, name, task)));
   const query =
     isExtended && object.timestamp !== undefined
-      ? `SELECT * FROM (${selected}) TIMESTAMP(${quoteColumn(object.timestamp)})`
+      ? `SELECT * FROM (${selected}) TIMESTAMP(${doubleQuote(object.timestamp)})`
       : selected;
-  const isUnnamed = object.columns.every(({ name }, i) => items[i] === quoteColumn(name));
+  const isUnnamed = object.columns.every(({ name }, i) => items[i] === doubleQuote(name));
   const isSame = !isOther && stored?.name === object.name && isUnnamed;
   return { query, isOther, isSame };
 }

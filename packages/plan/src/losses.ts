@@ -48,8 +48,8 @@ export class AllowedLosses {
     for (const name of names) for (const loss of readLosses(name, findColumns)) this.#names.set(lossKey(loss), name);
   }
 
-  /** Whether a loss is allowed, by the old name of a renamed object or by its new one. */
-  has(loss: Loss): boolean {
+  /** Uses the permission for a loss, by the old name of a renamed object or by its new one. @returns whether there is one */
+  use(loss: Loss): boolean {
     const object = this.otherName(loss.object) ?? loss.object;
     const name = this.#names.get(lossKey(loss)) ?? this.#names.get(lossKey({ ...loss, object }));
     if (name !== undefined) this.#used.add(name);

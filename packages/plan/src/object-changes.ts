@@ -18,7 +18,7 @@ import type { Draft } from './draft.js';
 import { findRebuildLosses, findUncastable, isMadeByPlan, rebuildTable } from './rebuild.js';
 import { alterColumns, dropColumns } from './table-alterations.js';
 import type { Task } from './task.js';
-import { describe } from './text/statement-text.js';
+import { printOnOneLine } from './text/statement-text.js';
 import { omitProperty } from './unalterable.js';
 import { alterRows } from './values.js';
 
@@ -156,7 +156,7 @@ function recreate(entry: Entry, task: Task, draft: Draft): void {
   const { kind, name } = entry;
   // The name is as B spells it, because 9.3.4 does not show an invalid view under a name in another case.
   const statement = dropStatement({ kind, name: draft.engine.find(name)?.name ?? name });
-  const change = { identity: entry, properties: [], what: `${describe(statement)}, which has to be recreated` };
+  const change = { identity: entry, properties: [], what: `${printOnOneLine(statement)}, which has to be recreated` };
   const creation = findCreation(entry, draft.engine.definitionOf(name), task);
   if (!draft.add(change, [statement, creation.statement])) draft.block(name);
 }
@@ -240,7 +240,7 @@ function rebuild(entry: Entry, wanted: TableDefinition, { renames, allowed, igno
   if (uncastable !== undefined) return draft.omit(change, uncastable);
   const keepsRetention = ignore.ignoresProperty(entry, 'TTL') && keepRetention(wanted, now) !== undefined;
   const losses = findRebuildLosses(wanted, now, renamed).filter(
-    loss => !allowed.has(loss) && !(loss.loss === 'ttl' && keepsRetention),
+    loss => !allowed.use(loss) && !(loss.loss === 'ttl' && keepsRetention),
   );
   const isTaken = (name: string) => draft.engine.find(name) !== undefined;
   if (losses.length === 0) draft.add(change, rebuildTable(wanted, now, renamed, isTaken));

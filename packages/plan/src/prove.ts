@@ -74,7 +74,7 @@ function accountOptions(task: Task, engine: Engine): AccountOptions {
       const [count = 0] = rows.ask(question) ?? [];
       return rows.isRejected(question) ? undefined : Number(count);
     },
-    changesValues: ({ object, column }) => rows.changesValues(object, column),
+    changesValues: loss => rows.changesValues(loss),
     newNameOf,
     isWanted(view) {
       const entry = a.findObject(newNameOf(view));
@@ -98,8 +98,8 @@ function findLosses(account: RowAccount, task: Task): Problem[] {
     if (kind === undefined || leftovers.has(foldCase(object)) || markedView(object) !== undefined) return [];
     const table = isMadeByPlan(object, task) ? tableOfRebuild(object) : undefined;
     const loss = { loss: kind, object: table ?? object, ...(column !== undefined && { column }) };
-    if (allowed.has(loss)) return [];
-    return [{ at, reason: kind === 'values' ? text + rows.describeLost(object, column) : text, loss }];
+    if (allowed.use(loss)) return [];
+    return [{ at, reason: kind === 'values' ? text + rows.describeLost({ object, column }) : text, loss }];
   });
 }
 

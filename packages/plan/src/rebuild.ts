@@ -22,7 +22,7 @@ import {
   printCast,
   rowCountAssertion,
 } from './text/assertions.js';
-import { describe, quoteColumn } from './text/statement-text.js';
+import { doubleQuote, printOnOneLine } from './text/statement-text.js';
 import { markedView } from './unfilled-marks.js';
 import type { WantedSchema } from './wanted-schema.js';
 
@@ -67,7 +67,7 @@ export function rebuildTable(
 ): readonly (string | Assertion)[] {
   const { newName, oldName } = rebuildNames(now.name, unusedMark(wanted, now, isTaken));
   const copied = copiedColumns(wanted, now, renamed);
-  const targets = copied.map(({ column }) => quoteColumn(column.name)).join(', ');
+  const targets = copied.map(({ column }) => doubleQuote(column.name)).join(', ');
   const values = copied.map(({ column, source }) => printCast(source, column)).join(', ');
   return [
     appliedAssertion(now.name),
@@ -106,7 +106,8 @@ export function dropOldTables({ a, dropOld, renames, rebuilt }: Task, draft: Dra
     if (!isMarkOf(mark, wanted, old, draft.engine)) continue;
     const copied = copiedColumns(now, old, renames.columnsOf(table));
     const drop = `DROP TABLE '${name}';`;
-    const change = { identity: { kind: 'table', name, verb: 'DROP' }, properties: [], what: describe(drop) } as const;
+    const identity = { kind: 'table', name, verb: 'DROP' } as const;
+    const change = { identity, properties: [], what: printOnOneLine(drop) };
     const incomparable = copied.find(({ column: { type } }) => type === 'BINARY' || type.endsWith('[]'));
     if (incomparable) {
       const why = `the server cannot compare its column '${incomparable.source.name}' with that of '${table}'`;

@@ -9,7 +9,7 @@ import { foldCase, identify, isSameName, kindKeywords } from '@sqlpipe/sql';
 import type { Draft } from './draft.js';
 import { findCreation } from './object-changes.js';
 import type { Task } from './task.js';
-import { describe } from './text/statement-text.js';
+import { printOnOneLine } from './text/statement-text.js';
 import { markOf } from './unfilled-marks.js';
 
 /** Restates the queries of views that read other objects than before. Until then, the server rejects every query of them. */
@@ -62,7 +62,7 @@ function isLeftAlone(view: Entry, readsRefreshed: boolean, task: Task, draft: Dr
   if (ignore.ignoresObject(view)) return true;
   if (a.findObject(view.name)) return false;
   if (wasInvalid(view, problems) && !readsRefreshed && !isRepairable(view, task, draft)) return true;
-  return !keepExtra && allowed.has({ loss: 'drop', object: view.name });
+  return !keepExtra && allowed.use({ loss: 'drop', object: view.name });
 }
 
 /**
@@ -129,7 +129,7 @@ function refreshView(view: Entry, task: Task, draft: Draft): void {
   const creation =
     wanted?.kind === view.kind ? findCreation(wanted, former, task) : { definition: former, statement: view.statement };
   const { definition } = creation;
-  const what = `${describe(drop)}, whose columns get other types`;
+  const what = `${printOnOneLine(drop)}, whose columns get other types`;
   draft.add({ identity: view, properties, what }, [
     drop,
     creation.statement,

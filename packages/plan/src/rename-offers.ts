@@ -2,7 +2,7 @@
 import type { Column, Definition } from '@sqlpipe/ddl';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Omission } from './draft.js';
-import { formatPathForShell, type ObjectPath, printRename } from './object-path.js';
+import { formatPathForShell, type ObjectPath, pathKey, printRename } from './object-path.js';
 import type { Task } from './task.js';
 
 /** Adds hints to an omission that drops something: the renames that the user may have meant. */
@@ -39,9 +39,10 @@ export class RenameOffers {
     const usedNames = [...before.map(({ name }) => name), ...renamed];
     const isNew = ({ name, type }: Column): boolean =>
       type === before[at]?.type && !usedNames.some(usedName => isSameName(usedName, name));
-    const candidates = after.filter(candidate => isNew(candidate) && !this.#isOffered(table, candidate.name));
+    const isOffered = ({ name }: Column) => this.#offered.has(pathKey({ object: table, column: name }));
+    const candidates = after.filter(candidate => isNew(candidate) && !isOffered(candidate));
     const chosen = candidates.find(candidate => after.indexOf(candidate) === at) ?? candidates[0];
-    return chosen && this.#offer(table, chosen.name, { object: table, column });
+    return chosen && this.#offer({ object: table, column }, chosen.name);
   }
 
   /** Offers a new table with the same columns: `--renamed trades_old=trades`. */
@@ -55,17 +56,13 @@ export class RenameOffers {
         !before.find(name) &&
         !newNames.some(newName => isSameName(newName, name)) &&
         columnKey(a.definitionOf(name)) === columns &&
-        !this.#isOffered('', name),
+        !this.#offered.has(pathKey({ object: name })),
     );
-    return chosen && this.#offer('', chosen.name, { object: table });
+    return chosen && this.#offer({ object: table }, chosen.name);
   }
 
-  #isOffered(table: string, name: string): boolean {
-    return this.#offered.has(foldCase(`${table}\0${name}`));
-  }
-
-  #offer(table: string, name: string, from: ObjectPath): string {
-    this.#offered.add(foldCase(`${table}\0${name}`));
+  #offer(from: ObjectPath, name: string): string {
+    this.#offered.add(pathKey(from.column === undefined ? { object: name } : { ...from, column: name }));
     return `--renamed ${formatPathForShell(printRename(from, name))}`;
   }
 }

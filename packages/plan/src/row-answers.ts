@@ -1,5 +1,5 @@
 /*! What a server has said of the rows of tables, and what it has to be asked yet. */
-import { foldCase } from '@sqlpipe/sql';
+import { type ObjectPath, pathKey } from './object-path.js';
 
 /** The first row of a query; undefined if the server cannot answer it. */
 export type Row = readonly unknown[] | undefined;
@@ -31,19 +31,17 @@ export class RowAnswers {
     return this.answers.has(query) && this.answers.get(query) === undefined;
   }
 
-  noteLost(table: string, column: string, count: number, text: string): void {
-    this.#lost.set(lostKey(table, column), { count, text });
+  noteLost(column: ObjectPath, count: number, text: string): void {
+    this.#lost.set(pathKey(column), { count, text });
   }
 
   /** Whether a conversion changes values of a column, or may do so although there is a server. */
-  changesValues(table: string, column: string | undefined): boolean {
-    return this.isAsked && this.#lost.get(lostKey(table, column ?? ''))?.count !== 0;
+  changesValues(column: ObjectPath): boolean {
+    return this.isAsked && this.#lost.get(pathKey(column))?.count !== 0;
   }
 
   /** How many values of a column change, as the end of a sentence. */
-  describeLost(table: string, column: string | undefined): string {
-    return this.#lost.get(lostKey(table, column ?? ''))?.text ?? '; how many values change is unknown';
+  describeLost(column: ObjectPath): string {
+    return this.#lost.get(pathKey(column))?.text ?? '; how many values change is unknown';
   }
 }
-
-const lostKey = (table: string, column: string): string => `${foldCase(table)}\0${foldCase(column)}`;

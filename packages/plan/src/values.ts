@@ -29,7 +29,7 @@ import {
   printMisfit,
   printPartitionQuestion,
 } from './text/assertions.js';
-import { describe } from './text/statement-text.js';
+import { printOnOneLine } from './text/statement-text.js';
 import { describeUnalterable } from './unalterable.js';
 
 /** Alters a table, unless its rows do not allow it, with what has to be done before. @returns whether it is altered */
@@ -42,7 +42,8 @@ export function alterRows(
 ): boolean {
   const { name } = table;
   const statement = printAlter({ kind: 'table', name, alteration });
-  const change = { identity: { kind: 'table', name, verb: 'ALTER' }, properties, what: describe(statement) } as const;
+  const identity = { kind: 'table', name, verb: 'ALTER' } as const;
+  const change = { identity, properties, what: printOnOneLine(statement) };
   const before = findColumn(table, 'column' in alteration ? String(alteration.column) : '');
   const isRetyped = alteration.change === 'type' && before !== undefined;
   const refusal =
@@ -117,18 +118,18 @@ function whyPartitionsForbid(table: TableDefinition, alteration: Alteration, tas
 
 /** Asks how many values a conversion changes, and notes it. @returns why the server would not convert them */
 function judgeValues(table: string, { name, type }: Column, to: string, task: Task): Refusal | undefined {
+  const path = { object: table, column: name };
   const at = { table: nameInB(table, task), column: columnInB(table, name, task) };
   const misfit = printMisfit(at.column, type, to);
   if (misfit !== undefined) {
     const [count] = task.rows.ask(printCountQuestion(at.table, misfit)) ?? [];
-    if (count === 0) task.rows.noteLost(table, name, 0, '; all values fit');
+    if (count === 0) task.rows.noteLost(path, 0, '; all values fit');
     return count ? [describeMisfits(Number(count))] : undefined;
   }
   if (isLossless(type, to)) return undefined;
   const [changed, nulls, total] = task.rows.ask(printChangeQuestion(at.table, at.column, type, to)) ?? [];
   const toNull = Number(nulls) > 0 ? `, ${nulls} of them to NULL` : '';
-  if (total !== undefined)
-    task.rows.noteLost(table, name, Number(changed), `; ${changed} of ${total} values change${toNull}`);
+  if (total !== undefined) task.rows.noteLost(path, Number(changed), `; ${changed} of ${total} values change${toNull}`);
   return undefined;
 }
 

@@ -56,7 +56,7 @@ function describeForbiddenLoss(
 ): string | undefined {
   if (loss === undefined) return undefined;
   const lost = { loss, object, ...(column !== undefined && { column }) };
-  if (allowed?.has(lost)) return undefined;
+  if (allowed?.use(lost)) return undefined;
   return `${displayName({ kind, name: object })}: ${text}; --allow-loss ${formatLoss(lost)} allows it`;
 }
 

@@ -9,7 +9,7 @@ import type { Copy } from '@sqlpipe/engine';
 import { printComputableAssertion } from './common-queries.js';
 import { parseExpired, printExpiredQuestion, type Retained } from './expiry.js';
 import { LOST_ROWS, printHistoryAssertion, type ViewColumn } from './history.js';
-import { quoteColumn, withoutComments } from './statement-text.js';
+import { doubleQuote, withoutComments } from './statement-text.js';
 
 /** The values of the first column that each question returns. */
 type Answers = readonly (readonly unknown[])[];
@@ -257,7 +257,7 @@ export function rowCountAssertion(from: string, to: string): Assertion {
 
 /** SQL that converts a value of column `from` to the type of `to`. */
 export const printCast = (from: Column, to: Column): string =>
-  from.type === to.type ? quoteColumn(from.name) : printTypeCast(quoteColumn(from.name), from.type, to.type);
+  from.type === to.type ? doubleQuote(from.name) : printTypeCast(doubleQuote(from.name), from.type, to.type);
 
 /** A table whose rows are also in another table. */
 interface CopiedTable extends Copy {
@@ -268,8 +268,8 @@ interface CopiedTable extends Copy {
 /** The assertion that `to` has each row of `from` at least as often. It uses `sum`, because 9.3.4 miscounts groups of a UNION ALL. */
 export function copyAssertion(copy: CopiedTable): Assertion {
   const { from, to, columns } = copy;
-  const names = columns.map(column => quoteColumn(column.to)).join(', ');
-  const values = columns.map(column => `${column.cast} ${quoteColumn(column.to)}`).join(', ');
+  const names = columns.map(column => doubleQuote(column.to)).join(', ');
+  const values = columns.map(column => `${column.cast} ${doubleQuote(column.to)}`).join(', ');
   const both = `SELECT 1 sqlpipe_side, ${values} FROM '${from}' UNION ALL SELECT -1, ${names} FROM '${to}'`;
   const rows = `SELECT ${names}, sum(sqlpipe_side) sqlpipe_more FROM (${both}) GROUP BY ${names}`;
   const problem = `'${from}' has rows that '${to}' does not have`;
@@ -320,7 +320,7 @@ export function printMisfit(column: string, from: string, to: string): string | 
 
 /** The condition for values beyond a limit, or with digits after those of a unit. It excludes NULL, whose remainder is not NULL. */
 function printLimits(column: string, limit: string | undefined, unit: string | undefined): string {
-  const name = quoteColumn(column);
+  const name = doubleQuote(column);
   const beyond = limit === undefined ? [] : [`${name} >= ${limit}`, `${name} <= -${limit}`];
   return [...beyond, ...(unit === undefined ? [] : [`${name} % ${unit} <> 0m AND ${name} IS NOT NULL`])].join(' OR ');
 }
@@ -335,7 +335,7 @@ export const printPartitionQuestion = (table: string, state: PartitionState): st
 
 /** The condition for a value that was written: a new column has NULL, 0 or false. 9.3.4 cannot compare arrays with NULL. */
 export function printValueCondition({ name, type }: Pick<Column, 'name' | 'type'>): string {
-  const column = quoteColumn(name);
+  const column = doubleQuote(name);
   if (type.endsWith('[]')) return `${column} ::VARCHAR IS NOT NULL`;
   if (hasNull(type)) return `${column} IS NOT NULL`;
   return type === 'BOOLEAN' ? `${column} = true` : `${column} <> 0`;

@@ -1,7 +1,7 @@
 /*! Queries of WITH in the place of the objects that a query reads: as a plan will make them, over what there is before it. */
 import { foldCase, significantTokens, unquote } from '@sqlpipe/sql';
 import { restateQuery } from './history.js';
-import { quoteColumn } from './statement-text.js';
+import { doubleQuote } from './statement-text.js';
 
 /** A query in the place of an object: casts of the columns of one that exists, or the query of a view. */
 export interface CommonQuery {
@@ -18,7 +18,7 @@ export function printWith(queries: readonly CommonQuery[], body: string): string
   if (queries.length === 0) return body;
   const parts = queries.map(
     each =>
-      `${quoteColumn(nameInWith(each))} AS (\n${isOfCasts(each.query) ? each.query : readFrom(queries, each.query)}\n)`,
+      `${doubleQuote(nameInWith(each))} AS (\n${isOfCasts(each.query) ? each.query : readFrom(queries, each.query)}\n)`,
   );
   return `WITH ${parts.join(', ')} SELECT * FROM (\n${readFrom(queries, body)}\n)`;
 }
@@ -26,7 +26,7 @@ export function printWith(queries: readonly CommonQuery[], body: string): string
 /** A query under another name. */
 export const renameQuery = (query: CommonQuery, name: string): CommonQuery => ({
   name,
-  query: `SELECT * FROM ${quoteColumn(nameInWith(query))}`,
+  query: `SELECT * FROM ${doubleQuote(nameInWith(query))}`,
 });
 
 const nameInWith = ({ name, isView }: CommonQuery): string => (isView ? VIEW + name : name);
@@ -67,4 +67,4 @@ export const isOfCasts = (query: string): boolean => CASTS.test(query.replace(/"
  * 9.3.4 does not compile aggregates that nothing reads, so that it accepts one that it does not know.
  */
 export const printComputableAssertion = (view: string, query: string): string =>
-  `SELECT sqlpipe_rows >= 0 AS is_computable FROM (SELECT count() sqlpipe_rows FROM (\n${query}\n) ${quoteColumn(view)} LIMIT 1);`;
+  `SELECT sqlpipe_rows >= 0 AS is_computable FROM (SELECT count() sqlpipe_rows FROM (\n${query}\n) ${doubleQuote(view)} LIMIT 1);`;

@@ -3,7 +3,7 @@
  * TTL (observed on 9.3.4): those of a partition that was attached, and those of a view that was refreshed for a range only.
  */
 import type { MaterializedViewDefinition, TableDefinition } from '@sqlpipe/ddl';
-import { quoteColumn } from './statement-text.js';
+import { doubleQuote } from './statement-text.js';
 
 /** An object with a TTL. */
 export type Retained = Pick<TableDefinition | MaterializedViewDefinition, 'name' | 'timestamp' | 'partitionBy' | 'ttl'>;
@@ -19,7 +19,7 @@ export function printExpiredQuestion(
   { name, timestamp = '', partitionBy = 'DAY', ttl }: Retained,
   body?: string,
 ): string {
-  const [unit, time] = [`'${UNITS[partitionBy]}'`, quoteColumn(timestamp)];
+  const [unit, time] = [`'${UNITS[partitionBy]}'`, doubleQuote(timestamp)];
   const end = `dateadd(${unit}, 1, timestamp_floor(${unit}, ${time}))`;
   const age = `datediff('${ttl < 0 ? 'M' : 'h'}', ${end}, newest) >= ${Math.abs(ttl)}`;
   const newest = `SELECT max(${time}) newest FROM ${body === undefined ? `'${name}'` : `(\n${body}\n)`}`;

@@ -5,7 +5,7 @@
 import { findStoredValues, type MaterializedViewDefinition, needsQuotes } from '@sqlpipe/ddl';
 import type { HistoryAnswer } from '@sqlpipe/engine';
 import { foldCase, keywordOf, tokens, unquote } from '@sqlpipe/sql';
-import { quoteColumn } from './statement-text.js';
+import { doubleQuote } from './statement-text.js';
 
 /** A column of a view, as the server lists it. */
 export interface ViewColumn {
@@ -36,7 +36,7 @@ export function restateQuery(query: string, renamed: ReadonlyMap<string, string>
     const isWord = type === 'word' && !needsQuotes(text);
     const isName = isWord || type === 'name' || (type === 'string' && /^(?:FROM|JOIN)$/.test(previous));
     const to = isName ? renamed.get(foldCase(unquote(text))) : undefined;
-    body += to === undefined ? text : quoteColumn(to);
+    body += to === undefined ? text : doubleQuote(to);
     if (type !== 'space' && type !== 'comment') previous = keywordOf({ type, text, ...token });
   }
   return body;
@@ -54,7 +54,7 @@ export function printHistoryAssertion(view: View, columns?: readonly ViewColumn[
 /** The query for the number of lost rows, and the times of the first and the last one. */
 export function printHistoryQuestion(view: View, timestamp: string, columns: readonly ViewColumn[]): string {
   const lost = lostRow(view, columns);
-  const time = (order: 'min' | 'max') => `${order}(CASE WHEN ${lost} = 1 THEN ${quoteColumn(timestamp)} END)`;
+  const time = (order: 'min' | 'max') => `${order}(CASE WHEN ${lost} = 1 THEN ${doubleQuote(timestamp)} END)`;
   return `SELECT coalesce(sum(${lost}), 0) rows_lost, ${time('min')} first_lost, ${time('max')} last_lost FROM ${differencesOf(view, columns)}`;
 }
 
@@ -76,7 +76,7 @@ function differencesOf(view: View, columns: readonly ViewColumn[]): string {
   const computed = computedColumns(view, columns);
   const keys = columns.filter(column => !computed.includes(column)).map(printKey);
   const ranges = computed.flatMap((column, i) => {
-    const value = quoteColumn(column.name);
+    const value = doubleQuote(column.name);
     return [
       `min(${value}) sqlpipe_low${i}`,
       `max(${value}) sqlpipe_high${i}`,
@@ -89,7 +89,7 @@ function differencesOf(view: View, columns: readonly ViewColumn[]): string {
 
 /** As keys, each NaN and both zeros are different values, of which `min` and `max` give one or another. */
 const printKey = (column: ViewColumn, i: number): string => {
-  const value = quoteColumn(column.name);
+  const value = doubleQuote(column.name);
   return isFloat(column) ? `CASE WHEN ${value} IS NOT NULL THEN ${value} + 0 END sqlpipe_key${i}` : value;
 };
 

@@ -28,4 +28,4 @@ export {
   printPlan,
   requiredPermissions,
 } from './print-plan.js';
-export { describe as printOnOneLine, withoutComments } from './statement-text.js';
+export { printOnOneLine, withoutComments } from './statement-text.js';

@@ -8,7 +8,7 @@ export const withoutComments = (statement: string): string => {
 };
 
 /** A column in a query. */
-export const quoteColumn = (name: string): string => `"${name}"`;
+export const doubleQuote = (name: string): string => `"${name}"`;
 
 /** A statement on one line, for a list: without its comments, and with one space where there was any. */
-export const describe = (statement: string): string => joinTokens(significantTokens(statement.replace(/;$/, '')));
+export const printOnOneLine = (statement: string): string => joinTokens(significantTokens(statement.replace(/;$/, '')));
