@@ -33,7 +33,7 @@ test: types ## run the tests, also against a real QuestDB if Java and Maven are 
 
 exhaustive: FILES := 'test/exhaustive/**'
 exhaustive: QUESTDB := 9.3.4 9.2.3 9.0.3 8.1.4
-exhaustive: types ## run the tests that take longest: every fault, kills, random pairs, executables, old versions
+exhaustive: types ## run the tests that take longest: every fault, every recorded statement, kills, random pairs, executables, old versions
 
 # The jars are fetched first, because test files run in parallel and Maven must not.
 test exhaustive:
