@@ -1,4 +1,7 @@
-/*! Every example of README, of GUIDE's recipes and of the man pages, run unchanged in a real bash, and other claims of these texts. */
+/*!
+ * Every example of README, of GUIDE's recipes and of the man pages, run unchanged, and other claims of these texts. An example that
+ * starts only our programs runs in the test's process, others in a real bash.
+ */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
@@ -6,6 +9,7 @@ import { basename, dirname, join } from 'node:path';
 import { Exit } from '@sqlpipe/cli';
 import type { ExecutionContext } from 'ava';
 import { freshFolder } from '../support/folder.js';
+import { inProcess, type Run, startsOnlyPrograms } from '../support/in-process.js';
 import { manExamples, manPages, manSection, testWithMandoc } from '../support/manual.js';
 import { fileScope, type Scope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
@@ -63,7 +67,10 @@ test.before(async () => {
   const instances = Object.entries(urls).map(([name, { url }]) => `[${name}]\nurl = "${url}"\n`);
   instances.push('user = "admin"\n');
   fixture = await freshFolder(file);
-  const { code, stderr } = await shellAt(fixture)(
+  const { code, stderr } = await shellIn(
+    fixture,
+    shellEnvironment(fixture, ENVIRONMENT),
+  )(
     `${FIXTURE}mkdir -p .config/sqlpipe && cat > .config/sqlpipe/instances.toml <<'TOML'\n${instances.join('')}TOML
 sqlapply src schema.sql && echo "CREATE USER ann; CREATE SERVICE ACCOUNT feed;" | sqlsplit | sqlapply -q cluster`,
   );
@@ -72,23 +79,30 @@ sqlapply src schema.sql && echo "CREATE USER ann; CREATE SERVICE ACCOUNT feed;" 
 
 test.beforeEach(() => Promise.all([dst.dropAll(), dst2.dropAll()]));
 
-const shellAt = (folder: string) => shellIn(folder, shellEnvironment(folder, { SQLPIPE_CLUSTER_PASSWORD: 'quest' }));
+const ENVIRONMENT = { SQLPIPE_CLUSTER_PASSWORD: 'quest' };
 
-/** A bash in a folder with the fixture. `src`, `prod` and `standby` hold the schema; `dst`, `dst2` and `laptop` are empty; `cluster` has users. */
+/** A folder with the fixture. `src`, `prod` and `standby` hold the schema; `dst`, `dst2` and `laptop` are empty; `cluster` has users. */
+async function folderOfExample(scope: Scope): Promise<Run> {
+  const run = await inProcess(scope, ENVIRONMENT);
+  await cp(fixture, run.folder, { recursive: true });
+  return run;
+}
+
+/** A bash in such a folder. */
 async function exampleShell(scope: Scope): Promise<(script: string) => Promise<Outcome>> {
-  const folder = await freshFolder(scope);
-  await cp(fixture, folder, { recursive: true });
-  const run = shellAt(folder);
-  return example => run(withTimeout(example));
+  const { bash } = await folderOfExample(scope);
+  return example => bash(withTimeout(example));
 }
 
 /** The recipes that change `dst`, which has the schema of `prod` then. */
 const changes = /^## Change a schema\n.*?(?=^## )/ms.exec(GUIDE)?.[0] ?? '';
 
 const runsExample = macro(async (t: ExecutionContext, example: string) => {
-  const run = await exampleShell(t);
+  const run = await folderOfExample(t);
   if (changes.includes(example)) await run('sqlapply -q dst schema.sql');
-  const { code, stderr } = await run(example);
+  // `sqlpipe check` looks for its own file on the PATH.
+  const needsShell = !startsOnlyPrograms(example) || example.includes('sqlpipe check');
+  const { code, stderr } = await (needsShell ? run.bash(withTimeout(example)) : run(example));
   t.deepEqual({ code, stderr }, { code: 0, stderr: '' }, example);
 });
 
@@ -96,16 +110,21 @@ const blocks = (text: string) => Array.from(text.matchAll(/^```sh\n(.*?)^```$/gm
 /** The tutorial has a test of its own. */
 const recipes = GUIDE.replace(tutorialOf(GUIDE), '');
 
-const withTitles = (origin: string, examples: string[]): [title: string, example: string][] =>
-  examples.map((example, i) => [`${origin}, example ${i + 1}: ${example.split('\n', 1)}`, example]);
+/** The title of each example. One that stands in several texts is run once. */
+const titles = new Map<string, string>();
+const collect = (origin: string, examples: string[]): void => {
+  for (const [i, example] of examples.entries())
+    if (!titles.has(example)) titles.set(example, `${origin}, example ${i + 1}: ${example.split('\n', 1)}`);
+};
+collect('README', blocks(README));
+collect('GUIDE', blocks(recipes));
+for (const page of manPages) collect(basename(page), manExamples(page));
 
 const lacksParallel = spawnSync('parallel', ['--version']).error !== undefined && !process.env.CI;
 if (lacksParallel) console.error('Examples with GNU parallel are skipped: it is not on the PATH');
 
-for (const [title, example] of [...withTitles('README', blocks(README)), ...withTitles('GUIDE', blocks(recipes))])
+for (const [example, title] of titles)
   (lacksParallel && /^ *parallel /m.test(example) ? test.skip : test)(title, runsExample, example);
-for (const page of manPages)
-  for (const [title, example] of withTitles(basename(page), manExamples(page))) test(title, runsExample, example);
 
 /** The first shell block of a recipe, or '', which makes the test of a missing recipe fail. */
 function recipe(title: string): string {

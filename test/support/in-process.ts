@@ -46,6 +46,16 @@ export async function inProcess(
   return Object.assign(run, { folder: cwd, bash: shellIn(cwd, variables) });
 }
 
+/** Whether a script starts our programs and nothing else, and has only what command-line.ts lists. */
+export function startsOnlyPrograms(script: string): boolean {
+  try {
+    const commands = parseScript(script).flatMap(pipeline => pipeline.commands);
+    return commands.every(({ words: [name] }) => PROGRAMS.has(name?.map(({ text }) => text).join('') ?? ''));
+  } catch {
+    return false;
+  }
+}
+
 let runs = 0;
 const idle = new EventEmitter();
 
