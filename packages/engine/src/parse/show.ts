@@ -38,10 +38,6 @@ export interface ShowDialect {
   readonly show: (cursor: Cursor, token: string) => Show | undefined;
 }
 
-/** Each name that may stand in a list, and the kinds it stands for. */
-const categoriesOf = ({ has }: ShowDialect): Categories =>
-  new Map([...CATEGORIES].filter(([name]) => name !== 'LIVE_VIEWS' || has('live views')));
-
 /** Settings that PostgreSQL's drivers ask for. */
 const settings = new Set([
   ...['transaction_isolation', 'default_transaction_read_only', 'max_identifier_length', 'standard_conforming_strings'],
@@ -88,7 +84,7 @@ function parseTableName(cursor: Cursor): LocatedName {
 function parseShowCreate(cursor: Cursor, dialect: ShowDialect): Show {
   const token = cursor.next();
   if (dialect.has('dump') && isWord(token, 'database'))
-    return { statement: 'show create database', kinds: parseCategories(cursor, categoriesOf(dialect)) };
+    return { statement: 'show create database', kinds: parseCategories(cursor, dialect) };
   const parts = [parseShowCreateOne(cursor, token, dialect)];
   while (cursor.accept('union')) {
     if (!isWord(cursor.require('all or select'), 'all')) throw unexpectedTokenError(cursor.at, 'union');
@@ -111,10 +107,9 @@ function parseShowCreateOne(cursor: Cursor, token: string | undefined, { has }: 
   throw cursor.rejection(`expected 'TABLE' or 'VIEW' or 'MATERIALIZED VIEW'${live}${dump}`);
 }
 
-type Categories = typeof CATEGORIES;
-
 /** `[INCLUDE|EXCLUDE {ALL | (category, …)}]`: the selected kinds. */
-function parseCategories(cursor: Cursor, categories: Categories): Set<Kind> {
+function parseCategories(cursor: Cursor, { has }: ShowDialect): Set<Kind> {
+  const categories = new Map([...CATEGORIES].filter(([name]) => name !== 'LIVE_VIEWS' || has('live views')));
   const all = new Set(categories.get('ALL'));
   const includes = cursor.accept('include');
   if (!includes && !cursor.accept('exclude')) return all;
@@ -122,27 +117,23 @@ function parseCategories(cursor: Cursor, categories: Categories): Set<Kind> {
   return includes ? named : new Set([...all].filter(kind => !named.has(kind)));
 }
 
-function parseCategoryList(cursor: Cursor, categories: Categories): Set<Kind> {
+/** Parses ALL, or a list of categories: words without quotes. */
+function parseCategoryList(cursor: Cursor, categories: typeof CATEGORIES): Set<Kind> {
   const token = cursor.next();
   if (isWord(token, 'all')) return new Set(categories.get('ALL'));
   if (token !== '(')
     throw new RejectionError(token === undefined ? cursor.readOffset : cursor.at, "'ALL' or '(' expected");
   const named = new Set<Kind>();
-  for (;;) {
-    for (const kind of parseCategory(cursor, categories)) named.add(kind);
-    const separator = cursor.next();
-    if (separator === ')') return named;
-    if (separator !== ',') {
+  for (let separator: string | undefined = ','; separator !== ')'; separator = cursor.next()) {
+    if (separator !== ',')
       throw new RejectionError(separator === undefined ? cursor.readOffset : cursor.at, "',' or ')' expected");
+    const category = cursor.require('category');
+    const kinds = categories.get(category.toUpperCase());
+    if (!kinds) {
+      const expected = [...categories.keys()].join(', ');
+      throw cursor.rejection(`unexpected category [category=${category}], expected one of ${expected}`);
     }
+    for (const kind of kinds) named.add(kind);
   }
-}
-
-/** Parses a category: a word without quotes. */
-function parseCategory(cursor: Cursor, categories: Categories): readonly Kind[] {
-  const token = cursor.require('category');
-  const named = categories.get(token.toUpperCase());
-  if (named) return named;
-  const expected = [...categories.keys()].join(', ');
-  throw cursor.rejection(`unexpected category [category=${token}], expected one of ${expected}`);
+  return named;
 }
