@@ -42,18 +42,11 @@ export class Renames {
     this.#b = b;
     this.#engine = engine;
     this.#readOptions(renamed);
-    const commented = a.entries
+    const comments = a.entries
       .filter(({ kind }) => isObject(kind))
-      .map(entry => ({
-        entry,
-        comments: parseRenameComments(entry.statement),
-      }));
-    for (const { entry, comments } of commented)
-      for (const comment of comments)
-        if (comment.column === undefined) this.#readObjectComment(entry, comment, commented);
-    for (const { entry, comments } of commented)
-      for (const comment of comments)
-        if (comment.column !== undefined) this.#readColumnComment(entry, comment, comments);
+      .flatMap(entry => parseRenameComments(entry.statement).map(comment => ({ entry, ...comment })));
+    for (const comment of comments) if (comment.column === undefined) this.#readObjectComment(comment, comments);
+    for (const comment of comments) if (comment.column !== undefined) this.#readColumnComment(comment, comments);
   }
 
   /** The other name of a renamed object: the old name by the new one, and vice versa. */
@@ -160,14 +153,14 @@ export class Renames {
   }
 
   /** Reads a comment about an object, unless an option states the rename. A contradiction is refused or warned of. */
-  #readObjectComment(entry: Entry, { from, text }: RenameComment, all: readonly CommentedEntry[]): void {
+  #readObjectComment({ entry, from, text }: EntryComment, all: readonly EntryComment[]): void {
     if (from.length === 0) return this.#warn(entry, text, NOT_UNDERSTOOD);
     const old = from.find(name => this.#engine.find(name));
     for (const name of from) this.stated.objects.set(name, entry.name);
     const isStated = [entry.name, old].some(name => name !== undefined && this.otherName(name) !== undefined);
     if (isStated || old === undefined) return;
     const isNew = !this.#engine.find(entry.name);
-    const isChain = all.some(({ entry, comments }) => isSameName(entry.name, old) && comments.some(isOfObject));
+    const isChain = all.some(({ entry, column }) => column === undefined && isSameName(entry.name, old));
     if (this.#a.findObject(old) && (isNew || isChain))
       return this.#refuse([entry.name, old], `${text}: A has a '${old}' too`);
     if (!isNew) return this.#warn(entry, text, `B has a '${entry.name}' too`);
@@ -176,7 +169,7 @@ export class Renames {
   }
 
   /** Reads a comment about a column, unless an option states the rename. A contradiction is refused or warned of. */
-  #readColumnComment(entry: Entry, { column = '', from, text }: RenameComment, all: readonly RenameComment[]): void {
+  #readColumnComment({ entry, column = '', from, text }: EntryComment, all: readonly EntryComment[]): void {
     if (from.length === 0) return this.#warn(entry, text, NOT_UNDERSTOOD);
     const [before, after] = [this.#tableBefore(entry.name), this.#tableAfter(entry.name)];
     if (!before || !after) return;
@@ -188,7 +181,7 @@ export class Renames {
       const names = before.columns.map(({ name }) => name);
       return this.#warn(entry, text, `B has no column '${from[0]}'${suggestWord(from[0] ?? '', names)}`);
     }
-    const isChain = all.some(comment => comment.column !== undefined && isSameName(comment.column, old));
+    const isChain = all.some(each => each.entry === entry && isSameName(each.column, old));
     if (hasColumn(after, old) && (!hasColumn(before, column) || isChain))
       return this.#refuse([entry.name], `${text}: A has a column '${old}' too`);
     const isAsWanted = findColumn(before, column)?.type === findColumn(after, column)?.type;
@@ -256,16 +249,11 @@ export class Renames {
   }
 }
 
-/** A statement of A with its comments about renames. */
-interface CommentedEntry {
-  readonly entry: Entry;
-  readonly comments: readonly RenameComment[];
-}
+/** A comment about a rename in a statement of A. */
+type EntryComment = RenameComment & { readonly entry: Entry };
 
 const hasColumn = (table: TableDefinition | undefined, name: string): boolean =>
   table !== undefined && findColumn(table, name) !== undefined;
-
-const isOfObject = ({ column }: RenameComment): boolean => column === undefined;
 
 /** The reason of a warning about a comment without names. */
 const NOT_UNDERSTOOD = 'not understood; write -- renamed from OLD';
