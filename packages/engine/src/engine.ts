@@ -168,11 +168,9 @@ export class Engine {
     session.authorize('HTTP');
     const { parseShow: show = () => undefined } = this.#options;
     const statement = parseStatement(text, {
-      isEnterprise: this.#isEnterprise,
-      has: this.#has,
+      ...session,
       show,
       verbs: this.#handlers,
-      defaults: session.defaults,
       maxInMemory: session.defaults.maxInMemory,
       checkQuery: (body: Body) => void parsedQuery(body),
       findBase: (body: Body, given: LocatedName | undefined) => findBaseTable(body, given, this.catalogue),
@@ -181,7 +179,7 @@ export class Engine {
     switch (statement.statement) {
       case 'create':
         create(session, statement);
-        return CREATED;
+        return { effects: [], result: DONE };
       case 'change':
         return { effects: rowEffects, result: this.#handlers.get(statement.verb)?.(statement.cursor, session) ?? DONE };
       default:
@@ -291,7 +289,6 @@ const changedSince = (catalogue: Catalogue, start: number): string[] => [
 ];
 
 const DONE: ExecutionResult = { kind: 'ddl' };
-const CREATED = { effects: [], result: DONE };
 
 /** Stores no secrets, for an engine without logins. Hashing would take long. */
 const NO_SECRETS: Secrets = {

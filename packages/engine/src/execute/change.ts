@@ -33,7 +33,22 @@ export const statementHandlers: StatementHandlers = new Map([
 ]);
 
 function handleChange(verb: string): StatementHandler {
-  return (cursor, session) => executeChange(verb, cursor, session);
+  return (cursor, session) => {
+    let query: Body | undefined;
+    const change = parseChangeAfter(cursor, verb, {
+      ...session,
+      // Only ALTER looks at columns, so that other statements need no query to be compiled.
+      find: name =>
+        requireKnown(verb === 'alter' ? session.catalogue.resolve(name) : session.catalogue.find(name), verb),
+      checkQuery(body) {
+        parsedQuery(body);
+        query = body;
+      },
+    });
+    authorizeChange(change, session);
+    requireApplied(change, session);
+    return applyChange(change, session, query);
+  };
 }
 
 /** Statements about rows or the server's files. */
@@ -44,28 +59,10 @@ function handleRows(verb: string): StatementHandler {
         cursor.at,
         `sqlserve keeps the schema and no rows, so it rejects ${verb.toUpperCase()}; use a real QuestDB for tests that need rows`,
       );
-    if (verb === 'insert' || verb === 'update') return executeChange(verb, cursor, session);
+    if (verb === 'insert' || verb === 'update') return handleChange(verb)(cursor, session);
     if (verb === 'copy') checkCopy(cursor, session.catalogue);
     throw new OpaqueError('its result depends on rows or files of the server');
   };
-}
-
-function executeChange(verb: string, cursor: Cursor, session: Session): void {
-  let query: Body | undefined;
-  const change = parseChangeAfter(cursor, verb, {
-    isEnterprise: session.isEnterprise,
-    has: session.has,
-    defaults: session.defaults,
-    // Only ALTER looks at columns, so that other statements need no query to be compiled.
-    find: name => requireKnown(verb === 'alter' ? session.catalogue.resolve(name) : session.catalogue.find(name), verb),
-    checkQuery(body) {
-      parsedQuery(body);
-      query = body;
-    },
-  });
-  authorizeChange(change, session);
-  requireApplied(change, session);
-  return applyChange(change, session, query);
 }
 
 /** An object of unknown syntax can be dropped, but not altered or renamed. @throws OpaqueError */

@@ -47,14 +47,13 @@ export function parseWith(text: string): CommonQuery[] {
   for (const { text: token, start: at } of significantTokens(list)) {
     if (depth === 0 && token === 'SELECT') break;
     if (token === '(' && depth++ === 0) start = at + 2;
-    else if (token === ')' && --depth === 0) queries.push(toCommonQuery(name, list.slice(start, at - 1)));
-    else if (depth === 0 && token.startsWith('"')) name = unquote(token);
+    else if (token === ')' && --depth === 0) {
+      const query = list.slice(start, at - 1);
+      queries.push(name.startsWith(VIEW) ? { name: name.slice(VIEW.length), query, isView: true } : { name, query });
+    } else if (depth === 0 && token.startsWith('"')) name = unquote(token);
   }
   return queries;
 }
-
-const toCommonQuery = (name: string, query: string): CommonQuery =>
-  name.startsWith(VIEW) ? { name: name.slice(VIEW.length), query, isView: true } : { name, query };
 
 const CASTS =
   /^SELECT (?:\* FROM \(SELECT )?(?:[\s,()<=*.\d]|'\?'|\b(?:CAST|CASE|WHEN|THEN|ELSE|END|NULL|length|length_bytes)\b|AS \w+(?:\(\w+(?:,\d+)?\))?(?:\[\])*)* FROM (?:'[^']+'||long_sequence\(0\))(?:\) TIMESTAMP\(\))?$/;
