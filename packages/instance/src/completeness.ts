@@ -5,14 +5,24 @@
  */
 import { findReferences, isSystemTable } from '@sqlpipe/ddl';
 import { dumpOrder, type NameSelection, Schema } from '@sqlpipe/schema';
-import { displayName, foldCase, givesRight, identify, isAcl, isObject, KINDS, type Kind } from '@sqlpipe/sql';
+import {
+  displayName,
+  foldCase,
+  givesRight,
+  identify,
+  isAcl,
+  isObject,
+  KINDS,
+  type Kind,
+  type NamedObject,
+} from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
 import type { BestEffortClient } from './best-effort-client.js';
 import type { ConnectionConfig } from './connection-config.js';
 import { fetchUncheckedDefinitions } from './definitions.js';
 import { withInstance } from './instance.js';
 import { InstanceError } from './instance-error.js';
-import { type ListedObject, listAllObjects, type ObjectName } from './list-objects.js';
+import { type ListedObject, listAllObjects } from './list-objects.js';
 
 /** Maximum number of lists of a schema that keeps changing. */
 const MAX_LISTS = 6;
@@ -33,8 +43,8 @@ export function isWanted({ kind, name }: ListedObject, selects: (kind: Kind) => 
 type Objects = ReadonlyMap<string, ListedObject>;
 
 /** An object, as messages call it. */
-export const titleOf = ({ kind, name }: ObjectName): string =>
-  escapeControls(kind === 'other' ? `'${name}'` : displayName({ kind, name }));
+export const titleOf = (object: NamedObject): string =>
+  escapeControls(object.kind === 'other' ? `'${object.name}'` : displayName(object));
 
 /** Titles of objects, at most as many as a message should name. */
 function listTitles(titles: readonly string[]): string {
@@ -54,7 +64,7 @@ interface Absence {
 export class MissingObjects {
   readonly #absences: Absence[] = [];
 
-  addDenied(object: ObjectName, denial: string): void {
+  addDenied(object: NamedObject, denial: string): void {
     this.#absences.push({ object, reason: 'permission denied', denial });
   }
 
@@ -213,8 +223,8 @@ export class ObjectCheck {
     }
     const known = objects.filter(({ kind }) => kind !== 'other');
     if (!known.length) return [];
-    const denied = new Set<ObjectName>();
-    const onDenied = (object: ObjectName, message: string) => {
+    const denied = new Set<NamedObject>();
+    const onDenied = (object: NamedObject, message: string) => {
       denied.add(object);
       this.options.missing.addDenied(object, message);
     };
@@ -286,7 +296,7 @@ const TABLE_HEAD = "CREATE TABLE '";
 const UNKNOWN_OBJECT = /^CREATE [A-Z ]+ '([^']+)'/;
 
 /** The kind and name of a row; nearly all are tables. */
-function identifyRow(row: string): ObjectName {
+function identifyRow(row: string): NamedObject {
   if (row.startsWith(TABLE_HEAD))
     return { kind: 'table', name: row.slice(TABLE_HEAD.length, row.indexOf("'", TABLE_HEAD.length)) };
   const { kind, name } = identify(row);

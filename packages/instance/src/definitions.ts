@@ -1,11 +1,11 @@
 /*! Fetches the definitions of objects as the instance prints them, many per request. A request that is too large is halved. */
 import { MemoryBudget } from '@sqlpipe/schema';
-import { displayName, foldCase, kindKeywords, quoteLiteral } from '@sqlpipe/sql';
+import { displayName, foldCase, kindKeywords, type NamedObject, quoteLiteral } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
 import { isUnsupported, queryIfSupported } from './best-effort-client.js';
 import type { Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
-import { findViews, type ObjectName } from './list-objects.js';
+import { findViews } from './list-objects.js';
 import { reconstructTables } from './reconstruct-tables.js';
 import { batchesOf, DEFAULT_REQUEST_BUFFER, fetchInHalves } from './request.js';
 
@@ -25,7 +25,7 @@ const NOT_FOUND = /does not exist|name expected, got|^expected 'TABLE'/;
  */
 export async function fetchDefinitions(
   instance: Instance,
-  objects: readonly ObjectName[],
+  objects: readonly NamedObject[],
 ): Promise<(string | undefined)[]> {
   const definitions: (string | undefined)[] = [];
   for (const batch of batchesOf(objects)) {
@@ -42,7 +42,7 @@ export async function fetchDefinitions(
 }
 
 /** Receives each object that the account may not read, and the server's message. The definition is then undefined. */
-type OnDenied = (object: ObjectName, message: string) => void;
+type OnDenied = (object: NamedObject, message: string) => void;
 
 /**
  * Fetches definitions as `fetchDefinitions` does, but does not check the kinds. With the kind `table`, a view would get the definition
@@ -51,7 +51,7 @@ type OnDenied = (object: ObjectName, message: string) => void;
  */
 export async function fetchUncheckedDefinitions(
   instance: Instance,
-  objects: readonly ObjectName[],
+  objects: readonly NamedObject[],
   onDenied?: OnDenied,
 ): Promise<(string | undefined)[]> {
   const printed = await queryIfSupported(instance, 'SHOW CREATE', async () => {
@@ -68,13 +68,13 @@ export async function fetchUncheckedDefinitions(
 }
 
 /** The query that shows several definitions. */
-const showCreateQuery = (objects: readonly ObjectName[]): string =>
+const showCreateQuery = (objects: readonly NamedObject[]): string =>
   objects.map(({ kind, name }) => `SHOW CREATE ${kindKeywords(kind)} ${quoteLiteral(name)}`).join(' UNION ALL ');
 
 /** Queries a batch; undefined if it has to be halved. It is too large, or the server cannot show one of its objects. */
 async function fetchBatch(
   instance: Instance,
-  objects: readonly ObjectName[],
+  objects: readonly NamedObject[],
   onDenied: OnDenied | undefined,
 ): Promise<(string | undefined)[] | undefined> {
   const query = showCreateQuery(objects);
@@ -115,7 +115,7 @@ const mayConcernOneObject = ({ code, message }: InstanceError): boolean =>
   code === 'REJECTED' || (code === 'PROTOCOL' && / the reply contains /.test(message));
 
 /** Inserts the object that an error is about into its message, after the instance's name. */
-function errorForObject({ kind, name }: ObjectName, error: InstanceError, { label }: Instance): InstanceError {
-  const what = escapeControls(displayName({ kind, name }));
+function errorForObject(object: NamedObject, error: InstanceError, { label }: Instance): InstanceError {
+  const what = escapeControls(displayName(object));
   return error.withMessage(`${label}: ${what}${error.message.slice(label.length)}`);
 }

@@ -1,5 +1,6 @@
 /*! What an instance reports of its objects beside their definitions: which are invalid, suspended, without rows or behind. */
 
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Health } from '@sqlpipe/schema';
 import { foldCase, type Kind, quoteLiteral } from '@sqlpipe/sql';
 import { queryIfAccepted } from './best-effort-client.js';
@@ -127,11 +128,41 @@ export async function fetchRefreshState(instance: Instance, view: string): Promi
  * same: it has all rows of its base, is invalid, or is refreshed by hand or by a timer. Undefined if it may take in something, or
  * the instance does not show it.
  */
-export async function fetchSettledState(instance: Instance, view: string): Promise<string | undefined> {
+async function fetchSettledState(instance: Instance, view: string): Promise<string | undefined> {
   const columns = 'view_status, refresh_type, refresh_base_table_txn, base_table_txn';
   const row = await fetchStateOf(instance, view, columns);
   if (!row) return undefined;
   const [status, type, refreshed, base] = row;
   const isSettled = status === 'invalid' || (status === 'valid' && (type !== 'immediate' || refreshed === base));
   return isSettled ? row.join(' ') : undefined;
+}
+
+/** Milliseconds within which a view that is being refreshed must have taken in the latest rows at least once. */
+const CATCH_UP = 5000;
+
+/** Milliseconds between two questions, so that the server can do something else. */
+const PAUSE = 10;
+
+/**
+ * Asks until the answer is final, can no longer change, or the time is up. While rows are written, a materialized view is behind its
+ * base for moments.
+ * @param view the view that the question is about, if it is about one
+ * @param patience the time limit in milliseconds, if it is shorter than the usual one; and what ends the questions early
+ */
+export async function askUntilSettled<T>(
+  instance: Instance,
+  view: string | undefined,
+  ask: () => Promise<T>,
+  isFinal: (answer: T) => boolean,
+  { timeout = 0, interrupted }: { readonly timeout?: number; readonly interrupted?: AbortSignal } = {},
+): Promise<T> {
+  const end = performance.now() + Math.min(timeout || CATCH_UP, CATCH_UP);
+  for (;;) {
+    const before = view && (await fetchSettledState(instance, view));
+    const answer = await ask();
+    if (isFinal(answer)) return answer;
+    const isSettled = view && before !== undefined && before === (await fetchSettledState(instance, view));
+    if (isSettled || performance.now() > end || interrupted?.aborted) return answer;
+    await pause(PAUSE);
+  }
 }

@@ -15,19 +15,27 @@ export type {
 export { fetchDefinitions } from './definitions.js';
 export { type DumpOptions, dump } from './dump.js';
 export {
+  askUntilSettled,
   fetchHealth,
   fetchRefreshState,
-  fetchSettledState,
   fetchViewColumns,
   fetchWalState,
   isChangeOfBase,
   type RefreshState,
   type WalState,
 } from './fetch-health.js';
-export { fetchCommonDefaults, fetchDefaults, fetchVersion, type Inspection, inspect, isEnterprise } from './inspect.js';
+export {
+  fetchCommonDefaults,
+  fetchDefaults,
+  fetchParameters,
+  fetchVersion,
+  type Inspection,
+  inspect,
+  isEnterprise,
+} from './inspect.js';
 export { connect, type Instance, withInstance } from './instance.js';
 export { InstanceError, type InstanceErrorCode, type InstanceErrorDetails } from './instance-error.js';
-export { listAllObjects, type ObjectName } from './list-objects.js';
+export { listAllObjects } from './list-objects.js';
 export { listInstances } from './named-instances.js';
 export type { Rejection, Reply } from './reply.js';
 export { DEFAULT_REQUEST_BUFFER, encodeQuery, toRequestText } from './request.js';

@@ -1,16 +1,10 @@
 /*! Lists the objects of an instance and their kinds, from its catalogue functions. */
 
-import { foldCase, type Kind, quoteLiteral } from '@sqlpipe/sql';
+import { foldCase, type Kind, type NamedObject, quoteLiteral } from '@sqlpipe/sql';
 import { type BestEffortClient, queryIfSupported, tryQuery } from './best-effort-client.js';
 import { VIEW_LISTS } from './fetch-health.js';
 import type { Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
-
-/** An object by its kind and name. */
-export interface ObjectName {
-  kind: Kind;
-  name: string;
-}
 
 /**
  * The columns of tables() that show kinds: `table_type` since 9.3, `matView` since 9.0 (observed on 9.0.3 to 9.3.4).
@@ -31,7 +25,7 @@ const KIND_BY_VALUE: Record<string, Kind> = {
 };
 
 /** An object of a list. */
-export interface ListedObject extends ObjectName {
+export interface ListedObject extends NamedObject {
   /** The server's number of this object: another object of the same name gets another one. Servers before 9.0 have none. */
   id?: unknown;
   /** How the server marks the kind, if it is the kind `other`, which only a newer server has. */
@@ -96,7 +90,7 @@ async function queryTables(
 }
 
 /** All objects, from the functions for each kind. A server without such a function has no objects of that kind. */
-async function listByFunctions(source: Instance): Promise<ObjectName[]> {
+async function listByFunctions(source: Instance): Promise<NamedObject[]> {
   const names = async (query: string) => (await source.table(query)).map(([name]) => String(name));
   const namesIn = async (list: string) =>
     new Set(await queryIfSupported(source, list, () => names(`SELECT view_name FROM ${list}`)));

@@ -3,10 +3,9 @@
  * that later servers print.
  */
 import { type Column, type PartitionUnit, printDefinition, toAge } from '@sqlpipe/ddl';
-import { foldCase } from '@sqlpipe/sql';
+import { foldCase, type NamedObject } from '@sqlpipe/sql';
 import { queryIfSupported, tryQuery } from './best-effort-client.js';
 import type { Instance } from './instance.js';
-import type { ObjectName } from './list-objects.js';
 
 const PROPERTIES = 'table_name, designatedTimestamp, partitionBy, walEnabled, maxUncommittedRows, o3MaxLag';
 const COLUMNS = '"column", type, indexed, indexBlockCapacity, symbolCached, symbolCapacity, upsertKey';
@@ -14,7 +13,7 @@ const COLUMNS = '"column", type, indexed, indexBlockCapacity, symbolCached, symb
 /** A CREATE TABLE for each object; undefined if there is no such table. Such a server has no other objects. */
 export async function reconstructTables(
   instance: Instance,
-  objects: readonly ObjectName[],
+  objects: readonly NamedObject[],
 ): Promise<(string | undefined)[]> {
   const list = (columns: string) => instance.table(`SELECT ${columns} FROM tables()`);
   const rows =

@@ -21,7 +21,7 @@ import {
   type RefreshState,
   tryQuery,
 } from '@sqlpipe/instance';
-import { type Identity, isObject, isSameName } from '@sqlpipe/sql';
+import { isObject, isSameName, type NamedObject } from '@sqlpipe/sql';
 import type { KnownObjects } from './existing.js';
 import type { Outcome } from './outcome.js';
 import { verifyObject } from './verify.js';
@@ -69,7 +69,7 @@ async function predictAlter(
 ): Promise<Pick<PendingChange, 'before' | 'expected'>> {
   if (change.verb !== 'alter') return {};
   const [first] = change.alters;
-  const before = first && (await fetchIfShown({ kind: first.kind, name: first.name, verb: '' }, existing));
+  const before = first && (await fetchIfShown(first, existing));
   if (before === undefined) return {};
   let definition = parseMeaning(before);
   for (const { alteration } of change.alters) definition &&= applyAlteration(definition, alteration);
@@ -77,9 +77,9 @@ async function predictAlter(
 }
 
 /** An account may have the right to alter an object and none to see it. */
-const fetchIfShown = (identity: Identity, existing: KnownObjects): Promise<string | undefined> =>
+const fetchIfShown = (object: NamedObject, existing: KnownObjects): Promise<string | undefined> =>
   tryQuery(
-    () => existing.fetch(identity),
+    () => existing.fetch(object),
     ({ code }) => code === 'DENIED',
   );
 
@@ -99,7 +99,7 @@ export async function wasAltered(
 }
 
 /** A change may concern more objects than the one that it names. */
-const ANYTHING: Identity = { kind: 'other', name: '', verb: '' };
+const ANYTHING: NamedObject = { kind: 'other', name: '' };
 
 /** Waits until a change that was sent is complete, and checks its result. */
 export async function confirmChange(
@@ -129,7 +129,7 @@ async function verifyAltered(
   existing: KnownObjects,
 ): Promise<Partial<Outcome>> {
   if (!first) return {};
-  const found = await existing.fetch({ kind: first.kind, name: first.name, verb: '' });
+  const found = await existing.fetch(first);
   return verifyObject(expected, found, existing, ALTERED_DIFFERENTLY);
 }
 
@@ -139,7 +139,7 @@ async function verifyDone(
   existing: KnownObjects,
 ): Promise<Partial<Outcome>> {
   const kind = change.verb === 'drop' ? change.kind : 'table';
-  const exists = async (name: string) => (await existing.fetch({ kind, name, verb: '' })) !== undefined;
+  const exists = async (name: string) => (await existing.fetch({ kind, name })) !== undefined;
   const isNamed = change.verb === 'drop' || (await exists(change.to));
   const isKept = change.verb === 'rename' && isSameName(change.name, change.to);
   const isDone = isNamed && (isKept || !(await exists(change.name)));

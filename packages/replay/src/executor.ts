@@ -2,8 +2,7 @@
  * Executes one statement. It is compared with an existing object before it is sent, and again if the server rejects it. If the reply
  * is lost, the target is queried whether the statement was executed.
  */
-import { setTimeout as pause } from 'node:timers/promises';
-import { fetchSettledState, type Instance, InstanceError, type Reply } from '@sqlpipe/instance';
+import { askUntilSettled, type Instance, InstanceError, type Reply } from '@sqlpipe/instance';
 import { COLUMN_ORDER_REASON, parseAssertion } from '@sqlpipe/plan/text';
 import { givesRight, identify, isAcl, isPrincipal, readStatementHead } from '@sqlpipe/sql';
 import { explainFailedAssertion } from './assertions.js';
@@ -41,9 +40,6 @@ export type StatementResult = Omit<Outcome, 'n' | 'statement' | 'identity' | 'ms
 /** The server's message for a name that is taken, even by the same definition (observed on 9.3.4). For users it is not known. */
 const ALREADY_EXISTS = /already exists/;
 
-/** Milliseconds for which an untrue assertion is checked again, unless `--timeout` is shorter. */
-const MAX_ASSERTION_MS = 5000;
-const ASSERTION_PAUSE_MS = 10;
 const SKIP_HELP = 'use --if-exists skip';
 const EXISTS_MESSAGE = 'already exists';
 const DIFFERENT_MESSAGE = 'already exists with a different definition';
@@ -138,24 +134,18 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
     }
   }
 
-  /**
-   * Checks an assertion: every value that a SELECT in a stream returns must be true. An untrue one may become true soon, because a
-   * materialized view is behind its base for moments while rows are written. So it is checked again until the view is settled.
-   */
+  /** Checks an assertion: every value that a SELECT in a stream returns must be true. An untrue one may become true soon. */
   async function checkAssertion(statement: string): Promise<StatementResult> {
-    const end = performance.now() + Math.min(patience.timeout || MAX_ASSERTION_MS, MAX_ASSERTION_MS);
     const assertion = parseAssertion(statement);
-    const view = assertion?.laggingView;
+    const ask = async () => {
+      const rows = await target.table(statement);
+      return rows.length > 0 && rows.flat().every(cell => cell === true);
+    };
+    const isFinal = (isTrue: boolean) => isTrue || assertion?.isFinal === true;
     try {
-      for (;;) {
-        const before = view && (await fetchSettledState(target, view));
-        const rows = await target.table(statement);
-        if (rows.length > 0 && rows.flat().every(cell => cell === true)) return { result: 'applied' };
-        const isSettled = view && before !== undefined && before === (await fetchSettledState(target, view));
-        if (assertion?.isFinal || isSettled || performance.now() > end || patience.interrupted.aborted)
-          return { result: 'rejected', error: await explainFailedAssertion(target, statement) };
-        await pause(ASSERTION_PAUSE_MS);
-      }
+      const isTrue = await askUntilSettled(target, assertion?.laggingView, ask, isFinal, patience);
+      if (isTrue) return { result: 'applied' };
+      return { result: 'rejected', error: await explainFailedAssertion(target, statement) };
     } catch (error) {
       if (!(error instanceof InstanceError)) throw error;
       if (error.serverMessage === undefined)

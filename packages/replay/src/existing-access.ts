@@ -12,7 +12,7 @@ import {
   type StatementComparison,
 } from '@sqlpipe/ddl';
 import { fetchPrincipals, fetchRights, fetchRightsOf, type Instance, InstanceError } from '@sqlpipe/instance';
-import { foldCase, givesRight, type Identity, identify, isPrincipal } from '@sqlpipe/sql';
+import { foldCase, givesRight, identify, isPrincipal, kindKey, type NamedObject } from '@sqlpipe/sql';
 
 /** The comparison of a statement with the rights on the target. */
 export interface AccessComparison extends StatementComparison {
@@ -40,8 +40,6 @@ export type AccessSource = ReturnType<typeof accessOf>;
 
 /** The users, groups, service accounts and rights of a target. */
 export class ExistingAccess {
-  readonly #source: AccessSource;
-  readonly #warn: (message: string) => void;
   /** The statements that create the principals, by kind and name. */
   #principals: Promise<Map<string, string> | undefined> | undefined;
   #rights: Promise<KnownRights | undefined> | undefined;
@@ -49,14 +47,14 @@ export class ExistingAccess {
   readonly #hidden = new Set<'principals' | 'rights'>();
 
   /** @param warn called once if the target does not show its access control */
-  constructor(source: AccessSource, warn: (message: string) => void) {
-    this.#source = source;
-    this.#warn = warn;
-  }
+  constructor(
+    private readonly source: AccessSource,
+    private readonly warn: (message: string) => void,
+  ) {}
 
   /** The target's own statement for a user, group or service account; undefined if the target has or shows none. */
-  async findPrincipal(identity: Identity): Promise<string | undefined> {
-    return (await this.#fetchPrincipals())?.get(principalKey(identity));
+  async findPrincipal(identity: NamedObject): Promise<string | undefined> {
+    return (await this.#fetchPrincipals())?.get(kindKey(identity));
   }
 
   /** Compares the rights that a statement grants with those on the target; undefined if either are not known. */
@@ -78,7 +76,7 @@ export class ExistingAccess {
   async recordChange(statement: string): Promise<void> {
     const identity = identify(statement);
     const { kind } = identity;
-    if (isPrincipal(kind)) (await this.#principals)?.set(principalKey(identity), statement);
+    if (isPrincipal(kind)) (await this.#principals)?.set(kindKey(identity), statement);
     else if (kind === 'other') this.invalidate();
     else if (givesRight(kind)) {
       const known = await this.#rights;
@@ -112,8 +110,8 @@ export class ExistingAccess {
 
   #fetchPrincipals(): Promise<Map<string, string> | undefined> {
     this.#principals ??= this.#query('principals', async () => {
-      const statements = await this.#source.principals();
-      return new Map(statements.map(statement => [principalKey(identify(statement)), statement]));
+      const statements = await this.source.principals();
+      return new Map(statements.map(statement => [kindKey(identify(statement)), statement]));
     });
     return this.#principals;
   }
@@ -121,13 +119,13 @@ export class ExistingAccess {
   /** The rights that the receivers of these rights have on the target. */
   async #fetchRightsFor(rights: readonly Right[]): Promise<RightSet | undefined> {
     this.#rights ??= this.#query('rights', async (): Promise<KnownRights> => {
-      const all = await this.#source.rights();
+      const all = await this.source.rights();
       return all ? { set: new RightSet(all) } : { set: new RightSet(), of: new Set() };
     });
     const known = await this.#rights;
     for (const name of new Set(rights.map(right => (right.kind === 'membership' ? right.user : right.entity)))) {
       if (!known?.of || known.of.has(foldCase(name))) continue;
-      const found = await this.#query('rights', () => this.#source.rightsOf(name));
+      const found = await this.#query('rights', () => this.source.rightsOf(name));
       if (!found) return undefined;
       known.of.add(foldCase(name));
       for (const right of found) known.set.add(right);
@@ -146,13 +144,11 @@ export class ExistingAccess {
       if (error.serverMessage === undefined)
         throw new InstanceError(error.code, error.message, { status: error.status, cause: error });
       if (this.#hidden.size === 0)
-        this.#warn(
-          `${this.#source.label}: access control cannot be compared, because the server does not show it: ${error.serverMessage}`,
+        this.warn(
+          `${this.source.label}: access control cannot be compared, because the server does not show it: ${error.serverMessage}`,
         );
       this.#hidden.add(what);
       return undefined;
     }
   }
 }
-
-const principalKey = ({ kind, name }: Identity): string => `${kind} ${foldCase(name)}`;

@@ -15,11 +15,11 @@ import {
   SymbolCapacities,
   USUAL_SYMBOL_CAPACITY,
 } from '@sqlpipe/instance';
-import { foldCase, type Identity, identify, isObject, isPrincipal } from '@sqlpipe/sql';
+import { identify, isObject, isPrincipal, kindKey, type NamedObject } from '@sqlpipe/sql';
 import { accessOf, ExistingAccess } from './existing-access.js';
 
 /** Whether each target can show the definition of this object. Not each target shows access control. */
-export const isShowable = ({ kind, name }: Identity): boolean => isObject(kind) && name !== '';
+export const isShowable = ({ kind, name }: NamedObject): boolean => isObject(kind) && name !== '';
 
 /** Number of definitions that are fetched together: the maximum of SHOW CREATE in one request. */
 const BATCH = 100;
@@ -30,8 +30,6 @@ const statesCapacity = (definition: Definition | undefined): boolean =>
 
 /** The key of a statement that may have changed any object. */
 const ANY = 'other';
-
-const keyOf = ({ kind, name }: Identity): string => `${kind} ${foldCase(name)}`;
 
 /** What an executor compares statements with. */
 export type KnownObjects = Pick<
@@ -44,7 +42,7 @@ export class ExistingObjects {
   readonly #target: Instance;
   #defaults: Promise<Defaults> | undefined;
   /** The objects of the next statements. */
-  #upcoming: readonly Identity[] = [];
+  #upcoming: readonly NamedObject[] = [];
   /**
    * The keys of all objects of the target. They are listed again after a statement that may have changed any object.
    */
@@ -71,11 +69,11 @@ export class ExistingObjects {
   }
 
   /** The target's own definition of an object; undefined if the target shows none of that kind and name. */
-  async fetch(identity: Identity): Promise<string | undefined> {
+  async fetch(identity: NamedObject): Promise<string | undefined> {
     if (isPrincipal(identity.kind)) return this.access.findPrincipal(identity);
     if (!isShowable(identity)) return undefined;
     await this.#prefetching;
-    const key = keyOf(identity);
+    const key = kindKey(identity);
     const prefetched = this.#prefetched.get(key);
     if (prefetched !== undefined) return prefetched;
     const [definition] = await fetchDefinitions(this.#target, [identity]);
@@ -87,14 +85,14 @@ export class ExistingObjects {
   }
 
   /** Whether the target is known to have an object of that kind and name. */
-  async isKnown(identity: Identity): Promise<boolean> {
+  async isKnown(identity: NamedObject): Promise<boolean> {
     await this.#prefetching;
-    return this.#prefetched.get(keyOf(identity)) !== undefined;
+    return this.#prefetched.get(kindKey(identity)) !== undefined;
   }
 
   /** Must be called before and after a statement is sent: the objects that it creates or changes are fetched again. */
-  invalidate(identity: Identity): void {
-    const key = identity.kind === 'other' ? ANY : keyOf(identity);
+  invalidate(identity: NamedObject): void {
+    const key = identity.kind === 'other' ? ANY : kindKey(identity);
     for (const sent of this.#sentMeanwhile) sent.add(key);
     if (key !== ANY) return void this.#prefetched.delete(key);
     this.#prefetched.clear();
@@ -124,13 +122,13 @@ export class ExistingObjects {
     const upcoming = this.#upcoming;
     const sent = new Set<string>();
     this.#sentMeanwhile.add(sent);
-    const found = new Map<string, string | undefined>(upcoming.map(identity => [keyOf(identity), undefined]));
+    const found = new Map<string, string | undefined>(upcoming.map(identity => [kindKey(identity), undefined]));
     try {
       this.#keys ??= this.#listKeys();
       const keys = await this.#keys;
-      const existing = upcoming.filter(identity => keys.has(keyOf(identity)));
+      const existing = upcoming.filter(identity => keys.has(kindKey(identity)));
       const definitions = await fetchDefinitions(this.#target, existing);
-      for (const [i, identity] of existing.entries()) found.set(keyOf(identity), definitions[i]);
+      for (const [i, identity] of existing.entries()) found.set(kindKey(identity), definitions[i]);
       for (const key of sent) found.delete(key);
       if (!sent.has(ANY)) this.#prefetched = found;
     } catch (error) {
@@ -142,7 +140,7 @@ export class ExistingObjects {
   }
 
   async #listKeys(): Promise<ReadonlySet<string>> {
-    return new Set((await listAllObjects(this.#target)).map(object => keyOf({ ...object, verb: '' })));
+    return new Set((await listAllObjects(this.#target)).map(kindKey));
   }
 
   /** What the target fills in if a statement omits it. */
@@ -157,7 +155,7 @@ export class ExistingObjects {
     const defaults = await this.defaults();
     const meant = parseMeaning(statement, { defaults });
     const like = meant?.kind === 'table' ? meant.like : undefined;
-    const model = like === undefined ? undefined : await this.fetch({ kind: 'table', name: like, verb: '' });
+    const model = like === undefined ? undefined : await this.fetch({ kind: 'table', name: like });
     const [shown = existing] = statesCapacity(meant) ? await this.#capacities.addTo([existing]) : [];
     return compareStatements(statement, shown, { defaults, findTable: () => model });
   }

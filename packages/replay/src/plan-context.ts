@@ -1,11 +1,10 @@
 /*! What a planner has to know of an instance beside its statements. */
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Defaults } from '@sqlpipe/ddl';
 import {
+  askUntilSettled,
   fetchDefaults,
   fetchHealth,
   fetchRefreshState,
-  fetchSettledState,
   fetchVersion,
   fetchViewColumns,
   type Instance,
@@ -43,16 +42,6 @@ export async function fetchPlanContext(instance: Instance): Promise<PlanContext>
 const askRow = async (instance: Instance, query: string): Promise<readonly unknown[] | undefined> =>
   (await tryQuery(() => instance.table(query)))?.[0];
 
-/** Milliseconds within which a view that is being refreshed must have taken in the latest rows at least once. */
-const CATCH_UP_MS = 5000;
-
-/** Milliseconds between two questions, so that the server can do something else. */
-const PAUSE_MS = 10;
-
-/**
- * Asks until nothing is lost, the answer can no longer change, or the time is up. While rows are written, a view is behind its base
- * for moments, so that rows of its last intervals count as lost.
- */
 async function askHistory(instance: Instance, view: Parameters<AskHistory>[0]): ReturnType<AskHistory> {
   const columns = await fetchViewColumns(instance, view.name);
   // A refresh in full leaves out what is older than the limit, which the query gives.
@@ -60,30 +49,22 @@ async function askHistory(instance: Instance, view: Parameters<AskHistory>[0]): 
   const isLimited = Number((await askRow(instance, limit))?.[0] ?? 0) !== 0;
   if (!columns || isLimited) return { answer: 'unknown', columns };
   const timestamp = view.timestamp ?? columns.find(({ designated }) => designated)?.name ?? '';
-  const end = performance.now() + CATCH_UP_MS;
   const count = async () => (await askRow(instance, `SELECT count() FROM ${quoteLiteral(view.name)}`))?.[0];
+  const ask = async () => (await instance.table(printHistoryQuestion(view, timestamp, columns)))[0] ?? [];
   try {
-    for (;;) {
-      const before = await fetchSettledState(instance, view.name);
-      const [[lost, first, last] = []] = await instance.table(printHistoryQuestion(view, timestamp, columns));
-      if (Number(lost) === 0) {
-        const unended = printUnended(view, timestamp);
-        const [[late, from, to] = []] = unended === undefined ? [] : await instance.table(unended);
-        const total = Number(await count());
-        if (!late) return { answer: total === 0 ? 'empty' : 'complete', columns };
-        return { answer: { lost: Number(late), total, first: String(from), last: String(to) }, columns };
-      }
-      const isFinal = before !== undefined && before === (await fetchSettledState(instance, view.name));
-      if (!isFinal && performance.now() < end) {
-        await pause(PAUSE_MS);
-        continue;
-      }
-      const state = `SELECT count(), max("${timestamp}") FROM ${quoteLiteral(view.name)}`;
-      const [[total, newest] = []] = await instance.table(state);
-      const areNewest = first === newest && (await fetchRefreshState(instance, view.name))?.status === 'invalid';
-      const counts = { lost: Number(lost), total: Number(total) };
-      return { answer: { ...counts, first: String(first), last: String(last), areNewest }, columns };
+    const [lost, first, last] = await askUntilSettled(instance, view.name, ask, ([lost]) => Number(lost) === 0);
+    if (Number(lost) === 0) {
+      const unended = printUnended(view, timestamp);
+      const [[late, from, to] = []] = unended === undefined ? [] : await instance.table(unended);
+      const total = Number(await count());
+      if (!late) return { answer: total === 0 ? 'empty' : 'complete', columns };
+      return { answer: { lost: Number(late), total, first: String(from), last: String(to) }, columns };
     }
+    const state = `SELECT count(), max("${timestamp}") FROM ${quoteLiteral(view.name)}`;
+    const [[total, newest] = []] = await instance.table(state);
+    const areNewest = first === newest && (await fetchRefreshState(instance, view.name))?.status === 'invalid';
+    const counts = { lost: Number(lost), total: Number(total) };
+    return { answer: { ...counts, first: String(first), last: String(last), areNewest }, columns };
   } catch (error) {
     if (!(error instanceof InstanceError)) throw error;
     return { answer: (await count()) === 0 ? 'empty' : 'unknown', columns };

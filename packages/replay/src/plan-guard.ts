@@ -5,7 +5,7 @@
 import { compareStatements, findReferences } from '@sqlpipe/ddl';
 import { fetchDefinitions, type Instance, InstanceError, listAllObjects } from '@sqlpipe/instance';
 import { type PlannedObject, plannedObjects } from '@sqlpipe/plan/text';
-import { displayName, foldCase, identify, isObject } from '@sqlpipe/sql';
+import { displayName, foldCase, identify, isObject, kindKey } from '@sqlpipe/sql';
 
 /** An object of a plan. */
 interface KnownObject extends PlannedObject {
@@ -13,15 +13,10 @@ interface KnownObject extends PlannedObject {
   readonly definition: string | undefined;
 }
 
-const keyOf = ({ kind, name }: PlannedObject): string => `${kind} ${foldCase(name)}`;
-
 export class PlanGuard {
-  readonly #target: Instance;
   readonly #known = new Map<string, KnownObject>();
 
-  private constructor(target: Instance) {
-    this.#target = target;
-  }
+  private constructor(private readonly target: Instance) {}
 
   /**
    * Reads the objects of a plan.
@@ -37,19 +32,19 @@ export class PlanGuard {
     const sources = (await listAllObjects(target)).flatMap(({ kind, name }) =>
       names.has(foldCase(name)) && isObject(kind) ? [{ kind, name }] : [],
     );
-    await guard.#fetch(sources.filter(each => !guard.#known.has(keyOf(each))));
+    await guard.#fetch(sources.filter(each => !guard.#known.has(kindKey(each))));
     return guard;
   }
 
   /** The definition of an object as the plan left it; undefined if there is no such object. */
   definitionOf(object: PlannedObject): string | undefined {
-    return this.#known.get(keyOf(object))?.definition;
+    return this.#known.get(kindKey(object))?.definition;
   }
 
   /** What somebody else has changed of what a statement changes or reads from; undefined if nothing. @throws InstanceError */
   async findChange(statement: string): Promise<string | undefined> {
     const known = this.#objectsOf(statement);
-    const definitions = await fetchDefinitions(this.#target, known);
+    const definitions = await fetchDefinitions(this.target, known);
     const changes = known.flatMap((object, i) => describeChange(object, definitions[i]) ?? []);
     return changes.length > 0 ? changes.join('; ') : undefined;
   }
@@ -61,20 +56,20 @@ export class PlanGuard {
       await this.#fetch(changed);
     } catch (error) {
       if (!(error instanceof InstanceError)) throw error;
-      for (const object of changed) this.#known.delete(keyOf(object));
+      for (const object of changed) this.#known.delete(kindKey(object));
     }
   }
 
   async #fetch(objects: readonly PlannedObject[]): Promise<void> {
-    const definitions = await fetchDefinitions(this.#target, objects);
+    const definitions = await fetchDefinitions(this.target, objects);
     for (const [i, object] of objects.entries())
-      this.#known.set(keyOf(object), { ...object, definition: definitions[i] });
+      this.#known.set(kindKey(object), { ...object, definition: definitions[i] });
   }
 
   /** What a statement changes, and what the views that it changes read from. The server finds what a CREATE collides with. */
   #objectsOf(statement: string): KnownObject[] {
     const creates = isObject(identify(statement).kind);
-    const changed = plannedObjects([statement]).flatMap(object => this.#known.get(keyOf(object)) ?? []);
+    const changed = plannedObjects([statement]).flatMap(object => this.#known.get(kindKey(object)) ?? []);
     const queries = creates ? [statement] : changed.flatMap(({ definition }) => definition ?? []);
     const names = new Set(queries.flatMap(each => findReferences(each)).map(foldCase));
     const sources = [...this.#known.values()].filter(({ name }) => names.has(foldCase(name)));
@@ -82,9 +77,10 @@ export class PlanGuard {
   }
 }
 
-function describeChange({ kind, name, definition }: KnownObject, now: string | undefined): string | undefined {
+function describeChange(object: KnownObject, now: string | undefined): string | undefined {
+  const { definition } = object;
   if (definition === now) return undefined;
-  const what = displayName({ kind, name });
+  const what = displayName(object);
   if (definition === undefined) return `somebody else has created ${what} while the plan was applied`;
   if (now === undefined) return `somebody else has dropped or renamed ${what} while the plan was applied`;
   const { differences } = compareStatements(now, definition);

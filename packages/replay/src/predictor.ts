@@ -26,12 +26,12 @@ import {
 import { type Instance, type Rejection, type Reply, toRequestText, tryQuery } from '@sqlpipe/instance';
 import { AllowedLosses, createEngine, formatLoss } from '@sqlpipe/plan';
 import { parseAssertion, parseHead, printExpiredQuestion } from '@sqlpipe/plan/text';
-import { displayName, foldCase, type Identity, identify, isPrincipal, isSameName } from '@sqlpipe/sql';
+import { displayName, foldCase, identify, isPrincipal, isSameName, type NamedObject } from '@sqlpipe/sql';
 import { createExecutor, type Executor, type ExecutorOptions, type StatementResult } from './executor.js';
 import { type ExistingObjects, isShowable, type KnownObjects } from './existing.js';
 import { type AccessSource, ExistingAccess } from './existing-access.js';
 import type { Result } from './outcome.js';
-import type { HiddenSchema, TargetSchema } from './target.js';
+import type { TargetSchema } from './target.js';
 
 /** The options of the run that is predicted. */
 export interface PredictorOptions extends Omit<ExecutorOptions, 'existing' | 'isSimulated' | 'noVerify'> {
@@ -62,7 +62,6 @@ function describeForbiddenLoss(
 
 /** Predicts what statements would do to a target, without changing it. */
 export class Predictor {
-  readonly #target: Instance;
   readonly #schema: TargetSchema;
   /** Why the target does not show its schema; undefined if it does. Without the schema, only existing objects are compared. */
   readonly #hiddenReason: string | undefined;
@@ -87,12 +86,11 @@ export class Predictor {
   readonly #expired = new Map<string, number | undefined>();
 
   constructor(
-    target: Instance,
+    private readonly target: Instance,
     existing: ExistingObjects,
-    schema: TargetSchema | HiddenSchema,
+    schema: TargetSchema | { readonly hidden: string },
     { allowLoss, ...options }: PredictorOptions,
   ) {
-    this.#target = target;
     this.#hiddenReason = 'hidden' in schema ? schema.hidden : undefined;
     this.#schema = 'hidden' in schema ? { statements: [], defaults: DEFAULTS } : schema;
     this.#engine = createEngine(this.#schema);
@@ -154,7 +152,7 @@ export class Predictor {
 
   /** An instance that executes statements on the engine, and queries rows of the target. */
   #simulateInstance(): Instance {
-    const target = this.#target;
+    const target = this.target;
     return {
       label: target.label,
       endpoint: target.endpoint,
@@ -170,7 +168,7 @@ export class Predictor {
   #showEngine(): KnownObjects {
     const [engine, { defaults }] = [this.#engine, this.#schema];
     const source: AccessSource = {
-      label: this.#target.label,
+      label: this.target.label,
       principals: async () => engine.statements().filter(statement => isPrincipal(identify(statement).kind)),
       rights: async () => [...engine.acl.rights],
       rightsOf: async () => [],
@@ -181,7 +179,7 @@ export class Predictor {
       isKnown: async () => false,
       invalidate: () => {},
       defaults: async () => defaults,
-      async fetch(identity: Identity) {
+      async fetch(identity: NamedObject) {
         if (isPrincipal(identity.kind)) return access.findPrincipal(identity);
         return engine.find(identity.name)?.kind === identity.kind ? engine.statementOf(identity.name) : undefined;
       },
@@ -200,7 +198,7 @@ export class Predictor {
     const names = findReferencesOfQuery(query.replace(/;\s*$/, ''));
     if (names.some(name => this.#changed.has(foldCase(name))))
       throw new UnknownEffectError('its result depends on rows that the statements before it would change');
-    return this.#target.table(query);
+    return this.target.table(query);
   }
 
   /** Executes a statement on the engine. @returns the reply that the target would send */
@@ -248,7 +246,7 @@ export class Predictor {
       if (this.#expired.has(former.name)) continue;
       const retained = { ...former, partitionBy: now.partitionBy, ttl: now.ttl };
       const question = printExpiredQuestion(retained, former.kind === 'table' ? undefined : former.body);
-      const [[count] = []] = (await tryQuery(() => this.#target.table(question))) ?? [];
+      const [[count] = []] = (await tryQuery(() => this.target.table(question))) ?? [];
       this.#expired.set(former.name, count === undefined ? undefined : Number(count));
     }
   }

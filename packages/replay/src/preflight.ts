@@ -1,7 +1,7 @@
 /*! Checks statements before anything is sent. */
 
 import { dependsOnVersion, findMissingFeatures, isLaterVersion, isRepairForm } from '@sqlpipe/ddl';
-import { DEFAULT_REQUEST_BUFFER, fetchVersion, type Instance } from '@sqlpipe/instance';
+import { DEFAULT_REQUEST_BUFFER, fetchParameters, fetchVersion, type Instance, tryQuery } from '@sqlpipe/instance';
 import {
   findAmbiguity,
   type Head,
@@ -142,12 +142,8 @@ const commentRulesOf = (version: string | undefined): readonly ServerCommentRule
 
 /** The server's request buffer in bytes, according to its parameters; infinite if they do not contain it. */
 async function fetchRequestBuffer(target: Instance): Promise<number> {
-  try {
-    const [row] = await target.table(`(SHOW PARAMETERS) WHERE property_path = 'http.request.header.buffer.size'`);
-    return Number(row?.[2]) || Number.POSITIVE_INFINITY;
-  } catch {
-    return Number.POSITIVE_INFINITY;
-  }
+  const parameters = await tryQuery(() => fetchParameters(target));
+  return Number(parameters?.get('http.request.header.buffer.size')) || Number.POSITIVE_INFINITY;
 }
 
 /** Maximum number of rejected statements that are listed. */

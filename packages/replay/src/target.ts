@@ -70,16 +70,11 @@ export async function fetchTargetSchema(config: ConnectionConfig, target: Instan
   return { statements, ...(await fetchPlanContext(target)), account };
 }
 
-/** What is known of a target that does not show its schema, beside the message of the target. */
-export interface HiddenSchema {
-  readonly hidden: string;
-}
-
-/** As `fetchTargetSchema`; not every account may read the schema. @throws InstanceError if the target gives no answer */
+/** As `fetchTargetSchema`, or why the account may not read the schema. @throws InstanceError if the target gives no answer */
 export async function fetchSchemaIfShown(
   config: ConnectionConfig,
   target: Instance,
-): Promise<TargetSchema | HiddenSchema> {
+): Promise<TargetSchema | { readonly hidden: string }> {
   try {
     return await fetchTargetSchema(config, target);
   } catch (error) {

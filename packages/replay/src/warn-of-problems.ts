@@ -1,6 +1,6 @@
 /*! What does not work on the target: skipped objects, and what a plan that was not completed has left. */
 
-import { fetchHealth, type Instance, InstanceError } from '@sqlpipe/instance';
+import { fetchHealth, type Instance, tryQuery } from '@sqlpipe/instance';
 import { type Health, type IgnoreRules, problemsOf } from '@sqlpipe/schema';
 import { displayName, type Identity, isObject } from '@sqlpipe/sql';
 import type { Outcome } from './outcome.js';
@@ -41,8 +41,4 @@ export async function findDamage(target: Instance, before: Health): Promise<stri
 }
 
 /** What a target reports; undefined if it does not answer. */
-const fetchHealthIfShown = (target: Instance): Promise<Health | undefined> =>
-  fetchHealth(target).catch(error => {
-    if (error instanceof InstanceError) return undefined;
-    throw error;
-  });
+const fetchHealthIfShown = (target: Instance): Promise<Health | undefined> => tryQuery(() => fetchHealth(target));

@@ -11,12 +11,16 @@ import {
   isObject,
   KINDS,
   type Kind,
+  type NamedObject,
   unquote,
 } from '@sqlpipe/sql';
 import { suggestWord } from '@sqlpipe/text';
 import { statesOf } from './health.js';
 import { type Entry, Schema } from './schema.js';
 import { InvalidSelectionError } from './selection.js';
+
+/** A statement, with the kind and the name of what it creates. */
+export type NamedStatement = Pick<Entry, 'kind' | 'name' | 'statement'>;
 
 /** A rule: the objects of a kind or with a name, and, if it has one, the properties of them. In lower case. */
 interface IgnoreRule {
@@ -48,7 +52,7 @@ export class IgnoreRules {
   }
 
   /** Whether an object, a principal or a right is ignored completely. */
-  ignoresObject(entry: Entry): boolean {
+  ignoresObject(entry: NamedStatement): boolean {
     const isIgnored = this.#rules.some(rule => rule.property === undefined && matchesEntry(rule, entry));
     return isIgnored && !this.exceptions.has(identityKey(entry));
   }
@@ -59,8 +63,8 @@ export class IgnoreRules {
   }
 
   /** Whether a property of an object is ignored, named as in a comparison: `TTL`, `column 'price'`. */
-  ignoresProperty(identity: Identity, property: string): boolean {
-    const entry = { ...identity, statement: '' };
+  ignoresProperty(object: NamedObject, property: string): boolean {
+    const entry = { ...object, statement: '' };
     return this.#rules.some(
       rule =>
         rule.property !== undefined && matchesEntry(rule, entry) && matchesGlob(rule.property, foldCase(property)),
@@ -99,7 +103,7 @@ function requireProperty(pattern: string, property: string, kind: Kind | undefin
   );
 }
 
-const matchesEntry = ({ kind, name }: IgnoreRule, entry: Entry): boolean =>
+const matchesEntry = ({ kind, name }: IgnoreRule, entry: NamedStatement): boolean =>
   kind === undefined
     ? searchableNames(entry).some(each => matchesGlob(name ?? '', foldCase(each)))
     : entry.kind === kind;
@@ -108,7 +112,7 @@ const matchesEntry = ({ kind, name }: IgnoreRule, entry: Entry): boolean =>
  * The names by which a statement is selected: for a grant its objects, or its receiver if it is on the database or on
  * all tables; for a membership its user, for an assumption its service account, for others the name of the object.
  */
-export function searchableNames({ kind, name, statement }: Entry): string[] {
+export function searchableNames({ kind, name, statement }: NamedStatement): string[] {
   const { objects, principals } = grantTargets(statement, kind);
   return objects.length ? objects : [principals[0] ?? name];
 }

@@ -1,10 +1,10 @@
 /*! Which statements match, by their kind and by the names of what they concern; what those need; and what a dump has of both. */
 
 import { findReferences, grantTargets } from '@sqlpipe/ddl';
-import { foldCase, type Identity } from '@sqlpipe/sql';
+import { foldCase, type NamedObject } from '@sqlpipe/sql';
 import { escapeControls, suggestWord } from '@sqlpipe/text';
 import { collectStatements } from './collect.js';
-import { matchesGlob, searchableNames } from './ignore.js';
+import { matchesGlob, type NamedStatement, searchableNames } from './ignore.js';
 import { type Entry, Schema, toEntry } from './schema.js';
 import { InvalidSelectionError, parseKinds } from './selection.js';
 
@@ -31,7 +31,7 @@ export function createMatcher({
   regexp = [],
   kind = [],
   invertMatch = false,
-}: MatchCriteria): (entry: Entry) => boolean {
+}: MatchCriteria): (entry: NamedStatement) => boolean {
   const globs = patterns.map(foldCase);
   const expressions = regexp.map(parseRegexp);
   const kinds = parseKinds(kind);
@@ -90,9 +90,9 @@ function addReachable(entries: Iterable<Entry>, next: (entry: Entry) => Iterable
 export class NameSelection {
   readonly #isEmpty: boolean;
   readonly #withDeps: boolean;
-  readonly #isNamed: (entry: Entry) => boolean;
+  readonly #isNamed: (entry: NamedStatement) => boolean;
   /** A matcher for each name that has matched nothing yet. */
-  readonly #unmatched: Map<string, (entry: Entry) => boolean>;
+  readonly #unmatched: Map<string, (entry: NamedStatement) => boolean>;
   /** The names that exist, for suggestions. */
   readonly #existing = new Set<string>();
   /** The folded names that the selected statements mention. */
@@ -113,10 +113,10 @@ export class NameSelection {
    * Whether an object that the server lists must be read. With dependencies it may be any: only the definitions of
    * the named objects show what they need.
    */
-  mayNeed(object: Pick<Identity, 'kind' | 'name'>): boolean {
+  mayNeed(object: NamedObject): boolean {
     if (this.#isEmpty) return true;
     this.#existing.add(object.name);
-    return this.#withDeps || this.#isNamed(withoutStatement(object));
+    return this.#withDeps || this.#isNamed({ ...object, statement: '' });
   }
 
   /** The selected statements of a dump, in its order. */
@@ -125,8 +125,8 @@ export class NameSelection {
   }
 
   /** Whether a dump that lacks an object lacks what was selected. To be asked when all statements were selected. */
-  needs(object: Pick<Identity, 'kind' | 'name'>): boolean {
-    return this.#matches(withoutStatement(object)) || this.#needed.has(foldCase(object.name));
+  needs(object: NamedObject): boolean {
+    return this.#matches({ ...object, statement: '' }) || this.#needed.has(foldCase(object.name));
   }
 
   /** Says which names matched nothing, with a suggestion; undefined if all matched. */
@@ -153,16 +153,9 @@ export class NameSelection {
     yield selected.map(({ statement }) => statement);
   }
 
-  #matches(entry: Entry): boolean {
+  #matches(entry: NamedStatement): boolean {
     for (const name of searchableNames(entry)) this.#existing.add(name);
     for (const [name, matches] of this.#unmatched) if (matches(entry)) this.#unmatched.delete(name);
     return this.#isNamed(entry);
   }
 }
-
-const withoutStatement = ({ kind, name }: Pick<Identity, 'kind' | 'name'>): Entry => ({
-  kind,
-  name,
-  verb: '',
-  statement: '',
-});

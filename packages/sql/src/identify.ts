@@ -6,6 +6,12 @@ import { hasName, KINDS, type Kind, kindKeywords } from './kinds.js';
 import { type NameSpan, TokenReader } from './name.js';
 import { significantTokens, type Token } from './tokens.js';
 
+/** An object or a principal, by its kind and name. */
+export interface NamedObject {
+  readonly kind: Kind;
+  readonly name: string;
+}
+
 /** What a statement does, and to what. */
 export interface Identity {
   kind: Kind;
@@ -25,7 +31,7 @@ const TITLES: Partial<Record<Kind, string>> = {
 };
 
 /** Describes the object of a statement, as in `materialized view 'daily'`; for the kind `other`, returns the verb. */
-export const displayName = ({ kind, name, verb = '' }: Omit<Identity, 'verb'> & Partial<Identity>): string =>
+export const displayName = ({ kind, name, verb = '' }: NamedObject & { readonly verb?: string }): string =>
   kind === 'other' ? verb : `${TITLES[kind] ?? kind} '${name}'`;
 
 /** A statement's identity and options, as far as they come before the definition of the object. */

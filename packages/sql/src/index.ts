@@ -1,6 +1,6 @@
 export { AmbiguousStatementError, findAmbiguity, readStatementHead, requireUnambiguous } from './ambiguity.js';
 export { type FailureMarker, formatFailureMarker, parseFailureMarker } from './failure-marker.js';
-export { displayName, type Head, type Identity, identify, returnsRows } from './identify.js';
+export { displayName, type Head, type Identity, identify, type NamedObject, returnsRows } from './identify.js';
 export {
   CATEGORIES,
   folderOf,
@@ -12,6 +12,7 @@ export {
   isPrincipal,
   KINDS,
   type Kind,
+  kindKey,
   kindKeywords,
   type ObjectKind,
   type PrincipalKind,

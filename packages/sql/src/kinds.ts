@@ -66,3 +66,6 @@ export const CATEGORIES: ReadonlyMap<string, readonly Kind[]> = new Map([
 /** A key that two statements share if they create an object or a principal of the same name. */
 export const identityKey = ({ kind, name }: { kind: Kind; name: string }): string =>
   `${isObject(kind) ? 'object' : 'principal'} ${foldCase(name)}`;
+
+/** A key that two share if they have the same kind and name. */
+export const kindKey = ({ kind, name }: { kind: Kind; name: string }): string => `${kind} ${foldCase(name)}`;

@@ -3,7 +3,7 @@
  * objects that no dump contains. They are compared if both servers show them (their names observed on 9.3.4).
  */
 
-import { BestEffortClient, type ConnectionConfig } from '@sqlpipe/instance';
+import { BestEffortClient, type ConnectionConfig, fetchParameters } from '@sqlpipe/instance';
 import type { Difference } from '@sqlpipe/schema';
 import { displayName, foldCase, type Identity, identify, type Kind, quoteLiteral } from '@sqlpipe/sql';
 import type { Sides } from './operands.js';
@@ -82,8 +82,8 @@ async function fetchFacts(config: ConnectionConfig, same: Identity[]): Promise<F
     facts.set(property, (facts.get(property) ?? new Map()).set(object, String(value).trim()));
   };
   try {
-    for (const [path, value] of (await client.table('SELECT property_path, value FROM (SHOW PARAMETERS)')) ?? [])
-      if (SETTINGS.includes(String(path))) add(String(path), '', value);
+    for (const [path, value] of (await client.attempt(fetchParameters)) ?? [])
+      if (SETTINGS.includes(path)) add(path, '', value);
     await addProperties(client, same, add);
     const isAutoScaled = facts.get(AUTO_SCALE)?.get('') !== 'false';
     await addColumns(
