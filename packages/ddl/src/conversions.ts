@@ -23,22 +23,11 @@
 import { foldCase, significantTokens } from '@sqlpipe/sql';
 
 const TEXTS = ['STRING', 'VARCHAR', 'SYMBOL'];
-const NUMBERS = [
-  'BYTE',
-  'SHORT',
-  'INT',
-  'LONG',
-  'FLOAT',
-  'DOUBLE',
-  'TIMESTAMP',
-  'TIMESTAMP_NS',
-  'BOOLEAN',
-  'DATE',
-  ...TEXTS,
-];
-const NAMED = ['IPv4', 'UUID', 'CHAR'];
-
 const INTEGERS = ['BYTE', 'SHORT', 'INT', 'LONG'];
+const FLOATS = ['FLOAT', 'DOUBLE'];
+const TIMES = ['DATE', 'TIMESTAMP', 'TIMESTAMP_NS'];
+const NUMBERS = [...INTEGERS, ...FLOATS, ...TIMES, 'BOOLEAN', ...TEXTS];
+const NAMED = ['IPv4', 'UUID', 'CHAR'];
 
 /** The types that have no NULL. */
 const WITHOUT_NULL = ['BYTE', 'SHORT', 'BOOLEAN'];
@@ -59,29 +48,20 @@ const isDecimal = (type: string): boolean => type.startsWith('DECIMAL');
 
 /** For each type, the types that can represent all of its values; as text counts too. */
 const WIDER: Readonly<Record<string, readonly string[]>> = {
-  BYTE: ['SHORT', 'INT', 'LONG', 'FLOAT', 'DOUBLE', ...TEXTS],
-  SHORT: ['INT', 'LONG', 'FLOAT', 'DOUBLE', ...TEXTS],
+  ...Object.fromEntries(['LONG', 'BOOLEAN', ...NAMED, ...TEXTS].map(type => [type, TEXTS])),
+  BYTE: ['SHORT', 'INT', 'LONG', ...FLOATS, ...TEXTS],
+  SHORT: ['INT', 'LONG', ...FLOATS, ...TEXTS],
   INT: ['LONG', 'DOUBLE', ...TEXTS],
-  LONG: TEXTS,
   FLOAT: ['DOUBLE'],
-  BOOLEAN: TEXTS,
-  CHAR: TEXTS,
-  UUID: TEXTS,
-  IPv4: TEXTS,
-  STRING: TEXTS,
-  VARCHAR: TEXTS,
-  SYMBOL: TEXTS,
 };
 
 /** The number of decimal digits of the largest value of each type. */
 const DIGITS: Readonly<Record<string, number>> = { BYTE: 3, SHORT: 5, INT: 10, LONG: 19 };
-/** No ALTER makes decimals of times, but a cast does: of their numbers. */
-const DIGITS_OF_TIMES: Readonly<Record<string, number>> = { DATE: 19, TIMESTAMP: 19, TIMESTAMP_NS: 19 };
 
 /** Whether a conversion keeps every value that a column of the first type can hold. */
 export function isLossless(from: string, to: string): boolean {
   if (from === to || WIDER[from]?.includes(to)) return true;
-  const limits = from in DIGITS_OF_TIMES ? undefined : decimalLimits(from, to);
+  const limits = TIMES.includes(from) ? undefined : decimalLimits(from, to); // no ALTER makes decimals of times, but a cast does
   return limits !== undefined && limits.digits === undefined && limits.scale === undefined;
 }
 
@@ -96,7 +76,7 @@ export interface DecimalLimits {
 /** What values must keep to be converted to a decimal; undefined for any other conversion. */
 export function decimalLimits(from: string, to: string): DecimalLimits | undefined {
   const [before, after] = [decimalOf(from), decimalOf(to)];
-  const digits = before ? before.precision - before.scale : (DIGITS[from] ?? DIGITS_OF_TIMES[from]);
+  const digits = before ? before.precision - before.scale : DIGITS[TIMES.includes(from) ? 'LONG' : from];
   if (!after || digits === undefined) return undefined;
   const wanted = after.precision - after.scale;
   return {
@@ -115,7 +95,7 @@ const CASTS_FROM: Readonly<Record<string, readonly string[]>> = {
   BINARY: [],
   ARRAY: TEXTS,
   GEOHASH: [...TEXTS, 'GEOHASH'],
-  DECIMAL: [...INTEGERS, 'FLOAT', 'DOUBLE', ...TEXTS, 'DECIMAL'],
+  DECIMAL: [...INTEGERS, ...FLOATS, ...TEXTS, 'DECIMAL'],
   IPv4: ['INT', ...TEXTS],
 };
 /** The only types that can be cast to some types. */
@@ -126,9 +106,9 @@ const CASTS_TO: Readonly<Record<string, readonly string[]>> = {
 };
 /** More pairs of types without a cast. */
 const WITHOUT_CAST = new Set([
-  ...['BOOLEAN', 'FLOAT', 'DOUBLE'].map(type => `${type} GEOHASH`),
+  ...['BOOLEAN', ...FLOATS].map(type => `${type} GEOHASH`),
   ...['BOOLEAN', 'LONG256'].map(type => `${type} ARRAY`),
-  ...['FLOAT', 'DOUBLE'].map(type => `LONG256 ${type}`),
+  ...FLOATS.map(type => `LONG256 ${type}`),
   'BOOLEAN DECIMAL',
   'UUID DECIMAL',
 ]);
@@ -157,7 +137,7 @@ export const printTypeCast = (value: string, from: string, to: string): string =
 /** The first floating point numbers that are too large for a type: CAST makes the largest value of them, ALTER makes NULL. */
 const TOO_LARGE: Readonly<Record<string, string>> = {
   INT: '2147483648.0',
-  ...Object.fromEntries(['LONG', 'DATE', 'TIMESTAMP', 'TIMESTAMP_NS'].map(type => [type, '9223372036854775807.0'])),
+  ...Object.fromEntries(['LONG', ...TIMES].map(type => [type, '9223372036854775807.0'])),
 };
 
 /**
@@ -168,7 +148,7 @@ export function printConverted(value: string, from: string, to: string): string 
   if (from === 'TIMESTAMP' && to === 'TIMESTAMP_NS') return `CAST(CAST(${value} AS LONG) * 1000 AS TIMESTAMP_NS)`;
   if (from === 'VARCHAR' && to === 'CHAR')
     return `CASE WHEN length(${value}) = length_bytes(${value}) THEN CAST(${value} AS CHAR) ELSE '?' END`;
-  const limit = from === 'FLOAT' || from === 'DOUBLE' ? TOO_LARGE[to] : undefined;
+  const limit = FLOATS.includes(from) ? TOO_LARGE[to] : undefined;
   if (limit === undefined) return printTypeCast(value, from, to);
   const number = `CAST(${value} AS DOUBLE)`;
   return `CASE WHEN ${number} < ${limit} THEN CAST(${number} AS ${to}) END`;

@@ -4,6 +4,7 @@
  */
 import { Cursor } from './grammar/cursor.js';
 import { RejectionError } from './grammar/rejection-error.js';
+import { TYPE_NAMES } from './grammar/types.js';
 import { RESERVED } from './reserved-names.js';
 
 /** A token of a query. */
@@ -34,13 +35,6 @@ const ENDS_PHRASE = new Set(
 
 /** Unreserved keywords that may be an item of a list (FILL(PREV, NULL)). */
 const ITEMS = new Set(['linear', 'none', 'null', 'prev']);
-
-const TYPES = new Set(
-  (
-    'boolean byte short char int integer long bigint smallint long128 long256 float real double date timestamp timestamp_ns string text ' +
-    'varchar symbol binary bytea uuid ipv4 geohash decimal'
-  ).split(' '),
-);
 
 /** Splits a query into tokens by the server's rules, without a final `;`. Never fails. */
 export function tokenizeQuery(query: string): QueryToken[] {
@@ -137,7 +131,7 @@ function comparableForm(tokens: readonly QueryToken[], at: number, isInCast: boo
   if (word === text) return text;
   const before = tokens[at - 1]?.text.toLowerCase();
   const after = tokens[at + 1]?.text.toLowerCase();
-  const isType = TYPES.has(word) && (before === '::' || (isInCast && before === 'as'));
+  const isType = TYPE_NAMES.has(word) && (before === '::' || (isInCast && before === 'as'));
   const isKeyword = RESERVED.has(word)
     ? name !== undefined || !isNamePosition(before, after)
     : UNRESERVED.has(word) && !isName(word, before, after);

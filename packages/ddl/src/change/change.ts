@@ -1,6 +1,6 @@
 /*! What a statement says that changes existing objects. */
 import type { Kind } from '@sqlpipe/sql';
-import type { Alter } from '../alteration.js';
+import type { Alter, Alteration } from '../alteration.js';
 
 /** A statement that changes, fills or refreshes existing objects. Names are as written. */
 export type ChangeStatement =
@@ -28,6 +28,12 @@ export type ChangeStatement =
   /** Whether the table has a WAL after the next start of the server. */
   | { readonly verb: 'set type'; readonly name: string; readonly wal: boolean }
   | { readonly verb: 'set refresh limit'; readonly name: string; readonly limit: number };
+
+/** An ALTER of one object. */
+export const toAlter = (
+  { object: { kind }, name }: { readonly object: Pick<Alter, 'kind'>; readonly name: string },
+  ...alterations: Alteration[]
+): ChangeStatement => ({ verb: 'alter', alters: alterations.map(alteration => ({ kind, name, alteration })) });
 
 /** A change of some partitions; they are not parsed. The position is that of the word PARTITION. */
 export interface PartitionChange {

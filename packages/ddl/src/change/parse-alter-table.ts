@@ -10,7 +10,7 @@ import { type Cursor, isWord } from '../grammar/cursor.js';
 import { isValidColumnName, parseEntityName, unquote } from '../grammar/names.js';
 import { RejectionError } from '../grammar/rejection-error.js';
 import { findAlterSyntax } from '../properties/table.js';
-import type { ChangeStatement, PartitionChange } from './change.js';
+import { type ChangeStatement, type PartitionChange, toAlter } from './change.js';
 import { type FoundObject, type KnownObject, type NameLookup, parseAlteredObject } from './lookup.js';
 import { parseColumnAlteration } from './parse-alter-column.js';
 import { parsePartitions } from './parse-maintenance.js';
@@ -22,10 +22,7 @@ const VERBS = "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 
 export function parseAlterTable(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   const found = parseAlteredObject(cursor, lookup, 'table');
   const parsed = new TableParser(cursor, lookup, found).parse();
-  cursor.expectEnd();
-  if (!Array.isArray(parsed)) return parsed;
-  const { name } = found;
-  return { verb: 'alter', alters: parsed.map(alteration => ({ kind: 'table', name, alteration })) };
+  return Array.isArray(parsed) ? toAlter(found, ...parsed) : parsed;
 }
 
 class TableParser {

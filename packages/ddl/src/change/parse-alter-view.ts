@@ -1,46 +1,56 @@
 /*! ALTER VIEW and ALTER MATERIALIZED VIEW. */
-import type { Alteration } from '../alteration.js';
 import { parseAge } from '../grammar/ages.js';
 import { expectEndOfBody, parseViewBody } from '../grammar/body.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import { findAlterSyntax } from '../properties/table.js';
-import type { ChangeStatement } from './change.js';
-import { type FoundObject, type NameLookup, parseAlteredObject } from './lookup.js';
+import { type ChangeStatement, toAlter } from './change.js';
+import { type NameLookup, parseAlteredObject } from './lookup.js';
 import { parseColumnAlteration } from './parse-alter-column.js';
 import { parsePartitions } from './parse-maintenance.js';
 import { parseWalChange } from './parse-wal.js';
 
 /** After ALTER VIEW: replaces the query. */
 export function parseAlterView(cursor: Cursor, lookup: NameLookup): ChangeStatement {
-  const { name } = parseAlteredObject(cursor, lookup, 'view');
+  const view = parseAlteredObject(cursor, lookup, 'view');
   cursor.expectToken(cursor.requireNoSemicolon("'as'"), 'as');
   const body = parseViewBody(cursor, lookup.checkQuery);
   expectEndOfBody(cursor, body);
-  cursor.expectEnd();
-  return { verb: 'alter', alters: [{ kind: 'view', name, alteration: { change: 'query', body: body.text } }] };
+  return toAlter(view, { change: 'query', body: body.text });
 }
 
 /** After ALTER MATERIALIZED: changes how a view is refreshed, how long its data is kept, and its indexes. */
 export function parseAlterMaterializedView(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   if (!isWord(cursor.requireNoSemicolon("'view'"), 'view')) throw cursor.rejection("'view' expected'");
   const view = parseAlteredObject(cursor, lookup, 'materialized view');
-  const change = parseAction(cursor, lookup, view);
-  cursor.expectEnd();
-  return change;
+  const verb = cursor.requireNoSemicolon("'alter' or 'resume' or 'suspend'");
+  if (isWord(verb, 'alter')) {
+    cursor.expect('column');
+    return toAlter(view, parseColumnAlteration(cursor, lookup, view));
+  }
+  const ofWal = parseWalChange(cursor, lookup, verb, view);
+  if (ofWal) return ofWal;
+  const dropExpiry = isWord(verb, 'drop') && findAlterSyntax('materialized view', 'drop expire', lookup);
+  if (dropExpiry) {
+    cursor.expect('expire');
+    return toAlter(view, dropExpiry(cursor, lookup, view));
+  }
+  if (!isWord(verb, 'set')) throw cursor.rejection("'alter' or 'resume' or 'suspend' expected");
+  const token = cursor.requireNoSemicolon("'ttl' or 'refresh'");
+  if (isWord(token, 'refresh') && cursor.accept('limit'))
+    return { verb: 'set refresh limit', name: view.name, limit: parseAge(cursor).age };
+  const property = findAlterSyntax('materialized view', `set ${token}`, lookup);
+  if (property) return toAlter(view, property(cursor, lookup, view));
+  if (lookup.isEnterprise !== false && isWord(token, 'storage'))
+    throw cursor.rejection('storage policy is not supported for materialized views');
+  throw cursor.rejection("'ttl' or 'refresh' expected");
 }
+
+const LIVE_VIEW_VERBS = "'set', 'drop', 'convert', 'resume' or 'suspend'";
 
 /** After ALTER LIVE: what a view stores can be changed, but neither its query nor its columns. */
 export function parseAlterLiveView(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   cursor.expect('view');
   const view = parseAlteredObject(cursor, lookup, 'live view');
-  const change = parseLiveViewAction(cursor, lookup, view);
-  cursor.expectEnd();
-  return change;
-}
-
-const LIVE_VIEW_VERBS = "'set', 'drop', 'convert', 'resume' or 'suspend'";
-
-function parseLiveViewAction(cursor: Cursor, lookup: NameLookup, view: FoundObject): ChangeStatement {
   const { name, object } = view;
   const verb = cursor.requireNoSemicolon(LIVE_VIEW_VERBS).toLowerCase();
   switch (verb) {
@@ -48,7 +58,7 @@ function parseLiveViewAction(cursor: Cursor, lookup: NameLookup, view: FoundObje
       const token = cursor.requireNoSemicolon("'ttl'");
       const property = findAlterSyntax('live view', `set ${token}`, lookup);
       if (!property) throw cursor.rejection("'ttl' expected");
-      return { verb: 'alter', alters: [{ kind: 'live view', name, alteration: property(cursor, lookup, view) }] };
+      return toAlter(view, property(cursor, lookup, view));
     }
     case 'drop':
     case 'convert':
@@ -60,33 +70,4 @@ function parseLiveViewAction(cursor: Cursor, lookup: NameLookup, view: FoundObje
   const ofWal = parseWalChange(cursor, lookup, verb, view);
   if (!ofWal) throw cursor.rejection(`${LIVE_VIEW_VERBS} expected`);
   return ofWal;
-}
-
-function parseAction(cursor: Cursor, lookup: NameLookup, view: FoundObject): ChangeStatement {
-  const { name } = view;
-  const alter = (alteration: Alteration): ChangeStatement => ({
-    verb: 'alter',
-    alters: [{ kind: 'materialized view', name, alteration }],
-  });
-  const verb = cursor.requireNoSemicolon("'alter' or 'resume' or 'suspend'");
-  if (isWord(verb, 'alter')) {
-    cursor.expect('column');
-    return alter(parseColumnAlteration(cursor, lookup, view));
-  }
-  const ofWal = parseWalChange(cursor, lookup, verb, view);
-  if (ofWal) return ofWal;
-  const dropExpiry = isWord(verb, 'drop') && findAlterSyntax('materialized view', 'drop expire', lookup);
-  if (dropExpiry) {
-    cursor.expect('expire');
-    return alter(dropExpiry(cursor, lookup, view));
-  }
-  if (!isWord(verb, 'set')) throw cursor.rejection("'alter' or 'resume' or 'suspend' expected");
-  const token = cursor.requireNoSemicolon("'ttl' or 'refresh'");
-  if (isWord(token, 'refresh') && cursor.accept('limit'))
-    return { verb: 'set refresh limit', name, limit: parseAge(cursor).age };
-  const property = findAlterSyntax('materialized view', `set ${token}`, lookup);
-  if (property) return alter(property(cursor, lookup, view));
-  if (lookup.isEnterprise !== false && isWord(token, 'storage'))
-    throw cursor.rejection('storage policy is not supported for materialized views');
-  throw cursor.rejection("'ttl' or 'refresh' expected");
 }

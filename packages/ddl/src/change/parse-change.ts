@@ -49,7 +49,12 @@ const PARSERS: ReadonlyMap<string, (cursor: Cursor, lookup: NameLookup) => Chang
 ]);
 
 function parseAlter(cursor: Cursor, lookup: NameLookup): ChangeStatement {
-  const token = cursor.next();
+  const change = parseAlterOf(cursor.next(), cursor, lookup);
+  cursor.expectEnd();
+  return change;
+}
+
+function parseAlterOf(token: string | undefined, cursor: Cursor, lookup: NameLookup): ChangeStatement {
   if (isWord(token, 'table')) return parseAlterTable(cursor, lookup);
   if (isWord(token, 'view')) return parseAlterView(cursor, lookup);
   if (isWord(token, 'materialized')) return parseAlterMaterializedView(cursor, lookup);

@@ -4,42 +4,22 @@ import { parseLiteral } from './names.js';
 import { parseInt32 } from './numbers.js';
 import { RejectionError } from './rejection-error.js';
 
-/** Maps written names to printed names (read in ColumnType). */
-const typeNames = new Map(
-  Object.entries({
-    ...{
-      boolean: 'BOOLEAN',
-      byte: 'BYTE',
-      double: 'DOUBLE',
-      float: 'FLOAT',
-      real: 'FLOAT',
-      int: 'INT',
-      integer: 'INT',
-    },
-    ...{
-      long: 'LONG',
-      bigint: 'LONG',
-      short: 'SHORT',
-      smallint: 'SHORT',
-      char: 'CHAR',
-      string: 'STRING',
-      text: 'STRING',
-    },
-    ...{ bytea: 'STRING', varchar: 'VARCHAR', array: 'ARRAY', symbol: 'SYMBOL', binary: 'BINARY', date: 'DATE' },
-    ...{ timestamp: 'TIMESTAMP', timestamp_ns: 'TIMESTAMP_NS', long256: 'LONG256', uuid: 'UUID', long128: 'LONG128' },
-    ...{ geohash: 'GEOHASH', ipv4: 'IPv4', decimal: 'DECIMAL' },
-    ...{
-      interval: 'INTERVAL',
-      parameter: 'PARAMETER',
-      cursor: 'CURSOR',
-      regclass: 'regclass',
-      regprocedure: 'regprocedure',
-    },
-  }),
-);
-
 /** Types that exist only in expressions. */
 const EXPRESSION_ONLY = new Set(['INTERVAL', 'PARAMETER', 'CURSOR', 'regclass', 'regprocedure']);
+
+/** The types of columns, as they are printed. */
+const COLUMN_TYPES = (
+  'BOOLEAN BYTE SHORT CHAR INT LONG FLOAT DOUBLE DATE TIMESTAMP TIMESTAMP_NS STRING VARCHAR SYMBOL BINARY UUID IPv4 LONG128 LONG256 ' +
+  'GEOHASH DECIMAL'
+).split(' ');
+
+/** The names that a statement may use for the types of columns, in lower case, and the names that are printed (read in ColumnType). */
+export const TYPE_NAMES: ReadonlyMap<string, string> = new Map([
+  ...COLUMN_TYPES.map(type => [type.toLowerCase(), type] as const),
+  ...Object.entries({ real: 'FLOAT', integer: 'INT', bigint: 'LONG', smallint: 'SHORT', text: 'STRING', bytea: 'STRING' }),
+]);
+
+const typeNames = new Map([...TYPE_NAMES, ...[...EXPRESSION_ONLY, 'ARRAY'].map(type => [type.toLowerCase(), type] as const)]);
 
 const maxDimensions = 32;
 
