@@ -26,7 +26,6 @@ const SERVER_FILES =
 /** Texts that are never shown, or are not prose. */
 const NOT_MESSAGES = new Set([
   'no longer wanted',
-  "(SHOW PARAMETERS) WHERE property_path = 'http.request.header.buffer.size'",
   "already exists, does not exist, name expected, got, expected 'TABLE', DATABASE, empty query",
 ]);
 

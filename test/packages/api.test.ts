@@ -270,7 +270,7 @@ test('arguments of a wrong type are typed errors, before anything is sent', asyn
       ['parse', async () => parse(wrong as never)],
     ];
     for (const [name, call] of calls)
-      await t.throwsAsync(call, { name: 'OptionsError', code: 'USAGE' }, `${name}(${JSON.stringify(wrong)})`);
+      await t.throwsAsync(call, { name: 'CodedError', code: 'USAGE' }, `${name}(${JSON.stringify(wrong)})`);
   }
   await t.throwsAsync(diff([5 as never], []), {
     code: 'USAGE',

@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { FolderError, isStdout, parseSqlText, readFolder } from '@sqlpipe/files';
+import { isStdout, parseSqlText, readFolder } from '@sqlpipe/files';
 import { freshFolder } from '../support/folder.js';
 import { fc } from '../support/seed.js';
 import { test } from '../support/test.js';
@@ -28,7 +28,7 @@ test('a file of statements in a folder that has only the name of a kind is an er
     await mkdir(join(folder, path), { recursive: true });
     await writeFile(join(folder, path, 'x.sql'), "CREATE TABLE 'x' (a INT);\n");
   }
-  await t.throwsAsync(readFolder(folder), { instanceOf: FolderError, message: /old\/tables\/x\.sql/ });
+  await t.throwsAsync(readFolder(folder), { code: 'DAMAGED', message: /old\/tables\/x\.sql/ });
 });
 
 test('standard output is what is written to without a file, and with -', t => {

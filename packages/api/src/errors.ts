@@ -60,9 +60,3 @@ export interface SqlpipeError extends Error {
  */
 export const isSqlpipeError = (error: unknown): error is SqlpipeError =>
   error instanceof Error && CODES.has((error as NodeJS.ErrnoException).code);
-
-/** Options that cannot be used as they are. */
-export class OptionsError extends Error {
-  override readonly name = 'OptionsError';
-  readonly code = 'USAGE';
-}

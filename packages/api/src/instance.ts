@@ -1,6 +1,6 @@
 /*! An instance as a program names it. */
 import { type ResolvedInstance, resolveInstance } from '@sqlpipe/instance';
-import { OptionsError } from './errors.js';
+import { CodedError } from '@sqlpipe/text';
 
 /** An instance, and what is needed to connect to it. instances.toml and netrc are read only if `env` is given. */
 export interface InstanceOptions {
@@ -36,7 +36,7 @@ export type Instance = string | InstanceOptions;
 /** Receives warnings and notes: one sentence each, without a secret. */
 export type OnWarning = (message: string) => void;
 
-/** How to connect. @throws InstanceError with the code CONFIG; OptionsError for a value that is no instance */
+/** How to connect. @throws InstanceError with the code CONFIG; CodedError for a value that is no instance */
 export async function resolve(instance: Instance, warn: OnWarning = () => {}): Promise<ResolvedInstance> {
   const {
     url,
@@ -46,6 +46,7 @@ export async function resolve(instance: Instance, warn: OnWarning = () => {}): P
     env = {},
     ...options
   } = typeof instance === 'string' ? { url: instance } : (instance ?? {});
-  if (typeof url !== 'string') throw new OptionsError('an instance is an address, or an object whose url is one');
+  if (typeof url !== 'string')
+    throw new CodedError('USAGE', 'an instance is an address, or an object whose url is one');
   return resolveInstance(url, { program: 'sqlpipe', env, warn, options, credentials: { user, password, token } });
 }

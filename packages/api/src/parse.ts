@@ -1,6 +1,6 @@
 import { type Definition, parseDefinition, printDefinition, repair } from '@sqlpipe/ddl';
 import { identify, isObject, type Kind, normalizeStatement } from '@sqlpipe/sql';
-import { OptionsError } from './errors.js';
+import { CodedError } from '@sqlpipe/text';
 
 /** What one statement says. */
 export interface Statement {
@@ -35,7 +35,7 @@ export interface Statement {
  * - `USAGE` for a value that is not a string.
  */
 export function parse(statement: string): Statement {
-  if (typeof statement !== 'string') throw new OptionsError('parse: a statement is not a string');
+  if (typeof statement !== 'string') throw new CodedError('USAGE', 'parse: a statement is not a string');
   const text = normalizeStatement(statement);
   const { kind, name, verb } = identify(text);
   if (!isObject(kind)) return { kind, name, verb };

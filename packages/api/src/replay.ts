@@ -2,7 +2,7 @@ import type { PropertyDifference } from '@sqlpipe/ddl';
 import { type Outcome as InternalOutcome, openTarget, type Result, replay as replayStatements } from '@sqlpipe/replay';
 import { IgnoreRules } from '@sqlpipe/schema';
 import type { Kind } from '@sqlpipe/sql';
-import { OptionsError } from './errors.js';
+import { CodedError } from '@sqlpipe/text';
 import { type Instance, type OnWarning, resolve } from './instance.js';
 import { openSchema, type Schema } from './schema.js';
 
@@ -98,10 +98,11 @@ export async function* replay(
   const { statements, locations } = await openSchema(schema, onWarning);
   const config = await resolve(instance, onWarning);
   if (!(Number.isInteger(jobs) && jobs >= 1))
-    throw new OptionsError('replay: jobs must be a whole number of at least 1');
+    throw new CodedError('USAGE', 'replay: jobs must be a whole number of at least 1');
   const createProtectedError = (name: string) =>
-    new OptionsError(`${name} is protected; to change it, set yesTo to its name`);
-  if (options.allowPlan && options.staleOk) throw new OptionsError('replay: allowPlan and staleOk cannot be combined');
+    new CodedError('USAGE', `${name} is protected; to change it, set yesTo to its name`);
+  if (options.allowPlan && options.staleOk)
+    throw new CodedError('USAGE', 'replay: allowPlan and staleOk cannot be combined');
   const target = await openTarget(config, { jobs, dryRun, yesTo, createProtectedError });
   let failure: Error | undefined;
   try {

@@ -5,7 +5,7 @@ import { MAX_RECORD } from '@sqlpipe/records';
 import type { Location } from '@sqlpipe/replay';
 import { collectStatements, deduplicate } from '@sqlpipe/schema';
 import { normalizeStatement } from '@sqlpipe/sql';
-import { OptionsError } from './errors.js';
+import { CodedError } from '@sqlpipe/text';
 import { type InstanceOptions, type OnWarning, resolve } from './instance.js';
 
 /**
@@ -36,7 +36,7 @@ export interface OpenSchema {
 export async function openSchema(schema: Schema, warn?: OnWarning, reportInvalid = true): Promise<OpenSchema> {
   if (typeof schema === 'string' && !/::|:\/\//.test(schema)) return openPath(schema);
   if (!isSchema(schema))
-    throw new OptionsError('a schema is an address, a path, an object with a url, or an iterable of statements');
+    throw new CodedError('USAGE', 'a schema is an address, a path, an object with a url, or an iterable of statements');
   if (typeof schema !== 'string' && !('url' in schema))
     return { label: 'schema', locations: [], statements: normalize(schema) };
   const instance = await resolve(schema, warn);
@@ -71,7 +71,7 @@ export const collectSchema = async ({ statements }: OpenSchema): Promise<string[
 
 async function* normalize(statements: Iterable<string> | AsyncIterable<string>): AsyncGenerator<string> {
   for await (const statement of statements) {
-    if (typeof statement !== 'string') throw new OptionsError('a statement of a schema is not a string');
+    if (typeof statement !== 'string') throw new CodedError('USAGE', 'a statement of a schema is not a string');
     const normalized = normalizeStatement(statement);
     if (normalized) yield normalized;
   }

@@ -1,5 +1,5 @@
 import { DEFAULT_ADMIN, startServer } from '@sqlpipe/server';
-import { OptionsError } from './errors.js';
+import { CodedError } from '@sqlpipe/text';
 import type { OnWarning } from './instance.js';
 import { openSchema, type Schema } from './schema.js';
 
@@ -58,7 +58,7 @@ export async function serve({
   ...given
 }: ServeOptions = {}): Promise<Server> {
   const { user, password } = edition === 'enterprise' ? { ...DEFAULT_ADMIN, ...given } : given;
-  if (!user !== !password) throw new OptionsError('serve: give both user and password, or neither');
+  if (!user !== !password) throw new CodedError('USAGE', 'serve: give both user and password, or neither');
   const login = user && password ? { user, password } : undefined;
   const load = schema === undefined ? [] : [await openSchema(schema, onWarning)];
   const { url, close } = await startServer({ edition, questdb, login, address: '127.0.0.1', port: 0, load });

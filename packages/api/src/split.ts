@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
-import { parseSqlText, readSource, TextError } from '@sqlpipe/files';
+import { parseSqlText, readSource } from '@sqlpipe/files';
 import { MAX_RECORD } from '@sqlpipe/records';
-import { OptionsError } from './errors.js';
+import { CodedError } from '@sqlpipe/text';
 
 /**
  * Splits `.sql` text into its statements, each with its `;`. A path can name a `.sql` file, a folder with a file per object,
@@ -29,12 +29,12 @@ import { OptionsError } from './errors.js';
  */
 export async function* split(source: string | { readonly path: string }): AsyncGenerator<string, void, undefined> {
   if (typeof source !== 'string' && typeof source?.path !== 'string')
-    throw new OptionsError('split: give text, or an object with a path');
+    throw new CodedError('USAGE', 'split: give text, or an object with a path');
   const batches = typeof source === 'string' ? splitText(source) : readSource(source.path, MAX_RECORD);
   for await (const batch of batches) yield* batch;
 }
 
 function splitText(text: string): AsyncGenerator<string[]> {
-  if (!text.isWellFormed()) throw new TextError('text: contains half of a surrogate pair');
+  if (!text.isWellFormed()) throw new CodedError('DAMAGED', 'text: contains half of a surrogate pair');
   return parseSqlText(Readable.from([Buffer.from(text)]), 'text', MAX_RECORD);
 }

@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { CATEGORIES } from '@sqlpipe/sql';
-import { escapeControls, formatMessage, systemErrorReason } from '@sqlpipe/text';
+import { CodedError, escapeControls, formatMessage, systemErrorReason } from '@sqlpipe/text';
 import { Exit, UsageError } from './exit.js';
 import type { Io } from './io.js';
 import type { Args, OptionSpecs } from './program.js';
@@ -132,29 +132,23 @@ function formatSettings(settings: readonly Setting[]): string {
     .join('');
 }
 
-/** The patterns of `--ignore`, then those of `--ignore-file`. @throws RuleFileError if the file cannot be read */
+/** The patterns of `--ignore`, then those of `--ignore-file`. @throws CodedError if the file cannot be read */
 export const readIgnorePatterns = async ({
   ignore,
   ignoreFile,
 }: Pick<Args<typeof IGNORE_OPTIONS>, 'ignore' | 'ignoreFile'>): Promise<readonly string[]> =>
   ignoreFile === undefined ? ignore : [...ignore, ...(await readRuleFile('--ignore-file', ignoreFile))];
 
-/** A file of rules cannot be read. */
-class RuleFileError extends Error {
-  override readonly name = 'RuleFileError';
-  readonly code = 'NOINPUT';
-}
-
 /**
  * The rules in a UTF-8 file, one per line. Empty lines and lines that begin with `#` are ignored.
  * @param option the option that names the file
- * @throws RuleFileError if the file cannot be read
+ * @throws CodedError if the file cannot be read
  */
 export async function readRuleFile(option: string, path: string): Promise<string[]> {
   const bytes = await readFile(path).catch(error => {
-    throw new RuleFileError(`${option} ${path}: cannot be read: ${systemErrorReason(error)}`);
+    throw new CodedError('NOINPUT', `${option} ${path}: cannot be read: ${systemErrorReason(error)}`);
   });
-  if (!isUtf8(bytes)) throw new RuleFileError(`${option} ${path}: not UTF-8; iconv converts other encodings`);
+  if (!isUtf8(bytes)) throw new CodedError('NOINPUT', `${option} ${path}: not UTF-8; iconv converts other encodings`);
   return bytes
     .toString()
     .replace(/^\ufeff/, '')

@@ -6,22 +6,17 @@ import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { collectStatements, deduplicate, dumpOrder, Schema } from '@sqlpipe/schema';
 import { folderOf } from '@sqlpipe/sql';
-import { describeUnmappable, FolderError, pathFor, rejectStrayFiles, scanFolder, staleTempFiles } from './layout.js';
+import { CodedError } from '@sqlpipe/text';
+import { describeUnmappable, pathFor, rejectStrayFiles, scanFolder, staleTempFiles } from './layout.js';
 import type { LocatedStatement } from './text.js';
 import { type Staged, stageFile } from './write-file.js';
-
-/** A statement that creates no object and therefore has no file. */
-export class UnmappableStatementError extends Error {
-  override name = 'UnmappableStatementError';
-  readonly code = 'REJECTED';
-}
 
 /**
  * Reads the statements of a folder that `writeFolder` wrote, in the order of a dump. Each file `*.sql` must be in the
  * folder of its kind; hidden files and folders are ignored.
  *
  * @param maxLength the maximum length of a statement, in UTF-16 code units
- * @throws FolderError if the content of a file does not match its path, DuplicateNameError if two files create one object
+ * @throws CodedError if the content of a file does not match its path, DuplicateNameError if two files create one object
  */
 export async function readFolder(folder: string, maxLength?: number): Promise<string[]> {
   return (await readLocatedFolder(folder, maxLength)).map(({ statement }) => statement);
@@ -31,7 +26,7 @@ export async function readFolder(folder: string, maxLength?: number): Promise<st
 export async function readLocatedFolder(folder: string, maxLength?: number): Promise<LocatedStatement[]> {
   const located = new Map<string, LocatedStatement>();
   for (const [name, { statements, lines, invalid }] of await scanFolder(folder, maxLength)) {
-    if (invalid) throw new FolderError(invalid.reason, invalid.findings);
+    if (invalid) throw new CodedError('DAMAGED', invalid.reason, invalid);
     const path = join(folder, name);
     for (const [i, statement] of statements.entries())
       if (!located.has(statement)) located.set(statement, { statement, path, line: lines[i] as number });
@@ -47,7 +42,7 @@ export async function readLocatedFolder(folder: string, maxLength?: number): Pro
  * first is renamed; if a rename fails, some files are new and some are old. Temporary files of killed processes are
  * removed.
  *
- * @throws UnmappableStatementError, DuplicateNameError; FolderError if another file has the path of an object, and then
+ * @throws DuplicateNameError; CodedError if a statement has no path, or if another file has the path of an object, and then
  * nothing has changed
  */
 export async function writeFolder(
@@ -63,7 +58,7 @@ export async function writeFolder(
   const existing = await scanFolder(folder);
   for (const path of files.keys()) {
     const { invalid } = existing.get(path) ?? {};
-    if (invalid) throw new FolderError(`${invalid.reason}; move it away; nothing was written`, invalid.findings);
+    if (invalid) throw new CodedError('DAMAGED', `${invalid.reason}; move it away; nothing was written`, invalid);
   }
   await replaceAll(
     folder,
@@ -88,7 +83,8 @@ async function filesFor(statements: AsyncIterable<string>): Promise<Map<string, 
   for (const statement of deduplicate(await collectStatements(statements))) {
     const path = pathFor(statement);
     if (!path)
-      throw new UnmappableStatementError(
+      throw new CodedError(
+        'REJECTED',
         `no file for ${describeUnmappable(statement)}; sqlgrep -v --kind other leaves it out`,
       );
     const statementsOfFile = files.get(path);

@@ -1,5 +1,4 @@
 export { readFolder, writeFolder } from './folder.js';
-export { FolderError } from './layout.js';
 export { isFolder, readLocatedInput, readLocatedSource, readSource, readTextFile } from './read-source.js';
-export { formatSqlText, type LocatedStatement, parseSqlText, TextError, writeSqlText } from './text.js';
+export { formatSqlText, type LocatedStatement, parseSqlText, writeSqlText } from './text.js';
 export { isSameOutput, isStdout, isTextOutput, writeOutput } from './write-file.js';

@@ -7,23 +7,9 @@ import { lstat, readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { MemoryBudget } from '@sqlpipe/schema';
 import { displayName, folderOf, identify, KINDS, redact } from '@sqlpipe/sql';
-import { type Finding, formatMessage, truncate } from '@sqlpipe/text';
+import { CodedError, type Finding, truncate } from '@sqlpipe/text';
 import { parseLocatedFile, TextError } from './text.js';
 import { isStaged } from './write-file.js';
-
-/** A problem of a folder that prevents reading or writing a schema. */
-export class FolderError extends Error {
-  override name = 'FolderError';
-  readonly code = 'DAMAGED';
-
-  /** @param findings what the message says, with its place in a file */
-  constructor(
-    message: string,
-    readonly findings: readonly Finding[] = [],
-  ) {
-    super(message);
-  }
-}
 
 const SUFFIX = '.sql';
 
@@ -46,12 +32,12 @@ export interface ScannedFile {
   /** The line on which each statement starts. */
   lines: number[];
   /** If `writeFolder` cannot have written the file: the reason, in a sentence with its path, and where in the file it is. */
-  invalid?: { readonly reason: string; readonly findings: readonly Finding[] };
+  invalid?: { readonly reason: string; readonly findings: readonly Finding[] | undefined };
 }
 
 /**
  * Reads the files `*.sql` in the folders of the kinds, by path. All other files are ignored (see `rejectStrayFiles`).
- * @throws FolderError if none of the folders exists, or if something else has the name of one; errors of the file system
+ * @throws CodedError if none of the folders exists, or if something else has the name of one; errors of the file system
  */
 export async function scanFolder(folder: string, maxLength?: number): Promise<Map<string, ScannedFile>> {
   const files = new Map<string, ScannedFile>();
@@ -63,7 +49,7 @@ export async function scanFolder(folder: string, maxLength?: number): Promise<Ma
 
 /**
  * Rejects `.sql` files outside the folders of the kinds: ignoring them might lose an object.
- * @throws FolderError for the first one; errors of the file system
+ * @throws CodedError for the first one; errors of the file system
  */
 export async function rejectStrayFiles(folder: string, maxLength?: number): Promise<void> {
   for await (const path of strayFiles(folder)) {
@@ -72,9 +58,7 @@ export async function rejectStrayFiles(folder: string, maxLength?: number): Prom
       'hint: if it is not part of the schema, move it out of the folder, or rename it',
       "hint: names that begin with '.' or have another suffix are ignored",
     ];
-    throw Object.assign(new FolderError(formatMessage(`${invalid?.reason}`, hints), invalid?.findings), {
-      hasLines: true,
-    });
+    throw new CodedError('DAMAGED', `${invalid?.reason}`, { lines: hints, findings: invalid?.findings });
   }
 }
 
@@ -99,7 +83,8 @@ async function listPaths(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true });
   const folders = entries.filter(({ name }) => isKindFolder(name));
   if (!folders.length)
-    throw new FolderError(
+    throw new CodedError(
+      'DAMAGED',
       `${folder} contains none of the folders that sqljoin -d creates, such as tables; is it the right folder?`,
     );
   for (const entry of folders) if (!entry.isDirectory()) throw blockedFolderError(join(folder, entry.name));
@@ -119,7 +104,7 @@ async function listInside(folder: string, name: string): Promise<string[]> {
   return entries.map(entry => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/'));
 }
 
-const blockedFolderError = (path: string): FolderError => new FolderError(`${path} is not a folder`);
+const blockedFolderError = (path: string): CodedError => new CodedError('DAMAGED', `${path} is not a folder`);
 
 async function scanFile(folder: string, path: string, budget: MemoryBudget, maxLength?: number): Promise<ScannedFile> {
   const full = join(folder, path);

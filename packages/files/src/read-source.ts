@@ -13,7 +13,7 @@ import { type LocatedStatement, parseLocatedFile, parseLocatedText, withoutLocat
  * file `*.sql` without a NUL is text. Any other file is a stream, or a stream that was truncated in its first record.
  *
  * @param maxRecord the maximum length of a record in bytes, and of a statement in UTF-16 code units
- * @throws StreamError, TextError, FolderError, DuplicateNameError; errors of opening have the code `NOINPUT`
+ * @throws StreamError, CodedError, DuplicateNameError; errors of opening have the code `NOINPUT`
  */
 export const readSource = (path: string, maxRecord: number): AsyncGenerator<string[]> =>
   withoutLocations(readLocatedSource(path, maxRecord));

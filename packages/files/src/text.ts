@@ -6,19 +6,11 @@ import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { SplitError, Splitter } from '@sqlpipe/sql';
-import { escapeLines, type Finding } from '@sqlpipe/text';
+import { CodedError, escapeLines } from '@sqlpipe/text';
 
 /** A `.sql` text that cannot be read. The message starts with its name, line and column. */
-export class TextError extends Error {
+export class TextError extends CodedError {
   override name = 'TextError';
-  readonly code = 'DAMAGED';
-  /** What the message says, with its place in the file. */
-  readonly findings: readonly Finding[];
-
-  constructor(message: string, { cause, findings = [] }: { cause?: Error; findings?: readonly Finding[] } = {}) {
-    super(message, { cause });
-    this.findings = findings;
-  }
 }
 
 /** Formats a normalized statement as `.sql` text, with a blank line after it. */
@@ -120,11 +112,11 @@ export async function* parseLocatedText(
     if (error instanceof SplitError) {
       const { line, column, message } = error;
       const findings = [{ path: name, line, message }];
-      throw new TextError(`${name}:${line}:${column}: ${message}`, { cause: error, findings });
+      throw new TextError('DAMAGED', `${name}:${line}:${column}: ${message}`, { cause: error, findings });
     }
     if (error instanceof EncodingError) {
       const findings = [{ path: name, message: error.message }];
-      throw new TextError(`${name}: ${error.message}`, { cause: error, findings });
+      throw new TextError('DAMAGED', `${name}: ${error.message}`, { cause: error, findings });
     }
     throw error;
   }
@@ -144,7 +136,9 @@ export async function* decodeUtf8(bytes: AsyncIterable<Buffer>): AsyncGenerator<
   let offset = 0;
   for await (const chunk of bytes) {
     const all = partial.length ? Buffer.concat([partial, chunk]) : chunk;
-    const text = all.subarray(0, endOfLastCharacter(all));
+    // The last character may have up to three bytes so far.
+    const ends = [0, 1, 2, 3].map(cut => all.subarray(0, Math.max(all.length - cut, 0)));
+    const text = ends.find(isUtf8) ?? all;
     yield decode(text, offset);
     partial = all.subarray(text.length);
     offset += text.length;
@@ -162,16 +156,6 @@ function decode(bytes: Buffer, offset: number): string {
     throw new EncodingError(`a NUL at byte ${offset + nul}: this is a statement stream already, or not text`);
   const hasMark = offset === 0 && bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
   return bytes.toString('utf8', hasMark ? BYTE_ORDER_MARK.length : 0);
-}
-
-/** The end of the last complete character. */
-function endOfLastCharacter(bytes: Buffer): number {
-  for (let back = 1; back <= 3 && back <= bytes.length; back++) {
-    const byte = bytes.at(-back) as number;
-    if (byte < 0x80) break;
-    if (byte >= 0xc0) return (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) > back ? bytes.length - back : bytes.length;
-  }
-  return bytes.length;
 }
 
 /** The offset of the first byte that is not valid UTF-8: decoding has replaced it. */

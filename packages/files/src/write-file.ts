@@ -5,12 +5,7 @@ import { resolve } from 'node:path';
 import { addAbortSignal, type Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { isatty } from 'node:tty';
-
-/** A path at which no file can be written. */
-export class FileError extends Error {
-  override name = 'FileError';
-  readonly code = 'IO';
-}
+import { CodedError } from '@sqlpipe/text';
 
 /** A complete file on disk under a temporary name, ready to be renamed. */
 export interface Staged {
@@ -62,7 +57,7 @@ export async function stageFile(
  * an existing file is unchanged, and the temporary file is removed. A device or a pipe cannot be replaced; it is written
  * directly. The parameters are those of `stageFile`; an existing file keeps those of its permissions that `mode` has too.
  *
- * @throws FileError for a folder, and any error of `stageFile`
+ * @throws CodedError for a folder, and any error of `stageFile`
  */
 export async function writeFileAtomic(
   path: string,
@@ -71,7 +66,7 @@ export async function writeFileAtomic(
   mode?: number,
 ): Promise<void> {
   const existing = await statIfExists(path);
-  if (existing?.isDirectory()) throw new FileError(`${path}: is a directory; give the name of a file`);
+  if (existing?.isDirectory()) throw new CodedError('IO', `${path}: is a directory; give the name of a file`);
   if (existing && !existing.isFile()) return writeFile(path, 'w', write, interrupted);
   const target = existing ? await realpath(path) : path; // a link is kept, and its target is replaced
   const staged = await stageFile(

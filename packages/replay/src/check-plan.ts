@@ -5,30 +5,16 @@ import type { Omission } from '@sqlpipe/plan';
 import { describeOmission, fingerprint, type PlanHead, parseHead, plannedObjects } from '@sqlpipe/plan/text';
 import { collectStatements } from '@sqlpipe/schema';
 import { identify } from '@sqlpipe/sql';
-import { formatMessage, indentLines } from '@sqlpipe/text';
+import { CodedError, indentLines } from '@sqlpipe/text';
 import { noteQuery, type ViewQueries } from './assertions.js';
 import type { ReplayOptions } from './options.js';
 import { PlanGuard } from './plan-guard.js';
-
-/** A plan that cannot be executed as it is. Its message may have several lines, each safe to show. */
-export class PlanError extends Error {
-  override name = 'PlanError';
-  readonly hasLines = true;
-
-  constructor(
-    head: string,
-    lines: readonly string[] = [],
-    readonly code: 'REJECTED' | 'DAMAGED' = 'REJECTED',
-  ) {
-    super(formatMessage(head, lines));
-  }
-}
 
 /**
  * Passes statements on. If they are a plan, the target must be in the state that the plan was made for. Who allows a plan allows all
  * of it: one that was truncated is rejected.
  * @returns also what notices later changes of a plan's objects
- * @throws PlanError, InstanceError
+ * @throws CodedError, InstanceError
  */
 export async function checkPlan(
   statements: AsyncIterable<string>,
@@ -44,37 +30,38 @@ export async function checkPlan(
   const head = first.done ? undefined : parseHead(first.value);
   const isPlan = head !== undefined;
   if (!isPlan || staleOk) return { statements: rest, isPlan };
-  if (stream) throw new PlanError('a plan must be read completely before anything is sent; remove --stream');
+  if (stream)
+    throw new CodedError('REJECTED', 'a plan must be read completely before anything is sent; remove --stream');
   const all = await collectStatements(rest);
   const { count } = head;
   if (allowPlan && all.length < count) {
     const numbers = `its first comment says ${count} statements, but it has ${all.length}`;
-    throw new PlanError(`the plan is incomplete: ${numbers}; make it again with sqldiff --alter`, [], 'DAMAGED');
+    throw new CodedError('DAMAGED', `the plan is incomplete: ${numbers}; make it again with sqldiff --alter`);
   }
   const help = 'make it again with sqldiff --alter, or apply it with --stale-ok';
   const guard = await requireState(all, target, `the plan was made for a different state; ${help}`);
   return { statements: Readable.from(all), isPlan, guard };
 }
 
-/** @throws PlanError if a plan leaves anything out */
+/** @throws CodedError if a plan leaves anything out */
 export function rejectOmissions(omissions: readonly Omission[]): void {
   if (omissions.length === 0) return;
   const lines = omissions.map(describeOmission).flatMap(([what, ...rest]) => [what, ...indentLines(rest)]);
   const number = omissions.length === 1 ? 'a change is' : `${omissions.length} changes are`;
-  throw new PlanError(`${number} left out`, [...lines, 'hint: --keep-going applies the rest']);
+  throw new CodedError('REJECTED', `${number} left out`, { lines: [...lines, 'hint: --keep-going applies the rest'] });
 }
 
 /**
  * Requires that the target is in the state that a plan was made for.
  * @param message the error otherwise, after the label of the target
- * @throws PlanError, InstanceError
+ * @throws CodedError, InstanceError
  */
 export async function requireState(plan: readonly string[], target: Instance, message: string): Promise<PlanGuard> {
   const guard = await PlanGuard.start(target, plan);
   const objects = plannedObjects(plan);
   const definitions = objects.map(object => guard.definitionOf(object));
   if (fingerprint(objects, definitions) !== parseHead(plan[0] ?? '')?.state)
-    throw new PlanError(`${target.label}: ${message}`);
+    throw new CodedError('REJECTED', `${target.label}: ${message}`);
   return guard;
 }
 

@@ -10,7 +10,7 @@ import {
   SERVER_COMMENT_RULES,
   type ServerCommentRules,
 } from '@sqlpipe/sql';
-import { type Finding, formatMessage } from '@sqlpipe/text';
+import { CodedError, type Finding } from '@sqlpipe/text';
 import { isPlanAssertion, type ViewQueries } from './assertions.js';
 import { describeStatement, type Location, locate, statementLabel } from './outcome.js';
 
@@ -42,18 +42,12 @@ interface PlanPermission {
 export type PreflightCheck = (statement: string) => Promise<PreflightRejection | undefined>;
 
 /** Statements were rejected before anything was sent. */
-export class PreflightError extends Error {
+export class PreflightError extends CodedError {
   override name = 'PreflightError';
-  readonly code = 'REJECTED';
-  readonly hasLines = true;
 
   /** @param findings each rejected statement, with its place if it is in a file */
-  constructor(
-    what: string,
-    lines: readonly string[],
-    readonly findings: readonly Finding[],
-  ) {
-    super(formatMessage(`${what}; nothing was sent`, lines));
+  constructor(what: string, lines: readonly string[], findings: readonly Finding[]) {
+    super('REJECTED', `${what}; nothing was sent`, { lines, findings });
   }
 }
 

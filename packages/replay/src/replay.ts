@@ -34,7 +34,7 @@ const CHANGED = 'it has changed while the changes were planned; rerun the same c
 /**
  * Prepares the replay of statements on a target: reads all of them and checks them, but sends nothing. With `stream`, statements are
  * read, checked and sent one by one, while the outcomes are read. A statement that fails is an outcome, not an error.
- * @throws PreflightError, PlanError, InstanceError, and the errors of the input
+ * @throws PreflightError, CodedError, InstanceError, and the errors of the input
  */
 export async function replay(input: ReplayInput, target: ReplayTarget, options: ReplayOptions): Promise<Replay> {
   const { config, connection, jobs } = target;

@@ -3,16 +3,11 @@
 import { getHeapStatistics } from 'node:v8';
 import { compareStatements } from '@sqlpipe/ddl';
 import { displayName, hasName, identityKey } from '@sqlpipe/sql';
+import { CodedError } from '@sqlpipe/text';
 import { type Entry, toEntry } from './schema.js';
 
 /** The number of bytes per statement, besides its text, for names and collections (measured: 400 to 700). */
 const OVERHEAD = 1000;
-
-/** More statements than there is memory for. */
-export class MemoryError extends Error {
-  override name = 'MemoryError';
-  readonly code = 'IO';
-}
 
 /**
  * Limits the memory for stored statements to half of Node's heap limit; the other half is for processing them. At the
@@ -23,12 +18,13 @@ export class MemoryBudget {
   #used = 0;
   #statements = 0;
 
-  /** Counts a statement. @throws MemoryError if there is no memory for it */
+  /** Counts a statement. @throws CodedError if there is no memory for it */
   add({ length }: string): void {
     this.#statements++;
     this.#used += OVERHEAD + 2 * length;
     if (this.#used > this.#size)
-      throw new MemoryError(
+      throw new CodedError(
+        'IO',
         `not enough memory for more than ${this.#statements} statements; set NODE_OPTIONS=--max-old-space-size=8192 to allow 8 GiB`,
       );
   }
@@ -37,7 +33,7 @@ export class MemoryBudget {
 /**
  * Collects the wanted statements of an input of single statements or batches.
  * @param budget the memory for statements; it may be shared with other collections
- * @throws MemoryError, and any error of the input
+ * @throws CodedError, and any error of the input
  */
 export async function collectStatements(
   statements: AsyncIterable<string | string[]>,

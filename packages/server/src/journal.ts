@@ -9,6 +9,7 @@ import { type FileHandle, lstat, mkdir, open, rename, rm } from 'node:fs/promise
 import type { Server } from 'node:net';
 import { dirname, join } from 'node:path';
 import type { Engine } from '@sqlpipe/engine';
+import { CodedError } from '@sqlpipe/text';
 import { areChanges, type JournalChange } from './journal-form.js';
 import { lockFolder } from './lock.js';
 
@@ -31,12 +32,6 @@ const snapshotChanges = ({ catalogue, acl }: Engine): JournalChange[] => [
   ...catalogue.all().map((put): JournalChange => ({ put })),
   ...acl.snapshotChanges().map((change): JournalChange => ({ acl: change })),
 ];
-
-/** A journal that cannot be read. */
-export class JournalError extends Error {
-  override name = 'JournalError';
-  readonly code = 'DAMAGED';
-}
 
 export class Journal {
   private constructor(
@@ -185,7 +180,8 @@ async function replayJournal(path: string, replay: (change: JournalChange) => vo
   for await (const line of readLines(file.createReadStream())) {
     lineNumber++;
     const changes = parseLine(line);
-    if (!changes) throw new JournalError(`${path}: line ${lineNumber} is damaged; restore the folder from a copy`);
+    if (!changes)
+      throw new CodedError('DAMAGED', `${path}: line ${lineNumber} is damaged; restore the folder from a copy`);
     changes.forEach(replay);
   }
 }
@@ -205,11 +201,12 @@ async function* readLines(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> 
 
 const LF = 0x0a;
 
-/** Undefined if there is no file. @throws JournalError for a link, a pipe and the like, which sqlserve never creates */
+/** Undefined if there is no file. @throws CodedError for a link, a pipe and the like, which sqlserve never creates */
 async function openRegular(path: string): Promise<FileHandle | undefined> {
   try {
     const stats = await lstat(path);
-    if (!stats.isFile()) throw new JournalError(`${path} is not a regular file; restore the folder from a copy`);
+    if (!stats.isFile())
+      throw new CodedError('DAMAGED', `${path} is not a regular file; restore the folder from a copy`);
     return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;

@@ -1,13 +1,7 @@
 /*! Statements that are executed before the server listens. */
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { findSecrets } from '@sqlpipe/sql';
-import { maskSecrets } from '@sqlpipe/text';
-
-/** A statement that was rejected. */
-export class LoadError extends Error {
-  override readonly name = 'LoadError';
-  readonly code = 'REJECTED';
-}
+import { CodedError, maskSecrets } from '@sqlpipe/text';
 
 /** Statements, one or many at once, and what they are called in messages. */
 export interface InitialSchema {
@@ -15,7 +9,7 @@ export interface InitialSchema {
   readonly statements: AsyncIterable<string | readonly string[]>;
 }
 
-/** Executes every statement. @throws LoadError at the first rejection, and errors of reading */
+/** Executes every statement. @throws CodedError at the first rejection, and errors of reading */
 export async function loadSchema(
   { label, statements }: InitialSchema,
   execute: (statement: string) => Promise<unknown>,
@@ -29,7 +23,10 @@ export async function loadSchema(
       } catch (error) {
         if (!(error instanceof RejectionError)) throw error;
         const reason = `${error.message} (at ${error.position} of: ${firstLine(statement)})`;
-        throw new LoadError(`${label}: statement ${number}: ${maskSecrets(reason, findSecrets(statement))}`);
+        throw new CodedError(
+          'REJECTED',
+          `${label}: statement ${number}: ${maskSecrets(reason, findSecrets(statement))}`,
+        );
       }
     }
   }

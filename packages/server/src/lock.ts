@@ -6,17 +6,12 @@ import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { platform } from 'node:os';
-
-/** Another sqlserve uses the folder. */
-export class LockError extends Error {
-  override name = 'LockError';
-  readonly code = 'IO';
-}
+import { CodedError } from '@sqlpipe/text';
 
 /**
  * Locks a folder until the socket is closed or this process ends, however it ends. On other systems than Linux, and
  * between containers with separate networks, nothing is locked.
- * @throws LockError if another process has locked the folder
+ * @throws CodedError if another process has locked the folder
  */
 export async function lockFolder(folder: string): Promise<Server | undefined> {
   if (platform() !== 'linux') return;
@@ -26,7 +21,7 @@ export async function lockFolder(folder: string): Promise<Server | undefined> {
     await once(lock.listen(`\0sqlserve-${dev}-${ino}`), 'listening');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    throw new LockError(`${folder} is in use by another sqlserve; end that one, or choose another folder`);
+    throw new CodedError('IO', `${folder} is in use by another sqlserve; end that one, or choose another folder`);
   }
   return lock;
 }

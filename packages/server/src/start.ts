@@ -2,7 +2,7 @@
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import type { Principal } from '@sqlpipe/engine';
+import { CodedError } from '@sqlpipe/text';
 import { emulateEnterprise, emulateOpenSource, type LoginCredentials } from './editions.js';
 import { createEndpoint, type Endpoint } from './endpoint.js';
 import { Journal } from './journal.js';
@@ -61,19 +61,9 @@ export const DEFAULT_REQUEST_LIMIT = 64_448;
 /** The administrator of the enterprise edition, unless another is given. */
 export const DEFAULT_ADMIN: LoginCredentials = { user: 'admin', password: 'quest' };
 
-/** A stored principal has the administrator's name, in any case, and so would have all rights. */
-export class AdminNameError extends Error {
-  override name = 'AdminNameError';
-  readonly code = 'CONFIG';
-
-  constructor({ kind, name }: Principal) {
-    super(`QDB_ACL_ADMIN_USER: the folder of --data has a ${kind} called '${name}'; choose another name`);
-  }
-}
-
 /**
  * Starts a server.
- * @throws LoadError for a statement that is rejected, LockError, JournalError, AdminNameError; errors of the system where it
+ * @throws CodedError for a statement that is rejected, and for a folder that cannot be used; errors of the system where it
  *   can not listen
  */
 export async function startServer({
@@ -104,7 +94,11 @@ export async function startServer({
   try {
     const { acl } = edition.engine;
     const namesake = edition.release === 'EE' ? acl.find(acl.admin) : undefined;
-    if (namesake) throw new AdminNameError(namesake);
+    if (namesake)
+      throw new CodedError(
+        'CONFIG',
+        `QDB_ACL_ADMIN_USER: the folder of --data has a ${namesake.kind} called '${namesake.name}'; choose another name`,
+      );
     const service = new Service(edition, journal ?? undefined);
     const isPublic = !isLoopback((await lookup(address)).address);
     const hosts = isPublic && allowHost.length === 0 ? undefined : new Set(allowHost.map(host => host.toLowerCase()));

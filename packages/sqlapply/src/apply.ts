@@ -15,7 +15,7 @@ import {
 import { type InstanceOptions, type ResolvedInstance, resolveInstance } from '@sqlpipe/instance';
 import { openTarget, PreflightError, replay } from '@sqlpipe/replay';
 import { IgnoreRules } from '@sqlpipe/schema';
-import { formatError } from '@sqlpipe/text';
+import { CodedError, formatError } from '@sqlpipe/text';
 import { type Input, openInput } from './input.js';
 import type { ApplyOptions, RunOptions } from './options.js';
 import { printRows, reportReplay } from './report-outcomes.js';
@@ -122,21 +122,13 @@ async function* readInput(input: Input, { stream }: RunOptions, io: Io): AsyncGe
   if (!stream) io.interrupted.throwIfAborted();
 }
 
-/** A failure before the first statement was sent; its message says so. The exit status is that of its cause. */
-class NothingSentError extends Error {
-  override name = 'NothingSentError';
-  readonly code: string | undefined;
-
-  constructor(cause: NodeJS.ErrnoException) {
-    super(formatError(cause).replace(/\n|$/, '; nothing was sent$&'), { cause });
-    this.code = exitStatus(cause) === Exit.io ? 'IO' : cause.code;
-  }
-}
-
 /** Adds to an error that nothing was sent; not to a usage error, a bug, or an error that already says so. */
 function toNothingSentError(error: unknown): unknown {
   const isPlain = [Exit.usage, Exit.bug].some(status => status === exitStatus(error));
-  return isPlain || error instanceof PreflightError ? error : new NothingSentError(error as NodeJS.ErrnoException);
+  if (isPlain || error instanceof PreflightError) return error;
+  const code = exitStatus(error) === Exit.io ? 'IO' : String((error as NodeJS.ErrnoException).code);
+  const message = formatError(error).replace(/\n|$/, '; nothing was sent$&');
+  return new CodedError(code, message, { cause: error });
 }
 
 /** The target that an operand names. @throws InstanceError */

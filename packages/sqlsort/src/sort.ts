@@ -3,13 +3,8 @@ import { Exit, type Io } from '@sqlpipe/cli';
 import { createCommitWriter, decodeRecords, encodeRecords } from '@sqlpipe/records';
 import { collectStatements, deduplicate, dumpOrder, type Entry, findCycle, Schema } from '@sqlpipe/schema';
 import { displayName } from '@sqlpipe/sql';
+import { CodedError } from '@sqlpipe/text';
 import { toDot, toMermaid } from './graph.js';
-
-/** Objects that depend on each other, so that no order is correct. */
-class CycleError extends Error {
-  override name = 'CycleError';
-  readonly code = 'DAMAGED';
-}
 
 /**
  * Reads a complete stream, each statement once.
@@ -19,7 +14,7 @@ class CycleError extends Error {
 export async function readSchema(statements: AsyncIterable<string>): Promise<Schema> {
   const schema = new Schema(deduplicate(await collectStatements(statements)));
   const cycle = findCycle(schema.dependencies());
-  if (cycle) throw new CycleError(`dependency cycle: ${formatCycle(schema, cycle)}`);
+  if (cycle) throw new CodedError('DAMAGED', `dependency cycle: ${formatCycle(schema, cycle)}`);
   return schema;
 }
 

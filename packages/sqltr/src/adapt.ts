@@ -2,7 +2,7 @@
 import { findReferences } from '@sqlpipe/ddl';
 import { toEntry } from '@sqlpipe/schema';
 import { displayName, foldCase, type Identity, isObject } from '@sqlpipe/sql';
-import { truncate } from '@sqlpipe/text';
+import { CodedError, truncate } from '@sqlpipe/text';
 
 /** An adapted statement. */
 export interface Adapted {
@@ -25,7 +25,7 @@ export interface LossOptions {
 /**
  * Applies the adapters to each statement, in order. With an object, the statements that read from it are
  * left out.
- * @throws TranslationError at the end if anything was lost and losses are not accepted; AmbiguousStatementError as
+ * @throws CodedError at the end if anything was lost and losses are not accepted; AmbiguousStatementError as
  * `toEntry`
  */
 export async function* adapt(
@@ -51,7 +51,10 @@ export async function* adapt(
     else if (isObject(entry.kind)) leftOut.add(foldCase(entry.name));
   }
   if (first !== undefined && !isLossy)
-    throw new TranslationError(`${first}${lossy > 1 ? `, and so on for ${lossy - 1} more` : ''}; --lossy accepts that`);
+    throw new CodedError(
+      'REJECTED',
+      `${first}${lossy > 1 ? `, and so on for ${lossy - 1} more` : ''}; --lossy accepts that`,
+    );
 }
 
 function applyAll(adapters: readonly Adapt[], given: string): Adapted {
@@ -75,12 +78,6 @@ const reading =
       ? { statement, losses: [] }
       : { losses: [`removed, because it reads from '${missing}', which is removed`] };
   };
-
-/** The schema has no such translation. Nothing is written. */
-export class TranslationError extends Error {
-  override readonly name = 'TranslationError';
-  readonly code = 'REJECTED';
-}
 
 /** A statement, and its number in the input. */
 export interface Numbered {

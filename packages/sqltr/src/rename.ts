@@ -4,8 +4,8 @@ import { findCommonTableExpressions, findMentions, findUnknownNames, isBareName,
 import { isValidTableName } from '@sqlpipe/ddl/grammar';
 import { spool } from '@sqlpipe/records';
 import { displayName, foldCase, isSameName, readStatementHead } from '@sqlpipe/sql';
-import { truncate } from '@sqlpipe/text';
-import { type Numbered, place, TranslationError } from './adapt.js';
+import { CodedError, truncate } from '@sqlpipe/text';
+import { type Numbered, place } from './adapt.js';
 import type { Rules } from './rules.js';
 
 /** The rules for each kind of name. */
@@ -19,7 +19,7 @@ export interface NameRules {
 /**
  * Renames statements. Reads all input before it returns the first one, to detect two objects that would get one name; where
  * renaming can still fail after that, all are renamed before the first one is returned.
- * @throws TranslationError for such a conflict, and if the names in a statement cannot be found; whatever the input throws
+ * @throws CodedError for such a conflict, and if the names in a statement cannot be found; whatever the input throws
  */
 export async function* rename(statements: AsyncIterable<Numbered>, rules: NameRules): AsyncGenerator<string> {
   const renaming = new Renaming(rules);
@@ -95,7 +95,7 @@ class Renaming {
     return end === 0 ? statement : renamed + statement.slice(end);
   }
 
-  /** The same, with all checks: `survey` did not know later names and views yet. @throws TranslationError */
+  /** The same, with all checks: `survey` did not know later names and views yet. @throws CodedError */
   checkAndReplaceNames(statement: string, surveyed: readonly Mention[]): string {
     const expressions = this.#findExpressions(statement);
     const isShadowed = expressions.some(name => this.#views.has(name));
@@ -122,26 +122,30 @@ class Renaming {
     return name === mention.name ? undefined : name;
   }
 
-  /** @param remember whether to record the new name @throws TranslationError if another name has become the same */
+  /** @param remember whether to record the new name @throws CodedError if another name has become the same */
   #claim(mention: Mention, remember: boolean): void {
     const { role, name } = mention;
     const { objects, owners, principals } = this.rules;
     const newName = this.#newName(mention) ?? name;
     if (newName !== name && !isValidName(newName, mention))
-      throw new TranslationError(`'${shorten(name)}' would become '${shorten(newName)}', which is not a valid name`);
+      throw new CodedError(
+        'REJECTED',
+        `'${shorten(name)}' would become '${shorten(newName)}', which is not a valid name`,
+      );
     if (role === 'owner' && owners.apply(name) !== undefined) return; // several owners may become one
     const rules = role === 'object' ? objects : principals;
     if (rules.isEmpty) return;
     const key = `${role === 'object'} ${foldCase(newName)}`;
     const other = this.#taken.get(key);
     if (other !== undefined && !isSameName(other, name))
-      throw new TranslationError(
+      throw new CodedError(
+        'REJECTED',
         `'${shorten(other)}' and '${shorten(name)}' would have the same name, '${shorten(newName)}'; choose another name, or remove one of them`,
       );
     if (remember && other === undefined && rules.mayCollide(name)) this.#taken.set(detach(key), detach(name));
   }
 
-  /** @throws TranslationError if a statement that is not understood may contain a name to change */
+  /** @throws CodedError if a statement that is not understood may contain a name to change */
   #rejectUnknown(n: number, statement: string, mentions: readonly Mention[]): void {
     const { objects, owners, principals } = this.rules;
     const rules = [objects, principals, ...(/\bowned\b/i.test(statement) ? [owners] : [])].filter(
@@ -152,7 +156,8 @@ class Renaming {
       rules.some(each => each.apply(name) !== undefined),
     );
     if (found !== undefined)
-      throw new TranslationError(
+      throw new CodedError(
+        'REJECTED',
         `${place(n, readStatementHead(statement))}: unknown syntax, where '${shorten(found)}' may be a name to change; remove the statement with sqlgrep -v`,
       );
   }
@@ -174,7 +179,8 @@ class Renaming {
     const expected = mentions.map(mention => this.#newName(mention) ?? mention.name);
     const found = findMentions(renamed, { isView: name => this.#isIn(this.#newViews, name) }).map(({ name }) => name);
     if (found.length === expected.length && found.every((name, i) => name === expected[i])) return;
-    throw new TranslationError(
+    throw new CodedError(
+      'REJECTED',
       `${truncate(displayName(readStatementHead(statement)), NAMED)}: the new name '${shorten(suspect)}' is also that of an alias or a common table expression in it; choose another name`,
     );
   }

@@ -18,7 +18,7 @@ export interface Translation {
 
 /**
  * The translated statements. The first one is yielded after all of them were read and translated without an error.
- * @throws TranslationError if there is no translation, AmbiguousStatementError if the meaning of a statement is not
+ * @throws CodedError if there is no translation, AmbiguousStatementError if the meaning of a statement is not
  * clear
  */
 export async function* translate(

@@ -1,3 +1,4 @@
+export { CodedError } from './coded-error.js';
 export {
   escapeControls,
   escapeLines,

@@ -16,10 +16,20 @@ const COLUMN_TYPES = (
 /** The names that a statement may use for the types of columns, in lower case, and the names that are printed (read in ColumnType). */
 export const TYPE_NAMES: ReadonlyMap<string, string> = new Map([
   ...COLUMN_TYPES.map(type => [type.toLowerCase(), type] as const),
-  ...Object.entries({ real: 'FLOAT', integer: 'INT', bigint: 'LONG', smallint: 'SHORT', text: 'STRING', bytea: 'STRING' }),
+  ...Object.entries({
+    real: 'FLOAT',
+    integer: 'INT',
+    bigint: 'LONG',
+    smallint: 'SHORT',
+    text: 'STRING',
+    bytea: 'STRING',
+  }),
 ]);
 
-const typeNames = new Map([...TYPE_NAMES, ...[...EXPRESSION_ONLY, 'ARRAY'].map(type => [type.toLowerCase(), type] as const)]);
+const typeNames = new Map([
+  ...TYPE_NAMES,
+  ...[...EXPRESSION_ONLY, 'ARRAY'].map(type => [type.toLowerCase(), type] as const),
+]);
 
 const maxDimensions = 32;
 
