@@ -5,7 +5,7 @@ import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/prom
 import { join } from 'node:path';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { DenialError } from '@sqlpipe/engine';
-import { emulateEnterprise } from '../../packages/server/src/editions.js';
+import { emulateEdition } from '../../packages/server/src/editions.js';
 import { type Journal, replayChange } from '../../packages/server/src/journal.js';
 import { areChanges, type JournalChange } from '../../packages/server/src/journal-form.js';
 import { Service } from '../../packages/server/src/service.js';
@@ -126,7 +126,7 @@ function* places(value: unknown): Generator<(to: unknown) => void> {
 
 test('changes with one wrong value are damage, or what they made can be asked for', async t => {
   const login = { user: 'admin', password: 'quest' };
-  const edition = emulateEnterprise(login, { naming: 'by expression', version: '10.0.0' });
+  const edition = emulateEdition('enterprise', login, { naming: 'by expression', version: '10.0.0' });
   const lines: JournalChange[][] = [];
   const journal = { append: async (changes: readonly JournalChange[]) => void lines.push([...changes]) };
   const service = new Service(edition, journal as Journal);
@@ -141,7 +141,7 @@ test('changes with one wrong value are damage, or what they made can be asked fo
       all[place % all.length]?.(value);
       if (!changed.every(areChanges)) return void damaged++;
       intact++;
-      const restarted = emulateEnterprise(login, { naming: 'by expression', version: '10.0.0' });
+      const restarted = emulateEdition('enterprise', login, { naming: 'by expression', version: '10.0.0' });
       for (const change of changed.flat()) replayChange(change, restarted.engine);
       for (const question of QUESTIONS)
         await new Service(restarted).execute(question, login.user).catch(error => {

@@ -103,10 +103,7 @@ const splitLength = (length: string): { value: number; unit: string } => ({
 
 /** Columns that have the same value for each object, because the test server stores no rows. */
 const constantFields = (type: string, value: Value, names: string): ListColumn<unknown>[] =>
-  names
-    .trim()
-    .split(/\s+/)
-    .map(name => [name, type, () => value]);
+  names.split(/\s+/).map(name => [name, type, () => value]);
 
 /** The columns of QuestDB 10, as its documentation lists them. */
 const LIVE_VIEW_COLUMNS: readonly ListColumn<LiveView>[] = [
@@ -231,7 +228,8 @@ export function showSetting(setting: string): Rows {
   return { columns: [{ name, type: typeof value === 'number' ? 'INT' : 'STRING' }], rows: [[value]] };
 }
 
-const heads = (type: string, names: string): ColumnHead[] => names.split(' ').map(name => ({ name, type }));
+/** Columns of one type. @param names separated by blanks */
+export const heads = (type: string, names: string): ColumnHead[] => names.split(' ').map(name => ({ name, type }));
 
 /** The result of SHOW PARAMETERS, which has no rows: sqlserve has none of the server's settings. */
 export const PARAMETERS: Rows = {

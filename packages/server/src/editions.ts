@@ -1,17 +1,8 @@
 /*! The two editions of a server: what they execute, and who may log in. */
-import { Engine, type Naming } from '@sqlpipe/engine';
-import { createAuthenticator } from './login.js';
-import { createSecrets, isSameSecret } from './secrets.js';
+import { type Acl, Engine, type Naming, type Token } from '@sqlpipe/engine';
+import { createSecrets, digest, hashPassword, isExpired, isSameSecret, PasswordCheck } from './secrets.js';
 import { parseAclShow } from './show-access.js';
 
-/** What both editions of a server have in common. */
-export interface EmulatedServer {
-  /** How columns of queries are named that have no name. */
-  readonly naming: Naming;
-  readonly version: string;
-}
-
-/** An edition of a server. */
 export interface ServerEdition {
   /** The release type that `/settings` reports. */
   readonly release: 'OSS' | 'EE';
@@ -29,31 +20,74 @@ export interface LoginCredentials {
   readonly password: string;
 }
 
-/** The open source edition: one optional login, no owners, no permissions. */
-export function emulateOpenSource(
-  credentials: LoginCredentials | undefined,
-  { naming, version }: EmulatedServer,
+/** The administrator of the enterprise edition, unless another is given. */
+export const DEFAULT_ADMIN: LoginCredentials = { user: 'admin', password: 'quest' };
+
+/**
+ * Emulates an edition. The open source edition has one optional login, no owners and no permissions. In the enterprise edition every
+ * caller has a name, and a password or a token.
+ * @param login the one login, or the administrator
+ * @param options how columns of queries are named that have no name, and the version that the server reports
+ */
+export function emulateEdition(
+  edition: 'oss' | 'open-source' | 'enterprise',
+  login: LoginCredentials | undefined,
+  options: { readonly naming: Naming; readonly version: string },
 ): ServerEdition {
-  const expected =
-    credentials && `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString('base64')}`;
+  const { version } = options;
+  if (edition === 'enterprise') {
+    const admin = login ?? DEFAULT_ADMIN;
+    const enterprise = { isEnterprise: true, admin: admin.user, secrets: createSecrets(), parseShow: parseAclShow };
+    const engine = new Engine({ ...options, ...enterprise });
+    return { release: 'EE', version, engine, authenticate: createAuthenticator(engine.acl, admin) };
+  }
+  const expected = login && `Basic ${Buffer.from(`${login.user}:${login.password}`).toString('base64')}`;
   return {
     release: 'OSS',
     version,
-    engine: new Engine({ naming, version }),
+    engine: new Engine(options),
     authenticate: async authorization =>
-      expected === undefined || isSameSecret(authorization ?? '', expected) ? (credentials?.user ?? '') : undefined,
+      expected === undefined || isSameSecret(authorization ?? '', expected) ? (login?.user ?? '') : undefined,
   };
 }
 
-/** The enterprise edition: every caller has a name and a password or a token. */
-export function emulateEnterprise(admin: LoginCredentials, { naming, version }: EmulatedServer): ServerEdition {
-  const engine = new Engine({
-    isEnterprise: true,
-    naming,
-    version,
-    admin: admin.user,
-    secrets: createSecrets(),
-    parseShow: parseAclShow,
-  });
-  return { release: 'EE', version, engine, authenticate: createAuthenticator(engine.acl, admin) };
+/**
+ * Resolves an Authorization header to a name, or to undefined. The administrator's password is the configured one, and
+ * is hashed like any other.
+ */
+function createAuthenticator(
+  acl: Acl,
+  admin: LoginCredentials,
+): (authorization: string | undefined) => Promise<string | undefined> {
+  const check = new PasswordCheck();
+  let adminHash: Promise<string> | undefined;
+
+  async function findByPassword(user: string, password: string): Promise<string | undefined> {
+    adminHash ??= hashPassword(admin.password);
+    const principal = user === admin.user ? undefined : acl.find(user);
+    const hash = user === admin.user ? await adminHash : principal?.password;
+    if (!(await check.matches(password, hash))) return;
+    return user === admin.user ? user : principal?.disabled ? undefined : principal?.name;
+  }
+
+  function findByToken(secret: string): string | undefined {
+    const id = digest(secret);
+    const hasDigest = (token: Token) => token.digest === id;
+    const principal = acl.principals().find(({ tokens }) => tokens.some(hasDigest));
+    const token = principal?.tokens.find(hasDigest);
+    if (!principal || !token || isExpired(token) || principal.disabled) return;
+    if (token.refresh !== undefined) {
+      const renewed = { ...token, expires: Date.now() + token.refresh };
+      acl.put({ ...principal, tokens: principal.tokens.map(old => (old === token ? renewed : old)) });
+    }
+    return principal.name;
+  }
+
+  return async authorization => {
+    const [scheme, value = ''] = authorization?.split(' ') ?? [];
+    if (scheme === 'Bearer') return findByToken(value);
+    if (scheme !== 'Basic') return;
+    const [, user = '', password = ''] = /^([^:]*):(.*)$/s.exec(Buffer.from(value, 'base64').toString()) ?? [];
+    return findByPassword(user, password);
+  };
 }

@@ -80,15 +80,15 @@ function serveConnection(
   socket.on('data', async (bytes: string) => {
     if (busy) return;
     received += bytes;
-    const readResult = readRequest(received, requestLimit);
-    if (readResult === 'incomplete') {
+    const request = readRequest(received, requestLimit);
+    if (request === 'incomplete') {
       deadline ??= closeLater();
       return;
     }
     clearTimeout(deadline);
     deadline = undefined;
     received = '';
-    if (readResult === 'hang up') {
+    if (request === 'hang up') {
       onRequest?.(undefined, undefined, 0);
       socket.destroy();
       return;
@@ -96,7 +96,6 @@ function serveConnection(
     busy = true;
     waiting.delete(socket);
     const start = performance.now();
-    const { request } = readResult;
     const reply = await answer(request);
     onRequest?.(request, reply.status, performance.now() - start);
     if (socket.destroyed) return;

@@ -1,10 +1,9 @@
 /*! A QuestDB-compatible server that stores schema only: an engine with logins, a journal, HTTP. */
 
-export type { LoginCredentials } from './editions.js';
-export type { InitialSchema } from './load.js';
+export { DEFAULT_ADMIN, type LoginCredentials } from './editions.js';
 export {
-  DEFAULT_ADMIN,
   DEFAULT_REQUEST_LIMIT,
+  type InitialSchema,
   RELEASES,
   type Release,
   type RunningServer,

@@ -4,14 +4,15 @@
  * dropped. At the start the complete state is written to a new file, which then replaces the old one; so it is when the journal has
  * grown to more than twice the size of the state.
  */
+import { once } from 'node:events';
 import { constants } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
-import type { Server } from 'node:net';
+import { type FileHandle, lstat, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { platform } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Engine } from '@sqlpipe/engine';
 import { CodedError } from '@sqlpipe/text';
 import { areChanges, type JournalChange } from './journal-form.js';
-import { lockFolder } from './lock.js';
 
 /** The changes of an engine that can still be undone. */
 export const toJournalChanges = ({ catalogue, acl }: Engine): JournalChange[] => [
@@ -228,4 +229,23 @@ async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   await folder.sync();
   await folder.close();
+}
+
+/**
+ * Locks a folder until the socket is closed or this process ends, however it ends. Node has no file locks, and a lock file outlives a
+ * killed process. So the lock is a socket in Linux's abstract namespace: the kernel gives its name to one process only. On other
+ * systems, and between containers with separate networks, nothing is locked.
+ * @throws CodedError if another process has locked the folder
+ */
+async function lockFolder(folder: string): Promise<Server | undefined> {
+  if (platform() !== 'linux') return;
+  const { dev, ino } = await stat(folder);
+  const lock = createServer().unref();
+  try {
+    await once(lock.listen(`\0sqlserve-${dev}-${ino}`), 'listening');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    throw new CodedError('IO', `${folder} is in use by another sqlserve; end that one, or choose another folder`);
+  }
+  return lock;
 }

@@ -45,10 +45,4 @@ function isSameOrigin(page: string, host: string | undefined): boolean {
   return url !== undefined && host !== undefined && url.host === parseUrl(`${url.protocol}//${host}`)?.host;
 }
 
-function parseUrl(text: string): URL | undefined {
-  try {
-    return new URL(text);
-  } catch {
-    return;
-  }
-}
+const parseUrl = (text: string): URL | undefined => (URL.canParse(text) ? new URL(text) : undefined);

@@ -14,8 +14,8 @@ export interface HttpRequest {
   readonly hasBody: boolean;
 }
 
-/** What the bytes of a connection contain: a request and where it ends, an incomplete one, or a reason to hang up. */
-export type ReadResult = { readonly request: HttpRequest; readonly end: number } | 'incomplete' | 'hang up';
+/** What the bytes of a connection contain: a request, an incomplete one, or a reason to hang up. */
+export type ReadResult = HttpRequest | 'incomplete' | 'hang up';
 
 /** The first bytes that a TLS client sends. */
 const tlsHandshake = '\x16\x03';
@@ -26,7 +26,6 @@ export function readRequest(bytes: string, limit: number): ReadResult {
   if (bytes.startsWith(tlsHandshake) || (lineEnd >= 0 && !bytes.slice(0, lineEnd).includes(' '))) return 'hang up';
   const blank = /\n\r?\n/.exec(bytes);
   if (!blank) return bytes.length > limit ? 'hang up' : 'incomplete';
-  const end = blank.index + blank[0].length;
   const [requestLine = '', ...lines] = bytes.slice(0, blank.index).replaceAll('\r', '').split('\n');
   const [method = '', target, version] = requestLine.split(' ');
   if (method === '' || target === undefined) return 'hang up';
@@ -40,7 +39,7 @@ export function readRequest(bytes: string, limit: number): ReadResult {
   if (!headers) return 'hang up';
   const hasBody = headers.has('transfer-encoding') || (headers.get('content-length') ?? '0') !== '0';
   // A target with a second question mark matches no path.
-  return { request: { method, path: more.length > 0 ? '' : path, parameters, headers, hasBody }, end };
+  return { method, path: more.length > 0 ? '' : path, parameters, headers, hasBody };
 }
 
 /**

@@ -121,16 +121,14 @@ export class Service {
 /** The object of that name and kind. @throws RejectionError with an error message of that kind's own */
 function requireObject(session: Session, kind: ObjectKind, name: string, position: number): CatalogueObject {
   const object = session.catalogue.find(name);
-  if (!object) throw new RejectionError(position, missingMessage(kind, name));
+  if (!object)
+    throw new RejectionError(position, `${kind} does not exist [${kind === 'table' ? 'table' : 'view'}=${name}]`);
   requireReadable(session, object.name);
   if (object.kind === kind) return object;
   const isView = object.kind === 'view' || object.kind === 'materialized view';
   const found = kind === 'table' && isView ? 'view or materialized view' : object.kind;
   throw new RejectionError(position, `${kind} name expected, got ${found} name`);
 }
-
-const missingMessage = (kind: ObjectKind, name: string): string =>
-  `${kind} does not exist [${kind === 'table' ? 'table' : 'view'}=${name}]`;
 
 /** A result of one column. */
 const listOf = (name: string, type: string, values: readonly string[]): Rows => ({

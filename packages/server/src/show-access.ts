@@ -4,11 +4,10 @@
  */
 import type { Right } from '@sqlpipe/ddl';
 import { type Cursor, isWord, RejectionError, unquote } from '@sqlpipe/ddl/grammar';
-import type { Acl, CatalogueObject, ColumnHead, Principal, Rows, Session, Show, Value } from '@sqlpipe/engine';
+import type { Acl, CatalogueObject, Principal, Rows, Session, Show, Value } from '@sqlpipe/engine';
 import { isSameName } from '@sqlpipe/sql';
+import { heads } from './catalogue-functions.js';
 import { isExpired } from './secrets.js';
-
-type ShowAcl = Extract<Show, { statement: 'show acl' }>;
 
 /** Parses the SHOW statements that only this edition has: the list that is requested, and the principal named. */
 export function parseAclShow(cursor: Cursor, token: string): Show | undefined {
@@ -23,7 +22,7 @@ export function parseAclShow(cursor: Cursor, token: string): Show | undefined {
 }
 
 /** @throws DenialError, and RejectionError if there is no principal of that name */
-export function answerAclShow({ what, entity }: ShowAcl, session: Session): Rows {
+export function answerAclShow({ what, entity }: Extract<Show, { statement: 'show acl' }>, session: Session): Rows {
   if (entity !== undefined) requireDetailsAccess(session, entity);
   return answersByKind[what]?.(session, entity) ?? { columns: [], rows: [] };
 }
@@ -35,16 +34,16 @@ function requireDetailsAccess({ acl, caller, authorize }: Session, entity: strin
   authorize('USER DETAILS');
 }
 
-type Answer = (session: Session, entity: string | undefined) => Rows;
+/** Principals that may be disabled. */
+const listEnabled = (acl: Acl, kind: Principal['kind'], others: Value[][] = []): Rows => ({
+  columns: [...heads('STRING', 'name'), ...heads('BOOLEAN', 'enabled')],
+  rows: [...others, ...acl.list(kind).map(({ name, disabled = false }): Value[] => [name, !disabled])],
+});
 
-const stringColumns = (...names: string[]): ColumnHead[] => names.map(name => ({ name, type: 'STRING' }));
-const booleanColumn = (name: string): ColumnHead => ({ name, type: 'BOOLEAN' });
-
-const answersByKind: Readonly<Record<string, Answer>> = {
+const answersByKind: Readonly<Record<string, (session: Session, entity: string | undefined) => Rows>> = {
   users: ({ acl, authorize }) => {
     authorize('LIST USERS');
-    const rows = acl.list('user').map(({ name, disabled = false }): Value[] => [name, !disabled]);
-    return { columns: [...stringColumns('name'), booleanColumn('enabled')], rows: [[acl.admin, true], ...rows] };
+    return listEnabled(acl, 'user', [[acl.admin, true]]);
   },
   groups: ({ acl, authorize }, entity) => {
     if (entity === undefined) authorize('LIST USERS');
@@ -52,21 +51,20 @@ const answersByKind: Readonly<Record<string, Answer>> = {
     const names = entity === undefined ? undefined : acl.rights.groupsOf(entity);
     const groups = acl.list('group').filter(({ name }) => names?.some(own => isSameName(own, name)) ?? true);
     return {
-      columns: stringColumns('name', 'external_alias'),
+      columns: heads('STRING', 'name external_alias'),
       rows: groups.map(({ name, alias }) => [name, alias ?? null]),
     };
   },
   'service accounts': ({ acl, authorize }, entity) => {
     if (entity === undefined) {
       authorize('LIST USERS');
-      const rows = acl.list('service account').map(({ name, disabled = false }) => [name, !disabled]);
-      return { columns: [...stringColumns('name'), booleanColumn('enabled')], rows };
+      return listEnabled(acl, 'service account');
     }
     requirePrincipal(acl, entity);
     const rows = rightsWithGroups(acl, entity).flatMap((right): Value[][] =>
       right.kind === 'assumption' ? [[right.account, right.option]] : [],
     );
-    return { columns: [...stringColumns('name'), booleanColumn('grant_option')], rows: rows.toSorted() };
+    return { columns: [...heads('STRING', 'name'), ...heads('BOOLEAN', 'grant_option')], rows: rows.toSorted() };
   },
   user: (session, entity) => credentialRows(session, 'user', entity),
   'service account': (session, entity) => credentialRows(session, 'service account', entity),
@@ -74,9 +72,9 @@ const answersByKind: Readonly<Record<string, Answer>> = {
     requirePrincipal(acl, entity);
     return {
       columns: [
-        ...stringColumns('permission', 'table_name', 'column_name'),
-        booleanColumn('grant_option'),
-        ...stringColumns('origin'),
+        ...heads('STRING', 'permission table_name column_name'),
+        ...heads('BOOLEAN', 'grant_option'),
+        ...heads('STRING', 'origin'),
       ],
       rows: permissionRows(rightsWithGroups(acl, entity), name => catalogue.find(name)),
     };
@@ -100,7 +98,7 @@ function credentialRows({ acl, caller }: Session, kind: Principal['kind'], name 
   if ((principal?.kind ?? 'user') !== kind) throw new RejectionError(0, `${kind} does not exist [name=${name}]`);
   const hasToken = principal?.tokens.some(token => !isExpired(token)) ?? false;
   return {
-    columns: [...stringColumns('auth_type'), booleanColumn('enabled')],
+    columns: [...heads('STRING', 'auth_type'), ...heads('BOOLEAN', 'enabled')],
     rows: [
       ['Password', principal ? principal.password !== undefined : true],
       ['JWK Token', false],

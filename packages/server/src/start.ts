@@ -2,11 +2,12 @@
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { CodedError } from '@sqlpipe/text';
-import { emulateEnterprise, emulateOpenSource, type LoginCredentials } from './editions.js';
+import { RejectionError } from '@sqlpipe/ddl/grammar';
+import { findSecrets } from '@sqlpipe/sql';
+import { CodedError, maskSecrets } from '@sqlpipe/text';
+import { DEFAULT_ADMIN, emulateEdition, type LoginCredentials } from './editions.js';
 import { createEndpoint, type Endpoint } from './endpoint.js';
 import { Journal } from './journal.js';
-import { type InitialSchema, loadSchema } from './load.js';
 import { isLoopback } from './origin.js';
 import type { HttpRequest } from './request.js';
 import { createRouter } from './routes.js';
@@ -20,6 +21,12 @@ export type Release = keyof typeof VERSIONS;
 
 /** All releases, the newest last. */
 export const RELEASES: readonly Release[] = ['9.3', '9.4', '10'];
+
+/** Statements, one or many at once, and what they are called in messages. */
+export interface InitialSchema {
+  readonly label: string;
+  readonly statements: AsyncIterable<string | readonly string[]>;
+}
 
 /** How to start a server. */
 export interface ServerOptions {
@@ -58,9 +65,6 @@ export interface RunningServer {
 /** `http.request.header.buffer.size`, less what the service keeps for itself. */
 export const DEFAULT_REQUEST_LIMIT = 64_448;
 
-/** The administrator of the enterprise edition, unless another is given. */
-export const DEFAULT_ADMIN: LoginCredentials = { user: 'admin', password: 'quest' };
-
 /**
  * Starts a server.
  * @throws CodedError for a statement that is rejected, and for a folder that cannot be used; errors of the system where it
@@ -79,9 +83,7 @@ export async function startServer({
   load = [],
   onRequest,
 }: ServerOptions): Promise<RunningServer> {
-  const emulated = { naming, version: VERSIONS[questdb] };
-  const edition =
-    name === 'enterprise' ? emulateEnterprise(login ?? DEFAULT_ADMIN, emulated) : emulateOpenSource(login, emulated);
+  const edition = emulateEdition(name, login, { naming, version: VERSIONS[questdb] });
   let isRestored = data !== undefined;
   const begin = async () => {
     isRestored = false;
@@ -132,4 +134,28 @@ function formatLogLine(request: LogEntry[0], status: LogEntry[1], milliseconds: 
   if (!request) return 'closed a connection without an answer: not a request, or longer than --request-limit';
   const path = request.path.replace(/\/\/[^/]*@/, '//').slice(0, 100);
   return `${request.method.slice(0, 20)} ${path} ${status} ${milliseconds.toFixed(1)} ms`;
+}
+
+/** Executes every statement. @throws CodedError at the first rejection, and errors of reading */
+async function loadSchema(
+  { label, statements }: InitialSchema,
+  execute: (statement: string) => Promise<unknown>,
+): Promise<void> {
+  let number = 0;
+  for await (const batch of statements) {
+    for (const statement of [batch].flat()) {
+      number++;
+      try {
+        await execute(statement);
+      } catch (error) {
+        if (!(error instanceof RejectionError)) throw error;
+        const [firstLine] = statement.split('\n', 1);
+        const reason = `${error.message} (at ${error.position} of: ${firstLine})`;
+        throw new CodedError(
+          'REJECTED',
+          `${label}: statement ${number}: ${maskSecrets(reason, findSecrets(statement))}`,
+        );
+      }
+    }
+  }
 }
