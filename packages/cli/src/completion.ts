@@ -15,7 +15,6 @@ export interface Flag {
   value?: readonly string[] | { list: readonly string[] } | 'number' | 'instance' | 'text';
 }
 
-/** The types of operands. */
 export type OperandType = 'instances' | 'files';
 
 /** A program. */

@@ -106,11 +106,7 @@ export function rejectSharedInsecure(insecure: boolean | undefined, urls: readon
 }
 
 /** One line of `--show-config`. */
-interface Setting {
-  readonly name: string;
-  readonly value: string;
-  readonly source: string;
-}
+type Setting = Readonly<Record<'name' | 'value' | 'source', string>>;
 
 /** Prints the settings of instances, in columns, with an empty line between two instances. */
 export async function printSettings(

@@ -124,9 +124,6 @@ function unknownOption(option: string, specs: OptionSpecs): string {
   return `unknown option: ${formatFlag(option)}${suggestWord(formatFlag(option), known)}`;
 }
 
-/** The name of an option as a property: `keepGoing`. */
-const camelCase = (name: string): string => name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
-
 /** Takes the last value of a repeated option, as curl does, unless the option accepts several. */
 function takeLastValues(values: Readonly<Record<string, unknown>>, specs: OptionSpecs): object {
   const given = Object.entries(specs).filter(([option]) => option in values);
@@ -134,7 +131,8 @@ function takeLastValues(values: Readonly<Record<string, unknown>>, specs: Option
     given.map(([option, { array }]) => {
       const value = Array.isArray(values[option]) && !array ? values[option].at(-1) : values[option];
       checkValue(option, value);
-      return [camelCase(option), value];
+      const property = option.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()); // `keepGoing`
+      return [property, value];
     }),
   );
 }

@@ -5,7 +5,7 @@
 import { foldCase, isObject, type Kind } from '@sqlpipe/sql';
 import type { StatedColumn } from './columns/property.js';
 import { COLUMN_OPTIONS, columnProperty } from './columns/table.js';
-import type { Column, Definition, TableDefinition, ViewDefinition } from './definition.js';
+import type { Definition, TableDefinition, ViewDefinition } from './definition.js';
 import { propertiesOf, type TableEntry } from './properties/table.js';
 import { findQueryColumns } from './query-columns.js';
 import { findQueryDifference } from './query-tokens.js';
@@ -105,7 +105,8 @@ type ListedColumn = StatedColumn & { readonly name: string };
 function toColumnList({ columns, query }: TableDefinition): ColumnList {
   if (query === undefined) return { columns, complete: true };
   const named = findQueryColumns(query);
-  const listed = columns.map(toListedColumn);
+  // Whether symbols are cached is known only if a CAST states the type.
+  const listed = columns.map(({ cached, ...column }): ListedColumn => (column.type ? { ...column, cached } : column));
   if (!named) return { columns: listed, complete: false };
   const byKey = new Map(listed.map(column => [foldCase(column.name), column]));
   return {
@@ -115,11 +116,6 @@ function toColumnList({ columns, query }: TableDefinition): ColumnList {
     }),
     complete: true,
   };
-}
-
-/** A column of a query. Whether its symbols are cached is known only if a CAST states its type. */
-function toListedColumn({ cached, ...column }: Column): ListedColumn {
-  return column.type ? { ...column, cached } : column;
 }
 
 function compareColumns(a: ColumnList, b: ColumnList, comparison: ComparisonBuilder): void {

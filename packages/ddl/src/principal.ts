@@ -26,7 +26,7 @@ export interface Principal {
 /** Parses a statement that creates a user, a group or a service account; undefined if it contains an unknown clause. */
 export function parsePrincipal(statement: string): Principal | undefined {
   const { kind, name } = identify(statement);
-  const words = readTokens(statement);
+  const words = new TokenReader([...significantTokens(statement)].filter(({ text }) => text !== ';'));
   words.skipTo(kindKeywords(kind).split(' ').at(-1) as string);
   words.next();
   words.accept('IF NOT EXISTS');
@@ -37,18 +37,13 @@ export function parsePrincipal(statement: string): Principal | undefined {
   while (words.peek()) {
     if (words.accept('OWNED BY')) owner = foldCase(words.readName().name);
     else if (words.accept('WITH PASSWORD') || words.accept('WITH JWK')) credentials = words.next()?.text;
-    else if (words.accept('WITH EXTERNAL ALIAS') && words.peek()) alias = readText(words);
+    // The server makes doubled single quotes single in any quotes.
+    else if (words.accept('WITH EXTERNAL ALIAS') && words.peek())
+      alias = unquote(words.next()?.text ?? '', 'server').replaceAll("''", "'");
     else if (!words.accept('WITH NO PASSWORD')) return undefined;
   }
   return { kind, name: foldCase(name), owner, credentials, alias };
 }
-
-/** The tokens of a statement without semicolons. */
-const readTokens = (statement: string): TokenReader =>
-  new TokenReader([...significantTokens(statement)].filter(({ text }) => text !== ';'));
-
-/** Reads a string as the server does, which makes doubled single quotes single in any quotes. */
-const readText = (words: TokenReader): string => unquote(words.next()?.text ?? '', 'server').replaceAll("''", "'");
 
 /** The statements that give a group another alias: the one that it has goes first. */
 export function printAliasChanges(name: string, from: string | undefined, to: string | undefined): string[] {

@@ -17,7 +17,7 @@ export function findSampling(body: string): Sampling | undefined {
   const tokens = tokenizeQuery(body);
   const samplings = tokens.flatMap((token, at): { depth: number; interval: string; clauses?: number }[] => {
     const { depth } = token;
-    const interval = withCount(unquote(tokens[at + 2]?.text ?? ''));
+    const interval = unquote(tokens[at + 2]?.text ?? '').replace(/^(?!\d)/, '1');
     if (isKeyword(token, 'timestamp_floor') && tokens[at + 1]?.text === '(') return [{ depth, interval }];
     if (!isKeyword(token, 'sample') || !isKeyword(tokens[at + 1], 'by')) return [];
     return [{ depth, interval, clauses: at }];
@@ -28,8 +28,6 @@ export function findSampling(body: string): Sampling | undefined {
   const { interval, clauses } = first;
   return { interval, timeZone: clauses === undefined ? undefined : findTimeZone(tokens.slice(clauses)) };
 }
-
-const withCount = (interval: string): string => (/^\d/.test(interval) ? interval : `1${interval}`);
 
 /** The time zone in `ALIGN TO CALENDAR TIME ZONE 'x'`, searched up to the end of the query. */
 function findTimeZone(tokens: readonly QueryToken[]): string | undefined {

@@ -172,7 +172,8 @@ export const CONTINUED_SUFFIX = '~';
  * file systems that ignore case or normalize Unicode, and each file name can be decoded.
  */
 export function fileName(name: string): string {
-  const readable = [...name].map(each => (isReadable(each) ? each : escapeCharacter(each))).join('');
+  const encode = (each: string) => (CAPITAL.test(each) ? `!${each.toLowerCase()}` : percentEncode(each));
+  const readable = [...name].map(each => (isReadable(each) ? each : encode(each))).join('');
   // Some adjacent letters are normalized into one, such as the parts of Korean syllables.
   const isStable = readable.normalize('NFKC') === readable;
   const encoded = isStable ? readable : readable.replace(/[^\0-\x7f]/gu, percentEncode);
@@ -199,9 +200,6 @@ function splitByLength(text: string): string[] {
   }
   return piece ? [...pieces, piece] : pieces;
 }
-
-const escapeCharacter = (character: string): string =>
-  CAPITAL.test(character) ? `!${character.toLowerCase()}` : percentEncode(character);
 
 const percentEncode = (character: string): string =>
   Buffer.from(character).toString('hex').toUpperCase().replace(/../g, '%$&');

@@ -70,7 +70,6 @@ export const parseSqlText = (
   maxLength?: number,
 ): AsyncGenerator<string[]> => withoutLocations(parseLocatedText(bytes, name, maxLength));
 
-/** The statements of batches, without where they are. */
 export async function* withoutLocations(batches: AsyncIterable<LocatedStatement[]>): AsyncGenerator<string[]> {
   for await (const batch of batches) yield batch.map(({ statement }) => statement);
 }

@@ -42,7 +42,8 @@ export function parseAddress(operand: string): Address {
 /** Parses `host` or `host:port`, with or without a path. */
 function parseWithoutScheme(text: string, scheme: 'http' | 'https'): URL {
   const url = parseUrl(`${scheme}://${text}`, text);
-  if (!hasPort(text)) url.port = DEFAULT_PORT;
+  // A URL object does not distinguish `:80` from no port.
+  if (!/:\d+$/.test(text.replace(/\/.*$/, ''))) url.port = DEFAULT_PORT;
   return url;
 }
 
@@ -69,11 +70,6 @@ function checkPort(given: string): void {
 
 /** Signs of credentials in the wrong place: `http:/user:password@host`, `http:addr=host;token=…`. */
 const MISPLACED = /[@;=]/;
-
-/** Whether the text has a port. A URL object does not distinguish `:80` from no port. */
-function hasPort(operand: string): boolean {
-  return /:\d+$/.test(operand.replace(/\/.*$/, ''));
-}
 
 /** A copy without credentials and without slashes at its end. */
 function stripUrl(url: URL): URL {
@@ -161,9 +157,8 @@ function parseConfigString(text: string): ConfigString {
 }
 
 /** The IP addresses of a host name. */
-type LookUp = (name: string) => Promise<readonly string[]>;
-
-const lookUpAll: LookUp = async name => (await lookup(name, { all: true })).map(({ address }) => address);
+const lookUpAll = async (name: string): Promise<readonly string[]> =>
+  (await lookup(name, { all: true })).map(({ address }) => address);
 
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8);

@@ -246,7 +246,8 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #logRequest(): void {
     const milliseconds = (performance.now() - this.#startTime).toFixed(1);
-    this.config.logRequest?.(`GET ${withoutQuery(this.request.url)} ${this.#status ?? 'no answer'} ${milliseconds} ms`);
+    const [url] = this.request.url.split('?', 1); // a statement may contain a password
+    this.config.logRequest?.(`GET ${url} ${this.#status ?? 'no answer'} ${milliseconds} ms`);
   }
 
   /** Fails the body if the reply has begun, and otherwise the request. */
@@ -266,9 +267,6 @@ class Exchange implements Dispatcher.DispatchHandler {
  */
 const canceledError = (): Error =>
   Object.assign(new Error('canceled'), { code: 'UND_ERR_DESTROYED', stack: 'Error: canceled' });
-
-/** A URL without its query, because a statement may contain a password. */
-const withoutQuery = (url: string): string => url.split('?', 1)[0] ?? '';
 
 /** The cause of a failure at a time limit. */
 const timeoutError = (): NodeJS.ErrnoException => Object.assign(new Error('time-out'), { code: 'TIMEOUT' });

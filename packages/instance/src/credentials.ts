@@ -6,7 +6,7 @@
 import { escapeControls } from '@sqlpipe/text';
 import type { Address } from './address.js';
 import type { Credentials, InstanceOptions, ResolveContext, Setting } from './connection-config.js';
-import { configError, type InstanceError } from './instance-error.js';
+import { configError } from './instance-error.js';
 import { type InstanceEntry, placeOfEntry } from './named-instances.js';
 import { readSecretLine } from './secret-file.js';
 import { runTokenCommand } from './token-command.js';
@@ -53,7 +53,8 @@ export async function resolveAuthorization(
   for (const source of sources) {
     const found = await source.read(user);
     if (found.token !== undefined) {
-      if (found.user !== undefined || found.password !== undefined) throw conflictError(source.name);
+      if (found.user !== undefined || found.password !== undefined)
+        throw configError(`${source.name} has both a token and a user or password; remove one of them`);
       if (user === undefined && password === undefined)
         return {
           header: bearerHeader(found.token, source.name),
@@ -64,7 +65,9 @@ export async function resolveAuthorization(
     }
     if (user !== undefined && found.user !== undefined && found.user !== user) continue;
     if (user === undefined && found.user !== undefined) [user, userSource] = [found.user, source];
-    if (user?.includes(':')) throw colonInUserError();
+    // The user is not shown: it may be `user:password`.
+    if (user?.includes(':'))
+      throw configError('a user name cannot contain a ":"; give the password separately, as with --password-file');
     if (password === undefined && found.password !== undefined) [password, passwordSource] = [found.password, source];
     if (user !== undefined && userSource && password !== undefined && passwordSource)
       return {
@@ -97,10 +100,6 @@ const HIDDEN = '***';
 /** The source whose user is not shown. */
 export const ADDRESS_SOURCE = 'the address';
 
-/** The message does not show the user, which may be `user:password`. */
-const colonInUserError = (): InstanceError =>
-  configError('a user name cannot contain a ":"; give the password separately, as with --password-file');
-
 function basicHeader(user: string, password: string): string {
   // The server expects UTF-8, and "Basic" in exactly this case (observed on 9.3.4).
   return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
@@ -112,10 +111,6 @@ function bearerHeader(token: string, source: string): string {
       `the token from ${source} contains blanks, control characters or non-ASCII characters; is it the token and nothing else?`,
     );
   return `Bearer ${token}`;
-}
-
-function conflictError(source: string): InstanceError {
-  return configError(`${source} has both a token and a user or password; remove one of them`);
 }
 
 export const fromCaller = (credentials: Credentials): CredentialSource => ({

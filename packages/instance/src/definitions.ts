@@ -67,17 +67,14 @@ export async function fetchUncheckedDefinitions(
   return printed ?? reconstructTables(instance, objects);
 }
 
-/** The query that shows several definitions. */
-const showCreateQuery = (objects: readonly NamedObject[]): string =>
-  objects.map(({ kind, name }) => `SHOW CREATE ${kindKeywords(kind)} ${quoteLiteral(name)}`).join(' UNION ALL ');
-
 /** Queries a batch; undefined if it has to be halved. It is too large, or the server cannot show one of its objects. */
 async function fetchBatch(
   instance: Instance,
   objects: readonly NamedObject[],
   onDenied: OnDenied | undefined,
 ): Promise<(string | undefined)[] | undefined> {
-  const query = showCreateQuery(objects);
+  const queries = objects.map(({ kind, name }) => `SHOW CREATE ${kindKeywords(kind)} ${quoteLiteral(name)}`);
+  const query = queries.join(' UNION ALL ');
   if (objects.length > 1 && instance.bufferNeeded(query) > DEFAULT_REQUEST_BUFFER) return undefined;
   const rows: string[] = [];
   let length = 0;

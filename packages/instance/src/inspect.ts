@@ -33,6 +33,7 @@ export async function inspect(config: ConnectionConfig): Promise<Inspection> {
   const instance = connect(config);
   const client = new BestEffortClient(config);
   const query = (sql: string) => client.table(sql);
+  const given = config.authorization === undefined ? 'none given' : (config.user ?? 'whose token it is');
   const firstColumn = async (sql: string) => (await query(sql))?.map(([value]) => String(value));
   try {
     const [[build] = []] = await instance.table('SELECT build()');
@@ -44,7 +45,7 @@ export async function inspect(config: ConnectionConfig): Promise<Inspection> {
     return {
       endpoint: instance.endpoint,
       version: String(build).replace(/^Build Information: /, ''),
-      user: (await firstColumn('SELECT current_user()'))?.[0] ?? userOf(config),
+      user: (await firstColumn('SELECT current_user()'))?.[0] ?? given,
       accessControl,
       permissions: [...new Set(permissions)],
       requestLimit: parameters.get('http.request.header.buffer.size') ?? 'unknown',
@@ -57,10 +58,6 @@ export async function inspect(config: ConnectionConfig): Promise<Inspection> {
     await Promise.all([instance.close(), client.close()]);
   }
 }
-
-/** The user of the credentials; a token contains none. */
-const userOf = ({ authorization, user = 'whose token it is' }: ConnectionConfig): string =>
-  authorization === undefined ? 'none given' : user;
 
 /** The instance's own defaults; those that it does not show are the defaults of a server without configuration. */
 export async function fetchDefaults(instance: Instance): Promise<Defaults> {

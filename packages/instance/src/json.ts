@@ -191,7 +191,8 @@ export class JsonScanner {
 
   #readBare(chunk: Buffer, start: number): number {
     let end = start;
-    while (end < chunk.length && !endsBareToken(chunk[end] as number)) end++;
+    const endsToken = (byte: number) => byte <= 0x20 || byte === COMMA || byte === CLOSE_ARRAY || byte === CLOSE_OBJECT;
+    while (end < chunk.length && !endsToken(chunk[end] as number)) end++;
     this.#keep(chunk.subarray(start, end));
     if (end < chunk.length) {
       this.#token = Token.None;
@@ -263,14 +264,10 @@ function decodeString(bytes: Buffer, start: number, end: number): string {
 
 function describeInvalidString(raw: string): string {
   if (raw.includes('\0')) return 'contains a NUL character';
-  const control = /[\0-\x1f]/.exec(raw);
-  return control
-    ? `contains an unescaped control character (${codePoint(control[0].charCodeAt(0))}) in a string`
-    : 'contains a string with an escape that JSON does not know';
-}
-
-function endsBareToken(byte: number): boolean {
-  return byte <= 0x20 || byte === COMMA || byte === CLOSE_ARRAY || byte === CLOSE_OBJECT;
+  const [control] = /[\0-\x1f]/.exec(raw) ?? [];
+  if (control === undefined) return 'contains a string with an escape that JSON does not know';
+  const code = `U+${control.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+  return `contains an unescaped control character (${code}) in a string`;
 }
 
 function decodeBare(bytes: Buffer): unknown {
@@ -284,8 +281,4 @@ function decodeBare(bytes: Buffer): unknown {
 function misplacedError(byte: number): JsonError {
   const shown = byte > 0x20 && byte < 0x7f ? `"${String.fromCharCode(byte)}"` : `the byte 0x${byte.toString(16)}`;
   return new JsonError(`is not JSON: ${shown} is out of place`);
-}
-
-function codePoint(code: number): string {
-  return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
 }

@@ -24,7 +24,6 @@ const KIND_BY_VALUE: Record<string, Kind> = {
   false: 'table',
 };
 
-/** An object of a list. */
 export interface ListedObject extends NamedObject {
   /** The server's number of this object: another object of the same name gets another one. Servers before 9.0 have none. */
   id?: unknown;

@@ -135,13 +135,18 @@ async function parseToml(text: string, path: string): Promise<Record<string, unk
   }
 }
 
-function toInstanceEntry(table: unknown, place: string, path: string, home: string | undefined): InstanceEntry {
+function toInstanceEntry(table: unknown, place: string, file: string, home = '~'): InstanceEntry {
   if (typeof table !== 'object' || table === null)
     throw configError(`${place} is not a table; write [NAME] and url = "…" below it`);
   for (const [key, value] of Object.entries(table)) checkKey(key, value, place);
   const entry = { ...table } as InstanceEntry;
   if (entry.url === undefined) throw configError(`${place} has no url; add url = "http://host:9000"`);
-  for (const key of PATH_KEYS) if (entry[key] !== undefined) entry[key] = resolvePath(entry[key], path, home);
+  for (const key of PATH_KEYS) {
+    const path = entry[key];
+    // A path with `~/` is in the home folder; another relative path starts at the folder of the file.
+    if (path !== undefined)
+      entry[key] = path.startsWith('~/') ? join(home, path.slice(2)) : resolve(dirname(file), path);
+  }
   return entry;
 }
 
@@ -150,9 +155,4 @@ function checkKey(key: string, value: unknown, place: string): void {
     throw configError(`${place} has an unknown key "${key}"; the known keys are ${Object.keys(KEYS).join(', ')}`);
   const type = typeof KEYS[key as keyof InstanceEntry];
   if (typeof value !== type) throw configError(`${place}: ${key} must be a ${type}`);
-}
-
-/** A path with `~/` is in the home folder; another relative path starts at the folder of instances.toml. */
-function resolvePath(path: string, file: string, home = '~'): string {
-  return path.startsWith('~/') ? join(home, path.slice(2)) : resolve(dirname(file), path);
 }

@@ -79,7 +79,9 @@ export async function readReply(response: Response, acceptRows = false): Promise
     throw error;
   }
   if (reply.ddl === 'OK' || reply.dml === 'OK') return { ok: true };
-  const what = reply.dataset ? 'with rows' : `with ${quoteReply(startOfBody(body), 80, response)}`;
+  const what = reply.dataset
+    ? 'with rows'
+    : `with ${quoteReply(body.toString('utf8', 0, MAX_QUOTED).trimStart(), 80, response)}`;
   throw new UnexpectedResponseError('PROTOCOL', `answered ${what} instead of {"ddl":"OK"}; ${ADDRESS_HELP}`);
 }
 
@@ -101,11 +103,9 @@ function requireRows(reply: ReplyObject, response: Response): unknown[][] {
   } catch (error) {
     throw error instanceof JsonError ? invalidJsonError(error, response) : error;
   }
-  return reply.dataset.map(row => row.map(simplifyCell));
+  // An array or object in a cell is not used, and converting one to text may throw.
+  return reply.dataset.map(row => row.map(cell => (typeof cell === 'object' && cell !== null ? undefined : cell)));
 }
-
-/** Replaces an array or object in a cell by undefined. None is used, and converting one to text may throw. */
-const simplifyCell = (cell: unknown): unknown => (typeof cell === 'object' && cell !== null ? undefined : cell);
 
 /** Reads the error in a reply whose status is not 200. @throws UnexpectedResponseError if the reply is not a rejection */
 export async function readServerError(response: Response): Promise<ServerError> {
@@ -272,8 +272,6 @@ function parseServerError(body: Buffer): ServerError | undefined {
   }
   return undefined;
 }
-
-const startOfBody = (body: Buffer): string => body.toString('utf8', 0, MAX_QUOTED).trimStart();
 
 const RETRY_HELP = "try again; if it fails again, see the server's log";
 

@@ -5,7 +5,7 @@
  */
 import { quoteName } from '@sqlpipe/ddl';
 import { quoteLiteral } from '@sqlpipe/sql';
-import { ifAccepted, tryQuery } from './best-effort-client.js';
+import { type BestEffortClient, ifAccepted, tryQuery } from './best-effort-client.js';
 import { fetchParameters } from './inspect.js';
 import type { Instance } from './instance.js';
 import { batchesOf, DEFAULT_REQUEST_BUFFER, fetchInHalves } from './request.js';
@@ -32,15 +32,13 @@ interface SymbolTable {
 /** A column whose capacity is not the usual one. */
 type CapacityRow = [index: number, column: string, capacity: number, used: number];
 
-/** Queries an instance; undefined if it does not answer. */
-type Attempt = <T>(use: (instance: Instance) => Promise<T>) => Promise<T | undefined>;
-
 /** Adds symbol capacities to statements; leaves them as they are if the instance does not show them. */
 export class SymbolCapacities {
   #isShown = true;
   #settings: Settings | undefined;
 
-  constructor(private readonly attempt: Attempt) {}
+  /** @param attempt queries an instance; undefined if it does not answer */
+  constructor(private readonly attempt: BestEffortClient['attempt']) {}
 
   /** The capacities that an instance shows. */
   static of(instance: Instance): SymbolCapacities {

@@ -34,8 +34,10 @@ export async function waitUntilReady(config: ConnectionConfig, options: WaitOpti
     signal.throwIfAborted();
     if (!failure) return;
     if (!isTransient(failure)) throw failure;
-    if (performance.now() + INTERVAL > deadline) throw timeIsUp(failure, seconds);
-    if (isFirst) onWait(`${failure.message}; waiting up to ${seconds} s`);
+    const { message, status, cause } = failure;
+    if (performance.now() + INTERVAL > deadline)
+      throw new InstanceError('UNREACHABLE', `${message}; waited ${seconds} s`, { status, cause });
+    if (isFirst) onWait(`${message}; waiting up to ${seconds} s`);
     await pause(INTERVAL, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
 }
@@ -71,6 +73,3 @@ function isTransient(error: InstanceError): boolean {
   if (status !== undefined && status !== 200) return code === 'UNREACHABLE'; // 429, 503, others above 500
   return isTransientFailure(error);
 }
-
-const timeIsUp = ({ message, status, cause }: InstanceError, seconds: number): InstanceError =>
-  new InstanceError('UNREACHABLE', `${message}; waited ${seconds} s`, { status, cause });

@@ -32,7 +32,7 @@ export async function spool(input: AsyncIterable<string>): Promise<Spooled> {
       size += statement.length;
       if (size < IN_MEMORY) continue;
       file ??= await openUnnamedFile();
-      await file.writeFile(buffered.map(toRecord).join(''));
+      await file.writeFile(buffered.map(statement => `${statement}\0`).join(''));
       buffered = [];
       size = 0;
     }
@@ -48,8 +48,6 @@ export async function spool(input: AsyncIterable<string>): Promise<Spooled> {
     },
   };
 }
-
-const toRecord = (statement: string): string => `${statement}\0`;
 
 async function openUnnamedFile() {
   const path = join(tmpdir(), `sqlpipe-${Math.random().toString(36).slice(2)}`);

@@ -48,7 +48,6 @@ const GRANT_OPTION_MESSAGE =
 /** A newer version may print the same definition in different words. */
 const TEXT_DIFFERS_MESSAGE = `already exists with a different text, and the definitions cannot be compared; if they mean the same, ${SKIP_HELP}`;
 
-/** Executes one statement and returns its result. */
 export type Executor = (statement: string) => Promise<StatementResult>;
 
 /** Creates the executor for a target. The executor throws only for bugs: failures are results. */

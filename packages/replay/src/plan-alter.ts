@@ -18,7 +18,8 @@ export async function planAlter(
   { allowLoss, renamed, ignore }: Pick<ReplayOptions, 'allowLoss' | 'renamed' | 'ignore'>,
 ) {
   const wanted = deduplicate(await collectStatements(statements));
-  const plan = await planChanges(wanted.filter(isOfSchema), b, {
+  const ofSchema = wanted.filter(statement => identify(statement).kind !== 'other');
+  const plan = await planChanges(ofSchema, b, {
     ...known,
     allowLoss,
     renamed,
@@ -45,5 +46,3 @@ export async function planAlter(
 /** Whether an object has the wanted definition, but does not work, and no option would repair it. */
 const isOfHealth = ({ properties, losses = [] }: Omission): boolean =>
   losses.length === 0 && properties.some(property => property === 'invalid' || property === 'suspended');
-
-const isOfSchema = (statement: string): boolean => identify(statement).kind !== 'other';

@@ -13,7 +13,7 @@ import {
   queryIfAccepted,
   tryQuery,
 } from '@sqlpipe/instance';
-import type { AskSizes, PlanOptions, StoredSize } from '@sqlpipe/plan';
+import type { AskSizes, PlanOptions } from '@sqlpipe/plan';
 import { type AskHistory, printHistoryQuestion } from '@sqlpipe/plan/text';
 import { foldCase, quoteLiteral } from '@sqlpipe/sql';
 
@@ -84,7 +84,7 @@ function printUnended({ name, refresh: { period, timeZone } }: Parameters<AskHis
 
 async function askSizes(instance: Instance): ReturnType<AskSizes> {
   const rows = await queryIfAccepted(instance, 'SELECT tableName, rowCount, diskSize FROM table_storage()');
-  return rows && new Map(rows.map(([name, ...size]) => [foldCase(String(name)), toSize(size)]));
+  const toEntry = ([name, rows, bytes]: unknown[]) =>
+    [foldCase(String(name)), { rows: Number(rows), bytes: Number(bytes) }] as const;
+  return rows && new Map(rows.map(toEntry));
 }
-
-const toSize = ([rows, bytes]: unknown[]): StoredSize => ({ rows: Number(rows), bytes: Number(bytes) });

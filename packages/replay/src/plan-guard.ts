@@ -7,7 +7,6 @@ import { fetchDefinitions, type Instance, InstanceError, listAllObjects } from '
 import { type PlannedObject, plannedObjects } from '@sqlpipe/plan/text';
 import { displayName, foldCase, identify, isObject, kindKey } from '@sqlpipe/sql';
 
-/** An object of a plan. */
 interface KnownObject extends PlannedObject {
   /** Its definition as the plan left it; undefined if there is no such object. */
   readonly definition: string | undefined;

@@ -15,7 +15,6 @@ import { fetchPlanContext, type PlanContext } from './plan-context.js';
 
 /** The connections to the target of a replay. */
 export interface ReplayTarget {
-  /** How to connect. */
   readonly config: ConnectionConfig;
   /** The connections that statements are sent on, one for each that may be in flight. */
   readonly jobs: readonly Instance[];

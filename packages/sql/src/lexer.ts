@@ -49,7 +49,7 @@ export class Lexer {
 
   /** The type of the unclosed segment at the end of the text read so far, if there is one. */
   get open(): SegmentType | undefined {
-    if (this.#quote && !this.#blockDepth) return quotedType(this.#quote);
+    if (this.#quote && !this.#blockDepth) return this.#quote === "'" ? 'string' : 'name';
     if (this.#blockDepth) return 'block-comment';
     return this.#isInLineComment ? 'line-comment' : undefined;
   }
@@ -127,8 +127,6 @@ export function endOfCode(chunk: string, from: number): number {
   CODE_END.lastIndex = from;
   return CODE_END.test(chunk) ? CODE_END.lastIndex - 1 : chunk.length; // unlike exec(), test() allocates nothing
 }
-
-const quotedType = (quote: string): SegmentType => (quote === "'" ? 'string' : 'name');
 
 function find(pattern: RegExp, text: string, from: number): RegExpExecArray | null {
   pattern.lastIndex = from;

@@ -3,7 +3,7 @@
 import { parsePrincipal, quotePrincipal } from '@sqlpipe/ddl';
 import { BestEffortClient, type ConnectionConfig, hasCredentials } from '@sqlpipe/instance';
 import type { Outcome, Result } from '@sqlpipe/replay';
-import { foldCase, type Identity, quoteLiteral } from '@sqlpipe/sql';
+import { foldCase, type Identity, kindKeywords, quoteLiteral } from '@sqlpipe/sql';
 
 /** Maximum number of queries, one per principal. For further principals only the statements are considered. */
 const MAX_QUERIES = 200;
@@ -40,11 +40,10 @@ export class LoginCheck {
     let isSilent = !canAsk;
     try {
       for (const { identity, isNew } of this.#found.values()) {
-        const what: string = identity.kind === 'user' ? 'USER' : 'SERVICE ACCOUNT';
         isSilent ||= queries++ === MAX_QUERIES;
         const rows: unknown[][] | undefined = isSilent
           ? undefined
-          : await client.table(`SHOW ${what} ${quotePrincipal(identity.name)}`);
+          : await client.table(`SHOW ${kindKeywords(identity.kind)} ${quotePrincipal(identity.name)}`);
         isSilent ||= rows === undefined;
         if (rows ? !hasCredentials(rows) : isNew) lacking.push(loginHint(identity));
       }

@@ -49,7 +49,6 @@ export const REPLAY_OPTIONS = {
   'max-record': maxRecordOption(MAX_RECORD),
 } as const satisfies OptionSpecs;
 
-/** All options. */
 export const OPTIONS = {
   ...INSTANCE_OPTIONS,
   ...REPLAY_OPTIONS,

@@ -154,7 +154,8 @@ async function* printDryRun(
   const counts = new Map<Result, number>();
   for await (const outcome of outcomes) {
     const { result, identity, statement, effects = [] } = outcome;
-    const what = identity.kind === 'other' && result === 'would send' ? shorten(statement) : displayName(identity);
+    const isShown = identity.kind === 'other' && result === 'would send';
+    const what = isShown ? truncate(printOnOneLine(redact(statement)), 120) : displayName(identity);
     if (WITHOUT_EFFECT.has(result)) counts.set(result, (counts.get(result) ?? 0) + 1);
     else await io.print(`${result} ${escapeControls(what)}\n`);
     for (const { text } of effects) await io.print(`  ${escapeControls(text)}\n`);
@@ -164,9 +165,6 @@ async function* printDryRun(
   for (const [result, count] of counts)
     await io.print(`${result}: ${count} ${count === 1 ? 'statement' : 'statements'}\n`);
 }
-
-/** A statement on one line, without its comments and secrets. */
-const shorten = (statement: string): string => truncate(printOnOneLine(redact(statement)), 120);
 
 /** The results of statements that would do nothing. */
 const WITHOUT_EFFECT: ReadonlySet<Result> = new Set(['skipped', 'not reached']);

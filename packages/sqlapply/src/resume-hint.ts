@@ -14,7 +14,6 @@ const MAY_EXIST: ReadonlySet<Result> = new Set(['applied', 'differs', 'unknown']
 const canInterpret = (statement: string): boolean => isCleanTable(statement) || parseMeaning(statement) !== undefined;
 
 export class ResumeHint {
-  readonly #ifExists: IfExists;
   /** Whether an error must be fixed first. */
   #hasError = false;
   /** Whether an object exists that can be compared only as text, or not at all. */
@@ -27,11 +26,9 @@ export class ResumeHint {
 
   /** @param isPlannedHere whether the plan was made by the same command */
   constructor(
-    ifExists: IfExists,
-    readonly isPlannedHere = false,
-  ) {
-    this.#ifExists = ifExists;
-  }
+    private readonly ifExists: IfExists,
+    private readonly isPlannedHere = false,
+  ) {}
 
   /** @param isInterrupted whether the user has stopped the run: then a request that failed was canceled */
   count(outcome: Outcome, isInterrupted = false): void {
@@ -41,7 +38,7 @@ export class ResumeHint {
     if (result === 'applied' && identity.kind === 'other') this.#appliedVerbs.add(identity.verb);
     const isComparable = comparison ? !comparison.asText : !isObject(identity.kind) || canInterpret(statement);
     const isIncomparable =
-      (exists && this.#ifExists === 'compare') || ((exists || MAY_EXIST.has(result)) && !isComparable);
+      (exists && this.ifExists === 'compare') || ((exists || MAY_EXIST.has(result)) && !isComparable);
     this.#incomparable ||= isIncomparable;
     const isRejected = isReject(outcome) && result !== 'not reached';
     const mayBeRight = (isIncomparable && result === 'differs') || exists;
@@ -54,7 +51,7 @@ export class ResumeHint {
     if (this.#isPlan && this.isPlannedHere) return `${beginning} rerun the same command`;
     if (this.#isPlan) return `${beginning} make the plan again with sqldiff --alter`;
     const needed = this.#incomparable ? 'skip' : 'compare';
-    const option = [needed, 'skip'].includes(this.#ifExists) ? '' : ` with --if-exists ${needed}`;
+    const option = [needed, 'skip'].includes(this.ifExists) ? '' : ` with --if-exists ${needed}`;
     const without = [
       ...(this.#appliedVerbs.size ? [`without each ${[...this.#appliedVerbs].join(', ')} that was applied`] : []),
       ...(this.#unknown ? [`without statement ${this.#unknown} if it is in force there`] : []),

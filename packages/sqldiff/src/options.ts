@@ -20,7 +20,6 @@ import { MAX_RECORD } from '@sqlpipe/records';
 /** The options as the command line has them. */
 export type DiffArgs = Args<typeof OPTIONS>;
 
-/** All options. */
 export const OPTIONS = {
   ...inGroup('Compare options:', {
     names: { ...FLAG, describe: 'print only the names of objects that differ' },

@@ -25,7 +25,6 @@ export const SELECTION_OPTIONS = {
   partial: { ...FLAG, describe: 'leave out objects that may not be read' },
 } as const satisfies OptionSpecs;
 
-/** All options. */
 export const OPTIONS = {
   ...INSTANCE_OPTIONS,
   'with-deps': { ...FLAG, describe: 'also dump what the named objects need' },

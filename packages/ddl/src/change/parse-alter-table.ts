@@ -250,10 +250,8 @@ class TableParser {
 
   #setType(): Extract<ChangeStatement, { verb: 'set type' }> {
     const { cursor, table, name } = this;
-    const token = cursor.requireNoSemicolon("'bypass' or 'wal'");
-    const wal = !isWord(token, 'bypass');
+    const wal = cursor.requireWord('bypass', 'wal') === 'wal';
     if (!wal) cursor.expect('wal');
-    else if (!isWord(token, 'wal')) throw cursor.rejection("'bypass' or 'wal' expected");
     if (table.partitionBy === 'NONE') throw new RejectionError(this.position, 'Cannot convert non-partitioned table');
     return { verb: 'set type', name, wal };
   }

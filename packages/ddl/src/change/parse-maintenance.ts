@@ -111,14 +111,11 @@ export function parsePartitions(
   const position = cursor.at;
   if (verb === 'convert partition') {
     cursor.expect('to');
-    const format = cursor.requireNoSemicolon("'parquet' or 'native'");
-    if (!isWord(format, 'parquet') && !isWord(format, 'native'))
-      throw cursor.rejection("'parquet' or 'native' expected");
+    cursor.requireWord('parquet', 'native');
   }
   if (partitionBy === 'NONE' && verb !== 'force drop partition') throw cursor.rejection('table is not partitioned');
-  const which = cursor.requireNoSemicolon("'list' or 'where'");
-  if (!isWord(which, 'list') && !isWord(which, 'where')) throw cursor.rejection("'list' or 'where' expected");
-  if (isWord(which, 'list') && cursor.next() === ',') throw cursor.rejection('partition name missing');
+  if (cursor.requireWord('list', 'where') === 'list' && cursor.next() === ',')
+    throw cursor.rejection('partition name missing');
   skipRest(cursor);
   return { verb, position };
 }

@@ -1,5 +1,5 @@
 /*! RESUME WAL, SUSPEND WAL and REBASE WAL. */
-import { type Cursor, isWord } from '../grammar/cursor.js';
+import type { Cursor } from '../grammar/cursor.js';
 import { parseInt64 } from '../grammar/numbers.js';
 import { RejectionError } from '../grammar/rejection-error.js';
 import type { ChangeStatement } from './change.js';
@@ -37,8 +37,7 @@ function parseTransaction(cursor: Cursor): boolean {
   const from = cursor.next();
   if (from === undefined || from === ';') return false;
   cursor.expectToken(from, 'from');
-  const token = cursor.requireNoSemicolon("'transaction' or 'txn'");
-  if (!isWord(token, 'transaction') && !isWord(token, 'txn')) throw cursor.rejection("'transaction' or 'txn' expected");
+  cursor.requireWord('transaction', 'txn');
   const value = cursor.requireNoSemicolon('transaction value');
   if (parseInt64(value) === undefined) throw cursor.rejection(`invalid value [value=${value}]`);
   return true;

@@ -35,7 +35,6 @@ function parseCacheChange(altered: AlteredColumn, cached: boolean) {
   return { change: 'cache', column: altered.name, cached } as const;
 }
 
-/** CAPACITY of a symbol. */
 export const CAPACITY: ColumnProperty<'symbol capacity', { capacity: number }> = {
   name: ' capacity',
   value: ({ capacity }) => capacity?.toString(),

@@ -13,7 +13,6 @@ import { alteredCapacityParser, INDEX, parseIndexOptions } from './indexes.js';
 import { type AlteredColumn, type ColumnProperty, expectEndWhile, type StatedColumn } from './property.js';
 import { CACHE, parseSymbolOptions, rejectCachedCapacity } from './symbol.js';
 
-/** The type of a column. */
 export const TYPE: ColumnProperty<'type', Omit<Column, 'name' | 'dedup' | 'parquet'>> = {
   name: '',
   value: ({ type }) => type || undefined,

@@ -84,6 +84,15 @@ export class Cursor {
     return token;
   }
 
+  /** Reads one of some words, and returns it as it is given here; rejects anything else, as `requireNoSemicolon` does. */
+  requireWord<Word extends string>(...words: readonly Word[]): Word {
+    const expected = words.map(word => `'${word}'`).join(' or ');
+    const token = this.requireNoSemicolon(expected);
+    const found = words.find(word => isWord(token, word));
+    if (found === undefined) throw this.rejection(`${expected} expected`);
+    return found;
+  }
+
   /** Reads the next token if it is this word or symbol. */
   accept(word: string): boolean {
     const isNext = isWord(this.next(), word);

@@ -13,11 +13,9 @@ const LAST_WITHOUT = {
   dump: '9.3.4',
   /** INDEX TYPE and INCLUDE. */
   'INDEX TYPE': '9.3.4',
-  /** FORMAT of a table. */
   'FORMAT PARQUET': '9.3.4',
   /** REBASE WAL. */
   rebase: '9.3.4',
-  /** REFRESH … STATS. */
   'refresh stats': '9.3.4',
   'live views': '9.4.4',
   /** SUSPEND WAL without the mode for developers. */

@@ -209,7 +209,8 @@ export const STORAGE_POLICY = property<
       if (!isEnterprise) return undefined;
       const [policy, present] = [policyOf(wanted), policyOf(now)];
       const isEven = Object.values(policy?.after ?? {}).every(length => isEvenAge(now.partitionBy ?? 'DAY', length));
-      return isSamePolicy(policy, present) || !isEven ? undefined : { change: 'storage policy', policy };
+      const isSame = followedStages(policy) === followedStages(present);
+      return isSame || !isEven ? undefined : { change: 'storage policy', policy };
     },
   },
   unalterable: 'the open source edition has no storage policies',
@@ -225,11 +226,8 @@ function parsePolicyState(cursor: Cursor, { object: { columns, policy, name } }:
 const policyOf = ({ ttl, policy }: Pick<Retained, 'ttl' | 'policy'>): StoragePolicy | undefined =>
   policy ?? (ttl === 0 ? undefined : { after: { 'DROP LOCAL': ttl } });
 
-const isSamePolicy = (one: StoragePolicy | undefined, other: StoragePolicy | undefined): boolean =>
-  JSON.stringify(stagesOf(one)) === JSON.stringify(stagesOf(other));
-
-const stagesOf = (policy: StoragePolicy | undefined): unknown[] =>
-  policy && !policy.disabled ? Object.entries(policy.after).sort() : [];
+const followedStages = (policy: StoragePolicy | undefined): string =>
+  policy && !policy.disabled ? formatStages(policy) : '';
 
 /**
  * Which rows expire after a change that did not expire before it, as the end of a sentence: `that are older than 2 DAYS`; undefined

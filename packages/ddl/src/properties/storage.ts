@@ -96,9 +96,7 @@ function parseWal(reader: ClauseReader, isPartitioned: boolean): boolean | undef
 
 /** The word after FORMAT, and where it stands. */
 function parseFormat(cursor: Cursor): { parquet: boolean; position: number } {
-  const token = cursor.requireNoSemicolon("'parquet' or 'native'");
-  const parquet = isWord(token, 'parquet');
-  if (!parquet && !isWord(token, 'native')) throw cursor.rejection("'parquet' or 'native' expected");
+  const parquet = cursor.requireWord('parquet', 'native') === 'parquet';
   return { parquet, position: cursor.at };
 }
 
