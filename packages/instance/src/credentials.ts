@@ -46,12 +46,10 @@ export async function resolveAuthorization(
   sources: readonly CredentialSource[],
   help: string,
 ): Promise<Authorization | undefined> {
-  let user: string | undefined;
-  let userSource: CredentialSource | undefined;
-  let password: string | undefined;
-  let passwordSource: CredentialSource | undefined;
+  let user: { value: string; source: CredentialSource } | undefined;
+  let password: typeof user;
   for (const source of sources) {
-    const found = await source.read(user);
+    const found = await source.read(user?.value);
     if (found.token !== undefined) {
       if (found.user !== undefined || found.password !== undefined)
         throw configError(`${source.name} has both a token and a user or password; remove one of them`);
@@ -63,26 +61,26 @@ export async function resolveAuthorization(
         };
       continue;
     }
-    if (user !== undefined && found.user !== undefined && found.user !== user) continue;
-    if (user === undefined && found.user !== undefined) [user, userSource] = [found.user, source];
+    if (user && found.user !== undefined && found.user !== user.value) continue;
+    if (found.user !== undefined) user ??= { value: found.user, source };
     // The user is not shown: it may be `user:password`.
-    if (user?.includes(':'))
+    if (user?.value.includes(':'))
       throw configError('a user name cannot contain a ":"; give the password separately, as with --password-file');
-    if (password === undefined && found.password !== undefined) [password, passwordSource] = [found.password, source];
-    if (user !== undefined && userSource && password !== undefined && passwordSource)
+    if (found.password !== undefined) password ??= { value: found.password, source };
+    if (user && password)
       return {
-        header: basicHeader(user, password),
-        user,
-        account: describeAccount(user, userSource),
+        header: basicHeader(user.value, password.value),
+        user: user.value,
+        account: describeAccount(user.value, user.source),
         settings: [
-          { name: 'user', value: isUserShown(userSource) ? user : HIDDEN, source: placeOf(userSource, 'user') },
-          { name: 'password', value: HIDDEN, source: placeOf(passwordSource, 'password') },
+          { name: 'user', value: isUserShown(user.source) ? user.value : HIDDEN, source: placeOf(user.source, 'user') },
+          { name: 'password', value: HIDDEN, source: placeOf(password.source, 'password') },
         ],
       };
   }
   // The user is not shown: in an address it may be a token.
-  if (user !== undefined) throw configError(`a user is given, but no password; ${help}`);
-  if (password !== undefined) throw configError(`a password is given, but no user; ${help}`);
+  if (user) throw configError(`a user is given, but no password; ${help}`);
+  if (password) throw configError(`a password is given, but no user; ${help}`);
   return undefined;
 }
 

@@ -294,33 +294,28 @@ function unexpectedStatusError(response: Response, body: Buffer): UnexpectedResp
   return new UnexpectedResponseError(code, status === 407 ? explanation : what + explanation);
 }
 
-/** What a status means: the code of the error, and the end of its message. */
-function explainStatus(response: Response): [code: InstanceErrorCode, explanation: string] {
+const NO_SERVER = ': no QuestDB server there; is the address right, with its path prefix?';
+const TOO_LARGE = ': the request is too large for a proxy on the way; raise the limit of the proxy, or bypass it';
+
+/** What statuses mean: the code of the error, and the end of its message. */
+const EXPLANATIONS: Readonly<Record<number, readonly [code: InstanceErrorCode, explanation: string]>> = {
+  401: ['DENIED', ''],
+  403: ['DENIED', ': permission denied; grant the permission to this user, or use another account'],
+  404: ['PROTOCOL', NO_SERVER],
+  405: ['PROTOCOL', NO_SERVER],
+  407: ['DENIED', PROXY_CREDENTIALS_MESSAGE],
+  408: ['UNREACHABLE', ': the server timed out; try again'],
+  413: ['UNREACHABLE', TOO_LARGE],
+  414: ['UNREACHABLE', TOO_LARGE],
+  429: ['UNREACHABLE', ': too busy; try again '],
+  431: ['UNREACHABLE', TOO_LARGE],
+  503: ['UNREACHABLE', ': the server is not ready; try again '],
+};
+
+function explainStatus(response: Response): readonly [code: InstanceErrorCode, explanation: string] {
   const { status } = response;
-  switch (status) {
-    case 401:
-      return ['DENIED', ''];
-    case 403:
-      return ['DENIED', ': permission denied; grant the permission to this user, or use another account'];
-    case 404:
-    case 405:
-      return ['PROTOCOL', ': no QuestDB server there; is the address right, with its path prefix?'];
-    case 407:
-      return ['DENIED', PROXY_CREDENTIALS_MESSAGE];
-    case 408:
-      return ['UNREACHABLE', ': the server timed out; try again'];
-    case 413:
-    case 414:
-    case 431:
-      return [
-        'UNREACHABLE',
-        ': the request is too large for a proxy on the way; raise the limit of the proxy, or bypass it',
-      ];
-    case 429:
-      return ['UNREACHABLE', `: too busy; try again ${formatRetryTime(response)}`];
-    case 503:
-      return ['UNREACHABLE', `: the server is not ready; try again ${formatRetryTime(response)}`];
-  }
+  const [code, explanation = ''] = EXPLANATIONS[status] ?? [];
+  if (code) return [code, explanation.endsWith('again ') ? explanation + formatRetryTime(response) : explanation];
   const isServerError = status >= 500 && status < 600;
   return isServerError ? ['UNREACHABLE', ': the server failed; see its log'] : ['PROTOCOL', `; ${ADDRESS_HELP}`];
 }

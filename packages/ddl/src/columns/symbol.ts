@@ -66,10 +66,12 @@ export const CAPACITY: ColumnProperty<'symbol capacity', { capacity: number }> =
 /**
  * Parses `CAPACITY n` and `CACHE` or `NOCACHE` after SYMBOL.
  * @param others what else CREATE expects, in the wording of the server's message; in an ALTER anything may follow
+ * @returns the end of the first token, where CAST rejects the capacity
  */
-export function parseSymbolOptions(cursor: Cursor, column: Column, others?: string): void {
+export function parseSymbolOptions(cursor: Cursor, column: Column, others?: string): number {
   const next = (words: string) => (others === undefined ? cursor.next() : cursor.require(words + others));
   let token = next("'capacity', 'nocache', 'cache'");
+  const { readOffset } = cursor;
   if (isWord(token, 'capacity')) {
     column.capacity =
       others === undefined ? parseAlteredCapacity(cursor, 'symbol capacity') : parseSymbolCapacity(cursor);
@@ -77,6 +79,7 @@ export function parseSymbolOptions(cursor: Cursor, column: Column, others?: stri
   }
   if (isWord(token, 'nocache') || isWord(token, 'cache')) column.cached = isWord(token, 'cache');
   else cursor.unread();
+  return readOffset;
 }
 
 /** Rejects a capacity for which values cannot be cached. */
@@ -86,7 +89,7 @@ export function rejectCachedCapacity({ cached, capacity = 0 }: Column, position:
 }
 
 /** Parses the number after CAPACITY in CREATE. */
-export function parseSymbolCapacity(cursor: Cursor): number {
+function parseSymbolCapacity(cursor: Cursor): number {
   const position = cursor.readOffset;
   return toValidCapacity(expectInt(cursor), position);
 }

@@ -4,7 +4,7 @@
  */
 import { foldCase, type LocatedName } from '@sqlpipe/sql';
 import { addTimestampToIndex, parseIndexOptions } from '../columns/indexes.js';
-import { parseSymbolCapacity, rejectCachedCapacity } from '../columns/symbol.js';
+import { parseSymbolOptions, rejectCachedCapacity } from '../columns/symbol.js';
 import type { Column, TableDefinition } from '../definition.js';
 import { expectEndOfBody, parseEnclosedBody } from '../grammar/body.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
@@ -163,18 +163,9 @@ function parseCast({ cursor, columns, located, isQuery }: ClauseReader): void {
   const type = parseLiteral(cursor);
   column.type = parseColumnType(cursor, type.name);
   located.cast.push(named);
-  if (column.type === 'SYMBOL') parseCastSymbol(cursor, column);
-  cursor.expect(')');
-}
-
-function parseCastSymbol(cursor: Cursor, column: Column): void {
-  let token = cursor.require("'capacity', 'nocache', 'cache' or ')'");
-  const position = cursor.readOffset;
-  if (isWord(token, 'capacity')) {
-    column.capacity = parseSymbolCapacity(cursor);
-    token = cursor.require("'nocache', 'cache' or ')'");
+  if (column.type === 'SYMBOL') {
+    column.cached = true;
+    rejectCachedCapacity(column, parseSymbolOptions(cursor, column, " or ')'"));
   }
-  column.cached = !isWord(token, 'nocache');
-  if (!isWord(token, 'nocache') && !isWord(token, 'cache')) cursor.unread();
-  rejectCachedCapacity(column, position);
+  cursor.expect(')');
 }

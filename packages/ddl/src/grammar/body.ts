@@ -44,20 +44,23 @@ export function parseViewBody(
     ? findOwnerClause(cursor.text, serverTokens(cursor.text, '9.3.2', cursor.at))?.start
     : undefined;
   if (ownerAt !== undefined) {
-    const text = cursor.text.slice(position, ownerAt).trimEnd();
-    const code = readCode(new Cursor(text), 0, false);
-    const body = { ...trimBody(text), code, position, start: position, enclosed: false };
+    const written = cursor.text.slice(position, ownerAt).trimEnd();
+    const code = readCode(new Cursor(written), 0, false);
     cursor.seek(ownerAt);
-    check(body);
-    return body;
+    return checkedBody({ written, code, position, start: position, enclosed: false }, check);
   }
   const code = readCode(cursor, position, false);
   const token = cursor.next();
   // The server stores the semicolon with the query (observed on 9.3.4 and 9.4.4).
   const end = token === undefined ? cursor.text.length : cursor.end;
-  const body = { ...trimBody(cursor.text.slice(position, end)), code, position, start: position, enclosed: false };
-  check(body);
-  return body;
+  const written = cursor.text.slice(position, end);
+  return checkedBody({ written, code, position, start: position, enclosed: false }, check);
+}
+
+function checkedBody(body: Omit<Body, 'text'>, check: CheckQuery): Body {
+  const checked = { ...body, text: trimQuery(body.written) };
+  check(checked);
+  return checked;
 }
 
 /** Parses the query after an opening parenthesis that has been read. */
@@ -76,9 +79,7 @@ export function parseEnclosedBody(
   cursor.unread();
   const code = readCode(cursor, position, true);
   const written = cursor.text.slice(position, position + code.length);
-  const body = { ...trimBody(written), code, position, start: start ?? position, enclosed: true };
-  check(body);
-  return body;
+  return checkedBody({ written, code, position, start: start ?? position, enclosed: true }, check);
 }
 
 /** Requires the closing parenthesis of a query, or the end of the statement if it has no parentheses. */
@@ -117,8 +118,6 @@ export function readCode(cursor: Cursor, position: number, enclosed: boolean): s
   add('', cursor.text.length);
   return pieces.join('');
 }
-
-const trimBody = (written: string): Pick<Body, 'text' | 'written'> => ({ text: trimQuery(written), written });
 
 /** Trims a query as versions after 9.3.4 do; 9.3.4 did not. A regular expression would take quadratic time. */
 export function trimQuery(text: string): string {
