@@ -98,21 +98,21 @@ function expandColumns({ scope, excluded = [] }: LocatedScope, columnsOf: Column
   return columns.filter(column => !isExcluded(column)).map(column => ({ ...scope, column }));
 }
 
-/** The statement that removes one right. */
-export function printRevocation(right: Right): string {
-  if (right.kind === 'membership')
-    return `REMOVE USER ${quotePrincipal(right.user)} FROM ${quotePrincipal(right.group)};`;
-  const tail = `FROM ${quotePrincipal(right.entity)};`;
-  if (right.kind === 'assumption') return `REVOKE ASSUME SERVICE ACCOUNT ${quotePrincipal(right.account)} ${tail}`;
-  return `REVOKE ${right.permission}${formatScope(right)} ${tail}`;
-}
-
 /** The statement that gives one right. */
-export function printRight(right: Right): string {
-  if (right.kind === 'membership') return `ADD USER ${quotePrincipal(right.user)} TO ${quotePrincipal(right.group)};`;
-  const tail = `TO ${quotePrincipal(right.entity)}${right.option ? ' WITH GRANT OPTION' : ''};`;
-  if (right.kind === 'assumption') return `GRANT ASSUME SERVICE ACCOUNT ${quotePrincipal(right.account)} ${tail}`;
-  return `GRANT ${right.permission}${formatScope(right)} ${tail}`;
+export const printRight = (right: Right): string =>
+  printAccess(right, ['ADD', 'GRANT', 'TO'], right.kind !== 'membership' && right.option ? ' WITH GRANT OPTION' : '');
+
+/** The statement that removes one right. */
+export const printRevocation = (right: Right): string => printAccess(right, ['REMOVE', 'REVOKE', 'FROM']);
+
+function printAccess(right: Right, [user, grant, to]: readonly [string, string, string], option = ''): string {
+  if (right.kind === 'membership')
+    return `${user} USER ${quotePrincipal(right.user)} ${to} ${quotePrincipal(right.group)};`;
+  const what =
+    right.kind === 'assumption'
+      ? `ASSUME SERVICE ACCOUNT ${quotePrincipal(right.account)}`
+      : `${right.permission}${formatScope(right)}`;
+  return `${grant} ${what} ${to} ${quotePrincipal(right.entity)}${option};`;
 }
 
 function formatScope({ table, column }: Grant): string {

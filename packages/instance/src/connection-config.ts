@@ -61,7 +61,7 @@ export interface Setting {
 }
 
 /** Where an address and credentials may come from besides the INSTANCE operand. */
-export interface ResolveContext {
+export interface ResolveContext extends Pick<ConnectionConfig, 'info' | 'logRequest'> {
   /** The program's name, which its environment variables start with: `sqldump` reads `SQLDUMP_USER`. */
   program: string;
   env: Readonly<Record<string, string | undefined>>;
@@ -70,10 +70,6 @@ export interface ResolveContext {
   credentials?: Credentials | undefined;
   /** Called with a warning about an unwise setting: one sentence, without a secret. */
   warn(message: string): void;
-  /** Receives what is waited for, one line each. */
-  info?: ((message: string) => void) | undefined;
-  /** Called for each request that has ended, without secrets: method, address, status and time. */
-  logRequest?: ((message: string) => void) | undefined;
   /** Prompts for a secret that no other source has; undefined without a terminal. */
   promptSecret?(question: string): Promise<string | undefined>;
 }

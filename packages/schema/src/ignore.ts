@@ -17,7 +17,7 @@ import {
 import { suggestWord } from '@sqlpipe/text';
 import { statesOf } from './health.js';
 import { type Entry, Schema } from './schema.js';
-import { InvalidSelectionError } from './selection.js';
+import { InvalidSelectionError, kindOf } from './selection.js';
 
 /** A statement, with the kind and the name of what it creates. */
 export type NamedStatement = Pick<Entry, 'kind' | 'name' | 'statement'>;
@@ -86,7 +86,7 @@ function parseRule(pattern: string): IgnoreRule {
     );
   const word = foldCase(object);
   if (property === undefined && word === COLUMN_ORDER) return { name: '*', property: word };
-  const kind = KINDS.find(each => each === word.replaceAll('-', ' '));
+  const kind = kindOf(word);
   const what = kind ? { kind } : { name: foldCase(unquote(object)) };
   if (property !== undefined) requireProperty(pattern, property, kind);
   return { ...what, property: property && foldCase(property) };

@@ -20,7 +20,8 @@ export interface Selection {
 }
 
 /** The kind of a word, in any case: on a command line, `materialized-view` needs no quotes. */
-const kindOf = (word: string): Kind | undefined => KINDS.find(kind => kind === word.toLowerCase().replaceAll('-', ' '));
+export const kindOf = (word: string): Kind | undefined =>
+  KINDS.find(kind => kind === word.toLowerCase().replaceAll('-', ' '));
 
 /** The kinds of a word, in any case: it is a category (`TABLES`) or one kind (`table`). */
 function kindsOf(word: string): readonly Kind[] | undefined {

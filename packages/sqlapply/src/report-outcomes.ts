@@ -36,7 +36,7 @@ export async function reportReplay(
 ): Promise<void> {
   for (const [head, ...lines] of omissions.map(describeOmission)) io.error(head, indentLines(lines));
   if (omissions.length > 0) summary.noteBroken();
-  summary.start(connection.label);
+  summary.label = connection.label;
   const isSilent = hasDataOnStdout(options);
   let reported = options.dryRun && !isSilent ? printDryRun(outcomes, io, findings) : outcomes;
   if (options.report) reported = writeReport(reported, options.report, options, io);

@@ -11,7 +11,7 @@ import { ResumeHint } from './resume-hint.js';
 const MAX_LISTED = 5;
 
 export class Summary {
-  /** The label of the target; empty before the run has started. */
+  /** The label of the target. It is set before the first statement is sent, and empty before. */
   label = '';
   readonly #counts = new Map<Result, number>();
   /** The number of statements that were reported. */
@@ -33,11 +33,6 @@ export class Summary {
 
   constructor({ ifExists, dryRun, alter }: Pick<RunOptions, 'ifExists' | 'dryRun' | 'alter'>) {
     this.#resumeHint = dryRun ? undefined : new ResumeHint(ifExists, alter);
-  }
-
-  /** Must be called before the first statement is sent. @param label the label of the target, for the summary */
-  start(label: string): void {
-    this.label = label;
   }
 
   /** Whether anything may have been sent. */

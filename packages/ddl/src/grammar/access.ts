@@ -74,20 +74,10 @@ export type AccessStatement = MembershipStatement | AssumptionStatement | GrantS
  * @throws RejectionError
  */
 export function parseAccess(cursor: Cursor): AccessStatement | undefined {
-  switch (cursor.next()?.toLowerCase()) {
-    case 'add':
-      return parseMembership(cursor, true);
-    case 'remove':
-      return parseMembership(cursor, false);
-    case 'grant':
-      return parseGrant(cursor, true);
-    case 'revoke':
-      return parseGrant(cursor, false);
-    case 'assume':
-      return new AccessParser(cursor).assumption(true);
-    default:
-      return undefined;
-  }
+  const verb = cursor.next()?.toLowerCase();
+  if (verb === 'add' || verb === 'remove') return parseMembership(cursor, verb === 'add');
+  if (verb === 'grant' || verb === 'revoke') return parseGrant(cursor, verb === 'grant');
+  return verb === 'assume' ? new AccessParser(cursor).assumption(true) : undefined;
 }
 
 /** Parses what follows ADD or REMOVE. @throws RejectionError */

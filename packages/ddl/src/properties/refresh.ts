@@ -9,19 +9,97 @@ import { RejectionError, unexpectedTokenError } from '../grammar/rejection-error
 import { findSampling } from '../sampling.js';
 import { property } from './property.js';
 
-/** Parses REFRESH if the token is that word. Returns the clause and the token after it. */
-function parseRefresh(
-  cursor: Cursor,
-  first: string,
-  next: ReadNext = expected => cursor.require(expected),
-): { clause: RefreshClause; token: string } {
-  if (!isWord(first, 'refresh')) return { clause: { type: 'IMMEDIATE', deferred: false }, token: first };
-  let { type, every, token } = parseHead(cursor, next);
-  const deferred = isWord(token, 'deferred');
-  if (deferred) token = next(type === 'EVERY' ? "'start' or 'period' or 'as'" : "'period' or 'as'");
-  const head = { type, deferred, every };
-  if (isWord(token, 'period')) return parsePeriod(cursor, head, next);
-  return type === 'EVERY' ? parseStart(cursor, head, token, next) : { clause: head, token };
+/** Reads REFRESH. */
+class RefreshReader {
+  /** The next token, which has been read. */
+  token: string;
+
+  /**
+   * @param next reads the token after a clause. In CREATE that is required; at the end of an ALTER it is `as`
+   */
+  constructor(
+    private readonly cursor: Cursor,
+    first: string,
+    private readonly next = (expected: string): string => cursor.require(expected),
+  ) {
+    this.token = first;
+  }
+
+  /** Reads the clause, if it comes next. The token after it has been read then. */
+  read(): RefreshClause {
+    if (!isWord(this.token, 'refresh')) return { type: 'IMMEDIATE', deferred: false };
+    const { type, every } = this.#readType();
+    const deferred = isWord(this.token, 'deferred');
+    if (deferred) this.token = this.next(type === 'EVERY' ? "'start' or 'period' or 'as'" : "'period' or 'as'");
+    const head = { type, deferred, every };
+    if (isWord(this.token, 'period')) return { ...head, ...this.#readPeriod() };
+    return type === 'EVERY' && isWord(this.token, 'start') ? { ...head, ...this.#readStart() } : head;
+  }
+
+  #readType(): Pick<RefreshClause, 'type' | 'every'> {
+    const { cursor } = this;
+    this.token = cursor.require("'immediate' or 'manual' or 'period' or 'every' or 'as'");
+    const isManual = isWord(this.token, 'manual');
+    if (isManual || isWord(this.token, 'immediate')) this.token = this.next("'deferred' or 'period' or 'as'");
+    // INCREMENTAL is the former name of IMMEDIATE.
+    else if (isWord(this.token, 'incremental')) this.token = this.next("'as'");
+    else if (isWord(this.token, 'every')) {
+      const { count, unit } = parseInterval(cursor, cursor.require('interval'));
+      if (!'Mywdhm'.includes(unit))
+        throw cursor.rejection(`unsupported interval unit: ${unit}, supported units are 'm', 'h', 'd', 'w', 'y', 'M'`);
+      this.token = this.next("'deferred' or 'start' or 'period' or 'as'");
+      return { type: 'EVERY', every: count + unit };
+    }
+    return { type: isManual ? 'MANUAL' : 'IMMEDIATE' };
+  }
+
+  /** Reads `'…' [TIME ZONE '…']` after START. */
+  #readStart(): Pick<RefreshClause, 'start' | 'timeZone'> {
+    const { cursor } = this;
+    const start = parseTimestamp(unquote(cursor.require('START timestamp')));
+    if (!start) throw cursor.rejection('invalid START timestamp value');
+    this.token = this.next("'time zone' or 'as'");
+    if (!isWord(this.token, 'time')) return { start, timeZone: undefined };
+    cursor.expect('zone');
+    const timeZone = unquote(cursor.require('TIME ZONE name'));
+    this.token = this.next("'as'");
+    return { start, timeZone };
+  }
+
+  #readPeriod(): Pick<RefreshClause, 'period' | 'timeZone'> {
+    const { cursor } = this;
+    cursor.expect('(');
+    this.token = cursor.require("'length' or 'sample'");
+    let clause: Pick<RefreshClause, 'period' | 'timeZone'> = { period: 'sample by interval' };
+    if (isWord(this.token, 'length')) clause = this.#readLength();
+    else if (isWord(this.token, 'sample')) {
+      cursor.expect('by', 'interval');
+      this.token = cursor.require("')'");
+    } else throw cursor.rejection("'length' or 'sample' expected");
+    if (this.token !== ')') throw cursor.rejection("')' expected");
+    this.token = this.next("'as'");
+    return clause;
+  }
+
+  #readLength(): Pick<RefreshClause, 'period' | 'timeZone'> {
+    const { cursor } = this;
+    const length = parseInterval(cursor, cursor.require('LENGTH interval'));
+    rejectLongPeriod(length, cursor.at);
+    this.token = cursor.require("'time zone' or 'delay' or ')'");
+    let timeZone: string | undefined;
+    if (isWord(this.token, 'time')) {
+      timeZone = parsePeriodTimeZone(cursor);
+      this.token = cursor.require("'delay' or ')'");
+    }
+    let delay: Interval | undefined;
+    if (isWord(this.token, 'delay')) {
+      delay = parseInterval(cursor, cursor.require('DELAY interval'));
+      if (toMicros(delay, 'delay', cursor.at) >= toMicros(length, 'length', cursor.at))
+        throw cursor.rejection('delay cannot be equal to or greater than length');
+      this.token = cursor.require("')'");
+    }
+    return { timeZone, period: { length: length.count + length.unit, delay: delay && delay.count + delay.unit } };
+  }
 }
 
 /** Parses ALTER … SET REFRESH after REFRESH, up to the end of the statement. */
@@ -31,98 +109,16 @@ function parseSetRefresh(cursor: Cursor): RefreshClause {
   if (!['immediate', 'manual', 'every', 'period'].includes(first.toLowerCase()))
     throw cursor.rejection(`${choices} expected`);
   cursor.unread();
-  const { clause, token: rest } = parseRefresh(cursor, 'refresh', () => {
+  const reader = new RefreshReader(cursor, 'refresh', () => {
     const token = cursor.next();
     if (isWord(token, 'deferred')) throw unexpectedTokenError(cursor.at, 'deferred');
     return token === undefined || token === ';' ? 'as' : token;
   });
-  if (!isWord(rest, 'as')) throw unexpectedTokenError(cursor.at, rest);
+  const clause = reader.read();
+  if (!isWord(reader.token, 'as')) throw unexpectedTokenError(cursor.at, reader.token);
   if (clause.timeZone !== undefined && !isTimeZone(clause.timeZone))
     throw cursor.rejection(`invalid timezone: ${clause.timeZone}`);
   return clause;
-}
-
-/** Reads the token after a clause. In CREATE the token is required; at the end of an ALTER the result is `as`. */
-type ReadNext = (expected: string) => string;
-
-type RefreshHead = Pick<RefreshClause, 'type' | 'deferred' | 'every'>;
-
-function parseHead(
-  cursor: Cursor,
-  next: ReadNext,
-): { type: RefreshClause['type']; every?: string | undefined; token: string } {
-  const token = cursor.require("'immediate' or 'manual' or 'period' or 'every' or 'as'");
-  // INCREMENTAL is the former name of IMMEDIATE.
-  if (isWord(token, 'incremental')) return { type: 'IMMEDIATE', token: next("'as'") };
-  if (isWord(token, 'immediate')) return { type: 'IMMEDIATE', token: next("'deferred' or 'period' or 'as'") };
-  if (isWord(token, 'manual')) return { type: 'MANUAL', token: next("'deferred' or 'period' or 'as'") };
-  if (!isWord(token, 'every')) return { type: 'IMMEDIATE', token };
-  const every = parseInterval(cursor, cursor.require('interval'));
-  if (!'Mywdhm'.includes(every.unit)) {
-    throw cursor.rejection(
-      `unsupported interval unit: ${every.unit}, supported units are 'm', 'h', 'd', 'w', 'y', 'M'`,
-    );
-  }
-  return {
-    type: 'EVERY',
-    every: every.count + every.unit,
-    token: next("'deferred' or 'start' or 'period' or 'as'"),
-  };
-}
-
-/** Parses `START '…' [TIME ZONE '…']` if it comes next. */
-function parseStart(
-  cursor: Cursor,
-  head: RefreshHead,
-  first: string,
-  next: ReadNext,
-): { clause: RefreshClause; token: string } {
-  if (!isWord(first, 'start')) return { clause: head, token: first };
-  const text = cursor.require('START timestamp');
-  const start = parseTimestamp(unquote(text));
-  if (!start) throw cursor.rejection('invalid START timestamp value');
-  let token = next("'time zone' or 'as'");
-  let timeZone: string | undefined;
-  if (isWord(token, 'time')) {
-    cursor.expect('zone');
-    timeZone = unquote(cursor.require('TIME ZONE name'));
-    token = next("'as'");
-  }
-  return { clause: { ...head, start, timeZone }, token };
-}
-
-function parsePeriod(cursor: Cursor, head: RefreshHead, next: ReadNext): { clause: RefreshClause; token: string } {
-  cursor.expect('(');
-  let token = cursor.require("'length' or 'sample'");
-  let clause: RefreshClause;
-  if (isWord(token, 'length')) ({ clause, token } = parsePeriodLength(cursor, head));
-  else if (isWord(token, 'sample')) {
-    cursor.expect('by', 'interval');
-    token = cursor.require("')'");
-    clause = { ...head, period: 'sample by interval' };
-  } else throw cursor.rejection("'length' or 'sample' expected");
-  if (token !== ')') throw cursor.rejection("')' expected");
-  return { clause, token: next("'as'") };
-}
-
-function parsePeriodLength(cursor: Cursor, head: RefreshHead): { clause: RefreshClause; token: string } {
-  const length = parseInterval(cursor, cursor.require('LENGTH interval'));
-  rejectLongPeriod(length, cursor.at);
-  let token = cursor.require("'time zone' or 'delay' or ')'");
-  let timeZone: string | undefined;
-  if (isWord(token, 'time')) {
-    timeZone = parsePeriodTimeZone(cursor);
-    token = cursor.require("'delay' or ')'");
-  }
-  let delay: Interval | undefined;
-  if (isWord(token, 'delay')) {
-    delay = parseInterval(cursor, cursor.require('DELAY interval'));
-    if (toMicros(delay, 'delay', cursor.at) >= toMicros(length, 'length', cursor.at))
-      throw cursor.rejection('delay cannot be equal to or greater than length');
-    token = cursor.require("')'");
-  }
-  const period = { length: length.count + length.unit, delay: delay && delay.count + delay.unit };
-  return { clause: { ...head, timeZone, period }, token };
 }
 
 function parsePeriodTimeZone(cursor: Cursor): string {
@@ -197,9 +193,10 @@ export const REFRESH = property<Refreshed, { readonly change: 'refresh'; readonl
   value: ({ refresh: { type, every, deferred } }) => [type, every, deferred && 'DEFERRED'].filter(Boolean).join(' '),
   parse(reader) {
     reader.begins('refresh');
-    const { clause, token } = parseRefresh(reader.cursor, reader.token ?? '');
-    reader.continueWith(token);
-    return { refresh: clause };
+    const clause = new RefreshReader(reader.cursor, reader.token ?? '');
+    const refresh = clause.read();
+    reader.continueWith(clause.token);
+    return { refresh };
   },
   print: ({ refresh }) => ` REFRESH ${formatRefresh(refresh)}`,
   alter: {
