@@ -103,15 +103,10 @@ function isText(head: Buffer): boolean {
   const splitter = new Splitter();
   try {
     const [first] = splitter.write(head.toString());
-    return first !== undefined || (splitter.held !== undefined && beginsStatement(splitter.remainder));
+    const [next] = significantTokens(splitter.remainder); // perhaps the `-` or `/` of a truncated comment
+    return first !== undefined || (splitter.held !== undefined && next?.type === 'word');
   } catch (error) {
     if (error instanceof SplitError) return true;
     throw error;
   }
-}
-
-/** Whether a text begins with a word: not the `-` or `/` of a truncated comment. */
-function beginsStatement(text: string): boolean {
-  const [token] = significantTokens(text);
-  return token?.type === 'word';
 }

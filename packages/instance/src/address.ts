@@ -123,12 +123,6 @@ function addressError(operand: string, why: string): InstanceError {
 /** An address as messages show it. */
 export const formatAddress = ({ origin, pathname }: URL): string => origin + (pathname === '/' ? '' : pathname);
 
-interface ConfigString {
-  /** The text before `::`. */
-  schema: string;
-  values: Map<string, string>;
-}
-
 /** A key, `=`, and a value up to a single `;` (two of them stand for one). The last `;` may be missing. */
 const PAIR = /(\w+)=((?:[^;]|;;)*)(?:;|$)/y;
 
@@ -136,7 +130,7 @@ const PAIR = /(\w+)=((?:[^;]|;;)*)(?:;|$)/y;
  * Parses `schema::key=value;key=value;`, with any keys. Throws `CONFIG`. The message contains positions only. A
  * value may be a secret, and so may a key: after a `;` inside a value, the rest of the value is read as a key.
  */
-function parseConfigString(text: string): ConfigString {
+function parseConfigString(text: string): { schema: string; values: Map<string, string> } {
   const schemaEnd = text.indexOf('::');
   const values = new Map<string, string>();
   PAIR.lastIndex = schemaEnd + 2;

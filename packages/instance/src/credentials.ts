@@ -69,7 +69,8 @@ export async function resolveAuthorization(
     if (found.password !== undefined) password ??= { value: found.password, source };
     if (user && password)
       return {
-        header: basicHeader(user.value, password.value),
+        // The server expects UTF-8, and "Basic" in exactly this case (observed on 9.3.4).
+        header: `Basic ${Buffer.from(`${user.value}:${password.value}`).toString('base64')}`,
         user: user.value,
         account: describeAccount(user.value, user.source),
         settings: [
@@ -97,11 +98,6 @@ const HIDDEN = '***';
 
 /** The source whose user is not shown. */
 export const ADDRESS_SOURCE = 'the address';
-
-function basicHeader(user: string, password: string): string {
-  // The server expects UTF-8, and "Basic" in exactly this case (observed on 9.3.4).
-  return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
-}
 
 function bearerHeader(token: string, source: string): string {
   if (!/^[\x21-\x7e]+$/.test(token))

@@ -94,7 +94,8 @@ async function fetchBatch(
     if (!object || moreObjects.length > 0) return undefined;
     if (denial !== undefined) onDenied?.(object, denial);
     if (denial !== undefined || error.matches(NOT_FOUND)) return [undefined];
-    throw errorForObject(object, error, instance);
+    const { length } = instance.label;
+    throw error.withMessage(`${instance.label}: ${escapeControls(displayName(object))}${error.message.slice(length)}`);
   }
   if (rows.length !== objects.length) throw wrongCountError(instance, objects.length, `${rows.length}`);
   return rows;
@@ -110,9 +111,3 @@ const wrongCountError = ({ label }: Instance, requested: number, received: strin
 /** Whether a single object may cause an error: the server does not show it, or its definition contains a NUL or the like. */
 const mayConcernOneObject = ({ code, message }: InstanceError): boolean =>
   code === 'REJECTED' || (code === 'PROTOCOL' && / the reply contains /.test(message));
-
-/** Inserts the object that an error is about into its message, after the instance's name. */
-function errorForObject(object: NamedObject, error: InstanceError, { label }: Instance): InstanceError {
-  const what = escapeControls(displayName(object));
-  return error.withMessage(`${label}: ${what}${error.message.slice(label.length)}`);
-}

@@ -24,13 +24,6 @@ export interface JsonEvents {
   readElements?(chunk: Buffer, at: number, depth: number): number;
 }
 
-interface JsonLimits {
-  /** Maximum length of a string or a number in bytes: it is kept in memory until it is complete. */
-  token: number;
-  /** Maximum number of nested containers. */
-  depth: number;
-}
-
 const enum Expect {
   Value,
   /** After `[`. */
@@ -71,9 +64,10 @@ export class JsonScanner {
   /** Whether a string was cut between a backslash and the character that it escapes. */
   #escaped = false;
 
+  /** @param limits the length of a string or a number in bytes, which is kept in memory until it is complete; the number of nested containers */
   constructor(
     private readonly events: JsonEvents,
-    private readonly limits: JsonLimits,
+    private readonly limits: { readonly token: number; readonly depth: number },
   ) {}
 
   write(chunk: Buffer): void {

@@ -39,12 +39,11 @@ export async function listAllObjects(source: Instance): Promise<ListedObject[]> 
       'PROTOCOL',
       `${source.label}: tables() has other columns than requested; does a proxy change the replies?`,
     );
-  return rows?.map(toListedObject) ?? listByFunctions(source);
-}
-
-function toListedObject([name, mark, id]: unknown[]): ListedObject {
-  const kind = KIND_BY_VALUE[String(mark)];
-  return { name: String(name), kind: kind ?? 'other', id, ...(kind === undefined && { mark: String(mark) }) };
+  const listed = rows?.map(([name, mark, id]): ListedObject => {
+    const kind = KIND_BY_VALUE[String(mark)];
+    return { name: String(name), kind: kind ?? 'other', id, ...(kind === undefined && { mark: String(mark) }) };
+  });
+  return listed ?? listByFunctions(source);
 }
 
 /**

@@ -315,15 +315,11 @@ const EXPLANATIONS: Readonly<Record<number, readonly [code: InstanceErrorCode, e
 function explainStatus(response: Response): readonly [code: InstanceErrorCode, explanation: string] {
   const { status } = response;
   const [code, explanation = ''] = EXPLANATIONS[status] ?? [];
-  if (code) return [code, explanation.endsWith('again ') ? explanation + formatRetryTime(response) : explanation];
+  const seconds = retryAfter(response);
+  const time = seconds === undefined ? 'later' : `in ${Math.ceil(seconds)} s`;
+  if (code) return [code, explanation.replace(/ $/, ` ${time}`)];
   const isServerError = status >= 500 && status < 600;
   return isServerError ? ['UNREACHABLE', ': the server failed; see its log'] : ['PROTOCOL', `; ${ADDRESS_HELP}`];
-}
-
-/** When a busy server accepts requests again, in words. */
-function formatRetryTime(response: Response): string {
-  const seconds = retryAfter(response);
-  return seconds === undefined ? 'later' : `in ${Math.ceil(seconds)} s`;
 }
 
 /** The seconds that a server asks clients to wait, in the header Retry-After; undefined if it does not ask. */

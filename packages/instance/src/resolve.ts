@@ -92,6 +92,7 @@ export async function resolveInstance(operand: string, context: ResolveContext):
   const timeout = chooseTimeLimit('timeout', options.timeout, TIMEOUT);
   const connectTimeout = chooseTimeLimit('connect_timeout', options.connectTimeout, CONNECT_TIMEOUT);
   const retries = choose('retries', [options.retries, '--retries'], [entry?.retries, place], [0, DEFAULT]) ?? 0;
+  if (!Number.isInteger(retries) || retries < 0) throw configError('retries must be a whole number, or 0 for none');
   choose('proxy', [proxy?.origin, variable]);
   if (entry) choose('protected', [entry.protected, place], [false, DEFAULT]);
   const sources = [
@@ -114,7 +115,7 @@ export async function resolveInstance(operand: string, context: ResolveContext):
     insecure: tlsVerify === false,
     timeout,
     connectTimeout,
-    retries: toRetries(retries),
+    retries,
     onRetry: context.warn,
     info: context.info,
     settings: [
@@ -148,12 +149,6 @@ function parseOperand(operand: string, env: ResolveContext['env']): Address {
 function toMilliseconds(name: string, seconds: number): number {
   if (!(seconds >= 0)) throw configError(`${name} must be a number of seconds, or 0 for no limit`);
   return Math.min(1000 * seconds, 2 ** 31 - 1);
-}
-
-/** Checks a number of retries. */
-function toRetries(number: number): number {
-  if (Number.isInteger(number) && number >= 0) return number;
-  throw configError('retries must be a whole number, or 0 for none');
 }
 
 /** How to give credentials, for the message of a server that needs some. */

@@ -69,19 +69,14 @@ async function predictAlter(
 ): Promise<Pick<PendingChange, 'before' | 'expected'>> {
   if (change.verb !== 'alter') return {};
   const [first] = change.alters;
-  const before = first && (await fetchIfShown(first, existing));
+  // An account may have the right to alter an object and none to see it.
+  const isDenied = ({ code }: InstanceError) => code === 'DENIED';
+  const before = first && (await tryQuery(() => existing.fetch(first), isDenied));
   if (before === undefined) return {};
   let definition = parseMeaning(before);
   for (const { alteration } of change.alters) definition &&= applyAlteration(definition, alteration);
   return { before, expected: definition && printDefinition(definition, { quoted: true }) };
 }
-
-/** An account may have the right to alter an object and none to see it. */
-const fetchIfShown = (object: NamedObject, existing: KnownObjects): Promise<string | undefined> =>
-  tryQuery(
-    () => existing.fetch(object),
-    ({ code }) => code === 'DENIED',
-  );
 
 /** Whether an ALTER whose reply was lost was executed: the object is as expected now, and was not before. */
 export async function wasAltered(

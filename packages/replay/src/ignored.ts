@@ -49,17 +49,14 @@ export function splitIgnoredRights({ statements, locations }: ReplayInput, rules
     let n = 0;
     for await (const statement of statements) {
       const location = locations[n++];
-      for (const each of withoutIgnoredRights(statement, rules)) {
+      const single = splitRights(statement);
+      const remaining = single.filter(each => !isIgnored(each, rules));
+      const isSplit = remaining.length > 0 && remaining.length < single.length;
+      for (const each of isSplit ? remaining : [statement]) {
         splitLocations.push(location);
         yield each;
       }
     }
   }
   return rules.haveObjects ? { statements: split(), locations: splitLocations } : { statements, locations };
-}
-
-function withoutIgnoredRights(statement: string, rules: IgnoreRules): string[] {
-  const single = splitRights(statement);
-  const remaining = single.filter(each => !isIgnored(each, rules));
-  return remaining.length === 0 || remaining.length === single.length ? [statement] : remaining;
 }

@@ -30,7 +30,6 @@ import { displayName, foldCase, identify, isPrincipal, isSameName, type NamedObj
 import { createExecutor, type Executor, type ExecutorOptions, type StatementResult } from './executor.js';
 import { type ExistingObjects, isShowable, type KnownObjects } from './existing.js';
 import { type AccessSource, ExistingAccess } from './existing-access.js';
-import type { Result } from './outcome.js';
 import type { TargetSchema } from './target.js';
 
 /** The options of the run that is predicted. */
@@ -41,12 +40,6 @@ export interface PredictorOptions extends Omit<ExecutorOptions, 'existing' | 'is
 /** The effect of a statement depends on rows, or its syntax is unknown. The outcome is `unknown`; the status does not change. */
 class UnknownEffectError extends Error {
   override name = 'UnknownEffectError';
-}
-
-/** The result in a dry run of a statement that the engine accepts. */
-function predictedResult(statement: string, { replaced }: Omit<StatementResult, 'result'>): Result {
-  if (replaced) return 'would replace';
-  return isShowable(identify(statement)) ? 'would create' : 'would send';
 }
 
 /** Describes a loss that is not allowed, and so changes the exit status; undefined for any other effect. */
@@ -119,9 +112,11 @@ export class Predictor {
     this.#effects = [];
     try {
       const { result, ...rest } = await this.#execute(statement);
+      const isCreated = isShowable(identify(statement));
+      const predicted = rest.replaced ? 'would replace' : isCreated ? 'would create' : 'would send';
       return {
         ...rest,
-        result: result === 'applied' ? predictedResult(statement, rest) : result,
+        result: result === 'applied' ? predicted : result,
         ...(this.#effects.length > 0 && { effects: this.#effects }),
       };
     } catch (error) {

@@ -69,17 +69,12 @@ export function deduplicate(statements: Iterable<string>): string[] {
     if (entry.kind === 'other') return true;
     const key = hasName(entry) ? identityKey(entry) : statement;
     const first = seen.get(key);
-    if (first && !isSameMeaning(first.entry.statement, statement))
+    const { differences, notComparable } = compareStatements(first?.entry.statement ?? statement, statement);
+    if (first && differences.length + notComparable.length > 0)
       throw new DuplicateNameError(
         `statement ${first.position} (${displayName(first.entry)}) and statement ${position} (${displayName(entry)}) have the same name and different definitions; remove one of them`,
       );
     if (!first) seen.set(key, { entry, position });
     return !first;
   });
-}
-
-/** Whether two statements have the same meaning, so that nothing is lost if one is removed. */
-function isSameMeaning(one: string, other: string): boolean {
-  const { differences, notComparable } = compareStatements(one, other);
-  return differences.length === 0 && notComparable.length === 0;
 }

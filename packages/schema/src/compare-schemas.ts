@@ -98,11 +98,12 @@ export function compareSchemas(
     const other = itemsB.items.get(key)?.statement;
     if (!itemsB.has(key, right)) add({ identity, a: statement });
     else if (other !== undefined && hasName(identity)) {
-      const found = dropOwnerDifference(compareStatements(statement, other, options(schemaA)), ignoreOwner);
+      const found = compareStatements(statement, other, options(schemaA));
+      const properties = found.differences.filter(({ property }) => !ignoreOwner || property !== 'owner');
       const isIgnored = ({ property }: PropertyDifference) => ignore.ignoresProperty(identity, property);
-      const ignored = found.differences.filter(isIgnored);
-      for (const { property } of ignored) result.ignored.push({ identity, property, a: statement });
-      const comparison = { ...found, differences: found.differences.filter(each => !isIgnored(each)) };
+      for (const { property } of properties.filter(isIgnored))
+        result.ignored.push({ identity, property, a: statement });
+      const comparison = { ...found, differences: properties.filter(each => !isIgnored(each)) };
       if (comparison.differences.length > 0) add({ identity, a: statement, b: other, comparison });
       else if (comparison.notComparable.length > 0)
         result.notComparable.push({ identity, properties: comparison.notComparable });
@@ -154,11 +155,6 @@ class SchemaItems {
   has(key: string, right: Right | undefined): boolean {
     return right ? this.#rights.has(right) : this.items.has(key);
   }
-}
-
-function dropOwnerDifference(comparison: StatementComparison, ignoreOwner: boolean): StatementComparison {
-  if (!ignoreOwner) return comparison;
-  return { ...comparison, differences: comparison.differences.filter(({ property }) => property !== 'owner') };
 }
 
 /** A key that two statements share if they create the same object, or, without a name, if they are the same. */

@@ -138,15 +138,11 @@ export function findNeeded(
   return needed;
 }
 
-/** What of A has to be created in B, and notes about what is created although it is ignored. */
-interface WantedStatements {
-  readonly statements: readonly string[];
-  readonly rules: IgnoreRules;
-  readonly notes: readonly string[];
-}
-
-/** Leaves out what is ignored of A, unless B lacks it and something else needs it. */
-export function selectWanted(a: readonly string[], b: Iterable<string>, ignore: IgnoreRules): WantedStatements {
+/**
+ * Leaves out what is ignored of A, unless B lacks it and something else needs it.
+ * @returns what of A has to be created in B, rules that do not ignore it, and notes about what is created although it is ignored
+ */
+export function selectWanted(a: readonly string[], b: Iterable<string>, ignore: IgnoreRules) {
   if (!ignore.haveObjects) return { statements: a, rules: ignore, notes: [] };
   const [schema, existing] = [new Schema(a.flatMap(splitRights)), new Schema(b)];
   const exists = ({ kind, name }: Entry) =>

@@ -2,25 +2,19 @@
  * A schema as a graph: its objects are the nodes, with an arrow from each object to those that depend on it. Names may
  * be hostile, so nodes are identified by numbers; names are only in labels, escaped for the language.
  */
-import { dumpOrder, type Entry, type Schema } from '@sqlpipe/schema';
+import { dumpOrder, type Schema } from '@sqlpipe/schema';
 import { isObject, type Kind } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
 
-interface Diagram {
-  nodes: { id: string; entry: Entry }[];
-  /** Pairs of ids of nodes. */
-  arrows: [from: string, to: string][];
-}
-
 /** Nodes are numbered in the order of a dump, so that the same schema gives the same graph. */
-function buildDiagram(schema: Schema): Diagram {
+function buildDiagram(schema: Schema) {
   const nodes = dumpOrder(schema)
     .filter(({ kind }) => isObject(kind))
     .map((entry, i) => ({ id: `n${i + 1}`, entry }));
   const ids = new Map(nodes.map(({ id, entry }) => [entry.name, id]));
   const needs = schema.dependencies();
   const arrows = nodes.flatMap(({ id, entry }) =>
-    (needs.get(entry.name) ?? []).map((name): [string, string] => [ids.get(name) as string, id]),
+    (needs.get(entry.name) ?? []).map((name): [from: string, to: string] => [ids.get(name) as string, id]),
   );
   return { nodes, arrows };
 }

@@ -1,8 +1,6 @@
 /*! Replaces clauses of a statement that creates an object, at the places where its parser found them. */
 import { type ClauseSpan, parseStatement, repair } from '@sqlpipe/ddl';
 
-type CreateStatement = ReturnType<typeof parseStatement>;
-
 /** A clause with its text, which begins with the white space before it. */
 export interface Clause extends ClauseSpan {
   /** The property that it states, as a comparison names it: `column 'x' index`. */
@@ -17,9 +15,10 @@ export interface Clause extends ClauseSpan {
  */
 export function replaceClauses(
   given: string,
-  replace: (clause: Clause, statement: CreateStatement) => string | undefined,
+  replace: (clause: Clause, statement: ReturnType<typeof parseStatement>) => string | undefined,
 ): string {
-  const [text, statement] = parseRepaired(given);
+  const text = repair(given).statement;
+  const statement = parseStatement(text);
   const spans = Array.from(statement.spans, ([property, span]) => ({ ...span, property }));
   let replaced = '';
   let end = 0;
@@ -30,9 +29,4 @@ export function replaceClauses(
     end = span.end;
   }
   return end === 0 ? given : replaced + text.slice(end);
-}
-
-function parseRepaired(given: string): [text: string, statement: CreateStatement] {
-  const text = repair(given).statement;
-  return [text, parseStatement(text)];
 }

@@ -73,8 +73,11 @@ export function parseSymbolOptions(cursor: Cursor, column: Column, others?: stri
   let token = next("'capacity', 'nocache', 'cache'");
   const { readOffset } = cursor;
   if (isWord(token, 'capacity')) {
+    const position = cursor.readOffset;
     column.capacity =
-      others === undefined ? parseAlteredCapacity(cursor, 'symbol capacity') : parseSymbolCapacity(cursor);
+      others === undefined
+        ? parseAlteredCapacity(cursor, 'symbol capacity')
+        : toValidCapacity(expectInt(cursor), position);
     token = next("'nocache', 'cache'");
   }
   if (isWord(token, 'nocache') || isWord(token, 'cache')) column.cached = isWord(token, 'cache');
@@ -86,12 +89,6 @@ export function parseSymbolOptions(cursor: Cursor, column: Column, others?: stri
 export function rejectCachedCapacity({ cached, capacity = 0 }: Column, position: number): void {
   if (!cached || capacity <= LIMITS.maxCached) return;
   throw new RejectionError(position, `max cached symbol capacity is ${LIMITS.maxCached}`);
-}
-
-/** Parses the number after CAPACITY in CREATE. */
-function parseSymbolCapacity(cursor: Cursor): number {
-  const position = cursor.readOffset;
-  return toValidCapacity(expectInt(cursor), position);
 }
 
 /** Parses the number after CAPACITY in ALTER. */

@@ -50,7 +50,8 @@ export function parseAddedColumn(
   const column = newColumn(name, parseColumnType(cursor, token), context);
   if (cursor.accept(']')) throw unmatchedBracketError(name, typePosition);
   if (column.type === 'SYMBOL') parseAddedSymbol(cursor, column, context);
-  else skipNullability(cursor);
+  // NULL and NOT NULL have no effect.
+  else for (const word of ['not', 'null']) cursor.accept(word);
   return { column, typePosition };
 }
 
@@ -74,12 +75,6 @@ function parseAddedSymbol(cursor: Cursor, column: Column, context: NameLookup): 
   // The CAPACITY of an index is accepted even without INDEX (observed on 9.3.4).
   else if (isWord(token, 'capacity')) parseCapacity(cursor);
   else cursor.unread();
-}
-
-/** NULL and NOT NULL have no effect. */
-function skipNullability(cursor: Cursor): void {
-  cursor.accept('not');
-  cursor.accept('null');
 }
 
 function parseTypeChange(cursor: Cursor, lookup: NameLookup, altered: AlteredColumn) {

@@ -26,7 +26,9 @@ export function parseCreateTable(cursor: Cursor, first: string, context: CreateC
   const token = cursor.require("'(' or 'as'");
   if (token === '(') {
     if (isWord(cursor.require('like'), 'like')) {
-      const source = parseLike(cursor);
+      const source = parseObjectName(cursor, cursor.require('table name'), { reserved: true });
+      const end = cursor.require(')');
+      if (end !== ')') throw unexpectedTokenError(cursor.at, end);
       const reader = new ClauseReader(cursor, context, 'table');
       reader.advance();
       return { ...toStatement(reader, created, { like: source.name }), source };
@@ -107,13 +109,6 @@ function parseLeadIn(cursor: Cursor, first: string): boolean {
     cursor.expect('table');
   }
   return true;
-}
-
-function parseLike(cursor: Cursor): LocatedName {
-  const like = parseObjectName(cursor, cursor.require('table name'), { reserved: true });
-  const token = cursor.require(')');
-  if (token !== ')') throw unexpectedTokenError(cursor.at, token);
-  return like;
 }
 
 /** `, INDEX (…)` and `, CAST (…)` after the columns or the query. */

@@ -86,13 +86,7 @@ function tooLong(clause: string, micros: number): string {
   return `live view ${clause} must be at most cairo.live.view.in.memory.max (${micros / factor}${unit})`;
 }
 
-interface Length {
-  readonly text: string;
-  readonly micros: bigint;
-  readonly position: number;
-}
-
-function parseLengthAfter(cursor: Cursor, word: string): Length {
+function parseLengthAfter(cursor: Cursor, word: string) {
   cursor.expect(word);
   const text = cursor.require('duration');
   const position = cursor.at;
