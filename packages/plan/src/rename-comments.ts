@@ -1,5 +1,6 @@
 /*! Parses the comments in a schema that state renames: `-- renamed from qty`. */
-import { identify, keywordOf, significantTokens, type Token, tokens, unquote } from '@sqlpipe/sql';
+import { withDepths } from '@sqlpipe/ddl';
+import { identify, keywordOf, significantTokens, tokens, unquote } from '@sqlpipe/sql';
 
 /** A comment about the former names of an object or a column of A. */
 export interface RenameComment {
@@ -21,7 +22,8 @@ const RENAMED = /^--\s*renam/i;
 export function parseRenameComments(statement: string): RenameComment[] {
   if (!/--\s*renam/i.test(statement)) return [];
   const comments: RenameComment[] = [];
-  const columns = identify(statement).kind === 'table' ? new ColumnNames() : undefined;
+  const columns = identify(statement).kind === 'table' ? locateColumns(statement) : new Map<number, string>();
+  let column: string | undefined;
   /** Comments on lines of their own: they are about the next column. */
   let above: Omit<RenameComment, 'column'>[] = [];
   /** Comments after the last token so far: at the end of the statement they are about the object. */
@@ -31,7 +33,7 @@ export function parseRenameComments(statement: string): RenameComment[] {
     if (token.type === 'comment' && RENAMED.test(token.text)) {
       const comment = { from: parseNames(token.text), text: token.text.trim() };
       if (!hasBegun) comments.push({ column: undefined, ...comment });
-      else if (columns?.last !== undefined && !isLineEmpty) comments.push({ column: columns.last, ...comment });
+      else if (column !== undefined && !isLineEmpty) comments.push({ column, ...comment });
       else {
         if (isLineEmpty) above.push(comment);
         trailing.push(comment);
@@ -39,8 +41,10 @@ export function parseRenameComments(statement: string): RenameComment[] {
     } else if (token.type !== 'comment' && token.type !== 'space') {
       [hasBegun, isLineEmpty] = [true, false];
       if (token.text !== ';') trailing = [];
-      if (!columns?.read(token)) continue;
-      comments.push(...above.map(comment => ({ column: columns.last, ...comment })));
+      if (!columns.has(token.start)) continue;
+      column = columns.get(token.start);
+      if (column === undefined) continue;
+      for (const comment of above) comments.push({ column, ...comment });
       above = [];
     }
     if (token.type === 'comment' || token.type === 'space') isLineEmpty ||= token.text.includes('\n');
@@ -48,29 +52,18 @@ export function parseRenameComments(statement: string): RenameComment[] {
   return [...comments, ...trailing.map(comment => ({ column: undefined, ...comment }))];
 }
 
-/** Reads the tokens of a CREATE TABLE, and knows to which column they belong. */
-class ColumnNames {
-  /** The name of the last column that has begun; undefined before and after the list of columns. */
-  last: string | undefined;
-  #depth = 0;
-  #isNameNext = false;
-  #isListOver = false;
-  #previous: Token | undefined;
-
-  /** @returns whether the token is the name of a column */
-  read(token: Token): boolean {
-    const isName = this.#isNameNext;
-    if (isName) this.last = unquote(token.text);
-    this.#isNameNext = false;
-    if (token.text === '(' && ++this.#depth === 1 && !this.#isListOver)
-      this.#isNameNext = keywordOf(this.#previous) !== 'AS';
-    if (token.text === ',' && this.#depth === 1 && !this.#isListOver) this.#isNameNext = true;
-    if (token.text === ')' && --this.#depth === 0) this.#isListOver = true;
-    if (this.#isListOver) this.last = undefined;
-    this.#previous = token;
-    return isName;
-  }
+/** The names of the columns of a CREATE TABLE by the places where they stand; undefined where their list ends. */
+function locateColumns(statement: string): ReadonlyMap<number, string | undefined> {
+  const all = withDepths([...significantTokens(statement)]);
+  const open = all.findIndex(({ text }) => text === '(');
+  const close = all.findIndex(({ text, depth }, at) => at > open && text === ')' && depth === 0);
+  const list = open < 0 ? [] : all.slice(open, close < 0 ? undefined : close);
+  const columns = list.slice(1).filter((_, i) => (i === 0 ? keywordOf(all[open - 1]) !== 'AS' : isSeparator(list[i])));
+  const names = columns.map(({ start, text }) => [start, unquote(text)] as const);
+  return new Map([...names, [all[close]?.start ?? statement.length, undefined]]);
 }
+
+const isSeparator = (token: { text: string; depth: number } | undefined) => token?.text === ',' && token.depth === 1;
 
 /** The names in `-- renamed from qty, "a b"`. A comma at the end is that of the column list, and no name follows it. */
 function parseNames(comment: string): string[] {
