@@ -2,7 +2,7 @@
 import { compareDefinitions, parseMeaning } from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
-import { displayName, foldCase, isObject } from '@sqlpipe/sql';
+import { displayName, isObject } from '@sqlpipe/sql';
 import { formatMessage } from '@sqlpipe/text';
 import type { Task } from './task.js';
 import { WantedSchema } from './wanted-schema.js';
@@ -50,32 +50,20 @@ export function findUnresolvedViews(
     const [wanted, now] = [all.definitionOf(name), existing === undefined ? undefined : parseMeaning(existing)];
     return !wanted || !now || compareDefinitions(wanted, now).differences.length > 0;
   };
-  const problems: UnresolvedView[] = [];
-  const dependencies = all.dependencies();
-  const affected = new Map<string, boolean>();
-  for (const [name, references] of dependencies) {
-    // A view may come before what it reads, so references are followed.
-    if (!isAffected(name, references)) continue;
-    const entry = a.findObject(name);
-    const reason = entry && engine.whyUnresolvable(name);
-    if (entry && reason !== undefined) problems.push({ entry, reason });
-  }
-  return problems;
-
-  /** Whether an object differs from B, or reads something that does. */
-  function isAffected(name: string, references: readonly string[]): boolean {
-    const key = foldCase(name);
-    const known = affected.get(key);
-    if (known !== undefined) return known;
-    affected.set(key, false); // in a cycle, an object does not affect itself
+  const lacksReference = (name: string): boolean => {
     const object = engine.find(name);
-    const result =
-      (object && 'references' in object && object.references.some(reference => !engine.find(reference))) ||
-      isDifferent(name) ||
-      references.some(reference =>
-        isAffected(reference, dependencies.get(a.findObject(reference)?.name ?? reference) ?? []),
-      );
-    affected.set(key, result);
-    return result;
-  }
+    return object !== undefined && 'references' in object && object.references.some(each => !engine.find(each));
+  };
+  const dependencies = all.dependencies();
+  const names = [...dependencies.keys()];
+  const readers = new Map(names.map((name): [string, string[]] => [name, []]));
+  for (const [name, references] of dependencies) for (const each of references) readers.get(each)?.push(name);
+  const affected = new Set(names.filter(name => lacksReference(name) || isDifferent(name)));
+  // A set also gives what is added while it is read.
+  for (const name of affected) for (const reader of readers.get(name) ?? []) affected.add(reader);
+  return names.flatMap(name => {
+    const entry = affected.has(name) ? a.findObject(name) : undefined;
+    const reason = entry && engine.whyUnresolvable(name);
+    return entry && reason !== undefined ? [{ entry, reason }] : [];
+  });
 }
