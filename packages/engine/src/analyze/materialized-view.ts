@@ -180,7 +180,7 @@ export function analyzeSampling(
   { catalogue, has }: Pick<Session, 'catalogue' | 'has'>,
 ): ViewSampling {
   const { body, timestamp } = statement;
-  const { select } = parsedQuery(body);
+  const query = parsedQuery(body);
   const field = timestamp && relation.fields.find(({ name }) => isSameName(name, timestamp.name));
   const mayHave = (column: string) =>
     relation.hasUnknownColumns || relation.fields.some(({ name }) => isSameName(name, column));
@@ -188,12 +188,10 @@ export function analyzeSampling(
     throw new RejectionError(timestamp.position, `TIMESTAMP column does not exist [name=${timestamp.name}]`);
   }
   rejectNoWal(base, catalogue);
-  const bucket = findBucket(parsedQuery(body), catalogue);
-  if (!bucket && has('passthrough views')) {
-    const passed = passThrough(statement, base, relation, catalogue);
-    if (passed) return passed;
-  }
+  const bucket = findBucket(query, catalogue);
   if (!bucket) {
+    const passed = has('passthrough views') ? passThrough(query, timestamp, base, relation, catalogue) : undefined;
+    if (passed) return passed;
     const problem = timestamp
       ? `materialized view query requires a sampling interval, use SAMPLE BY or GROUP BY timestamp_floor() [name=${timestamp.name}]`
       : 'TIMESTAMP column is not present in select list';
@@ -205,8 +203,8 @@ export function analyzeSampling(
       `TIMESTAMP column does not exist or not present in select list [name=${bucket.column}]`,
     );
   }
-  const period = statement.refresh.period === 'sample by interval' ? periodOfSampling(select, bucket) : undefined;
-  rejectNonDeterministic(parsedQuery(body));
+  const period = statement.refresh.period === 'sample by interval' ? periodOfSampling(query.select, bucket) : undefined;
+  rejectNonDeterministic(query);
   if (field?.type !== undefined && !isTimestamp(field.type)) {
     throw new RejectionError(timestamp?.position ?? 0, `TIMESTAMP column expected [actual=${field.type}]`);
   }
@@ -219,12 +217,12 @@ export function analyzeSampling(
 
 /** A view of the rows of its base as they are, or of some of them. */
 function passThrough(
-  { body, timestamp }: SampledView,
+  query: Query,
+  timestamp: LocatedName | undefined,
   base: LocatedName,
   relation: Relation,
   catalogue: Catalogue,
 ): ViewSampling | undefined {
-  const query = parsedQuery(body);
   const { select } = query;
   const source = onlySource(select, QueryScope.around(query, catalogue));
   const { distinct, limit, latestOn, pivot, orderBy, with: queries } = select;
