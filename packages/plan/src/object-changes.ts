@@ -15,7 +15,7 @@ import {
 import { dumpOrder, type Entry } from '@sqlpipe/schema';
 import { displayName, foldCase, isObject, kindKeywords } from '@sqlpipe/sql';
 import type { Draft } from './draft.js';
-import { findRebuildLosses, findUncastable, isMadeByPlan, rebuildTable } from './rebuild.js';
+import { copiedColumns, findRebuildLosses, findUncastable, isMadeByPlan, rebuildTable } from './rebuild.js';
 import { alterColumns, dropColumns } from './table-alterations.js';
 import type { Task } from './task.js';
 import { printOnOneLine } from './text/statement-text.js';
@@ -185,27 +185,19 @@ export function findCreation(
 /** Alters an object, or rebuilds a table. */
 function alter(entry: Entry, wanted: Definition, task: Task, draft: Draft): void {
   const { name } = entry;
-  const { renames, rebuilt } = task;
+  const now = draft.engine.definitionOf(name) as Definition;
   if (wanted.kind === 'view') {
-    const now = draft.engine.definitionOf(name) as Definition;
-    if (
-      compareDefinitions(wanted, now).differences.some(({ property }) => property === 'query') &&
-      !draft.alter('view', now.name, { change: 'query', body: wanted.body }, ['query'])
-    )
-      draft.block(name);
-  } else if (
-    wanted.kind === 'table' &&
-    rebuilt.has(foldCase(name)) &&
-    !isOnlyRetention(wanted, draft.engine.definitionOf(name))
-  )
-    rebuild(entry, wanted, task, draft);
-  else if (wanted.kind === 'table') {
+    const isOther = compareDefinitions(wanted, now).differences.some(({ property }) => property === 'query');
+    if (isOther && !draft.alter('view', now.name, { change: 'query', body: wanted.body }, ['query'])) draft.block(name);
+  } else if (wanted.kind !== 'table') alterProperties(entry, wanted, task, draft);
+  else if (task.rebuilt.has(foldCase(name)) && !isOnlyRetention(wanted, now)) rebuild(entry, wanted, task, draft);
+  else {
     alterColumns(wanted, task, draft);
     alterProperties(entry, wanted, task, draft);
-    const now = draft.engine.definitionOf(name) as TableDefinition;
-    const isRenamed = [...renames.columnsOf(name).keys()].every(column => !findColumn(now, column));
+    const altered = draft.engine.definitionOf(name) as TableDefinition;
+    const isRenamed = [...task.renames.columnsOf(name).keys()].every(column => !findColumn(altered, column));
     if (!isRenamed && draft.lists(entry)) draft.block(name);
-  } else alterProperties(entry, wanted, task, draft);
+  }
 }
 
 /** Whether only the TTL of a table differs, which is altered after a rebuild. */
@@ -234,16 +226,16 @@ function alterProperties(entry: Entry, wanted: Definition, task: Task, draft: Dr
 /** Rebuilds a table, unless the server cannot cast a column or the new table would lose something. */
 function rebuild(entry: Entry, wanted: TableDefinition, { renames, allowed, ignore }: Task, draft: Draft): void {
   const now = draft.engine.definitionOf(entry.name) as TableDefinition;
-  const renamed = renames.columnsOf(entry.name);
   const change = { identity: entry, properties: [], what: `rebuild of table '${now.name}'` };
-  const uncastable = findUncastable(wanted, now, renamed);
+  const copied = copiedColumns(wanted, now, renames.columnsOf(entry.name));
+  const uncastable = findUncastable(copied);
   if (uncastable !== undefined) return draft.omit(change, uncastable);
   const keepsRetention = ignore.ignoresProperty(entry, 'TTL') && keepRetention(wanted, now) !== undefined;
-  const losses = findRebuildLosses(wanted, now, renamed).filter(
+  const losses = findRebuildLosses(wanted, now, copied).filter(
     loss => !allowed.use(loss) && !(loss.loss === 'ttl' && keepsRetention),
   );
   const isTaken = (name: string) => draft.engine.find(name) !== undefined;
-  if (losses.length === 0) draft.add(change, rebuildTable(wanted, now, renamed, isTaken));
+  if (losses.length === 0) draft.add(change, rebuildTable(wanted, now, copied, isTaken));
   else draft.omissions.push({ ...change, reasons: ['the new table does not keep all that the old one has'], losses });
 }
 

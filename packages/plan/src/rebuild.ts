@@ -43,32 +43,32 @@ function unusedMark(wanted: TableDefinition, now: TableDefinition, isTaken: (nam
   }
 }
 
-/** The columns that a rebuild copies, each with its source. @param renamed the new names of columns by their old names */
-const copiedColumns = (wanted: TableDefinition, now: TableDefinition, renamed: ReadonlyMap<string, string>) => {
+/** The columns that a rebuild copies, with their names in both tables. @param renamed the new names of columns by their old names */
+export const copiedColumns = (wanted: TableDefinition, now: TableDefinition, renamed: ReadonlyMap<string, string>) => {
   const sources = new Map([...renamed].map(([from, to]) => [foldCase(to), from]));
   return wanted.columns.flatMap(column => {
     const from = sources.get(foldCase(column.name)) ?? column.name;
     const source = findColumn(now, from);
-    return source ? [{ column, source }] : [];
+    return source ? [{ column, source, from: source.name, to: column.name, cast: printCast(source, column) }] : [];
   });
 };
+
+type CopiedColumns = ReturnType<typeof copiedColumns>;
 
 /**
  * The statements of a rebuild. They create a new table under a temporary name, copy the rows, and exchange the names if both tables
  * have the same number of rows. Rows that were sent must be applied first: they would be missing in the copy.
- * @param renamed the new names of columns by their old names
  * @param isTaken whether a name is taken
  */
 export function rebuildTable(
   wanted: TableDefinition,
   now: TableDefinition,
-  renamed: ReadonlyMap<string, string>,
+  copied: CopiedColumns,
   isTaken: (name: string) => boolean,
 ): readonly (string | Assertion)[] {
   const { newName, oldName } = rebuildNames(now.name, unusedMark(wanted, now, isTaken));
-  const copied = copiedColumns(wanted, now, renamed);
-  const targets = copied.map(({ column }) => doubleQuote(column.name)).join(', ');
-  const values = copied.map(({ column, source }) => printCast(source, column)).join(', ');
+  const targets = copied.map(({ to }) => doubleQuote(to)).join(', ');
+  const values = copied.map(({ cast }) => cast).join(', ');
   return [
     appliedAssertion(now.name),
     ...copied.flatMap(({ column, source }) => fitAssertions(now.name, source, column.type)),
@@ -110,24 +110,19 @@ export function dropOldTables({ a, dropOld, renames, rebuilt }: Task, draft: Dra
     const change = { identity, properties: [], what: printOnOneLine(drop) };
     const incomparable = copied.find(({ column: { type } }) => type === 'BINARY' || type.endsWith('[]'));
     if (incomparable) {
-      const why = `the server cannot compare its column '${incomparable.source.name}' with that of '${table}'`;
+      const why = `the server cannot compare its column '${incomparable.from}' with that of '${table}'`;
       draft.omit(change, why, 'compare the rows, then send it yourself');
       continue;
     }
-    const columns = copied.map(({ column, source }) => ({
-      from: source.name,
-      to: column.name,
-      cast: printCast(source, column),
-    }));
-    const copy = copyAssertion({ from: name, to: table, columns });
+    const copy = copyAssertion({ from: name, to: table, columns: copied });
     draft.add(change, [appliedAssertion(name), copy, partitionAssertion(name, 'detached'), drop]);
   }
 }
 
 /** Why the rows of a table cannot be copied, because the server cannot cast a column; undefined if they can. */
-export function findUncastable(...[wanted, now, renamed]: Parameters<typeof copiedColumns>): string | undefined {
-  const pair = copiedColumns(wanted, now, renamed).find(({ column, source }) => !canCast(source.type, column.type));
-  return pair && `the server cannot cast column '${pair.source.name}': ${pair.source.type} to ${pair.column.type}`;
+export function findUncastable(copied: CopiedColumns): string | undefined {
+  const pair = copied.find(({ column, source }) => !canCast(source.type, column.type));
+  return pair && `the server cannot cast column '${pair.from}': ${pair.source.type} to ${pair.column.type}`;
 }
 
 /**
@@ -191,12 +186,7 @@ export function resumeRebuilds({ leftovers }: Task, draft: Draft): void {
 }
 
 /** What a rebuild loses although the old table is kept: dedup keys, and rows that expire earlier in the new table. */
-export function findRebuildLosses(...[wanted, now, renamed]: Parameters<typeof copiedColumns>): Loss[] {
-  const copied = copiedColumns(wanted, now, renamed).map(({ column, source }) => ({
-    from: source.name,
-    to: column.name,
-  }));
-  return lossesOfCopy(now, wanted, copied).flatMap(({ loss }) =>
+export const findRebuildLosses = (wanted: TableDefinition, now: TableDefinition, copied: CopiedColumns): Loss[] =>
+  lossesOfCopy(now, wanted, copied).flatMap(({ loss }) =>
     loss === 'ttl' || loss === 'keys' ? [{ loss, object: now.name }] : [],
   );
-}
