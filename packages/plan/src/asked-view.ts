@@ -32,12 +32,15 @@ export function findExpirable({ former, now }: Enforcement, task: Task): Paramet
 
 /** What a query reads that is not in B under the names in the query: renamed tables and columns, and views to be created again. */
 function findFormer(body: string, task: Task, seen = new Set<string>()): CommonQuery[] {
-  const { a, before, renames } = task;
-  const isNew = (name: string): boolean => !seen.has(foldCase(name)) && seen.add(foldCase(name)) !== undefined;
+  const { a, before, leftovers, renames } = task;
+  /** Notes a name. @returns whether it is new */
+  const note = (name: string): boolean => !seen.has(foldCase(name)) && seen.add(foldCase(name)) !== undefined;
   return findReferencesOfQuery(body).flatMap(name => {
-    if (!isNew(name)) return [];
+    if (!note(name)) return [];
     const newName = [...renames.stated.objects].find(([from]) => isSameName(from, name))?.[1] ?? name;
-    const now = before.find(name) ?? before.find(newName) ?? before.find(findExchanged(name, task));
+    // A rebuild may have ended before its new table got the name.
+    const rebuilt = [...leftovers].find(each => isSameName(tableOfRebuild(each), name)) ?? '';
+    const now = before.find(name) ?? before.find(newName) ?? before.find(rebuilt);
     const view = now ? before.definitionOf(now.name) : a.definitionOf(newName);
     if (now?.kind === 'table') {
       const former = [...renames.stated.columns].filter(([from, to]) => findColumn(now, to) && !findColumn(now, from));
@@ -52,12 +55,6 @@ function findFormer(body: string, task: Task, seen = new Set<string>()): CommonQ
     // A view that was created again may not be filled yet, so that its query stands for it.
     const created = { name: newName, query: view.body, isView: view.kind === 'view' };
     if (isSameName(name, newName)) return [...read, created];
-    return [...read, ...(isNew(newName) ? [created] : []), renameQuery(created, name)];
+    return [...read, ...(note(newName) ? [created] : []), renameQuery(created, name)];
   });
 }
-
-/** The new table of a rebuild that ended before the table got its name. */
-const findExchanged = (table: string, { before, leftovers }: Task): string =>
-  before.catalogue
-    .list()
-    .find(({ name }) => leftovers.has(foldCase(name)) && isSameName(tableOfRebuild(name) ?? '', table))?.name ?? '';

@@ -8,10 +8,10 @@
 import { createHash } from 'node:crypto';
 import { canCast, EXPLICIT, findColumn, keepRetention, printDefinition, type TableDefinition } from '@sqlpipe/ddl';
 import { type Engine, lossesOfCopy } from '@sqlpipe/engine';
-import { foldCase } from '@sqlpipe/sql';
+import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Draft, Refusal } from './draft.js';
 import type { Loss } from './losses.js';
-import { parseRebuildName, rebuildNames } from './rebuild-names.js';
+import { parseRebuildName, rebuildNames, tableOfRebuild } from './rebuild-names.js';
 import type { Task } from './task.js';
 import {
   type Assertion,
@@ -145,7 +145,7 @@ export function findLeftovers(a: WantedSchema, b: Engine, rebuilt: ReadonlySet<s
 
 /** Why a rebuild cannot be completed, if a writer has created the table between its two renames; undefined otherwise. */
 function findIntruder(table: string, leftovers: ReadonlySet<string>, b: Engine): Refusal | undefined {
-  const newName = [...leftovers].find(name => foldCase(parseRebuildName(name)?.table ?? '') === foldCase(table));
+  const newName = [...leftovers].find(name => isSameName(tableOfRebuild(name), table));
   const oldName = rebuildNames(table, parseRebuildName(newName ?? '')?.mark ?? '').oldName;
   if (!newName || !b.find(oldName) || !b.find(table)) return undefined;
   return [
