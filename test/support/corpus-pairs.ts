@@ -60,10 +60,10 @@ interface Draft {
   readonly names: Map<string, { name: string; columns: Map<string, string> }>;
 }
 
-/** The pair of a seed; undefined where the recordings are missing. */
-export function corpusPair(seed: number): SchemaPair | undefined {
+/** The pair of a seed. @throws if the recordings are missing */
+export function corpusPair(seed: number): SchemaPair {
   objects ??= recorded();
-  if (objects.length === 0) return undefined;
+  if (objects.length === 0) throw new Error('there are no recorded objects: CORPUS is missing');
   const random = randomness(seed ^ 0xc0ffee);
   const draft = draw(objects, random);
   const tables = [...draft.tables];

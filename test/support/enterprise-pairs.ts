@@ -111,8 +111,15 @@ function newAccess(objects: readonly Definition[], random: Randomness): Access {
 const isPartitioned = (definition: Definition): definition is TableDefinition =>
   definition.kind === 'table' && definition.partitionBy !== 'NONE';
 
+const WEEK = 168;
+
+/** Whether a server takes a number of hours, or of months if it is negative, for partitions of that length. */
+const canLast = (length: Age, partitionBy: TableDefinition['partitionBy'] | undefined): boolean =>
+  partitionBy === 'MONTH' ? length < 0 : partitionBy === 'WEEK' ? length % WEEK === 0 : partitionBy !== undefined;
+
 function newPolicy({ partitionBy }: TableDefinition, random: Randomness): StoragePolicy {
-  const length = () => (partitionBy === 'MONTH' ? -1 - random.below(12) : random.pick([24, 72, 168, -1, -12]));
+  const lengths = [24, 72, WEEK, 2 * WEEK, -1, -2, -12].filter(each => canLast(each, partitionBy));
+  const length = () => random.pick(lengths);
   // A stage cannot be later than what drops the partition.
   const hours = (ttl: Age) => (ttl < 0 ? -ttl * 31 * 24 : ttl);
   const [first = 0, second = 0, last = 0] = [length(), length(), length()].sort((a, b) => hours(a) - hours(b));
@@ -177,7 +184,7 @@ function follow(access: Access, { names }: SchemaPair, wanted: readonly Definiti
   });
   const tables = new Map(wanted.filter(isPartitioned).map(table => [table.name, table.partitionBy]));
   const policies = entries(access.policies).filter(([name, { after }]) =>
-    tables.get(name) === 'MONTH' ? Object.values(after).every(length => length < 0) : tables.has(name),
+    Object.values(after).every(length => canLast(length, tables.get(name))),
   );
   return { ...access, grants, owners: new Map(entries(access.owners)), policies: new Map(policies) };
 }

@@ -199,6 +199,31 @@ const KEEPING: Readonly<Record<string, readonly string[]>> = {
   SYMBOL: ['VARCHAR', 'STRING'],
 };
 
+const swapColumns = withColumn((column, table, draft, random) => {
+  const other = random.pick(table.columns.filter(each => each !== column && each.role === 'value'));
+  if (!other) return undefined;
+  [column.name, other.name] = [other.name, column.name];
+  return `columns ${column.name} and ${other.name} swapped, ${state(draft, column.uid, random)} and ${state(draft, other.uid, random)}`;
+});
+
+const takeColumnName = withColumn((column, table, draft, random) => {
+  const other = random.pick(table.columns.filter(each => each !== column && each.role === 'value'));
+  if (!other) return undefined;
+  removeColumn(draft, table, column.uid);
+  const was = other.name;
+  other.name = column.name;
+  return `column ${column.name} dropped, and ${was} gets its name, ${state(draft, other.uid, random)}`;
+});
+
+/** Changes that give an object or a column the name of another one. */
+export const TAKING_NAMES: ReadonlySet<Edit> = new Set([
+  swapObjects,
+  takeName,
+  changeKind,
+  swapColumns,
+  takeColumnName,
+]);
+
 /** All changes; a frequent one stands here more than once. */
 export const EDITS: readonly Edit[] = [
   renameObject,
@@ -225,20 +250,8 @@ export const EDITS: readonly Edit[] = [
     },
     ({ role }) => role === 'ts',
   ),
-  withColumn((column, table, draft, random) => {
-    const other = random.pick(table.columns.filter(each => each !== column && each.role === 'value'));
-    if (!other) return undefined;
-    [column.name, other.name] = [other.name, column.name];
-    return `columns ${column.name} and ${other.name} swapped, ${state(draft, column.uid, random)} and ${state(draft, other.uid, random)}`;
-  }),
-  withColumn((column, table, draft, random) => {
-    const other = random.pick(table.columns.filter(each => each !== column && each.role === 'value'));
-    if (!other) return undefined;
-    removeColumn(draft, table, column.uid);
-    const was = other.name;
-    other.name = column.name;
-    return `column ${column.name} dropped, and ${was} gets its name, ${state(draft, other.uid, random)}`;
-  }),
+  swapColumns,
+  takeColumnName,
   withColumn((column, table, draft) => {
     removeColumn(draft, table, column.uid);
     return `column ${column.name} dropped`;
@@ -363,3 +376,15 @@ export const EDITS: readonly Edit[] = [
     return 'query';
   }),
 ];
+
+/** Makes up to four changes, and says what they are. */
+export function editSome(draft: Draft, random: Randomness, isMeant: (edit: Edit) => boolean = () => true): string[] {
+  const edits = EDITS.filter(isMeant);
+  const changes: string[] = [];
+  const count = 1 + random.below(4);
+  for (let tries = 0; changes.length < count && tries < 60; tries++) {
+    const done = random.pick(edits)(draft, random);
+    if (done !== undefined) changes.push(done);
+  }
+  return changes;
+}

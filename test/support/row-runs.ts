@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import type { Run } from './in-process.js';
-import { type Draft, EDITS } from './row-edits.js';
+import { type Draft, editSome } from './row-edits.js';
 import { convertToParquet, DAYS, dayOf, historyOf, insertRows } from './row-history.js';
 import { type Change, type Finding, type Holders, Named, settle, takeHolders } from './row-holders.js';
 import {
@@ -82,12 +82,7 @@ function draftOf(
   const { random } = run;
   const after = structuredClone(schema);
   const draft: Draft = { schema: after, names, stated: new Map(), rebuilt: new Set() };
-  const changes: string[] = [];
-  const count = 1 + random.below(4);
-  for (let tries = 0; changes.length < count && tries < 60; tries++) {
-    const done = random.pick(EDITS)(draft, random);
-    if (done !== undefined) changes.push(done);
-  }
+  const changes = editSome(draft, random);
   const options: string[] = [];
   const comments = new Map<number, string>();
   // A rename that nobody states, or that has to be refused, makes another object.

@@ -221,8 +221,8 @@ export function newMaterializedView(
   };
 }
 
-/** A random schema: tables, plain views, and chains of materialized views. */
-export function newSchema(names: Names, random: Randomness): Schema {
+/** A random schema: tables, plain views, and materialized views: chains of them, which may join tables, unless `isFlat`. */
+export function newSchema(names: Names, random: Randomness, isFlat = false): Schema {
   const schema: Schema = { relations: [] };
   const add = <T extends Relation>(relation: T): T => {
     schema.relations.push(relation);
@@ -238,12 +238,12 @@ export function newSchema(names: Names, random: Randomness): Schema {
     const wal = tables.filter(each => each.wal);
     if (wal.length === 0) break;
     let base: Table | MaterializedView = random.pick(wal);
-    for (let i = 0; i < random.pick([1, 1, 2, 3]); i++) {
+    for (let i = 0; i < (isFlat ? 1 : random.pick([1, 1, 2, 3])); i++) {
       const over = schema.relations.filter((each): each is View => each.kind === 'view' && each.from === base.uid);
       const from: Relation = over.length > 0 && random.chance(0.4) ? random.pick(over) : base;
       const others = tables.filter(each => each !== base);
       const joined: Table | undefined =
-        base.kind === 'table' && others.length > 0 && random.chance(0.3) ? random.pick(others) : undefined;
+        !isFlat && base.kind === 'table' && others.length > 0 && random.chance(0.3) ? random.pick(others) : undefined;
       base = add(newMaterializedView(names, `m${chain}${i}`, base, from, joined, random));
     }
   }
