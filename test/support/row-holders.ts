@@ -359,12 +359,14 @@ async function lostOfView(
     [...now.values()].flatMap(({ kind, rows }) => (kind === 'materialized view' ? rows.flatMap(idsOf) : [])),
   );
   const given = new Set<string>();
+  let isRefreshable = true;
   for (const name of objects) {
     if (now.get(name)?.kind !== 'materialized view') continue;
-    const [[query] = []] = await execute(
+    const [[query, base] = []] = await execute(
       server,
-      `SELECT view_sql FROM materialized_views() WHERE view_name = '${name}'`,
+      `SELECT view_sql, base_table_name FROM materialized_views() WHERE view_name = '${name}'`,
     );
+    if (now.get(String(base))?.broken !== undefined) isRefreshable = false;
     const { dataset, error } = await server.execute(`SELECT * FROM (${query})`);
     if (error !== undefined) continue;
     const columns = (await execute(server, `SELECT "column" FROM table_columns('${name}')`)).map(([column]) =>
@@ -387,7 +389,7 @@ async function lostOfView(
       what: 'history of a view',
       about: `${about}: ids ${summarize(lost)}, ${lost.filter(isInTables).length} of them in tables`,
     });
-  if (computable.length > 0 && !named.permit(['ttl', 'drop'], objects))
+  if (computable.length > 0 && !named.permit(isRefreshable ? ['ttl', 'drop'] : ['ttl', 'drop', 'history'], objects))
     findings.push({ what: 'view not filled again', about: `${about}: ids ${summarize(computable)}` });
   return findings;
 }
