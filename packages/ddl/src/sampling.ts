@@ -2,18 +2,12 @@
 import { unquote } from './grammar/names.js';
 import { isKeyword, type QueryToken, tokenizeQuery } from './query-tokens.js';
 
-export interface Sampling {
-  /** The interval with its number: for `1h` and for `h` it is `1h`. */
-  readonly interval: string;
-  /** The time zone of ALIGN TO CALENDAR TIME ZONE. */
-  readonly timeZone?: string | undefined;
-}
-
 /**
  * Finds the sampling of the outermost query that samples, with SAMPLE BY or by selecting `timestamp_floor('1h', …)`.
- * Returns undefined if there is none, or if queries of the same depth have different intervals.
+ * @returns the interval with its number (for `1h` and for `h` it is `1h`), and the zone of ALIGN TO CALENDAR TIME ZONE; undefined if there
+ *   is none, or if queries of the same depth have different intervals
  */
-export function findSampling(body: string): Sampling | undefined {
+export function findSampling(body: string): { interval: string; timeZone: string | undefined } | undefined {
   const tokens = tokenizeQuery(body);
   const samplings = tokens.flatMap((token, at): { depth: number; interval: string; clauses?: number }[] => {
     const { depth } = token;

@@ -2,5 +2,5 @@
 
 export { MAX_RECORD } from '@sqlpipe/sql';
 export { createCommitWriter } from './commit-writer.js';
-export { decodeRecords, encodeRecords, type ReadOptions, StreamError } from './records.js';
+export { decodeRecords, encodeRecords, type ReadOptions, StreamError, writeRecords } from './records.js';
 export { type DeferredInput, deferInput, type Spooled, spool } from './spool.js';

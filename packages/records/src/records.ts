@@ -1,10 +1,12 @@
 /*! Statements to bytes, and bytes to statements, of which only complete and valid records are read. */
 
 import { isUtf8 } from 'node:buffer';
-import { pipeline, type Readable, type Transform } from 'node:stream';
+import { pipeline, type Readable, type Transform, type Writable } from 'node:stream';
+import { pipeline as runPipeline } from 'node:stream/promises';
 import { MAX_RECORD, normalizeStatement, parseFailureMarker, WHITESPACE } from '@sqlpipe/sql';
 import split2 from 'split2';
 import { objectTransform, transform } from 'through2';
+import { createCommitWriter } from './commit-writer.js';
 
 /**
  * Creates a transform from normalized statements, single or in batches, to records: the statement, an LF and a NUL, in
@@ -38,6 +40,17 @@ export function encodeRecords(maxRecord = MAX_RECORD): Transform {
   });
   return transform;
 }
+
+/**
+ * Writes statements, single or in batches, as a complete stream (see `createCommitWriter`).
+ * @throws the errors of the statements, StreamError, and errors of writing
+ */
+export const writeRecords = (
+  statements: AsyncIterable<string | string[]>,
+  out: Writable & { isTTY?: boolean },
+  name: string,
+  maxRecord: number,
+): Promise<void> => runPipeline(statements, encodeRecords(maxRecord), createCommitWriter(out, name));
 
 /** The minimum size of an output buffer within a batch, in UTF-16 code units. */
 const CHUNK = 1024 * 1024;

@@ -14,12 +14,6 @@ import {
 import { fetchPrincipals, fetchRights, fetchRightsOf, type Instance, InstanceError } from '@sqlpipe/instance';
 import { foldCase, givesRight, identify, isPrincipal, kindKey, type NamedObject } from '@sqlpipe/sql';
 
-/** The comparison of a statement with the rights on the target. */
-export interface AccessComparison extends StatementComparison {
-  /** Whether all rights that the statement grants exist on the target. */
-  readonly exists: boolean;
-}
-
 /** The rights of the target that were queried: all of them, or those of some users, groups and service accounts. */
 interface KnownRights {
   readonly set: RightSet;
@@ -57,8 +51,11 @@ export class ExistingAccess {
     return (await this.#fetchPrincipals())?.get(kindKey(identity));
   }
 
-  /** Compares the rights that a statement grants with those on the target; undefined if either are not known. */
-  async compare(statement: string): Promise<AccessComparison | undefined> {
+  /**
+   * Compares the rights that a statement grants with those on the target.
+   * @returns also whether all of them exist there; undefined if either are not known
+   */
+  async compare(statement: string): Promise<(StatementComparison & { readonly exists: boolean }) | undefined> {
     const rights = parseRights(statement);
     const known = rights && (await this.#fetchRightsFor(rights));
     if (!known) return undefined;

@@ -11,8 +11,12 @@ export class Locations {
   /** Passes statements on, and notes where they are. */
   async *record(batches: AsyncIterable<LocatedStatement[]>): AsyncGenerator<string[]> {
     for await (const batch of batches) {
-      for (const located of batch)
-        for (const key of keysOf(located.statement)) if (!this.#byKey.has(key)) this.#byKey.set(key, located);
+      for (const located of batch) {
+        const identity = identify(located.statement);
+        const rights = () => splitRights(located.statement).map(foldCase);
+        for (const key of hasName(identity) ? [identityKey(identity)] : rights())
+          if (!this.#byKey.has(key)) this.#byKey.set(key, located);
+      }
       yield batch.map(({ statement }) => statement);
     }
   }
@@ -28,13 +32,6 @@ export class Locations {
     const position = findColumn(text, property);
     return locate({ statement: text, location, ...(position !== undefined && { position }) });
   }
-}
-
-/** The keys of what a statement creates, or of each right that it gives. */
-function keysOf(statement: string): string[] {
-  const identity = identify(statement);
-  if (hasName(identity)) return [identityKey(identity)];
-  return splitRights(statement).map(foldCase);
 }
 
 /** The position of the first word inside the parentheses of a statement that is the name of a column. */

@@ -1,12 +1,11 @@
 /*! Statements that B needs, in the file or on the stream that the command line names. */
 
 import { Readable, type Writable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { styleText } from 'node:util';
 import { Exit, type Io } from '@sqlpipe/cli';
 import { parseChange } from '@sqlpipe/ddl';
 import { formatSqlText, isStdout, isTextOutput, writeOutput, writeSqlText } from '@sqlpipe/files';
-import { createCommitWriter, encodeRecords } from '@sqlpipe/records';
+import { writeRecords } from '@sqlpipe/records';
 import type { Difference } from '@sqlpipe/schema';
 import { displayName, identify, significantTokens } from '@sqlpipe/sql';
 import { escapeLines } from '@sqlpipe/text';
@@ -29,7 +28,7 @@ export async function writeStatements(
   const write = (out: Writable) =>
     isTextOutput(output, io.stdout)
       ? writeSqlText(Readable.from(statements), out)
-      : pipeline(Readable.from(statements), encodeRecords(maxRecord), createCommitWriter(out, 'sqldiff'));
+      : writeRecords(Readable.from(statements), out, 'sqldiff', maxRecord);
   await writeOutput(output, io.stdout, write, () => io.interrupted);
 }
 

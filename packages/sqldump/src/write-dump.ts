@@ -1,7 +1,6 @@
 /*! From an instance to a stream or text. */
 
 import type { Writable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { Exit, type Io, instanceContext, limitHeapGrowth, printSettings, UsageError, withProgress } from '@sqlpipe/cli';
 import { removeOwner } from '@sqlpipe/ddl';
 import { isStdout, isTextOutput, writeOutput, writeSqlText } from '@sqlpipe/files';
@@ -14,7 +13,7 @@ import {
   type ResolvedInstance,
   resolveInstance,
 } from '@sqlpipe/instance';
-import { createCommitWriter, encodeRecords } from '@sqlpipe/records';
+import { writeRecords } from '@sqlpipe/records';
 import { parseSelection } from '@sqlpipe/schema';
 import { formatFailureMarker } from '@sqlpipe/sql';
 import { escapeControls, formatError } from '@sqlpipe/text';
@@ -42,7 +41,7 @@ export async function writeDump(
   const write = (out: Writable) =>
     isText
       ? (isShown ? writeSqlText : writeTextOrFailureMarker)(watched, out)
-      : pipeline(watched, encodeRecords(maxRecord), createCommitWriter(out, 'sqldump'));
+      : writeRecords(watched, out, 'sqldump', maxRecord);
   await writeOutput(output, io.stdout, write, () => io.interrupted);
   return Exit.ok;
 }

@@ -1,9 +1,8 @@
-import { pipeline } from 'node:stream/promises';
 import { createMain, Exit, FLAG, maxRecordOption, SEVERAL, UsageError } from '@sqlpipe/cli';
-import { createCommitWriter, decodeRecords, encodeRecords, MAX_RECORD } from '@sqlpipe/records';
+import { decodeRecords, MAX_RECORD, writeRecords } from '@sqlpipe/records';
 import { createMatcher, type Entry } from '@sqlpipe/schema';
 import { KINDS } from '@sqlpipe/sql';
-import { formatJsonLine, formatListLine, printCount, printLines, selectStatements } from './select-statements.js';
+import { formatJsonLine, formatListLine, selectStatements } from './select-statements.js';
 
 /** The program. */
 export const main = createMain({
@@ -48,10 +47,13 @@ export const main = createMain({
     if (Number(count) + Number(list) + Number(json) > 1)
       throw new UsageError('--count, --list and --json cannot be combined');
     const selected = selectStatements(decodeRecords(io.stdin(), { maxRecord }), matches, options);
-    if (count) await printCount(selected, io);
-    else if (list) await printLines(selected, formatListLine, io);
-    else if (json) await printLines(selected, formatJsonLine, io);
-    else await pipeline(selected, encodeRecords(maxRecord), createCommitWriter(io.stdout, 'sqlgrep'));
+    if (count) {
+      let number = 0;
+      for await (const _ of selected) number++;
+      await io.print(`${number}\n`);
+    } else if (list || json)
+      for await (const statement of selected) await io.print((list ? formatListLine : formatJsonLine)(statement));
+    else await writeRecords(selected, io.stdout, 'sqlgrep', maxRecord);
     if (!matchCount) io.info('nothing matched');
     return matchCount ? Exit.ok : Exit.negative;
   },

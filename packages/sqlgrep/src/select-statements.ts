@@ -1,4 +1,3 @@
-import type { Io } from '@sqlpipe/cli';
 import {
   collectStatements,
   type Entry,
@@ -37,20 +36,4 @@ export function formatListLine(statement: string): string {
 export function formatJsonLine(statement: string): string {
   const { kind, name } = identify(statement);
   return `${formatSafeJson({ kind, name, statement })}\n`;
-}
-
-/** Prints a line for each statement. */
-export async function printLines(
-  statements: AsyncIterable<string>,
-  formatLine: (statement: string) => string,
-  io: Io,
-): Promise<void> {
-  for await (const statement of statements) await io.print(formatLine(statement));
-}
-
-/** Prints the number of statements, after the last one. */
-export async function printCount(statements: AsyncIterable<string>, io: Io): Promise<void> {
-  let count = 0;
-  for await (const _ of statements) count++;
-  await io.print(`${count}\n`);
 }

@@ -1,8 +1,7 @@
 /*! From one instance to another: the pipelines of sqldump and sqlapply, with a stream in memory between them. */
 import { PassThrough } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { type Io, printSettings, rejectSharedInsecure } from '@sqlpipe/cli';
-import { createCommitWriter, decodeRecords, deferInput, encodeRecords } from '@sqlpipe/records';
+import { decodeRecords, deferInput, writeRecords } from '@sqlpipe/records';
 import { parseSelection } from '@sqlpipe/schema';
 import { applyInput, resolveTarget } from '@sqlpipe/sqlapply/apply';
 import type { Input } from '@sqlpipe/sqlapply/input';
@@ -43,7 +42,7 @@ function openStream(dump: (signal: AbortSignal) => AsyncIterable<string[]>, maxR
   const unwanted = new AbortController();
   stream.on('close', () => unwanted.abort());
   function read(): AsyncIterable<string> {
-    pipeline(dump(unwanted.signal), encodeRecords(maxRecord), createCommitWriter(stream, 'sqldump')).then(
+    writeRecords(dump(unwanted.signal), stream, 'sqldump', maxRecord).then(
       () => stream.end(),
       error => stream.destroy(error),
     );

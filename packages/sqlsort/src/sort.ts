@@ -1,6 +1,5 @@
-import { pipeline } from 'node:stream/promises';
 import { Exit, type Io } from '@sqlpipe/cli';
-import { createCommitWriter, decodeRecords, encodeRecords } from '@sqlpipe/records';
+import { decodeRecords, writeRecords } from '@sqlpipe/records';
 import { collectStatements, deduplicate, dumpOrder, type Entry, findCycle, Schema } from '@sqlpipe/schema';
 import { displayName } from '@sqlpipe/sql';
 import { CodedError } from '@sqlpipe/text';
@@ -42,6 +41,6 @@ export async function writeSorted(
 ): Promise<number> {
   const input = decodeRecords(io.stdin(), { maxRecord });
   if (graph) await io.print({ dot: toDot, mermaid: toMermaid }[graph](await readSchema(input)));
-  else await pipeline(sortStatements(input), encodeRecords(maxRecord), createCommitWriter(io.stdout, 'sqlsort'));
+  else await writeRecords(sortStatements(input), io.stdout, 'sqlsort', maxRecord);
   return Exit.ok;
 }

@@ -1,9 +1,8 @@
 /*! From `.sql` text or a folder to a stream. */
 import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { Exit, type Io, limitHeapGrowth } from '@sqlpipe/cli';
 import { isFolder, parseSqlText, readFolder, readTextFile } from '@sqlpipe/files';
-import { createCommitWriter, encodeRecords } from '@sqlpipe/records';
+import { writeRecords } from '@sqlpipe/records';
 
 /** Writes the statements of the files, or of standard input, as a stream; returns the exit status. */
 export async function writeStream(
@@ -11,11 +10,7 @@ export async function writeStream(
   io: Io,
 ): Promise<number> {
   limitHeapGrowth();
-  await pipeline(
-    readStatements(files, io.stdin, maxRecord),
-    encodeRecords(maxRecord),
-    createCommitWriter(io.stdout, 'sqlsplit'),
-  );
+  await writeRecords(readStatements(files, io.stdin, maxRecord), io.stdout, 'sqlsplit', maxRecord);
   return Exit.ok;
 }
 

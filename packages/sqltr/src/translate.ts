@@ -1,8 +1,7 @@
 /*! Translates a schema to other names, owners, editions or versions. */
 
-import { pipeline } from 'node:stream/promises';
 import { collectGarbageEarly, Exit, type Io, readRuleFile, UsageError } from '@sqlpipe/cli';
-import { createCommitWriter, decodeRecords, encodeRecords, spool } from '@sqlpipe/records';
+import { decodeRecords, spool, writeRecords } from '@sqlpipe/records';
 import { type Adapt, adapt, type LossOptions, type Numbered } from './adapt.js';
 import { type NameRules, rename } from './rename.js';
 import { Rules } from './rules.js';
@@ -74,6 +73,6 @@ export async function writeTranslation(
     { names, adapters: adaptersFor(to) },
     { isLossy: lossy, warn: io.warn },
   );
-  await pipeline(translated, encodeRecords(maxRecord), createCommitWriter(io.stdout, 'sqltr'));
+  await writeRecords(translated, io.stdout, 'sqltr', maxRecord);
   return Exit.ok;
 }
