@@ -13,8 +13,7 @@ import { parsePrincipal } from './principal.js';
 import { printDefinition } from './print.js';
 import { EXPLICIT } from './properties/property.js';
 import { findQueryDifference } from './query-tokens.js';
-import { repair } from './repair.js';
-import { isCleanTable } from './repair-table.js';
+import { isCleanTable, repair } from './repair.js';
 
 /** What is known about the server that the statements are for, and about other tables. */
 export interface CompareOptions {

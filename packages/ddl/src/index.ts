@@ -72,8 +72,7 @@ export {
   withDepths,
 } from './query-tokens.js';
 export { findReferences, findReferencesOfQuery } from './references.js';
-export { repair } from './repair.js';
-export { isCleanTable, isRepairForm } from './repair-table.js';
+export { isCleanTable, isRepairForm, repair } from './repair.js';
 export { isSystemTable, needsQuotes, quoteName } from './reserved-names.js';
 export { RightSet } from './right-set.js';
 export {

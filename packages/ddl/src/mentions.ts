@@ -19,7 +19,7 @@ import { findOwnerClause } from './owner.js';
 import { parsePrincipal } from './principal.js';
 import { type NamePlace, QueryNames } from './query-names.js';
 import { hasReferences, ReferenceFinder } from './references.js';
-import { isCleanTable } from './repair-table.js';
+import { isCleanTable } from './repair.js';
 import { parseRights } from './rights.js';
 
 /** A name in a statement, without its quotes. `[position, end)` includes the quotes, but not the schema `public`. */

@@ -3,9 +3,13 @@
  *
  * Rows are read as text and not by the lexer, because a column named ` is printed without quotes and would start a quoted
  * name. This is exact: no name contains a line break, a comma, a parenthesis or a quote (observed on 9.3.4).
+ * Tables are printed by 9.3 and later, and by 9.0 to 9.2, with column names without quotes; views with the user's own text as the body.
  */
-import { isCleanTable, repairTable } from './repair-table.js';
-import { repairView } from './repair-view.js';
+import { serverTokens, significantTokens, type Token } from '@sqlpipe/sql';
+import { trimQuery } from './grammar/body.js';
+import { isValidColumnName } from './grammar/names.js';
+import { findConflict } from './properties/retention.js';
+import { needsQuotes, quoteName, RESERVED } from './reserved-names.js';
 
 /** A statement that can be replayed, and the repairs. */
 export interface RepairResult {
@@ -25,4 +29,173 @@ export function repair(row: string): RepairResult {
   const notes: string[] = [];
   const warnings: string[] = [];
   return { statement: repairView(repairTable(row, notes, warnings), notes), notes, warnings };
+}
+
+/** Matches the types of columns, with the options of symbols as QuestDB 9.0 to 9.2 print them. */
+const TYPE =
+  'BOOLEAN|BYTE|SHORT|CHAR|INT|LONG|LONG128|LONG256|FLOAT|DOUBLE|DATE|TIMESTAMP|TIMESTAMP_NS|INTERVAL|STRING|VARCHAR' +
+  String.raw`|BINARY|UUID|IPv4|GEOHASH\(\d+[bc]\)|DECIMAL\(\d+,\d+\)|DOUBLE(?:\[\])+` +
+  String.raw`|SYMBOL(?: CAPACITY \d+)?(?: NOCACHE| CACHE)?(?: INDEX CAPACITY \d+)?`;
+const POSTING = String.raw`SYMBOL(?: CAPACITY \d+)?(?: NOCACHE| CACHE)? INDEX TYPE [A-Z]+(?: [A-Z]+)?(?: INCLUDE \([^()]*\))?`;
+
+/** Matches the name and the rest of a column. A name may contain blanks and words that look like types; none is longer. */
+const COLUMN = new RegExp(String.raw`^([^(]{1,127}?) ((?:${TYPE}|ARRAY|${POSTING})(?: PARQUET\(.*\))?)$`);
+
+/**
+ * Matches a name that needs no quotes. It has no character that is invalid in names of columns or ends a bare name: blanks, quotes
+ * and most ASCII punctuation. It has no letter whose lower case is ASCII either, because that could make a keyword.
+ */
+const BARE_NAME = String.raw`[^\0- "%-/:-?[-^\x60|~\x7f\u0130\u212a\ufeff]+`;
+
+/** Matches reserved words in any case. The flag `i` would be slower for names that are not ASCII. */
+const RESERVED_WORD = [...RESERVED]
+  .map(word => word.replace(/./g, letter => `[${letter}${letter.toUpperCase()}]`))
+  .join('|');
+
+const CLEAN_COLUMN = `(?!(?:${RESERVED_WORD}) )${BARE_NAME} (?:${TYPE})`;
+
+/** Matches a run of columns that need no repair. Most tables that need one have many of these. */
+const CLEAN_COLUMNS = new RegExp(`(?:${CLEAN_COLUMN},\n\t)+`, 'y');
+
+/** Matches a statement that can be replayed unchanged: names that need no quotes, known types, no volume, one `;`. */
+const CLEAN_TABLE = new RegExp(
+  String.raw`^CREATE TABLE '[^']+' \( \n(?:\t${CLEAN_COLUMN}(?:,\n|\n(?=\))))+\)` +
+    String.raw`(?: timestamp\(${BARE_NAME}\) PARTITION BY \w+(?: TTL \d+ \w+)?(?: BYPASS WAL| WAL)?)?` +
+    String.raw`(?:\nWITH maxUncommittedRows=\d+, o3MaxLag=\d+us)?` +
+    String.raw`(?:\nDEDUP UPSERT KEYS\(${BARE_NAME}(?:,${BARE_NAME})*\))?;$`,
+);
+
+/** Whether a row is one CREATE TABLE that needs no repair. This check is fast, and nearly all rows pass it. */
+export const isCleanTable = (row: string): boolean => CLEAN_TABLE.test(row);
+
+/** Quotes the names that need quotes, and rewrites columns whose type cannot be written. */
+function repairTable(row: string, notes: string[], warnings: string[]): string {
+  const head = /^CREATE TABLE '[^']+' (?=\( \n\t)/.exec(row)?.[0];
+  const end = row.indexOf('\n)');
+  if (!head || end < 0) return row;
+  const quoted = new Set<string>();
+  const repairName = (bare: string): string => {
+    // A server prints no invalid name. A text that was edited may have one: for example, two columns on one line.
+    if (!needsQuotes(bare) || !isValidColumnName(bare)) return bare;
+    quoted.add(bare);
+    return quoteName(bare);
+  };
+  /** Repairs the names in parentheses after `opening`, if the text has such a list. */
+  const repairList = (opening: string, comma: string, text: string): string => {
+    const at = text.indexOf(opening);
+    if (at < 0) return text;
+    const start = at + opening.length;
+    const end = text.indexOf(')', start);
+    return end < 0
+      ? text
+      : text.slice(0, start) + text.slice(start, end).split(comma).map(repairName).join(comma) + text.slice(end);
+  };
+  const column = (line: string): Column => {
+    const blank = line.indexOf(' ');
+    const [, bare = line.slice(0, blank), definition = line.slice(blank + 1)] = COLUMN.exec(line) ?? [];
+    return { name: repairName(bare), definition: repairList(' INCLUDE (', ', ', definition) };
+  };
+
+  const columns = row.slice(`${head}( \n\t`.length, end);
+  const tail = repairList('\n) timestamp(', ',', row.slice(end));
+  const repaired =
+    head +
+    repairColumns(columns, column, warnings) +
+    repairVolume(repairList('\nDEDUP UPSERT KEYS(', ',', tail), notes);
+  if (quoted.size) notes.push(`added quotes to names that need them: ${Array.from(quoted, quoteName).join(', ')}`);
+  return repaired;
+}
+
+const TYPE_NAME = String.raw`[A-Za-z]\w*(?:\(\w+(?:,\w+)?\))?(?:\[\])*`;
+const QUERY_COLUMN = String.raw`(?:CAST\(NULL AS ${TYPE_NAME}\)|ARRAY\[\]) AS (?:[^\s"'\`(),;/*-]+|"[^"\n]+")`;
+const REPAIR_FORM = new RegExp(
+  String.raw`^CREATE TABLE '[^']+' AS \(\nSELECT ${QUERY_COLUMN}(?:, ${QUERY_COLUMN})* FROM long_sequence\(0\)\n\)`,
+);
+
+/** Whether a table is created from a query that `repair` wrote. Such a query reads no table. */
+export const isRepairForm = (statement: string): boolean => REPAIR_FORM.test(statement);
+
+interface Column {
+  name: string;
+  definition: string;
+}
+
+const BETWEEN = ',\n\t';
+
+/** Repairs the columns up to the closing parenthesis, each that needs it by `repairColumn`. */
+function repairColumns(list: string, repairColumn: (line: string) => Column, warnings: string[]): string {
+  if (list.includes(' ARRAY')) {
+    const query = formatAsQuery(list.split(BETWEEN).map(repairColumn), warnings);
+    if (query !== undefined) return query;
+  }
+  let repaired = '( \n\t';
+  for (let at = 0; at < list.length; ) {
+    CLEAN_COLUMNS.lastIndex = at;
+    let end = CLEAN_COLUMNS.test(list) ? CLEAN_COLUMNS.lastIndex : at;
+    if (end > at) repaired += list.slice(at, end);
+    else {
+      const comma = list.indexOf(BETWEEN, at);
+      const { name, definition } = repairColumn(list.slice(at, comma < 0 ? undefined : comma));
+      end = comma < 0 ? list.length : comma + BETWEEN.length;
+      repaired += `${name} ${definition}${comma < 0 ? '' : BETWEEN}`;
+    }
+    at = end;
+  }
+  return repaired;
+}
+
+/** Formats columns as a query, which alone can create the type of an empty array (`SELECT ARRAY[]`); undefined if none has it. */
+function formatAsQuery(columns: Column[], warnings: string[]): string | undefined {
+  const untyped = columns.filter(({ definition }) => definition === 'ARRAY');
+  const hasOptions = columns.some(({ definition }) => definition.includes(' '));
+  if (!untyped.length || hasOptions) return undefined;
+  warnings.push(
+    `rewritten as a query, because the type of ${untyped.map(each => each.name).join(', ')} cannot be written`,
+  );
+  const select = columns.map(({ name, definition }) =>
+    definition === 'ARRAY' ? `ARRAY[] AS ${name}` : `CAST(NULL AS ${definition}) AS ${name}`,
+  );
+  return `AS (\nSELECT ${select.join(', ')} FROM long_sequence(0)`;
+}
+
+/** Matches the statement up to the body. Names contain no quotes and no line breaks. */
+const HEAD =
+  /^CREATE (?:VIEW '[^']+'|MATERIALIZED VIEW '[^']+' WITH BASE '[^']+' REFRESH [^\n]+|LIVE VIEW '[^'\n]+'[^\n]*) AS \( ?\n/;
+
+/** Trims the body of a view as servers from version 10 on do. Older servers add a line with each replay. */
+function repairView(row: string, notes: string[]): string {
+  const head = HEAD.exec(row)?.[0];
+  const end = row.lastIndexOf('\n)'); // nothing after the body contains a line break and a parenthesis
+  if (!head || end < 0) return row;
+  const body = removeSemicolon(trimQuery(row.slice(head.length, end)), notes);
+  const conflict = /^\n\) PARTITION BY YEAR /.test(row.slice(end, end + 30)) ? findConflict(row, end + 2) : undefined;
+  if (conflict) notes.push('removed PARTITION BY YEAR, which conflicts with its TTL in months');
+  return head + body + repairVolume(`\n)${row.slice(conflict?.end ?? end + 2)}`, notes);
+}
+
+/**
+ * Removes a `;` at the end of a body. A view that was created without parentheses stores the `;` of its statement. Servers
+ * print the body in parentheses, where this `;` would end the statement too early.
+ */
+function removeSemicolon(body: string, notes: string[]): string {
+  // With a quote in a block comment, SQL and the server may read different tokens; only the right reading ends with the `;`.
+  const isLastIn = (tokens: Iterable<Token>) => [...tokens].at(-1)?.start === body.length - 1;
+  if (!body.endsWith(';') || !(isLastIn(significantTokens(body)) || isLastIn(serverTokens(body, '9.3.2')))) return body;
+  notes.push('removed the semicolon at the end of its body');
+  return trimQuery(body.slice(0, -1));
+}
+
+const CLAUSE = ', IN VOLUME ';
+
+/**
+ * Repairs IN VOLUME at the end of a CREATE: removes the comma that the server prints before it, and quotes the volume.
+ */
+function repairVolume(end: string, notes: string[]): string {
+  const start = end.indexOf(CLAUSE);
+  if (start < 0) return end;
+  const rest = end.slice(start + CLAUSE.length);
+  const [volume = ''] = rest.split(/\n| OWNED BY |;$/, 1);
+  if (volume === '' || volume === rest) return end;
+  notes.push('removed the comma before IN VOLUME');
+  return `${end.slice(0, start)} IN VOLUME ${quoteName(volume)}${rest.slice(volume.length)}`;
 }

@@ -33,6 +33,7 @@ export async function inspect(config: ConnectionConfig): Promise<Inspection> {
   const instance = connect(config);
   const client = new BestEffortClient(config);
   const query = (sql: string) => client.table(sql);
+  // A token contains no user.
   const given = config.authorization === undefined ? 'none given' : (config.user ?? 'whose token it is');
   const firstColumn = async (sql: string) => (await query(sql))?.map(([value]) => String(value));
   try {

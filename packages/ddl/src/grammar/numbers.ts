@@ -24,24 +24,17 @@ export function parseInt64(text: string): bigint | undefined {
 }
 
 /** Reads an integer: one token, or a minus and a token. */
-export function expectInt(cursor: Cursor): number {
-  const { token, negative } = readSigned(cursor, 'integer');
-  const value = parseInt32(token);
-  if (value === undefined) throw tokenError(cursor.at, token, 'bad integer');
-  return negative ? -value : value;
-}
+export const expectInt = (cursor: Cursor): number => expectSigned(cursor, 'integer', parseInt32);
 
 /** Reads a long: one token, or a minus and a token. */
-export function expectLong(cursor: Cursor): bigint {
-  const { token, negative } = readSigned(cursor, 'long integer');
-  const value = parseInt64(token);
-  if (value === undefined) throw tokenError(cursor.at, token, 'bad long integer');
-  return negative ? -value : value;
-}
+export const expectLong = (cursor: Cursor): bigint => expectSigned(cursor, 'long integer', parseInt64);
 
-function readSigned(cursor: Cursor, expected: string): { token: string; negative: boolean } {
-  const token = cursor.require(expected);
-  return token === '-' ? { token: cursor.require(expected), negative: true } : { token, negative: false };
+function expectSigned<T extends number | bigint>(cursor: Cursor, what: string, parse: (text: string) => T | undefined) {
+  const first = cursor.require(what);
+  const token = first === '-' ? cursor.require(what) : first;
+  const value = parse(token);
+  if (value === undefined) throw tokenError(cursor.at, token, `bad ${what}`);
+  return (first === '-' ? -value : value) as T;
 }
 
 /** The next power of two: servers store capacities so. */
