@@ -12,7 +12,7 @@ import type { Enforcement, Ledger } from './ledger.js';
 const isRetained = (object: CatalogueObject | undefined): object is Table | MaterializedView =>
   object?.kind === 'table' || object?.kind === 'materialized view';
 
-/** Finds the objects whose expired rows the server drops because a statement rewrites them, computes them again or gives them another TTL. */
+/** Finds the objects whose expired rows the server drops: a statement rewrites them, computes them again or sets another TTL. */
 export function findEnforcements(
   { effects, changes }: Pick<Execution, 'effects' | 'changes'>,
   ledger: Ledger,
@@ -32,7 +32,7 @@ export function findEnforcements(
   });
 }
 
-/** Records the loss of expired rows. The server counts them once, before the first statement that makes it drop them. @returns the loss */
+/** Records the loss of expired rows. The server counts them once, before the first statement that drops them. @returns the loss */
 export function enterEnforcement(enforcement: Enforcement, ledger: Ledger, index: number): Effect[] {
   const { former, now } = enforcement;
   const at = [...ledger.causesOf(former, index)];

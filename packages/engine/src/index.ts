@@ -3,20 +3,13 @@
  * compared with the catalogue (`analyze`), and then it changes the schema (`execute`).
  */
 export { Acl, type AclChange, type Principal, type Secrets, type Token } from './acl.js';
-export type { Catalogue, Naming, ObjectChange } from './catalogue.js';
+export type { Naming } from './catalogue.js';
 export type { CatalogueObject, LiveView, MaterializedView, StoredColumn, Table, View } from './catalogue-objects.js';
 export { type Effect, type LossKind, OTHER_TYPES } from './effects.js';
-export {
-  Engine,
-  type EngineOptions,
-  type Execution,
-  isNotExecutable,
-  type Question,
-  type Savepoint,
-} from './engine.js';
+export { Engine, type EngineOptions, type Execution, isNotExecutable, type Question } from './engine.js';
 export { NotReady, OpaqueError, whenReady } from './errors.js';
 export { findEnforcements } from './expired-rows.js';
-export type { AccountOptions, Copy, Enforcement, HistoryAnswer, LostRows } from './ledger.js';
+export type { AccountOptions, Copy, Enforcement, HistoryAnswer } from './ledger.js';
 export type { Show } from './parse/show.js';
 export { formatPermissions, formatPrincipals } from './print-acl.js';
 export { RowAccount } from './row-account.js';

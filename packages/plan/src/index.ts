@@ -1,8 +1,8 @@
 /*! The statements that turn one schema into another, each proven on an engine. */
-export type { Plan, PlannedStatement } from './assemble-plan.js';
+export type { Plan } from './assemble-plan.js';
 export type { Omission } from './draft.js';
-export { AllowedLosses, formatLoss, type Loss } from './losses.js';
+export { AllowedLosses, formatLoss } from './losses.js';
 export { createEngine, isEnterpriseSchema, planChanges } from './plan.js';
 export type { AskSizes, PlanOptions, StoredSize } from './task.js';
-export { planUndo, type UndoOptions, type UndoPlan } from './undo.js';
+export { planUndo, type UndoOptions } from './undo.js';
 export { UnresolvedViewError } from './unresolved.js';

@@ -2,24 +2,13 @@
  * The text of a plan: what is printed of it, and what is read from it when it is applied. None of this needs an engine, which takes
  * longer to load than a short plan to apply.
  */
-export { type Assertion, parseAssertion, ROWLESS_ANSWERS } from './assertions.js';
+export { parseAssertion, ROWLESS_ANSWERS } from './assertions.js';
 export { changedObjects } from './changed-objects.js';
 export { COLUMN_ORDER_REASON, columnOrderHints } from './column-order.js';
-export {
-  isOfCasts,
-  parseWith,
-  printWith,
-  readFrom,
-} from './common-queries.js';
+export { isOfCasts, parseWith, printWith, readFrom } from './common-queries.js';
 export { printExpiredQuestion } from './expiry.js';
 export { type PlanHead, parseHead } from './head.js';
-export {
-  type AskHistory,
-  type HistoryFinding,
-  printHistoryAssertion,
-  printHistoryQuestion,
-  type ViewColumn,
-} from './history.js';
+export { type AskHistory, printHistoryAssertion, printHistoryQuestion } from './history.js';
 export {
   describeOmission,
   fingerprint,
