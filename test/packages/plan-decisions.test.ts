@@ -1,6 +1,6 @@
 /*! What a plan decides, against values written by hand from what QuestDB documents or was seen to do on 9.3.4. */
 import { type HistoryAnswer, RowAccount, whenReady } from '@sqlpipe/engine';
-import { type PlanOptions, planChanges } from '@sqlpipe/plan';
+import { type PlanOptions, planChanges, UnresolvedViewError } from '@sqlpipe/plan';
 import {
   describeOmission,
   fingerprint,
@@ -308,6 +308,16 @@ test('views that read each other are left out', async t => {
     omissions.map(({ reasons }) => reasons.join()),
     ['the server would reject it: table does not exist [table=a]', "it reads from view 'b', which is left out"],
   );
+});
+
+test('views that read each other, and a column that A lacks, are an error in any order', async t => {
+  const views = ['CREATE VIEW b AS (select x from a union select x from t);', 'CREATE VIEW a AS (select x from b);'];
+  for (const both of [views, views.toReversed()]) {
+    const error = await t.throwsAsync(planChanges([table('t', 'y INT'), ...both], [table('t'), ...both]), {
+      instanceOf: UnresolvedViewError,
+    });
+    t.deepEqual(error?.problems.map(({ entry }) => entry.name).toSorted(), ['a', 'b']);
+  }
 });
 
 test('the time to recognize an assertion is linear in its text', t => {

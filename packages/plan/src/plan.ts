@@ -190,29 +190,27 @@ function proveDraft(task: Task, loadB: () => Engine): ProvenDraft {
 export const createEngine = ({ isEnterprise, version, defaults, health }: EngineOptions): Engine =>
   new Engine({ isEnterprise, version: isEnterprise ? undefined : version, rows: 'assumed', defaults, health });
 
-/** Whether a view is also invalid in B: B has the same view and it is invalid there, or the view reads from such a view. */
-function isBrokenInB(entry: Entry, unresolved: readonly UnresolvedView[], task: Task): boolean {
+/** Whether a view is also invalid in B: B has the same view and it is invalid there, or it reads from such a view of `all`. */
+function isBrokenInB(entry: Entry, all: readonly UnresolvedView[], task: Task, seen = new Set<Entry>()): boolean {
   const { a, b, before } = task;
+  seen.add(entry);
   const existing = b.findObject(entry.name)?.statement;
   const isSame = existing !== undefined && compareStatements(entry.statement, existing).differences.length === 0;
   if (isSame && before.whyUnresolvable(entry.name) !== undefined) return true;
-  const needed = new Set(a.prerequisites(entry).map(({ name }) => foldCase(name)));
-  return unresolved.some(
-    view => view.entry !== entry && needed.has(foldCase(view.entry.name)) && isBrokenInB(view.entry, unresolved, task),
-  );
+  const isUnresolved = (needed: Entry) => all.some(view => view.entry === needed);
+  return a
+    .prerequisites(entry)
+    .some(needed => !seen.has(needed) && isUnresolved(needed) && isBrokenInB(needed, all, task, seen));
 }
 
 /** Whether statements come from an enterprise edition: only it has access control, owners and storage policies. */
 export const isEnterpriseSchema = (statements: readonly string[]): boolean =>
-  statements.some(
-    statement => isAcl(identify(statement).kind) || ownerOf(statement) !== undefined || hasStoragePolicy(statement),
-  );
-
-/** Whether a statement has a storage policy. Parsing is slow, so only a statement with the word is parsed. */
-function hasStoragePolicy(statement: string): boolean {
-  const meaning = /\bstorage\b/i.test(statement) ? parseMeaning(statement) : undefined;
-  return meaning?.kind === 'table' && meaning.policy !== undefined;
-}
+  statements.some(statement => {
+    // Parsing is slow, so only a statement with the word is parsed.
+    const meaning = /\bstorage\b/i.test(statement) ? parseMeaning(statement) : undefined;
+    const hasPolicy = meaning?.kind === 'table' && meaning.policy !== undefined;
+    return hasPolicy || isAcl(identify(statement).kind) || ownerOf(statement) !== undefined;
+  });
 
 /**
  * Drafts the steps in their order. What takes rights away and what makes names free comes first, what cannot be undone comes last.
