@@ -45,7 +45,7 @@ export default {
     // Node reads these certificates at every start, which takes longer than the rest of its start.
     NODE_EXTRA_CA_CERTS: '',
     EXTRA_CA_CERTS: process.env.NODE_EXTRA_CA_CERTS ?? '',
-    QUESTDB_POOL: String(await openPool()),
+    QUESTDB_POOL: String((await openPool()) ?? ''),
   },
   timeout: '3m',
 };

@@ -2,7 +2,7 @@
  * The real QuestDB servers of a run of tests: a test file borrows one, and nobody else has it meanwhile. `ava.config.js` opens
  * the pool, in the process that starts those of the test files.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, statfsSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -37,10 +37,12 @@ interface Lent {
 }
 
 /**
- * Opens the pool, and returns its port. Who connects gets a server, and gives it back by closing the connection, as the end of a
- * process does too. There are as many as were borrowed at once. They end with this process, because their standard input closes.
+ * Opens the pool, and returns its port; undefined if Java is missing. Who connects gets a server, and gives it back by closing the
+ * connection, as the end of a process does too. There are as many as were borrowed at once. They end with this process, because
+ * their standard input closes.
  */
-export async function openPool(): Promise<number> {
+export async function openPool(): Promise<number | undefined> {
+  if (spawnSync('java', ['-version']).status !== 0) return undefined;
   const free: Lent[] = [];
   const lend = async (socket: Socket): Promise<void> => {
     socket.on('error', () => {}); // the borrower has ended

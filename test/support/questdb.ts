@@ -1,5 +1,4 @@
 /*! Starts a real QuestDB for tests, with scripts/questdb.ts. */
-import { spawnSync } from 'node:child_process';
 import { DEFAULT_VERSION, explainMissing, fetchJar } from '../../scripts/questdb/java.js';
 import { borrow, DATA, SCRIPT } from './questdb-pool.js';
 import { fileScope, type Scope } from './scope.js';
@@ -23,10 +22,8 @@ export async function borrowQuestDB(scope: Scope): Promise<Server> {
 export const startQuestDBIn = (scope: Scope, folder: string, env: NodeJS.ProcessEnv = {}): Promise<ServerProcess> =>
   startServer(scope, process.execPath, [SCRIPT, '--in', folder], env);
 
-const hasJava = spawnSync('java', ['-version']).status === 0;
-
 function findMissing(version: string): string | undefined {
-  if (!hasJava) return 'java is not on the PATH';
+  if (!process.env.QUESTDB_POOL) return 'java is not on the PATH';
   try {
     fetchJar(version);
     return undefined;

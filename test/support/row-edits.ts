@@ -225,7 +225,7 @@ export const TAKING_NAMES: ReadonlySet<Edit> = new Set([
 ]);
 
 /** All changes; a frequent one stands here more than once. */
-export const EDITS: readonly Edit[] = [
+const EDITS: readonly Edit[] = [
   renameObject,
   renameObject,
   renameObject,
