@@ -88,7 +88,7 @@ const TRANSITIONS: Record<State, Record<string, State>> = {
   expression: {},
 };
 
-/** The state after a comma; without an entry it stays the same. */
+/** The state after a comma; without an entry it stays the same. After a common table expression, a comma begins the next one. */
 const COMMA_TRANSITIONS: Partial<Record<State, State>> = { from: 'table', start: 'with', value: 'declare' };
 
 /**

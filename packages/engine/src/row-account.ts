@@ -49,11 +49,12 @@ export class RowAccount {
     if (fill && table?.kind === 'table')
       this.#updatedColumns.add((findColumn(table, fill.column) as StoredColumn | undefined)?.id);
     const isLoaded = (object: CatalogueObject) => this.ledger.before.some(({ id }) => id === object.id);
-    const isOfOthers = ({ loss, object }: Effect) =>
+    // What the statements have created themselves is no loss.
+    const isOwn = ({ loss, object }: Effect) =>
       loss === 'drop' &&
       changes.some(each => each.before && isSameName(each.before.name, object) && !isLoaded(each.before));
     const unwritten = changes.flatMap(each => unwrittenLosses(each, this.#updatedColumns));
-    const allEffects = [...effects, ...unwritten].filter(effect => !isOfOthers(effect));
+    const allEffects = [...effects, ...unwritten].filter(effect => !isOwn(effect));
     for (const effect of allEffects) if (effect.effect === 'lost') this.#record(effect, changes, at);
     const refreshed = change?.verb === 'refresh' && change.isFull ? this.engine.find(change.name) : undefined;
     const expired = findEnforcements({ effects, changes }, this.ledger).flatMap(found =>

@@ -48,7 +48,7 @@ const sourcesOf = ({ read }: ViewHistory): CatalogueObject[] => read.filter(({ k
 export class ViewHistories {
   readonly #histories: ReadonlyMap<number | undefined, ViewHistory>;
   readonly #recomputed = new Set<ViewHistory>();
-  /** The ids of views that were created and not refreshed since: those that stay empty, and those that the server fills. */
+  /** The ids of views that were created and not refreshed since. The server fills them in the background, unless they are deferred. */
   readonly #unrefreshed = new Set<number | undefined>();
 
   constructor(readonly ledger: Ledger) {
@@ -69,7 +69,7 @@ export class ViewHistories {
     for (const { id } of computed) this.#unrefreshed[refreshed ? 'delete' : 'add'](id);
     return [
       ...dropped.flatMap(history => this.#record(history, undefined, at)),
-      ...[...computed, ...this.#filledBy(changes)].flatMap(view => {
+      ...[...computed, ...this.#computedAfter(changes)].flatMap(view => {
         const history = this.#historyOf(view);
         return history ? this.#record(history, view, at) : [];
       }),
@@ -77,15 +77,15 @@ export class ViewHistories {
   }
 
   /**
-   * The immediate views that were refreshed for a range only. After any change of the base, even of its metadata, the server
-   * refreshes an immediate view, and computes such a one from all rows (observed on 9.3.4).
+   * The views that are computed because their base has changed. Any change of the base, even of its metadata, makes the server refresh
+   * an immediate view. If only a range was refreshed before, it then computes all rows (observed on 9.3.4).
    */
-  #filledBy(changes: readonly ObjectChange[]): MaterializedView[] {
+  #computedAfter(changes: readonly ObjectChange[]): MaterializedView[] {
     const altered = changes.flatMap(({ before, after }) => (before && after ? [foldCase(after.name)] : []));
     return [...this.#histories.values()].flatMap(({ view }) => {
       const now = this.ledger.catalogue.findById(view.id);
-      const isFilled = now?.kind === 'materialized view' && now.refresh.type === 'IMMEDIATE' && now.partlyRefreshed;
-      return isFilled && now.invalid === undefined && altered.includes(foldCase(now.base)) ? [now] : [];
+      const isComputed = now?.kind === 'materialized view' && now.refresh.type === 'IMMEDIATE' && now.partlyRefreshed;
+      return isComputed && now.invalid === undefined && altered.includes(foldCase(now.base)) ? [now] : [];
     });
   }
 
@@ -122,9 +122,9 @@ export class ViewHistories {
     const computability = view && options.askComputable(former, view);
     if (computability) history.question = computability.question;
     const describe = (): string | undefined => {
-      // A recreated view was judged when it was dropped.
-      const isFirst = view === undefined || view.id === former.id;
-      if (answer !== 'complete' && isFirst) return describeAnswer(answer);
+      // What the server said of a view that was dropped was recorded then, not again when its successor is created.
+      const isFormer = view === undefined || view.id === former.id;
+      if (answer !== 'complete' && isFormer) return describeAnswer(answer);
       if (computability?.isRejected) return 'leaves it empty: the server rejects its query over what it reads then';
       const read = sourcesOf(history).filter(source => !unread.includes(source));
       const incomplete = this.#describeIncomplete(history, read);
@@ -161,9 +161,9 @@ export class ViewHistories {
     const { catalogue, options } = this.ledger;
     const successor = this.ledger.successorOf(source);
     const isRecreated = source.kind === 'materialized view' && successor?.kind === source.kind;
-    // A redefined source returns other rows. Its reader may lose the old ones only if the wanted schema has that reader too.
-    const isAccepted = isRecreated && (options.isWanted(reader.name) || !options.isRedefined(source, successor));
-    const recreated = isAccepted && this.#unreadSources(source, successor).length === 0 ? successor : undefined;
+    // A source that was recreated with another query returns other rows. That is what the user wants if the wanted schema has the reader.
+    const countsAsHolder = isRecreated && (options.isWanted(reader.name) || !options.isRedefined(source, successor));
+    const recreated = countsAsHolder && this.#unreadSources(source, successor).length === 0 ? successor : undefined;
     const holders = [catalogue.findById(source.id), findCopy(source, this.ledger)?.table, recreated];
     return holders.filter(holder => holder !== undefined);
   }
@@ -196,8 +196,8 @@ export class ViewHistories {
   }
 
   /**
-   * The losses of a view whose successor was created after it was dropped. If it is redefined, a source that it no longer reads may have
-   * lost rows.
+   * The losses of a view whose successor was created after it was dropped. If the successor has another query, a source that only the
+   * former view read may have lost rows.
    */
   lossesOf(former: MaterializedView, successor: MaterializedView): AccountedLoss[] {
     const { losses, changes, options } = this.ledger;

@@ -262,8 +262,8 @@ class Exchange implements Dispatcher.DispatchHandler {
 }
 
 /**
- * The cause of a failure if the connection was closed with a request in flight. Its stack is a constant: Node reads the stack, and
- * to create it V8 would parse the bundle again, for a tenth of the time of a short run.
+ * The cause of a failure if the connection was closed with a request in flight. Its stack is a constant. Node reads the stack, and V8
+ * would parse the bundle again to create it: a tenth of the time of a short run.
  */
 const canceledError = (): Error =>
   Object.assign(new Error('canceled'), { code: 'UND_ERR_DESTROYED', stack: 'Error: canceled' });

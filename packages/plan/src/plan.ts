@@ -220,19 +220,26 @@ function draftPlan(task: Task, engine: Engine, excluded: ReadonlyMap<string, Omi
   omitRefused(task, draft);
   revokeRights(task, draft);
   createPrincipals(task, draft);
+
+  // Names that A uses for other objects become free.
   makeRoom(task, draft);
   renameTables(task, draft);
   resumeRebuilds(task, draft);
+
   reconcileObjects(task, draft);
   restateViews(task, draft);
   refreshViews(task, draft);
   markUnfilled(task, draft);
   grantRights(task, draft);
+
+  // What cannot be undone.
   dropOldTables(task, draft);
   alterRetention(task, draft);
   dropExtraObjects(task, draft);
   dropPrincipals(task, draft);
-  grantRights(task, draft); // a dropped principal takes its grants to others with it
+  grantRights(task, draft); // again: the rights that a dropped principal has granted to others are gone with it
+
+  // What is left over.
   omitUnalterable(task, draft);
   omitUnrepaired(task, draft);
   return draft;

@@ -208,6 +208,7 @@ export class Predictor {
       this.#effects = this.#rowAccount.enter(sent, execution);
       for (const { name } of execution.changes) this.#changed.add(foldCase(name));
       for (const { object } of this.#effects) this.#changed.add(foldCase(object));
+      // The engine has checked it, but has no rows. Of an UPDATE that fills a column, all is known.
       if (/^(?:INSERT|UPDATE|WITH)$/.test(identify(statement).verb) && !parseFill(statement))
         throw new UnknownEffectError('its result depends on rows');
       const failure = this.#whyRefreshFails(statement);

@@ -1,8 +1,8 @@
 /*!
  * The assertions of a plan: SELECTs that must return true before the next statement is sent. An assertion is recognized by its text,
- * because a plan is a stream that anybody may have edited. The alias of its only column names its form: what is read by the pattern of
- * the form has to print the same text. Only this file knows all forms; those about history, expiry and queries are printed by files of
- * their own.
+ * because a plan is a stream that anybody may have edited. The alias of its only column names its form. The form's pattern reads the
+ * text. If an assertion made of what it has read does not print the same text, the statement is no assertion. Only this file knows all
+ * forms; those about history, expiry and queries are printed by files of their own.
  */
 import { type Column, decimalLimits, hasNull, type MaterializedViewDefinition, printTypeCast } from '@sqlpipe/ddl';
 import type { Copy } from '@sqlpipe/engine';
@@ -59,7 +59,7 @@ export function parseAssertion(statement: string): Assertion | undefined {
   return assertion?.statement === text ? assertion : undefined;
 }
 
-/** Makes an assertion of the groups of a pattern, and of the text. */
+/** Makes the parser of a form. It passes the groups of the pattern, then the whole text, to `toAssertion`. */
 const parser =
   (pattern: RegExp, toAssertion: (...groups: string[]) => Assertion | undefined) =>
   (text: string): Assertion | undefined => {
@@ -67,7 +67,7 @@ const parser =
     return match ? toAssertion(...match.slice(1), text) : undefined;
   };
 
-/** Parses the text of each form; undefined, or an assertion with another text, if no plan contains it. */
+/** The parser of each form. Of a text that no plan contains, it makes nothing, or an assertion with another text. */
 const FORMS: Readonly<Record<string, (text: string) => Assertion | undefined>> = {
   nothing_is_lost: parser(/ AS nothing_is_lost FROM \([^']* FROM '([^']+)' (?:EXCEPT|UNION ALL) /, historyAssertionOf),
   none_expire(text) {
@@ -100,7 +100,7 @@ const FORMS: Readonly<Record<string, (text: string) => Assertion | undefined>> =
   },
 };
 
-/** The answers of a server without rows, by the alias of the only column: to assertions, and to questions of the planner. */
+/** What a server without rows answers to assertions and to questions of the planner, by the alias of the only column. */
 export const ROWLESS_ANSWERS = new Map<string, { readonly type: string; readonly value: true | 0 | null }>([
   ...Object.keys(FORMS).map(form => [form, { type: 'BOOLEAN', value: true }] as const),
   ...LOST_ROWS,
@@ -109,7 +109,7 @@ export const ROWLESS_ANSWERS = new Map<string, { readonly type: string; readonly
 /** The number in an answer. */
 const countOf = (answers: Answers, at = 0): number => Number(answers[at]?.[0]);
 
-/** What assertions that a question counts 0 have in common. */
+/** The common part of the assertions that a count is 0. @param question the query for the count */
 const assertNone = (table: string, question: string, form: string) =>
   ({
     statement: `${question.replace('count()', `count() = 0 AS ${form}`)};`,
@@ -130,6 +130,7 @@ function historyAssertionOf(view: string, statement: string): Assertion {
     laggingView: view,
     purpose: `stops the plan if ${problem}`,
     explain: () => `${problem}; make the plan again, which lists them`,
+    // With the columns, floating point values are compared with a tolerance. A planner that asked no server does not know them.
     printFor: ({ existing, columns }) =>
       existing ? [undefined, columns].map(known => printHistoryAssertion(existing, known)) : [],
   };
@@ -196,7 +197,7 @@ const PARTITIONS = {
   isParquet: {
     form: 'all_native',
     what: 'Parquet partitions',
-    problem: 'which ADD COLUMN and DROP COLUMN make unreadable, and over which TYPE suspends it',
+    problem: 'which ADD COLUMN and DROP COLUMN would make unreadable; a change of a type would suspend the table',
     explain: (table: string) => `; ${adviseNative(table)}`,
   },
   detached: {
