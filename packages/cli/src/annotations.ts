@@ -7,14 +7,15 @@ import type { Io } from './io.js';
 
 /** `::error file=schema.sql,line=3::table 'trades': …` */
 export function formatAnnotation({ path, line, message }: Finding): string {
-  const file = path === undefined ? '' : ` file=${escapeProperty(path)}${line === undefined ? '' : `,line=${line}`}`;
+  const property = escapeData(path ?? '')
+    .replaceAll(':', '%3A')
+    .replaceAll(',', '%2C');
+  const file = path === undefined ? '' : ` file=${property}${line === undefined ? '' : `,line=${line}`}`;
   return `::error${file}::${escapeData(escapeLines(message))}\n`;
 }
 
 const escapeData = (text: string): string =>
   text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
-
-const escapeProperty = (text: string): string => escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 
 /** Does work; if it fails because of places in files, prints them as annotations before the error is reported. */
 export async function annotateFailure<T>(work: () => Promise<T>, { print }: Pick<Io, 'print'>): Promise<T> {

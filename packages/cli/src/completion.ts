@@ -103,9 +103,9 @@ function zshValues(name: string, value: Flag['value']): string {
 
 /** `'*'{--output=,-o+}'[write this file]:value:_files'` */
 function zshFlag(program: string, { names, describe, value }: Flag): string {
-  const text = quote(`[${describe.replace(/[[\]:\\]/g, '\\$&')}]${zshValues(program, value)}`);
+  const text = `[${describe.replace(/[[\]:\\]/g, '\\$&')}]${zshValues(program, value)}`.replaceAll("'", "'\\''");
   const spelled = names.map(name => (value ? name + (name.startsWith('--') ? '=' : '+') : name));
-  return names.length > 1 ? `'*'{${spelled.join(',')}}${text}` : `'*'${spelled.join('')}${text}`;
+  return names.length > 1 ? `'*'{${spelled.join(',')}}'${text}'` : `'*'${spelled.join('')}'${text}'`;
 }
 
 function formatOperands(name: string, operands: CompletionSpec['operands']): string[] {
@@ -114,8 +114,6 @@ function formatOperands(name: string, operands: CompletionSpec['operands']): str
   if (alternatives.length > 1) return [`'*:operand: _alternative ${alternatives.map(way => `"${way}"`).join(' ')}'`];
   return alternatives.map(way => `'*${way.slice(way.indexOf(':'))}'`);
 }
-
-const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** Writes a script for fish, which can be sourced, or stored in its folder of completions. */
 function fish({ name, flags, operands }: CompletionSpec): string {

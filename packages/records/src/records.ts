@@ -128,8 +128,11 @@ function validateFraming(maxRecord: number, allowEmpty: boolean): Transform {
       if (end) [partial, partialBytes] = [[], 0];
       if (end < chunk.length) partial.push(chunk.subarray(end));
       partialBytes += chunk.length - end;
+      if (partialBytes > maxRecord && recordCount) throw recordTooLong(recordCount, maxRecord);
       if (partialBytes > maxRecord)
-        throw recordCount ? recordTooLong(recordCount, maxRecord) : noNulWithinLimit(maxRecord);
+        throw new StreamError(
+          `no NUL byte in the first ${maxRecord} bytes: it is either .sql text (sqlsplit converts it) or a longer record (--max-record raises the limit)`,
+        );
       return records;
     },
     async () => {
@@ -148,11 +151,6 @@ const isWhiteSpace = (bytes: Buffer): boolean => bytes.every(byte => WHITESPACE.
 
 const recordTooLong = (recordCount: number, maxRecord: number): StreamError =>
   new StreamError(`record ${recordCount + 1} is longer than ${maxRecord} bytes; --max-record raises the limit`);
-
-const noNulWithinLimit = (maxRecord: number): StreamError =>
-  new StreamError(
-    `no NUL byte in the first ${maxRecord} bytes: it is either .sql text (sqlsplit converts it) or a longer record (--max-record raises the limit)`,
-  );
 
 function truncatedError(rest: Buffer, recordCount: number): StreamError {
   const marker = parseFailureMarker(lastLine(rest));

@@ -1,11 +1,5 @@
 /*! The existing objects of the target, and their comparison with statements. */
-import {
-  compareStatements,
-  type Defaults,
-  type Definition,
-  parseMeaning,
-  type StatementComparison,
-} from '@sqlpipe/ddl';
+import { compareStatements, type Defaults, parseMeaning, type StatementComparison } from '@sqlpipe/ddl';
 import {
   fetchDefaults,
   fetchDefinitions,
@@ -23,10 +17,6 @@ export const isShowable = ({ kind, name }: NamedObject): boolean => isObject(kin
 
 /** Number of definitions that are fetched together: the maximum of SHOW CREATE in one request. */
 const BATCH = 100;
-
-/** Whether a definition states a symbol capacity that servers from 9.3 on show, but do not print. */
-const statesCapacity = (definition: Definition | undefined): boolean =>
-  definition?.kind === 'table' && definition.columns.some(({ capacity = 0 }) => capacity > USUAL_SYMBOL_CAPACITY);
 
 /** The key of a statement that may have changed any object. */
 const ANY = 'other';
@@ -156,7 +146,10 @@ export class ExistingObjects {
     const meant = parseMeaning(statement, { defaults });
     const like = meant?.kind === 'table' ? meant.like : undefined;
     const model = like === undefined ? undefined : await this.fetch({ kind: 'table', name: like });
-    const [shown = existing] = statesCapacity(meant) ? await this.#capacities.addTo([existing]) : [];
+    // Servers from 9.3 on show symbol capacities, but do not print them.
+    const columns = meant?.kind === 'table' ? meant.columns : [];
+    const statesCapacity = columns.some(({ capacity = 0 }) => capacity > USUAL_SYMBOL_CAPACITY);
+    const [shown = existing] = statesCapacity ? await this.#capacities.addTo([existing]) : [];
     return compareStatements(statement, shown, { defaults, findTable: () => model });
   }
 }

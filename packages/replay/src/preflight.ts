@@ -104,17 +104,15 @@ function permissionFor(
   { kind, verb, runsQuery, replaces }: Head,
   statement: string,
 ): { permission: string; reason: string } | undefined {
+  // A dump contains one form of each of these.
+  const what = ['ADD', 'GRANT', 'ASSUME'].includes(verb) ? `this form of ${verb}` : 'it';
   if (kind === 'other' && verb !== 'CREATE')
-    return { permission: verb || 'all', reason: `${describeVerb(verb)} is not part of a schema dump` };
+    return { permission: verb || 'all', reason: `${what} is not part of a schema dump` };
   if (runsQuery && !isRepairForm(statement))
     return { permission: 'CTAS', reason: 'it runs a query, which is not part of a schema dump' };
   if (replaces) return { permission: 'REPLACE', reason: 'it may replace a view, which is not part of a schema dump' };
   return undefined;
 }
-
-/** A dump contains one form of each of these. */
-const describeVerb = (verb: string): string =>
-  ['ADD', 'GRANT', 'ASSUME'].includes(verb) ? `this form of ${verb}` : 'it';
 
 /** What to do, after the reasons; '' if no permission helps. */
 function permissionHint(permissions: readonly string[], pronoun: 'it' | 'them'): string[] {

@@ -30,7 +30,8 @@ export function findAmbiguity(
   allRules: readonly ServerCommentRules[] = SERVER_COMMENT_RULES,
 ): string | undefined {
   const printedHead = readPrintedHead(statement);
-  if ((printedHead && isObject(printedHead.kind)) || isUnambiguous(statement)) return undefined;
+  if (printedHead && isObject(printedHead.kind)) return undefined;
+  if (statement.length < 1000 && UNAMBIGUOUS.test(statement)) return undefined; // this is fast, and most grants pass it
   const head = readStatementHead(statement);
   const hasComments = COMMENT.test(statement);
   for (const rules of allRules) {
@@ -66,9 +67,6 @@ const COMMENT = /--|\/\*/;
  * Words, common punctuation, and quoted text that is not next to a word: text that has the same tokens by all rules.
  */
 const UNAMBIGUOUS = /^(?:[\w$@ \t\n\r(),;.]|(?<![\w$@'"])(?:'[^']*'|"[^"]*"))*$/;
-
-/** Whether a short statement consists only of such text. This check is fast, and most grants pass it. */
-const isUnambiguous = (statement: string): boolean => statement.length < 1000 && UNAMBIGUOUS.test(statement);
 
 const VERSIONS: Record<ServerCommentRules, string> = { '9.0': 'before 9.3.2', '9.3.2': 'from 9.3.2 on' };
 
