@@ -49,6 +49,22 @@ test('a materialized view may name the timestamp of its base in any case', async
   );
 });
 
+test('the base of a materialized view is found below views that name views many times', async t => {
+  const layer = (name: string, i: number) =>
+    `create view ${name}${i} as (select a.ts, a.x from v${i - 1} a join w${i - 1} b on (x))`;
+  const first = ['v0', 'w0'].map(name => `create view ${name} as (select ts, x from t)`);
+  const views = Array.from({ length: 24 }, (_, i) => [layer('v', i + 1), layer('w', i + 1)]);
+  const start = process.cpuUsage();
+  const engine = await engineAfter(
+    ...first,
+    ...views.flat(),
+    'create materialized view m with base t as (select ts, max(x) a from v24 sample by 1h)',
+  );
+  const m = engine.find('m');
+  t.is(m?.kind === 'materialized view' ? m.base : undefined, 't');
+  t.true(process.cpuUsage(start).user < 10e6); // 1 s; if each path is followed, more than a minute
+});
+
 test('a table without WAL keeps its timestamp under a new name', async t => {
   const table = 'create table b (ts timestamp, a int) timestamp(ts) partition by day bypass wal';
   const engine = await engineAfter(table, 'alter table b rename column TS to time');

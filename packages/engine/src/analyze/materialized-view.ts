@@ -81,12 +81,9 @@ class BaseCheck {
   #tablesOf(source: Source): LocatedName[] {
     if ('function' in source) return [];
     if ('select' in source) return [...this.tables(source.select, source.scope).values()];
-    return this.#physicalTables(source.name).map(name => ({ name, position: source.position }));
-  }
-
-  #physicalTables(name: string): string[] {
-    const object = this.catalogue.find(name);
-    return object?.kind === 'view' ? object.references.flatMap(reference => this.#physicalTables(reference)) : [name];
+    const { name, position } = source;
+    if (this.catalogue.find(name)?.kind !== 'view') return [{ name, position }];
+    return this.catalogue.sources([name]).map(each => ({ name: this.catalogue.find(each)?.name ?? each, position }));
   }
 
   /** Checks every query that reads the base table, an outer one before those in it. */
