@@ -170,7 +170,7 @@ test('a replay shows a progress bar, and messages above it', async t => {
     `printf 'CREATE TABLE a (x INT)\\0CREATE TABLE b (x INT)\\0CREATE VIEW c AS (SELECT 1)\\0' | sqlapply -k --no-verify ${target}`,
   );
   t.is(code, 1);
-  t.regex(screen, /^\x1b\[1Gsqlapply: \[=======-{13}\] 1\/3, [\d.]+\/s, ETA \d:\d\d, table 'b'/);
+  t.regex(screen, /\x1b\[1Gsqlapply: \[=======-{13}\] 1\/3, [\d.]+\/s, ETA \d:\d\d, table 'b'/);
   t.regex(screen, /\r\x1b\[K\x1b\[31msqlapply:\x1b\[39m statement 2 [^]*\] 2\/3, [\d.]+\/s, ETA \d:\d\d, view 'c'/);
   t.regex(screen, /\x1b\[31msqlapply:\x1b\[39m http:\S+: 2 of 3 applied, 1 rejected\r\n +hint: .*\r\n$/);
 });
