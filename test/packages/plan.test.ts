@@ -28,6 +28,9 @@ test('names in allowLoss and renamed may contain dots', async t => {
   t.deepEqual(lossesOf(await planChanges(before, [...before, user], { allowLoss: ['drop-user:a.b'] })), []);
   const { notes } = await planChanges(before, before, { allowLoss: ['drop:nothing.of.this'] });
   t.deepEqual(notes, ['--allow-loss drop:nothing.of.this: nothing of this name is lost']);
+  const schema = [BASE, VIEW];
+  const unneeded = await planChanges([...schema, 'CREATE TABLE n (x INT);'], schema, { allowLoss: ['history:m'] });
+  t.deepEqual([unneeded.notes, unneeded.allowedLosses], [['--allow-loss history:m: nothing of this name is lost'], []]);
   for (const name of ['a', 'a.b', 'lose:a'])
     await t.throwsAsync(() => listOmissions(before, [name]), {
       message: /not the name of a loss; sqldiff --alter prints/,

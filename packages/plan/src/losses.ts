@@ -48,12 +48,19 @@ export class AllowedLosses {
     for (const name of names) for (const loss of readLosses(name, findColumns)) this.#names.set(lossKey(loss), name);
   }
 
-  /** Uses the permission for a loss, by the old name of a renamed object or by its new one. @returns whether there is one */
+  /** Whether a loss is allowed, by the old name of a renamed object or by its new one. */
+  allows = (loss: Loss): boolean => this.#find(loss) !== undefined;
+
+  /** Uses the permission for a loss. @returns whether there is one */
   use(loss: Loss): boolean {
-    const object = this.otherName(loss.object) ?? loss.object;
-    const name = this.#names.get(lossKey(loss)) ?? this.#names.get(lossKey({ ...loss, object }));
+    const name = this.#find(loss);
     if (name !== undefined) this.#used.add(name);
     return name !== undefined;
+  }
+
+  #find(loss: Loss): string | undefined {
+    const object = this.otherName(loss.object) ?? loss.object;
+    return this.#names.get(lossKey(loss)) ?? this.#names.get(lossKey({ ...loss, object }));
   }
 
   /** The names that allowed something, and those that did not. */

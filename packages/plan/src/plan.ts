@@ -139,7 +139,7 @@ function createTask(
     const answer = histories.get(foldCase(view))?.answer;
     if (answer !== undefined) return answer;
     // If the user allows the loss, the rows are not checked by an assertion.
-    if (allowed.use({ loss: 'history', object: view })) return 'unknown';
+    if (allowed.allows({ loss: 'history', object: view })) return 'unknown';
     // If the server was not asked, the query is assumed to return all rows, and an assertion checks it.
     return before.wasNeverRefreshed(view) ? 'empty' : 'complete';
   };

@@ -62,7 +62,7 @@ function isLeftAlone(view: Entry, readsRefreshed: boolean, task: Task, draft: Dr
   if (ignore.ignoresObject(view)) return true;
   if (a.findObject(view.name)) return false;
   if (wasInvalid(view, problems) && !readsRefreshed && !isRepairable(view, task, draft)) return true;
-  return !keepExtra && allowed.use({ loss: 'drop', object: view.name });
+  return !keepExtra && allowed.allows({ loss: 'drop', object: view.name });
 }
 
 /**
