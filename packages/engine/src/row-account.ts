@@ -4,7 +4,7 @@
  * lost. A holder is known by its id, which renaming does not change.
  */
 import { findColumn, parseChange, parseFill } from '@sqlpipe/ddl';
-import { isSameName } from '@sqlpipe/sql';
+import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { ObjectChange } from './catalogue.js';
 import type { CatalogueObject, StoredColumn, Table } from './catalogue-objects.js';
 import { columnLoss, type Effect, objectLoss, unwrittenLosses } from './effects.js';
@@ -18,6 +18,8 @@ import { ViewHistories } from './view-history.js';
 export class RowAccount {
   readonly ledger: Ledger;
   readonly views: ViewHistories;
+  /** The ids of the objects of the loaded schema. */
+  readonly #loaded: ReadonlySet<number | undefined>;
   /** The ids of columns that an UPDATE has written in every row, so that no row lacks a stored value. */
   readonly #updatedColumns = new Set<number | undefined>();
   /** The number of statements entered. */
@@ -28,6 +30,7 @@ export class RowAccount {
     options: AccountOptions = {},
   ) {
     this.ledger = new Ledger(engine, options);
+    this.#loaded = new Set(this.ledger.before.map(({ id }) => id));
     this.views = new ViewHistories(this.ledger);
   }
 
@@ -48,13 +51,14 @@ export class RowAccount {
     const table = fill && this.engine.find(fill.table);
     if (fill && table?.kind === 'table')
       this.#updatedColumns.add((findColumn(table, fill.column) as StoredColumn | undefined)?.id);
-    const isLoaded = (object: CatalogueObject) => this.ledger.before.some(({ id }) => id === object.id);
     // What the statements have created themselves is no loss.
-    const isOwn = ({ loss, object }: Effect) =>
-      loss === 'drop' &&
-      changes.some(each => each.before && isSameName(each.before.name, object) && !isLoaded(each.before));
+    const own = new Set(
+      changes.flatMap(({ before }) => (before && !this.#loaded.has(before.id) ? foldCase(before.name) : [])),
+    );
     const unwritten = changes.flatMap(each => unwrittenLosses(each, this.#updatedColumns));
-    const allEffects = [...effects, ...unwritten].filter(effect => !isOwn(effect));
+    const allEffects = [...effects, ...unwritten].filter(
+      ({ loss, object }) => loss !== 'drop' || !own.has(foldCase(object)),
+    );
     for (const effect of allEffects) if (effect.effect === 'lost') this.#record(effect, changes, at);
     const refreshed = change?.verb === 'refresh' && change.isFull ? this.engine.find(change.name) : undefined;
     const expired = findEnforcements({ effects, changes }, this.ledger).flatMap(found =>
