@@ -36,7 +36,7 @@ export function refreshViews(task: Task, draft: Draft): void {
     const readsRefreshed = schema.prerequisites(view).some(({ name }) => refreshed.has(foldCase(name)));
     if (isLeftAlone(view, readsRefreshed, task, draft)) continue;
     // An interrupted plan may have dropped a view. That it had rows is known from a mark, or from the views that read it.
-    const isMarked = task.before.find(markOf(view.name)) !== undefined;
+    const isMarked = task.a.findObject(view.name) !== undefined && task.before.find(markOf(view.name)) !== undefined;
     const isFilled = isMarked || filled.includes(view) || readByFilled.has(foldCase(view.name));
     const isCreated = created.has(foldCase(view.name));
     const isEmpty = isFilled && (isCreated || (isMarked && task.before.wasNeverRefreshed(view.name)));

@@ -19,8 +19,8 @@ export function markedView(table: string): string | undefined {
   return markOf(view) === table ? view : undefined;
 }
 
-/** Marks the deferred views that the plan creates and refreshes. Removes the marks of views that are filled, or that A lacks. */
-export function markUnfilled({ a }: Task, draft: Draft): void {
+/** Marks the deferred views that the plan creates and refreshes. Removes the marks of views that are filled, or that the plan drops. */
+export function markUnfilled({ a, keepExtra }: Task, draft: Draft): void {
   const { engine } = draft;
   const created = new Set<string>();
   for (const { statement } of [...draft.steps]) {
@@ -38,7 +38,7 @@ export function markUnfilled({ a }: Task, draft: Draft): void {
     const view = markedView(name);
     if (view === undefined || a.findObject(name)) continue;
     const isFilled = engine.find(view) !== undefined && !engine.wasNeverRefreshed(view);
-    if (isFilled || !a.findObject(view))
+    if (a.findObject(view) ? isFilled : !keepExtra)
       draft.addStatement(`DROP TABLE '${name}';`, { kind: 'table', name, verb: 'DROP' });
   }
 }
