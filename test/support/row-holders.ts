@@ -242,11 +242,12 @@ const isExpired = (relation: Relation, row: ReadonlyMap<string, string | null>, 
   return 'ttl' in relation && (timesOf([row], ts)[0] ?? 0) < newest - ttlMillis(relation.ttl);
 };
 
-function newestOf(relation: Relation, now: Holders, then: Holder): number {
+/** The newest time of a relation, before and after. @param names its names */
+function newestOf(relation: Relation, names: readonly string[], now: Holders, then: Holder): number {
   const ts = relation.columns.find(({ role }) => role === 'ts')?.name ?? '';
   return Math.max(
     0,
-    ...timesOf(now.get(relation.name)?.rows ?? [], ts).filter(Number.isFinite),
+    ...names.flatMap(name => timesOf(now.get(name)?.rows ?? [], ts)).filter(Number.isFinite),
     ...timesOf(then.rows, ts).filter(Number.isFinite),
   );
 }
@@ -260,7 +261,7 @@ function lostOfTable(
   named: Named,
 ): Finding[] {
   const objects = namesOf(relation, later);
-  const newest = newestOf(relation, now, then);
+  const newest = newestOf(relation, objects, now, then);
   const gone: string[] = [];
   const values = new Map<string, string[]>();
   for (const row of then.rows) {
@@ -342,7 +343,7 @@ async function lostOfView(
   named: Named,
 ): Promise<Finding[]> {
   const objects = namesOf(relation, later);
-  const newest = newestOf(relation, now, then);
+  const newest = newestOf(relation, objects, now, then);
   const current = objects.map(name => now.get(name)).filter(each => each?.kind === 'materialized view') as Holder[];
   const heldIds = new Set(current.flatMap(({ rows }) => rows.flatMap(idsOf)));
   const missing = new Set(
