@@ -94,7 +94,7 @@ export async function assemblePlan({ draft, proof, task }: ProvenDraft, askSizes
 function collectAssertions({ recomputed, enforcements }: Proof, task: Task): readonly PlannedStatement[] {
   const { allowed, histories, historyOf } = task;
   const assertions: PlannedStatement[] = [];
-  const add = (assertion: Assertion, ...remarks: string[]) => assertions.push(toAssertion(assertion, ...remarks));
+  const add = (assertion: Assertion, ...remarks: string[]) => assertions.push(withPurpose(assertion, ...remarks));
   for (const [view, computed] of recomputed) {
     const definition = findAskedView(view, task);
     if (!definition || allowed.use({ loss: 'history', object: definition.name })) continue;
@@ -132,7 +132,14 @@ function toPlanned(
   after: Engine,
   { rows, renames }: Task,
 ): PlannedStatement {
-  if (assertion) return toAssertion(assertion);
+  if (assertion) return withPurpose(assertion);
+  const { name, verb } = change.identity;
+  const marked = markedView(name);
+  if (marked !== undefined) {
+    const purpose =
+      verb === 'DROP' ? 'removes the mark' : `marks '${marked}', which must be filled even if the plan is interrupted`;
+    return withPurpose({ statement, purpose });
+  }
   const stillInvalid = after.invalidViews();
   const findNow = (name: string) => after.find(renames.newName(name));
   const costs = effects.map(({ effect, object, column, kind, loss, text }) => {
@@ -146,13 +153,6 @@ function toPlanned(
     const repair = { view: 'a repair', 'live view': 'CREATE' }[kind as string] ?? 'REFRESH … FULL';
     return `${text}; ${isThere ? repair : 'DROP'} follows`;
   });
-  const { name, verb } = change.identity;
-  const marked = markedView(name);
-  if (marked !== undefined) {
-    const purpose =
-      verb === 'DROP' ? 'removes the mark' : `marks '${marked}', which must be filled even if the plan is interrupted`;
-    return { statement, effects: [], costs: [purpose], lost: [] };
-  }
   const created = identify(statement).kind === 'materialized view' ? parseMeaning(statement) : undefined;
   const isView = created?.kind === 'materialized view';
   const filling =
@@ -165,8 +165,11 @@ function toPlanned(
   };
 }
 
-/** An assertion as a statement of a plan. Its purpose takes the place of costs. */
-export const toAssertion = ({ statement, purpose }: Assertion, ...remarks: string[]): PlannedStatement => ({
+/** A statement that changes nothing in the end, such as an assertion. Its purpose takes the place of costs. */
+export const withPurpose = (
+  { statement, purpose }: Pick<Assertion, 'statement' | 'purpose'>,
+  ...remarks: string[]
+): PlannedStatement => ({
   statement,
   effects: [],
   costs: [purpose, ...remarks],

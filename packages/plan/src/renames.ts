@@ -94,8 +94,8 @@ export class Renames {
     for (const rename of renames) {
       const [from, to] = splitRename(rename);
       // An object of B that is ignored is not in A. An interrupted plan may have created it under its new name.
-      const isObject = (object: string) => this.#a.findObject(object) ?? this.#engine.find(object);
-      const name = resolvePath(to, object => (isObject(object) ? new Set() : undefined))?.object;
+      const exists = (object: string) => this.#a.findObject(object) ?? this.#engine.find(object);
+      const name = resolvePath(to, object => (exists(object) ? new Set() : undefined))?.object;
       if (name === undefined || resolvePath(from, this.findColumns)?.column !== undefined)
         columnRenames.push([rename, from, to]);
       else this.#readObjectRename(rename, resolvePath(from, this.findColumns)?.object ?? unquote(from), name);

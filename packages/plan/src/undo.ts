@@ -3,7 +3,7 @@ import { parseChange, parseMeaning } from '@sqlpipe/ddl';
 import { IgnoreRules, Schema } from '@sqlpipe/schema';
 import { identify, isObject, isPrincipal } from '@sqlpipe/sql';
 import { indentLines } from '@sqlpipe/text';
-import { type Plan, toAssertion } from './assemble-plan.js';
+import { type Plan, withPurpose } from './assemble-plan.js';
 import type { Omission } from './draft.js';
 import { formatLoss, type Loss } from './losses.js';
 import { printRename } from './object-path.js';
@@ -61,7 +61,7 @@ export async function planUndo(
     ([text, ...lines]): [string, ...string[]] => [`not undone: ${text}`, ...indentLines(lines)],
   );
   const statements = [
-    ...created.flatMap(({ assertions }) => assertions.map(each => toAssertion(each))),
+    ...created.flatMap(({ assertions }) => assertions.map(each => withPurpose(each))),
     ...undo.statements,
   ];
   return { ...undo, statements, omissions, remarks: [...undo.remarks, ...remains.flat()], notes: [], remains };

@@ -29,10 +29,10 @@ export function markUnfilled({ a, keepExtra }: Task, draft: Draft): void {
     const refresh = parseChange(statement);
     const view =
       refresh?.verb === 'refresh' && created.has(foldCase(refresh.name)) ? engine.find(refresh.name) : undefined;
-    if (view?.kind === 'materialized view' && view.refresh.deferred && !engine.find(markOf(view.name))) {
-      const name = markOf(view.name);
-      draft.addFirst(`CREATE TABLE '${name}' (ts TIMESTAMP);`, { kind: 'table', name, verb: 'CREATE' });
-    }
+    if (view?.kind !== 'materialized view' || !view.refresh.deferred) continue;
+    const mark = markOf(view.name);
+    if (!engine.find(mark))
+      draft.addFirst(`CREATE TABLE '${mark}' (ts TIMESTAMP);`, { kind: 'table', name: mark, verb: 'CREATE' });
   }
   for (const { name } of engine.catalogue.list()) {
     const view = markedView(name);
