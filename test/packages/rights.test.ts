@@ -1,5 +1,5 @@
 /*! Rights: what a principal has equals a naive model's verdict, and a rollback restores exactly what there was. */
-import { type Grant, type Right, RightSet } from '@sqlpipe/ddl';
+import { type Grant, type Right, RightSet, UndoLog } from '@sqlpipe/ddl';
 import type { Scope } from '@sqlpipe/ddl/grammar';
 import { Acl } from '@sqlpipe/engine';
 import { fc } from '../support/seed.js';
@@ -222,13 +222,14 @@ test('RightSet: a rollback restores exactly the state of the savepoint, in its o
   };
   fc.assert(
     fc.property(changes, changes, fc.array(right, { maxLength: 10 }), changes, (before, undone, single, after) => {
-      const [set, other] = [new RightSet(), new RightSet()];
+      const log = new UndoLog();
+      const [set, other] = [new RightSet([], log), new RightSet()];
       for (const each of before) for (const rights of [set, other]) change(rights, each);
-      const savepoint = set.savepoint();
+      const savepoint = log.savepoint();
       for (const each of undone) change(set, each);
       for (const each of single) set.add(each);
       for (const each of single.slice(0, 5)) set.delete(each);
-      set.rollback(savepoint);
+      log.rollback(savepoint);
       t.deepEqual([...set], [...other]);
       for (const each of after) for (const rights of [set, other]) change(rights, each);
       t.deepEqual([...set], [...other]);

@@ -53,7 +53,7 @@ export function definitionProperties(kind: Kind): string[] {
           COLUMN_ORDER,
         ]
       : ['query'];
-  return ['name', 'kind', ...others, ...propertiesOf(kind as Definition['kind']).map(({ name }) => name)];
+  return ['name', 'kind', ...others, ...propertiesOf(kind).map(({ name }) => name)];
 }
 
 /** Compares two definitions property by property. */

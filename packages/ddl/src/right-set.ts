@@ -19,16 +19,6 @@ export class RightSet {
     for (const right of rights) this.add(right);
   }
 
-  /** The point to which later changes can be undone. */
-  savepoint(): number {
-    return this.log.savepoint();
-  }
-
-  /** Undoes all changes since a savepoint. */
-  rollback(to: number): void {
-    this.log.rollback(to);
-  }
-
   /** Adds a right. Of the same right with the grant option and without it, the one with it remains. */
   add(right: Right): void {
     const key = rightKey(right);

@@ -4,10 +4,10 @@
  */
 import { compareStatements, findReferences } from '@sqlpipe/ddl';
 import { fetchDefinitions, type Instance, InstanceError, listAllObjects } from '@sqlpipe/instance';
-import { type PlannedObject, plannedObjects } from '@sqlpipe/plan/text';
-import { displayName, foldCase, identify, isObject, kindKey } from '@sqlpipe/sql';
+import { plannedObjects } from '@sqlpipe/plan/text';
+import { displayName, foldCase, identify, isObject, kindKey, type NamedObject } from '@sqlpipe/sql';
 
-interface KnownObject extends PlannedObject {
+interface KnownObject extends NamedObject {
   /** Its definition as the plan left it; undefined if there is no such object. */
   readonly definition: string | undefined;
 }
@@ -36,7 +36,7 @@ export class PlanGuard {
   }
 
   /** The definition of an object as the plan left it; undefined if there is no such object. */
-  definitionOf(object: PlannedObject): string | undefined {
+  definitionOf(object: NamedObject): string | undefined {
     return this.#known.get(kindKey(object))?.definition;
   }
 
@@ -59,7 +59,7 @@ export class PlanGuard {
     }
   }
 
-  async #fetch(objects: readonly PlannedObject[]): Promise<void> {
+  async #fetch(objects: readonly NamedObject[]): Promise<void> {
     const definitions = await fetchDefinitions(this.target, objects);
     for (const [i, object] of objects.entries())
       this.#known.set(kindKey(object), { ...object, definition: definitions[i] });

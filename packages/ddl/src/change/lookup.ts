@@ -1,12 +1,11 @@
 /*! What a statement is checked against while it is parsed: the server's catalogue, or nothing. */
-import type { Column, Defaults, Definition, PartitionUnit, StoragePolicy } from '../definition.js';
+import type { ObjectKind } from '@sqlpipe/sql';
+import type { Column, Defaults, PartitionUnit, StoragePolicy } from '../definition.js';
 import type { CheckQuery } from '../grammar/body.js';
 import type { Cursor } from '../grammar/cursor.js';
 import { featuresOf, type HasFeature } from '../grammar/features.js';
 import { rejectReserved, stripPublic, unquote } from '../grammar/names.js';
 import { RejectionError } from '../grammar/rejection-error.js';
-
-type ObjectKind = Definition['kind'];
 
 /** An object as far as it is known. What is not known is not checked. */
 export interface KnownObject {

@@ -2,7 +2,7 @@
  * The table of properties: those of each kind, in the order in which a server prints their clauses. Differences are reported
  * in this order too.
  */
-import { isObject, type Kind } from '@sqlpipe/sql';
+import { isObject, type Kind, type ObjectKind } from '@sqlpipe/sql';
 import type { NameLookup } from '../change/lookup.js';
 import type { Definition } from '../definition.js';
 import { DEDUP_KEYS } from './dedup-keys.js';
@@ -13,8 +13,6 @@ import { BASE, REFRESH, REFRESH_DETAILS } from './refresh.js';
 import { STORAGE_POLICY, TTL } from './retention.js';
 import { FORMAT, MAX_UNCOMMITTED_ROWS, O3_MAX_LAG, OWNER, VOLUME, WAL } from './storage.js';
 import { FLUSH, IN_MEMORY, START, VIEW_INDEXES } from './views.js';
-
-type ObjectKind = Definition['kind'];
 
 const TABLE = [
   ...[TIMESTAMP, PARTITIONING, TTL, STORAGE_POLICY, FORMAT, WAL, MAX_UNCOMMITTED_ROWS, O3_MAX_LAG, VOLUME, DEDUP_KEYS],
@@ -57,7 +55,7 @@ const ALL = new Set(Object.values(PROPERTIES).flat());
 
 /** A property by its name: of objects of that kind, or of any if there are no definitions of it. */
 export const findProperty = (name: string, kind: Kind): TableEntry | undefined =>
-  [...(isObject(kind) ? PROPERTIES[kind as ObjectKind] : ALL)].find(property => property.name === name);
+  [...(isObject(kind) ? PROPERTIES[kind] : ALL)].find(property => property.name === name);
 
 /** The features of servers that properties need. */
 export const PROPERTY_FEATURES = [...ALL].flatMap(({ feature }) => feature ?? []);

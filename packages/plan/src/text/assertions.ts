@@ -5,10 +5,10 @@
  * forms; those about history, expiry and queries are printed by files of their own.
  */
 import { type Column, decimalLimits, hasNull, type MaterializedViewDefinition, printTypeCast } from '@sqlpipe/ddl';
-import type { Copy } from '@sqlpipe/engine';
+import type { ColumnHead, Copy } from '@sqlpipe/engine';
 import { printComputableAssertion } from './common-queries.js';
 import { parseExpired, printExpiredQuestion, type Retained } from './expiry.js';
-import { LOST_ROWS, printHistoryAssertion, type ViewColumn } from './history.js';
+import { LOST_ROWS, printHistoryAssertion } from './history.js';
 import { doubleQuote, withoutComments } from './statement-text.js';
 
 /** The values of the first column that each question returns. */
@@ -21,7 +21,7 @@ interface KnownView {
   /** The view, if the target has it as a materialized view. */
   readonly existing?: Pick<MaterializedViewDefinition, 'name' | 'body' | 'base'> | undefined;
   /** The columns of the existing view, as the target lists them. */
-  readonly columns?: readonly ViewColumn[] | undefined;
+  readonly columns?: readonly ColumnHead[] | undefined;
 }
 
 /** A SELECT of a plan, and what it means. */

@@ -3,21 +3,15 @@
  * rows were written.
  */
 import { findStoredValues, type MaterializedViewDefinition, needsQuotes } from '@sqlpipe/ddl';
-import type { HistoryAnswer } from '@sqlpipe/engine';
+import type { ColumnHead, HistoryAnswer } from '@sqlpipe/engine';
 import { foldCase, keywordOf, tokens, unquote } from '@sqlpipe/sql';
 import { doubleQuote } from './statement-text.js';
-
-/** A column of a view, as the server lists it. */
-export interface ViewColumn {
-  readonly name: string;
-  readonly type: string;
-}
 
 /** What a server says of a materialized view. */
 export interface HistoryFinding {
   readonly answer: HistoryAnswer;
   /** The columns of the view; undefined if the server does not show them. */
-  readonly columns: readonly ViewColumn[] | undefined;
+  readonly columns: readonly ColumnHead[] | undefined;
 }
 
 /** Asks a server what a materialized view holds that its query no longer gives. */
@@ -46,13 +40,13 @@ export function restateQuery(query: string, renamed: ReadonlyMap<string, string>
  * The assertion that stops a plan if a materialized view holds rows that its query no longer gives.
  * @param columns without them duplicate rows count as one, and sums that differ in their last bits as lost
  */
-export function printHistoryAssertion(view: View, columns?: readonly ViewColumn[]): string {
+export function printHistoryAssertion(view: View, columns?: readonly ColumnHead[]): string {
   if (!columns) return `SELECT count() = 0 AS nothing_is_lost FROM ${exceptOf(view)};`;
   return `SELECT coalesce(sum(${lostRow(view, columns)}), 0) = 0 AS nothing_is_lost FROM ${differencesOf(view, columns)};`;
 }
 
 /** The query for the number of lost rows, and the times of the first and the last one. */
-export function printHistoryQuestion(view: View, timestamp: string, columns: readonly ViewColumn[]): string {
+export function printHistoryQuestion(view: View, timestamp: string, columns: readonly ColumnHead[]): string {
   const lost = lostRow(view, columns);
   const time = (order: 'min' | 'max') => `${order}(CASE WHEN ${lost} = 1 THEN ${doubleQuote(timestamp)} END)`;
   return `SELECT coalesce(sum(${lost}), 0) rows_lost, ${time('min')} first_lost, ${time('max')} last_lost FROM ${differencesOf(view, columns)}`;
@@ -72,7 +66,7 @@ const exceptOf = ({ name, body }: View): string => `(SELECT * FROM '${name}' EXC
  * One row for each combination of values in the view or its query. It says how often the view has it more than the query, and gives
  * the range of its computed values. `count()` over these rows gives wrong results on 9.3.4, which then leaves out columns; `sum` does not.
  */
-function differencesOf(view: View, columns: readonly ViewColumn[]): string {
+function differencesOf(view: View, columns: readonly ColumnHead[]): string {
   const computed = computedColumns(view, columns);
   const keys = columns.filter(column => !computed.includes(column)).map(printKey);
   const ranges = computed.flatMap((column, i) => {
@@ -88,13 +82,13 @@ function differencesOf(view: View, columns: readonly ViewColumn[]): string {
 }
 
 /** As keys, each NaN and both zeros are different values, of which `min` and `max` give one or another. */
-const printKey = (column: ViewColumn, i: number): string => {
+const printKey = (column: ColumnHead, i: number): string => {
   const value = doubleQuote(column.name);
   return isFloat(column) ? `CASE WHEN ${value} IS NOT NULL THEN ${value} + 0 END sqlpipe_key${i}` : value;
 };
 
 /** 1 for a combination of values that the view has more often than its query, 0 for others. */
-function lostRow(view: View, columns: readonly ViewColumn[]): string {
+function lostRow(view: View, columns: readonly ColumnHead[]): string {
   const differ = computedColumns(view, columns).map(({ type }, i) => {
     const [low, high] = [`sqlpipe_low${i}`, `sqlpipe_high${i}`];
     return `sqlpipe_more${i} > 0 OR (${high} - ${low}) / (abs(${high}) + abs(${low})) > ${TOLERANCES[type]}`;
@@ -103,7 +97,7 @@ function lostRow(view: View, columns: readonly ViewColumn[]): string {
 }
 
 /** The floating point columns whose last digits may differ from one run to the next. */
-function computedColumns({ body, base = '' }: View, columns: readonly ViewColumn[]): ViewColumn[] {
+function computedColumns({ body, base = '' }: View, columns: readonly ColumnHead[]): ColumnHead[] {
   const stored = findStoredValues(body, base);
   return columns.filter((column, at) => isFloat(column) && !(stored.length === columns.length && stored[at]));
 }
@@ -120,4 +114,4 @@ function computedColumns({ body, base = '' }: View, columns: readonly ViewColumn
  */
 const TOLERANCES: Readonly<Record<string, string>> = { FLOAT: '1e-4', DOUBLE: '1e-9' };
 
-const isFloat = ({ type }: ViewColumn): boolean => type in TOLERANCES;
+const isFloat = ({ type }: ColumnHead): boolean => type in TOLERANCES;

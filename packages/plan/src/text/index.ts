@@ -12,7 +12,6 @@ export { type AskHistory, printHistoryAssertion, printHistoryQuestion } from './
 export {
   describeOmission,
   fingerprint,
-  type PlannedObject,
   plannedObjects,
   printPlan,
   requiredPermissions,

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { type Definition, parseMeaning, printDefinition } from '@sqlpipe/ddl';
 import { Schema } from '@sqlpipe/schema';
-import { displayName, foldCase, identify, isObject, type Kind } from '@sqlpipe/sql';
+import { displayName, foldCase, identify, isObject, type NamedObject } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
 import type { Plan } from '../assemble-plan.js';
 import type { Omission } from '../draft.js';
@@ -14,19 +14,13 @@ import { formatPathForShell } from '../object-path.js';
 import { changedObjects } from './changed-objects.js';
 import { printState } from './head.js';
 
-/** The kind and name of an object. */
-export interface PlannedObject {
-  readonly kind: Kind;
-  readonly name: string;
-}
-
 /**
  * Prints the statements of a plan. The first one starts with the head.
  * @param b the statements of the schema that the plan is for
  */
 export function printPlan({ statements, remarks }: Plan, b: Iterable<string>): string[] {
   const schema = new Schema(b);
-  const findStatement = ({ kind, name }: PlannedObject): string | undefined => {
+  const findStatement = ({ kind, name }: NamedObject): string | undefined => {
     const entry = schema.findObject(name);
     return entry?.kind === kind ? entry.statement : undefined;
   };
@@ -66,8 +60,8 @@ export function requiredPermissions(statements: readonly string[]): string[] {
 }
 
 /** The objects that statements create, change or drop, sorted and without duplicates. */
-export function plannedObjects(statements: readonly string[]): PlannedObject[] {
-  const found = new Map<string, PlannedObject>();
+export function plannedObjects(statements: readonly string[]): NamedObject[] {
+  const found = new Map<string, NamedObject>();
   // The first spelling stays: it is the target's if a DROP precedes a CREATE.
   for (const object of statements.flatMap(changedObjects).reverse())
     if (isObject(object.kind)) found.set(`${foldCase(object.name)} ${object.kind}`, object);
@@ -84,7 +78,7 @@ const withoutStart = (definition: Definition): Definition =>
  * A hash that is the same for the same definitions.
  * @param statements the statements that create the objects; undefined for an object that does not exist
  */
-export function fingerprint(objects: readonly PlannedObject[], statements: readonly (string | undefined)[]): string {
+export function fingerprint(objects: readonly NamedObject[], statements: readonly (string | undefined)[]): string {
   const hash = createHash('sha256');
   for (const [i, { kind, name }] of objects.entries()) {
     const statement = statements[i];
