@@ -20,6 +20,7 @@ import { tutorialOf } from '../support/tutorial.js';
 
 const README = readFileSync('README.md', 'utf8');
 const GUIDE = readFileSync('GUIDE.md', 'utf8');
+const EXAMPLES = readFileSync('examples/README.md', 'utf8');
 const file = fileScope();
 
 /** What the examples require: a schema, files from earlier examples, and a git repository. */
@@ -128,7 +129,7 @@ for (const [example, title] of titles)
 
 /** The first shell block of a recipe, or '', which makes the test of a missing recipe fail. */
 function recipe(title: string): string {
-  const [, below = ''] = GUIDE.split(`\n### ${title}\n`);
+  const [, below = ''] = `${GUIDE}${EXAMPLES}`.split(`# ${title}\n`);
   return blocks(below)[0] ?? '';
 }
 

@@ -14,12 +14,8 @@ const SOURCES = 'packages/api/src';
 /** The docstrings of a source file, without their stars. */
 const docstringsOf = (path: string) => readFileSync(path, 'utf8').replace(/^ \* ?/gm, '');
 
-const guideExamples = examplesIn(readFileSync('GUIDE.md', 'utf8'), 'GUIDE.md');
-const guideTest = guideExamples.find(({ code }) => code.includes("from 'node:test'"))?.code ?? '';
-const examples = [
-  ...readdirSync(SOURCES).flatMap(name => examplesIn(docstringsOf(`${SOURCES}/${name}`), name)),
-  ...guideExamples.filter(({ code }) => code !== guideTest),
-];
+const guideTest = examplesIn(readFileSync('GUIDE.md', 'utf8'), 'GUIDE.md')[0]?.code ?? '';
+const examples = readdirSync(SOURCES).flatMap(name => examplesIn(docstringsOf(`${SOURCES}/${name}`), name));
 
 /** Dumps an instance without the environment, and with it. */
 const environment = `
