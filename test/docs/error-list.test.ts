@@ -5,7 +5,7 @@ import { test } from '../support/test.js';
 
 const PAGE = 'docs/ERRORS.md';
 const page = readFileSync(PAGE, 'utf8').replace(/\s+/g, ' ');
-const sources = readdirSync('packages').flatMap(name => sourcesOf(`packages/${name}`));
+const sources = sourcesOf(readdirSync('packages').map(name => `packages/${name}`)).flat();
 
 /** Functions whose arguments are our messages, not QuestDB's that sqlserve sends. Messages of yargs and of the system are not checked. */
 const MESSAGE_CALLEES = /^(?!RejectionError|DenialError)\w*(Error|Failure)$|^#?(warn|error|info)$/;

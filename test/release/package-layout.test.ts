@@ -21,10 +21,12 @@ interface Package {
   sources: Source[];
 }
 
-const packages: Package[] = readdirSync('packages').map(name => {
+const names = readdirSync('packages');
+const sources = sourcesOf(names.map(name => `packages/${name}`));
+const packages: Package[] = names.map((name, i) => {
   const folder = `packages/${name}`;
   const manifest = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8')) as Manifest;
-  return { name, folder, manifest, sources: sourcesOf(folder) };
+  return { name, folder, manifest, sources: sources[i] ?? [] };
 });
 
 const CONTRIBUTING = readFileSync('CONTRIBUTING.md', 'utf8');

@@ -45,14 +45,16 @@ export interface Text {
   within: string[];
 }
 
-/** Reads the source files of one package, according to its `tsconfig.json`. */
-export function sourcesOf(packageFolder: string): Source[] {
-  const api = new API();
+/** Reads the source files of packages, according to the `tsconfig.json` of each; those of one package are a list. */
+export function sourcesOf(folders: readonly string[]): Source[][] {
+  const api = new API(); // a process, whose start takes longer than reading a package
   try {
-    const config = resolve(packageFolder, 'tsconfig.json');
-    const project = api.updateSnapshot({ openProjects: [config] }).getProject(config);
-    const { program, rootFiles } = project ?? fail(`no project at ${config}`);
-    return rootFiles.map(path => describe(program.getSourceFile(path) ?? fail(`no source file ${path}`)));
+    const configs = folders.map(folder => resolve(folder, 'tsconfig.json'));
+    const snapshot = api.updateSnapshot({ openProjects: configs });
+    return configs.map(config => {
+      const { program, rootFiles } = snapshot.getProject(config) ?? fail(`no project at ${config}`);
+      return rootFiles.map(path => describe(program.getSourceFile(path) ?? fail(`no source file ${path}`)));
+    });
   } finally {
     api.close();
   }
