@@ -157,8 +157,8 @@ export class Catalogue {
     return this.all().filter(({ name }) => !isSystemTable(name));
   }
 
-  /** Objects in the order of a dump. Dependencies on other objects are ignored. */
-  inDependencyOrder(chosen: Iterable<string>): CatalogueObject[] {
+  /** Objects in the order of a dump, by default all that `list` gives. Dependencies on other objects are ignored. */
+  inDependencyOrder(chosen: Iterable<string> = this.list().map(({ name }) => name)): CatalogueObject[] {
     const objects = new Map([...chosen].flatMap(name => this.find(name) ?? []).map(object => [object.name, object]));
     const needs = new Map([...objects.values()].map(object => [object.name, this.#dependencies(object)]));
     return topologicalOrder(needs).flatMap(name => objects.get(name) ?? []);

@@ -5,14 +5,14 @@
 import { type Alteration, printAlter } from '@sqlpipe/ddl';
 import { type Engine, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
 import type { IgnoreRules } from '@sqlpipe/schema';
-import { foldCase, type Identity, identityKey, type ObjectKind } from '@sqlpipe/sql';
+import { foldCase, identityKey, type NamedObject, type ObjectKind } from '@sqlpipe/sql';
 import type { Loss } from './losses.js';
 import type { Assertion } from './text/assertions.js';
 import { printOnOneLine } from './text/statement-text.js';
 
 /** A difference between A and B that a plan removes or leaves out. */
 export interface Change {
-  readonly identity: Identity;
+  readonly identity: NamedObject & { readonly verb?: string };
   /** The properties that differ, as in a comparison; empty for the complete object. */
   readonly properties: readonly string[];
   /** The change on one line: `ALTER TABLE 'trades' DROP COLUMN qty`. */
@@ -67,13 +67,19 @@ export class Draft {
       if (!this.omissions.includes(excluded)) this.omissions.push(excluded);
       return false;
     }
-    const steps = statements.map(each =>
-      typeof each === 'string' ? { statement: each, change } : { statement: each.statement, assertion: each, change },
-    );
-    const reason = this.#execute(steps);
-    if (reason === undefined) this.steps.push(...steps);
-    else this.omit(change, reason);
-    return reason === undefined;
+    const before = this.engine.savepoint();
+    try {
+      for (const each of statements) this.engine.execute(typeof each === 'string' ? each : each.statement);
+    } catch (error) {
+      this.engine.rollback(before);
+      this.omit(change, whyNotExecutable(error));
+      return false;
+    }
+    for (const each of statements)
+      this.steps.push(
+        typeof each === 'string' ? { statement: each, change } : { statement: each.statement, assertion: each, change },
+      );
+    return true;
   }
 
   /** Whether a change is ignored. Its first property decides, because the others follow from it. */
@@ -82,38 +88,25 @@ export class Draft {
   }
 
   /** Adds a change of one statement. @returns whether it was added */
-  addStatement(statement: string, identity: Identity, properties: readonly string[] = []): boolean {
+  addStatement(statement: string, identity: Change['identity'], properties: readonly string[] = []): boolean {
     return this.add({ identity, properties, what: printOnOneLine(statement) }, [statement]);
   }
 
   /** Adds a statement before all others, after the assertions at the head. None of the others depends on it. */
-  addFirst(statement: string, identity: Identity): void {
+  addFirst(statement: string, identity: Change['identity']): void {
     this.engine.execute(statement);
     const at = this.steps.findIndex(({ assertion }) => assertion === undefined);
     this.steps.splice(at, 0, { statement, change: { identity, properties: [], what: printOnOneLine(statement) } });
   }
 
   /** Whether a change of one statement is excluded. */
-  excludes(statement: string, identity: Identity): boolean {
+  excludes(statement: string, identity: Change['identity']): boolean {
     return this.excluded.has(changeKey({ identity, properties: [], what: printOnOneLine(statement) }));
   }
 
   /** Adds an ALTER. @returns whether it was added */
   alter(kind: ObjectKind, name: string, alteration: Alteration, properties: string[]): boolean {
-    const identity = { kind, name, verb: 'ALTER' };
-    return this.addStatement(printAlter({ kind, name, alteration }), identity, properties);
-  }
-
-  /** Executes all statements on the engine, or none. @returns why one is rejected; undefined if none is */
-  #execute(steps: readonly Step[]): string | undefined {
-    const before = this.engine.savepoint();
-    try {
-      for (const { statement } of steps) this.engine.execute(statement);
-      return undefined;
-    } catch (error) {
-      this.engine.rollback(before);
-      return whyNotExecutable(error);
-    }
+    return this.addStatement(printAlter({ kind, name, alteration }), { kind, name }, properties);
   }
 
   /** The reasons of the views that would be invalid after a statement, by name in lower case. */
@@ -131,7 +124,7 @@ export class Draft {
   }
 
   /** Whether an omission lists an object, or one of its properties. */
-  lists(identity: Identity, property?: string): boolean {
+  lists(identity: Change['identity'], property?: string): boolean {
     return this.omissions.some(
       omission =>
         identityKey(omission.identity) === identityKey(identity) &&

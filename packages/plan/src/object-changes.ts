@@ -59,11 +59,11 @@ export function renameTables({ renames }: Task, draft: Draft): void {
       if (!table || draft.engine.find(to)) continue;
       pending.splice(pending.indexOf(rename), 1);
       hasProgress = true;
-      const identity = { kind: table.kind, name: table.name, verb: 'RENAME' };
-      if (draft.addStatement(`RENAME TABLE '${table.name}' TO '${to}';`, identity)) continue;
+      const renamed = { kind: table.kind, name: table.name, verb: 'RENAME' };
+      if (draft.addStatement(`RENAME TABLE '${table.name}' TO '${to}';`, renamed)) continue;
       draft.block(to);
       draft.omit(
-        { identity: { ...identity, name: to }, properties: [], what: `table '${to}'` },
+        { identity: { kind: table.kind, name: to }, properties: [], what: `table '${to}'` },
         `it is still called '${table.name}'`,
       );
     }

@@ -106,8 +106,7 @@ export function dropOldTables({ a, dropOld, renames, rebuilt }: Task, draft: Dra
     if (!isMarkOf(mark, wanted, old, draft.engine)) continue;
     const copied = copiedColumns(now, old, renames.columnsOf(table));
     const drop = `DROP TABLE '${name}';`;
-    const identity = { kind: 'table', name, verb: 'DROP' } as const;
-    const change = { identity, properties: [], what: printOnOneLine(drop) };
+    const change = { identity: old, properties: [], what: printOnOneLine(drop) };
     const incomparable = copied.find(({ column: { type } }) => type === 'BINARY' || type.endsWith('[]'));
     if (incomparable) {
       const why = `the server cannot compare its column '${incomparable.from}' with that of '${table}'`;
@@ -174,14 +173,14 @@ export function resumeRebuilds({ leftovers }: Task, draft: Draft): void {
     const intrusion = findIntruder(table, leftovers, draft.engine);
     if (intrusion !== undefined) {
       draft.omit(
-        { identity: { kind: 'table', name: table, verb: '' }, properties: [], what: `rebuild of table '${table}'` },
+        { identity: { kind: 'table', name: table }, properties: [], what: `rebuild of table '${table}'` },
         ...intrusion,
       );
       draft.block(table);
       continue;
     }
     const statement = isExchanged ? `RENAME TABLE '${name}' TO '${table}';` : `DROP TABLE '${name}';`;
-    draft.addStatement(statement, { kind: 'table', name, verb: '' });
+    draft.addStatement(statement, { kind: 'table', name });
   }
 }
 

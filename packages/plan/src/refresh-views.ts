@@ -2,10 +2,9 @@
  * Drafts what views need if a plan changes what they read: a view is restated, a materialized view is refreshed or recreated. Each
  * comes after the views that it reads.
  */
-import { findExpiredRows, parseChange } from '@sqlpipe/ddl';
+import { findExpiredRows } from '@sqlpipe/ddl';
 import { type MaterializedView, OTHER_TYPES } from '@sqlpipe/engine';
-import { dumpOrder, type Entry, Schema } from '@sqlpipe/schema';
-import { foldCase, identify, isSameName, kindKeywords } from '@sqlpipe/sql';
+import { foldCase, isSameName, kindKeywords } from '@sqlpipe/sql';
 import type { Draft } from './draft.js';
 import { findCreation } from './object-changes.js';
 import type { Task } from './task.js';
@@ -14,38 +13,41 @@ import { markOf } from './unfilled-marks.js';
 
 /** Restates the queries of views that read other objects than before. Until then, the server rejects every query of them. */
 export function restateViews({ ignore }: Task, draft: Draft): void {
-  for (const entry of dumpOrder(new Schema(draft.engine.statements()))) {
-    const view = draft.engine.find(entry.name);
-    if (view?.kind === 'view' && view.isStale && !ignore.ignoresObject(entry))
-      draft.alter('view', entry.name, { change: 'query', body: view.body }, []);
+  for (const { name } of draft.engine.catalogue.inDependencyOrder()) {
+    const view = draft.engine.find(name);
+    if (view?.kind === 'view' && view.isStale && !ignore.ignoresObject(view))
+      draft.alter('view', name, { change: 'query', body: view.body }, []);
   }
 }
 
+/** What materialized views read directly, in lower case. */
+const readBy = (...views: readonly MaterializedView[]): Set<string> =>
+  new Set(views.flatMap(({ base, references }) => [base, ...references]).map(foldCase));
+
 /** Refreshes the materialized views that are invalid or would stay empty. If their columns have other types, they are recreated. */
 export function refreshViews(task: Task, draft: Draft): void {
-  const schema = new Schema(draft.engine.statements());
-  const views = dumpOrder(schema).filter(({ kind }) => kind === 'materialized view');
-  const readByViews = new Set(views.flatMap(view => schema.prerequisites(view).map(({ name }) => foldCase(name))));
+  const { a, before } = task;
+  const views = draft.engine.catalogue.inDependencyOrder().filter(object => object.kind === 'materialized view');
   const filled = views.filter(view => hadRows(view, task));
-  const readByFilled = new Set(filled.flatMap(view => schema.prerequisites(view).map(({ name }) => foldCase(name))));
-  const created = new Set(draft.steps.map(({ statement }) => identify(statement)).map(({ name }) => foldCase(name)));
+  const [readByViews, readByFilled] = [readBy(...views), readBy(...filled)];
   const refreshed = new Set<string>();
   for (const view of views) {
-    const now = draft.engine.find(view.name);
+    const name = foldCase(view.name);
+    const now = draft.engine.find(name);
     if (now?.kind !== 'materialized view') continue;
-    const readsRefreshed = schema.prerequisites(view).some(({ name }) => refreshed.has(foldCase(name)));
-    if (isLeftAlone(view, readsRefreshed, task, draft)) continue;
+    const readsRefreshed = [...readBy(now)].some(each => refreshed.has(each));
+    if (isLeftAlone(now, readsRefreshed, task, draft)) continue;
     // An interrupted plan may have dropped a view. That it had rows is known from a mark, or from the views that read it.
-    const isMarked = task.a.findObject(view.name) !== undefined && task.before.find(markOf(view.name)) !== undefined;
-    const isFilled = isMarked || filled.includes(view) || readByFilled.has(foldCase(view.name));
-    const isCreated = created.has(foldCase(view.name));
-    const isEmpty = isFilled && (isCreated || (isMarked && task.before.wasNeverRefreshed(view.name)));
-    const mustWait = !fillsItself(now) || readByViews.has(foldCase(view.name)) || willSourcesLoseRows(now, task, draft);
-    const wouldFail = FAILED_WHILE_RUNNING.test(now.invalid ?? '') && !readsOtherValues(now, draft);
+    const isMarked = a.findObject(name) !== undefined && before.find(markOf(view.name)) !== undefined;
+    const isFilled = isMarked || filled.includes(view) || readByFilled.has(name);
+    const isCreated = before.catalogue.findById(now.id) === undefined;
+    const isEmpty = isFilled && (isCreated || (isMarked && before.wasNeverRefreshed(name)));
+    const mustWait = !fillsItself(now) || readByViews.has(name) || willSourcesLoseRows(now, task, draft);
+    const wouldFail = FAILED_WHILE_RUNNING.test(now.invalid ?? '') && !readsOtherValues(now, task, draft);
     const isInvalid = now.invalid !== undefined && !wouldFail;
     if (!isInvalid && !(isEmpty && mustWait)) continue;
-    refreshView(view, task, draft);
-    refreshed.add(foldCase(view.name));
+    refreshView(now, task, draft);
+    refreshed.add(name);
   }
 }
 
@@ -57,7 +59,7 @@ const fillsItself = ({ refresh }: Pick<MaterializedView, 'refresh'>): boolean =>
  * Whether the plan does not touch a view: it is ignored, it will be dropped, or A lacks it and it was invalid before.
  * @param readsRefreshed whether the plan refreshes what it reads: the same cause may have made both invalid
  */
-function isLeftAlone(view: Entry, readsRefreshed: boolean, task: Task, draft: Draft): boolean {
+function isLeftAlone(view: MaterializedView, readsRefreshed: boolean, task: Task, draft: Draft): boolean {
   const { a, keepExtra, ignore, allowed, problems } = task;
   if (ignore.ignoresObject(view)) return true;
   if (a.findObject(view.name)) return false;
@@ -69,7 +71,11 @@ function isLeftAlone(view: Entry, readsRefreshed: boolean, task: Task, draft: Dr
  * Whether a refresh repairs a view that A lacks: its base is in A, and its query returns all of its rows. An interrupted plan may have
  * made it invalid.
  */
-function isRepairable({ kind, name }: Entry, { a, before, historyOf, ignore }: Task, { excluded }: Draft): boolean {
+function isRepairable(
+  { kind, name }: MaterializedView,
+  { a, before, historyOf, ignore }: Task,
+  { excluded }: Draft,
+): boolean {
   const view = before.find(name);
   const base = view?.kind === 'materialized view' ? a.findObject(view.base) : undefined;
   const isExcluded = [...excluded.values()].some(({ identity }) => identity.kind === kind && identity.name === name);
@@ -77,7 +83,7 @@ function isRepairable({ kind, name }: Entry, { a, before, historyOf, ignore }: T
 }
 
 /** Whether a view of B is invalid before the plan. */
-const wasInvalid = ({ name }: Entry, problems: Task['problems']): boolean =>
+const wasInvalid = ({ name }: MaterializedView, problems: Task['problems']): boolean =>
   problems.some(({ identity, state }) => state === 'invalid' && isSameName(identity.name, name));
 
 /** Whether the sources of a view lose rows later in the plan. The server fills a view in the background, perhaps too late. */
@@ -94,17 +100,17 @@ function willSourcesLoseRows(view: MaterializedView, { a, keepExtra }: Task, dra
 const FAILED_WHILE_RUNNING = /^(?:\[-1\]: |inconvertible value: )/;
 
 /** Whether a column that a view may read gets another type. */
-function readsOtherValues({ base, references }: MaterializedView, draft: Draft): boolean {
-  const sources = draft.engine.catalogue.closure([base, ...references]);
-  return draft.steps.some(({ statement }) => {
-    const change = parseChange(statement);
-    const alters = change?.verb === 'alter' ? change.alters : [];
-    return alters.some(({ name, alteration }) => alteration.change === 'type' && sources.has(foldCase(name)));
+function readsOtherValues({ base, references }: MaterializedView, { before }: Task, { engine }: Draft): boolean {
+  return [...engine.catalogue.closure([base, ...references])].some(name => {
+    const now = engine.find(name);
+    const former = before.catalogue.findById(now?.id);
+    const types = new Map(former?.kind === 'table' ? former.columns.map(({ id, type }) => [id, type]) : []);
+    return now?.kind === 'table' && now.columns.some(({ id, type }) => types.has(id) && types.get(id) !== type);
   });
 }
 
 /** Whether B has the view with rows, also under its former name. */
-const hadRows = ({ kind, name }: Entry, { b, historyOf, renames }: Task): boolean =>
+const hadRows = ({ kind, name }: MaterializedView, { b, historyOf, renames }: Task): boolean =>
   [name, renames.otherName(name) ?? name].some(
     candidate => b.findObject(candidate)?.kind === kind && historyOf(candidate) !== 'empty',
   );
@@ -113,7 +119,7 @@ const hadRows = ({ kind, name }: Entry, { b, historyOf, renames }: Task): boolea
  * Refreshes a view. If its query returns other types than its columns have, it is recreated: a refresh would empty it and then fail
  * (observed on 9.3.4). If its query is not valid, it is left alone.
  */
-function refreshView(view: Entry, task: Task, draft: Draft): void {
+function refreshView(view: MaterializedView, task: Task, draft: Draft): void {
   const { a, problems } = task;
   const refresh = `REFRESH MATERIALIZED VIEW '${view.name}' FULL;`;
   const properties = wasInvalid(view, problems) ? ['invalid'] : [];
@@ -127,7 +133,9 @@ function refreshView(view: Entry, task: Task, draft: Draft): void {
   const wanted = a.findObject(view.name);
   const former = draft.engine.definitionOf(view.name);
   const creation =
-    wanted?.kind === view.kind ? findCreation(wanted, former, task) : { definition: former, statement: view.statement };
+    wanted?.kind === view.kind
+      ? findCreation(wanted, former, task)
+      : { definition: former, statement: draft.engine.statementOf(view.name) as string };
   const { definition } = creation;
   const what = `${printOnOneLine(drop)}, whose columns get other types`;
   draft.add({ identity: view, properties, what }, [
@@ -143,7 +151,7 @@ export function omitUnrepaired({ problems, a, ignore }: Task, draft: Draft): voi
     const { kind, name } = identity;
     const now = draft.engine.find(name);
     const isWanted = now?.kind === kind && a.findObject(name)?.kind === kind;
-    if (!isWanted || ignore.ignoresObject({ ...identity, statement: '' })) continue;
+    if (!isWanted || ignore.ignoresObject(identity)) continue;
     const change = { identity, properties: [state] };
     if (state === 'suspended')
       draft.omit(

@@ -4,8 +4,7 @@
  * dropped, and drops it after the refresh. A plan that is made in between finds the table.
  */
 import { createHash } from 'node:crypto';
-import { parseChange } from '@sqlpipe/ddl';
-import { foldCase, identify } from '@sqlpipe/sql';
+import { foldCase } from '@sqlpipe/sql';
 import type { Draft } from './draft.js';
 import type { Task } from './task.js';
 
@@ -20,19 +19,13 @@ export function markedView(table: string): string | undefined {
 }
 
 /** Marks the deferred views that the plan creates and refreshes. Removes the marks of views that are filled, or that the plan drops. */
-export function markUnfilled({ a, keepExtra }: Task, draft: Draft): void {
+export function markUnfilled({ a, before, keepExtra }: Task, draft: Draft): void {
   const { engine } = draft;
-  const created = new Set<string>();
-  for (const { statement } of [...draft.steps]) {
-    const { kind, name, verb } = identify(statement);
-    if (kind === 'materialized view' && verb === 'CREATE') created.add(foldCase(name));
-    const refresh = parseChange(statement);
-    const view =
-      refresh?.verb === 'refresh' && created.has(foldCase(refresh.name)) ? engine.find(refresh.name) : undefined;
-    if (view?.kind !== 'materialized view' || !view.refresh.deferred) continue;
+  for (const view of engine.catalogue.list()) {
+    const isFilled = view.kind === 'materialized view' && view.refresh.deferred && !view.neverRefreshed;
+    if (!isFilled || before.catalogue.findById(view.id)) continue;
     const mark = markOf(view.name);
-    if (!engine.find(mark))
-      draft.addFirst(`CREATE TABLE '${mark}' (ts TIMESTAMP);`, { kind: 'table', name: mark, verb: 'CREATE' });
+    if (!engine.find(mark)) draft.addFirst(`CREATE TABLE '${mark}' (ts TIMESTAMP);`, { kind: 'table', name: mark });
   }
   for (const { name } of engine.catalogue.list()) {
     const view = markedView(name);

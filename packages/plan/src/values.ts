@@ -42,8 +42,7 @@ export function alterRows(
 ): boolean {
   const { name } = table;
   const statement = printAlter({ kind: 'table', name, alteration });
-  const identity = { kind: 'table', name, verb: 'ALTER' } as const;
-  const change = { identity, properties, what: printOnOneLine(statement) };
+  const change = { identity: { kind: 'table', name } as const, properties, what: printOnOneLine(statement) };
   const before = findColumn(table, 'column' in alteration ? String(alteration.column) : '');
   const isRetyped = alteration.change === 'type' && before !== undefined;
   const refusal =

@@ -19,8 +19,8 @@ import { statesOf } from './health.js';
 import { type Entry, Schema } from './schema.js';
 import { InvalidSelectionError, kindOf } from './selection.js';
 
-/** A statement, with the kind and the name of what it creates. */
-export type NamedStatement = Pick<Entry, 'kind' | 'name' | 'statement'>;
+/** The kind and the name of what a statement creates, and the statement, from which the names in a grant are read. */
+export type NamedStatement = NamedObject & { readonly statement?: string };
 
 /** A rule: the objects of a kind or with a name, and, if it has one, the properties of them. In lower case. */
 interface IgnoreRule {
@@ -64,10 +64,9 @@ export class IgnoreRules {
 
   /** Whether a property of an object is ignored, named as in a comparison: `TTL`, `column 'price'`. */
   ignoresProperty(object: NamedObject, property: string): boolean {
-    const entry = { ...object, statement: '' };
     return this.#rules.some(
       rule =>
-        rule.property !== undefined && matchesEntry(rule, entry) && matchesGlob(rule.property, foldCase(property)),
+        rule.property !== undefined && matchesEntry(rule, object) && matchesGlob(rule.property, foldCase(property)),
     );
   }
 
@@ -112,7 +111,7 @@ const matchesEntry = ({ kind, name }: IgnoreRule, entry: NamedStatement): boolea
  * The names by which a statement is selected: for a grant its objects, or its receiver if it is on the database or on
  * all tables; for a membership its user, for an assumption its service account, for others the name of the object.
  */
-export function searchableNames({ kind, name, statement }: NamedStatement): string[] {
+export function searchableNames({ kind, name, statement = '' }: NamedStatement): string[] {
   const { objects, principals } = grantTargets(statement, kind);
   return objects.length ? objects : [principals[0] ?? name];
 }

@@ -116,7 +116,7 @@ export class NameSelection {
   mayNeed(object: NamedObject): boolean {
     if (this.#isEmpty) return true;
     this.#existing.add(object.name);
-    return this.#withDeps || this.#isNamed({ ...object, statement: '' });
+    return this.#withDeps || this.#isNamed(object);
   }
 
   /** The selected statements of a dump, in its order. */
@@ -126,7 +126,7 @@ export class NameSelection {
 
   /** Whether a dump that lacks an object lacks what was selected. To be asked when all statements were selected. */
   needs(object: NamedObject): boolean {
-    return this.#matches({ ...object, statement: '' }) || this.#needed.has(foldCase(object.name));
+    return this.#matches(object) || this.#needed.has(foldCase(object.name));
   }
 
   /** Says which names matched nothing, with a suggestion; undefined if all matched. */

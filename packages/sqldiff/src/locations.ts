@@ -2,7 +2,7 @@
 import type { LocatedStatement } from '@sqlpipe/files';
 import { type Location, locate } from '@sqlpipe/replay';
 import { splitRights } from '@sqlpipe/schema';
-import { foldCase, hasName, type Identity, identify, identityKey, significantTokens, unquote } from '@sqlpipe/sql';
+import { foldCase, hasName, identify, identityKey, type NamedObject, significantTokens, unquote } from '@sqlpipe/sql';
 
 /** The locations of statements, by what they create. Where both schemas are files, those of A. */
 export class Locations {
@@ -25,7 +25,7 @@ export class Locations {
    * Where an object is created, or a right is given.
    * @param property a property of the object: the line of a column is that of its definition
    */
-  find(identity: Identity, statement?: string, property = ''): Location | undefined {
+  find(identity: NamedObject, statement?: string, property = ''): Location | undefined {
     const found = this.#byKey.get(hasName(identity) ? identityKey(identity) : foldCase(statement ?? ''));
     if (!found) return undefined;
     const { statement: text, ...location } = found;
