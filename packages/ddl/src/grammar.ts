@@ -2,6 +2,7 @@
 export type { LocatedName } from '@sqlpipe/sql';
 export type { NameLookup } from './change/lookup.js';
 export { parseChangeAfter } from './change/parse-change.js';
+export { OTHER_KINDS, parsePrincipalKind, parsePrincipalName } from './change/parse-drop.js';
 export { rejectBadCover } from './columns/indexes.js';
 export {
   type CreateContext,
@@ -37,7 +38,13 @@ export {
   unquote,
 } from './grammar/names.js';
 export { DAY, MICROS, MINUTE, parseTimestamp } from './grammar/numbers.js';
-export { orRejection, RejectionError, tokenError, unexpectedTokenError } from './grammar/rejection-error.js';
+export {
+  missingError,
+  orRejection,
+  RejectionError,
+  tokenError,
+  unexpectedTokenError,
+} from './grammar/rejection-error.js';
 export { formatGeohashType, isTimestamp, parseColumnType } from './grammar/types.js';
 export { type Interval, isTimeZone, rejectLongPeriod } from './properties/refresh.js';
 export { checkRetention, rejectImpossiblePolicy, retentionOf } from './properties/retention.js';

@@ -77,6 +77,7 @@ export { isSystemTable, needsQuotes, quoteName } from './reserved-names.js';
 export { RightSet } from './right-set.js';
 export {
   type Assumption,
+  formatScope,
   type Grant,
   type Membership,
   parseRevocation,

@@ -111,14 +111,16 @@ function printAccess(right: Right, [user, grant, to]: readonly [string, string, 
   const what =
     right.kind === 'assumption'
       ? `ASSUME SERVICE ACCOUNT ${quotePrincipal(right.account)}`
-      : `${right.permission}${formatScope(right)}`;
+      : `${right.permission}${formatScope(right.table, right.column === undefined ? [] : [right.column])}`;
   return `${grant} ${what} ${to} ${quotePrincipal(right.entity)}${option};`;
 }
 
-function formatScope({ table, column }: Grant): string {
+/** The scope of a grant after its permissions. @param columns those of the table that it is on; none if it is on all of it */
+export function formatScope(table: string | undefined, columns: readonly string[]): string {
   if (table === undefined) return '';
   if (table === ALL) return ' ON ALL TABLES';
-  return ` ON ${quotePrincipal(table)}${column === undefined ? '' : `(${column === ALL ? ALL : quotePrincipal(column)})`}`;
+  const names = columns.map(column => (column === ALL ? ALL : quotePrincipal(column)));
+  return ` ON ${quotePrincipal(table)}${names.length > 0 ? `(${names.toSorted().join(', ')})` : ''}`;
 }
 
 /** A name as it is written in a statement of access control: without quotes if every server accepts that. */

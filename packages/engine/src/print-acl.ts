@@ -2,7 +2,7 @@
  * Access control as statements. The exact rows of an enterprise server are not public. These are the documented
  * statements, with names quoted only if necessary, in an order in which they can be replayed and give the same rows.
  */
-import { type Grant, printRight, quotePrincipal, sortByScope } from '@sqlpipe/ddl';
+import { formatScope, type Grant, printRight, quotePrincipal, sortByScope } from '@sqlpipe/ddl';
 import { isPrincipal, KINDS, type Kind, quoteLiteral } from '@sqlpipe/sql';
 import type { Acl } from './acl.js';
 
@@ -48,16 +48,10 @@ function formatGrants(grants: readonly Grant[]): string[] {
   for (const group of columns.values()) {
     const [first] = group;
     if (!first) continue;
-    const tail = `${formatScope(first.table, group)} TO ${quotePrincipal(first.entity)}${first.option ? ' WITH GRANT OPTION' : ''};`;
+    const scoped = group.flatMap(({ column }) => column ?? []);
+    const tail = `${formatScope(first.table, scoped)} TO ${quotePrincipal(first.entity)}${first.option ? ' WITH GRANT OPTION' : ''};`;
     permissions.set(tail, [...(permissions.get(tail) ?? []), first.permission]);
   }
   const statements = [...permissions].map(([tail, names]) => `GRANT ${names.toSorted().join(', ')}${tail}`).toSorted();
   return sortByScope(statements, statement => statement);
-}
-
-function formatScope(table: string | undefined, grants: readonly Grant[]): string {
-  if (table === undefined) return '';
-  if (table === '*') return ' ON ALL TABLES';
-  const columns = grants.flatMap(({ column }) => (column === undefined ? [] : quotePrincipal(column)));
-  return ` ON ${quotePrincipal(table)}${columns.length > 0 ? `(${columns.toSorted().join(', ')})` : ''}`;
 }

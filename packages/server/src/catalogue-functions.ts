@@ -3,7 +3,7 @@
  * a setting. Each function has a table of its columns, in the server's order.
  */
 import type { Column } from '@sqlpipe/ddl';
-import { RejectionError, splitAge, unquote } from '@sqlpipe/ddl/grammar';
+import { missingError, RejectionError, splitAge, unquote } from '@sqlpipe/ddl/grammar';
 import {
   type CatalogueObject,
   type ColumnHead,
@@ -181,7 +181,7 @@ const COLUMN_COLUMNS: readonly ListColumn<ListedColumn>[] = [
 /** The columns of one object, as SHOW COLUMNS lists them. */
 export function listColumns(session: Session, name: string, position: number): Rows {
   const object = session.catalogue.find(name);
-  if (!object) throw new RejectionError(position, `table does not exist [table=${name}]`);
+  if (!object) throw missingError(position, name);
   requireReadable(session, object.name);
   const { kind, columns, timestamp } = object;
   return listObjects(

@@ -1,6 +1,6 @@
 /*! Executes statements on the engine, one after the other, and answers the questions about its schema. */
 import { printDefinition, quoteName } from '@sqlpipe/ddl';
-import { RejectionError } from '@sqlpipe/ddl/grammar';
+import { missingError, RejectionError } from '@sqlpipe/ddl/grammar';
 import {
   type CatalogueObject,
   type Engine,
@@ -70,7 +70,7 @@ export class Service {
         return listOf('QUERY PLAN', 'STRING', ['show_create_database']);
       case 'table': {
         const { name, position } = question;
-        if (!session.catalogue.find(name)) throw new RejectionError(position, `table does not exist [table=${name}]`);
+        if (!session.catalogue.find(name)) throw missingError(position, name);
         return answerQuery(parseQueryText(`SELECT * FROM ${quoteName(name)}`), session);
       }
       case 'query':
@@ -121,8 +121,7 @@ export class Service {
 /** The object of that name and kind. @throws RejectionError with an error message of that kind's own */
 function requireObject(session: Session, kind: ObjectKind, name: string, position: number): CatalogueObject {
   const object = session.catalogue.find(name);
-  if (!object)
-    throw new RejectionError(position, `${kind} does not exist [${kind === 'table' ? 'table' : 'view'}=${name}]`);
+  if (!object) throw missingError(position, name, kind);
   requireReadable(session, object.name);
   if (object.kind === kind) return object;
   const isView = object.kind === 'view' || object.kind === 'materialized view';

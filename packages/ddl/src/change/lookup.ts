@@ -5,7 +5,7 @@ import type { CheckQuery } from '../grammar/body.js';
 import type { Cursor } from '../grammar/cursor.js';
 import { featuresOf, type HasFeature } from '../grammar/features.js';
 import { rejectReserved, stripPublic, unquote } from '../grammar/names.js';
-import { RejectionError } from '../grammar/rejection-error.js';
+import { missingError, RejectionError } from '../grammar/rejection-error.js';
 
 /** An object as far as it is known. What is not known is not checked. */
 export interface KnownObject {
@@ -71,14 +71,10 @@ export function requireObject(
   { missing, wrong }: { missing: number; wrong: number },
 ): KnownObject {
   const object = lookup.find(name, kind);
-  if (!object) throw missingError(kind, name, missing);
+  if (!object) throw missingError(missing, name, kind);
   if (object.kind === kind) return object;
   throw new RejectionError(
     wrong,
     kind === 'table' ? `cannot modify ${object.kind} [view=${object.name}]` : `${kind} name expected`,
   );
 }
-
-/** The rejection of the name of an object that does not exist. */
-export const missingError = (kind: ObjectKind, name: string, position: number): RejectionError =>
-  new RejectionError(position, `${kind} does not exist [${kind === 'table' ? 'table' : 'view'}=${name}]`);

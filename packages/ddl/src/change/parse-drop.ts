@@ -1,19 +1,27 @@
 /*! DROP and RENAME. */
 
-import type { LocatedName } from '@sqlpipe/sql';
+import type { LocatedName, ObjectKind, PrincipalKind } from '@sqlpipe/sql';
 import { type Cursor, isWord } from '../grammar/cursor.js';
-import { isValidTableName, rejectReserved, stripPublic, unquote } from '../grammar/names.js';
-import { RejectionError } from '../grammar/rejection-error.js';
+import { isValidTableName, parseEntityName, rejectReserved, stripPublic, unquote } from '../grammar/names.js';
+import { missingError, RejectionError } from '../grammar/rejection-error.js';
 import type { ChangeStatement } from './change.js';
-import { missingError, type NameLookup, readName } from './lookup.js';
+import { type NameLookup, readName } from './lookup.js';
 
-/** The words of messages for each kind: for a missing name, and for the other kinds. */
-const KINDS = {
-  table: { short: 'table-name', others: 'view or materialized view' },
-  view: { short: 'view-name', others: 'table or materialized view' },
-  'materialized view': { short: 'mat-view-name', others: 'table or view' },
-  'live view': { short: 'live-view-name', others: 'table or view' },
-} as const;
+/** The server's words in the place of the name of an object. */
+const SHORT_NAMES = {
+  table: 'table-name',
+  view: 'view-name',
+  'materialized view': 'mat-view-name',
+  'live view': 'live-view-name',
+};
+
+/** What the server calls an object of another kind. */
+export const OTHER_KINDS: Readonly<Record<ObjectKind, string>> = {
+  table: 'view or materialized view',
+  view: 'table or materialized view',
+  'materialized view': 'table or view',
+  'live view': 'table or view',
+};
 
 /** After DROP. */
 export function parseDrop(cursor: Cursor, lookup: NameLookup): ChangeStatement {
@@ -33,13 +41,12 @@ export function parseDrop(cursor: Cursor, lookup: NameLookup): ChangeStatement {
     cursor.expect('view');
     return parseDropObject(cursor, lookup, 'live view');
   }
-  if (lookup.isEnterprise !== false) {
-    if (isWord(token, 'user') || isWord(token, 'group'))
-      return parseDropPrincipal(cursor, isWord(token, 'user') ? 'user' : 'group');
-    if (isWord(token, 'service')) {
-      cursor.expect('account');
-      return parseDropPrincipal(cursor, 'service account');
-    }
+  cursor.unread();
+  const kind = lookup.isEnterprise === false ? undefined : parsePrincipalKind(cursor);
+  if (kind) {
+    const { name } = parsePrincipalName(cursor, kind, 'exists');
+    cursor.expectEnd();
+    return { verb: 'drop', kind, name };
   }
   throw new RejectionError(
     token === undefined ? cursor.readOffset : cursor.at,
@@ -47,8 +54,8 @@ export function parseDrop(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   );
 }
 
-function parseDropObject(cursor: Cursor, lookup: NameLookup, kind: keyof typeof KINDS): ChangeStatement {
-  const { short, others } = KINDS[kind];
+function parseDropObject(cursor: Cursor, lookup: NameLookup, kind: ObjectKind): ChangeStatement {
+  const short = SHORT_NAMES[kind];
   const first = cursor.next();
   if (first === undefined)
     throw new RejectionError(kind === 'view' ? cursor.readOffset : cursor.at, `expected [IF EXISTS] ${short}`);
@@ -63,26 +70,34 @@ function parseDropObject(cursor: Cursor, lookup: NameLookup, kind: keyof typeof 
   const name = unquote(token);
   const object = lookup.find(name, kind);
   if (object && object.kind !== kind)
-    throw cursor.rejection(wrongKind(kind, object) ?? `${kind} name expected, got ${others} name`);
+    throw cursor.rejection(wrongKind(kind, object) ?? `${kind} name expected, got ${OTHER_KINDS[kind]} name`);
   cursor.expectEnd();
-  if (!object && !ifExists) throw missingError(kind, name, position);
+  if (!object && !ifExists) throw missingError(position, name, kind);
   return { verb: 'drop', kind, name };
 }
 
 /** The message about a live view or in its place. */
-function wrongKind(kind: keyof typeof KINDS, found: { kind: string; name: string }): string | undefined {
+function wrongKind(kind: ObjectKind, found: { kind: string; name: string }): string | undefined {
   if (kind === 'live view') return `live view name expected [name=${found.name}]`;
   if (found.kind !== 'live view') return undefined;
   return `${kind} name expected, got live view name${kind === 'table' ? `: ${found.name}` : ''}`;
 }
 
-/** The names of principals are not looked up. */
-function parseDropPrincipal(cursor: Cursor, kind: 'user' | 'group' | 'service account'): ChangeStatement {
-  if (isWord(cursor.requireNoSemicolon(`${kind} name`), 'if')) cursor.expect('exists');
+/** Parses USER, GROUP or SERVICE ACCOUNT; undefined if something else follows. */
+export function parsePrincipalKind(cursor: Cursor): PrincipalKind | undefined {
+  if (cursor.accept('user')) return 'user';
+  if (cursor.accept('group')) return 'group';
+  if (!cursor.accept('service')) return undefined;
+  cursor.expect('account');
+  return 'service account';
+}
+
+/** Parses the name of a principal, before which IF and these words may stand. Nothing looks the name up. */
+export function parsePrincipalName(cursor: Cursor, kind: PrincipalKind, ...words: string[]) {
+  const optional = isWord(cursor.requireNoSemicolon(`${kind} name or 'if'`), 'if');
+  if (optional) cursor.expect(...words);
   else cursor.unread();
-  const name = unquote(cursor.requireNoSemicolon(`${kind} name`));
-  cursor.expectEnd();
-  return { verb: 'drop', kind, name };
+  return { optional, ...parseEntityName(cursor, `${kind} name`) };
 }
 
 /** After RENAME. */
@@ -110,7 +125,7 @@ function rejectRename(lookup: NameLookup, { name, position }: LocatedName, to: s
   for (const each of [name, to])
     if (!isValidTableName(each)) throw new RejectionError(0, `invalid table name [table=${each}]`);
   const table = lookup.find(name, 'table');
-  if (!table) throw missingError('table', name, 0);
+  if (!table) throw missingError(0, name);
   if (table.kind !== 'table') throw new RejectionError(position, `cannot modify ${table.kind} [view=${name}]`);
   const taken = lookup.find(to);
   if (!taken || taken.name === table.name) return;

@@ -1,9 +1,9 @@
 /*! Statements about what an object holds: TRUNCATE, VACUUM, REFRESH, COMPILE, those that write rows, and ALTER of partitions. */
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import { unquote } from '../grammar/names.js';
-import { RejectionError } from '../grammar/rejection-error.js';
+import { missingError, RejectionError } from '../grammar/rejection-error.js';
 import type { ChangeStatement, PartitionChange } from './change.js';
-import { type KnownObject, missingError, type NameLookup, readName, requireObject } from './lookup.js';
+import { type KnownObject, type NameLookup, readName, requireObject } from './lookup.js';
 
 /** After TRUNCATE. */
 export function parseTruncate(cursor: Cursor, lookup: NameLookup): ChangeStatement {
@@ -79,7 +79,7 @@ export function parseCompile(cursor: Cursor, lookup: NameLookup): ChangeStatemen
   const position = cursor.at;
   cursor.expectEnd();
   const view = lookup.find(name, 'view');
-  if (!view) throw missingError('view', name, position);
+  if (!view) throw missingError(position, name, 'view');
   if (view.kind !== 'view') throw new RejectionError(position, 'view expected, got table');
   return { verb: 'compile', name, position };
 }

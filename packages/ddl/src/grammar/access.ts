@@ -5,7 +5,7 @@
 import { isSameName, type NameSpan, serverTokens, TokenReader } from '@sqlpipe/sql';
 import { type Cursor, isWord } from './cursor.js';
 import { isValidColumnName, isValidTableName, parseEntityName, unquote } from './names.js';
-import { RejectionError } from './rejection-error.js';
+import { missingError, RejectionError } from './rejection-error.js';
 
 /**
  * What a server knows while it parses. With it, a statement is read as this server reads it: permissions have to exist, a
@@ -234,7 +234,7 @@ function remainingColumns(
   at: number,
 ): string[] {
   const all = columnsOf(table);
-  if (!all) throw new RejectionError(at, `table does not exist [table=${table}]`);
+  if (!all) throw missingError(at, table);
   for (const { name, position } of excluded) {
     if (all.some(column => isSameName(column, name))) continue;
     throw new RejectionError(position, `column does not exist [table=${table}, column=${name}]`);

@@ -1,4 +1,5 @@
 /*! The rejection of a statement: the server's message, and the position in the text that the message is about. */
+import type { ObjectKind } from '@sqlpipe/sql';
 
 /** The statement is rejected. `position` counts UTF-16 code units from the start of the statement. */
 export class RejectionError extends Error {
@@ -20,6 +21,10 @@ export const unexpectedTokenError = (position: number, token: string) =>
 /** The rejection of an invalid token, in the form of the server's messages. */
 export const tokenError = (position: number, token: string, problem: string) =>
   new RejectionError(position, `found [tok='${token}', len=${token.length}] ${problem}`);
+
+/** The rejection of the name of an object that does not exist. */
+export const missingError = (position: number, name: string, kind: ObjectKind = 'table') =>
+  new RejectionError(position, `${kind} does not exist [${kind === 'table' ? 'table' : 'view'}=${name}]`);
 
 /** What a function returns, or the rejection that it throws. */
 export function orRejection<T>(run: () => T): T | RejectionError {

@@ -11,6 +11,7 @@ import {
   isTimeZone,
   isValidColumnName,
   type LocatedName,
+  missingError,
   type PartitionUnit,
   type RefreshClause,
   RejectionError,
@@ -234,7 +235,7 @@ function passThrough(
 
 function rejectNoWal(base: LocatedName, catalogue: Catalogue): void {
   const object = catalogue.find(base.name);
-  if (!object) throw new RejectionError(base.position, `table does not exist [table=${base.name}]`);
+  if (!object) throw missingError(base.position, base.name);
   if (object.kind === 'live view')
     throw new RejectionError(base.position, 'live views are not allowed as base tables in V1');
   if (object.kind === 'table' && !object.wal)

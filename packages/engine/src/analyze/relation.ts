@@ -6,7 +6,7 @@
  * Names are found in two scopes: a QueryScope finds tables, queries of WITH and variables, a ColumnScope finds columns.
  */
 import type { Expression, SelectStatement } from '@questdb/sql-parser';
-import { duplicateColumnError, RejectionError } from '@sqlpipe/ddl/grammar';
+import { duplicateColumnError, missingError, RejectionError } from '@sqlpipe/ddl/grammar';
 import type { Catalogue } from '../catalogue.js';
 import type { StoredColumn } from '../catalogue-objects.js';
 import { childrenOf, type Query } from '../parse/parsed-query.js';
@@ -133,7 +133,7 @@ class Analysis {
     }
     const { name, position, object } = source;
     if (!object && isBuiltIn(name)) return UNKNOWN;
-    if (!object) throw new RejectionError(position, `table does not exist [table=${name}]`);
+    if (!object) throw missingError(position, name);
     // QuestDB adds the position in the text of the view to that of this query, although the two have nothing to do with each other.
     if (object.kind === 'view' && object.invalid)
       throw new RejectionError(this.query.position + object.invalid.position, object.invalid.reason);

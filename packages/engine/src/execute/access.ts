@@ -13,9 +13,12 @@ import {
   type LocatedScope,
   MICROS,
   MINUTE,
+  missingError,
   parseEntityName,
   parseGrant,
   parseMembership,
+  parsePrincipalKind,
+  parsePrincipalName,
   RejectionError,
   type Scope,
   unexpectedTokenError,
@@ -56,31 +59,10 @@ function rejectAssumption(): never {
   throw new RejectionError(0, 'service accounts are not assumed over HTTP: log in as the account');
 }
 
-/** Parses USER, GROUP or SERVICE ACCOUNT; undefined if something else follows. */
-function parsePrincipalKind(cursor: Cursor): PrincipalKind | undefined {
-  if (cursor.accept('user')) return 'user';
-  if (cursor.accept('group')) return 'group';
-  if (!cursor.accept('service')) return undefined;
-  cursor.expect('account');
-  return 'service account';
-}
-
-/** Parses a name, before which `IF` and the words may stand. */
-function parseOptionalName(
-  cursor: Cursor,
-  kind: PrincipalKind,
-  ...words: string[]
-): LocatedName & { optional: boolean } {
-  const optional = isWord(cursor.requireNoSemicolon(`${kind} name or 'if'`), 'if');
-  if (optional) cursor.expect(...words);
-  else cursor.unread();
-  return { optional, ...parseEntityName(cursor, `${kind} name`) };
-}
-
 /** After CREATE USER, GROUP or SERVICE ACCOUNT. */
 function createPrincipal(cursor: Cursor, session: Session, kind: PrincipalKind): void {
   const { acl } = session;
-  const { optional, name, position } = parseOptionalName(cursor, kind, 'not', 'exists');
+  const { optional, name, position } = parsePrincipalName(cursor, kind, 'not', 'exists');
   const { owner = session.caller, password, alias } = parseOptions(cursor, kind);
   session.authorize(`CREATE ${kind.toUpperCase()}`);
   const namesake = acl.find(name);
@@ -142,7 +124,7 @@ function parsePassword(cursor: Cursor): string | undefined {
  */
 function dropPrincipal(cursor: Cursor, session: Session, kind: PrincipalKind): void {
   const { acl, catalogue } = session;
-  const { optional, name, position } = parseOptionalName(cursor, kind, 'exists');
+  const { optional, name, position } = parsePrincipalName(cursor, kind, 'exists');
   cursor.expectEnd();
   session.authorize(`DROP ${kind.toUpperCase()}`);
   if (acl.find(name)?.kind !== kind) {
@@ -207,10 +189,8 @@ function setPassword(cursor: Cursor, session: Session, kind: PrincipalKind, name
   const password = parsePassword(cursor);
   cursor.expectEnd();
   if (!isSameName(caller, named.name)) session.authorize(`${password === undefined ? 'REMOVE' : 'ADD'} PASSWORD`);
-  requirePrincipal(acl, kind, named);
-  const hash = password && session.secrets.hashPassword(password);
-  // Read again: a login in the meantime may have renewed a token.
-  acl.put({ ...requirePrincipal(acl, kind, named), password: hash });
+  const principal = requirePrincipal(acl, kind, named);
+  acl.put({ ...principal, password: password && session.secrets.hashPassword(password) });
 }
 
 /** Of a token: sqlserve has no tokens for other protocols. */
@@ -308,7 +288,7 @@ function changePermissions(statement: GrantStatement, session: Session): void {
 function rejectMissing({ catalogue }: Session, { scope: { column }, table }: LocatedScope): void {
   if (!table) return;
   const object = catalogue.find(table.name);
-  if (!object) throw new RejectionError(table.position, `table does not exist [table=${table.name}]`);
+  if (!object) throw missingError(table.position, table.name);
   if (column === undefined || object.columns.some(({ name }) => isSameName(name, column))) return;
   throw new RejectionError(table.position, `column does not exist [table=${table.name}, column=${column}]`);
 }

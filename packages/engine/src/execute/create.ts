@@ -23,6 +23,8 @@ import {
   isValidTableName,
   type LocatedName,
   MAX_FILE_NAME_BYTES,
+  missingError,
+  OTHER_KINDS,
   parseTimestamp,
   type RefreshClause,
   RejectionError,
@@ -86,21 +88,13 @@ function beginCreate(
   throw new RejectionError(position, `${kind} already exists`);
 }
 
-/** What QuestDB calls an object of another kind in its message. */
-const OTHER_KINDS: Readonly<Record<string, string>> = {
-  table: 'view or materialized view',
-  view: 'table or materialized view',
-  'materialized view': 'table or view',
-  'live view': 'table or view',
-};
-
 /** Executes CREATE TABLE, with columns, LIKE another object or AS a query. */
 function createTable(session: Session, statement: CreateOf<TableDefinition>): void {
   const { catalogue } = session;
   const { position, source, body } = statement;
   const { name, owner = session.owner } = statement.definition;
   const definition = { ...statement.definition, owner, ...retentionOf(statement.definition, session.isEnterprise) };
-  if (source && !catalogue.find(source.name)) throw noTableError(source.name, source.position);
+  if (source && !catalogue.find(source.name)) throw missingError(source.position, source.name);
   if (!beginCreate(session, statement)) return;
   if (source) requireReadable(session, source.name);
   const table = source
@@ -122,7 +116,7 @@ function createTable(session: Session, statement: CreateOf<TableDefinition>): vo
 /** The table that LIKE creates: with columns and options of the model, a table or a view that stores rows. */
 function copyTable(catalogue: Catalogue, { name, owner }: TableDefinition, like: LocatedName): Table {
   const model = catalogue.resolve(like.name);
-  if (!model || model.kind === 'view') throw noTableError(like.name, like.position);
+  if (!model || model.kind === 'view') throw missingError(like.position, like.name);
   if (model.opaque !== undefined) throw unknownSyntaxError(model);
   const { columns, timestamp, partitionBy } = model;
   const { wal, parquet } = model.kind === 'table' ? model : { wal: true, parquet: false };
@@ -218,9 +212,6 @@ function rejectCast({ located }: CreateStatement, column: string, from: string, 
   const cast = located.cast.find(({ name }) => isSameName(name, column));
   if (cast) throw new RejectionError(cast.position, `unsupported cast [column=${column}, from=${from}, to=${to}]`);
 }
-
-const noTableError = (name: string, position: number): RejectionError =>
-  new RejectionError(position, `table does not exist [table=${name}]`);
 
 function rejectBadName(name: string, position: number, lead: string): void {
   if (isValidTableName(name)) return;

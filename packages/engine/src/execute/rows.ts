@@ -1,7 +1,15 @@
 /*! Statements about rows: what they do to the objects, whatever the rows are. */
 
 import type { ChangeStatement, PartitionChange } from '@sqlpipe/ddl';
-import { type Cursor, isWord, RejectionError, readCode, unexpectedTokenError, unquote } from '@sqlpipe/ddl/grammar';
+import {
+  type Cursor,
+  isWord,
+  missingError,
+  RejectionError,
+  readCode,
+  unexpectedTokenError,
+  unquote,
+} from '@sqlpipe/ddl/grammar';
 import { displayName } from '@sqlpipe/sql';
 import { analyzeRelation } from '../analyze/relation.js';
 import type { Catalogue } from '../catalogue.js';
@@ -78,6 +86,5 @@ export function checkCopy(cursor: Cursor, catalogue: Catalogue): void {
   const direction = cursor.requireNoSemicolon("'from' or 'to' or 'cancel'");
   if (!['from', 'to', 'cancel'].some(word => isWord(direction, word))) throw unexpectedTokenError(cursor.at, direction);
   const name = unquote(source);
-  if (isWord(direction, 'to') && !catalogue.find(name))
-    throw new RejectionError(0, `table does not exist [table=${name}]`);
+  if (isWord(direction, 'to') && !catalogue.find(name)) throw missingError(0, name);
 }

@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { printDefinition } from '@sqlpipe/ddl';
-import { orRejection, RejectionError } from '@sqlpipe/ddl/grammar';
+import { missingError, orRejection, RejectionError } from '@sqlpipe/ddl/grammar';
 import { isSameName } from '@sqlpipe/sql';
 import type { Relation } from '../analyze/column-scope.js';
 import { columnsRead } from '../analyze/query-references.js';
@@ -72,8 +72,7 @@ function compileView({ invalid: _, isLoaded: __, isStale: ___, ...view }: View, 
   if (view.opaque !== undefined) {
     // Its query cannot be judged; it is invalid at least if something that it reads is missing.
     const missing = view.references.find(name => !catalogue.find(name));
-    const reason = `table does not exist [table=${missing}]`;
-    return missing === undefined ? view : { ...view, invalid: { reason, position: 0 } };
+    return missing === undefined ? view : { ...view, invalid: toInvalid(missingError(0, missing)) };
   }
   const relation = analyzeBody(view.body, catalogue);
   if (relation instanceof RejectionError) return { ...view, invalid: toInvalid(relation) };
@@ -169,7 +168,7 @@ export function whyUnresolvable(
 /** Why the query of a materialized view gives no rows for the view as it is; undefined if it does. */
 export function whyNotRefreshable(view: MaterializedView, catalogue: Catalogue): string | undefined {
   const base = catalogue.find(view.base);
-  if (!base) return `[-105]: table does not exist [table=${view.base}]`; // the number of this error, not a position
+  if (!base) return `[-105]: ${missingError(0, view.base).message}`; // the number of this error, not a position
   if (base.kind === 'view') return `[0]: cannot get a reader for view [view=${base.name}]`;
   if (base.kind === 'materialized view' && base.invalid !== undefined) return 'base materialized view is invalidated';
   if (view.opaque !== undefined) return readsTheSame(view, catalogue) ? undefined : OTHER_TYPES;
