@@ -10,9 +10,9 @@ import { Readable } from 'node:stream';
 import { repair } from '@sqlpipe/ddl';
 import { InstanceError, resolveInstance } from '@sqlpipe/instance';
 import { decodeRecords, StreamError } from '@sqlpipe/records';
-import { dumpOrder, LimitError, Schema } from '@sqlpipe/schema';
+import { dumpOrder, Schema } from '@sqlpipe/schema';
 import { findSecrets, identify, normalizeStatement, redact, SplitError, Splitter, tokens } from '@sqlpipe/sql';
-import { maskSecrets } from '@sqlpipe/text';
+import { CodedError, maskSecrets } from '@sqlpipe/text';
 import fc from 'fast-check';
 import { JsonError } from '../packages/instance/src/json.js';
 import { RowScanner, ServerError } from '../packages/instance/src/row-scanner.js';
@@ -157,7 +157,7 @@ const SUBJECTS: Record<string, fc.IAsyncProperty<unknown> | fc.IProperty<unknown
         const seconds = (bytes: number) => {
           const text = before + unit.repeat(bytes / unit.length) + behind;
           const started = process.cpuUsage();
-          allowErrors(() => read(text), SplitError, LimitError);
+          allowErrors(() => read(text), SplitError, CodedError);
           const { user, system } = process.cpuUsage(started);
           return (user + system) / 1e6;
         };

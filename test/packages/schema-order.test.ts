@@ -1,5 +1,5 @@
 /*! The server's order of statements, and dependency order: compared with real dumps. */
-import { dumpOrder, findCycle, LimitError, Schema, topologicalOrder } from '@sqlpipe/schema';
+import { dumpOrder, findCycle, Schema, topologicalOrder } from '@sqlpipe/schema';
 import { foldCase } from '@sqlpipe/sql';
 import { databases } from '../support/databases.js';
 import { fc } from '../support/seed.js';
@@ -198,7 +198,7 @@ test('order: a chain of 100,000 views is sorted; one with a cycle exceeds the li
   const views = () => true;
   t.is(topologicalOrder(chain(100_000, 1), views).length, 100_000);
   const circle = chain(100_000, 1).set('v100000', ['v000000']);
-  t.throws(() => topologicalOrder(circle, views), { instanceOf: LimitError, message: /cannot be put in order/ });
+  t.throws(() => topologicalOrder(circle, views), { code: 'DAMAGED', message: /cannot be put in order/ });
 });
 
 test('order: 100,000 statements are sorted', t => {

@@ -63,7 +63,10 @@ export function compareDefinitions(a: Definition, b: Definition): Comparison {
   if (a.kind !== b.kind) comparison.add('kind', a.kind, b.kind);
   else if (a.kind === 'table') compareTables(a, b as TableDefinition, comparison);
   else {
-    compareQueries(a.body, (b as ViewDefinition).body, comparison);
+    const { body } = b as ViewDefinition;
+    const at = findQueryDifference(a.body, body);
+    if (at)
+      comparison.differences.push({ property: 'query', a: excerptAround(a.body, at.a), b: excerptAround(body, at.b) });
     comparison.addAll(propertiesOf(a.kind), a, b);
   }
   return comparison;
@@ -160,11 +163,6 @@ function compareColumn(a: ListedColumn, b: ListedColumn, comparison: ComparisonB
 
 /** The number of UTF-16 code units of a query that are shown around the first difference. */
 const CONTEXT = 40;
-
-function compareQueries(a: string, b: string, comparison: ComparisonBuilder): void {
-  const at = findQueryDifference(a, b);
-  if (at) comparison.differences.push({ property: 'query', a: excerptAround(a, at.a), b: excerptAround(b, at.b) });
-}
 
 function excerptAround(query: string, at: number): string {
   const start = Math.max(0, at - CONTEXT / 2);

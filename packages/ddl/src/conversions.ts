@@ -29,9 +29,6 @@ const TIMES = ['DATE', 'TIMESTAMP', 'TIMESTAMP_NS'];
 const NUMBERS = [...INTEGERS, ...FLOATS, ...TIMES, 'BOOLEAN', ...TEXTS];
 const NAMED = ['IPv4', 'UUID', 'CHAR'];
 
-/** The types that have no NULL. */
-const WITHOUT_NULL = ['BYTE', 'SHORT', 'BOOLEAN'];
-
 /** Whether ALTER COLUMN … TYPE accepts a conversion (each pair was tried on 9.3.4). */
 export function isAcceptedConversion(from: string, to: string): boolean {
   const isBetween = (some: readonly string[], others: readonly string[]) =>
@@ -155,7 +152,7 @@ export function printConverted(value: string, from: string, to: string): string 
 }
 
 /** Whether a type has NULL. */
-export const hasNull = (type: string): boolean => !WITHOUT_NULL.includes(type);
+export const hasNull = (type: string): boolean => !['BYTE', 'SHORT', 'BOOLEAN'].includes(type);
 
 /** A column that gets another type. */
 export interface FilledColumn {

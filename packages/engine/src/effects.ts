@@ -47,20 +47,15 @@ const isOnlyHealth = ({ before, after }: ObjectChange): boolean =>
 
 function effectsOn({ before, after }: ObjectChange, all: readonly ObjectChange[]): Effect[] {
   if (!before) return [];
-  if (!after) return isRenamed(before, all) ? [] : [removal(before)];
+  if (!after) {
+    // RENAME TABLE keeps the rows: the object under the new name has the same columns.
+    if (all.some(other => other.before === undefined && other.after?.columns === before.columns)) return [];
+    const { kind, name: object } = before;
+    const removed: Effect = { effect: 'removed', kind, object, text: `removes ${displayName(before)}` };
+    return [kind === 'view' ? removed : objectLoss(before)];
+  }
   const changes = before.kind === 'table' && after.kind === 'table' ? tableEffects(before, after) : [];
   return [...changes, ...retentionEffects(before, after), ...healthEffects(before, after)];
-}
-
-/** RENAME TABLE keeps the rows: the object under the new name has the same columns. */
-const isRenamed = ({ columns }: CatalogueObject, all: readonly ObjectChange[]): boolean =>
-  all.some(({ before, after }) => before === undefined && after?.columns === columns);
-
-function removal(object: CatalogueObject): Effect {
-  const { kind, name } = object;
-  return kind === 'view'
-    ? { effect: 'removed', kind, object: name, text: `removes ${displayName(object)}` }
-    : objectLoss(object);
 }
 
 /** The loss of an object. */

@@ -18,8 +18,6 @@ const HAS_COLUMN: Readonly<Record<LossKind, boolean>> = {
   keys: false,
 };
 
-const isLossKind = (word: string): word is LossKind => Object.hasOwn(HAS_COLUMN, word);
-
 /** The path in the name of a loss. */
 const pathOf = ({ loss, object, column }: Loss): ObjectPath => (HAS_COLUMN[loss] ? { object, column } : { object });
 
@@ -71,11 +69,12 @@ export class AllowedLosses {
 
 /** Reads the name of a loss. If its object is in no schema, an earlier plan may have lost it: then each reading counts. */
 function readLosses(name: string, findColumns: FindColumns): Loss[] {
-  const [, loss = '', path = ''] = /^([a-z-]+):(.+)$/s.exec(name) ?? [];
-  if (!isLossKind(loss))
+  const [, word = '', path = ''] = /^([a-z-]+):(.+)$/s.exec(name) ?? [];
+  if (!Object.hasOwn(HAS_COLUMN, word))
     throw new InvalidSelectionError(
       `--allow-loss ${name}: not the name of a loss; sqldiff --alter prints the names, such as drop:trades.qty and history:m_1h`,
     );
+  const loss = word as LossKind;
   const existing = HAS_COLUMN[loss] ? resolvePath(path, findColumns) : undefined;
   const all = HAS_COLUMN[loss] ? readings(path) : readings(path).slice(0, 1);
   return (existing ? [existing] : all).map(reading => ({ loss, ...reading }));

@@ -80,7 +80,11 @@ export function reconcileObjects(task: Task, draft: Draft): void {
   const last = readersOfMaterializedViews(entries, task);
   const unblocked = entries.filter(({ name }) => !draft.isBlocked(name));
   for (const entry of entries) if (!last.has(entry)) reconcile(entry, task, draft);
-  for (const entry of unblocked) dropExtraColumns(entry, task, draft);
+  for (const { name } of unblocked) {
+    const [wanted, now] = [task.a.definitionOf(name), draft.engine.definitionOf(name)];
+    const isAltered = wanted?.kind === 'table' && now?.kind === 'table' && !task.rebuilt.has(foldCase(name));
+    if (isAltered) dropColumns(wanted, task, draft);
+  }
   for (const entry of entries) if (last.has(entry)) reconcile(entry, task, draft);
 }
 
@@ -91,13 +95,6 @@ function readersOfMaterializedViews(entries: readonly Entry[], { a }: Task): Rea
     if (/^(materialized|live) view$/.test(entry.kind) || a.prerequisites(entry).some(needed => readers.has(needed)))
       readers.add(entry);
   return readers;
-}
-
-/** Drops the columns of a table that A lacks, unless the table is rebuilt. */
-function dropExtraColumns({ name }: Entry, task: Task, draft: Draft): void {
-  const [wanted, now] = [task.a.definitionOf(name), draft.engine.definitionOf(name)];
-  if (wanted?.kind !== 'table' || now?.kind !== 'table' || task.rebuilt.has(foldCase(name))) return;
-  dropColumns(wanted, task, draft);
 }
 
 /** Creates, recreates or alters one object, or leaves it out with a reason. */

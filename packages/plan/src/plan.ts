@@ -13,7 +13,7 @@ import {
   Schema,
   selectWanted,
 } from '@sqlpipe/schema';
-import { displayName, foldCase, hasName, type Identity, identify, identityKey, isAcl, isObject } from '@sqlpipe/sql';
+import { displayName, foldCase, hasName, identify, identityKey, isAcl, isObject } from '@sqlpipe/sql';
 import { createPrincipals, dropPrincipals, grantRights, revokeRights } from './access-changes.js';
 import { findAskedView } from './asked-view.js';
 import { assemblePlan, type Plan, type ProvenDraft } from './assemble-plan.js';
@@ -256,7 +256,11 @@ function requireResult(draft: Draft, task: Task): void {
   );
   for (const { identity, a: entry, comparison } of differences) {
     if (entry === undefined && (keepExtra || isMadeByPlan(identity.name, task))) continue;
-    const omitted = omissions.filter(omission => isAbout(omission, identity));
+    const omitted = omissions.filter(omission =>
+      hasName(identity)
+        ? hasName(omission.identity) && identityKey(omission.identity) === identityKey(identity)
+        : omission.identity.kind === identity.kind,
+    );
     const isOmitted = (property: string) =>
       omitted.some(({ properties }) => properties.length === 0 || properties.includes(property));
     const rest = comparison ? comparison.differences.filter(({ property }) => !isOmitted(property)) : [];
@@ -267,8 +271,3 @@ function requireResult(draft: Draft, task: Task): void {
     );
   }
 }
-
-const isAbout = (omission: Omission, identity: Identity): boolean =>
-  hasName(identity)
-    ? hasName(omission.identity) && identityKey(omission.identity) === identityKey(identity)
-    : omission.identity.kind === identity.kind;

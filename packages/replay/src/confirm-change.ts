@@ -21,7 +21,7 @@ import {
   type RefreshState,
   tryQuery,
 } from '@sqlpipe/instance';
-import { isObject, isSameName, type NamedObject } from '@sqlpipe/sql';
+import { isObject, isSameName } from '@sqlpipe/sql';
 import type { KnownObjects } from './existing.js';
 import type { Outcome } from './outcome.js';
 import { verifyObject } from './verify.js';
@@ -93,9 +93,6 @@ export async function wasAltered(
   return result === undefined && comparison?.asText === false;
 }
 
-/** A change may concern more objects than the one that it names. */
-const ANYTHING: NamedObject = { kind: 'other', name: '' };
-
 /** Waits until a change that was sent is complete, and checks its result. */
 export async function confirmChange(
   { change, expected, refresh }: PendingChange,
@@ -109,24 +106,17 @@ export async function confirmChange(
     const failure = await waitForWal(name, target, patience);
     if (failure) return failure;
   }
-  existing.invalidate(ANYTHING); // a definition that was fetched before the change was complete is outdated
+  // A change may concern more objects than it names, and a definition that was fetched before it was complete is outdated.
+  existing.invalidate({ kind: 'other', name: '' });
   if (!verify) return {};
   if (change.verb === 'rename') return verifyDone(change, existing);
-  return change.verb === 'alter' && expected !== undefined ? verifyAltered(change, expected, existing) : {};
+  const [altered] = change.verb === 'alter' ? change.alters : [];
+  if (!altered || expected === undefined) return {};
+  return verifyObject(expected, await existing.fetch(altered), existing, ALTERED_DIFFERENTLY);
 }
 
 const ALTERED_DIFFERENTLY = 'the server altered it, but to a different definition';
 const NOT_DONE = 'the server reported success, but the object did not change';
-
-async function verifyAltered(
-  { alters: [first] }: Extract<ChangeStatement, { verb: 'alter' }>,
-  expected: string,
-  existing: KnownObjects,
-): Promise<Partial<Outcome>> {
-  if (!first) return {};
-  const found = await existing.fetch(first);
-  return verifyObject(expected, found, existing, ALTERED_DIFFERENTLY);
-}
 
 /** Checks that an object has gone, and in a rename that it has the new name. */
 async function verifyDone(

@@ -10,7 +10,7 @@ import { confirmChange, type Patience, type PendingChange, prepareChange, wasAlt
 import { isShowable, type KnownObjects } from './existing.js';
 import type { IgnoredStatements } from './ignored.js';
 import type { IfExists } from './options.js';
-import { isReordered, type Outcome } from './outcome.js';
+import { isAssertion, isReordered, type Outcome } from './outcome.js';
 import type { PlanGuard } from './plan-guard.js';
 import { formatPreflightRejection, type PreflightCheck } from './preflight.js';
 
@@ -93,7 +93,7 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
     // If the object differs, the statement is sent anyway, because the server may report another error first.
     const isDecided = before?.result === 'skipped' || (replaces ? ifExists !== 'compare' : keepsExisting);
     if (before && isDecided) return resolveExisting(before);
-    if (identity.kind === 'other' && identity.verb === 'SELECT') return checkAssertion(statement);
+    if (isAssertion(identity)) return checkAssertion(statement);
     const pending =
       identity.kind === 'other' && !options.isSimulated
         ? await prepareChange(statement, target, existing, !noVerify)

@@ -114,7 +114,7 @@ export class ExistingObjects {
     this.#sentMeanwhile.add(sent);
     const found = new Map<string, string | undefined>(upcoming.map(identity => [kindKey(identity), undefined]));
     try {
-      this.#keys ??= this.#listKeys();
+      this.#keys ??= listAllObjects(this.#target).then(all => new Set(all.map(kindKey)));
       const keys = await this.#keys;
       const existing = upcoming.filter(identity => keys.has(kindKey(identity)));
       const definitions = await fetchDefinitions(this.#target, existing);
@@ -127,10 +127,6 @@ export class ExistingObjects {
     } finally {
       this.#sentMeanwhile.delete(sent);
     }
-  }
-
-  async #listKeys(): Promise<ReadonlySet<string>> {
-    return new Set((await listAllObjects(this.#target)).map(kindKey));
   }
 
   /** What the target fills in if a statement omits it. */

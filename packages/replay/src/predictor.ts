@@ -8,7 +8,6 @@ import {
   findReferencesOfQuery,
   parseChange,
   parseFill,
-  parseMeaning,
   type StatementComparison,
 } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
@@ -225,12 +224,11 @@ export class Predictor {
   async #askHistory(effects: readonly Effect[]): Promise<void> {
     for (const { effect, kind, loss, object } of effects) {
       const isRebuilt = kind === 'materialized view' && (effect === 'rewritten' || loss === 'drop');
-      const statement = this.#schema.statements.find(text => isSameName(identify(text).name, object));
-      if (!isRebuilt || this.#history.has(foldCase(object)) || !statement || !this.#schema.askHistory) continue;
-      const definition = parseMeaning(statement);
-      if (definition?.kind !== 'materialized view') continue;
+      if (!isRebuilt || this.#history.has(foldCase(object)) || !this.#schema.askHistory) continue;
+      const view = this.#rowAccount.ledger.before.find(({ name }) => isSameName(name, object));
+      if (view?.kind !== 'materialized view' || view.opaque !== undefined) continue;
       // biome-ignore lint/nursery/useAwaitThenable: the function of an option returns a promise
-      const { answer } = await this.#schema.askHistory(definition);
+      const { answer } = await this.#schema.askHistory(view);
       this.#history.set(foldCase(object), answer);
     }
   }

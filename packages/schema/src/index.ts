@@ -20,4 +20,4 @@ export {
 export { createMatcher, type MatchCriteria, NameSelection, type RelatedOptions, selectWithRelated } from './matcher.js';
 export { dumpOrder, type Entry, Schema, toEntry } from './schema.js';
 export { InvalidSelectionError, parseKinds, parseSelection, type Selection } from './selection.js';
-export { findCycle, LimitError, topologicalOrder } from './topological-order.js';
+export { findCycle, topologicalOrder } from './topological-order.js';

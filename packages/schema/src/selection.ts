@@ -1,8 +1,6 @@
 /*! The server's categories of statements, which --include and --exclude accept. */
 import { CATEGORIES, isAcl, KINDS, type Kind } from '@sqlpipe/sql';
 
-const CATEGORY_NAMES: readonly string[] = [...CATEGORIES.keys()];
-
 /** Invalid lists of categories. */
 export class InvalidSelectionError extends Error {
   override name = 'InvalidSelectionError';
@@ -41,7 +39,7 @@ export function parseKinds(lists: readonly string[]): Set<Kind> {
       const kinds = kindsOf(word);
       if (kinds) return kinds;
       throw new InvalidSelectionError(
-        `unknown kind: '${word}'; there are ${KINDS.map(kind => kind.replace(' ', '-')).join(', ')}, and ${CATEGORY_NAMES.join(', ')}`,
+        `unknown kind: '${word}'; there are ${KINDS.map(kind => kind.replace(' ', '-')).join(', ')}, and ${[...CATEGORIES.keys()].join(', ')}`,
       );
     }),
   );

@@ -2,13 +2,8 @@
  * Computes the order in which the server dumps its objects: names ascending by UTF-16 code unit, all kinds together, each
  * object after its dependencies (read in ShowCreateDatabaseRecordCursorFactory, checked on real dumps).
  */
+import { CodedError } from '@sqlpipe/text';
 import TinyQueue from 'tinyqueue';
-
-/** The objects have too many dependencies to put them in order in reasonable time. */
-export class LimitError extends Error {
-  override name = 'LimitError';
-  readonly code = 'DAMAGED';
-}
 
 /**
  * Sorts the names of objects in dependency order.
@@ -17,7 +12,7 @@ export class LimitError extends Error {
  * @param isTransparent whether the dependents of this object also depend directly on its dependencies, as for views
  * (observed on 9.4.4)
  * @returns every key once. A cycle is not an error: the edge that would close it is ignored, as the server does.
- * @throws LimitError if the objects that are not transparent have too many dependencies to sort in reasonable time
+ * @throws CodedError if the objects that are not transparent have too many dependencies to sort in reasonable time
  */
 export function topologicalOrder(
   needs: ReadonlyMap<string, Iterable<string>>,
@@ -151,7 +146,8 @@ class Graph {
   #count(steps: number): void {
     this.#steps += steps;
     if (this.#steps > MAX_STEPS)
-      throw new LimitError(
+      throw new CodedError(
+        'DAMAGED',
         'the objects cannot be put in order: a cycle has too many views, or long chains of views connect materialized views',
       );
   }

@@ -82,7 +82,7 @@ export function parseParquet(cursor: Cursor, type: string | undefined): string {
     if (token === ',') {
       token = cursor.require('compression codec name or BLOOM_FILTER');
       if (!isWord(token, 'bloom_filter')) {
-        ({ token } = parseCompression(cursor, token, parts));
+        token = parseCompression(cursor, token, parts);
         if (token === ',') token = cursor.require('BLOOM_FILTER');
       }
     }
@@ -111,23 +111,22 @@ function parseEncoding(cursor: Cursor, token: string, type: string | undefined):
   return name;
 }
 
-function parseCompression(cursor: Cursor, token: string, parts: string[]): { token: string } {
+function parseCompression(cursor: Cursor, token: string, parts: string[]): string {
   const name = token.toLowerCase();
   const codec = codecs.get(name);
   if (!codec) {
     const supported = [...codecs.keys()].join(', ');
     throw cursor.rejection(`invalid parquet compression codec '${token}', supported values: ${supported}`);
   }
-  let next = cursor.require("'(' or ')'");
+  const next = cursor.require("'(' or ')'");
   if (next !== '(') {
     parts.push(name);
-    return { token: next };
+    return next;
   }
   const level = cursor.require('compression level');
   parts.push(`${name}(${parseCompressionLevel(codec, level, cursor.at)})`);
   cursor.expect(')');
-  next = cursor.require("',' or ')'");
-  return { token: next };
+  return cursor.require("',' or ')'");
 }
 
 function parseCompressionLevel({ name, levels }: Codec, text: string, position: number): number {

@@ -2,7 +2,7 @@
 import { type ChangeStatement, changedTables } from '@sqlpipe/ddl';
 import { type Body, type Cursor, parseChangeAfter, RejectionError } from '@sqlpipe/ddl/grammar';
 import { displayName } from '@sqlpipe/sql';
-import type { CatalogueObject, MaterializedView } from '../catalogue-objects.js';
+import type { MaterializedView } from '../catalogue-objects.js';
 import { OpaqueError, unknownSyntaxError } from '../errors.js';
 import { parsedQuery } from '../parse/parsed-query.js';
 import type { ExecutionResult, Session } from '../session.js';
@@ -38,8 +38,12 @@ function handleChange(verb: string): StatementHandler {
     const change = parseChangeAfter(cursor, verb, {
       ...session,
       // Only ALTER looks at columns, so that other statements need no query to be compiled.
-      find: name =>
-        requireKnown(verb === 'alter' ? session.catalogue.resolve(name) : session.catalogue.find(name), verb),
+      find(name) {
+        const object = verb === 'alter' ? session.catalogue.resolve(name) : session.catalogue.find(name);
+        // One of unknown syntax can be dropped, but not altered or renamed.
+        if (object?.opaque !== undefined && (verb === 'alter' || verb === 'rename')) throw unknownSyntaxError(object);
+        return object;
+      },
       checkQuery(body) {
         parsedQuery(body);
         query = body;
@@ -63,12 +67,6 @@ function handleRows(verb: string): StatementHandler {
     if (verb === 'copy') checkCopy(cursor, session.catalogue);
     throw new OpaqueError('its result depends on rows or files of the server');
   };
-}
-
-/** An object of unknown syntax can be dropped, but not altered or renamed. @throws OpaqueError */
-function requireKnown(object: CatalogueObject | undefined, verb: string): CatalogueObject | undefined {
-  if (object?.opaque === undefined || (verb !== 'alter' && verb !== 'rename')) return object;
-  throw unknownSyntaxError(object);
 }
 
 /** What is sent to a suspended table waits, until RESUME WAL or for ever. @throws OpaqueError */
@@ -120,8 +118,11 @@ function applyChange(change: ChangeStatement, session: Session, query: Body | un
       return dropObject(change.name, session);
     case 'drop all':
       return session.catalogue.clear();
-    case 'rename':
-      return renameTable(change, session);
+    case 'rename': {
+      const table = session.catalogue.find(change.name);
+      dropObject(change.name, session);
+      return table && session.catalogue.put({ ...table, name: change.to });
+    }
     case 'refresh':
       return refresh(change, session);
     case 'resume wal':
@@ -151,13 +152,6 @@ function dropObject(name: string, { catalogue }: Session): void {
   catalogue.drop(object.name);
   invalidate(catalogue, object.name, GONE_TABLE);
   invalidateLiveViews(catalogue, object.name, () => GONE_TABLE);
-}
-
-/** Renames a table. */
-function renameTable({ name, to }: Extract<ChangeStatement, { verb: 'rename' }>, session: Session): void {
-  const table = session.catalogue.find(name);
-  dropObject(name, session);
-  if (table) session.catalogue.put({ ...table, name: to });
 }
 
 /**
