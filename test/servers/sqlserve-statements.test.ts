@@ -223,8 +223,10 @@ test('a materialized view may select from what samples, as in QuestDB 9.3.4', as
     'create view v as (select ts, sum(x) a from t sample by 1h)',
     "create view f as (with q as (select timestamp_floor('1d', ts) d, sum(x) a from t) select * from q)",
     'create view p as (select ts, x from t)',
+    'create table j (ts timestamp) timestamp(ts) partition by day',
   ])
     t.is((await shared.execute(sql)).error, undefined, sql);
+  const unselected = 'TIMESTAMP column does not exist or not present in select list ';
   const missing = 'TIMESTAMP column is not present in select list';
   for (const [query, expected] of [
     ['select * from v', 'MONTH'],
@@ -233,9 +235,17 @@ test('a materialized view may select from what samples, as in QuestDB 9.3.4', as
     ['with v as (select * from v) select * from v', 'MONTH'],
     ['with t as (select * from t) select * from t', missing],
     ['select * from p', missing],
-    ['select a from v', 'TIMESTAMP column does not exist or not present in select list [name=ts]'],
+    ['select x ts, count() n from t sample by 1h', `${unselected}[name=ts1]`],
+    ['select x ts, x ts1, count() n from t sample by 1h', `${unselected}[name=ts2]`],
+    ['select j.ts, count() n from t asof join j sample by 1h', `${unselected}[name=ts1]`],
+    ['select j.ts a, count() n from t asof join j sample by 1h', `${unselected}[name=ts]`],
+    ['select * from (select x ts, count() n from t sample by 1h)', `${unselected}[name=ts1]`],
+    ['select ts a, x ts, count() n from t sample by 1h', 'MONTH'],
+    ['select a from v', `${unselected}[name=ts]`],
   ] as const) {
-    const { error } = await shared.execute(`create materialized view m as (${query})`);
+    const { error } = await shared.execute(
+      `create materialized view m ${query.includes('join') ? 'with base t ' : ''}as (${query})`,
+    );
     const [[ddl] = []] = (await shared.execute('show create materialized view m')).dataset ?? [];
     t.is(error ?? /PARTITION BY (\w+);$/.exec(String(ddl))?.[1], expected, query);
     await shared.execute('drop materialized view if exists m');

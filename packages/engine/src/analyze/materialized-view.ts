@@ -24,6 +24,7 @@ import type { Session } from '../session.js';
 import { aliasPosition, columnAlias, TakenNames } from './column-names.js';
 import type { Relation } from './column-scope.js';
 import { hasAggregate, isNonDeterministic } from './functions.js';
+import { isColumnItem } from './result-timestamp.js';
 import { listTableRefs, QueryScope, type Source } from './scope.js';
 
 type Select = SelectStatement;
@@ -294,19 +295,25 @@ function onlySource({ from, groupBy, setOperations }: Select, scope: QueryScope)
   return !ref || more.length > 0 || ref.joins?.length || groupBy || setOperations ? undefined : scope.sourceOf(ref);
 }
 
-/** The designated timestamp of the sampled table, under the name that the query selects it by. */
+/**
+ * The designated timestamp of the sampled table, under the name that the query selects it by. If the query does not select it, the
+ * server adds it under a name that no column has (observed on 9.3.4).
+ */
 function findTimestamp(select: Select, scope: QueryScope): string | undefined {
-  const [source] = listSources(select, scope);
-  const designated = source && 'object' in source ? source.object?.timestamp : undefined;
-  if (designated === undefined) return;
-  const item = select.columns.find(
-    item =>
-      item.type === 'selectItem' &&
-      item.expression.type === 'column' &&
-      isSameName(item.expression.name.parts.at(-1), designated),
-  );
-  const named = item ?? findFloor(select);
-  return (named?.type === 'selectItem' && named.alias) || designated;
+  const [ref] = listTableRefs(select);
+  const source = ref && scope.sourceOf(ref);
+  if (!source || !('object' in source) || source.object?.timestamp === undefined) return;
+  const { timestamp: designated } = source.object;
+  const alias = ref.alias ?? source.name;
+  const item = select.columns.find(each => isColumnItem(each, designated, alias)) ?? findFloor(select);
+  if (item?.type === 'selectItem') return item.alias ?? designated;
+  const taken = new TakenNames();
+  for (const each of select.columns) {
+    if (each.type !== 'selectItem') return designated;
+    const { expression } = each;
+    taken.add(each.alias ?? (expression.type === 'column' ? (expression.name.parts.at(-1) ?? '') : ''));
+  }
+  return taken.unused(designated, n => `${designated}${n}`);
 }
 
 /** PERIOD (SAMPLE BY INTERVAL): the bucket is the period. Positions count from the start of the query, as in QuestDB. */

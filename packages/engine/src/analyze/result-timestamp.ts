@@ -59,7 +59,7 @@ export function findSortTimestamp(
 }
 
 /** Whether a select item is a column of the source with an alias, and nothing else. */
-function isColumnItem(item: SelectItem, name: string, alias: string | undefined): boolean {
+export function isColumnItem(item: SelectItem, name: string, alias: string | undefined): boolean {
   if (item.type !== 'selectItem' || item.expression.type !== 'column') return false;
   const { parts } = item.expression.name;
   return isSameName(parts.at(-1), name) && (parts.length === 1 || isSameName(parts[0], alias));
