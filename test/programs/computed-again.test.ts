@@ -269,3 +269,15 @@ testWithQuestDB('a view refreshed for a range only is computed as soon as its ba
   t.is((await run('sqlapply -q --alter --allow-plan --allow-loss history:m $DB wanted.sql')).code, 0);
   await waitUntilTrue(server, 'SELECT count() = 2 FROM m');
 });
+
+testWithQuestDB('a view that was never refreshed is repaired, because a change of its base fills it', async t => {
+  const server = await emptyServer();
+  const view = viewOf('select ts, count() n from t sample by 1h', 'REFRESH IMMEDIATE DEFERRED ');
+  await make(server, rowsOn(LONG_MONTH, day(''), 'x INT, y SHORT'));
+  await execute(server, view);
+  const run = await shellWithFiles(t, server, { 'after.sql': `${table(day(''), 'x INT, y LONG')}\n${view};` });
+  const { code, stderr } = await run('sqldiff --alter after.sql $DB > plan && sqlapply -q --allow-plan $DB plan');
+  t.is(code, 0, stderr);
+  t.regex((await run('cat plan')).stdout.toString(), /UPDATE 't'[^]*REFRESH MATERIALIZED VIEW 'm' FULL/);
+  await waitUntilValid(server);
+});

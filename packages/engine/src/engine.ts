@@ -27,6 +27,7 @@ import { type StatementHandlers, statementHandlers } from './execute/change.js';
 import { create } from './execute/create.js';
 import {
   compileLoaded,
+  fillDeferred,
   findUncompiled,
   findUnrefreshable,
   invalidate,
@@ -153,6 +154,8 @@ export class Engine {
         this.catalogue.put(view);
         invalidate(this.catalogue, view.name, 'base materialized view is invalidated', false);
       }
+    for (const { before: former, after } of this.catalogue.changes.slice(start))
+      if (former?.kind === 'table' && after) fillDeferred(this.catalogue, after.name);
     const changes = this.catalogue.changes.slice(start);
     const access = this.#updateRights(changes);
     if (!this.#isWithRows) return { ...execution, changes };

@@ -15,7 +15,7 @@ import { analyzeRelation } from '../analyze/relation.js';
 import type { Catalogue } from '../catalogue.js';
 import { parseQueryText } from '../parse/parsed-query.js';
 import type { Session } from '../session.js';
-import { invalidate, invalidateLiveViews } from './validity.js';
+import { fillDeferred, invalidate, invalidateLiveViews } from './validity.js';
 
 /** INSERT, UPDATE, TRUNCATE and statements about partitions. */
 type RowChange = Extract<ChangeStatement, { verb: 'insert' | 'update' | 'truncate' }> | PartitionChange;
@@ -43,6 +43,7 @@ export function changeRows(change: RowChange, { catalogue, rowEffects }: Session
         ...loss,
       });
     if (operation !== undefined) invalidate(catalogue, name, operation);
+    fillDeferred(catalogue, name);
     // Live views keep the rows that are gone from their base.
     if (change.verb === 'update') invalidateLiveViews(catalogue, name, () => operation);
   }

@@ -133,6 +133,21 @@ export function invalidate(catalogue: Catalogue, base: string, reason: string, i
   }
 }
 
+/**
+ * Notes that the immediate views over a table are no longer empty: any change of the base, even of its metadata, makes the server
+ * fill them (observed on 9.3.4). The next change can make them invalid.
+ */
+export function fillDeferred(catalogue: Catalogue, base: string): void {
+  for (const view of catalogue.dependentsOf(base))
+    if (
+      view.kind === 'materialized view' &&
+      view.neverRefreshed &&
+      view.refresh.type === 'IMMEDIATE' &&
+      isSameName(view.base, base)
+    )
+      catalogue.put({ ...view, neverRefreshed: false });
+}
+
 /** Makes the live views over an object invalid, for good. One that is invalid already keeps its first reason. */
 export function invalidateLiveViews(
   catalogue: Catalogue,
