@@ -270,6 +270,39 @@ testWithQuestDB('a view refreshed for a range only is computed as soon as its ba
   await waitUntilTrue(server, 'SELECT count() = 2 FROM m');
 });
 
+testWithQuestDB(
+  'a plan that was killed before it filled a view below another one is completed without a loss',
+  async t => {
+    const server = await emptyServer();
+    const manual = (query: string) =>
+      `CREATE MATERIALIZED VIEW u WITH BASE m REFRESH MANUAL DEFERRED AS (${query} from m sample by 1d) PARTITION BY DAY`;
+    const former = manual('select ts, sum(n) n, max(n) x');
+    const top =
+      'CREATE MATERIALIZED VIEW w WITH BASE u REFRESH IMMEDIATE DEFERRED AS (select ts, sum(n) n from u sample by 1d) PARTITION BY DAY';
+    await make(server, [...rowsOn(LONG_MONTH, day('')), SUM]);
+    for (const [name, view] of [
+      ['u', former],
+      ['w', top],
+    ] as const) {
+      await execute(server, view);
+      await execute(server, `REFRESH MATERIALIZED VIEW ${name} FULL`);
+      await waitUntilTrue(server, `SELECT count() > 0 FROM ${name}`);
+    }
+    const before = await takeHoldings(server);
+    const after = [table(day('')), `${SUM};`, `${manual('select ts, sum(n) n')};`, `${top};`].join('\n');
+    const run = await shellWithFiles(t, server, { 'after.sql': after });
+    t.is((await run('sqldiff --alter -o plan after.sql $DB')).code, 0);
+    const plan = (await run('cat plan')).stdout.toString().split('\0');
+    const created = plan.findIndex(text => text.includes('CREATE MATERIALIZED VIEW'));
+    for (const statement of plan.slice(0, created + 1)) await execute(server, statement);
+    await waitUntilInvalid(server);
+    const again = await run('sqldiff --alter after.sql $DB | sqlapply -q --allow-plan $DB');
+    t.is(again.code, 0, again.stderr);
+    await waitUntilValid(server);
+    await waitForHoldings(server, new Map([...before].filter(([name]) => name === 'w')));
+  },
+);
+
 testWithQuestDB('a view that was never refreshed is repaired, because a change of its base fills it', async t => {
   const server = await emptyServer();
   const view = viewOf('select ts, count() n from t sample by 1h', 'REFRESH IMMEDIATE DEFERRED ');

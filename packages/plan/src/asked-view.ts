@@ -7,6 +7,7 @@ import type { Task } from './task.js';
 import { type CommonQuery, printWith, renameQuery } from './text/common-queries.js';
 import type { printExpiredQuestion } from './text/expiry.js';
 import { doubleQuote } from './text/statement-text.js';
+import { isUnfilled } from './unfilled-marks.js';
 
 /**
  * Finds the definition with which B's server can be asked about a materialized view. An interrupted plan may have renamed or dropped
@@ -18,7 +19,7 @@ export function findAskedView(name: string, task: Task) {
   const { body } = definition;
   const isRead =
     task.before.whyUnresolvable(name) === undefined &&
-    findReferencesOfQuery(body).every(each => task.before.find(each));
+    findReferencesOfQuery(body).every(each => task.before.find(each) && !isUnfilled(each, task));
   return isRead ? definition : { ...definition, body: printWith(findFormer(body, task), body) };
 }
 
@@ -49,7 +50,7 @@ function findFormer(body: string, task: Task, seen = new Set<string>()): CommonQ
       return isSame ? [] : [{ name, query: `SELECT ${items.join(', ')} FROM '${now.name}'` }];
     }
     if (view?.kind !== 'view' && view?.kind !== 'materialized view') return [];
-    const isThere = now !== undefined && isSameName(now.name, name);
+    const isThere = now !== undefined && isSameName(now.name, name) && !isUnfilled(name, task);
     const read = isThere && view.kind === 'materialized view' ? [] : findFormer(view.body, task, seen);
     if (isThere) return read.length === 0 ? [] : [...read, { name, query: view.body, isView: true }];
     // A view that was created again may not be filled yet, so that its query stands for it.

@@ -9,7 +9,7 @@ import type { Draft } from './draft.js';
 import { findCreation } from './object-changes.js';
 import type { Task } from './task.js';
 import { printOnOneLine } from './text/statement-text.js';
-import { markOf } from './unfilled-marks.js';
+import { isUnfilled, markOf } from './unfilled-marks.js';
 
 /** Restates the queries of views that read other objects than before. Until then, the server rejects every query of them. */
 export function restateViews({ ignore }: Task, draft: Draft): void {
@@ -41,7 +41,7 @@ export function refreshViews(task: Task, draft: Draft): void {
     const isMarked = a.findObject(name) !== undefined && before.find(markOf(view.name)) !== undefined;
     const isFilled = isMarked || filled.includes(view) || readByFilled.has(name);
     const isCreated = before.catalogue.findById(now.id) === undefined;
-    const isEmpty = isFilled && (isCreated || (isMarked && before.wasNeverRefreshed(name)));
+    const isEmpty = isFilled && (isCreated || isUnfilled(name, task));
     const mustWait = !fillsItself(now) || readByViews.has(name) || willSourcesLoseRows(now, task, draft);
     const wouldFail = FAILED_WHILE_RUNNING.test(now.invalid ?? '') && !readsOtherValues(now, task, draft);
     const isInvalid = now.invalid !== undefined && !wouldFail;

@@ -18,6 +18,10 @@ export function markedView(table: string): string | undefined {
   return markOf(view) === table ? view : undefined;
 }
 
+/** Whether an interrupted plan has created a view of A and has not filled it. */
+export const isUnfilled = (view: string, { a, before }: Pick<Task, 'a' | 'before'>): boolean =>
+  a.findObject(view) !== undefined && before.find(markOf(view)) !== undefined && before.wasNeverRefreshed(view);
+
 /** Marks the deferred views that the plan creates and refreshes. Removes the marks of views that are filled, or that the plan drops. */
 export function markUnfilled({ a, before, keepExtra }: Task, draft: Draft): void {
   const { engine } = draft;
