@@ -303,6 +303,23 @@ testWithQuestDB(
   },
 );
 
+testWithQuestDB('a view that a comment renames has its rows again after the way back', async t => {
+  const server = await emptyServer();
+  const view = viewOf('select ts, sum(x) n from t sample by 1h', 'REFRESH MANUAL DEFERRED ');
+  await make(server, rowsOn(LONG_MONTH, day('')));
+  await execute(server, view);
+  await execute(server, 'REFRESH MATERIALIZED VIEW m FULL');
+  await waitUntilTrue(server, 'SELECT count() > 0 FROM m');
+  const before = await takeHoldings(server);
+  const renamed = view.replace('VIEW m', 'VIEW m9');
+  const run = await shellWithFiles(t, server, { 'after.sql': `${table(day(''))}\n-- renamed from m\n${renamed};` });
+  const there = await run('sqldiff --alter --undo undo after.sql $DB | sqlapply -q --allow-plan $DB');
+  t.is(there.code, 0, there.stderr);
+  const back = await run('sqlapply -q --allow-plan $DB undo');
+  t.is(back.code, 0, back.stderr);
+  await waitForHoldings(server, before);
+});
+
 testWithQuestDB('a view that was never refreshed is repaired, because a change of its base fills it', async t => {
   const server = await emptyServer();
   const view = viewOf('select ts, count() n from t sample by 1h', 'REFRESH IMMEDIATE DEFERRED ');

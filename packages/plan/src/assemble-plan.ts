@@ -40,6 +40,8 @@ export interface Plan {
   readonly notes: readonly string[];
   /** Why comments about renames have no effect. */
   readonly warnings: readonly string[];
+  /** The new names of the objects that it renames, by the old names in lower case; a view is recreated under its new name. */
+  readonly renamed: ReadonlyMap<string, string>;
   /** The statements of the schema after the plan. */
   readonly result: readonly string[];
 }
@@ -83,6 +85,7 @@ export async function assemblePlan({ draft, proof, task }: ProvenDraft, askSizes
     remarks,
     notes,
     warnings: renames.warnings,
+    renamed: renames.objects,
     result: draft.engine.statements(),
   };
 }

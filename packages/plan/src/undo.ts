@@ -1,7 +1,7 @@
 /*! Plans the way back from a plan: drops what it created, changes back what it changed, and lists what it lost. */
 import { parseChange, parseMeaning } from '@sqlpipe/ddl';
 import { IgnoreRules, Schema } from '@sqlpipe/schema';
-import { identify, isObject, isPrincipal } from '@sqlpipe/sql';
+import { identify, isObject, isPrincipal, isSameName } from '@sqlpipe/sql';
 import { indentLines } from '@sqlpipe/text';
 import { type Plan, withPurpose } from './assemble-plan.js';
 import type { Omission } from './draft.js';
@@ -49,7 +49,7 @@ export async function planUndo(
     ignoreOwner,
     version,
     isEnterprise,
-    renamed: findRenames(plan, before),
+    renamed: findRenames(plan),
     allowLoss: [...allowLoss, ...created.map(({ loss }) => formatLoss(loss))],
     skipInvalid: true,
   });
@@ -76,7 +76,7 @@ interface Created {
 }
 
 /** Finds the objects, principals and columns that a plan creates. */
-function findCreated({ statements, result }: Plan, before: Schema): Created[] {
+function findCreated({ statements, result, renamed }: Plan, before: Schema): Created[] {
   const after = new Schema(result);
   const assertionsOf = (statement: string): Assertion[] => {
     const created = parseMeaning(statement);
@@ -89,7 +89,8 @@ function findCreated({ statements, result }: Plan, before: Schema): Created[] {
     const { kind, name } = identify(statement);
     if (isPrincipal(kind) && !before.findPrincipal(name))
       return [{ loss: { loss: 'drop-user', object: name }, assertions: [] }];
-    if (isObject(kind) && !before.findObject(name) && after.findObject(name))
+    const isRenamed = [...renamed.values()].some(to => isSameName(to, name));
+    if (isObject(kind) && !before.findObject(name) && after.findObject(name) && !isRenamed)
       return [{ loss: { loss: 'drop', object: name }, assertions: assertionsOf(statement) }];
     const change = parseChange(statement);
     const alters = change?.verb === 'alter' ? change.alters : [];
@@ -103,14 +104,11 @@ function findCreated({ statements, result }: Plan, before: Schema): Created[] {
 }
 
 /** The renames that undo those of a plan, as values of --renamed. The tables of a rebuild keep their names. */
-function findRenames({ statements, result }: Plan, before: Schema): string[] {
+function findRenames({ statements, result, renamed }: Plan): string[] {
   const after = new Schema(result);
-  return statements.flatMap(({ statement }): string[] => {
+  const objects = [...renamed].filter(([from, to]) => after.findObject(to) && !after.findObject(from));
+  const columns = statements.flatMap(({ statement }): string[] => {
     const change = parseChange(statement);
-    if (change?.verb === 'rename') {
-      const isLasting = after.findObject(change.to) && !after.findObject(change.name) && !before.findObject(change.to);
-      return isLasting ? [printRename({ object: change.to }, change.name)] : [];
-    }
     const alters = change?.verb === 'alter' ? change.alters : [];
     return alters.flatMap(({ name, alteration }) =>
       alteration.change === 'rename column'
@@ -118,4 +116,5 @@ function findRenames({ statements, result }: Plan, before: Schema): string[] {
         : [],
     );
   });
+  return [...objects.map(([from, to]) => printRename({ object: to }, from)), ...columns];
 }
