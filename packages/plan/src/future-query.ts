@@ -23,14 +23,14 @@ export function isRedefined<V extends View | MaterializedView>(former: V, now: V
  * @returns the query, and whether it reads other types or queries than before: then only a server knows whether it accepts them
  */
 export function printFutureQuery(
-  view: MaterializedView,
+  view: View | MaterializedView,
   engine: Engine,
   task: Task,
 ): { query: string; isOther: boolean } {
   const { catalogue } = engine;
   const queries = new Map<string, CommonQuery>();
   let isOther = false;
-  for (const { name } of catalogue.inDependencyOrder(catalogue.closure([view.base, ...view.references]))) {
+  for (const { name } of catalogue.inDependencyOrder(catalogue.closure(view.references))) {
     const object = catalogue.resolve(name);
     if (object?.kind === 'view') {
       const former = task.before.find(nameInB(name, task));

@@ -2,7 +2,14 @@
  * Proves a plan by running it on an engine. Each statement must be accepted, all rows of B must be accounted for, and no view may
  * end invalid. Each problem is blamed on the changes that cause it, which are left out of the next draft.
  */
-import { type AccountOptions, type Effect, type Enforcement, type Engine, RowAccount } from '@sqlpipe/engine';
+import {
+  type AccountOptions,
+  type Effect,
+  type Enforcement,
+  type Engine,
+  type Execution,
+  RowAccount,
+} from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';
 import { findExpirable } from './asked-view.js';
 import { changeKey, type Omission, type Step, whyNotExecutable } from './draft.js';
@@ -11,9 +18,10 @@ import type { Loss } from './losses.js';
 import { isMadeByPlan } from './rebuild.js';
 import { tableOfRebuild } from './rebuild-names.js';
 import type { Task } from './task.js';
-import { printComputableAssertion } from './text/common-queries.js';
+import { printComputableAssertion, printQueryCheck } from './text/common-queries.js';
 import { printExpiredQuestion } from './text/expiry.js';
 import { markedView } from './unfilled-marks.js';
+import { nameInB } from './values.js';
 
 /** What running the steps of a draft has shown. */
 export interface Proof {
@@ -43,7 +51,11 @@ export function prove(steps: readonly Step[], engine: Engine, task: Task): Proof
   for (const [at, { statement, assertion }] of steps.entries())
     try {
       if (assertion?.copy) account.enterCopy(assertion.copy);
-      effects.push(account.enter(statement, engine.execute(statement)));
+      const execution = engine.execute(statement);
+      const rejected = findRejected(execution, engine, task);
+      if (rejected) problems.push({ at: [at], reason: `the server rejects the query of ${engine.title(rejected)}` });
+      if (rejected) break;
+      effects.push(account.enter(statement, execution));
     } catch (error) {
       problems.push({ at: [at], reason: whyNotExecutable(error) });
       break;
@@ -62,6 +74,22 @@ export function prove(steps: readonly Step[], engine: Engine, task: Task): Proof
     enforcements: [...account.ledger.enforcements.values()],
   };
 }
+
+/**
+ * Asks the server about the queries that a statement gives to views, because the engine does not know all functions. What a query
+ * reads must exist in B.
+ * @returns the name of a view whose query the server rejects
+ */
+const findRejected = ({ changes }: Execution, engine: Engine, task: Task): string | undefined =>
+  changes.find(({ before, after }) => {
+    if (after?.kind !== 'view' && after?.kind !== 'materialized view') return false;
+    const isSame = before && 'body' in before && before.body === after.body;
+    const read = [...engine.catalogue.closure(after.references)];
+    if (isSame || !read.every(name => task.before.find(nameInB(name, task)))) return false;
+    const question = printQueryCheck(printFutureQuery(after, engine, task).query);
+    task.rows.ask(question);
+    return task.rows.isRejected(question);
+  })?.name;
 
 function accountOptions(task: Task, engine: Engine): AccountOptions {
   const { a, historyOf, ignore, renames, rows } = task;

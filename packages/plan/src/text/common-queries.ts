@@ -67,3 +67,10 @@ export const isOfCasts = (query: string): boolean => CASTS.test(query.replace(/"
  */
 export const printComputableAssertion = (view: string, query: string): string =>
   `SELECT sqlpipe_rows >= 0 AS is_computable FROM (SELECT count() sqlpipe_rows FROM (\n${query}\n) ${doubleQuote(view)} LIMIT 1);`;
+
+/**
+ * The question whether a server compiles a query. It reads no rows: with a condition that is false, 9.3.4 compiles a query completely
+ * and does not run it.
+ */
+export const printQueryCheck = (query: string): string =>
+  `SELECT count() >= 0 AS is_computable FROM (SELECT * FROM (\n${query}\n) WHERE 1 = 0)`;
