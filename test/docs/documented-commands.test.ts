@@ -1,6 +1,6 @@
 /*!
  * Every example of README, of GUIDE's recipes and of the man pages, run unchanged, and other claims of these texts. An example that
- * starts only our programs runs in the test's process, others in a real bash.
+ * is more than pipelines of programs runs in a real bash, the others in the test's process.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { basename, dirname, join } from 'node:path';
 import { Exit } from '@sqlpipe/cli';
 import type { ExecutionContext } from 'ava';
 import { freshFolder } from '../support/folder.js';
-import { inProcess, type Run, startsOnlyPrograms } from '../support/in-process.js';
+import { inProcess, needsNoShell, type Run } from '../support/in-process.js';
 import { manExamples, manPages, manSection, testWithMandoc } from '../support/manual.js';
 import { fileScope, type Scope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
@@ -89,11 +89,15 @@ async function folderOfExample(scope: Scope): Promise<Run> {
   return run;
 }
 
-/** A bash in such a folder. */
+/** Runs examples in such a folder. */
 async function exampleShell(scope: Scope): Promise<(script: string) => Promise<Outcome>> {
-  const { bash } = await folderOfExample(scope);
-  return example => bash(withTimeout(example));
+  const run = await folderOfExample(scope);
+  return example => runExample(run, example);
 }
+
+/** `sqlpipe check` looks for its own file on the PATH. */
+const runExample = (run: Run, example: string): Promise<Outcome> =>
+  needsNoShell(example) && !example.includes('sqlpipe check') ? run(example) : run.bash(withTimeout(example));
 
 /** The recipes that change `dst`, which has the schema of `prod` then. */
 const changes = /^## Change a schema\n.*?(?=^## )/ms.exec(GUIDE)?.[0] ?? '';
@@ -101,9 +105,7 @@ const changes = /^## Change a schema\n.*?(?=^## )/ms.exec(GUIDE)?.[0] ?? '';
 const runsExample = macro(async (t: ExecutionContext, example: string) => {
   const run = await folderOfExample(t);
   if (changes.includes(example)) await run('sqlapply -q dst schema.sql');
-  // `sqlpipe check` looks for its own file on the PATH.
-  const needsShell = !startsOnlyPrograms(example) || example.includes('sqlpipe check');
-  const { code, stderr } = await (needsShell ? run.bash(withTimeout(example)) : run(example));
+  const { code, stderr } = await runExample(run, example);
   t.deepEqual({ code, stderr }, { code: 0, stderr: '' }, example);
 });
 

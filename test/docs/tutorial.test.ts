@@ -1,8 +1,8 @@
 /*! The tutorial of GUIDE.md and the recording made from it: both show the current output of the programs. */
 import { readFileSync } from 'node:fs';
 import { drawRecording } from '../../scripts/recording/svg.js';
+import { inProcess } from '../support/in-process.js';
 import { fileScope } from '../support/scope.js';
-import { shell } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 import { insertOutput, runTutorial, type Step, tutorialOf } from '../support/tutorial.js';
@@ -75,7 +75,7 @@ const TYPING_ERRORS: [command: string, message: RegExp][] = [
 
 test('a typing error in each step of a change gets a message that helps, and changes nothing', async t => {
   const [server, other] = [await startSqlserve(file), await startSqlserve(file)];
-  const run = await shell(t, { DB: server.url, OTHER: other.url });
+  const run = await inProcess(t, { DB: server.url, OTHER: other.url });
   const before = await run(`cat > trades.sql <<'END'
 CREATE TABLE trades (
   ts TIMESTAMP,

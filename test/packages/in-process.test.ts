@@ -10,6 +10,7 @@ for (const script of [
   `${STREAM} | sqlgrep none; echo $? "\${PIPESTATUS[@]}"`,
   `${STREAM} | sqlgrep none || echo "no$X 'y' \\"z\\""; exit 3`,
   `X='a  b'; echo $X "$X" \${X}c ''`,
+  'echo a#b   # not $(c)\necho d',
   'sqljoin < none; echo $?',
   'sqljoin < .; echo $?',
   'sqlgrep --nope 2>&1 | head -2',

@@ -1,14 +1,15 @@
 /*!
- * Schemas copied by pipelines in a real bash, between sqlserve and a real QuestDB in every combination: with every pipeline,
- * the dump of the copy equals the dump of its source, byte for byte.
+ * Schemas copied by pipelines, between sqlserve and a real QuestDB in every combination: with every pipeline, the dump of the
+ * copy equals the dump of its source, byte for byte. What bash and its commands do between the programs runs in a real bash.
  */
 import { resolve } from 'node:path';
 import type { ExecutionContext } from 'ava';
+import { inProcess, type Run } from '../support/in-process.js';
 import { questdb, type Service, sqlserve } from '../support/instances.js';
 import { testWithQuestDB } from '../support/questdb.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
-import { type Outcome, shell } from '../support/shell.js';
+import type { Outcome } from '../support/shell.js';
 
 const TRADING = resolve('scripts/trading.sql');
 
@@ -20,7 +21,7 @@ const targets = new Map<Service, Promise<Server>>();
 
 async function startSeeded(service: Service): Promise<Server> {
   const server = await service.start(file);
-  const run = await shell(file, { SRC: server.url });
+  const run = await inProcess(file, { SRC: server.url });
   const { code, stderr } = await run(`sqlsplit ${TRADING} | sqlapply $SRC`);
   if (code !== 0) throw new Error(stderr);
   return server;
@@ -36,12 +37,12 @@ function startOnce(
   return server;
 }
 
-/** A bash with the trading schema at $SRC and an empty instance at $DST. */
-async function shellBetween(t: ExecutionContext, source: Service, target = source) {
+/** A folder with the trading schema at $SRC and an empty instance at $DST. */
+async function folderBetween(t: ExecutionContext, source: Service, target = source) {
   const SRC = (await startOnce(seeded, source, () => startSeeded(source))).url;
   const server = await startOnce(targets, target, () => target.start(file));
   await server.dropAll();
-  return shell(t, { SRC, DST: server.url });
+  return inProcess(t, { SRC, DST: server.url });
 }
 
 /** Asserts that a script succeeded silently. */
@@ -49,8 +50,10 @@ function assertSuccess(t: ExecutionContext, { code, stderr }: Outcome) {
   t.deepEqual({ code, stderr }, { code: 0, stderr: '' });
 }
 
-/** Compares the dumps of $SRC and $DST; fails if either dump fails. */
-const SAME = 'sqldump $SRC > src.stream && sqldump $DST > dst.stream && cmp src.stream dst.stream';
+/** Asserts that the dumps of $SRC and $DST are the same. */
+async function assertSame(t: ExecutionContext, run: Run): Promise<void> {
+  assertSuccess(t, await run('sqldump $SRC > src.stream && sqldump $DST > dst.stream && cmp src.stream dst.stream'));
+}
 
 const ways: Record<string, string> = {
   'a plain pipe': 'sqldump $SRC | sqlapply $DST',
@@ -81,28 +84,28 @@ for (const service of [sqlserve, questdb]) {
   // What the commands between the programs do has nothing to do with the server.
   for (const [title, script] of Object.entries(ways).slice(0, service === questdb ? 1 : undefined)) {
     service.test(`${service.name} to ${service.name} by ${title}`, async t => {
-      const run = await shellBetween(t, service);
-      assertSuccess(t, await run(`set -o pipefail; ${script}`));
-      assertSuccess(t, await run(SAME));
+      const run = await folderBetween(t, service);
+      assertSuccess(t, await run.bash(`set -o pipefail; ${script}`));
+      await assertSame(t, run);
     });
   }
 
   service.test(`${service.name}: tables replay in the order of sort -z`, async t => {
-    const run = await shellBetween(t, service);
+    const run = await folderBetween(t, service);
     assertSuccess(t, await run('set -o pipefail; sqldump --include TABLES $SRC | sort -zr | sqlapply $DST'));
     assertSuccess(t, await run('sqldump --include TABLES $SRC > a && sqldump $DST > b && cmp a b && [ -s a ]'));
   });
 
   service.test(`${service.name}: a second copy changes nothing`, async t => {
-    const run = await shellBetween(t, service);
+    const run = await folderBetween(t, service);
     const copy = 'set -o pipefail; sqldump $SRC | sqlapply $DST';
     assertSuccess(t, await run(copy));
     assertSuccess(t, await run(copy));
-    assertSuccess(t, await run(SAME));
+    await assertSame(t, run);
   });
 
   service.test(`${service.name}: a dump converted to text and back is unchanged`, async t => {
-    const run = await shellBetween(t, service);
+    const run = await folderBetween(t, service);
     const copy = "set -o pipefail; sqldump -o src $SRC && tr '\\0' '\\n' < src > a.sql && sqljoin -o b.sql < src";
     assertSuccess(
       t,
@@ -113,7 +116,7 @@ for (const service of [sqlserve, questdb]) {
   });
 
   service.test(`${service.name}: the semicolon at the end of a record is not part of a view`, async t => {
-    const run = await shellBetween(t, service);
+    const run = await folderBetween(t, service);
     await run(`cat > views.sql <<'END'
 CREATE TABLE t (x INT);
 CREATE VIEW v AS SELECT x FROM t ;
@@ -136,7 +139,7 @@ END`);
   });
 
   service.test(`${service.name}: an empty schema is dumped as a lone NUL, and copying it changes nothing`, async t => {
-    const run = await shellBetween(t, service);
+    const run = await folderBetween(t, service);
     const { stdout } = await run('sqldump $DST');
     t.deepEqual(stdout, Buffer.from('\0'));
     assertSuccess(
@@ -151,9 +154,9 @@ for (const [source, target] of [
   [questdb, sqlserve],
 ] as const) {
   testWithQuestDB(`${source.name} to ${target.name}: both dump the same`, async t => {
-    const run = await shellBetween(t, source, target);
+    const run = await folderBetween(t, source, target);
     assertSuccess(t, await run('set -o pipefail; sqldump $SRC | sqlapply $DST'));
-    assertSuccess(t, await run(SAME));
+    await assertSame(t, run);
   });
 }
 
@@ -162,6 +165,6 @@ testWithQuestDB('sqlserve and QuestDB dump the same after replaying the same .sq
     startOnce(seeded, sqlserve, () => startSeeded(sqlserve)),
     startOnce(seeded, questdb, () => startSeeded(questdb)),
   ]);
-  const run = await shell(t, { SRC: A, DST: B });
-  assertSuccess(t, await run(SAME));
+  const run = await inProcess(t, { SRC: A, DST: B });
+  await assertSame(t, run);
 });

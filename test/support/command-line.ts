@@ -1,6 +1,6 @@
 /*!
  * The command lines that tests run without a shell: pipelines, `;`, `&&` and `||` between them, quotes, `$NAME`, `$?`,
- * `${PIPESTATUS[0]}`, redirections, `<<'END'`, and `NAME=value`. Anything else is an error, and is for a real shell.
+ * `${PIPESTATUS[0]}`, redirections, `<<'END'`, `NAME=value`, and ` # …`. Anything else is an error, and is for a real shell.
  */
 
 /** A part of a word: text, or the name of a variable. Only a variable without quotes is split at blanks. */
@@ -31,7 +31,7 @@ const VARIABLE = String.raw`\$(?:\w+|\?|\{\w+(?:\[[\d@]\])?\})`;
 const QUOTED = String.raw`'[^']*'|"(?:[^"\\$\x60]|\\[^]|${VARIABLE})*"`;
 const BARE = String.raw`\\[^]|\$(?=[\s]|$)|[^\s'"\\$\x60|&;<>(){}]`;
 const TOKEN = new RegExp(
-  String.raw`[ \t]+|\\\n|(?<operator>&&|\|\||[;|\n])|(?<here><<'\w+')|(?<redirection>2>&1|>&2|<<<|2?>>?|<)|(?<word>(?![#~!])(?:${QUOTED}|${VARIABLE}|${BARE})+)`,
+  String.raw`[ \t]+(?:#.*)?|\\\n|(?<operator>&&|\|\||[;|\n])|(?<here><<'\w+')|(?<redirection>2>&1|>&2|<<<|2?>>?|<)|(?<word>(?![#~!])(?:${QUOTED}|${VARIABLE}|${BARE})+)`,
   'y',
 );
 const PART = new RegExp(`(?<quoted>${QUOTED})|(?<variable>${VARIABLE})|(?<bare>(?:${BARE})+)`, 'g');

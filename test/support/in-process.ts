@@ -46,11 +46,15 @@ export async function inProcess(
   return Object.assign(run, { folder: cwd, bash: shellIn(cwd, variables) });
 }
 
-/** Whether a script starts our programs and nothing else, and has only what command-line.ts lists. */
-export function startsOnlyPrograms(script: string): boolean {
+/** Commands that are the same as a process of their own and in a shell. */
+const COMMANDS = new Set('cat cmp cp cut echo grep head jq printf rm sed set sort tr umask uniq wc'.split(' '));
+
+/** Whether a script starts only our programs and usual commands, and has only what command-line.ts lists. */
+export function needsNoShell(script: string): boolean {
   try {
     const commands = parseScript(script).flatMap(pipeline => pipeline.commands);
-    return commands.every(({ words: [name] }) => PROGRAMS.has(name?.map(({ text }) => text).join('') ?? ''));
+    const names = commands.map(({ words: [name] }) => name?.map(({ text }) => text).join('') ?? '');
+    return names.every(name => PROGRAMS.has(name) || COMMANDS.has(name));
   } catch {
     return false;
   }
