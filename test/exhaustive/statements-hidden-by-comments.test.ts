@@ -301,7 +301,7 @@ test('the tokens of a server are consecutive pieces of the text', t => {
   fc.assert(
     fc.property(text, fc.constantFrom('9.0' as const, '9.3.2' as const), (statement, reading) => {
       let at = 0;
-      for (const token of serverTokens(statement, reading)) {
+      for (const token of serverTokens(statement, 0, reading)) {
         if (token.start < at || !statement.startsWith(token.text, token.start)) return false;
         at = token.start + token.text.length;
       }
@@ -326,7 +326,7 @@ for (const [statement, before, since] of [
 ] as const)
   test(`QuestDB reads ${JSON.stringify(statement)}`, t => {
     const read = (reading: ServerCommentRules) =>
-      Array.from(serverTokens(statement, reading), each => each.text).join('|');
+      Array.from(serverTokens(statement, 0, reading), each => each.text).join('|');
     t.deepEqual([read('9.0'), read('9.3.2')], [before, since]);
   });
 

@@ -74,7 +74,7 @@ function findSources(statement: string, isView: (name: string) => boolean, title
   };
   const bySql = walk(significantTokens(statement));
   if (bySql && !COMMENT.test(statement)) return bySql;
-  const byServer = walk(serverTokens(statement, '9.3.2'));
+  const byServer = walk(serverTokens(statement));
   if (bySql && byServer && !isSame(bySql, byServer))
     throw new AmbiguousStatementError(
       `${title}: SQL and QuestDB read different names in it; remove quotes and dashes from its comments`,

@@ -31,7 +31,7 @@ export function findReferences(statement: string, isView: (name: string) => bool
   if (!hasReferences(identify(statement).kind, statement)) return [];
   const findIn = (tokens: Iterable<Token>) => new ReferenceFinder(tokens, isView).findNames();
   // If a block comment has a quote, SQL and the server may read different tokens. The wrong reading leaves a parenthesis open.
-  const names = findIn(significantTokens(statement)) ?? findIn(serverTokens(statement, '9.3.2'));
+  const names = findIn(significantTokens(statement)) ?? findIn(serverTokens(statement));
   return [...(names ?? [])];
 }
 

@@ -180,7 +180,7 @@ function repairView(row: string, notes: string[]): string {
 function removeSemicolon(body: string, notes: string[]): string {
   // With a quote in a block comment, SQL and the server may read different tokens; only the right reading ends with the `;`.
   const isLastIn = (tokens: Iterable<Token>) => [...tokens].at(-1)?.start === body.length - 1;
-  if (!body.endsWith(';') || !(isLastIn(significantTokens(body)) || isLastIn(serverTokens(body, '9.3.2')))) return body;
+  if (!body.endsWith(';') || !(isLastIn(significantTokens(body)) || isLastIn(serverTokens(body)))) return body;
   notes.push('removed the semicolon at the end of its body');
   return trimQuery(body.slice(0, -1));
 }

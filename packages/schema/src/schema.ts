@@ -12,7 +12,7 @@ export interface Entry extends Identity {
 
 /** Converts a statement into an entry. @throws AmbiguousStatementError if a comment hides from SQL what QuestDB runs */
 export function toEntry(statement: string): Entry {
-  const { kind, name, verb } = requireUnambiguous(statement, ['9.3.2']);
+  const { kind, name, verb } = requireUnambiguous(statement);
   return { kind, name, verb, statement };
 }
 

@@ -6,7 +6,7 @@
 import { truncate } from '@sqlpipe/text';
 import { displayName, type Head, type Identity, readHead, readPrintedHead } from './identify.js';
 import { isObject } from './kinds.js';
-import { SERVER_COMMENT_RULES, type ServerCommentRules, serverTokens } from './server-lexer.js';
+import { NEWEST, SERVER_COMMENT_RULES, type ServerCommentRules, serverTokens } from './server-lexer.js';
 import { joinTokens, significantTokens } from './tokens.js';
 
 /** A statement that SQL and a server read differently. */
@@ -35,25 +35,20 @@ export function findAmbiguity(
   const head = readStatementHead(statement);
   const hasComments = COMMENT.test(statement);
   for (const rules of allRules) {
-    const other = readHead(serverTokens(statement, rules));
+    const other = readHead(serverTokens(statement, 0, rules));
     const isSame = COMPARED.every(property => head[property] === other[property]);
     if (!isSame) return formatAmbiguity(head, other, rules);
     if (!hasComments || isObject(head.kind)) continue;
-    if (joinTokens(significantTokens(statement)) !== joinTokens(serverTokens(statement, rules)))
+    if (joinTokens(significantTokens(statement)) !== joinTokens(serverTokens(statement, 0, rules)))
       return formatAmbiguity(head, other, rules);
   }
   return undefined;
 }
 
-/**
- * Identifies a statement that SQL and servers read alike.
- * @throws AmbiguousStatementError if a server with these rules reads something else; see `findAmbiguity`
- */
-export function requireUnambiguous(statement: string, allRules: readonly ServerCommentRules[]): Identity {
-  const printedHead = readPrintedHead(statement);
-  const isPrintedObject = printedHead !== undefined && isObject(printedHead.kind);
-  const { kind, name, verb } = isPrintedObject ? printedHead : readStatementHead(statement);
-  const reason = isPrintedObject ? undefined : findAmbiguity(statement, allRules);
+/** Identifies a statement that SQL and the newest servers read alike. @throws AmbiguousStatementError if not; see `findAmbiguity` */
+export function requireUnambiguous(statement: string): Identity {
+  const { kind, name, verb } = readStatementHead(statement);
+  const reason = findAmbiguity(statement, [NEWEST]);
   if (reason) throw new AmbiguousStatementError(`${truncate(displayName({ kind, name, verb }), 80)}: ${reason}`);
   return { kind, name, verb };
 }

@@ -12,6 +12,9 @@ export const SERVER_COMMENT_RULES = ['9.0', '9.3.2'] as const;
 /** One of `SERVER_COMMENT_RULES`. */
 export type ServerCommentRules = (typeof SERVER_COMMENT_RULES)[number];
 
+/** The rules of the newest servers, which count where no version is known. */
+export const NEWEST: ServerCommentRules = '9.3.2';
+
 /** Longer symbols come first, because the server tries them first. */
 const SYMBOLS = [
   ...['<<=', '>>=', '/*+'],
@@ -69,7 +72,7 @@ export interface SignificantToken extends ServerToken {
 }
 
 /** Scans the next token that is neither white space nor comment, by the rules of a server. @param last where to start: after it */
-export function scanSignificant(text: string, last: ServerToken, rules: ServerCommentRules): SignificantToken {
+export function scanSignificant(text: string, last: ServerToken, rules = NEWEST): SignificantToken {
   let depth = 0;
   let read = last;
   for (let token = scanToken(text, read.end); token; token = scanToken(text, read.end)) {
@@ -98,7 +101,7 @@ function scanLineComment(text: string, start: ServerToken, rules: ServerCommentR
 }
 
 /** The tokens from an offset on, without white space and comments, by the rules of a server. */
-export function* serverTokens(text: string, rules: ServerCommentRules, from = 0): Generator<Token> {
+export function* serverTokens(text: string, from = 0, rules = NEWEST): Generator<Token> {
   let token = scanSignificant(text, startAt(from), rules);
   for (; token.text !== undefined; token = scanSignificant(text, token, rules))
     yield { type: typeOf(token.text), text: token.text, start: token.at };

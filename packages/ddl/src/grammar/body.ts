@@ -41,7 +41,7 @@ export function parseViewBody(
   // A symbol directly after AS has been read with it.
   const position = Math.min(start, cursor.at);
   const ownerAt = mayHaveOwner
-    ? findOwnerClause(cursor.text, serverTokens(cursor.text, '9.3.2', cursor.at))?.start
+    ? findOwnerClause(cursor.text, serverTokens(cursor.text, cursor.at))?.start
     : undefined;
   if (ownerAt !== undefined) {
     const written = cursor.text.slice(position, ownerAt).trimEnd();

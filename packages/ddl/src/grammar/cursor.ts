@@ -48,7 +48,7 @@ export class Cursor {
       this.#isUnread = false;
       return this.#word;
     }
-    const token = scanSignificant(this.text, this.#last, '9.3.2');
+    const token = scanSignificant(this.text, this.#last);
     this.#last = token;
     if (token.text === '"') throw this.rejection('unclosed quotation mark');
     this.#word = token.text;
