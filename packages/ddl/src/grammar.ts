@@ -35,7 +35,7 @@ export {
   rejectDotsAndSlashes,
   rejectReserved,
   stripPublic,
-  unquote,
+  unquoteToken,
 } from './grammar/names.js';
 export { DAY, MICROS, MINUTE, parseTimestamp } from './grammar/numbers.js';
 export {

@@ -30,7 +30,7 @@ export {
   printTypeCast,
 } from './conversions.js';
 export type { ClauseSpan, ClauseSpans } from './create/clause-reader.js';
-export { defaultPartition, parseDefinition, parseStatement } from './create/parse-create.js';
+export { defaultPartition, parseCreateStatement, parseDefinition } from './create/parse-create.js';
 export {
   type Age,
   type Column,

@@ -12,7 +12,7 @@ import {
 import { quotePrincipal } from './rights.js';
 
 /** A user, a group or a service account. */
-export interface Principal {
+export interface PrincipalDefinition {
   readonly kind: Kind;
   readonly name: string;
   /** The owner, if the statement names one. */
@@ -24,7 +24,7 @@ export interface Principal {
 }
 
 /** Parses a statement that creates a user, a group or a service account; undefined if it contains an unknown clause. */
-export function parsePrincipal(statement: string): Principal | undefined {
+export function parsePrincipal(statement: string): PrincipalDefinition | undefined {
   const { kind, name } = identify(statement);
   const words = new TokenReader([...significantTokens(statement)].filter(({ text }) => text !== ';'));
   words.skipTo(kindKeywords(kind).split(' ').at(-1) as string);

@@ -1,7 +1,7 @@
 /*! The columns of a query, as far as it states them. */
 import { foldCase } from '@sqlpipe/sql';
 import { Cursor } from './grammar/cursor.js';
-import { unquote } from './grammar/names.js';
+import { unquoteToken } from './grammar/names.js';
 import { unlessRejected } from './grammar/rejection-error.js';
 import { parseColumnType } from './grammar/types.js';
 import { closingIndex, isKeyword, type QueryToken, splitList, tokenizeQuery, topLevelIndex } from './query-tokens.js';
@@ -65,9 +65,9 @@ function findItems(tokens: readonly QueryToken[]): QueryToken[][] {
 function toColumn(item: readonly QueryToken[]): QueryColumn | undefined {
   const name = item.at(-1)?.text ?? '';
   if (!NAME.test(name)) return undefined;
-  if (item.length === 1) return { name: unquote(name) };
-  if (isKeyword(item.at(-2), 'as')) return { name: unquote(name), type: castType(item.slice(0, -2)) };
-  return item.at(-2)?.text === '.' && item.length === 3 ? { name: unquote(name) } : undefined;
+  if (item.length === 1) return { name: unquoteToken(name) };
+  if (isKeyword(item.at(-2), 'as')) return { name: unquoteToken(name), type: castType(item.slice(0, -2)) };
+  return item.at(-2)?.text === '.' && item.length === 3 ? { name: unquoteToken(name) } : undefined;
 }
 
 /** The type of an expression of the form `CAST(… AS type)`, `…::type` or `ARRAY[]`; undefined for any other. */

@@ -1,5 +1,5 @@
 /*! Finds the sampling interval of a materialized view in the tokens of its query. */
-import { unquote } from './grammar/names.js';
+import { unquoteToken } from './grammar/names.js';
 import { isKeyword, type QueryToken, tokenizeQuery } from './query-tokens.js';
 
 /**
@@ -11,7 +11,7 @@ export function findSampling(body: string): { interval: string; timeZone: string
   const tokens = tokenizeQuery(body);
   const samplings = tokens.flatMap((token, at): { depth: number; interval: string; clauses?: number }[] => {
     const { depth } = token;
-    const interval = unquote(tokens[at + 2]?.text ?? '').replace(/^(?!\d)/, '1');
+    const interval = unquoteToken(tokens[at + 2]?.text ?? '').replace(/^(?!\d)/, '1');
     if (isKeyword(token, 'timestamp_floor') && tokens[at + 1]?.text === '(') return [{ depth, interval }];
     if (!isKeyword(token, 'sample') || !isKeyword(tokens[at + 1], 'by')) return [];
     return [{ depth, interval, clauses: at }];
@@ -28,5 +28,5 @@ function findTimeZone(tokens: readonly QueryToken[]): string | undefined {
   const end = tokens.findIndex(({ depth }) => depth < (tokens[0]?.depth ?? 0));
   const query = end < 0 ? tokens : tokens.slice(0, end);
   const time = query.findIndex((token, at) => isKeyword(token, 'time') && isKeyword(query[at + 1], 'zone'));
-  return time < 0 ? undefined : unquote(query[time + 2]?.text ?? '');
+  return time < 0 ? undefined : unquoteToken(query[time + 2]?.text ?? '');
 }

@@ -4,7 +4,7 @@ import type { Scope } from '@sqlpipe/ddl/grammar';
 import { foldCase, isSameName, type PrincipalKind } from '@sqlpipe/sql';
 
 /** What is stored of a REST token. */
-export interface Token {
+export interface StoredToken {
   readonly digest: string;
   /** When the token expires, in milliseconds since the epoch. */
   readonly expires: number;
@@ -16,7 +16,7 @@ export interface Token {
 export interface Secrets {
   /** @throws NotReady while the hash is computed */
   hashPassword(password: string): string;
-  generateToken(ttl: number, refresh: boolean): { token: string; stored: Token };
+  generateToken(ttl: number, refresh: boolean): { token: string; stored: StoredToken };
   /** Identifies a token without revealing it. */
   digest(token: string): string;
 }
@@ -27,7 +27,7 @@ export interface Principal {
   readonly name: string;
   /** Hash of the password, if one is set. */
   readonly password?: string | undefined;
-  readonly tokens: readonly Token[];
+  readonly tokens: readonly StoredToken[];
   readonly disabled?: boolean;
   /** Groups only: their name outside of the database. */
   readonly alias?: string | undefined;

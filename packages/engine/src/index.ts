@@ -2,7 +2,7 @@
  * What statements do: a schema in memory, dependencies, effects; no I/O. A statement is parsed (`parse`), what it refers to is
  * compared with the catalogue (`analyze`), and then it changes the schema (`execute`).
  */
-export { Acl, type AclChange, type Principal, type Secrets, type Token } from './acl.js';
+export { Acl, type AclChange, type Principal, type Secrets, type StoredToken } from './acl.js';
 export type { Naming } from './catalogue.js';
 export type { CatalogueObject, LiveView, MaterializedView, StoredColumn, Table, View } from './catalogue-objects.js';
 export { type Effect, type LossKind, OTHER_TYPES } from './effects.js';

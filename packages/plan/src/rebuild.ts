@@ -27,7 +27,7 @@ import { markedView } from './unfilled-marks.js';
 import type { WantedSchema } from './wanted-schema.js';
 
 /** The mark of the rebuild of a table. @param earlierCount how often the same rebuild was made before */
-const markOf = (wanted: TableDefinition, now: TableDefinition, earlierCount: number): string =>
+const rebuildMark = (wanted: TableDefinition, now: TableDefinition, earlierCount: number): string =>
   createHash('sha256')
     .update(printDefinition(wanted))
     .update(printDefinition({ ...now, name: wanted.name }))
@@ -38,7 +38,7 @@ const markOf = (wanted: TableDefinition, now: TableDefinition, earlierCount: num
 /** The first mark whose names are free. If the same rebuild was made before, its old table still has a name with the first mark. */
 function unusedMark(wanted: TableDefinition, now: TableDefinition, isTaken: (name: string) => boolean): string {
   for (let earlierCount = 0; ; earlierCount++) {
-    const mark = markOf(wanted, now, earlierCount);
+    const mark = rebuildMark(wanted, now, earlierCount);
     if (!Object.values(rebuildNames(now.name, mark)).some(isTaken)) return mark;
   }
 }
@@ -83,7 +83,7 @@ export function rebuildTable(
 
 /** Whether a mark is that of the rebuild of a table, made for the first time or again. */
 function isMarkOf(mark: string, wanted: TableDefinition, now: TableDefinition, b: Engine, earlierCount = 0): boolean {
-  const expected = markOf(wanted, now, earlierCount);
+  const expected = rebuildMark(wanted, now, earlierCount);
   if (expected === mark) return true;
   const wasMade = b.find(rebuildNames(wanted.name, expected).oldName) !== undefined;
   return wasMade && isMarkOf(mark, wanted, now, b, earlierCount + 1);

@@ -3,7 +3,7 @@
  * a setting. Each function has a table of its columns, in the server's order.
  */
 import type { Column } from '@sqlpipe/ddl';
-import { missingError, RejectionError, splitAge, unquote } from '@sqlpipe/ddl/grammar';
+import { missingError, RejectionError, splitAge, unquoteToken } from '@sqlpipe/ddl/grammar';
 import {
   type CatalogueObject,
   type ColumnHead,
@@ -123,7 +123,7 @@ const LIVE_VIEW_COLUMNS: readonly ListColumn<LiveView>[] = [
     `in_mem_bytes in_mem_rows o3_rejected_count below_lower_bound_count lag_seqtxn lag_micros last_processed_seqtxn
     applied_watermark lv_consumed_seqtxn`,
   ),
-  ['view_lower_bound_timestamp', 'TIMESTAMP', ({ start }) => (start.startsWith("'") ? unquote(start) : null)],
+  ['view_lower_bound_timestamp', 'TIMESTAMP', ({ start }) => (start.startsWith("'") ? unquoteToken(start) : null)],
   ...constantFields('LONG', 0, 'writer_stall_micros'),
   ...constantFields('LONG', null, 'seed_target_seqtxn'),
   ...constantFields('LONG', 0, 'o3_resume_replay_rows o3_boundary_replay_rows o3_replay_scan_rows'),

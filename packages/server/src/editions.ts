@@ -1,5 +1,5 @@
 /*! The two editions of a server: what they execute, and who may log in. */
-import { type Acl, Engine, type Naming, type Token } from '@sqlpipe/engine';
+import { type Acl, Engine, type Naming, type StoredToken } from '@sqlpipe/engine';
 import { createSecrets, digest, hashPassword, isExpired, isSameSecret, PasswordCheck } from './secrets.js';
 import { parseAclShow } from './show-access.js';
 
@@ -72,7 +72,7 @@ function createAuthenticator(
 
   function findByToken(secret: string): string | undefined {
     const id = digest(secret);
-    const hasDigest = (token: Token) => token.digest === id;
+    const hasDigest = (token: StoredToken) => token.digest === id;
     const principal = acl.principals().find(({ tokens }) => tokens.some(hasDigest));
     const token = principal?.tokens.find(hasDigest);
     if (!principal || !token || isExpired(token) || principal.disabled) return;

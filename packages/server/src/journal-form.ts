@@ -8,8 +8,8 @@ import type {
   MaterializedView,
   Principal,
   StoredColumn,
+  StoredToken,
   Table,
-  Token,
   View,
 } from '@sqlpipe/engine';
 import { isPrincipal as isPrincipalKind, KINDS } from '@sqlpipe/sql';
@@ -152,7 +152,7 @@ const isPrincipal = form<Principal>({
   kind: oneOf(...KINDS.filter(isPrincipalKind).map(is)),
   name: isText,
   password: optional(isText),
-  tokens: listOf(form<Token>({ digest: isText, expires: isNumber, refresh: optional(isNumber) })),
+  tokens: listOf(form<StoredToken>({ digest: isText, expires: isNumber, refresh: optional(isNumber) })),
   disabled: optional(isFlag),
   alias: optional(isText),
 });

@@ -3,7 +3,7 @@
  * token is 256 random bits, for which one round of SHA-256 suffices.
  */
 import { createHash, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
-import { NotReady, type Secrets, type Token } from '@sqlpipe/engine';
+import { NotReady, type Secrets, type StoredToken } from '@sqlpipe/engine';
 
 /** What OWASP recommends for scrypt if memory is scarce: 16 MiB. */
 const SCRYPT_COST = { N: 2 ** 14, r: 8, p: 5 };
@@ -47,7 +47,7 @@ export const isSameSecret = (a: string, b: string): boolean =>
   timingSafeEqual(Buffer.from(digest(a)), Buffer.from(digest(b)));
 
 /** A new REST token, and what is stored of it. */
-export function generateToken(ttl: number, refresh: boolean): { token: string; stored: Token } {
+export function generateToken(ttl: number, refresh: boolean): { token: string; stored: StoredToken } {
   const token = `qt1${randomBytes(32).toString('base64url')}`;
   return { token, stored: { digest: digest(token), expires: Date.now() + ttl, refresh: refresh ? ttl : undefined } };
 }
@@ -68,7 +68,7 @@ export function createSecrets(): Secrets {
   };
 }
 
-export const isExpired = ({ expires }: Token): boolean => expires <= Date.now();
+export const isExpired = ({ expires }: StoredToken): boolean => expires <= Date.now();
 
 /** The hash of no password: a login with an unknown name takes as long as one with a known name. */
 const DECOY_HASH = formatHash(randomBytes(16), randomBytes(keyLength));

@@ -3,7 +3,7 @@
  * of the enterprise edition lists. Callers need no permission to see what concerns themselves.
  */
 import type { Right } from '@sqlpipe/ddl';
-import { type Cursor, isWord, RejectionError, unquote } from '@sqlpipe/ddl/grammar';
+import { type Cursor, isWord, RejectionError, unquoteToken } from '@sqlpipe/ddl/grammar';
 import type { Acl, CatalogueObject, Principal, Rows, Session, Show, Value } from '@sqlpipe/engine';
 import { isSameName } from '@sqlpipe/sql';
 import { heads } from './catalogue-functions.js';
@@ -16,7 +16,8 @@ export function parseAclShow(cursor: Cursor, token: string): Show | undefined {
   if (!Object.hasOwn(answersByKind, kind)) return;
   if (kind === 'users') return { statement: 'show acl', what: kind };
   const entity = cursor.next();
-  if (entity !== undefined && entity !== ';') return { statement: 'show acl', what: kind, entity: unquote(entity) };
+  if (entity !== undefined && entity !== ';')
+    return { statement: 'show acl', what: kind, entity: unquoteToken(entity) };
   cursor.unread();
   return { statement: 'show acl', what: kind };
 }

@@ -74,7 +74,7 @@ export function readHead(tokens: Iterable<Token>): Head {
   const noOptions = { replaces: false, keepsExisting: false, runsQuery: false };
   const head = { kind: 'other' as Kind, name: '', verb: words.word, ...noOptions };
   if (words.accept('CREATE')) return { ...head, ...readCreate(words) };
-  return { ...head, ...readAccess(words) };
+  return { ...head, ...readRight(words) };
 }
 
 function readCreate(words: TokenReader): Partial<Head> {
@@ -116,7 +116,7 @@ function isCreatedFromQuery(words: TokenReader): boolean {
  * Reads a statement that gives rights. Its complete form is checked: for a server without access control `ASSUME` and
  * `GRANT` are names, and `ASSUME WHERE …` or `GRANT g JOIN …` is a query (observed on 9.3.4).
  */
-function readAccess(words: TokenReader): Partial<Head> | undefined {
+function readRight(words: TokenReader): Partial<Head> | undefined {
   if (words.accept('ADD USER')) {
     const { name } = words.readName();
     return words.accept('TO') ? { kind: 'membership', name } : undefined;

@@ -1,5 +1,5 @@
 /*! Replaces clauses of a statement that creates an object, at the places where its parser found them. */
-import { type ClauseSpan, parseStatement, repair } from '@sqlpipe/ddl';
+import { type ClauseSpan, parseCreateStatement, repair } from '@sqlpipe/ddl';
 
 /** A clause with its text, which begins with the white space before it. */
 export interface Clause extends ClauseSpan {
@@ -15,10 +15,10 @@ export interface Clause extends ClauseSpan {
  */
 export function replaceClauses(
   given: string,
-  replace: (clause: Clause, statement: ReturnType<typeof parseStatement>) => string | undefined,
+  replace: (clause: Clause, statement: ReturnType<typeof parseCreateStatement>) => string | undefined,
 ): string {
   const text = repair(given).statement;
-  const statement = parseStatement(text);
+  const statement = parseCreateStatement(text);
   const spans = Array.from(statement.spans, ([property, span]) => ({ ...span, property }));
   let replaced = '';
   let end = 0;

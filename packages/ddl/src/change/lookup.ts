@@ -4,7 +4,7 @@ import type { Column, Defaults, PartitionUnit, StoragePolicy } from '../definiti
 import type { CheckQuery } from '../grammar/body.js';
 import type { Cursor } from '../grammar/cursor.js';
 import { featuresOf, type HasFeature } from '../grammar/features.js';
-import { rejectReserved, stripPublic, unquote } from '../grammar/names.js';
+import { rejectReserved, stripPublic, unquoteToken } from '../grammar/names.js';
 import { missingError, RejectionError } from '../grammar/rejection-error.js';
 
 /** An object as far as it is known. What is not known is not checked. */
@@ -55,7 +55,7 @@ export function parseAlteredObject(cursor: Cursor, lookup: NameLookup, kind: Obj
   const position = cursor.readOffset;
   const token = readName(cursor, lookup, cursor.requireNoSemicolon(`${kind} name`));
   rejectReserved(token, position);
-  const name = unquote(token);
+  const name = unquoteToken(token);
   return { name, position, object: requireObject(lookup, kind, name, { missing: position, wrong: cursor.at }) };
 }
 

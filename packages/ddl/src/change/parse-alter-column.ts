@@ -2,7 +2,7 @@
 import { isSameName } from '@sqlpipe/sql';
 import { COLUMN_PROPERTIES, type ColumnAlteration } from '../columns/table.js';
 import type { Cursor } from '../grammar/cursor.js';
-import { unquote } from '../grammar/names.js';
+import { unquoteToken } from '../grammar/names.js';
 import { RejectionError } from '../grammar/rejection-error.js';
 import type { FoundObject, NameLookup } from './lookup.js';
 
@@ -14,7 +14,7 @@ export function parseColumnAlteration(cursor: Cursor, lookup: NameLookup, found:
   const { object } = found;
   const isTable = object.kind === 'table';
   const position = cursor.readOffset;
-  const name = unquote(cursor.requireNoSemicolon('column name'));
+  const name = unquoteToken(cursor.requireNoSemicolon('column name'));
   const column = object.columns?.find(each => isSameName(each.name, name));
   if (object.columns && !column)
     throw new RejectionError(position, `column '${name}' does not exist in ${object.kind} '${object.name}'`);

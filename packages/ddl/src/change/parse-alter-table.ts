@@ -7,7 +7,7 @@ import type { Alteration } from '../alteration.js';
 import { parseAddedColumn } from '../columns/type.js';
 import type { Column } from '../definition.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
-import { isValidColumnName, parseEntityName, unquote } from '../grammar/names.js';
+import { isValidColumnName, parseEntityName, unquoteToken } from '../grammar/names.js';
 import { RejectionError } from '../grammar/rejection-error.js';
 import { findAlterSyntax } from '../properties/table.js';
 import { type ChangeStatement, type PartitionChange, toAlter } from './change.js';
@@ -103,7 +103,7 @@ class TableParser {
 
   /** Parses the name of a column; if the columns are known, it has to be one of them. */
   #parseColumn(expected: string): { name: string; column: Column | undefined } {
-    const name = unquote(this.cursor.requireNoSemicolon(expected));
+    const name = unquoteToken(this.cursor.requireNoSemicolon(expected));
     const column = this.#existing(name);
     if (this.#columns && !column) throw this.cursor.rejection(`Invalid column: ${name}`);
     return { name, column };
@@ -162,7 +162,7 @@ class TableParser {
   #addColumn(first: string): Column {
     const { cursor } = this;
     const optional = isWord(first, 'if');
-    const name = unquote(optional ? this.#ifNotExists() : first);
+    const name = unquoteToken(optional ? this.#ifNotExists() : first);
     const position = cursor.at;
     const existing = this.#existing(name);
     if (existing && !optional) throw new RejectionError(position, `column '${name}' already exists`);
@@ -225,7 +225,7 @@ class TableParser {
     const { cursor } = this;
     const { name, column } = this.#parseColumn('current column name');
     if (!isWord(cursor.requireNoSemicolon("'to' expected"), 'to')) throw cursor.rejection("'to' expected'");
-    const to = unquote(cursor.requireNoSemicolon('new column name'));
+    const to = unquoteToken(cursor.requireNoSemicolon('new column name'));
     if (name === to) throw cursor.rejection('new column name is identical to existing name');
     if (this.#existing(to)) throw cursor.rejection(' column already exists');
     if (!isValidColumnName(to)) throw cursor.rejection(' new column name contains invalid characters');

@@ -2,7 +2,7 @@
 
 import type { LocatedName, ObjectKind, PrincipalKind } from '@sqlpipe/sql';
 import { type Cursor, isWord } from '../grammar/cursor.js';
-import { isValidTableName, parseEntityName, rejectReserved, stripPublic, unquote } from '../grammar/names.js';
+import { isValidTableName, parseEntityName, rejectReserved, stripPublic, unquoteToken } from '../grammar/names.js';
 import { missingError, RejectionError } from '../grammar/rejection-error.js';
 import type { ChangeStatement } from './change.js';
 import { type NameLookup, readName } from './lookup.js';
@@ -67,7 +67,7 @@ function parseDropObject(cursor: Cursor, lookup: NameLookup, kind: ObjectKind): 
   } else cursor.unread();
   const token = readName(cursor, lookup, cursor.requireNoSemicolon(`${kind} name`));
   rejectReserved(token, cursor.at);
-  const name = unquote(token);
+  const name = unquoteToken(token);
   const object = lookup.find(name, kind);
   if (object && object.kind !== kind)
     throw cursor.rejection(wrongKind(kind, object) ?? `${kind} name expected, got ${OTHER_KINDS[kind]} name`);
@@ -118,7 +118,7 @@ export function parseRename(cursor: Cursor, lookup: NameLookup): ChangeStatement
 function parseTableName(cursor: Cursor, expected: string): LocatedName {
   const token = stripPublic(cursor, cursor.require(expected));
   rejectReserved(token, cursor.at);
-  return { name: unquote(token), position: cursor.at };
+  return { name: unquoteToken(token), position: cursor.at };
 }
 
 function rejectRename(lookup: NameLookup, { name, position }: LocatedName, to: string): void {

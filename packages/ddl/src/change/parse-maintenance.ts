@@ -1,6 +1,6 @@
 /*! Statements about what an object holds: TRUNCATE, VACUUM, REFRESH, COMPILE, those that write rows, and ALTER of partitions. */
 import { type Cursor, isWord } from '../grammar/cursor.js';
-import { unquote } from '../grammar/names.js';
+import { unquoteToken } from '../grammar/names.js';
 import { missingError, RejectionError } from '../grammar/rejection-error.js';
 import type { ChangeStatement, PartitionChange } from './change.js';
 import { type KnownObject, type NameLookup, readName, requireObject } from './lookup.js';
@@ -21,7 +21,7 @@ export function parseTruncate(cursor: Cursor, lookup: NameLookup): ChangeStateme
   const names: string[] = [];
   for (;;) {
     if (token === undefined || token === ',') throw new RejectionError(cursor.readOffset, 'table name expected');
-    const name = unquote(readName(cursor, lookup, token));
+    const name = unquoteToken(readName(cursor, lookup, token));
     const at = { missing: cursor.at, wrong: cursor.at };
     if (!ifExists || lookup.find(name, 'table')) requireObject(lookup, 'table', name, at);
     names.push(name);
@@ -43,7 +43,7 @@ export function parseTruncate(cursor: Cursor, lookup: NameLookup): ChangeStateme
 export function parseVacuum(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   const what = cursor.requireNoSemicolon("'table'");
   if (!isWord(what, 'table') && !isWord(what, 'partitions')) throw cursor.rejection("'partitions' expected");
-  const name = unquote(readName(cursor, lookup, cursor.requireNoSemicolon('table name')));
+  const name = unquoteToken(readName(cursor, lookup, cursor.requireNoSemicolon('table name')));
   const rest = cursor.next();
   if (rest !== undefined && rest !== ';') throw cursor.rejection("end of line or ';' expected");
   requireObject(lookup, 'table', name, { missing: cursor.at, wrong: cursor.at });
@@ -56,7 +56,7 @@ export function parseVacuum(cursor: Cursor, lookup: NameLookup): ChangeStatement
  */
 export function parseRefreshStatement(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   cursor.expect('materialized', 'view');
-  const name = unquote(readName(cursor, lookup, cursor.requireNoSemicolon('view name')));
+  const name = unquoteToken(readName(cursor, lookup, cursor.requireNoSemicolon('view name')));
   requireObject(lookup, 'materialized view', name, { missing: cursor.at, wrong: cursor.at });
   const mode = cursor.requireNoSemicolon("'full' or 'incremental' or 'range'").toLowerCase();
   if (mode === 'range') {
@@ -75,7 +75,7 @@ export function parseRefreshStatement(cursor: Cursor, lookup: NameLookup): Chang
 /** After COMPILE. */
 export function parseCompile(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   cursor.expectToken(cursor.requireNoSemicolon("'view'"), 'view');
-  const name = unquote(readName(cursor, lookup, cursor.requireNoSemicolon('view name')));
+  const name = unquoteToken(readName(cursor, lookup, cursor.requireNoSemicolon('view name')));
   const position = cursor.at;
   cursor.expectEnd();
   const view = lookup.find(name, 'view');
@@ -86,7 +86,7 @@ export function parseCompile(cursor: Cursor, lookup: NameLookup): ChangeStatemen
 
 /** After UPDATE. What is written is not parsed. */
 export function parseUpdate(cursor: Cursor, lookup: NameLookup): ChangeStatement {
-  const name = unquote(readName(cursor, lookup, cursor.require('table name')));
+  const name = unquoteToken(readName(cursor, lookup, cursor.require('table name')));
   requireObject(lookup, 'table', name, { missing: 0, wrong: 0 });
   skipRest(cursor);
   return { verb: 'update', name };
@@ -96,7 +96,7 @@ export function parseUpdate(cursor: Cursor, lookup: NameLookup): ChangeStatement
 export function parseInsert(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   cursor.accept('atomic');
   cursor.expect('into');
-  const name = unquote(readName(cursor, lookup, cursor.require('table name')));
+  const name = unquoteToken(readName(cursor, lookup, cursor.require('table name')));
   requireObject(lookup, 'table', name, { missing: cursor.at, wrong: cursor.at });
   skipRest(cursor);
   return { verb: 'insert', name };

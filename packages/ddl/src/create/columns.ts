@@ -7,7 +7,7 @@ import { columnProperty } from '../columns/table.js';
 import { newColumn, unmatchedBracketError } from '../columns/type.js';
 import type { Column } from '../definition.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
-import { isValidColumnName, rejectReserved, unquote } from '../grammar/names.js';
+import { isValidColumnName, rejectReserved, unquoteToken } from '../grammar/names.js';
 import { RejectionError, tokenError } from '../grammar/rejection-error.js';
 import { parseColumnType } from '../grammar/types.js';
 import type { ClauseReader } from './clause-reader.js';
@@ -22,7 +22,7 @@ function parseColumn(reader: ClauseReader): string {
   const { cursor, columns, context } = reader;
   const nameToken = readColumnToken(cursor);
   rejectReserved(nameToken, cursor.at);
-  const name = unquote(nameToken);
+  const name = unquoteToken(nameToken);
   const position = cursor.at;
   const type = parseColumnType(cursor, readColumnToken(cursor));
   if (!isValidColumnName(name)) throw new RejectionError(position, ' new column name contains invalid characters');

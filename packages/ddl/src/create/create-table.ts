@@ -15,7 +15,7 @@ import { parseColumnType } from '../grammar/types.js';
 import { DEDUP_KEYS } from '../properties/dedup-keys.js';
 import { PARTITIONING, TIMESTAMP } from '../properties/partitioning.js';
 import { STORAGE_POLICY, TTL } from '../properties/retention.js';
-import { FORMAT, MAX_UNCOMMITTED_ROWS, OWNER, parseInterval, VOLUME, WAL } from '../properties/storage.js';
+import { FORMAT, MAX_UNCOMMITTED_ROWS, OWNER, parseLag, VOLUME, WAL } from '../properties/storage.js';
 import { ClauseReader, Columns, type CreateContext, type CreateOf } from './clause-reader.js';
 import { parseColumnList } from './columns.js';
 
@@ -105,7 +105,7 @@ function parseLeadIn(cursor: Cursor, first: string): boolean {
   if (expectLong(cursor) <= 0n) throw cursor.rejection('batch size must be positive integer');
   if (isWord(cursor.require('table or o3MaxLag'), 'o3maxlag')) {
     const position = cursor.readOffset;
-    parseInterval(cursor.require('lag value'), position);
+    parseLag(cursor.require('lag value'), position);
     cursor.expect('table');
   }
   return true;

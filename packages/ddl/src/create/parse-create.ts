@@ -37,16 +37,16 @@ export function parseCreate(cursor: Cursor, first: string, context: CreateContex
  * @param defaults what the target server fills in if the statement omits it
  * @throws RejectionError with the server's message and position (UTF-16 code units) if the statement is anything else
  */
-export function parseStatement(statement: string, defaults: Defaults = DEFAULTS): CreateStatement {
+export function parseCreateStatement(statement: string, defaults: Defaults = DEFAULTS): CreateStatement {
   const cursor = new Cursor(statement);
   cursor.expect('create');
   const context = { isEnterprise: true, has: featuresOf(undefined), defaults, checkQuery() {} };
   return parseCreate(cursor, cursor.require(AFTER_CREATE), context);
 }
 
-/** The definition in a CREATE statement of any edition. @throws as `parseStatement` */
+/** The definition in a CREATE statement of any edition. @throws as `parseCreateStatement` */
 export function parseDefinition(statement: string, defaults: Defaults = DEFAULTS): Definition {
-  const { definition } = parseStatement(statement, defaults);
+  const { definition } = parseCreateStatement(statement, defaults);
   if (definition.kind !== 'materialized view') return definition;
   const { body, partitionBy } = definition;
   const sampling = partitionBy ? undefined : findSampling(body);

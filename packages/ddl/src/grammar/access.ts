@@ -4,7 +4,7 @@
  */
 import { isSameName, type NameSpan, serverTokens, TokenReader } from '@sqlpipe/sql';
 import { type Cursor, isWord } from './cursor.js';
-import { isValidColumnName, isValidTableName, parseEntityName, unquote } from './names.js';
+import { isValidColumnName, isValidTableName, parseEntityName, unquoteToken } from './names.js';
 import { missingError, RejectionError } from './rejection-error.js';
 
 /**
@@ -201,7 +201,7 @@ class AccessParser {
     if (!this.context) return readSqlName(cursor, `${what} name`);
     const isValid = IS_VALID[what];
     if (!isValid) return { ...parseEntityName(cursor, `${what} name`), end: cursor.end };
-    const name = unquote(cursor.requireNoSemicolon(`${what} name`));
+    const name = unquoteToken(cursor.requireNoSemicolon(`${what} name`));
     if (!isValid(name)) throw cursor.rejection(`invalid ${what} name [${what}=${name}]`);
     return { name, position: cursor.at, end: cursor.end };
   }

@@ -40,9 +40,7 @@ export function parseViewBody(
   cursor.unread();
   // A symbol directly after AS has been read with it.
   const position = Math.min(start, cursor.at);
-  const ownerAt = mayHaveOwner
-    ? findOwnerClause(cursor.text, serverTokens(cursor.text, cursor.at))?.start
-    : undefined;
+  const ownerAt = mayHaveOwner ? findOwnerClause(cursor.text, serverTokens(cursor.text, cursor.at))?.start : undefined;
   if (ownerAt !== undefined) {
     const written = cursor.text.slice(position, ownerAt).trimEnd();
     const code = readCode(new Cursor(written), 0, false);

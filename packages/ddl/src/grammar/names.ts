@@ -1,5 +1,5 @@
 /*! Names: which words must be quoted, and which characters are invalid in names of tables and columns. */
-import { foldCase, type LocatedName, unquote as unquoteText } from '@sqlpipe/sql';
+import { foldCase, type LocatedName, unquote } from '@sqlpipe/sql';
 import { RESERVED } from '../reserved-names.js';
 import type { Cursor } from './cursor.js';
 import { isWord } from './cursor.js';
@@ -12,7 +12,7 @@ const MAX_NAME_LENGTH = 127;
 export const MAX_FILE_NAME_BYTES = 250;
 
 /** A token without its quotes, as the server reads it. */
-export const unquote = (token: string): string => unquoteText(token, 'server');
+export const unquoteToken = (token: string): string => unquote(token, 'server');
 
 /** Whether a name is a reserved word and therefore must be quoted. */
 export const isReserved = (name: string): boolean => RESERVED.has(foldCase(name));
@@ -36,7 +36,7 @@ export function parseLiteral(cursor: Cursor): LocatedName {
   const position = cursor.at;
   rejectReserved(token, position);
   requireLiteral(token, position);
-  return { name: unquote(token), position };
+  return { name: unquoteToken(token), position };
 }
 
 /**
@@ -44,7 +44,7 @@ export function parseLiteral(cursor: Cursor): LocatedName {
  * puts names in quotes.
  */
 export function parseEntityName(cursor: Cursor, expected: string): LocatedName {
-  const name = unquote(cursor.requireNoSemicolon(expected));
+  const name = unquoteToken(cursor.requireNoSemicolon(expected));
   const position = cursor.at;
   if (name === '' || /['"]/.test(name)) throw new RejectionError(position, `invalid ${expected} [name=${name}]`);
   return { name, position };
@@ -52,7 +52,7 @@ export function parseEntityName(cursor: Cursor, expected: string): LocatedName {
 
 /** Drops the schema `public.` before a name. Returns the token of the name. */
 export function stripPublic(cursor: Cursor, token: string): string {
-  if (unquote(token).toLowerCase() !== 'public') return token;
+  if (unquoteToken(token).toLowerCase() !== 'public') return token;
   return cursor.accept('.') ? cursor.require('table name') : token;
 }
 
@@ -60,7 +60,7 @@ export function stripPublic(cursor: Cursor, token: string): string {
 export function parseObjectName(cursor: Cursor, token: string, { reserved: allowReserved = false } = {}): LocatedName {
   const bare = stripPublic(cursor, token);
   if (!allowReserved) rejectReserved(bare, cursor.at);
-  const name = unquote(bare);
+  const name = unquoteToken(bare);
   rejectDotsAndSlashes(name, cursor.at);
   return { name, position: cursor.at };
 }

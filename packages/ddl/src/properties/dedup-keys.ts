@@ -4,7 +4,7 @@ import type { FoundObject } from '../change/lookup.js';
 import type { ClauseReader } from '../create/clause-reader.js';
 import type { Column } from '../definition.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
-import { requireLiteral, unquote } from '../grammar/names.js';
+import { requireLiteral, unquoteToken } from '../grammar/names.js';
 import { RejectionError } from '../grammar/rejection-error.js';
 import { isArray } from '../grammar/types.js';
 import { quoteColumn, quoteName } from '../reserved-names.js';
@@ -67,7 +67,7 @@ function parseKeys(cursor: Cursor, expected: string, check: (name: string, posit
   const position = cursor.at;
   while (token !== undefined && token !== ')') {
     requireLiteral(token, cursor.at);
-    const name = unquote(token);
+    const name = unquoteToken(token);
     check(name, cursor.at);
     keys.push(name);
     token = cursor.next();

@@ -3,7 +3,7 @@ import { foldCase } from '@sqlpipe/sql';
 import type { MaterializedViewDefinition, Refresh, RefreshClause } from '../definition.js';
 import type { Cursor } from '../grammar/cursor.js';
 import { isWord } from '../grammar/cursor.js';
-import { rejectReserved, stripPublic, unquote } from '../grammar/names.js';
+import { rejectReserved, stripPublic, unquoteToken } from '../grammar/names.js';
 import { DAY, MICROS, parseInt32, parseTimestamp } from '../grammar/numbers.js';
 import { RejectionError, unexpectedTokenError } from '../grammar/rejection-error.js';
 import { findSampling } from '../sampling.js';
@@ -56,12 +56,12 @@ class RefreshReader {
   /** Reads `'…' [TIME ZONE '…']` after START. */
   #readStart(): Pick<RefreshClause, 'start' | 'timeZone'> {
     const { cursor } = this;
-    const start = parseTimestamp(unquote(cursor.require('START timestamp')));
+    const start = parseTimestamp(unquoteToken(cursor.require('START timestamp')));
     if (!start) throw cursor.rejection('invalid START timestamp value');
     this.token = this.next("'time zone' or 'as'");
     if (!isWord(this.token, 'time')) return { start, timeZone: undefined };
     cursor.expect('zone');
-    const timeZone = unquote(cursor.require('TIME ZONE name'));
+    const timeZone = unquoteToken(cursor.require('TIME ZONE name'));
     this.token = this.next("'as'");
     return { start, timeZone };
   }
@@ -125,7 +125,7 @@ function parsePeriodTimeZone(cursor: Cursor): string {
   cursor.expect('zone');
   const token = cursor.require('TIME ZONE name');
   if (token === ')' || isWord(token, 'delay')) throw cursor.rejection('TIME ZONE name expected');
-  const timeZone = unquote(token);
+  const timeZone = unquoteToken(token);
   if (!isTimeZone(timeZone)) throw cursor.rejection(`invalid timezone: ${timeZone}`);
   return timeZone;
 }
@@ -181,7 +181,7 @@ export const BASE = property<Pick<MaterializedViewDefinition, 'base'>>({
     const token = stripPublic(cursor, cursor.require('base table'));
     rejectReserved(token, cursor.at);
     reader.position = cursor.at;
-    return { base: unquote(token) };
+    return { base: unquoteToken(token) };
   },
   print: ({ base }) => (base === undefined ? '' : ` WITH BASE '${base}'`),
 });

@@ -4,7 +4,7 @@ import { foldCase } from '@sqlpipe/sql';
 import type { ClauseReader } from '../create/clause-reader.js';
 import type { PartitionUnit } from '../definition.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
-import { parseEntityName, unquote } from '../grammar/names.js';
+import { parseEntityName, unquoteToken } from '../grammar/names.js';
 import { MICROS, parseInt32, parseInt64 } from '../grammar/numbers.js';
 import { RejectionError } from '../grammar/rejection-error.js';
 import { quoteName } from '../reserved-names.js';
@@ -101,7 +101,7 @@ function parseFormat(cursor: Cursor): { parquet: boolean; position: number } {
 }
 
 /** Parses `5s`, `250ms` or `10us` into microseconds. @throws RejectionError for anything else */
-export function parseInterval(text: string, position: number): number {
+export function parseLag(text: string, position: number): number {
   const digits = /^\d*/.exec(text)?.[0].length ?? 0;
   const qualifier = text.slice(digits);
   if (digits > 0 && parseInt64(text.slice(0, digits)) !== undefined) {
@@ -141,7 +141,7 @@ function parseParameter(cursor: Cursor) {
   if (cursor.requireNoSemicolon("'='") !== '=') throw cursor.rejection("'=' expected");
   const value = cursor.next() ?? '';
   const change = 'parameter' as const;
-  if (isWord(name, 'o3maxlag')) return { change, name: 'o3MaxLag' as const, value: parseInterval(value, position) };
+  if (isWord(name, 'o3maxlag')) return { change, name: 'o3MaxLag' as const, value: parseLag(value, position) };
   if (!isWord(name, 'maxuncommittedrows')) throw new RejectionError(position, `unknown parameter '${name}'`);
   const rows = parseInt32(value);
   if (rows === undefined) throw new RejectionError(position, `invalid value [value=${value},parameter=${name}]`);
@@ -193,7 +193,7 @@ function parseGivenParameter(cursor: Cursor): Parameters {
     throw new RejectionError(position, ` could not parse maxUncommittedRows value "${value}"`);
   }
   if (!isWord(name, 'o3maxlag')) throw new RejectionError(position, ` unrecognized ${name} after WITH`);
-  return { o3MaxLag: parseInterval(value, position) };
+  return { o3MaxLag: parseLag(value, position) };
 }
 
 /** IN VOLUME. The server prints a comma before it, which its own parser does not accept. */
@@ -206,7 +206,7 @@ export const VOLUME = property<{ readonly volume?: string | undefined }>({
     cursor.expect('volume');
     const alias = cursor.require('path for volume');
     reader.position = cursor.at;
-    return { volume: unquote(alias) };
+    return { volume: unquoteToken(alias) };
   },
   print: ({ volume }, { quoted }) =>
     volume === undefined ? '' : `${quoted ? '' : ','} IN VOLUME ${quoted ? quoteName(volume) : volume}`,

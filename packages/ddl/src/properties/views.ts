@@ -3,7 +3,7 @@ import { foldCase } from '@sqlpipe/sql';
 import { parseCapacityOption } from '../columns/indexes.js';
 import type { LiveViewDefinition, MaterializedViewDefinition } from '../definition.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
-import { parseLiteral, unquote } from '../grammar/names.js';
+import { parseLiteral, unquoteToken } from '../grammar/names.js';
 import { MICROS, parseInt64, parseTimestamp } from '../grammar/numbers.js';
 import { RejectionError, unexpectedTokenError } from '../grammar/rejection-error.js';
 import { property } from './property.js';
@@ -67,7 +67,7 @@ export const START = property<Pick<LiveViewDefinition, 'start'>>({
   parse(reader) {
     return reader.begins('start') ? { start: parseStart(reader.cursor) } : undefined;
   },
-  value: ({ start }) => parseTimestamp(unquote(start), 9) ?? start,
+  value: ({ start }) => parseTimestamp(unquoteToken(start), 9) ?? start,
   print: ({ start }) => ` START FROM ${start}`,
 });
 
@@ -120,6 +120,6 @@ function parseStart(cursor: Cursor): string {
   if (isWord(token, 'null')) throw new RejectionError(position, 'live view START FROM does not accept NULL');
   if (!token.startsWith("'"))
     throw new RejectionError(position, "'now', 'beginning' or a quoted timestamp literal expected");
-  if (parseTimestamp(unquote(token))) return token;
-  throw new RejectionError(position, `invalid live view START FROM timestamp [ts=${unquote(token)}]`);
+  if (parseTimestamp(unquoteToken(token))) return token;
+  throw new RejectionError(position, `invalid live view START FROM timestamp [ts=${unquoteToken(token)}]`);
 }

@@ -4,7 +4,7 @@
  */
 import type { SelectStatement } from '@questdb/sql-parser';
 import { findColumn, isKeyword, type QueryToken, splitList, tokenizeQuery, topLevelIndex } from '@sqlpipe/ddl';
-import { type Body, RejectionError, unquote } from '@sqlpipe/ddl/grammar';
+import { type Body, RejectionError, unquoteToken } from '@sqlpipe/ddl/grammar';
 import { isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import type { MaterializedView, Table } from '../catalogue-objects.js';
@@ -30,7 +30,7 @@ interface Written {
 /** What QuestDB's parser requires of the query. @throws RejectionError */
 export function checkWindows(body: Body, catalogue: Catalogue): void {
   const query = readQuery(body);
-  const base = catalogue.find(unquote(query.from.text));
+  const base = catalogue.find(unquoteToken(query.from.text));
   const timestamp = base && 'timestamp' in base ? base.timestamp : undefined;
   if (timestamp !== undefined) for (const window of query.windows) rejectOrder(window, timestamp);
   rejectAnchors(query);
@@ -74,7 +74,7 @@ const isColumn = (item: readonly QueryToken[]): boolean =>
 const isOrderBy = (item: readonly QueryToken[], column: string): boolean => {
   const expression = isKeyword(item.at(-1), 'asc', 'desc') ? item.slice(0, -1) : item;
   const last = expression.at(-1);
-  return isColumn(expression) && last !== undefined && isSameName(unquote(last.text), column);
+  return isColumn(expression) && last !== undefined && isSameName(unquoteToken(last.text), column);
 };
 
 const isDescending = (item: readonly QueryToken[]): boolean => isKeyword(item.at(-1), 'desc');
@@ -246,7 +246,7 @@ export function analyzeLiveView(
 
 /** The one base of a live view: a WAL table or a materialized view with a designated timestamp, which delivers its rows in order. */
 function findLiveBase({ from }: Written, catalogue: Catalogue): Base {
-  const name = unquote(from.text);
+  const name = unquoteToken(from.text);
   const base = catalogue.resolve(name);
   const reject = (problem: string) => new RejectionError(from.at, problem);
   if (!base) throw reject(`base table does not exist [table=${name}]`);
@@ -367,7 +367,7 @@ function functionProblem({ calls, tokens }: Written, base: Base): string | undef
 function hasSmallState({ name, arguments: given, window }: WindowCall, base: Base): boolean {
   const first = splitList(given)[0]?.at(-1);
   if (window?.partitionBy.length === 0 && window.from !== 'current row') return false;
-  const column = name.toLowerCase() === 'lag' && first ? findColumn(base, unquote(first.text)) : undefined;
+  const column = name.toLowerCase() === 'lag' && first ? findColumn(base, unquoteToken(first.text)) : undefined;
   return !(Number(/^DECIMAL\((\d+)/.exec(column?.type ?? '')?.[1]) > 18);
 }
 
@@ -378,9 +378,9 @@ function timestampProblem(tokens: readonly QueryToken[], { timestamp }: Base): s
     const end = item.findIndex((_, i) => i > 0 && item[i]?.text !== '.' && item[i - 1]?.text !== '.');
     const column = end < 0 ? item : item.slice(0, end);
     const last = column.at(-1);
-    if (!isColumn(column) || !last || !isSameName(unquote(last.text), timestamp)) return [];
+    if (!isColumn(column) || !last || !isSameName(unquoteToken(last.text), timestamp)) return [];
     const [alias, ...more] = (end < 0 ? [] : item.slice(end)).filter(token => !isKeyword(token, 'as'));
-    return more.length > 0 ? [] : [unquote((alias ?? last).text)];
+    return more.length > 0 ? [] : [unquoteToken((alias ?? last).text)];
   });
   const [alias] = aliases;
   if (alias === undefined) return `must project the base table's designated timestamp '${timestamp}' as a plain column`;

@@ -22,7 +22,7 @@ import {
   RejectionError,
   type Scope,
   unexpectedTokenError,
-  unquote,
+  unquoteToken,
 } from '@sqlpipe/ddl/grammar';
 import { isSameName, type PrincipalKind } from '@sqlpipe/sql';
 import type { Acl, Principal } from '../acl.js';
@@ -103,7 +103,7 @@ function parseOptions(cursor: Cursor, kind: PrincipalKind): Options {
 
 /** The next token as a string, which may be in quotes. */
 const parseText = (cursor: Cursor, expected: string): string =>
-  unquote(cursor.requireNoSemicolon(expected)).replaceAll("''", "'");
+  unquoteToken(cursor.requireNoSemicolon(expected)).replaceAll("''", "'");
 
 /** `PASSWORD 'p'` or `NO PASSWORD`. */
 function parsePassword(cursor: Cursor): string | undefined {
@@ -221,7 +221,7 @@ function dropTokens(cursor: Cursor, session: Session, kind: PrincipalKind, named
   cursor.expect(...REST);
   const token = cursor.next();
   const position = cursor.at;
-  const droppedDigest = token === undefined || token === ';' ? undefined : session.secrets.digest(unquote(token));
+  const droppedDigest = token === undefined || token === ';' ? undefined : session.secrets.digest(unquoteToken(token));
   if (droppedDigest !== undefined) cursor.expectEnd();
   session.authorize('DROP REST TOKEN');
   const principal = requirePrincipal(session.acl, kind, named);
@@ -235,7 +235,7 @@ function dropTokens(cursor: Cursor, session: Session, kind: PrincipalKind, named
 /** `WITH TTL '30d' [REFRESH]`, from a minute to ten years; in milliseconds. */
 function parseTokenLifetime(cursor: Cursor): { ttl: number; refresh: boolean } {
   cursor.expect('with', 'ttl');
-  const [, count, unit = ''] = /^(\d+)([smhd])$/i.exec(unquote(cursor.requireNoSemicolon('TTL'))) ?? [];
+  const [, count, unit = ''] = /^(\d+)([smhd])$/i.exec(unquoteToken(cursor.requireNoSemicolon('TTL'))) ?? [];
   const micros = Number(count) * (MICROS.get(unit.toLowerCase()) ?? 0);
   if (!(micros >= MINUTE && micros <= 3650 * DAY)) {
     throw cursor.rejection("TTL is a number and a unit (s, m, h, d), from '1m' to '3650d'");

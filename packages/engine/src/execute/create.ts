@@ -31,7 +31,7 @@ import {
   rejectBadCover,
   rejectImpossiblePolicy,
   retentionOf,
-  unquote,
+  unquoteToken,
 } from '@sqlpipe/ddl/grammar';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Relation } from '../analyze/column-scope.js';
@@ -339,7 +339,7 @@ function createMaterializedView(session: Session, statement: CreateOf<Materializ
     ...complete,
     base: catalogue.find(base.name)?.name ?? base.name,
     interval: sampling.interval,
-    refresh: resolveRefresh(refresh, sampling),
+    refresh: completeRefresh(refresh, sampling),
     columns,
     indexes: undefined,
     timestamp: sampling.timestamp,
@@ -351,7 +351,7 @@ function createMaterializedView(session: Session, statement: CreateOf<Materializ
 }
 
 /** Fills in what a REFRESH clause leaves to the query: the start, and the period of SAMPLE BY INTERVAL. */
-function resolveRefresh(refresh: RefreshClause, sampling: ViewSampling): Refresh {
+function completeRefresh(refresh: RefreshClause, sampling: ViewSampling): Refresh {
   const { period, ...options } = refresh;
   const started = { ...options, start: options.start ?? defaultStart(refresh) };
   if (period !== 'sample by interval') return { ...started, period };
@@ -375,7 +375,7 @@ function createLiveView(session: Session, statement: CreateOf<LiveViewDefinition
   checkRetention(spans, complete);
   rejectBadName(name, position, '');
   const digits = findColumn(base, base.timestamp)?.type === 'TIMESTAMP_NS' ? 9 : 6;
-  const startTime = parseTimestamp(unquote(start), digits);
+  const startTime = parseTimestamp(unquoteToken(start), digits);
   catalogue.put({
     ...complete,
     base: base.name,

@@ -8,7 +8,7 @@ import {
   RejectionError,
   readCode,
   unexpectedTokenError,
-  unquote,
+  unquoteToken,
 } from '@sqlpipe/ddl/grammar';
 import { displayName } from '@sqlpipe/sql';
 import { analyzeRelation } from '../analyze/relation.js';
@@ -86,6 +86,6 @@ export function checkCopy(cursor: Cursor, catalogue: Catalogue): void {
   }
   const direction = cursor.requireNoSemicolon("'from' or 'to' or 'cancel'");
   if (!['from', 'to', 'cancel'].some(word => isWord(direction, word))) throw unexpectedTokenError(cursor.at, direction);
-  const name = unquote(source);
+  const name = unquoteToken(source);
   if (isWord(direction, 'to') && !catalogue.find(name)) throw missingError(0, name);
 }

@@ -8,7 +8,7 @@ import {
   rejectDotsAndSlashes,
   stripPublic,
   unexpectedTokenError,
-  unquote,
+  unquoteToken,
 } from '@sqlpipe/ddl/grammar';
 import { CATEGORIES, type Kind, type ObjectKind } from '@sqlpipe/sql';
 
@@ -75,7 +75,7 @@ export function parseShow(cursor: Cursor, dialect: ShowDialect): Show {
 }
 
 function parseTableName(cursor: Cursor): LocatedName {
-  const name = unquote(stripPublic(cursor, cursor.require('expected a table name')));
+  const name = unquoteToken(stripPublic(cursor, cursor.require('expected a table name')));
   rejectDotsAndSlashes(name, cursor.at);
   return { name, position: cursor.at };
 }

@@ -10,7 +10,7 @@ import {
   RejectionError,
   rejectReserved,
   unexpectedTokenError,
-  unquote,
+  unquoteToken,
 } from '@sqlpipe/ddl/grammar';
 import { parseShow, type Show, type ShowDialect } from './show.js';
 
@@ -106,5 +106,5 @@ function parseImplicitTable(cursor: Cursor, first: string): { name: string; posi
     token = cursor.next();
     if (token !== undefined && !stops(token)) throw unexpectedTokenError(cursor.at, token);
   }
-  return { name: unquote(first), position };
+  return { name: unquoteToken(first), position };
 }
