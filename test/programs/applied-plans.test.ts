@@ -96,6 +96,33 @@ testWithQuestDB('a plan is rejected if the target has changed since the plan was
   t.regex((await run('sqlapply --stream --allow all $DB < plan')).stderr, /a plan must be read completely/);
 });
 
+test('a plan is rejected if a view reads from what it changes since it was made', async t => {
+  const server = await startSqlserve(t);
+  const table = (columns: string) => `CREATE TABLE t (ts TIMESTAMP, ${columns}) TIMESTAMP(ts) PARTITION BY DAY WAL;`;
+  const view = (kind: string, name: string, from: string) =>
+    `CREATE ${kind} ${name} AS (SELECT ts, max(x) x FROM ${from} SAMPLE BY 1h);`;
+  await execute(server, table('x INT, y INT'));
+  await execute(server, 'CREATE TABLE u (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY WAL;');
+  await execute(server, view('VIEW', 'lower', 't'));
+  const run = await shellWithFiles(t, server, { 'after.sql': table('x INT, z INT') });
+  t.is((await run('sqldiff --alter --ignore-extra --renamed t.y=z after.sql $DB > plan')).code, 0);
+  const apply = 'sqlapply --dry-run --allow-plan $DB < plan';
+  for (const [kind, from] of [
+    ['VIEW', 't'],
+    ['MATERIALIZED VIEW', 't'],
+    ['VIEW', 'lower'],
+  ] as const) {
+    await execute(server, view(kind, 'other', from));
+    const stale = await run(apply);
+    t.is(stale.code, 1);
+    t.regex(stale.stderr, /the plan was made for a different state.*nothing was sent/);
+    await execute(server, `DROP ${kind} other`);
+  }
+  await execute(server, view('VIEW', 'other', 'u'));
+  const { code, stderr } = await run(apply);
+  t.is(code, 0, stderr);
+});
+
 test('a dry run shows a statement on one line, its quoted names as they are', async t => {
   const server = await startSqlserve(t);
   await execute(server, "CREATE TABLE 'a  b -- c' (x INT)");

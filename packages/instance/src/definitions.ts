@@ -21,15 +21,17 @@ const NOT_FOUND = /does not exist|name expected, got|^expected 'TABLE'/;
 /**
  * Fetches the definition of each object, in the order of `objects`; undefined if no object of that name and kind exists.
  * @param objects objects of kinds that have a definition
+ * @param onDenied without it, an object that may not be read is an error
  * @throws InstanceError if a query fails
  */
 export async function fetchDefinitions(
   instance: Instance,
   objects: readonly NamedObject[],
+  onDenied?: OnDenied,
 ): Promise<(string | undefined)[]> {
   const definitions: (string | undefined)[] = [];
   for (const batch of batchesOf(objects)) {
-    const printed = await fetchUncheckedDefinitions(instance, batch);
+    const printed = await fetchUncheckedDefinitions(instance, batch, onDenied);
     const tables = batch.filter(({ kind }, i) => kind === 'table' && printed[i] !== undefined);
     const names = tables.map(({ name }) => name);
     // 9.3.4 answers SHOW CREATE TABLE of a view with a CREATE TABLE that has the view's columns.

@@ -18,7 +18,7 @@ export class PlanGuard {
   private constructor(private readonly target: Instance) {}
 
   /**
-   * Reads the objects of a plan.
+   * Reads the objects of a plan, what it reads from, and all views, because they may read from what it changes.
    * @param statements those of the plan
    * @throws InstanceError
    */
@@ -28,16 +28,19 @@ export class PlanGuard {
     await guard.#fetch(planned);
     const queries = [...statements, ...[...guard.#known.values()].flatMap(({ definition }) => definition ?? [])];
     const names = new Set(queries.flatMap(each => findReferences(each)).map(foldCase));
-    const sources = (await listAllObjects(target)).flatMap(({ kind, name }) =>
-      names.has(foldCase(name)) && isObject(kind) ? [{ kind, name }] : [],
-    );
-    await guard.#fetch(sources.filter(each => !guard.#known.has(kindKey(each))));
+    const hasReaders = [...guard.#known.values()].some(({ definition }) => definition !== undefined);
+    const others = (await listAllObjects(target)).flatMap(({ kind, name }) => {
+      const isRead = names.has(foldCase(name)) || (hasReaders && kind !== 'table');
+      return isRead && isObject(kind) && !guard.#known.has(kindKey({ kind, name })) ? [{ kind, name }] : [];
+    });
+    // What may not be read is not known to the planner either.
+    await guard.#fetch(others, () => {});
     return guard;
   }
 
-  /** The definition of an object as the plan left it; undefined if there is no such object. */
-  definitionOf(object: NamedObject): string | undefined {
-    return this.#known.get(kindKey(object))?.definition;
+  /** The definitions of these objects as the plan left them. */
+  definitions(): string[] {
+    return [...this.#known.values()].flatMap(({ definition }) => definition ?? []);
   }
 
   /** What somebody else has changed of what a statement changes or reads from; undefined if nothing. @throws InstanceError */
@@ -59,8 +62,8 @@ export class PlanGuard {
     }
   }
 
-  async #fetch(objects: readonly NamedObject[]): Promise<void> {
-    const definitions = await fetchDefinitions(this.target, objects);
+  async #fetch(objects: readonly NamedObject[], onDenied?: () => void): Promise<void> {
+    const definitions = await fetchDefinitions(this.target, objects, onDenied);
     for (const [i, object] of objects.entries())
       this.#known.set(kindKey(object), { ...object, definition: definitions[i] });
   }

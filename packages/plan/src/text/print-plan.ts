@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { type Definition, parseMeaning, printDefinition } from '@sqlpipe/ddl';
-import { Schema } from '@sqlpipe/schema';
+import { dumpOrder, Schema } from '@sqlpipe/schema';
 import { displayName, foldCase, identify, isObject, type NamedObject } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
 import type { Plan } from '../assemble-plan.js';
@@ -19,14 +19,8 @@ import { printState } from './head.js';
  * @param b the statements of the schema that the plan is for
  */
 export function printPlan({ statements, remarks }: Plan, b: Iterable<string>): string[] {
-  const schema = new Schema(b);
-  const findStatement = ({ kind, name }: NamedObject): string | undefined => {
-    const entry = schema.findObject(name);
-    return entry?.kind === kind ? entry.statement : undefined;
-  };
   const plain = statements.map(({ statement }) => statement);
-  const objects = plannedObjects(plain);
-  const state = fingerprint(objects, objects.map(findStatement));
+  const state = fingerprint(plain, b);
   const verbs = requiredPermissions(plain);
   return statements.map(({ statement, costs }, i) => {
     const head = i === 0 ? [printState({ state, count: plain.length, verbs }), ...remarks] : [];
@@ -75,16 +69,33 @@ const withoutStart = (definition: Definition): Definition =>
     : definition;
 
 /**
- * A hash that is the same for the same definitions.
- * @param statements the statements that create the objects; undefined for an object that does not exist
+ * A hash of what a plan relies on: the objects that it changes, and all views that read from those. It is the same for the same
+ * definitions.
+ * @param plan the statements of the plan
+ * @param definitions those of a schema, at least of these objects
  */
-export function fingerprint(objects: readonly NamedObject[], statements: readonly (string | undefined)[]): string {
+export function fingerprint(plan: readonly string[], definitions: Iterable<string>): string {
+  const schema = new Schema(definitions);
+  const planned = plannedObjects(plan);
   const hash = createHash('sha256');
-  for (const [i, { kind, name }] of objects.entries()) {
-    const statement = statements[i];
-    const definition = statement === undefined ? undefined : parseMeaning(statement);
-    const text = definition ? printDefinition(withoutStart(definition), { quoted: true }) : (statement ?? '');
+  for (const { kind, name } of [...planned, ...readersOf(planned, schema)]) {
+    const entry = schema.findObject(name);
+    const statement = entry?.kind === kind ? entry.statement : '';
+    const definition = parseMeaning(statement);
+    const text = definition ? printDefinition(withoutStart(definition), { quoted: true }) : statement;
     hash.update(`${kind}\0${foldCase(name)}\0${text}\0`);
   }
   return hash.digest('hex').slice(0, 16);
+}
+
+/** The other objects of a schema that read from some of its objects, also through others, sorted. */
+function readersOf(objects: readonly NamedObject[], schema: Schema): NamedObject[] {
+  const reached = new Set(objects.map(({ name }) => foldCase(name)));
+  const readers = dumpOrder(schema).filter(({ kind, name }) => {
+    const reads = isObject(kind) ? (schema.dependencies().get(name) ?? []) : [];
+    const isReader = !reached.has(foldCase(name)) && reads.some(each => reached.has(foldCase(each)));
+    if (isReader) reached.add(foldCase(name));
+    return isReader;
+  });
+  return readers.sort((a, b) => (foldCase(a.name) < foldCase(b.name) ? -1 : 1));
 }
