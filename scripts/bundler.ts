@@ -123,8 +123,19 @@ export async function bundleProgram(name: string): Promise<void> {
   for (const file of readdirSync(folder)) if (file.endsWith('.js') && !written.has(file)) rmSync(join(folder, file));
 }
 
-/** Bundles a library and its imports as one module. */
-export async function bundleModule(options: BuildOptions): Promise<void> {
+/** Finds programs by the names of their packages, which export no main file. */
+const mainFiles: Plugin = {
+  name: 'main files',
+  setup({ onResolve }) {
+    onResolve({ filter: /^@sqlpipe\/sql./ }, ({ path }) => {
+      const [, program, file = 'main'] = path.split('/');
+      return { path: resolve(`packages/${program}/src/${file}.ts`) };
+    });
+  },
+};
+
+/** Bundles sources and their imports as modules. */
+export async function bundleModules(options: BuildOptions): Promise<void> {
   const { outputFiles } = await build({
     ...common,
     format: 'esm',
@@ -135,7 +146,7 @@ export async function bundleModule(options: BuildOptions): Promise<void> {
     },
     ...options,
     write: false,
-    plugins: [standIns],
+    plugins: [standIns, mainFiles],
   });
   for (const { path, contents } of outputFiles) writeOutput(path, contents);
 }

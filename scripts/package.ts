@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { bundleModule, programs } from './bundler.js';
+import { bundleModules, programs } from './bundler.js';
 
 const folder = 'dist/package';
 /** A library in declarations: `'@sqlpipe/ddl/grammar'`. The compiler writes some with double quotes. */
@@ -69,7 +69,7 @@ for (const name of programs) {
 writeText('programs/package.json', '{ "type": "commonjs" }\n');
 cpSync('packages/cli/sqlpipe.7', at('sqlpipe.7'));
 
-await bundleModule({ entryPoints: ['packages/api/src/index.ts'], outfile: at('lib/index.js') });
+await bundleModules({ entryPoints: ['packages/api/src/index.ts'], outfile: at('lib/index.js') });
 copyDeclarations('api');
 
 for (const file of ['README.md', 'GUIDE.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'docs'])

@@ -2,7 +2,6 @@
 import { spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { createReadStream, createWriteStream, fstatSync, openSync, readdirSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
@@ -12,13 +11,11 @@ import { freshFolder } from './folder.js';
 import type { Scope } from './scope.js';
 import { type Outcome, shellEnvironment, shellIn } from './shell.js';
 
-const require = createRequire(import.meta.url);
-
-/** The built programs, except the server, which is a process. */
+/** The programs, except the server, which is a process; these bundles share files. */
 const PROGRAMS = new Map(
   readdirSync('packages')
     .filter(name => /^sql./.test(name) && name !== 'sqlserve')
-    .map(name => [name, resolve(`packages/${name}/dist/main.js`)]),
+    .map(name => [name, resolve(`.cache/programs/${name}.js`)]),
 );
 const ROOT = process.cwd();
 
@@ -158,7 +155,7 @@ class Session {
     let streams = piped;
     try {
       streams = this.#redirect(command, piped);
-      const main = loadProgram(name);
+      const main = await loadProgram(name);
       if (!main) return await runProcess(name, args, env, streams);
       if (args.some(argument => /^\/dev\/(?:fd|std|tty)/.test(argument)) || env.NODE_OPTIONS)
         throw new NeedsShell(`${name} ${args.join(' ')} is about the process`);
@@ -241,10 +238,10 @@ class Session {
 /** A script that only a real shell can run. */
 class NeedsShell extends Error {}
 
-const loadProgram = (name: string): ((world: World) => Promise<number>) | undefined => {
+async function loadProgram(name: string): Promise<((world: World) => Promise<number>) | undefined> {
   const path = PROGRAMS.get(name);
-  return path === undefined ? undefined : require(path).main;
-};
+  return path === undefined ? undefined : (await import(path)).main;
+}
 
 /** Runs a command that is not one of our programs. */
 async function runProcess(
