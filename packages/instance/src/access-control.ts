@@ -41,18 +41,14 @@ export async function fetchRights(source: Instance): Promise<Right[] | undefined
  * @throws InstanceError if the instance does not show them
  */
 export async function fetchRightsOf(source: Instance, name: string): Promise<Right[]> {
-  const groups = await listGroups(source, name);
+  // Groups and service accounts are in no group; for them a server may report an error.
+  const rows = await fetchRowsIfExists(source, `SHOW GROUPS ${quotePrincipal(name)}`);
+  const groups = rows.map(([group]) => String(group));
   const inherited = new RightSet();
   for (const group of groups) for (const right of await listRights(source, group)) inherited.add(right);
   const rights = await listRights(source, name);
   const own = rights.filter(right => !groups.some(entity => inherited.has({ ...right, entity })));
   return [...groups.map((group): Right => ({ kind: 'membership', user: name, group })), ...own];
-}
-
-/** The groups of a user. Groups and service accounts are in no group; for them a server may report an error. */
-async function listGroups(source: Instance, name: string): Promise<string[]> {
-  const rows = await fetchRowsIfExists(source, `SHOW GROUPS ${quotePrincipal(name)}`);
-  return rows.map(([group]) => String(group));
 }
 
 /**

@@ -86,7 +86,11 @@ export class Connection {
 
   /** Sends a GET request once, and waits for the head of the reply. @throws TransportError */
   async get(path: string): Promise<Response> {
-    if (this.#mustReconnect) await this.#reconnect();
+    if (this.#mustReconnect && !this.#isClosed) {
+      await this.#disconnect();
+      this.#dispatcher = createDispatcher(this.#config);
+      this.#mustReconnect = false;
+    }
     const dispatcher = await this.#dispatcher;
     const { origin } = this.#config.url;
     // undici's timers restart with every byte, so the Exchange has one of its own.
@@ -122,34 +126,20 @@ export class Connection {
     await this.#disconnect();
   }
 
-  async #reconnect(): Promise<void> {
-    if (this.#isClosed) return;
-    await this.#disconnect();
-    this.#dispatcher = createDispatcher(this.#config);
-    this.#mustReconnect = false;
-  }
-
   async #disconnect(): Promise<void> {
     const dispatcher = await this.#dispatcher;
     return dispatcher.destroy(canceledError());
   }
 }
 
-/** The secrets of every request. */
-export const requestSecrets = ({ authorization, proxy }: ConnectionConfig): string[] => [
-  ...headerSecrets(authorization),
-  ...proxySecrets(proxy),
-];
-
-/** The secrets in an Authorization header: a token, or a login. */
-function headerSecrets(authorization = ''): string[] {
+/** The secrets of every request: a token or a login, and what the address of a proxy has, which undici sends as a login. */
+export function requestSecrets({ authorization = '', proxy }: ConnectionConfig): string[] {
   const [scheme, sent = ''] = authorization.split(' ');
-  return scheme === 'Basic' ? loginSecrets(Buffer.from(sent, 'base64').toString()) : [sent];
+  const own = scheme === 'Basic' ? loginSecrets(Buffer.from(sent, 'base64').toString()) : [sent];
+  const { username, password } = proxy ?? {};
+  const isLogin = username && password;
+  return isLogin ? [...own, ...loginSecrets([username, password].map(decodeURIComponent).join(':'))] : own;
 }
-
-/** The secrets in the address of a proxy, which undici sends as a login. */
-const proxySecrets = ({ username, password }: Partial<URL> = {}): string[] =>
-  username && password ? loginSecrets(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`) : [];
 
 /** `user:password`, and the password alone. */
 const loginSecrets = (login: string): string[] => [login, login.slice(login.indexOf(':') + 1)];

@@ -67,29 +67,28 @@ export async function resolveAuthorization(
     if (user?.value.includes(':'))
       throw configError('a user name cannot contain a ":"; give the password separately, as with --password-file');
     if (found.password !== undefined) password ??= { value: found.password, source };
-    if (user && password)
+    if (user && password) {
+      // That from the address may be a token.
+      const isUserShown = user.source.name !== ADDRESS_SOURCE;
       return {
         // The server expects UTF-8, and "Basic" in exactly this case (observed on 9.3.4).
         header: `Basic ${Buffer.from(`${user.value}:${password.value}`).toString('base64')}`,
         user: user.value,
-        account: describeAccount(user.value, user.source),
+        account: isUserShown
+          ? `user '${escapeControls(user.value)}' (${placeOf(user.source, 'user')})`
+          : `the user in ${ADDRESS_SOURCE}`,
         settings: [
-          { name: 'user', value: isUserShown(user.source) ? user.value : HIDDEN, source: placeOf(user.source, 'user') },
+          { name: 'user', value: isUserShown ? user.value : HIDDEN, source: placeOf(user.source, 'user') },
           { name: 'password', value: HIDDEN, source: placeOf(password.source, 'password') },
         ],
       };
+    }
   }
   // The user is not shown: in an address it may be a token.
   if (user) throw configError(`a user is given, but no password; ${help}`);
   if (password) throw configError(`a password is given, but no user; ${help}`);
   return undefined;
 }
-
-const describeAccount = (user: string, source: CredentialSource): string =>
-  isUserShown(source) ? `user '${escapeControls(user)}' (${placeOf(source, 'user')})` : `the user in ${ADDRESS_SOURCE}`;
-
-/** A user from the address is not shown, because it may be a token. */
-const isUserShown = (source: CredentialSource): boolean => source.name !== ADDRESS_SOURCE;
 
 const placeOf = ({ name, places }: CredentialSource, value: keyof Credentials): string => places?.[value] ?? name;
 

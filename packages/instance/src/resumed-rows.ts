@@ -23,17 +23,13 @@ export class ResumedRows {
       for (const row of known) addRow(hash, row);
       toSkip -= known.length;
       if (toSkip > 0) continue;
-      if (known.length > 0) this.#requireSame(hash);
+      if (known.length > 0 && !hash.copy().digest().equals(this.#hash.copy().digest())) throw new ChangedRowsError();
       const rows = batch.slice(known.length);
       for (const row of rows) addRow(this.#hash, row);
       this.#count += rows.length;
       yield rows;
     }
     if (toSkip > 0) throw new ChangedRowsError();
-  }
-
-  #requireSame(hash: ReturnType<typeof createHash>): void {
-    if (!hash.copy().digest().equals(this.#hash.copy().digest())) throw new ChangedRowsError();
   }
 }
 

@@ -4,7 +4,15 @@ import type { Entry } from '@sqlpipe/schema';
 import { displayName } from '@sqlpipe/sql';
 import type { Draft, Refusal } from './draft.js';
 import { formatPath, formatPathForShell } from './object-path.js';
-import { COLUMN_ORDER_REASON, columnOrderHints } from './text/column-order.js';
+
+/** Why the order of a table's columns stays. */
+export const COLUMN_ORDER_REASON = 'no ALTER changes the order of columns';
+
+/** The two ways out, of which every program says the same. */
+export const columnOrderHints = (table: string): string[] => [
+  `--ignore '${COLUMN_ORDER}' accepts this order`,
+  `sqldiff --alter --rebuild ${formatPathForShell(formatPath({ object: table }))} makes a new table`,
+];
 
 /** The reasons for differences that are no properties in `ddl`. */
 const UNALTERABLE: [property: RegExp, reason: string][] = [

@@ -38,16 +38,13 @@ export function answerQuery(query: Query, session: Session): Rows {
   requireReadAccess(session, query);
   if (returnsNoRows(query, session.catalogue))
     return { columns: headsOf(relation), rows: [], timestamp: relation.timestamp };
-  const [table, ...others] = [select, ...(select.setOperations ?? []).map(toUnionAll)].map(each =>
+  const operations = select.setOperations ?? [];
+  if (operations.some(({ operator, all }) => operator !== 'UNION' || !all)) throw noRowsError();
+  const [table, ...others] = [select, ...operations.map(next => next.select)].map(each =>
     answerSelect(each, relation, session, positionOf),
   );
   if (!table) throw noRowsError();
   return { columns: table.columns, rows: [...table.rows, ...others.flatMap(({ rows }) => rows)] };
-}
-
-function toUnionAll({ operator, all, select }: NonNullable<SelectStatement['setOperations']>[number]): SelectStatement {
-  if (operator !== 'UNION' || !all) throw noRowsError();
-  return select;
 }
 
 /** The columns of a relation. @throws RejectionError if the type of one is not known */
@@ -208,12 +205,15 @@ function evaluateCondition(expression: Expression, row: Row): Value | undefined 
       return row((expression.name.parts.at(-1) ?? '').toLowerCase());
     case 'paren':
       return expression.additionalExpressions?.length ? undefined : evaluate(expression.expression);
-    case 'function':
-      return expression.name.toLowerCase() === 'lower' && expression.args[0]
-        ? toLower(evaluate(expression.args[0]))
-        : undefined;
-    case 'unary':
-      return expression.operator.toLowerCase() === 'not' ? negate(evaluate(expression.operand)) : undefined;
+    case 'function': {
+      const [argument] = expression.name.toLowerCase() === 'lower' ? expression.args : [];
+      const value = argument && evaluate(argument);
+      return typeof value === 'string' ? value.toLowerCase() : value;
+    }
+    case 'unary': {
+      const value = expression.operator.toLowerCase() === 'not' ? evaluate(expression.operand) : undefined;
+      return typeof value === 'boolean' ? !value : undefined;
+    }
     case 'in': {
       const [value, ...values] = [expression.expression, ...expression.values].map(evaluate);
       if (value === undefined || values.includes(undefined)) return undefined;
@@ -231,8 +231,3 @@ function evaluateCondition(expression: Expression, row: Row): Value | undefined 
       return undefined;
   }
 }
-
-const toLower = (value: Value | undefined): Value | undefined =>
-  typeof value === 'string' ? value.toLowerCase() : value;
-
-const negate = (value: Value | undefined): Value | undefined => (typeof value === 'boolean' ? !value : undefined);

@@ -43,7 +43,11 @@ export async function reportReplay(
   if (options.json) reported = writeReport(reported, '-', options, io);
   const summarize = isSilent ? io.summary : io.info;
   const reporting = reportOutcomes(reported, summary, new LoginCheck(config), findDamage, options, io, summarize);
-  const rejects = selectRejects(reporting);
+  /** The statements that are not in force on the target: rejected, different, or not reached. */
+  async function* selectRejects(): AsyncGenerator<string> {
+    for await (const outcome of reporting) if (isReject(outcome)) yield outcome.statement;
+  }
+  const rejects = selectRejects();
   if (options.rejects) await writeRejects(options.rejects, io.stdout, rejects, options.maxRecord);
   else for await (const _ of rejects);
   const allFindings = findings();
@@ -168,11 +172,6 @@ async function* printDryRun(
 
 /** The results of statements that would do nothing. */
 const WITHOUT_EFFECT: ReadonlySet<Result> = new Set(['skipped', 'not reached']);
-
-/** The statements that are not in force on the target: rejected, different, or not reached. */
-async function* selectRejects(outcomes: AsyncIterable<Outcome>): AsyncGenerator<string> {
-  for await (const outcome of outcomes) if (isReject(outcome)) yield outcome.statement;
-}
 
 /** Prints the rows that a statement returns: cells separated by tabs, without a header. */
 export async function printRows(rows: unknown[][], io: Io): Promise<void> {

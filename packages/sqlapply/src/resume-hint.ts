@@ -10,9 +10,6 @@ import { isObject } from '@sqlpipe/sql';
 /** The results after which the object exists, or may exist. */
 const MAY_EXIST: ReadonlySet<Result> = new Set(['applied', 'differs', 'unknown']);
 
-/** Whether the meaning of a statement is known. */
-const canInterpret = (statement: string): boolean => isCleanTable(statement) || parseMeaning(statement) !== undefined;
-
 export class ResumeHint {
   /** Whether an error must be fixed first. */
   #hasError = false;
@@ -36,7 +33,9 @@ export class ResumeHint {
     this.#isPlan ||= parseHead(statement) !== undefined;
     if (result === 'unknown' && !isShowable(identity)) this.#unknown = n;
     if (result === 'applied' && identity.kind === 'other') this.#appliedVerbs.add(identity.verb);
-    const isComparable = comparison ? !comparison.asText : !isObject(identity.kind) || canInterpret(statement);
+    const isComparable = comparison
+      ? !comparison.asText
+      : !isObject(identity.kind) || isCleanTable(statement) || parseMeaning(statement) !== undefined;
     const isIncomparable =
       (exists && this.ifExists === 'compare') || ((exists || MAY_EXIST.has(result)) && !isComparable);
     this.#incomparable ||= isIncomparable;

@@ -77,14 +77,9 @@ export const resolveSource = (operand: string, options: InstanceOptions, io: Io)
   resolveInstance(operand, { ...instanceContext(io), program: 'sqldump', options });
 
 /** The statements of the source that the options select, in batches. @throws InstanceError while they are read */
-export function dumpSource(
+export async function* dumpSource(
   source: ConnectionConfig,
   { noOwner, ...options }: Partial<DumpOptions> & { noOwner: boolean },
-): AsyncIterable<string[]> {
-  const statements = dump(source, options);
-  return noOwner ? removeOwners(statements) : statements;
-}
-
-async function* removeOwners(batches: AsyncIterable<string[]>): AsyncGenerator<string[]> {
-  for await (const batch of batches) yield batch.map(removeOwner);
+): AsyncGenerator<string[]> {
+  for await (const batch of dump(source, options)) yield noOwner ? batch.map(removeOwner) : batch;
 }

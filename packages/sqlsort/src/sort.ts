@@ -7,7 +7,7 @@ import { toDot, toMermaid } from './graph.js';
 
 /**
  * Reads a complete stream, each statement once.
- * @throws DuplicateNameError if two statements of one name differ, CycleError if objects depend on each other, and the
+ * @throws DuplicateNameError if two statements of one name differ, CodedError if objects depend on each other, and the
  * errors of the input
  */
 export async function readSchema(statements: AsyncIterable<string>): Promise<Schema> {

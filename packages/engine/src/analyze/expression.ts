@@ -47,8 +47,10 @@ export function inferType(expression: Expression, names: Names): string | undefi
       return caseType(expression, type);
     case 'arrayLiteral':
       return isEmptyArray(expression) ? 'ARRAY' : `DOUBLE${'[]'.repeat(dimensions(expression))}`;
-    case 'arrayAccess':
-      return accessType(type(expression.array), expression.subscripts);
+    case 'arrayAccess': {
+      const single = expression.subscripts.filter(subscript => subscript.type !== 'arraySlice').length;
+      return type(expression.array)?.replace(new RegExp(`(?:\\[\\]){${single}}$`), '');
+    }
     case 'in':
     case 'within':
     case 'between':
@@ -158,11 +160,6 @@ function dimensions(array: Extract<Expression, { type: 'arrayLiteral' }>): numbe
   return first?.type === 'arrayLiteral' ? dimensions(first) + 1 : 1;
 }
 
-function accessType(array: string | undefined, subscripts: readonly { type: string }[]): string | undefined {
-  const single = subscripts.filter(({ type }) => type !== 'arraySlice').length;
-  return array?.replace(new RegExp(`(?:\\[\\]){${single}}$`), '');
-}
-
 /** QuestDB's operators by precedence, the highest first. It determines where QuestDB writes parentheses. */
 const precedence = [
   ['::'],
@@ -226,17 +223,13 @@ export function printExpression(expression: Expression, names: Names): string {
     }
     case 'arrayAccess':
       return `${text(expression.array)}${query.text(expression).slice(query.text(expression.array).length)}`;
-    case 'case':
-      return caseText(expression, text);
+    case 'case': {
+      const branches = expression.whenClauses.map(({ when, then }) => ` when ${text(when)} then ${text(then)}`);
+      return `case${branches.join('')}${expression.elseClause ? ` else ${text(expression.elseClause)}` : ''} end`;
+    }
     case 'arrayLiteral':
       return isEmptyArray(expression) ? 'ARRAY' : query.text(expression);
     default:
       return query.text(expression);
   }
-}
-
-function caseText(expression: Extract<Expression, { type: 'case' }>, text: (inner: Expression) => string): string {
-  const branches = expression.whenClauses.map(({ when, then }) => ` when ${text(when)} then ${text(then)}`).join('');
-  const otherwise = expression.elseClause ? ` else ${text(expression.elseClause)}` : '';
-  return `case${branches}${otherwise} end`;
 }

@@ -82,14 +82,12 @@ export function functionType(name: string, argumentTypes: readonly (string | und
     return typedByArgument.has(key) && others.length === 0 ? first : key.startsWith('count') ? 'LONG' : undefined;
   if (key === 'sum' && ['BYTE', 'SHORT', 'INT'].includes(first ?? '')) return 'LONG';
   if (key === 'sum') return ['LONG', 'LONG256', 'FLOAT', 'DOUBLE'].find(type => type === first);
-  if (first === 'SYMBOL' && symbolToString.has(key)) return 'STRING';
+  // Observed on 9.3.4.
+  if (first === 'SYMBOL' && ['min', 'max', 'coalesce', 'nullif'].includes(key)) return 'STRING';
   return typedByArgument.has(key) ? first : typesByName.get(key);
 }
 
 export const isDecimal = (type: string | undefined): boolean => type?.startsWith('DECIMAL') ?? false;
-
-/** Functions that return a STRING for a SYMBOL (observed on 9.3.4). */
-const symbolToString = new Set(['min', 'max', 'coalesce', 'nullif']);
 
 /** Whether a select item calls an aggregate function, other than as a window function. */
 export function hasAggregate(node: TreeNode): boolean {

@@ -4,7 +4,7 @@
  */
 import type { SelectStatement } from '@questdb/sql-parser';
 import { findColumn, isKeyword, type QueryToken, splitList, tokenizeQuery, topLevelIndex } from '@sqlpipe/ddl';
-import { type Body, RejectionError, unquoteToken } from '@sqlpipe/ddl/grammar';
+import { type Body, orRejection, RejectionError, unquoteToken } from '@sqlpipe/ddl/grammar';
 import { isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import type { MaterializedView, Table } from '../catalogue-objects.js';
@@ -52,7 +52,9 @@ function readQuery(body: Body): Written {
   const start = tokens[0]?.at ?? body.position;
   const from = topLevelIndex(tokens, 'from');
   const list = tokens.slice(1, from < 0 ? undefined : from);
-  const star = splitList(list).find(isStar);
+  const star = splitList(list).find(
+    ([first, dot, last]) => first?.text === '*' || (dot?.text === '.' && last?.text === '*'),
+  );
   if (star?.[0]) throw new RejectionError(star[0].at, 'wildcard column select is not allowed in live view queries');
   const at = isKeyword(tokens[from + 1], 'public') && tokens[from + 2]?.text === '.' ? from + 3 : from + 1;
   const [table, next] = [tokens[at], tokens[at + 1]];
@@ -61,10 +63,6 @@ function readQuery(body: Body): Written {
   const windows = readNamedWindows(tokens);
   return { tokens, windows, calls: readWindowCalls(tokens, windows), from: table, start };
 }
-
-/** Whether an item of a SELECT list is `*` or `t.*`. */
-const isStar = ([first, dot, star]: readonly QueryToken[]): boolean =>
-  first?.text === '*' || (dot?.text === '.' && star?.text === '*');
 
 /** Whether an expression is the name of a column, with or without that of its table. */
 const isColumn = (item: readonly QueryToken[]): boolean =>
@@ -196,7 +194,13 @@ function rejectUnbounded({ calls }: Written): void {
         at,
         `live view select cannot use ${name}() without an anchored WINDOW; it has no finite out-of-order influence boundary. ${EXAMPLE.replace('add', 'Add')}`,
       );
-    if (window.from !== 'unbounded preceding' || hasNoFrame(name) || keepsLastValue(call) || endsBefore(call)) continue;
+    if (
+      window.from !== 'unbounded preceding' ||
+      FRAMELESS.includes(name.toLowerCase()) ||
+      keepsLastValue(call) ||
+      endsBefore(call)
+    )
+      continue;
     throw new RejectionError(
       at,
       `live view select cannot use ${name}() over a frame starting at UNBOUNDED PRECEDING; it has no finite out-of-order ` +
@@ -205,9 +209,6 @@ function rejectUnbounded({ calls }: Written): void {
     );
   }
 }
-
-/** Functions to which the frame of their window means nothing. */
-const hasNoFrame = (name: string): boolean => ['lag', ...CACHED].includes(name.toLowerCase());
 
 /** Whether a last_value reads one row that is a fixed number of rows away. */
 const endsBefore = ({ name, ignoresNulls, window }: WindowCall): boolean =>
@@ -218,6 +219,8 @@ const endsBefore = ({ name, ignoresNulls, window }: WindowCall): boolean =>
 
 /** Functions whose results depend on rows after theirs. */
 const CACHED = ['ntile', 'cume_dist', 'percent_rank'];
+/** Functions to which the frame of their window means nothing. */
+const FRAMELESS = ['lag', ...CACHED];
 /** As those above. They are rejected for this reason only if their window is anchored: otherwise their frame is rejected first. */
 const SUBSAMPLING = ['sdt', 'lttb', 'm4', 'minmax', 'uniform', 'cadence'];
 
@@ -233,12 +236,15 @@ export function analyzeLiveView(
   const query = parsedQuery(body);
   const written = readQuery(body);
   const base = findLiveBase(written, catalogue);
-  const relation = fromStartOfQuery(written.start, () => {
+  const relation = orRejection(() => {
     const fields = analyzeRelation(query, catalogue);
     rejectNonDeterministic(written);
     rejectRanges(written, base.timestamp);
     return fields;
   });
+  // QuestDB compiles the query as a text of its own, and counts from its start.
+  if (relation instanceof RejectionError)
+    throw new RejectionError(Math.max(0, relation.position - written.start), relation.message);
   const problem = shapeProblem(query, written, base) ?? functionProblem(written, base);
   if (problem) throw new RejectionError(position, `live view select ${problem}`);
   return { base, relation };
@@ -256,16 +262,6 @@ function findLiveBase({ from }: Written, catalogue: Catalogue): Base {
   const { timestamp } = base;
   if (timestamp === undefined) throw reject('live view base table must have a designated timestamp');
   return { ...base, timestamp };
-}
-
-/** QuestDB compiles the query as a text of its own, and counts from its start. */
-function fromStartOfQuery<T>(start: number, compile: () => T): T {
-  try {
-    return compile();
-  } catch (error) {
-    if (!(error instanceof RejectionError)) throw error;
-    throw new RejectionError(Math.max(0, error.position - start), error.message);
-  }
 }
 
 function rejectNonDeterministic({ tokens }: Written): void {

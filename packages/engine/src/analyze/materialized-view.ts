@@ -3,7 +3,7 @@
  * table, aliases, windows, FILL, unions), then those of its compiler (the timestamp, the sampling interval).
  */
 
-import type { Expression, SelectStatement } from '@questdb/sql-parser';
+import type { Expression, SelectStatement as Select } from '@questdb/sql-parser';
 import {
   type Body,
   type Interval,
@@ -26,8 +26,6 @@ import type { Relation } from './column-scope.js';
 import { hasAggregate, isNonDeterministic } from './functions.js';
 import { isColumnItem } from './result-timestamp.js';
 import { listTableRefs, QueryScope, type Source } from './scope.js';
-
-type Select = SelectStatement;
 
 /** The base table of a view. @throws RejectionError if the query has none, or uses it in an unsupported way */
 export function findBaseTable(body: Body, statedBase: LocatedName | undefined, catalogue: Catalogue): LocatedName {

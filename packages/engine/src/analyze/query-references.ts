@@ -108,7 +108,9 @@ export function returnsNoRows(query: Query, catalogue: Catalogue): boolean {
   const isEmptySelect = (each: SelectStatement, outer: QueryScope): boolean => {
     const { with: common, pivot, sampleBy, groupBy, columns, from = [], setOperations = [] } = each;
     if (common || pivot || sampleBy?.fill || from.length === 0) return false;
-    const isGrouped = groupBy || sampleBy || columns.some(isPlainColumn);
+    // Beside an aggregate, a plain column is a key: without rows there is no group.
+    const isGrouped =
+      groupBy || sampleBy || columns.some(item => item.type === 'selectItem' && item.expression.type === 'column');
     if (!isGrouped && columns.some(hasAggregate)) return false;
     const scope = outer.enter(each);
     const sources = listTableRefs(each).map(ref => scope.sourceOf(ref));
@@ -119,7 +121,3 @@ export function returnsNoRows(query: Query, catalogue: Catalogue): boolean {
 
   return isEmptyQuery(query);
 }
-
-/** Beside an aggregate, a plain column is a key: without rows there is no group. */
-const isPlainColumn = (item: SelectStatement['columns'][number]): boolean =>
-  item.type === 'selectItem' && item.expression.type === 'column';

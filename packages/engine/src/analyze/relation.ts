@@ -132,7 +132,8 @@ class Analysis {
       return relation;
     }
     const { name, position, object } = source;
-    if (!object && isBuiltIn(name)) return UNKNOWN;
+    // Functions about the catalogue may be called without parentheses.
+    if (!object && (/^(?:pg_catalog|information_schema)\./i.test(name) || BUILT_IN.has(name))) return UNKNOWN;
     if (!object) throw missingError(position, name);
     // QuestDB adds the position in the text of the view to that of this query, although the two have nothing to do with each other.
     if (object.kind === 'view' && object.invalid)
@@ -251,9 +252,6 @@ function unifyRowTypes(left: string | undefined, right: string | undefined): str
 
 /** The relation of a function whose columns are not known. */
 const UNKNOWN: Relation = { fields: [], hasUnknownColumns: true };
-
-/** Whether a name is a function about the catalogue that may be called without parentheses. */
-const isBuiltIn = (name: string): boolean => /^(?:pg_catalog|information_schema)\./i.test(name) || BUILT_IN.has(name);
 
 const BUILT_IN: ReadonlySet<string> = new Set([
   ...['tables', 'views', 'materialized_views', 'all_tables', 'wal_tables', 'functions', 'keywords', 'query_activity'],

@@ -25,6 +25,7 @@ import {
   MAX_FILE_NAME_BYTES,
   missingError,
   OTHER_KINDS,
+  orRejection,
   parseTimestamp,
   type RefreshClause,
   RejectionError,
@@ -248,13 +249,10 @@ export function createView(session: Session, statement: ViewStatement): void {
   // In CREATE OR REPLACE VIEW, QuestDB counts positions from before the parenthesis. Errors of its parser are not shifted: they have
   // position 0 or begin with `Duplicate column`.
   const shift = body.position - body.start;
-  try {
-    putView(session, statement, body.position);
-  } catch (error) {
-    if (!(error instanceof RejectionError) || error.position === 0 || /^Duplicate column/.test(error.message))
-      throw error;
-    throw new RejectionError(error.position - shift, error.message);
-  }
+  const rejection = orRejection(() => putView(session, statement, body.position));
+  if (!(rejection instanceof RejectionError)) return;
+  if (rejection.position === 0 || /^Duplicate column/.test(rejection.message)) throw rejection;
+  throw new RejectionError(rejection.position - shift, rejection.message);
 }
 
 /** Checks the query of a view and stores the view. @param errorPosition the position reported for an invalid column name */

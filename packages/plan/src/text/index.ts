@@ -2,9 +2,10 @@
  * The text of a plan: what is printed of it, and what is read from it when it is applied. None of this needs an engine, which takes
  * longer to load than a short plan to apply.
  */
+
+export { COLUMN_ORDER_REASON, columnOrderHints } from '../unalterable.js';
 export { parseAssertion, ROWLESS_ANSWERS } from './assertions.js';
 export { changedObjects } from './changed-objects.js';
-export { COLUMN_ORDER_REASON, columnOrderHints } from './column-order.js';
 export { isOfCasts, parseWith, printWith, readFrom } from './common-queries.js';
 export { printExpiredQuestion } from './expiry.js';
 export { type PlanHead, parseHead } from './head.js';
