@@ -1,7 +1,7 @@
 /*! Servers of other versions: a sample of `make versions`, and simulated replies of old servers. */
 import { readFileSync } from 'node:fs';
 import { compareStatements, findMissingFeatures, isCleanTable, parseMeaning, printDefinition } from '@sqlpipe/ddl';
-import { connect, fetchDefinitions, resolveInstance } from '@sqlpipe/instance';
+import { connect, fetchStatements, resolveInstance } from '@sqlpipe/instance';
 import type { ExecutionContext } from 'ava';
 import { check } from '../../scripts/versions/check.js';
 import { reply, rowsBody, startFaultyServer } from '../faults/faulty-server.js';
@@ -78,7 +78,7 @@ test('a materialized view that an old server shows as a table is not a table', a
   const db = connect(await resolveInstance(url, { program: 'sqldump', env: {}, warn() {} }));
   t.teardown(() => db.close());
   const asTables = (['m', 't'] as const).map(name => ({ kind: 'table' as const, name }));
-  t.deepEqual(await fetchDefinitions(db, asTables), [undefined, T]);
+  t.deepEqual(await fetchStatements(db, asTables), [undefined, T]);
 });
 
 const VIEWS = "CREATE TABLE 'a' (x INT);\nCREATE VIEW 'v' AS (a);\nCREATE VIEW 'w' AS (v);";

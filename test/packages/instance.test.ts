@@ -2,7 +2,7 @@ import {
   connect,
   dump,
   encodeQuery,
-  fetchDefinitions,
+  fetchStatements,
   InstanceError,
   isChangeOfBase,
   toRequestText,
@@ -150,13 +150,13 @@ test('an object that no reply can contain is named; other errors are not retried
     socket.write(reply(bad(statement) ? '{"dataset":[["a\0"]]}' : rowsBody(...statement.split(' UNION ALL ')))),
   );
   const views = Array.from({ length: 9 }, (_, i) => ({ kind: 'view', name: `v${i}` }) as const);
-  t.like(await t.throwsAsync(fetchDefinitions(db, views)), {
+  t.like(await t.throwsAsync(fetchStatements(db, views)), {
     code: 'PROTOCOL',
     message:
       "INSTANCE: view 'v3': the reply contains a NUL character (row 1); a stream cannot contain that: recreate the object without it",
   });
   const page = await connectTo(t, replying('<form>', 200, HTML));
-  await t.throwsAsync(fetchDefinitions(page.db, views), { message: /^INSTANCE: answered 200/ });
+  await t.throwsAsync(fetchStatements(page.db, views), { message: /^INSTANCE: answered 200/ });
   t.is(page.requests.length, 1);
 });
 
@@ -230,7 +230,7 @@ test('more definitions than requested are rejected before the end of the reply',
     socket.write('HTTP/1.1 200 OK\r\n\r\n{"dataset":[["a"]');
     flood(socket, () => ',["a"]'.repeat(1000));
   });
-  await t.throwsAsync(fetchDefinitions(db, tables), {
+  await t.throwsAsync(fetchStatements(db, tables), {
     code: 'PROTOCOL',
     message: /requested 2 definitions and received more/,
   });

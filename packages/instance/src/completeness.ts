@@ -19,10 +19,10 @@ import {
 import { escapeControls } from '@sqlpipe/text';
 import type { BestEffortClient } from './best-effort-client.js';
 import type { ConnectionConfig } from './connection-config.js';
-import { fetchUncheckedDefinitions } from './definitions.js';
 import { withInstance } from './instance.js';
 import { InstanceError } from './instance-error.js';
 import { type ListedObject, listAllObjects } from './list-objects.js';
+import { fetchUncheckedStatements } from './statements.js';
 
 /** Maximum number of lists of a schema that keeps changing. */
 const MAX_LISTS = 6;
@@ -209,14 +209,14 @@ export class ObjectCheck {
   async #fetch(objects: readonly ListedObject[]): Promise<string[]> {
     const found: string[] = [];
     for (let wanted = objects; wanted.length; ) {
-      const statements = await this.#fetchDefinitions(wanted);
+      const statements = await this.#fetchStatements(wanted);
       found.push(...statements);
       wanted = [...new Set(statements.flatMap(each => this.#pendingReferences(each)))];
     }
     return dumpOrder(new Schema(found)).map(({ statement }) => statement);
   }
 
-  async #fetchDefinitions(objects: readonly ListedObject[]): Promise<string[]> {
+  async #fetchStatements(objects: readonly ListedObject[]): Promise<string[]> {
     for (const object of objects) {
       this.#pending.delete(foldCase(object.name));
       if (object.kind === 'other') this.options.missing.addUnknown(object);
@@ -228,13 +228,13 @@ export class ObjectCheck {
       denied.add(object);
       this.options.missing.addDenied(object, message);
     };
-    const definitions = await withInstance(this.#config, instance =>
-      fetchUncheckedDefinitions(instance, known, onDenied),
+    const statements = await withInstance(this.#config, instance =>
+      fetchUncheckedStatements(instance, known, onDenied),
     );
     return known.flatMap((object, i) => {
-      const definition = definitions[i];
-      if (!denied.has(object)) this.#noteChange(object, definition !== undefined);
-      return definition ?? [];
+      const statement = statements[i];
+      if (!denied.has(object)) this.#noteChange(object, statement !== undefined);
+      return statement ?? [];
     });
   }
 

@@ -12,7 +12,6 @@ export type {
   ResolvedInstance,
   Setting,
 } from './connection-config.js';
-export { fetchDefinitions } from './definitions.js';
 export { type DumpOptions, dump } from './dump.js';
 export {
   askUntilSettled,
@@ -40,5 +39,6 @@ export { listInstances } from './named-instances.js';
 export type { Rejection, Reply } from './reply.js';
 export { DEFAULT_REQUEST_BUFFER, encodeQuery, toRequestText } from './request.js';
 export { resolveInstance } from './resolve.js';
+export { fetchStatements } from './statements.js';
 export { SymbolCapacities, USUAL_SYMBOL_CAPACITY } from './symbol-capacities.js';
 export { type WaitOptions, waitUntilReady } from './wait.js';

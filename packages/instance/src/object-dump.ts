@@ -7,9 +7,9 @@
 import { dumpOrder, Schema } from '@sqlpipe/schema';
 import type { BestEffortClient } from './best-effort-client.js';
 import { changingError, isWanted, type ObjectReadOptions, titleOf } from './completeness.js';
-import { fetchUncheckedDefinitions } from './definitions.js';
 import type { Instance } from './instance.js';
 import { fetchVersions, type ListedObject, listAllObjects } from './list-objects.js';
+import { fetchUncheckedStatements } from './statements.js';
 
 /** Maximum number of readings of a schema that keeps changing. */
 const MAX_READS = 6;
@@ -36,13 +36,13 @@ export async function fetchObjectRows(
     else if (object.kind === 'other') options.missing.addUnknown(object);
   }
   const lasting = [...now.objects.values()].filter(({ name }) => before.objects.has(name));
-  return dumpOrder(new Schema(lasting.map(({ definition }) => definition))).map(({ statement }) => statement);
+  return dumpOrder(new Schema(lasting.map(({ statement }) => statement))).map(({ statement }) => statement);
 }
 
 /** An object as it was when it was read. */
 interface ReadObject extends ListedObject {
   version: unknown;
-  definition: string;
+  statement: string;
 }
 
 /** A list of objects, and those of them that could be read, by name. */
@@ -55,9 +55,9 @@ const NOTHING_READ: Reading = { listed: [], objects: new Map() };
 
 /** The objects of two readings that are not the same in both. */
 const findChanged = (before: Reading, now: Reading): ReadObject[] =>
-  [...now.objects.values()].filter(({ name, definition }) => {
+  [...now.objects.values()].filter(({ name, statement }) => {
     const other = before.objects.get(name);
-    return other && other.definition !== definition;
+    return other && other.statement !== statement;
   });
 
 /** Whether two readings have the same objects. */
@@ -95,17 +95,17 @@ async function readObjects(
   const objects = listed
     .filter(({ kind, name }) => kind !== 'other' && !denied.has(name))
     .map(object => ({ ...object, version: versionOf(object) }));
-  const definitionOf = ({ name, id, version }: Omit<ReadObject, 'definition'>): string | undefined => {
+  const statementOf = ({ name, id, version }: Omit<ReadObject, 'statement'>): string | undefined => {
     const before = previous.objects.get(name);
-    return version !== undefined && before?.version === version && before.id === id ? before.definition : undefined;
+    return version !== undefined && before?.version === version && before.id === id ? before.statement : undefined;
   };
-  const definitions = new Map(objects.map(object => [object.name, definitionOf(object)]));
-  const stale = objects.filter(({ name }) => definitions.get(name) === undefined);
-  const read = await fetchUncheckedDefinitions(source, stale, ({ name }, message) => void denied.set(name, message));
-  for (const [i, { name }] of stale.entries()) definitions.set(name, read[i]);
+  const statements = new Map(objects.map(object => [object.name, statementOf(object)]));
+  const stale = objects.filter(({ name }) => statements.get(name) === undefined);
+  const read = await fetchUncheckedStatements(source, stale, ({ name }, message) => void denied.set(name, message));
+  for (const [i, { name }] of stale.entries()) statements.set(name, read[i]);
   const found = objects.flatMap((object): [string, ReadObject][] => {
-    const definition = definitions.get(object.name);
-    return definition === undefined ? [] : [[object.name, { ...object, definition }]]; // else it is gone or denied
+    const statement = statements.get(object.name);
+    return statement === undefined ? [] : [[object.name, { ...object, statement }]]; // else it is gone or denied
   });
   return { listed, objects: new Map(found) };
 }

@@ -20,13 +20,13 @@ export async function reconstructTables(
     (await queryIfSupported(instance, 'ttlValue', () => list(`${PROPERTIES}, ttlValue, ttlUnit`))) ??
     (await list(PROPERTIES));
   const byName = new Map(rows.map(row => [foldCase(String(row[0])), row]));
-  const definitions: (string | undefined)[] = [];
+  const statements: (string | undefined)[] = [];
   for (const { kind, name } of objects) {
     const properties = kind === 'table' ? byName.get(foldCase(name)) : undefined;
     const columns = properties && (await fetchColumns(instance, String(properties[0])));
-    definitions.push(columns && printTable(properties, columns));
+    statements.push(columns && printTable(properties, columns));
   }
-  return definitions;
+  return statements;
 }
 
 /** The columns of a table; undefined if the table was dropped since it was listed. */

@@ -1,6 +1,6 @@
 /*! The assertions of plans: they need no permission, so a statement must be exactly what the planner writes. */
 import { parseChange, parseMeaning } from '@sqlpipe/ddl';
-import { fetchDefinitions, fetchViewColumns, type Instance } from '@sqlpipe/instance';
+import { fetchStatements, fetchViewColumns, type Instance } from '@sqlpipe/instance';
 import { isOfCasts, parseAssertion, parseWith, printWith, readFrom, withoutComments } from '@sqlpipe/plan/text';
 import { foldCase } from '@sqlpipe/sql';
 
@@ -21,12 +21,12 @@ export async function isPlanAssertion(
   const queries = parseWith(statement);
   const names = [name, ...queries.map(query => query.name)];
   const views = names.flatMap(name => [{ kind: 'materialized view', name } as const, { kind: 'view', name } as const]);
-  const definitions = await fetchDefinitions(target, views);
-  const found = definitions.flatMap(each => (each === undefined ? [] : (findQuery(each)?.body ?? [])));
+  const statements = await fetchStatements(target, views);
+  const found = statements.flatMap(each => (each === undefined ? [] : (findQuery(each)?.body ?? [])));
   const bodies = [...found, ...names.flatMap(each => planned.get(foldCase(each)) ?? [])];
   const isKnown = (query: string) => bodies.some(body => readFrom(queries, body) === query);
   if (!queries.every(({ query }) => isOfCasts(query) || isKnown(query))) return false;
-  const view = definitions[0] === undefined ? undefined : parseMeaning(definitions[0]);
+  const view = statements[0] === undefined ? undefined : parseMeaning(statements[0]);
   const existing = view?.kind === 'materialized view' ? { ...view, body: printWith(queries, view.body) } : undefined;
   const columns = existing && (await fetchViewColumns(target, existing.name));
   const known = { bodies: bodies.map(body => printWith(queries, body)), existing, columns };

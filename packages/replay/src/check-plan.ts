@@ -58,7 +58,7 @@ export function rejectOmissions(omissions: readonly Omission[]): void {
  */
 export async function requireState(plan: readonly string[], target: Instance, message: string): Promise<PlanGuard> {
   const guard = await PlanGuard.start(target, plan);
-  if (fingerprint(plan, guard.definitions()) !== parseHead(plan[0] ?? '')?.state)
+  if (fingerprint(plan, guard.statements()) !== parseHead(plan[0] ?? '')?.state)
     throw new CodedError('REJECTED', `${target.label}: ${message}`);
   return guard;
 }

@@ -163,9 +163,9 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
   async function compare(statement: string): Promise<StatementResult | undefined> {
     if (givesRight(identify(statement).kind)) return compareRights(statement);
     const identity = identify(statement);
-    const definition = await existing.fetch(identity);
-    if (definition === undefined) return undefined;
-    const comparison = ignored.rules.withoutIgnored(identity, await existing.compare(statement, definition));
+    const found = await existing.fetch(identity);
+    if (found === undefined) return undefined;
+    const comparison = ignored.rules.withoutIgnored(identity, await existing.compare(statement, found));
     if (comparison.differences.length === 0) return { result: 'skipped', comparison };
     const differs: StatementResult = { result: 'differs', error: DIFFERENT_MESSAGE, comparison };
     if (isReordered(differs)) return { ...differs, error: COLUMN_ORDER_REASON };

@@ -2,7 +2,7 @@
 import { compareStatements, type Defaults, parseMeaning, type StatementComparison } from '@sqlpipe/ddl';
 import {
   fetchDefaults,
-  fetchDefinitions,
+  fetchStatements,
   type Instance,
   InstanceError,
   listAllObjects,
@@ -66,12 +66,12 @@ export class ExistingObjects {
     const key = kindKey(identity);
     const prefetched = this.#prefetched.get(key);
     if (prefetched !== undefined) return prefetched;
-    const [definition] = await fetchDefinitions(this.#target, [identity]);
-    if (definition !== undefined && !this.#fetchesMany) {
+    const [statement] = await fetchStatements(this.#target, [identity]);
+    if (statement !== undefined && !this.#fetchesMany) {
       this.#fetchesMany = true;
       this.#prefetching = this.#prefetch();
     }
-    return definition;
+    return statement;
   }
 
   /** Whether the target is known to have an object of that kind and name. */
@@ -117,8 +117,8 @@ export class ExistingObjects {
       this.#keys ??= listAllObjects(this.#target).then(all => new Set(all.map(kindKey)));
       const keys = await this.#keys;
       const existing = upcoming.filter(identity => keys.has(kindKey(identity)));
-      const definitions = await fetchDefinitions(this.#target, existing);
-      for (const [i, identity] of existing.entries()) found.set(kindKey(identity), definitions[i]);
+      const statements = await fetchStatements(this.#target, existing);
+      for (const [i, identity] of existing.entries()) found.set(kindKey(identity), statements[i]);
       for (const key of sent) found.delete(key);
       if (!sent.has(ANY)) this.#prefetched = found;
     } catch (error) {

@@ -2,7 +2,7 @@
  * Reading back. The server's OK does not mean that the object is the same: with another default of the target, a statement creates
  * a table without WAL. Applied objects are queried again, many per request, and compared.
  */
-import { fetchDefinitions, type Instance, InstanceError } from '@sqlpipe/instance';
+import { fetchStatements, type Instance, InstanceError } from '@sqlpipe/instance';
 import { IgnoreRules } from '@sqlpipe/schema';
 import { givesRight, identify, isAcl, readStatementHead } from '@sqlpipe/sql';
 import { isShowable, type KnownObjects } from './existing.js';
@@ -53,7 +53,7 @@ async function readBack(
   const given = applied.filter(({ n, identity }) => isAcl(identity.kind) && n > changed);
   try {
     const identities = made.map(({ identity }) => identity);
-    const found = await fetchDefinitions(target, identities);
+    const found = await fetchStatements(target, identities);
     for (const [i, outcome] of made.entries()) {
       const verified = await verifyObject(outcome.statement, found[i], existing, CREATED_DIFFERENTLY, ignore);
       const isDoubtful = verified.result === 'differs' && outcome.n < changed;

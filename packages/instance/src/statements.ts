@@ -24,47 +24,47 @@ const NOT_FOUND = /does not exist|name expected, got|^expected 'TABLE'/;
  * @param onDenied without it, an object that may not be read is an error
  * @throws InstanceError if a query fails
  */
-export async function fetchDefinitions(
+export async function fetchStatements(
   instance: Instance,
   objects: readonly NamedObject[],
   onDenied?: OnDenied,
 ): Promise<(string | undefined)[]> {
-  const definitions: (string | undefined)[] = [];
+  const statements: (string | undefined)[] = [];
   for (const batch of batchesOf(objects)) {
-    const printed = await fetchUncheckedDefinitions(instance, batch, onDenied);
+    const printed = await fetchUncheckedStatements(instance, batch, onDenied);
     const tables = batch.filter(({ kind }, i) => kind === 'table' && printed[i] !== undefined);
     const names = tables.map(({ name }) => name);
     // 9.3.4 answers SHOW CREATE TABLE of a view with a CREATE TABLE that has the view's columns.
     const views = names.length ? await findViews(instance, names) : new Set();
-    definitions.push(
+    statements.push(
       ...batch.map(({ kind, name }, i) => (kind === 'table' && views.has(foldCase(name)) ? undefined : printed[i])),
     );
   }
-  return definitions;
+  return statements;
 }
 
 /** Receives each object that the account may not read, and the server's message. The definition is then undefined. */
 type OnDenied = (object: NamedObject, message: string) => void;
 
 /**
- * Fetches definitions as `fetchDefinitions` does, but does not check the kinds. With the kind `table`, a view would get the definition
+ * Fetches statements as `fetchStatements` does, but does not check the kinds. With the kind `table`, a view would get the definition
  * of a table.
  * @param onDenied without it, an object that may not be read is an error
  */
-export async function fetchUncheckedDefinitions(
+export async function fetchUncheckedStatements(
   instance: Instance,
   objects: readonly NamedObject[],
   onDenied?: OnDenied,
 ): Promise<(string | undefined)[]> {
   const printed = await queryIfSupported(instance, 'SHOW CREATE', async () => {
-    const definitions: (string | undefined)[] = [];
+    const statements: (string | undefined)[] = [];
     const budget = new MemoryBudget();
     for (const batch of batchesOf(objects))
       for (const row of await fetchInHalves(batch, half => fetchBatch(instance, half, onDenied))) {
         if (row !== undefined) budget.add(row);
-        definitions.push(row);
+        statements.push(row);
       }
-    return definitions;
+    return statements;
   });
   return printed ?? reconstructTables(instance, objects);
 }
