@@ -1,6 +1,6 @@
 export { type Alter, type Alteration, applyAlteration, findColumn, permissionFor, printAlter } from './alteration.js';
 export { type ChangeStatement, changedTables, type PartitionChange } from './change/change.js';
-export { parseChange } from './change/parse-change.js';
+export { parseAlters, parseChange } from './change/parse-change.js';
 export { addTimestampToIndex } from './columns/indexes.js';
 export { COLUMN_OPTIONS, COLUMN_TYPE, columnProperty, findColumnProperty } from './columns/table.js';
 export {

@@ -29,6 +29,10 @@ export interface Effect {
   readonly text: string;
 }
 
+/** Whether all rows of a materialized view are computed again. */
+export const isRefreshed = ({ effect, kind }: Effect): boolean =>
+  effect === 'rewritten' && kind === 'materialized view';
+
 /** The effects of the changes of one statement, object by object, in their order. */
 export function effectsOf(changes: readonly ObjectChange[]): Effect[] {
   const byName = new Map<string, ObjectChange>();

@@ -5,7 +5,7 @@
 export { Acl, type AclChange, type Principal, type Secrets, type StoredToken } from './acl.js';
 export type { Naming } from './catalogue.js';
 export type { CatalogueObject, LiveView, MaterializedView, StoredColumn, Table, View } from './catalogue-objects.js';
-export { type Effect, type LossKind, OTHER_TYPES } from './effects.js';
+export { type Effect, isRefreshed, type LossKind, OTHER_TYPES } from './effects.js';
 export { Engine, type EngineOptions, type Execution, isNotExecutable, type Question } from './engine.js';
 export { NotReady, OpaqueError, whenReady } from './errors.js';
 export { findEnforcements } from './expired-rows.js';

@@ -3,11 +3,11 @@
  * the last statement, the rows of each holder are still in the same object, or in a copy, or a view computes them again, or they are
  * lost. A holder is known by its id, which renaming does not change.
  */
-import { findColumn, parseChange, parseFill } from '@sqlpipe/ddl';
+import { findColumn, parseFill } from '@sqlpipe/ddl';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { ObjectChange } from './catalogue.js';
 import type { CatalogueObject, StoredColumn, Table } from './catalogue-objects.js';
-import { columnLoss, type Effect, objectLoss, unwrittenLosses } from './effects.js';
+import { columnLoss, type Effect, isRefreshed, objectLoss, unwrittenLosses } from './effects.js';
 import type { Engine, Execution } from './engine.js';
 import { enterEnforcement, findEnforcements } from './expired-rows.js';
 import { type AccountedLoss, type AccountOptions, type Copy, Ledger } from './ledger.js';
@@ -46,8 +46,7 @@ export class RowAccount {
     for (const { before, after } of changes) this.ledger.changes.add((before ?? after)?.id, at);
     for (const { effect, object } of effects)
       if (effect === 'invalidated') this.ledger.invalidations.add(this.engine.find(object)?.id, at);
-    const change = parseChange(statement);
-    const fill = change?.verb === 'update' ? parseFill(statement) : undefined;
+    const fill = parseFill(statement);
     const table = fill && this.engine.find(fill.table);
     if (fill && table?.kind === 'table')
       this.#updatedColumns.add((findColumn(table, fill.column) as StoredColumn | undefined)?.id);
@@ -60,7 +59,7 @@ export class RowAccount {
       ({ loss, object }) => loss !== 'drop' || !own.has(foldCase(object)),
     );
     for (const effect of allEffects) if (effect.effect === 'lost') this.#record(effect, changes, at);
-    const refreshed = change?.verb === 'refresh' && change.isFull ? this.engine.find(change.name) : undefined;
+    const refreshed = this.engine.find(effects.find(isRefreshed)?.object ?? '');
     const expired = findEnforcements({ effects, changes }, this.ledger).flatMap(found =>
       enterEnforcement(found, this.ledger, at),
     );

@@ -1,5 +1,5 @@
 /*! Plans the way back from a plan: drops what it created, changes back what it changed, and lists what it lost. */
-import { parseChange, parseMeaning } from '@sqlpipe/ddl';
+import { parseAlters, parseMeaning } from '@sqlpipe/ddl';
 import { IgnoreRules, Schema } from '@sqlpipe/schema';
 import { identify, isObject, isPrincipal, isSameName } from '@sqlpipe/sql';
 import { indentLines } from '@sqlpipe/text';
@@ -92,9 +92,7 @@ function findCreated({ statements, result, renamed }: Plan, before: Schema): Cre
     const isRenamed = [...renamed.values()].some(to => isSameName(to, name));
     if (isObject(kind) && !before.findObject(name) && after.findObject(name) && !isRenamed)
       return [{ loss: { loss: 'drop', object: name }, assertions: assertionsOf(statement) }];
-    const change = parseChange(statement);
-    const alters = change?.verb === 'alter' ? change.alters : [];
-    return alters.flatMap(({ name, alteration }): Created[] => {
+    return parseAlters(statement).flatMap(({ name, alteration }): Created[] => {
       if (alteration.change !== 'add column') return [];
       const { column } = alteration;
       const loss = { loss: 'drop', object: name, column: column.name } as const;
@@ -107,14 +105,12 @@ function findCreated({ statements, result, renamed }: Plan, before: Schema): Cre
 function findRenames({ statements, result, renamed }: Plan): string[] {
   const after = new Schema(result);
   const objects = [...renamed].filter(([from, to]) => after.findObject(to) && !after.findObject(from));
-  const columns = statements.flatMap(({ statement }): string[] => {
-    const change = parseChange(statement);
-    const alters = change?.verb === 'alter' ? change.alters : [];
-    return alters.flatMap(({ name, alteration }) =>
+  const columns = statements
+    .flatMap(({ statement }) => parseAlters(statement))
+    .flatMap(({ name, alteration }) =>
       alteration.change === 'rename column'
         ? [printRename({ object: name, column: alteration.to }, alteration.column)]
         : [],
     );
-  });
   return [...objects.map(([from, to]) => printRename({ object: to }, from)), ...columns];
 }

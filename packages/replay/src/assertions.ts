@@ -1,5 +1,5 @@
 /*! The assertions of plans: they need no permission, so a statement must be exactly what the planner writes. */
-import { parseChange, parseMeaning } from '@sqlpipe/ddl';
+import { parseAlters, parseMeaning } from '@sqlpipe/ddl';
 import { fetchStatements, fetchViewColumns, type Instance } from '@sqlpipe/instance';
 import { isOfCasts, parseAssertion, parseWith, printWith, readFrom, withoutComments } from '@sqlpipe/plan/text';
 import { foldCase } from '@sqlpipe/sql';
@@ -48,8 +48,7 @@ export function noteQuery(statement: string, queries: ViewQueries): void {
 function findQuery(statement: string): { name: string; body: string } | undefined {
   const meaning = parseMeaning(statement);
   if (meaning && 'body' in meaning) return meaning;
-  const change = parseChange(statement);
-  const [altered] = change?.verb === 'alter' ? change.alters : [];
+  const [altered] = parseAlters(statement);
   return altered?.alteration.change === 'query' ? { name: altered.name, body: altered.alteration.body } : undefined;
 }
 

@@ -2,14 +2,7 @@
  * A dry run: the executor sends each statement to an engine that has the target's schema, instead of the target. So the result of a
  * statement, also its error message, is the one that the run would have. This module is large and imported only for a dry run.
  */
-import {
-  compareStatements,
-  DEFAULTS,
-  findReferencesOfQuery,
-  parseChange,
-  parseFill,
-  type StatementComparison,
-} from '@sqlpipe/ddl';
+import { compareStatements, DEFAULTS, findReferencesOfQuery, parseFill, type StatementComparison } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import {
   DenialError,
@@ -18,6 +11,7 @@ import {
   type Execution,
   findEnforcements,
   type HistoryAnswer,
+  isRefreshed,
   OpaqueError,
   RowAccount,
   whenReady,
@@ -210,8 +204,11 @@ export class Predictor {
       // The engine has checked it, but has no rows. Of an UPDATE that fills a column, all is known.
       if (/^(?:INSERT|UPDATE|WITH)$/.test(identify(statement).verb) && !parseFill(statement))
         throw new UnknownEffectError('its result depends on rows');
-      const failure = this.#whyRefreshFails(statement);
-      return failure === undefined ? { ok: true } : toRejection(failure, { status: 200 });
+      const refreshed = this.#effects.find(isRefreshed);
+      const reason = refreshed && this.#engine.invalidViews().get(foldCase(refreshed.object));
+      return reason === undefined
+        ? { ok: true }
+        : toRejection(`accepted, but the refresh failed: ${reason}`, { status: 200 });
     } catch (error) {
       if (error instanceof OpaqueError) throw new UnknownEffectError(error.message);
       if (!(error instanceof RejectionError)) throw error;
@@ -243,14 +240,6 @@ export class Predictor {
       const [[count] = []] = (await tryQuery(() => this.target.table(question))) ?? [];
       this.#expired.set(former.name, count === undefined ? undefined : Number(count));
     }
-  }
-
-  /** Why a refresh would fail after the server has accepted it; undefined if it would succeed. */
-  #whyRefreshFails(statement: string): string | undefined {
-    const change = parseChange(statement);
-    if (change?.verb !== 'refresh' || !change.isFull) return undefined;
-    const reason = this.#engine.invalidViews().get(foldCase(change.name));
-    return reason === undefined ? undefined : `accepted, but the refresh failed: ${reason}`;
   }
 }
 

@@ -3,7 +3,7 @@
 import { Readable, type Writable } from 'node:stream';
 import { styleText } from 'node:util';
 import { Exit, type Io } from '@sqlpipe/cli';
-import { parseChange } from '@sqlpipe/ddl';
+import { parseAlters } from '@sqlpipe/ddl';
 import { formatSqlText, isStdout, isTextOutput, writeOutput, writeSqlText } from '@sqlpipe/files';
 import { writeRecords } from '@sqlpipe/records';
 import type { Difference } from '@sqlpipe/schema';
@@ -37,10 +37,8 @@ const REMOVING = new Set(['DROP', 'REVOKE', 'REMOVE', 'TRUNCATE']);
 
 /** Whether a statement removes an object, a column or a right. */
 function isRemoval(statement: string): boolean {
-  const { verb } = identify(statement);
-  const change = verb === 'ALTER' ? parseChange(statement) : undefined;
-  const alters = change?.verb === 'alter' ? change.alters : [];
-  return REMOVING.has(verb) || alters.some(({ alteration }) => alteration.change === 'drop column');
+  const isColumnDropped = parseAlters(statement).some(({ alteration }) => alteration.change === 'drop column');
+  return isColumnDropped || REMOVING.has(identify(statement).verb);
 }
 
 /** A statement with dim comments before it, and in red if it removes something. */

@@ -1,4 +1,5 @@
 /*! Statements that change existing objects: the first word decides which parser reads the rest. */
+import type { Alter } from '../alteration.js';
 import type { Defaults } from '../definition.js';
 import { DEFAULTS } from '../definition.js';
 import { Cursor, isWord } from '../grammar/cursor.js';
@@ -24,6 +25,12 @@ import {
 export function parseChange(statement: string, defaults: Defaults = DEFAULTS): ChangeStatement | undefined {
   const cursor = new Cursor(statement);
   return unlessRejected(() => parseChangeAfter(cursor, cursor.require('statement'), acceptAll(defaults)));
+}
+
+/** Parses an ALTER; empty for any other statement, or an unknown syntax. */
+export function parseAlters(statement: string): readonly Alter[] {
+  const change = parseChange(statement);
+  return change?.verb === 'alter' ? change.alters : [];
 }
 
 /**
