@@ -86,6 +86,21 @@ test('what joins a materialized view that lost its history has lost it too', asy
   t.deepEqual((await plan('history:m', 'history:n')).omissions, []);
 });
 
+test('the losses of two invalid views that are both redefined are named at once', async t => {
+  const schema = (of: string) => [table('t'), hourly('m', 't', `${of}(x)`), hourly('n', 'm', `${of}(n)`)];
+  const options = {
+    askHistory: async ({ name }: { name: string }) => ({
+      answer: name === 'm' ? { lost: 1, total: 2, first: '2024-01-01', last: '2024-01-01' } : ('complete' as const),
+      columns: undefined,
+    }),
+    health: { invalid: new Map([...'mn'].map(name => [name, 'drop partition operation'])) },
+  };
+  const plan = (...names: string[]) => planChanges(schema('max'), schema('min'), { ...options, ...allowed(...names) });
+  t.deepEqual(lossesOf(await plan()), ['history:m', 'history:n']);
+  t.deepEqual(lossesOf(await plan('history:m')), ['history:n']);
+  t.deepEqual((await plan('history:m', 'history:n')).omissions, []);
+});
+
 test('what an ignored object needs is created too, if something else needs that object', async t => {
   const schema = [table('t'), 'CREATE VIEW v AS (select ts, x from t);', 'CREATE VIEW w AS (select x from v);'];
   const { statements } = await planChanges(schema, [], { ignore: new IgnoreRules(['t', 'v']) });

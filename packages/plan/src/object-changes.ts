@@ -108,7 +108,8 @@ function reconcile(entry: Entry, task: Task, draft: Draft): void {
   const missing = task.a.prerequisites(entry).find(({ name, kind }) => isObject(kind) && draft.isBlocked(name));
   if (missing) {
     draft.block(entry.name);
-    if (!isSame(entry, task, draft)) draft.omit(whole, `it reads from ${displayName(missing)}, which is left out`);
+    if (!isSame(entry, task, draft))
+      draft.omitWithLosses(whole, `it reads from ${displayName(missing)}, which is left out`);
     return;
   }
   if (!now) {
