@@ -247,12 +247,12 @@ class ValueBuilder implements JsonEvents {
   }
 
   /**
-   * Parses all rows except the first and the last with `JSON.parse`, which is four times as fast as the scanner.
+   * Parses all rows of `dataset` except the first and the last with `JSON.parse`, which is four times as fast as the scanner.
    * @returns the offset after them, or `at` if the scanner has to read them
    */
   readElements(chunk: Buffer, at: number, depth: number): number {
     const end = chunk.lastIndexOf('],[') + 1;
-    if (!this.mayReadRows || depth !== 2 || end <= at) return at;
+    if (!this.mayReadRows || depth !== 2 || this.#key !== 'dataset' || end <= at) return at;
     this.mayReadRows = false;
     try {
       for (const row of JSON.parse(`[${chunk.toString('utf8', at, end)}]`)) this.scalar(row);
