@@ -276,7 +276,7 @@ export const sourceFaults: SourceFault[] = [
   ),
   fault('a byte order mark', 76, /not QuestDB's JSON/, replying(`\ufeff${ROWS}`)),
   fault('UTF-16', 76, /the reply is not JSON/, replying(Buffer.from(ROWS, 'utf16le'))),
-  fault('only NULs', 76, /no text/, replying(Buffer.alloc(1000))),
+  fault('only NULs', 76, /binary data/, replying(Buffer.alloc(1000))),
   fault('JSON after a guard prefix', 76, /not QuestDB's JSON/, replying(`)]}',\n${ROWS}`)),
   fault(
     'JSON, line by line',

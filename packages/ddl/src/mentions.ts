@@ -18,7 +18,7 @@ import { locateGrantTargets } from './grant-targets.js';
 import { findOwnerClause } from './owner.js';
 import { parsePrincipal } from './principal.js';
 import { type NamePlace, QueryNames } from './query-names.js';
-import { hasReferences, ReferenceFinder } from './references.js';
+import { mayHaveReferences, ReferenceFinder } from './references.js';
 import { isCleanTable } from './repair.js';
 import { parseRights } from './rights.js';
 
@@ -51,7 +51,8 @@ export function findMentions(
   }
   const created = toMention(located, isObject(kind) ? 'object' : 'principal');
   const owner = findOwnerClause(statement)?.owner;
-  const sources = inQueries && hasReferences(kind, statement) ? findSources(statement, isView, displayName(head)) : [];
+  const sources =
+    inQueries && mayHaveReferences(kind, statement) ? findSources(statement, isView, displayName(head)) : [];
   return [created, ...sources, ...(owner ? [toMention(owner, 'owner')] : [])];
 }
 

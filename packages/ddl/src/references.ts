@@ -28,9 +28,10 @@ import type { QueryNames } from './query-names.js';
  * a table does not.
  */
 export function findReferences(statement: string, isView: (name: string) => boolean = () => false): string[] {
-  if (!hasReferences(identify(statement).kind, statement)) return [];
+  if (!mayHaveReferences(identify(statement).kind, statement)) return [];
   const findIn = (tokens: Iterable<Token>) => new ReferenceFinder(tokens, isView).findNames();
-  // If a block comment has a quote, SQL and the server may read different tokens. The wrong reading leaves a parenthesis open.
+  // If a block comment has a quote, SQL and the server may read different tokens. The tokens are the wrong ones if they leave a
+  // parenthesis open.
   const names = findIn(significantTokens(statement)) ?? findIn(serverTokens(statement));
   return [...(names ?? [])];
 }
@@ -39,10 +40,10 @@ export function findReferences(statement: string, isView: (name: string) => bool
 export const findReferencesOfQuery = (query: string): string[] => findReferences(`CREATE VIEW v AS (\n${query}\n);`);
 
 /** Whether a statement may refer to another object. */
-export const hasReferences = (kind: Kind, statement: string): boolean =>
+export const mayHaveReferences = (kind: Kind, statement: string): boolean =>
   isObject(kind) && (kind !== 'table' || MAY_REFERENCE.test(statement));
 
-/** The keywords of a CREATE TABLE that refers to another object. Few have one, and tokenizing all would be slow. */
+/** Words of which each CREATE TABLE with references has one. Few statements have them, so most are not tokenized. */
 const MAY_REFERENCE = /\b(?:AS|LIKE)\b/i;
 
 /** What was read last on one level of parentheses, and so what may follow. */
@@ -52,21 +53,21 @@ type State =
   | 'base' // after WITH BASE and LIKE
   | 'like' // before LIKE, in parentheses after the name of a table
   | 'start' // of a query
-  | 'with' // before the name of a common table expression
-  | 'named' // after the name of a common table expression
+  | 'before-cte-name'
+  | 'before-cte-query'
   | 'declare' // before a variable
   | 'value' // in the value of a variable
   | 'grouped' // in parentheses around the value of a variable, before its first name
   | 'columns' // of SELECT, up to FROM
   | 'show'
-  | 'table' // before a table
-  | 'from' // after a table, before a possible next one
+  | 'before-table'
+  | 'after-table' // and before a possible next one
   | 'rest' // from WHERE on
   | 'expression'; // in parentheses that contain no query
 
 const SET_OPERATIONS: Record<string, State> = { UNION: 'start', EXCEPT: 'start', INTERSECT: 'start' };
 const CLAUSES = ['WHERE', 'LATEST', 'SAMPLE', 'ORDER', 'GROUP', 'LIMIT', 'PIVOT', 'WINDOW'];
-const QUERY: Record<string, State> = { SELECT: 'columns', WITH: 'with', DECLARE: 'declare' };
+const QUERY: Record<string, State> = { SELECT: 'columns', WITH: 'before-cte-name', DECLARE: 'declare' };
 
 /** The keywords of each state, and the state after each keyword. */
 const TRANSITIONS: Record<State, Record<string, State>> = {
@@ -75,21 +76,29 @@ const TRANSITIONS: Record<State, Record<string, State>> = {
   base: {},
   like: { LIKE: 'base' },
   start: { ...QUERY, SHOW: 'show', ALL: 'start', DISTINCT: 'start' },
-  with: {},
-  named: {},
+  'before-cte-name': {},
+  'before-cte-query': {},
   declare: { ...QUERY, OVERRIDABLE: 'declare' },
   value: QUERY,
   grouped: {},
-  columns: { FROM: 'table', ...SET_OPERATIONS },
-  show: { FROM: 'table', TABLE: 'table', VIEW: 'table' },
-  table: {},
-  from: { JOIN: 'table', ...SET_OPERATIONS, ...Object.fromEntries(CLAUSES.map(word => [word, 'rest'])) },
-  rest: { JOIN: 'table', ...SET_OPERATIONS }, // JOIN after WINDOW, and after the old form of LATEST BY
+  columns: { FROM: 'before-table', ...SET_OPERATIONS },
+  show: { FROM: 'before-table', TABLE: 'before-table', VIEW: 'before-table' },
+  'before-table': {},
+  'after-table': {
+    JOIN: 'before-table',
+    ...SET_OPERATIONS,
+    ...Object.fromEntries(CLAUSES.map(word => [word, 'rest'])),
+  },
+  rest: { JOIN: 'before-table', ...SET_OPERATIONS }, // JOIN after WINDOW, and after the old form of LATEST BY
   expression: {},
 };
 
 /** The state after a comma; without an entry it stays the same. After a common table expression, a comma begins the next one. */
-const COMMA_TRANSITIONS: Partial<Record<State, State>> = { from: 'table', start: 'with', value: 'declare' };
+const COMMA_TRANSITIONS: Partial<Record<State, State>> = {
+  'after-table': 'before-table',
+  start: 'before-cte-name',
+  value: 'declare',
+};
 
 /**
  * What a query reads, in order: names, and definitions that stand for everything that they read. At the end, each definition is
@@ -100,14 +109,14 @@ type Reads = (string | Definition)[];
 /** A name after FROM. */
 interface TableSpan extends NameSpan {
   /** Whether it is written in a way that a common table expression cannot be. */
-  isTable: boolean;
+  cannotBeCte: boolean;
 }
 
 /** A common table expression (CTE) or a variable. What it reads counts only if it is used. */
 interface Definition {
   reads: Reads;
   /** The first name in the value of a variable. It is a table if the variable is used as one, and otherwise a column. */
-  table?: TableSpan | undefined;
+  firstName?: TableSpan | undefined;
 }
 
 /** A query or an expression in parentheses. */
@@ -125,7 +134,7 @@ interface Level {
 const awaitsFirstName = (level: Level): level is Level & { defining: [name: string, definition: Definition] } =>
   (level.state === 'value' || level.state === 'grouped') &&
   level.defining !== undefined &&
-  level.defining[1].table === undefined;
+  level.defining[1].firstName === undefined;
 
 /** Walks once over the tokens of a statement. It has a stack of its own, because parentheses may nest deeper than calls can. */
 export class ReferenceFinder {
@@ -159,7 +168,7 @@ export class ReferenceFinder {
   /** The list for the next reference: that of the current definition, or of the query. */
   get #currentReads(): Reads {
     const { state, defining, reads } = this.#level;
-    return defining && (state === 'value' || state === 'named') ? defining[1].reads : reads;
+    return defining && (state === 'value' || state === 'before-cte-query') ? defining[1].reads : reads;
   }
 
   /** Reads the next token, or the next name, which may have several. */
@@ -179,12 +188,12 @@ export class ReferenceFinder {
     const next = TRANSITIONS[state][keywordOf(token)];
     const isVariable = token.text.startsWith('@');
     if (!next && !isVariable && state !== 'declare') {
-      if (state === 'with') return this.#beginCte(level);
+      if (state === 'before-cte-name') return this.#beginCte(level);
       if (awaitsFirstName(level)) {
-        level.defining[1].table = this.#readTableName();
+        level.defining[1].firstName = this.#readTableName();
         return;
       }
-      if (state === 'start' || state === 'table') return this.#readTable(level);
+      if (state === 'start' || state === 'before-table') return this.#readTable(level);
       if (state === 'base') return this.#readBase(level);
     }
     this.#tokens.next();
@@ -198,7 +207,7 @@ export class ReferenceFinder {
   #open(level: Level): void {
     const { state } = level;
     const { word } = this.#tokens;
-    const isQuery = state === 'start' || state === 'table' || state === 'named' || word in QUERY;
+    const isQuery = state === 'start' || state === 'before-table' || state === 'before-cte-query' || word in QUERY;
     const isGroup = !isQuery && awaitsFirstName(level);
     const inside = isQuery
       ? 'start'
@@ -209,9 +218,9 @@ export class ReferenceFinder {
           : 'expression';
     this.#levels.push({ state: inside, reads: this.#currentReads, ...(isGroup && { defining: level.defining }) });
     this.names?.open(inside === 'start');
-    if (state === 'table') level.state = 'from';
+    if (state === 'before-table') level.state = 'after-table';
     // After the parentheses of the body, the rest of CREATE follows.
-    if (state === 'start') level.state = this.#levels.length > 2 ? 'from' : 'rest';
+    if (state === 'start') level.state = this.#levels.length > 2 ? 'after-table' : 'rest';
   }
 
   /** Leaves parentheses. The definitions in them are no longer visible. */
@@ -221,7 +230,7 @@ export class ReferenceFinder {
       this.names?.close(this.#tokens);
     }
     const level = this.#level;
-    if (level.state !== 'named' || !level.defining) return;
+    if (level.state !== 'before-cte-query' || !level.defining) return;
     this.#define(level); // only now: inside a common table expression, its own name still means a table
     level.state = 'start';
   }
@@ -231,7 +240,7 @@ export class ReferenceFinder {
     const name = foldCase(this.#tokens.readName().name);
     this.cteNames.add(name);
     level.defining = [name, { reads: [] }];
-    level.state = 'named';
+    level.state = 'before-cte-query';
   }
 
   /** Begins the definition of a variable; its value follows. */
@@ -251,21 +260,21 @@ export class ReferenceFinder {
     level.defined.push(name);
   }
 
-  /** Reads what a variable reads. Where a table may be, its first name is a table. */
+  /** Adds what the value of a variable reads. Where a table may be, the first name of the value is one. */
   #useVariable(variable: string, level: Level): void {
     const definition = this.#findDefinition(variable);
     if (definition) this.#currentReads.push(definition);
-    if (awaitsFirstName(level)) level.defining[1].table = definition?.table;
-    if (level.state !== 'start' && level.state !== 'table') return;
-    if (definition?.table !== undefined) this.#addReference(definition.table);
-    level.state = 'from';
+    if (awaitsFirstName(level)) level.defining[1].firstName = definition?.firstName;
+    if (level.state !== 'start' && level.state !== 'before-table') return;
+    if (definition?.firstName !== undefined) this.#addReference(definition.firstName);
+    level.state = 'after-table';
   }
 
   /** Reads a name where a table may be. Before a parenthesis it is a function. */
   #readTable(level: Level): void {
     const table = this.#readTableName();
     if (this.#tokens.peek()?.text !== '(') this.#addReference(table);
-    level.state = 'from';
+    level.state = 'after-table';
   }
 
   /** Reads the base of a materialized view, or the table after LIKE. */
@@ -280,12 +289,12 @@ export class ReferenceFinder {
   #readTableName(): TableSpan {
     const first = this.#tokens.peek();
     const table = this.#tokens.readName();
-    return { ...table, isTable: first?.start !== table.position || first.text.startsWith("'") };
+    return { ...table, cannotBeCte: first?.start !== table.position || first.text.startsWith("'") };
   }
 
   /** Adds a common table expression, or else a table or a view. */
   #addReference(table: TableSpan): void {
-    const isTable = table.isTable || this.isView(table.name);
+    const isTable = table.cannotBeCte || this.isView(table.name);
     const definition = isTable ? undefined : this.#findDefinition(table.name);
     this.#currentReads.push(definition ?? table.name);
     this.names?.addTable(table, definition === undefined, this.#tokens);

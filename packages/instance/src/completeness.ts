@@ -1,7 +1,7 @@
 /*!
- * Whether a dump is complete. Without an error, SHOW CREATE DATABASE leaves out what the account may not read. It also leaves
- * out what is dropped, renamed or created again while it runs (read in ShowCreateDatabaseRecordCursorFactory). tables() lists
- * all objects (observed on 9.3.4), so the dump is compared with it, and each missing object is fetched by itself.
+ * Whether a dump is complete. SHOW CREATE DATABASE silently leaves out what the account may not read, and what is dropped, renamed or
+ * created again while it runs (see QuestDB's ShowCreateDatabaseRecordCursorFactory). tables() lists all objects (observed on 9.3.4), so
+ * the dump is compared with it, and each missing object is fetched by itself.
  */
 import { findReferences, isSystemTable } from '@sqlpipe/ddl';
 import { dumpOrder, type NameSelection, Schema } from '@sqlpipe/schema';
@@ -24,16 +24,16 @@ import { InstanceError } from './instance-error.js';
 import { type ListedObject, listAllObjects } from './list-objects.js';
 import { fetchUncheckedStatements } from './statements.js';
 
-/** Maximum number of lists of a schema that keeps changing. */
-const MAX_LISTS = 6;
+/** How often the list is fetched if the schema keeps changing. */
+const MAX_LIST_FETCHES = 6;
 
 /** Maximum number of objects that a message names; of the others it gives the number. */
 const MAX_NAMED = 20;
 
-/** Maximum number of names to remember that are in the dump only. */
+/** How many names are remembered that are in the dump and not in the list. */
 const MAX_UNLISTED = 1000;
 
-/** Whether a dump has an object. One of an unknown kind is selected if all objects are. */
+/** Whether a dump should contain an object. One of an unknown kind is wanted only if all kinds are selected. */
 export function isWanted({ kind, name }: ListedObject, selects: (kind: Kind) => boolean): boolean {
   const isSelected = kind === 'other' ? KINDS.filter(isObject).every(selects) : selects(kind);
   return isSelected && !isSystemTable(name);
@@ -73,7 +73,7 @@ export class MissingObjects {
   }
 
   /**
-   * Warns of each object that names select, if a partial dump is accepted.
+   * Warns of each missing object that `names` need, if a partial dump is accepted.
    * @throws InstanceError otherwise, if such an object is missing
    */
   report(
@@ -94,7 +94,7 @@ export class MissingObjects {
   }
 }
 
-/** What to read, and who hears of what is not read. */
+/** Which objects to read. `missing` collects those that could not be read; `note` gets messages for the user. */
 export interface ObjectReadOptions {
   readonly selects: (kind: Kind) => boolean;
   readonly names: NameSelection;
@@ -112,11 +112,11 @@ export class ObjectCheck {
   /** The listed objects that the dump does not have yet. */
   #pending = new Map<string, ListedObject>();
   /** The names that the dump had before the list was there; undefined from then on. */
-  #early: string[] | undefined = [];
+  #recordedEarly: string[] | undefined = [];
   /** The names in the dump that are not in the list, by folded name. */
   readonly #unlisted = new Map<string, string>();
-  /** The folded names whose definition was asked for and added to the dump. */
-  readonly #added = new Set<string>();
+  /** The folded names whose definition was fetched and added to the dump. */
+  readonly #fetched = new Set<string>();
   /** The folded names whose definition was asked for, when no such object existed any more. */
   readonly #gone = new Set<string>();
   /** Whether the schema changed while it was read. */
@@ -135,15 +135,16 @@ export class ObjectCheck {
     this.#list = this.#fetchList().then(list => this.#useList(list));
   }
 
-  /** Takes note of an object of the dump. Returns false if the dump has it already, because it was asked for. */
-  add(name: string): boolean {
-    this.#early?.push(name);
+  /** Records an object of the dump. Returns false if the dump has it already, because its definition was fetched. */
+  record(name: string): boolean {
+    this.#recordedEarly?.push(name);
     if (!this.#listed) return true;
-    if (!this.#pending.size && this.#unlisted.size === MAX_UNLISTED && !this.#added.size) return true; // saves time
+    // Then nothing below has an effect.
+    if (!this.#pending.size && this.#unlisted.size === MAX_UNLISTED && !this.#fetched.size) return true;
     const key = foldCase(name);
     if (this.#pending.delete(key)) return true;
     if (!this.#listed.has(key) && this.#unlisted.size < MAX_UNLISTED) this.#unlisted.set(key, name);
-    return !this.#added.has(key);
+    return !this.#fetched.has(key);
   }
 
   /** The statements of the listed objects that a statement refers to and that the dump does not have yet, in order. */
@@ -158,12 +159,12 @@ export class ObjectCheck {
   async fetchOthers(): Promise<string[]> {
     await this.#list;
     const statements: string[] = [];
-    for (let lists = 1; this.#pending.size || this.#hasChanged; lists++) {
-      if (lists > MAX_LISTS) throw changingError(this.#config);
+    for (let fetches = 1; this.#pending.size || this.#hasChanged; fetches++) {
+      if (fetches > MAX_LIST_FETCHES) throw changingError(this.#config);
       statements.push(...(await this.#fetch([...this.#pending.values()])));
       if (!this.#hasChanged) break;
       this.#hasChanged = false;
-      this.#addRenamed(await this.#fetchList());
+      this.#requestRenamedAndRecreated(await this.#fetchList());
     }
     return statements;
   }
@@ -178,7 +179,7 @@ export class ObjectCheck {
     }
     if (this.#unlisted.size)
       this.options.note(
-        `the server's list lacks ${listTitles(Array.from(this.#unlisted.values(), name => titleOf({ kind: 'other', name })))}: created meanwhile, or the list has only what this account may read, and so may the dump`,
+        `the server's list lacks ${listTitles(Array.from(this.#unlisted.values(), name => titleOf({ kind: 'other', name })))}: either they were created meanwhile, or this account sees only a part of the list, and the dump may be incomplete too`,
       );
   }
 
@@ -194,9 +195,9 @@ export class ObjectCheck {
   #useList(list: Objects | undefined): Objects | undefined {
     this.#listed = list;
     this.#pending = new Map(Array.from(list ?? []).filter(([, object]) => this.options.names.mayNeed(object)));
-    const early = this.#early ?? [];
-    this.#early = undefined;
-    if (list) for (const name of early) this.add(name);
+    const early = this.#recordedEarly ?? [];
+    this.#recordedEarly = undefined;
+    if (list) for (const name of early) this.record(name);
     return list;
   }
 
@@ -233,15 +234,15 @@ export class ObjectCheck {
     );
     return known.flatMap((object, i) => {
       const statement = statements[i];
-      if (!denied.has(object)) this.#noteChange(object, statement !== undefined);
+      if (!denied.has(object)) this.#reportChange(object, statement !== undefined);
       return statement ?? [];
     });
   }
 
-  /** Takes note of why an object was missing that may be read. */
-  #noteChange(object: ListedObject, exists: boolean): void {
+  /** Reports why the dump lacked an object that the account may read. */
+  #reportChange(object: ListedObject, exists: boolean): void {
     const key = foldCase(object.name);
-    if (exists) this.#added.add(key);
+    if (exists) this.#fetched.add(key);
     else this.#gone.add(key);
     if (exists && object.kind === 'live view') return; // some servers leave all of them out
     this.#hasChanged = true;
@@ -249,21 +250,21 @@ export class ObjectCheck {
     this.options.note(`${titleOf(object)} was ${change} while the schema was read`);
   }
 
-  /** Adds what a new list has under another name than the first one, which had it under the same number. */
-  #addRenamed(list: Objects | undefined): void {
-    const numbers = new Set<unknown>(Array.from(this.#listed?.values() ?? [], ({ id }) => id));
-    numbers.delete(undefined); // servers before 9.0, and functions other than tables(), have none
+  /** Requests what was renamed (the first list had its id under another name), and what was created again under its old name. */
+  #requestRenamedAndRecreated(list: Objects | undefined): void {
+    const ids = new Set<unknown>(Array.from(this.#listed?.values() ?? [], ({ id }) => id));
+    ids.delete(undefined); // servers before 9.0, and functions other than tables(), have none
     for (const [key, object] of list ?? []) {
       const isGone = this.#gone.has(key);
-      if ((this.#listed?.has(key) && !isGone) || this.#unlisted.has(key) || this.#added.has(key)) continue;
+      if ((this.#listed?.has(key) && !isGone) || this.#unlisted.has(key) || this.#fetched.has(key)) continue;
       if (!this.options.names.mayNeed(object)) continue;
-      if (isGone || numbers.has(object.id)) this.#pending.set(key, object);
+      if (isGone || ids.has(object.id)) this.#pending.set(key, object);
       else this.options.note(`${titleOf(object)} was created while the schema was read, and is not in the dump`);
     }
   }
 }
 
-/** The rows of SHOW CREATE DATABASE, with those that it left out in their place. */
+/** The rows of SHOW CREATE DATABASE, with the missing ones inserted where they belong. */
 export async function* addMissingRows(
   rows: AsyncIterable<string[]>,
   check: ObjectCheck,
@@ -277,7 +278,7 @@ export async function* addMissingRows(
       let missing: string[] = [];
       if (isObject(kind) && kind !== 'table') missing = await check.fetchNeeded(row);
       else if (hasObjects && givesRight(kind)) missing = await check.fetchOthers(); // rights come after all objects
-      const isNew = !name || isAcl(kind) || check.add(name);
+      const isNew = !name || isAcl(kind) || check.record(name);
       if (isNew && !missing.length) continue;
       yield [...batch.slice(start, i), ...missing];
       start = isNew ? i : i + 1;

@@ -51,7 +51,7 @@ export class TransportError extends Error {
   }
 
   /** Whether the connection was closed before a reply began. */
-  get isClose(): boolean {
+  get wasClosed(): boolean {
     return this.phase === 'waiting' && CLOSED_CODES.has(this.cause.code ?? '');
   }
 }
@@ -115,7 +115,7 @@ export class Connection {
     try {
       return await this.get(path);
     } catch (error) {
-      if (hadAnswered && error instanceof TransportError && error.isClose) return this.get(path);
+      if (hadAnswered && error instanceof TransportError && error.wasClosed) return this.get(path);
       throw error;
     }
   }
@@ -213,7 +213,7 @@ class Exchange implements Dispatcher.DispatchHandler {
         done(error);
       },
     });
-    // An error before a reader listens would end the process. The reader gets it anyway.
+    // Without a listener, an error would end the process.
     this.#body.on('error', () => {});
     const { url, secrets } = this.request; // spreading would be slower
     this.resolve({ url, secrets, status, headers, timer: this.#timer, body: this.#body });

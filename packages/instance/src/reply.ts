@@ -16,7 +16,7 @@ export interface Rejection {
   ok: false;
   /** The server's message, unescaped. Secrets of the request are redacted. */
   message: string;
-  /** Whether the message matches as the server sent it. Redacting may remove a word of the message that is also a secret. */
+  /** Tests the message as the server sent it: the redacted one lacks words that are also secrets. */
   matches(pattern: RegExp): boolean;
   /** The position in the statement (UTF-16 code units), if the server sent one. */
   position?: number;
@@ -182,7 +182,7 @@ function readBody({ body }: Response, limit: number): Promise<Buffer> {
   });
 }
 
-/** Parses the object of a reply. @throws UnexpectedResponseError */
+/** Parses a reply of limited length. @throws UnexpectedResponseError */
 function parseReply(body: Buffer, response: Response, limit: number): ReplyObject {
   try {
     if (body.length > limit) throw tooLongError(limit);
@@ -220,8 +220,8 @@ class ValueBuilder implements JsonEvents {
   readonly #containers: (unknown[] | Record<string, unknown>)[] = [];
   #key = '';
 
-  /** @param mayReadRows whether `JSON.parse` may read the rows: only if the text is valid UTF-8 */
-  constructor(private mayReadRows: boolean) {}
+  /** @param canParseRows whether `JSON.parse` may read the rows: only if the text is valid UTF-8 */
+  constructor(private canParseRows: boolean) {}
 
   open(kind: 'array' | 'object'): void {
     const container = kind === 'array' ? [] : Object.create(null); // a key may be __proto__
@@ -247,13 +247,14 @@ class ValueBuilder implements JsonEvents {
   }
 
   /**
-   * Parses all rows of `dataset` except the first and the last with `JSON.parse`, which is four times as fast as the scanner.
+   * Parses all rows of `dataset` except the first and the last with one `JSON.parse`, which is four times as fast as the scanner. It
+   * is tried once.
    * @returns the offset after them, or `at` if the scanner has to read them
    */
   readElements(chunk: Buffer, at: number, depth: number): number {
     const end = chunk.lastIndexOf('],[') + 1;
-    if (!this.mayReadRows || depth !== 2 || this.#key !== 'dataset' || end <= at) return at;
-    this.mayReadRows = false;
+    if (!this.canParseRows || depth !== 2 || this.#key !== 'dataset' || end <= at) return at;
+    this.canParseRows = false;
     try {
       for (const row of JSON.parse(`[${chunk.toString('utf8', at, end)}]`)) this.scalar(row);
       return end;
@@ -263,7 +264,7 @@ class ValueBuilder implements JsonEvents {
   }
 }
 
-/** The error in the body of a reply; undefined if there is none. */
+/** The error in the body of a reply; undefined if there is none, or if the body is not a valid reply. */
 function parseServerError(body: Buffer): ServerError | undefined {
   try {
     checkError(parseObject(body));
@@ -275,7 +276,7 @@ function parseServerError(body: Buffer): ServerError | undefined {
 
 const RETRY_HELP = "try again; if it fails again, see the server's log";
 
-/** Content that a server accepts and a statement stream cannot contain. */
+/** The messages about values that a server accepts and a statement stream cannot contain; see `row-scanner.ts`. */
 const UNSTREAMABLE = /^contains (?:a NUL|half of)/;
 const RECREATE_HELP = 'a stream cannot contain that: recreate the object without it';
 const ADDRESS_HELP = "is this a QuestDB server's address, or did a proxy's login page answer?";
@@ -297,9 +298,9 @@ function unexpectedStatusError(response: Response, body: Buffer): UnexpectedResp
 const NO_SERVER = ': no QuestDB server there; is the address right, with its path prefix?';
 const TOO_LARGE = ': the request is too large for a proxy on the way; raise the limit of the proxy, or bypass it';
 
-/** What statuses mean: the code of the error, and the end of its message. */
+/** What statuses mean: the code of the error, and the end of its message. After a blank at its end, the time to wait follows. */
 const EXPLANATIONS: Readonly<Record<number, readonly [code: InstanceErrorCode, explanation: string]>> = {
-  401: ['DENIED', ''],
+  401: ['DENIED', ''], // `instance.ts` knows which credentials were sent
   403: ['DENIED', ': permission denied; grant the permission to this user, or use another account'],
   404: ['PROTOCOL', NO_SERVER],
   405: ['PROTOCOL', NO_SERVER],
@@ -348,7 +349,7 @@ function describeAnswer(response: Response, body: Buffer): string {
   const type = headers['content-type'] === undefined ? '' : `, ${quoteReply(headers['content-type'], 40, response)}`;
   const start = body.toString('utf8', 0, MAX_QUOTED).trim();
   if (start === '') return `answered ${status}${type}`;
-  return `answered ${status}${type}, ${start.includes('\0') ? 'no text' : `"${quoteReply(start, 80, response)}"`}`;
+  return `answered ${status}${type}, ${start.includes('\0') ? 'binary data' : `"${quoteReply(start, 80, response)}"`}`;
 }
 
 /** A part of a reply for a message: redacted and shortened. */

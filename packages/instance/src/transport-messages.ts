@@ -74,7 +74,7 @@ export function describeTransportError(error: TransportError, context: RequestCo
   }
   if (error.phase === 'reading')
     return protocolFailure('the reply is truncated: the connection was closed before its end; did the server stop?');
-  if (error.isClose) return unreachableFailure(closedMessage(context));
+  if (error.wasClosed) return unreachableFailure(closedMessage(context));
   return unreachableFailure(`the request failed (${describeCause(error.cause)}); is the network up?`);
 }
 

@@ -19,7 +19,7 @@ export class SplitError extends Error {
     message: string,
     readonly line: number,
     readonly column: number,
-    /** The error of the program that wrote the text, which ends this message. That program has already printed it. */
+    /** The reason in the failure marker, if there is one. `message` ends with it; the program that wrote the text has printed it. */
     readonly alreadyPrinted?: string,
   ) {
     super(message);
@@ -33,7 +33,7 @@ const QUOTES = '\'"`';
 
 const NON_WHITESPACE = /[^ \t\n\r]/;
 
-/** The length of the first piece of a chunk that both scanners read; see `#scan`. */
+/** The length of the first piece of a chunk that the scanners read; see `#scan`. */
 const FIRST_PIECE = 256;
 
 const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
@@ -86,7 +86,7 @@ export class Splitter {
     return this.#pieces.join('') + this.#carry;
   }
 
-  /** Reads a chunk, and yields the statements that have certainly ended. */
+  /** Reads a chunk, and yields the statements that are complete, with the comments after their `;`. */
   *write(text: string): Generator<string> {
     const end = lastIndexNotOf(COMMENT_DELIMITER_CHARACTERS, text) + 1;
     // A run of these characters is kept back until a different one arrives: scanning it again with each chunk would be quadratic.
@@ -130,7 +130,10 @@ export class Splitter {
     }
   }
 
-  /** Finds the `;` that ends the current statement in this chunk. The fast search needs all of it in this chunk, without comments. */
+  /**
+   * Finds the `;` that ends the current statement in this chunk. The fast search works only if the complete
+   * statement is in this chunk and has no comments.
+   */
   #findEnd(chunk: string, from: number): StatementEnd | undefined {
     const at = this.#length ? -1 : findEndFast(chunk, from);
     return at < 0 ? this.#scan(chunk, from) : { at };
@@ -226,7 +229,10 @@ export class Splitter {
     return text.slice(end);
   }
 
-  /** Holds a statement, and yields the one that was held. Text without a statement only ends the line of the held one. */
+  /**
+   * Holds a statement, and yields the one that was held. If there is only white space before the `;`, nothing is yielded; a line end in it
+   * ends the line of the held statement.
+   */
   *#hold(text: string, endsInLineComment: boolean): Generator<string> {
     const body = trim(text);
     const [startLine] = this.#position(text, Math.max(text.search(NON_WHITESPACE), 0));
@@ -340,8 +346,8 @@ const formatStatement = ({ body, endsInLineComment }: HeldStatement): string =>
 const LINE_END = /[\n\r]/;
 
 /**
- * Finds the comments at the start of a text that belong to the statement before it. They start on the first line, and a line ends
- * after them. If a statement follows on that line, they belong to that one.
+ * Finds the comments at the start of a text that belong to the statement before it. They start on the first line, and only white space
+ * follows them on their line. If a statement follows on that line, they belong to that one.
  * @returns the end of the comments, and whether more of them may follow the text
  */
 function findLineComments(text: string, rules: CommentRules): { end: number; acceptsComments: boolean } {

@@ -94,10 +94,10 @@ export function parsePrincipalKind(cursor: Cursor): PrincipalKind | undefined {
 
 /** Parses the name of a principal, before which IF and these words may stand. Nothing looks the name up. */
 export function parsePrincipalName(cursor: Cursor, kind: PrincipalKind, ...words: string[]) {
-  const optional = isWord(cursor.requireNoSemicolon(`${kind} name or 'if'`), 'if');
-  if (optional) cursor.expect(...words);
+  const hasGuard = isWord(cursor.requireNoSemicolon(`${kind} name or 'if'`), 'if');
+  if (hasGuard) cursor.expect(...words);
   else cursor.unread();
-  return { optional, ...parseEntityName(cursor, `${kind} name`) };
+  return { hasGuard, ...parseEntityName(cursor, `${kind} name`) };
 }
 
 /** After RENAME. */

@@ -17,12 +17,12 @@ import { analyzeRelation } from './relation.js';
 type Base = (Table | MaterializedView) & { timestamp: string };
 
 /** The query of a live view as it is written. Offsets are those of the statement. */
-interface Written {
+interface QueryText {
   readonly tokens: readonly QueryToken[];
   readonly windows: readonly NamedWindow[];
   readonly calls: readonly WindowCall[];
   /** The name of the table after FROM. */
-  readonly from: QueryToken;
+  readonly baseToken: QueryToken;
   /** Where the query starts. */
   readonly start: number;
 }
@@ -30,14 +30,14 @@ interface Written {
 /** What QuestDB's parser requires of the query. @throws RejectionError */
 export function checkWindows(body: Body, catalogue: Catalogue): void {
   const query = readQuery(body);
-  const base = catalogue.find(unquoteToken(query.from.text));
+  const base = catalogue.find(unquoteToken(query.baseToken.text));
   const timestamp = base && 'timestamp' in base ? base.timestamp : undefined;
   if (timestamp !== undefined) for (const window of query.windows) rejectOrder(window, timestamp);
   rejectAnchors(query);
-  rejectBareWindows(query);
+  rejectUnboundedWindows(query);
   const lead = query.calls.find(({ name }) => name.toLowerCase() === 'lead');
   if (lead) throw new RejectionError(lead.at, 'lead() is not supported in live views; use lag() for lookback');
-  rejectUnbounded(query);
+  rejectUnboundedCalls(query);
   const anchored = query.windows.find(({ anchor }) => anchor);
   const computed = anchored?.partitionBy.find(item => !isColumn(item))?.[0];
   if (computed)
@@ -47,29 +47,29 @@ export function checkWindows(body: Body, catalogue: Catalogue): void {
     );
 }
 
-function readQuery(body: Body): Written {
+function readQuery(body: Body): QueryText {
   const tokens = tokenizeQuery(body.code).map(token => ({ ...token, at: token.at + body.position }));
   const start = tokens[0]?.at ?? body.position;
-  const from = topLevelIndex(tokens, 'from');
-  const list = tokens.slice(1, from < 0 ? undefined : from);
+  const fromIndex = topLevelIndex(tokens, 'from');
+  const list = tokens.slice(1, fromIndex < 0 ? undefined : fromIndex);
   const star = splitList(list).find(
     ([first, dot, last]) => first?.text === '*' || (dot?.text === '.' && last?.text === '*'),
   );
   if (star?.[0]) throw new RejectionError(star[0].at, 'wildcard column select is not allowed in live view queries');
-  const at = isKeyword(tokens[from + 1], 'public') && tokens[from + 2]?.text === '.' ? from + 3 : from + 1;
-  const [table, next] = [tokens[at], tokens[at + 1]];
-  if (from < 0 || !isKeyword(tokens[0], 'select') || !table || table.text === '(' || next?.text === '(')
+  const hasSchema = isKeyword(tokens[fromIndex + 1], 'public') && tokens[fromIndex + 2]?.text === '.';
+  const [table, next] = tokens.slice(fromIndex + (hasSchema ? 3 : 1));
+  if (fromIndex < 0 || !isKeyword(tokens[0], 'select') || !table || table.text === '(' || next?.text === '(')
     throw new RejectionError(start, 'live view requires a single base table in FROM clause');
   const windows = readNamedWindows(tokens);
-  return { tokens, windows, calls: readWindowCalls(tokens, windows), from: table, start };
+  return { tokens, windows, calls: readWindowCalls(tokens, windows), baseToken: table, start };
 }
 
 /** Whether an expression is the name of a column, with or without that of its table. */
 const isColumn = (item: readonly QueryToken[]): boolean =>
   (item.length === 1 || (item.length === 3 && item[1]?.text === '.')) && /^["a-z_]/i.test(item.at(-1)?.text ?? '');
 
-/** Whether an item of ORDER BY is a column, in whatever direction. */
-const isOrderBy = (item: readonly QueryToken[], column: string): boolean => {
+/** Whether an item of ORDER BY is this column, ascending or descending. */
+const ordersBy = (item: readonly QueryToken[], column: string): boolean => {
   const expression = isKeyword(item.at(-1), 'asc', 'desc') ? item.slice(0, -1) : item;
   const last = expression.at(-1);
   return isColumn(expression) && last !== undefined && isSameName(unquoteToken(last.text), column);
@@ -77,21 +77,21 @@ const isOrderBy = (item: readonly QueryToken[], column: string): boolean => {
 
 const isDescending = (item: readonly QueryToken[]): boolean => isKeyword(item.at(-1), 'desc');
 
-/** Where QuestDB points to when it rejects a window as a whole. */
-const placeOf = ({ anchor, partitionBy, orderBy }: Window, otherwise: number): number =>
+/** The position that QuestDB reports when it rejects a window as a whole. */
+const positionOf = ({ anchor, partitionBy, orderBy }: Window, otherwise: number): number =>
   anchor?.at ?? partitionBy[0]?.[0]?.at ?? orderBy[0]?.[0]?.at ?? otherwise;
 
 function rejectOrder(window: NamedWindow, timestamp: string): void {
   const [first, second] = window.orderBy;
-  const must = (rest: string, at: number): RejectionError =>
+  const orderError = (rest: string, at: number): RejectionError =>
     new RejectionError(at, `live view named WINDOW must ORDER BY ${rest}`);
-  if (!first?.[0]) throw must(timestamp, placeOf(window, 0));
-  if (second?.[0]) throw must(`a single column (${timestamp})`, second[0].at);
-  if (!isOrderBy(first, timestamp)) throw must(timestamp, first[0].at);
-  if (isDescending(first)) throw must(`${timestamp} ASC`, first[0].at);
+  if (!first?.[0]) throw orderError(timestamp, positionOf(window, 0));
+  if (second?.[0]) throw orderError(`a single column (${timestamp})`, second[0].at);
+  if (!ordersBy(first, timestamp)) throw orderError(timestamp, first[0].at);
+  if (isDescending(first)) throw orderError(`${timestamp} ASC`, first[0].at);
 }
 
-function rejectAnchors({ windows, calls }: Written): void {
+function rejectAnchors({ windows, calls }: QueryText): void {
   const [first, second] = windows.filter(({ anchor }) => anchor);
   for (const window of windows) {
     const { anchor } = window;
@@ -116,34 +116,34 @@ function rejectAnchors({ windows, calls }: Written): void {
 }
 
 function rejectAnchorExpression(expression: readonly QueryToken[]): void {
-  const must = (rest: string, token: QueryToken): RejectionError =>
+  const anchorError = (rest: string, token: QueryToken): RejectionError =>
     new RejectionError(token.at, `ANCHOR EXPRESSION must ${rest}`);
   for (const [i, token] of expression.entries()) {
     if (isCall(expression, i) && isNonDeterministic(token.text))
-      throw must(`be deterministic; ${token.text}() is not allowed`, token);
-    if (isKeyword(token, 'select')) throw must('not contain subqueries', token);
-    if (isBindVariable(expression, i)) throw must('not contain bind variables', token);
+      throw anchorError(`be deterministic; ${token.text}() is not allowed`, token);
+    if (isKeyword(token, 'select')) throw anchorError('not contain subqueries', token);
+    if (isBindVariable(expression, i)) throw anchorError('not contain bind variables', token);
   }
   const isConstant = !expression.some((token, i) => /^["a-z_]/i.test(token.text) && !isCall(expression, i));
   const [first] = expression;
-  if (isConstant && first) throw must('not be a constant', first);
+  if (isConstant && first) throw anchorError('not be a constant', first);
 }
 
-const isCall = (tokens: readonly QueryToken[], at: number): boolean =>
-  /^\w+$/.test(tokens[at]?.text ?? '') && tokens[at + 1]?.text === '(';
+const isCall = (tokens: readonly QueryToken[], index: number): boolean =>
+  /^\w+$/.test(tokens[index]?.text ?? '') && tokens[index + 1]?.text === '(';
 
 /** Whether a token is `$1`, `?` or the start of `:name`. */
-function isBindVariable(tokens: readonly QueryToken[], at: number): boolean {
-  const text = tokens[at]?.text ?? '';
-  return /^\$\d+$/.test(text) || text === '?' || (text === ':' && /^[a-z_]/i.test(tokens[at + 1]?.text ?? ''));
+function isBindVariable(tokens: readonly QueryToken[], index: number): boolean {
+  const text = tokens[index]?.text ?? '';
+  return /^\$\d+$/.test(text) || text === '?' || (text === ':' && /^[a-z_]/i.test(tokens[index + 1]?.text ?? ''));
 }
 
 const isDefaultFrame = ({ frame, from, to, excludesCurrentRow }: Window): boolean =>
   frame === undefined ||
   (frame === 'range' && from === 'unbounded preceding' && to === 'current row' && !excludesCurrentRow);
 
-/** Whether the state of a window grows without limit in each partition. */
-const isBare = (window: Window): boolean =>
+/** Whether a window covers all earlier rows of its partition, and no ANCHOR resets it: its state would grow without limit. */
+const isUnbounded = (window: Window): boolean =>
   !window.anchor &&
   window.partitionBy.length > 0 &&
   window.from === 'unbounded preceding' &&
@@ -159,18 +159,19 @@ const keepsLastValue = ({ name, ignoresNulls, window }: WindowCall): boolean =>
   window.to === 'current row' &&
   !window.excludesCurrentRow;
 
-function rejectBareWindows({ windows, calls }: Written): void {
-  const bare = (at: number): RejectionError =>
+function rejectUnboundedWindows({ windows, calls }: QueryText): void {
+  const unboundedError = (at: number): RejectionError =>
     new RejectionError(
       at,
       'live view unbounded window must have an ANCHOR clause; bare unbounded windows are not supported. ' +
         "Add an ANCHOR to bound per-partition state, e.g. ANCHOR EXPRESSION timestamp_floor('1d', ts)",
     );
   for (const call of calls)
-    if (call.window && isBare(call.window) && !keepsLastValue(call)) throw bare(placeOf(call.window, call.at));
+    if (call.window && isUnbounded(call.window) && !keepsLastValue(call))
+      throw unboundedError(positionOf(call.window, call.at));
   for (const window of windows) {
     if (calls.some(({ windowName }) => windowName === window.name)) continue;
-    if (isBare(window)) throw bare(placeOf(window, 0));
+    if (isUnbounded(window)) throw unboundedError(positionOf(window, 0));
     if (!window.anchor) continue;
     throw new RejectionError(
       window.anchor.at,
@@ -185,7 +186,7 @@ const RANKING = ['row_number', 'rank', 'dense_rank'];
 const EXAMPLE =
   "add an ANCHOR to reset per segment, e.g. WINDOW w AS (PARTITION BY <key> ORDER BY <ts> ANCHOR EXPRESSION timestamp_floor('1d', <ts>))";
 
-function rejectUnbounded({ calls }: Written): void {
+function rejectUnboundedCalls({ calls }: QueryText): void {
   for (const call of calls) {
     const { name, at, window } = call;
     if (!window || window.anchor) continue;
@@ -198,7 +199,7 @@ function rejectUnbounded({ calls }: Written): void {
       window.from !== 'unbounded preceding' ||
       FRAMELESS.includes(name.toLowerCase()) ||
       keepsLastValue(call) ||
-      endsBefore(call)
+      readsRowAtFixedDistance(call)
     )
       continue;
     throw new RejectionError(
@@ -210,23 +211,24 @@ function rejectUnbounded({ calls }: Written): void {
   }
 }
 
-/** Whether a last_value reads one row that is a fixed number of rows away. */
-const endsBefore = ({ name, ignoresNulls, window }: WindowCall): boolean =>
+/** Whether a call is a last_value of one row, which is a fixed number of rows away. */
+const readsRowAtFixedDistance = ({ name, ignoresNulls, window }: WindowCall): boolean =>
   name.toLowerCase() === 'last_value' &&
   !ignoresNulls &&
   window?.frame === 'rows' &&
   (/^\d+ preceding$/.test(window.to) || window.excludesCurrentRow);
 
-/** Functions whose results depend on rows after theirs. */
-const CACHED = ['ntile', 'cume_dist', 'percent_rank'];
-/** Functions to which the frame of their window means nothing. */
-const FRAMELESS = ['lag', ...CACHED];
-/** As those above. They are rejected for this reason only if their window is anchored: otherwise their frame is rejected first. */
+/** Functions whose results depend on later rows. */
+const NEED_LATER_ROWS = ['ntile', 'cume_dist', 'percent_rank'];
+/** Functions that ignore the frame of their window. */
+const FRAMELESS = ['lag', ...NEED_LATER_ROWS];
+/** Their results depend on later rows, too. Without ANCHOR, `rejectUnboundedCalls` rejects them before that matters. */
 const SUBSAMPLING = ['sdt', 'lttb', 'm4', 'minmax', 'uniform', 'cadence'];
 
 /**
  * What QuestDB's compiler requires of the query.
- * @throws RejectionError at the name of the view, or at a place in the text of the query alone
+ * @throws RejectionError. As in QuestDB, its position counts from the statement if the base is wrong, from the query if the query does not
+ * compile, and is that of the view's name otherwise
  */
 export function analyzeLiveView(
   statement: { readonly body: Body; readonly position: number },
@@ -234,47 +236,47 @@ export function analyzeLiveView(
 ): { base: Base; relation: Relation } {
   const { body, position } = statement;
   const query = parsedQuery(body);
-  const written = readQuery(body);
-  const base = findLiveBase(written, catalogue);
+  const text = readQuery(body);
+  const base = findLiveBase(text, catalogue);
   const relation = orRejection(() => {
     const fields = analyzeRelation(query, catalogue);
-    rejectNonDeterministic(written);
-    rejectRanges(written, base.timestamp);
+    rejectNonDeterministic(text);
+    rejectRanges(text, base.timestamp);
     return fields;
   });
   // QuestDB compiles the query as a text of its own, and counts from its start.
   if (relation instanceof RejectionError)
-    throw new RejectionError(Math.max(0, relation.position - written.start), relation.message);
-  const problem = shapeProblem(query, written, base) ?? functionProblem(written, base);
+    throw new RejectionError(Math.max(0, relation.position - text.start), relation.message);
+  const problem = findShapeProblem(query, text, base) ?? findFunctionProblem(text, base);
   if (problem) throw new RejectionError(position, `live view select ${problem}`);
   return { base, relation };
 }
 
 /** The one base of a live view: a WAL table or a materialized view with a designated timestamp, which delivers its rows in order. */
-function findLiveBase({ from }: Written, catalogue: Catalogue): Base {
-  const name = unquoteToken(from.text);
+function findLiveBase({ baseToken }: QueryText, catalogue: Catalogue): Base {
+  const name = unquoteToken(baseToken.text);
   const base = catalogue.resolve(name);
-  const reject = (problem: string) => new RejectionError(from.at, problem);
-  if (!base) throw reject(`base table does not exist [table=${name}]`);
-  if (base.kind === 'live view') throw reject('live views are not allowed as base tables in V1');
+  const baseError = (problem: string) => new RejectionError(baseToken.at, problem);
+  if (!base) throw baseError(`base table does not exist [table=${name}]`);
+  if (base.kind === 'live view') throw baseError('live views are not allowed as base tables in V1');
   if (base.kind === 'view' || (base.kind === 'table' && !base.wal))
-    throw reject(`base table must be a WAL table [name=${base.name}]`);
+    throw baseError(`base table must be a WAL table [name=${base.name}]`);
   const { timestamp } = base;
-  if (timestamp === undefined) throw reject('live view base table must have a designated timestamp');
+  if (timestamp === undefined) throw baseError('live view base table must have a designated timestamp');
   return { ...base, timestamp };
 }
 
-function rejectNonDeterministic({ tokens }: Written): void {
-  const at = tokens.findIndex(
+function rejectNonDeterministic({ tokens }: QueryText): void {
+  const index = tokens.findIndex(
     (token, i) => (isCall(tokens, i) && isNonDeterministic(token.text)) || isBindVariable(tokens, i),
   );
-  const found = tokens[at];
+  const found = tokens[index];
   if (found)
     throw new RejectionError(found.at, `non-deterministic function cannot be used in live view: ${found.text}`);
 }
 
-/** Rows within RANGE are found by the timestamp, and all at once. */
-function rejectRanges({ calls }: Written, timestamp: string): void {
+/** RANGE frames are found by the timestamp. QuestDB computes all of them in one pass, so they need the same partitions. */
+function rejectRanges({ calls }: QueryText, timestamp: string): void {
   const ranges = calls.filter(({ window }) => window?.frame === 'range' && !window.anchor);
   for (const { name, at, window } of ranges)
     if (window && !isOrderedBy(window, timestamp))
@@ -283,9 +285,9 @@ function rejectRanges({ calls }: Written, timestamp: string): void {
         `live view RANGE window function must ORDER BY the designated timestamp ASC [function=${name}()]`,
       );
   const [first, ...others] = ranges;
-  const domain = (call: WindowCall | undefined): string =>
+  const partitionsOf = (call: WindowCall | undefined): string =>
     (call?.window?.partitionBy ?? []).map(item => item.map(({ text }) => text.toLowerCase()).join('')).join(',');
-  const other = others.find(call => domain(call) !== domain(first));
+  const other = others.find(call => partitionsOf(call) !== partitionsOf(first));
   if (other)
     throw new RejectionError(
       other.at,
@@ -294,29 +296,29 @@ function rejectRanges({ calls }: Written, timestamp: string): void {
 }
 
 const isOrderedBy = ({ orderBy: [first, second] }: Window, timestamp: string): boolean =>
-  first !== undefined && second === undefined && isOrderBy(first, timestamp) && !isDescending(first);
+  first !== undefined && second === undefined && ordersBy(first, timestamp) && !isDescending(first);
 
-const NEEDS_CACHE =
+const CACHE_PROBLEM =
   'may only use window functions that support incremental refresh; this query requires caching or multi-pass evaluation';
 
 /** What is wrong with the query around its windows. */
-function shapeProblem({ select }: Query, { calls }: Written, base: Base): string | undefined {
+function findShapeProblem({ select }: Query, { calls }: QueryText, base: Base): string | undefined {
   if (calls.length === 0 || select.setOperations?.length) return 'must contain at least one window function';
   const [from, ...others] = select.from ?? [];
   if (from?.joins?.length || others.length > 0 || select.latestOn || select.sampleBy || select.pivot)
     return 'must be a simple scan of a single WAL base table; joins, subqueries, GROUP BY, ORDER BY and LIMIT are not supported yet';
   if (select.distinct) throw new RejectionError(0, 'Window function is not allowed in context of aggregation');
-  const over = (clause: string) =>
+  const clauseProblem = (clause: string) =>
     `must be a plain windowed scan of the base table; ${clause} over a window function is not supported yet`;
   const aggregates = select.columns.some(item => item.type === 'selectItem' && hasAggregate(item.expression));
-  if (aggregates || select.groupBy?.length) return over('GROUP BY');
-  if (select.limit) return over('LIMIT');
+  if (aggregates || select.groupBy?.length) return clauseProblem('GROUP BY');
+  if (select.limit) return clauseProblem('LIMIT');
   const sorted = select.orderBy?.map(item => ({ ...item, column: orderedColumn(item.expression, select) }));
-  if (sorted?.some(({ column }) => column !== base.timestamp.toLowerCase())) return over('ORDER BY');
-  if (sorted?.some(({ direction }) => direction?.toLowerCase() === 'desc')) return NEEDS_CACHE;
+  if (sorted?.some(({ column }) => column !== base.timestamp.toLowerCase())) return clauseProblem('ORDER BY');
+  if (sorted?.some(({ direction }) => direction?.toLowerCase() === 'desc')) return CACHE_PROBLEM;
   const designated = from?.timestampDesignation;
-  if (designated !== undefined && !isSameName(designated, base.timestamp)) return NEEDS_CACHE;
-  return filterProblem(select, base) ?? undefined;
+  if (designated !== undefined && !isSameName(designated, base.timestamp)) return CACHE_PROBLEM;
+  return findFilterProblem(select, base) ?? undefined;
 }
 
 /** The column of the base that an item of ORDER BY means, in lower case. */
@@ -331,8 +333,8 @@ const columnName = (expression: { type: string }): string | undefined =>
     ? (expression as { type: string; name: { parts: string[] } }).name.parts.at(-1)?.toLowerCase()
     : undefined;
 
-/** The start of a live view bounds the timestamps of its rows; its query cannot. */
-function filterProblem({ where }: SelectStatement, { timestamp }: Base): string | undefined {
+/** The WHERE of a live view must not mention its timestamp. */
+function findFilterProblem({ where }: SelectStatement, { timestamp }: Base): string | undefined {
   const conditions: { type: string }[] = where ? [where] : [];
   for (let condition = conditions.pop(); condition; condition = conditions.pop()) {
     const { type, operator, left, right, expression } = condition as { type: string } & Record<string, unknown>;
@@ -348,19 +350,22 @@ function filterProblem({ where }: SelectStatement, { timestamp }: Base): string 
 }
 
 /** What is wrong with the functions and with the columns of the query. */
-function functionProblem({ calls, tokens }: Written, base: Base): string | undefined {
+function findFunctionProblem({ calls, tokens }: QueryText, base: Base): string | undefined {
   const isCached = ({ name, window }: WindowCall): boolean =>
-    [...CACHED, ...SUBSAMPLING].includes(name.toLowerCase()) ||
+    [...NEED_LATER_ROWS, ...SUBSAMPLING].includes(name.toLowerCase()) ||
     (window !== undefined && window.orderBy.length > 0 && !isOrderedBy(window, base.timestamp));
-  if (calls.some(isCached)) return NEEDS_CACHE;
-  const stateful = calls.find(call => !hasSmallState(call, base));
+  if (calls.some(isCached)) return CACHE_PROBLEM;
+  const stateful = calls.find(call => !supportsSnapshot(call, base));
   if (stateful)
     return `cannot use window function ${stateful.name}(); incremental snapshot is not supported for this function yet`;
-  return timestampProblem(tokens, base);
+  return findTimestampProblem(tokens, base);
 }
 
-/** Whether a server can store what a function has read, to go on from there. */
-function hasSmallState({ name, arguments: given, window }: WindowCall, base: Base): boolean {
+/**
+ * Whether QuestDB can save the state of a function. It cannot without PARTITION BY, unless the frame starts at the current row, and not
+ * for lag() of a DECIMAL of more than 18 digits.
+ */
+function supportsSnapshot({ name, arguments: given, window }: WindowCall, base: Base): boolean {
   const first = splitList(given)[0]?.at(-1);
   if (window?.partitionBy.length === 0 && window.from !== 'current row') return false;
   const column = name.toLowerCase() === 'lag' && first ? findColumn(base, unquoteToken(first.text)) : undefined;
@@ -368,7 +373,7 @@ function hasSmallState({ name, arguments: given, window }: WindowCall, base: Bas
 }
 
 /** The timestamp of the base has to be a column of the view, under its own name. */
-function timestampProblem(tokens: readonly QueryToken[], { timestamp }: Base): string | undefined {
+function findTimestampProblem(tokens: readonly QueryToken[], { timestamp }: Base): string | undefined {
   const items = splitList(tokens.slice(1, topLevelIndex(tokens, 'from')));
   const aliases = items.flatMap(item => {
     const end = item.findIndex((_, i) => i > 0 && item[i]?.text !== '.' && item[i - 1]?.text !== '.');

@@ -32,7 +32,7 @@ export function findBaseTable(body: Body, statedBase: LocatedName | undefined, c
   const query = parsedQuery(body);
   const scope = QueryScope.around(query, catalogue);
   const check = new BaseCheck(query, catalogue);
-  const names = check.tables(query.select, scope);
+  const names = check.findTables(query.select, scope);
   const base = statedBase ?? requireSingleBase(names, body.position);
   if (!names.has(foldCase(base.name))) {
     const isView = catalogue.find(base.name)?.kind === 'view';
@@ -65,13 +65,13 @@ class BaseCheck {
     readonly catalogue: Catalogue,
   ) {}
 
-  /** The tables that a query reads, by lower-case name. A view is replaced by the tables that it reads. */
-  tables(select: Select, outer: QueryScope): ReadonlyMap<string, LocatedName> {
+  /** Finds the tables that a query reads, by lower-case name. A view is replaced by the tables that it reads. */
+  findTables(select: Select, outer: QueryScope): ReadonlyMap<string, LocatedName> {
     const known = this.#tables.get(select);
     if (known) return known;
     const scope = outer.enter(select);
     const names = new Map<string, LocatedName>();
-    const others = (select.setOperations ?? []).map(({ select: next }) => [...this.tables(next, scope).values()]);
+    const others = (select.setOperations ?? []).map(({ select: next }) => [...this.findTables(next, scope).values()]);
     for (const located of [...listSources(select, scope).map(source => this.#tablesOf(source)), ...others].flat())
       if (!names.has(foldCase(located.name))) names.set(foldCase(located.name), located);
     this.#tables.set(select, names);
@@ -80,7 +80,7 @@ class BaseCheck {
 
   #tablesOf(source: Source): LocatedName[] {
     if ('function' in source) return [];
-    if ('select' in source) return [...this.tables(source.select, source.scope).values()];
+    if ('select' in source) return [...this.findTables(source.select, source.scope).values()];
     const { name, position } = source;
     if (this.catalogue.find(name)?.kind !== 'view') return [{ name, position }];
     return this.catalogue.sources([name]).map(each => ({ name: this.catalogue.find(each)?.name ?? each, position }));
@@ -91,7 +91,7 @@ class BaseCheck {
     if (this.#validated.has(select)) return;
     this.#validated.add(select);
     const scope = outer.enter(select);
-    const names = this.tables(select, outer);
+    const names = this.findTables(select, outer);
     const readsBase = names.has(foldCase(base));
     if (readsBase) this.#rejectBadColumns(select, scope, base);
     for (const { select: next } of select.setOperations ?? []) {
@@ -155,23 +155,26 @@ export interface ViewSampling {
   /** Empty for a view that does not aggregate. */
   readonly interval: string;
   readonly timestamp: string;
-  /** The partitioning that a view inherits which does not aggregate. */
+  /** The partitioning of the base, which a view without aggregation inherits. */
   readonly partitionBy?: PartitionUnit | undefined;
   readonly period?: string | undefined;
   readonly timeZone?: string | undefined;
 }
 
-/** What a statement says of the sampling of a view. */
-interface SampledView {
+/** The clauses of a statement that decide how a view is sampled. */
+interface SamplingClauses {
   readonly body: Body;
   /** The column that it names as designated timestamp. */
   readonly timestamp: LocatedName | undefined;
   readonly refresh: RefreshClause;
 }
 
-/** @throws RejectionError for a query without a timestamp or an interval, and for a base table without WAL */
+/**
+ * Derives the sampling of a view from its query, as QuestDB's compiler does.
+ * @throws RejectionError for a query without a timestamp or an interval, and for a base table without WAL
+ */
 export function analyzeSampling(
-  statement: SampledView,
+  statement: SamplingClauses,
   base: LocatedName,
   relation: Relation,
   { catalogue, has }: Pick<Session, 'catalogue' | 'has'>,
@@ -184,7 +187,7 @@ export function analyzeSampling(
   if (timestamp && !mayHave(timestamp.name)) {
     throw new RejectionError(timestamp.position, `TIMESTAMP column does not exist [name=${timestamp.name}]`);
   }
-  rejectNoWal(base, catalogue);
+  requireWalBase(base, catalogue);
   const bucket = findBucket(query, catalogue);
   if (!bucket) {
     const passed = has('passthrough views') ? passThrough(query, timestamp, base, relation, catalogue) : undefined;
@@ -232,7 +235,7 @@ function passThrough(
   return { interval: '', timestamp: designated, partitionBy: object.partitionBy };
 }
 
-function rejectNoWal(base: LocatedName, catalogue: Catalogue): void {
+function requireWalBase(base: LocatedName, catalogue: Catalogue): void {
   const object = catalogue.find(base.name);
   if (!object) throw missingError(base.position, base.name);
   if (object.kind === 'live view')
@@ -248,7 +251,7 @@ interface Bucket {
   readonly position: number;
 }
 
-/** The bucket of SAMPLE BY or of a timestamp_floor() column, in the query or in a subquery or view that it only selects from. */
+/** The bucket of SAMPLE BY or of a timestamp_floor() column, in the query, or in the subquery or view that is its only source. */
 function findBucket(query: Query, catalogue: Catalogue): Bucket | undefined {
   const find = (select: Select, outer: QueryScope): Bucket | undefined => {
     const scope = outer.enter(select);
@@ -287,7 +290,7 @@ const findFloor = ({ columns }: Select): Select['columns'][number] | undefined =
       item.expression.name.toLowerCase() === 'timestamp_floor',
   );
 
-/** What a query only selects from. */
+/** The source of a query that has only one, without joins, GROUP BY and set operations; undefined for other queries. */
 function onlySource({ from, groupBy, setOperations }: Select, scope: QueryScope): Source | undefined {
   const [ref, ...more] = from ?? [];
   return !ref || more.length > 0 || ref.joins?.length || groupBy || setOperations ? undefined : scope.sourceOf(ref);

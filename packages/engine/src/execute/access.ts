@@ -39,8 +39,8 @@ export const accessHandlers: StatementHandlers = new Map([
   ['remove', (cursor, session) => changeMembership(cursor, session, false)],
   ['grant', (cursor, session) => changeGrants(cursor, session, true)],
   ['revoke', (cursor, session) => changeGrants(cursor, session, false)],
-  ['assume', rejectAssumption],
-  ['exit', rejectAssumption],
+  ['assume', rejectAssume],
+  ['exit', rejectAssume],
 ]);
 
 /** Calls `handler` if the next word is USER, GROUP or SERVICE ACCOUNT, and the handler of both editions if not. */
@@ -54,19 +54,19 @@ function handlePrincipal(
   };
 }
 
-/** An assumption lasts as long as a connection of the PostgreSQL protocol; over HTTP each request stands alone. */
-function rejectAssumption(): never {
+/** ASSUME lasts as long as a connection of the PostgreSQL protocol; over HTTP each request stands alone. */
+function rejectAssume(): never {
   throw new RejectionError(0, 'service accounts are not assumed over HTTP: log in as the account');
 }
 
-/** After CREATE USER, GROUP or SERVICE ACCOUNT. */
+/** Executes CREATE USER, GROUP or SERVICE ACCOUNT from the name on. */
 function createPrincipal(cursor: Cursor, session: Session, kind: PrincipalKind): void {
   const { acl } = session;
-  const { optional, name, position } = parsePrincipalName(cursor, kind, 'not', 'exists');
+  const { hasGuard, name, position } = parsePrincipalName(cursor, kind, 'not', 'exists');
   const { owner = session.caller, password, alias } = parseOptions(cursor, kind);
   session.authorize(`CREATE ${kind.toUpperCase()}`);
   const namesake = acl.find(name);
-  if (namesake?.kind === kind && optional) return;
+  if (namesake?.kind === kind && hasGuard) return;
   if (namesake || isSameName(name, acl.admin)) {
     throw new RejectionError(position, `${namesake?.kind ?? 'user'} already exists [name=${name}]`);
   }
@@ -119,16 +119,16 @@ function parsePassword(cursor: Cursor): string | undefined {
 }
 
 /**
- * After DROP USER, GROUP or SERVICE ACCOUNT. The administrator becomes the owner of its objects, so that a later
- * principal of the same name does not own them.
+ * Executes DROP USER, GROUP or SERVICE ACCOUNT from the name on. The administrator becomes the owner of the objects of the dropped
+ * principal, so that a later principal of the same name does not own them.
  */
 function dropPrincipal(cursor: Cursor, session: Session, kind: PrincipalKind): void {
   const { acl, catalogue } = session;
-  const { optional, name, position } = parsePrincipalName(cursor, kind, 'exists');
+  const { hasGuard, name, position } = parsePrincipalName(cursor, kind, 'exists');
   cursor.expectEnd();
   session.authorize(`DROP ${kind.toUpperCase()}`);
   if (acl.find(name)?.kind !== kind) {
-    if (optional) return;
+    if (hasGuard) return;
     throw new RejectionError(position, `${kind} does not exist [name=${name}]`);
   }
   acl.remove(name);
@@ -136,7 +136,7 @@ function dropPrincipal(cursor: Cursor, session: Session, kind: PrincipalKind): v
     if (isSameName(object.owner, name)) catalogue.put({ ...object, owner: acl.admin });
 }
 
-/** After ALTER USER, GROUP or SERVICE ACCOUNT. Returns a new token, if one was created. */
+/** Executes ALTER USER, GROUP or SERVICE ACCOUNT from the name on. Returns a new token, if one was created. */
 function alterPrincipal(cursor: Cursor, session: Session, kind: PrincipalKind): ExecutionResult | undefined {
   const { acl } = session;
   const named = parseEntityName(cursor, `${kind} name`);
@@ -193,9 +193,10 @@ function setPassword(cursor: Cursor, session: Session, kind: PrincipalKind, name
   acl.put({ ...principal, password: password && session.secrets.hashPassword(password) });
 }
 
-/** Of a token: sqlserve has no tokens for other protocols. */
+/** The words before the options of a token. sqlserve has no tokens for other protocols. */
 const REST = ['token', 'type', 'rest'];
 
+/** Executes `TOKEN TYPE REST WITH TTL …` after CREATE. Returns the token, which the server cannot show again. */
 function createToken(cursor: Cursor, session: Session, kind: PrincipalKind, named: LocatedName): ExecutionResult {
   cursor.expect(...REST);
   const { ttl, refresh } = parseTokenLifetime(cursor);
@@ -216,7 +217,7 @@ function createToken(cursor: Cursor, session: Session, kind: PrincipalKind, name
   };
 }
 
-/** After `DROP TOKEN TYPE REST`: `[token]`. Drops that token or, if none is named, all. */
+/** Executes `TOKEN TYPE REST [token]` after DROP: drops that token, or all tokens if none is named. */
 function dropTokens(cursor: Cursor, session: Session, kind: PrincipalKind, named: LocatedName): void {
   cursor.expect(...REST);
   const token = cursor.next();
@@ -249,7 +250,7 @@ function requirePrincipal(acl: Acl, kind: PrincipalKind, { name, position }: Loc
   throw new RejectionError(position, `${kind} does not exist [name=${name}]`);
 }
 
-/** After ADD or REMOVE: a user and groups. */
+/** Executes ADD USER … TO, or REMOVE USER … FROM, groups. */
 function changeMembership(cursor: Cursor, session: Session, add: boolean): void {
   const { acl } = session;
   const statement = parseMembership(cursor, add, accessContext(session));
@@ -260,16 +261,16 @@ function changeMembership(cursor: Cursor, session: Session, add: boolean): void 
     acl[add ? 'grant' : 'revoke']({ kind: 'membership', user, group });
 }
 
-/** After GRANT or REVOKE. */
+/** Executes the rest of GRANT or REVOKE. */
 function changeGrants(cursor: Cursor, session: Session, grant: boolean): void {
   const statement = parseGrant(cursor, grant, accessContext(session));
   cursor.expectEnd();
-  if (statement.kind === 'assumption') changeAssumption(statement, session);
+  if (statement.kind === 'assumption') changeAssumeRight(statement, session);
   else changePermissions(statement, session);
 }
 
 const accessContext = ({ catalogue }: Session): AccessContext => ({
-  isPermission: name => permissions.has(name),
+  isPermission: name => PERMISSIONS.has(name),
   columnsOf: table => catalogue.find(table)?.columns.map(({ name }) => name),
 });
 
@@ -309,7 +310,7 @@ function requireGrantRight({ acl, caller, catalogue }: Session, permission: stri
   throw new DenialError(0, `Access denied for ${caller} [${permission} WITH GRANT OPTION${on}]`);
 }
 
-function changeAssumption(statement: AssumptionStatement, session: Session): void {
+function changeAssumeRight(statement: AssumptionStatement, session: Session): void {
   const { acl, caller } = session;
   const { gives, option } = statement;
   if (!acl.canAssume(caller, statement.account.name, true)) requireGrantRight(session, 'ASSUME SERVICE ACCOUNT', {});
@@ -319,7 +320,7 @@ function changeAssumption(statement: AssumptionStatement, session: Session): voi
 }
 
 /** The permissions that can be granted: the documented ones, and those for statements on views. */
-const permissions = new Set([
+const PERMISSIONS = new Set([
   ...['ALL', 'DATABASE ADMIN', 'HTTP', 'ILP', 'PGWIRE', 'SELECT', 'INSERT', 'UPDATE', 'SETTINGS', 'SNAPSHOT'],
   ...['SQL ENGINE ADMIN', 'SYSTEM ADMIN', 'BACKUP DATABASE', 'CANCEL ANY COPY'],
   ...['CREATE', 'DROP', 'RENAME', 'TRUNCATE', 'VACUUM'].map(verb => `${verb} TABLE`),

@@ -67,7 +67,7 @@ export function create(session: Session, statement: CreateStatement): void {
  * @returns whether to create the object; `false` if the statement says IF NOT EXISTS, and an object of its kind has the name
  * @throws RejectionError if the name is taken in any other way; DenialError
  */
-function beginCreate(
+function mayCreate(
   { catalogue, authorize }: Session,
   statement: Pick<CreateStatement, 'kind' | 'definition' | 'position' | 'ifNotExists'> & Partial<CreateStatement>,
 ): boolean {
@@ -96,7 +96,7 @@ function createTable(session: Session, statement: CreateOf<TableDefinition>): vo
   const { name, owner = session.owner } = statement.definition;
   const definition = { ...statement.definition, owner, ...retentionOf(statement.definition, session.isEnterprise) };
   if (source && !catalogue.find(source.name)) throw missingError(source.position, source.name);
-  if (!beginCreate(session, statement)) return;
+  if (!mayCreate(session, statement)) return;
   if (source) requireReadable(session, source.name);
   const table = source
     ? copyTable(catalogue, definition, source)
@@ -109,12 +109,12 @@ function createTable(session: Session, statement: CreateOf<TableDefinition>): vo
     if (index) rejectBadCover(name, statement.listed.covered.get(foldCase(name)) ?? [], columns, "doesn't exist");
   if (body) requireReadAccess(session, parsedQuery(body));
   rejectBadName(name, position, body ? '' : 'Could not create table, ');
-  // QuestDB cannot create a folder with a name longer than a file name, and reports that the table exists.
+  // A longer name is not valid for a folder. QuestDB fails to create the folder, and then reports that the table exists.
   if (Buffer.byteLength(name) > MAX_FILE_NAME_BYTES) throw new RejectionError(position, 'table already exists');
   catalogue.put(table);
 }
 
-/** The table that LIKE creates: with columns and options of the model, a table or a view that stores rows. */
+/** The table that LIKE creates, with the columns and options of the model: a table, a materialized view or a live view. */
 function copyTable(catalogue: Catalogue, { name, owner }: TableDefinition, like: LocatedName): Table {
   const model = catalogue.resolve(like.name);
   if (!model || model.kind === 'view') throw missingError(like.position, like.name);
@@ -198,7 +198,7 @@ function rejectUnknownColumns({ located }: CreateStatement, { fields, hasUnknown
   }
 }
 
-/** Groups of types that CAST in CREATE TABLE AS converts into each other (observed on 9.3.4). */
+/** CREATE TABLE AS accepts a CAST between types of a group (observed on 9.3.4). */
 const CAST_GROUPS: readonly RegExp[] = [
   /^(?:BYTE|SHORT|CHAR|INT|LONG|DATE|TIMESTAMP|TIMESTAMP_NS|FLOAT|DOUBLE)$/,
   /^(?:STRING|VARCHAR|SYMBOL)$/,
@@ -242,7 +242,7 @@ export function createView(session: Session, statement: ViewStatement): void {
   } = statement;
   const replaces = orReplace && !statement.ifNotExists && catalogue.find(name)?.kind === 'view';
   if (!replaces) {
-    if (beginCreate(session, { ...statement, kind: 'view' })) putView(session, statement, position);
+    if (mayCreate(session, { ...statement, kind: 'view' })) putView(session, statement, position);
     return;
   }
   session.authorize('CREATE VIEW');
@@ -301,8 +301,8 @@ function rejectCycleOfBases(
   while (object?.kind === 'materialized view' && !seen.has(object.name)) {
     seen.add(object.name);
     if (isSameName(object.base, name)) {
-      const between = `[view=${name}, baseTable=${base}]`;
-      throw new RejectionError(position, `circular dependency detected for materialized view ${between}`);
+      const details = `[view=${name}, baseTable=${base}]`;
+      throw new RejectionError(position, `circular dependency detected for materialized view ${details}`);
     }
     object = catalogue.find(object.base);
   }
@@ -314,7 +314,7 @@ function createMaterializedView(session: Session, statement: CreateOf<Materializ
   const { position, body, spans, definition } = statement;
   const { name, refresh, indexes, owner = session.owner } = definition;
   const base = statement.source as LocatedName; // if the statement names none, `findBase` has set it
-  if (!beginCreate(session, statement)) return;
+  if (!mayCreate(session, statement)) return;
   const { timeZone } = refresh;
   if (timeZone !== undefined && !isTimeZone(timeZone))
     throw new RejectionError(position, `invalid timezone: ${timeZone}`);
@@ -348,7 +348,10 @@ function createMaterializedView(session: Session, statement: CreateOf<Materializ
   });
 }
 
-/** Fills in what a REFRESH clause leaves to the query: the start, and the period of SAMPLE BY INTERVAL. */
+/**
+ * Fills in what a REFRESH clause omits: a timer starts at the current time; the period and time zone of SAMPLE BY INTERVAL are those of the
+ * query.
+ */
 function completeRefresh(refresh: RefreshClause, sampling: ViewSampling): Refresh {
   const { period, ...options } = refresh;
   const started = { ...options, start: options.start ?? defaultStart(refresh) };
@@ -366,7 +369,7 @@ function createLiveView(session: Session, statement: CreateOf<LiveViewDefinition
   const { position, body, spans, definition } = statement;
   const { name, start, owner = session.owner } = definition;
   checkWindows(body, catalogue);
-  if (!beginCreate(session, statement)) return;
+  if (!mayCreate(session, statement)) return;
   const { base, relation } = analyzeLiveView(statement, catalogue);
   requireReadAccess(session, parsedQuery(body));
   const complete = { ...definition, partitionBy: definition.partitionBy ?? base.partitionBy };

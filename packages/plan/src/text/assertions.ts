@@ -1,8 +1,8 @@
 /*!
  * The assertions of a plan: SELECTs that must return true before the next statement is sent. An assertion is recognized by its text,
- * because a plan is a stream that anybody may have edited. The alias of its only column names its form. The form's pattern reads the
- * text. If an assertion made of what it has read does not print the same text, the statement is no assertion. Only this file knows all
- * forms; those about history, expiry and queries are printed by files of their own.
+ * because a plan is a stream that anybody may have edited. The alias of its only column names its form, and the parser of that form reads
+ * the text. The text is accepted only if the assertion that was read prints the same text. Only this file knows all forms; those about
+ * history, expiry and queries are printed by files of their own.
  */
 import { type Column, decimalLimits, hasNull, type MaterializedViewDefinition, printTypeCast } from '@sqlpipe/ddl';
 import type { ColumnHead, Copy } from '@sqlpipe/engine';
@@ -14,7 +14,7 @@ import { doubleQuote, withoutComments } from './statement-text.js';
 /** The values of the first column that each question returns. */
 type Answers = readonly (readonly unknown[])[];
 
-/** What is known of the view that an assertion is about. Its queries have the same WITH as the assertion. */
+/** What is known of the view that an assertion is about. Its queries begin with the same WITH clause as the one in the assertion. */
 interface KnownView {
   /** The queries that the view may have. */
   readonly bodies: readonly string[];
@@ -29,7 +29,7 @@ export interface Assertion {
   readonly statement: string;
   /** The table or materialized view that it is about, and the table that holds a copy of its rows. */
   readonly tables: readonly [string, ...string[]];
-  /** Whether an untrue answer is final. Otherwise background work of the server may still make it true. */
+  /** Whether the answer `false` is final. Otherwise background work of the server may still make it true. */
   readonly isFinal?: boolean;
   /** The materialized view that may lag behind its base while rows are written: the server's next refresh may make it true. */
   readonly laggingView?: string;
@@ -39,9 +39,9 @@ export interface Assertion {
   readonly followsCopy?: boolean;
   /** What it does, for the comment in the plan. */
   readonly purpose: string;
-  /** The queries whose answers explain why it is untrue. */
+  /** The queries whose answers explain why it is false. */
   readonly questions?: readonly string[];
-  /** Explains why it is untrue, and what to do. @param answers the answers to the questions */
+  /** Explains why it is false, and what to do. @param answers the answers to the questions */
   explain(answers: Answers): string;
   /** What to do if the server cannot answer it. */
   readonly help?: string;
@@ -67,7 +67,7 @@ const parser =
     return match ? toAssertion(...match.slice(1), text) : undefined;
   };
 
-/** The parser of each form. Of a text that no plan contains, it makes nothing, or an assertion with another text. */
+/** The parser of each form. For a text that is no assertion, it returns undefined, or an assertion with another `statement`. */
 const FORMS: Readonly<Record<string, (text: string) => Assertion | undefined>> = {
   nothing_is_lost: parser(/ AS nothing_is_lost FROM \([^']* FROM '([^']+)' (?:EXCEPT|UNION ALL) /, historyAssertionOf),
   none_expire(text) {
@@ -165,7 +165,7 @@ export function computableAssertion(statement: string): Assertion {
   };
 }
 
-/** The assertion that a table has no rows, or a column no values. @param condition that of a value, by `printValueCondition` */
+/** The assertion that a table has no rows, or a column no values. @param condition for a value of the column, see `printValueCondition` */
 export function emptinessAssertion(table: string, condition?: string): Assertion {
   const [, name] = /^"([^"]+)"/.exec(condition ?? '') ?? [];
   const [holder, what] = name === undefined ? [`'${table}'`, 'row'] : [`column '${name}' of '${table}'`, 'value'];
@@ -210,7 +210,7 @@ const PARTITIONS = {
 
 export type PartitionState = keyof typeof PARTITIONS;
 
-/** The assertion that no partition is in a state. Queries do not see detached partitions, but DROP TABLE deletes them. */
+/** The assertion that no partition is in this state. Queries do not see detached partitions, but DROP TABLE deletes them. */
 export function partitionAssertion(table: string, state: PartitionState): Assertion {
   const { form, what, problem, explain } = PARTITIONS[state];
   return {
@@ -247,9 +247,9 @@ export function rowCountAssertion(from: string, to: string): Assertion {
     explain(answers) {
       const [old, copied, keys = []] = [countOf(answers), countOf(answers, 1), answers[2]];
       const overwritten = `rows with the same dedup keys (${keys.join(', ')}) overwrite each other`;
-      const expired = `its TTL expires some while they are copied; first apply a plan for '${from}' without a TTL, then one that sets it`;
+      const expired = `the TTL of '${to}' expires some while they are copied; first apply a plan for '${from}' without a TTL, then one that sets it`;
       const lost = [...(keys.length > 0 ? [overwritten] : []), ...(countOf(answers, 3) > 0 ? [expired] : [])];
-      const [reason = `nothing may write to '${from}' while its rows are copied`] = copied < old ? lost : [];
+      const [reason = `stop all programs that write to '${from}', and make the plan again`] = copied < old ? lost : [];
       return `'${from}' has ${old} rows, '${to}' has ${copied}; ${reason}`;
     },
     copy: { from, to, columns: [] },
@@ -266,7 +266,7 @@ interface CopiedTable extends Copy {
   readonly columns: readonly { readonly from: string; readonly to: string; readonly cast: string }[];
 }
 
-/** The assertion that `to` has each row of `from` at least as often. It uses `sum`, because 9.3.4 miscounts groups of a UNION ALL. */
+/** The assertion that `to` has each row of `from`, duplicates included. It uses `sum`, because 9.3.4 miscounts groups of a UNION ALL. */
 export function copyAssertion(copy: CopiedTable): Assertion {
   const { from, to, columns } = copy;
   const names = columns.map(column => doubleQuote(column.to)).join(', ');
@@ -289,7 +289,10 @@ export function copyAssertion(copy: CopiedTable): Assertion {
 const SIDE = ' FROM (SELECT 1 sqlpipe_side, ';
 const CAST = /(?:CAST\((?:CAST\()?"([^"]+)"(?: AS STRING\))? AS [\w(),]+\)|"([^"]+)") "([^"]+)"(?:, |$)/g;
 
-/** Parses the assertion that rows are copied; undefined for any other text. One pattern for all of it would take quadratic time. */
+/**
+ * Reads the tables and columns of an assertion that rows are copied. `parseAssertion` compares what it prints with the text. One pattern for
+ * all of it would take quadratic time.
+ */
 function parseCopy(text: string): CopiedTable | undefined {
   const middle = text.lastIndexOf(' UNION ALL SELECT -1, ');
   const side = text.slice(text.indexOf(SIDE) + SIDE.length, middle);
@@ -319,7 +322,10 @@ export function printMisfit(column: string, from: string, to: string): string | 
   return limit || unit ? printLimits(column, limit, unit) : undefined;
 }
 
-/** The condition for values beyond a limit, or with digits after those of a unit. It excludes NULL, whose remainder is not NULL. */
+/**
+ * The condition for values beyond a limit, or with digits after those of a unit. NULL is excluded, because its
+ * remainder is not NULL.
+ */
 function printLimits(column: string, limit: string | undefined, unit: string | undefined): string {
   const name = doubleQuote(column);
   const beyond = limit === undefined ? [] : [`${name} >= ${limit}`, `${name} <= -${limit}`];
