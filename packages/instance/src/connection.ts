@@ -1,8 +1,8 @@
 /*!
  * Sends requests over one kept-alive connection, one at a time. Nothing else sends requests with undici.
  *
- * A failure reports how far the request had got: that decides whether a statement may have been executed. A statement is never sent
- * twice; only a query that changes nothing is, once.
+ * A failure reports how far the request had got: that decides whether a statement may have been executed. A statement is sent once. Only
+ * a query that changes nothing may be repeated, and only once.
  *
  * The server may close the connection between two requests. Before undici writes on an idle connection, it processes a pending close
  * and reconnects. undici also closes an idle connection before the time-out that the server announces. Only a close that crosses a
@@ -14,7 +14,7 @@ import { Readable } from 'node:stream';
 import type { buildConnector, Dispatcher } from 'undici';
 import type { ConnectionConfig } from './connection-config.js';
 
-/** The head of a reply. The body may still be arriving. */
+/** A reply whose status and headers have arrived. The body may still be arriving. */
 export interface Response {
   /** The requested URL. */
   url: string;
@@ -23,8 +23,8 @@ export interface Response {
   status: number;
   headers: IncomingHttpHeaders;
   /**
-   * Limits the time of the body, which fails at the limit. A consumer that reads row by row stops the timer while it works, and
-   * resets it after each row.
+   * Counts down from sending the request to the end of the body; at zero the body fails. A consumer that reads row by row stops the timer
+   * while it works, and resets it after each row.
    */
   timer: PausableTimer;
   /** Fails with `TransportError` if the body does not arrive completely. */
