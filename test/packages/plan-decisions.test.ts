@@ -86,6 +86,19 @@ test('what joins a materialized view that lost its history has lost it too', asy
   t.deepEqual((await plan('history:m', 'history:n')).omissions, []);
 });
 
+test('a table that is not renamed lists what its other changes would lose', async t => {
+  const schema = (name: string, type: string) => [table(name, `x ${type}`), hourly('m', name, 'last(x)')];
+  const options = {
+    askHistory: async () => ({ answer: 'unknown', columns: undefined }) as const,
+    renamed: ['t=u'],
+  };
+  const plan = (...names: string[]) =>
+    planChanges(schema('u', 'INT'), schema('t', 'DOUBLE'), { ...options, ...allowed(...names) });
+  const losses = lossesOf(await plan());
+  t.deepEqual(losses.toSorted(), ['history:m', 'values:u.x']);
+  t.deepEqual((await plan(...losses)).omissions, []);
+});
+
 test('the losses of two invalid views that are both redefined are named at once', async t => {
   const schema = (of: string) => [table('t'), hourly('m', 't', `${of}(x)`), hourly('n', 'm', `${of}(n)`)];
   const options = {

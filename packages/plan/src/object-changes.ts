@@ -62,7 +62,7 @@ export function renameTables({ renames }: Task, draft: Draft): void {
       const renamed = { kind: table.kind, name: table.name, verb: 'RENAME' };
       if (draft.addStatement(`RENAME TABLE '${table.name}' TO '${to}';`, renamed)) continue;
       draft.block(to);
-      draft.omit(
+      draft.omitWithLosses(
         { identity: { kind: table.kind, name: to }, properties: [], what: `table '${to}'` },
         `it is still called '${table.name}'`,
       );
@@ -102,7 +102,8 @@ function reconcile(entry: Entry, task: Task, draft: Draft): void {
   const now = draft.engine.find(entry.name);
   const whole = { identity: entry, properties: [], what: displayName(entry) };
   if (draft.isBlocked(entry.name)) {
-    if (now?.kind !== entry.kind && !draft.lists(entry)) draft.omit(whole, 'another object still has this name');
+    if (now?.kind !== entry.kind && !draft.lists(entry))
+      draft.omitWithLosses(whole, 'another object still has this name');
     return;
   }
   const missing = task.a.prerequisites(entry).find(({ name, kind }) => isObject(kind) && draft.isBlocked(name));
