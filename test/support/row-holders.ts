@@ -4,6 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { fetchBroken } from './background.js';
+import type { Named } from './named-losses.js';
 import { find, printRelation, type Relation, readsOf, type Schema } from './row-schemas.js';
 import { execute, type Server } from './server.js';
 
@@ -121,38 +122,6 @@ const isSameValue = (one: string, other: string | null | undefined): boolean => 
   return a === b || (a.length > 12 && (`${a}000` === b || a === `${b}000`));
 };
 
-/** The losses that were named, as `--allow-loss` gets them. */
-export class Named {
-  readonly #names: readonly { loss: string; object: string; column: string | undefined }[];
-  /** What is used, for `needless`. */
-  readonly used = new Set<string>();
-  readonly #texts: readonly string[];
-
-  constructor(names: readonly string[]) {
-    this.#texts = names;
-    this.#names = names.map(name => {
-      const [, loss = '', path = ''] = /^([a-z-]+):(.+)$/s.exec(name) ?? [];
-      const [, object = path, column] =
-        /^'([^']+)'(?:\.'([^']+)')?$/.exec(path) ?? /^([^.]+)(?:\.(.+))?$/.exec(path) ?? [];
-      return { loss, object, column };
-    });
-  }
-
-  /** Whether one of the names permits a loss of one of these kinds, of an object or a column by any of its names. */
-  permit(
-    losses: readonly string[],
-    objects: readonly string[],
-    columns: readonly (string | undefined)[] = [undefined],
-  ): boolean {
-    const matching = this.#texts.filter((_, i) => {
-      const each = this.#names[i];
-      return each && losses.includes(each.loss) && objects.includes(each.object) && columns.includes(each.column);
-    });
-    for (const each of matching) this.used.add(each);
-    return matching.length > 0;
-  }
-}
-
 /** Names of a relation or a column, before and after. */
 const namesOf = (...items: readonly ({ name: string } | undefined)[]): string[] => [
   ...new Set(items.flatMap(each => (each ? [each.name] : []))),
@@ -216,16 +185,29 @@ export async function findLost(
     const holder = then.get(relation.name);
     if (!holder) continue;
     const later = find(change.after, relation.uid);
-    if (relation.kind === 'table') findings.push(...lostOfTable(relation, holder, later, found, now, named));
+    if (relation.kind === 'table')
+      findings.push(...lostOfTable(relation, holder, later, found, now, named, change.unstated.has(relation.uid)));
     if (relation.kind === 'materialized view')
       findings.push(...(await lostOfView(server, relation, holder, later, found, now, change, named)));
     findings.push(...brokenOf(relation, holder, later, now));
   }
+  // A view of somebody else, which the plan does not know.
+  for (const [name, { kind, error }] of then)
+    if (
+      kind === 'view' &&
+      error === undefined &&
+      change.before.relations.every(each => each.name !== name) &&
+      now.get(name)?.error !== undefined
+    )
+      findings.push({ what: 'view of somebody else', about: name });
   return findings;
 }
 
 function brokenOf(relation: Relation, holder: Holder, later: Relation | undefined, now: Holders): Finding[] {
-  const current = now.get(relation.name) ?? now.get(later?.name ?? '');
+  // Another object may have one of the names.
+  const current = namesOf(relation, later)
+    .flatMap(name => now.get(name) ?? [])
+    .find(({ kind }) => kind === relation.kind);
   if (!current) return [];
   const about = `${current.kind} '${relation.name}'`;
   if (current.error !== undefined && holder.error === undefined)
@@ -259,6 +241,7 @@ function lostOfTable(
   found: Found,
   now: Holders,
   named: Named,
+  isOther: boolean,
 ): Finding[] {
   const objects = namesOf(relation, later);
   const newest = newestOf(relation, objects, now, then);
@@ -284,6 +267,8 @@ function lostOfTable(
       const isElsewhere =
         column.type !== 'BOOLEAN' &&
         candidates.some(each => [...each.row.values()].some(other => isSameValue(value, other)));
+      // The columns of another table that gets its name may have other names too.
+      if (isElsewhere && isOther) continue;
       const current = names.flatMap(name => candidates.flatMap(each => each.row.get(name) ?? []))[0];
       const key = `${column.name} ${column.type}${isElsewhere ? ' (elsewhere)' : ''}`;
       values.set(key, [...(values.get(key) ?? []), `${id}: ${value} now ${current ?? null}`]);
@@ -353,7 +338,9 @@ async function lostOfView(
       .filter(id => !heldIds.has(id)),
   );
   if (missing.size === 0) return [];
-  const redefined = later !== undefined && isRedefined(change, relation.uid);
+  // If another view gets its name, that is another query for this name.
+  const { relations } = change.after;
+  const redefined = later ? isRedefined(change, relation.uid) : relations.some(({ name }) => name === relation.name);
   const isInTables = (id: string): boolean => found.has(id.replace('joined ', ''));
   // Another view may still hold what the old query of this one reads.
   const inViews = new Set(

@@ -4,9 +4,10 @@
  */
 import { writeFileSync } from 'node:fs';
 import type { Run } from './in-process.js';
+import { Named } from './named-losses.js';
 import { type Draft, editSome } from './row-edits.js';
 import { convertToParquet, DAYS, dayOf, historyOf, insertRows } from './row-history.js';
-import { type Change, type Finding, type Holders, Named, settle, takeHolders } from './row-holders.js';
+import { type Change, type Finding, type Holders, settle, takeHolders } from './row-holders.js';
 import {
   apply,
   applyAndKill,
@@ -172,6 +173,7 @@ async function disturb(run: Runner, { change: { before }, writer }: Task): Promi
     () => writer.insertMany(table, 2, `${dayOf(DAYS + 1)}T03`),
     () => `ALTER TABLE '${table.name}' DROP PARTITION LIST '${day}'`,
     () => convertToParquet(table, day),
+    () => `CREATE VIEW 'their view' AS (SELECT * FROM '${table.name}')`,
   ])();
   if ((await meanwhile(run, statement)) && statement.includes('DROP PARTITION'))
     await waitForInvalidation(server, table.name);
@@ -364,6 +366,8 @@ async function countNeedless(run: Runner, { options, change }: Task, before: rea
   const allowed = [...before, ...opening.names];
   const made = await plan(run, options, allowed);
   if (made.status > 1) return;
+  const late = made.names.filter(name => !allowed.includes(name));
+  if (late.length > 0) run.report('named only after others were allowed', late.join(' '));
   const then = await takeHolders(server);
   const isApplied = await apply(run, ['--allow', 'all', server.url, run.file('plan')], false);
   const named = new Named(allowed);
