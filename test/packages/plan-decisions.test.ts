@@ -86,6 +86,19 @@ test('what joins a materialized view that lost its history has lost it too', asy
   t.deepEqual((await plan('history:m', 'history:n')).omissions, []);
 });
 
+test('a view that reads from another table than before names its history with the others', async t => {
+  const schema = (name: string) => [
+    table('t'),
+    table(name),
+    hourly('m', 't', `last(${name}.x)`, `from t asof join ${name}`).replace('IMMEDIATE', 'MANUAL'),
+    hourly('n', 'm', 'max(n)'),
+  ];
+  const plan = (...names: string[]) => planChanges(schema('v'), schema('u'), allowed(...names));
+  const losses = lossesOf(await plan());
+  t.deepEqual(losses.toSorted(), ['drop:u', 'history:m', 'history:n']);
+  t.deepEqual((await plan(...losses)).omissions, []);
+});
+
 test('a table that is not renamed lists what its other changes would lose', async t => {
   const schema = (name: string, type: string) => [table(name, `x ${type}`), hourly('m', name, 'last(x)')];
   const options = {

@@ -37,8 +37,8 @@ interface ViewHistory {
   readonly read: readonly CatalogueObject[];
   /** The last question whether the server can compute it. */
   question?: string;
-  /** If it is redefined: its successor, the sources that the successor no longer reads, and the index of the statement. */
-  superseded?: { successor: MaterializedView; unread: readonly CatalogueObject[]; at: number };
+  /** If it is redefined: its successor, the sources that the successor no longer reads, and the statements to blame. */
+  superseded?: { successor: MaterializedView; unread: readonly CatalogueObject[]; at: readonly number[] };
 }
 
 /** The objects that hold the rows that a view reads. */
@@ -114,9 +114,10 @@ export class ViewHistories {
     const former = history.view;
     const { options, losses } = this.ledger;
     this.#recomputed.add(history);
+    const causes = this.ledger.causesOf(former, at);
     const unread = view ? this.#unreadSources(former, view) : [];
     const isRedefined = view !== undefined && view.id !== former.id && options.isRedefined(former, view);
-    if (isRedefined && unread.length > 0) history.superseded = { successor: view, unread, at };
+    if (isRedefined && unread.length > 0) history.superseded = { successor: view, unread, at: causes };
     const answer = options.historyOf(former.name);
     if (answer === 'empty') return [];
     const computability = view && options.askComputable(former, view);
@@ -139,7 +140,7 @@ export class ViewHistories {
     const reason = describe();
     if (reason === undefined) return [];
     const effect = rebuildLoss(view ?? former, reason);
-    losses.add((view ?? former).id, { effect, at: this.ledger.causesOf(former, at) });
+    losses.add((view ?? former).id, { effect, at: causes });
     return [effect];
   }
 
@@ -212,7 +213,7 @@ export class ViewHistories {
     const text = `leaves ${displayName(successor)} empty, which had rows`;
     return [
       ...recorded,
-      ...(reason ? [{ effect: rebuildLoss(superseded.successor, reason), at: [superseded.at] }] : []),
+      ...(reason ? [{ effect: rebuildLoss(superseded.successor, reason), at: superseded.at }] : []),
       ...shortened.map(effect => ({ effect, at: changes.of(successor.id) })),
       ...(isLeftEmpty ? [{ effect: historyLoss(successor, text), at: this.ledger.removalOf(former) }] : []),
     ];
