@@ -2,6 +2,7 @@
  * How AVA runs the tests. They are compiled once, here: a compiler in the process of each test file would take longer than
  * most of the files.
  */
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename, dirname } from 'node:path';
@@ -22,13 +23,16 @@ for (const { path, contents } of outputFiles) {
   writeFileSync(path, contents);
 }
 
-const { openPool } = await import('./.cache/compiled/test/support/questdb-pool.js');
+const { DATA, openPool } = await import('./.cache/compiled/test/support/server-pool.js');
+const hasJava = spawnSync('java', ['-version']).status === 0;
 
 /** The seconds that a test file took in its last run; one that is new may take longest. */
 const timeOf = path => {
   const file = `.cache/times/${basename(path)}`;
   return existsSync(file) ? Number(readFileSync(file, 'utf8')) : 1000;
 };
+
+const SQLSERVE = ['--require=./test/support/end-with-stdin.cjs', 'packages/sqlserve/bin/sqlserve.js', '--port', '0'];
 
 // biome-ignore lint/style/noDefaultExport: AVA reads this one
 export default {
@@ -45,7 +49,8 @@ export default {
     // Node reads these certificates at every start, which takes longer than the rest of its start.
     NODE_EXTRA_CA_CERTS: '',
     EXTRA_CA_CERTS: process.env.NODE_EXTRA_CA_CERTS ?? '',
-    QUESTDB_POOL: String((await openPool()) ?? ''),
+    QUESTDB_POOL: hasJava ? String(await openPool(['.cache/compiled/scripts/questdb.js'], { TMPDIR: DATA })) : '',
+    SQLSERVE_POOL: String(await openPool(SQLSERVE, { NODE_EXTRA_CA_CERTS: '' })),
   },
   timeout: '3m',
 };

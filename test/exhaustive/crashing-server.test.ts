@@ -9,10 +9,10 @@ import { startFailingTarget } from '../faults/run.js';
 import type { TargetFault } from '../faults/targets.js';
 import { freshFolder } from '../support/folder.js';
 import { startQuestDBIn, testWithQuestDB } from '../support/questdb.js';
-import { DATA } from '../support/questdb-pool.js';
 import { fileScope } from '../support/scope.js';
 import { random, SEED } from '../support/seed.js';
 import type { ServerProcess } from '../support/server.js';
+import { DATA } from '../support/server-pool.js';
 import { shell, withoutStatements } from '../support/shell.js';
 import { test } from '../support/test.js';
 

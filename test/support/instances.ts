@@ -17,7 +17,7 @@ export interface Service {
 export const sqlserve: Service = {
   name: 'sqlserve',
   test,
-  start: (scope, env) => startSqlserve(scope, [], env),
+  start: (scope, env) => (env ? startSqlserve(scope, [], env) : startSqlserve(scope)),
 };
 
 export const questdb: Service = {

@@ -1,22 +1,19 @@
 /*! Starts a real QuestDB for tests, with scripts/questdb.ts. */
+import { fileURLToPath } from 'node:url';
 import { DEFAULT_VERSION, explainMissing, fetchJar } from '../../scripts/questdb/java.js';
-import { borrow, DATA, SCRIPT } from './questdb-pool.js';
 import { fileScope, type Scope } from './scope.js';
-import { type Server, type ServerProcess, serverAt, startServer } from './server.js';
+import { borrowServer, type Server, type ServerProcess, startServer } from './server.js';
+import { DATA } from './server-pool.js';
 import { test } from './test.js';
+
+const SCRIPT = fileURLToPath(new URL('../../scripts/questdb.js', import.meta.url));
 
 /** Starts an empty QuestDB 9.3.4, or `QUESTDB_VERSION`, with additional `QDB_…` variables, which takes two seconds. */
 export const startQuestDB = (scope: Scope, env: NodeJS.ProcessEnv): Promise<ServerProcess> =>
   startServer(scope, process.execPath, [SCRIPT], { TMPDIR: DATA, ...env });
 
 /** Borrows an empty QuestDB with the usual settings, which no other test has until the scope ends. It cannot be ended. */
-export async function borrowQuestDB(scope: Scope): Promise<Server> {
-  const { url, giveBack } = await borrow(Number(process.env.QUESTDB_POOL));
-  scope.teardown(giveBack);
-  const server = serverAt(url);
-  await server.dropAll();
-  return server;
-}
+export const borrowQuestDB = (scope: Scope): Promise<Server> => borrowServer(scope, process.env.QUESTDB_POOL);
 
 /** Starts a QuestDB with the data in a folder. `end('SIGUSR2')` ends it without a shutdown. */
 export const startQuestDBIn = (scope: Scope, folder: string, env: NodeJS.ProcessEnv = {}): Promise<ServerProcess> =>

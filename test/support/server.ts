@@ -1,9 +1,9 @@
 /*! Starts servers for tests: any program that prints its URL when it is ready, and ends on SIGTERM. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Scope } from './scope.js';
+import { borrow } from './server-pool.js';
 
 /** A running server. */
 export interface Server {
@@ -19,8 +19,6 @@ export interface Server {
 export interface ServerProcess extends Server {
   /** Ends the server before its scope ends; resolves when the process has ended. */
   end(signal?: NodeJS.Signals): Promise<void>;
-  /** Lets this process end although the server runs. */
-  unref(): void;
 }
 
 /** A reply of the server, with the properties that tests use. */
@@ -56,11 +54,16 @@ export async function startServer(
   const lines = createInterface(child.stdout);
   const [url] = await Promise.race([once(lines, 'line'), ended.then(() => [])]);
   if (url === undefined) throw new Error(`${command} did not start: ${messages}`);
-  const unref = (): void => {
-    child.unref();
-    for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as Socket).unref();
-  };
-  return { ...serverAt(url), end, unref };
+  return { ...serverAt(url), end };
+}
+
+/** Borrows a server of the pool at a port, empty, until the scope ends. */
+export async function borrowServer(scope: Scope, port: string | undefined): Promise<Server> {
+  const { url, giveBack } = await borrow(Number(port));
+  scope.teardown(giveBack);
+  const server = serverAt(url);
+  await server.dropAll();
+  return server;
 }
 
 /** Runs a statement that has to succeed. @returns its rows @throws Error with the statement and the server's message */

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Scope } from './scope.js';
-import { type Server, type ServerProcess, startServer } from './server.js';
+import { borrowServer, type Server, type ServerProcess, startServer } from './server.js';
 
 /** The built program. */
 export const SQLSERVE = 'packages/sqlserve/bin/sqlserve.js';
@@ -18,40 +18,20 @@ const ENDS_WITH_STDIN = requiring('end-with-stdin.cjs');
 /** Node's options for a server with users: with real hashes, most of its time would be theirs. */
 const QUICK_HASHES = requiring('quick-hashes.cjs');
 
-/** Servers without arguments whose scope has ended. */
-const free: ServerProcess[] = [];
-
 /**
  * Starts an empty sqlserve with additional arguments and environment variables. `NODE_OPTIONS: ''` leaves passwords hard to guess.
- * Without any, it may be one that an earlier test of this process has used.
+ * Without a list of arguments, it is one that other tests have used, and cannot be ended.
  */
-export async function startSqlserve(
-  scope: Scope,
-  args: readonly string[] = [],
-  env: NodeJS.ProcessEnv = {},
-): Promise<ServerProcess> {
-  if (args.length > 0 || Object.keys(env).length > 0)
-    return startServer(scope, SQLSERVE, ['--port', '0', ...args], {
-      ...env,
-      NODE_OPTIONS: `${ENDS_WITH_STDIN} ${env.NODE_OPTIONS ?? (args.includes('enterprise') ? QUICK_HASHES : '')}`,
-    });
-  const options = { NODE_OPTIONS: ENDS_WITH_STDIN };
-  const server = free.pop() ?? (await startServer(untilExit, SQLSERVE, ['--port', '0'], options));
-  server.unref();
-  await server.dropAll();
-  let hasEnded = false;
-  scope.teardown(async () => {
-    if (!hasEnded) free.push(server);
+export function startSqlserve(scope: Scope): Promise<Server>;
+export function startSqlserve(scope: Scope, args: readonly string[], env?: NodeJS.ProcessEnv): Promise<ServerProcess>;
+export function startSqlserve(scope: Scope, args?: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Server> {
+  const pool = process.env.SQLSERVE_POOL;
+  if (pool && !args) return borrowServer(scope, pool);
+  return startServer(scope, SQLSERVE, ['--port', '0', ...(args ?? [])], {
+    ...env,
+    NODE_OPTIONS: `${ENDS_WITH_STDIN} ${env.NODE_OPTIONS ?? (args?.includes('enterprise') ? QUICK_HASHES : '')}`,
   });
-  const end = (signal?: NodeJS.Signals): Promise<void> => {
-    hasEnded = true;
-    return server.end(signal);
-  };
-  return { ...server, end };
 }
-
-/** The lifetime of this process. */
-const untilExit: Scope = { teardown: end => void process.once('exit', () => void end()) };
 
 /** Starts sqlserve with arguments that it rejects. Returns its exit status and message. */
 export async function failToStart(

@@ -1,20 +1,16 @@
 /*!
- * The real QuestDB servers of a run of tests: a test file borrows one, and nobody else has it meanwhile. `ava.config.js` opens
- * the pool, in the process that starts those of the test files.
+ * The servers of a run of tests: a test file borrows one, and nobody else has it meanwhile. `ava.config.js` opens a pool of each
+ * kind, in the process that starts those of the test files.
  */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, statfsSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 
-/** The script that starts a server. */
-export const SCRIPT = fileURLToPath(new URL('../../scripts/questdb.js', import.meta.url));
-
-/** Where servers keep their data: in memory if there is room, since half of what a server does for a table is making files. */
+/** Where QuestDB keeps its data: in memory if there is room, since half of what it does for a table is making files. */
 export const DATA = hasRoom('/dev/shm') ? '/dev/shm' : tmpdir();
 
 /** Whether a folder exists, on a file system with a gibibyte left, of which a server needs a few percent. */
@@ -37,18 +33,17 @@ interface Lent {
 }
 
 /**
- * Opens the pool, and returns its port; undefined if Java is missing. Who connects gets a server, and gives it back by closing the
- * connection, as the end of a process does too. There are as many as were borrowed at once. They end with this process, because
- * their standard input closes.
+ * Opens a pool of servers that a script for Node starts, and returns its port. Who connects gets a server, and gives it back by
+ * closing the connection, as the end of a process does too. There are as many as were borrowed at once. They end with this process,
+ * because their standard input closes.
  */
-export async function openPool(): Promise<number | undefined> {
-  if (spawnSync('java', ['-version']).status !== 0) return undefined;
+export async function openPool(script: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const free: Lent[] = [];
   const lend = async (socket: Socket): Promise<void> => {
     socket.on('error', () => {}); // the borrower has ended
     const closed = once(socket, 'close');
     try {
-      const server = free.pop() ?? (await start());
+      const server = free.pop() ?? (await start(script, env));
       reply(socket, { url: server.url });
       await closed;
       if (server.process.exitCode === null) free.push(server);
@@ -65,8 +60,8 @@ export async function openPool(): Promise<number | undefined> {
 const reply = (socket: Socket, loan: Loan) => socket.write(`${JSON.stringify(loan)}\n`);
 
 /** @throws what the server printed if it does not start */
-async function start(): Promise<Lent> {
-  const child = spawn(process.execPath, [SCRIPT], { env: { ...process.env, TMPDIR: DATA }, stdio: 'pipe' });
+async function start(script: readonly string[], env: NodeJS.ProcessEnv): Promise<Lent> {
+  const child = spawn(process.execPath, script, { env: { ...process.env, ...env }, stdio: 'pipe' });
   // They do not keep this process from ending.
   child.unref();
   for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as unknown as Socket).unref();
@@ -81,7 +76,7 @@ export async function borrow(port: number): Promise<{ url: string; giveBack: () 
   const socket = connect(port, '127.0.0.1');
   const [line] = await once(createInterface(socket), 'line');
   const { url, error }: Loan = JSON.parse(line);
-  if (url === undefined) throw new Error(`QuestDB did not start: ${error}`);
+  if (url === undefined) throw new Error(`a server did not start: ${error}`);
   const giveBack = async (): Promise<void> => {
     socket.end();
     await once(socket, 'close');
