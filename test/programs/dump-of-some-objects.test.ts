@@ -3,13 +3,18 @@ import type { ExecutionContext } from 'ava';
 import { inProcess } from '../support/in-process.js';
 import { loginAs, setUp } from '../support/principals.js';
 import { recordingProxy } from '../support/recording-proxy.js';
+import { fileScope } from '../support/scope.js';
+import type { Server } from '../support/server.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
-async function startCluster(t: ExecutionContext) {
-  const server = await startSqlserve(t, ['--edition', 'enterprise']);
+const file = fileScope();
+let cluster: Server;
+
+test.before(async () => {
+  cluster = await startSqlserve(file, ['--edition', 'enterprise']);
   await setUp(
-    server,
+    cluster,
     'CREATE TABLE fx_quotes (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY',
     'CREATE TABLE fx_trades (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY',
     'CREATE TABLE venues (x INT)',
@@ -19,8 +24,7 @@ async function startCluster(t: ExecutionContext) {
     'GRANT SELECT ON venues TO ann',
     'GRANT SELECT ON fx_quotes, fx_trades TO ann',
   );
-  return server;
-}
+});
 
 for (const [via, selections] of [
   ['database', ["'FX_*'", 'venues', 'top venues', '--with-deps top', '--with-deps ann', "'v*' ann"]],
@@ -28,8 +32,7 @@ for (const [via, selections] of [
 ] as const)
   for (const words of selections)
     test(`sqldump --via ${via} ${words} writes what sqlgrep selects`, async t => {
-      const { url } = await startCluster(t);
-      const run = await inProcess(t, { ...loginAs(), URL: url });
+      const run = await inProcess(t, { ...loginAs(), URL: cluster.url });
       const { code, stdout, stderr } = await run(`sqldump --via ${via} $URL ${words}`);
       t.deepEqual([code, stderr], [0, '']);
       t.is(String(stdout), String((await run(`sqldump --via ${via} $URL | sqlgrep ${words}`)).stdout));
@@ -37,8 +40,7 @@ for (const [via, selections] of [
     });
 
 test('a name that matches nothing is named with a suggestion, and there is no commit mark', async t => {
-  const { url } = await startCluster(t);
-  const run = await inProcess(t, { ...loginAs(), URL: url });
+  const run = await inProcess(t, { ...loginAs(), URL: cluster.url });
   for (const via of ['database', 'catalogue']) {
     const { code, stdout, stderr } = await run(`sqldump --via ${via} $URL venues fx_trdes 'nope*'`);
     t.deepEqual([code, stdout.at(-1) === 0], [1, false]);
