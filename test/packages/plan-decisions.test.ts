@@ -86,6 +86,22 @@ test('what joins a materialized view that lost its history has lost it too', asy
   t.deepEqual((await plan('history:m', 'history:n')).omissions, []);
 });
 
+test('an invalid view that A lacks is repaired, although its DROP needs a permission', async t => {
+  const health = { invalid: new Map([['m', 'change column type operation']]) };
+  const { statements, omissions } = await planChanges([table('t')], [table('t'), hourly('m', 't', 'max(x)')], {
+    health,
+    askHistory: async () => ({ answer: 'complete', columns: undefined }) as const,
+  });
+  t.deepEqual(
+    statements.filter(({ statement }) => !statement.startsWith('SELECT')).map(({ statement }) => statement),
+    ["REFRESH MATERIALIZED VIEW 'm' FULL;"],
+  );
+  t.deepEqual(
+    omissions.map(({ what }) => what),
+    ["DROP MATERIALIZED VIEW 'm'"],
+  );
+});
+
 test('a view that reads from another table than before names its history with the others', async t => {
   const schema = (name: string) => [
     table('t'),

@@ -78,7 +78,11 @@ function isRepairable(
 ): boolean {
   const view = before.find(name);
   const base = view?.kind === 'materialized view' ? a.findObject(view.base) : undefined;
-  const isExcluded = [...excluded.values()].some(({ identity }) => identity.kind === kind && identity.name === name);
+  // Not its DROP, which needs a permission.
+  const isExcluded = [...excluded.values()].some(
+    ({ identity, properties: [property] }) =>
+      identity.kind === kind && identity.name === name && property === 'invalid',
+  );
   return base !== undefined && !ignore.ignoresObject(base) && historyOf(name) === 'complete' && !isExcluded;
 }
 
