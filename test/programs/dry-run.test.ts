@@ -6,6 +6,7 @@
 import type { ExecutionContext } from 'ava';
 import { type Comparison, type DryRuns, formatDifference, makeTarget, openDryRuns } from '../support/dry-runs.js';
 import { compareOnSqlserve } from '../support/enterprise-streams.js';
+import { inProcess } from '../support/in-process.js';
 import { borrowQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { recordedStream } from '../support/recorded-streams.js';
 import { fileScope } from '../support/scope.js';
@@ -117,3 +118,23 @@ test('a materialized view that is dropped can be created with another definition
   });
   t.deepEqual(results, ['applied', 'applied']);
 });
+
+const NARROW = 'CREATE TABLE t (x INT, y INT);';
+
+for (const [what, status, statements, options] of [
+  ['a table that is dropped', 1, 'DROP TABLE t;', ''],
+  ['a table that is dropped, with its name', 0, 'DROP TABLE t;', '--allow-loss drop:t'],
+  ['a table, even if the run creates it again', 1, `DROP TABLE t; ${NARROW}`, ''],
+  ['a column, even if its table is created later', 1, `ALTER TABLE t DROP COLUMN y; DROP TABLE t; ${NARROW}`, ''],
+  ['nothing, if it drops only what it has created', 0, 'CREATE TABLE n (x INT); DROP TABLE n;', ''],
+] as const)
+  test(`a dry run loses ${what}`, async t => {
+    const server = await startSqlserve(t);
+    await server.execute(NARROW);
+    const run = await inProcess(t, { DB: server.url, SQL: statements });
+    const { code, stdout, stderr } = await run(
+      `sqlsplit <<< "$SQL" | sqlapply --dry-run --allow ALTER,DROP ${options} $DB`,
+    );
+    t.is(code, status, stderr);
+    if (what.startsWith('nothing')) t.notRegex(stdout + stderr, /loses/);
+  });
