@@ -107,14 +107,14 @@ test('a live view is not made invalid: what would do that is left out, and its l
   const other = [sensors('c INT'), liveView('START FROM BEGINNING')];
   t.deepEqual(await listed(other, now), ["- loses live view 'l' and its rows l"]);
   t.deepEqual(await listed(other, now, ['drop:l']), [
-    "DROP LIVE VIEW 'l';: makes way for live view 'l'; CREATE follows",
+    "DROP LIVE VIEW 'l';: is replaced by live view 'l'; CREATE follows",
     'CREATE LIVE VIEW l FLUSH EVERY 5s START FROM BEGINNING: metadata only',
   ]);
   t.deepEqual(await listed([sensors('c INT')], now), ["- loses live view 'l' and its rows l"]);
   const withoutC = [sensors('c INT').replace(' c INT,', ''), liveView('START FROM NOW', 'd')];
   t.deepEqual(await listed(withoutC, now, ['drop:l', 'drop:t.c']), [
     "ALTER TABLE 't' DROP COLUMN c;: loses column 'c'; invalidates live view 'l': drop column operation [column=c]; CREATE follows",
-    "DROP LIVE VIEW 'l';: makes way for live view 'l'; CREATE follows",
+    "DROP LIVE VIEW 'l';: is replaced by live view 'l'; CREATE follows",
     'CREATE LIVE VIEW l FLUSH EVERY 5s START FROM NOW: metadata only',
   ]);
 });

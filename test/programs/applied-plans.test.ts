@@ -67,7 +67,7 @@ testWithQuestDB(
       'sqldiff --alter --allow-loss values:ledger.x after.sql $DB > plan && sqlapply --allow ALTER,DROP $DB < plan',
     );
     t.is(replay.code, 0, replay.stderr);
-    t.regex((await run('cat plan')).stdout.toString(), /makes way for materialized view 'hourly'; CREATE follows/);
+    t.regex((await run('cat plan')).stdout.toString(), /is replaced by materialized view 'hourly'; CREATE follows/);
     await waitUntilRefreshed(server);
     t.is((await run('sqldiff after.sql $DB')).code, 0);
     await server.dropAll();

@@ -91,7 +91,7 @@ testWithQuestDB('a view with a new query that the server rejects is not dropped'
   const former = `${table(day(''))}\n${SUM};`;
   const run = await shellWithFiles(t, server, { 'wanted.sql': wanted, 'former.sql': former });
   const { stderr } = await run('sqlapply -q --alter --allow-plan --keep-going $DB wanted.sql');
-  t.regex(stderr, /left out: DROP MATERIALIZED VIEW 'm'.*\n.*the server rejects the query of materialized view 'm'/);
+  t.regex(stderr, /left out: DROP and CREATE.*\n.*the server rejects the query of materialized view 'm'/);
   t.deepEqual(namesOf(stderr), [], stderr);
   const unasked = await run('sqldiff --alter wanted.sql former.sql -o plan; sqlapply -q --allow-plan $DB plan');
   t.regex(unasked.stderr, /statement 1 \(SELECT\): unknown function name/);

@@ -1,4 +1,4 @@
-/*! What an account of rows knows: the loaded schema, what statements have done to each holder, and whom to ask what they do not show. */
+/*! The state of a row account: the loaded schema, what statements have done to each holder, and callbacks for what statements do not show. */
 import { isSameName } from '@sqlpipe/sql';
 import type { CatalogueObject, MaterializedView, Table } from './catalogue-objects.js';
 import type { Effect } from './effects.js';
@@ -36,17 +36,20 @@ export interface Copy {
   readonly columns: readonly { readonly from: string; readonly to: string }[];
 }
 
-/** The questions of an account. Without a server, each query returns all rows, and none has expired. */
+/** What statements do not show. By default, each query still returns all rows, and no row has expired. */
 export interface AccountOptions {
   /** What the server says of a materialized view, by its name; by default, its query returns all rows. */
   readonly historyOf?: (view: string) => HistoryAnswer;
   /** The number of rows that the server drops because their TTL has expired; undefined if it cannot say. By default none. */
   readonly countExpired?: (enforcement: Enforcement) => number | undefined;
-  /** Whether a loss of the values of a column changes some. By default none: what was allowed for the column counts for its views. */
+  /**
+   * Whether a conversion really changes values of the column. Then the views that read it lose values too. By default it does not:
+   * permission for the column is enough for its views.
+   */
   readonly changesValues?: (loss: Effect) => boolean;
   /** The planned name of an object of the loaded schema; by default, its name. */
-  readonly newNameOf?: (view: string) => string;
-  /** Whether the user wants the new query of a materialized view. If not, the view must keep all rows. By default each is wanted. */
+  readonly newNameOf?: (object: string) => string;
+  /** Whether the wanted schema has this view. If not, the view must keep all rows. By default each is wanted. */
   readonly isWanted?: (view: string) => boolean;
   /** Whether a recreated view has another query. Names that were renamed do not count. */
   readonly isRedefined?: (former: MaterializedView, now: MaterializedView) => boolean;
@@ -54,7 +57,7 @@ export interface AccountOptions {
   readonly askComputable?: (
     former: MaterializedView,
     now: MaterializedView,
-  ) => { readonly question: string; readonly isRejected: boolean } | undefined;
+  ) => { readonly assertion: string; readonly isRejected: boolean } | undefined;
 }
 
 /** A loss that no later statement has made good, and the indexes of the statements that cause it. */
@@ -83,9 +86,10 @@ export class Ledger {
   readonly before: readonly CatalogueObject[];
   readonly options: Required<AccountOptions>;
   readonly losses = new ListsById<AccountedLoss>();
-  /** The indexes of the statements that have changed, removed or invalidated an object. */
-  readonly changes = new ListsById<number>();
-  readonly invalidations = new ListsById<number>();
+  /** By the id of an object: the indexes of the statements that created, changed or removed it. */
+  readonly touchedBy = new ListsById<number>();
+  /** By the id of an object: the indexes of the statements that invalidated it. */
+  readonly invalidatedBy = new ListsById<number>();
   /** By the id of a table: the table that has all of its rows too. */
   readonly copies = new Map<
     number | undefined,
@@ -109,7 +113,7 @@ export class Ledger {
     };
   }
 
-  /** The object of the loaded schema that an object still is, or the materialized view that it succeeds. */
+  /** The object of the loaded schema with the same id, or else the materialized view that an object replaces. */
   formerOf({ id, name }: CatalogueObject): CatalogueObject | undefined {
     const isFormer = (object: CatalogueObject) =>
       object.kind === 'materialized view' && isSameName(this.options.newNameOf(object.name), name);
@@ -121,14 +125,14 @@ export class Ledger {
     return this.catalogue.find(this.options.newNameOf(name));
   }
 
-  /** The statement that has removed an object; empty if none has. */
+  /** The index of the statement that removed an object, as a list; empty if none did. */
   removalOf({ id }: CatalogueObject): readonly number[] {
-    return this.catalogue.findById(id) ? [] : this.changes.of(id).slice(-1);
+    return this.catalogue.findById(id) ? [] : this.touchedBy.of(id).slice(-1);
   }
 
   /** The statements to blame for a loss: those that invalidated the object, else the one that dropped it, else the current one. */
   causesOf(object: CatalogueObject, at: number): readonly number[] {
-    const causes = [this.invalidations.of(object.id), this.removalOf(object)];
+    const causes = [this.invalidatedBy.of(object.id), this.removalOf(object)];
     return causes.find(({ length }) => length > 0) ?? [at];
   }
 }

@@ -43,9 +43,9 @@ export class RowAccount {
   /** Enters a statement that the engine has executed. @returns its effects, and the losses that only this account shows */
   enter(statement: string, { effects, changes }: Pick<Execution, 'effects' | 'changes'>): readonly Effect[] {
     const at = this.#count++;
-    for (const { before, after } of changes) this.ledger.changes.add((before ?? after)?.id, at);
+    for (const { before, after } of changes) this.ledger.touchedBy.add((before ?? after)?.id, at);
     for (const { effect, object } of effects)
-      if (effect === 'invalidated') this.ledger.invalidations.add(this.engine.find(object)?.id, at);
+      if (effect === 'invalidated') this.ledger.invalidatedBy.add(this.engine.find(object)?.id, at);
     const fill = parseFill(statement);
     const table = fill && this.engine.find(fill.table);
     if (fill && table?.kind === 'table')
@@ -66,7 +66,10 @@ export class RowAccount {
     return [...allEffects, ...expired, ...this.views.enter(changes, refreshed, at)];
   }
 
-  /** The rows, values and guarantees of the loaded schema that are lost after the statements so far. */
+  /**
+   * The rows, values and guarantees of the loaded schema that are lost after the statements so far. Plain views and principals hold no
+   * rows, but dropping them needs permission too, so they are in the list.
+   */
   losses(): AccountedLoss[] {
     const { before, losses } = this.ledger;
     return [...losses.of(undefined), ...before.flatMap(object => this.#lossesOf(object))];
@@ -100,7 +103,7 @@ export class RowAccount {
       const losses = this.ledger.losses.of(column.id);
       return ids.has(column.id) || losses.some(({ effect }) => effect.loss === 'drop')
         ? losses
-        : [{ effect: columnLoss(after.name, column), at: this.ledger.changes.of(before.id) }];
+        : [{ effect: columnLoss(after.name, column), at: this.ledger.touchedBy.of(before.id) }];
     });
   }
 
@@ -117,8 +120,8 @@ export class RowAccount {
     const former = change?.before ?? now;
     const isGone = loss === 'drop' && column === undefined && former?.id !== undefined && former.id !== now?.id;
     if (isGone) return;
-    const loser = column === undefined || loss === 'keys' ? former : findColumn(former as Table, column);
-    losses.add((loser as { id?: number } | undefined)?.id, { effect, at: [at] });
-    this.views.enterLoss(effect, at);
+    const holder = column === undefined || loss === 'keys' ? former : findColumn(former as Table, column);
+    losses.add((holder as { id?: number } | undefined)?.id, { effect, at: [at] });
+    this.views.recordViewsMissing(effect, at);
   }
 }

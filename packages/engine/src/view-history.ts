@@ -13,16 +13,16 @@ import { type Effect, retentionEffects, TAKES_ROWS } from './effects.js';
 import type { AccountedLoss, HistoryAnswer, Ledger } from './ledger.js';
 import { findCopy } from './table-copy.js';
 
-/** The loss of rows of a materialized view. @param text a description that continues a sentence */
+/** The loss of rows of a materialized view. @param text what happens to them, for a message */
 function historyLoss({ kind, name: object }: MaterializedView, text: string): Effect {
   return { effect: 'lost', kind, object, loss: 'history', text };
 }
 
-/** The same, if the view is computed again. @param reason the rest of the sentence */
-const rebuildLoss = (view: MaterializedView, reason: string): Effect =>
+/** The same, if the view is computed again. @param reason starts with a verb, such as `loses rows …` */
+const recomputeLoss = (view: MaterializedView, reason: string): Effect =>
   historyLoss(view, `rebuilding ${displayName(view)} ${reason}`);
 
-/** What would be lost if the view was dropped now, as the end of a sentence. */
+/** What would be lost if the view was dropped now; starts with a verb. */
 function describeAnswer(answer: HistoryAnswer): string {
   if (typeof answer === 'string') return 'may lose rows: the server could not say whether its query still gives them';
   const { lost, total, first, last, areNewest } = answer;
@@ -31,23 +31,23 @@ function describeAnswer(answer: HistoryAnswer): string {
 }
 
 /** A view of the loaded schema, and what statements have done to it. */
-interface ViewHistory {
+interface TrackedView {
   readonly view: MaterializedView;
   /** What it reads: its sources, and the views in between. */
   readonly read: readonly CatalogueObject[];
-  /** The last question whether the server can compute it. */
-  question?: string;
+  /** The assertion that the server can compute it; undefined if it need not be asked. */
+  computableAssertion?: string;
   /** If it is redefined: its successor, the sources that the successor no longer reads, and the statements to blame. */
   superseded?: { successor: MaterializedView; unread: readonly CatalogueObject[]; at: readonly number[] };
 }
 
 /** The objects that hold the rows that a view reads. */
-const sourcesOf = ({ read }: ViewHistory): CatalogueObject[] => read.filter(({ kind }) => kind !== 'view');
+const sourcesOf = ({ read }: TrackedView): CatalogueObject[] => read.filter(({ kind }) => kind !== 'view');
 
 /** Accounts for the rows of the materialized views of the loaded schema. */
 export class ViewHistories {
-  readonly #histories: ReadonlyMap<number | undefined, ViewHistory>;
-  readonly #recomputed = new Set<ViewHistory>();
+  readonly #trackedViews: ReadonlyMap<number | undefined, TrackedView>;
+  readonly #recomputed = new Set<TrackedView>();
   /** The ids of views that were created and not refreshed since. The server fills them in the background, unless they are deferred. */
   readonly #unrefreshed = new Set<number | undefined>();
 
@@ -56,13 +56,13 @@ export class ViewHistories {
     const views = before.filter(object => object.kind === 'materialized view');
     const readBy = ({ base, references }: MaterializedView) =>
       [...catalogue.closure([base, ...references])].flatMap(name => catalogue.find(name) ?? []);
-    this.#histories = new Map(views.map(view => [view.id, { view, read: readBy(view) }]));
+    this.#trackedViews = new Map(views.map(view => [view.id, { view, read: readBy(view) }]));
   }
 
   /** Records what is lost of the views that a statement drops, creates, or makes the server compute. @returns the losses */
   enter(changes: readonly ObjectChange[], refreshed: CatalogueObject | undefined, at: number): Effect[] {
     const dropped = changes
-      .flatMap(({ before }) => this.#histories.get(before?.id) ?? [])
+      .flatMap(({ before }) => this.#trackedViews.get(before?.id) ?? [])
       .filter(({ view }) => !this.ledger.catalogue.findById(view.id));
     const created = changes.flatMap(({ before, after }) => (before ? [] : (after ?? [])));
     const computed = (refreshed ? [refreshed] : created).filter(object => object.kind === 'materialized view');
@@ -70,7 +70,7 @@ export class ViewHistories {
     return [
       ...dropped.flatMap(history => this.#record(history, undefined, at)),
       ...[...computed, ...this.#computedAfter(changes)].flatMap(view => {
-        const history = this.#historyOf(view);
+        const history = this.#trackedViewOf(view);
         return history ? this.#record(history, view, at) : [];
       }),
     ];
@@ -82,26 +82,26 @@ export class ViewHistories {
    */
   #computedAfter(changes: readonly ObjectChange[]): MaterializedView[] {
     const altered = changes.flatMap(({ before, after }) => (before && after ? [foldCase(after.name)] : []));
-    return [...this.#histories.values()].flatMap(({ view }) => {
+    return [...this.#trackedViews.values()].flatMap(({ view }) => {
       const now = this.ledger.catalogue.findById(view.id);
       const isComputed = now?.kind === 'materialized view' && now.refresh.type === 'IMMEDIATE' && now.partlyRefreshed;
       return isComputed && now.invalid === undefined && altered.includes(foldCase(now.base)) ? [now] : [];
     });
   }
 
-  /** The history of the view of the loaded schema that an object still is, or succeeds. */
-  #historyOf(object: CatalogueObject): ViewHistory | undefined {
-    return this.#histories.get(this.ledger.formerOf(object)?.id);
+  /** The view of the loaded schema that an object still is, or replaces. */
+  #trackedViewOf(object: CatalogueObject): TrackedView | undefined {
+    return this.#trackedViews.get(this.ledger.formerOf(object)?.id);
   }
 
   /** Records that views may lack rows: the server fills them in the background, and may not have read what a source loses now. */
-  enterLoss({ object, loss }: Effect, at: number): void {
+  recordViewsMissing({ object, loss }: Effect, at: number): void {
     const { catalogue, losses } = this.ledger;
     for (const id of TAKES_ROWS.has(loss) ? this.#unrefreshed : []) {
       const view = catalogue.findById(id);
-      if (view?.kind !== 'materialized view' || view.refresh.deferred || !this.#historyOf(view)) continue;
+      if (view?.kind !== 'materialized view' || view.refresh.deferred || !this.#trackedViewOf(view)) continue;
       if (!catalogue.sources([view.base, ...view.references]).some(name => isSameName(name, object))) continue;
-      losses.add(id, { effect: rebuildLoss(view, `may not have read what '${object}' loses`), at: [at] });
+      losses.add(id, { effect: recomputeLoss(view, `may not have read what '${object}' loses`), at: [at] });
     }
   }
 
@@ -110,7 +110,7 @@ export class ViewHistories {
    * @param view the view that is computed; undefined if the statement only drops
    * @returns the loss, if there is one
    */
-  #record(history: ViewHistory, view: MaterializedView | undefined, at: number): Effect[] {
+  #record(history: TrackedView, view: MaterializedView | undefined, at: number): Effect[] {
     const former = history.view;
     const { options, losses } = this.ledger;
     this.#recomputed.add(history);
@@ -121,9 +121,9 @@ export class ViewHistories {
     const answer = options.historyOf(former.name);
     if (answer === 'empty') return [];
     const computability = view && options.askComputable(former, view);
-    if (computability) history.question = computability.question;
+    if (computability) history.computableAssertion = computability.assertion;
     const describe = (): string | undefined => {
-      // What the server said of a view that was dropped was recorded then, not again when its successor is created.
+      // The server's answer was recorded at DROP. It is not recorded again when the successor is created.
       const isFormer = view === undefined || view.id === former.id;
       if (answer !== 'complete' && isFormer) return describeAnswer(answer);
       if (computability?.isRejected) return 'leaves it empty: the server rejects its query over what it reads then';
@@ -139,7 +139,7 @@ export class ViewHistories {
     };
     const reason = describe();
     if (reason === undefined) return [];
-    const effect = rebuildLoss(view ?? former, reason);
+    const effect = recomputeLoss(view ?? former, reason);
     losses.add((view ?? former).id, { effect, at: causes });
     return [effect];
   }
@@ -148,7 +148,7 @@ export class ViewHistories {
   #unreadSources(former: MaterializedView, { base, references }: MaterializedView): CatalogueObject[] {
     const { catalogue } = this.ledger;
     const read = new Set(catalogue.sources([base, ...references]).map(name => catalogue.find(name)?.id));
-    const history = this.#histories.get(former.id);
+    const history = this.#trackedViews.get(former.id);
     return (history ? sourcesOf(history) : []).filter(
       source => !this.#holdersOf(source, former).some(({ id }) => read.has(id)),
     );
@@ -162,15 +162,16 @@ export class ViewHistories {
     const { catalogue, options } = this.ledger;
     const successor = this.ledger.successorOf(source);
     const isRecreated = source.kind === 'materialized view' && successor?.kind === source.kind;
-    // A source that was recreated with another query returns other rows. That is what the user wants if the wanted schema has the reader.
+    // A source that was recreated with another query returns other rows. If the reader is wanted too, it shall show those rows, so the new
+    // source counts as a holder. If the reader is not wanted, it must keep its rows, so the new source does not count.
     const countsAsHolder = isRecreated && (options.isWanted(reader.name) || !options.isRedefined(source, successor));
     const recreated = countsAsHolder && this.#unreadSources(source, successor).length === 0 ? successor : undefined;
     const holders = [catalogue.findById(source.id), findCopy(source, this.ledger)?.table, recreated];
     return holders.filter(holder => holder !== undefined);
   }
 
-  /** Which source of a view has lost rows, as the end of a sentence; undefined if none has. */
-  #describeIncomplete(history: ViewHistory, sources: readonly CatalogueObject[]): string | undefined {
+  /** Says which source of a view has lost rows; starts with a verb; undefined if none has. */
+  #describeIncomplete(history: TrackedView, sources: readonly CatalogueObject[]): string | undefined {
     for (const source of sources) {
       const holders = this.#holdersOf(source, history.view);
       const losses = [source, ...holders].flatMap(({ id }) => this.ledger.losses.of(id));
@@ -183,7 +184,7 @@ export class ViewHistories {
   }
 
   /** A column of a source that loses values, and that a view may read: a query on the way names it, or has a `*`. */
-  #findConverted({ view, read }: ViewHistory, source: CatalogueObject): string | undefined {
+  #findConverted({ view, read }: TrackedView, source: CatalogueObject): string | undefined {
     if (source.kind !== 'table') return undefined;
     const ofCopy = findCopy(source, this.ledger)?.losses ?? [];
     const tokens = [view, ...read].flatMap(each => ('body' in each ? [...significantTokens(each.body)] : []));
@@ -201,28 +202,35 @@ export class ViewHistories {
    * former view read may have lost rows.
    */
   lossesOf(former: MaterializedView, successor: MaterializedView): AccountedLoss[] {
-    const { losses, changes, options } = this.ledger;
+    const { losses, touchedBy, options } = this.ledger;
     const recorded = [former, successor].flatMap(({ id }) => losses.of(id));
     const isKnown = ({ loss }: Effect) => recorded.some(({ effect }) => effect.loss === loss);
     const shortened = retentionEffects(former, successor).filter(effect => !isKnown(effect));
     const hadRows = options.historyOf(former.name) !== 'empty';
-    const history = this.#histories.get(former.id);
+    const history = this.#trackedViews.get(former.id);
     const superseded = hadRows ? history?.superseded : undefined;
     const reason = history && superseded && this.#describeIncomplete(history, superseded.unread);
     const isLeftEmpty = hadRows && this.#unrefreshed.has(successor.id) && successor.refresh.deferred;
-    const text = `leaves ${displayName(successor)} empty, which had rows`;
+    const text = `leaves ${displayName(successor)} empty although it had rows`;
     return [
       ...recorded,
-      ...(reason ? [{ effect: rebuildLoss(superseded.successor, reason), at: superseded.at }] : []),
-      ...shortened.map(effect => ({ effect, at: changes.of(successor.id) })),
+      ...(reason ? [{ effect: recomputeLoss(superseded.successor, reason), at: superseded.at }] : []),
+      ...shortened.map(effect => ({ effect, at: touchedBy.of(successor.id) })),
       ...(isLeftEmpty ? [{ effect: historyLoss(successor, text), at: this.ledger.removalOf(former) }] : []),
     ];
   }
 
-  /** The views of the loaded schema that are computed again, by name in lower case, with the questions whether the server can. */
+  /**
+   * The views of the loaded schema that are computed again, by name in lower case, with the assertion that the server can compute the
+   * view; undefined if it need not be asked.
+   */
   recomputed(): ReadonlyMap<string, string | undefined> {
-    const isStill = ({ view }: ViewHistory) =>
+    const isStill = ({ view }: TrackedView) =>
       (this.ledger.catalogue.findById(view.id) ?? this.ledger.successorOf(view))?.kind === view.kind;
-    return new Map([...this.#recomputed].filter(isStill).map(({ view, question }) => [foldCase(view.name), question]));
+    return new Map(
+      [...this.#recomputed]
+        .filter(isStill)
+        .map(({ view, computableAssertion }) => [foldCase(view.name), computableAssertion]),
+    );
   }
 }

@@ -2,7 +2,7 @@
 import { parseMeaning } from '@sqlpipe/ddl';
 import type { Effect, Engine } from '@sqlpipe/engine';
 import { foldCase, identify } from '@sqlpipe/sql';
-import { findAskedView, findExpirable } from './asked-view.js';
+import { askableDefinition, expiredQuestionArguments } from './asked-view.js';
 import { describeLosses, describeWork } from './cost.js';
 import type { Draft, Omission, Step } from './draft.js';
 import type { Proof } from './prove.js';
@@ -52,7 +52,7 @@ export interface ProvenDraft {
   readonly proof: Proof;
   readonly task: Task;
   /** The views that this draft or an earlier one computes again, in lower case. */
-  readonly recomputed: ReadonlySet<string>;
+  readonly recomputedInAnyDraft: ReadonlySet<string>;
 }
 
 /** Makes a plan from a proven draft. @param askSizes asks B's server for the cost of the plan */
@@ -74,8 +74,8 @@ export async function assemblePlan({ draft, proof, task }: ProvenDraft, askSizes
     version: task.version,
     work: await describeWork(draft, proof, task, askSizes),
     irreversible: statements.flatMap(({ lost }, i) => (lost.length > 0 ? [i + 1] : [])),
-    atRest: findTablesAtRest(draft.steps, task.before),
-    viewNames: new Map([...renames.objects].filter(([name]) => proof.recomputed.has(name))),
+    idleTables: findIdleTables(draft.steps, task.before),
+    viewNames: new Map([...renames.pending].filter(([name]) => proof.recomputed.has(name))),
     allowedLosses: used,
   });
   return {
@@ -85,31 +85,31 @@ export async function assemblePlan({ draft, proof, task }: ProvenDraft, askSizes
     remarks,
     notes,
     warnings: renames.warnings,
-    renamed: renames.objects,
+    renamed: renames.pending,
     result: draft.engine.statements(),
   };
 }
 
 /**
- * The assertions that precede all steps: if one stops the plan, B is as it was, and the names that they ask for are those of B.
- * Losses that are allowed need none.
+ * The assertions that precede all steps: if one stops the plan, B is as it was. So they use the names of B. Losses that are allowed need
+ * none.
  */
 function collectAssertions({ recomputed, enforcements }: Proof, task: Task): readonly PlannedStatement[] {
   const { allowed, histories, historyOf } = task;
   const assertions: PlannedStatement[] = [];
   const add = (assertion: Assertion, ...remarks: string[]) => assertions.push(withPurpose(assertion, ...remarks));
-  for (const [view, computed] of recomputed) {
-    const definition = findAskedView(view, task);
+  for (const [view, computable] of recomputed) {
+    const definition = askableDefinition(view, task);
     if (!definition || allowed.use({ loss: 'history', object: definition.name })) continue;
     const { answer, columns } = histories.get(view) ?? {};
-    if (computed !== undefined) add(computableAssertion(computed));
+    if (computable !== undefined) add(computableAssertion(computable));
     if (answer === 'empty') add(emptinessAssertion(definition.name));
     else add(historyAssertion(definition, columns), ...(histories.has(view) ? [] : ['no server was asked']));
   }
   for (const enforcement of enforcements) {
     const { name } = enforcement.former;
     if (allowed.use({ loss: 'ttl', object: name }) || historyOf(name) === 'empty') continue;
-    add(expiryAssertion(...findExpirable(enforcement, task)));
+    add(expiryAssertion(...expiredQuestionArguments(enforcement, task)));
   }
   return assertions;
 }
@@ -118,7 +118,7 @@ function collectAssertions({ recomputed, enforcements }: Proof, task: Task): rea
  * The tables that steps copy or rename: nothing may write to them. A writer over ILP would create a renamed table again. Rows that
  * 9.3.4 has received over TCP and has not committed are lost with a rename (observed: those of up to half a second).
  */
-const findTablesAtRest = (steps: readonly Step[], before: Engine): string[] => [
+const findIdleTables = (steps: readonly Step[], before: Engine): string[] => [
   ...new Set(
     steps.flatMap(({ assertion, change: { identity } }) => {
       if (identity.verb === 'RENAME') return [identity.name];
@@ -140,17 +140,19 @@ function toPlanned(
   const marked = markedView(name);
   if (marked !== undefined) {
     const purpose =
-      verb === 'DROP' ? 'removes the mark' : `marks '${marked}', which must be filled even if the plan is interrupted`;
+      verb === 'DROP'
+        ? 'removes the mark'
+        : `notes that '${marked}' has to be filled, for the next plan if this one is interrupted`;
     return withPurpose({ statement, purpose });
   }
   const stillInvalid = after.invalidViews();
-  const findNow = (name: string) => after.find(renames.newName(name));
+  const findNow = (name: string) => after.find(renames.nameAfterPlan(name));
   const costs = effects.map(({ effect, object, column, kind, loss, text }) => {
     const now = findNow(object);
     const isThere = now?.kind === kind;
     const isStoredView = kind === 'materialized view' || kind === 'live view';
     if (loss === 'drop' && isStoredView && column === undefined && isThere)
-      return `makes way for ${after.title(now.name)}; CREATE follows`;
+      return `is replaced by ${after.title(now.name)}; CREATE follows`;
     if (loss === 'values') return text + rows.describeLost({ object, column });
     if (effect !== 'invalidated' || stillInvalid.has(foldCase(object))) return text;
     const repair = { view: 'a repair', 'live view': 'CREATE' }[kind as string] ?? 'REFRESH … FULL';

@@ -18,14 +18,13 @@ import type { Draft } from './draft.js';
 import { copiedColumns, findRebuildLosses, findUncastable, isMadeByPlan, rebuildTable } from './rebuild.js';
 import { alterColumns, dropColumns } from './table-alterations.js';
 import type { Task } from './task.js';
-import { printOnOneLine } from './text/statement-text.js';
 import { omitProperty } from './unalterable.js';
 import { alterRows } from './values.js';
 
 const dropStatement = ({ kind, name }: Pick<Entry, 'kind' | 'name'>): string => `DROP ${kindKeywords(kind)} '${name}';`;
 
-/** Leaves out objects with a stated rename that contradicts A. Changing them in place could turn one column into another. */
-export function omitRefused({ a, renames }: Task, draft: Draft): void {
+/** Leaves out objects whose comment about a rename contradicts A or B. Changing them in place could turn one column into another. */
+export function omitRefusedRenames({ a, renames }: Task, draft: Draft): void {
   for (const [name, reason] of renames.refused) {
     const entry = a.findObject(name);
     draft.block(name);
@@ -34,11 +33,11 @@ export function omitRefused({ a, renames }: Task, draft: Draft): void {
 }
 
 /** Drops objects whose names A uses for others, and views that get another name. Views go before what they read. */
-export function makeRoom({ a, b, renames }: Task, draft: Draft): void {
-  const newNames = new Set([...renames.objects.values()].map(foldCase));
+export function freeNames({ a, b, renames }: Task, draft: Draft): void {
+  const newNames = new Set([...renames.pending.values()].map(foldCase));
   for (const entry of dumpOrder(b).reverse()) {
     if (!isObject(entry.kind)) continue;
-    const newName = renames.objects.get(foldCase(entry.name));
+    const newName = renames.pending.get(foldCase(entry.name));
     const isRenamedTable = newName !== undefined && entry.kind === 'table' && a.findObject(newName)?.kind === 'table';
     const wanted = a.findObject(entry.name);
     const isOther = wanted !== undefined && wanted.kind !== entry.kind;
@@ -50,7 +49,7 @@ export function makeRoom({ a, b, renames }: Task, draft: Draft): void {
 
 /** Renames tables. If another table still has the new name, that one is renamed first. */
 export function renameTables({ renames }: Task, draft: Draft): void {
-  const pending = [...renames.objects].filter(([from]) => draft.engine.find(from)?.kind === 'table');
+  const pending = [...renames.pending].filter(([from]) => draft.engine.find(from)?.kind === 'table');
   for (let hasProgress = true; hasProgress; ) {
     hasProgress = false;
     for (const rename of [...pending]) {
@@ -77,19 +76,19 @@ export function renameTables({ renames }: Task, draft: Draft): void {
  */
 export function reconcileObjects(task: Task, draft: Draft): void {
   const entries = [...dumpOrder(task.a)].filter(({ kind }) => isObject(kind));
-  const last = readersOfMaterializedViews(entries, task);
+  const last = materializedViewsAndReaders(entries, task);
   const unblocked = entries.filter(({ name }) => !draft.isBlocked(name));
-  for (const entry of entries) if (!last.has(entry)) reconcile(entry, task, draft);
+  for (const entry of entries) if (!last.has(entry)) reconcileObject(entry, task, draft);
   for (const { name } of unblocked) {
     const [wanted, now] = [task.a.definitionOf(name), draft.engine.definitionOf(name)];
     const isAltered = wanted?.kind === 'table' && now?.kind === 'table' && !task.rebuilt.has(foldCase(name));
     if (isAltered) dropColumns(wanted, task, draft);
   }
-  for (const entry of entries) if (last.has(entry)) reconcile(entry, task, draft);
+  for (const entry of entries) if (last.has(entry)) reconcileObject(entry, task, draft);
 }
 
 /** The materialized views and live views, and all that reads from them. @param entries the objects of A in dump order */
-function readersOfMaterializedViews(entries: readonly Entry[], { a }: Task): ReadonlySet<Entry> {
+function materializedViewsAndReaders(entries: readonly Entry[], { a }: Task): ReadonlySet<Entry> {
   const readers = new Set<Entry>();
   for (const entry of entries)
     if (/^(materialized|live) view$/.test(entry.kind) || a.prerequisites(entry).some(needed => readers.has(needed)))
@@ -98,7 +97,7 @@ function readersOfMaterializedViews(entries: readonly Entry[], { a }: Task): Rea
 }
 
 /** Creates, recreates or alters one object, or leaves it out with a reason. */
-function reconcile(entry: Entry, task: Task, draft: Draft): void {
+function reconcileObject(entry: Entry, task: Task, draft: Draft): void {
   const now = draft.engine.find(entry.name);
   const whole = { identity: entry, properties: [], what: displayName(entry) };
   if (draft.isBlocked(entry.name)) {
@@ -106,11 +105,11 @@ function reconcile(entry: Entry, task: Task, draft: Draft): void {
       draft.omitWithLosses(whole, 'another object still has this name');
     return;
   }
-  const missing = task.a.prerequisites(entry).find(({ name, kind }) => isObject(kind) && draft.isBlocked(name));
-  if (missing) {
+  const blocker = task.a.prerequisites(entry).find(({ name, kind }) => isObject(kind) && draft.isBlocked(name));
+  if (blocker) {
     draft.block(entry.name);
     if (!isSame(entry, task, draft))
-      draft.omitWithLosses(whole, `it reads from ${displayName(missing)}, which is left out`);
+      draft.omitWithLosses(whole, `it reads from ${displayName(blocker)}, which is left out`);
     return;
   }
   if (!now) {
@@ -122,8 +121,8 @@ function reconcile(entry: Entry, task: Task, draft: Draft): void {
   const wanted = task.a.meaning(entry);
   if (!wanted || !draft.engine.definitionOf(entry.name) || ('query' in wanted && wanted.query !== undefined))
     return draft.omit(whole, 'its syntax is unknown');
-  if (mustRecreate(wanted, draft.engine.definitionOf(entry.name), task)) recreate(entry, task, draft);
-  else alter(entry, wanted, task, draft);
+  if (mustRecreate(wanted, draft.engine.definitionOf(entry.name), task)) recreateObject(entry, task, draft);
+  else alterObject(entry, wanted, task, draft);
 }
 
 /** Whether an object is as A has it, apart from ignored properties. */
@@ -136,7 +135,7 @@ function isSame(entry: Entry, { a, ignore }: Task, draft: Draft): boolean {
   return compareDefinitions(wanted, now).differences.every(({ property }) => ignore.ignoresProperty(entry, property));
 }
 
-/** The properties that recreating a materialized or live view would not change either. */
+/** The properties of a materialized or live view that neither an ALTER nor DROP and CREATE sets. */
 const UNCHANGEABLE: ReadonlySet<string> = new Set(['owner', 'name']);
 
 /** Whether a materialized view or a live view has to be recreated, because no ALTER sets what differs. */
@@ -151,11 +150,11 @@ function mustRecreate(wanted: Definition, now: Definition | undefined, task: Tas
 }
 
 /** Drops an object and creates it as A has it. If one of the two is not possible, both are left out. */
-function recreate(entry: Entry, task: Task, draft: Draft): void {
+function recreateObject(entry: Entry, task: Task, draft: Draft): void {
   const { kind, name } = entry;
   // The name is as B spells it, because 9.3.4 does not show an invalid view under a name in another case.
   const statement = dropStatement({ kind, name: draft.engine.find(name)?.name ?? name });
-  const change = { identity: entry, properties: [], what: `${printOnOneLine(statement)}, which has to be recreated` };
+  const change = { identity: entry, properties: [], what: 'DROP and CREATE' };
   const creation = findCreation(entry, draft.engine.definitionOf(name), task);
   if (!draft.add(change, [statement, creation.statement])) draft.block(name);
 }
@@ -182,14 +181,15 @@ export function findCreation(
 }
 
 /** Alters an object, or rebuilds a table. */
-function alter(entry: Entry, wanted: Definition, task: Task, draft: Draft): void {
+function alterObject(entry: Entry, wanted: Definition, task: Task, draft: Draft): void {
   const { name } = entry;
   const now = draft.engine.definitionOf(name) as Definition;
   if (wanted.kind === 'view') {
     const isOther = compareDefinitions(wanted, now).differences.some(({ property }) => property === 'query');
     if (isOther && !draft.alter('view', now.name, { change: 'query', body: wanted.body }, ['query'])) draft.block(name);
   } else if (wanted.kind !== 'table') alterProperties(entry, wanted, task, draft);
-  else if (task.rebuilt.has(foldCase(name)) && !isOnlyRetention(wanted, now)) rebuild(entry, wanted, task, draft);
+  else if (task.rebuilt.has(foldCase(name)) && !differsOnlyByShorterRetention(wanted, now))
+    rebuild(entry, wanted, task, draft);
   else {
     alterColumns(wanted, task, draft);
     alterProperties(entry, wanted, task, draft);
@@ -199,14 +199,14 @@ function alter(entry: Entry, wanted: Definition, task: Task, draft: Draft): void
   }
 }
 
-/** Whether only the TTL of a table differs, which is altered after a rebuild. */
-function isOnlyRetention(wanted: TableDefinition, now: Definition | undefined): boolean {
+/** Whether a table differs only by a retention under which rows expire. An ALTER at the end of the plan sets that, without a rebuild. */
+function differsOnlyByShorterRetention(wanted: TableDefinition, now: Definition | undefined): boolean {
   const withFormerTtl = now?.kind === 'table' ? keepRetention(wanted, now) : undefined;
   if (withFormerTtl === undefined || now === undefined) return false;
   return compareDefinitions(withFormerTtl, now).differences.length === 0;
 }
 
-/** Adds the ALTERs that set properties. @param expiresRows whether to add those after which rows may expire, or the others */
+/** Adds the ALTERs that set properties. @param expiresRows true: those after which rows may expire; false: the others */
 function alterProperties(entry: Entry, wanted: Definition, task: Task, draft: Draft, expiresRows = false): void {
   for (const { alter } of propertiesOf(wanted.kind)) {
     const now = draft.engine.definitionOf(entry.name);
@@ -255,7 +255,7 @@ export function dropExtraObjects(task: Task, draft: Draft): void {
       isObject(entry.kind) &&
       !a.findObject(entry.name) &&
       !task.ignore.ignoresObject(entry) &&
-      !renames.objects.has(foldCase(entry.name));
+      !renames.pending.has(foldCase(entry.name));
     if (isExtra && !isMadeByPlan(entry.name, task)) draft.addStatement(dropStatement(entry), entry);
   }
 }

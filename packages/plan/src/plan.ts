@@ -15,15 +15,15 @@ import {
 } from '@sqlpipe/schema';
 import { displayName, foldCase, hasName, identify, identityKey, isAcl, isObject } from '@sqlpipe/sql';
 import { createPrincipals, dropPrincipals, grantRights, revokeRights } from './access-changes.js';
-import { findAskedView } from './asked-view.js';
+import { askableDefinition } from './asked-view.js';
 import { assemblePlan, type Plan, type ProvenDraft } from './assemble-plan.js';
 import { changeKey, Draft, type Omission } from './draft.js';
 import { AllowedLosses } from './losses.js';
 import {
   alterRetention,
   dropExtraObjects,
-  makeRoom,
-  omitRefused,
+  freeNames,
+  omitRefusedRenames,
   omitUnalterable,
   reconcileObjects,
   renameTables,
@@ -54,16 +54,16 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, opti
   // Each answer may change the plan, and a changed plan may have new questions. So it is planned until no question is left.
   for (;;) {
     const rows = new RowAnswers(answers, askRow !== undefined);
-    const proven = await whenReady(() => planOnce(inA, inB, histories, rows, options));
+    const proven = await whenReady(() => planWithKnownAnswers(inA, inB, histories, rows, options));
     for (const query of rows.questions) answers.set(query, await askRow?.(query));
     if (rows.questions.size > 0) continue;
-    const unasked = [...proven.recomputed].filter(view => !histories.has(view));
+    const unasked = [...proven.recomputedInAnyDraft].filter(view => !histories.has(view));
     if (!askHistory || unasked.length === 0) {
       const plan = await assemblePlan(proven, options.askSizes);
       return { ...plan, notes: [...notes, ...plan.notes] };
     }
     for (const view of unasked) {
-      const asked = findAskedView(view, proven.task);
+      const asked = askableDefinition(view, proven.task);
       // biome-ignore lint/nursery/useAwaitThenable: the function of an option returns a promise
       if (asked) histories.set(view, await askHistory(asked));
     }
@@ -72,9 +72,9 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, opti
 
 /**
  * Plans with the answers that are known so far. Views of A that cannot be created are left out, and the rest is planned again.
- * @throws UnresolvedViewError for such views, unless they are as broken in B, or `skipInvalid` is set
+ * @throws UnresolvedViewError for such views, unless they are also invalid in B, or `skipInvalid` is set
  */
-function planOnce(
+function planWithKnownAnswers(
   inA: readonly string[],
   inB: readonly string[],
   histories: Task['histories'],
@@ -92,20 +92,20 @@ function planOnce(
   // The health of B does not count: a view that is invalid in B may be valid as A defines it.
   const unresolved = findUnresolvedViews(task, createEngine({ ...server, health: health && {} }));
   if (unresolved.length === 0) return proveDraft(task, loadB);
-  const newlyBroken = options.skipInvalid
+  const newlyInvalid = options.skipInvalid
     ? []
-    : unresolved.filter(({ entry }) => !isBrokenInB(entry, unresolved, task));
-  if (newlyBroken.length > 0) throw new UnresolvedViewError(newlyBroken);
+    : unresolved.filter(({ entry }) => !isAlsoInvalidInB(entry, unresolved, task));
+  if (newlyInvalid.length > 0) throw new UnresolvedViewError(newlyInvalid);
   const names = new Set(unresolved.map(({ entry }) => foldCase(entry.name)));
   const isResolved = (statement: string) => {
     const { kind, name } = identify(statement);
     return !isObject(kind) || !names.has(foldCase(name));
   };
   // Planned again without these views on both sides. Then they are listed as left out.
-  const proven = planOnce(inA.filter(isResolved), inB.filter(isResolved), histories, rows, options);
+  const proven = planWithKnownAnswers(inA.filter(isResolved), inB.filter(isResolved), histories, rows, options);
   for (const { entry, reason } of unresolved) {
     const properties = task.b.findObject(entry.name)?.kind === entry.kind ? ['invalid'] : [];
-    const hint = `--ignore ${formatPathForShell(formatPath({ object: entry.name }))} does not list it`;
+    const hint = `--ignore ${formatPathForShell(formatPath({ object: entry.name }))} takes it off this list`;
     proven.draft.omit(
       { identity: entry, properties, what: displayName(entry) },
       `it is invalid in A: ${reason}`,
@@ -138,7 +138,7 @@ function createTask(
   const historyOf = (view: string): HistoryAnswer => {
     const answer = histories.get(foldCase(view))?.answer;
     if (answer !== undefined) return answer;
-    // If the user allows the loss, the rows are not checked by an assertion.
+    // An allowed loss has no assertion, so rows may be lost.
     if (allowed.allows({ loss: 'history', object: view })) return 'unknown';
     // If the server was not asked, the query is assumed to return all rows, and an assertion checks it.
     return before.wasNeverRefreshed(view) ? 'empty' : 'complete';
@@ -172,7 +172,7 @@ function proveDraft(task: Task, loadB: () => Engine): ProvenDraft {
     for (const view of proof.recomputed.keys()) recomputed.add(view);
     if (proof.excluded.length === 0) {
       requireResult(draft, task);
-      return { draft, proof, task, recomputed };
+      return { draft, proof, task, recomputedInAnyDraft: recomputed };
     }
     const known = excluded.size;
     for (const omission of proof.excluded) excluded.set(changeKey(omission), omission);
@@ -191,7 +191,7 @@ export const createEngine = ({ isEnterprise, version, defaults, health }: Engine
   new Engine({ isEnterprise, version: isEnterprise ? undefined : version, rows: 'assumed', defaults, health });
 
 /** Whether a view is also invalid in B: B has the same view and it is invalid there, or it reads from such a view of `all`. */
-function isBrokenInB(entry: Entry, all: readonly UnresolvedView[], task: Task, seen = new Set<Entry>()): boolean {
+function isAlsoInvalidInB(entry: Entry, all: readonly UnresolvedView[], task: Task, seen = new Set<Entry>()): boolean {
   const { a, b, before } = task;
   seen.add(entry);
   const existing = b.findObject(entry.name)?.statement;
@@ -200,7 +200,7 @@ function isBrokenInB(entry: Entry, all: readonly UnresolvedView[], task: Task, s
   const isUnresolved = (needed: Entry) => all.some(view => view.entry === needed);
   return a
     .prerequisites(entry)
-    .some(needed => !seen.has(needed) && isUnresolved(needed) && isBrokenInB(needed, all, task, seen));
+    .some(needed => !seen.has(needed) && isUnresolved(needed) && isAlsoInvalidInB(needed, all, task, seen));
 }
 
 /** Whether statements come from an enterprise edition: only it has access control, owners and storage policies. */
@@ -217,12 +217,12 @@ export const isEnterpriseSchema = (statements: readonly string[]): boolean =>
  */
 function draftPlan(task: Task, engine: Engine, excluded: ReadonlyMap<string, Omission>): Draft {
   const draft = new Draft(engine, excluded, task.ignore);
-  omitRefused(task, draft);
+  omitRefusedRenames(task, draft);
   revokeRights(task, draft);
   createPrincipals(task, draft);
 
   // Names that A uses for other objects become free.
-  makeRoom(task, draft);
+  freeNames(task, draft);
   renameTables(task, draft);
   resumeRebuilds(task, draft);
 
@@ -239,7 +239,7 @@ function draftPlan(task: Task, engine: Engine, excluded: ReadonlyMap<string, Omi
   dropPrincipals(task, draft);
   grantRights(task, draft); // again: the rights that a dropped principal has granted to others are gone with it
 
-  // What is left over.
+  // What the plan does not change.
   omitUnalterable(task, draft);
   omitUnrepaired(task, draft);
   return draft;

@@ -11,7 +11,7 @@ import {
   RowAccount,
 } from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';
-import { findExpirable } from './asked-view.js';
+import { expiredQuestionArguments } from './asked-view.js';
 import { changeKey, type Omission, type Step, whyNotExecutable } from './draft.js';
 import { isRedefined, printFutureQuery } from './future-query.js';
 import type { Loss } from './losses.js';
@@ -29,7 +29,7 @@ export interface Proof {
   readonly effects: readonly (readonly Effect[])[];
   /** The changes that must be left out, with the reasons; empty if the plan is proven. */
   readonly excluded: readonly Omission[];
-  /** The materialized views of B that are computed again, by name in lower case, each with the assertion that the server can compute it. */
+  /** The materialized views of B that are computed again, see `ViewHistories.recomputed`. */
   readonly recomputed: ReadonlyMap<string, string | undefined>;
   /** The objects whose TTL a step makes the server enforce. */
   readonly enforcements: readonly Enforcement[];
@@ -52,7 +52,7 @@ export function prove(steps: readonly Step[], engine: Engine, task: Task): Proof
     try {
       if (assertion?.copy) account.enterCopy(assertion.copy);
       const execution = engine.execute(statement);
-      const rejected = findRejected(execution, engine, task);
+      const rejected = findViewWithRejectedQuery(execution, engine, task);
       if (rejected) problems.push({ at: [at], reason: `the server rejects the query of ${engine.title(rejected)}` });
       if (rejected) break;
       effects.push(account.enter(statement, execution));
@@ -63,7 +63,7 @@ export function prove(steps: readonly Step[], engine: Engine, task: Task): Proof
   if (problems.length === 0) {
     problems.push(...findLosses(account, task));
     for (const [name, reason] of engine.invalidViews()) {
-      const at = account.ledger.invalidations.of(engine.find(name)?.id);
+      const at = account.ledger.invalidatedBy.of(engine.find(name)?.id);
       if (!invalidBefore.has(name)) problems.push({ at, reason: `invalidates ${engine.title(name)}: ${reason}` });
     }
   }
@@ -76,16 +76,16 @@ export function prove(steps: readonly Step[], engine: Engine, task: Task): Proof
 }
 
 /**
- * Asks the server about the queries that a statement gives to views, because the engine does not know all functions. What a query
- * reads must exist in B.
+ * Asks the server about the new queries of views, because the engine does not know all functions. It is not asked if B lacks something that
+ * the query reads.
  * @returns the name of a view whose query the server rejects
  */
-const findRejected = ({ changes }: Execution, engine: Engine, task: Task): string | undefined =>
+const findViewWithRejectedQuery = ({ changes }: Execution, engine: Engine, task: Task): string | undefined =>
   changes.find(({ before, after }) => {
     if (after?.kind !== 'view' && after?.kind !== 'materialized view') return false;
     const isSame = before && 'body' in before && before.body === after.body;
-    const read = [...engine.catalogue.closure(after.references)];
-    if (isSame || !read.every(name => task.before.find(nameInB(name, task)))) return false;
+    const names = [...engine.catalogue.closure(after.references)];
+    if (isSame || !names.every(name => task.before.find(nameInB(name, task)))) return false;
     const question = printQueryCheck(printFutureQuery(after, engine, task).query);
     task.rows.ask(question);
     return task.rows.isRejected(question);
@@ -93,12 +93,12 @@ const findRejected = ({ changes }: Execution, engine: Engine, task: Task): strin
 
 function accountOptions(task: Task, engine: Engine): AccountOptions {
   const { a, historyOf, ignore, renames, rows } = task;
-  const newNameOf = (view: string): string => renames.newName(view);
+  const newNameOf = (view: string): string => renames.nameAfterPlan(view);
   return {
     historyOf,
     countExpired(enforcement) {
       if (historyOf(enforcement.former.name) === 'empty') return 0;
-      const question = printExpiredQuestion(...findExpirable(enforcement, task));
+      const question = printExpiredQuestion(...expiredQuestionArguments(enforcement, task));
       const [count = 0] = rows.ask(question) ?? [];
       return rows.isRejected(question) ? undefined : Number(count);
     },
@@ -114,7 +114,7 @@ function accountOptions(task: Task, engine: Engine): AccountOptions {
       if (!isOther && !isRedefined(former, now, task)) return undefined;
       const assertion = printComputableAssertion(now.name, query);
       rows.ask(assertion);
-      return { question: assertion, isRejected: rows.isRejected(assertion) };
+      return { assertion, isRejected: rows.isRejected(assertion) };
     },
   };
 }

@@ -8,10 +8,9 @@ import { foldCase, isSameName, kindKeywords } from '@sqlpipe/sql';
 import type { Draft } from './draft.js';
 import { findCreation } from './object-changes.js';
 import type { Task } from './task.js';
-import { printOnOneLine } from './text/statement-text.js';
 import { isUnfilled, markOf } from './unfilled-marks.js';
 
-/** Restates the queries of views that read other objects than before. Until then, the server rejects every query of them. */
+/** Restates the queries of views that read other objects than before. Until then, the server rejects every query on these views. */
 export function restateViews({ ignore }: Task, draft: Draft): void {
   for (const { name } of draft.engine.catalogue.inDependencyOrder()) {
     const view = draft.engine.find(name);
@@ -24,7 +23,10 @@ export function restateViews({ ignore }: Task, draft: Draft): void {
 const readBy = (...views: readonly MaterializedView[]): Set<string> =>
   new Set(views.flatMap(({ base, references }) => [base, ...references]).map(foldCase));
 
-/** Refreshes the materialized views that are invalid or would stay empty. If their columns have other types, they are recreated. */
+/**
+ * Refreshes the materialized views that are invalid, unless their query would fail again, and those that lack rows, unless the server
+ * fills them in time. If their columns have other types, they are recreated.
+ */
 export function refreshViews(task: Task, draft: Draft): void {
   const { a, before } = task;
   const views = draft.engine.catalogue.inDependencyOrder().filter(object => object.kind === 'materialized view');
@@ -37,15 +39,15 @@ export function refreshViews(task: Task, draft: Draft): void {
     if (now?.kind !== 'materialized view') continue;
     const readsRefreshed = [...readBy(now)].some(each => refreshed.has(each));
     if (isLeftAlone(now, readsRefreshed, task, draft)) continue;
-    // An interrupted plan may have dropped a view. That it had rows is known from a mark, or from the views that read it.
+    // An interrupted plan may have dropped the view. It had rows if it has a mark, or if a view that reads it has rows.
     const isMarked = a.findObject(name) !== undefined && before.find(markOf(view.name)) !== undefined;
-    const isFilled = isMarked || filled.includes(view) || readByFilled.has(name);
+    const hadRowsInB = isMarked || filled.includes(view) || readByFilled.has(name);
     const isCreated = before.catalogue.findById(now.id) === undefined;
-    const isEmpty = isFilled && (isCreated || isUnfilled(name, task));
-    const mustWait = !fillsItself(now) || readByViews.has(name) || willSourcesLoseRows(now, task, draft);
-    const wouldFail = FAILED_WHILE_RUNNING.test(now.invalid ?? '') && !readsOtherValues(now, task, draft);
+    const lacksRows = hadRowsInB && (isCreated || isUnfilled(name, task));
+    const needsRefresh = !fillsItself(now) || readByViews.has(name) || willSourcesLoseRows(now, task, draft);
+    const wouldFail = FAILED_WHILE_RUNNING.test(now.invalid ?? '') && !readsRetypedColumn(now, task, draft);
     const isInvalid = now.invalid !== undefined && !wouldFail;
-    if (!isInvalid && !(isEmpty && mustWait)) continue;
+    if (!isInvalid && !(lacksRows && needsRefresh)) continue;
     refreshView(now, task, draft);
     refreshed.add(name);
   }
@@ -56,8 +58,9 @@ const fillsItself = ({ refresh }: Pick<MaterializedView, 'refresh'>): boolean =>
   refresh.type === 'IMMEDIATE' && !refresh.deferred;
 
 /**
- * Whether the plan does not touch a view: it is ignored, it will be dropped, or A lacks it and it was invalid before.
- * @param readsRefreshed whether the plan refreshes what it reads: the same cause may have made both invalid
+ * Whether the plan does not touch a view: it is ignored, it will be dropped, or A lacks it, it was invalid before, and a refresh would not
+ * repair it.
+ * @param readsRefreshed whether the plan refreshes what it reads: then it is refreshed too, because one cause may have made both invalid
  */
 function isLeftAlone(view: MaterializedView, readsRefreshed: boolean, task: Task, draft: Draft): boolean {
   const { a, keepExtra, ignore, allowed, problems } = task;
@@ -100,11 +103,11 @@ function willSourcesLoseRows(view: MaterializedView, { a, keepExtra }: Task, dra
   });
 }
 
-/** Why a view is invalid whose query has failed on its rows: the message has no position in the query (observed on 9.3.4). */
+/** Matches the reason of a view whose query failed on a row: it has no position in the query (observed on 9.3.4). */
 const FAILED_WHILE_RUNNING = /^(?:\[-1\]: |inconvertible value: )/;
 
 /** Whether a column that a view may read gets another type. */
-function readsOtherValues({ base, references }: MaterializedView, { before }: Task, { engine }: Draft): boolean {
+function readsRetypedColumn({ base, references }: MaterializedView, { before }: Task, { engine }: Draft): boolean {
   return [...engine.catalogue.closure([base, ...references])].some(name => {
     const now = engine.find(name);
     const former = before.catalogue.findById(now?.id);
@@ -127,7 +130,7 @@ function refreshView(view: MaterializedView, task: Task, draft: Draft): void {
   const { a, problems } = task;
   const refresh = `REFRESH MATERIALIZED VIEW '${view.name}' FULL;`;
   const properties = wasInvalid(view, problems) ? ['invalid'] : [];
-  // If recreating it was left out for the same loss, it is listed already.
+  // Already listed: recreating it was left out for the same loss.
   if (draft.excludes(refresh, view) && draft.lists(view, 'invalid')) return;
   const reason = draft.preview(refresh).get(foldCase(view.name));
   // If its refresh was excluded together with that of its base, it is listed too: the user needs the names of all losses.
@@ -141,7 +144,7 @@ function refreshView(view: MaterializedView, task: Task, draft: Draft): void {
       ? findCreation(wanted, former, task)
       : { definition: former, statement: draft.engine.statementOf(view.name) as string };
   const { definition } = creation;
-  const what = `${printOnOneLine(drop)}, whose columns get other types`;
+  const what = 'DROP and CREATE, because its columns get other types';
   draft.add({ identity: view, properties, what }, [
     drop,
     creation.statement,

@@ -17,7 +17,7 @@ export function withOffers(omission: Omission, offers: RenameOffers): Omission {
 /** Notes for the tables of B that are kept, although A may have them under another name. */
 export const describeKeptTables = ({ a, b, renames, keepExtra }: Task, offers: RenameOffers): string[] =>
   b.entries.flatMap(({ kind, name }) => {
-    const isKept = keepExtra && kind === 'table' && !a.findObject(name) && !renames.objects.has(foldCase(name));
+    const isKept = keepExtra && kind === 'table' && !a.findObject(name) && !renames.pending.has(foldCase(name));
     const option = isKept ? offers.ofTable(name) : undefined;
     return option === undefined ? [] : [`table '${name}' is kept; renamed? ${option}`];
   });
@@ -49,7 +49,7 @@ export class RenameOffers {
   ofTable(table: string): string | undefined {
     const { a, before, renames } = this.task;
     const columns = columnKey(before.definitionOf(table));
-    const newNames = [...renames.objects.values()];
+    const newNames = [...renames.pending.values()];
     const chosen = a.entries.find(
       ({ kind, name }) =>
         kind === 'table' &&

@@ -17,19 +17,19 @@ export class Renames {
   readonly #a: WantedSchema;
   readonly #b: Schema;
   readonly #engine: Engine;
-  /** The new names of objects that the plan has to rename, by their old names in lower case. */
-  readonly objects = new Map<string, string>();
-  /** The new names of all renamed objects, also of those that are renamed already, by their old names in lower case. */
-  readonly #newNames = new Map<string, string>();
+  /** The new names of objects that the plan still has to rename, by their old names in lower case. */
+  readonly pending = new Map<string, string>();
+  /** Renames of objects that were found in the schemas, pending or done: the new names by the old names in lower case. */
+  readonly #resolved = new Map<string, string>();
   /** By the new name of a table in lower case: the new names of its columns by their old names. */
   readonly #columns = new Map<string, Map<string, string>>();
   /** Notes about renames that are made already. */
   readonly notes: string[] = [];
   /** Why comments about renames have no effect. */
   readonly warnings: string[] = [];
-  /** Why objects of A must not be changed, by name in lower case: a comment contradicts A, which has the old name too. */
+  /** Why objects of A must not be changed, by name in lower case: a comment about a rename contradicts A or B. */
   readonly refused = new Map<string, string>();
-  /** All stated renames, also those that are made already: the new names by the old ones. */
+  /** Renames as the user wrote them, also if no schema has the old name: the new names by the old ones. */
   readonly stated = { objects: new Map<string, string>(), columns: new Map<string, string>() };
 
   /**
@@ -51,12 +51,12 @@ export class Renames {
 
   /** The other name of a renamed object: the old name by the new one, and vice versa. */
   otherName(name: string): string | undefined {
-    return this.#newNames.get(foldCase(name)) ?? [...this.#newNames].find(([, to]) => isSameName(to, name))?.[0];
+    return this.#resolved.get(foldCase(name)) ?? [...this.#resolved].find(([, to]) => isSameName(to, name))?.[0];
   }
 
   /** The name of an object of B after the plan. */
-  newName(name: string): string {
-    return this.objects.get(foldCase(name)) ?? name;
+  nameAfterPlan(name: string): string {
+    return this.pending.get(foldCase(name)) ?? name;
   }
 
   /** The new names of all stated renames by the old ones in lower case, of columns and objects together. */
@@ -108,7 +108,7 @@ export class Renames {
     const [before, after] = [this.#engine.find(from), this.#a.findObject(to)];
     if (!before && !after && this.#engine.find(to)) return this.#noteDone(rename);
     if (!after) throw new InvalidSelectionError(`--renamed ${rename}: A has no '${to}'`);
-    this.#newNames.set(foldCase(from), after.name);
+    this.#resolved.set(foldCase(from), after.name);
     this.stated.objects.set(from, after.name);
     // A plan drops a view before it creates the view under its new name, so the old name may be gone.
     const isDone = this.#engine.find(to) !== undefined || this.#oldTablesOf(to).length > 0;
@@ -116,43 +116,46 @@ export class Renames {
     if (!before) throw new InvalidSelectionError(`--renamed ${rename}: B has no '${from}'${this.#suggestObject(from)}`);
     if (this.#a.findObject(from)) throw new InvalidSelectionError(`--renamed ${rename}: A has a '${from}' too`);
     if (this.#engine.find(to)) throw new InvalidSelectionError(`--renamed ${rename}: B has a '${to}' too`);
-    this.objects.set(foldCase(before.name), after.name);
+    this.pending.set(foldCase(before.name), after.name);
   }
 
   /** Reads a rename of a column. @throws InvalidSelectionError if it contradicts a schema */
   #readColumnRename(rename: string, from: string, to: string): void {
-    const short = resolvePath(to, this.findColumns)?.column ?? unquote(to);
-    const old = resolvePath(from, this.findColumns);
-    const stated = old?.column ?? readings(from).find(({ column }) => column !== undefined)?.column;
-    this.stated.columns.set(stated ?? unquote(from), short);
-    if (old?.column === undefined || !hasColumn(this.#tableBefore(old.object), old.column)) {
+    const newColumn = resolvePath(to, this.findColumns)?.column ?? unquote(to);
+    const oldPath = resolvePath(from, this.findColumns);
+    const stated = oldPath?.column ?? readings(from).find(({ column }) => column !== undefined)?.column;
+    this.stated.columns.set(stated ?? unquote(from), newColumn);
+    if (oldPath?.column === undefined || !hasColumn(this.#tableBefore(oldPath.object), oldPath.column)) {
       const tables = readings(from).flatMap(({ object, column }) =>
         column === undefined ? [] : (this.#tableBefore(object) ?? []),
       );
-      const isCopied = readings(from).some(path => this.#readCopiedColumn(path, short));
-      if (isCopied || tables.some(table => hasColumn(table, short))) return this.#noteDone(rename);
+      const isCopied = readings(from).some(path => this.#addIfCopied(path, newColumn));
+      if (isCopied || tables.some(table => hasColumn(table, newColumn))) return this.#noteDone(rename);
       const names = tables.flatMap(({ name, columns }) =>
         columns.map(column => formatPath({ object: name, column: column.name })),
       );
       const suggestion = suggestWord(from, names) || this.#suggestObject(from);
       throw new InvalidSelectionError(`--renamed ${rename}: B has no '${from}'${suggestion}`);
     }
-    const table = this.#newNames.get(foldCase(old.object)) ?? old.object;
+    const table = this.#resolved.get(foldCase(oldPath.object)) ?? oldPath.object;
     const after = this.#tableAfter(table);
     const names = after?.columns.map(({ name }) => name) ?? [];
-    const name = names.find(candidate => isSameName(candidate, short));
+    const name = names.find(candidate => isSameName(candidate, newColumn));
     if (name === undefined)
       throw new InvalidSelectionError(
-        `--renamed ${rename}: A has no column '${short}' in '${table}'${suggestWord(short, names)}`,
+        `--renamed ${rename}: A has no column '${newColumn}' in '${table}'${suggestWord(newColumn, names)}`,
       );
-    if (hasColumn(this.#tableBefore(old.object), name))
+    if (hasColumn(this.#tableBefore(oldPath.object), name))
       throw new InvalidSelectionError(`--renamed ${rename}: B has a column '${name}' too`);
-    if (hasColumn(after, old.column))
-      throw new InvalidSelectionError(`--renamed ${rename}: A has a column '${old.column}' too`);
-    this.#addColumn(table, old.column, name);
+    if (hasColumn(after, oldPath.column))
+      throw new InvalidSelectionError(`--renamed ${rename}: A has a column '${oldPath.column}' too`);
+    this.#addColumn(table, oldPath.column, name);
   }
 
-  /** Reads a comment about an object, unless an option states the rename. A contradiction is refused or warned of. */
+  /**
+   * Reads a comment about an object, unless an option or an earlier comment states the rename. If A has the old name too, and the comment
+   * is not plainly outdated, its meaning is unclear: the objects are left out. If B has the new name already, there is a warning only.
+   */
   #readObjectComment({ entry, from, text }: EntryComment, all: readonly EntryComment[]): void {
     if (from.length === 0) return this.#warn(entry, text, NOT_UNDERSTOOD);
     const old = from.find(name => this.#engine.find(name));
@@ -164,11 +167,14 @@ export class Renames {
     if (this.#a.findObject(old) && (isNew || isChain))
       return this.#refuse([entry.name, old], `${text}: A has a '${old}' too`);
     if (!isNew) return this.#warn(entry, text, `B has a '${entry.name}' too`);
-    this.#newNames.set(foldCase(old), entry.name);
-    this.objects.set(foldCase(old), entry.name);
+    this.#resolved.set(foldCase(old), entry.name);
+    this.pending.set(foldCase(old), entry.name);
   }
 
-  /** Reads a comment about a column, unless an option states the rename. A contradiction is refused or warned of. */
+  /**
+   * Reads a comment about a column, as one about an object. The table is also left out if B has the new name already, with another type than
+   * A: changing that column in place could turn one column into another.
+   */
   #readColumnComment({ entry, column = '', from, text }: EntryComment, all: readonly EntryComment[]): void {
     if (from.length === 0) return this.#warn(entry, text, NOT_UNDERSTOOD);
     const [before, after] = [this.#tableBefore(entry.name), this.#tableAfter(entry.name)];
@@ -217,8 +223,8 @@ export class Renames {
   }
 
   /** Adds a rename that a rebuild has made: its old table has the column under the old name. @returns whether there is one */
-  #readCopiedColumn({ object, column = '' }: ObjectPath, to: string): boolean {
-    const table = this.#newNames.get(foldCase(object)) ?? object;
+  #addIfCopied({ object, column = '' }: ObjectPath, to: string): boolean {
+    const table = this.#resolved.get(foldCase(object)) ?? object;
     const isCopied = this.#oldTablesOf(table).some(old => findColumn(old, column));
     if (isCopied) this.#addColumn(table, column, to);
     return isCopied;

@@ -134,7 +134,7 @@ function judgeValues(table: string, { name, type }: Column, to: string, task: Ta
 
 /** The name that a table has on the server. */
 export const nameInB = (table: string, { renames }: Task): string =>
-  [...renames.objects].find(([, to]) => isSameName(to, table))?.[0] ?? table;
+  [...renames.pending].find(([, to]) => isSameName(to, table))?.[0] ?? table;
 
 export const columnInB = (table: string, column: string, { renames }: Task): string =>
   [...renames.columnsOf(table)].find(([, to]) => isSameName(to, column))?.[0] ?? column;

@@ -33,7 +33,7 @@ interface Remarks {
   readonly work: readonly string[];
   readonly irreversible: readonly number[];
   /** The tables to which nothing may write while the plan is applied. */
-  readonly atRest: readonly string[];
+  readonly idleTables: readonly string[];
   readonly viewNames: ReadonlyMap<string, string>;
   readonly allowedLosses: readonly string[];
 }
@@ -42,14 +42,14 @@ export const printRemarks = ({
   version = '',
   work,
   irreversible,
-  atRest,
+  idleTables,
   viewNames,
   allowedLosses,
 }: Remarks): string[] => [
   ...(/^9\.3\.|^$/.test(version) ? [] : ['judged by the rules of QuestDB 9.3']),
   ...work,
   ...printLine(irreversible.length === 1 ? 'nothing undoes statement ' : 'nothing undoes statements ', irreversible),
-  ...atRest.map(name => `nothing may write to '${name}' while this plan is applied`),
+  ...idleTables.map(name => `nothing may write to '${name}' while this plan is applied`),
   ...printLine(
     'renamed views: ',
     [...viewNames].map(([from, to]) => `'${from}'='${to}'`),
