@@ -163,7 +163,7 @@ test('a view that is created again is refreshed, unless it fills itself', async 
   for (const refresh of ['REFRESH MANUAL', 'REFRESH EVERY 1h'])
     t.deepEqual(await plan(refresh), ['DROP', 'CREATE', 'REFRESH'], refresh);
   const deferred = await plan('REFRESH IMMEDIATE DEFERRED');
-  t.deepEqual(deferred, ['CREATE', 'DROP', 'CREATE', 'REFRESH', 'DROP'], 'with a mark');
+  t.deepEqual(deferred, ['CREATE', 'DROP', 'CREATE', 'REFRESH', 'SELECT', 'DROP'], 'with a mark');
 });
 
 test('sums of floating point values may differ in their last digits, those of FLOAT in more', t => {
@@ -342,8 +342,8 @@ test('a materialized view with another time zone is altered, and one that goes t
   ]);
   const { statements } = await planChanges([table('t')], before ?? [], allowed('drop:m'));
   t.deepEqual(
-    statements.map(({ costs }) => costs),
-    [["loses materialized view 'm' and its rows"]],
+    statements.map(({ costs: [cost] }) => cost),
+    ["loses materialized view 'm' and its rows"],
   );
 });
 

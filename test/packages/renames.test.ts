@@ -28,7 +28,7 @@ test('a comment on the line of a column renames it once, and can stay', async t 
     NEW_VIEW,
   ];
   const first = await plan(after, OLD);
-  t.is(first.statements[0], "ALTER TABLE 't' RENAME COLUMN qty TO quantity;");
+  t.is(first.statements[1], "ALTER TABLE 't' RENAME COLUMN qty TO quantity;");
   t.deepEqual([first.omissions, first.warnings], [[], []]);
   const done = [table('quantity INT, note VARCHAR'), NEW_VIEW];
   t.deepEqual(await plan(after, done), { statements: [], omissions: [], notes: [], warnings: [] });
@@ -108,7 +108,7 @@ test('an option takes precedence over a comment', async t => {
   const after = [table('quantity INT, -- renamed from qty\nnote VARCHAR'), NEW_VIEW];
   const before = [table('qty INT, amount INT, note VARCHAR'), 'CREATE VIEW v AS (select qty from t);'];
   const { statements } = await plan(after, before, { renamed: ['t.amount=quantity'] });
-  t.is(statements[0], "ALTER TABLE 't' RENAME COLUMN amount TO quantity;");
+  t.is(statements[1], "ALTER TABLE 't' RENAME COLUMN amount TO quantity;");
 });
 
 test('a TTL is changed although a rename is left out', async t => {

@@ -364,3 +364,20 @@ testWithQuestDB('a view that was never refreshed is repaired, because a change o
   t.regex((await run('cat plan')).stdout.toString(), /UPDATE 't'[^]*REFRESH MATERIALIZED VIEW 'm' FULL/);
   await waitUntilValid(server);
 });
+
+testWithQuestDB('a table with the name of a mark is not dropped if it has rows', async t => {
+  const server = await emptyServer();
+  const view =
+    'CREATE MATERIALIZED VIEW m WITH BASE t REFRESH MANUAL DEFERRED AS (select ts, count() c from t sample by 1h) PARTITION BY DAY;';
+  await make(server, rowsOn(LONG_MONTH.slice(0, 1), day('')));
+  await execute(server, view);
+  await execute(server, 'REFRESH MATERIALIZED VIEW m FULL');
+  await waitUntilTrue(server, 'SELECT count() = 1 FROM m');
+  await make(server, ['CREATE TABLE m_unfilled_62c66a7a (a INT)', 'INSERT INTO m_unfilled_62c66a7a VALUES (1)']);
+  const run = await shellWithFiles(t, server, {
+    'a.sql': `${table(day(''))}\n${view.replace('count() c', 'sum(x) c')}`,
+  });
+  const { stderr } = await run('sqldiff --alter -o plan.sql a.sql $DB; sqlapply --allow-plan $DB plan.sql');
+  t.regex(stderr, /'m_unfilled_62c66a7a' has 1 row, which would be lost/);
+  t.is((await takeHoldings(server)).get('m_unfilled_62c66a7a')?.rows, 1);
+});

@@ -81,7 +81,10 @@ testWithQuestDB('a type is not changed under detached partitions, which could no
   await run('sqldiff --alter -o plan after.sql $DB');
   await make(server, [detach]);
   const stopped = await run('sqlapply --allow-plan $DB plan');
-  t.regex(stopped.stderr, /'t' has detached partitions \(1\), .* after a change of a type; attach them/);
+  t.regex(
+    stopped.stderr,
+    /'t' has detached partitions \(1\), which do not follow a change of the table, .*; attach them/,
+  );
   const refused = await run('sqldiff --alter after.sql $DB');
   t.regex(refused.stderr, /1 partition is detached, which cannot be attached .*\n\s+hint: attach them first/);
   await make(server, ["ALTER TABLE t ATTACH PARTITION LIST '2024-01-01'"]);
@@ -89,4 +92,18 @@ testWithQuestDB('a type is not changed under detached partitions, which could no
   await make(server, [detach, 'ALTER TABLE t ALTER COLUMN x TYPE DOUBLE']);
   await execute(server, "ALTER TABLE t ATTACH PARTITION LIST '2024-01-01'");
   await waitUntilTrue(server, 'SELECT count() = 1 FROM wal_tables() WHERE suspended');
+});
+
+testWithQuestDB('a column is not renamed while a detached partition has its old name', async t => {
+  const server = await emptyServer();
+  await make(server, rowsOn(LONG_MONTH, day('')));
+  await execute(server, `ALTER TABLE t DETACH PARTITION LIST '${LONG_MONTH[0]}'`);
+  await waitUntilTrue(server, "SELECT count() = 1 FROM table_partitions('t') WHERE detached");
+  const run = await shellWithFiles(t, server, { 'a.sql': table(day(''), 'y INT') });
+  const careful = await run('sqldiff --alter --renamed t.x=y -o plan.sql a.sql $DB');
+  t.is(careful.code, 1, careful.stderr);
+  t.regex(
+    careful.stderr,
+    /RENAME COLUMN x TO y\n {2}1 partition is detached, in which a renamed column would read NULL\n {2}hint: attach/,
+  );
 });

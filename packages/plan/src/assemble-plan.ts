@@ -1,5 +1,5 @@
 /*! Makes a plan from a proven draft: adds assertions, the costs of each statement, and the remarks for its head. */
-import { parseMeaning } from '@sqlpipe/ddl';
+import { type Column, parseMeaning } from '@sqlpipe/ddl';
 import type { Effect, Engine } from '@sqlpipe/engine';
 import { foldCase, identify } from '@sqlpipe/sql';
 import { askableDefinition, expiredQuestionArguments } from './asked-view.js';
@@ -14,6 +14,7 @@ import {
   emptinessAssertion,
   expiryAssertion,
   historyAssertion,
+  limitAssertion,
 } from './text/assertions.js';
 import { printRemarks } from './text/head.js';
 import { markedView } from './unfilled-marks.js';
@@ -97,21 +98,34 @@ export async function assemblePlan({ draft, proof, task }: ProvenDraft, askSizes
 function collectAssertions({ recomputed, enforcements }: Proof, task: Task): readonly PlannedStatement[] {
   const { allowed, histories, historyOf } = task;
   const assertions: PlannedStatement[] = [];
+  const refreshed: string[] = [];
   const add = (assertion: Assertion, ...remarks: string[]) => assertions.push(withPurpose(assertion, ...remarks));
   for (const [view, computable] of recomputed) {
     const definition = askableDefinition(view, task);
     if (!definition || allowed.use({ loss: 'history', object: definition.name })) continue;
-    const { answer, columns } = histories.get(view) ?? {};
+    const { answer, columns = findKnownColumns(definition.name, task) } = histories.get(view) ?? {};
     if (computable !== undefined) add(computableAssertion(computable));
     if (answer === 'empty') add(emptinessAssertion(definition.name));
-    else add(historyAssertion(definition, columns), ...(histories.has(view) ? [] : ['no server was asked']));
+    else {
+      add(historyAssertion(definition, columns), ...(histories.has(view) ? [] : ['no server was asked']));
+      refreshed.push(definition.name);
+    }
   }
+  if (refreshed.length > 0) add(limitAssertion(refreshed));
   for (const enforcement of enforcements) {
     const { name } = enforcement.former;
     if (allowed.use({ loss: 'ttl', object: name }) || historyOf(name) === 'empty') continue;
     add(expiryAssertion(...expiredQuestionArguments(enforcement, task)));
   }
   return assertions;
+}
+
+/** The columns of a materialized view of B; undefined if the engine does not know the type of each. */
+function findKnownColumns(view: string, { before }: Task): readonly Column[] | undefined {
+  const object = before.catalogue.resolve(view);
+  return object?.kind === 'materialized view' && object.columns.every(({ isGuess }) => !isGuess)
+    ? object.columns
+    : undefined;
 }
 
 /**

@@ -7,6 +7,8 @@ import { createHash } from 'node:crypto';
 import { foldCase } from '@sqlpipe/sql';
 import type { Draft } from './draft.js';
 import type { Task } from './task.js';
+import { emptinessAssertion } from './text/assertions.js';
+import { printOnOneLine } from './text/statement-text.js';
 
 /** The name of the table that marks a view. The hash keeps it apart from the tables of users. */
 export const markOf = (view: string): string =>
@@ -35,7 +37,12 @@ export function markUnfilled({ a, before, keepExtra }: Task, draft: Draft): void
     const view = markedView(name);
     if (view === undefined || a.findObject(name)) continue;
     const isFilled = engine.find(view) !== undefined && !engine.wasNeverRefreshed(view);
-    if (a.findObject(view) ? isFilled : !keepExtra)
-      draft.addStatement(`DROP TABLE '${name}';`, { kind: 'table', name, verb: 'DROP' });
+    const drop = `DROP TABLE '${name}';`;
+    const change = {
+      identity: { kind: 'table', name, verb: 'DROP' },
+      properties: [],
+      what: printOnOneLine(drop),
+    } as const;
+    if (a.findObject(view) ? isFilled : !keepExtra) draft.add(change, [emptinessAssertion(name), drop]);
   }
 }

@@ -84,7 +84,10 @@ const PARTITION_PROBLEMS: Readonly<Record<PartitionState, { readonly [change: st
     'add column': 'which cannot be read after a column was added',
     'drop column': 'which cannot be read after a column was dropped',
   },
-  detached: { type: 'which cannot be attached after a change of a type' },
+  detached: {
+    type: 'which cannot be attached after a change of a type',
+    'rename column': 'in which a renamed column would read NULL',
+  },
 };
 
 const STATES = Object.keys(PARTITION_PROBLEMS) as PartitionState[];

@@ -78,6 +78,9 @@ const FORMS: Readonly<Record<string, (text: string) => Assertion | undefined>> =
     /^(SELECT sqlpipe_rows >= 0 AS is_computable .*\n\) "[^"]+" LIMIT 1\);)$/s,
     computableAssertion,
   ),
+  none_limited: parser(/ WHERE view_name IN \('(.+)'\) AND refresh_limit <> 0;$/, names =>
+    limitAssertion(names.split("', '")),
+  ),
   is_empty: parser(
     /^SELECT count\(\) = 0 AS is_empty FROM '([^']+)'(?: WHERE ("[^"]+" (?:(?:::VARCHAR )?IS NOT NULL|<> 0|= true)))?;$/,
     emptinessAssertion,
@@ -133,6 +136,19 @@ function historyAssertionOf(view: string, statement: string): Assertion {
     // With the columns, floating point values are compared with a tolerance. A planner that asked no server does not know them.
     printFor: ({ existing, columns }) =>
       existing ? [undefined, columns].map(known => printHistoryAssertion(existing, known)) : [],
+  };
+}
+
+/** The assertion that views have no refresh limit: a refresh in full does not compute what is older. No dump contains the limit. */
+export function limitAssertion(views: readonly string[]): Assertion {
+  const list = views.map(view => `'${view}'`).join(', ');
+  return {
+    statement: `SELECT count() = 0 AS none_limited FROM materialized_views() WHERE view_name IN (${list}) AND refresh_limit <> 0;`,
+    tables: [views[0] ?? '', ...views.slice(1)],
+    isFinal: true,
+    purpose: `stops the plan if ${list} ${views.length === 1 ? 'has' : 'have'} a refresh limit, because a refresh would lose older rows`,
+    explain: () =>
+      `a materialized view of ${list} has a refresh limit, and a refresh would lose older rows; make the plan again for the instance, which names the loss`,
   };
 }
 
@@ -203,7 +219,7 @@ const PARTITIONS = {
   detached: {
     form: 'all_attached',
     what: 'detached partitions',
-    problem: 'which DROP TABLE deletes, and which cannot be attached after a change of a type',
+    problem: 'which do not follow a change of the table, and which DROP TABLE deletes',
     explain: () => `, ${PARTITIONS.detached.problem}; attach them`,
   },
 } as const;
