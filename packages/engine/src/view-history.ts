@@ -20,11 +20,12 @@ function historyLoss({ kind, name: object }: MaterializedView, text: string): Ef
 
 /** The same, if the view is computed again. @param reason starts with a verb, such as `loses rows …` */
 const recomputeLoss = (view: MaterializedView, reason: string): Effect =>
-  historyLoss(view, `rebuilding ${displayName(view)} ${reason}`);
+  historyLoss(view, `recomputing ${displayName(view)} ${reason}`);
 
 /** What would be lost if the view was dropped now; starts with a verb. */
 function describeAnswer(answer: HistoryAnswer): string {
-  if (typeof answer === 'string') return 'may lose rows: the server could not say whether its query still gives them';
+  if (typeof answer === 'string')
+    return 'may lose rows: the server could not say whether its query still gives them, or a refresh limit leaves out the older ones';
   const { lost, total, first, last, areNewest } = answer;
   const doubt = areNewest ? ', perhaps only because the view is invalid and its newest interval was not refreshed' : '';
   return `loses rows that its query no longer gives: ${lost} of ${total}, from ${first} to ${last}${doubt}`;
