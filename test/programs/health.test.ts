@@ -96,7 +96,7 @@ testWithQuestDB('--alter repairs what loses nothing, and says how the rest is re
   const repairs = await run('sqldiff --alter same.sql $DB -o plan.sql; tail -2 plan.sql');
   t.regex(repairs.stdout.toString(), /^REFRESH MATERIALIZED VIEW 'hourly' FULL;$/m, repairs.stderr);
   const { statements, omissions } = await plan(SCHEMA.trim().split('\n'), { url: server.url });
-  t.is(statements.length, 2, 'an assertion and a REFRESH');
+  t.is(statements.length, 3, 'two assertions and a REFRESH');
   t.deepEqual(
     omissions.map(({ name }) => name),
     ['A_costs'],
