@@ -246,7 +246,8 @@ for (const [what, command] of Object.entries({
     const { screen } = await on(
       `printf '%s;\n\\0' "$HOSTILE" > x; printf '%s;\n\\0' "$NAMED" > named; printf '\\0' > none; ${command}`,
     );
-    t.notRegex(screen.replaceAll('\r\x1b[K', ''), MOVES);
+    // A slow run shows progress, whose sequences are our own.
+    t.notRegex(screen.replace(/\r\x1b\[K|\x1b\[1G|\x1b\[[02]K/g, ''), MOVES);
     t.regex(screen, what === 'names that differ' ? /only in/ : /pwned|other/);
   });
 
