@@ -78,8 +78,9 @@ const FORMS: Readonly<Record<string, (text: string) => Assertion | undefined>> =
     /^(SELECT sqlpipe_rows >= 0 AS is_computable .*\n\) "[^"]+" LIMIT 1\);)$/s,
     computableAssertion,
   ),
-  none_limited: parser(/ WHERE view_name IN \('(.+)'\) AND refresh_limit <> 0;$/, names =>
-    limitAssertion(names.split("', '")),
+  none_limited: parser(
+    /^SELECT count\(\) = 0 AS none_limited FROM materialized_views\(\) WHERE view_name IN \('(.+)'\) AND refresh_limit <> 0;$/,
+    names => limitAssertion(names.split("', '")),
   ),
   is_empty: parser(
     /^SELECT count\(\) = 0 AS is_empty FROM '([^']+)'(?: WHERE ("[^"]+" (?:(?:::VARCHAR )?IS NOT NULL|<> 0|= true)))?;$/,
