@@ -152,7 +152,7 @@ for (const [statement, what, isEnterprise = false] of CHANGES)
   test(`known to be the same with and without the objects: ${statement}`, t => {
     const change = parseChange(statement);
     t.deepEqual(parseOn(isEnterprise, statement), change as ChangeStatement);
-    const found: string | undefined = change?.verb === 'alter' ? change.alters[0]?.alteration.change : change?.verb;
+    const found: string | undefined = change?.verb === 'alter' ? change.alters[0]?.alteration.action : change?.verb;
     t.is(found, what);
     if (isEnterprise) t.throws(() => parseOn(false, statement), { instanceOf: RejectionError });
   });
@@ -177,7 +177,7 @@ const BITMAP: Index = { type: 'BITMAP', capacity: 4 };
 const column = fc.constantFrom('a', 'column', 'if', 'select', 'order by', 'Ünï');
 const capacity = fc.constantFrom(2, 256, 2 ** 20);
 const ttl = fc.constantFrom(0, 1, 24, 14 * 24, -1, -24);
-const change = <T extends Alteration['change']>(name: T): Arbitrary<T> => fc.constant(name);
+const action = <T extends Alteration['action']>(name: T): Arbitrary<T> => fc.constant(name);
 const columns = tables.chain(table => fc.constantFrom(...table.columns));
 const symbols = columns.filter(({ type }) => type === 'SYMBOL');
 
@@ -189,33 +189,33 @@ const owners = fc.constantFrom({}, { owner: 'etl user' });
 const tableAlterations: Record<string, Arbitrary<Alteration>> = {
   'add column': fc
     .tuple(columns.map(withoutRest), owners)
-    .map(([column, owner]) => ({ change: 'add column', column, ...owner })),
-  'drop column': fc.record({ change: change('drop column'), column }),
-  'rename column': fc.record({ change: change('rename column'), column, to: fc.constantFrom('b', 'table', 'x y') }),
+    .map(([column, owner]) => ({ action: 'add column', column, ...owner })),
+  'drop column': fc.record({ action: action('drop column'), column }),
+  'rename column': fc.record({ action: action('rename column'), column, to: fc.constantFrom('b', 'table', 'x y') }),
   type: fc
     .tuple(column, columns.map(withoutRest))
-    .map(([column, { name: _, dedup: __, ...rest }]) => ({ change: 'type', column, ...rest })),
-  cache: fc.record({ change: change('cache'), column, cached: fc.boolean() }),
-  'symbol capacity': fc.record({ change: change('symbol capacity'), column, capacity }),
+    .map(([column, { name: _, dedup: __, ...rest }]) => ({ action: 'type', column, ...rest })),
+  cache: fc.record({ action: action('cache'), column, cached: fc.boolean() }),
+  'symbol capacity': fc.record({ action: action('symbol capacity'), column, capacity }),
   'add index': fc
     .tuple(column, symbols)
-    .map(([column, { index = BITMAP }]) => ({ change: 'add index', column, index })),
-  'drop index': fc.record({ change: change('drop index'), column }),
+    .map(([column, { index = BITMAP }]) => ({ action: 'add index', column, index })),
+  'drop index': fc.record({ action: action('drop index'), column }),
   'parquet settings': fc.record({
-    change: change('parquet settings'),
+    action: action('parquet settings'),
     column,
     parquet: fc.constantFrom('', 'rle_dictionary, lz4_raw', 'default, zstd(3)', 'bloom_filter'),
   }),
-  ttl: fc.record({ change: change('ttl'), ttl }),
-  'dedup keys': fc.record({ change: change('dedup keys'), keys: fc.uniqueArray(column) }),
+  ttl: fc.record({ action: action('ttl'), ttl }),
+  'dedup keys': fc.record({ action: action('dedup keys'), keys: fc.uniqueArray(column) }),
   parameter: fc.record({
-    change: change('parameter'),
+    action: action('parameter'),
     name: fc.constantFrom('maxUncommittedRows' as const, 'o3MaxLag' as const),
     value: fc.nat(2 ** 31 - 1),
   }),
-  format: fc.record({ change: change('format'), parquet: fc.boolean() }),
-  'storage policy': tables.map(({ policy }) => ({ change: 'storage policy', policy })),
-  'storage policy state': fc.record({ change: change('storage policy state'), disabled: fc.boolean() }),
+  format: fc.record({ action: action('format'), parquet: fc.boolean() }),
+  'storage policy': tables.map(({ policy }) => ({ action: 'storage policy', policy })),
+  'storage policy state': fc.record({ action: action('storage policy state'), disabled: fc.boolean() }),
 };
 
 const alters: Record<string, Arbitrary<Alter>> = {
@@ -225,14 +225,14 @@ const alters: Record<string, Arbitrary<Alter>> = {
       fc.tuple(tables, alterations).map(([{ name }, alteration]) => ({ kind: 'table', name, alteration }) as Alter),
     ]),
   ),
-  'view: query': views.map(({ name, body }) => ({ kind: 'view', name, alteration: { change: 'query', body } })),
+  'view: query': views.map(({ name, body }) => ({ kind: 'view', name, alteration: { action: 'query', body } })),
   'materialized view: refresh': fc.tuple(materializedViews, fc.boolean()).map(([{ name, refresh }, isSampled]) => {
     const { timeZone: _, start: __, ...rest } = refresh;
     const sampled = isSampled ? { ...rest, period: 'sample by interval' as const } : refresh;
     return {
       kind: 'materialized view',
       name,
-      alteration: { change: 'refresh', refresh: { ...sampled, deferred: false } },
+      alteration: { action: 'refresh', refresh: { ...sampled, deferred: false } },
     };
   }),
 };

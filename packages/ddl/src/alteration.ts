@@ -1,4 +1,4 @@
-/*! One change that ALTER makes to an existing object: printed as a statement, or applied to a definition in memory. */
+/*! One action of ALTER on an existing object: printed as a statement, or applied to a definition in memory. */
 import { isSameName } from '@sqlpipe/sql';
 import { addTimestampToIndex } from './columns/indexes.js';
 import { type ColumnAlteration, columnAlterOf } from './columns/table.js';
@@ -8,14 +8,14 @@ import { formatOwner } from './properties/storage.js';
 import { alterOf, type PropertyAlteration } from './properties/table.js';
 import { quoteColumn } from './reserved-names.js';
 
-/** The change that one ALTER makes to the list of columns, or to a query. */
+/** An action of ALTER on the list of columns, or on a query. */
 type StructureAlteration =
-  | { readonly change: 'add column'; readonly column: Column; readonly owner?: string | undefined }
-  | { readonly change: 'drop column'; readonly column: string }
-  | { readonly change: 'rename column'; readonly column: string; readonly to: string }
-  | { readonly change: 'query'; readonly body: string };
+  | { readonly action: 'add column'; readonly column: Column; readonly owner?: string | undefined }
+  | { readonly action: 'drop column'; readonly column: string }
+  | { readonly action: 'rename column'; readonly column: string; readonly to: string }
+  | { readonly action: 'query'; readonly body: string };
 
-/** The change that one ALTER makes. */
+/** What one ALTER does to one object. */
 export type Alteration = StructureAlteration | ColumnAlteration | PropertyAlteration;
 
 const isOfProperty = (alteration: Alteration): alteration is PropertyAlteration =>
@@ -47,7 +47,7 @@ function alterationText(alteration: Alteration): string {
   if (isOfProperty(alteration)) return alterOf(alteration)?.print(alteration) ?? '';
   if (isOfColumn(alteration))
     return `ALTER COLUMN ${quoteColumn(alteration.column)} ${columnAlterOf(alteration)?.print(alteration)}`;
-  switch (alteration.change) {
+  switch (alteration.action) {
     case 'add column':
       return `ADD COLUMN ${quoteColumn(alteration.column.name)}${printAddedColumn(alteration.column)}${formatOwner(alteration.owner)}`;
     case 'drop column':
@@ -70,18 +70,18 @@ export function applyAlteration<T extends Definition>(definition: T, alteration:
 function alter(definition: Definition, alteration: Alteration): Definition {
   const { kind } = definition;
   if (isOfProperty(alteration)) {
-    const { change: _, ...set } = alteration;
+    const { action: _, ...set } = alteration;
     const found = alterOf(alteration, kind);
     if (!found) return definition;
     return found.apply ? found.apply(definition, alteration) : ({ ...definition, ...set } as Definition);
   }
   if (isOfColumn(alteration)) return alterColumn(definition, alteration);
   if (kind === 'table') return alterTable(definition, alteration);
-  return kind === 'view' && alteration.change === 'query' ? { ...definition, body: alteration.body } : definition;
+  return kind === 'view' && alteration.action === 'query' ? { ...definition, body: alteration.body } : definition;
 }
 
 function alterTable(table: TableDefinition, alteration: StructureAlteration): TableDefinition {
-  switch (alteration.change) {
+  switch (alteration.action) {
     case 'add column': {
       const added = addTimestampToIndex({ ...alteration.column, dedup: false }, table.timestamp);
       return findColumn(table, added.name) ? table : { ...table, columns: [...table.columns, added] };

@@ -186,7 +186,7 @@ function alterObject(entry: Entry, wanted: Definition, task: Task, draft: Draft)
   const now = draft.engine.definitionOf(name) as Definition;
   if (wanted.kind === 'view') {
     const isOther = compareDefinitions(wanted, now).differences.some(({ property }) => property === 'query');
-    if (isOther && !draft.alter('view', now.name, { change: 'query', body: wanted.body }, ['query'])) draft.block(name);
+    if (isOther && !draft.alter('view', now.name, { action: 'query', body: wanted.body }, ['query'])) draft.block(name);
   } else if (wanted.kind !== 'table') alterProperties(entry, wanted, task, draft);
   else if (task.rebuilt.has(foldCase(name)) && !differsOnlyByShorterRetention(wanted, now))
     rebuild(entry, wanted, task, draft);

@@ -15,7 +15,7 @@ export function restateViews({ ignore }: Task, draft: Draft): void {
   for (const { name } of draft.engine.catalogue.inDependencyOrder()) {
     const view = draft.engine.find(name);
     if (view?.kind === 'view' && view.isStale && !ignore.ignoresObject(view))
-      draft.alter('view', name, { change: 'query', body: view.body }, []);
+      draft.alter('view', name, { action: 'query', body: view.body }, []);
   }
 }
 

@@ -34,7 +34,7 @@ export function alterColumns(wanted: TableDefinition, task: Task, draft: Draft):
     if (!isSameName(column.name, table.current().timestamp)) alterColumn(column, [COLUMN_TYPE], table);
   for (const column of wanted.columns)
     if (!findColumn(table.current(), column.name) && !unrenamed.has(foldCase(column.name)))
-      table.attempt({ change: 'add column', column: toAdded(column) }, columnProperty(column.name));
+      table.attempt({ action: 'add column', column: toAdded(column) }, columnProperty(column.name));
   for (const column of wanted.columns)
     if (findColumn(table.current(), column.name)?.type === column.type) alterColumn(column, COLUMN_OPTIONS, table);
 }
@@ -47,7 +47,7 @@ export function dropColumns(wanted: TableDefinition, task: Task, draft: Draft): 
     const isTimestamp = isSameName(name, table.current().timestamp ?? '');
     const isUnrenamed = renamed.some(from => isSameName(from, name));
     if (!findColumn(wanted, name) && !isTimestamp && !isUnrenamed)
-      table.attempt({ change: 'drop column', column: name }, columnProperty(name), 'dedup keys');
+      table.attempt({ action: 'drop column', column: name }, columnProperty(name), 'dedup keys');
   }
 }
 
@@ -63,7 +63,7 @@ function renameColumns(renamed: ReadonlyMap<string, string>, table: AlterableTab
     const ofTimestamp = isSameName(column, table.current().timestamp ?? '') ? ['designated timestamp'] : [];
     const properties = [columnProperty(column), columnProperty(to), ...ofTimestamp, 'dedup keys', COLUMN_ORDER];
     if (!findColumn(table.current(), column) || findColumn(table.current(), to)) continue;
-    if (table.attempt({ change: 'rename column', column, to }, ...properties)) continue;
+    if (table.attempt({ action: 'rename column', column, to }, ...properties)) continue;
     for (const name of [column, to]) unrenamed.add(foldCase(name));
   }
   return unrenamed;

@@ -93,7 +93,7 @@ function findCreated({ statements, result, renamed }: Plan, before: Schema): Cre
     if (isObject(kind) && !before.findObject(name) && after.findObject(name) && !isRenamed)
       return [{ loss: { loss: 'drop', object: name }, assertions: assertionsOf(statement) }];
     return parseAlters(statement).flatMap(({ name, alteration }): Created[] => {
-      if (alteration.change !== 'add column') return [];
+      if (alteration.action !== 'add column') return [];
       const { column } = alteration;
       const loss = { loss: 'drop', object: name, column: column.name } as const;
       return [{ loss, assertions: [appliedAssertion(name), emptinessAssertion(name, printValueCondition(column))] }];
@@ -108,7 +108,7 @@ function findRenames({ statements, result, renamed }: Plan): string[] {
   const columns = statements
     .flatMap(({ statement }) => parseAlters(statement))
     .flatMap(({ name, alteration }) =>
-      alteration.change === 'rename column'
+      alteration.action === 'rename column'
         ? [printRename({ object: name, column: alteration.to }, alteration.column)]
         : [],
     );

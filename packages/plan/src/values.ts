@@ -44,7 +44,7 @@ export function alterRows(
   const statement = printAlter({ kind: 'table', name, alteration });
   const change = { identity: { kind: 'table', name } as const, properties, what: printOnOneLine(statement) };
   const before = findColumn(table, 'column' in alteration ? String(alteration.column) : '');
-  const isRetyped = alteration.change === 'type' && before !== undefined;
+  const isRetyped = alteration.action === 'type' && before !== undefined;
   const refusal =
     whyTimestampForbids(table, alteration) ??
     whyPartitionsForbid(table, alteration, task) ??
@@ -71,14 +71,14 @@ function prepareConversion(table: string, column: Column, to: string): (string |
 
 /** A WAL table keeps the name of its designated timestamp. */
 function whyTimestampForbids({ name, wal, timestamp = '' }: TableDefinition, alteration: Alteration) {
-  const isRejected = wal && alteration.change === 'rename column' && isSameName(alteration.column, timestamp);
+  const isRejected = wal && alteration.action === 'rename column' && isSameName(alteration.column, timestamp);
   return isRejected
     ? describeUnalterable(name, 'the designated timestamp of a WAL table: needs a new table')
     : undefined;
 }
 
 /** What changes do to partitions in a state. Before version 10, servers cannot alter tables with Parquet partitions. */
-const PARTITION_PROBLEMS: Readonly<Record<PartitionState, { readonly [change: string]: string }>> = {
+const PARTITION_PROBLEMS: Readonly<Record<PartitionState, { readonly [action: string]: string }>> = {
   isParquet: {
     type: 'over which a change of a type suspends the table',
     'add column': 'which cannot be read after a column was added',
@@ -96,11 +96,11 @@ const STATES = Object.keys(PARTITION_PROBLEMS) as PartitionState[];
 function findPartitionProblem(
   state: PartitionState,
   { partitionBy }: TableDefinition,
-  { change }: Alteration,
+  { action }: Alteration,
   { version }: Task,
 ): string | undefined {
   const isLater = state === 'isParquet' && version !== undefined && isLaterVersion(version, '9.4.4');
-  return partitionBy === 'NONE' || isLater ? undefined : PARTITION_PROBLEMS[state][change];
+  return partitionBy === 'NONE' || isLater ? undefined : PARTITION_PROBLEMS[state][action];
 }
 
 function whyPartitionsForbid(table: TableDefinition, alteration: Alteration, task: Task): Refusal | undefined {

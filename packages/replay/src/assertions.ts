@@ -49,7 +49,7 @@ function findQuery(statement: string): { name: string; body: string } | undefine
   const meaning = parseMeaning(statement);
   if (meaning && 'body' in meaning) return meaning;
   const [altered] = parseAlters(statement);
-  return altered?.alteration.change === 'query' ? { name: altered.name, body: altered.alteration.body } : undefined;
+  return altered?.alteration.action === 'query' ? { name: altered.name, body: altered.alteration.body } : undefined;
 }
 
 /** Why an assertion that is not true stops the run, and what to do. */

@@ -37,7 +37,7 @@ const REMOVING = new Set(['DROP', 'REVOKE', 'REMOVE', 'TRUNCATE']);
 
 /** Whether a statement removes an object, a column or a right. */
 function isRemoval(statement: string): boolean {
-  const isColumnDropped = parseAlters(statement).some(({ alteration }) => alteration.change === 'drop column');
+  const isColumnDropped = parseAlters(statement).some(({ alteration }) => alteration.action === 'drop column');
   return isColumnDropped || REMOVING.has(identify(statement).verb);
 }
 

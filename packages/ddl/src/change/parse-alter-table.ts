@@ -147,7 +147,7 @@ class TableParser {
       },
     );
     if (this.#columns) this.#rejectSeveral(this.#columns.length - (this.table.columns?.length ?? 0));
-    return columns.map(column => ({ change: 'add column', column, ...(owner !== undefined && { owner }) }));
+    return columns.map(column => ({ action: 'add column', column, ...(owner !== undefined && { owner }) }));
   }
 
   /** Parses `OWNED BY name`, if it follows; it ends the columns. */
@@ -199,7 +199,7 @@ class TableParser {
       return name;
     });
     this.#rejectSeveral(names.length);
-    return names.map(column => ({ change: 'drop column', column }));
+    return names.map(column => ({ action: 'drop column', column }));
   }
 
   /** Only a table without WAL and without partitions can lose its designated timestamp. */
@@ -236,7 +236,7 @@ class TableParser {
       }
       column.name = to;
     }
-    return { change: 'rename column', column: name, to };
+    return { action: 'rename column', column: name, to };
   }
 
   #set(): Alteration[] | Extract<ChangeStatement, { verb: 'set type' }> {

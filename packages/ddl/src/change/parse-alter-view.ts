@@ -15,7 +15,7 @@ export function parseAlterView(cursor: Cursor, lookup: NameLookup): ChangeStatem
   cursor.expectToken(cursor.requireNoSemicolon("'as'"), 'as');
   const body = parseViewBody(cursor, lookup.checkQuery);
   expectEndOfBody(cursor, body);
-  return toAlter(view, { change: 'query', body: body.text });
+  return toAlter(view, { action: 'query', body: body.text });
 }
 
 /** After ALTER MATERIALIZED: changes how a view is refreshed, how long its data is kept, and its indexes. */

@@ -20,7 +20,7 @@ export const INDEX: ColumnProperty<'add index' | 'drop index', { index?: Index }
     isIn: ({ index }) => index !== undefined && index.capacity === undefined,
   },
   alter: {
-    changes: ['add index', 'drop index'],
+    actions: ['add index', 'drop index'],
     isOfViews: true,
     syntax: {
       add(cursor, lookup, altered) {
@@ -29,13 +29,13 @@ export const INDEX: ColumnProperty<'add index' | 'drop index', { index?: Index }
           altered.object.kind === 'table'
             ? parseIndexOfTable(cursor, lookup, altered)
             : parseIndexOfView(cursor, lookup, altered);
-        return { change: 'add index', column: altered.name, index };
+        return { action: 'add index', column: altered.name, index };
       },
       drop(cursor, _, altered) {
         cursor.expect('index');
         expectEndWhile(cursor, altered, 'to drop index');
         rejectMissingIndex(altered);
-        return { change: 'drop index', column: altered.name };
+        return { action: 'drop index', column: altered.name };
       },
     },
     print: ({ index }) => (index ? `ADD${formatIndex(index, names => names.map(quoteName))}` : 'DROP INDEX'),
@@ -45,13 +45,13 @@ export const INDEX: ColumnProperty<'add index' | 'drop index', { index?: Index }
       const { index: _, ...rest } = column;
       return rest;
     },
-    permission: ({ change }) => change.toUpperCase(),
+    permission: ({ action }) => action.toUpperCase(),
     find(wanted, now) {
       const { name: column, index } = wanted;
       if (INDEX.value(wanted) === INDEX.value(now)) return [];
       return [
-        ...(now.index ? [{ change: 'drop index', column } as const] : []),
-        ...(index ? [{ change: 'add index', column, index } as const] : []),
+        ...(now.index ? [{ action: 'drop index', column } as const] : []),
+        ...(index ? [{ action: 'add index', column, index } as const] : []),
       ];
     },
   },

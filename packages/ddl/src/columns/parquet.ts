@@ -19,20 +19,20 @@ export const PARQUET: ColumnProperty<'parquet settings', { parquet: string }> = 
     isDispensable: true,
   },
   alter: {
-    changes: ['parquet settings'],
+    actions: ['parquet settings'],
     syntax: {
       set(cursor, _, altered) {
         cursor.expect('parquet');
         const parquet = parseParquet(cursor, altered.column?.type);
         expectEndWhile(cursor, altered, 'to set parquet encoding');
-        return { change: 'parquet settings', column: altered.name, parquet };
+        return { action: 'parquet settings', column: altered.name, parquet };
       },
     },
     print: ({ parquet }) => `SET PARQUET(${parquet || 'default'})`,
     apply: (column, { parquet }) => ({ ...column, parquet }),
     permission: () => undefined,
     find: ({ name, parquet = '' }, now) =>
-      (now.parquet ?? '') === parquet ? [] : [{ change: 'parquet settings', column: name, parquet }],
+      (now.parquet ?? '') === parquet ? [] : [{ action: 'parquet settings', column: name, parquet }],
   },
 };
 

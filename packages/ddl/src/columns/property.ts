@@ -8,8 +8,8 @@ import type { Property, PropertyAlter } from '../properties/property.js';
 /** What a statement says of a column. For a column of a query, `type` may be empty, and `cached` may be missing. */
 export type StatedColumn = Omit<Column, 'name' | 'dedup' | 'cached'> & { readonly cached?: boolean };
 
-/** What an ALTER COLUMN says: `{ change: 'cache', column: 's', cached: true }`, with the name as written. */
-type Alteration<Change, Values> = { readonly change: Change; readonly column: string } & Readonly<Values>;
+/** What an ALTER COLUMN says: `{ action: 'cache', column: 's', cached: true }`, with the name as written. */
+type Alteration<Action, Values> = { readonly action: Action; readonly column: string } & Readonly<Values>;
 
 /**
  * A property of a column. The name follows that of the column: ` index` in `column 'qty' index`; that of the type is empty. The clause
@@ -24,7 +24,7 @@ export type ColumnProperty<Change extends string, Values> = ColumnEntry<Alterati
 
 /** The ALTER COLUMN that sets a property. */
 interface ColumnAlter<A extends Alteration<string, object>>
-  extends Pick<PropertyAlter<Column, A>, 'changes' | 'print' | 'permission'> {
+  extends Pick<PropertyAlter<Column, A>, 'actions' | 'print' | 'permission'> {
   /** Whether a materialized view has it too. */
   readonly isOfViews?: boolean;
   /** By its first word, how the rest is parsed. */

@@ -17,7 +17,7 @@ export const CACHE: ColumnProperty<'cache', { cached: boolean }> = {
     return `${capacity === undefined ? '' : ` CAPACITY ${capacity}`}${cached ? ' CACHE' : ' NOCACHE'}`;
   },
   alter: {
-    changes: ['cache'],
+    actions: ['cache'],
     syntax: {
       cache: (_cursor, _lookup, altered) => parseCacheChange(altered, true),
       nocache: (_cursor, _lookup, altered) => parseCacheChange(altered, false),
@@ -26,13 +26,13 @@ export const CACHE: ColumnProperty<'cache', { cached: boolean }> = {
     apply: (column, { cached }) => ({ ...column, cached }),
     permission: () => 'ALTER COLUMN CACHE',
     find: ({ name, cached }, now) =>
-      now.type === 'SYMBOL' && now.cached !== cached ? [{ change: 'cache', column: name, cached }] : [],
+      now.type === 'SYMBOL' && now.cached !== cached ? [{ action: 'cache', column: name, cached }] : [],
   },
 };
 
 function parseCacheChange(altered: AlteredColumn, cached: boolean) {
   requireSymbol(altered, 'cache is');
-  return { change: 'cache', column: altered.name, cached } as const;
+  return { action: 'cache', column: altered.name, cached } as const;
 }
 
 export const CAPACITY: ColumnProperty<'symbol capacity', { capacity: number }> = {
@@ -40,7 +40,7 @@ export const CAPACITY: ColumnProperty<'symbol capacity', { capacity: number }> =
   value: ({ capacity }) => capacity?.toString(),
   isHidden: true,
   alter: {
-    changes: ['symbol capacity'],
+    actions: ['symbol capacity'],
     isOfViews: true,
     syntax: {
       symbol(cursor, _, altered) {
@@ -50,7 +50,7 @@ export const CAPACITY: ColumnProperty<'symbol capacity', { capacity: number }> =
         cursor.expect('capacity');
         const capacity = parseAlteredCapacity(cursor, 'numeric capacity');
         expectEndWhile(cursor, altered, 'to change symbol capacity');
-        return { change: 'symbol capacity', column: name, capacity };
+        return { action: 'symbol capacity', column: name, capacity };
       },
     },
     print: ({ capacity }) => `SYMBOL CAPACITY ${capacity}`,
@@ -58,7 +58,7 @@ export const CAPACITY: ColumnProperty<'symbol capacity', { capacity: number }> =
     permission: () => 'ALTER SYMBOL CAPACITY',
     find: ({ name, capacity }, now) =>
       capacity !== undefined && now.capacity !== undefined && capacity !== now.capacity
-        ? [{ change: 'symbol capacity', column: name, capacity }]
+        ? [{ action: 'symbol capacity', column: name, capacity }]
         : [],
   },
 };

@@ -31,5 +31,5 @@ export function findColumnProperty(named: string): Entry | undefined {
 }
 
 /** The ALTER of the property that an alteration sets; undefined if it sets none of a column. */
-export const columnAlterOf = ({ change }: { readonly change: string }): Entry['alter'] | undefined =>
-  COLUMN_PROPERTIES.find(({ alter }) => alter.changes.some(each => each === change))?.alter;
+export const columnAlterOf = ({ action }: { readonly action: string }): Entry['alter'] | undefined =>
+  COLUMN_PROPERTIES.find(({ alter }) => alter.actions.some(each => each === action))?.alter;

@@ -18,18 +18,18 @@ export const TYPE: ColumnProperty<'type', Omit<Column, 'name' | 'dedup' | 'parqu
   value: ({ type }) => type || undefined,
   print: ({ type }) => ` ${type}`,
   alter: {
-    changes: ['type'],
+    actions: ['type'],
     syntax: { type: parseTypeChange },
     print: alteration => `TYPE${printAddedColumn(alteration)}`,
     // The index and the Parquet settings go (observed on 9.3.4).
-    apply(column, { change: _, column: _name, ...changed }) {
+    apply(column, { action: _, column: _name, ...changed }) {
       const { index: _index, parquet: _parquet, capacity: _capacity, ...kept } = column;
       return { ...kept, ...changed, cached: changed.type !== 'SYMBOL' || changed.cached };
     },
     permission: () => 'ALTER COLUMN TYPE',
     find({ name, type, cached, capacity }, now) {
       if (now.type === type || !canConvert(now.type, type)) return [];
-      return [{ change: 'type', column: name, type, cached, ...(capacity !== undefined && { capacity }) }];
+      return [{ action: 'type', column: name, type, cached, ...(capacity !== undefined && { capacity }) }];
     },
   },
   unalterable: 'no conversion between these types: needs a new table',
@@ -88,5 +88,5 @@ function parseTypeChange(cursor: Cursor, lookup: NameLookup, altered: AlteredCol
       throw cursor.rejection(`incompatible column type change [existing=${column.type}, new=${type}]`);
   }
   const options = { ...(capacity !== undefined && { capacity }), ...(index && { index }) };
-  return { change: 'type', column: name, type, cached, ...options } as const;
+  return { action: 'type', column: name, type, cached, ...options } as const;
 }

@@ -22,7 +22,7 @@ const keysOf = ({ columns }: Pick<Keyed, 'columns'>): string[] =>
 const keySet = (names: readonly string[]): string => names.map(foldCase).sort().join(', ');
 
 /** The keys are compared sorted, because servers print them in column order. */
-export const DEDUP_KEYS = property<Keyed, { readonly change: 'dedup keys'; readonly keys: readonly string[] }>({
+export const DEDUP_KEYS = property<Keyed, { readonly action: 'dedup keys'; readonly keys: readonly string[] }>({
   name: 'dedup keys',
   value: table => keySet(keysOf(table)) || 'none',
   parse(reader) {
@@ -34,7 +34,7 @@ export const DEDUP_KEYS = property<Keyed, { readonly change: 'dedup keys'; reado
     return keys.length > 0 ? `\nDEDUP UPSERT KEYS(${keys.join(',')})` : '';
   },
   alter: {
-    changes: ['dedup keys'],
+    actions: ['dedup keys'],
     sets: ['dedup keys'],
     syntax: { dedup: parseDedupChange, deduplicate: parseDedupChange },
     // Without keys, deduplication is disabled.
@@ -50,7 +50,7 @@ export const DEDUP_KEYS = property<Keyed, { readonly change: 'dedup keys'; reado
       const keys = keysOf(wanted).filter(key => now.columns.some(({ name }) => isSameName(name, key)));
       const hasTimestamp = keys.some(key => isSameName(key, now.timestamp ?? ''));
       const isPossible = now.wal && (keys.length === 0 || hasTimestamp);
-      return isPossible && keySet(keys) !== keySet(keysOf(now)) ? { change: 'dedup keys', keys } : undefined;
+      return isPossible && keySet(keys) !== keySet(keysOf(now)) ? { action: 'dedup keys', keys } : undefined;
     },
   },
   unalterable: 'only a WAL table has dedup keys, which include the designated timestamp',
@@ -99,7 +99,7 @@ function parseDedup(reader: ClauseReader): void {
 function parseDedupChange(cursor: Cursor, _: unknown, { object, position }: FoundObject) {
   const { columns, timestamp = '', wal } = object;
   const token = cursor.requireNoSemicolon("'dedup columns'");
-  if (isWord(token, 'disable')) return { change: 'dedup keys', keys: [] } as const;
+  if (isWord(token, 'disable')) return { action: 'dedup keys', keys: [] } as const;
   if (wal === false) throw new RejectionError(position, 'deduplication is only supported for WAL tables');
   const upsert = isWord(token, 'enable') ? cursor.next() : token;
   if (!isWord(upsert, 'upsert')) throw cursor.rejection("expected 'upsert'");
@@ -110,5 +110,5 @@ function parseDedupChange(cursor: Cursor, _: unknown, { object, position }: Foun
   if (!parsed.isClosed) throw new RejectionError(cursor.readOffset, "')' expected");
   if (!parsed.keys.some(key => !columns || isSameName(key, timestamp)))
     throw new RejectionError(parsed.position, NO_TIMESTAMP);
-  return { change: 'dedup keys', keys: parsed.keys } as const;
+  return { action: 'dedup keys', keys: parsed.keys } as const;
 }

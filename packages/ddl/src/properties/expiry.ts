@@ -11,7 +11,7 @@ import { property } from './property.js';
 export const EXPIRY = property<
   { readonly expire?: string | undefined },
   /** The text after EXPIRE ROWS; if undefined, rows expire no longer. */
-  { readonly change: 'expiry'; readonly expire: string | undefined }
+  { readonly action: 'expiry'; readonly expire: string | undefined }
 >({
   name: 'expiry of rows',
   value: ({ expire }) => expire ?? 'none',
@@ -26,17 +26,17 @@ export const EXPIRY = property<
     isIn: ({ expire }) => expire !== undefined,
   },
   alter: {
-    changes: ['expiry'],
+    actions: ['expiry'],
     sets: ['expiry of rows'],
     expiresRows: true,
     isKnown: ({ has }) => has('EXPIRE ROWS'),
     syntax: {
-      'set expire': cursor => ({ change: 'expiry', expire: parseExpireRows(cursor) }),
-      'drop expire': () => ({ change: 'expiry', expire: undefined }),
+      'set expire': cursor => ({ action: 'expiry', expire: parseExpireRows(cursor) }),
+      'drop expire': () => ({ action: 'expiry', expire: undefined }),
     },
     print: ({ expire }) => (expire === undefined ? 'DROP EXPIRE' : `SET EXPIRE ROWS ${expire}`),
     permission: () => 'ALTER MATERIALIZED VIEW',
-    find: ({ expire }, now) => (expire === now.expire ? undefined : { change: 'expiry', expire }),
+    find: ({ expire }, now) => (expire === now.expire ? undefined : { action: 'expiry', expire }),
   },
 });
 

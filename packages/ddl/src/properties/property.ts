@@ -71,10 +71,10 @@ export interface Feature<F> {
   readonly isDispensable?: boolean;
 }
 
-/** An ALTER that sets a property. A is what it says: `{ change: 'format', parquet: true }`. */
-export interface PropertyAlter<F extends object, A extends { readonly change: string } = { readonly change: string }> {
-  /** The values of `change` in A. */
-  readonly changes: readonly A['change'][];
+/** An ALTER that sets a property. A is what it says: `{ action: 'format', parquet: true }`. */
+export interface PropertyAlter<F extends object, A extends { readonly action: string } = { readonly action: string }> {
+  /** The values of `action` in A. */
+  readonly actions: readonly A['action'][];
   /** The properties that it sets; the first is its own. */
   readonly sets: readonly string[];
   /** Whether it can make rows expire, which nothing undoes. */
@@ -94,6 +94,6 @@ export interface PropertyAlter<F extends object, A extends { readonly change: st
 }
 
 /** An entry of the table as the compiler infers it, so that the type of its alterations is known. */
-export const property = <F extends object, A extends { readonly change: string } = never>(
+export const property = <F extends object, A extends { readonly action: string } = never>(
   entry: Omit<Property<F>, 'alter'> & { readonly alter?: PropertyAlter<F, A> },
 ): Property<F> & { readonly alter?: PropertyAlter<F, A> } => entry as never;

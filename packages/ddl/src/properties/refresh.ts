@@ -188,7 +188,7 @@ export const BASE = property<Pick<MaterializedViewDefinition, 'base'>>({
 
 type Refreshed = Pick<MaterializedViewDefinition, 'body'> & { readonly refresh: RefreshClause };
 
-export const REFRESH = property<Refreshed, { readonly change: 'refresh'; readonly refresh: RefreshClause }>({
+export const REFRESH = property<Refreshed, { readonly action: 'refresh'; readonly refresh: RefreshClause }>({
   name: 'refresh',
   value: ({ refresh: { type, every, deferred } }) => [type, every, deferred && 'DEFERRED'].filter(Boolean).join(' '),
   parse(reader) {
@@ -200,9 +200,9 @@ export const REFRESH = property<Refreshed, { readonly change: 'refresh'; readonl
   },
   print: ({ refresh }) => ` REFRESH ${formatRefresh(refresh)}`,
   alter: {
-    changes: ['refresh'],
+    actions: ['refresh'],
     sets: ['refresh', 'refresh start', 'refresh period', 'refresh time zone'],
-    syntax: { 'set refresh': cursor => ({ change: 'refresh', refresh: parseSetRefresh(cursor) }) },
+    syntax: { 'set refresh': cursor => ({ action: 'refresh', refresh: parseSetRefresh(cursor) }) },
     print: ({ refresh }) => `SET REFRESH ${formatRefresh({ ...refresh, deferred: false })}`,
     // DEFERRED belongs to the creation of the view and stays (observed on 9.3.4).
     apply: (view, { refresh }) => ({
@@ -218,7 +218,7 @@ export const REFRESH = property<Refreshed, { readonly change: 'refresh'; readonl
       if (isSame || wanted.refresh.deferred !== now.refresh.deferred) return undefined;
       const isTimer = wanted.refresh.type === 'EVERY' && !wanted.refresh.period;
       const start = wanted.refresh.start ?? (isTimer ? now.refresh.start : undefined);
-      return { change: 'refresh', refresh: { ...wanted.refresh, start } };
+      return { action: 'refresh', refresh: { ...wanted.refresh, start } };
     },
   },
   unalterable: 'no statement changes DEFERRED',

@@ -95,7 +95,7 @@ const formatStages = ({ after }: StoragePolicy): string =>
   STAGES.flatMap(stage => (after[stage] === undefined ? [] : `${stage} ${formatAge(after[stage])}`)).join(', ');
 
 /** TTL of a table, a materialized view or a live view. */
-export const TTL = property<Retained, { readonly change: 'ttl'; readonly ttl: Age }>({
+export const TTL = property<Retained, { readonly action: 'ttl'; readonly ttl: Age }>({
   name: 'TTL',
   value: object => (localTtl(object) === 0 ? 'none' : formatAge(localTtl(object))),
   parse(reader) {
@@ -119,7 +119,7 @@ export const TTL = property<Retained, { readonly change: 'ttl'; readonly ttl: Ag
       ? { clause: `\nSTORAGE POLICY(DROP LOCAL ${formatAge(ttl)})` }
       : undefined,
   alter: {
-    changes: ['ttl'],
+    actions: ['ttl'],
     sets: ['TTL'],
     expiresRows: true,
     syntax: {
@@ -128,7 +128,7 @@ export const TTL = property<Retained, { readonly change: 'ttl'; readonly ttl: Ag
         if (isEnterprise && kind !== 'materialized view' && ttl !== 0)
           throw new RejectionError(position, 'TTL is not supported on Enterprise tables; use a storage policy instead');
         if (partitionBy) rejectUnevenAge(partitionBy, ttl, position);
-        return { change: 'ttl', ttl };
+        return { action: 'ttl', ttl };
       },
     },
     print: ({ ttl }) => `SET TTL ${ttl === 0 ? '0 HOURS' : formatAge(ttl)}`,
@@ -136,21 +136,21 @@ export const TTL = property<Retained, { readonly change: 'ttl'; readonly ttl: Ag
     find(wanted, now, { isEnterprise }) {
       if (isEnterprise && now.kind === 'table') return undefined;
       const ttl = localTtl(wanted);
-      return ttl !== now.ttl && isEvenAge(now.partitionBy ?? 'DAY', ttl) ? { change: 'ttl', ttl } : undefined;
+      return ttl !== now.ttl && isEvenAge(now.partitionBy ?? 'DAY', ttl) ? { action: 'ttl', ttl } : undefined;
     },
   },
   unalterable: 'with partitions by month or year, a TTL can be changed, but not removed',
 });
 
-const DROP_POLICY = { change: 'storage policy', policy: undefined } as const;
+const DROP_POLICY = { action: 'storage policy', policy: undefined } as const;
 
 /** STORAGE POLICY of a table. */
 export const STORAGE_POLICY = property<
   Retained,
   /** If undefined, the policy is dropped. */
-  | { readonly change: 'storage policy'; readonly policy: StoragePolicy | undefined }
+  | { readonly action: 'storage policy'; readonly policy: StoragePolicy | undefined }
   /** Stores whether the policy is followed. */
-  | { readonly change: 'storage policy state'; readonly disabled: boolean }
+  | { readonly action: 'storage policy state'; readonly disabled: boolean }
 >({
   name: 'storage policy',
   value: ({ policy }) => (policy && !policy.disabled && !isTtl(policy) ? `(${formatStages(policy)})` : 'none'),
@@ -173,7 +173,7 @@ export const STORAGE_POLICY = property<
     return { clause: clause && ` ${clause}`, ...loss };
   },
   alter: {
-    changes: ['storage policy', 'storage policy state'],
+    actions: ['storage policy', 'storage policy state'],
     sets: ['storage policy', 'TTL'],
     expiresRows: true,
     isKnown: ({ isEnterprise }) => isEnterprise !== false,
@@ -182,7 +182,7 @@ export const STORAGE_POLICY = property<
         const stages: LocatedName[] = [];
         const policy = parseStoragePolicy(cursor, partitionBy, stages);
         if (isEnterprise) rejectImpossiblePolicy(policy, stages, has);
-        return { change: 'storage policy', policy };
+        return { action: 'storage policy', policy };
       },
       'drop storage'(cursor) {
         cursor.expect('policy');
@@ -192,16 +192,16 @@ export const STORAGE_POLICY = property<
       'disable storage': (cursor, _, altered) => parsePolicyState(cursor, altered, true),
     },
     print(alteration) {
-      if (alteration.change === 'storage policy state')
+      if (alteration.action === 'storage policy state')
         return `${alteration.disabled ? 'DISABLE' : 'ENABLE'} STORAGE POLICY`;
       return alteration.policy ? `SET STORAGE POLICY(${formatStages(alteration.policy)})` : 'DROP STORAGE POLICY';
     },
     apply(table, alteration) {
-      if (alteration.change === 'storage policy') return { ...table, ttl: 0, policy: alteration.policy };
+      if (alteration.action === 'storage policy') return { ...table, ttl: 0, policy: alteration.policy };
       return table.policy ? { ...table, policy: { ...table.policy, disabled: alteration.disabled } } : table;
     },
     permission(alteration) {
-      if (alteration.change === 'storage policy state')
+      if (alteration.action === 'storage policy state')
         return `${alteration.disabled ? 'DISABLE' : 'ENABLE'} STORAGE POLICY`;
       return alteration.policy ? 'SET STORAGE POLICY' : 'REMOVE STORAGE POLICY';
     },
@@ -210,7 +210,7 @@ export const STORAGE_POLICY = property<
       const [policy, present] = [policyOf(wanted), policyOf(now)];
       const isEven = Object.values(policy?.after ?? {}).every(length => isEvenAge(now.partitionBy ?? 'DAY', length));
       const isSame = followedStages(policy) === followedStages(present);
-      return isSame || !isEven ? undefined : { change: 'storage policy', policy };
+      return isSame || !isEven ? undefined : { action: 'storage policy', policy };
     },
   },
   unalterable: 'the open source edition has no storage policies',
@@ -219,7 +219,7 @@ export const STORAGE_POLICY = property<
 function parsePolicyState(cursor: Cursor, { object: { columns, policy, name } }: FoundObject, disabled: boolean) {
   cursor.expect('policy');
   if (columns && !policy) throw cursor.rejection(`table has no storage policy [table=${name}]`);
-  return { change: 'storage policy state', disabled } as const;
+  return { action: 'storage policy state', disabled } as const;
 }
 
 /** The storage policy of a table: the enterprise edition turns a TTL in CREATE into one that drops local data. */

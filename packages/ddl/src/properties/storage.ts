@@ -13,7 +13,7 @@ import { type PrintOptions, property } from './property.js';
 /** FORMAT: whether new partitions are written as Parquet. */
 export const FORMAT = property<
   { readonly parquet: boolean; readonly wal: boolean },
-  { readonly change: 'format'; readonly parquet: boolean }
+  { readonly action: 'format'; readonly parquet: boolean }
 >({
   name: 'format',
   value: ({ parquet }) => (parquet ? 'PARQUET' : 'NATIVE'),
@@ -34,7 +34,7 @@ export const FORMAT = property<
     isDispensable: true,
   },
   alter: {
-    changes: ['format'],
+    actions: ['format'],
     sets: ['format'],
     isKnown: ({ has }) => has('FORMAT PARQUET'),
     syntax: {
@@ -42,12 +42,12 @@ export const FORMAT = property<
         const { parquet, position } = parseFormat(cursor);
         const needs = partitionBy === 'NONE' ? 'partitioned' : wal === false && 'WAL';
         if (parquet && needs) throw new RejectionError(position, `FORMAT PARQUET is only supported on ${needs} tables`);
-        return { change: 'format', parquet };
+        return { action: 'format', parquet };
       },
     },
     print: ({ parquet }) => `SET FORMAT ${parquet ? 'PARQUET' : 'NATIVE'}`,
     permission: () => 'SET TABLE FORMAT',
-    find: ({ parquet }, now) => (now.parquet === parquet ? undefined : { change: 'format', parquet }),
+    find: ({ parquet }, now) => (now.parquet === parquet ? undefined : { action: 'format', parquet }),
   },
 });
 
@@ -117,12 +117,12 @@ export function parseLag(text: string, position: number): number {
 
 /** A parameter that WITH sets. */
 const parameter = (name: keyof Parameters, unit: string) =>
-  property<Parameters, { readonly change: 'parameter'; readonly name: keyof Parameters; readonly value: number }>({
+  property<Parameters, { readonly action: 'parameter'; readonly name: keyof Parameters; readonly value: number }>({
     name,
     value: ({ [name]: value }) => (value === undefined ? undefined : `${value}${unit}`),
     isHidden: true,
     alter: {
-      changes: ['parameter'],
+      actions: ['parameter'],
       sets: [name],
       syntax: { 'set param': parseParameter },
       print: ({ name, value }) => `SET PARAM ${name} = ${value}${name === 'o3MaxLag' ? 'us' : ''}`,
@@ -130,7 +130,7 @@ const parameter = (name: keyof Parameters, unit: string) =>
       permission: () => 'SET TABLE PARAM',
       find({ [name]: value }, { [name]: now }) {
         const isOther = value !== undefined && now !== undefined && value !== now;
-        return isOther ? { change: 'parameter', name, value } : undefined;
+        return isOther ? { action: 'parameter', name, value } : undefined;
       },
     },
   });
@@ -140,13 +140,13 @@ function parseParameter(cursor: Cursor) {
   const name = cursor.requireNoSemicolon('param name');
   if (cursor.requireNoSemicolon("'='") !== '=') throw cursor.rejection("'=' expected");
   const value = cursor.next() ?? '';
-  const change = 'parameter' as const;
-  if (isWord(name, 'o3maxlag')) return { change, name: 'o3MaxLag' as const, value: parseLag(value, position) };
+  const action = 'parameter' as const;
+  if (isWord(name, 'o3maxlag')) return { action, name: 'o3MaxLag' as const, value: parseLag(value, position) };
   if (!isWord(name, 'maxuncommittedrows')) throw new RejectionError(position, `unknown parameter '${name}'`);
   const rows = parseInt32(value);
   if (rows === undefined) throw new RejectionError(position, `invalid value [value=${value},parameter=${name}]`);
   if (rows < 0) throw new RejectionError(position, 'maxUncommittedRows must be non negative');
-  return { change, name: 'maxUncommittedRows' as const, value: rows };
+  return { action, name: 'maxUncommittedRows' as const, value: rows };
 }
 
 /** QuestDB 9.0 to 9.2 print both parameters. */

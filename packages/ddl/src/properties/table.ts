@@ -61,8 +61,8 @@ export const findProperty = (name: string, kind: Kind): TableEntry | undefined =
 export const PROPERTY_FEATURES = [...ALL].flatMap(({ feature }) => feature ?? []);
 
 /** The ALTER of the property that an alteration sets; undefined if objects of that kind do not have it. */
-export const alterOf = ({ change }: PropertyAlteration, kind?: ObjectKind): TableEntry['alter'] =>
-  [...(kind ? PROPERTIES[kind] : ALL)].find(({ alter }) => alter?.changes.some(each => each === change))?.alter;
+export const alterOf = ({ action }: PropertyAlteration, kind?: ObjectKind): TableEntry['alter'] =>
+  [...(kind ? PROPERTIES[kind] : ALL)].find(({ alter }) => alter?.actions.some(each => each === action))?.alter;
 
 /** How a server parses an ALTER of a kind after its first words, such as `set ttl`; undefined if there is no such ALTER. */
 export function findAlterSyntax(kind: ObjectKind, words: string, lookup: NameLookup) {

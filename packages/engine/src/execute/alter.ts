@@ -12,7 +12,7 @@ export function alterTable(alters: readonly Alter[], { catalogue, assignColumnOw
   if (table?.kind !== 'table') return;
   let changed = table;
   for (const { alteration } of alters) {
-    if (alteration.change === 'add column' && !findColumn(changed, alteration.column.name))
+    if (alteration.action === 'add column' && !findColumn(changed, alteration.column.name))
       assignColumnOwner(table.name, alteration.column.name, alteration.owner);
     changed = applyAlteration(changed, alteration);
   }
@@ -52,7 +52,7 @@ export function alterStoredView({ name, alteration }: Alter, { catalogue }: Sess
   if (view?.kind === 'live view') return catalogue.put(applyAlteration(view, alteration));
   if (view?.kind !== 'materialized view') return;
   const changed = applyAlteration(view, alteration);
-  if (alteration.change !== 'refresh') return catalogue.put(changed);
+  if (alteration.action !== 'refresh') return catalogue.put(changed);
   const { start = defaultStart(alteration.refresh), ...refresh } = changed.refresh;
   catalogue.put({ ...changed, refresh: { ...refresh, start } });
 }

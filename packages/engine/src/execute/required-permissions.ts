@@ -8,7 +8,7 @@ export function authorizeChange(change: ChangeStatement, { catalogue, authorize 
   if (change.verb === 'rebase wal') return authorize('SYSTEM ADMIN');
   if (change.verb === 'alter') {
     for (const { name, alteration } of change.alters) {
-      const permission = permissionFor(alteration) ?? PERMISSIONS[alteration.change];
+      const permission = permissionFor(alteration) ?? PERMISSIONS[alteration.action];
       const object = catalogue.find(name);
       if (permission && object) authorize(permission, object.name, columnsOf(alteration, object.columns));
     }
@@ -23,12 +23,12 @@ export function authorizeChange(change: ChangeStatement, { catalogue, authorize 
 
 /** The columns for which a permission suffices. Adding and renaming a column requires it for the table. */
 function columnsOf(alteration: Alteration, columns: Parameters<typeof findColumn>[0]['columns']): string[] | undefined {
-  if (!('column' in alteration) || alteration.change === 'add column' || alteration.change === 'rename column')
+  if (!('column' in alteration) || alteration.action === 'add column' || alteration.action === 'rename column')
     return undefined;
   return [findColumn({ columns }, alteration.column)?.name ?? alteration.column];
 }
 
-const PERMISSIONS: { readonly [what in ChangeStatement['verb'] | Alteration['change']]?: string } = {
+const PERMISSIONS: { readonly [what in ChangeStatement['verb'] | Alteration['action']]?: string } = {
   'add column': 'ADD COLUMN',
   compile: 'COMPILE VIEW',
   'drop column': 'DROP COLUMN',
