@@ -195,7 +195,7 @@ test('the rows of a renamed table are those of its views, another table of its n
   const lossesWith = (answer: HistoryAnswer, ...statements: string[]) => {
     const engine = engineWith(schema);
     const account = new RowAccount(engine, { historyOf: () => answer });
-    for (const statement of statements) account.enter(statement, engine.execute(statement));
+    for (const statement of statements) account.recordStatement(statement, engine.execute(statement));
     const losses = account.losses().map(({ effect: { loss, object } }) => `${loss}:${object}`);
     return losses.flatMap(loss => (loss.startsWith('history:') ? loss.slice('history:'.length) : []));
   };
@@ -221,7 +221,7 @@ test('a view that is made again over the same rows holds them for the views over
     hourly('m', 't', 'sum(x + 0)'),
     'REFRESH MATERIALIZED VIEW n FULL',
   ])
-    account.enter(statement, await whenReady(() => engine.execute(statement)));
+    account.recordStatement(statement, await whenReady(() => engine.execute(statement)));
   t.deepEqual(account.losses(), []);
 });
 

@@ -33,23 +33,23 @@ export interface Effect {
 export const isRefreshed = ({ effect, kind }: Effect): boolean =>
   effect === 'rewritten' && kind === 'materialized view';
 
-/** The effects of the changes of one statement, object by object, in their order. */
-export function effectsOf(changes: readonly ObjectChange[]): Effect[] {
+/** Finds the effects of the changes of one statement: of each object, then of views that only became invalid or valid. */
+export function findEffects(changes: readonly ObjectChange[]): Effect[] {
   const byName = new Map<string, ObjectChange>();
   for (const change of changes) {
     const { before } = byName.get(foldCase(change.name)) ?? change;
     byName.set(foldCase(change.name), { ...change, before });
   }
   const all = [...byName.values()];
-  const own = all.filter(change => !isOnlyHealth(change));
-  return [...own, ...all.filter(isOnlyHealth)].flatMap(change => effectsOn(change, all));
+  const others = all.filter(change => !isOnlyHealth(change));
+  return [...others, ...all.filter(isOnlyHealth)].flatMap(change => findObjectEffects(change, all));
 }
 
 /** Whether only the health of a view has changed, because of another object. */
 const isOnlyHealth = ({ before, after }: ObjectChange): boolean =>
   before !== undefined && after !== undefined && 'body' in before && 'body' in after && before.body === after.body;
 
-function effectsOn({ before, after }: ObjectChange, all: readonly ObjectChange[]): Effect[] {
+function findObjectEffects({ before, after }: ObjectChange, all: readonly ObjectChange[]): Effect[] {
   if (!before) return [];
   if (!after) {
     // RENAME TABLE keeps the rows: the object under the new name has the same columns.
@@ -58,8 +58,8 @@ function effectsOn({ before, after }: ObjectChange, all: readonly ObjectChange[]
     const removed: Effect = { effect: 'removed', kind, object, text: `removes ${displayName(before)}` };
     return [kind === 'view' ? removed : objectLoss(before)];
   }
-  const changes = before.kind === 'table' && after.kind === 'table' ? tableEffects(before, after) : [];
-  return [...changes, ...retentionEffects(before, after), ...healthEffects(before, after)];
+  const effects = before.kind === 'table' && after.kind === 'table' ? findTableEffects(before, after) : [];
+  return [...effects, ...findExpiryLosses(before, after), ...findHealthEffects(before, after)];
 }
 
 /** The loss of an object. */
@@ -81,21 +81,23 @@ export const columnLoss = (table: string, { name, type }: Column, to?: string): 
   text: to === undefined ? `loses column '${name}'` : `may lose values of column '${name}': ${type} to ${to}`,
 });
 
-function tableEffects(before: Table, after: Table): Effect[] {
-  const isReordered = before.columns.length !== after.columns.length;
+function findTableEffects(before: Table, after: Table): Effect[] {
+  // With the same number of columns, one without its name was renamed.
+  const hasOtherNumber = before.columns.length !== after.columns.length;
   const byName = new Map(after.columns.map(column => [foldCase(column.name), column]));
-  const kept = (column: Column, at: number): Column | undefined =>
-    byName.get(foldCase(column.name)) ?? (isReordered ? undefined : after.columns[at]);
-  const pairs = before.columns.map((column, at) => ({ column, now: kept(column, at) }));
+  const pairs = before.columns.map((column, i) => ({
+    column,
+    now: byName.get(foldCase(column.name)) ?? (hasOtherNumber ? undefined : after.columns[i]),
+  }));
   const gone = pairs.filter(({ now }) => !now).map(({ column }) => column);
   return [
     ...gone.map(column => columnLoss(after.name, column)),
-    ...pairs.flatMap(({ column, now }) => (now ? columnEffects(after.name, column, now) : [])),
-    ...keysLost(before, after, key => pairs.find(({ column }) => column === key)?.now),
+    ...pairs.flatMap(({ column, now }) => (now ? findColumnEffects(after.name, column, now) : [])),
+    ...findKeyLosses(before, after, key => pairs.find(({ column }) => column === key)?.now),
   ];
 }
 
-function columnEffects(table: string, before: Column, after: Column): Effect[] {
+function findColumnEffects(table: string, before: Column, after: Column): Effect[] {
   const { name: column, type } = before;
   const isRetyped = type !== after.type;
   const [hadIndex, hasIndex] = [before.index !== undefined, after.index !== undefined];
@@ -110,30 +112,33 @@ function columnEffects(table: string, before: Column, after: Column): Effect[] {
 }
 
 /**
- * Removing dedup keys is a loss: with fewer keys, rows that were distinct overwrite each other; without any key, duplicate
- * rows remain. A key under another name is still there.
- * @param findNow finds a column of the table before in the table after
+ * Finds the dedup keys that are removed. That is a loss: with fewer keys, rows that were distinct overwrite each other; without any key,
+ * duplicate rows remain. A renamed key is not removed.
+ * @param findNow finds what a column of the table before is in the table after
  */
-export function keysLost(
+export function findKeyLosses(
   before: TableDefinition,
   after: TableDefinition,
   findNow: (column: Column) => Column | undefined,
 ): Effect[] {
-  const at = { effect: 'lost', loss: 'keys', kind: 'table', object: after.name } as const;
+  const loss = { effect: 'lost', loss: 'keys', kind: 'table', object: after.name } as const;
   const keys = before.columns.filter(({ dedup }) => dedup);
   if (keys.length > 0 && !after.columns.some(({ dedup }) => dedup))
-    return [{ ...at, text: 'switches deduplication off' }];
+    return [{ ...loss, text: 'switches deduplication off' }];
   return keys
     .filter(key => !findNow(key)?.dedup)
-    .map(({ name }) => ({ ...at, column: name, text: `removes dedup key '${name}'` }));
+    .map(({ name }) => ({ ...loss, column: name, text: `removes dedup key '${name}'` }));
 }
 
 /**
- * The losses of columns whose old type has no NULL, and whose new type has one. Rows that are older than the column do not store
- * its value. They read 0 or false before, and NULL after.
+ * Finds the columns whose old type has no NULL, and whose new type has one. Rows that are older than the column do not store its value.
+ * They read 0 or false before, and NULL after.
  * @param filled the ids of columns of which every row stores a value
  */
-export function unwrittenLosses({ before, after }: ObjectChange, filled: ReadonlySet<number | undefined>): Effect[] {
+export function findUnwrittenLosses(
+  { before, after }: ObjectChange,
+  filled: ReadonlySet<number | undefined>,
+): Effect[] {
   if (before?.kind !== 'table' || after?.kind !== 'table') return [];
   const oldTypes = new Map((before.columns as StoredColumn[]).map(({ id, type }) => [id, type]));
   return (after.columns as StoredColumn[]).flatMap(({ id, name, type }): Effect[] => {
@@ -146,32 +151,32 @@ export function unwrittenLosses({ before, after }: ObjectChange, filled: Readonl
   });
 }
 
-/** The rows that expire, if an object keeps them for a shorter time than before. */
-export function retentionEffects(before: Definition, after: Definition): Effect[] {
+/** Finds the rows that expire because an object keeps them for a shorter time than before. */
+export function findExpiryLosses(before: Definition, after: Definition): Effect[] {
   const which = findExpiredRows(after, before);
   if (which === undefined) return [];
   const text = `expires rows of ${displayName(after)} ${which}`;
   return [{ effect: 'lost', loss: 'ttl', kind: after.kind, object: after.name, text }];
 }
 
-function healthEffects(before: CatalogueObject, after: CatalogueObject): Effect[] {
+function findHealthEffects(before: CatalogueObject, after: CatalogueObject): Effect[] {
   const [reasonBefore, reason] = [whyInvalid(before), whyInvalid(after)];
-  const at = { kind: after.kind, object: after.name } as const;
+  const object = { kind: after.kind, object: after.name } as const;
   if (reason !== undefined && reasonBefore === undefined)
-    return [{ effect: 'invalidated', ...at, text: `invalidates ${displayName(after)}: ${reason}` }];
+    return [{ effect: 'invalidated', ...object, text: `invalidates ${displayName(after)}: ${reason}` }];
   if (reason === undefined && reasonBefore !== undefined)
-    return [{ effect: 'repaired', ...at, text: `repairs ${displayName(after)}` }];
+    return [{ effect: 'repaired', ...object, text: `repairs ${displayName(after)}` }];
   return [];
 }
 
 /**
- * A server keeps with each view all that it reads, through other views too. If one of those views reads from something else later,
- * each query of the view fails with a NullPointerException. `views()` calls it valid, and COMPILE VIEW does not help (observed on
- * 9.3.4).
+ * Why a stale view is invalid. A server stores with each view what it reads, also through other views. If one of those views reads from
+ * something else later, each query on the view fails with a NullPointerException. `views()` reports the view as valid, and COMPILE
+ * VIEW does not help (observed on 9.3.4).
  */
 const STALE = 'a view below it reads from something else now, so that its query has to be stated again';
 
-/** The columns of a view have other types than its query gives: only a new view can have them. */
+/** Why a view is invalid whose query returns other types than its columns have: only a new view can have those types. */
 export const OTHER_TYPES = 'its query gives columns of other types';
 
 /** Why a view cannot be queried, or why a materialized or live view is no longer refreshed. */
@@ -184,7 +189,7 @@ export function whyInvalid(object: CatalogueObject): string | undefined {
 }
 
 /** The loss of a principal. */
-export const principalLost = (kind: Kind, name: string): Effect => ({
+export const principalLoss = (kind: Kind, name: string): Effect => ({
   effect: 'lost',
   loss: 'drop-user',
   kind,
@@ -192,8 +197,8 @@ export const principalLost = (kind: Kind, name: string): Effect => ({
   text: `loses ${displayName({ kind, name })} with its credentials and rights`,
 });
 
-/** Rights that go with a table, or with a column. */
-export function rightsRemoved(count: number, table: CatalogueObject, column?: string): Effect[] {
+/** The removal of the rights on a table, or on a column. @param count their number */
+export function rightsRemoval(count: number, table: CatalogueObject, column?: string): Effect[] {
   if (count === 0) return [];
   const what = column === undefined ? displayName(table) : `column '${column}'`;
   const text = `removes ${count} ${count === 1 ? 'grant' : 'grants'} on ${what}`;

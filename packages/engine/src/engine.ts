@@ -20,7 +20,7 @@ import { Acl, type Secrets } from './acl.js';
 import { findBaseTable } from './analyze/materialized-view.js';
 import { Catalogue, type Naming, type ObjectChange } from './catalogue.js';
 import type { CatalogueObject } from './catalogue-objects.js';
-import { type Effect, effectsOf, principalLost, rightsRemoved, whyInvalid } from './effects.js';
+import { type Effect, findEffects, principalLoss, rightsRemoval, whyInvalid } from './effects.js';
 import { OpaqueError } from './errors.js';
 import { accessHandlers } from './execute/access.js';
 import { type StatementHandlers, statementHandlers } from './execute/change.js';
@@ -160,8 +160,12 @@ export class Engine {
     const access = this.#updateRights(changes);
     if (!this.#isWithRows) return { ...execution, changes };
     const gone = principalsBefore.filter(({ name }) => !this.acl.find(name));
-    const principals = gone.map(({ kind, name }) => principalLost(kind, name));
-    return { ...execution, changes, effects: [...execution.effects, ...effectsOf(changes), ...access, ...principals] };
+    const principals = gone.map(({ kind, name }) => principalLoss(kind, name));
+    return {
+      ...execution,
+      changes,
+      effects: [...execution.effects, ...findEffects(changes), ...access, ...principals],
+    };
   }
 
   /** Parses a statement and executes it, without its consequences for other objects. */
@@ -194,14 +198,14 @@ export class Engine {
   #updateRights(changes: readonly ObjectChange[]): Effect[] {
     return changes.flatMap(({ before, after }) => {
       if (!before || before.kind === 'view') return [];
-      if (!after) return rightsRemoved(this.acl.removeRightsOn(before.name), before);
+      if (!after) return rightsRemoval(this.acl.removeRightsOn(before.name), before);
       const remaining = new Set(after.columns.map(({ name }) => foldCase(name)));
       const gone = before.columns.filter(({ name }) => !remaining.has(foldCase(name)));
       const isRenamed = before.columns.length === after.columns.length;
       return gone.flatMap(column => {
         const to = isRenamed ? after.columns[before.columns.indexOf(column)]?.name : undefined;
         const count = this.acl.removeRightsOn(before.name, column.name, to);
-        return to === undefined ? rightsRemoved(count, before, column.name) : [];
+        return to === undefined ? rightsRemoval(count, before, column.name) : [];
       });
     });
   }

@@ -8,11 +8,11 @@ import type { Effect } from './effects.js';
 import type { Execution } from './engine.js';
 import type { Enforcement, Ledger } from './ledger.js';
 
-/** Whether an object may have a TTL that this account judges. */
+/** Whether an object has rows that a TTL may expire. Those of live views are not accounted for. */
 const isRetained = (object: CatalogueObject | undefined): object is Table | MaterializedView =>
   object?.kind === 'table' || object?.kind === 'materialized view';
 
-/** Finds the objects whose expired rows the server drops: a statement rewrites them, computes them again or sets another TTL. */
+/** Finds the objects whose TTL a statement makes the server enforce: it rewrites them, computes them again or sets another TTL. */
 export function findEnforcements(
   { effects, changes }: Pick<Execution, 'effects' | 'changes'>,
   ledger: Ledger,
@@ -33,19 +33,19 @@ export function findEnforcements(
 }
 
 /** Records the loss of expired rows. The server counts them once, before the first statement that drops them. @returns the loss */
-export function enterEnforcement(enforcement: Enforcement, ledger: Ledger, index: number): Effect[] {
+export function recordEnforcement(enforcement: Enforcement, ledger: Ledger, index: number): Effect[] {
   const { former, now } = enforcement;
-  const at = [...ledger.causesOf(former, index)];
+  const causes = [...ledger.causesOf(former, index)];
   const known = ledger.enforcements.get(former.id);
-  known?.at.push(...at);
+  known?.causes.push(...causes);
   if (known) return [];
-  // The loss and the enforcement share this list: later statements are added to it.
-  ledger.enforcements.set(former.id, { ...enforcement, at });
+  // The loss and the enforcement share the list of causes, to which later statements are added.
+  ledger.enforcements.set(former.id, { ...enforcement, causes });
   const count = ledger.options.countExpired(enforcement);
   if (count === 0) return [];
   const rows = count === undefined ? 'may drop rows' : `drops ${count} ${count === 1 ? 'row' : 'rows'}`;
   const text = `${rows} of ${displayName(now)} that its TTL has expired`;
   const effect: Effect = { effect: 'lost', kind: now.kind, object: now.name, loss: 'ttl', text };
-  ledger.losses.add(now.id, { effect, at });
+  ledger.losses.add(now.id, { effect, causes });
   return [effect];
 }

@@ -22,4 +22,4 @@ export {
   type Session,
   type Value,
 } from './session.js';
-export { lossesOfCopy } from './table-copy.js';
+export { findCopyLosses } from './table-copy.js';

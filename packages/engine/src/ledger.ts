@@ -1,4 +1,7 @@
-/*! The state of a row account: the loaded schema, what statements have done to each holder, and callbacks for what statements do not show. */
+/*!
+ * The state of a row account: the objects of the loaded schema, the losses and causes so far, and what only a server knows, as
+ * functions. `RowAccount` and `ViewHistories` write to it.
+ */
 import { isSameName } from '@sqlpipe/sql';
 import type { CatalogueObject, MaterializedView, Table } from './catalogue-objects.js';
 import type { Effect } from './effects.js';
@@ -36,11 +39,11 @@ export interface Copy {
   readonly columns: readonly { readonly from: string; readonly to: string }[];
 }
 
-/** What statements do not show. By default, each query still returns all rows, and no row has expired. */
+/** Answers to what the statements do not show. By default, each query still returns all rows, and no row has expired. */
 export interface AccountOptions {
   /** What the server says of a materialized view, by its name; by default, its query returns all rows. */
   readonly historyOf?: (view: string) => HistoryAnswer;
-  /** The number of rows that the server drops because their TTL has expired; undefined if it cannot say. By default none. */
+  /** The number of rows that a TTL has expired, which the server drops; undefined if it cannot say. By default none. */
   readonly countExpired?: (enforcement: Enforcement) => number | undefined;
   /**
    * Whether a conversion really changes values of the column. Then the views that read it lose values too. By default it does not:
@@ -49,21 +52,25 @@ export interface AccountOptions {
   readonly changesValues?: (loss: Effect) => boolean;
   /** The planned name of an object of the loaded schema; by default, its name. */
   readonly newNameOf?: (object: string) => string;
-  /** Whether the wanted schema has this view. If not, the view must keep all rows. By default each is wanted. */
+  /** Whether the wanted schema has this view. If not, the view must keep all rows. By default it has each view. */
   readonly isWanted?: (view: string) => boolean;
-  /** Whether a recreated view has another query. Names that were renamed do not count. */
+  /** Whether a recreated view has another query than before, apart from new names of what it reads. */
   readonly isRedefined?: (former: MaterializedView, now: MaterializedView) => boolean;
-  /** Asks the server whether it can compute a view over the current schema; undefined if the engine knows that it can, as by default. */
+  /**
+   * Asks the server whether it can compute a view over the schema after the statements so far; undefined if the engine knows that it can,
+   * as by default.
+   */
   readonly askComputable?: (
     former: MaterializedView,
     now: MaterializedView,
   ) => { readonly assertion: string; readonly isRejected: boolean } | undefined;
 }
 
-/** A loss that no later statement has made good, and the indexes of the statements that cause it. */
+/** A loss that no later statement has made good. */
 export interface AccountedLoss {
   readonly effect: Effect;
-  readonly at: readonly number[];
+  /** The indexes of the statements that cause it. */
+  readonly causes: readonly number[];
 }
 
 /** Lists by the id of an object or a column, which renaming does not change. */
@@ -79,7 +86,7 @@ class ListsById<V> extends Map<number | undefined, V[]> {
   }
 }
 
-/** Records what statements do to the holders of rows. */
+/** What statements have done to the holders of rows. */
 export class Ledger {
   readonly catalogue: Engine['catalogue'];
   /** The objects of the loaded schema. */
@@ -96,7 +103,7 @@ export class Ledger {
     { readonly table: CatalogueObject; readonly columns: Copy['columns'] }
   >();
   /** By the id of an object of the loaded schema: the enforcement of its TTL, and the indexes of the statements that cause it. */
-  readonly enforcements = new Map<number | undefined, Enforcement & { readonly at: number[] }>();
+  readonly enforcements = new Map<number | undefined, Enforcement & { readonly causes: number[] }>();
 
   constructor({ catalogue }: Engine, options: AccountOptions) {
     this.catalogue = catalogue;
@@ -113,7 +120,7 @@ export class Ledger {
     };
   }
 
-  /** The object of the loaded schema with the same id, or else the materialized view that an object replaces. */
+  /** The object of the loaded schema that an object still is, or the materialized view that it replaces. */
   formerOf({ id, name }: CatalogueObject): CatalogueObject | undefined {
     const isFormer = (object: CatalogueObject) =>
       object.kind === 'materialized view' && isSameName(this.options.newNameOf(object.name), name);
@@ -125,14 +132,17 @@ export class Ledger {
     return this.catalogue.find(this.options.newNameOf(name));
   }
 
-  /** The index of the statement that removed an object, as a list; empty if none did. */
+  /** The index of the statement that removed an object, in a list; an empty list if none did. */
   removalOf({ id }: CatalogueObject): readonly number[] {
     return this.catalogue.findById(id) ? [] : this.touchedBy.of(id).slice(-1);
   }
 
-  /** The statements to blame for a loss: those that invalidated the object, else the one that dropped it, else the current one. */
-  causesOf(object: CatalogueObject, at: number): readonly number[] {
+  /**
+   * The indexes of the statements that cause a loss: of those that invalidated the object, else of the one that dropped it, else of the
+   * current one.
+   */
+  causesOf(object: CatalogueObject, current: number): readonly number[] {
     const causes = [this.invalidatedBy.of(object.id), this.removalOf(object)];
-    return causes.find(({ length }) => length > 0) ?? [at];
+    return causes.find(({ length }) => length > 0) ?? [current];
   }
 }

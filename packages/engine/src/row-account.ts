@@ -4,12 +4,12 @@
  * lost. A holder is known by its id, which renaming does not change.
  */
 import { findColumn, parseFill } from '@sqlpipe/ddl';
-import { foldCase, isSameName } from '@sqlpipe/sql';
+import { isSameName } from '@sqlpipe/sql';
 import type { ObjectChange } from './catalogue.js';
 import type { CatalogueObject, StoredColumn, Table } from './catalogue-objects.js';
-import { columnLoss, type Effect, isRefreshed, objectLoss, unwrittenLosses } from './effects.js';
+import { columnLoss, type Effect, findUnwrittenLosses, isRefreshed, objectLoss } from './effects.js';
 import type { Engine, Execution } from './engine.js';
-import { enterEnforcement, findEnforcements } from './expired-rows.js';
+import { findEnforcements, recordEnforcement } from './expired-rows.js';
 import { type AccountedLoss, type AccountOptions, type Copy, Ledger } from './ledger.js';
 import { findCopy } from './table-copy.js';
 import { ViewHistories } from './view-history.js';
@@ -20,9 +20,9 @@ export class RowAccount {
   readonly views: ViewHistories;
   /** The ids of the objects of the loaded schema. */
   readonly #loaded: ReadonlySet<number | undefined>;
-  /** The ids of columns that an UPDATE has written in every row, so that no row lacks a stored value. */
-  readonly #updatedColumns = new Set<number | undefined>();
-  /** The number of statements entered. */
+  /** The ids of columns of which every row stores a value, because an UPDATE has written it. */
+  readonly #filledColumns = new Set<number | undefined>();
+  /** The number of recorded statements. */
   #count = 0;
 
   constructor(
@@ -34,41 +34,43 @@ export class RowAccount {
     this.views = new ViewHistories(this.ledger);
   }
 
-  /** Enters an assertion that all rows of a table are also in another table. */
-  enterCopy({ from, to, columns }: Copy): void {
+  /** Records that all rows of a table are also in another table. */
+  recordCopy({ from, to, columns }: Copy): void {
     const [copied, table] = [this.engine.find(from), this.engine.find(to)];
     if (copied && table) this.ledger.copies.set(copied.id, { table, columns });
   }
 
-  /** Enters a statement that the engine has executed. @returns its effects, and the losses that only this account shows */
-  enter(statement: string, { effects, changes }: Pick<Execution, 'effects' | 'changes'>): readonly Effect[] {
-    const at = this.#count++;
-    for (const { before, after } of changes) this.ledger.touchedBy.add((before ?? after)?.id, at);
+  /** Records a statement that the engine has executed. @returns its effects, and the losses that only this account shows */
+  recordStatement(statement: string, { effects, changes }: Pick<Execution, 'effects' | 'changes'>): readonly Effect[] {
+    const index = this.#count++;
+    for (const { before, after } of changes) this.ledger.touchedBy.add((before ?? after)?.id, index);
     for (const { effect, object } of effects)
-      if (effect === 'invalidated') this.ledger.invalidatedBy.add(this.engine.find(object)?.id, at);
+      if (effect === 'invalidated') this.ledger.invalidatedBy.add(this.engine.find(object)?.id, index);
+    this.#recordFill(statement);
+    const unwritten = changes.flatMap(each => findUnwrittenLosses(each, this.#filledColumns));
+    const isLoaded = (name: string) =>
+      changes.every(({ before }) => !before || this.#loaded.has(before.id) || !isSameName(before.name, name));
+    // Dropping what the statements have created themselves is no loss.
+    const own = [...effects, ...unwritten].filter(({ loss, object }) => loss !== 'drop' || isLoaded(object));
+    for (const effect of own) if (effect.effect === 'lost') this.#recordLoss(effect, changes, index);
+    const refreshed = this.engine.find(effects.find(isRefreshed)?.object ?? '');
+    const expired = findEnforcements({ effects, changes }, this.ledger).flatMap(found =>
+      recordEnforcement(found, this.ledger, index),
+    );
+    return [...own, ...expired, ...this.views.recordStatement(changes, refreshed, index)];
+  }
+
+  /** Records the column of which an UPDATE writes a value in every row. */
+  #recordFill(statement: string): void {
     const fill = parseFill(statement);
     const table = fill && this.engine.find(fill.table);
     if (fill && table?.kind === 'table')
-      this.#updatedColumns.add((findColumn(table, fill.column) as StoredColumn | undefined)?.id);
-    // What the statements have created themselves is no loss.
-    const own = new Set(
-      changes.flatMap(({ before }) => (before && !this.#loaded.has(before.id) ? foldCase(before.name) : [])),
-    );
-    const unwritten = changes.flatMap(each => unwrittenLosses(each, this.#updatedColumns));
-    const allEffects = [...effects, ...unwritten].filter(
-      ({ loss, object }) => loss !== 'drop' || !own.has(foldCase(object)),
-    );
-    for (const effect of allEffects) if (effect.effect === 'lost') this.#record(effect, changes, at);
-    const refreshed = this.engine.find(effects.find(isRefreshed)?.object ?? '');
-    const expired = findEnforcements({ effects, changes }, this.ledger).flatMap(found =>
-      enterEnforcement(found, this.ledger, at),
-    );
-    return [...allEffects, ...expired, ...this.views.enter(changes, refreshed, at)];
+      this.#filledColumns.add((findColumn(table, fill.column) as StoredColumn | undefined)?.id);
   }
 
   /**
-   * The rows, values and guarantees of the loaded schema that are lost after the statements so far. Plain views and principals hold no
-   * rows, but dropping them needs permission too, so they are in the list.
+   * The rows, values and guarantees of the loaded schema that are lost after the statements so far. Dropped views and principals are in
+   * the list too: they hold no rows, but dropping them needs permission.
    */
   losses(): AccountedLoss[] {
     const { before, losses } = this.ledger;
@@ -83,19 +85,19 @@ export class RowAccount {
    * - nowhere: the object itself, unless it is a view that was recreated.
    */
   #lossesOf(object: CatalogueObject): AccountedLoss[] {
-    const same = this.engine.catalogue.findById(object.id);
-    if (same) return [...this.ledger.losses.of(object.id), ...this.#lossesOfColumns(object, same)];
-    const at = this.ledger.removalOf(object);
+    const now = this.engine.catalogue.findById(object.id);
+    if (now) return [...this.ledger.losses.of(object.id), ...this.#lossesOfColumns(object, now)];
+    const causes = this.ledger.removalOf(object);
     const copy = findCopy(object, this.ledger);
-    if (copy) return copy.losses.map(effect => ({ effect, at }));
+    if (copy) return copy.losses.map(effect => ({ effect, causes }));
     const successor = this.ledger.successorOf(object);
     if (object.kind === 'view' && successor?.kind === 'view') return [];
     if (object.kind === 'materialized view' && successor?.kind === 'materialized view')
       return this.views.lossesOf(object, successor);
-    return [{ effect: objectLoss(object), at }];
+    return [{ effect: objectLoss(object), causes }];
   }
 
-  /** The losses of the columns of a table. A column that is gone is a loss even if no statement has recorded it. */
+  /** The losses of the columns of a table. A column that is gone is a loss, even if no statement has recorded it. */
   #lossesOfColumns(before: CatalogueObject, after: CatalogueObject): AccountedLoss[] {
     if (before.kind !== 'table' || after.kind !== 'table') return [];
     const ids = new Set(after.columns.map(({ id }) => id));
@@ -103,7 +105,7 @@ export class RowAccount {
       const losses = this.ledger.losses.of(column.id);
       return ids.has(column.id) || losses.some(({ effect }) => effect.loss === 'drop')
         ? losses
-        : [{ effect: columnLoss(after.name, column), at: this.ledger.touchedBy.of(before.id) }];
+        : [{ effect: columnLoss(after.name, column), causes: this.ledger.touchedBy.of(before.id) }];
     });
   }
 
@@ -111,17 +113,18 @@ export class RowAccount {
    * Records a loss under the id of the object or column that loses something. Principals have no id. The loss of a complete object
    * is not recorded: `losses` sees that it is gone.
    */
-  #record(effect: Effect, changes: readonly ObjectChange[], at: number): void {
+  #recordLoss(effect: Effect, changes: readonly ObjectChange[], index: number): void {
     const { object, column, loss } = effect;
     const { losses } = this.ledger;
-    if (loss === 'drop-user') return losses.add(undefined, { effect, at: [at] });
+    const accounted = { effect, causes: [index] };
+    if (loss === 'drop-user') return losses.add(undefined, accounted);
     const change = changes.find(({ before }) => before && isSameName(before.name, object));
     const now = this.engine.find(object);
     const former = change?.before ?? now;
     const isGone = loss === 'drop' && column === undefined && former?.id !== undefined && former.id !== now?.id;
     if (isGone) return;
     const holder = column === undefined || loss === 'keys' ? former : findColumn(former as Table, column);
-    losses.add((holder as { id?: number } | undefined)?.id, { effect, at: [at] });
-    this.views.recordViewsMissing(effect, at);
+    losses.add((holder as { id?: number } | undefined)?.id, accounted);
+    this.views.recordMissedRows(effect, index);
   }
 }

@@ -9,7 +9,7 @@
 import { displayName, foldCase, isSameName, significantTokens, unquote } from '@sqlpipe/sql';
 import type { ObjectChange } from './catalogue.js';
 import type { CatalogueObject, MaterializedView, StoredColumn } from './catalogue-objects.js';
-import { type Effect, retentionEffects, TAKES_ROWS } from './effects.js';
+import { type Effect, findExpiryLosses, TAKES_ROWS } from './effects.js';
 import type { AccountedLoss, HistoryAnswer, Ledger } from './ledger.js';
 import { findCopy } from './table-copy.js';
 
@@ -18,11 +18,11 @@ function historyLoss({ kind, name: object }: MaterializedView, text: string): Ef
   return { effect: 'lost', kind, object, loss: 'history', text };
 }
 
-/** The same, if the view is computed again. @param reason starts with a verb, such as `loses rows …` */
+/** The loss of rows of a materialized view that is computed again. @param reason starts with a verb, such as `loses rows …` */
 const recomputeLoss = (view: MaterializedView, reason: string): Effect =>
   historyLoss(view, `recomputing ${displayName(view)} ${reason}`);
 
-/** What would be lost if the view was dropped now; starts with a verb. */
+/** Describes what is lost if the view is dropped; starts with a verb. */
 function describeAnswer(answer: HistoryAnswer): string {
   if (typeof answer === 'string')
     return 'may lose rows: the server could not say whether its query still gives them, or a refresh limit leaves out the older ones';
@@ -34,16 +34,21 @@ function describeAnswer(answer: HistoryAnswer): string {
 /** A view of the loaded schema, and what statements have done to it. */
 interface TrackedView {
   readonly view: MaterializedView;
-  /** What it reads: its sources, and the views in between. */
-  readonly read: readonly CatalogueObject[];
-  /** The assertion that the server can compute it; undefined if it need not be asked. */
+  /** The objects that it reads directly, or through plain views. */
+  readonly dependencies: readonly CatalogueObject[];
+  /** The assertion that the server can compute it; undefined if the server need not be asked. */
   computableAssertion?: string;
-  /** If it is redefined: its successor, the sources that the successor no longer reads, and the statements to blame. */
-  superseded?: { successor: MaterializedView; unread: readonly CatalogueObject[]; at: readonly number[] };
+  /** The successor, if it has another query and no longer reads some sources, and the indexes of the statements that cause this. */
+  redefinition?: {
+    readonly successor: MaterializedView;
+    readonly unreadSources: readonly CatalogueObject[];
+    readonly causes: readonly number[];
+  };
 }
 
-/** The objects that hold the rows that a view reads. */
-const sourcesOf = ({ read }: TrackedView): CatalogueObject[] => read.filter(({ kind }) => kind !== 'view');
+/** The dependencies of a view that hold rows. */
+const sourcesOf = ({ dependencies }: TrackedView): CatalogueObject[] =>
+  dependencies.filter(({ kind }) => kind !== 'view');
 
 /** Accounts for the rows of the materialized views of the loaded schema. */
 export class ViewHistories {
@@ -55,33 +60,35 @@ export class ViewHistories {
   constructor(readonly ledger: Ledger) {
     const { before, catalogue } = ledger;
     const views = before.filter(object => object.kind === 'materialized view');
-    const readBy = ({ base, references }: MaterializedView) =>
+    const dependenciesOf = ({ base, references }: MaterializedView) =>
       [...catalogue.closure([base, ...references])].flatMap(name => catalogue.find(name) ?? []);
-    this.#trackedViews = new Map(views.map(view => [view.id, { view, read: readBy(view) }]));
+    this.#trackedViews = new Map(views.map(view => [view.id, { view, dependencies: dependenciesOf(view) }]));
   }
 
   /** Records what is lost of the views that a statement drops, creates, or makes the server compute. @returns the losses */
-  enter(changes: readonly ObjectChange[], refreshed: CatalogueObject | undefined, at: number): Effect[] {
+  recordStatement(changes: readonly ObjectChange[], refreshed: CatalogueObject | undefined, index: number): Effect[] {
     const dropped = changes
       .flatMap(({ before }) => this.#trackedViews.get(before?.id) ?? [])
       .filter(({ view }) => !this.ledger.catalogue.findById(view.id));
     const created = changes.flatMap(({ before, after }) => (before ? [] : (after ?? [])));
     const computed = (refreshed ? [refreshed] : created).filter(object => object.kind === 'materialized view');
-    for (const { id } of computed) this.#unrefreshed[refreshed ? 'delete' : 'add'](id);
+    for (const { id } of computed)
+      if (refreshed) this.#unrefreshed.delete(id);
+      else this.#unrefreshed.add(id);
     return [
-      ...dropped.flatMap(history => this.#record(history, undefined, at)),
-      ...[...computed, ...this.#computedAfter(changes)].flatMap(view => {
-        const history = this.#trackedViewOf(view);
-        return history ? this.#record(history, view, at) : [];
+      ...dropped.flatMap(tracked => this.#recordView(tracked, undefined, index)),
+      ...[...computed, ...this.#findComputedAfter(changes)].flatMap(view => {
+        const tracked = this.#findTracked(view);
+        return tracked ? this.#recordView(tracked, view, index) : [];
       }),
     ];
   }
 
   /**
-   * The views that are computed because their base has changed. Any change of the base, even of its metadata, makes the server refresh
-   * an immediate view. If only a range was refreshed before, it then computes all rows (observed on 9.3.4).
+   * Finds the views that are computed because their base has changed. Any change of the base, even of its metadata, makes the server
+   * refresh an immediate view. If only a range was refreshed before, the server then computes all rows (observed on 9.3.4).
    */
-  #computedAfter(changes: readonly ObjectChange[]): MaterializedView[] {
+  #findComputedAfter(changes: readonly ObjectChange[]): MaterializedView[] {
     const altered = changes.flatMap(({ before, after }) => (before && after ? [foldCase(after.name)] : []));
     return [...this.#trackedViews.values()].flatMap(({ view }) => {
       const now = this.ledger.catalogue.findById(view.id);
@@ -90,19 +97,19 @@ export class ViewHistories {
     });
   }
 
-  /** The view of the loaded schema that an object still is, or replaces. */
-  #trackedViewOf(object: CatalogueObject): TrackedView | undefined {
+  /** Finds the view of the loaded schema that an object still is, or replaces. */
+  #findTracked(object: CatalogueObject): TrackedView | undefined {
     return this.#trackedViews.get(this.ledger.formerOf(object)?.id);
   }
 
-  /** Records that views may lack rows: the server fills them in the background, and may not have read what a source loses now. */
-  recordViewsMissing({ object, loss }: Effect, at: number): void {
+  /** Records that new views may lack rows. The server fills them in the background, perhaps after a source has lost its rows. */
+  recordMissedRows({ object, loss }: Effect, index: number): void {
     const { catalogue, losses } = this.ledger;
     for (const id of TAKES_ROWS.has(loss) ? this.#unrefreshed : []) {
       const view = catalogue.findById(id);
-      if (view?.kind !== 'materialized view' || view.refresh.deferred || !this.#trackedViewOf(view)) continue;
+      if (view?.kind !== 'materialized view' || view.refresh.deferred || !this.#findTracked(view)) continue;
       if (!catalogue.sources([view.base, ...view.references]).some(name => isSameName(name, object))) continue;
-      losses.add(id, { effect: recomputeLoss(view, `may not have read what '${object}' loses`), at: [at] });
+      losses.add(id, { effect: recomputeLoss(view, `may not have read what '${object}' loses`), causes: [index] });
     }
   }
 
@@ -111,126 +118,137 @@ export class ViewHistories {
    * @param view the view that is computed; undefined if the statement only drops
    * @returns the loss, if there is one
    */
-  #record(history: TrackedView, view: MaterializedView | undefined, at: number): Effect[] {
-    const former = history.view;
+  #recordView(tracked: TrackedView, view: MaterializedView | undefined, index: number): Effect[] {
+    const former = tracked.view;
     const { options, losses } = this.ledger;
-    this.#recomputed.add(history);
-    const causes = this.ledger.causesOf(former, at);
-    const unread = view ? this.#unreadSources(former, view) : [];
+    this.#recomputed.add(tracked);
+    const causes = this.ledger.causesOf(former, index);
+    const unreadSources = view ? this.#findUnreadSources(former, view) : [];
     const isRedefined = view !== undefined && view.id !== former.id && options.isRedefined(former, view);
-    if (isRedefined && unread.length > 0) history.superseded = { successor: view, unread, at: causes };
-    const answer = options.historyOf(former.name);
-    if (answer === 'empty') return [];
+    if (isRedefined && unreadSources.length > 0) tracked.redefinition = { successor: view, unreadSources, causes };
+    if (options.historyOf(former.name) === 'empty') return [];
     const computability = view && options.askComputable(former, view);
-    if (computability) history.computableAssertion = computability.assertion;
-    const describe = (): string | undefined => {
-      // The server's answer was recorded at DROP. It is not recorded again when the successor is created.
-      const isFormer = view === undefined || view.id === former.id;
-      if (answer !== 'complete' && isFormer) return describeAnswer(answer);
-      if (computability?.isRejected) return 'leaves it empty: the server rejects its query over what it reads then';
-      const read = sourcesOf(history).filter(source => !unread.includes(source));
-      const incomplete = this.#describeIncomplete(history, read);
-      if (incomplete !== undefined) return incomplete;
-      // What a redefined view does not read is judged after all statements.
-      const [ignored] = isRedefined ? [] : unread;
-      if (ignored) return `loses rows that only '${ignored.name}' holds`;
-      // A refresh of a view with periods stops at the last complete one.
-      const isCut = view?.refresh.period !== undefined && former.refresh.period === undefined;
-      return isCut ? 'loses rows of a period that has not ended' : undefined;
-    };
-    const reason = describe();
+    if (computability) tracked.computableAssertion = computability.assertion;
+    const reason = this.#describeLoss(tracked, view, unreadSources, computability?.isRejected ?? false);
     if (reason === undefined) return [];
     const effect = recomputeLoss(view ?? former, reason);
-    losses.add((view ?? former).id, { effect, at: causes });
+    losses.add((view ?? former).id, { effect, causes });
     return [effect];
   }
 
-  /** The sources of a view whose rows its successor does not read, under whatever names. */
-  #unreadSources(former: MaterializedView, { base, references }: MaterializedView): CatalogueObject[] {
+  /** Describes the rows that are lost when a view is dropped or computed again; starts with a verb; undefined if none are. */
+  #describeLoss(
+    tracked: TrackedView,
+    view: MaterializedView | undefined,
+    unreadSources: readonly CatalogueObject[],
+    isRejected: boolean,
+  ): string | undefined {
+    const former = tracked.view;
+    const answer = this.ledger.options.historyOf(former.name);
+    // What the server has answered was recorded at DROP. It is not recorded again when the successor is created.
+    const isFormer = view === undefined || view.id === former.id;
+    if (answer !== 'complete' && isFormer) return describeAnswer(answer);
+    if (isRejected) return 'leaves it empty: the server rejects its query over what it reads then';
+    const read = sourcesOf(tracked).filter(source => !unreadSources.includes(source));
+    const incomplete = this.#describeIncomplete(tracked, read);
+    if (incomplete !== undefined) return incomplete;
+    // What a redefined view no longer reads is judged after all statements, by lossesOf.
+    const [unread] = tracked.redefinition?.successor === view ? [] : unreadSources;
+    if (unread) return `loses rows that only '${unread.name}' holds`;
+    // A refresh of a view with periods ends with the last complete period.
+    const endsEarlier = view?.refresh.period !== undefined && former.refresh.period === undefined;
+    return endsEarlier ? 'loses rows of a period that has not ended' : undefined;
+  }
+
+  /** Finds the sources of a view whose rows another view does not read, under whatever names. */
+  #findUnreadSources(former: MaterializedView, { base, references }: MaterializedView): CatalogueObject[] {
     const { catalogue } = this.ledger;
     const read = new Set(catalogue.sources([base, ...references]).map(name => catalogue.find(name)?.id));
-    const history = this.#trackedViews.get(former.id);
-    return (history ? sourcesOf(history) : []).filter(
-      source => !this.#holdersOf(source, former).some(({ id }) => read.has(id)),
+    const tracked = this.#trackedViews.get(former.id);
+    return (tracked ? sourcesOf(tracked) : []).filter(
+      source => !this.#findHolders(source, former).some(({ id }) => read.has(id)),
     );
   }
 
   /**
-   * The objects that hold the rows of a source now: the source itself, its copy, and a recreated view over the same sources.
+   * Finds the objects that hold the rows of a source now: the source itself, its copy, or a recreated view over the same sources.
    * @param reader the view that reads the source
    */
-  #holdersOf(source: CatalogueObject, reader: MaterializedView): CatalogueObject[] {
+  #findHolders(source: CatalogueObject, reader: MaterializedView): CatalogueObject[] {
     const { catalogue, options } = this.ledger;
     const successor = this.ledger.successorOf(source);
     const isRecreated = source.kind === 'materialized view' && successor?.kind === source.kind;
-    // A source that was recreated with another query returns other rows. If the reader is wanted too, it shall show those rows, so the new
-    // source counts as a holder. If the reader is not wanted, it must keep its rows, so the new source does not count.
+    // A source that was recreated with another query returns other rows. A reader that A has too shall show those rows, so the new
+    // source counts as a holder. A reader that A lacks must keep its own rows, so the new source does not count.
     const countsAsHolder = isRecreated && (options.isWanted(reader.name) || !options.isRedefined(source, successor));
-    const recreated = countsAsHolder && this.#unreadSources(source, successor).length === 0 ? successor : undefined;
+    const recreated = countsAsHolder && this.#findUnreadSources(source, successor).length === 0 ? successor : undefined;
     const holders = [catalogue.findById(source.id), findCopy(source, this.ledger)?.table, recreated];
     return holders.filter(holder => holder !== undefined);
   }
 
   /** Says which source of a view has lost rows; starts with a verb; undefined if none has. */
-  #describeIncomplete(history: TrackedView, sources: readonly CatalogueObject[]): string | undefined {
+  #describeIncomplete(tracked: TrackedView, sources: readonly CatalogueObject[]): string | undefined {
     for (const source of sources) {
-      const holders = this.#holdersOf(source, history.view);
+      const holders = this.#findHolders(source, tracked.view);
       const losses = [source, ...holders].flatMap(({ id }) => this.ledger.losses.of(id));
       if (holders.length === 0 || losses.some(({ effect }) => TAKES_ROWS.has(effect.loss)))
         return `loses rows that '${(holders[0] ?? source).name}' no longer holds`;
-      const column = this.#findConverted(history, source);
+      const column = this.#findConvertedColumn(tracked, source);
       if (column !== undefined) return `loses values that column '${column}' of '${source.name}' no longer holds`;
     }
     return undefined;
   }
 
-  /** A column of a source that loses values, and that a view may read: a query on the way names it, or has a `*`. */
-  #findConverted({ view, read }: TrackedView, source: CatalogueObject): string | undefined {
+  /**
+   * Finds a column of a source that loses values, and that a view may read: its query, or that of a view in between, names the column or
+   * has a `*`.
+   */
+  #findConvertedColumn({ view, dependencies }: TrackedView, source: CatalogueObject): string | undefined {
     if (source.kind !== 'table') return undefined;
-    const ofCopy = findCopy(source, this.ledger)?.losses ?? [];
-    const tokens = [view, ...read].flatMap(each => ('body' in each ? [...significantTokens(each.body)] : []));
+    const copyLosses = findCopy(source, this.ledger)?.losses ?? [];
+    const tokens = [view, ...dependencies].flatMap(each => ('body' in each ? [...significantTokens(each.body)] : []));
     const words = new Set(tokens.map(({ text }) => foldCase(unquote(text))));
     return (source.columns as StoredColumn[]).find(column => {
       const own = this.ledger.losses.of(column.id).map(({ effect }) => effect);
-      const losses = [...own, ...ofCopy.filter(each => isSameName(each.column ?? '', column.name))];
+      const losses = [...own, ...copyLosses.filter(each => isSameName(each.column ?? '', column.name))];
       const isChanged = losses.some(effect => effect.loss === 'values' && this.ledger.options.changesValues(effect));
       return isChanged && (words.has('*') || words.has(foldCase(column.name)));
     })?.name;
   }
 
   /**
-   * The losses of a view whose successor was created after it was dropped. If the successor has another query, a source that only the
-   * former view read may have lost rows.
+   * The losses of a view that was dropped and has a successor. If the successor has another query, a source that only the former view
+   * read may have lost rows.
    */
   lossesOf(former: MaterializedView, successor: MaterializedView): AccountedLoss[] {
     const { losses, touchedBy, options } = this.ledger;
     const recorded = [former, successor].flatMap(({ id }) => losses.of(id));
-    const isKnown = ({ loss }: Effect) => recorded.some(({ effect }) => effect.loss === loss);
-    const shortened = retentionEffects(former, successor).filter(effect => !isKnown(effect));
+    const isRecorded = ({ loss }: Effect) => recorded.some(({ effect }) => effect.loss === loss);
+    const expired = findExpiryLosses(former, successor).filter(effect => !isRecorded(effect));
     const hadRows = options.historyOf(former.name) !== 'empty';
-    const history = this.#trackedViews.get(former.id);
-    const superseded = hadRows ? history?.superseded : undefined;
-    const reason = history && superseded && this.#describeIncomplete(history, superseded.unread);
+    const tracked = this.#trackedViews.get(former.id);
+    const redefinition = hadRows ? tracked?.redefinition : undefined;
+    const reason = tracked && redefinition && this.#describeIncomplete(tracked, redefinition.unreadSources);
     const isLeftEmpty = hadRows && this.#unrefreshed.has(successor.id) && successor.refresh.deferred;
     const text = `leaves ${displayName(successor)} empty although it had rows`;
     return [
       ...recorded,
-      ...(reason ? [{ effect: recomputeLoss(superseded.successor, reason), at: superseded.at }] : []),
-      ...shortened.map(effect => ({ effect, at: touchedBy.of(successor.id) })),
-      ...(isLeftEmpty ? [{ effect: historyLoss(successor, text), at: this.ledger.removalOf(former) }] : []),
+      ...(reason ? [{ effect: recomputeLoss(redefinition.successor, reason), causes: redefinition.causes }] : []),
+      ...expired.map(effect => ({ effect, causes: touchedBy.of(successor.id) })),
+      ...(isLeftEmpty ? [{ effect: historyLoss(successor, text), causes: this.ledger.removalOf(former) }] : []),
     ];
   }
 
   /**
-   * The views of the loaded schema that are computed again, by name in lower case, with the assertion that the server can compute the
-   * view; undefined if it need not be asked.
+   * The views of the loaded schema that are computed again, by name in lower case. The value is the assertion that the server can compute
+   * the view; undefined if the server need not be asked.
    */
   recomputed(): ReadonlyMap<string, string | undefined> {
-    const isStill = ({ view }: TrackedView) =>
+    const isStillView = ({ view }: TrackedView) =>
       (this.ledger.catalogue.findById(view.id) ?? this.ledger.successorOf(view))?.kind === view.kind;
     return new Map(
       [...this.#recomputed]
-        .filter(isStill)
+        .filter(isStillView)
         .map(({ view, computableAssertion }) => [foldCase(view.name), computableAssertion]),
     );
   }

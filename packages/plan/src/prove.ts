@@ -1,6 +1,6 @@
 /*!
- * Proves a plan by running it on an engine. Each statement must be accepted, all rows of B must be accounted for, and no view may
- * end invalid. Each problem is blamed on the changes that cause it, which are left out of the next draft.
+ * Proves a plan by running it on an engine that has B. Each statement must be accepted, all rows of B must be accounted for, and no view
+ * may become invalid. The changes that cause a problem are left out of the next draft.
  */
 import {
   type AccountOptions,
@@ -18,7 +18,7 @@ import type { Loss } from './losses.js';
 import { isMadeByPlan } from './rebuild.js';
 import { tableOfRebuild } from './rebuild-names.js';
 import type { Task } from './task.js';
-import { printComputableAssertion, printQueryCheck } from './text/common-queries.js';
+import { printCompileQuestion, printComputableAssertion } from './text/common-queries.js';
 import { printExpiredQuestion } from './text/expiry.js';
 import { markedView } from './unfilled-marks.js';
 import { nameInB } from './values.js';
@@ -27,17 +27,18 @@ import { nameInB } from './values.js';
 export interface Proof {
   /** The effects of each step. */
   readonly effects: readonly (readonly Effect[])[];
-  /** The changes that must be left out, with the reasons; empty if the plan is proven. */
+  /** The changes that must be left out; empty if the plan is proven. */
   readonly excluded: readonly Omission[];
   /** The materialized views of B that are computed again, see `ViewHistories.recomputed`. */
   readonly recomputed: ReadonlyMap<string, string | undefined>;
-  /** The objects whose TTL a step makes the server enforce. */
+  /** The objects whose TTL the steps make the server enforce. */
   readonly enforcements: readonly Enforcement[];
 }
 
-/** Why the plan is not proven, and the steps that cause it. */
+/** Why the plan is not proven. */
 interface Problem {
-  readonly at: readonly number[];
+  /** The indexes of the steps that cause it. */
+  readonly causes: readonly number[];
   readonly reason: string;
   readonly loss?: Loss;
 }
@@ -48,23 +49,23 @@ export function prove(steps: readonly Step[], engine: Engine, task: Task): Proof
   const account = new RowAccount(engine, accountOptions(task, engine));
   const effects: (readonly Effect[])[] = [];
   const problems: Problem[] = [];
-  for (const [at, { statement, assertion }] of steps.entries())
+  for (const [index, { statement, assertion }] of steps.entries())
     try {
-      if (assertion?.copy) account.enterCopy(assertion.copy);
+      if (assertion?.copy) account.recordCopy(assertion.copy);
       const execution = engine.execute(statement);
-      const rejected = findViewWithRejectedQuery(execution, engine, task);
-      if (rejected) problems.push({ at: [at], reason: `the server rejects the query of ${engine.title(rejected)}` });
-      if (rejected) break;
-      effects.push(account.enter(statement, execution));
+      const view = findViewWithRejectedQuery(execution, engine, task);
+      if (view) problems.push({ causes: [index], reason: `the server rejects the query of ${engine.title(view)}` });
+      if (view) break;
+      effects.push(account.recordStatement(statement, execution));
     } catch (error) {
-      problems.push({ at: [at], reason: whyNotExecutable(error) });
+      problems.push({ causes: [index], reason: whyNotExecutable(error) });
       break;
     }
   if (problems.length === 0) {
     problems.push(...findLosses(account, task));
     for (const [name, reason] of engine.invalidViews()) {
-      const at = account.ledger.invalidatedBy.of(engine.find(name)?.id);
-      if (!invalidBefore.has(name)) problems.push({ at, reason: `invalidates ${engine.title(name)}: ${reason}` });
+      const causes = account.ledger.invalidatedBy.of(engine.find(name)?.id);
+      if (!invalidBefore.has(name)) problems.push({ causes, reason: `invalidates ${engine.title(name)}: ${reason}` });
     }
   }
   return {
@@ -76,8 +77,8 @@ export function prove(steps: readonly Step[], engine: Engine, task: Task): Proof
 }
 
 /**
- * Asks the server about the new queries of views, because the engine does not know all functions. It is not asked if B lacks something that
- * the query reads.
+ * Asks the server whether it accepts the new query of a view, because the engine does not know all functions. If B lacks something that
+ * the query reads, the server cannot be asked.
  * @returns the name of a view whose query the server rejects
  */
 const findViewWithRejectedQuery = ({ changes }: Execution, engine: Engine, task: Task): string | undefined =>
@@ -86,7 +87,7 @@ const findViewWithRejectedQuery = ({ changes }: Execution, engine: Engine, task:
     const isSame = before && 'body' in before && before.body === after.body;
     const names = [...engine.catalogue.closure(after.references)];
     if (isSame || !names.every(name => task.before.find(nameInB(name, task)))) return false;
-    const question = printQueryCheck(printFutureQuery(after, engine, task).query);
+    const question = printCompileQuestion(printFutureQuery(after, engine, task).query);
     task.rows.ask(question);
     return task.rows.isRejected(question);
   })?.name;
@@ -119,23 +120,23 @@ function accountOptions(task: Task, engine: Engine): AccountOptions {
   };
 }
 
-/** The losses that are not allowed. What an interrupted rebuild has copied is still in the old table. */
+/** Finds the losses that are not allowed. The table that an interrupted rebuild has left is none: its rows are still in the old table. */
 function findLosses(account: RowAccount, task: Task): Problem[] {
   const { allowed, rows, leftovers } = task;
-  return account.losses().flatMap(({ effect: { loss: kind, object, column, text }, at }): Problem[] => {
+  return account.losses().flatMap(({ effect: { loss: kind, object, column, text }, causes }): Problem[] => {
     if (kind === undefined || leftovers.has(foldCase(object)) || markedView(object) !== undefined) return [];
     const table = isMadeByPlan(object, task) ? tableOfRebuild(object) : undefined;
     const loss = { loss: kind, object: table ?? object, ...(column !== undefined && { column }) };
     if (allowed.use(loss)) return [];
-    return [{ at, reason: kind === 'values' ? text + rows.describeLost({ object, column }) : text, loss }];
+    return [{ causes, reason: kind === 'values' ? text + rows.describeLost({ object, column }) : text, loss }];
   });
 }
 
-/** One omission for each change that causes a problem, with all its reasons and all losses that it needs. */
+/** Makes an omission of each change that causes a problem, with all reasons, and all losses that have to be allowed. */
 function toOmissions(problems: readonly Problem[], steps: readonly Step[]): Omission[] {
   const found = new Map<string, { step: Step; reasons: Set<string>; losses: Loss[] }>();
-  for (const { at, reason, loss } of problems)
-    for (const step of at.map(index => steps[index])) {
+  for (const { causes, reason, loss } of problems)
+    for (const step of causes.map(index => steps[index])) {
       if (!step) throw new Error(`the plan is not proven: ${reason}`);
       const key = changeKey(step.change);
       const entry = found.get(key) ?? { step, reasons: new Set(), losses: [] };

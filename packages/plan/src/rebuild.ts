@@ -7,7 +7,7 @@
  */
 import { createHash } from 'node:crypto';
 import { canCast, EXPLICIT, findColumn, keepRetention, printDefinition, type TableDefinition } from '@sqlpipe/ddl';
-import { type Engine, lossesOfCopy } from '@sqlpipe/engine';
+import { type Engine, findCopyLosses } from '@sqlpipe/engine';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Draft, Refusal } from './draft.js';
 import type { Loss } from './losses.js';
@@ -186,6 +186,6 @@ export function resumeRebuilds({ leftovers }: Task, draft: Draft): void {
 
 /** What a rebuild loses although the old table is kept: dedup keys, and rows that expire earlier in the new table. */
 export const findRebuildLosses = (wanted: TableDefinition, now: TableDefinition, copied: CopiedColumns): Loss[] =>
-  lossesOfCopy(now, wanted, copied).flatMap(({ loss }) =>
+  findCopyLosses(now, wanted, copied).flatMap(({ loss }) =>
     loss === 'ttl' || loss === 'keys' ? [{ loss, object: now.name }] : [],
   );

@@ -1,43 +1,47 @@
-/*! What a server has said of the rows of tables, and what it has to be asked yet. */
+/*!
+ * What a server has said of the rows of tables, and what it has yet to be asked. A plan that needs an answer adds the question here. The
+ * planner then asks the server, and makes the plan again.
+ */
 import { type ObjectPath, pathKey } from './object-path.js';
 
-/** The first row of a query; undefined if the server cannot answer it. */
+/** The first row that a query returns; undefined if the server rejects the query. */
 export type Row = readonly unknown[] | undefined;
 
-/** What a server has said of the rows of tables. */
+/** The answers to queries about rows, and the queries without an answer. */
 export class RowAnswers {
-  /** The queries that were not asked yet. */
+  /** The queries that the server has yet to be asked. */
   readonly questions = new Set<string>();
-  /** How many values of a column a conversion changes, and the same as the end of a sentence. */
+  /** By column: how many of its values a conversion changes, as a number and as the end of a sentence. */
   readonly #lost = new Map<string, { count: number; text: string }>();
 
   /**
    * @param answers the answers by query
-   * @param isAsked whether there is a server
+   * @param hasServer whether there is a server to ask
    */
   constructor(
     readonly answers: ReadonlyMap<string, Row>,
-    readonly isAsked: boolean,
+    readonly hasServer: boolean,
   ) {}
 
-  /** The answer to a query. If it was not asked, it is undefined, and the query is one of the questions. */
+  /** The answer to a query. A query that was not asked yet is added to the questions, and its answer is undefined. */
   ask(query: string): Row {
-    if (this.isAsked && !this.answers.has(query)) this.questions.add(query);
+    if (this.hasServer && !this.answers.has(query)) this.questions.add(query);
     return this.answers.get(query);
   }
 
-  /** Whether the server was asked a query and could not answer it. */
+  /** Whether the server has rejected a query. */
   isRejected(query: string): boolean {
     return this.answers.has(query) && this.answers.get(query) === undefined;
   }
 
-  noteLost(column: ObjectPath, count: number, text: string): void {
+  /** Records how many values of a column a conversion changes. @param text the same as the end of a sentence */
+  recordLost(column: ObjectPath, count: number, text: string): void {
     this.#lost.set(pathKey(column), { count, text });
   }
 
-  /** Whether a conversion changes values of a column, or may do so although there is a server. */
+  /** Whether a conversion changes values of a column, or the server could not say. False without a server. */
   changesValues(column: ObjectPath): boolean {
-    return this.isAsked && this.#lost.get(pathKey(column))?.count !== 0;
+    return this.hasServer && this.#lost.get(pathKey(column))?.count !== 0;
   }
 
   /** How many values of a column change, as the end of a sentence. */

@@ -125,13 +125,14 @@ function judgeValues(table: string, { name, type }: Column, to: string, task: Ta
   const misfit = printMisfit(at.column, type, to);
   if (misfit !== undefined) {
     const [count] = task.rows.ask(printCountQuestion(at.table, misfit)) ?? [];
-    if (count === 0) task.rows.noteLost(path, 0, '; all values fit');
+    if (count === 0) task.rows.recordLost(path, 0, '; all values fit');
     return count ? [describeMisfits(Number(count))] : undefined;
   }
   if (isLossless(type, to)) return undefined;
   const [changed, nulls, total] = task.rows.ask(printChangeQuestion(at.table, at.column, type, to)) ?? [];
   const toNull = Number(nulls) > 0 ? `, ${nulls} of them to NULL` : '';
-  if (total !== undefined) task.rows.noteLost(path, Number(changed), `; ${changed} of ${total} values change${toNull}`);
+  if (total !== undefined)
+    task.rows.recordLost(path, Number(changed), `; ${changed} of ${total} values change${toNull}`);
   return undefined;
 }
 

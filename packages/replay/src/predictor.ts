@@ -182,7 +182,7 @@ export class Predictor {
    */
   #checkAssertion(query: string): Promise<unknown[][]> {
     const { copy } = parseAssertion(query) ?? {};
-    if (copy) this.#rowAccount.enterCopy(copy);
+    if (copy) this.#rowAccount.recordCopy(copy);
     const names = findReferencesOfQuery(query.replace(/;\s*$/, ''));
     if (names.some(name => this.#changed.has(foldCase(name))))
       throw new UnknownEffectError('its result depends on rows that the statements before it would change');
@@ -198,7 +198,7 @@ export class Predictor {
       const execution = await whenReady(() => this.#engine.execute(sent, this.#caller));
       await this.#askHistory(execution.effects);
       await this.#askExpired(execution);
-      this.#effects = this.#rowAccount.enter(sent, execution);
+      this.#effects = this.#rowAccount.recordStatement(sent, execution);
       for (const { name } of execution.changes) this.#changed.add(foldCase(name));
       for (const { object } of this.#effects) this.#changed.add(foldCase(object));
       // The engine has checked it, but has no rows. Of an UPDATE that fills a column, all is known.

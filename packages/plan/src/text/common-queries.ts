@@ -62,15 +62,15 @@ const CASTS =
 export const isOfCasts = (query: string): boolean => CASTS.test(query.replace(/"[^"]+"/g, ''));
 
 /**
- * The assertion that a server can compute a query. A server that rejects the query cannot answer the assertion either. Without LIMIT,
- * 9.3.4 does not compile aggregates that nothing reads, so that it accepts one that it does not know.
+ * Prints the assertion that a server can compute a query over its rows. A server that rejects the query cannot answer the assertion
+ * either. Without LIMIT, 9.3.4 leaves out aggregates that nothing reads, and so accepts one that it does not know.
  */
 export const printComputableAssertion = (view: string, query: string): string =>
   `SELECT sqlpipe_rows >= 0 AS is_computable FROM (SELECT count() sqlpipe_rows FROM (\n${query}\n) ${doubleQuote(view)} LIMIT 1);`;
 
 /**
- * The question whether a server compiles a query. It reads no rows: with a condition that is false, 9.3.4 compiles a query completely
- * and does not run it.
+ * Prints the question whether a server compiles a query. It reads no rows: with a condition that is false, 9.3.4 compiles the complete
+ * query and does not run it.
  */
-export const printQueryCheck = (query: string): string =>
+export const printCompileQuestion = (query: string): string =>
   `SELECT count() >= 0 AS is_computable FROM (SELECT * FROM (\n${query}\n) WHERE 1 = 0)`;
