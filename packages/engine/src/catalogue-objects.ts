@@ -9,31 +9,31 @@ import type {
 import type { PartitionUnit } from '@sqlpipe/ddl/grammar';
 import { foldCase } from '@sqlpipe/sql';
 
-/** A number that an object or a column of a table keeps under any name; another one of the same name has another number. */
+/** What has an id. Renaming does not change the id of an object or a column; a recreated one of the same name has another id. */
 interface Identified {
   readonly id?: number;
 }
 
 /** A column of a table or a view. */
 export interface StoredColumn extends Column, Identified {
-  /** Whether the type of a column of a view is a guess. */
+  /** Whether the type is a guess: the engine does not know what the query of the view returns. */
   readonly isGuess?: boolean;
 }
 
 /** A table. */
 export interface Table extends TableDefinition, Loaded {
   readonly columns: StoredColumn[];
-  /** How often the columns were added, dropped or renamed: one error message contains this number. */
+  /** How often a column was added, dropped or renamed: one error message contains this number. */
   readonly structure?: number;
   /** Whether the server accepts changes and does not apply them, until RESUME WAL. */
   readonly isSuspended?: boolean;
 }
 
-/** What may be missing of an object that was loaded from its statement. */
+/** An object that may have been loaded from its statement. */
 interface Loaded extends Identified {
-  /** Whether nothing was derived from the query yet. */
+  /** Whether the query was not compiled yet. */
   readonly isLoaded?: boolean;
-  /** The statement of an object whose syntax or query is unknown: what reads from it may find any column there. */
+  /** The statement of an object whose syntax or query is unknown. It may have any column that a view reads from it. */
   readonly opaque?: string;
 }
 
@@ -48,11 +48,11 @@ interface QueryResult extends Loaded {
 export interface View extends ViewDefinition, QueryResult {
   /** Tables, views and materialized views that the body refers to, as the catalogue spells them. */
   readonly references: readonly string[];
-  /** Why the body can no longer be executed, and the position of the error in the body. */
+  /** Why the server rejects the body, and the position of the error in it. */
   readonly invalid?: { readonly reason: string; readonly position: number };
-  /** What the view read when its query was stated, in lower case, also through other views; undefined if it was not compiled then. */
+  /** What the view read when its query was stated, also through other views, in lower case; undefined if it was not compiled then. */
   readonly sources?: readonly string[];
-  /** Whether it reads from something else since then: the server rejects each query of it, until its query is stated again. */
+  /** Whether it reads from something else now. The server rejects queries on it until its own query is stated again. */
   readonly isStale?: boolean;
 }
 
@@ -70,9 +70,12 @@ export interface MaterializedView extends MaterializedViewDefinition, Loaded {
   readonly neverRefreshed?: boolean;
   /** Whether it has rows of a refresh of a range only. */
   readonly partlyRefreshed?: boolean;
-  /** If the types of some columns are a guess: all that the query could read when the view was made. */
+  /** All that the query could read when the view was created, see `inputsOf`; undefined if the types of all columns are known. */
   readonly inputs?: readonly string[] | undefined;
 }
+
+/** Whether the types of all columns are known, and none is a guess. */
+export const areTypesKnown = (columns: readonly StoredColumn[]): boolean => columns.every(({ isGuess }) => !isGuess);
 
 /** A column of a materialized view. The view does not cache its symbols (observed on 9.3.4), and INDEX names some of them. */
 export function toStoredColumn(
@@ -91,7 +94,7 @@ export interface LiveView extends LiveViewDefinition, QueryResult {
   readonly base: string;
   readonly partitionBy: PartitionUnit;
   readonly references: readonly string[];
-  /** Why the view is no longer updated. It stays so: only another view in its place is updated again. */
+  /** Why the view is no longer updated. Nothing repairs it: it has to be dropped and created. */
   readonly invalid?: string;
 }
 

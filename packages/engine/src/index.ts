@@ -4,7 +4,15 @@
  */
 export { Acl, type AclChange, type Principal, type Secrets, type StoredToken } from './acl.js';
 export type { Naming } from './catalogue.js';
-export type { CatalogueObject, LiveView, MaterializedView, StoredColumn, Table, View } from './catalogue-objects.js';
+export {
+  areTypesKnown,
+  type CatalogueObject,
+  type LiveView,
+  type MaterializedView,
+  type StoredColumn,
+  type Table,
+  type View,
+} from './catalogue-objects.js';
 export { type Effect, isRefreshed, type LossKind, OTHER_TYPES } from './effects.js';
 export { Engine, type EngineOptions, type Execution, isNotExecutable, type Question } from './engine.js';
 export { NotReady, OpaqueError, whenReady } from './errors.js';

@@ -1,6 +1,9 @@
-/*! Makes a plan from a proven draft: adds assertions, the costs of each statement, and the remarks for its head. */
+/*!
+ * Makes a plan from a proven draft. Adds the assertions that come first, the costs of each statement, and the remarks for the head of the
+ * plan. `print-plan.ts` prints the result.
+ */
 import { type Column, parseMeaning } from '@sqlpipe/ddl';
-import type { Effect, Engine } from '@sqlpipe/engine';
+import { areTypesKnown, type Effect, type Engine } from '@sqlpipe/engine';
 import { foldCase, identify } from '@sqlpipe/sql';
 import { askableDefinition, expiredQuestionArguments } from './asked-view.js';
 import { describeLosses, describeWork } from './cost.js';
@@ -10,11 +13,11 @@ import { describeKeptTables, RenameOffers, withOffers } from './rename-offers.js
 import type { AskSizes, Task } from './task.js';
 import {
   type Assertion,
-  computableAssertion,
-  emptinessAssertion,
-  expiryAssertion,
-  historyAssertion,
-  limitAssertion,
+  assertComputable,
+  assertEmpty,
+  assertHistory,
+  assertNoneExpired,
+  assertUnlimited,
 } from './text/assertions.js';
 import { printRemarks } from './text/head.js';
 import { markedView } from './unfilled-marks.js';
@@ -41,13 +44,13 @@ export interface Plan {
   readonly notes: readonly string[];
   /** Why comments about renames have no effect. */
   readonly warnings: readonly string[];
-  /** The new names of the objects that it renames, by the old names in lower case; a view is recreated under its new name. */
+  /** The new names of renamed objects, by the old names in lower case. A view is not renamed, but recreated under its new name. */
   readonly renamed: ReadonlyMap<string, string>;
   /** The statements of the schema after the plan. */
   readonly result: readonly string[];
 }
 
-/** A proven draft, with all that it was made from. */
+/** A proven draft, and what it was made from. */
 export interface ProvenDraft {
   readonly draft: Draft;
   readonly proof: Proof;
@@ -61,7 +64,7 @@ export async function assemblePlan({ draft, proof, task }: ProvenDraft, askSizes
   const assertions = collectAssertions(proof, task);
   const statements = [
     ...assertions,
-    ...draft.steps.map((step, at) => toPlanned(step, proof.effects[at] ?? [], draft.engine, task)),
+    ...draft.steps.map((step, i) => toPlanned(step, proof.effects[i] ?? [], draft.engine, task)),
   ];
   const { renames } = task;
   const { used, unused } = task.allowed.names();
@@ -92,44 +95,43 @@ export async function assemblePlan({ draft, proof, task }: ProvenDraft, askSizes
 }
 
 /**
- * The assertions that precede all steps: if one stops the plan, B is as it was. So they use the names of B. Losses that are allowed need
- * none.
+ * Collects the assertions that precede all steps. If one stops the plan, B has not been changed. So they use the names that B has. Losses
+ * that are allowed need no assertion.
  */
 function collectAssertions({ recomputed, enforcements }: Proof, task: Task): readonly PlannedStatement[] {
   const { allowed, histories, historyOf } = task;
   const assertions: PlannedStatement[] = [];
-  const refreshed: string[] = [];
+  const withHistory: string[] = [];
   const add = (assertion: Assertion, ...remarks: string[]) => assertions.push(withPurpose(assertion, ...remarks));
   for (const [view, computable] of recomputed) {
     const definition = askableDefinition(view, task);
     if (!definition || allowed.use({ loss: 'history', object: definition.name })) continue;
     const { answer, columns = findKnownColumns(definition.name, task) } = histories.get(view) ?? {};
-    if (computable !== undefined) add(computableAssertion(computable));
-    if (answer === 'empty') add(emptinessAssertion(definition.name));
+    if (computable !== undefined) add(assertComputable(computable));
+    if (answer === 'empty') add(assertEmpty(definition.name));
     else {
-      add(historyAssertion(definition, columns), ...(histories.has(view) ? [] : ['no server was asked']));
-      refreshed.push(definition.name);
+      add(assertHistory(definition, columns), ...(histories.has(view) ? [] : ['no server was asked']));
+      withHistory.push(definition.name);
     }
   }
-  if (refreshed.length > 0) add(limitAssertion(refreshed));
+  const [first, ...others] = withHistory;
+  if (first !== undefined) add(assertUnlimited([first, ...others]));
   for (const enforcement of enforcements) {
     const { name } = enforcement.former;
     if (allowed.use({ loss: 'ttl', object: name }) || historyOf(name) === 'empty') continue;
-    add(expiryAssertion(...expiredQuestionArguments(enforcement, task)));
+    add(assertNoneExpired(...expiredQuestionArguments(enforcement, task)));
   }
   return assertions;
 }
 
-/** The columns of a materialized view of B; undefined if the engine does not know the type of each. */
+/** Finds the columns of a materialized view of B; undefined if the engine does not know all types. */
 function findKnownColumns(view: string, { before }: Task): readonly Column[] | undefined {
   const object = before.catalogue.resolve(view);
-  return object?.kind === 'materialized view' && object.columns.every(({ isGuess }) => !isGuess)
-    ? object.columns
-    : undefined;
+  return object?.kind === 'materialized view' && areTypesKnown(object.columns) ? object.columns : undefined;
 }
 
 /**
- * The tables that steps copy or rename: nothing may write to them. A writer over ILP would create a renamed table again. Rows that
+ * Finds the tables that steps copy or rename: nothing may write to them. A writer over ILP would create a renamed table again. Rows that
  * 9.3.4 has received over TCP and has not committed are lost with a rename (observed: those of up to half a second).
  */
 const findIdleTables = (steps: readonly Step[], before: Engine): string[] => [
@@ -142,23 +144,15 @@ const findIdleTables = (steps: readonly Step[], before: Engine): string[] => [
   ),
 ];
 
-/** A step as a statement of the plan, with its costs. */
+/** Makes a statement of the plan from a step. @param after the engine after all steps */
 function toPlanned(
   { statement, assertion, change }: Step,
   effects: readonly Effect[],
   after: Engine,
   { rows, renames }: Task,
 ): PlannedStatement {
-  if (assertion) return withPurpose(assertion);
-  const { name, verb } = change.identity;
-  const marked = markedView(name);
-  if (marked !== undefined) {
-    const purpose =
-      verb === 'DROP'
-        ? 'removes the mark'
-        : `notes that '${marked}' has to be filled, for the next plan if this one is interrupted`;
-    return withPurpose({ statement, purpose });
-  }
+  const purpose = assertion?.purpose ?? describeMark(change.identity);
+  if (purpose !== undefined) return withPurpose({ statement, purpose });
   const stillInvalid = after.invalidViews();
   const findNow = (name: string) => after.find(renames.nameAfterPlan(name));
   const costs = effects.map(({ effect, object, column, kind, loss, text }) => {
@@ -172,19 +166,30 @@ function toPlanned(
     const repair = { view: 'a repair', 'live view': 'CREATE' }[kind as string] ?? 'REFRESH … FULL';
     return `${text}; ${isThere ? repair : 'DROP'} follows`;
   });
-  const created = identify(statement).kind === 'materialized view' ? parseMeaning(statement) : undefined;
-  const isView = created?.kind === 'materialized view';
-  const filling =
-    isView && created.refresh.deferred ? 'leaves it empty until it is refreshed' : 'builds it from its base';
   return {
     statement,
     effects,
-    costs: costs.length > 0 ? costs : [isView ? filling : 'metadata only'],
+    costs: costs.length > 0 ? costs : [describeFilling(statement)],
     lost: describeLosses(effects, findNow),
   };
 }
 
-/** A statement that changes nothing in the end, such as an assertion. Its purpose takes the place of costs. */
+/** Describes what a statement about a mark is for, see `unfilled-marks.ts`; undefined for another object. */
+function describeMark({ name, verb }: Step['change']['identity']): string | undefined {
+  const view = markedView(name);
+  if (view === undefined) return undefined;
+  if (verb === 'DROP') return 'removes the mark';
+  return `notes that '${view}' has to be filled, for the next plan if this one is interrupted`;
+}
+
+/** Describes how a statement fills the object that it creates. */
+function describeFilling(statement: string): string {
+  const created = identify(statement).kind === 'materialized view' ? parseMeaning(statement) : undefined;
+  if (created?.kind !== 'materialized view') return 'metadata only';
+  return created.refresh.deferred ? 'leaves it empty until it is refreshed' : 'builds it from its base';
+}
+
+/** Makes a statement of the plan that has a purpose instead of costs: an assertion, or a statement about a mark. */
 export const withPurpose = (
   { statement, purpose }: Pick<Assertion, 'statement' | 'purpose'>,
   ...remarks: string[]

@@ -1,6 +1,6 @@
 /*!
- * Drafts the changes of tables and views: frees names, renames, creates, alters, and drops what A lacks. If a change is left out, its
- * object is blocked. What depends on a blocked object is left out too.
+ * Drafts the changes of tables and views: frees names, renames, creates, alters, and drops what A lacks. If a change of an object is left
+ * out, the object is blocked. What depends on a blocked object is left out too.
  */
 import {
   compareDefinitions,
@@ -21,9 +21,9 @@ import type { Task } from './task.js';
 import { omitProperty } from './unalterable.js';
 import { alterRows } from './values.js';
 
-const dropStatement = ({ kind, name }: Pick<Entry, 'kind' | 'name'>): string => `DROP ${kindKeywords(kind)} '${name}';`;
+const printDrop = ({ kind, name }: Pick<Entry, 'kind' | 'name'>): string => `DROP ${kindKeywords(kind)} '${name}';`;
 
-/** Leaves out objects whose comment about a rename contradicts A or B. Changing them in place could turn one column into another. */
+/** Leaves out objects whose comment about a rename contradicts A or B: an ALTER could turn one column into another. */
 export function omitRefusedRenames({ a, renames }: Task, draft: Draft): void {
   for (const [name, reason] of renames.refused) {
     const entry = a.findObject(name);
@@ -32,7 +32,7 @@ export function omitRefusedRenames({ a, renames }: Task, draft: Draft): void {
   }
 }
 
-/** Drops objects whose names A uses for others, and views that get another name. Views go before what they read. */
+/** Drops objects whose names A uses for others, and views that get another name. A view is dropped before what it reads. */
 export function freeNames({ a, b, renames }: Task, draft: Draft): void {
   const newNames = new Set([...renames.pending.values()].map(foldCase));
   for (const entry of dumpOrder(b).reverse()) {
@@ -40,14 +40,14 @@ export function freeNames({ a, b, renames }: Task, draft: Draft): void {
     const newName = renames.pending.get(foldCase(entry.name));
     const isRenamedTable = newName !== undefined && entry.kind === 'table' && a.findObject(newName)?.kind === 'table';
     const wanted = a.findObject(entry.name);
-    const isOther = wanted !== undefined && wanted.kind !== entry.kind;
-    const isInTheWay = newName !== undefined || isOther || newNames.has(foldCase(entry.name));
-    if (isRenamedTable || !isInTheWay) continue;
-    if (!draft.addStatement(dropStatement(entry), entry)) draft.block(entry.name, newName ?? entry.name);
+    const hasOtherKind = wanted !== undefined && wanted.kind !== entry.kind;
+    const mustGo = newName !== undefined || hasOtherKind || newNames.has(foldCase(entry.name));
+    if (isRenamedTable || !mustGo) continue;
+    if (!draft.addStatement(printDrop(entry), entry)) draft.block(entry.name, newName ?? entry.name);
   }
 }
 
-/** Renames tables. If another table still has the new name, that one is renamed first. */
+/** Renames tables. If the new name is that of another table, which gets a new name too, that table is renamed first. */
 export function renameTables({ renames }: Task, draft: Draft): void {
   const pending = [...renames.pending].filter(([from]) => draft.engine.find(from)?.kind === 'table');
   for (let hasProgress = true; hasProgress; ) {
@@ -72,23 +72,23 @@ export function renameTables({ renames }: Task, draft: Draft): void {
 
 /**
  * Creates and alters the objects of A, in dump order. Columns are dropped after the views that read them were altered. Materialized
- * views are created after that, because a change of what they read would make a refresh necessary.
+ * views are created after that: a later change of what they read would make a refresh necessary.
  */
 export function reconcileObjects(task: Task, draft: Draft): void {
   const entries = [...dumpOrder(task.a)].filter(({ kind }) => isObject(kind));
-  const last = materializedViewsAndReaders(entries, task);
+  const storedViews = findStoredViewsAndReaders(entries, task);
   const unblocked = entries.filter(({ name }) => !draft.isBlocked(name));
-  for (const entry of entries) if (!last.has(entry)) reconcileObject(entry, task, draft);
+  for (const entry of entries) if (!storedViews.has(entry)) reconcileObject(entry, task, draft);
   for (const { name } of unblocked) {
     const [wanted, now] = [task.a.definitionOf(name), draft.engine.definitionOf(name)];
     const isAltered = wanted?.kind === 'table' && now?.kind === 'table' && !task.rebuilt.has(foldCase(name));
     if (isAltered) dropColumns(wanted, task, draft);
   }
-  for (const entry of entries) if (last.has(entry)) reconcileObject(entry, task, draft);
+  for (const entry of entries) if (storedViews.has(entry)) reconcileObject(entry, task, draft);
 }
 
-/** The materialized views and live views, and all that reads from them. @param entries the objects of A in dump order */
-function materializedViewsAndReaders(entries: readonly Entry[], { a }: Task): ReadonlySet<Entry> {
+/** Finds the views that store rows, and all that reads from them. @param entries the objects of A in dump order */
+function findStoredViewsAndReaders(entries: readonly Entry[], { a }: Task): ReadonlySet<Entry> {
   const readers = new Set<Entry>();
   for (const entry of entries)
     if (/^(materialized|live) view$/.test(entry.kind) || a.prerequisites(entry).some(needed => readers.has(needed)))
@@ -99,17 +99,17 @@ function materializedViewsAndReaders(entries: readonly Entry[], { a }: Task): Re
 /** Creates, recreates or alters one object, or leaves it out with a reason. */
 function reconcileObject(entry: Entry, task: Task, draft: Draft): void {
   const now = draft.engine.find(entry.name);
-  const whole = { identity: entry, properties: [], what: displayName(entry) };
+  const change = { identity: entry, properties: [], what: displayName(entry) };
   if (draft.isBlocked(entry.name)) {
     if (now?.kind !== entry.kind && !draft.lists(entry))
-      draft.omitWithLosses(whole, 'another object still has this name');
+      draft.omitWithLosses(change, 'another object still has this name');
     return;
   }
   const blocker = task.a.prerequisites(entry).find(({ name, kind }) => isObject(kind) && draft.isBlocked(name));
   if (blocker) {
     draft.block(entry.name);
     if (!isSame(entry, task, draft))
-      draft.omitWithLosses(whole, `it reads from ${displayName(blocker)}, which is left out`);
+      draft.omitWithLosses(change, `it reads from ${displayName(blocker)}, which is left out`);
     return;
   }
   if (!now) {
@@ -120,7 +120,7 @@ function reconcileObject(entry: Entry, task: Task, draft: Draft): void {
   if (isSame(entry, task, draft)) return;
   const wanted = task.a.meaning(entry);
   if (!wanted || !draft.engine.definitionOf(entry.name) || ('query' in wanted && wanted.query !== undefined))
-    return draft.omit(whole, 'its syntax is unknown');
+    return draft.omit(change, 'its syntax is unknown');
   if (mustRecreate(wanted, draft.engine.definitionOf(entry.name), task)) recreateObject(entry, task, draft);
   else alterObject(entry, wanted, task, draft);
 }
@@ -135,10 +135,10 @@ function isSame(entry: Entry, { a, ignore }: Task, draft: Draft): boolean {
   return compareDefinitions(wanted, now).differences.every(({ property }) => ignore.ignoresProperty(entry, property));
 }
 
-/** The properties of a materialized or live view that neither an ALTER nor DROP and CREATE sets. */
+/** The properties of a materialized or live view that stay as they are even if it is recreated. */
 const UNCHANGEABLE: ReadonlySet<string> = new Set(['owner', 'name']);
 
-/** Whether a materialized view or a live view has to be recreated, because no ALTER sets what differs. */
+/** Whether a materialized or live view has to be recreated, because no ALTER sets what differs. */
 function mustRecreate(wanted: Definition, now: Definition | undefined, task: Task): boolean {
   const { kind } = wanted;
   if (now?.kind !== kind || kind === 'table' || kind === 'view') return false;
@@ -149,19 +149,19 @@ function mustRecreate(wanted: Definition, now: Definition | undefined, task: Tas
   });
 }
 
-/** Drops an object and creates it as A has it. If one of the two is not possible, both are left out. */
+/** Drops an object and creates it as A has it. If one of the two statements is not possible, both are left out. */
 function recreateObject(entry: Entry, task: Task, draft: Draft): void {
   const { kind, name } = entry;
   // The name is as B spells it, because 9.3.4 does not show an invalid view under a name in another case.
-  const statement = dropStatement({ kind, name: draft.engine.find(name)?.name ?? name });
+  const statement = printDrop({ kind, name: draft.engine.find(name)?.name ?? name });
   const change = { identity: entry, properties: [], what: 'DROP and CREATE' };
   const creation = findCreation(entry, draft.engine.definitionOf(name), task);
   if (!draft.add(change, [statement, creation.statement])) draft.block(name);
 }
 
 /**
- * The definition and the statement with which a plan creates an object of A. A materialized view that is recreated gets its former
- * TTL first, because a shorter one is a change of its own. If its refresh is ignored, it keeps that too.
+ * Finds the definition and the statement with which a plan creates an object of A. A recreated materialized view first gets its former
+ * TTL, because a shorter TTL is a change of its own. If its refresh is ignored, it also keeps that.
  */
 export function findCreation(
   entry: Entry,
@@ -180,13 +180,14 @@ export function findCreation(
   };
 }
 
-/** Alters an object, or rebuilds a table. */
+/** Alters an object, or rebuilds a table that `--rebuild` names. */
 function alterObject(entry: Entry, wanted: Definition, task: Task, draft: Draft): void {
   const { name } = entry;
   const now = draft.engine.definitionOf(name) as Definition;
   if (wanted.kind === 'view') {
-    const isOther = compareDefinitions(wanted, now).differences.some(({ property }) => property === 'query');
-    if (isOther && !draft.alter('view', now.name, { action: 'query', body: wanted.body }, ['query'])) draft.block(name);
+    const hasOtherQuery = compareDefinitions(wanted, now).differences.some(({ property }) => property === 'query');
+    if (hasOtherQuery && !draft.alter('view', now.name, { action: 'query', body: wanted.body }, ['query']))
+      draft.block(name);
   } else if (wanted.kind !== 'table') alterProperties(entry, wanted, task, draft);
   else if (task.rebuilt.has(foldCase(name)) && !differsOnlyByShorterRetention(wanted, now))
     rebuild(entry, wanted, task, draft);
@@ -199,14 +200,14 @@ function alterObject(entry: Entry, wanted: Definition, task: Task, draft: Draft)
   }
 }
 
-/** Whether a table differs only by a retention under which rows expire. An ALTER at the end of the plan sets that, without a rebuild. */
+/** Whether a table differs only by a shorter TTL or storage policy, which an ALTER at the end of the plan sets. */
 function differsOnlyByShorterRetention(wanted: TableDefinition, now: Definition | undefined): boolean {
   const withFormerTtl = now?.kind === 'table' ? keepRetention(wanted, now) : undefined;
   if (withFormerTtl === undefined || now === undefined) return false;
   return compareDefinitions(withFormerTtl, now).differences.length === 0;
 }
 
-/** Adds the ALTERs that set properties. @param expiresRows true: those after which rows may expire; false: the others */
+/** Adds the ALTERs that set properties. @param expiresRows whether to add those after which rows may expire, or the others */
 function alterProperties(entry: Entry, wanted: Definition, task: Task, draft: Draft, expiresRows = false): void {
   for (const { alter } of propertiesOf(wanted.kind)) {
     const now = draft.engine.definitionOf(entry.name);
@@ -238,7 +239,7 @@ function rebuild(entry: Entry, wanted: TableDefinition, { renames, allowed, igno
   else draft.omissions.push({ ...change, reasons: ['the new table does not keep all that the old one has'], losses });
 }
 
-/** Alters TTLs. That may expire rows and cannot be undone, so it comes after everything else. */
+/** Alters TTLs. Rows may expire, which nothing undoes, so it comes after what can be undone. */
 export function alterRetention(task: Task, draft: Draft): void {
   for (const entry of dumpOrder(task.a)) {
     const [wanted, now] = [task.a.meaning(entry), draft.engine.definitionOf(entry.name)];
@@ -256,7 +257,7 @@ export function dropExtraObjects(task: Task, draft: Draft): void {
       !a.findObject(entry.name) &&
       !task.ignore.ignoresObject(entry) &&
       !renames.pending.has(foldCase(entry.name));
-    if (isExtra && !isMadeByPlan(entry.name, task)) draft.addStatement(dropStatement(entry), entry);
+    if (isExtra && !isMadeByPlan(entry.name, task)) draft.addStatement(printDrop(entry), entry);
   }
 }
 

@@ -1,6 +1,6 @@
 /*!
- * Plans the statements that turn schema B into schema A. A draft assumes that each change is possible. It is then proven by running
- * it on an engine. The next draft leaves out the changes that failed, until a draft is proven.
+ * Plans the statements that turn schema B into schema A. The first draft has all changes that an engine accepts. Running the draft shows
+ * which changes lose something or make a view invalid. The next draft leaves these out, until a draft is proven.
  */
 import { compareStatements, ownerOf, parseMeaning } from '@sqlpipe/ddl';
 import { Engine, type EngineOptions, type HistoryAnswer, whenReady } from '@sqlpipe/engine';
@@ -40,6 +40,15 @@ import { markUnfilled } from './unfilled-marks.js';
 import { findUnresolvedViews, type UnresolvedView, UnresolvedViewError } from './unresolved.js';
 import { WantedSchema } from './wanted-schema.js';
 
+/** The statements of both schemas. */
+interface Schemas {
+  readonly a: readonly string[];
+  readonly b: readonly string[];
+}
+
+/** What B's server has answered so far. */
+type Answers = Pick<Task, 'histories' | 'rows'>;
+
 /**
  * Plans the statements that turn schema B into A.
  * @throws InvalidSelectionError for names that match nothing or are ambiguous; UnresolvedViewError if a view of A cannot be
@@ -51,10 +60,10 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, opti
   const histories = new Map<string, HistoryFinding>();
   const answers = new Map<string, Row>();
   const { askHistory, askRow } = options;
-  // Each answer may change the plan, and a changed plan may have new questions. So it is planned until no question is left.
+  // An answer may change the plan, and a changed plan may have new questions. So it is planned again until no question is left.
   for (;;) {
     const rows = new RowAnswers(answers, askRow !== undefined);
-    const proven = await whenReady(() => planWithKnownAnswers(inA, inB, histories, rows, options));
+    const proven = await whenReady(() => planWithAnswers({ a: inA, b: inB }, { histories, rows }, options));
     for (const query of rows.questions) answers.set(query, await askRow?.(query));
     if (rows.questions.size > 0) continue;
     const unasked = [...proven.recomputedInAnyDraft].filter(view => !histories.has(view));
@@ -71,24 +80,18 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, opti
 }
 
 /**
- * Plans with the answers that are known so far. Views of A that cannot be created are left out, and the rest is planned again.
+ * Plans with the answers so far. Views of A that cannot be created are left out, and the rest is planned again.
  * @throws UnresolvedViewError for such views, unless they are also invalid in B, or `skipInvalid` is set
  */
-function planWithKnownAnswers(
-  inA: readonly string[],
-  inB: readonly string[],
-  histories: Task['histories'],
-  rows: RowAnswers,
-  options: PlanOptions,
-): ProvenDraft {
+function planWithAnswers({ a, b }: Schemas, answers: Answers, options: PlanOptions): ProvenDraft {
   const { version, defaults, health } = options;
-  const server = { isEnterprise: options.isEnterprise ?? isEnterpriseSchema(inB), version, defaults };
+  const server = { isEnterprise: options.isEnterprise ?? isEnterpriseSchema(b), version, defaults };
   const loadB = () => {
     const engine = createEngine({ ...server, health });
-    engine.load(inB);
+    engine.load(b);
     return engine;
   };
-  const task = createTask(inA, inB, loadB(), histories, rows, { ...options, ...server });
+  const task = createTask({ a, b }, loadB(), answers, { ...options, ...server });
   // The health of B does not count: a view that is invalid in B may be valid as A defines it.
   const unresolved = findUnresolvedViews(task, createEngine({ ...server, health: health && {} }));
   if (unresolved.length === 0) return proveDraft(task, loadB);
@@ -101,8 +104,8 @@ function planWithKnownAnswers(
     const { kind, name } = identify(statement);
     return !isObject(kind) || !names.has(foldCase(name));
   };
-  // Planned again without these views on both sides. Then they are listed as left out.
-  const proven = planWithKnownAnswers(inA.filter(isResolved), inB.filter(isResolved), histories, rows, options);
+  // These views are removed from both schemas, and then listed as left out.
+  const proven = planWithAnswers({ a: a.filter(isResolved), b: b.filter(isResolved) }, answers, options);
   for (const { entry, reason } of unresolved) {
     const properties = task.b.findObject(entry.name)?.kind === entry.kind ? ['invalid'] : [];
     const hint = `--ignore ${formatPathForShell(formatPath({ object: entry.name }))} takes it off this list`;
@@ -117,14 +120,12 @@ function planWithKnownAnswers(
 
 /** Collects what the parts of the planner need to know. @param before an engine that has B */
 function createTask(
-  inA: readonly string[],
-  inB: readonly string[],
+  schemas: Schemas,
   before: Engine,
-  histories: Task['histories'],
-  rows: RowAnswers,
+  { histories, rows }: Answers,
   options: PlanOptions & Pick<Task, 'isEnterprise'>,
 ): Task {
-  const [a, b] = [new WantedSchema(inA, options.defaults), new Schema(inB)];
+  const [a, b] = [new WantedSchema(schemas.a, options.defaults), new Schema(schemas.b)];
   const renames = new Renames(a, b, before, options.renamed ?? []);
   const allowed = new AllowedLosses(options.allowLoss ?? [], renames.findColumns, name => renames.otherName(name));
   const rebuilt = new Set(
@@ -134,21 +135,6 @@ function createTask(
       throw new InvalidSelectionError(`--rebuild ${name}: A has no such table`);
     }),
   );
-  /** What is known of the rows of a materialized view. */
-  const historyOf = (view: string): HistoryAnswer => {
-    const answer = histories.get(foldCase(view))?.answer;
-    if (answer !== undefined) return answer;
-    // An allowed loss has no assertion, so rows may be lost.
-    if (allowed.allows({ loss: 'history', object: view })) return 'unknown';
-    if (before.wasNeverRefreshed(view)) return 'empty';
-    // If the server was not asked, the query is assumed to return all rows, and an assertion checks it. It does not see rows of a period
-    // that has not ended, which a refresh in full leaves out.
-    const definition = before.definitionOf(view);
-    const hasPeriod = definition?.kind === 'materialized view' && definition.refresh.period !== undefined;
-    return hasPeriod && options.askHistory === undefined ? 'unknown' : 'complete';
-  };
-  const problems = b.entries.flatMap(entry => problemsOf(entry, options.health ?? {}));
-  const [leftovers, ignore] = [findLeftovers(a, before, rebuilt), options.ignore ?? new IgnoreRules()];
   return {
     ...options,
     a,
@@ -157,16 +143,32 @@ function createTask(
     allowed,
     rebuilt,
     histories,
-    historyOf,
+    historyOf: view =>
+      histories.get(foldCase(view))?.answer ?? assumeHistory(view, before, allowed, options.askHistory !== undefined),
     before,
-    problems,
+    problems: b.entries.flatMap(entry => problemsOf(entry, options.health ?? {})),
     rows,
-    leftovers,
-    ignore,
+    leftovers: findLeftovers(a, before, rebuilt),
+    ignore: options.ignore ?? new IgnoreRules(),
   };
 }
 
-/** Drafts plans until the steps of one are proven. The changes that the proof of one excludes are left out of the next. */
+/**
+ * Assumes something about the rows of a materialized view of B, as long as the server has not answered.
+ * @param hasServer whether the server can be asked
+ */
+function assumeHistory(view: string, before: Engine, allowed: AllowedLosses, hasServer: boolean): HistoryAnswer {
+  // An allowed loss has no assertion, so rows may be lost.
+  if (allowed.allows({ loss: 'history', object: view })) return 'unknown';
+  if (before.wasNeverRefreshed(view)) return 'empty';
+  // Without a server, an assertion checks that the query returns all rows. But a refresh in full of a view with periods leaves out the
+  // rows of the last period, which the assertion does not show.
+  const definition = before.definitionOf(view);
+  const hasPeriod = definition?.kind === 'materialized view' && definition.refresh.period !== undefined;
+  return hasPeriod && !hasServer ? 'unknown' : 'complete';
+}
+
+/** Drafts plans until one is proven. Each draft leaves out the changes that the proofs of the earlier ones have excluded. */
 function proveDraft(task: Task, loadB: () => Engine): ProvenDraft {
   const excluded = new Map<string, Omission>();
   const recomputed = new Set<string>();
@@ -188,23 +190,28 @@ function proveDraft(task: Task, loadB: () => Engine): ProvenDraft {
 }
 
 /**
- * An engine without objects that executes statements as a server would. The version of an enterprise server is ignored: the engine
+ * Creates an engine without objects that executes statements as a server would. The version of an enterprise server is ignored: the engine
  * knows only versions of the open-source edition.
  */
 export const createEngine = ({ isEnterprise, version, defaults, health }: EngineOptions): Engine =>
   new Engine({ isEnterprise, version: isEnterprise ? undefined : version, rows: 'assumed', defaults, health });
 
-/** Whether a view is also invalid in B: B has the same view and it is invalid there, or it reads from such a view of `all`. */
-function isAlsoInvalidInB(entry: Entry, all: readonly UnresolvedView[], task: Task, seen = new Set<Entry>()): boolean {
+/** Whether a view is also invalid in B: B has the same view and it is invalid there, or it reads from an unresolved view that is. */
+function isAlsoInvalidInB(
+  entry: Entry,
+  unresolved: readonly UnresolvedView[],
+  task: Task,
+  seen = new Set<Entry>(),
+): boolean {
   const { a, b, before } = task;
   seen.add(entry);
   const existing = b.findObject(entry.name)?.statement;
   const isSame = existing !== undefined && compareStatements(entry.statement, existing).differences.length === 0;
   if (isSame && before.whyUnresolvable(entry.name) !== undefined) return true;
-  const isUnresolved = (needed: Entry) => all.some(view => view.entry === needed);
+  const isUnresolved = (needed: Entry) => unresolved.some(view => view.entry === needed);
   return a
     .prerequisites(entry)
-    .some(needed => !seen.has(needed) && isUnresolved(needed) && isAlsoInvalidInB(needed, all, task, seen));
+    .some(needed => !seen.has(needed) && isUnresolved(needed) && isAlsoInvalidInB(needed, unresolved, task, seen));
 }
 
 /** Whether statements come from an enterprise edition: only it has access control, owners and storage policies. */
@@ -216,9 +223,7 @@ export const isEnterpriseSchema = (statements: readonly string[]): boolean =>
     return hasPolicy || isAcl(identify(statement).kind) || ownerOf(statement) !== undefined;
   });
 
-/**
- * Drafts the steps in their order. What takes rights away and what makes names free comes first, what cannot be undone comes last.
- */
+/** Drafts the steps in their order. What revokes rights and frees names comes first, what cannot be undone comes last. */
 function draftPlan(task: Task, engine: Engine, excluded: ReadonlyMap<string, Omission>): Draft {
   const draft = new Draft(engine, excluded, task.ignore);
   omitRefusedRenames(task, draft);
@@ -241,7 +246,7 @@ function draftPlan(task: Task, engine: Engine, excluded: ReadonlyMap<string, Omi
   alterRetention(task, draft);
   dropExtraObjects(task, draft);
   dropPrincipals(task, draft);
-  grantRights(task, draft); // again: the rights that a dropped principal has granted to others are gone with it
+  grantRights(task, draft); // again: the rights that a dropped principal had granted to others are gone
 
   // What the plan does not change.
   omitUnalterable(task, draft);

@@ -15,12 +15,12 @@ import { parseRebuildName, rebuildNames, tableOfRebuild } from './rebuild-names.
 import type { Task } from './task.js';
 import {
   type Assertion,
-  appliedAssertion,
-  copyAssertion,
-  fitAssertions,
-  partitionAssertion,
+  assertApplied,
+  assertCopied,
+  assertNoPartition,
+  assertSameCount,
+  assertValuesFit,
   printCast,
-  rowCountAssertion,
 } from './text/assertions.js';
 import { doubleQuote, printOnOneLine } from './text/statement-text.js';
 import { markedView } from './unfilled-marks.js';
@@ -70,12 +70,12 @@ export function rebuildTable(
   const targets = copied.map(({ to }) => doubleQuote(to)).join(', ');
   const values = copied.map(({ cast }) => cast).join(', ');
   return [
-    appliedAssertion(now.name),
-    ...copied.flatMap(({ column, source }) => fitAssertions(now.name, source, column.type)),
+    assertApplied(now.name),
+    ...copied.flatMap(({ column, source }) => assertValuesFit(now.name, source, column.type)),
     // A shorter TTL is set later. It would expire rows while they are copied, so that the numbers of rows differ.
     printDefinition({ ...(keepRetention(wanted, now) ?? wanted), name: newName }, EXPLICIT),
     `INSERT INTO '${newName}' (${targets}) SELECT ${values} FROM '${now.name}';`,
-    rowCountAssertion(now.name, newName),
+    assertSameCount(now.name, newName),
     `RENAME TABLE '${now.name}' TO '${oldName}';`,
     `RENAME TABLE '${newName}' TO '${now.name}';`,
   ];
@@ -113,8 +113,8 @@ export function dropOldTables({ a, dropOld, renames, rebuilt }: Task, draft: Dra
       draft.omit(change, why, 'compare the rows, then send it yourself');
       continue;
     }
-    const copy = copyAssertion({ from: name, to: table, columns: copied });
-    draft.add(change, [appliedAssertion(name), copy, partitionAssertion(name, 'detached'), drop]);
+    const copy = assertCopied({ from: name, to: table, columns: copied });
+    draft.add(change, [assertApplied(name), copy, assertNoPartition(name, 'detached'), drop]);
   }
 }
 

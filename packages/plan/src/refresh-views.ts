@@ -1,6 +1,6 @@
 /*!
- * Drafts what views need if a plan changes what they read: a view is restated, a materialized view is refreshed or recreated. Each
- * comes after the views that it reads.
+ * Drafts what views need after a plan has changed what they read. A plain view gets its query again, a materialized view is refreshed or
+ * recreated. Each view comes after the views that it reads.
  */
 import { findExpiredRows } from '@sqlpipe/ddl';
 import { type MaterializedView, OTHER_TYPES } from '@sqlpipe/engine';
@@ -10,7 +10,7 @@ import { findCreation } from './object-changes.js';
 import type { Task } from './task.js';
 import { isUnfilled, markOf } from './unfilled-marks.js';
 
-/** Restates the queries of views that read other objects than before. Until then, the server rejects every query on these views. */
+/** States the queries of stale views again. Until then, the server rejects every query on these views. */
 export function restateViews({ ignore }: Task, draft: Draft): void {
   for (const { name } of draft.engine.catalogue.inDependencyOrder()) {
     const view = draft.engine.find(name);
@@ -19,33 +19,34 @@ export function restateViews({ ignore }: Task, draft: Draft): void {
   }
 }
 
-/** What materialized views read directly, in lower case. */
-const readBy = (...views: readonly MaterializedView[]): Set<string> =>
+/** The names that materialized views refer to, in lower case. */
+const referencesOf = (...views: readonly MaterializedView[]): Set<string> =>
   new Set(views.flatMap(({ base, references }) => [base, ...references]).map(foldCase));
 
 /**
- * Refreshes the materialized views that are invalid, unless their query would fail again, and those that lack rows, unless the server
- * fills them in time. If their columns have other types, they are recreated.
+ * Refreshes materialized views:
+ * - those that are invalid, unless their query would fail again;
+ * - those that lack rows, unless the server fills them in time.
  */
 export function refreshViews(task: Task, draft: Draft): void {
   const { a, before } = task;
   const views = draft.engine.catalogue.inDependencyOrder().filter(object => object.kind === 'materialized view');
   const filled = views.filter(view => hadRows(view, task));
-  const [readByViews, readByFilled] = [readBy(...views), readBy(...filled)];
+  const [readByViews, readByFilled] = [referencesOf(...views), referencesOf(...filled)];
   const refreshed = new Set<string>();
   for (const view of views) {
     const name = foldCase(view.name);
     const now = draft.engine.find(name);
     if (now?.kind !== 'materialized view') continue;
-    const readsRefreshed = [...readBy(now)].some(each => refreshed.has(each));
-    if (isLeftAlone(now, readsRefreshed, task, draft)) continue;
-    // An interrupted plan may have dropped the view. It had rows if it has a mark, or if a view that reads it has rows.
+    const readsRefreshed = [...referencesOf(now)].some(each => refreshed.has(each));
+    if (staysAsItIs(now, readsRefreshed, task, draft)) continue;
+    // If an interrupted plan has dropped the view, it had rows if it has a mark, or if a view that reads it has rows.
     const isMarked = a.findObject(name) !== undefined && before.find(markOf(view.name)) !== undefined;
     const hadRowsInB = isMarked || filled.includes(view) || readByFilled.has(name);
     const isCreated = before.catalogue.findById(now.id) === undefined;
     const lacksRows = hadRowsInB && (isCreated || isUnfilled(name, task));
-    const needsRefresh = !fillsItself(now) || readByViews.has(name) || willSourcesLoseRows(now, task, draft);
-    const wouldFail = FAILED_WHILE_RUNNING.test(now.invalid ?? '') && !readsRetypedColumn(now, task, draft);
+    const needsRefresh = !isFilledAtOnce(now) || readByViews.has(name) || willSourcesLoseRows(now, task, draft);
+    const wouldFail = FAILED_ON_A_ROW.test(now.invalid ?? '') && !readsRetypedColumn(now, task, draft);
     const isInvalid = now.invalid !== undefined && !wouldFail;
     if (!isInvalid && !(lacksRows && needsRefresh)) continue;
     refreshView(now, task, draft);
@@ -54,15 +55,15 @@ export function refreshViews(task: Task, draft: Draft): void {
 }
 
 /** Whether a server fills a view as soon as it is created. */
-const fillsItself = ({ refresh }: Pick<MaterializedView, 'refresh'>): boolean =>
+const isFilledAtOnce = ({ refresh }: Pick<MaterializedView, 'refresh'>): boolean =>
   refresh.type === 'IMMEDIATE' && !refresh.deferred;
 
 /**
- * Whether the plan does not touch a view: it is ignored, it will be dropped, or A lacks it, it was invalid before, and a refresh would not
- * repair it.
- * @param readsRefreshed whether the plan refreshes what it reads: then it is refreshed too, because one cause may have made both invalid
+ * Whether the plan neither refreshes nor recreates a view: it is ignored, or A lacks it and the plan drops it later. A view that A lacks
+ * also stays as it is if it was invalid before and a refresh would not repair it.
+ * @param readsRefreshed whether the plan refreshes what it reads. One cause may have made both invalid, so it is refreshed too
  */
-function isLeftAlone(view: MaterializedView, readsRefreshed: boolean, task: Task, draft: Draft): boolean {
+function staysAsItIs(view: MaterializedView, readsRefreshed: boolean, task: Task, draft: Draft): boolean {
   const { a, keepExtra, ignore, allowed, problems } = task;
   if (ignore.ignoresObject(view)) return true;
   if (a.findObject(view.name)) return false;
@@ -71,8 +72,8 @@ function isLeftAlone(view: MaterializedView, readsRefreshed: boolean, task: Task
 }
 
 /**
- * Whether a refresh repairs a view that A lacks: its base is in A, and its query returns all of its rows. An interrupted plan may have
- * made it invalid.
+ * Whether a refresh repairs a view that A lacks: A has its base, and its query returns all of its rows. An interrupted plan may have made
+ * the view invalid.
  */
 function isRepairable(
   { kind, name }: MaterializedView,
@@ -81,7 +82,7 @@ function isRepairable(
 ): boolean {
   const view = before.find(name);
   const base = view?.kind === 'materialized view' ? a.findObject(view.base) : undefined;
-  // Not its DROP, which needs a permission.
+  // The refresh of the view, not its DROP, has this property.
   const isExcluded = [...excluded.values()].some(
     ({ identity, properties: [property] }) =>
       identity.kind === kind && identity.name === name && property === 'invalid',
@@ -93,7 +94,7 @@ function isRepairable(
 const wasInvalid = ({ name }: MaterializedView, problems: Task['problems']): boolean =>
   problems.some(({ identity, state }) => state === 'invalid' && isSameName(identity.name, name));
 
-/** Whether the sources of a view lose rows later in the plan. The server fills a view in the background, perhaps too late. */
+/** Whether sources of a view lose rows later in the plan. The server fills the view in the background, perhaps too late to read them. */
 function willSourcesLoseRows(view: MaterializedView, { a, keepExtra }: Task, draft: Draft): boolean {
   return draft.engine.catalogue.sources([view.base, ...view.references]).some(name => {
     const wanted = a.definitionOf(name);
@@ -103,10 +104,10 @@ function willSourcesLoseRows(view: MaterializedView, { a, keepExtra }: Task, dra
   });
 }
 
-/** Matches the reason of a view whose query failed on a row: it has no position in the query (observed on 9.3.4). */
-const FAILED_WHILE_RUNNING = /^(?:\[-1\]: |inconvertible value: )/;
+/** Matches why a view is invalid whose query failed on a row: such a reason has no position in the query (observed on 9.3.4). */
+const FAILED_ON_A_ROW = /^(?:\[-1\]: |inconvertible value: )/;
 
-/** Whether a column that a view may read gets another type. */
+/** Whether the plan changes the type of a column that a view may read. */
 function readsRetypedColumn({ base, references }: MaterializedView, { before }: Task, { engine }: Draft): boolean {
   return [...engine.catalogue.closure([base, ...references])].some(name => {
     const now = engine.find(name);
@@ -116,27 +117,26 @@ function readsRetypedColumn({ base, references }: MaterializedView, { before }: 
   });
 }
 
-/** Whether B has the view with rows, also under its former name. */
+/** Whether the view has rows in B, also under its former name. */
 const hadRows = ({ kind, name }: MaterializedView, { b, historyOf, renames }: Task): boolean =>
   [name, renames.otherName(name) ?? name].some(
     candidate => b.findObject(candidate)?.kind === kind && historyOf(candidate) !== 'empty',
   );
 
 /**
- * Refreshes a view. If its query returns other types than its columns have, it is recreated: a refresh would empty it and then fail
- * (observed on 9.3.4). If its query is not valid, it is left alone.
+ * Refreshes a view. If its query returns other types than its columns have, the view is recreated: a refresh would empty it and then fail
+ * (observed on 9.3.4). If its query is not valid, nothing is done.
  */
 function refreshView(view: MaterializedView, task: Task, draft: Draft): void {
   const { a, problems } = task;
   const refresh = `REFRESH MATERIALIZED VIEW '${view.name}' FULL;`;
   const properties = wasInvalid(view, problems) ? ['invalid'] : [];
-  // Already listed: recreating it was left out for the same loss.
+  // If recreating it was left out for the same loss, it is listed once.
   if (draft.excludes(refresh, view) && draft.lists(view, 'invalid')) return;
   const reason = draft.preview(refresh).get(foldCase(view.name));
-  // If its refresh was excluded together with that of its base, it is listed too: the user needs the names of all losses.
+  // An excluded refresh is listed even if the view stays invalid: the user needs the names of all losses.
   if (reason === undefined || draft.excludes(refresh, view)) draft.addStatement(refresh, view, properties);
   if (reason !== OTHER_TYPES) return;
-  const drop = `DROP ${kindKeywords(view.kind)} '${view.name}';`;
   const wanted = a.findObject(view.name);
   const former = draft.engine.definitionOf(view.name);
   const creation =
@@ -146,13 +146,13 @@ function refreshView(view: MaterializedView, task: Task, draft: Draft): void {
   const { definition } = creation;
   const what = 'DROP and CREATE, because its columns get other types';
   draft.add({ identity: view, properties, what }, [
-    drop,
+    `DROP ${kindKeywords(view.kind)} '${view.name}';`,
     creation.statement,
-    ...(definition?.kind === 'materialized view' && fillsItself(definition) ? [] : [refresh]),
+    ...(definition?.kind === 'materialized view' && isFilledAtOnce(definition) ? [] : [refresh]),
   ]);
 }
 
-/** Lists objects that are invalid or suspended in B and remain so, with what repairs them. */
+/** Lists objects that are invalid or suspended in B and stay so, with what repairs them. */
 export function omitUnrepaired({ problems, a, ignore }: Task, draft: Draft): void {
   for (const { identity, state, reason } of problems) {
     const { kind, name } = identity;

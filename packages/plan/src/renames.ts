@@ -1,6 +1,6 @@
 /*!
- * The renames from B to A. They are stated by --renamed or by comments in A, and never guessed: a wrong guess could lose data. A
- * rename may have been made already, by an earlier plan.
+ * The renames from B to A. They are stated by --renamed or by comments in A, and never guessed: a wrong guess could lose data. A rename
+ * is pending, or an earlier plan has already made it.
  */
 import { findColumn, type TableDefinition } from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
@@ -17,23 +17,23 @@ export class Renames {
   readonly #a: WantedSchema;
   readonly #b: Schema;
   readonly #engine: Engine;
-  /** The new names of objects that the plan still has to rename, by their old names in lower case. */
+  /** Pending renames of objects: the new names by the old names in lower case. */
   readonly pending = new Map<string, string>();
-  /** Renames of objects that were found in the schemas, pending or done: the new names by the old names in lower case. */
+  /** Renames of objects that a schema has, pending or made: the new names by the old names in lower case. */
   readonly #resolved = new Map<string, string>();
-  /** By the new name of a table in lower case: the new names of its columns by their old names. */
+  /** Renames of columns, by the new name of the table in lower case: the new names by the old names. */
   readonly #columns = new Map<string, Map<string, string>>();
-  /** Notes about renames that are made already. */
+  /** Notes about renames that an earlier plan has made. */
   readonly notes: string[] = [];
   /** Why comments about renames have no effect. */
   readonly warnings: string[] = [];
-  /** Why objects of A must not be changed, by name in lower case: a comment about a rename contradicts A or B. */
+  /** Why a comment about a rename contradicts A or B, by the name of the object in lower case. The plan leaves these objects out. */
   readonly refused = new Map<string, string>();
-  /** Renames as the user wrote them, also if no schema has the old name: the new names by the old ones. */
+  /** All stated renames, also if no schema has the old name: the new names by the old ones. */
   readonly stated = { objects: new Map<string, string>(), columns: new Map<string, string>() };
 
   /**
-   * @param engine schema B as it is before the plan
+   * @param engine an engine that has B
    * @param renamed renames as `OLD=NEW`, which take precedence over comments
    * @throws InvalidSelectionError for names that match nothing or are ambiguous
    */
@@ -54,12 +54,12 @@ export class Renames {
     return this.#resolved.get(foldCase(name)) ?? [...this.#resolved].find(([, to]) => isSameName(to, name))?.[0];
   }
 
-  /** The name of an object of B after the plan. */
+  /** The name that an object of B has after the plan. */
   nameAfterPlan(name: string): string {
     return this.pending.get(foldCase(name)) ?? name;
   }
 
-  /** The new names of all stated renames by the old ones in lower case, of columns and objects together. */
+  /** The stated renames of columns and objects together: the new names by the old ones in lower case. */
   get statedNames(): ReadonlyMap<string, string> {
     const { columns, objects } = this.stated;
     return new Map([...columns, ...objects].map(([from, to]) => [foldCase(from), to]));
@@ -70,7 +70,7 @@ export class Renames {
     return this.#columns.get(foldCase(table)) ?? new Map();
   }
 
-  /** The columns of an object in both schemas, in lower case. The object may have its old name or its new one. */
+  /** Finds the columns of an object in both schemas, in lower case. The object may have its old name or its new one. */
   readonly findColumns = (name: string): ReadonlySet<string> | undefined => {
     const names = [name, this.otherName(name) ?? name];
     const exists = names.some(
@@ -82,13 +82,13 @@ export class Renames {
     );
     if (!exists) return undefined;
     const tables = names.flatMap(candidate => [
-      this.#tableIn(this.#engine, candidate),
-      this.#tableIn(this.#a, candidate),
+      this.#findTable(this.#engine, candidate),
+      this.#findTable(this.#a, candidate),
     ]);
     return new Set(tables.flatMap(table => table?.columns.map(column => foldCase(column.name)) ?? []));
   };
 
-  /** Reads the values of --renamed. Those of objects come first, because that of a column may use the old name of its table. */
+  /** Reads the values of --renamed: first the renames of objects, because a rename of a column may use the old name of the table. */
   #readOptions(renames: readonly string[]): void {
     const columnRenames: [rename: string, from: string, to: string][] = [];
     for (const rename of renames) {
@@ -106,13 +106,13 @@ export class Renames {
   /** Reads a rename of an object. @throws InvalidSelectionError if it contradicts a schema */
   #readObjectRename(rename: string, from: string, to: string): void {
     const [before, after] = [this.#engine.find(from), this.#a.findObject(to)];
-    if (!before && !after && this.#engine.find(to)) return this.#noteDone(rename);
+    if (!before && !after && this.#engine.find(to)) return this.#addNote(rename);
     if (!after) throw new InvalidSelectionError(`--renamed ${rename}: A has no '${to}'`);
     this.#resolved.set(foldCase(from), after.name);
     this.stated.objects.set(from, after.name);
     // A plan drops a view before it creates the view under its new name, so the old name may be gone.
-    const isDone = this.#engine.find(to) !== undefined || this.#oldTablesOf(to).length > 0;
-    if (!before && (isDone || after.kind !== 'table')) return this.#noteDone(rename);
+    const isDone = this.#engine.find(to) !== undefined || this.#findOldTables(to).length > 0;
+    if (!before && (isDone || after.kind !== 'table')) return this.#addNote(rename);
     if (!before) throw new InvalidSelectionError(`--renamed ${rename}: B has no '${from}'${this.#suggestObject(from)}`);
     if (this.#a.findObject(from)) throw new InvalidSelectionError(`--renamed ${rename}: A has a '${from}' too`);
     if (this.#engine.find(to)) throw new InvalidSelectionError(`--renamed ${rename}: B has a '${to}' too`);
@@ -125,12 +125,12 @@ export class Renames {
     const oldPath = resolvePath(from, this.findColumns);
     const stated = oldPath?.column ?? readings(from).find(({ column }) => column !== undefined)?.column;
     this.stated.columns.set(stated ?? unquote(from), newColumn);
-    if (oldPath?.column === undefined || !hasColumn(this.#tableBefore(oldPath.object), oldPath.column)) {
+    if (oldPath?.column === undefined || !hasColumn(this.#findBefore(oldPath.object), oldPath.column)) {
       const tables = readings(from).flatMap(({ object, column }) =>
-        column === undefined ? [] : (this.#tableBefore(object) ?? []),
+        column === undefined ? [] : (this.#findBefore(object) ?? []),
       );
       const isCopied = readings(from).some(path => this.#addIfCopied(path, newColumn));
-      if (isCopied || tables.some(table => hasColumn(table, newColumn))) return this.#noteDone(rename);
+      if (isCopied || tables.some(table => hasColumn(table, newColumn))) return this.#addNote(rename);
       const names = tables.flatMap(({ name, columns }) =>
         columns.map(column => formatPath({ object: name, column: column.name })),
       );
@@ -138,14 +138,14 @@ export class Renames {
       throw new InvalidSelectionError(`--renamed ${rename}: B has no '${from}'${suggestion}`);
     }
     const table = this.#resolved.get(foldCase(oldPath.object)) ?? oldPath.object;
-    const after = this.#tableAfter(table);
+    const after = this.#findTable(this.#a, table);
     const names = after?.columns.map(({ name }) => name) ?? [];
     const name = names.find(candidate => isSameName(candidate, newColumn));
     if (name === undefined)
       throw new InvalidSelectionError(
         `--renamed ${rename}: A has no column '${newColumn}' in '${table}'${suggestWord(newColumn, names)}`,
       );
-    if (hasColumn(this.#tableBefore(oldPath.object), name))
+    if (hasColumn(this.#findBefore(oldPath.object), name))
       throw new InvalidSelectionError(`--renamed ${rename}: B has a column '${name}' too`);
     if (hasColumn(after, oldPath.column))
       throw new InvalidSelectionError(`--renamed ${rename}: A has a column '${oldPath.column}' too`);
@@ -153,8 +153,12 @@ export class Renames {
   }
 
   /**
-   * Reads a comment about an object, unless an option or an earlier comment states the rename. If A has the old name too, and the comment
-   * is not plainly outdated, its meaning is unclear: the objects are left out. If B has the new name already, there is a warning only.
+   * Reads a comment about an object, unless an option or an earlier comment states the rename.
+   *
+   * If A has the old name too, the comment is outdated or unclear. It is outdated if B has both names, and the object of A with the old name
+   * has no such comment: then there is a warning. Otherwise both objects are left out.
+   *
+   * If A lacks the old name, and B has both, there is a warning.
    */
   #readObjectComment({ entry, from, text }: EntryComment, all: readonly EntryComment[]): void {
     if (from.length === 0) return this.#warn(entry, text, NOT_UNDERSTOOD);
@@ -162,22 +166,22 @@ export class Renames {
     for (const name of from) this.stated.objects.set(name, entry.name);
     const isStated = [entry.name, old].some(name => name !== undefined && this.otherName(name) !== undefined);
     if (isStated || old === undefined) return;
-    const isNew = !this.#engine.find(entry.name);
+    const hasNewName = this.#engine.find(entry.name) !== undefined;
     const isChain = all.some(({ entry, column }) => column === undefined && isSameName(entry.name, old));
-    if (this.#a.findObject(old) && (isNew || isChain))
+    if (this.#a.findObject(old) && (!hasNewName || isChain))
       return this.#refuse([entry.name, old], `${text}: A has a '${old}' too`);
-    if (!isNew) return this.#warn(entry, text, `B has a '${entry.name}' too`);
+    if (hasNewName) return this.#warn(entry, text, `B has a '${entry.name}' too`);
     this.#resolved.set(foldCase(old), entry.name);
     this.pending.set(foldCase(old), entry.name);
   }
 
   /**
-   * Reads a comment about a column, as one about an object. The table is also left out if B has the new name already, with another type than
-   * A: changing that column in place could turn one column into another.
+   * Reads a comment about a column, as one about an object. If B has both names, and the column with the new name has another type than in
+   * A, the table is left out: an ALTER of the type could turn one column into another.
    */
   #readColumnComment({ entry, column = '', from, text }: EntryComment, all: readonly EntryComment[]): void {
     if (from.length === 0) return this.#warn(entry, text, NOT_UNDERSTOOD);
-    const [before, after] = [this.#tableBefore(entry.name), this.#tableAfter(entry.name)];
+    const [before, after] = [this.#findBefore(entry.name), this.#findTable(this.#a, entry.name)];
     if (!before || !after) return;
     for (const name of from) this.stated.columns.set(name, column);
     const old = from.find(name => hasColumn(before, name));
@@ -197,24 +201,19 @@ export class Renames {
     this.#addColumn(entry.name, old, column);
   }
 
-  /** The table of B with this name, which may be the name before or after the plan. */
-  #tableBefore(name: string): TableDefinition | undefined {
+  /** Finds a table of B by its name before or after the plan. */
+  #findBefore(name: string): TableDefinition | undefined {
     const isThere = this.#engine.definitionOf(name) !== undefined;
-    return this.#tableIn(this.#engine, isThere ? name : (this.otherName(name) ?? name));
+    return this.#findTable(this.#engine, isThere ? name : (this.otherName(name) ?? name));
   }
 
-  /** The table of A with this name. */
-  #tableAfter(name: string): TableDefinition | undefined {
-    return this.#tableIn(this.#a, name);
-  }
-
-  #tableIn(schema: Pick<Engine, 'definitionOf'>, name: string): TableDefinition | undefined {
+  #findTable(schema: Pick<Engine, 'definitionOf'>, name: string): TableDefinition | undefined {
     const definition = schema.definitionOf(name);
     return definition?.kind === 'table' ? definition : undefined;
   }
 
-  /** The old tables that rebuilds of a table have kept, also unfinished rebuilds. */
-  #oldTablesOf(table: string): TableDefinition[] {
+  /** Finds the old tables that rebuilds of a table have kept. */
+  #findOldTables(table: string): TableDefinition[] {
     return this.#engine.catalogue.list().flatMap(({ name }) => {
       const { role, table: rebuilt = '' } = parseRebuildName(name) ?? {};
       const old = role === 'before' && isSameName(rebuilt, table) ? this.#engine.definitionOf(name) : undefined;
@@ -222,10 +221,10 @@ export class Renames {
     });
   }
 
-  /** Adds a rename that a rebuild has made: its old table has the column under the old name. @returns whether there is one */
+  /** Adds a rename of a column that a rebuild has made: its old table still has the column. @returns whether there is one */
   #addIfCopied({ object, column = '' }: ObjectPath, to: string): boolean {
     const table = this.#resolved.get(foldCase(object)) ?? object;
-    const isCopied = this.#oldTablesOf(table).some(old => findColumn(old, column));
+    const isCopied = this.#findOldTables(table).some(old => findColumn(old, column));
     if (isCopied) this.#addColumn(table, column, to);
     return isCopied;
   }
@@ -239,7 +238,7 @@ export class Renames {
     for (const name of names) if (!this.refused.has(foldCase(name))) this.refused.set(foldCase(name), reason);
   }
 
-  #noteDone(rename: string): void {
+  #addNote(rename: string): void {
     this.notes.push(`--renamed ${rename}: it has been done`);
   }
 

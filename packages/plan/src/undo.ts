@@ -11,10 +11,10 @@ import { planChanges } from './plan.js';
 import type { PlanOptions } from './task.js';
 import {
   type Assertion,
-  appliedAssertion,
-  emptinessAssertion,
-  historyAssertion,
-  partitionAssertion,
+  assertApplied,
+  assertEmpty,
+  assertHistory,
+  assertNoPartition,
   printValueCondition,
 } from './text/assertions.js';
 import { describeOmission } from './text/print-plan.js';
@@ -80,10 +80,10 @@ function findCreated({ statements, result, renamed }: Plan, before: Schema): Cre
   const after = new Schema(result);
   const assertionsOf = (statement: string): Assertion[] => {
     const created = parseMeaning(statement);
-    if (created?.kind === 'materialized view') return [historyAssertion(created)];
+    if (created?.kind === 'materialized view') return [assertHistory(created)];
     if (created?.kind !== 'table') return [];
     const { name } = created;
-    return [appliedAssertion(name), emptinessAssertion(name), partitionAssertion(name, 'detached')];
+    return [assertApplied(name), assertEmpty(name), assertNoPartition(name, 'detached')];
   };
   return statements.flatMap(({ statement }): Created[] => {
     const { kind, name } = identify(statement);
@@ -96,7 +96,7 @@ function findCreated({ statements, result, renamed }: Plan, before: Schema): Cre
       if (alteration.action !== 'add column') return [];
       const { column } = alteration;
       const loss = { loss: 'drop', object: name, column: column.name } as const;
-      return [{ loss, assertions: [appliedAssertion(name), emptinessAssertion(name, printValueCondition(column))] }];
+      return [{ loss, assertions: [assertApplied(name), assertEmpty(name, printValueCondition(column))] }];
     });
   });
 }

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { foldCase } from '@sqlpipe/sql';
 import type { Draft } from './draft.js';
 import type { Task } from './task.js';
-import { emptinessAssertion } from './text/assertions.js';
+import { assertEmpty } from './text/assertions.js';
 import { printOnOneLine } from './text/statement-text.js';
 
 /** The name of the table that marks a view. The hash keeps it apart from the tables of users. */
@@ -43,6 +43,6 @@ export function markUnfilled({ a, before, keepExtra }: Task, draft: Draft): void
       properties: [],
       what: printOnOneLine(drop),
     } as const;
-    if (a.findObject(view) ? isFilled : !keepExtra) draft.add(change, [emptinessAssertion(name), drop]);
+    if (a.findObject(view) ? isFilled : !keepExtra) draft.add(change, [assertEmpty(name), drop]);
   }
 }

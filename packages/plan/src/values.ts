@@ -21,10 +21,10 @@ import type { Task } from './task.js';
 import {
   type Assertion,
   adviseNative,
+  assertNoPartition,
+  assertValuesFit,
   describeMisfits,
-  fitAssertions,
   type PartitionState,
-  partitionAssertion,
   printCountQuestion,
   printMisfit,
   printPartitionQuestion,
@@ -54,7 +54,7 @@ export function alterRows(
     return false;
   }
   const assertions = STATES.filter(state => findPartitionProblem(state, table, alteration, task) !== undefined)
-    .map(state => partitionAssertion(name, state))
+    .map(state => assertNoPartition(name, state))
     .filter(({ statement }) => draft.steps.every(step => step.statement !== statement));
   const conversion = isRetyped ? prepareConversion(name, before, alteration.type) : [];
   return draft.add(change, [...assertions, ...conversion, statement]);
@@ -64,7 +64,7 @@ export function alterRows(
 function prepareConversion(table: string, column: Column, to: string): (string | Assertion)[] {
   const { name, type } = column;
   return [
-    ...fitAssertions(table, column, to),
+    ...assertValuesFit(table, column, to),
     ...(!hasNull(type) && hasNull(to) ? [printFill({ table, column: name }, type)] : []),
   ];
 }

@@ -1,6 +1,6 @@
 /*!
- * What happens to views when the objects that they depend on change. QuestDB updates the views a moment later, in
- * background jobs (observed on 9.3.4); here they are updated before the statement ends.
+ * Decides which views are valid after a statement has changed what they depend on, and compiles views. QuestDB updates the state of views
+ * a moment later, in background jobs (observed on 9.3.4). The engine does so before the statement ends.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { printDefinition } from '@sqlpipe/ddl';
@@ -11,6 +11,7 @@ import { columnsRead } from '../analyze/query-references.js';
 import { analyzeRelation } from '../analyze/relation.js';
 import type { Catalogue } from '../catalogue.js';
 import {
+  areTypesKnown,
   type CatalogueObject,
   type LiveView,
   type MaterializedView,
@@ -22,7 +23,7 @@ import {
 import { OTHER_TYPES } from '../effects.js';
 import { parseQueryText, QuerySyntaxError } from '../parse/parsed-query.js';
 
-/** Compiles each view over changed objects again, and stores its new columns or the reason why it is invalid. */
+/** Compiles all views over changed objects again. Stores their new columns, or why they are invalid. */
 export function recompile(catalogue: Catalogue, changed: readonly string[]): void {
   const dependents = findViewsOver(catalogue, changed);
   if (dependents.size === 0) return;
@@ -34,8 +35,8 @@ export function recompile(catalogue: Catalogue, changed: readonly string[]): voi
 }
 
 /**
- * Finds the materialized views over changed objects that can no longer be refreshed. A server reports those that only join a
- * changed table as valid until the next row of their base arrives (observed on 9.3.4).
+ * Finds the materialized views over changed objects that can no longer be refreshed, with the reason. If a view only joins a changed
+ * table, a server reports it as valid until the next row of its base arrives (observed on 9.3.4).
  */
 export function findUnrefreshable(catalogue: Catalogue, changed: readonly string[]): MaterializedView[] {
   const names = [...changed, ...findViewsOver(catalogue, changed)];
@@ -47,7 +48,7 @@ export function findUnrefreshable(catalogue: Catalogue, changed: readonly string
   });
 }
 
-/** The names of the views that read from objects, directly or through other views. */
+/** Finds the names of the plain views that read from objects, directly or through other plain views. */
 function findViewsOver(catalogue: Catalogue, names: readonly string[]): Set<string> {
   const views = new Set<string>();
   const pending = [...names];
@@ -61,7 +62,7 @@ function findViewsOver(catalogue: Catalogue, names: readonly string[]): Set<stri
   return views;
 }
 
-/** The loaded objects whose columns depend on changed objects, and that have not been compiled. */
+/** Finds the loaded objects that depend on changed objects and have not been compiled. */
 export function findUncompiled(catalogue: Catalogue, changed: readonly string[]): CatalogueObject[] {
   return [...changed, ...findViewsOver(catalogue, changed)]
     .flatMap(name => [catalogue.dependentsOf(name), catalogue.find(name) ?? []].flat())
@@ -70,7 +71,7 @@ export function findUncompiled(catalogue: Catalogue, changed: readonly string[])
 
 function compileView({ invalid: _, isLoaded: __, isStale: ___, ...view }: View, catalogue: Catalogue): View {
   if (view.opaque !== undefined) {
-    // Its query cannot be judged; it is invalid at least if something that it reads is missing.
+    // Of a query that is not understood, only what it reads can be checked.
     const missing = view.references.find(name => !catalogue.find(name));
     return missing === undefined ? view : { ...view, invalid: toInvalid(missingError(0, missing)) };
   }
@@ -86,32 +87,33 @@ const toInvalid = ({ message, position }: RejectionError): NonNullable<View['inv
   position,
 });
 
-/** What the query of a view gives over the objects as they are now, or why it is rejected. */
+/** Analyzes what the query of a view returns over the current objects, or why it is rejected. */
 const analyzeBody = (body: string, catalogue: Catalogue): Relation | RejectionError =>
   orRejection(() => analyzeRelation(parseQueryText(body), catalogue));
 
 /**
- * Completes a view that was loaded from its statement. If its query cannot be compiled although its server reports it as
- * valid, the query is beyond what is known here, and the view is opaque.
+ * Completes a view that was loaded from its statement. If its query cannot be compiled although the server reports the view as valid,
+ * the engine does not know something in the query, and the view is opaque.
+ * @param hasHealth whether the server has reported which views are invalid
  */
-export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isKnownAsValid: boolean): CatalogueObject {
+export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, hasHealth: boolean): CatalogueObject {
   if (object.kind === 'table') return object;
   const { isLoaded: _, ...view } = object;
   if (view.opaque !== undefined) return view;
   const relation = analyzeBody(view.body, catalogue);
   if (relation instanceof RejectionError) {
     if ('invalid' in view && view.invalid !== undefined) return view;
-    // A plan that was killed may have renamed its base: it is compiled when the base is there again.
+    // A plan that was killed may have renamed its base. The view is compiled when the base exists again.
     if (view.kind === 'materialized view' && !catalogue.find(view.base)) return object;
-    if (isKnownAsValid || relation instanceof QuerySyntaxError || view.kind !== 'view') {
-      const unknown = { ...view, opaque: printDefinition(view, { quoted: true }) };
-      return unknown.kind === 'materialized view' ? { ...unknown, inputs: inputsOf(unknown, catalogue) } : unknown;
+    if (hasHealth || relation instanceof QuerySyntaxError || view.kind !== 'view') {
+      const opaque = { ...view, opaque: printDefinition(view, { quoted: true }) };
+      return opaque.kind === 'materialized view' ? { ...opaque, inputs: inputsOf(opaque, catalogue) } : opaque;
     }
     return { ...view, invalid: toInvalid(relation) };
   }
-  const derived = toColumns(relation);
-  const given = view.kind === 'materialized view' ? derived.map(each => toStoredColumn(each, view)) : derived;
-  const columns = view.columns.length > 0 ? view.columns : given;
+  const returned = toColumns(relation);
+  const derived = view.kind === 'materialized view' ? returned.map(each => toStoredColumn(each, view)) : returned;
+  const columns = view.columns.length > 0 ? view.columns : derived;
   const timestamp = view.timestamp ?? relation.timestamp;
   if (view.kind === 'materialized view' && view.invalid === undefined)
     return { ...view, columns, timestamp, inputs: inputsOf({ ...view, columns }, catalogue) };
@@ -120,9 +122,8 @@ export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isK
 }
 
 /**
- * Makes the materialized views over a table invalid, and the materialized views over those. A view that is invalid
- * already keeps its first reason. One that was never refreshed stays valid if the table is its own base, but not the views over
- * it (observed on 9.3.4).
+ * Makes the materialized views over a table invalid, and the materialized views over those. An invalid view keeps its first reason. A
+ * view over the table itself that was never refreshed stays valid, but the views over it do not (observed on 9.3.4).
  */
 export function invalidate(catalogue: Catalogue, base: string, reason: string, isOwnBase = true): void {
   for (const view of catalogue.dependentsOf(base)) {
@@ -134,8 +135,8 @@ export function invalidate(catalogue: Catalogue, base: string, reason: string, i
 }
 
 /**
- * Notes that the immediate views over a table are no longer empty: any change of the base, even of its metadata, makes the server
- * fill them (observed on 9.3.4). The next change can make them invalid.
+ * Records that the immediate views over a table are no longer empty. Any change of the base, even of its metadata, makes the server
+ * fill them (observed on 9.3.4).
  */
 export function fillDeferred(catalogue: Catalogue, base: string): void {
   for (const view of catalogue.dependentsOf(base))
@@ -148,7 +149,10 @@ export function fillDeferred(catalogue: Catalogue, base: string): void {
       catalogue.put({ ...view, neverRefreshed: false });
 }
 
-/** Makes the live views over an object invalid, for good. One that is invalid already keeps its first reason. */
+/**
+ * Makes the live views over an object invalid, for good. An invalid view keeps its first reason.
+ * @param reasonFor the reason; undefined if a view stays valid
+ */
 export function invalidateLiveViews(
   catalogue: Catalogue,
   base: string,
@@ -161,13 +165,13 @@ export function invalidateLiveViews(
   }
 }
 
-/** The columns of its base that a live view reads; undefined if its query is beyond what is known here. */
+/** The columns of its base that a live view reads; undefined if the engine does not understand its query. */
 export function columnsOfBase({ body, base }: LiveView, catalogue: Catalogue): string[] | undefined {
   const columns = orRejection(() => columnsRead(parseQueryText(body), catalogue, base));
   return columns instanceof RejectionError ? undefined : columns;
 }
 
-/** Why the query of a view is not valid over the objects as they are; undefined if it is, or cannot be judged. */
+/** Why the query of a view is not valid over the current objects; undefined if it is valid, or the engine does not understand it. */
 export function whyUnresolvable(
   { body, opaque, ...view }: Exclude<CatalogueObject, Table>,
   catalogue: Catalogue,
@@ -180,13 +184,13 @@ export function whyUnresolvable(
   return isRejected ? relation.message : undefined;
 }
 
-/** Why the query of a materialized view gives no rows for the view as it is; undefined if it does. */
+/** Why a full refresh of a materialized view would fail; undefined if it would not. */
 export function whyNotRefreshable(view: MaterializedView, catalogue: Catalogue): string | undefined {
   const base = catalogue.find(view.base);
   if (!base) return `[-105]: ${missingError(0, view.base).message}`; // the number of this error, not a position
   if (base.kind === 'view') return `[0]: cannot get a reader for view [view=${base.name}]`;
   if (base.kind === 'materialized view' && base.invalid !== undefined) return 'base materialized view is invalidated';
-  if (view.opaque !== undefined) return readsTheSame(view, catalogue) ? undefined : OTHER_TYPES;
+  if (view.opaque !== undefined) return hasSameInputs(view, catalogue) ? undefined : OTHER_TYPES;
   const relation = analyzeBody(view.body, catalogue);
   if (relation instanceof RejectionError) return `[${relation.position}]: ${relation.message}`;
   const columns = toColumns(relation);
@@ -194,18 +198,18 @@ export function whyNotRefreshable(view: MaterializedView, catalogue: Catalogue):
     view.columns.length === 0 ||
     (columns.length === view.columns.length &&
       columns.every(({ type }, i) => type === view.columns[i]?.type) &&
-      (columns.every(({ isGuess }) => !isGuess) || readsTheSame(view, catalogue)));
-  // A refresh empties the view, and then fails without another reason (observed on 9.3.4).
+      (areTypesKnown(columns) || hasSameInputs(view, catalogue)));
+  // With other types, a refresh empties the view before it fails (observed on 9.3.4).
   return isSame ? undefined : OTHER_TYPES;
 }
 
-/** Whether all that a materialized view could read when it was made has the same types. */
-function readsTheSame(view: MaterializedView, catalogue: Catalogue): boolean {
+/** Whether all that a materialized view could read when it was created still has the same types. */
+function hasSameInputs(view: MaterializedView, catalogue: Catalogue): boolean {
   const now = new Set(inputsOf(view, catalogue));
   return view.inputs?.every(input => now.has(input)) ?? false;
 }
 
-/** The columns of a query as columns of a view. */
+/** Converts the columns of a query to those of a view. */
 export const toColumns = ({ fields }: Relation): StoredColumn[] =>
   fields.map(({ name, type }) => {
     const column = { name, type: type ?? 'DOUBLE', cached: true, dedup: false };
@@ -213,16 +217,16 @@ export const toColumns = ({ fields }: Relation): StoredColumn[] =>
   });
 
 /**
- * What a materialized view could read: the id of each object, and the id and type of each of its columns. If the type of a column of
- * the view is a guess, comparing two of these lists tells whether the type may have changed. Undefined if all types are known.
+ * What a materialized view can read: a text for each column of its sources, with the ids and the type. If the type of a column of the view
+ * is a guess, comparing two such lists shows whether the type may have changed. Undefined if the types of all columns are known.
  */
 export function inputsOf(
   { columns, base, references, opaque }: Pick<MaterializedView, 'columns' | 'base' | 'references' | 'opaque'>,
   catalogue: Catalogue,
 ): readonly string[] | undefined {
-  if (opaque === undefined && columns.every(({ isGuess }) => !isGuess)) return undefined;
-  const read = catalogue.sources([base, ...references]).flatMap(name => catalogue.find(name) ?? []);
-  return read.flatMap(object => object.columns.map(({ id, name, type }) => `${object.id} ${id ?? name} ${type}`));
+  if (opaque === undefined && areTypesKnown(columns)) return undefined;
+  const sources = catalogue.sources([base, ...references]).flatMap(name => catalogue.find(name) ?? []);
+  return sources.flatMap(object => object.columns.map(({ id, name, type }) => `${object.id} ${id ?? name} ${type}`));
 }
 
 /** Why materialized views over a dropped or renamed table are invalid. */

@@ -1,8 +1,9 @@
 /*!
- * The assertions of a plan: SELECTs that must return true before the next statement is sent. An assertion is recognized by its text,
- * because a plan is a stream that anybody may have edited. The alias of its only column names its form, and the parser of that form reads
- * the text. The text is accepted only if the assertion that was read prints the same text. Only this file knows all forms; those about
- * history, expiry and queries are printed by files of their own.
+ * The assertions of a plan: SELECTs that must return true before the next statement is sent. `assertX` makes one; `parseAssertion`
+ * recognizes one in a plan, which anybody may have edited.
+ *
+ * The alias of its only column names the form of an assertion, and each form has a parser. A text is accepted only if the assertion that
+ * was read from it prints the same text. The texts about history, expiry and queries are in files of their own.
  */
 import { type Column, decimalLimits, hasNull, type MaterializedViewDefinition, printTypeCast } from '@sqlpipe/ddl';
 import type { ColumnHead, Copy } from '@sqlpipe/engine';
@@ -11,10 +12,10 @@ import { parseExpired, printExpiredQuestion, type Retained } from './expiry.js';
 import { LOST_ROWS, printHistoryAssertion } from './history.js';
 import { doubleQuote, withoutComments } from './statement-text.js';
 
-/** The values of the first column that each question returns. */
+/** For each question, the values of the first column that it returns. */
 type Answers = readonly (readonly unknown[])[];
 
-/** What is known of the view that an assertion is about. Its queries begin with the same WITH clause as the one in the assertion. */
+/** What is known of the view that an assertion is about. If the query in the assertion has a WITH clause, so have the queries here. */
 interface KnownView {
   /** The queries that the view may have. */
   readonly bodies: readonly string[];
@@ -24,18 +25,21 @@ interface KnownView {
   readonly columns?: readonly ColumnHead[] | undefined;
 }
 
+/** One or more names. */
+type Names = readonly [string, ...string[]];
+
 /** A SELECT of a plan, and what it means. */
 export interface Assertion {
   readonly statement: string;
-  /** The table or materialized view that it is about, and the table that holds a copy of its rows. */
-  readonly tables: readonly [string, ...string[]];
+  /** The table or materialized view that it is about; then other views, or the table that holds a copy of the rows. */
+  readonly tables: Names;
   /** Whether the answer `false` is final. Otherwise background work of the server may still make it true. */
   readonly isFinal?: boolean;
-  /** The materialized view that may lag behind its base while rows are written: the server's next refresh may make it true. */
+  /** The materialized view that it compares with its query. If rows are being written, the server's next refresh may make it true. */
   readonly laggingView?: string;
   /** Whether nothing may write to its table while the plan is applied. */
   readonly needsIdleTable?: boolean;
-  /** Whether it comes after the statements that copy the rows of `tables[0]`. */
+  /** Whether it comes after the statement that copies the rows of `tables[0]`. */
   readonly followsCopy?: boolean;
   /** What it does, for the comment in the plan. */
   readonly purpose: string;
@@ -45,13 +49,13 @@ export interface Assertion {
   explain(answers: Answers): string;
   /** What to do if the server cannot answer it. */
   readonly help?: string;
-  /** The texts that the planner prints for a view; absent if the assertion contains no query of a view. */
+  /** Prints it as the planner does, with each query that the view may have; absent if it contains no query of a view. */
   printFor?(view: KnownView): readonly string[];
-  /** The copy that exists if it is true. It has no columns if only the numbers of rows are compared. */
+  /** The copy that exists if it is true; without columns if only the numbers of rows are compared. */
   readonly copy?: Copy;
 }
 
-/** Parses an assertion; undefined for any other statement. The query of a view in it is not checked: compare it with `printFor`. */
+/** Parses an assertion; undefined for any other statement. The caller must compare the query of a view in it with `printFor`. */
 export function parseAssertion(statement: string): Assertion | undefined {
   const text = withoutComments(statement);
   const [, form = ''] = /^SELECT .*? AS (\w+) FROM /s.exec(text) ?? [];
@@ -59,8 +63,8 @@ export function parseAssertion(statement: string): Assertion | undefined {
   return assertion?.statement === text ? assertion : undefined;
 }
 
-/** Makes the parser of a form. It passes the groups of the pattern, then the whole text, to `toAssertion`. */
-const parser =
+/** Makes the parser of a form. @param toAssertion gets the groups of the pattern, then the complete text */
+const createParser =
   (pattern: RegExp, toAssertion: (...groups: string[]) => Assertion | undefined) =>
   (text: string): Assertion | undefined => {
     const match = pattern.exec(text);
@@ -69,38 +73,44 @@ const parser =
 
 /** The parser of each form. For a text that is no assertion, it returns undefined, or an assertion with another `statement`. */
 const FORMS: Readonly<Record<string, (text: string) => Assertion | undefined>> = {
-  nothing_is_lost: parser(/ AS nothing_is_lost FROM \([^']* FROM '([^']+)' (?:EXCEPT|UNION ALL) /, historyAssertionOf),
+  nothing_is_lost: createParser(
+    / AS nothing_is_lost FROM \([^']* FROM '([^']+)' (?:EXCEPT|UNION ALL) /,
+    toHistoryAssertion,
+  ),
   none_expire(text) {
     const { retained, body } = parseExpired(text) ?? {};
-    return retained && expiryAssertion(retained, body);
+    return retained && assertNoneExpired(retained, body);
   },
-  is_computable: parser(
+  is_computable: createParser(
     /^(SELECT sqlpipe_rows >= 0 AS is_computable .*\n\) "[^"]+" LIMIT 1\);)$/s,
-    computableAssertion,
+    assertComputable,
   ),
-  none_limited: parser(
+  none_limited: createParser(
     /^SELECT count\(\) = 0 AS none_limited FROM materialized_views\(\) WHERE view_name IN \('(.+)'\) AND refresh_limit <> 0;$/,
-    names => limitAssertion(names.split("', '")),
+    names => assertUnlimited(names.split("', '") as [string, ...string[]]),
   ),
-  is_empty: parser(
+  is_empty: createParser(
     /^SELECT count\(\) = 0 AS is_empty FROM '([^']+)'(?: WHERE ("[^"]+" (?:(?:::VARCHAR )?IS NOT NULL|<> 0|= true)))?;$/,
-    emptinessAssertion,
+    assertEmpty,
   ),
-  all_fit: parser(
+  all_fit: createParser(
     /^SELECT count\(\) = 0 AS all_fit FROM '([^']+)' WHERE "([^"]+)" (?:>= (10*m?) )?(?:.*% ((?:1|0\.0*1)m) <> 0m)?/,
-    (table = '', column = '', limit, unit) => fitAssertion(table, printLimits(column, limit, unit)),
+    (table = '', column = '', limit, unit) => assertNoMisfit(table, printLimits(column, limit, unit)),
   ),
-  all_native: parser(/ FROM table_partitions\('([^']+)'\) WHERE isParquet;$/, table =>
-    partitionAssertion(table, 'isParquet'),
+  all_native: createParser(/ FROM table_partitions\('([^']+)'\) WHERE isParquet;$/, table =>
+    assertNoPartition(table, 'isParquet'),
   ),
-  all_attached: parser(/ FROM table_partitions\('([^']+)'\) WHERE detached;$/, table =>
-    partitionAssertion(table, 'detached'),
+  all_attached: createParser(/ FROM table_partitions\('([^']+)'\) WHERE detached;$/, table =>
+    assertNoPartition(table, 'detached'),
   ),
-  all_applied: parser(/ FROM wal_tables\(\) WHERE name = '([^']+)';$/, appliedAssertion),
-  as_many_rows: parser(/FROM '([^']+)'\) a CROSS JOIN \(SELECT count\(\) n FROM '([^']+)'\) b;$/, rowCountAssertion),
+  all_applied: createParser(/ FROM wal_tables\(\) WHERE name = '([^']+)';$/, assertApplied),
+  as_many_rows: createParser(
+    /FROM '([^']+)'\) a CROSS JOIN \(SELECT count\(\) n FROM '([^']+)'\) b;$/,
+    assertSameCount,
+  ),
   all_copied(text) {
     const copy = parseCopy(text);
-    return copy && copyAssertion(copy);
+    return copy && assertCopied(copy);
   },
 };
 
@@ -110,10 +120,10 @@ export const ROWLESS_ANSWERS = new Map<string, { readonly type: string; readonly
   ...LOST_ROWS,
 ]);
 
-/** The number in an answer. */
-const countOf = (answers: Answers, at = 0): number => Number(answers[at]?.[0]);
+/** The count that a question returned. @param index that of the question */
+const countOf = (answers: Answers, index = 0): number => Number(answers[index]?.[0]);
 
-/** The common part of the assertions that a count is 0. @param question the query for the count */
+/** Makes the common part of the assertions that a count is 0. @param question the query for the count */
 const assertNone = (table: string, question: string, form: string) =>
   ({
     statement: `${question.replace('count()', `count() = 0 AS ${form}`)};`,
@@ -122,11 +132,11 @@ const assertNone = (table: string, question: string, form: string) =>
     questions: [question],
   }) as const;
 
-/** The assertion that a materialized view holds no rows that its query no longer gives. */
-export const historyAssertion = (...view: Parameters<typeof printHistoryAssertion>): Assertion =>
-  historyAssertionOf(view[0].name, printHistoryAssertion(...view));
+/** Asserts that a materialized view holds no rows that its query no longer gives. */
+export const assertHistory = (...view: Parameters<typeof printHistoryAssertion>): Assertion =>
+  toHistoryAssertion(view[0].name, printHistoryAssertion(...view));
 
-function historyAssertionOf(view: string, statement: string): Assertion {
+function toHistoryAssertion(view: string, statement: string): Assertion {
   const problem = `materialized view '${view}' holds rows that its query no longer gives`;
   return {
     statement,
@@ -134,18 +144,18 @@ function historyAssertionOf(view: string, statement: string): Assertion {
     laggingView: view,
     purpose: `stops the plan if ${problem}`,
     explain: () => `${problem}; make the plan again, which lists them`,
-    // With the columns, floating point values are compared with a tolerance. A planner that asked no server does not know them.
+    // Without the columns, the text has no tolerance for floating point values. A planner that asked no server does not know them.
     printFor: ({ existing, columns }) =>
       existing ? [undefined, columns].map(known => printHistoryAssertion(existing, known)) : [],
   };
 }
 
-/** The assertion that views have no refresh limit: a refresh in full does not compute what is older. No dump contains the limit. */
-export function limitAssertion(views: readonly string[]): Assertion {
+/** Asserts that views have no refresh limit: a refresh in full does not compute older rows. No dump contains the limit. */
+export function assertUnlimited(views: Names): Assertion {
   const list = views.map(view => `'${view}'`).join(', ');
   return {
     statement: `SELECT count() = 0 AS none_limited FROM materialized_views() WHERE view_name IN (${list}) AND refresh_limit <> 0;`,
-    tables: [views[0] ?? '', ...views.slice(1)],
+    tables: views,
     isFinal: true,
     purpose: `stops the plan if ${list} ${views.length === 1 ? 'has' : 'have'} a refresh limit, because a refresh would lose older rows`,
     explain: () =>
@@ -153,8 +163,8 @@ export function limitAssertion(views: readonly string[]): Assertion {
   };
 }
 
-/** The assertion that an object has no rows that its TTL has expired. @param body the query of a view */
-export function expiryAssertion(retained: Retained, body?: string): Assertion {
+/** Asserts that an object has no rows that its TTL has expired. @param body the query of a view */
+export function assertNoneExpired(retained: Retained, body?: string): Assertion {
   const { name } = retained;
   return {
     ...assertNone(name, printExpiredQuestion(retained, body), 'none_expire'),
@@ -164,13 +174,13 @@ export function expiryAssertion(retained: Retained, body?: string): Assertion {
       return `'${name}' has ${countOf(answers)} ${rows} that its TTL has expired, which the server would drop; make the plan again, which lists them`;
     },
     ...(body !== undefined && {
-      printFor: ({ existing }) => (existing ? [expiryAssertion(retained, existing.body).statement] : []),
+      printFor: ({ existing }) => (existing ? [assertNoneExpired(retained, existing.body).statement] : []),
     }),
   };
 }
 
-/** The assertion that a server can compute the query of a view. @param statement its text */
-export function computableAssertion(statement: string): Assertion {
+/** Asserts that a server can compute the query of a view. @param statement its text */
+export function assertComputable(statement: string): Assertion {
   const [, view = ''] = / "([^"]+)" LIMIT 1\);$/.exec(statement) ?? [];
   return {
     statement,
@@ -182,8 +192,8 @@ export function computableAssertion(statement: string): Assertion {
   };
 }
 
-/** The assertion that a table has no rows, or a column no values. @param condition for a value of the column, see `printValueCondition` */
-export function emptinessAssertion(table: string, condition?: string): Assertion {
+/** Asserts that a table has no rows, or a column no values. @param condition for a value of the column, see `printValueCondition` */
+export function assertEmpty(table: string, condition?: string): Assertion {
   const [, name] = /^"([^"]+)"/.exec(condition ?? '') ?? [];
   const [holder, what] = name === undefined ? [`'${table}'`, 'row'] : [`column '${name}' of '${table}'`, 'value'];
   return {
@@ -194,8 +204,8 @@ export function emptinessAssertion(table: string, condition?: string): Assertion
   };
 }
 
-/** The assertion before a conversion of a column. At a value that does not fit, the server would stop halfway. */
-function fitAssertion(table: string, misfit: string): Assertion {
+/** Asserts that a column has no value that does not fit into its new type: at such a value, the server would stop halfway. */
+function assertNoMisfit(table: string, misfit: string): Assertion {
   return {
     ...assertNone(table, printCountQuestion(table, misfit), 'all_fit'),
     purpose: `stops the plan if '${table}' has values that do not fit into the new type, which would suspend it`,
@@ -203,10 +213,10 @@ function fitAssertion(table: string, misfit: string): Assertion {
   };
 }
 
-/** The assertions that the values of a column fit into another type. */
-export function fitAssertions(table: string, { name, type }: Column, to: string): Assertion[] {
+/** Asserts that the values of a column fit into another type. */
+export function assertValuesFit(table: string, { name, type }: Column, to: string): Assertion[] {
   const misfit = printMisfit(name, type, to);
-  return misfit === undefined ? [] : [fitAssertion(table, misfit)];
+  return misfit === undefined ? [] : [assertNoMisfit(table, misfit)];
 }
 
 /** The states of partitions that assertions are about, by the columns of `table_partitions`. */
@@ -227,8 +237,8 @@ const PARTITIONS = {
 
 export type PartitionState = keyof typeof PARTITIONS;
 
-/** The assertion that no partition is in this state. Queries do not see detached partitions, but DROP TABLE deletes them. */
-export function partitionAssertion(table: string, state: PartitionState): Assertion {
+/** Asserts that no partition is in a state. Queries do not see detached partitions, but DROP TABLE deletes them. */
+export function assertNoPartition(table: string, state: PartitionState): Assertion {
   const { form, what, problem, explain } = PARTITIONS[state];
   return {
     ...assertNone(table, printPartitionQuestion(table, state), form),
@@ -237,8 +247,8 @@ export function partitionAssertion(table: string, state: PartitionState): Assert
   };
 }
 
-/** The assertion that all rows that were sent to a table are applied. For a table without WAL, it is always true. */
-export function appliedAssertion(table: string): Assertion {
+/** Asserts that the server has applied all rows that were sent to a table. For a table without WAL, this is always true. */
+export function assertApplied(table: string): Assertion {
   return {
     statement: `SELECT coalesce(max(CASE WHEN writerTxn = sequencerTxn AND NOT suspended THEN 0 ELSE 1 END), 0) = 0 AS all_applied FROM wal_tables() WHERE name = '${table}';`,
     tables: [table],
@@ -248,8 +258,8 @@ export function appliedAssertion(table: string): Assertion {
   };
 }
 
-/** The assertion that a table and its copy have the same number of rows. */
-export function rowCountAssertion(from: string, to: string): Assertion {
+/** Asserts that a table and its copy have the same number of rows. */
+export function assertSameCount(from: string, to: string): Assertion {
   return {
     statement: `SELECT a.n = b.n AS as_many_rows FROM (SELECT count() n FROM '${from}') a CROSS JOIN (SELECT count() n FROM '${to}') b;`,
     tables: [from, to],
@@ -273,18 +283,18 @@ export function rowCountAssertion(from: string, to: string): Assertion {
   };
 }
 
-/** SQL that converts a value of column `from` to the type of `to`. */
+/** Prints SQL that converts a value of column `from` to the type of `to`. */
 export const printCast = (from: Column, to: Column): string =>
   from.type === to.type ? doubleQuote(from.name) : printTypeCast(doubleQuote(from.name), from.type, to.type);
 
 /** A table whose rows are also in another table. */
 interface CopiedTable extends Copy {
-  /** The columns in both tables. `cast` is SQL for the value in the other table. */
+  /** The columns in both tables. `cast` is SQL that converts a value to the type in the other table. */
   readonly columns: readonly { readonly from: string; readonly to: string; readonly cast: string }[];
 }
 
-/** The assertion that `to` has each row of `from`, duplicates included. It uses `sum`, because 9.3.4 miscounts groups of a UNION ALL. */
-export function copyAssertion(copy: CopiedTable): Assertion {
+/** Asserts that `to` has each row of `from`, duplicates included. The SQL has `sum`, because 9.3.4 miscounts groups of a UNION ALL. */
+export function assertCopied(copy: CopiedTable): Assertion {
   const { from, to, columns } = copy;
   const names = columns.map(column => doubleQuote(column.to)).join(', ');
   const values = columns.map(column => `${column.cast} ${doubleQuote(column.to)}`).join(', ');
@@ -306,10 +316,7 @@ export function copyAssertion(copy: CopiedTable): Assertion {
 const SIDE = ' FROM (SELECT 1 sqlpipe_side, ';
 const CAST = /(?:CAST\((?:CAST\()?"([^"]+)"(?: AS STRING\))? AS [\w(),]+\)|"([^"]+)") "([^"]+)"(?:, |$)/g;
 
-/**
- * Reads the tables and columns of an assertion that rows are copied. `parseAssertion` compares what it prints with the text. One pattern for
- * all of it would take quadratic time.
- */
+/** Reads the tables and columns of an assertion that rows are copied. One pattern for the complete text would take quadratic time. */
 function parseCopy(text: string): CopiedTable | undefined {
   const middle = text.lastIndexOf(' UNION ALL SELECT -1, ');
   const side = text.slice(text.indexOf(SIDE) + SIDE.length, middle);
@@ -323,7 +330,7 @@ function parseCopy(text: string): CopiedTable | undefined {
   return columns.length > 0 ? { from, to, columns } : undefined;
 }
 
-/** Advice: the statement after which a table with Parquet partitions can be changed. */
+/** Advises the statement after which a table with Parquet partitions can be altered. */
 export const adviseNative = (table: string, timestamp = '…'): string =>
   `use ALTER TABLE '${table}' CONVERT PARTITION TO NATIVE WHERE ${timestamp} IS NOT NULL`;
 
@@ -331,7 +338,7 @@ export const adviseNative = (table: string, timestamp = '…'): string =>
 export const describeMisfits = (count: number): string =>
   `${count} ${count === 1 ? 'value does' : 'values do'} not fit, and the table would be suspended; UPDATE ${count === 1 ? 'it' : 'them'} first`;
 
-/** The condition for values that do not fit into a decimal; undefined if all values fit, or if the type is no decimal. */
+/** Prints the condition for values that do not fit into a decimal; undefined if all values fit, or if the type is no decimal. */
 export function printMisfit(column: string, from: string, to: string): string | undefined {
   const { digits, scale } = decimalLimits(from, to) ?? {};
   const limit = digits === undefined ? undefined : `1${'0'.repeat(digits)}${from.startsWith('DECIMAL') ? 'm' : ''}`;
@@ -339,25 +346,22 @@ export function printMisfit(column: string, from: string, to: string): string | 
   return limit || unit ? printLimits(column, limit, unit) : undefined;
 }
 
-/**
- * The condition for values beyond a limit, or with digits after those of a unit. NULL is excluded, because its
- * remainder is not NULL.
- */
+/** Prints the condition for values beyond a limit, or with more decimal places than a unit. The remainder of NULL is not NULL. */
 function printLimits(column: string, limit: string | undefined, unit: string | undefined): string {
   const name = doubleQuote(column);
   const beyond = limit === undefined ? [] : [`${name} >= ${limit}`, `${name} <= -${limit}`];
   return [...beyond, ...(unit === undefined ? [] : [`${name} % ${unit} <> 0m AND ${name} IS NOT NULL`])].join(' OR ');
 }
 
-/** The query for the number of rows of a table, or of those for which a condition is true. */
+/** Prints the query for the number of rows of a table, or of those for which a condition is true. */
 export const printCountQuestion = (table: string, condition?: string): string =>
   `SELECT count() FROM '${table}'${condition === undefined ? '' : ` WHERE ${condition}`}`;
 
-/** The query for the number of partitions in a state. */
+/** Prints the query for the number of partitions in a state. */
 export const printPartitionQuestion = (table: string, state: PartitionState): string =>
   `SELECT count() FROM table_partitions('${table}') WHERE ${state}`;
 
-/** The condition for a value that was written: a new column has NULL, 0 or false. 9.3.4 cannot compare arrays with NULL. */
+/** Prints the condition for a value that was written: a new column has NULL, 0 or false. 9.3.4 cannot compare arrays with NULL. */
 export function printValueCondition({ name, type }: Pick<Column, 'name' | 'type'>): string {
   const column = doubleQuote(name);
   if (type.endsWith('[]')) return `${column} ::VARCHAR IS NOT NULL`;
