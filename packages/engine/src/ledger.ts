@@ -46,8 +46,8 @@ export interface AccountOptions {
   /** The number of rows that a TTL has expired, which the server drops; undefined if it cannot say. By default none. */
   readonly countExpired?: (enforcement: Enforcement) => number | undefined;
   /**
-   * Whether a conversion really changes values of the column. Then the views that read it lose values too. By default it does not:
-   * permission for the column is enough for its views.
+   * Whether a conversion changes values of the column. If so, views that read the column lose values too. By default it changes none: then
+   * permission for the loss of the column is enough for its views.
    */
   readonly changesValues?: (loss: Effect) => boolean;
   /** The planned name of an object of the loaded schema; by default, its name. */
@@ -137,10 +137,7 @@ export class Ledger {
     return this.catalogue.findById(id) ? [] : this.touchedBy.of(id).slice(-1);
   }
 
-  /**
-   * The indexes of the statements that cause a loss: of those that invalidated the object, else of the one that dropped it, else of the
-   * current one.
-   */
+  /** The indexes of the statements that cause a loss: those that invalidated the object, or else dropped it, or else the current one. */
   causesOf(object: CatalogueObject, current: number): readonly number[] {
     const causes = [this.invalidatedBy.of(object.id), this.removalOf(object)];
     return causes.find(({ length }) => length > 0) ?? [current];

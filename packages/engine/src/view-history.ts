@@ -136,7 +136,10 @@ export class ViewHistories {
     return [effect];
   }
 
-  /** Describes the rows that are lost when a view is dropped or computed again; starts with a verb; undefined if none are. */
+  /**
+   * Describes the rows that are lost when a view is dropped or computed again; starts with a verb; undefined if none are.
+   * @param isRejected whether the server rejects the query of the view
+   */
   #describeLoss(
     tracked: TrackedView,
     view: MaterializedView | undefined,
@@ -186,7 +189,7 @@ export class ViewHistories {
     return holders.filter(holder => holder !== undefined);
   }
 
-  /** Says which source of a view has lost rows; starts with a verb; undefined if none has. */
+  /** Describes which source of a view has lost rows; starts with a verb; undefined if none has. */
   #describeIncomplete(tracked: TrackedView, sources: readonly CatalogueObject[]): string | undefined {
     for (const source of sources) {
       const holders = this.#findHolders(source, tracked.view);

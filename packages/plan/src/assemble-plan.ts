@@ -59,7 +59,7 @@ export interface ProvenDraft {
   readonly recomputedInAnyDraft: ReadonlySet<string>;
 }
 
-/** Makes a plan from a proven draft. @param askSizes asks B's server for the cost of the plan */
+/** Makes a plan from a proven draft. @param askSizes asks B's server for the sizes of tables */
 export async function assemblePlan({ draft, proof, task }: ProvenDraft, askSizes: AskSizes | undefined): Promise<Plan> {
   const assertions = collectAssertions(proof, task);
   const statements = [

@@ -4,14 +4,13 @@ import { displayName, foldCase, identify, type Kind } from '@sqlpipe/sql';
 import type { Draft } from './draft.js';
 import type { Proof } from './prove.js';
 import type { AskSizes, StoredSize, Task } from './task.js';
-import { nameInB } from './values.js';
 
 /** Work on all rows of a table. */
 type Work = 'copies' | 'rewrites' | 'reads';
 
 /**
  * Describes the work on all rows of tables, one line for each table: `rewrites and reads table 't' (6,000,000 rows, 240 MB)`. Without
- * sizes only copies are described, because the comments of the statements tell the rest.
+ * sizes, only copies are described: the comments of the statements already name the other work.
  */
 export async function describeWork(draft: Draft, proof: Proof, task: Task, askSizes?: AskSizes): Promise<string[]> {
   const work = findWork(draft, proof, task);
@@ -30,20 +29,20 @@ export async function describeWork(draft: Draft, proof: Proof, task: Task, askSi
 /** Finds the work on all rows, by the name of the table or materialized view in B. */
 function findWork({ steps, engine }: Draft, { effects }: Proof, task: Task): Map<string, Set<Work>> {
   const workByTable = new Map<string, Set<Work>>();
-  const note = (name: string, work: Work): void => {
-    const table = task.before.find(nameInB(name, task));
+  const add = (name: string, work: Work): void => {
+    const table = task.before.find(task.renames.nameBeforePlan(name));
     if (table) workByTable.set(table.name, (workByTable.get(table.name) ?? new Set<Work>()).add(work));
   };
-  for (const [at, { statement, assertion }] of steps.entries()) {
-    if (assertion?.followsCopy) note(assertion.tables[0], 'copies');
+  for (const [i, { statement, assertion }] of steps.entries()) {
+    if (assertion?.followsCopy) add(assertion.tables[0], 'copies');
     const { kind, name } = identify(statement);
-    const rewritten = (effects[at] ?? []).filter(({ effect }) => effect === 'rewritten');
+    const rewritten = (effects[i] ?? []).filter(({ effect }) => effect === 'rewritten');
     const refreshed = rewritten.filter(effect => effect.kind === 'materialized view').map(({ object }) => object);
     for (const viewName of kind === 'materialized view' ? [name] : refreshed) {
       const view = engine.find(viewName);
-      if (view?.kind === 'materialized view') note(view.base, 'reads');
+      if (view?.kind === 'materialized view') add(view.base, 'reads');
     }
-    for (const { kind, object } of rewritten) if (kind === 'table') note(object, 'rewrites');
+    for (const { kind, object } of rewritten) if (kind === 'table') add(object, 'rewrites');
   }
   return workByTable;
 }
@@ -60,8 +59,8 @@ function formatBytes(bytes: number): string {
 }
 
 /**
- * Describes the effects that nothing undoes. Dedup keys can be set again, and a materialized view that is recreated computes its rows
- * again, so these are left out.
+ * Describes the effects that nothing undoes. Dedup keys are left out, because they can be set again. So are recreated materialized views,
+ * which compute their rows again.
  */
 export const describeLosses = (
   effects: readonly Effect[],

@@ -1,6 +1,6 @@
 /*!
- * A draft of a plan: its statements have been executed on an engine, one after the other. Each belongs to a change. A change that the
- * engine rejects is listed as an omission. What a draft loses is found later, when it is proven (prove.ts).
+ * A draft of a plan. Each statement belongs to a change, and is executed on an engine when it is added. A change that the engine rejects
+ * becomes an omission. What a draft loses is found later, when it is proven (prove.ts).
  */
 import { type Alteration, printAlter } from '@sqlpipe/ddl';
 import { type Engine, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
@@ -10,12 +10,12 @@ import type { Loss } from './losses.js';
 import type { Assertion } from './text/assertions.js';
 import { printOnOneLine } from './text/statement-text.js';
 
-/** A difference between A and B that a plan removes or leaves out. */
+/** Statements that remove one difference between A and B. A plan has all of them, or leaves all of them out. */
 export interface Change {
   readonly identity: NamedObject & { readonly verb?: string };
   /** The properties that differ, as in a comparison; empty for the complete object. */
   readonly properties: readonly string[];
-  /** The change on one line: `ALTER TABLE 'trades' DROP COLUMN qty`. */
+  /** A description on one line: `ALTER TABLE 'trades' DROP COLUMN qty`. */
   readonly what: string;
 }
 
@@ -36,21 +36,21 @@ export interface Omission extends Change {
   readonly hints?: readonly string[];
 }
 
-/** Why a change is left out, and what can be done. */
+/** Why a change is left out, and what can be done instead. */
 export type Refusal = readonly [reason: string, ...hints: string[]];
 
-/** A key of a change, by which the next draft recognizes it. */
+/** The key by which the next draft recognizes a change. */
 export const changeKey = ({ identity, what }: Change): string => `${identityKey(identity)} ${what}`;
 
 /** The steps so far, and an engine that has executed them. */
 export class Draft {
   readonly steps: Step[] = [];
   readonly omissions: Omission[] = [];
-  /** The names of blocked objects in lower case. They will not be as A has them, so nothing that reads them can be created. */
+  /** The names of blocked objects in lower case. They will not be as A has them, so what reads them is left out too. */
   readonly #blocked = new Set<string>();
 
   /**
-   * @param engine B, which the statements change
+   * @param engine an engine that has B; the statements change it
    * @param excluded the changes that the proofs of earlier drafts have excluded, by `changeKey`
    */
   constructor(
@@ -95,8 +95,8 @@ export class Draft {
   /** Adds a statement before all others, after the assertions at the head. None of the others depends on it. */
   addFirst(statement: string, identity: Change['identity']): void {
     this.engine.execute(statement);
-    const at = this.steps.findIndex(({ assertion }) => assertion === undefined);
-    this.steps.splice(at, 0, { statement, change: { identity, properties: [], what: printOnOneLine(statement) } });
+    const first = this.steps.findIndex(({ assertion }) => assertion === undefined);
+    this.steps.splice(first, 0, { statement, change: { identity, properties: [], what: printOnOneLine(statement) } });
   }
 
   /** Whether a change of one statement is excluded. */
@@ -109,7 +109,7 @@ export class Draft {
     return this.addStatement(printAlter({ kind, name, alteration }), { kind, name }, properties);
   }
 
-  /** The reasons of the views that would be invalid after a statement, by name in lower case. */
+  /** Why views would be invalid after a statement, by name in lower case. */
   preview(statement: string): ReadonlyMap<string, string> {
     const before = this.engine.savepoint();
     this.engine.execute(statement);
@@ -134,8 +134,8 @@ export class Draft {
     else this.omit(change, reason);
   }
 
-  /** Whether an omission lists an object, or one of its properties. */
-  lists(identity: Change['identity'], property?: string): boolean {
+  /** Whether a change of an object, or of one of its properties, is left out. */
+  hasOmission(identity: Change['identity'], property?: string): boolean {
     return this.omissions.some(
       omission =>
         identityKey(omission.identity) === identityKey(identity) &&

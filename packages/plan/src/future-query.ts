@@ -9,7 +9,6 @@ import type { Task } from './task.js';
 import { type CommonQuery, printWith } from './text/common-queries.js';
 import { restateQuery } from './text/history.js';
 import { doubleQuote } from './text/statement-text.js';
-import { columnInB, nameInB } from './values.js';
 
 /** Whether a view has another query. Names that were renamed do not count. */
 export function isRedefined<V extends View | MaterializedView>(former: V, now: V, { renames }: Task): boolean {
@@ -33,7 +32,7 @@ export function printFutureQuery(
   for (const { name } of catalogue.inDependencyOrder(catalogue.closure(view.references))) {
     const object = catalogue.resolve(name);
     if (object?.kind === 'view') {
-      const former = task.before.find(nameInB(name, task));
+      const former = task.before.find(task.renames.nameBeforePlan(name));
       const isSame = former?.kind === 'view' && !isRedefined(former, object, task);
       isOther ||= !isSame;
       if (isSame && former.name === name && object.references.every(reference => !queries.has(foldCase(reference))))
@@ -51,14 +50,14 @@ export function printFutureQuery(
 /** The query for the rows that a table or a materialized view will have. Without rows in B, it returns none of the right types. */
 function printSource(object: Table | MaterializedView, task: Task) {
   const { catalogue } = task.before;
-  const former = catalogue.findById(object.id) ?? catalogue.find(nameInB(object.name, task));
+  const former = catalogue.findById(object.id) ?? catalogue.find(task.renames.nameBeforePlan(object.name));
   const stored = former && catalogue.resolve(former.name);
   const isNew = stored === undefined || stored.kind === 'view';
   if (isNew && object.kind === 'materialized view') return { query: object.body, isOther: true, isSame: false };
   let isOther = isNew;
   const items = object.columns.map(column => {
     const { name, type } = column;
-    const old = isNew ? undefined : findColumn(stored, columnInB(object.name, name, task));
+    const old = isNew ? undefined : findColumn(stored, task.renames.columnBeforePlan(object.name, name));
     isOther ||= old?.type !== type;
     const value = old ? doubleQuote(old.name) : 'NULL';
     const cast = old?.type === type ? value : printConverted(value, old?.type ?? type, type);
@@ -67,7 +66,7 @@ function printSource(object: Table | MaterializedView, task: Task) {
   const selected = `SELECT ${items.join(', ')} FROM ${isNew ? 'long_sequence(0)' : `'${stored.name}'`}`;
   // A new column beside one with another name hides the designated timestamp from joins (observed on 9.3.4).
   const isExtended =
-    isNew || object.columns.some(({ name }) => !findColumn(stored, columnInB(object.name, name, task)));
+    isNew || object.columns.some(({ name }) => !findColumn(stored, task.renames.columnBeforePlan(object.name, name)));
   const query =
     isExtended && object.timestamp !== undefined
       ? `SELECT * FROM (${selected}) TIMESTAMP(${doubleQuote(object.timestamp)})`

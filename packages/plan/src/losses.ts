@@ -1,7 +1,7 @@
 /*! The names of losses: `drop:trades.qty`, `history:m_1h`. A plan prints them, and --allow-loss accepts them. */
 import type { LossKind } from '@sqlpipe/engine';
 import { InvalidSelectionError } from '@sqlpipe/schema';
-import { type FindColumns, formatPath, type ObjectPath, pathKey, readings, resolvePath } from './object-path.js';
+import { type FindColumns, findReadings, formatPath, type ObjectPath, pathKey, resolvePath } from './object-path.js';
 
 /** What is lost for good: an object, a column, or something that a table or a view holds. */
 export interface Loss extends ObjectPath {
@@ -76,6 +76,6 @@ function readLosses(name: string, findColumns: FindColumns): Loss[] {
     );
   const loss = word as LossKind;
   const existing = HAS_COLUMN[loss] ? resolvePath(path, findColumns) : undefined;
-  const all = HAS_COLUMN[loss] ? readings(path) : readings(path).slice(0, 1);
+  const all = HAS_COLUMN[loss] ? findReadings(path) : findReadings(path).slice(0, 1);
   return (existing ? [existing] : all).map(reading => ({ loss, ...reading }));
 }

@@ -19,7 +19,7 @@ import { copiedColumns, findRebuildLosses, findUncastable, isMadeByPlan, rebuild
 import { alterColumns, dropColumns } from './table-alterations.js';
 import type { Task } from './task.js';
 import { omitProperty } from './unalterable.js';
-import { alterRows } from './values.js';
+import { alterTable } from './values.js';
 
 const printDrop = ({ kind, name }: Pick<Entry, 'kind' | 'name'>): string => `DROP ${kindKeywords(kind)} '${name}';`;
 
@@ -101,7 +101,7 @@ function reconcileObject(entry: Entry, task: Task, draft: Draft): void {
   const now = draft.engine.find(entry.name);
   const change = { identity: entry, properties: [], what: displayName(entry) };
   if (draft.isBlocked(entry.name)) {
-    if (now?.kind !== entry.kind && !draft.lists(entry))
+    if (now?.kind !== entry.kind && !draft.hasOmission(entry))
       draft.omitWithLosses(change, 'another object still has this name');
     return;
   }
@@ -196,7 +196,7 @@ function alterObject(entry: Entry, wanted: Definition, task: Task, draft: Draft)
     alterProperties(entry, wanted, task, draft);
     const altered = draft.engine.definitionOf(name) as TableDefinition;
     const isRenamed = [...task.renames.columnsOf(name).keys()].every(column => !findColumn(altered, column));
-    if (!isRenamed && draft.lists(entry)) draft.block(name);
+    if (!isRenamed && draft.hasOmission(entry)) draft.block(name);
   }
 }
 
@@ -213,12 +213,12 @@ function alterProperties(entry: Entry, wanted: Definition, task: Task, draft: Dr
     const now = draft.engine.definitionOf(entry.name);
     if (!alter || now?.kind !== wanted.kind || (alter.expiresRows ?? false) !== expiresRows) continue;
     // Even if a table is blocked because of its columns, its TTL can be altered.
-    const isListed = draft.isBlocked(entry.name) && alter.sets.some(property => draft.lists(entry, property));
+    const isListed = draft.isBlocked(entry.name) && alter.sets.some(property => draft.hasOmission(entry, property));
     const alteration = isListed ? undefined : alter.find(wanted, now, task);
     if (!alteration) continue;
     const differing = compareDefinitions(wanted, now).differences.map(({ property }) => property);
     const properties = alter.sets.filter(property => differing.includes(property));
-    if (now.kind === 'table') alterRows(now, alteration, properties, task, draft);
+    if (now.kind === 'table') alterTable({ table: now, alteration, properties }, task, draft);
     else draft.alter(now.kind, now.name, alteration, properties);
   }
 }
@@ -270,7 +270,7 @@ export function omitUnalterable(task: Task, draft: Draft): void {
     if (!isObject(entry.kind) || draft.isBlocked(entry.name) || !wanted || !now || wanted.kind !== now.kind) continue;
     for (const difference of compareDefinitions(wanted, now).differences) {
       const { property } = difference;
-      if (draft.lists(entry, property) || (property === 'owner' && task.ignoreOwner)) continue;
+      if (draft.hasOmission(entry, property) || (property === 'owner' && task.ignoreOwner)) continue;
       if (!task.ignore.ignoresProperty(entry, property)) omitProperty(entry, difference, draft);
     }
   }

@@ -17,7 +17,7 @@ export type FindColumns = (object: string) => ReadonlySet<string> | undefined;
  * @throws InvalidSelectionError if two readings match existing objects or columns
  */
 export function resolvePath(text: string, find: FindColumns): ObjectPath | undefined {
-  const paths = readings(text).filter(({ object, column }) => {
+  const paths = findReadings(text).filter(({ object, column }) => {
     const columns = find(object);
     return columns && (column === undefined || columns.has(foldCase(column)));
   });
@@ -51,23 +51,23 @@ const PLAIN = /^[\w$-]*$/;
 
 const QUOTED = /^(?:'([^']+)'|"([^"]+)")(?:\.(.+))?$/s;
 
-/** All readings of a path: each dot may separate an object from its column, or be part of a name. */
-export function readings(text: string): ObjectPath[] {
+/** Finds the readings of a path: each dot may separate an object from its column, or be part of a name. */
+export function findReadings(text: string): ObjectPath[] {
   const [, single, double, column] = QUOTED.exec(text) ?? [];
   const quoted = single ?? double;
   if (quoted !== undefined) return [{ object: quoted, ...(column !== undefined && { column: unquote(column) }) }];
   const dots = [...text.matchAll(/\./g)].map(({ index }) => index);
-  const splits = dots.map(at => ({ object: text.slice(0, at), column: unquote(text.slice(at + 1)) }));
+  const splits = dots.map(dot => ({ object: text.slice(0, dot), column: unquote(text.slice(dot + 1)) }));
   return [{ object: text }, ...splits.filter(({ object, column }) => object && column)];
 }
 
-/** Splits `OLD=NEW`. @throws InvalidSelectionError if a text is not of this form */
-export function splitRename(text: string): [from: string, to: string] {
+/** Splits `OLD=NEW` at the first `=` outside quotes. @throws InvalidSelectionError if a text is not of this form */
+export function parseRename(text: string): [from: string, to: string] {
   let quote = '';
-  for (const [at, char] of [...text].entries()) {
+  for (const [i, char] of [...text].entries()) {
     if (quote) quote = char === quote ? '' : quote;
     else if (char === "'" || char === '"') quote = char;
-    else if (char === '=' && at > 0 && at < text.length - 1) return [text.slice(0, at), text.slice(at + 1)];
+    else if (char === '=' && i > 0 && i < text.length - 1) return [text.slice(0, i), text.slice(i + 1)];
   }
   throw new InvalidSelectionError(`--renamed must be OLD=NEW, not '${text}'`);
 }

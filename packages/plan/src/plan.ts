@@ -153,10 +153,7 @@ function createTask(
   };
 }
 
-/**
- * Assumes something about the rows of a materialized view of B, as long as the server has not answered.
- * @param hasServer whether the server can be asked
- */
+/** What is assumed about the rows of a materialized view of B until the server has answered. @param hasServer whether it can be asked */
 function assumeHistory(view: string, before: Engine, allowed: AllowedLosses, hasServer: boolean): HistoryAnswer {
   // An allowed loss has no assertion, so rows may be lost.
   if (allowed.allows({ loss: 'history', object: view })) return 'unknown';
@@ -230,7 +227,6 @@ function draftPlan(task: Task, engine: Engine, excluded: ReadonlyMap<string, Omi
   revokeRights(task, draft);
   createPrincipals(task, draft);
 
-  // Names that A uses for other objects become free.
   freeNames(task, draft);
   renameTables(task, draft);
   resumeRebuilds(task, draft);

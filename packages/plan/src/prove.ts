@@ -21,7 +21,6 @@ import type { Task } from './task.js';
 import { printCompileQuestion, printComputableAssertion } from './text/common-queries.js';
 import { printExpiredQuestion } from './text/expiry.js';
 import { markedView } from './unfilled-marks.js';
-import { nameInB } from './values.js';
 
 /** What running the steps of a draft has shown. */
 export interface Proof {
@@ -86,7 +85,7 @@ const findViewWithRejectedQuery = ({ changes }: Execution, engine: Engine, task:
     if (after?.kind !== 'view' && after?.kind !== 'materialized view') return false;
     const isSame = before && 'body' in before && before.body === after.body;
     const names = [...engine.catalogue.closure(after.references)];
-    if (isSame || !names.every(name => task.before.find(nameInB(name, task)))) return false;
+    if (isSame || !names.every(name => task.before.find(task.renames.nameBeforePlan(name)))) return false;
     const question = printCompileQuestion(printFutureQuery(after, engine, task).query);
     task.rows.ask(question);
     return task.rows.isRejected(question);

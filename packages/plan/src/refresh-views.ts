@@ -10,7 +10,7 @@ import { findCreation } from './object-changes.js';
 import type { Task } from './task.js';
 import { isUnfilled, markOf } from './unfilled-marks.js';
 
-/** States the queries of stale views again. Until then, the server rejects every query on these views. */
+/** States the queries of stale views again (see `View.isStale`). Until then, the server rejects every query on these views. */
 export function restateViews({ ignore }: Task, draft: Draft): void {
   for (const { name } of draft.engine.catalogue.inDependencyOrder()) {
     const view = draft.engine.find(name);
@@ -132,7 +132,7 @@ function refreshView(view: MaterializedView, task: Task, draft: Draft): void {
   const refresh = `REFRESH MATERIALIZED VIEW '${view.name}' FULL;`;
   const properties = wasInvalid(view, problems) ? ['invalid'] : [];
   // If recreating it was left out for the same loss, it is listed once.
-  if (draft.excludes(refresh, view) && draft.lists(view, 'invalid')) return;
+  if (draft.excludes(refresh, view) && draft.hasOmission(view, 'invalid')) return;
   const reason = draft.preview(refresh).get(foldCase(view.name));
   // An excluded refresh is listed even if the view stays invalid: the user needs the names of all losses.
   if (reason === undefined || draft.excludes(refresh, view)) draft.addStatement(refresh, view, properties);
@@ -165,7 +165,7 @@ export function omitUnrepaired({ problems, a, ignore }: Task, draft: Draft): voi
         { ...change, what: `ALTER TABLE '${name}' RESUME WAL` },
         `send it when the cause is removed: ${reason}`,
       );
-    else if ('invalid' in now && now.invalid !== undefined && !draft.lists(identity))
+    else if ('invalid' in now && now.invalid !== undefined && !draft.hasOmission(identity))
       draft.omitWithLosses(
         { ...change, what: 'a repair' },
         `${UNREPAIRED_REASONS[kind] ?? 'its query fails'}: ${reason}`,

@@ -7,7 +7,7 @@ import type { Engine } from '@sqlpipe/engine';
 import { type Entry, InvalidSelectionError, type Schema } from '@sqlpipe/schema';
 import { displayName, foldCase, isObject, isSameName, unquote } from '@sqlpipe/sql';
 import { suggestWord } from '@sqlpipe/text';
-import { formatPath, type ObjectPath, readings, resolvePath, splitRename } from './object-path.js';
+import { findReadings, formatPath, type ObjectPath, parseRename, resolvePath } from './object-path.js';
 import { parseRebuildName } from './rebuild-names.js';
 import { parseRenameComments, type RenameComment } from './rename-comments.js';
 import type { WantedSchema } from './wanted-schema.js';
@@ -59,6 +59,16 @@ export class Renames {
     return this.pending.get(foldCase(name)) ?? name;
   }
 
+  /** The name that a table has in B. */
+  nameBeforePlan(table: string): string {
+    return [...this.pending].find(([, to]) => isSameName(to, table))?.[0] ?? table;
+  }
+
+  /** The name that a column of a table has in B. @param table its new name */
+  columnBeforePlan(table: string, column: string): string {
+    return [...this.columnsOf(table)].find(([, to]) => isSameName(to, column))?.[0] ?? column;
+  }
+
   /** The stated renames of columns and objects together: the new names by the old ones in lower case. */
   get statedNames(): ReadonlyMap<string, string> {
     const { columns, objects } = this.stated;
@@ -92,7 +102,7 @@ export class Renames {
   #readOptions(renames: readonly string[]): void {
     const columnRenames: [rename: string, from: string, to: string][] = [];
     for (const rename of renames) {
-      const [from, to] = splitRename(rename);
+      const [from, to] = parseRename(rename);
       // An object of B that is ignored is not in A. An interrupted plan may have created it under its new name.
       const exists = (object: string) => this.#a.findObject(object) ?? this.#engine.find(object);
       const name = resolvePath(to, object => (exists(object) ? new Set() : undefined))?.object;
@@ -106,13 +116,13 @@ export class Renames {
   /** Reads a rename of an object. @throws InvalidSelectionError if it contradicts a schema */
   #readObjectRename(rename: string, from: string, to: string): void {
     const [before, after] = [this.#engine.find(from), this.#a.findObject(to)];
-    if (!before && !after && this.#engine.find(to)) return this.#addNote(rename);
+    if (!before && !after && this.#engine.find(to)) return this.#reportMade(rename);
     if (!after) throw new InvalidSelectionError(`--renamed ${rename}: A has no '${to}'`);
     this.#resolved.set(foldCase(from), after.name);
     this.stated.objects.set(from, after.name);
     // A plan drops a view before it creates the view under its new name, so the old name may be gone.
     const isDone = this.#engine.find(to) !== undefined || this.#findOldTables(to).length > 0;
-    if (!before && (isDone || after.kind !== 'table')) return this.#addNote(rename);
+    if (!before && (isDone || after.kind !== 'table')) return this.#reportMade(rename);
     if (!before) throw new InvalidSelectionError(`--renamed ${rename}: B has no '${from}'${this.#suggestObject(from)}`);
     if (this.#a.findObject(from)) throw new InvalidSelectionError(`--renamed ${rename}: A has a '${from}' too`);
     if (this.#engine.find(to)) throw new InvalidSelectionError(`--renamed ${rename}: B has a '${to}' too`);
@@ -123,14 +133,14 @@ export class Renames {
   #readColumnRename(rename: string, from: string, to: string): void {
     const newColumn = resolvePath(to, this.findColumns)?.column ?? unquote(to);
     const oldPath = resolvePath(from, this.findColumns);
-    const stated = oldPath?.column ?? readings(from).find(({ column }) => column !== undefined)?.column;
+    const stated = oldPath?.column ?? findReadings(from).find(({ column }) => column !== undefined)?.column;
     this.stated.columns.set(stated ?? unquote(from), newColumn);
     if (oldPath?.column === undefined || !hasColumn(this.#findBefore(oldPath.object), oldPath.column)) {
-      const tables = readings(from).flatMap(({ object, column }) =>
+      const tables = findReadings(from).flatMap(({ object, column }) =>
         column === undefined ? [] : (this.#findBefore(object) ?? []),
       );
-      const isCopied = readings(from).some(path => this.#addIfCopied(path, newColumn));
-      if (isCopied || tables.some(table => hasColumn(table, newColumn))) return this.#addNote(rename);
+      const isCopied = findReadings(from).some(path => this.#addIfCopied(path, newColumn));
+      if (isCopied || tables.some(table => hasColumn(table, newColumn))) return this.#reportMade(rename);
       const names = tables.flatMap(({ name, columns }) =>
         columns.map(column => formatPath({ object: name, column: column.name })),
       );
@@ -238,7 +248,7 @@ export class Renames {
     for (const name of names) if (!this.refused.has(foldCase(name))) this.refused.set(foldCase(name), reason);
   }
 
-  #addNote(rename: string): void {
+  #reportMade(rename: string): void {
     this.notes.push(`--renamed ${rename}: it has been done`);
   }
 

@@ -1,4 +1,7 @@
-/*! Drafts the ALTER statements that turn the columns of a table into those of A. Each is tried on the result of those before it. */
+/*!
+ * Drafts the ALTER statements that turn the columns of a table into those of A. Each is executed on the engine of the draft, so the next
+ * one sees its result.
+ */
 import {
   type Alteration,
   COLUMN_OPTIONS,
@@ -12,23 +15,23 @@ import {
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Draft } from './draft.js';
 import type { Task } from './task.js';
-import { alterRows } from './values.js';
+import { alterTable } from './values.js';
 
-/** A table that is altered. `current` is its definition so far. `attempt` alters it, unless its rows or the proof forbid that. */
-const alterableTable = (name: string, task: Task, draft: Draft) => {
+/** Makes two functions: `current` returns the definition of a table so far; `attempt` alters the table, unless rows or a proof forbid it. */
+const createAlterable = (name: string, task: Task, draft: Draft) => {
   const current = () => draft.engine.definitionOf(name) as TableDefinition;
   return {
     current,
     attempt: (alteration: Alteration, ...properties: string[]): boolean =>
-      alterRows(current(), alteration, properties, task, draft),
+      alterTable({ table: current(), alteration, properties }, task, draft),
   };
 };
 
-type AlterableTable = ReturnType<typeof alterableTable>;
+type AlterableTable = ReturnType<typeof createAlterable>;
 
-/** Alters the columns of a table as far as possible: renames, types, new columns, then options. `dropColumns` drops the others. */
+/** Alters the columns of a table as far as possible: names, types, new columns, then options. `dropColumns` drops columns later. */
 export function alterColumns(wanted: TableDefinition, task: Task, draft: Draft): void {
-  const table = alterableTable(wanted.name, task, draft);
+  const table = createAlterable(wanted.name, task, draft);
   const unrenamed = renameColumns(task.renames.columnsOf(wanted.name), table);
   for (const column of wanted.columns)
     if (!isSameName(column.name, table.current().timestamp)) alterColumn(column, [COLUMN_TYPE], table);
@@ -41,7 +44,7 @@ export function alterColumns(wanted: TableDefinition, task: Task, draft: Draft):
 
 /** Drops the columns that the wanted table lacks. A column whose rename was left out stays, because it holds the values. */
 export function dropColumns(wanted: TableDefinition, task: Task, draft: Draft): void {
-  const table = alterableTable(wanted.name, task, draft);
+  const table = createAlterable(wanted.name, task, draft);
   const renamed = [...task.renames.columnsOf(wanted.name).keys()];
   for (const { name } of table.current().columns) {
     const isTimestamp = isSameName(name, table.current().timestamp ?? '');
@@ -51,7 +54,7 @@ export function dropColumns(wanted: TableDefinition, task: Task, draft: Draft): 
   }
 }
 
-/** A column in the form in which every server adds it. Parquet settings, and an index that is not BITMAP, need another ALTER. */
+/** Reduces a column to what ADD COLUMN can say on every server. Parquet settings, and an index that is not BITMAP, need another ALTER. */
 function toAdded({ index, parquet: _, ...column }: Column): Column {
   return { ...column, ...(index?.capacity !== undefined && { index }), dedup: false };
 }

@@ -1,7 +1,8 @@
 /*!
- * Changes of tables about which their rows decide: a type change that would suspend the table, or that loses values, and changes
- * that harm Parquet or detached partitions. A server answers at once; without one, assertions decide when the plan is applied. Each statement was
- * tried on 9.3.4.
+ * Drafts one ALTER of a table. Its rows may forbid it: a new type may suspend the table or lose values, and some changes harm Parquet or
+ * detached partitions. The server is asked while the plan is made. Without a server, assertions decide when the plan is applied.
+ *
+ * Each statement was tried on 9.3.4.
  */
 import {
   type Alteration,
@@ -32,14 +33,15 @@ import {
 import { printOnOneLine } from './text/statement-text.js';
 import { describeUnalterable } from './unalterable.js';
 
-/** Alters a table, unless its rows do not allow it, with what has to be done before. @returns whether it is altered */
-export function alterRows(
-  table: TableDefinition,
-  alteration: Alteration,
-  properties: readonly string[],
-  task: Task,
-  draft: Draft,
-): boolean {
+/** An ALTER of a table, with the properties that it sets. */
+interface TableAlteration {
+  readonly table: TableDefinition;
+  readonly alteration: Alteration;
+  readonly properties: readonly string[];
+}
+
+/** Alters a table unless its rows forbid it, with the assertions and statements that have to come before. @returns whether it is altered */
+export function alterTable({ table, alteration, properties }: TableAlteration, task: Task, draft: Draft): boolean {
   const { name } = table;
   const statement = printAlter({ kind: 'table', name, alteration });
   const change = { identity: { kind: 'table', name } as const, properties, what: printOnOneLine(statement) };
@@ -48,7 +50,7 @@ export function alterRows(
   const refusal =
     whyTimestampForbids(table, alteration) ??
     whyPartitionsForbid(table, alteration, task) ??
-    (isRetyped ? judgeValues(name, before, alteration.type, task) : undefined);
+    (isRetyped ? whyValuesForbid(name, before, alteration.type, task) : undefined);
   if (refusal !== undefined) {
     draft.omit(change, ...refusal);
     return false;
@@ -60,7 +62,7 @@ export function alterRows(
   return draft.add(change, [...assertions, ...conversion, statement]);
 }
 
-/** The assertion that is needed before a conversion, and the statement that keeps what older rows read. */
+/** Prepares a conversion: asserts that the values fit, and stores the values that rows older than the column read. */
 function prepareConversion(table: string, column: Column, to: string): (string | Assertion)[] {
   const { name, type } = column;
   return [
@@ -69,7 +71,7 @@ function prepareConversion(table: string, column: Column, to: string): (string |
   ];
 }
 
-/** A WAL table keeps the name of its designated timestamp. */
+/** Why the designated timestamp forbids an ALTER: in a WAL table, it cannot be renamed. */
 function whyTimestampForbids({ name, wal, timestamp = '' }: TableDefinition, alteration: Alteration) {
   const isRejected = wal && alteration.action === 'rename column' && isSameName(alteration.column, timestamp);
   return isRejected
@@ -77,7 +79,7 @@ function whyTimestampForbids({ name, wal, timestamp = '' }: TableDefinition, alt
     : undefined;
 }
 
-/** What changes do to partitions in a state. Before version 10, servers cannot alter tables with Parquet partitions. */
+/** What actions of ALTER do to partitions in a state. Servers before version 10 cannot alter tables with Parquet partitions. */
 const PARTITION_PROBLEMS: Readonly<Record<PartitionState, { readonly [action: string]: string }>> = {
   isParquet: {
     type: 'over which a change of a type suspends the table',
@@ -92,7 +94,7 @@ const PARTITION_PROBLEMS: Readonly<Record<PartitionState, { readonly [action: st
 
 const STATES = Object.keys(PARTITION_PROBLEMS) as PartitionState[];
 
-/** What a change does to partitions in a state if the table can have some; undefined if it does not harm them. */
+/** Finds how an ALTER harms partitions in a state, if the table can have some; undefined if it does not harm them. */
 function findPartitionProblem(
   state: PartitionState,
   { partitionBy }: TableDefinition,
@@ -103,8 +105,9 @@ function findPartitionProblem(
   return partitionBy === 'NONE' || isLater ? undefined : PARTITION_PROBLEMS[state][action];
 }
 
+/** Why the partitions that the table has on the server forbid an ALTER. */
 function whyPartitionsForbid(table: TableDefinition, alteration: Alteration, task: Task): Refusal | undefined {
-  const name = nameInB(table.name, task);
+  const name = task.renames.nameBeforePlan(table.name);
   for (const state of STATES) {
     const problem = findPartitionProblem(state, table, alteration, task);
     const [count] = (problem !== undefined && task.rows.ask(printPartitionQuestion(name, state))) || [];
@@ -118,36 +121,29 @@ function whyPartitionsForbid(table: TableDefinition, alteration: Alteration, tas
   return undefined;
 }
 
-/** Asks how many values a conversion changes, and notes it. @returns why the server would not convert them */
-function judgeValues(table: string, { name, type }: Column, to: string, task: Task): Refusal | undefined {
+/** Asks how many values a conversion changes, and records the answer. @returns why the server would not convert them */
+function whyValuesForbid(table: string, { name, type }: Column, to: string, task: Task): Refusal | undefined {
   const path = { object: table, column: name };
-  const at = { table: nameInB(table, task), column: columnInB(table, name, task) };
-  const misfit = printMisfit(at.column, type, to);
+  const inB = { table: task.renames.nameBeforePlan(table), column: task.renames.columnBeforePlan(table, name) };
+  const misfit = printMisfit(inB.column, type, to);
   if (misfit !== undefined) {
-    const [count] = task.rows.ask(printCountQuestion(at.table, misfit)) ?? [];
+    const [count] = task.rows.ask(printCountQuestion(inB.table, misfit)) ?? [];
     if (count === 0) task.rows.recordLost(path, 0, '; all values fit');
     return count ? [describeMisfits(Number(count))] : undefined;
   }
   if (isLossless(type, to)) return undefined;
-  const [changed, nulls, total] = task.rows.ask(printChangeQuestion(at.table, at.column, type, to)) ?? [];
+  const [changed, nulls, total] = task.rows.ask(printConversionQuestion(inB.table, inB.column, type, to)) ?? [];
   const toNull = Number(nulls) > 0 ? `, ${nulls} of them to NULL` : '';
   if (total !== undefined)
     task.rows.recordLost(path, Number(changed), `; ${changed} of ${total} values change${toNull}`);
   return undefined;
 }
 
-/** The name that a table has on the server. */
-export const nameInB = (table: string, { renames }: Task): string =>
-  [...renames.pending].find(([, to]) => isSameName(to, table))?.[0] ?? table;
-
-export const columnInB = (table: string, column: string, { renames }: Task): string =>
-  [...renames.columnsOf(table)].find(([, to]) => isSameName(to, column))?.[0] ?? column;
-
 /**
- * The query for the number of values that a change back would not restore, of those that become NULL, and of all. Values are
- * compared as texts, because numbers that differ by less than 1e-10 are equal to the server.
+ * Prints the query for three numbers: of values that converting back would not restore, of values that become NULL, and of all values.
+ * Values are compared as texts, because numbers that differ by less than 1e-10 are equal to the server.
  */
-function printChangeQuestion(table: string, column: string, from: string, to: string): string {
+function printConversionQuestion(table: string, column: string, from: string, to: string): string {
   const converted = printConverted(`"${column}"`, from, to);
   const [before, after, back] = [`"${column}"`, converted, printConverted(converted, to, from)].map(asText);
   const count = (condition: string): string => `coalesce(sum(CASE WHEN ${condition} THEN 1 ELSE 0 END), 0)`;
