@@ -1,6 +1,6 @@
 import { fetchCommonDefaults, withInstance } from '@sqlpipe/instance';
 import { formatLoss, type PlanOptions as PlanChangesOptions, planChanges } from '@sqlpipe/plan';
-import { printPlan, requiredPermissions } from '@sqlpipe/plan/text';
+import { findRequiredPermissions, printPlan } from '@sqlpipe/plan/text';
 import { fetchPlanContext } from '@sqlpipe/replay';
 import { IgnoreRules } from '@sqlpipe/schema';
 import type { Kind } from '@sqlpipe/sql';
@@ -83,7 +83,7 @@ export async function plan(a: Schema, b: Schema, options: PlanOptions = {}): Pro
   for (const message of [...planned.warnings, ...planned.notes]) onWarning?.(message);
   return {
     statements: printPlan(planned, inB),
-    permissions: requiredPermissions(planned.statements.map(({ statement }) => statement)),
+    permissions: findRequiredPermissions(planned.statements.map(({ statement }) => statement)),
     omissions: planned.omissions.map(({ identity: { kind, name }, what, reasons, hints = [], losses = [] }) => ({
       kind,
       name,

@@ -44,7 +44,7 @@ export const isColumnOrder = (properties: readonly string[]): boolean =>
  * The properties in which two definitions can differ, if the first is of this kind; none if there are no definitions of it. `*` stands
  * for the name of a column.
  */
-export function definitionProperties(kind: Kind): string[] {
+export function listDefinitionProperties(kind: Kind): string[] {
   if (!isObject(kind)) return [];
   const others =
     kind === 'table'

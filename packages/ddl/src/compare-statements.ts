@@ -3,7 +3,7 @@ import { identify, isObject, isPrincipal, type Kind, redact } from '@sqlpipe/sql
 import {
   type Comparison,
   compareDefinitions,
-  definitionProperties,
+  listDefinitionProperties,
   type PropertyDifference,
 } from './compare-definitions.js';
 import { parseDefinition } from './create/parse-create.js';
@@ -33,9 +33,9 @@ export interface StatementComparison extends Comparison {
 const TEXT = 'statement';
 
 /** The properties in which two statements of a kind can differ. `*` stands for the name of a column. */
-export function comparedProperties(kind: Kind): string[] {
+export function listComparedProperties(kind: Kind): string[] {
   if (isPrincipal(kind)) return ['name', 'owner', 'external alias', 'credentials', TEXT];
-  return isObject(kind) ? [...definitionProperties(kind), TEXT] : [];
+  return isObject(kind) ? [...listDefinitionProperties(kind), TEXT] : [];
 }
 
 const NO_DIFFERENCE: StatementComparison = { differences: [], notComparable: [], asText: false };

@@ -15,12 +15,12 @@ interface Targets<Name> {
  * Reads `ADD USER … TO …`, `[GRANT] ASSUME SERVICE ACCOUNT … TO …` and `GRANT … [ON …] TO …`, whatever follows. Other
  * kinds name nothing.
  */
-export function grantTargets(statement: string, kind: Kind): Targets<string> {
+export function readGrantTargets(statement: string, kind: Kind): Targets<string> {
   const { objects, principals } = locateGrantTargets(statement, kind);
   return { objects: objects.map(({ name }) => name), principals: principals.map(({ name }) => name) };
 }
 
-/** Like `grantTargets`, with the positions of the names. */
+/** Like `readGrantTargets`, with the positions of the names. */
 export function locateGrantTargets(statement: string, kind: Kind): Targets<NameSpan> {
   const access = givesRight(kind) ? readAccess(statement, true) : undefined;
   if (!access) return { objects: [], principals: [] };

@@ -12,8 +12,8 @@ export {
 } from './compare-definitions.js';
 export {
   type CompareOptions,
-  comparedProperties,
   compareStatements,
+  listComparedProperties,
   parseMeaning,
   type StatementComparison,
   spellOutDefaults,
@@ -48,7 +48,7 @@ export {
 } from './definition.js';
 export { toAge } from './grammar/ages.js';
 export { isLaterVersion } from './grammar/features.js';
-export { grantTargets, sortByScope } from './grant-targets.js';
+export { readGrantTargets, sortByScope } from './grant-targets.js';
 export { findCommonTableExpressions, findMentions, findUnknownNames, isUnderstood, type Mention } from './mentions.js';
 export { ownerOf, removeOwner } from './owner.js';
 export {

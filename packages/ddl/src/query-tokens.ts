@@ -97,7 +97,7 @@ export function findQueryDifference(a: string, b: string): { a: number; b: numbe
   const [tokensA, tokensB] = [tokenizeQuery(a), tokenizeQuery(b)];
   const casts = new CastDepth();
   for (let i = 0; i < tokensA.length || i < tokensB.length; i++) {
-    if (comparableForm(tokensA, i, casts.isInside) !== comparableForm(tokensB, i, casts.isInside))
+    if (toComparable(tokensA, i, casts.isInside) !== toComparable(tokensB, i, casts.isInside))
       return { a: tokensA[i]?.at ?? a.length, b: tokensB[i]?.at ?? b.length };
     casts.step(tokensA, i);
   }
@@ -123,7 +123,7 @@ class CastDepth {
  * A token in the form in which it is compared: keywords and types in lower case, names without quotes that they do not need,
  * anything else as written.
  */
-function comparableForm(tokens: readonly QueryToken[], at: number, isInCast: boolean): string | undefined {
+function toComparable(tokens: readonly QueryToken[], at: number, isInCast: boolean): string | undefined {
   const text = tokens[at]?.text;
   if (text === undefined) return undefined;
   const name = /^"([\p{L}_][\p{L}\p{N}_$]*)"$/u.exec(text)?.[1];

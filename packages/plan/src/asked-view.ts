@@ -1,8 +1,11 @@
-/*! What B's server is asked about the rows of a materialized view, and about rows that a TTL has expired. */
+/*!
+ * Finds how B's server can be asked about the rows of a materialized view, and about rows that a TTL has expired. An interrupted plan may
+ * have renamed or dropped what the view reads.
+ */
 import { findColumn, findReferencesOfQuery } from '@sqlpipe/ddl';
 import type { Enforcement } from '@sqlpipe/engine';
 import { foldCase, isSameName } from '@sqlpipe/sql';
-import { tableOfRebuild } from './rebuild-names.js';
+import { parseRebuiltTable } from './rebuild-names.js';
 import type { Task } from './task.js';
 import { type CommonQuery, printWith, renameQuery } from './text/common-queries.js';
 import type { printExpiredQuestion } from './text/expiry.js';
@@ -10,10 +13,10 @@ import { doubleQuote } from './text/statement-text.js';
 import { isUnfilled } from './unfilled-marks.js';
 
 /**
- * The definition of a materialized view with a query that B's server can answer. An interrupted plan may have renamed or dropped what the
- * query reads. Then the query is restated over the existing objects.
+ * Finds the definition of a materialized view of B, with a query that B's server can answer. If the query reads something that does not
+ * exist in B, it is restated over the existing objects.
  */
-export function askableDefinition(name: string, task: Task) {
+export function findAskableDefinition(name: string, task: Task) {
   const definition = task.before.definitionOf(name);
   if (definition?.kind !== 'materialized view') return undefined;
   const { body } = definition;
@@ -24,23 +27,17 @@ export function askableDefinition(name: string, task: Task) {
 }
 
 /**
- * The arguments of the question about expired rows: the object under its name in B, with the TTL that it gets, and for a view a query that
- * B's server can answer.
+ * Finds the arguments of the question about expired rows: the object under its name in B, with the TTL that it gets. For a view, the
+ * second is a query that B's server can answer.
  */
-export function expiredQuestionArguments(
-  { former, now }: Enforcement,
-  task: Task,
-): Parameters<typeof printExpiredQuestion> {
+export function findExpiryArguments({ former, now }: Enforcement, task: Task): Parameters<typeof printExpiredQuestion> {
   const { name } = former;
   const timestamp = former.timestamp ?? task.before.catalogue.resolve(name)?.timestamp ?? now.timestamp;
   const retained = { name, timestamp, partitionBy: now.partitionBy, ttl: now.ttl };
-  return former.kind === 'table' ? [retained] : [retained, askableDefinition(name, task)?.body ?? former.body];
+  return former.kind === 'table' ? [retained] : [retained, findAskableDefinition(name, task)?.body ?? former.body];
 }
 
-/**
- * The WITH queries that replace what a query names and B lacks under that name: renamed tables and columns, and views that are to be
- * created again.
- */
+/** Finds queries of WITH for the objects that a query names and B lacks: renamed tables, tables with renamed columns, dropped views. */
 function findReplacements(body: string, task: Task, seen = new Set<string>()): CommonQuery[] {
   const { a, before, leftovers, renames } = task;
   /** Marks a name as seen. @returns whether it is new */
@@ -53,7 +50,7 @@ function findReplacements(body: string, task: Task, seen = new Set<string>()): C
     if (!markSeen(name)) return [];
     const newName = [...renames.stated.objects].find(([from]) => isSameName(from, name))?.[1] ?? name;
     // A rebuild may have been interrupted before its new table got the name.
-    const rebuilt = [...leftovers].find(each => isSameName(tableOfRebuild(each), name)) ?? '';
+    const rebuilt = [...leftovers].find(each => isSameName(parseRebuiltTable(each), name)) ?? '';
     const existing = before.find(name) ?? before.find(newName) ?? before.find(rebuilt);
     const view = existing ? before.definitionOf(existing.name) : a.definitionOf(newName);
     if (existing?.kind === 'table') {
@@ -68,7 +65,7 @@ function findReplacements(body: string, task: Task, seen = new Set<string>()): C
     const isThere = existing !== undefined && isSameName(existing.name, name) && !isUnfilled(name, task);
     const inner = isThere && view.kind === 'materialized view' ? [] : findReplacements(view.body, task, seen);
     if (isThere) return inner.length === 0 ? [] : [...inner, { name, query: view.body, isView: true }];
-    // A view that was created again may not be filled yet, so its query stands for it.
+    // A recreated view may have no rows yet, so its query takes its place.
     const created = { name: newName, query: view.body, isView: view.kind === 'view' };
     if (isSameName(name, newName)) return [...inner, created];
     return [...inner, ...(markSeen(newName) ? [created] : []), renameQuery(created, name)];

@@ -5,11 +5,11 @@
 import { type Column, parseMeaning } from '@sqlpipe/ddl';
 import { areTypesKnown, type Effect, type Engine } from '@sqlpipe/engine';
 import { foldCase, identify } from '@sqlpipe/sql';
-import { askableDefinition, expiredQuestionArguments } from './asked-view.js';
+import { findAskableDefinition, findExpiryArguments } from './asked-view.js';
 import { describeLosses, describeWork } from './cost.js';
 import type { Draft, Omission, Step } from './draft.js';
 import type { Proof } from './prove.js';
-import { describeKeptTables, RenameOffers, withOffers } from './rename-offers.js';
+import { addOffers, describeKeptTables, RenameOffers } from './rename-offers.js';
 import type { AskSizes, Task } from './task.js';
 import {
   type Assertion,
@@ -20,7 +20,7 @@ import {
   assertUnlimited,
 } from './text/assertions.js';
 import { printRemarks } from './text/head.js';
-import { markedView } from './unfilled-marks.js';
+import { parseMark } from './unfilled-marks.js';
 
 /** A statement of a plan, and its effects. */
 export interface PlannedStatement {
@@ -84,7 +84,7 @@ export async function assemblePlan({ draft, proof, task }: ProvenDraft, askSizes
   });
   return {
     statements,
-    omissions: draft.omissions.map(omission => withOffers(omission, offers)),
+    omissions: draft.omissions.map(omission => addOffers(omission, offers)),
     allowedLosses: used,
     remarks,
     notes,
@@ -104,7 +104,7 @@ function collectAssertions({ recomputed, enforcements }: Proof, task: Task): rea
   const withHistory: string[] = [];
   const add = (assertion: Assertion, ...remarks: string[]) => assertions.push(withPurpose(assertion, ...remarks));
   for (const [view, computable] of recomputed) {
-    const definition = askableDefinition(view, task);
+    const definition = findAskableDefinition(view, task);
     if (!definition || allowed.use({ loss: 'history', object: definition.name })) continue;
     const { answer, columns = findKnownColumns(definition.name, task) } = histories.get(view) ?? {};
     if (computable !== undefined) add(assertComputable(computable));
@@ -119,7 +119,7 @@ function collectAssertions({ recomputed, enforcements }: Proof, task: Task): rea
   for (const enforcement of enforcements) {
     const { name } = enforcement.former;
     if (allowed.use({ loss: 'ttl', object: name }) || historyOf(name) === 'empty') continue;
-    add(assertNoneExpired(...expiredQuestionArguments(enforcement, task)));
+    add(assertNoneExpired(...findExpiryArguments(enforcement, task)));
   }
   return assertions;
 }
@@ -176,7 +176,7 @@ function toPlanned(
 
 /** Describes what a statement about a mark is for, see `unfilled-marks.ts`; undefined for another object. */
 function describeMark({ name, verb }: Step['change']['identity']): string | undefined {
-  const view = markedView(name);
+  const view = parseMark(name);
   if (view === undefined) return undefined;
   if (verb === 'DROP') return 'removes the mark';
   return `notes that '${view}' has to be filled, for the next plan if this one is interrupted`;

@@ -1,6 +1,6 @@
 /*!
- * Prints the query that a materialized view will have after a plan, so that B's server can be asked before whether it accepts the
- * query. A common table expression takes the place of each source that the plan changes.
+ * Prints the query that a view will have after a plan. B's server can then be asked, before the plan is applied, whether it accepts the
+ * query. A query of WITH takes the place of each source that the plan changes.
  */
 import { compareDefinitions, findColumn, printConverted } from '@sqlpipe/ddl';
 import type { Engine, MaterializedView, Table, View } from '@sqlpipe/engine';
@@ -10,7 +10,7 @@ import { type CommonQuery, printWith } from './text/common-queries.js';
 import { restateQuery } from './text/history.js';
 import { doubleQuote } from './text/statement-text.js';
 
-/** Whether a view has another query. Names that were renamed do not count. */
+/** Whether a view has another query than before, apart from new names of what it reads. */
 export function isRedefined<V extends View | MaterializedView>(former: V, now: V, { renames }: Task): boolean {
   const body = restateQuery(former.body, renames.statedNames);
   return compareDefinitions({ ...former, body }, now).differences.some(({ property }) => property === 'query');
@@ -47,7 +47,10 @@ export function printFutureQuery(
   return { query: printWith([...queries.values()], view.body), isOther };
 }
 
-/** The query for the rows that a table or a materialized view will have. Without rows in B, it returns none of the right types. */
+/**
+ * Prints the query for the rows that a table or a materialized view will have. If B lacks the object, the query returns no rows, but the
+ * columns with their types.
+ */
 function printSource(object: Table | MaterializedView, task: Task) {
   const { catalogue } = task.before;
   const former = catalogue.findById(object.id) ?? catalogue.find(task.renames.nameBeforePlan(object.name));

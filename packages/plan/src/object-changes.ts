@@ -15,7 +15,7 @@ import {
 import { dumpOrder, type Entry } from '@sqlpipe/schema';
 import { displayName, foldCase, isObject, kindKeywords } from '@sqlpipe/sql';
 import type { Draft } from './draft.js';
-import { copiedColumns, findRebuildLosses, findUncastable, isMadeByPlan, rebuildTable } from './rebuild.js';
+import { findCopiedColumns, findRebuildLosses, findUncastable, isMadeByPlan, printRebuild } from './rebuild.js';
 import { alterColumns, dropColumns } from './table-alterations.js';
 import type { Task } from './task.js';
 import { omitProperty } from './unalterable.js';
@@ -227,7 +227,7 @@ function alterProperties(entry: Entry, wanted: Definition, task: Task, draft: Dr
 function rebuild(entry: Entry, wanted: TableDefinition, { renames, allowed, ignore }: Task, draft: Draft): void {
   const now = draft.engine.definitionOf(entry.name) as TableDefinition;
   const change = { identity: entry, properties: [], what: `rebuild of table '${now.name}'` };
-  const copied = copiedColumns(wanted, now, renames.columnsOf(entry.name));
+  const copied = findCopiedColumns(wanted, now, renames.columnsOf(entry.name));
   const uncastable = findUncastable(copied);
   if (uncastable !== undefined) return draft.omit(change, uncastable);
   const keepsRetention = ignore.ignoresProperty(entry, 'TTL') && keepRetention(wanted, now) !== undefined;
@@ -235,7 +235,7 @@ function rebuild(entry: Entry, wanted: TableDefinition, { renames, allowed, igno
     loss => !allowed.use(loss) && !(loss.loss === 'ttl' && keepsRetention),
   );
   const isTaken = (name: string) => draft.engine.find(name) !== undefined;
-  if (losses.length === 0) draft.add(change, rebuildTable(wanted, now, copied, isTaken));
+  if (losses.length === 0) draft.add(change, printRebuild(wanted, now, copied, isTaken));
   else draft.omissions.push({ ...change, reasons: ['the new table does not keep all that the old one has'], losses });
 }
 

@@ -15,7 +15,7 @@ import {
 } from '@sqlpipe/schema';
 import { displayName, foldCase, hasName, identify, identityKey, isAcl, isObject } from '@sqlpipe/sql';
 import { createPrincipals, dropPrincipals, grantRights, revokeRights } from './access-changes.js';
-import { askableDefinition } from './asked-view.js';
+import { findAskableDefinition } from './asked-view.js';
 import { assemblePlan, type Plan, type ProvenDraft } from './assemble-plan.js';
 import { changeKey, Draft, type Omission } from './draft.js';
 import { AllowedLosses } from './losses.js';
@@ -72,7 +72,7 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, opti
       return { ...plan, notes: [...notes, ...plan.notes] };
     }
     for (const view of unasked) {
-      const asked = askableDefinition(view, proven.task);
+      const asked = findAskableDefinition(view, proven.task);
       // biome-ignore lint/nursery/useAwaitThenable: the function of an option returns a promise
       if (asked) histories.set(view, await askHistory(asked));
     }

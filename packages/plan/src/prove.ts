@@ -11,16 +11,16 @@ import {
   RowAccount,
 } from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';
-import { expiredQuestionArguments } from './asked-view.js';
+import { findExpiryArguments } from './asked-view.js';
 import { changeKey, type Omission, type Step, whyNotExecutable } from './draft.js';
 import { isRedefined, printFutureQuery } from './future-query.js';
 import type { Loss } from './losses.js';
 import { isMadeByPlan } from './rebuild.js';
-import { tableOfRebuild } from './rebuild-names.js';
+import { parseRebuiltTable } from './rebuild-names.js';
 import type { Task } from './task.js';
 import { printCompileQuestion, printComputableAssertion } from './text/common-queries.js';
 import { printExpiredQuestion } from './text/expiry.js';
-import { markedView } from './unfilled-marks.js';
+import { parseMark } from './unfilled-marks.js';
 
 /** What running the steps of a draft has shown. */
 export interface Proof {
@@ -45,7 +45,7 @@ interface Problem {
 /** Runs the steps on an engine that has schema B. */
 export function prove(steps: readonly Step[], engine: Engine, task: Task): Proof {
   const invalidBefore = engine.invalidViews();
-  const account = new RowAccount(engine, accountOptions(task, engine));
+  const account = new RowAccount(engine, createAccountOptions(task, engine));
   const effects: (readonly Effect[])[] = [];
   const problems: Problem[] = [];
   for (const [index, { statement, assertion }] of steps.entries())
@@ -91,14 +91,14 @@ const findViewWithRejectedQuery = ({ changes }: Execution, engine: Engine, task:
     return task.rows.isRejected(question);
   })?.name;
 
-function accountOptions(task: Task, engine: Engine): AccountOptions {
+function createAccountOptions(task: Task, engine: Engine): AccountOptions {
   const { a, historyOf, ignore, renames, rows } = task;
   const newNameOf = (view: string): string => renames.nameAfterPlan(view);
   return {
     historyOf,
     countExpired(enforcement) {
       if (historyOf(enforcement.former.name) === 'empty') return 0;
-      const question = printExpiredQuestion(...expiredQuestionArguments(enforcement, task));
+      const question = printExpiredQuestion(...findExpiryArguments(enforcement, task));
       const [count = 0] = rows.ask(question) ?? [];
       return rows.isRejected(question) ? undefined : Number(count);
     },
@@ -123,8 +123,8 @@ function accountOptions(task: Task, engine: Engine): AccountOptions {
 function findLosses(account: RowAccount, task: Task): Problem[] {
   const { allowed, rows, leftovers } = task;
   return account.losses().flatMap(({ effect: { loss: kind, object, column, text }, causes }): Problem[] => {
-    if (kind === undefined || leftovers.has(foldCase(object)) || markedView(object) !== undefined) return [];
-    const table = isMadeByPlan(object, task) ? tableOfRebuild(object) : undefined;
+    if (kind === undefined || leftovers.has(foldCase(object)) || parseMark(object) !== undefined) return [];
+    const table = isMadeByPlan(object, task) ? parseRebuiltTable(object) : undefined;
     const loss = { loss: kind, object: table ?? object, ...(column !== undefined && { column }) };
     if (allowed.use(loss)) return [];
     return [{ causes, reason: kind === 'values' ? text + rows.describeLost({ object, column }) : text, loss }];

@@ -1,9 +1,8 @@
 /*!
- * Rebuilds a table, if no ALTER can change what differs: its rows are copied to a new table, and the two exchange their names. The
+ * Rebuilds a table if no ALTER can change what differs. The rows are copied to a new table, and the two tables exchange their names. The
  * old table is kept, as QuestDB's documentation recommends.
  *
- * A mark in the temporary names is a hash of both definitions. So a later plan recognizes the tables of a rebuild that was
- * interrupted.
+ * The temporary names contain a hash of both definitions. By the hash, a later plan recognizes the tables of an interrupted rebuild.
  */
 import { createHash } from 'node:crypto';
 import { canCast, EXPLICIT, findColumn, keepRetention, printDefinition, type TableDefinition } from '@sqlpipe/ddl';
@@ -11,7 +10,7 @@ import { type Engine, findCopyLosses } from '@sqlpipe/engine';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Draft, Refusal } from './draft.js';
 import type { Loss } from './losses.js';
-import { parseRebuildName, rebuildNames, tableOfRebuild } from './rebuild-names.js';
+import { createRebuildNames, parseRebuildName, parseRebuiltTable } from './rebuild-names.js';
 import type { Task } from './task.js';
 import {
   type Assertion,
@@ -23,11 +22,11 @@ import {
   printCast,
 } from './text/assertions.js';
 import { doubleQuote, printOnOneLine } from './text/statement-text.js';
-import { markedView } from './unfilled-marks.js';
+import { parseMark } from './unfilled-marks.js';
 import type { WantedSchema } from './wanted-schema.js';
 
-/** The mark of the rebuild of a table. @param earlierCount how often the same rebuild was made before */
-const rebuildMark = (wanted: TableDefinition, now: TableDefinition, earlierCount: number): string =>
+/** Hashes both definitions of a table. @param earlierCount how often the same rebuild was made before */
+const hashRebuild = (wanted: TableDefinition, now: TableDefinition, earlierCount: number): string =>
   createHash('sha256')
     .update(printDefinition(wanted))
     .update(printDefinition({ ...now, name: wanted.name }))
@@ -35,16 +34,20 @@ const rebuildMark = (wanted: TableDefinition, now: TableDefinition, earlierCount
     .digest('hex')
     .slice(0, 8);
 
-/** The first mark whose names are free. If the same rebuild was made before, its old table still has a name with the first mark. */
-function unusedMark(wanted: TableDefinition, now: TableDefinition, isTaken: (name: string) => boolean): string {
+/** Finds the first hash whose names are free. If the same rebuild was made before, its old table has a name with the first hash. */
+function findUnusedHash(wanted: TableDefinition, now: TableDefinition, isTaken: (name: string) => boolean): string {
   for (let earlierCount = 0; ; earlierCount++) {
-    const mark = rebuildMark(wanted, now, earlierCount);
-    if (!Object.values(rebuildNames(now.name, mark)).some(isTaken)) return mark;
+    const hash = hashRebuild(wanted, now, earlierCount);
+    if (!Object.values(createRebuildNames(now.name, hash)).some(isTaken)) return hash;
   }
 }
 
-/** The columns that a rebuild copies, with their names in both tables. @param renamed the new names of columns by their old names */
-export const copiedColumns = (wanted: TableDefinition, now: TableDefinition, renamed: ReadonlyMap<string, string>) => {
+/** Finds the columns that a rebuild copies, with their names in both tables. @param renamed the new names of columns by their old names */
+export const findCopiedColumns = (
+  wanted: TableDefinition,
+  now: TableDefinition,
+  renamed: ReadonlyMap<string, string>,
+) => {
   const sources = new Map([...renamed].map(([from, to]) => [foldCase(to), from]));
   return wanted.columns.flatMap(column => {
     const from = sources.get(foldCase(column.name)) ?? column.name;
@@ -53,20 +56,20 @@ export const copiedColumns = (wanted: TableDefinition, now: TableDefinition, ren
   });
 };
 
-type CopiedColumns = ReturnType<typeof copiedColumns>;
+type CopiedColumns = ReturnType<typeof findCopiedColumns>;
 
 /**
- * The statements of a rebuild. They create a new table under a temporary name, copy the rows, and exchange the names if both tables
- * have the same number of rows. Rows that were sent must be applied first: they would be missing in the copy.
+ * Prints the statements of a rebuild. They create a new table under a temporary name, copy the rows, and exchange the names if both tables
+ * have the same number of rows. First, the server must have applied all rows that were sent, or the copy would lack some.
  * @param isTaken whether a name is taken
  */
-export function rebuildTable(
+export function printRebuild(
   wanted: TableDefinition,
   now: TableDefinition,
   copied: CopiedColumns,
   isTaken: (name: string) => boolean,
 ): readonly (string | Assertion)[] {
-  const { newName, oldName } = rebuildNames(now.name, unusedMark(wanted, now, isTaken));
+  const { newName, oldName } = createRebuildNames(now.name, findUnusedHash(wanted, now, isTaken));
   const targets = copied.map(({ to }) => doubleQuote(to)).join(', ');
   const values = copied.map(({ cast }) => cast).join(', ');
   return [
@@ -81,21 +84,21 @@ export function rebuildTable(
   ];
 }
 
-/** Whether a mark is that of the rebuild of a table, made for the first time or again. */
-function isMarkOf(mark: string, wanted: TableDefinition, now: TableDefinition, b: Engine, earlierCount = 0): boolean {
-  const expected = rebuildMark(wanted, now, earlierCount);
-  if (expected === mark) return true;
-  const wasMade = b.find(rebuildNames(wanted.name, expected).oldName) !== undefined;
-  return wasMade && isMarkOf(mark, wanted, now, b, earlierCount + 1);
+/** Whether a hash is that of a rebuild of a table, also if the same rebuild was made before. */
+function isHashOf(hash: string, wanted: TableDefinition, now: TableDefinition, b: Engine, earlierCount = 0): boolean {
+  const expected = hashRebuild(wanted, now, earlierCount);
+  if (expected === hash) return true;
+  const wasMade = b.find(createRebuildNames(wanted.name, expected).oldName) !== undefined;
+  return wasMade && isHashOf(hash, wanted, now, b, earlierCount + 1);
 }
 
 /**
- * Drops the old tables of this plan's rebuilds and of earlier ones, if the new tables have all of their rows. First the plan waits
- * until all rows that were sent to an old table are applied.
+ * Drops the old tables of this plan's rebuilds and of earlier ones, if the new tables have all of their rows. First, the server must have
+ * applied all rows that were sent to an old table.
  */
 export function dropOldTables({ a, dropOld, renames, rebuilt }: Task, draft: Draft): void {
   for (const { name } of dropOld ? draft.engine.catalogue.list() : []) {
-    const { table = '', role, mark = '' } = parseRebuildName(name) ?? {};
+    const { table = '', role, hash = '' } = parseRebuildName(name) ?? {};
     const [wanted, old, now] = [
       a.definitionOf(table),
       draft.engine.definitionOf(name),
@@ -103,8 +106,8 @@ export function dropOldTables({ a, dropOld, renames, rebuilt }: Task, draft: Dra
     ];
     if (role !== 'before' || !rebuilt.has(foldCase(table)) || a.findObject(name)) continue;
     if (wanted?.kind !== 'table' || old?.kind !== 'table' || now?.kind !== 'table') continue;
-    if (!isMarkOf(mark, wanted, old, draft.engine)) continue;
-    const copied = copiedColumns(now, old, renames.columnsOf(table));
+    if (!isHashOf(hash, wanted, old, draft.engine)) continue;
+    const copied = findCopiedColumns(now, old, renames.columnsOf(table));
     const drop = `DROP TABLE '${name}';`;
     const change = { identity: old, properties: [], what: printOnOneLine(drop) };
     const incomparable = copied.find(({ column: { type } }) => type === 'BINARY' || type.endsWith('[]'));
@@ -118,34 +121,34 @@ export function dropOldTables({ a, dropOld, renames, rebuilt }: Task, draft: Dra
   }
 }
 
-/** Why the rows of a table cannot be copied, because the server cannot cast a column; undefined if they can. */
+/** Finds a column that the server cannot cast. @returns why the rows cannot be copied; undefined if they can */
 export function findUncastable(copied: CopiedColumns): string | undefined {
   const pair = copied.find(({ column, source }) => !canCast(source.type, column.type));
   return pair && `the server cannot cast column '${pair.from}': ${pair.source.type} to ${pair.column.type}`;
 }
 
 /**
- * Finds the new tables that interrupted rebuilds have left, by name in lower case. They have the mark of the rebuild that this plan
- * would make. Any other table with a temporary name may hold rows that are needed.
+ * Finds the new tables that interrupted rebuilds have left, by name in lower case. Their names have the hash of the rebuild that this plan
+ * would make. Any other table with such a name may hold rows that are needed.
  */
 export function findLeftovers(a: WantedSchema, b: Engine, rebuilt: ReadonlySet<string>): ReadonlySet<string> {
   const leftovers = new Set<string>();
   for (const { name } of b.catalogue.list()) {
-    const { table = '', role, mark = '' } = parseRebuildName(name) ?? {};
+    const { table = '', role, hash = '' } = parseRebuildName(name) ?? {};
     if (role !== 'new' || !rebuilt.has(foldCase(table)) || a.findObject(name)) continue;
     const wanted = a.definitionOf(table);
-    const sources = [table, rebuildNames(table, mark).oldName].map(source => b.definitionOf(source));
-    const isMarked = (now: (typeof sources)[number]) =>
-      wanted?.kind === 'table' && now?.kind === 'table' && isMarkOf(mark, wanted, now, b);
-    if (sources.some(isMarked)) leftovers.add(foldCase(name));
+    const sources = [table, createRebuildNames(table, hash).oldName].map(source => b.definitionOf(source));
+    const hasHash = (now: (typeof sources)[number]) =>
+      wanted?.kind === 'table' && now?.kind === 'table' && isHashOf(hash, wanted, now, b);
+    if (sources.some(hasHash)) leftovers.add(foldCase(name));
   }
   return leftovers;
 }
 
-/** Why a rebuild cannot be completed, if a writer has created the table between its two renames; undefined otherwise. */
-function findIntruder(table: string, leftovers: ReadonlySet<string>, b: Engine): Refusal | undefined {
-  const newName = [...leftovers].find(name => isSameName(tableOfRebuild(name), table));
-  const oldName = rebuildNames(table, parseRebuildName(newName ?? '')?.mark ?? '').oldName;
+/** Why a rebuild cannot be completed: a writer has created the table between its two renames. */
+function whyNotResumable(table: string, leftovers: ReadonlySet<string>, b: Engine): Refusal | undefined {
+  const newName = [...leftovers].find(name => isSameName(parseRebuiltTable(name), table));
+  const oldName = createRebuildNames(table, parseRebuildName(newName ?? '')?.hash ?? '').oldName;
   if (!newName || !b.find(oldName) || !b.find(table)) return undefined;
   return [
     `a writer created it while an earlier rebuild exchanged the names; the old rows are in '${oldName}'`,
@@ -154,27 +157,27 @@ function findIntruder(table: string, leftovers: ReadonlySet<string>, b: Engine):
   ];
 }
 
-/** Whether a plan has made a table on its way, for a rebuild or to mark a view. Then it is not a difference between A and B. */
+/** Whether a plan has created a table for a rebuild, or to mark a view. Then the table is no difference between A and B. */
 export function isMadeByPlan(name: string, { a, leftovers, rebuilt }: Task): boolean {
   const { table, role } = parseRebuildName(name) ?? {};
-  if (leftovers.has(foldCase(name)) || (markedView(name) !== undefined && !a.findObject(name))) return true;
+  if (leftovers.has(foldCase(name)) || (parseMark(name) !== undefined && !a.findObject(name))) return true;
   return table !== undefined && role === 'before' && rebuilt.has(foldCase(table)) && !a.findObject(name);
 }
 
 /**
- * Completes interrupted rebuilds. If a rebuild ended between its two renames, the new table is complete, and is renamed. Otherwise
- * it may be incomplete, and is dropped.
+ * Completes interrupted rebuilds. If a rebuild was interrupted between its two renames, the new table is complete, and is renamed.
+ * Otherwise it may be incomplete, and is dropped.
  */
 export function resumeRebuilds({ leftovers }: Task, draft: Draft): void {
   for (const { name } of draft.engine.catalogue.list().filter(object => leftovers.has(foldCase(object.name)))) {
-    const { table = '', mark = '' } = parseRebuildName(name) ?? {};
-    const hasExchangeBegun = draft.engine.find(rebuildNames(table, mark).oldName) !== undefined;
+    const { table = '', hash = '' } = parseRebuildName(name) ?? {};
+    const hasExchangeBegun = draft.engine.find(createRebuildNames(table, hash).oldName) !== undefined;
     const isExchanged = hasExchangeBegun && !draft.engine.find(table);
-    const intrusion = findIntruder(table, leftovers, draft.engine);
-    if (intrusion !== undefined) {
+    const refusal = whyNotResumable(table, leftovers, draft.engine);
+    if (refusal !== undefined) {
       draft.omit(
         { identity: { kind: 'table', name: table }, properties: [], what: `rebuild of table '${table}'` },
-        ...intrusion,
+        ...refusal,
       );
       draft.block(table);
       continue;
@@ -184,7 +187,7 @@ export function resumeRebuilds({ leftovers }: Task, draft: Draft): void {
   }
 }
 
-/** What a rebuild loses although the old table is kept: dedup keys, and rows that expire earlier in the new table. */
+/** Finds what a rebuild loses although the old table is kept: dedup keys, and rows that expire earlier in the new table. */
 export const findRebuildLosses = (wanted: TableDefinition, now: TableDefinition, copied: CopiedColumns): Loss[] =>
   findCopyLosses(now, wanted, copied).flatMap(({ loss }) =>
     loss === 'ttl' || loss === 'keys' ? [{ loss, object: now.name }] : [],

@@ -6,7 +6,7 @@ import { formatPathForShell, type ObjectPath, pathKey, printRename } from './obj
 import type { Task } from './task.js';
 
 /** Adds hints to an omission that drops something: the renames that the user may have meant. */
-export function withOffers(omission: Omission, offers: RenameOffers): Omission {
+export function addOffers(omission: Omission, offers: RenameOffers): Omission {
   const dropped = (omission.losses ?? []).filter(({ loss }) => loss === 'drop');
   const renames = dropped.flatMap(
     ({ object, column }) => (column === undefined ? offers.ofTable(object) : offers.ofColumn(object, column)) ?? [],

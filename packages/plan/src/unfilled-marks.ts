@@ -15,7 +15,7 @@ export const markOf = (view: string): string =>
   `${view}_unfilled_${createHash('sha256').update(foldCase(view)).digest('hex').slice(0, 8)}`;
 
 /** The view that a table marks; undefined if it is no mark. */
-export function markedView(table: string): string | undefined {
+export function parseMark(table: string): string | undefined {
   const view = table.replace(/_unfilled_[0-9a-f]{8}$/, '');
   return markOf(view) === table ? view : undefined;
 }
@@ -34,7 +34,7 @@ export function markUnfilled({ a, before, keepExtra }: Task, draft: Draft): void
     if (!engine.find(mark)) draft.addFirst(`CREATE TABLE '${mark}' (ts TIMESTAMP);`, { kind: 'table', name: mark });
   }
   for (const { name } of engine.catalogue.list()) {
-    const view = markedView(name);
+    const view = parseMark(name);
     if (view === undefined || a.findObject(name)) continue;
     const isFilled = engine.find(view) !== undefined && !engine.wasNeverRefreshed(view);
     const drop = `DROP TABLE '${name}';`;

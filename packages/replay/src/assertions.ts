@@ -1,7 +1,7 @@
 /*! The assertions of plans: they need no permission, so a statement must be exactly what the planner writes. */
 import { parseAlters, parseMeaning } from '@sqlpipe/ddl';
 import { fetchStatements, fetchViewColumns, type Instance } from '@sqlpipe/instance';
-import { isOfCasts, parseAssertion, parseWith, printWith, readFrom, withoutComments } from '@sqlpipe/plan/text';
+import { isOfCasts, parseAssertion, parseWith, printWith, useNamesOfWith, withoutComments } from '@sqlpipe/plan/text';
 import { foldCase } from '@sqlpipe/sql';
 
 /**
@@ -24,7 +24,7 @@ export async function isPlanAssertion(
   const statements = await fetchStatements(target, views);
   const found = statements.flatMap(each => (each === undefined ? [] : (findQuery(each)?.body ?? [])));
   const bodies = [...found, ...names.flatMap(each => planned.get(foldCase(each)) ?? [])];
-  const isKnown = (query: string) => bodies.some(body => readFrom(queries, body) === query);
+  const isKnown = (query: string) => bodies.some(body => useNamesOfWith(queries, body) === query);
   if (!queries.every(({ query }) => isOfCasts(query) || isKnown(query))) return false;
   const view = statements[0] === undefined ? undefined : parseMeaning(statements[0]);
   const existing = view?.kind === 'materialized view' ? { ...view, body: printWith(queries, view.body) } : undefined;

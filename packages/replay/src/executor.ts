@@ -60,8 +60,8 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
       if (rejection) return { result: 'rejected', error: formatPreflightRejection(rejection) };
       const existingRights = await compareRights(statement);
       if (existingRights) return resolveExisting(existingRights);
-      const change = await guard?.findChange(statement);
-      if (change !== undefined) return { result: 'rejected', error: change };
+      const changes = await guard?.describeChanges(statement);
+      if (changes !== undefined) return { result: 'rejected', error: changes };
       const result = await send(statement);
       await guard?.record(statement);
       return result;

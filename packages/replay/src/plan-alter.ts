@@ -1,7 +1,7 @@
 /*! The plan that --alter makes: from the schema of the target to that of the statements. Loaded when it is needed, since it has an engine. */
 import { isColumnOrder } from '@sqlpipe/ddl';
 import { type Omission, planChanges } from '@sqlpipe/plan';
-import { describeOmission, printPlan, requiredPermissions } from '@sqlpipe/plan/text';
+import { describeOmission, findRequiredPermissions, printPlan } from '@sqlpipe/plan/text';
 import { collectStatements, deduplicate } from '@sqlpipe/schema';
 import { identify } from '@sqlpipe/sql';
 import type { ReplayOptions } from './options.js';
@@ -32,7 +32,7 @@ export async function planAlter(
   return {
     changes,
     statements: [...changes, ...wanted.filter(statement => !created.has(statement))],
-    permissions: requiredPermissions(planned),
+    permissions: findRequiredPermissions(planned),
     // The order of columns is reported when the statement is compared.
     omissions: plan.omissions.filter(omission => !isOfHealth(omission) && !isColumnOrder(omission.properties)),
     notes: plan.notes,

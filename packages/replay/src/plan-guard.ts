@@ -1,17 +1,19 @@
 /*!
- * While a plan is applied, others may change the same objects. Each statement of the plan is sent only if the objects that it
- * changes or reads from are as the plan left them.
+ * Guards a plan against others who change the same objects while it is applied. A statement of the plan is sent only if the objects that
+ * it changes or reads from are as the plan left them.
  */
 import { compareStatements, findReferences } from '@sqlpipe/ddl';
 import { fetchStatements, type Instance, InstanceError, listAllObjects } from '@sqlpipe/instance';
-import { plannedObjects } from '@sqlpipe/plan/text';
+import { findPlannedObjects } from '@sqlpipe/plan/text';
 import { displayName, foldCase, identify, isObject, kindKey, type NamedObject } from '@sqlpipe/sql';
 
+/** An object that a plan changes or reads from. */
 interface KnownObject extends NamedObject {
   /** Its definition as the plan left it; undefined if there is no such object. */
   readonly statement: string | undefined;
 }
 
+/** Compares the objects of a plan with those of the target before each statement. */
 export class PlanGuard {
   readonly #known = new Map<string, KnownObject>();
 
@@ -24,7 +26,7 @@ export class PlanGuard {
    */
   static async start(target: Instance, statements: readonly string[]): Promise<PlanGuard> {
     const guard = new PlanGuard(target);
-    const planned = plannedObjects(statements);
+    const planned = findPlannedObjects(statements);
     await guard.#fetch(planned);
     const queries = [...statements, ...[...guard.#known.values()].flatMap(({ statement }) => statement ?? [])];
     const names = new Set(queries.flatMap(each => findReferences(each)).map(foldCase));
@@ -33,7 +35,7 @@ export class PlanGuard {
       const isRead = names.has(foldCase(name)) || (hasReaders && kind !== 'table');
       return isRead && isObject(kind) && !guard.#known.has(kindKey({ kind, name })) ? [{ kind, name }] : [];
     });
-    // What may not be read is not known to the planner either.
+    // The planner did not know what this account may not read, so nothing depends on it.
     await guard.#fetch(others, () => {});
     return guard;
   }
@@ -43,17 +45,20 @@ export class PlanGuard {
     return [...this.#known.values()].flatMap(({ statement }) => statement ?? []);
   }
 
-  /** What somebody else has changed of what a statement changes or reads from; undefined if nothing. @throws InstanceError */
-  async findChange(statement: string): Promise<string | undefined> {
-    const known = this.#objectsOf(statement);
+  /**
+   * Describes what somebody else has changed in the objects that a statement changes or reads from; undefined if nothing.
+   * @throws InstanceError
+   */
+  async describeChanges(statement: string): Promise<string | undefined> {
+    const known = this.#findObjects(statement);
     const statements = await fetchStatements(this.target, known);
     const changes = known.flatMap((object, i) => describeChange(object, statements[i]) ?? []);
     return changes.length > 0 ? changes.join('; ') : undefined;
   }
 
-  /** Reads again what a statement has changed. If that is not possible, it is not known any longer. */
+  /** Reads the objects that a statement has changed again. If that fails, they are no longer compared. */
   async record(statement: string): Promise<void> {
-    const changed = plannedObjects([statement]);
+    const changed = findPlannedObjects([statement]);
     try {
       await this.#fetch(changed);
     } catch (error) {
@@ -68,10 +73,10 @@ export class PlanGuard {
       this.#known.set(kindKey(object), { ...object, statement: statements[i] });
   }
 
-  /** What a statement changes, and what the views that it changes read from. The server finds what a CREATE collides with. */
-  #objectsOf(statement: string): KnownObject[] {
+  /** Finds the objects that a statement changes, and what these read from. The server itself rejects a CREATE of an existing object. */
+  #findObjects(statement: string): KnownObject[] {
     const creates = isObject(identify(statement).kind);
-    const changed = plannedObjects([statement]).flatMap(object => this.#known.get(kindKey(object)) ?? []);
+    const changed = findPlannedObjects([statement]).flatMap(object => this.#known.get(kindKey(object)) ?? []);
     const queries = creates ? [statement] : changed.flatMap(({ statement }) => statement ?? []);
     const names = new Set(queries.flatMap(each => findReferences(each)).map(foldCase));
     const sources = [...this.#known.values()].filter(({ name }) => names.has(foldCase(name)));
@@ -79,6 +84,7 @@ export class PlanGuard {
   }
 }
 
+/** Describes how an object differs from what the plan left; undefined if it does not. @param now its statement on the target */
 function describeChange(object: KnownObject, now: string | undefined): string | undefined {
   const { statement } = object;
   if (statement === now) return undefined;

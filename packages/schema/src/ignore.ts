@@ -1,6 +1,13 @@
 /*! Which differences between two schemas do not matter: rules that a user writes, such as `tmp_*` and `trades: TTL`. */
 
-import { COLUMN_ORDER, type Comparison, comparedProperties, grantTargets, parseRights, printRight } from '@sqlpipe/ddl';
+import {
+  COLUMN_ORDER,
+  type Comparison,
+  listComparedProperties,
+  parseRights,
+  printRight,
+  readGrantTargets,
+} from '@sqlpipe/ddl';
 import {
   displayName,
   foldCase,
@@ -93,7 +100,7 @@ function parseRule(pattern: string): IgnoreRule {
 
 /** @throws InvalidSelectionError for a property that no object of a kind has */
 function requireProperty(pattern: string, property: string, kind: Kind | undefined): void {
-  const all = (kind ? [kind] : KINDS).flatMap(each => [...comparedProperties(each), ...statesOf(each)]);
+  const all = (kind ? [kind] : KINDS).flatMap(each => [...listComparedProperties(each), ...statesOf(each)]);
   if (all.some(each => canMatchSame(foldCase(property), foldCase(each)))) return;
   const names = [...new Set(all)];
   const has = kind ? `a ${kind} has ` : 'there are ';
@@ -112,7 +119,7 @@ const matchesEntry = ({ kind, name }: IgnoreRule, entry: NamedStatement): boolea
  * all tables; for a membership its user, for an assumption its service account, for others the name of the object.
  */
 export function searchableNames({ kind, name, statement = '' }: NamedStatement): string[] {
-  const { objects, principals } = grantTargets(statement, kind);
+  const { objects, principals } = readGrantTargets(statement, kind);
   return objects.length ? objects : [principals[0] ?? name];
 }
 

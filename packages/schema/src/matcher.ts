@@ -1,6 +1,6 @@
 /*! Which statements match, by their kind and by the names of what they concern; what those need; and what a dump has of both. */
 
-import { findReferences, grantTargets } from '@sqlpipe/ddl';
+import { findReferences, readGrantTargets } from '@sqlpipe/ddl';
 import { foldCase, type NamedObject } from '@sqlpipe/sql';
 import { escapeControls, suggestWord } from '@sqlpipe/text';
 import { collectStatements } from './collect.js';
@@ -148,7 +148,7 @@ export class NameSelection {
     const selected = selectWithRelated(schema, matches, { withDeps: true });
     const isView = (name: string) => schema.findObject(name)?.kind === 'view';
     for (const { kind, statement } of selected)
-      for (const name of [...findReferences(statement, isView), ...grantTargets(statement, kind).objects])
+      for (const name of [...findReferences(statement, isView), ...readGrantTargets(statement, kind).objects])
         this.#needed.add(foldCase(name));
     yield selected.map(({ statement }) => statement);
   }

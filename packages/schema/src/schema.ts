@@ -1,7 +1,7 @@
 /*!
  * The statements of a schema as a set of objects, with their dependencies and the order in which the server dumps them.
  */
-import { findReferences, grantTargets, ownerOf, sortByScope } from '@sqlpipe/ddl';
+import { findReferences, ownerOf, readGrantTargets, sortByScope } from '@sqlpipe/ddl';
 import { foldCase, type Identity, isObject, isPrincipal, type Kind, requireUnambiguous } from '@sqlpipe/sql';
 import { topologicalOrder } from './topological-order.js';
 
@@ -62,7 +62,7 @@ export class Schema {
    * reads from directly, and its owner. For a membership, an assumption or a grant: the objects and principals in it.
    */
   prerequisites(entry: Entry): Entry[] {
-    const { objects, principals } = grantTargets(entry.statement, entry.kind);
+    const { objects, principals } = readGrantTargets(entry.statement, entry.kind);
     const named = [
       ...objects.map(name => this.findObject(name)),
       ...[...principals, ownerOf(entry.statement) ?? ''].map(name => this.findPrincipal(name)),

@@ -7,7 +7,7 @@ import type { Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { formatAnnotation, type Io } from '@sqlpipe/cli';
 import { writeOutput } from '@sqlpipe/files';
-import { changedObjects, describeOmission, printOnOneLine } from '@sqlpipe/plan/text';
+import { describeOmission, findChangedObjects, printOnOneLine } from '@sqlpipe/plan/text';
 import { createCommitWriter, encodeRecords } from '@sqlpipe/records';
 import {
   isReject,
@@ -187,7 +187,7 @@ function formatReportLine(
   { n, identity, statement, result, time, error, position, proven, replaced, effects, ms }: Outcome,
   { dryRun }: { readonly dryRun: boolean },
 ): string {
-  const { kind, name } = changedObjects(statement)[0] ?? identity;
+  const { kind, name } = findChangedObjects(statement)[0] ?? identity;
   return `${formatSafeJson({
     n,
     verb: identity.verb,

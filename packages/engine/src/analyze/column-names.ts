@@ -6,30 +6,30 @@ import type { Query } from '../parse/parsed-query.js';
 import { type Names, printExpression } from './expression.js';
 
 /** The name of a column without an alias, one that is not taken. */
-export function columnAlias(expression: Expression, names: Names, taken: TakenNames, naming: Naming): string {
+export function chooseAlias(expression: Expression, names: Names, taken: TakenNames, naming: Naming): string {
   const isText = naming === 'by expression';
-  const base = isText ? expressionAlias(expression, names) : functionAlias(expression, names.query);
+  const base = isText ? printExpressionAlias(expression, names) : findFunctionAlias(expression, names.query);
   return taken.unused(base, n => (isText ? `${base}_${n + 1}` : `${base}${n}`));
 }
 
 /** The expression itself, in quotes if it contains a dot. */
-function expressionAlias(expression: Expression, names: Names): string {
+function printExpressionAlias(expression: Expression, names: Names): string {
   if (expression.type === 'column') return expression.name.parts.at(-1) ?? '';
   const declared = expression.type === 'variable' ? names.variable(expression.name) : undefined;
-  if (declared) return expressionAlias(declared, names);
+  if (declared) return printExpressionAlias(declared, names);
   const text = printExpression(expression, names);
   return text.includes('.') ? `"${text}"` : text;
 }
 
 /** The name of a column or function; `column` for most other expressions. */
-function functionAlias(expression: Expression, query: Query): string {
+function findFunctionAlias(expression: Expression, query: Query): string {
   switch (expression.type) {
     case 'column':
       return expression.name.parts.at(-1) ?? '';
     case 'function':
       return expression.name;
     case 'paren':
-      return functionAlias(expression.expression, query);
+      return findFunctionAlias(expression.expression, query);
     case 'cast':
     case 'typeCast':
       return 'cast';
@@ -45,7 +45,7 @@ function functionAlias(expression: Expression, query: Query): string {
 }
 
 /** The position of a column's alias, or of the AS before it. */
-export function aliasPosition(query: Query, item: SelectItem): number {
+export function findAliasPosition(query: Query, item: SelectItem): number {
   return query.text(item, 'As') === '' ? query.positionOf(item, 'identifier') : query.positionOf(item, 'As');
 }
 

@@ -4,7 +4,7 @@ import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { isSameName } from '@sqlpipe/sql';
 import type { Query } from '../parse/parsed-query.js';
 import type { Names } from './expression.js';
-import { functionType } from './functions.js';
+import { inferFunctionType } from './functions.js';
 import type { QueryScope } from './scope.js';
 
 /** A column of a relation. */
@@ -76,7 +76,7 @@ export class ColumnScope {
     if (field) return field.type;
     if (sources.some(({ relation }) => relation.hasUnknownColumns)) return undefined;
     // A function without arguments may be called without parentheses.
-    const type = qualifier === undefined ? functionType(name, []) : undefined;
+    const type = qualifier === undefined ? inferFunctionType(name, []) : undefined;
     if (type !== undefined) return type;
     throw new RejectionError(this.query.positionOf(expression), `Invalid column: ${parts.join('.')}`);
   }

@@ -3,7 +3,7 @@
 import type { Expression } from '@questdb/sql-parser';
 import { Cursor, formatGeohashType, isTimestamp, parseColumnType } from '@sqlpipe/ddl/grammar';
 import { childrenOf, type Query } from '../parse/parsed-query.js';
-import { functionType, isDecimal } from './functions.js';
+import { inferFunctionType, isDecimal } from './functions.js';
 
 /** The names that an expression may use, and the query that it is in. */
 export interface Names {
@@ -26,10 +26,10 @@ export function inferType(expression: Expression, names: Names): string | undefi
       return value && type(value);
     }
     case 'literal':
-      return literalType(expression, query);
+      return inferLiteralType(expression, query);
     case 'function': {
       const types = expression.args.map(type);
-      return sizedType(expression, query) ?? functionType(expression.name, types);
+      return inferSizedType(expression, query) ?? inferFunctionType(expression.name, types);
     }
     case 'paren':
       return type(expression.expression);
@@ -42,9 +42,9 @@ export function inferType(expression: Expression, names: Names): string | undefi
       return expression.operator.toUpperCase() === 'NOT' ? 'BOOLEAN' : operand;
     }
     case 'binary':
-      return binaryType(expression.operator, type(expression.left), type(expression.right));
+      return inferBinaryType(expression.operator, type(expression.left), type(expression.right));
     case 'case':
-      return caseType(expression, type);
+      return inferCaseType(expression, type);
     case 'arrayLiteral':
       return isEmptyArray(expression) ? 'ARRAY' : `DOUBLE${'[]'.repeat(dimensions(expression))}`;
     case 'arrayAccess': {
@@ -63,7 +63,7 @@ export function inferType(expression: Expression, names: Names): string | undefi
 }
 
 /** The type of a function whose arguments determine the size of its values. */
-function sizedType({ name, args }: Extract<Expression, { type: 'function' }>, query: Query): string | undefined {
+function inferSizedType({ name, args }: Extract<Expression, { type: 'function' }>, query: Query): string | undefined {
   const [first, second] = args.map(argument => Number(query.text(argument)));
   switch (name.toLowerCase()) {
     case 'rnd_geohash':
@@ -79,7 +79,7 @@ function sizedType({ name, args }: Extract<Expression, { type: 'function' }>, qu
 
 type TypeOf = (expression: Expression) => string | undefined;
 
-function literalType(literal: Extract<Expression, { type: 'literal' }>, query: Query): string | undefined {
+function inferLiteralType(literal: Extract<Expression, { type: 'literal' }>, query: Query): string | undefined {
   const text = query.text(literal);
   switch (literal.literalType) {
     case 'string':
@@ -91,11 +91,11 @@ function literalType(literal: Extract<Expression, { type: 'literal' }>, query: Q
     case 'geohash':
       return formatGeohashType(text.startsWith('##') ? text.length - 2 : (text.replace(/\/.*/, '').length - 1) * 5);
     default:
-      return numberType(text);
+      return inferNumberType(text);
   }
 }
 
-function numberType(text: string): string {
+function inferNumberType(text: string): string {
   if (/^nan$/i.test(text)) return 'NULL';
   if (/^\d[\d_]*$/.test(text)) return Number(text.replaceAll('_', '')) > 2 ** 31 - 1 ? 'LONG' : 'INT';
   if (/l$/i.test(text)) return 'LONG';
@@ -114,18 +114,18 @@ function castType(text: string, postgres: boolean): string | undefined {
 const numbers = ['BYTE', 'SHORT', 'CHAR', 'INT', 'LONG', 'FLOAT', 'DOUBLE'];
 const comparisons = new Set(['=', '!=', '<>', '<', '<=', '>', '>=', '~', '!~', 'LIKE', 'ILIKE', 'AND', 'OR']);
 
-function binaryType(operator: string, left: string | undefined, right: string | undefined): string | undefined {
+function inferBinaryType(operator: string, left: string | undefined, right: string | undefined): string | undefined {
   if (comparisons.has(operator.toUpperCase())) return 'BOOLEAN';
   if (operator === '||') return left === 'VARCHAR' || right === 'VARCHAR' ? 'VARCHAR' : 'STRING';
   if (left !== undefined && right !== undefined && (isTimestamp(left) || left === 'DATE')) {
     return left === right && operator === '-' ? 'LONG' : left;
   }
   if (right !== undefined && isTimestamp(right)) return right;
-  return isDecimal(left) || isDecimal(right) ? undefined : widerType(left, right, 'INT');
+  return isDecimal(left) || isDecimal(right) ? undefined : findWiderType(left, right, 'INT');
 }
 
 /** The wider of two types of numbers, at least `floor`. */
-function widerType(left: string | undefined, right: string | undefined, floor: string): string | undefined {
+function findWiderType(left: string | undefined, right: string | undefined, floor: string): string | undefined {
   const ranks = [left, right, floor].map(type => numbers.indexOf(type === 'NULL' ? 'BYTE' : (type ?? '')));
   return ranks.includes(-1) ? (left ?? right) : numbers[Math.max(...ranks)];
 }
@@ -138,12 +138,12 @@ export function unifyTypes(left: string | undefined, right: string | undefined):
   if (left === 'NULL') return right;
   if (isDecimal(left) || isDecimal(right)) return undefined;
   if (left !== undefined && right !== undefined && numbers.includes(left) && numbers.includes(right)) {
-    return widerType(left, right, 'BYTE');
+    return findWiderType(left, right, 'BYTE');
   }
   return left === 'VARCHAR' || right === 'VARCHAR' ? 'VARCHAR' : 'STRING';
 }
 
-function caseType(expression: Extract<Expression, { type: 'case' }>, type: TypeOf): string | undefined {
+function inferCaseType(expression: Extract<Expression, { type: 'case' }>, type: TypeOf): string | undefined {
   if (expression.operand) type(expression.operand);
   for (const { when } of expression.whenClauses) type(when);
   const branches = expression.whenClauses.map(({ then }) => then);

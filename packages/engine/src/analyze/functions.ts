@@ -74,7 +74,7 @@ export const isNonDeterministic = (name: string): boolean =>
   nonDeterministic.has(name.toLowerCase()) || name.toLowerCase().startsWith('rnd_');
 
 /** The type that a call returns, undefined if it is not known. */
-export function functionType(name: string, argumentTypes: readonly (string | undefined)[]): string | undefined {
+export function inferFunctionType(name: string, argumentTypes: readonly (string | undefined)[]): string | undefined {
   const key = name.toLowerCase();
   const [first, ...others] = argumentTypes;
   // The digits of a DECIMAL depend on those of all arguments.

@@ -8,7 +8,7 @@ import { type Body, orRejection, RejectionError, unquoteToken } from '@sqlpipe/d
 import { isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import type { MaterializedView, Table } from '../catalogue-objects.js';
-import { parsedQuery, type Query } from '../parse/parsed-query.js';
+import { parseQueryOnce, type Query } from '../parse/parsed-query.js';
 import { type NamedWindow, readNamedWindows, readWindowCalls, type Window, type WindowCall } from '../parse/windows.js';
 import type { Relation } from './column-scope.js';
 import { hasAggregate, isNonDeterministic } from './functions.js';
@@ -235,7 +235,7 @@ export function analyzeLiveView(
   catalogue: Catalogue,
 ): { base: Base; relation: Relation } {
   const { body, position } = statement;
-  const query = parsedQuery(body);
+  const query = parseQueryOnce(body);
   const text = readQuery(body);
   const base = findLiveBase(text, catalogue);
   const relation = orRejection(() => {
@@ -313,7 +313,7 @@ function findShapeProblem({ select }: Query, { calls }: QueryText, base: Base): 
   const aggregates = select.columns.some(item => item.type === 'selectItem' && hasAggregate(item.expression));
   if (aggregates || select.groupBy?.length) return clauseProblem('GROUP BY');
   if (select.limit) return clauseProblem('LIMIT');
-  const sorted = select.orderBy?.map(item => ({ ...item, column: orderedColumn(item.expression, select) }));
+  const sorted = select.orderBy?.map(item => ({ ...item, column: findOrderedColumn(item.expression, select) }));
   if (sorted?.some(({ column }) => column !== base.timestamp.toLowerCase())) return clauseProblem('ORDER BY');
   if (sorted?.some(({ direction }) => direction?.toLowerCase() === 'desc')) return CACHE_PROBLEM;
   const designated = from?.timestampDesignation;
@@ -322,7 +322,7 @@ function findShapeProblem({ select }: Query, { calls }: QueryText, base: Base): 
 }
 
 /** The column of the base that an item of ORDER BY means, in lower case. */
-function orderedColumn(expression: { type: string }, { columns }: SelectStatement): string | undefined {
+function findOrderedColumn(expression: { type: string }, { columns }: SelectStatement): string | undefined {
   const name = columnName(expression);
   const aliased = columns.find(item => item.type === 'selectItem' && item.alias?.toLowerCase() === name);
   return aliased?.type === 'selectItem' ? columnName(aliased.expression) : name;

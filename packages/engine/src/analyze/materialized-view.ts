@@ -19,9 +19,9 @@ import {
 } from '@sqlpipe/ddl/grammar';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
-import { childrenOf, parsedQuery, parseQueryText, type Query, type TreeNode } from '../parse/parsed-query.js';
+import { childrenOf, parseQueryOnce, parseQueryText, type Query, type TreeNode } from '../parse/parsed-query.js';
 import type { Session } from '../session.js';
-import { aliasPosition, columnAlias, TakenNames } from './column-names.js';
+import { chooseAlias, findAliasPosition, TakenNames } from './column-names.js';
 import type { Relation } from './column-scope.js';
 import { hasAggregate, isNonDeterministic } from './functions.js';
 import { isColumnItem } from './result-timestamp.js';
@@ -29,7 +29,7 @@ import { listTableRefs, QueryScope, type Source } from './scope.js';
 
 /** The base table of a view. @throws RejectionError if the query has none, or uses it in an unsupported way */
 export function findBaseTable(body: Body, statedBase: LocatedName | undefined, catalogue: Catalogue): LocatedName {
-  const query = parsedQuery(body);
+  const query = parseQueryOnce(body);
   const scope = QueryScope.around(query, catalogue);
   const check = new BaseCheck(query, catalogue);
   const names = check.findTables(query.select, scope);
@@ -114,12 +114,12 @@ class BaseCheck {
       if (item.type !== 'selectItem') continue;
       const { expression, alias } = item;
       if (expression.type === 'function' && expression.over) window = expression;
-      const name = alias ?? columnAlias(expression, names, taken, this.catalogue.naming);
+      const name = alias ?? chooseAlias(expression, names, taken, this.catalogue.naming);
       taken.add(name);
       if (isValidColumnName(name)) continue;
       if (alias !== undefined) {
         throw new RejectionError(
-          aliasPosition(this.query, item),
+          findAliasPosition(this.query, item),
           `column alias '${name}' contains unsupported characters`,
         );
       }
@@ -180,7 +180,7 @@ export function analyzeSampling(
   { catalogue, has }: Pick<Session, 'catalogue' | 'has'>,
 ): ViewSampling {
   const { body, timestamp } = statement;
-  const query = parsedQuery(body);
+  const query = parseQueryOnce(body);
   const field = timestamp && relation.fields.find(({ name }) => isSameName(name, timestamp.name));
   const mayHave = (column: string) =>
     relation.hasUnknownColumns || relation.fields.some(({ name }) => isSameName(name, column));
@@ -190,7 +190,9 @@ export function analyzeSampling(
   requireWalBase(base, catalogue);
   const bucket = findBucket(query, catalogue);
   if (!bucket) {
-    const passed = has('passthrough views') ? passThrough(query, timestamp, base, relation, catalogue) : undefined;
+    const passed = has('passthrough views')
+      ? analyzePassThrough(query, timestamp, base, relation, catalogue)
+      : undefined;
     if (passed) return passed;
     const problem = timestamp
       ? `materialized view query requires a sampling interval, use SAMPLE BY or GROUP BY timestamp_floor() [name=${timestamp.name}]`
@@ -203,7 +205,7 @@ export function analyzeSampling(
       `TIMESTAMP column does not exist or not present in select list [name=${bucket.column}]`,
     );
   }
-  const period = statement.refresh.period === 'sample by interval' ? periodOfSampling(query.select, bucket) : undefined;
+  const period = statement.refresh.period === 'sample by interval' ? analyzePeriod(query.select, bucket) : undefined;
   rejectNonDeterministic(query);
   if (field?.type !== undefined && !isTimestamp(field.type)) {
     throw new RejectionError(timestamp?.position ?? 0, `TIMESTAMP column expected [actual=${field.type}]`);
@@ -216,7 +218,7 @@ export function analyzeSampling(
 }
 
 /** A view of the rows of its base as they are, or of some of them. */
-function passThrough(
+function analyzePassThrough(
   query: Query,
   timestamp: LocatedName | undefined,
   base: LocatedName,
@@ -224,7 +226,7 @@ function passThrough(
   catalogue: Catalogue,
 ): ViewSampling | undefined {
   const { select } = query;
-  const source = onlySource(select, QueryScope.around(query, catalogue));
+  const source = findOnlySource(select, QueryScope.around(query, catalogue));
   const { distinct, limit, latestOn, pivot, orderBy, with: queries } = select;
   const isScan = source && 'object' in source && isSameName(source.name, base.name);
   if (!isScan || queries || distinct || limit || latestOn || pivot || orderBy || hasAggregate(select)) return undefined;
@@ -256,7 +258,7 @@ function findBucket(query: Query, catalogue: Catalogue): Bucket | undefined {
   const find = (select: Select, outer: QueryScope): Bucket | undefined => {
     const scope = outer.enter(select);
     const bucket = bucketOf(select, scope);
-    const source = onlySource(select, scope);
+    const source = findOnlySource(select, scope);
     if (bucket || !source || 'function' in source) return bucket;
     if ('select' in source) return find(source.select, source.scope);
     const { object: view } = source;
@@ -291,7 +293,7 @@ const findFloor = ({ columns }: Select): Select['columns'][number] | undefined =
   );
 
 /** The source of a query that has only one, without joins, GROUP BY and set operations; undefined for other queries. */
-function onlySource({ from, groupBy, setOperations }: Select, scope: QueryScope): Source | undefined {
+function findOnlySource({ from, groupBy, setOperations }: Select, scope: QueryScope): Source | undefined {
   const [ref, ...more] = from ?? [];
   return !ref || more.length > 0 || ref.joins?.length || groupBy || setOperations ? undefined : scope.sourceOf(ref);
 }
@@ -318,7 +320,7 @@ function findTimestamp(select: Select, scope: QueryScope): string | undefined {
 }
 
 /** PERIOD (SAMPLE BY INTERVAL): the bucket is the period. Positions count from the start of the query, as in QuestDB. */
-function periodOfSampling({ sampleBy }: Select, { interval, position }: Bucket): Partial<ViewSampling> {
+function analyzePeriod({ sampleBy }: Select, { interval, position }: Bucket): Partial<ViewSampling> {
   const length: Interval = { count: Number.parseInt(interval, 10) || 1, unit: interval.slice(-1) };
   rejectLongPeriod(length, position);
   const { timeZone, offset } = sampleBy?.alignTo ?? {};

@@ -27,7 +27,7 @@ export function requireReadAccess(session: Session, query: Query): void {
 }
 
 /** The columns that a query reads of an object. */
-export const columnsRead = (query: Query, catalogue: Catalogue, name: string): string[] =>
+export const findColumnsRead = (query: Query, catalogue: Catalogue, name: string): string[] =>
   listReads(query, catalogue).flatMap(({ object, columns }) => (isSameName(object.name, name) ? columns : []));
 
 /**

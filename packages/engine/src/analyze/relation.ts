@@ -10,7 +10,7 @@ import { duplicateColumnError, missingError, RejectionError } from '@sqlpipe/ddl
 import type { Catalogue } from '../catalogue.js';
 import type { StoredColumn } from '../catalogue-objects.js';
 import { childrenOf, type Query } from '../parse/parsed-query.js';
-import { aliasPosition, columnAlias, TakenNames } from './column-names.js';
+import { chooseAlias, findAliasPosition, TakenNames } from './column-names.js';
 import { type AliasedRelation, ColumnScope, type Field, type Relation } from './column-scope.js';
 import { inferType, unifyTypes } from './expression.js';
 import { hasAggregate } from './functions.js';
@@ -201,8 +201,8 @@ class Analysis {
     const { expression, alias } = item;
     const names = columnScope.withAliases(preceding);
     const type = inferType(expression, names);
-    if (alias !== undefined && taken.has(alias)) throw duplicateColumnError(alias, aliasPosition(this.query, item));
-    const name = alias ?? columnAlias(expression, names, taken, this.catalogue.naming);
+    if (alias !== undefined && taken.has(alias)) throw duplicateColumnError(alias, findAliasPosition(this.query, item));
+    const name = alias ?? chooseAlias(expression, names, taken, this.catalogue.naming);
     taken.add(name);
     return { name, type };
   }
@@ -211,7 +211,7 @@ class Analysis {
   #analyzePivot({ aggregations, pivots, groupBy = [] }: Pivot, tableScope: ColumnScope): AliasedRelation {
     const names = tableScope.withAliases([]);
     const toField = (expression: Expression, alias?: string): Field => ({
-      name: alias ?? columnAlias(expression, names, new TakenNames(), this.catalogue.naming),
+      name: alias ?? chooseAlias(expression, names, new TakenNames(), this.catalogue.naming),
       type: inferType(expression, names),
     });
     const results = aggregations.map(({ expression, alias }) => toField(expression, alias));

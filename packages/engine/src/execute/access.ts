@@ -253,7 +253,7 @@ function requirePrincipal(acl: Acl, kind: PrincipalKind, { name, position }: Loc
 /** Executes ADD USER … TO, or REMOVE USER … FROM, groups. */
 function changeMembership(cursor: Cursor, session: Session, add: boolean): void {
   const { acl } = session;
-  const statement = parseMembership(cursor, add, accessContext(session));
+  const statement = parseMembership(cursor, add, createAccessContext(session));
   cursor.expectEnd();
   session.authorize(add ? 'ADD USER' : 'REMOVE USER');
   const { name: user } = requirePrincipal(acl, 'user', statement.user);
@@ -263,13 +263,13 @@ function changeMembership(cursor: Cursor, session: Session, add: boolean): void 
 
 /** Executes the rest of GRANT or REVOKE. */
 function changeGrants(cursor: Cursor, session: Session, grant: boolean): void {
-  const statement = parseGrant(cursor, grant, accessContext(session));
+  const statement = parseGrant(cursor, grant, createAccessContext(session));
   cursor.expectEnd();
   if (statement.kind === 'assumption') changeAssumeRight(statement, session);
   else changePermissions(statement, session);
 }
 
-const accessContext = ({ catalogue }: Session): AccessContext => ({
+const createAccessContext = ({ catalogue }: Session): AccessContext => ({
   isPermission: name => PERMISSIONS.has(name),
   columnsOf: table => catalogue.find(table)?.columns.map(({ name }) => name),
 });

@@ -4,7 +4,7 @@ import type { Body } from '@sqlpipe/ddl/grammar';
 import type { Table } from '../catalogue-objects.js';
 import type { Session } from '../session.js';
 import { createView, defaultStart } from './create.js';
-import { columnsOfBase, invalidate, invalidateLiveViews } from './validity.js';
+import { findColumnsOfBase, invalidate, invalidateLiveViews } from './validity.js';
 
 /** Alters one table. */
 export function alterTable(alters: readonly Alter[], { catalogue, assignColumnOwner }: Session): void {
@@ -22,7 +22,7 @@ export function alterTable(alters: readonly Alter[], { catalogue, assignColumnOw
   const operation = columnOperation(table, changed);
   if (operation)
     invalidateLiveViews(catalogue, table.name, view => {
-      const read = columnsOfBase(view, catalogue);
+      const read = findColumnsOfBase(view, catalogue);
       const column = table.columns.find(
         ({ name, type }) => findColumn(changed, name)?.type !== type && (read?.includes(name) ?? true),
       );

@@ -4,7 +4,7 @@ import { type Body, type Cursor, parseChangeAfter, RejectionError } from '@sqlpi
 import { displayName } from '@sqlpipe/sql';
 import type { MaterializedView } from '../catalogue-objects.js';
 import { OpaqueError, unknownSyntaxError } from '../errors.js';
-import { parsedQuery } from '../parse/parsed-query.js';
+import { parseQueryOnce } from '../parse/parsed-query.js';
 import type { ExecutionResult, Session } from '../session.js';
 import { alterStoredView, alterTable, alterView } from './alter.js';
 import { authorizeChange } from './required-permissions.js';
@@ -45,7 +45,7 @@ function handleChange(verb: string): StatementHandler {
         return object;
       },
       checkQuery(body) {
-        parsedQuery(body);
+        parseQueryOnce(body);
         query = body;
       },
     });

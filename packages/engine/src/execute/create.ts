@@ -43,7 +43,7 @@ import { analyzeRelation } from '../analyze/relation.js';
 import type { Catalogue } from '../catalogue.js';
 import { type Table, toStoredColumn } from '../catalogue-objects.js';
 import { unknownSyntaxError } from '../errors.js';
-import { parsedQuery } from '../parse/parsed-query.js';
+import { parseQueryOnce } from '../parse/parsed-query.js';
 import { requireReadable, type Session } from '../session.js';
 import { inputsOf, toColumns } from './validity.js';
 
@@ -101,13 +101,13 @@ function createTable(session: Session, statement: CreateOf<TableDefinition>): vo
   const table = source
     ? copyTable(catalogue, definition, source)
     : body
-      ? tableFromQuery(catalogue, { ...statement, definition, body })
+      ? createTableFromQuery(catalogue, { ...statement, definition, body })
       : definition;
   rejectImpossiblePolicy(definition.policy, statement.listed.stages, session.has);
   const columns = [...statement.columns.values()];
   for (const { name, index } of body ? [] : columns)
     if (index) rejectBadCover(name, statement.listed.covered.get(foldCase(name)) ?? [], columns, "doesn't exist");
-  if (body) requireReadAccess(session, parsedQuery(body));
+  if (body) requireReadAccess(session, parseQueryOnce(body));
   rejectBadName(name, position, body ? '' : 'Could not create table, ');
   // A longer name is not valid for a folder. QuestDB fails to create the folder, and then reports that the table exists.
   if (Buffer.byteLength(name) > MAX_FILE_NAME_BYTES) throw new RejectionError(position, 'table already exists');
@@ -126,10 +126,13 @@ function copyTable(catalogue: Catalogue, { name, owner }: TableDefinition, like:
 }
 
 /** The table that AS creates: with the columns of the query, and the types and options that CAST, INDEX and DEDUP set. */
-function tableFromQuery(catalogue: Catalogue, statement: CreateOf<TableDefinition> & { readonly body: Body }): Table {
+function createTableFromQuery(
+  catalogue: Catalogue,
+  statement: CreateOf<TableDefinition> & { readonly body: Body },
+): Table {
   const { position, body, definition, spans } = statement;
-  const relation = analyzeRelation(parsedQuery(body), catalogue);
-  const timestamp = timestampOfQuery(statement, relation);
+  const relation = analyzeRelation(parseQueryOnce(body), catalogue);
+  const timestamp = findQueryTimestamp(statement, relation);
   if (definition.partitionBy !== 'NONE' && !timestamp) {
     const at = spans.get('partitioning')?.position ?? 0;
     throw new RejectionError(at, 'partitioning is possible only on tables with designated timestamps');
@@ -162,7 +165,7 @@ function tableFromQuery(catalogue: Catalogue, statement: CreateOf<TableDefinitio
 }
 
 /** The designated timestamp that a statement names, with its position; undefined if it names none. */
-function namedTimestamp({ definition, spans }: CreateStatement): LocatedName | undefined {
+function findNamedTimestamp({ definition, spans }: CreateStatement): LocatedName | undefined {
   const span = spans.get('designated timestamp');
   return span && 'timestamp' in definition && definition.timestamp !== undefined
     ? { name: definition.timestamp, position: span.position }
@@ -170,11 +173,11 @@ function namedTimestamp({ definition, spans }: CreateStatement): LocatedName | u
 }
 
 /** The designated timestamp of a table AS a query: the one that the statement names, or else that of the query. */
-function timestampOfQuery(
+function findQueryTimestamp(
   statement: CreateStatement,
   { fields, timestamp: designated, hasUnknownColumns }: Relation,
 ): string | undefined {
-  const timestamp = namedTimestamp(statement);
+  const timestamp = findNamedTimestamp(statement);
   if (!timestamp) return designated;
   const field = fields.find(({ name }) => isSameName(name, timestamp.name));
   if (!field && hasUnknownColumns) return timestamp.name;
@@ -260,12 +263,12 @@ function putView(session: Session, statement: ViewStatement, errorPosition: numb
   const { catalogue } = session;
   const { position, body, orReplace } = statement;
   const { name, owner = session.owner } = statement.definition;
-  const relation = analyzeRelation(parsedQuery(body), catalogue);
+  const relation = analyzeRelation(parseQueryOnce(body), catalogue);
   if (orReplace) rejectCycle(catalogue, statement);
-  requireReadAccess(session, parsedQuery(body));
+  requireReadAccess(session, parseQueryOnce(body));
   for (const [index, field] of relation.fields.entries()) rejectBadColumnName(field.name, index, errorPosition);
   rejectBadName(name, position, '');
-  const references = findQueryReferences(parsedQuery(body), catalogue);
+  const references = findQueryReferences(parseQueryOnce(body), catalogue);
   catalogue.put({
     kind: 'view',
     name,
@@ -280,7 +283,7 @@ function putView(session: Session, statement: ViewStatement, errorPosition: numb
 
 /** Rejects a view that would depend on itself, also through other views. */
 function rejectCycle(catalogue: Catalogue, { definition: { name }, body }: ViewStatement): void {
-  const reference = findQueryReferences(parsedQuery(body), catalogue).find(reference =>
+  const reference = findQueryReferences(parseQueryOnce(body), catalogue).find(reference =>
     catalogue.closure([reference]).has(foldCase(name)),
   );
   if (reference === undefined) return;
@@ -318,9 +321,14 @@ function createMaterializedView(session: Session, statement: CreateOf<Materializ
   const { timeZone } = refresh;
   if (timeZone !== undefined && !isTimeZone(timeZone))
     throw new RejectionError(position, `invalid timezone: ${timeZone}`);
-  const relation = analyzeRelation(parsedQuery(body), catalogue);
-  requireReadAccess(session, parsedQuery(body));
-  const sampling = analyzeSampling({ body, refresh, timestamp: namedTimestamp(statement) }, base, relation, session);
+  const relation = analyzeRelation(parseQueryOnce(body), catalogue);
+  requireReadAccess(session, parseQueryOnce(body));
+  const sampling = analyzeSampling(
+    { body, refresh, timestamp: findNamedTimestamp(statement) },
+    base,
+    relation,
+    session,
+  );
   const unindexable = relation.fields.find(
     ({ name: field, type = 'SYMBOL' }) => indexes?.has(foldCase(field)) && type !== 'SYMBOL',
   );
@@ -332,7 +340,7 @@ function createMaterializedView(session: Session, statement: CreateOf<Materializ
   rejectBadName(name, position, '');
   rejectCycleOfBases(catalogue, statement, base.name);
   const columns = toColumns(relation).map(column => toStoredColumn(column, definition));
-  const references = findQueryReferences(parsedQuery(body), catalogue);
+  const references = findQueryReferences(parseQueryOnce(body), catalogue);
   catalogue.put({
     ...complete,
     base: catalogue.find(base.name)?.name ?? base.name,
@@ -371,7 +379,7 @@ function createLiveView(session: Session, statement: CreateOf<LiveViewDefinition
   checkWindows(body, catalogue);
   if (!mayCreate(session, statement)) return;
   const { base, relation } = analyzeLiveView(statement, catalogue);
-  requireReadAccess(session, parsedQuery(body));
+  requireReadAccess(session, parseQueryOnce(body));
   const complete = { ...definition, partitionBy: definition.partitionBy ?? base.partitionBy };
   checkRetention(spans, complete);
   rejectBadName(name, position, '');

@@ -7,7 +7,7 @@ import { printDefinition } from '@sqlpipe/ddl';
 import { missingError, orRejection, RejectionError } from '@sqlpipe/ddl/grammar';
 import { isSameName } from '@sqlpipe/sql';
 import type { Relation } from '../analyze/column-scope.js';
-import { columnsRead } from '../analyze/query-references.js';
+import { findColumnsRead } from '../analyze/query-references.js';
 import { analyzeRelation } from '../analyze/relation.js';
 import type { Catalogue } from '../catalogue.js';
 import {
@@ -166,8 +166,8 @@ export function invalidateLiveViews(
 }
 
 /** The columns of its base that a live view reads; undefined if the engine does not understand its query. */
-export function columnsOfBase({ body, base }: LiveView, catalogue: Catalogue): string[] | undefined {
-  const columns = orRejection(() => columnsRead(parseQueryText(body), catalogue, base));
+export function findColumnsOfBase({ body, base }: LiveView, catalogue: Catalogue): string[] | undefined {
+  const columns = orRejection(() => findColumnsRead(parseQueryText(body), catalogue, base));
   return columns instanceof RejectionError ? undefined : columns;
 }
 

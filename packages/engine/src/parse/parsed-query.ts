@@ -91,7 +91,7 @@ function requireGrammar(): Grammar {
 const parsed = new WeakMap<Body, Query>();
 
 /** Parses the query of a statement, once. @throws RejectionError if it is not a query; NotReady */
-export function parsedQuery(body: Body): Query {
+export function parseQueryOnce(body: Body): Query {
   const { code, position, enclosed } = body;
   const query = parsed.get(body) ?? parseQuery(requireGrammar(), code, { position, enclosed });
   parsed.set(body, query);
@@ -230,7 +230,7 @@ function toRejectionError(
 ): RejectionError {
   if (!bad || Number.isNaN(bad.startOffset)) return endOfInputError(tokens, position + text.trimEnd().length);
   const at = position + bad.startOffset;
-  const showEnd = endOfShow(tokens, bad);
+  const showEnd = findEndOfShow(tokens, bad);
   if (showEnd !== undefined) return new RejectionError(position + showEnd, "')' expected");
   const preceding = tokensOfClause(tokens.filter(token => token.startOffset < bad.startOffset));
   const [last, beforeLast] = [preceding.at(-1)?.image.toLowerCase() ?? '', preceding.at(-3)?.image];
@@ -269,7 +269,7 @@ const EXPECTED_AFTER = new Map([
  * The position after a SHOW in parentheses that contains `bad`: to QuestDB the closing parenthesis ends SHOW, and then
  * another one is expected.
  */
-function endOfShow(tokens: readonly IToken[], bad: IToken): number | undefined {
+function findEndOfShow(tokens: readonly IToken[], bad: IToken): number | undefined {
   const start = tokens.findIndex(({ image }, i) => image === '(' && tokens[i + 1]?.image.toLowerCase() === 'show');
   const close = tokens.findIndex(({ image }, i) => i > start && image === ')');
   const closing = tokens[close];

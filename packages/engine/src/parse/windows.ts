@@ -158,7 +158,7 @@ export function inlineWindows<T extends GrammarToken>(tokens: readonly T[]): T[]
       const close = closingIndex(tokens, at - 1);
       const end = close < 0 ? tokens.length : close;
       openings.push(inlined.length);
-      for (const part of withoutAnchor(tokens.slice(at, end))) inlined.push(part);
+      for (const part of removeAnchor(tokens.slice(at, end))) inlined.push(part);
       at = end;
       continue;
     }
@@ -173,7 +173,7 @@ function resolveWindows<T extends QueryToken>(
 ): Map<string, readonly T[]> {
   const windows = new Map<string, readonly T[]>();
   for (const { name, definition } of definitions) {
-    const [open, first, ...rest] = withoutAnchor(definition.slice(0, -1));
+    const [open, first, ...rest] = removeAnchor(definition.slice(0, -1));
     const inherited = first && windows.get(nameOf(first))?.slice(1, -1);
     const parts = [open, ...(inherited ?? [first]), ...rest, definition.at(-1)];
     windows.set(
@@ -184,7 +184,7 @@ function resolveWindows<T extends QueryToken>(
   return windows;
 }
 
-function withoutAnchor<T extends QueryToken>(definition: readonly T[]): readonly T[] {
+function removeAnchor<T extends QueryToken>(definition: readonly T[]): readonly T[] {
   const anchor = definition.findIndex(
     (token, i) => isKeyword(token, 'anchor') && isKeyword(definition[i + 1], 'daily', 'expression'),
   );

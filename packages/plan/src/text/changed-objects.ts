@@ -11,13 +11,13 @@ import {
   TokenReader,
 } from '@sqlpipe/sql';
 
-/** The objects that a statement creates, changes or drops; empty if they are not known. The verb is the statement's. */
-export function changedObjects(statement: string): Identity[] {
+/** Finds the objects that a statement creates, changes or drops; empty if they are not known. The verb is the statement's. */
+export function findChangedObjects(statement: string): Identity[] {
   const identity = identify(statement);
   if (identity.kind !== 'other') return [identity];
   const { verb } = identity;
   const change = parseChange(statement);
-  if (!change) return principalsOf(statement).map(each => ({ ...each, verb }));
+  if (!change) return findPrincipals(statement).map(each => ({ ...each, verb }));
   if (change.verb === 'drop all') return [];
   if (change.verb === 'alter') return change.alters.map(({ kind, name }) => ({ kind, name, verb }));
   const kind = 'kind' in change ? change.kind : (KINDS_OF_VIEWS[change.verb] ?? 'table');
@@ -33,7 +33,7 @@ const KINDS_OF_VIEWS: { readonly [verb: string]: ObjectKind } = {
   compile: 'view',
 };
 
-function principalsOf(statement: string): Omit<Identity, 'verb'>[] {
+function findPrincipals(statement: string): Omit<Identity, 'verb'>[] {
   const words = new TokenReader(significantTokens(statement));
   for (const kind of KINDS.filter(isPrincipal))
     if (words.accept(`ALTER ${kindKeywords(kind)}`)) return [{ kind, name: words.readName().name }];

@@ -1,29 +1,32 @@
-/*! Queries of WITH in the place of the objects that a query reads: as a plan will make them, over what there is before it. */
+/*!
+ * Puts queries of WITH in the place of objects that a query reads. So B's server can be asked, before the plan is applied, what the query
+ * returns over the objects as they will be after the plan.
+ */
 import { foldCase, significantTokens, unquote } from '@sqlpipe/sql';
 import { restateQuery } from './history.js';
 import { doubleQuote } from './statement-text.js';
 
-/** A query in the place of an object: casts of the columns of one that exists, or the query of a view. */
+/** A query that takes the place of an object. It casts the columns of an existing object, or it is the query of a view. */
 export interface CommonQuery {
   readonly name: string;
   readonly query: string;
-  /** Whether the object is a plain view, which takes precedence over a query of WITH with its name (observed on 9.3.4). */
+  /** Whether the object is a plain view. A view takes precedence over a query of WITH with its name (observed on 9.3.4). */
   readonly isView?: boolean;
 }
 
 const VIEW = 'sqlpipe view ';
 
-/** A query that reads other queries in the place of objects. */
+/** Prints a query that reads other queries in the place of objects. */
 export function printWith(queries: readonly CommonQuery[], body: string): string {
   if (queries.length === 0) return body;
   const parts = queries.map(
     each =>
-      `${doubleQuote(nameInWith(each))} AS (\n${isOfCasts(each.query) ? each.query : readFrom(queries, each.query)}\n)`,
+      `${doubleQuote(nameInWith(each))} AS (\n${isOfCasts(each.query) ? each.query : useNamesOfWith(queries, each.query)}\n)`,
   );
-  return `WITH ${parts.join(', ')} SELECT * FROM (\n${readFrom(queries, body)}\n)`;
+  return `WITH ${parts.join(', ')} SELECT * FROM (\n${useNamesOfWith(queries, body)}\n)`;
 }
 
-/** A query under another name. */
+/** Gives a query another name. */
 export const renameQuery = (query: CommonQuery, name: string): CommonQuery => ({
   name,
   query: `SELECT * FROM ${doubleQuote(nameInWith(query))}`,
@@ -31,8 +34,8 @@ export const renameQuery = (query: CommonQuery, name: string): CommonQuery => ({
 
 const nameInWith = ({ name, isView }: CommonQuery): string => (isView ? VIEW + name : name);
 
-/** A query with the names of WITH. In single quotes, a name is always that of an object (observed on 9.3.4). */
-export function readFrom(queries: readonly CommonQuery[], body: string): string {
+/** Restates a query with the names in WITH. A name in single quotes is always that of an object (observed on 9.3.4). */
+export function useNamesOfWith(queries: readonly CommonQuery[], body: string): string {
   const text = foldCase(body);
   const replaced = queries.filter(({ name, isView }) => isView || text.includes(`'${foldCase(name)}'`));
   if (replaced.length === 0) return body;
@@ -44,11 +47,11 @@ export function parseWith(text: string): CommonQuery[] {
   const [, list = ''] = /^WITH (".*)$/ms.exec(text) ?? [];
   const queries: CommonQuery[] = [];
   let [depth, start, name] = [0, 0, ''];
-  for (const { text: token, start: at } of significantTokens(list)) {
+  for (const { text: token, start: position } of significantTokens(list)) {
     if (depth === 0 && token === 'SELECT') break;
-    if (token === '(' && depth++ === 0) start = at + 2;
+    if (token === '(' && depth++ === 0) start = position + 2;
     else if (token === ')' && --depth === 0) {
-      const query = list.slice(start, at - 1);
+      const query = list.slice(start, position - 1);
       queries.push(name.startsWith(VIEW) ? { name: name.slice(VIEW.length), query, isView: true } : { name, query });
     } else if (depth === 0 && token.startsWith('"')) name = unquote(token);
   }

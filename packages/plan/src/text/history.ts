@@ -20,8 +20,8 @@ export type AskHistory = (view: MaterializedViewDefinition) => Promise<HistoryFi
 type View = Pick<MaterializedViewDefinition, 'name' | 'body' | 'base'>;
 
 /**
- * A query with the new names of what was renamed after it was stated. What a column of another table has for a name may be replaced
- * too: the query then fails or gives other rows.
+ * Restates a query with the new names of what was renamed. If a column of another table has one of the old names, that name is replaced
+ * too, and the query fails or returns other rows.
  * @param renamed the new names by the old ones, in lower case
  */
 export function restateQuery(query: string, renamed: ReadonlyMap<string, string>): string {
@@ -37,24 +37,24 @@ export function restateQuery(query: string, renamed: ReadonlyMap<string, string>
 }
 
 /**
- * The assertion that stops a plan if a materialized view holds rows that its query no longer gives.
- * A query may end in a comment, so a line feed follows it.
- * @param columns without them duplicate rows count as one, and sums that differ in their last bits as lost
+ * Prints the assertion that a materialized view holds no rows that its query no longer returns. A query may end in a comment, so a line
+ * feed follows it.
+ * @param columns without them, duplicate rows count as one, and sums that differ in their last bits count as lost
  */
 export function printHistoryAssertion(view: View, columns?: readonly ColumnHead[]): string {
   if (!columns)
     return `SELECT count() = 0 AS nothing_is_lost FROM (SELECT * FROM '${view.name}' EXCEPT (\n${view.body}\n));`;
-  return `SELECT coalesce(sum(${lostRow(view, columns)}), 0) = 0 AS nothing_is_lost FROM ${differencesOf(view, columns)};`;
+  return `SELECT coalesce(sum(${printLostRow(view, columns)}), 0) = 0 AS nothing_is_lost FROM ${printDifferences(view, columns)};`;
 }
 
-/** The query for the number of lost rows, and the times of the first and the last one. */
+/** Prints the query for the number of lost rows, and for the times of the first and the last one. */
 export function printHistoryQuestion(view: View, timestamp: string, columns: readonly ColumnHead[]): string {
-  const lost = lostRow(view, columns);
+  const lost = printLostRow(view, columns);
   const time = (order: 'min' | 'max') => `${order}(CASE WHEN ${lost} = 1 THEN ${doubleQuote(timestamp)} END)`;
-  return `SELECT coalesce(sum(${lost}), 0) rows_lost, ${time('min')} first_lost, ${time('max')} last_lost FROM ${differencesOf(view, columns)}`;
+  return `SELECT coalesce(sum(${lost}), 0) rows_lost, ${time('min')} first_lost, ${time('max')} last_lost FROM ${printDifferences(view, columns)}`;
 }
 
-/** The columns of that query, and what they are for a view without rows. */
+/** The columns of that query, and their values for a view without rows. */
 export const LOST_ROWS = [
   ['rows_lost', { type: 'LONG', value: 0 }],
   ['first_lost', { type: 'TIMESTAMP', value: null }],
@@ -62,11 +62,11 @@ export const LOST_ROWS = [
 ] as const;
 
 /**
- * One row for each combination of values in the view or its query. It says how often the view has it more than the query, and gives
- * the range of its computed values. `count()` over these rows gives wrong results on 9.3.4, which then leaves out columns; `sum` does not.
+ * Prints a query with one row for each combination of values in the view or its query: how much more often the view has it, and the range
+ * of the computed values. `count()` over these rows is wrong on 9.3.4, which then leaves out columns; `sum` is right.
  */
-function differencesOf(view: View, columns: readonly ColumnHead[]): string {
-  const computed = computedColumns(view, columns);
+function printDifferences(view: View, columns: readonly ColumnHead[]): string {
+  const computed = findComputedColumns(view, columns);
   const keys = columns.filter(column => !computed.includes(column)).map(printKey);
   const ranges = computed.flatMap((column, i) => {
     const value = doubleQuote(column.name);
@@ -86,17 +86,17 @@ const printKey = (column: ColumnHead, i: number): string => {
   return isFloat(column) ? `CASE WHEN ${value} IS NOT NULL THEN ${value} + 0 END sqlpipe_key${i}` : value;
 };
 
-/** 1 for a combination of values that the view has more often than its query, 0 for others. */
-function lostRow(view: View, columns: readonly ColumnHead[]): string {
-  const differ = computedColumns(view, columns).map(({ type }, i) => {
+/** Prints an expression that is 1 if the view has a combination of values more often than its query, and 0 otherwise. */
+function printLostRow(view: View, columns: readonly ColumnHead[]): string {
+  const differ = findComputedColumns(view, columns).map(({ type }, i) => {
     const [low, high] = [`sqlpipe_low${i}`, `sqlpipe_high${i}`];
     return `sqlpipe_more${i} > 0 OR (${high} - ${low}) / (abs(${high}) + abs(${low})) > ${TOLERANCES[type]}`;
   });
   return `CASE WHEN ${['sqlpipe_more > 0', ...differ].join(' OR ')} THEN 1 ELSE 0 END`;
 }
 
-/** The floating point columns whose last digits may differ from one run to the next. */
-function computedColumns({ body, base = '' }: View, columns: readonly ColumnHead[]): ColumnHead[] {
+/** Finds the floating point columns whose last digits may differ from one run to the next. */
+function findComputedColumns({ body, base = '' }: View, columns: readonly ColumnHead[]): ColumnHead[] {
   const stored = findStoredValues(body, base);
   return columns.filter((column, at) => isFloat(column) && !(stored.length === columns.length && stored[at]));
 }

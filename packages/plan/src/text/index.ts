@@ -5,16 +5,16 @@
 
 export { COLUMN_ORDER_REASON, columnOrderHints } from '../unalterable.js';
 export { parseAssertion, ROWLESS_ANSWERS } from './assertions.js';
-export { changedObjects } from './changed-objects.js';
-export { isOfCasts, parseWith, printWith, readFrom } from './common-queries.js';
+export { findChangedObjects } from './changed-objects.js';
+export { isOfCasts, parseWith, printWith, useNamesOfWith } from './common-queries.js';
 export { printExpiredQuestion } from './expiry.js';
 export { type PlanHead, parseHead } from './head.js';
 export { type AskHistory, printHistoryAssertion, printHistoryQuestion } from './history.js';
 export {
   describeOmission,
+  findPlannedObjects,
+  findRequiredPermissions,
   fingerprint,
-  plannedObjects,
   printPlan,
-  requiredPermissions,
 } from './print-plan.js';
 export { printOnOneLine, withoutComments } from './statement-text.js';

@@ -11,7 +11,7 @@ import type { Plan } from '../assemble-plan.js';
 import type { Omission } from '../draft.js';
 import { formatLoss } from '../losses.js';
 import { formatPathForShell } from '../object-path.js';
-import { changedObjects } from './changed-objects.js';
+import { findChangedObjects } from './changed-objects.js';
 import { printState } from './head.js';
 
 /**
@@ -21,7 +21,7 @@ import { printState } from './head.js';
 export function printPlan({ statements, remarks }: Plan, b: Iterable<string>): string[] {
   const plain = statements.map(({ statement }) => statement);
   const state = fingerprint(plain, b);
-  const verbs = requiredPermissions(plain);
+  const verbs = findRequiredPermissions(plain);
   return statements.map(({ statement, costs }, i) => {
     const head = i === 0 ? [printState({ state, count: plain.length, verbs }), ...remarks] : [];
     return [...[...head, ...costs].map(line => `-- ${escapeControls(line)}\n`), statement].join('');
@@ -45,19 +45,19 @@ export function describeOmission({
   ];
 }
 
-/** The values of --allow that sqlapply needs for statements that no schema dump contains. Assertions need none. */
-export function requiredPermissions(statements: readonly string[]): string[] {
+/** Finds the values of --allow that sqlapply needs for statements that no schema dump contains. Assertions need none. */
+export function findRequiredPermissions(statements: readonly string[]): string[] {
   const verbs = statements
     .map(identify)
     .flatMap(({ kind, verb }) => (kind === 'other' && verb !== 'SELECT' ? [verb] : []));
   return [...new Set(verbs)].sort();
 }
 
-/** The objects that statements create, change or drop, sorted and without duplicates. */
-export function plannedObjects(statements: readonly string[]): NamedObject[] {
+/** Finds the objects that statements create, change or drop, sorted and without duplicates. */
+export function findPlannedObjects(statements: readonly string[]): NamedObject[] {
   const found = new Map<string, NamedObject>();
   // The first spelling stays: it is the target's if a DROP precedes a CREATE.
-  for (const object of statements.flatMap(changedObjects).reverse())
+  for (const object of statements.flatMap(findChangedObjects).reverse())
     if (isObject(object.kind)) found.set(`${foldCase(object.name)} ${object.kind}`, object);
   return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
 }
@@ -76,9 +76,9 @@ const withoutStart = (definition: Definition): Definition =>
  */
 export function fingerprint(plan: readonly string[], definitions: Iterable<string>): string {
   const schema = new Schema(definitions);
-  const planned = plannedObjects(plan);
+  const planned = findPlannedObjects(plan);
   const hash = createHash('sha256');
-  for (const { kind, name } of [...planned, ...readersOf(planned, schema)]) {
+  for (const { kind, name } of [...planned, ...findReaders(planned, schema)]) {
     const entry = schema.findObject(name);
     const statement = entry?.kind === kind ? entry.statement : '';
     const definition = parseMeaning(statement);
@@ -88,8 +88,8 @@ export function fingerprint(plan: readonly string[], definitions: Iterable<strin
   return hash.digest('hex').slice(0, 16);
 }
 
-/** The other objects of a schema that read from some of its objects, also through others, sorted. */
-function readersOf(objects: readonly NamedObject[], schema: Schema): NamedObject[] {
+/** Finds the other objects of a schema that read from some of its objects, also through others, sorted. */
+function findReaders(objects: readonly NamedObject[], schema: Schema): NamedObject[] {
   const reached = new Set(objects.map(({ name }) => foldCase(name)));
   const readers = dumpOrder(schema).filter(({ kind, name }) => {
     const reads = isObject(kind) ? (schema.dependencies().get(name) ?? []) : [];
