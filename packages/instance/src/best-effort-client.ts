@@ -1,4 +1,4 @@
-/*! Queries whose result is undefined if an instance does not answer them, or not in an expected way. */
+/*! Sends queries whose result is undefined if an instance does not reply as expected. */
 import type { ConnectionConfig } from './connection-config.js';
 import { connect, type Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
@@ -10,7 +10,7 @@ import { InstanceError } from './instance-error.js';
 const MAX_TIMEOUT = 5000;
 
 /**
- * Queries that are useful to a dump but not necessary; a missing or invalid answer is undefined. They have a short timeout, and a
+ * Queries that are useful to a dump but not necessary; a missing or invalid reply is undefined. They have a short timeout, and a
  * connection of their own, because the dump's connection is busy with rows.
  */
 export class BestEffortClient {

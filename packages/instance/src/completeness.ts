@@ -1,7 +1,8 @@
 /*!
- * Whether a dump is complete. SHOW CREATE DATABASE silently leaves out what the account may not read, and what is dropped, renamed or
- * created again while it runs (see QuestDB's ShowCreateDatabaseRecordCursorFactory). tables() lists all objects (observed on 9.3.4), so
- * the dump is compared with it, and each missing object is fetched by itself.
+ * Checks whether a dump is complete, and fetches what it lacks. SHOW CREATE DATABASE silently leaves out what the account may not read. It
+ * also leaves out what is dropped, renamed or recreated while it runs (see QuestDB's ShowCreateDatabaseRecordCursorFactory).
+ *
+ * tables() lists all objects (observed on 9.3.4). So the dump is compared with that list, and each missing object is fetched by itself.
  */
 import { findReferences, isSystemTable } from '@sqlpipe/ddl';
 import { dumpOrder, type NameSelection, Schema } from '@sqlpipe/schema';
@@ -27,10 +28,10 @@ import { fetchUncheckedStatements } from './statements.js';
 /** How often the list is fetched if the schema keeps changing. */
 const MAX_LIST_FETCHES = 6;
 
-/** Maximum number of objects that a message names; of the others it gives the number. */
+/** Maximum number of objects that a message names. Of the others, it has only the number. */
 const MAX_NAMED = 20;
 
-/** How many names are remembered that are in the dump and not in the list. */
+/** Maximum number of stored names that are in the dump and not in the list. */
 const MAX_UNLISTED = 1000;
 
 /** Whether a dump should contain an object. One of an unknown kind is wanted only if all kinds are selected. */
@@ -94,7 +95,7 @@ export class MissingObjects {
   }
 }
 
-/** Which objects to read. `missing` collects those that could not be read; `note` gets messages for the user. */
+/** Which objects to read. `missing` collects the objects that could not be read; `note` gets messages for the user. */
 export interface ObjectReadOptions {
   readonly selects: (kind: Kind) => boolean;
   readonly names: NameSelection;
@@ -105,19 +106,19 @@ export interface ObjectReadOptions {
 /** The objects of a dump, compared with the list of the server. */
 export class ObjectCheck {
   readonly #config: ConnectionConfig;
-  /** Undefined if the server does not show it. */
+  /** The list when it arrives; undefined if the server does not show it. */
   readonly #list: Promise<Objects | undefined>;
-  /** The list, once it is there. */
+  /** The list after it has arrived. */
   #listed: Objects | undefined;
   /** The listed objects that the dump does not have yet. */
   #pending = new Map<string, ListedObject>();
-  /** The names that the dump had before the list was there; undefined from then on. */
+  /** The names in the dump before the list arrived; undefined after that. */
   #recordedEarly: string[] | undefined = [];
   /** The names in the dump that are not in the list, by folded name. */
   readonly #unlisted = new Map<string, string>();
   /** The folded names whose definition was fetched and added to the dump. */
   readonly #fetched = new Set<string>();
-  /** The folded names whose definition was asked for, when no such object existed any more. */
+  /** The folded names of objects that no longer existed when their definitions were requested. */
   readonly #gone = new Set<string>();
   /** Whether the schema changed while it was read. */
   #hasChanged = false;
@@ -139,7 +140,7 @@ export class ObjectCheck {
   record(name: string): boolean {
     this.#recordedEarly?.push(name);
     if (!this.#listed) return true;
-    // Then nothing below has an effect.
+    // A shortcut for most objects of a large dump: then the rest would have no effect.
     if (!this.#pending.size && this.#unlisted.size === MAX_UNLISTED && !this.#fetched.size) return true;
     const key = foldCase(name);
     if (this.#pending.delete(key)) return true;
@@ -160,7 +161,7 @@ export class ObjectCheck {
     await this.#list;
     const statements: string[] = [];
     for (let fetches = 1; this.#pending.size || this.#hasChanged; fetches++) {
-      if (fetches > MAX_LIST_FETCHES) throw changingError(this.#config);
+      if (fetches > MAX_LIST_FETCHES) throw changingSchemaError(this.#config);
       statements.push(...(await this.#fetch([...this.#pending.values()])));
       if (!this.#hasChanged) break;
       this.#hasChanged = false;
@@ -169,7 +170,7 @@ export class ObjectCheck {
     return statements;
   }
 
-  /** Says what could not be compared. */
+  /** Reports what could not be compared. */
   reportUnchecked(): void {
     if (!this.#listed) {
       this.options.note(
@@ -206,7 +207,7 @@ export class ObjectCheck {
     return findReferences(statement, isView).flatMap(name => this.#pending.get(foldCase(name)) ?? []);
   }
 
-  /** Asks for the definitions of objects, and of those pending ones that they refer to. */
+  /** Fetches the definitions of objects, and of the pending objects that they refer to. */
   async #fetch(objects: readonly ListedObject[]): Promise<string[]> {
     const found: string[] = [];
     for (let wanted = objects; wanted.length; ) {
@@ -304,8 +305,8 @@ function identifyRow(row: string): NamedObject {
   return { kind, name: kind === 'other' ? (UNKNOWN_OBJECT.exec(row)?.[1] ?? '') : name };
 }
 
-/** The error for a schema that changes too often. */
-export const changingError = ({ label }: { readonly label: string }): InstanceError =>
+/** The error for a schema that changes each time it is read. */
+export const changingSchemaError = ({ label }: { readonly label: string }): InstanceError =>
   new InstanceError(
     'UNREACHABLE',
     `${label}: the schema keeps changing while it is read; try again when nothing changes it`,

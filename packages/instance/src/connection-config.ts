@@ -37,7 +37,7 @@ export interface ConnectionConfig extends RetryOptions {
   insecure: boolean;
   /** The proxy to go through. */
   proxy?: URL;
-  /** The longest time for a whole answer, or between two rows of it, in milliseconds; 0 for no limit. */
+  /** Maximum time for a complete reply, or between two of its rows, in milliseconds; 0 for no limit. */
   timeout: number;
   /** The longest time for connecting, in milliseconds; 0 for no limit. */
   connectTimeout: number;

@@ -14,7 +14,7 @@ import { Readable } from 'node:stream';
 import type { buildConnector, Dispatcher } from 'undici';
 import type { ConnectionConfig } from './connection-config.js';
 
-/** A reply whose status and headers have arrived. The body may still be arriving. */
+/** A response of which the status and the headers have arrived. The body, which is the reply, may still be arriving. */
 export interface Response {
   /** The requested URL. */
   url: string;
@@ -64,8 +64,8 @@ export class Connection {
   readonly #headers: Record<string, string>;
   readonly #secrets: readonly string[];
   #dispatcher: Promise<Dispatcher>;
-  /** Whether the server has answered any request. */
-  #hasAnswered = false;
+  /** Whether the server has replied to any request. */
+  #hasReplied = false;
   /** Whether the next request needs a new connection: the server may be about to close this one. */
   #mustReconnect = false;
   #isClosed = false;
@@ -84,7 +84,7 @@ export class Connection {
     return lines;
   }
 
-  /** Sends a GET request once, and waits for the head of the reply. @throws TransportError */
+  /** Sends a GET request once, and waits for the head of the response. @throws TransportError */
   async get(path: string): Promise<Response> {
     if (this.#mustReconnect && !this.#isClosed) {
       await this.#disconnect();
@@ -105,17 +105,17 @@ export class Connection {
     // A server with too many connections answers 429 and closes, so that the next request would cross the close (observed on
     // 9.3.4). Servers and proxies that answer 404 or 5xx often do the same.
     this.#mustReconnect = response.status === 429 || response.status === 404 || response.status >= 500;
-    this.#hasAnswered = true;
+    this.#hasReplied = true;
     return response;
   }
 
-  /** Sends a query that changes nothing. If a server that has answered before closes the connection, it is sent once more. */
+  /** Sends a query that changes nothing. If a server that has replied before closes the connection, the query is sent once more. */
   async getIdempotent(path: string): Promise<Response> {
-    const hadAnswered = this.#hasAnswered;
+    const hadReplied = this.#hasReplied;
     try {
       return await this.get(path);
     } catch (error) {
-      if (hadAnswered && error instanceof TransportError && error.wasClosed) return this.get(path);
+      if (hadReplied && error instanceof TransportError && error.wasClosed) return this.get(path);
       throw error;
     }
   }
@@ -156,7 +156,7 @@ async function createDispatcher({ url, proxy, ca, insecure }: ConnectionConfig):
   return new ProxyAgent({
     uri: proxy.href,
     clientFactory: (address, options) => new Client(address, { connect: withoutNumericName(options) }),
-    // As in other programs: https goes through a tunnel, and a request for http has the complete address in its first line.
+    // As other programs do: https goes through a tunnel, and a request for http has the complete address in its first line.
     proxyTunnel: false,
     connections: 1,
     requestTls: tls,

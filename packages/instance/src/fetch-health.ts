@@ -6,7 +6,7 @@ import { foldCase, type Kind, quoteLiteral } from '@sqlpipe/sql';
 import { queryIfAccepted } from './best-effort-client.js';
 import type { Instance } from './instance.js';
 
-/** The rows of a query; undefined if there is no answer. */
+/** The rows of a query; undefined if there is no reply. */
 type Query = (query: string) => Promise<unknown[][] | undefined>;
 
 /** The health of all objects; without what the instance does not show. @throws InstanceError if it does not answer */

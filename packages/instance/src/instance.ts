@@ -1,4 +1,7 @@
-/*! One instance: queries rows and executes statements. The messages of failures get the instance's name here. */
+/*!
+ * One instance: queries rows and executes statements, with retries if they are wanted. Here, the messages of failures get the instance's
+ * name.
+ */
 import { returnsRows } from '@sqlpipe/sql';
 import { truncate } from '@sqlpipe/text';
 import { Connection, type Response, TransportError } from './connection.js';
@@ -24,23 +27,22 @@ import { describeTransportError } from './transport-messages.js';
 export interface Instance {
   /** The address without secrets, for messages. */
   readonly label: string;
-  /** The path that statements are sent to. Before the first reply it is the documented one. */
+  /** The path that statements are sent to. Before the first reply, it is the documented path. */
   readonly endpoint: string;
   /**
-   * The first column of each row of a query, in batches as the reply arrives, and in constant memory. The generator
-   * ends without an error only if the reply was complete and valid; only then are the rows complete. With retries, a
-   * reply may break off: the next reply continues it if it begins with the same rows. Throws `InstanceError`:
-   * `REJECTED` with the server's message and position if the server rejected the query.
+   * The first column of each row of a query, in batches as the reply arrives, and in constant memory. The rows are complete only if the
+   * generator ends without an error. With retries, a reply may break off: the next reply continues it if it begins with the same rows.
    *
+   * @throws InstanceError; `REJECTED` with the server's message and position if the server rejected the query
    * @param maxValueBytes the maximum length of a single value in bytes, as JSON writes it; by default 32 MiB
    */
   rows(query: string, maxValueBytes?: number): AsyncGenerator<string[], void, undefined>;
-  /** The rows of a small reply with all their cells, under the same checks. Throws as `rows` does. */
+  /** The rows of a small reply with all their cells, after the same checks. Throws as `rows` does. */
   table(query: string): Promise<unknown[][]>;
   /**
-   * Sends one statement, without the `;` at its end. With retries it is sent again, but only if nothing of it was sent
-   * before. A rejection is a result. Failures throw `InstanceError`; its
-   * `outcomeUnknown` says whether the statement may have been executed nevertheless.
+   * Sends one statement, without the `;` at its end. With retries, it is sent again only if the server has certainly not executed it. A
+   * rejection is a result.
+   * @throws InstanceError; its `outcomeUnknown` says whether the statement may have been executed
    */
   execute(statement: string): Promise<Reply>;
   /** The minimum request buffer (bytes) of a server that accepts this statement; see `DEFAULT_REQUEST_BUFFER`. */
@@ -54,14 +56,11 @@ export function connect(config: ConnectionConfig): Instance {
   return new HttpInstance(config);
 }
 
-/**
- * Pauses in milliseconds before a request that was answered 429, and so was not executed, is sent again. They are
- * longer if the server requests it, up to the maximum.
- */
+/** Pauses in milliseconds before a request is sent again that got the status 429. The server may request longer ones, up to the maximum. */
 const BUSY_DELAYS = [250, 500, 1000, 2000, 4000];
 const MAX_BUSY_DELAY = 30_000;
 
-/** Requests the number of rows, to notice if the server limited them. */
+/** Requests the number of rows, by which a limit of the server is noticed. */
 const COUNT_PARAMETER = '&count=true';
 
 /** The hint if permission was denied. */
@@ -70,11 +69,11 @@ const DENIED_HELP = '; grant the permission to this user, or use another account
 /** Observed on 9.3.4: the open source edition answers a token like a wrong password. */
 const TOKENS_UNSUPPORTED = '; the open source edition accepts no tokens, only a user and a password';
 
-/** Rows that were passed on cannot be taken back. */
+/** Why a retry cannot continue a reply: rows that were passed on cannot be taken back. */
 const CHANGED_ROWS =
   'the reply broke off, and the next one does not begin with the same rows, so the schema may have changed; try again';
 
-/** A query may be sent again after any failure; a change only if it has certainly not been executed. */
+/** Why a request is sent. A query may be sent again after any failure; a change only if it has certainly not been executed. */
 type Purpose = 'query' | 'change';
 
 class HttpInstance implements Instance {
@@ -83,9 +82,9 @@ class HttpInstance implements Instance {
   readonly #pause: NonNullable<ConnectionConfig['pause']>;
   readonly #connection: Connection;
   readonly #closed = new AbortController();
-  /** Aborts when it is closed or the user interrupts the program: then nothing is sent again. */
+  /** Aborts when the instance is closed or the user interrupts the program. Then nothing is sent again. */
   readonly #ended: AbortSignal;
-  /** The endpoint that requests go to; undefined until one has answered. */
+  /** The endpoint that requests go to; undefined until one has replied. */
   #endpoint: ApiPath | undefined;
 
   constructor(config: ConnectionConfig) {
@@ -205,7 +204,7 @@ class HttpInstance implements Instance {
     );
   }
 
-  /** Converts any error of a request to one with the instance's name; a bug is returned unchanged. */
+  /** Converts the error of a request to one with the instance's name. An error that is a bug is returned unchanged. */
   #toInstanceError(error: unknown, statement: string, response: Response | undefined): unknown {
     const status = response?.status;
     if (error instanceof ServerError && response) return this.#rejectionError(error, response);

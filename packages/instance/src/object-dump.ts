@@ -6,7 +6,7 @@
 
 import { dumpOrder, Schema } from '@sqlpipe/schema';
 import type { BestEffortClient } from './best-effort-client.js';
-import { changingError, isWanted, type ObjectReadOptions, titleOf } from './completeness.js';
+import { changingSchemaError, isWanted, type ObjectReadOptions, titleOf } from './completeness.js';
 import type { Instance } from './instance.js';
 import { fetchVersions, type ListedObject, listAllObjects } from './list-objects.js';
 import { fetchUncheckedStatements } from './statements.js';
@@ -28,7 +28,7 @@ export async function fetchObjectRows(
   let [before, now] = [NOTHING_READ, await readObjects(source, client, options, NOTHING_READ, denied)];
   for (let reading = 2; reading <= MAX_READS && !isSame(before, now); reading++)
     [before, now] = [now, await readObjects(source, client, options, now, denied)];
-  if (findChanged(before, now).length) throw changingError(source);
+  if (findChanged(before, now).length) throw changingSchemaError(source);
   noteChanges(before, now, options);
   for (const object of now.listed) {
     const denial = denied.get(object.name);

@@ -8,7 +8,14 @@ import { maskSecrets, truncate } from '@sqlpipe/text';
 import type { Response } from './connection.js';
 import type { InstanceErrorCode } from './instance-error.js';
 import { JsonError, type JsonEvents, JsonScanner } from './json.js';
-import { checkCount, checkError, duplicateKeyError, MAX_DEPTH, ServerError, SIGNIFICANT_KEYS } from './row-scanner.js';
+import {
+  duplicateKeyError,
+  MAX_DEPTH,
+  rejectErrorReply,
+  requireCount,
+  ServerError,
+  SIGNIFICANT_KEYS,
+} from './row-scanner.js';
 import { PROXY_CREDENTIALS_MESSAGE } from './transport-messages.js';
 
 /** The server's rejection of one statement. */
@@ -16,7 +23,7 @@ export interface Rejection {
   ok: false;
   /** The server's message, unescaped. Secrets of the request are redacted. */
   message: string;
-  /** Tests the message as the server sent it: the redacted one lacks words that are also secrets. */
+  /** Tests the message as the server sent it. In `message`, words of the server may be redacted because they are also secrets. */
   matches(pattern: RegExp): boolean;
   /** The position in the statement (UTF-16 code units), if the server sent one. */
   position?: number;
@@ -73,7 +80,7 @@ export async function readReply(response: Response, acceptRows = false): Promise
   const reply = parseReply(body, response, maxReplyLength(response));
   if (acceptRows && reply.dataset) return { ok: true, rows: requireRows(reply, response) };
   try {
-    checkError(reply);
+    rejectErrorReply(reply);
   } catch (error) {
     if (error instanceof ServerError) return toRejection(error, response);
     throw error;
@@ -94,16 +101,16 @@ export async function readRows(response: Response): Promise<unknown[][]> {
   return requireRows(parseReply(await readBody(response, MAX_ROWS_LENGTH), response, MAX_ROWS_LENGTH), response);
 }
 
-/** The rows of a parsed reply. @throws ServerError, UnexpectedResponseError if rows are missing or their number is wrong */
+/** Requires the rows of a parsed reply. @throws ServerError, UnexpectedResponseError if rows are missing or their number is wrong */
 function requireRows(reply: ReplyObject, response: Response): unknown[][] {
-  checkError(reply);
+  rejectErrorReply(reply);
   try {
     if (!reply.dataset) throw new JsonError('contains no dataset');
-    checkCount(reply.count, reply.dataset.length);
+    requireCount(reply.count, reply.dataset.length);
   } catch (error) {
     throw error instanceof JsonError ? invalidJsonError(error, response) : error;
   }
-  // An array or object in a cell is not used, and converting one to text may throw.
+  // No caller uses an array or object in a cell, and converting one to text may throw.
   return reply.dataset.map(row => row.map(cell => (typeof cell === 'object' && cell !== null ? undefined : cell)));
 }
 
@@ -120,7 +127,7 @@ export async function readServerError(response: Response): Promise<ServerError> 
   throw unexpectedStatusError(response, body);
 }
 
-/** The error for a reply that looks like JSON, and cannot be used. */
+/** The error for a reply that looks like JSON and cannot be used. */
 function invalidJsonError({ message }: JsonError, response: Response): UnexpectedResponseError {
   const help = UNSTREAMABLE.test(message) ? RECREATE_HELP : RETRY_HELP;
   return new UnexpectedResponseError('PROTOCOL', `the reply ${quoteReply(message, 300, response)}; ${help}`);
@@ -142,11 +149,11 @@ export function invalidReplyError(
   const what =
     text === ''
       ? `the reply is empty (status ${response.status})`
-      : `${describeAnswer(response, start)}, which is not QuestDB's JSON`;
+      : `${describeResponse(response, start)}, which is not QuestDB's JSON`;
   return new UnexpectedResponseError('PROTOCOL', `${what}; ${ADDRESS_HELP}`);
 }
 
-/** The server's error as the rejection of a statement. */
+/** Converts the server's error to the rejection of a statement. */
 export function toRejection({ message, position }: ServerError, response: Response): Rejection {
   const { status } = response;
   // Observed on 9.3.4: a read-only server says "Write permission denied", with 400 to a CREATE TABLE.
@@ -264,10 +271,10 @@ class ValueBuilder implements JsonEvents {
   }
 }
 
-/** The error in the body of a reply; undefined if there is none, or if the body is not a valid reply. */
+/** Parses the server's error in the body of a reply; undefined if there is none, or if the body is not a valid reply. */
 function parseServerError(body: Buffer): ServerError | undefined {
   try {
-    checkError(parseObject(body));
+    rejectErrorReply(parseObject(body));
   } catch (error) {
     if (error instanceof ServerError) return error;
   }
@@ -276,7 +283,7 @@ function parseServerError(body: Buffer): ServerError | undefined {
 
 const RETRY_HELP = "try again; if it fails again, see the server's log";
 
-/** The messages about values that a server accepts and a statement stream cannot contain; see `row-scanner.ts`. */
+/** Matches the messages about values that a server accepts and a stream cannot contain; see `row-scanner.ts`. */
 const UNSTREAMABLE = /^contains (?:a NUL|half of)/;
 const RECREATE_HELP = 'a stream cannot contain that: recreate the object without it';
 const ADDRESS_HELP = "is this a QuestDB server's address, or did a proxy's login page answer?";
@@ -289,7 +296,7 @@ function unexpectedStatusError(response: Response, body: Buffer): UnexpectedResp
   const message = parseServerError(body)?.message;
   const what =
     message === undefined
-      ? describeAnswer(response, body)
+      ? describeResponse(response, body)
       : `answered ${status}: ${quoteReply(message, 300, response)}`;
   const [code, explanation] = explainStatus(response);
   return new UnexpectedResponseError(code, status === 407 ? explanation : what + explanation);
@@ -298,7 +305,7 @@ function unexpectedStatusError(response: Response, body: Buffer): UnexpectedResp
 const NO_SERVER = ': no QuestDB server there; is the address right, with its path prefix?';
 const TOO_LARGE = ': the request is too large for a proxy on the way; raise the limit of the proxy, or bypass it';
 
-/** What statuses mean: the code of the error, and the end of its message. After a blank at its end, the time to wait follows. */
+/** What statuses mean: the code of the error, and the end of its message. If that ends in a blank, the time to wait follows. */
 const EXPLANATIONS: Readonly<Record<number, readonly [code: InstanceErrorCode, explanation: string]>> = {
   401: ['DENIED', ''], // `instance.ts` knows which credentials were sent
   403: ['DENIED', ': permission denied; grant the permission to this user, or use another account'],
@@ -343,8 +350,8 @@ function describeRedirect(response: Response): string {
     : `${what} to ${quoteReply(origin, 300, response)}, which is not followed; give the address it leads to, unless that is a login page`;
 }
 
-/** Describes a reply that is not of this protocol: its status, its type, its first characters. */
-function describeAnswer(response: Response, body: Buffer): string {
+/** Describes a response that is not of this protocol: its status, its type, its first characters. */
+function describeResponse(response: Response, body: Buffer): string {
   const { status, headers } = response;
   const type = headers['content-type'] === undefined ? '' : `, ${quoteReply(headers['content-type'], 40, response)}`;
   const start = body.toString('utf8', 0, MAX_QUOTED).trim();
@@ -352,7 +359,7 @@ function describeAnswer(response: Response, body: Buffer): string {
   return `answered ${status}${type}, ${start.includes('\0') ? 'binary data' : `"${quoteReply(start, 80, response)}"`}`;
 }
 
-/** A part of a reply for a message: redacted and shortened. */
+/** Quotes a part of a reply in a message: redacted and shortened. */
 const quoteReply = (text: string, length: number, response: Response): string =>
   truncate(maskReply(text, response), length);
 

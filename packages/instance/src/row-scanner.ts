@@ -1,6 +1,6 @@
 /*!
- * Reads the rows of a reply while it arrives: `dataset[i][0]` is passed on at once, everything else is checked and
- * dropped. Memory does not grow with the reply. Only this file defines what a complete and valid reply is.
+ * Reads the rows of a reply while it arrives. The first cell of each row is passed on at once; everything else is checked and dropped. So
+ * memory does not grow with the reply. Only this file defines what a complete and valid reply is.
  */
 import { JsonError, type JsonEvents, JsonScanner } from './json.js';
 
@@ -16,14 +16,11 @@ export class ServerError extends Error {
   }
 }
 
-/** Stands for a cell with an array or object: its content is not stored. */
+/** Takes the place of a cell with an array or object, whose content is not stored. */
 const NESTED = Symbol('nested');
-/** In bytes. Enough for the largest statement of a stream (16 MiB) if JSON escapes make it twice as long. */
+/** Maximum length of a value, in bytes: enough for the largest statement of a stream (16 MiB) if escapes double its length. */
 const MAX_VALUE_BYTES = 32 * 1024 * 1024;
-/**
- * Maximum nesting of a reply, which may have no end, while each level is kept in memory. QuestDB's arrays have at most 32
- * dimensions.
- */
+/** Maximum nesting of a reply. Each level needs memory, and an invalid reply may nest without end. QuestDB's arrays have 32 dimensions. */
 export const MAX_DEPTH = 128;
 
 /**
@@ -73,11 +70,11 @@ export class RowScanner implements JsonEvents {
 
   /** Throws unless the reply is complete and valid. */
   end(): void {
-    checkError(this.#topValues);
+    rejectErrorReply(this.#topValues);
     this.#json.end();
     if (this.#dataset === 'none') throw new JsonError('contains no dataset');
     this.#checkRow();
-    checkCount(this.#topValues.count, this.#rows);
+    requireCount(this.#topValues.count, this.#rows);
   }
 
   /** Adds the number of the current row to an error, unless the error contains it already. */
@@ -140,7 +137,7 @@ export class RowScanner implements JsonEvents {
     if (SIGNIFICANT_KEYS.has(this.#key)) this.#topValues[this.#key] = value;
   }
 
-  /** A proxy may have cached the response to another query. */
+  /** Requires the expected column: a proxy may have cached the reply to another query. */
   #checkColumnName(value: unknown): void {
     if (!this.#inColumnName) return;
     this.#columnName ??= value;
@@ -155,7 +152,7 @@ export class RowScanner implements JsonEvents {
 
   #openRow(kind: 'array' | 'object'): void {
     if (kind !== 'array') throw new JsonError(`contains a row that is not an array (row ${this.#rows + 1})`);
-    checkError(this.#topValues);
+    rejectErrorReply(this.#topValues);
     this.#checkRow();
     this.#column = 0;
   }
@@ -203,18 +200,19 @@ const DDL = 'ddl';
 export const SIGNIFICANT_KEYS = new Set(['ddl', 'dml', 'dataset', 'error', 'notice', 'position', 'errorPos', 'count']);
 
 /**
- * Throws `ServerError` if a reply contains an error: with any status and value, before or after the rows.
- * Observed on 9.3.4: after rows the position is called `errorPos`, and an empty query's position is a string.
+ * Rejects a reply that contains an error: with any status and value, before or after the rows. Observed on 9.3.4: after rows, the position
+ * is called `errorPos`; the position in an empty query is a string.
+ * @throws ServerError
  */
-export function checkError(reply: Record<string, unknown>): void {
+export function rejectErrorReply(reply: Record<string, unknown>): void {
   const key = 'error' in reply ? 'error' : 'notice';
   if (!(key in reply)) return;
   const message = typeof reply[key] === 'string' ? reply[key].trim() : '';
   throw new ServerError(message || 'an error without a message', reply.position ?? reply.errorPos);
 }
 
-/** Throws if the `count` of a reply, if there is one, is not the number of its rows. */
-export function checkCount(count: unknown, rows: number): void {
+/** Requires that the `count` of a reply, if it has one, is the number of its rows. @throws JsonError */
+export function requireCount(count: unknown, rows: number): void {
   if (count !== undefined && count !== rows)
     throw new JsonError(`contains ${rows} rows, but its count is ${JSON.stringify(count)}`);
 }

@@ -1,6 +1,6 @@
 /*!
- * A dry run: the executor sends each statement to an engine that has the target's schema, instead of the target. So the result of a
- * statement, also its error message, is the one that the run would have. This module is large and imported only for a dry run.
+ * Predicts a run, for a dry run. The executor sends each statement to an engine that has the target's schema, instead of to the target. So
+ * each result, also an error message, is the one that the run would have. Only a dry run imports this module, which is large.
  */
 import { compareStatements, DEFAULTS, findReferencesOfQuery, parseFill, type StatementComparison } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
@@ -30,7 +30,7 @@ export interface PredictorOptions extends Omit<ExecutorOptions, 'existing' | 'is
   readonly allowLoss: readonly string[];
 }
 
-/** The effect of a statement depends on rows, or its syntax is unknown. The outcome is `unknown`; the status does not change. */
+/** The effect of a statement depends on rows, or its syntax is unknown. Its outcome is `unknown`; the exit status does not change. */
 class UnknownEffectError extends Error {
   override name = 'UnknownEffectError';
 }
@@ -67,9 +67,9 @@ export class Predictor {
   /** The names of the objects that the statements so far have changed, in lower case. */
   readonly #changed = new Set<string>();
   /** What the target has answered about the rows of materialized views, by name in lower case. */
-  readonly #history = new Map<string, HistoryAnswer>();
-  /** The number of rows of an object that its TTL has expired, by its name; undefined if the target cannot say. */
-  readonly #expired = new Map<string, number | undefined>();
+  readonly #histories = new Map<string, HistoryAnswer>();
+  /** The number of rows that a TTL has expired, by the name of the object; undefined if the target cannot say. */
+  readonly #expiredCounts = new Map<string, number | undefined>();
 
   constructor(
     private readonly target: Instance,
@@ -83,8 +83,8 @@ export class Predictor {
     this.#engine.load(this.#schema.statements);
     this.#invalidBefore = this.#engine.invalidViews();
     this.#rowAccount = new RowAccount(this.#engine, {
-      historyOf: view => this.#history.get(foldCase(view)) ?? 'complete',
-      countExpired: ({ former }) => this.#expired.get(former.name),
+      historyOf: view => this.#histories.get(foldCase(view)) ?? 'complete',
+      countExpired: ({ former }) => this.#expiredCounts.get(former.name),
       newNameOf: view => this.#viewNames.get(foldCase(view)) ?? view,
     });
     this.#caller = this.#loadCaller();
@@ -94,7 +94,7 @@ export class Predictor {
     this.#execute = createExecutor(this.#simulateInstance(), { ...options, ...simulation });
   }
 
-  /** The result that the next statement of the run would have. */
+  /** Predicts the result of the next statement of the run. */
   async predict(statement: string): Promise<StatementResult> {
     const head = parseHead(statement);
     for (const [from, to] of head?.viewNames ?? []) this.#viewNames.set(from, to);
@@ -118,8 +118,8 @@ export class Predictor {
     }
   }
 
-  /** The views that the statements so far leave invalid, and their losses that are not allowed: `would leave view 'v' invalid`. */
-  findings(): string[] {
+  /** Describes the views that the statements so far leave invalid, and their losses that are not allowed. */
+  describeProblems(): string[] {
     const invalid = [...this.#engine.invalidViews().keys()].filter(name => !this.#invalidBefore.has(name));
     return [
       ...invalid.map(name => `would leave ${this.#engine.title(name)} invalid`),
@@ -138,7 +138,7 @@ export class Predictor {
     return account.name;
   }
 
-  /** An instance that executes statements on the engine, and queries rows of the target. */
+  /** Makes an instance that executes statements on the engine, and queries rows of the target. */
   #simulateInstance(): Instance {
     const target = this.target;
     return {
@@ -196,12 +196,12 @@ export class Predictor {
     try {
       const sent = toRequestText(statement);
       const execution = await whenReady(() => this.#engine.execute(sent, this.#caller));
-      await this.#askHistory(execution.effects);
-      await this.#askExpired(execution);
+      await this.#askHistories(execution.effects);
+      await this.#askExpiredCounts(execution);
       this.#effects = this.#rowAccount.recordStatement(sent, execution);
       for (const { name } of execution.changes) this.#changed.add(foldCase(name));
       for (const { object } of this.#effects) this.#changed.add(foldCase(object));
-      // The engine has checked it, but has no rows. Of an UPDATE that fills a column, all is known.
+      // The engine has checked the statement, but has no rows. The effect of an UPDATE that fills a column does not depend on them.
       if (/^(?:INSERT|UPDATE|WITH)$/.test(identify(statement).verb) && !parseFill(statement))
         throw new UnknownEffectError('its result depends on rows');
       const refreshed = this.#effects.find(isRefreshed);
@@ -218,32 +218,32 @@ export class Predictor {
   }
 
   /** Asks the target what is lost with the materialized views that a statement drops or computes again. */
-  async #askHistory(effects: readonly Effect[]): Promise<void> {
+  async #askHistories(effects: readonly Effect[]): Promise<void> {
     for (const { effect, kind, loss, object } of effects) {
       const isRebuilt = kind === 'materialized view' && (effect === 'rewritten' || loss === 'drop');
-      if (!isRebuilt || this.#history.has(foldCase(object)) || !this.#schema.askHistory) continue;
+      if (!isRebuilt || this.#histories.has(foldCase(object)) || !this.#schema.askHistory) continue;
       const view = this.#rowAccount.ledger.before.find(({ name }) => isSameName(name, object));
       if (view?.kind !== 'materialized view' || view.opaque !== undefined) continue;
       // biome-ignore lint/nursery/useAwaitThenable: the function of an option returns a promise
       const { answer } = await this.#schema.askHistory(view);
-      this.#history.set(foldCase(object), answer);
+      this.#histories.set(foldCase(object), answer);
     }
   }
 
   /** Asks the target for the numbers of expired rows that a statement makes it drop. */
-  async #askExpired(execution: Execution): Promise<void> {
+  async #askExpiredCounts(execution: Execution): Promise<void> {
     for (const { former, now } of findEnforcements(execution, this.#rowAccount.ledger)) {
-      // The account counts them once, before the first such statement.
-      if (this.#expired.has(former.name)) continue;
+      // They are counted once, before the first statement that drops them.
+      if (this.#expiredCounts.has(former.name)) continue;
       const retained = { ...former, partitionBy: now.partitionBy, ttl: now.ttl };
       const question = printExpiredQuestion(retained, former.kind === 'table' ? undefined : former.body);
       const [[count] = []] = (await tryQuery(() => this.target.table(question))) ?? [];
-      this.#expired.set(former.name, count === undefined ? undefined : Number(count));
+      this.#expiredCounts.set(former.name, count === undefined ? undefined : Number(count));
     }
   }
 }
 
-/** A rejection by the engine. Its messages hold no secret of a login, so nothing is redacted. */
+/** Makes a rejection by the engine. Its messages contain no secret, so nothing is redacted. */
 const toRejection = (message: string, details: { status: number; position?: number; denied?: boolean }): Rejection => ({
   ok: false,
   message,

@@ -111,7 +111,7 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   return {
     omissions: plan?.omissions ?? [],
     outcomes,
-    findings: () => predictor?.findings() ?? [],
+    findings: () => predictor?.describeProblems() ?? [],
     findDamage: async () => (healthBefore ? findDamage(connection, healthBefore) : []),
   };
 }
