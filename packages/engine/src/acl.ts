@@ -1,4 +1,4 @@
-/*! Users, groups and service accounts, and their rights. */
+/*! Users, groups and service accounts (the principals), and their rights. Changes can be undone. */
 import { type Right, RightSet, UndoLog } from '@sqlpipe/ddl';
 import type { Scope } from '@sqlpipe/ddl/grammar';
 import { foldCase, isSameName, type PrincipalKind } from '@sqlpipe/sql';

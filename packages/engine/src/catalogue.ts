@@ -1,4 +1,7 @@
-/*! The objects of one database: found by name in any case, listed in QuestDB's order. Changes can be undone. */
+/*!
+ * The objects of one database. They are found by name in any case, or by id, and listed in the order of their creation, as in QuestDB.
+ * Changes can be undone.
+ */
 import { isSystemTable } from '@sqlpipe/ddl';
 import { topologicalOrder } from '@sqlpipe/schema';
 import { foldCase } from '@sqlpipe/sql';
@@ -7,7 +10,7 @@ import { type CatalogueObject, referencesOf } from './catalogue-objects.js';
 /** How columns without an alias are named: `cairo.sql.column.alias.expression.enabled` selects 'by expression'. */
 export type Naming = 'by expression' | 'by function';
 
-/** A change of one object: as it was before and as it is now; undefined if there was or is none. */
+/** One object before and after a statement has created, changed or dropped it; undefined if it did not exist. */
 export interface ObjectChange {
   readonly name: string;
   readonly before: CatalogueObject | undefined;
@@ -17,29 +20,29 @@ export interface ObjectChange {
 /** The objects by name, in any case, and what refers to them. */
 export class Catalogue {
   readonly #objects = new Map<string, CatalogueObject>();
-  /** The names of the objects, in lower case, by their numbers. */
+  /** The names of the objects, in lower case, by their ids. */
   readonly #names = new Map<number | undefined, string>();
 
-  /** The number of objects and columns so far. */
-  #ids = 0;
+  /** The largest id of an object or a column so far. */
+  #lastId = 0;
 
   /** For each name, the views that refer to it, all in lower case. The named object need not exist. */
   readonly #dependents = new Map<string, Set<string>>();
 
   #changes: ObjectChange[] = [];
 
-  /** @param compile completes an object that was loaded from its statement, with what is derived from its query */
+  /** @param compile completes an object that was loaded from its statement: it derives the columns from the query */
   constructor(
     readonly naming: Naming = 'by expression',
     readonly compile: (object: CatalogueObject, catalogue: Catalogue) => CatalogueObject,
   ) {}
 
-  /** Finds an object; one that was loaded may lack its columns. */
+  /** Finds an object. One that was loaded may lack its columns, see `resolve`. */
   find(name: string): CatalogueObject | undefined {
     return this.#objects.get(key(name));
   }
 
-  /** Finds an object by its number, whatever its name is now. */
+  /** Finds an object by its id, whatever its name is now. */
   findById(id: number | undefined): CatalogueObject | undefined {
     return this.#objects.get(this.#names.get(id) ?? '');
   }
@@ -48,7 +51,7 @@ export class Catalogue {
   resolve(name: string): CatalogueObject | undefined {
     const object = this.find(name);
     if (!object || !('isLoaded' in object && object.isLoaded)) return object;
-    // Views in a file may read each other: one that is being compiled has no columns yet, so that the query of the other is rejected.
+    // Views in a file may read each other. While one is compiled, it has no columns, so the query of the other is rejected.
     this.#objects.set(key(name), { ...object, isLoaded: false });
     let compiled = object;
     try {
@@ -61,26 +64,24 @@ export class Catalogue {
 
   /** Adds an object, or replaces the one of the same name. */
   put(object: CatalogueObject): void {
-    this.#change(object.name, this.#identify(object));
+    this.#change(object.name, this.#assignIds(object));
   }
 
-  /** Gives new objects, and new columns of tables, their numbers. The list of columns is a new one only if a column is. */
-  #identify(object: CatalogueObject): CatalogueObject {
-    const id = this.#number(object.id ?? this.find(object.name)?.id);
+  /** Assigns ids to new objects, and to new columns of tables. The list of columns is replaced only if a column is new. */
+  #assignIds(object: CatalogueObject): CatalogueObject {
+    const id = this.#assignId(object.id ?? this.find(object.name)?.id);
     if (object.kind !== 'table') return { ...object, id };
-    const numbers = object.columns.map(column => this.#number(object.id === undefined ? undefined : column.id));
-    const isKnown = object.columns.every((column, i) => column.id === numbers[i]);
-    const columns = isKnown
-      ? object.columns
-      : object.columns.map((column, i) => ({ ...column, id: numbers[i] as number }));
+    const ids = object.columns.map(column => this.#assignId(object.id === undefined ? undefined : column.id));
+    const isKnown = object.columns.every((column, i) => column.id === ids[i]);
+    const columns = isKnown ? object.columns : object.columns.map((column, i) => ({ ...column, id: ids[i] as number }));
     return { ...object, id, columns };
   }
 
-  /** A number as it is, such as that in a journal; a new one if there is none yet. */
-  #number(given: number | undefined): number {
-    const number = given ?? this.#ids + 1;
-    this.#ids = Math.max(this.#ids, number);
-    return number;
+  /** Returns an id as it is, such as one in a journal, or a new one. */
+  #assignId(given: number | undefined): number {
+    const id = given ?? this.#lastId + 1;
+    this.#lastId = Math.max(this.#lastId, id);
+    return id;
   }
 
   drop(name: string): void {
@@ -157,7 +158,7 @@ export class Catalogue {
     return this.all().filter(({ name }) => !isSystemTable(name));
   }
 
-  /** Objects in the order of a dump, by default all that `list` gives. Dependencies on other objects are ignored. */
+  /** Objects in dump order, by default all of `list`. Dependencies on other objects are ignored. */
   inDependencyOrder(chosen: Iterable<string> = this.list().map(({ name }) => name)): CatalogueObject[] {
     const objects = new Map([...chosen].flatMap(name => this.find(name) ?? []).map(object => [object.name, object]));
     const needs = new Map([...objects.values()].map(object => [object.name, this.#dependencies(object)]));
@@ -185,7 +186,7 @@ export class Catalogue {
     return seen;
   }
 
-  /** What a query over these names reads, in lower case: views stand for what is below them. */
+  /** The names of the tables and stored views that a query reads if it refers to these names, in lower case. */
   sources(names: readonly string[]): string[] {
     return [...this.closure(names)].filter(name => this.find(name)?.kind !== 'view');
   }

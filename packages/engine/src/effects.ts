@@ -1,4 +1,4 @@
-/*! What a statement has done to each object, read from the objects before and after it. */
+/*! Finds the effects of a statement on each object, by comparing the object before and after the statement. */
 import { type Column, type Definition, findExpiredRows, hasNull, isLossless, type TableDefinition } from '@sqlpipe/ddl';
 import { displayName, foldCase, type Kind } from '@sqlpipe/sql';
 import type { ObjectChange } from './catalogue.js';

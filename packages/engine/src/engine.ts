@@ -24,7 +24,7 @@ import { type Effect, findEffects, principalLoss, rightsRemoval, whyInvalid } fr
 import { OpaqueError } from './errors.js';
 import { accessHandlers } from './execute/access.js';
 import { type StatementHandlers, statementHandlers } from './execute/change.js';
-import { create } from './execute/create.js';
+import { executeCreate } from './execute/create.js';
 import {
   compileLoaded,
   fillDeferred,
@@ -66,7 +66,7 @@ export interface Execution {
   readonly changes: readonly ObjectChange[];
   /** The reply. Only a statement that creates a token returns rows. */
   readonly result: ExecutionResult;
-  /** The statement itself if it only asks, such as SHOW. The test server answers it, the engine does not. */
+  /** The statement itself if it only asks, such as SHOW. The test server answers it. */
   readonly question?: Question;
 }
 
@@ -136,14 +136,15 @@ export class Engine {
     }
   }
 
-  /** Executes a statement, and what it causes in other objects. It may leave half of it done if it throws. */
+  /** Executes a statement, and what it causes in other objects. If it throws, a part may have been executed. */
   #executeOnce(text: string, caller: string, before: Savepoint): Execution {
     const start = before.objects;
     const principalsBefore = this.#isWithRows ? this.acl.principals() : [];
     let execution = this.#run(text, caller);
     const uncompiled = this.#hasLoaded ? findUncompiled(this.catalogue, changedSince(this.catalogue, start)) : [];
     if (uncompiled.length > 0) {
-      // A change can make a view invalid only if the view was valid before. So it is undone, the views are compiled, and it is repeated.
+      // Whether a view becomes invalid depends on whether it was valid. So the statement is undone, the views are compiled, and the
+      // statement is executed again.
       this.rollback(before);
       for (const { name } of uncompiled) this.catalogue.resolve(name);
       execution = this.#run(text, caller);
@@ -185,7 +186,7 @@ export class Engine {
     if (!statement) return { effects: [], result: { kind: 'empty' } };
     switch (statement.statement) {
       case 'create':
-        create(session, statement);
+        executeCreate(session, statement);
         return { effects: [], result: DONE };
       case 'change':
         return { effects: rowEffects, result: this.#handlers.get(statement.verb)?.(statement.cursor, session) ?? DONE };
@@ -251,7 +252,7 @@ export class Engine {
     return new Map(reasons.filter((entry): entry is [string, string] => entry[1] !== undefined));
   }
 
-  /** Why the query of a view is not valid over the current objects; undefined if it is, or cannot be judged. */
+  /** Why the query of a view is not valid over the current objects; undefined if it is valid, or the engine does not understand it. */
   whyUnresolvable(name: string): string | undefined {
     const object = this.find(name);
     return object && object.kind !== 'table' ? whyUnresolvable(object, this.catalogue) : undefined;

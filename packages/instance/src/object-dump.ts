@@ -29,7 +29,7 @@ export async function fetchObjectRows(
   for (let reading = 2; reading <= MAX_READS && !isSame(before, now); reading++)
     [before, now] = [now, await readObjects(source, client, options, now, denied)];
   if (findChanged(before, now).length) throw changingSchemaError(source);
-  noteChanges(before, now, options);
+  reportChanges(before, now, options);
   for (const object of now.listed) {
     const denial = denied.get(object.name);
     if (denial !== undefined) options.missing.addDenied(object, denial);
@@ -67,12 +67,12 @@ const isSame = (before: Reading, now: Reading): boolean =>
   !findChanged(before, now).length;
 
 /** Says which objects are not in the dump because they were not there all the time. */
-function noteChanges(before: Reading, now: Reading, { note }: ObjectReadOptions): void {
-  const noteChange = (object: ListedObject, change: string) =>
+function reportChanges(before: Reading, now: Reading, { note }: ObjectReadOptions): void {
+  const reportChange = (object: ListedObject, change: string) =>
     note(`${titleOf(object)} was ${change} while the schema was read, and is not in the dump`);
-  for (const object of now.objects.values()) if (!before.objects.has(object.name)) noteChange(object, 'created');
+  for (const object of now.objects.values()) if (!before.objects.has(object.name)) reportChange(object, 'created');
   for (const object of before.objects.values())
-    if (!now.objects.has(object.name)) noteChange(object, 'dropped or renamed');
+    if (!now.objects.has(object.name)) reportChange(object, 'dropped or renamed');
 }
 
 /**

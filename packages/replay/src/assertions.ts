@@ -1,13 +1,14 @@
-/*! The assertions of plans: they need no permission, so a statement must be exactly what the planner writes. */
+/*! Recognizes the assertions of plans. They need no permission, so a statement must be exactly what the planner writes. */
 import { parseAlters, parseMeaning } from '@sqlpipe/ddl';
 import { fetchStatements, fetchViewColumns, type Instance } from '@sqlpipe/instance';
 import { isOfCasts, parseAssertion, parseWith, printWith, useNamesOfWith, withoutComments } from '@sqlpipe/plan/text';
 import { foldCase } from '@sqlpipe/sql';
 
 /**
- * Whether a statement is an assertion of a plan. If it asks what a materialized view of the target holds, it must have that view's own
- * query. If it asks whether a query can be computed, that must be the query of a view of the target or of the plan. In the place of
- * the objects that these read, there may be other queries of such views, and casts of columns.
+ * Whether a statement is an assertion of a plan.
+ *
+ * An assertion about the rows of a materialized view must have the view's own query. One about whether a query can be computed must have
+ * that of a view of the target or of the plan. In both, queries of WITH may take the place of objects: queries of such views, or casts.
  * @param planned the queries of the views of the plan
  */
 export async function isPlanAssertion(
@@ -36,8 +37,8 @@ export async function isPlanAssertion(
 /** Queries of views, by the names of the views in lower case. */
 export type ViewQueries = Map<string, string[]>;
 
-/** Notes the query that a statement gives a view. */
-export function noteQuery(statement: string, queries: ViewQueries): void {
+/** Records the query that a statement gives a view. */
+export function recordQuery(statement: string, queries: ViewQueries): void {
   const { name = '', body } = (/\bVIEW\b/i.test(statement) && findQuery(statement)) || {};
   if (body === undefined) return;
   const known = queries.get(foldCase(name)) ?? [];
@@ -52,7 +53,7 @@ function findQuery(statement: string): { name: string; body: string } | undefine
   return altered?.alteration.action === 'query' ? { name: altered.name, body: altered.alteration.body } : undefined;
 }
 
-/** Why an assertion that is not true stops the run, and what to do. */
+/** Explains why an assertion is not true, and what to do. */
 export async function explainFailedAssertion(target: Instance, statement: string): Promise<string> {
   const assertion = parseAssertion(statement);
   if (!assertion) return 'the assertion is not true';

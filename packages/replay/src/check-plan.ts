@@ -1,4 +1,4 @@
-/*! A plan of `sqldiff --alter` is valid only for one state of the target. */
+/*! Checks that the target is in the state for which `sqldiff --alter` has made a plan, and that the plan is complete. */
 import { Readable } from 'node:stream';
 import type { Instance } from '@sqlpipe/instance';
 import type { Omission } from '@sqlpipe/plan';
@@ -6,14 +6,13 @@ import { describeOmission, fingerprint, type PlanHead, parseHead } from '@sqlpip
 import { collectStatements } from '@sqlpipe/schema';
 import { identify } from '@sqlpipe/sql';
 import { CodedError, indentLines } from '@sqlpipe/text';
-import { noteQuery, type ViewQueries } from './assertions.js';
+import { recordQuery, type ViewQueries } from './assertions.js';
 import type { ReplayOptions } from './options.js';
 import { PlanGuard } from './plan-guard.js';
 
 /**
- * Passes statements on. If they are a plan, the target must be in the state that the plan was made for. Who allows a plan allows all
- * of it: one that was truncated is rejected.
- * @returns also what notices later changes of a plan's objects
+ * Passes statements on. If they are a plan, the target must be in the state that the plan was made for, and the plan must be complete.
+ * @returns also a guard that notices later changes of the plan's objects
  * @throws CodedError, InstanceError
  */
 export async function checkPlan(
@@ -64,10 +63,10 @@ export async function requireState(plan: readonly string[], target: Instance, me
 }
 
 /**
- * Passes statements on. Notes the queries of views in a plan, and adds to `planned` the statements that --allow-plan allows. Those
- * have the verbs that its head lists. The head also says how many there are: what follows is no part of the plan.
+ * Passes statements on. Records the queries of views in a plan, and adds to `planned` the statements that --allow-plan allows: those with
+ * the verbs that the head of the plan lists. The head also has their number; what follows them is no part of the plan.
  */
-export async function* notePlanned(
+export async function* recordPlanned(
   statements: AsyncIterable<string>,
   planned: Set<string>,
   queries: ViewQueries,
@@ -78,7 +77,7 @@ export async function* notePlanned(
     if (n++ === 0) head = parseHead(statement);
     const { kind, verb } = identify(statement);
     if (head && n <= head.count && kind === 'other' && head.verbs.includes(verb)) planned.add(statement);
-    if (head && head.count > 0) noteQuery(statement, queries);
+    if (head && head.count > 0) recordQuery(statement, queries);
     yield statement;
   }
 }

@@ -1,6 +1,6 @@
 /*!
- * Statements that change existing objects. The server completes some of them in the background: so this file waits
- * until a change is complete, and then checks the object.
+ * Confirms statements that change existing objects. The server completes some of them in the background. So this file waits until a
+ * change is complete, and then checks the object.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import {
@@ -56,20 +56,20 @@ export async function prepareChange(
 ): Promise<PendingChange | undefined> {
   const change = parseChange(statement, verify ? await existing.defaults() : DEFAULTS);
   if (!change) return undefined;
-  // An incremental refresh that has nothing to do never says that it has ended (observed on 9.3.4).
+  // If an incremental refresh has nothing to do, the server does not show that it has ended (observed on 9.3.4).
   const isAwaited = change.verb === 'refresh' && change.isFull;
   const refresh = isAwaited ? await fetchRefreshState(target, change.name) : undefined;
   return { change, refresh, ...(verify && (await predictAlter(change, existing))) };
 }
 
-/** The statements that would create an object as it is before an ALTER, and as it should be after it. */
+/** Predicts the definition of an object after an ALTER. @returns the statements that create the object before and after it */
 async function predictAlter(
   change: ChangeStatement,
   existing: KnownObjects,
 ): Promise<Pick<PendingChange, 'before' | 'expected'>> {
   if (change.verb !== 'alter') return {};
   const [first] = change.alters;
-  // An account may have the right to alter an object and none to see it.
+  // An account may have the right to alter an object, but not to see it.
   const isDenied = ({ code }: InstanceError) => code === 'DENIED';
   const before = first && (await tryQuery(() => existing.fetch(first), isDenied));
   if (before === undefined) return {};
@@ -131,7 +131,7 @@ async function verifyDone(
   return isDone ? { proven: true } : { result: 'differs', error: NOT_DONE };
 }
 
-/** Waits until everything that was sent to a table is applied. Returns undefined then, and the outcome otherwise. */
+/** Waits until everything that was sent to a table is applied. @returns undefined then, and the outcome otherwise */
 async function waitForWal(name: string, target: Instance, patience: Patience): Promise<Partial<Outcome> | undefined> {
   const state = await poll(patience, async () => {
     const state = await fetchWalState(target, name);
@@ -152,6 +152,7 @@ const unfinished = (problem: string, { label }: Instance): Partial<Outcome> => (
   failure: new InstanceError('UNREACHABLE', `${label}: ${problem}`),
 });
 
+/** Waits until a refresh in full has ended. @param before the state of the view before the refresh */
 async function waitForRefresh(
   name: string,
   before: RefreshState | undefined,
@@ -159,17 +160,17 @@ async function waitForRefresh(
   patience: Patience,
 ): Promise<Partial<Outcome>> {
   if (!before) return {};
-  let announced = 0;
+  let invalidatedAt = 0;
   const state = await poll(patience, async () => {
     const state = await fetchRefreshState(target, name);
     const hasRun = state && state.finished !== before.finished && state.finished >= state.started;
-    if (!hasRun || !isAnnouncement(state)) {
-      announced = 0;
+    if (!hasRun || !isInvalidation(state)) {
+      invalidatedAt = 0;
       return hasRun ? state : undefined;
     }
-    announced ||= performance.now();
-    if (performance.now() - announced < UNDONE_AFTER) return undefined;
-    announced = 0;
+    invalidatedAt ||= performance.now();
+    if (performance.now() - invalidatedAt < REFRESH_AGAIN_AFTER) return undefined;
+    invalidatedAt = 0;
     await target.execute(`REFRESH MATERIALIZED VIEW '${name}' FULL`);
     return undefined;
   });
@@ -179,19 +180,19 @@ async function waitForRefresh(
 }
 
 /**
- * Milliseconds after which a change of its base has undone a refresh that is not seen to follow. A server counts a change as applied
- * before it tells the views, and may do so when a refresh has begun (MatViewRefreshJob of 9.3.4): then the view stays invalid.
+ * Milliseconds after which an invalidated view is refreshed again. A server reports a change as applied before it invalidates the views
+ * over the table. If it does so during a refresh, the view stays invalid (MatViewRefreshJob of 9.3.4).
  */
-const UNDONE_AFTER = 1000;
+const REFRESH_AGAIN_AFTER = 1000;
 
-/** The server says nothing more where the query gives columns of other types than the view has (observed on 9.3.4). */
+/** Why a refresh failed if the server gives no reason: so it does if the query returns other types than the view has (observed on 9.3.4). */
 const NO_REASON = 'the columns of the view may have other types than its query gives; drop and recreate it';
 
 /**
- * Whether a materialized view has only learned of a change of its base, and no refresh has failed. That begins and ends at the same
- * time (observed on 9.3.4).
+ * Whether a materialized view is invalid because its base has changed, and not because a refresh has failed. An invalidation begins and
+ * ends at the same time (observed on 9.3.4).
  */
-const isAnnouncement = ({ status, reason, started, finished }: RefreshState): boolean =>
+const isInvalidation = ({ status, reason, started, finished }: RefreshState): boolean =>
   status !== 'valid' && (reason === undefined ? started === finished : isChangeOfBase(reason));
 
 /** Repeats a query until it has a result; undefined when the time is up. */

@@ -1,7 +1,4 @@
-/*!
- * The access control of the target, to compare statements with: it is queried once, and updated with each statement
- * sent.
- */
+/*! The access control of the target, with which statements are compared. It is queried once, and updated after each sent statement. */
 import {
   type Comparison,
   compareStatements,

@@ -1,4 +1,4 @@
-/*! The existing objects of the target, and their comparison with statements. */
+/*! Fetches the existing objects of the target, and compares them with statements. */
 import { compareStatements, type Defaults, parseMeaning, type StatementComparison } from '@sqlpipe/ddl';
 import {
   fetchDefaults,
@@ -12,7 +12,7 @@ import {
 import { identify, isObject, isPrincipal, kindKey, type NamedObject } from '@sqlpipe/sql';
 import { accessOf, ExistingAccess } from './existing-access.js';
 
-/** Whether each target can show the definition of this object. Not each target shows access control. */
+/** Whether every target can show the definition of this object. Not every target shows its access control. */
 export const isShowable = ({ kind, name }: NamedObject): boolean => isObject(kind) && name !== '';
 
 /** Number of definitions that are fetched together: the maximum of SHOW CREATE in one request. */
@@ -80,7 +80,7 @@ export class ExistingObjects {
     return this.#prefetched.get(kindKey(identity)) !== undefined;
   }
 
-  /** Must be called before and after a statement is sent: the objects that it creates or changes are fetched again. */
+  /** Discards the objects that a statement creates or changes, so that they are fetched again. Call it before and after sending. */
   invalidate(identity: NamedObject): void {
     const key = identity.kind === 'other' ? ANY : kindKey(identity);
     for (const sent of this.#sentMeanwhile) sent.add(key);

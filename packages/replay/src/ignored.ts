@@ -17,7 +17,7 @@ export class IgnoredStatements {
   constructor(readonly rules: IgnoreRules) {}
 
   /** Passes statements on. At the end it is known which ignored objects and principals the others need. */
-  async *noteNeeded(statements: AsyncIterable<string>): AsyncGenerator<string> {
+  async *recordNeeded(statements: AsyncIterable<string>): AsyncGenerator<string> {
     if (!this.rules.haveObjects) return yield* statements;
     const budget = new MemoryBudget();
     const all: string[] = [];

@@ -71,7 +71,7 @@ export interface Outcome {
   ms: number;
 }
 
-/** Whether an existing table has the same columns in another order, and differs in nothing else: then only a plan ends. */
+/** Whether an existing table differs only in the order of its columns. Then a plan ends, but no other run. */
 export const isReordered = ({
   result,
   comparison,
@@ -79,7 +79,7 @@ export const isReordered = ({
 }: Pick<Outcome, 'result' | 'comparison' | 'isPlanned'>): boolean =>
   result === 'differs' && !isPlanned && isColumnOrder(comparison?.differences.map(({ property }) => property) ?? []);
 
-/** Whether the statement is a reject: it is not in force on the target. */
+/** Whether the target does not have what the statement says. Then the statement is written to the rejects. */
 export const isReject = ({ result, failure }: Outcome): boolean =>
   ['differs', 'rejected', 'failed', 'not reached'].includes(result) || (result === 'unknown' && failure !== undefined);
 

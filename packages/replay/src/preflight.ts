@@ -1,4 +1,4 @@
-/*! Checks statements before anything is sent. */
+/*! Checks statements before anything is sent: whether they are allowed, supported by the server, and small enough for it. */
 
 import { dependsOnVersion, findMissingFeatures, isLaterVersion, isRepairForm } from '@sqlpipe/ddl';
 import { DEFAULT_REQUEST_BUFFER, fetchParameters, fetchVersion, type Instance, tryQuery } from '@sqlpipe/instance';
@@ -15,8 +15,8 @@ import { isPlanAssertion, type ViewQueries } from './assertions.js';
 import { describeStatement, type Location, locate, statementLabel } from './outcome.js';
 
 /**
- * Statements up to this length need not be measured. The server stores a request twice, and a UTF-16 code unit is
- * encoded in at most nine bytes. 16 KiB are left for the rest of the request.
+ * Maximum length of statements that are small enough for any server. The server stores a request twice, and a UTF-16 code unit needs at
+ * most nine bytes. 16 KiB are left for the rest of the request.
  */
 const SURELY_FITS = (DEFAULT_REQUEST_BUFFER - 16 * 1024) / (2 * 9);
 
@@ -104,7 +104,7 @@ function permissionFor(
   { kind, verb, runsQuery, replaces }: Head,
   statement: string,
 ): { permission: string; reason: string } | undefined {
-  // A dump contains one form of each of these.
+  // Of each of these statements, a dump contains one form.
   const what = ['ADD', 'GRANT', 'ASSUME'].includes(verb) ? `this form of ${verb}` : 'it';
   if (kind === 'other' && verb !== 'CREATE')
     return { permission: verb || 'all', reason: `${what} is not part of a schema dump` };

@@ -1,10 +1,10 @@
-/*! The steps of a replay, in their order: read and check, plan, execute, verify. The programs and the library replay only here. */
+/*! Replays statements on a target, in four steps: read and check, plan, execute, verify. All programs and the library replay here. */
 import { Readable } from 'node:stream';
 import { fetchHealth, waitUntilReady } from '@sqlpipe/instance';
 import type { Omission } from '@sqlpipe/plan';
 import { spool } from '@sqlpipe/records';
-import { noteQuery, type ViewQueries } from './assertions.js';
-import { checkPlan, notePlanned, rejectOmissions, requireState } from './check-plan.js';
+import { recordQuery, type ViewQueries } from './assertions.js';
+import { checkPlan, recordPlanned, rejectOmissions, requireState } from './check-plan.js';
 import { executeStatements } from './execute-statements.js';
 import { createExecutor } from './executor.js';
 import { ExistingObjects } from './existing.js';
@@ -48,18 +48,18 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   const [planned, queries] = [new Set<string>(), new Map() as ViewQueries];
   const permission = { statements: planned, queries, isGiven: options.allowPlan };
   const check = createPreflightCheck(connection, allow, permission);
-  const checked = await checkPlan(notePlanned(input.statements, planned, queries), connection, options);
+  const checked = await checkPlan(recordPlanned(input.statements, planned, queries), connection, options);
   const { statements, locations } = splitIgnoredRights({ ...input, ...checked }, options.ignore);
   const checkUnlessIgnored: typeof check = async statement =>
     ignored.isIgnored(statement) ? undefined : check(statement);
   const skipsRejects = dryRun || options.stream || (options.keepGoing && !checked.isPlan);
   const allowed = skipsRejects ? statements : requireAllowed(statements, checkUnlessIgnored, locations);
-  const complete = options.stream ? undefined : await spool(ignored.noteNeeded(allowed));
+  const complete = options.stream ? undefined : await spool(ignored.recordNeeded(allowed));
 
   // Make a plan.
   const schema = options.alter ? await fetchTargetSchema(config, connection) : undefined;
   const plan = schema && (await (await import('./plan-alter.js')).planAlter(complete ?? allowed, schema, options));
-  for (const change of plan?.changes ?? []) noteQuery(change, queries);
+  for (const change of plan?.changes ?? []) recordQuery(change, queries);
   for (const warning of plan?.warnings ?? []) onWarning(warning);
   for (const note of plan?.notes ?? []) onNote(note);
   if (plan && !(dryRun || options.keepGoing)) rejectOmissions(plan.omissions);
@@ -68,7 +68,7 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   const healthBefore = guard && (schema?.health ?? (await fetchHealth(connection)));
 
   // Execute and verify, while the outcomes are read.
-  // A target that is waited for is usually a container that restarts, so that its objects exist already.
+  // A target that is waited for is usually a container that restarts, with objects that exist already.
   const existing = new ExistingObjects(connection, onWarning, wait !== undefined);
   const upcoming = plan ? Readable.from(plan.statements) : (complete ?? allowed);
   const ended = new AbortController();
@@ -116,7 +116,7 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   };
 }
 
-/** Ends a plan if an object is not as its statement says when it is read back. Passes the outcomes on. */
+/** Passes outcomes on. Ends a plan if an object that is read back is not as its statement says. */
 async function* endPlan(
   outcomes: AsyncIterable<Outcome>,
   options: ReplayOptions,

@@ -1,6 +1,6 @@
 /*!
- * Reading back. The server's OK does not mean that the object is the same: with another default of the target, a statement creates
- * a table without WAL. Applied objects are queried again, many per request, and compared.
+ * Reads created objects back, many per request, and compares them with their statements. The server's OK does not mean that the object is
+ * the same: with another default of the target, a statement may create a table without WAL.
  */
 import { fetchStatements, type Instance, InstanceError } from '@sqlpipe/instance';
 import { IgnoreRules } from '@sqlpipe/schema';
@@ -9,8 +9,8 @@ import { isShowable, type KnownObjects } from './existing.js';
 import type { Outcome } from './outcome.js';
 
 /**
- * Outcomes wait until this number can be read back together, but not those of a plan, which may have to end. Access control does
- * not count: it is read all at once.
+ * Number of objects that are read back together; outcomes wait for that. Those of a plan do not wait, because the plan may have to end.
+ * Access control does not count, because it is read all at once.
  */
 const BATCH_SIZE = 100;
 
@@ -71,10 +71,7 @@ async function readBack(
 const MISSING_MESSAGE = 'the server reported success, but the object does not exist';
 const CREATED_DIFFERENTLY = 'the server created it with a different definition';
 
-/**
- * The number of the last statement that may have changed earlier objects, such as ALTER and CREATE OR REPLACE: those may
- * rightly differ.
- */
+/** Finds the number of the last statement that may have changed earlier objects, such as ALTER. Earlier objects may rightly differ. */
 const lastChange = (outcomes: readonly Outcome[]): number =>
   outcomes.findLast(
     ({ statement, identity, result }) =>
@@ -98,7 +95,7 @@ export async function verifyObject(
   const comparison = ignore.withoutIgnored(identify(statement), await existing.compare(statement, found));
   const { differences, notComparable, asText } = comparison;
   if (differences.length === 0) return { proven: notComparable.length === 0, comparison };
-  // A newer server may print the same definition in different words.
+  // A newer server may print the same definition in other words.
   if (asText) return { proven: false, comparison };
   return { result: 'differs', error: message, comparison };
 }

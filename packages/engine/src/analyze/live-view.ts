@@ -1,6 +1,6 @@
 /*!
- * What the query of a live view must not contain, in QuestDB's order: the parser checks the windows as they are written, then the
- * compiler checks the query. Rules and messages are those of QuestDB 10's parser and tests: no server of that version was seen.
+ * Rejects queries that a live view must not have. As in QuestDB, first the parser checks the windows as they are written, then the
+ * compiler checks the query. Rules and messages are those of QuestDB 10's parser and tests. No server of that version was tried.
  */
 import type { SelectStatement } from '@questdb/sql-parser';
 import { findColumn, isKeyword, type QueryToken, splitList, tokenizeQuery, topLevelIndex } from '@sqlpipe/ddl';

@@ -1,6 +1,6 @@
 /*!
- * What a materialized view's query must not contain, in QuestDB's order: first the checks of its parser (the base
- * table, aliases, windows, FILL, unions), then those of its compiler (the timestamp, the sampling interval).
+ * Rejects queries that a materialized view must not have. As in QuestDB, first the parser checks the base table, aliases, windows, FILL
+ * and unions. Then the compiler checks the timestamp and the sampling interval.
  */
 
 import type { Expression, SelectStatement as Select } from '@questdb/sql-parser';

@@ -1,6 +1,6 @@
 /*!
- * The statements of access control, as documented for the enterprise edition: its server's source is closed, so
- * positions and wording of rejections are our own.
+ * Executes the statements of access control, as documented for the enterprise edition. The source of its server is closed, so messages and
+ * positions of rejections may differ from the server's.
  */
 import {
   type AccessContext,
@@ -54,7 +54,7 @@ function handlePrincipal(
   };
 }
 
-/** ASSUME lasts as long as a connection of the PostgreSQL protocol; over HTTP each request stands alone. */
+/** Rejects ASSUME. It lasts as long as a connection of the PostgreSQL protocol, and each request over HTTP is on its own. */
 function rejectAssume(): never {
   throw new RejectionError(0, 'service accounts are not assumed over HTTP: log in as the account');
 }

@@ -1,4 +1,4 @@
-/*! ALTER: what it does to a table or a view, and to the materialized and live views over it. */
+/*! Executes ALTER: changes a table or a view, and the health of the materialized and live views over it. */
 import { type Alter, applyAlteration, findColumn } from '@sqlpipe/ddl';
 import type { Body } from '@sqlpipe/ddl/grammar';
 import type { Table } from '../catalogue-objects.js';

@@ -1,4 +1,4 @@
-/*! Statements that change the catalogue: their handlers by first word. */
+/*! Executes all statements but CREATE that change the catalogue. The first word of a statement selects its handler. */
 import { type ChangeStatement, changedTables } from '@sqlpipe/ddl';
 import { type Body, type Cursor, parseChangeAfter, RejectionError } from '@sqlpipe/ddl/grammar';
 import { displayName } from '@sqlpipe/sql';
@@ -25,22 +25,23 @@ const handle = (handler: (verb: string) => StatementHandler, ...verbs: string[])
 
 /** The statements of both editions. */
 export const statementHandlers: StatementHandlers = new Map([
-  // Those of a client's session have no effect.
+  // Statements about a client's session have no effect.
   ...handle(() => () => undefined, 'set', 'begin', 'commit', 'rollback'),
-  // These are checked against the catalogue while they are parsed.
+  // They are checked against the catalogue while they are parsed.
   ...handle(handleChange, 'alter', 'compile', 'drop', 'refresh', 'rename', 'truncate', 'vacuum'),
   ...handle(handleRows, 'insert', 'update', 'copy', 'reindex', 'backup', 'checkpoint', 'snapshot', 'cancel'),
 ]);
 
+/** Makes the handler of statements that change objects. */
 function handleChange(verb: string): StatementHandler {
   return (cursor, session) => {
     let query: Body | undefined;
     const change = parseChangeAfter(cursor, verb, {
       ...session,
-      // Only ALTER looks at columns, so that other statements need no query to be compiled.
+      // Only ALTER needs the columns. For other statements, no query has to be compiled.
       find(name) {
         const object = verb === 'alter' ? session.catalogue.resolve(name) : session.catalogue.find(name);
-        // One of unknown syntax can be dropped, but not altered or renamed.
+        // An object of unknown syntax can be dropped, but not altered or renamed.
         if (object?.opaque !== undefined && (verb === 'alter' || verb === 'rename')) throw unknownSyntaxError(object);
         return object;
       },
@@ -55,7 +56,7 @@ function handleChange(verb: string): StatementHandler {
   };
 }
 
-/** Statements about rows or the server's files. */
+/** Makes the handler of statements about rows or the server's files. */
 function handleRows(verb: string): StatementHandler {
   return (cursor, session) => {
     if (!session.rowEffects)
@@ -69,7 +70,7 @@ function handleRows(verb: string): StatementHandler {
   };
 }
 
-/** What is sent to a suspended table waits, until RESUME WAL or for ever. @throws OpaqueError */
+/** Requires that no table is suspended: what is sent to a suspended table waits for RESUME WAL. @throws OpaqueError */
 function requireApplied(change: ChangeStatement, { catalogue }: Session): void {
   for (const name of changedTables(change)) {
     const table = catalogue.find(name);
@@ -81,24 +82,24 @@ function requireApplied(change: ChangeStatement, { catalogue }: Session): void {
 }
 
 /** Ends the suspension of a table. @param loses what happens to acknowledged transactions; undefined if all are applied */
-function resume(name: string, loses: string | undefined, session: Session): void {
+function resumeWal(name: string, loses: string | undefined, session: Session): void {
   const table = session.catalogue.find(name);
   if (table && loses !== undefined) {
     const text = `${loses} of ${displayName(table)} that are not applied`;
     session.rowEffects?.push({ effect: 'lost', loss: 'drop', kind: table.kind, object: table.name, text });
   }
-  suspend(name, false, session);
+  setSuspended(name, false, session);
 }
 
 /** Begins or ends the suspension of a table. */
-function suspend(name: string, isSuspended: boolean, { catalogue }: Session): void {
+function setSuspended(name: string, isSuspended: boolean, { catalogue }: Session): void {
   const table = catalogue.find(name);
   if (table?.kind === 'table' && (table.isSuspended ?? false) !== isSuspended) catalogue.put({ ...table, isSuspended });
 }
 
-/** REBASE WAL discards what a suspended table has not applied. The views over it become invalid, since they may have read that. */
-function rebase(name: string, session: Session): void {
-  resume(name, 'loses the transactions', session);
+/** Executes REBASE WAL. It discards what a suspended table has not applied. Views may have read that, so they become invalid. */
+function rebaseWal(name: string, session: Session): void {
+  resumeWal(name, 'loses the transactions', session);
   invalidate(session.catalogue, name, REBASED);
   invalidateLiveViews(session.catalogue, name, () => REBASED);
 }
@@ -124,23 +125,26 @@ function applyChange(change: ChangeStatement, session: Session, query: Body | un
       return table && session.catalogue.put({ ...table, name: change.to });
     }
     case 'refresh':
-      return refresh(change, session);
+      return executeRefresh(change, session);
     case 'resume wal':
-      return resume(change.name, change.skips ? 'skips transactions' : undefined, session);
+      return resumeWal(change.name, change.skips ? 'skips transactions' : undefined, session);
     case 'suspend wal':
-      return suspend(change.name, true, session);
+      return setSuspended(change.name, true, session);
     case 'rebase wal':
-      return rebase(change.name, session);
+      return rebaseWal(change.name, session);
     case 'compile':
-      return compile(change, session);
+      return executeCompile(change, session);
     default:
       if (isRowChange(change)) changeRows(change, session);
-    // The others change nothing that the catalogue contains.
+    // Other statements change nothing that the catalogue contains.
   }
 }
 
-/** COMPILE VIEW only reports an invalid view: views are compiled as soon as an object changes that they depend on. */
-function compile({ name, position }: Extract<ChangeStatement, { verb: 'compile' }>, { catalogue }: Session): void {
+/** Executes COMPILE VIEW. It only reports an invalid view: a view is compiled as soon as an object changes that it depends on. */
+function executeCompile(
+  { name, position }: Extract<ChangeStatement, { verb: 'compile' }>,
+  { catalogue }: Session,
+): void {
   const view = catalogue.find(name);
   if (view?.kind === 'view' && view.invalid) throw new RejectionError(position, view.invalid.reason);
 }
@@ -155,10 +159,10 @@ function dropObject(name: string, { catalogue }: Session): void {
 }
 
 /**
- * REFRESH MATERIALIZED VIEW: an invalid view becomes valid if its query is valid, whatever the rows are. A full refresh empties
- * the view first, so that the views over it become invalid (observed on 9.3.4; live views documented).
+ * Executes REFRESH MATERIALIZED VIEW. An invalid view becomes valid if its query is valid, whatever the rows are. A full refresh empties
+ * the view first, so the views over it become invalid (observed on 9.3.4; documented for live views).
  */
-function refresh(
+function executeRefresh(
   { name, isFull }: Extract<ChangeStatement, { verb: 'refresh' }>,
   { catalogue, rowEffects }: Session,
 ): void {

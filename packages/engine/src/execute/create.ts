@@ -1,6 +1,6 @@
 /*!
- * Executes CREATE. The name must be valid and free, and what the statement refers to must exist. Checks run in the order of QuestDB's,
- * so that a statement with two errors gets the same message as there. That is why some checks are where one does not expect them.
+ * Executes CREATE. The name must be valid and free, and what the statement refers to must exist. The order of the checks is QuestDB's. So
+ * a statement with two errors gets the same message as there.
  */
 import {
   addTimestampToIndex,
@@ -48,7 +48,7 @@ import { requireReadable, type Session } from '../session.js';
 import { inputsOf, toColumns } from './validity.js';
 
 /** Executes a CREATE. @throws RejectionError, DenialError */
-export function create(session: Session, statement: CreateStatement): void {
+export function executeCreate(session: Session, statement: CreateStatement): void {
   switch (statement.kind) {
     case 'table':
       return createTable(session, statement);
@@ -145,7 +145,7 @@ function createTableFromQuery(
     if (!declared && type === 'NULL') {
       throw new RejectionError(0, `cannot create NULL-type column, please use type cast, e.g. ${column}::type`);
     }
-    // A column whose type cannot be known is stored with a guess.
+    // If the engine does not know the type of a column, it stores a guess.
     const stored = {
       name: column,
       type: declared?.type || type || 'DOUBLE',

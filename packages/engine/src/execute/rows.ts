@@ -1,5 +1,4 @@
-/*! Statements about rows: what they do to the objects, whatever the rows are. */
-
+/*! Executes statements about rows: what they do to the objects, whatever the rows are. */
 import type { ChangeStatement, PartitionChange } from '@sqlpipe/ddl';
 import {
   type Cursor,
@@ -20,7 +19,7 @@ import { fillDeferred, invalidate, invalidateLiveViews } from './validity.js';
 /** INSERT, UPDATE, TRUNCATE and statements about partitions. */
 type RowChange = Extract<ChangeStatement, { verb: 'insert' | 'update' | 'truncate' }> | PartitionChange;
 
-/** Whether a change is one of these. */
+/** Whether a statement is about rows. */
 export const isRowChange = (change: ChangeStatement): change is RowChange => Object.hasOwn(ROW_CHANGES, change.verb);
 
 /**
