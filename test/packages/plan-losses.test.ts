@@ -1,7 +1,7 @@
 /*! What a plan says of its costs and of what is lost for good, and the way back from it; without a server. */
 import { planChanges, planUndo, type UndoOptions } from '@sqlpipe/plan';
 import { IgnoreRules } from '@sqlpipe/schema';
-import { changesOf, executeAll, textsOf } from '../support/plans.js';
+import { changesOf, executeAll, lossesOf, textsOf } from '../support/plans.js';
 import { test } from '../support/test.js';
 
 test('what cannot be undone comes last, and columns are dropped before materialized views are created', async t => {
@@ -120,4 +120,20 @@ test('the way back lists the order of columns, unless that is ignored', async t 
   const lost = ['not undone', "table 't'", "loses column 'y'"];
   const order = ['not undone', "table 't'", 'left out', 'column order'];
   t.deepEqual([await remains(), await remains('t: column order')], [[lost, order], [lost]]);
+});
+
+const chain = (...columns: readonly string[]) => {
+  const read = columns.map(column => `, first(${column}) ${column}`).join('');
+  return [
+    `CREATE TABLE t (ts TIMESTAMP, id LONG${columns.map(column => `, ${column} LONG`).join('')}) timestamp(ts) PARTITION BY DAY;`,
+    `CREATE MATERIALIZED VIEW m WITH BASE t AS (select ts, count() n${read} from t sample by 1h) PARTITION BY DAY;`,
+    `CREATE MATERIALIZED VIEW d WITH BASE m AS (select ts, sum(n) n${read} from m sample by 1d) PARTITION BY DAY;`,
+  ];
+};
+
+test('the history of a view is unknown if its query does not resolve, also before the server reports that', async t => {
+  const [table = ''] = chain();
+  const b = [table, ...chain('k').slice(1)];
+  const askHistory = async () => ({ answer: 'complete', columns: undefined }) as const;
+  t.deepEqual(lossesOf(await planChanges(chain(), b, { askHistory, keepExtra: true })), ['history:m', 'history:d']);
 });

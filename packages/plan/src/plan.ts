@@ -74,7 +74,7 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, opti
     for (const view of unasked) {
       const asked = findAskableDefinition(view, proven.task);
       // biome-ignore lint/nursery/useAwaitThenable: the function of an option returns a promise
-      if (asked) histories.set(view, await askHistory(asked));
+      histories.set(view, asked ? await askHistory(asked) : { answer: 'unknown', columns: undefined });
     }
   }
 }
