@@ -131,6 +131,27 @@ const chain = (...columns: readonly string[]) => {
   ];
 };
 
+test('views that are recreated are dropped while their queries can be asked, the reader first', async t => {
+  const plan = await planChanges(chain(), chain('k'), { allowLoss: ['drop:t.k'] });
+  t.deepEqual(
+    changesOf(plan).map(statement => statement.split(' WITH ')[0]),
+    [
+      "DROP MATERIALIZED VIEW 'd';",
+      "DROP MATERIALIZED VIEW 'm';",
+      "ALTER TABLE 't' DROP COLUMN k;",
+      'CREATE MATERIALIZED VIEW m',
+      'CREATE MATERIALIZED VIEW d',
+      "REFRESH MATERIALIZED VIEW 'm' FULL;",
+      "REFRESH MATERIALIZED VIEW 'd' FULL;",
+    ],
+  );
+});
+
+test('a history whose loss is allowed is dropped after what can fail', async t => {
+  const plan = await planChanges(chain(), chain('k'), { allowLoss: ['drop:t.k', 'history:m', 'history:d'] });
+  t.is(changesOf(plan)[0], "ALTER TABLE 't' DROP COLUMN k;");
+});
+
 test('the history of a view is unknown if its query does not resolve, also before the server reports that', async t => {
   const [table = ''] = chain();
   const b = [table, ...chain('k').slice(1)];

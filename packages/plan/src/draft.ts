@@ -3,10 +3,10 @@
  * becomes an omission. What a draft loses is found later, when it is proven (prove.ts).
  */
 import { type Alteration, printAlter } from '@sqlpipe/ddl';
-import { type Engine, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
-import type { IgnoreRules } from '@sqlpipe/schema';
+import { type Effect, type Engine, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
 import { foldCase, identityKey, type NamedObject, type ObjectKind } from '@sqlpipe/sql';
 import type { Loss } from './losses.js';
+import type { Task } from './task.js';
 import type { Assertion } from './text/assertions.js';
 import { printOnOneLine } from './text/statement-text.js';
 
@@ -48,6 +48,8 @@ export class Draft {
   readonly omissions: Omission[] = [];
   /** The names of blocked objects in lower case. They will not be as A has them, so what reads them is left out too. */
   readonly #blocked = new Set<string>();
+  /** The first step that makes an object invalid, by the name of the object in lower case. */
+  readonly #invalidatedBy = new Map<string, Step>();
 
   /**
    * @param engine an engine that has B; the statements change it
@@ -56,7 +58,7 @@ export class Draft {
   constructor(
     readonly engine: Engine,
     readonly excluded: ReadonlyMap<string, Omission>,
-    readonly ignore: IgnoreRules,
+    readonly task: Pick<Task, 'allowed' | 'ignore'>,
   ) {}
 
   /** Adds the statements of a change, unless it is excluded or the engine rejects one of them. @returns whether they were added */
@@ -68,23 +70,40 @@ export class Draft {
       return false;
     }
     const before = this.engine.savepoint();
+    const steps = statements.map(
+      (each): Step =>
+        typeof each === 'string' ? { statement: each, change } : { statement: each.statement, assertion: each, change },
+    );
     try {
-      for (const each of statements) this.engine.execute(typeof each === 'string' ? each : each.statement);
+      const executions = steps.map(({ statement }) => this.engine.execute(statement));
+      for (const [i, step] of steps.entries()) this.#addStep(step, executions[i]?.effects ?? [], steps.length > 1);
+      return true;
     } catch (error) {
       this.engine.rollback(before);
       this.omit(change, whyNotExecutable(error));
       return false;
     }
-    for (const each of statements)
-      this.steps.push(
-        typeof each === 'string' ? { statement: each, change } : { statement: each.statement, assertion: each, change },
-      );
-    return true;
+  }
+
+  /**
+   * Adds a step after the others. But a view that is recreated is dropped before the first step that makes it invalid. After an interruption
+   * its query could read what is gone, and nothing could say whether it gives all rows. If their loss is allowed, it comes late.
+   */
+  #addStep(step: Step, effects: readonly Effect[], isRecreation: boolean): void {
+    const { object = '' } = effects.find(({ kind, loss }) => kind === 'materialized view' && loss === 'drop') ?? {};
+    const isEarly = isRecreation && !this.task.allowed.allows({ loss: 'history', object });
+    const cause = isEarly ? this.#invalidatedBy.get(foldCase(object)) : undefined;
+    this.steps.splice(cause ? this.steps.indexOf(cause) : this.steps.length, 0, step);
+    // What reads from the view is recreated after it, and dropped before it.
+    for (const [view, at] of this.#invalidatedBy) if (at === cause) this.#invalidatedBy.set(view, step);
+    for (const { effect, object } of effects)
+      if (effect === 'invalidated' && !this.#invalidatedBy.has(foldCase(object)))
+        this.#invalidatedBy.set(foldCase(object), step);
   }
 
   /** Whether a change is ignored. Its first property decides, because the others follow from it. */
   #isIgnored({ identity, properties: [property] }: Change): boolean {
-    return property !== undefined && this.ignore.ignoresProperty(identity, property);
+    return property !== undefined && this.task.ignore.ignoresProperty(identity, property);
   }
 
   /** Adds a change of one statement. @returns whether it was added */

@@ -222,7 +222,7 @@ export const isEnterpriseSchema = (statements: readonly string[]): boolean =>
 
 /** Drafts the steps in their order. What revokes rights and frees names comes first, what cannot be undone comes last. */
 function draftPlan(task: Task, engine: Engine, excluded: ReadonlyMap<string, Omission>): Draft {
-  const draft = new Draft(engine, excluded, task.ignore);
+  const draft = new Draft(engine, excluded, task);
   omitRefusedRenames(task, draft);
   revokeRights(task, draft);
   createPrincipals(task, draft);
