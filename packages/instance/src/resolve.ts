@@ -28,6 +28,7 @@ import {
   canBeName,
   explainUnknownName,
   findProtected,
+  type InstanceEntry,
   instancesPath,
   placeOfEntry,
   readInstances,
@@ -38,10 +39,10 @@ import { readCertificates } from './secret-file.js';
 /** The source of a value that the user has not set. */
 const DEFAULT = 'default';
 
-/** In seconds. A server ends a query after 60 s by itself. */
+/** Time limit of a reply, in seconds. A server ends a query after 60 s by itself. */
 const TIMEOUT = 120;
 
-/** In seconds. */
+/** Time limit of a connection, in seconds. */
 const CONNECT_TIMEOUT = 10;
 
 /**
@@ -64,6 +65,60 @@ export async function resolveInstance(operand: string, context: ResolveContext):
   const place = placeOfEntry(operand, env);
   const { proxy, variable = '' } = findProxy(address.url, env) ?? {};
   const help = credentialsHelp(context);
+  const resolved = resolveSettings({ operand, entry, address, proxy, variable }, context);
+  const sources = [
+    ...(context.credentials ? [fromCaller(context.credentials)] : []),
+    fromOptions(options),
+    fromAddress(address, context),
+    fromEnvironment(context.program, env),
+    ...(entry ? [fromEnvironment(`sqlpipe_${operand}`, env), fromEntry(entry, operand, env, resolved.timeout)] : []),
+    fromNetrc(address.url, options.netrcFile, env.HOME),
+    fromPrompt(shown, context),
+  ];
+  const login = await resolveAuthorization(sources, help);
+  if (login) warnAboutPlainHttp(address.url, proxy, context);
+  if (proxy?.username) warnAboutPlainProxy(proxy, context);
+  return {
+    label: proxy ? `${shown} (through the proxy ${proxy.origin})` : shown,
+    url: address.url,
+    credentialsHelp: help,
+    logRequest: context.logRequest,
+    insecure: resolved.tlsVerify === false,
+    timeout: resolved.timeout,
+    connectTimeout: resolved.connectTimeout,
+    retries: resolved.retries,
+    onRetry: context.warn,
+    info: context.info,
+    settings: [
+      { name: 'url', value: shown, source: entry ? place : 'the command line' },
+      ...(login?.settings ?? []),
+      ...resolved.settings,
+    ],
+    ...(entry && { name: operand }),
+    protectedNames: async () =>
+      entry?.protected === undefined ? findProtected(address.url, env) : entry.protected ? [operand] : [],
+    ...(login && { authorization: login.header, user: login.user, account: login.account }),
+    ...(!entry && { unknownName: await explainUnknownName(operand, env) }),
+    ...(resolved.cacert !== undefined && { ca: await readCertificates(resolved.cacert) }),
+    ...(proxy && { proxy }),
+  };
+}
+
+/** What an operand names. */
+interface Resolved {
+  readonly operand: string;
+  readonly entry: InstanceEntry | undefined;
+  readonly address: Address;
+  readonly proxy: URL | undefined;
+  readonly variable: string;
+}
+
+/** Resolves the settings other than credentials. `settings` has each with its source. */
+function resolveSettings(
+  { operand, entry, address, proxy, variable }: Resolved,
+  { env, options = {} }: ResolveContext,
+) {
+  const place = placeOfEntry(operand, env);
   const settings: Setting[] = [];
   /** Chooses the first value that is set, and keeps it as a setting with its source. */
   const choose = <T>(name: string, ...candidates: (readonly [value: T | undefined, source: string])[]) => {
@@ -95,42 +150,7 @@ export async function resolveInstance(operand: string, context: ResolveContext):
   if (!Number.isInteger(retries) || retries < 0) throw configError('retries must be a whole number, or 0 for none');
   choose('proxy', [proxy?.origin, variable]);
   if (entry) choose('protected', [entry.protected, place], [false, DEFAULT]);
-  const sources = [
-    ...(context.credentials ? [fromCaller(context.credentials)] : []),
-    fromOptions(options),
-    fromAddress(address, context),
-    fromEnvironment(context.program, env),
-    ...(entry ? [fromEnvironment(`sqlpipe_${operand}`, env), fromEntry(entry, operand, env, timeout)] : []),
-    fromNetrc(address.url, options.netrcFile, env.HOME),
-    fromPrompt(shown, context),
-  ];
-  const login = await resolveAuthorization(sources, help);
-  if (login) warnAboutPlainHttp(address.url, proxy, context);
-  if (proxy?.username) warnAboutPlainProxy(proxy, context);
-  return {
-    label: proxy ? `${shown} (through the proxy ${proxy.origin})` : shown,
-    url: address.url,
-    credentialsHelp: help,
-    logRequest: context.logRequest,
-    insecure: tlsVerify === false,
-    timeout,
-    connectTimeout,
-    retries,
-    onRetry: context.warn,
-    info: context.info,
-    settings: [
-      { name: 'url', value: shown, source: entry ? place : 'the command line' },
-      ...(login?.settings ?? []),
-      ...settings,
-    ],
-    ...(entry && { name: operand }),
-    protectedNames: async () =>
-      entry?.protected === undefined ? findProtected(address.url, env) : entry.protected ? [operand] : [],
-    ...(login && { authorization: login.header, user: login.user, account: login.account }),
-    ...(!entry && { unknownName: await explainUnknownName(operand, env) }),
-    ...(cacert !== undefined && { ca: await readCertificates(cacert) }),
-    ...(proxy && { proxy }),
-  };
+  return { settings, cacert, tlsVerify, timeout, connectTimeout, retries };
 }
 
 /** An operand of this form is a path, not a host. */

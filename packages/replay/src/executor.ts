@@ -2,7 +2,7 @@
  * Executes one statement. It is compared with an existing object before it is sent, and again if the server rejects it. If the reply
  * is lost, the target is queried whether the statement was executed.
  */
-import { askUntilSettled, type Instance, InstanceError, type Reply } from '@sqlpipe/instance';
+import { askUntilSettled, type Instance, InstanceError, type Rejection, type Reply } from '@sqlpipe/instance';
 import { COLUMN_ORDER_REASON, parseAssertion } from '@sqlpipe/plan/text';
 import { givesRight, identify, isAcl, isPrincipal, readStatementHead } from '@sqlpipe/sql';
 import { explainFailedAssertion } from './assertions.js';
@@ -48,9 +48,10 @@ const GRANT_OPTION_MESSAGE =
 /** A newer version may print the same definition in different words. */
 const TEXT_DIFFERS_MESSAGE = `already exists with a different text, and the definitions cannot be compared; if they mean the same, ${SKIP_HELP}`;
 
+/** Executes a statement. */
 export type Executor = (statement: string) => Promise<StatementResult>;
 
-/** Creates the executor for a target. The executor throws only for bugs: failures are results. */
+/** Creates the executor for a target. A failure is a result; the executor throws only if there is a bug. */
 export function createExecutor(target: Instance, options: ExecutorOptions): Executor {
   const { check, ignored, existing, ifExists, noVerify, patience, guard } = options;
   return async statement => {
@@ -88,7 +89,7 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
     const { replaces, keepsExisting } = readStatementHead(statement);
     const identity = identify(statement);
     const isKnown = ifExists === 'compare' && (await existing.isKnown(identity));
-    // A reply of success does not tell whether the object existed before, and with which definition.
+    // If the server accepts the statement, its reply does not show whether the object existed, and with which definition.
     const before = replaces || keepsExisting || isKnown ? await compare(statement) : undefined;
     // If the object differs, the statement is sent anyway, because the server may report another error first.
     const isDecided = before?.result === 'skipped' || (replaces ? ifExists !== 'compare' : keepsExisting);
@@ -107,15 +108,24 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
       const confirmed = pending && (await confirmChange(pending, target, existing, { patience, verify: !noVerify }));
       return { result: 'applied', ...(before && { replaced: before }), ...confirmed };
     }
-    const { message: error, position, denied } = reply;
+    return resolveRejection(statement, reply, before);
+  }
+
+  /** Finds out whether a statement was rejected because its object exists. @param before the comparison before it was sent */
+  async function resolveRejection(
+    statement: string,
+    rejection: Rejection,
+    before: StatementResult | undefined,
+  ): Promise<StatementResult> {
+    const { message: error, position, denied } = rejection;
     const rejected: StatementResult = {
       result: 'rejected',
       error,
       denied,
-      ...(position === undefined ? {} : { position }),
+      ...(position !== undefined && { position }),
     };
-    const exists = reply.matches(ALREADY_EXISTS);
-    const isOfPrincipal = isPrincipal(identity.kind);
+    const exists = rejection.matches(ALREADY_EXISTS);
+    const isOfPrincipal = isPrincipal(identify(statement).kind);
     if (ifExists === 'fail') return { ...rejected, exists };
     if (!exists && denied) return rejected;
     if (exists && ifExists === 'skip') return { result: 'skipped' };
@@ -133,7 +143,7 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
     }
   }
 
-  /** Checks an assertion: every value that a SELECT in a stream returns must be true. An untrue one may become true soon. */
+  /** Checks an assertion: every value that a SELECT in a stream returns must be true. A false value may become true soon. */
   async function checkAssertion(statement: string): Promise<StatementResult> {
     const assertion = parseAssertion(statement);
     const ask = async () => {
@@ -194,7 +204,7 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
     return { result: 'failed', error: lost.message, failure: lost };
   }
 
-  /** Finds out whether a change was applied although its reply was lost: the object shows it. @throws the loss if not */
+  /** Finds out whether a change was applied although its reply was lost: the object shows it. @throws the error of the reply if not */
   async function resolveUnknownChange(lost: unknown, pending: PendingChange | undefined): Promise<Reply> {
     if (!pending || !(lost instanceof InstanceError) || !lost.outcomeUnknown) throw lost;
     const isApplied = await wasAltered(pending, target, existing, patience).catch(() => false);

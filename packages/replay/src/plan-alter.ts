@@ -1,4 +1,4 @@
-/*! The plan that --alter makes: from the schema of the target to that of the statements. Loaded when it is needed, since it has an engine. */
+/*! Makes the plan of --alter: from the schema of the target to that of the statements. Only --alter imports this file, which has an engine. */
 import { isColumnOrder } from '@sqlpipe/ddl';
 import { type Omission, planChanges } from '@sqlpipe/plan';
 import { describeOmission, findRequiredPermissions, printPlan } from '@sqlpipe/plan/text';

@@ -39,9 +39,7 @@ const CHANGED = 'it has changed while the changes were planned; rerun the same c
 export async function replay(input: ReplayInput, target: ReplayTarget, options: ReplayOptions): Promise<Replay> {
   const { config, connection, jobs } = target;
   const { allow, dryRun, wait, signal, onWarning } = options;
-  const { onNote = () => {}, onWait = () => {}, watch = statements => statements } = options;
-
-  // Read and check.
+  const { onWait = () => {}, watch = statements => statements } = options;
   if (wait !== undefined) await waitUntilReady(config, { seconds: wait, signal, onWait });
 
   const ignored = new IgnoredStatements(options.ignore);
@@ -56,18 +54,12 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   const allowed = skipsRejects ? statements : requireAllowed(statements, checkUnlessIgnored, locations);
   const complete = options.stream ? undefined : await spool(ignored.recordNeeded(allowed));
 
-  // Make a plan.
-  const schema = options.alter ? await fetchTargetSchema(config, connection) : undefined;
-  const plan = schema && (await (await import('./plan-alter.js')).planAlter(complete ?? allowed, schema, options));
+  const { schema, plan } = options.alter ? await makePlan(complete ?? allowed, target, options) : {};
   for (const change of plan?.changes ?? []) recordQuery(change, queries);
-  for (const warning of plan?.warnings ?? []) onWarning(warning);
-  for (const note of plan?.notes ?? []) onNote(note);
-  if (plan && !(dryRun || options.keepGoing)) rejectOmissions(plan.omissions);
   const guard = plan?.changes.length && !dryRun ? await requireState(plan.changes, connection, CHANGED) : checked.guard;
-
   const healthBefore = guard && (schema?.health ?? (await fetchHealth(connection)));
 
-  // Execute and verify, while the outcomes are read.
+  // From here on, nothing happens until the outcomes are read.
   // A target that is waited for is usually a container that restarts, with objects that exist already.
   const existing = new ExistingObjects(connection, onWarning, wait !== undefined);
   const upcoming = plan ? Readable.from(plan.statements) : (complete ?? allowed);
@@ -114,6 +106,20 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
     findings: () => predictor?.describeProblems() ?? [],
     findDamage: async () => (healthBefore ? findDamage(connection, healthBefore) : []),
   };
+}
+
+/** Makes a plan that turns the schema of the target into the statements. @throws CodedError for omissions, unless they are accepted */
+async function makePlan(
+  statements: AsyncIterable<string>,
+  { config, connection }: ReplayTarget,
+  options: ReplayOptions,
+) {
+  const schema = await fetchTargetSchema(config, connection);
+  const plan = await (await import('./plan-alter.js')).planAlter(statements, schema, options);
+  for (const warning of plan.warnings) options.onWarning(warning);
+  for (const note of plan.notes) options.onNote?.(note);
+  if (!(options.dryRun || options.keepGoing)) rejectOmissions(plan.omissions);
+  return { schema, plan };
 }
 
 /** Passes outcomes on. Ends a plan if an object that is read back is not as its statement says. */
