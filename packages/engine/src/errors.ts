@@ -1,4 +1,4 @@
-/*! What a statement can end in besides a rejection. */
+/*! Errors of a statement besides a rejection: something is not loaded yet, or its effect cannot be known. */
 
 /** Something that takes time has to be prepared before a statement can be executed: a library, the hash of a password. */
 export class NotReady extends Error {
@@ -10,7 +10,7 @@ export class NotReady extends Error {
   }
 }
 
-/** Calls a function, again after each preparation that it needs. What it has changed before must be undone by itself. */
+/** Calls a function, and calls it again after each preparation that it needs. If it throws, the function must undo what it has changed. */
 export async function whenReady<T>(run: () => T): Promise<T> {
   for (;;)
     try {

@@ -1,4 +1,4 @@
-/*! Objects of a dump: what their statements say, before anything is derived from their queries. */
+/*! Makes objects from the statements of a dump. What a query decides is derived later, see `Catalogue.resolve`. */
 import { type Definition, findReferences, findSampling, UNLIMITED } from '@sqlpipe/ddl';
 import type { Health } from '@sqlpipe/schema';
 import { foldCase, type Kind } from '@sqlpipe/sql';
@@ -12,7 +12,7 @@ interface LoadedStatement {
   readonly meaning: Definition | undefined;
 }
 
-/** The object that a statement creates, as it is known without its query. */
+/** Makes the object that a statement creates, as far as it is known without its query. */
 export function loadObject(
   { kind, name, statement, meaning }: LoadedStatement,
   { isView, health }: { isView: (name: string) => boolean; health: Health | undefined },
@@ -50,7 +50,7 @@ export function loadObject(
   }
 }
 
-/** Stands for a definition that is not known: anything may be read from the object. */
+/** Takes the place of a definition that is not known: a view may read any column from the object. */
 function unknownDefinition(kind: Kind, name: string): Definition {
   const body = '';
   switch (kind) {

@@ -1,6 +1,6 @@
 /*!
- * Access control as statements. The exact rows of an enterprise server are not public. These are the documented
- * statements, with names quoted only if necessary, in an order in which they can be replayed and give the same rows.
+ * Prints access control as statements. The exact rows of an enterprise server are not public. So these are the documented statements, with
+ * names quoted only if necessary. If they are replayed in their order, the result prints the same rows.
  */
 import { formatScope, type Grant, printRight, quotePrincipal, sortByScope } from '@sqlpipe/ddl';
 import { isPrincipal, KINDS, type Kind, quoteLiteral } from '@sqlpipe/sql';

@@ -1,4 +1,4 @@
-/*! What a statement is executed with: the catalogue, and what its caller may do there. And what it answers. */
+/*! What a statement is executed with: the catalogue, and the rights of its caller. And what its reply contains. */
 import type { Defaults } from '@sqlpipe/ddl';
 import { type HasFeature, RejectionError } from '@sqlpipe/ddl/grammar';
 import { isSameName } from '@sqlpipe/sql';
@@ -71,13 +71,13 @@ export function requireReadable({ authorize, canRead }: Session, name: string): 
   if (!canRead(name)) authorize('SELECT', name);
 }
 
-/** A column of an answer. */
+/** A column of a reply. */
 export interface ColumnHead {
   readonly name: string;
   readonly type: string;
 }
 
-/** A value of an answer. */
+/** A value of a reply. */
 export type Value = string | number | boolean | null;
 
 /** Rows with their columns. */
@@ -88,7 +88,7 @@ export interface Rows {
   readonly timestamp?: string | undefined;
 }
 
-/** The answer to a statement: nothing but that it was executed, nothing because it was empty, or rows. */
+/** The reply to a statement: that it was executed, that it was empty, or rows. */
 export type ExecutionResult =
   | { readonly kind: 'ddl' }
   | { readonly kind: 'empty' }

@@ -31,8 +31,8 @@ export function revokeRights({ a, keepExtra, ignore }: Task, draft: Draft): void
 }
 
 /**
- * Grants the rights that B lacks. A right with a larger scope replaces those with a smaller one, so it goes first. If that would lose
- * a grant option, the smaller right is revoked before and granted again.
+ * Grants the rights that B lacks. A right with a larger scope replaces those with a smaller scope, so it is granted first. If a grant
+ * option would be lost, the smaller right is revoked before and granted again.
  */
 export function grantRights({ a }: Task, draft: Draft): void {
   const { rights } = draft.engine.acl;

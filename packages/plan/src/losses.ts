@@ -18,7 +18,6 @@ const HAS_COLUMN: Readonly<Record<LossKind, boolean>> = {
   keys: false,
 };
 
-/** The path in the name of a loss. */
 const pathOf = ({ loss, object, column }: Loss): ObjectPath => (HAS_COLUMN[loss] ? { object, column } : { object });
 
 /** Prints the name of a loss: `drop:trades.qty`. */
@@ -43,13 +42,13 @@ export class AllowedLosses {
     findColumns: FindColumns,
     private readonly otherName: (object: string) => string | undefined = () => undefined,
   ) {
-    for (const name of names) for (const loss of readLosses(name, findColumns)) this.#names.set(lossKey(loss), name);
+    for (const name of names) for (const loss of parseLosses(name, findColumns)) this.#names.set(lossKey(loss), name);
   }
 
   /** Whether a loss is allowed, by the old name of a renamed object or by its new one. */
   allows = (loss: Loss): boolean => this.#find(loss) !== undefined;
 
-  /** Uses the permission for a loss. @returns whether there is one */
+  /** Records that a loss is needed. @returns whether it is allowed */
   use(loss: Loss): boolean {
     const name = this.#find(loss);
     if (name !== undefined) this.#used.add(name);
@@ -67,8 +66,8 @@ export class AllowedLosses {
   }
 }
 
-/** Reads the name of a loss. If its object is in no schema, an earlier plan may have lost it: then each reading counts. */
-function readLosses(name: string, findColumns: FindColumns): Loss[] {
+/** Parses the name of a loss. If no schema has the object, an earlier plan may have lost it. Then each reading of the path counts. */
+function parseLosses(name: string, findColumns: FindColumns): Loss[] {
   const [, word = '', path = ''] = /^([a-z-]+):(.+)$/s.exec(name) ?? [];
   if (!Object.hasOwn(HAS_COLUMN, word))
     throw new InvalidSelectionError(

@@ -24,9 +24,9 @@ export function parseRenameComments(statement: string): RenameComment[] {
   const comments: RenameComment[] = [];
   const columns = identify(statement).kind === 'table' ? locateColumns(statement) : new Map<number, string>();
   let column: string | undefined;
-  /** Comments on lines of their own: they are about the next column. */
+  /** Comments on lines of their own, which are about the next column. */
   let above: Omit<RenameComment, 'column'>[] = [];
-  /** Comments after the last token so far: at the end of the statement they are about the object. */
+  /** Comments after the last token so far. At the end of the statement, they are about the object. */
   let trailing: Omit<RenameComment, 'column'>[] = [];
   let [hasBegun, isLineEmpty] = [false, true];
   for (const token of tokens(statement)) {
@@ -52,7 +52,7 @@ export function parseRenameComments(statement: string): RenameComment[] {
   return [...comments, ...trailing.map(comment => ({ column: undefined, ...comment }))];
 }
 
-/** The names of the columns of a CREATE TABLE by the places where they stand; undefined where their list ends. */
+/** Finds the names of the columns of a CREATE TABLE by their positions; undefined where the list ends. */
 function locateColumns(statement: string): ReadonlyMap<number, string | undefined> {
   const all = withDepths([...significantTokens(statement)]);
   const open = all.findIndex(({ text }) => text === '(');
@@ -65,7 +65,7 @@ function locateColumns(statement: string): ReadonlyMap<number, string | undefine
 
 const isSeparator = (token: { text: string; depth: number } | undefined) => token?.text === ',' && token.depth === 1;
 
-/** The names in `-- renamed from qty, "a b"`. A comma at the end is that of the column list, and no name follows it. */
+/** Parses the names in `-- renamed from qty, "a b"`. A comma at the end belongs to the column list, and no name follows it. */
 function parseNames(comment: string): string[] {
   const [, list = ''] = /^--\s*renamed\s+from\s+(.*)$/is.exec(comment.trim()) ?? [];
   const parts = [...significantTokens(list.replace(/,\s*$/, ''))];

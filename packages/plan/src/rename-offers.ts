@@ -14,7 +14,7 @@ export function addOffers(omission: Omission, offers: RenameOffers): Omission {
   return renames.length > 0 ? { ...omission, hints: renames.map(option => `renamed? ${option}`) } : omission;
 }
 
-/** Notes for the tables of B that are kept, although A may have them under another name. */
+/** Describes the tables that only B has and the plan keeps, although A may have them under another name. */
 export const describeKeptTables = ({ a, b, renames, keepExtra }: Task, offers: RenameOffers): string[] =>
   b.entries.flatMap(({ kind, name }) => {
     const isKept = keepExtra && kind === 'table' && !a.findObject(name) && !renames.pending.has(foldCase(name));

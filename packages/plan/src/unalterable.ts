@@ -1,27 +1,27 @@
-/*! Lists differences that no ALTER changes, with the reasons. Most reasons are those of the properties in `ddl`. */
+/*! Lists differences that no ALTER removes, with the reasons. Most reasons are in the properties of `ddl`. */
 import { COLUMN_ORDER, findColumnProperty, findProperty, type PropertyDifference } from '@sqlpipe/ddl';
 import type { Entry } from '@sqlpipe/schema';
 import { displayName } from '@sqlpipe/sql';
 import type { Draft, Refusal } from './draft.js';
 import { formatPath, formatPathForShell } from './object-path.js';
 
-/** Why the order of a table's columns stays. */
+/** Why a plan does not change the order of columns. */
 export const COLUMN_ORDER_REASON = 'no ALTER changes the order of columns';
 
-/** The two ways out, of which every program says the same. */
+/** What a user can do about another order of columns; all programs print these two hints. */
 export const columnOrderHints = (table: string): string[] => [
   `--ignore '${COLUMN_ORDER}' accepts this order`,
   `sqldiff --alter --rebuild ${formatPathForShell(formatPath({ object: table }))} makes a new table`,
 ];
 
-/** The reasons for differences that are no properties in `ddl`. */
+/** The reasons for differences that have no property in `ddl`. */
 const UNALTERABLE: [property: RegExp, reason: string][] = [
   [/^column '.*' name$|^name$/s, 'changing only the case of a name needs two renames'],
   [/^statement$/, 'compared as text: its syntax is unknown'],
   [/^credentials$/, 'no server shows them'],
 ];
 
-/** Lists a difference that no statement changes. @throws Error if one does, because the plan should have it */
+/** Lists a difference that no statement removes. @throws Error if one does: then the plan lacks it */
 export function omitProperty(entry: Entry, { property, a, b }: PropertyDifference, draft: Draft): void {
   const change = { identity: entry, properties: [property] };
   if (property === COLUMN_ORDER)

@@ -1,4 +1,4 @@
-/*! Plans the way back from a plan: drops what it created, changes back what it changed, and lists what it lost. */
+/*! Plans the undo of a plan: drops what the plan created, changes back what it changed, and lists what it lost. */
 import { parseAlters, parseMeaning } from '@sqlpipe/ddl';
 import { IgnoreRules, Schema } from '@sqlpipe/schema';
 import { identify, isObject, isPrincipal, isSameName } from '@sqlpipe/sql';
@@ -19,21 +19,21 @@ import {
 } from './text/assertions.js';
 import { describeOmission } from './text/print-plan.js';
 
-/** The options of the plan on which the way back depends. */
+/** The options of the plan on which its undo depends. */
 export type UndoOptions = Pick<
   PlanOptions,
   'defaults' | 'ignoreOwner' | 'version' | 'isEnterprise' | 'allowLoss' | 'ignore'
 >;
 
-/** A plan for the way back. */
+/** A plan that undoes another one. */
 export interface UndoPlan extends Plan {
   /** What is not undone: each with lines that say why. */
   readonly remains: readonly (readonly [string, ...string[]])[];
 }
 
 /**
- * Plans the statements that turn the schema after a plan back into B. What the plan created is dropped, if nothing was written into it
- * since: an assertion checks that. Any other loss has to be allowed. The head of the plan lists what is not undone.
+ * Plans the statements that turn the schema after a plan back into B. What the plan created is dropped, after an assertion that nothing
+ * was written into it. Any other loss has to be allowed. The head of the plan lists what is not undone.
  * @param b the statements of the schema that the plan is for
  */
 export async function planUndo(
@@ -43,7 +43,7 @@ export async function planUndo(
 ): Promise<UndoPlan> {
   const before = new Schema(b);
   const created = findCreated(plan, before);
-  // The server is not asked about its rows, because the plan will change them. Assertions check them when they are undone.
+  // The server is not asked about rows, because the plan will change them. Assertions check them when the plan is undone.
   const undo = await planChanges(b, plan.result, {
     defaults,
     ignoreOwner,
@@ -71,7 +71,7 @@ export async function planUndo(
 interface Created {
   /** The loss of dropping it. */
   readonly loss: Loss;
-  /** Check that dropping it loses no rows: none were written to a table, and a materialized view computes its rows. */
+  /** Assert that dropping it loses no rows: nothing was written to a table; the query of a view returns its rows. */
   readonly assertions: readonly Assertion[];
 }
 

@@ -26,8 +26,8 @@ export interface UnresolvedView {
 }
 
 /**
- * Finds the views of A that are not valid. Checking one takes milliseconds, so only views are checked that differ from B, or that read
- * something that does.
+ * Finds the views of A that are not valid. Checking a view takes milliseconds. So a view is checked only if it, or something that it reads,
+ * differs from B.
  * @param engine an engine without objects
  */
 export function findUnresolvedViews(
@@ -59,7 +59,7 @@ export function findUnresolvedViews(
   const readers = new Map(names.map((name): [string, string[]] => [name, []]));
   for (const [name, references] of dependencies) for (const each of references) readers.get(each)?.push(name);
   const affected = new Set(names.filter(name => lacksReference(name) || isDifferent(name)));
-  // A set also gives what is added while it is read.
+  // A loop over a set also reaches what is added during the loop.
   for (const name of affected) for (const reader of readers.get(name) ?? []) affected.add(reader);
   return names.flatMap(name => {
     const entry = affected.has(name) ? a.findObject(name) : undefined;

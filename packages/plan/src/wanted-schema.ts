@@ -1,7 +1,7 @@
 import { type CompareOptions, type Definition, parseMeaning, spellOutDefaults } from '@sqlpipe/ddl';
 import { type Entry, Schema } from '@sqlpipe/schema';
 
-/** The schema that a plan leads to, with the definition in each statement. */
+/** The schema that a plan leads to. It parses the definition in each statement once. */
 export class WantedSchema extends Schema {
   readonly #defaults: CompareOptions['defaults'];
   readonly #meanings = new Map<Entry, Definition | undefined>();

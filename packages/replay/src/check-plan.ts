@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import type { Instance } from '@sqlpipe/instance';
 import type { Omission } from '@sqlpipe/plan';
-import { describeOmission, fingerprint, type PlanHead, parseHead } from '@sqlpipe/plan/text';
+import { computeFingerprint, describeOmission, type PlanHead, parseHead } from '@sqlpipe/plan/text';
 import { collectStatements } from '@sqlpipe/schema';
 import { identify } from '@sqlpipe/sql';
 import { CodedError, indentLines } from '@sqlpipe/text';
@@ -57,7 +57,7 @@ export function rejectOmissions(omissions: readonly Omission[]): void {
  */
 export async function requireState(plan: readonly string[], target: Instance, message: string): Promise<PlanGuard> {
   const guard = await PlanGuard.start(target, plan);
-  if (fingerprint(plan, guard.statements()) !== parseHead(plan[0] ?? '')?.state)
+  if (computeFingerprint(plan, guard.statements()) !== parseHead(plan[0] ?? '')?.state)
     throw new CodedError('REJECTED', `${target.label}: ${message}`);
   return guard;
 }

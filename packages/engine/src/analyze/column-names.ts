@@ -5,14 +5,14 @@ import type { Naming } from '../catalogue.js';
 import type { Query } from '../parse/parsed-query.js';
 import { type Names, printExpression } from './expression.js';
 
-/** The name of a column without an alias, one that is not taken. */
+/** Chooses a name for a column without an alias: one that is not taken. */
 export function chooseAlias(expression: Expression, names: Names, taken: TakenNames, naming: Naming): string {
   const isText = naming === 'by expression';
   const base = isText ? printExpressionAlias(expression, names) : findFunctionAlias(expression, names.query);
   return taken.unused(base, n => (isText ? `${base}_${n + 1}` : `${base}${n}`));
 }
 
-/** The expression itself, in quotes if it contains a dot. */
+/** Prints the expression as a name, in quotes if it contains a dot. */
 function printExpressionAlias(expression: Expression, names: Names): string {
   if (expression.type === 'column') return expression.name.parts.at(-1) ?? '';
   const declared = expression.type === 'variable' ? names.variable(expression.name) : undefined;
@@ -21,7 +21,7 @@ function printExpressionAlias(expression: Expression, names: Names): string {
   return text.includes('.') ? `"${text}"` : text;
 }
 
-/** The name of a column or function; `column` for most other expressions. */
+/** Finds the name of a column or function; `column` for most other expressions. */
 function findFunctionAlias(expression: Expression, query: Query): string {
   switch (expression.type) {
     case 'column':
@@ -44,7 +44,7 @@ function findFunctionAlias(expression: Expression, query: Query): string {
   }
 }
 
-/** The position of a column's alias, or of the AS before it. */
+/** Finds the position of a column's alias, or of the AS before it. */
 export function findAliasPosition(query: Query, item: SelectItem): number {
   return query.text(item, 'As') === '' ? query.positionOf(item, 'identifier') : query.positionOf(item, 'As');
 }

@@ -1,4 +1,4 @@
-/*! Expressions: their types, as far as they are known, and their text when QuestDB names a column after them. */
+/*! Infers the types of expressions, as far as they are known, and prints expressions as QuestDB does when it names a column after one. */
 
 import type { Expression } from '@questdb/sql-parser';
 import { Cursor, formatGeohashType, isTimestamp, parseColumnType } from '@sqlpipe/ddl/grammar';
@@ -14,7 +14,7 @@ export interface Names {
   variable(name: string): Expression | undefined;
 }
 
-/** The type of an expression, undefined if it is not known. Each column in the expression is looked up. */
+/** Infers the type of an expression; undefined if it is not known. Rejects columns that do not exist. */
 export function inferType(expression: Expression, names: Names): string | undefined {
   const { query } = names;
   const type = (inner: Expression) => inferType(inner, names);
@@ -62,7 +62,7 @@ export function inferType(expression: Expression, names: Names): string | undefi
   }
 }
 
-/** The type of a function whose arguments determine the size of its values. */
+/** Infers the type of a function whose arguments determine the size of its values. */
 function inferSizedType({ name, args }: Extract<Expression, { type: 'function' }>, query: Query): string | undefined {
   const [first, second] = args.map(argument => Number(query.text(argument)));
   switch (name.toLowerCase()) {
@@ -124,13 +124,13 @@ function inferBinaryType(operator: string, left: string | undefined, right: stri
   return isDecimal(left) || isDecimal(right) ? undefined : findWiderType(left, right, 'INT');
 }
 
-/** The wider of two types of numbers, at least `floor`. */
+/** Finds the wider of two types of numbers, at least `floor`. */
 function findWiderType(left: string | undefined, right: string | undefined, floor: string): string | undefined {
   const ranks = [left, right, floor].map(type => numbers.indexOf(type === 'NULL' ? 'BYTE' : (type ?? '')));
   return ranks.includes(-1) ? (left ?? right) : numbers[Math.max(...ranks)];
 }
 
-/** The common type of the rows of several queries, or of the branches of a CASE. */
+/** Finds the common type of the rows of several queries, or of the branches of a CASE. */
 export function unifyTypes(left: string | undefined, right: string | undefined): string | undefined {
   if (left === right) return left;
   // A CHAR before a NULL becomes a STRING.
@@ -188,7 +188,7 @@ const stripParentheses = (expression: Expression): Expression =>
     ? stripParentheses(expression.expression)
     : expression;
 
-/** The expression as QuestDB writes it: with one space around operators, and with parentheses only if necessary. */
+/** Prints an expression as QuestDB does: with one space around operators, and with parentheses only if necessary. */
 export function printExpression(expression: Expression, names: Names): string {
   const { query } = names;
   const text = (inner: Expression): string => printExpression(inner, names);

@@ -1,6 +1,6 @@
 /*!
- * What is known of functions: their result types, which ones aggregate, which ones are not deterministic. A function
- * that is not listed here may return anything: sqlserve has no query engine.
+ * What is known of functions: their result types, which ones aggregate, which ones are not deterministic. A function that is not listed
+ * here may return anything, because the engine executes no queries.
  */
 import { childrenOf, type TreeNode } from '../parse/parsed-query.js';
 

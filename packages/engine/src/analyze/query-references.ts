@@ -1,6 +1,6 @@
 /*!
- * What a query reads: the tables and views, of each the columns that the right to read is needed for, and whether it returns no
- * rows because the tables have none.
+ * Finds what a query reads: tables and views, and the columns for which the right to read is needed. Also finds whether a query returns no
+ * rows because tables have none.
  */
 import type { QualifiedName, SelectStatement } from '@questdb/sql-parser';
 import { foldCase, isSameName } from '@sqlpipe/sql';
@@ -11,7 +11,7 @@ import { requireReadable, type Session } from '../session.js';
 import { hasAggregate } from './functions.js';
 import { listTableRefs, QueryScope, type Source, type TableRef } from './scope.js';
 
-/** The tables and views that a query refers to, each once, as the catalogue spells them. */
+/** Finds the tables and views that a query refers to, each once, as the catalogue spells them. */
 export const findQueryReferences = (query: Query, catalogue: Catalogue): string[] => [
   ...new Set(listReads(query, catalogue).map(({ object }) => object.name)),
 ];
@@ -26,13 +26,13 @@ export function requireReadAccess(session: Session, query: Query): void {
   }
 }
 
-/** The columns that a query reads of an object. */
+/** Finds the columns that a query reads of an object. */
 export const findColumnsRead = (query: Query, catalogue: Catalogue, name: string): string[] =>
   listReads(query, catalogue).flatMap(({ object, columns }) => (isSameName(object.name, name) ? columns : []));
 
 /**
- * Each table and view that a query refers to, with the columns that it reads there. A column name without a table
- * counts for every table that has such a column. A query of WITH that is not used reads nothing.
+ * Lists each table and view that a query refers to, with the columns that it reads there. A column name without a table counts for every
+ * table that has such a column. A query of WITH that is not used reads nothing.
  */
 function listReads(query: Query, catalogue: Catalogue): { object: CatalogueObject; columns: string[] }[] {
   const tables: { object: CatalogueObject; alias: string; readsAllColumns: boolean }[] = [];
@@ -85,8 +85,8 @@ function listReads(query: Query, catalogue: Catalogue): { object: CatalogueObjec
 }
 
 /**
- * Whether a query is certain to return no rows if no table and no materialized view has rows. It is not certain of a
- * query with WITH, PIVOT or FILL, nor of one that may aggregate all rows into one.
+ * Whether a query certainly returns no rows if no table and no materialized view has rows. False for a query with WITH, PIVOT or FILL, and
+ * for one that may aggregate all rows into one.
  */
 export function returnsNoRows(query: Query, catalogue: Catalogue): boolean {
   /** Each view is read once: views over views can name one many times. */

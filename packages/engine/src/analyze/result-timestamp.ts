@@ -1,4 +1,4 @@
-/*! The designated timestamp of a query's result: without one, neither SAMPLE BY nor a partitioned table can use the result. */
+/*! Finds the designated timestamp of a query's result. Without one, neither SAMPLE BY nor a partitioned table can use the result. */
 import type { SelectStatement } from '@questdb/sql-parser';
 import { isTimestamp } from '@sqlpipe/ddl/grammar';
 import { isSameName } from '@sqlpipe/sql';

@@ -1,8 +1,8 @@
-/*! The permissions that a change requires. */
+/*! Checks the permissions that statements other than CREATE require. */
 import { type Alteration, type ChangeStatement, findColumn, permissionFor } from '@sqlpipe/ddl';
 import type { Session } from '../session.js';
 
-/** Requires the permissions for a change. @throws DenialError */
+/** Requires the permissions for a statement. @throws DenialError */
 export function authorizeChange(change: ChangeStatement, { catalogue, authorize }: Session): void {
   if (change.verb === 'drop all') return authorize('DATABASE ADMIN');
   if (change.verb === 'rebase wal') return authorize('SYSTEM ADMIN');
@@ -21,7 +21,7 @@ export function authorizeChange(change: ChangeStatement, { catalogue, authorize 
     authorize(permission, name);
 }
 
-/** The columns for which a permission suffices. Adding and renaming a column requires it for the table. */
+/** The columns for which a permission suffices; undefined if it must be for the table, as for adding or renaming a column. */
 function columnsOf(alteration: Alteration, columns: Parameters<typeof findColumn>[0]['columns']): string[] | undefined {
   if (!('column' in alteration) || alteration.action === 'add column' || alteration.action === 'rename column')
     return undefined;

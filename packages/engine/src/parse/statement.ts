@@ -1,4 +1,4 @@
-/*! One statement of any kind: its first words select the parser for the rest. */
+/*! Parses a statement of any kind: its first words select the parser for the rest. */
 import {
   AFTER_CREATE,
   type CreateContext,

@@ -1,7 +1,8 @@
 /*!
- * The windows of a query, in its tokens: the package's grammar has neither named windows nor ANCHOR. Live views are checked as they
- * are written. For all other purposes `sum(x) OVER w … WINDOW w AS (…)` is parsed as `sum(x) OVER (…)`, and ANCHOR is left out: it
- * says when the window of a live view starts again, and changes no column.
+ * Reads the windows of a query from its tokens, because the package's grammar has neither named windows nor ANCHOR. The checks of live views
+ * use them as they are written. For all other purposes, `sum(x) OVER w … WINDOW w AS (…)` is parsed as `sum(x) OVER (…)`.
+ *
+ * ANCHOR says when the window of a live view starts again. It changes no column, so it is removed before the query is parsed.
  */
 import { closingIndex, isKeyword, openingIndex, type QueryToken, splitList } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/grammar';

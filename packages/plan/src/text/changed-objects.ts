@@ -1,4 +1,4 @@
-/*! Which objects a statement creates or changes. */
+/*! Finds which objects a statement creates, changes or drops. */
 import { parseChange, parseRevocation } from '@sqlpipe/ddl';
 import {
   type Identity,
@@ -25,7 +25,7 @@ export function findChangedObjects(statement: string): Identity[] {
   return names.map(name => ({ kind, name, verb }));
 }
 
-/** The kinds of views that changes are about. The others are about tables. */
+/** The kinds of views that statements are about. Other statements are about tables. */
 const KINDS_OF_VIEWS: { readonly [verb: string]: ObjectKind } = {
   refresh: 'materialized view',
   'refresh range': 'materialized view',

@@ -1,6 +1,6 @@
 /*!
- * Rows that a table or a materialized view has although its TTL has expired them. A server drops them with the next write, refresh or SET
- * TTL (observed on 9.3.4): those of a partition that was attached, and those of a view that was refreshed for a range only.
+ * Prints questions about rows that are stored although their TTL has expired them: rows of a partition that was attached, or of a view that
+ * was refreshed for a range only. A server drops them with the next write, refresh or SET TTL (observed on 9.3.4).
  */
 import type { MaterializedViewDefinition, TableDefinition } from '@sqlpipe/ddl';
 import { doubleQuote } from './statement-text.js';
@@ -11,9 +11,9 @@ export type Retained = Pick<TableDefinition | MaterializedViewDefinition, 'name'
 const UNITS = { HOUR: 'h', DAY: 'd', WEEK: 'w', MONTH: 'M', YEAR: 'y', NONE: 'y' } as const;
 
 /**
- * The query for the number of these rows. A partition has expired if the newest row is as much later than its end as the TTL says. A
+ * Prints the query for the number of these rows. A partition has expired if the time from its end to the newest row is at least the TTL. A
  * server may ignore rows of the future.
- * @param body the query of a materialized view: its newest row is that of the view then
+ * @param body the query of a materialized view, whose newest row will be that of the view
  */
 export function printExpiredQuestion(
   { name, timestamp = '', partitionBy = 'DAY', ttl }: Retained,
@@ -31,16 +31,16 @@ const END =
   /^ WHERE dateadd\('(\w)', 1, timestamp_floor\('\w', "[^"]+"\)\) <= newest AND datediff\('([Mh])', .+ >= (\d+);$/;
 
 /**
- * The question in an assertion: what it is about, and the query of a view. The text is untrusted and may be long, so only its start and
- * its end are matched. The caller compares it with what is printed for the question.
+ * Parses the question in an assertion: the object, and the query of a view. The text is untrusted and may be long, so only its start and
+ * its end are matched. The caller prints the question again, and compares the two texts.
  */
 export function parseExpired(text: string): { retained: Retained; body: string | undefined } | undefined {
   const [start = '', name, timestamp] = START.exec(text) ?? [];
-  const at = text.lastIndexOf(" WHERE dateadd('");
-  const [, letter, age, length] = END.exec(text.slice(at)) ?? [];
+  const where = text.lastIndexOf(" WHERE dateadd('");
+  const [, letter, age, length] = END.exec(text.slice(where)) ?? [];
   const partitionBy = (Object.keys(UNITS) as (keyof typeof UNITS)[]).find(unit => UNITS[unit] === letter);
   if (name === undefined || partitionBy === undefined) return undefined;
-  const source = text.slice(start.length, at);
+  const source = text.slice(start.length, where);
   const body = source.startsWith('(\n') ? source.slice('(\n'.length, -'\n))'.length) : undefined;
   return { retained: { name, timestamp, partitionBy, ttl: Number(length) * (age === 'M' ? -1 : 1) }, body };
 }

@@ -7,7 +7,7 @@ export interface PlanHead {
   readonly state: string;
   /** The number of its statements; 0 if no dump contains other statements. */
   readonly count: number;
-  /** The verbs of those that no dump contains. */
+  /** The verbs of its statements that no dump contains. */
   readonly verbs: readonly string[];
   /** The numbers of the statements that nothing undoes. */
   readonly irreversible: ReadonlySet<number>;
@@ -17,7 +17,7 @@ export interface PlanHead {
   readonly allowedLosses: readonly string[];
 }
 
-/** The line with the state, from which sqlapply knows whether the plan is still valid, and what --allow-plan allows. */
+/** Prints the line with the state. From it, sqlapply knows whether the plan is still valid, and what --allow-plan allows. */
 export function printState({ state, count, verbs }: Pick<PlanHead, 'state' | 'count' | 'verbs'>): string {
   const what = `${count} ${count === 1 ? 'statement' : 'statements'} with ${verbs.join(', ')}`;
   return `plan for state ${state}${verbs.length > 0 ? `; ${what}: sqlapply needs --allow-plan` : ''}`;
@@ -25,7 +25,7 @@ export function printState({ state, count, verbs }: Pick<PlanHead, 'state' | 'co
 
 const STATE = /^-- plan for state ([0-9a-f]+)\b(?:; (\d+) statements? with ([A-Z, ]+):)?/m;
 
-/** What the head says beside the state. */
+/** What the head of a plan has besides the state. */
 interface Remarks {
   /** The version of the server; undefined if it is unknown. */
   readonly version: string | undefined;
@@ -60,7 +60,7 @@ export const printRemarks = ({
 const printLine = (start: string, list: readonly unknown[]): string[] =>
   list.length > 0 ? [start + list.join(', ')] : [];
 
-/** What plans do beside what a dump contains. The head of a plan is a text that anybody can write, so it can list no more. */
+/** The verbs that the head of a plan may list besides those of a dump. Anybody can write a head, so no other verb is accepted. */
 const PLAN_VERBS: ReadonlySet<string> = new Set('ALTER DROP INSERT REFRESH REMOVE RENAME REVOKE UPDATE'.split(' '));
 
 /** Reads the head of a plan; undefined if the statement is not the first one of a plan. */

@@ -11,10 +11,10 @@ export { printExpiredQuestion } from './expiry.js';
 export { type PlanHead, parseHead } from './head.js';
 export { type AskHistory, printHistoryAssertion, printHistoryQuestion } from './history.js';
 export {
+  computeFingerprint,
   describeOmission,
   findPlannedObjects,
   findRequiredPermissions,
-  fingerprint,
   printPlan,
 } from './print-plan.js';
 export { printOnOneLine, withoutComments } from './statement-text.js';

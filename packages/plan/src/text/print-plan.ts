@@ -1,7 +1,4 @@
-/*!
- * Prints a plan as the statements of a stream, with their costs in comments. The first one also names the planned
- * state.
- */
+/*! Prints a plan as the statements of a stream, with their costs in comments. The first one has the head of the plan. */
 import { createHash } from 'node:crypto';
 import { type Definition, parseMeaning, printDefinition } from '@sqlpipe/ddl';
 import { dumpOrder, Schema } from '@sqlpipe/schema';
@@ -20,7 +17,7 @@ import { printState } from './head.js';
  */
 export function printPlan({ statements, remarks }: Plan, b: Iterable<string>): string[] {
   const plain = statements.map(({ statement }) => statement);
-  const state = fingerprint(plain, b);
+  const state = computeFingerprint(plain, b);
   const verbs = findRequiredPermissions(plain);
   return statements.map(({ statement, costs }, i) => {
     const head = i === 0 ? [printState({ state, count: plain.length, verbs }), ...remarks] : [];
@@ -28,7 +25,7 @@ export function printPlan({ statements, remarks }: Plan, b: Iterable<string>): s
   });
 }
 
-/** The lines of a message: `table 'trades': left out: DROP COLUMN qty`, then why, then what can be done. All losses have to be allowed. */
+/** Describes an omission in lines: `table 'trades': left out: DROP COLUMN qty`, then why, then what can be done. */
 export function describeOmission({
   identity,
   what,
@@ -56,25 +53,24 @@ export function findRequiredPermissions(statements: readonly string[]): string[]
 /** Finds the objects that statements create, change or drop, sorted and without duplicates. */
 export function findPlannedObjects(statements: readonly string[]): NamedObject[] {
   const found = new Map<string, NamedObject>();
-  // The first spelling stays: it is the target's if a DROP precedes a CREATE.
+  // If two names differ only in case, the first one counts: if a DROP precedes a CREATE, it is the target's.
   for (const object of statements.flatMap(findChangedObjects).reverse())
     if (isObject(object.kind)) found.set(`${foldCase(object.name)} ${object.kind}`, object);
   return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
 }
 
-/** Without the time at which a timer starts: unless it is stated, it is that of the server's clock. */
-const withoutStart = (definition: Definition): Definition =>
+/** Removes the time at which a timer starts: unless a statement has it, it is the time of the server's clock. */
+const removeStart = (definition: Definition): Definition =>
   definition.kind === 'materialized view'
     ? { ...definition, refresh: { ...definition.refresh, start: undefined } }
     : definition;
 
 /**
- * A hash of what a plan relies on: the objects that it changes, and all views that read from those. It is the same for the same
- * definitions.
+ * Computes a hash of what a plan relies on: the definitions of the objects that it changes, and of all views that read from those.
  * @param plan the statements of the plan
  * @param definitions those of a schema, at least of these objects
  */
-export function fingerprint(plan: readonly string[], definitions: Iterable<string>): string {
+export function computeFingerprint(plan: readonly string[], definitions: Iterable<string>): string {
   const schema = new Schema(definitions);
   const planned = findPlannedObjects(plan);
   const hash = createHash('sha256');
@@ -82,7 +78,7 @@ export function fingerprint(plan: readonly string[], definitions: Iterable<strin
     const entry = schema.findObject(name);
     const statement = entry?.kind === kind ? entry.statement : '';
     const definition = parseMeaning(statement);
-    const text = definition ? printDefinition(withoutStart(definition), { quoted: true }) : statement;
+    const text = definition ? printDefinition(removeStart(definition), { quoted: true }) : statement;
     hash.update(`${kind}\0${foldCase(name)}\0${text}\0`);
   }
   return hash.digest('hex').slice(0, 16);

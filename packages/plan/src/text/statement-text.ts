@@ -1,14 +1,14 @@
-/*! Shorter forms of a statement, and the form of a column in one. */
+/*! Shortens statements, and quotes the columns in them. */
 import { joinTokens, significantTokens } from '@sqlpipe/sql';
 
-/** A statement from its first token on. */
+/** Removes the comments before the first token of a statement. */
 export const withoutComments = (statement: string): string => {
   const [first] = significantTokens(statement);
   return statement.slice(first?.start);
 };
 
-/** A column in a query. */
+/** Quotes the name of a column in a query. */
 export const doubleQuote = (name: string): string => `"${name}"`;
 
-/** A statement on one line, for a list: without its comments, and with one space where there was any. */
+/** Prints a statement on one line, for a list: without comments, and with one space for any white space. */
 export const printOnOneLine = (statement: string): string => joinTokens(significantTokens(statement.replace(/;$/, '')));
