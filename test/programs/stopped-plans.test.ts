@@ -275,3 +275,22 @@ test('with --keep-going, sqlapply --alter applies the rest of a plan, and compar
   for (const name of ['a', 'b']) t.regex(stderr, new RegExp(`table '${name}'\\): already exists with a different`));
   t.deepEqual((await server.execute('SHOW COLUMNS FROM c')).dataset?.length, 2);
 });
+
+test('with --keep-going, sqlapply --alter does not create what it did not rename', async t => {
+  const server = await startSqlserve(t);
+  const [table, query] = [
+    `CREATE TABLE t (ts TIMESTAMP, x INT) ${LOGGED}`,
+    'AS (SELECT ts, sum(x) n FROM t SAMPLE BY 1h)',
+  ];
+  for (const statement of [table, `CREATE MATERIALIZED VIEW m ${query}`, 'CREATE VIEW reader AS (SELECT n FROM m)'])
+    t.is((await server.execute(statement)).error, undefined);
+  const run = await inProcess(t, { DB: server.url, AFTER: `${table}; CREATE MATERIALIZED VIEW renamed ${query};` });
+  for (let runs = 0; runs < 2; runs++) {
+    const { code, stderr } = await run(
+      'echo "$AFTER" | sqlsplit | sqlapply --alter --keep-going --renamed m=renamed $DB',
+    );
+    t.is(code, 1, stderr);
+    t.regex(stderr, /^sqlapply: materialized view 'renamed': left out:/m);
+  }
+  t.regex(String((await server.execute('SHOW CREATE MATERIALIZED VIEW renamed')).error), /does not exist/);
+});

@@ -2,8 +2,8 @@
 import { isColumnOrder } from '@sqlpipe/ddl';
 import { type Omission, planChanges } from '@sqlpipe/plan';
 import { describeOmission, findRequiredPermissions, printPlan } from '@sqlpipe/plan/text';
-import { collectStatements, deduplicate } from '@sqlpipe/schema';
-import { identify } from '@sqlpipe/sql';
+import { collectStatements, deduplicate, Schema } from '@sqlpipe/schema';
+import { identify, isObject, isSameName } from '@sqlpipe/sql';
 import type { ReplayOptions } from './options.js';
 import type { TargetSchema } from './target.js';
 
@@ -29,9 +29,16 @@ export async function planAlter(
   const changes = printPlan(plan, b);
   const planned = plan.statements.map(({ statement }) => statement);
   const created = new Set(planned);
+  const result = new Schema(plan.result);
+  // What is left out is not created either: a table or a view under its new name would be in the way of the rename.
+  const isLeftOut = (statement: string): boolean => {
+    const { kind, name } = identify(statement);
+    const isListed = plan.omissions.some(({ identity }) => identity.kind === kind && isSameName(identity.name, name));
+    return isObject(kind) && isListed && result.findObject(name)?.kind !== kind;
+  };
   return {
     changes,
-    statements: [...changes, ...wanted.filter(statement => !created.has(statement))],
+    statements: [...changes, ...wanted.filter(statement => !created.has(statement) && !isLeftOut(statement))],
     permissions: findRequiredPermissions(planned),
     // The order of columns is reported when the statement is compared.
     omissions: plan.omissions.filter(omission => !isOfHealth(omission) && !isColumnOrder(omission.properties)),
