@@ -1,4 +1,4 @@
-/*! An instance as a program names it. */
+/*! Resolves an instance as a calling program names it. */
 import { type ResolvedInstance, resolveInstance } from '@sqlpipe/instance';
 import { CodedError } from '@sqlpipe/text';
 

@@ -1,4 +1,4 @@
-/*! A schema, wherever it is. */
+/*! Reads a schema, wherever it is: on an instance, in files or in memory. */
 import { readLocatedSource } from '@sqlpipe/files';
 import { dump, type ResolvedInstance } from '@sqlpipe/instance';
 import { MAX_RECORD } from '@sqlpipe/records';

@@ -1,4 +1,4 @@
-/*! The world as the programs see it: input, output, and messages for the user. */
+/*! The input and output of a program, and its messages for the user. */
 import type { Readable, Writable } from 'node:stream';
 import { styleText } from 'node:util';
 import { escapeControls, escapeLines } from '@sqlpipe/text';

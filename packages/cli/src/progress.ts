@@ -1,4 +1,4 @@
-/*! Progress on the last line of a terminal: the number of statements, the rate, and the current statement. */
+/*! Shows progress on the last line of a terminal: the number of statements, the rate, and the current statement. */
 
 import type { Writable } from 'node:stream';
 import { displayName, identify } from '@sqlpipe/sql';

@@ -1,4 +1,4 @@
-/*! The principals and objects that a statement of access control names, and the order of grants by their scope. */
+/*! Reads the principals and objects that a statement of access control names, and sorts grants by their scope. */
 import { givesRight, type Kind, type NameSpan } from '@sqlpipe/sql';
 import type { AccessStatement } from './grammar/access.js';
 import { readAccess } from './rights.js';

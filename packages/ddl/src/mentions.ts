@@ -1,4 +1,4 @@
-/*! The exact positions of the names of objects and principals in a statement, which are needed to rename them. */
+/*! Finds the exact positions of the names of objects and principals in a statement, to rename them. */
 import {
   AmbiguousStatementError,
   displayName,

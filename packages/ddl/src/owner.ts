@@ -1,4 +1,4 @@
-/*! The `OWNED BY name` at the end of a CREATE, which the enterprise edition prints. */
+/*! Finds and removes the `OWNED BY name` at the end of a CREATE, which the enterprise edition prints. */
 import { keywordOf, type NameSpan, significantTokens, type Token, TokenReader } from '@sqlpipe/sql';
 
 /** The owner that the end of a statement names. */

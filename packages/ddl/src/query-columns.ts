@@ -1,4 +1,4 @@
-/*! The columns of a query, as far as it states them. */
+/*! Finds the columns of a query, as far as the query states them. */
 import { foldCase } from '@sqlpipe/sql';
 import { Cursor } from './grammar/cursor.js';
 import { unquoteToken } from './grammar/names.js';

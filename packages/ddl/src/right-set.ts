@@ -1,4 +1,4 @@
-/*! Which rights cover others, and what giving or taking away a right changes. */
+/*! A set of rights: which rights include others, and what granting or revoking a right changes. */
 import { foldCase } from '@sqlpipe/sql';
 import type { Grant, Right } from './rights.js';
 import { UndoLog } from './undo-log.js';

@@ -1,4 +1,4 @@
-/*! The individual rights that memberships, assumptions and grants give. */
+/*! Splits the statements of access control into individual rights, and prints a right as a statement. */
 import { isSameName } from '@sqlpipe/sql';
 import { type AccessStatement, type LocatedScope, parseAccess, type Scope } from './grammar/access.js';
 import { Cursor } from './grammar/cursor.js';

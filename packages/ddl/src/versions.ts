@@ -1,4 +1,4 @@
-/*! The features that older versions of QuestDB do not have. */
+/*! Finds features in a statement that older versions of QuestDB do not have. */
 import { COLUMN_PROPERTIES } from './columns/table.js';
 import { parseMeaning } from './compare-statements.js';
 import type { Definition, TableDefinition } from './definition.js';

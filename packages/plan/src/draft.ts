@@ -86,16 +86,17 @@ export class Draft {
   }
 
   /**
-   * Adds a step after the others. But a view that is recreated is dropped before the first step that makes it invalid. After an interruption
-   * its query could read what is gone, and nothing could say whether it gives all rows. If their loss is allowed, it comes late.
+   * Adds a step after the others. The DROP of a recreated view comes earlier: before the first step that makes the view invalid. Otherwise,
+   * after an interruption, its query could read what is gone, and no server could say whether it returns all rows. If the loss of these rows
+   * is allowed, the DROP is not moved.
    */
   #addStep(step: Step, effects: readonly Effect[], isRecreation: boolean): void {
     const { object = '' } = effects.find(({ kind, loss }) => kind === 'materialized view' && loss === 'drop') ?? {};
     const isEarly = isRecreation && !this.task.allowed.allows({ loss: 'history', object });
     const cause = isEarly ? this.#invalidatedBy.get(foldCase(object)) : undefined;
     this.steps.splice(cause ? this.steps.indexOf(cause) : this.steps.length, 0, step);
-    // What reads from the view is recreated after it, and dropped before it.
-    for (const [view, at] of this.#invalidatedBy) if (at === cause) this.#invalidatedBy.set(view, step);
+    // Views that the same step makes invalid may read from this one. They are dropped before it.
+    for (const [view, first] of this.#invalidatedBy) if (first === cause) this.#invalidatedBy.set(view, step);
     for (const { effect, object } of effects)
       if (effect === 'invalidated' && !this.#invalidatedBy.has(foldCase(object)))
         this.#invalidatedBy.set(foldCase(object), step);

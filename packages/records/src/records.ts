@@ -1,4 +1,4 @@
-/*! Statements to bytes, and bytes to statements, of which only complete and valid records are read. */
+/*! Encodes statements as records, and decodes records. An incomplete or invalid record is an error. */
 
 import { isUtf8 } from 'node:buffer';
 import { pipeline, type Readable, type Transform, type Writable } from 'node:stream';

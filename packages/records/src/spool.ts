@@ -1,4 +1,4 @@
-/*! Reads the complete input before the first statement is processed. */
+/*! Reads the complete input before the first statement is processed, on disk if it is large. */
 import { open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/*! What a server reports of its objects beside their definitions, and which of them do not work. */
+/*! What a server reports about its objects besides their definitions, and which of them do not work. */
 import { foldCase, type Identity, type Kind } from '@sqlpipe/sql';
 
 /** What a server reports of its objects. Names are in lower case. */

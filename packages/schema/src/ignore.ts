@@ -1,4 +1,4 @@
-/*! Which differences between two schemas do not matter: rules that a user writes, such as `tmp_*` and `trades: TTL`. */
+/*! Rules by which a user ignores differences between two schemas, such as `tmp_*` and `trades: TTL`. */
 
 import {
   COLUMN_ORDER,

@@ -1,4 +1,4 @@
-/*! Which statements match, by their kind and by the names of what they concern; what those need; and what a dump has of both. */
+/*! Selects statements by kind and by the names that they concern, with or without what these statements need. */
 
 import { findReferences, readGrantTargets } from '@sqlpipe/ddl';
 import { foldCase, type NamedObject } from '@sqlpipe/sql';

@@ -1,4 +1,4 @@
-/*! The two editions of a server: what they execute, and who may log in. */
+/*! The two editions of the server: which statements each executes, and who may log in. */
 import { type Acl, Engine, type Naming, type StoredToken } from '@sqlpipe/engine';
 import { createSecrets, digest, hashPassword, isExpired, isSameSecret, PasswordCheck } from './secrets.js';
 import { parseAclShow } from './show-access.js';

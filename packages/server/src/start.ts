@@ -1,4 +1,4 @@
-/*! The server from start to end: what the journal has is read, or statements are run; then requests are answered. */
+/*! Starts and stops the server. It first reads the journal, or runs statements, and then answers requests. */
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/*! Names in statements, and reading tokens one by one. */
+/*! Reads names in statements, and tokens one by one. */
 import { keywordOf, type Token, unquote } from './tokens.js';
 
 /** The characters that end a bare name. The server accepts all others, and the names of some principals have dashes. */

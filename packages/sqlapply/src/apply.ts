@@ -1,4 +1,4 @@
-/*! From a stream or files to an instance. */
+/*! Replays a stream or files on an instance. */
 
 import {
   annotateFailure,

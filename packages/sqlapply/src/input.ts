@@ -1,4 +1,4 @@
-/*! The input of a run: files and folders, or standard input; and the location of each statement. */
+/*! Reads the input of a run from files and folders or standard input, with the location of each statement. */
 import { type Io, UsageError } from '@sqlpipe/cli';
 import { readLocatedInput, readLocatedSource } from '@sqlpipe/files';
 import { type DeferredInput, deferInput, StreamError } from '@sqlpipe/records';

@@ -1,4 +1,4 @@
-/*! The result of a run: counts, the exit status, and the summary. */
+/*! Counts the outcomes of a run, and makes its exit status and summary from them. */
 import { Exit, exitStatus } from '@sqlpipe/cli';
 import { parseHead } from '@sqlpipe/plan/text';
 import { isReject, isReordered, type Outcome, type Result } from '@sqlpipe/replay';

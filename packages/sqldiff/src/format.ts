@@ -1,4 +1,4 @@
-/*! Differences as text and as JSON, without the secrets that statements contain. */
+/*! Formats differences as text and as JSON, without the secrets that statements contain. */
 import { formatPropertyLines, unifiedDiff } from '@sqlpipe/cli';
 import { type Definition, parseMeaning, printDefinition } from '@sqlpipe/ddl';
 import type { ComparedProblem, Difference, IgnoredDifference } from '@sqlpipe/schema';

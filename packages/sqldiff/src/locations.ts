@@ -1,4 +1,4 @@
-/*! Where the statements of files are. */
+/*! Finds the file and the line of a statement. */
 import type { LocatedStatement } from '@sqlpipe/files';
 import { type Location, locate } from '@sqlpipe/replay';
 import { splitRights } from '@sqlpipe/schema';

@@ -1,4 +1,4 @@
-/*! What differs and what does not work, on standard output or in a file. */
+/*! Writes what differs and what does not work, on standard output or in a file. */
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Exit, formatAnnotation, formatPropertyLines, type Io } from '@sqlpipe/cli';

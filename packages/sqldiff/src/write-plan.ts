@@ -1,4 +1,4 @@
-/*! The plan that turns B into A: writes its statements as a stream, and on standard error what it leaves out. */
+/*! Writes a plan that turns B into A: its statements as a stream, and on standard error what it leaves out. */
 import { Exit, formatAnnotation, type Io } from '@sqlpipe/cli';
 import { type PlanOptions, planChanges, planUndo, UnresolvedViewError } from '@sqlpipe/plan';
 import { describeOmission, printPlan } from '@sqlpipe/plan/text';

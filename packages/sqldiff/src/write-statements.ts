@@ -1,4 +1,4 @@
-/*! Statements that B needs, in the file or on the stream that the command line names. */
+/*! Writes the statements that B lacks, to the file or the stream that the command line names. */
 
 import { Readable, type Writable } from 'node:stream';
 import { styleText } from 'node:util';

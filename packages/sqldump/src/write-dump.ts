@@ -1,4 +1,4 @@
-/*! From an instance to a stream or text. */
+/*! Writes the dump of an instance as a stream or as text. */
 
 import type { Writable } from 'node:stream';
 import { Exit, type Io, instanceContext, limitHeapGrowth, printSettings, UsageError, withProgress } from '@sqlpipe/cli';

@@ -1,4 +1,4 @@
-/*! From a stream to `.sql` text or a folder. */
+/*! Writes a stream as `.sql` text or as a folder. */
 import { Exit, type Io, limitHeapGrowth, UsageError } from '@sqlpipe/cli';
 import { writeFolder, writeOutput, writeSqlText } from '@sqlpipe/files';
 import { decodeRecords, spool } from '@sqlpipe/records';

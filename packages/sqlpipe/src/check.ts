@@ -1,4 +1,4 @@
-/*! `sqlpipe check`: whether an instance can be dumped, and whether a schema can be replayed on it. */
+/*! `sqlpipe check`: checks whether an instance can be dumped, and whether a schema can be replayed on it. */
 
 import { accessSync, constants, realpathSync } from 'node:fs';
 import { delimiter, join } from 'node:path';

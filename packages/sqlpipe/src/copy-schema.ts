@@ -1,4 +1,4 @@
-/*! From one instance to another: the pipelines of sqldump and sqlapply, with a stream in memory between them. */
+/*! Copies a schema from one instance to another: the pipelines of sqldump and sqlapply, with a stream in memory between them. */
 import { PassThrough } from 'node:stream';
 import { type Io, printSettings, rejectSharedInsecure } from '@sqlpipe/cli';
 import { decodeRecords, deferInput, writeRecords } from '@sqlpipe/records';

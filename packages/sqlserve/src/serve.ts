@@ -1,4 +1,4 @@
-/*! The server with what the command line and the environment say, until a signal comes. */
+/*! Runs the server as the command line and the environment say, until a signal arrives. */
 import { once } from 'node:events';
 import { Exit, type Io, UsageError } from '@sqlpipe/cli';
 import { readSource } from '@sqlpipe/files';

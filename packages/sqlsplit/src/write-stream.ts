@@ -1,4 +1,4 @@
-/*! From `.sql` text or a folder to a stream. */
+/*! Writes `.sql` text or a folder as a stream. */
 import type { Readable } from 'node:stream';
 import { Exit, type Io, limitHeapGrowth } from '@sqlpipe/cli';
 import { isFolder, parseSqlText, readFolder, readTextFile } from '@sqlpipe/files';

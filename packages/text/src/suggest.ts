@@ -1,4 +1,4 @@
-/*! Suggestions for mistyped words. */
+/*! Suggests words for a mistyped word. */
 
 /** Returns `; did you mean WORD?` for the most similar word, or '' if none is similar. */
 export function suggestWord(typed: string, words: readonly string[]): string {

@@ -1,4 +1,4 @@
-/*! What a statement says that changes existing objects. */
+/*! The meaning of a statement that changes existing objects. */
 import type { Kind } from '@sqlpipe/sql';
 import type { Alter, Alteration } from '../alteration.js';
 

@@ -1,4 +1,4 @@
-/*! What a statement is checked against while it is parsed: the server's catalogue, or nothing. */
+/*! What a parser checks a statement against: the server's catalogue, or nothing if the statement is only parsed. */
 import type { ObjectKind } from '@sqlpipe/sql';
 import type { Column, Defaults, PartitionUnit, StoragePolicy } from '../definition.js';
 import type { CheckQuery } from '../grammar/body.js';

@@ -1,4 +1,4 @@
-/*! ALTER TABLE and ALTER MATERIALIZED VIEW … ALTER COLUMN. */
+/*! Parses ALTER COLUMN of a table or a materialized view. */
 import { isSameName } from '@sqlpipe/sql';
 import { COLUMN_PROPERTIES, type ColumnAlteration } from '../columns/table.js';
 import type { Cursor } from '../grammar/cursor.js';

@@ -1,4 +1,4 @@
-/*! ALTER VIEW and ALTER MATERIALIZED VIEW. */
+/*! Parses ALTER VIEW and ALTER MATERIALIZED VIEW. */
 import { parseAge } from '../grammar/ages.js';
 import { expectEndOfBody, parseViewBody } from '../grammar/body.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';

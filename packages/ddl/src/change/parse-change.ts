@@ -1,4 +1,4 @@
-/*! Statements that change existing objects: the first word decides which parser reads the rest. */
+/*! Parses statements that change existing objects. The first word decides which parser reads the rest. */
 import type { Alter } from '../alteration.js';
 import type { Defaults } from '../definition.js';
 import { DEFAULTS } from '../definition.js';

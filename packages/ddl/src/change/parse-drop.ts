@@ -1,4 +1,4 @@
-/*! DROP and RENAME. */
+/*! Parses DROP and RENAME. */
 
 import type { LocatedName, ObjectKind, PrincipalKind } from '@sqlpipe/sql';
 import { type Cursor, isWord } from '../grammar/cursor.js';

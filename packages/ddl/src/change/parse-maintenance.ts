@@ -1,4 +1,4 @@
-/*! Statements about what an object holds: TRUNCATE, VACUUM, REFRESH, COMPILE, those that write rows, and ALTER of partitions. */
+/*! Parses TRUNCATE, VACUUM, REFRESH, COMPILE, statements that write rows, and ALTER of partitions. */
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import { unquoteToken } from '../grammar/names.js';
 import { missingError, RejectionError } from '../grammar/rejection-error.js';

@@ -1,4 +1,4 @@
-/*! RESUME WAL, SUSPEND WAL and REBASE WAL. */
+/*! Parses RESUME WAL, SUSPEND WAL and REBASE WAL. */
 import type { Cursor } from '../grammar/cursor.js';
 import { parseInt64 } from '../grammar/numbers.js';
 import { RejectionError } from '../grammar/rejection-error.js';

@@ -1,4 +1,4 @@
-/*! What an entry of the table of column properties says. */
+/*! The interface of an entry in the table of column properties. */
 import type { KnownObject, NameLookup } from '../change/lookup.js';
 import type { Column } from '../definition.js';
 import type { Cursor } from '../grammar/cursor.js';

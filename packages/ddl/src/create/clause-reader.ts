@@ -1,4 +1,4 @@
-/*! Reads the clauses of a CREATE statement: what each states, and where it stands. */
+/*! Reads the clauses of a CREATE statement: what each states, and its position. */
 import { foldCase, type LocatedName } from '@sqlpipe/sql';
 import type {
   Column,

@@ -1,4 +1,4 @@
-/*! The column list of CREATE TABLE. */
+/*! Parses the column list of CREATE TABLE. */
 import { foldCase, type LocatedName } from '@sqlpipe/sql';
 import { parseIndexOptions } from '../columns/indexes.js';
 import { parseParquet } from '../columns/parquet.js';

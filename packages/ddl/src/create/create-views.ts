@@ -1,4 +1,4 @@
-/*! CREATE of views, clause by clause and check by check in the order of the server's own parser. */
+/*! Parses CREATE of views, clause by clause and check by check in the order of the server's own parser. */
 import type { LiveViewDefinition, MaterializedViewDefinition, ViewDefinition } from '../definition.js';
 import { type Body, expectEndOfBody, parseViewBody } from '../grammar/body.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';

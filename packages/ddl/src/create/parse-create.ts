@@ -1,4 +1,4 @@
-/*! CREATE of an object: the words after it decide which parser reads the rest. */
+/*! Parses CREATE of an object. The words after CREATE decide which parser reads the rest. */
 import { DEFAULTS, type Defaults, type Definition, type PartitionUnit } from '../definition.js';
 import { Cursor, isWord } from '../grammar/cursor.js';
 import { featuresOf } from '../grammar/features.js';

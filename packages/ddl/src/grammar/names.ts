@@ -1,4 +1,4 @@
-/*! Names: which words must be quoted, and which characters are invalid in names of tables and columns. */
+/*! Parses and checks names: which words must be quoted, and which characters are invalid in names of tables and columns. */
 import { foldCase, type LocatedName, unquote } from '@sqlpipe/sql';
 import { RESERVED } from '../reserved-names.js';
 import type { Cursor } from './cursor.js';

@@ -1,4 +1,4 @@
-/*! What an entry of the table of properties says. */
+/*! The interface of an entry in the table of properties. */
 import type { FoundObject, NameLookup } from '../change/lookup.js';
 import type { ClauseReader, CreateContext } from '../create/clause-reader.js';
 import type { Cursor } from '../grammar/cursor.js';
