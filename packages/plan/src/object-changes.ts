@@ -81,7 +81,7 @@ export function reconcileObjects(task: Task, draft: Draft): void {
   for (const entry of entries) if (!storedViews.has(entry)) reconcileObject(entry, task, draft);
   for (const { name } of unblocked) {
     const [wanted, now] = [task.a.definitionOf(name), draft.engine.definitionOf(name)];
-    const isAltered = wanted?.kind === 'table' && now?.kind === 'table' && !task.rebuilt.has(foldCase(name));
+    const isAltered = wanted?.kind === 'table' && now?.kind === 'table' && !task.toRebuild.has(foldCase(name));
     if (isAltered) dropColumns(wanted, task, draft);
   }
   for (const entry of entries) if (storedViews.has(entry)) reconcileObject(entry, task, draft);
@@ -189,7 +189,7 @@ function alterObject(entry: Entry, wanted: Definition, task: Task, draft: Draft)
     if (hasOtherQuery && !draft.alter('view', now.name, { action: 'query', body: wanted.body }, ['query']))
       draft.block(name);
   } else if (wanted.kind !== 'table') alterProperties(entry, wanted, task, draft);
-  else if (task.rebuilt.has(foldCase(name)) && !differsOnlyByShorterRetention(wanted, now))
+  else if (task.toRebuild.has(foldCase(name)) && !differsOnlyByShorterRetention(wanted, now))
     rebuild(entry, wanted, task, draft);
   else {
     alterColumns(wanted, task, draft);

@@ -128,7 +128,7 @@ function createTask(
   const [a, b] = [new WantedSchema(schemas.a, options.defaults), new Schema(schemas.b)];
   const renames = new Renames(a, b, before, options.renamed ?? []);
   const allowed = new AllowedLosses(options.allowLoss ?? [], renames.findColumns, name => renames.otherName(name));
-  const rebuilt = new Set(
+  const toRebuild = new Set(
     (options.rebuild ?? []).map(name => {
       const { object = '' } = resolvePath(name, renames.findColumns) ?? {};
       if (a.findObject(object)?.kind === 'table') return foldCase(object);
@@ -141,14 +141,14 @@ function createTask(
     b,
     renames,
     allowed,
-    rebuilt,
+    toRebuild,
     histories,
     historyOf: view =>
       histories.get(foldCase(view))?.answer ?? assumeHistory(view, before, allowed, options.askHistory !== undefined),
     before,
     problems: b.entries.flatMap(entry => problemsOf(entry, options.health ?? {})),
     rows,
-    leftovers: findLeftovers(a, before, rebuilt),
+    leftovers: findLeftovers(a, before, toRebuild),
     ignore: options.ignore ?? new IgnoreRules(),
   };
 }

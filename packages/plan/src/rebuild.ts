@@ -96,7 +96,7 @@ function isHashOf(hash: string, wanted: TableDefinition, now: TableDefinition, b
  * Drops the old tables of this plan's rebuilds and of earlier ones, if the new tables have all of their rows. First, the server must have
  * applied all rows that were sent to an old table.
  */
-export function dropOldTables({ a, dropOld, renames, rebuilt }: Task, draft: Draft): void {
+export function dropOldTables({ a, dropOld, renames, toRebuild }: Task, draft: Draft): void {
   for (const { name } of dropOld ? draft.engine.catalogue.list() : []) {
     const { table = '', role, hash = '' } = parseRebuildName(name) ?? {};
     const [wanted, old, now] = [
@@ -104,7 +104,7 @@ export function dropOldTables({ a, dropOld, renames, rebuilt }: Task, draft: Dra
       draft.engine.definitionOf(name),
       draft.engine.definitionOf(table),
     ];
-    if (role !== 'before' || !rebuilt.has(foldCase(table)) || a.findObject(name)) continue;
+    if (role !== 'before' || !toRebuild.has(foldCase(table)) || a.findObject(name)) continue;
     if (wanted?.kind !== 'table' || old?.kind !== 'table' || now?.kind !== 'table') continue;
     if (!isHashOf(hash, wanted, old, draft.engine)) continue;
     const copied = findCopiedColumns(now, old, renames.columnsOf(table));
@@ -131,11 +131,11 @@ export function findUncastable(copied: CopiedColumns): string | undefined {
  * Finds the new tables that interrupted rebuilds have left, by name in lower case. Their names have the hash of the rebuild that this plan
  * would make. Any other table with such a name may hold rows that are needed.
  */
-export function findLeftovers(a: WantedSchema, b: Engine, rebuilt: ReadonlySet<string>): ReadonlySet<string> {
+export function findLeftovers(a: WantedSchema, b: Engine, toRebuild: ReadonlySet<string>): ReadonlySet<string> {
   const leftovers = new Set<string>();
   for (const { name } of b.catalogue.list()) {
     const { table = '', role, hash = '' } = parseRebuildName(name) ?? {};
-    if (role !== 'new' || !rebuilt.has(foldCase(table)) || a.findObject(name)) continue;
+    if (role !== 'new' || !toRebuild.has(foldCase(table)) || a.findObject(name)) continue;
     const wanted = a.definitionOf(table);
     const sources = [table, createRebuildNames(table, hash).oldName].map(source => b.definitionOf(source));
     const hasHash = (now: (typeof sources)[number]) =>
@@ -158,10 +158,10 @@ function whyNotResumable(table: string, leftovers: ReadonlySet<string>, b: Engin
 }
 
 /** Whether a plan has created a table for a rebuild, or to mark a view. Then the table is no difference between A and B. */
-export function isMadeByPlan(name: string, { a, leftovers, rebuilt }: Task): boolean {
+export function isMadeByPlan(name: string, { a, leftovers, toRebuild }: Task): boolean {
   const { table, role } = parseRebuildName(name) ?? {};
   if (leftovers.has(foldCase(name)) || (parseMark(name) !== undefined && !a.findObject(name))) return true;
-  return table !== undefined && role === 'before' && rebuilt.has(foldCase(table)) && !a.findObject(name);
+  return table !== undefined && role === 'before' && toRebuild.has(foldCase(table)) && !a.findObject(name);
 }
 
 /**

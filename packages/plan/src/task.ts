@@ -56,7 +56,7 @@ export interface Task extends PlanOptions {
   readonly renames: Renames;
   readonly allowed: AllowedLosses;
   /** The names of the tables to rebuild if they differ, in lower case. */
-  readonly rebuilt: ReadonlySet<string>;
+  readonly toRebuild: ReadonlySet<string>;
   readonly isEnterprise: boolean;
   readonly ignore: IgnoreRules;
   /** What B's server has said of materialized views, by name in lower case. */

@@ -119,11 +119,8 @@ function applyChange(change: ChangeStatement, session: Session, query: Body | un
       return dropObject(change.name, session);
     case 'drop all':
       return session.catalogue.clear();
-    case 'rename': {
-      const table = session.catalogue.find(change.name);
-      dropObject(change.name, session);
-      return table && session.catalogue.put({ ...table, name: change.to });
-    }
+    case 'rename':
+      return renameTable(change, session);
     case 'refresh':
       return executeRefresh(change, session);
     case 'resume wal':
@@ -156,6 +153,13 @@ function dropObject(name: string, { catalogue }: Session): void {
   catalogue.drop(object.name);
   invalidate(catalogue, object.name, GONE_TABLE);
   invalidateLiveViews(catalogue, object.name, () => GONE_TABLE);
+}
+
+/** Renames a table. For the views over it, the table is dropped. */
+function renameTable({ name, to }: Extract<ChangeStatement, { verb: 'rename' }>, session: Session): void {
+  const table = session.catalogue.find(name);
+  dropObject(name, session);
+  if (table) session.catalogue.put({ ...table, name: to });
 }
 
 /**
