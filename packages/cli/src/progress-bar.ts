@@ -5,7 +5,6 @@ import cliTruncate from 'cli-truncate';
 
 /** The state that is shown. */
 export interface ProgressStep {
-  /** The number of statements that are done. */
   done: number;
   /** The number of all statements, if it is known. */
   total?: number | undefined;

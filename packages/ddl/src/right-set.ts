@@ -92,7 +92,6 @@ export class RightSet {
     yield* inOrder(listSubjects(this.#rights.get(foldCase(principal))));
   }
 
-  /** The groups that a user is in. */
   groupsOf(user: string): string[] {
     const memberships = [...(this.#rights.get(foldCase(user))?.get(MEMBER)?.values() ?? [])].flatMap(listColumns);
     return inOrder(memberships).flatMap(right => (right.kind === 'membership' ? right.group : []));

@@ -12,7 +12,6 @@ import { needsQuotes } from './reserved-names.js';
 export interface Grant extends Scope {
   readonly kind: 'grant';
   readonly permission: string;
-  /** The receiver. */
   readonly entity: string;
   /** Whether the receiver may grant it to others. */
   readonly option: boolean;

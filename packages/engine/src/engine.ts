@@ -42,7 +42,6 @@ import { ALL_RIGHTS, type ExecutionResult, rightsOfCaller, type Session } from '
 
 /** How an engine behaves. */
 export interface EngineOptions {
-  /** Whether it is the enterprise edition. */
   readonly isEnterprise?: boolean | undefined;
   /** The version of the open-source edition, such as `9.3.4`; by default the newest. */
   readonly version?: string | undefined;

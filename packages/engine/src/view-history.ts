@@ -152,8 +152,8 @@ export class ViewHistories {
     const isFormer = view === undefined || view.id === former.id;
     if (answer !== 'complete' && isFormer) return describeAnswer(answer);
     if (isRejected) return 'leaves it empty: the server rejects its query over what it reads then';
-    const read = sourcesOf(tracked).filter(source => !unreadSources.includes(source));
-    const incomplete = this.#describeIncomplete(tracked, read);
+    const readSources = sourcesOf(tracked).filter(source => !unreadSources.includes(source));
+    const incomplete = this.#describeIncomplete(tracked, readSources);
     if (incomplete !== undefined) return incomplete;
     // What a redefined view no longer reads is judged after all statements, by lossesOf.
     const [unread] = tracked.redefinition?.successor === view ? [] : unreadSources;
@@ -166,10 +166,10 @@ export class ViewHistories {
   /** Finds the sources of a view whose rows another view does not read, under whatever names. */
   #findUnreadSources(former: MaterializedView, { base, references }: MaterializedView): CatalogueObject[] {
     const { catalogue } = this.ledger;
-    const read = new Set(catalogue.sources([base, ...references]).map(name => catalogue.find(name)?.id));
+    const readIds = new Set(catalogue.sources([base, ...references]).map(name => catalogue.find(name)?.id));
     const tracked = this.#trackedViews.get(former.id);
     return (tracked ? sourcesOf(tracked) : []).filter(
-      source => !this.#findHolders(source, former).some(({ id }) => read.has(id)),
+      source => !this.#findHolders(source, former).some(({ id }) => readIds.has(id)),
     );
   }
 
@@ -181,8 +181,8 @@ export class ViewHistories {
     const { catalogue, options } = this.ledger;
     const successor = this.ledger.successorOf(source);
     const isRecreated = source.kind === 'materialized view' && successor?.kind === source.kind;
-    // A source that was recreated with another query returns other rows. A reader that A has too shall show those rows, so the new
-    // source counts as a holder. A reader that A lacks must keep its own rows, so the new source does not count.
+    // A source that was recreated with another query returns other rows. If the reader is wanted, it shall show those rows, and the new
+    // source counts as a holder. Otherwise the reader must keep its own rows, and the new source does not count.
     const countsAsHolder = isRecreated && (options.isWanted(reader.name) || !options.isRedefined(source, successor));
     const recreated = countsAsHolder && this.#findUnreadSources(source, successor).length === 0 ? successor : undefined;
     const holders = [catalogue.findById(source.id), findCopy(source, this.ledger)?.table, recreated];

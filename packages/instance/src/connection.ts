@@ -16,7 +16,6 @@ import type { ConnectionConfig } from './connection-config.js';
 
 /** A response of which the status and the headers have arrived. The body, which is the reply, may still be arriving. */
 export interface Response {
-  /** The requested URL. */
   url: string;
   /** The secrets of the request. */
   secrets: readonly string[];

@@ -141,7 +141,6 @@ class HttpInstance implements Instance {
     return this.#config.url.pathname.replace(/\/$/, '');
   }
 
-  /** The request target. */
   #path(statement: string, parameters = '', endpoint: ApiPath = this.#endpoint ?? ENDPOINTS[0]): string {
     return requestTarget(this.#prefix + endpoint, toRequestText(statement), parameters);
   }

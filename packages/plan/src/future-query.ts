@@ -19,49 +19,50 @@ export function isRedefined<V extends View | MaterializedView>(former: V, now: V
 /**
  * Prints the query of a view after some statements of a plan.
  * @param engine the engine that has executed them
- * @returns the query, and whether it reads other types or queries than before: then only a server knows whether it accepts them
+ * @returns the query, and whether it reads other types or queries than before: then only a server knows whether it can be computed
  */
 export function printFutureQuery(
   view: View | MaterializedView,
   engine: Engine,
   task: Task,
-): { query: string; isOther: boolean } {
+): { query: string; isChanged: boolean } {
   const { catalogue } = engine;
   const queries = new Map<string, CommonQuery>();
-  let isOther = false;
+  let isChanged = false;
   for (const { name } of catalogue.inDependencyOrder(catalogue.closure(view.references))) {
     const object = catalogue.resolve(name);
     if (object?.kind === 'view') {
       const former = task.before.find(task.renames.nameBeforePlan(name));
       const isSame = former?.kind === 'view' && !isRedefined(former, object, task);
-      isOther ||= !isSame;
+      isChanged ||= !isSame;
       if (isSame && former.name === name && object.references.every(reference => !queries.has(foldCase(reference))))
         continue;
       queries.set(foldCase(name), { name, query: object.body, isView: true });
     } else if (object && object.kind !== 'live view' && object.opaque === undefined) {
       const source = printSource(object, task);
-      isOther ||= source.isOther;
-      if (!source.isSame) queries.set(foldCase(name), { name, query: source.query });
+      isChanged ||= source.isChanged;
+      if (!source.isIdentical) queries.set(foldCase(name), { name, query: source.query });
     }
   }
-  return { query: printWith([...queries.values()], view.body), isOther };
+  return { query: printWith([...queries.values()], view.body), isChanged };
 }
 
 /**
  * Prints the query for the rows that a table or a materialized view will have. If B lacks the object, the query returns no rows, but the
  * columns with their types.
+ * @returns the query; whether columns have other types than in B; whether B's object is identical, so that the query is not needed
  */
 function printSource(object: Table | MaterializedView, task: Task) {
   const { catalogue } = task.before;
   const former = catalogue.findById(object.id) ?? catalogue.find(task.renames.nameBeforePlan(object.name));
   const stored = former && catalogue.resolve(former.name);
   const isNew = stored === undefined || stored.kind === 'view';
-  if (isNew && object.kind === 'materialized view') return { query: object.body, isOther: true, isSame: false };
-  let isOther = isNew;
+  if (isNew && object.kind === 'materialized view') return { query: object.body, isChanged: true, isIdentical: false };
+  let isChanged = isNew;
   const items = object.columns.map(column => {
     const { name, type } = column;
     const old = isNew ? undefined : findColumn(stored, task.renames.columnBeforePlan(object.name, name));
-    isOther ||= old?.type !== type;
+    isChanged ||= old?.type !== type;
     const value = old ? doubleQuote(old.name) : 'NULL';
     const cast = old?.type === type ? value : printConverted(value, old?.type ?? type, type);
     return cast === doubleQuote(name) ? cast : `${cast} ${doubleQuote(name)}`;
@@ -75,6 +76,6 @@ function printSource(object: Table | MaterializedView, task: Task) {
       ? `SELECT * FROM (${selected}) TIMESTAMP(${doubleQuote(object.timestamp)})`
       : selected;
   const isUnnamed = object.columns.every(({ name }, i) => items[i] === doubleQuote(name));
-  const isSame = !isOther && stored?.name === object.name && isUnnamed;
-  return { query, isOther, isSame };
+  const isIdentical = !isChanged && stored?.name === object.name && isUnnamed;
+  return { query, isChanged, isIdentical };
 }

@@ -52,9 +52,11 @@ export function prove(steps: readonly Step[], engine: Engine, task: Task): Proof
     try {
       if (assertion?.copy) account.recordCopy(assertion.copy);
       const execution = engine.execute(statement);
-      const view = findViewWithRejectedQuery(execution, engine, task);
-      if (view) problems.push({ causes: [index], reason: `the server rejects the query of ${engine.title(view)}` });
-      if (view) break;
+      const view = findRejectedView(execution, engine, task);
+      if (view !== undefined) {
+        problems.push({ causes: [index], reason: `the server rejects the query of ${engine.title(view)}` });
+        break;
+      }
       effects.push(account.recordStatement(statement, execution));
     } catch (error) {
       problems.push({ causes: [index], reason: whyNotExecutable(error) });
@@ -80,7 +82,7 @@ export function prove(steps: readonly Step[], engine: Engine, task: Task): Proof
  * the query reads, the server cannot be asked.
  * @returns the name of a view whose query the server rejects
  */
-const findViewWithRejectedQuery = ({ changes }: Execution, engine: Engine, task: Task): string | undefined =>
+const findRejectedView = ({ changes }: Execution, engine: Engine, task: Task): string | undefined =>
   changes.find(({ before, after }) => {
     if (after?.kind !== 'view' && after?.kind !== 'materialized view') return false;
     const isSame = before && 'body' in before && before.body === after.body;
@@ -110,8 +112,8 @@ function createAccountOptions(task: Task, engine: Engine): AccountOptions {
     },
     isRedefined: (former, now) => isRedefined(former, now, task),
     askComputable(former, now) {
-      const { query, isOther } = printFutureQuery(now, engine, task);
-      if (!isOther && !isRedefined(former, now, task)) return undefined;
+      const { query, isChanged } = printFutureQuery(now, engine, task);
+      if (!isChanged && !isRedefined(former, now, task)) return undefined;
       const assertion = printComputableAssertion(now.name, query);
       rows.ask(assertion);
       return { assertion, isRejected: rows.isRejected(assertion) };
@@ -119,7 +121,7 @@ function createAccountOptions(task: Task, engine: Engine): AccountOptions {
   };
 }
 
-/** Finds the losses that are not allowed. The table that an interrupted rebuild has left is none: its rows are still in the old table. */
+/** Finds the losses that are not allowed. Tables that an interrupted plan has left, of a rebuild or to mark a view, are no losses. */
 function findLosses(account: RowAccount, task: Task): Problem[] {
   const { allowed, rows, leftovers } = task;
   return account.losses().flatMap(({ effect: { loss: kind, object, column, text }, causes }): Problem[] => {

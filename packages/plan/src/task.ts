@@ -25,7 +25,6 @@ export interface PlanOptions {
   /** The tables to rebuild if no ALTER can change what differs. */
   readonly rebuild?: readonly string[];
   readonly defaults?: CompareOptions['defaults'];
-  /** Whether a different owner is ignored. */
   readonly ignoreOwner?: boolean | undefined;
   /** Whether objects, principals and rights that only B has are kept, and do not count as differences. */
   readonly keepExtra?: boolean;

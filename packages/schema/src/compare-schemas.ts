@@ -132,7 +132,6 @@ interface Item {
   right?: Right;
 }
 
-/** One of the two schemas. */
 class SchemaItems {
   /** In dump order, by a key that two items for the same object share; see `itemKey`. */
   readonly items = new Map<string, Item>();

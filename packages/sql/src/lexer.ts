@@ -70,7 +70,6 @@ export class Lexer {
     return end;
   }
 
-  /** The segments of a chunk. */
   *segments(chunk: string): Generator<Segment> {
     for (let start = 0, end = 0; start < chunk.length; start = end) {
       end = this.next(chunk, start);

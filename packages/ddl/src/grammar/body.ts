@@ -10,7 +10,6 @@ import { unexpectedTokenError } from './rejection-error.js';
 export interface Body {
   /** The text as views store it: without blanks and control characters at both ends. */
   readonly text: string;
-  /** The text as written. */
   readonly written: string;
   /** The text with the comments (by the server's rules) replaced by blanks; offsets are the same as in `written`. */
   readonly code: string;

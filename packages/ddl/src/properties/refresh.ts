@@ -9,7 +9,6 @@ import { RejectionError, unexpectedTokenError } from '../grammar/rejection-error
 import { findSampling } from '../sampling.js';
 import { property } from './property.js';
 
-/** Reads REFRESH. */
 class RefreshReader {
   /** The next token, which has been read. */
   token: string;
