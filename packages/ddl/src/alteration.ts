@@ -23,7 +23,7 @@ const isOfProperty = (alteration: Alteration): alteration is PropertyAlteration 
 
 const isOfColumn = (alteration: Alteration): alteration is ColumnAlteration => columnAlterOf(alteration) !== undefined;
 
-/** The permission that an ALTER of a property requires; undefined if it requires none, and for one of the list of columns or a query. */
+/** The permission that an ALTER of a property requires; undefined if it requires none, or is no ALTER of a property. */
 export function permissionFor(alteration: Alteration): string | undefined {
   if (isOfColumn(alteration)) return columnAlterOf(alteration)?.permission(alteration);
   return isOfProperty(alteration) ? alterOf(alteration)?.permission(alteration) : undefined;
@@ -40,10 +40,10 @@ export interface Alter {
  * Prints the statement with its semicolon. Without the semicolon QuestDB 9.3.4 fails to read `START '…'` at the end.
  */
 export function printAlter({ kind, name, alteration }: Alter): string {
-  return `ALTER ${kind.toUpperCase()} '${name}' ${alterationText(alteration)};`;
+  return `ALTER ${kind.toUpperCase()} '${name}' ${printAlteration(alteration)};`;
 }
 
-function alterationText(alteration: Alteration): string {
+function printAlteration(alteration: Alteration): string {
   if (isOfProperty(alteration)) return alterOf(alteration)?.print(alteration) ?? '';
   if (isOfColumn(alteration))
     return `ALTER COLUMN ${quoteColumn(alteration.column)} ${columnAlterOf(alteration)?.print(alteration)}`;

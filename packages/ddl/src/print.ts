@@ -1,6 +1,6 @@
 /*!
- * Definitions as statements, in the form that SHOW CREATE and the dump print, byte for byte (read in the
- * ShowCreate…RecordCursorFactory classes; later than 9.3.4 where the two differ).
+ * Prints definitions as statements, in the form of SHOW CREATE and the dump, byte for byte (read in the ShowCreate…RecordCursorFactory
+ * classes; if versions differ, in those after 9.3.4).
  */
 import { COLUMN_PROPERTIES } from './columns/table.js';
 import type { Column, Definition } from './definition.js';

@@ -1,6 +1,6 @@
 /*!
- * The tokens of a query, by the server's rules: their nesting, and the comparison of queries by them. White space, comments, the case
- * of keywords, and quotes that no name needs do not matter.
+ * Splits queries into tokens by the server's rules, and compares queries by their tokens. White space, comments, the case of keywords, and
+ * quotes that no name needs do not matter.
  */
 import { Cursor } from './grammar/cursor.js';
 import { RejectionError } from './grammar/rejection-error.js';

@@ -17,32 +17,32 @@ export type ChangeStatement =
       readonly verb: 'refresh range' | 'refresh stats' | 'squash partitions' | 'vacuum';
       readonly name: string;
     }
-  /** Whether it resumes from a given transaction, and skips those before it. */
+  /** `skips`: whether it resumes from a given transaction, and skips those before it. */
   | { readonly verb: 'resume wal'; readonly name: string; readonly skips: boolean }
-  /** What is not applied yet is discarded. */
+  /** Discards the transactions that are not applied. */
   | { readonly verb: 'rebase wal'; readonly name: string }
-  /** Later changes are not applied until RESUME WAL. */
+  /** From then on, no transaction is applied until RESUME WAL. */
   | { readonly verb: 'suspend wal'; readonly name: string }
-  /** The position is that of the name: a view that is not valid is rejected there. */
+  /** The position is that of the name, and of the rejection of an invalid view. */
   | { readonly verb: 'compile'; readonly name: string; readonly position: number }
-  /** Whether the table has a WAL after the next start of the server. */
+  /** `wal`: whether the table has a WAL after the next start of the server. */
   | { readonly verb: 'set type'; readonly name: string; readonly wal: boolean }
   | { readonly verb: 'set refresh limit'; readonly name: string; readonly limit: number };
 
-/** An ALTER of one object. */
+/** Makes an ALTER of one object. */
 export const toAlter = (
   { object: { kind }, name }: { readonly object: Pick<Alter, 'kind'>; readonly name: string },
   ...alterations: Alteration[]
 ): ChangeStatement => ({ verb: 'alter', alters: alterations.map(alteration => ({ kind, name, alteration })) });
 
-/** A change of some partitions; they are not parsed. The position is that of the word PARTITION. */
+/** A statement about some partitions, which are not parsed. The position is that of the word PARTITION. */
 export interface PartitionChange {
   readonly verb: `${'drop' | 'force drop' | 'attach' | 'detach' | 'convert'} partition`;
   readonly name: string;
   readonly position: number;
 }
 
-/** The tables to whose WAL a server writes a change; both names of a table that is renamed. */
+/** The tables to whose WAL a server writes a statement. For RENAME, both names. */
 export function changedTables(change: ChangeStatement): readonly string[] {
   switch (change.verb) {
     case 'alter':

@@ -11,7 +11,7 @@ import { missingError, RejectionError } from '../grammar/rejection-error.js';
 export interface KnownObject {
   readonly kind: ObjectKind;
   readonly name: string;
-  /** If they are not known, there is a column of any name, with any type. */
+  /** The columns. If they are not known, a column of any name and type is accepted. */
   readonly columns?: readonly Column[];
   readonly timestamp?: string | undefined;
   readonly partitionBy?: PartitionUnit | undefined;
@@ -22,7 +22,7 @@ export interface KnownObject {
   readonly structure?: number;
 }
 
-/** What the parser looks names up in: QuestDB checks a statement against its catalogue while it parses it. */
+/** The catalogue, in which a parser looks names up: QuestDB checks a statement against its catalogue while it parses it. */
 export interface NameLookup {
   /** Whether the server has storage policies and owners; undefined for a server of any edition. */
   readonly isEnterprise: boolean | undefined;
@@ -33,7 +33,7 @@ export interface NameLookup {
   find(name: string, kind?: ObjectKind): KnownObject | undefined;
 }
 
-/** A lookup for those who only want to know what a statement says: every object exists that a statement names. */
+/** Makes a lookup with which a statement is only parsed: each object that the statement names exists. */
 export const acceptAll = (defaults: Defaults): NameLookup => ({
   isEnterprise: undefined,
   has: featuresOf(undefined),
@@ -46,7 +46,7 @@ export const acceptAll = (defaults: Defaults): NameLookup => ({
 export interface FoundObject {
   readonly object: KnownObject;
   readonly name: string;
-  /** Where the text is read on from before the name. */
+  /** The offset before the name, at which reading continued. */
   readonly position: number;
 }
 
@@ -59,11 +59,11 @@ export function parseAlteredObject(cursor: Cursor, lookup: NameLookup, kind: Obj
   return { name, position, object: requireObject(lookup, kind, name, { missing: position, wrong: cursor.at }) };
 }
 
-/** The token of a name. Outside of CREATE and RENAME, 9.3.4 has no schema `public` before it. */
+/** Reads a name, without the schema `public` before it. Outside of CREATE and RENAME, 9.3.4 does not accept that schema. */
 export const readName = (cursor: Cursor, { isEnterprise }: NameLookup, token: string): string =>
   isEnterprise === undefined ? stripPublic(cursor, token) : token;
 
-/** Finds an object of that kind. @throws RejectionError at one of two positions: there is none, or one of another kind */
+/** Finds an object of a kind. @throws RejectionError at `missing` if there is none, at `wrong` if it has another kind */
 export function requireObject(
   lookup: NameLookup,
   kind: ObjectKind,

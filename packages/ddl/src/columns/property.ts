@@ -5,33 +5,34 @@ import type { Cursor } from '../grammar/cursor.js';
 import { RejectionError } from '../grammar/rejection-error.js';
 import type { Property, PropertyAlter } from '../properties/property.js';
 
-/** What a statement says of a column. For a column of a query, `type` may be empty, and `cached` may be missing. */
+/** What a statement states about a column. For a column of a query, `type` may be empty, and `cached` may be missing. */
 export type StatedColumn = Omit<Column, 'name' | 'dedup' | 'cached'> & { readonly cached?: boolean };
 
-/** What an ALTER COLUMN says: `{ action: 'cache', column: 's', cached: true }`, with the name as written. */
+/** The action of an ALTER COLUMN: `{ action: 'cache', column: 's', cached: true }`, with the name as written. */
 type Alteration<Action, Values> = { readonly action: Action; readonly column: string } & Readonly<Values>;
 
 /**
- * A property of a column. The name follows that of the column: ` index` in `column 'qty' index`; that of the type is empty. The clause
- * follows the name of the column.
+ * A property of a column. Its name comes after that of the column: ` index` in `column 'qty' index`. The name of the type is empty. The
+ * clause comes after the name of the column.
  */
 export interface ColumnEntry<A extends Alteration<string, object>>
   extends Pick<Property<StatedColumn>, 'name' | 'value' | 'print' | 'isHidden' | 'feature' | 'unalterable'> {
   readonly alter: ColumnAlter<A>;
 }
 
-export type ColumnProperty<Change extends string, Values> = ColumnEntry<Alteration<Change, Values>>;
+/** A property of a column whose ALTER has this action, with these values. */
+export type ColumnProperty<Action extends string, Values> = ColumnEntry<Alteration<Action, Values>>;
 
 /** The ALTER COLUMN that sets a property. */
 interface ColumnAlter<A extends Alteration<string, object>>
   extends Pick<PropertyAlter<Column, A>, 'actions' | 'print' | 'permission'> {
-  /** Whether a materialized view has it too. */
+  /** Whether columns of materialized views have it too. */
   readonly isOfViews?: boolean;
-  /** By its first word, how the rest is parsed. */
+  /** The parsers of the text after its first word, by this word. */
   readonly syntax: Readonly<Record<string, (cursor: Cursor, lookup: NameLookup, altered: AlteredColumn) => A>>;
-  /** The column after it. */
+  /** Returns the column after the ALTER. */
   apply(column: Column, alteration: A): Column;
-  /** Finds those that make a column the wanted one in this property. */
+  /** Finds the actions that give a column the wanted value. */
   find(wanted: Column, now: Column): readonly A[];
 }
 
@@ -42,9 +43,9 @@ export interface AlteredColumn {
   readonly name: string;
   /** Undefined if the columns of the object are not known. */
   readonly column: Column | undefined;
-  /** Where rejections of the column point. */
+  /** The position of a rejection of the column. */
   readonly position: number;
-  /** Where those of the object point. */
+  /** The position of a rejection of the object. */
   readonly objectPosition: number;
 }
 
@@ -54,7 +55,7 @@ export function requireSymbol({ name, column, position }: AlteredColumn, what: s
   throw new RejectionError(position, `${what} only supported for symbol type [column=${name}, type=${column.type}]`);
 }
 
-/** Requires the end of an ALTER of a table. That of a view ends as any other statement does. */
+/** Requires the end of an ALTER of a table. For a view, the caller does that, with another message. */
 export function expectEndWhile(cursor: Cursor, { object }: AlteredColumn, doing: string): void {
   if (object.kind !== 'table') return;
   const token = cursor.next();

@@ -7,10 +7,10 @@ import { TYPE } from './type.js';
 
 const OPTIONS = [CACHE, CAPACITY, INDEX, PARQUET] as const;
 
-/** The change that one ALTER COLUMN makes. */
+/** The action of one ALTER COLUMN. */
 export type ColumnAlteration = Parameters<(typeof TYPE | (typeof OPTIONS)[number])['alter']['print']>[0];
 
-/** A property as those see it who know only the table. */
+/** A property, for code that does not depend on a particular one. */
 type Entry = ColumnEntry<ColumnAlteration>;
 
 /** The type of a column. */

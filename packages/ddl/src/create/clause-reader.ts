@@ -15,32 +15,32 @@ import { type Cursor, isWord } from '../grammar/cursor.js';
 import type { HasFeature } from '../grammar/features.js';
 import { RejectionError, unexpectedTokenError } from '../grammar/rejection-error.js';
 
-/** What a server accepts in CREATE, and what it knows while it parses. */
+/** What a server accepts in CREATE, and what it checks while it parses. */
 export interface CreateContext {
   /** Whether the server has storage policies and owners. */
   readonly isEnterprise: boolean;
   readonly has: HasFeature;
   readonly defaults: Defaults;
-  /** The longest time IN MEMORY of a live view, in microseconds; any if it is undefined. */
+  /** Maximum time IN MEMORY of a live view, in microseconds; no limit if undefined. */
   readonly maxInMemory?: number;
   readonly checkQuery: CheckQuery;
-  /** Finds the base table of a query. It throws what the server's parser rejects before it continues. */
+  /** Finds the base table of a query. @throws RejectionError for what the server's parser rejects at this point */
   readonly findBase?: (body: Body, given: LocatedName | undefined) => LocatedName;
 }
 
-/** Where a clause stands. */
+/** The position of a clause. */
 export interface ClauseSpan {
-  /** The end of what is before it, so that `[start, end)` includes the white space and the comments before it. */
+  /** `[start, end)` includes the white space and the comments before the clause. */
   readonly start: number;
   readonly end: number;
-  /** Where rejections of its value point. */
+  /** The position of a rejection of its value. */
   readonly position: number;
 }
 
 /** The clauses of a statement by the name of their property. The clauses of a column have the names of a comparison: `column 'x' index`. */
 export type ClauseSpans = ReadonlyMap<string, ClauseSpan>;
 
-/** Columns in the order of the statement. They can be found by name in any case. */
+/** The columns of a statement, in its order. They are found by name in any case. */
 export class Columns extends Map<string, Column> {
   find(name: string): Column | undefined {
     return this.get(foldCase(name));
@@ -61,7 +61,7 @@ export class Columns extends Map<string, Column> {
 export const duplicateColumnError = (name: string, position: number) =>
   new RejectionError(position, `Duplicate column [name=${name}]`);
 
-/** What a statement states so far, of any kind. */
+/** The definition that a statement of any kind states so far. */
 type Stated = Partial<
   Omit<TableDefinition, 'kind' | 'columns'> &
     Omit<MaterializedViewDefinition, 'kind' | 'refresh'> &
@@ -72,18 +72,18 @@ type Stated = Partial<
 export interface CreateOf<D extends Definition> {
   readonly statement: 'create';
   readonly kind: D['kind'];
-  /** What it states. What a server takes from the query is not filled in, and LIKE is not resolved. */
+  /** What the statement states. What a server derives from the query is missing, and LIKE is not resolved. */
   readonly definition: D extends MaterializedViewDefinition
     ? Omit<D, 'refresh'> & { readonly refresh: RefreshClause }
     : D;
-  /** Where it names what it creates. */
+  /** The position of the name of the created object. */
   readonly position: number;
   readonly ifNotExists: boolean;
   readonly orReplace: boolean;
   readonly spans: ClauseSpans;
   /** The query. A table can be created without one. */
   readonly body: D extends TableDefinition ? Body | undefined : Body;
-  /** The columns of a table; of one with a query those that CAST, INDEX and DEDUP name, and where they do. */
+  /** The columns of a table. If the table has a query: the columns that CAST, INDEX and DEDUP name. `located` has their positions. */
   readonly columns: Columns;
   readonly located: ClauseReader['located'];
   readonly listed: ClauseReader['listed'];
@@ -104,15 +104,15 @@ interface Clause {
   check?(definition: Stated, position: number, context: CreateContext): void;
 }
 
-/** Reads one statement. The next token has always been read. */
+/** Reads the clauses of one statement. `token` is the next token, which has always been read. */
 export class ClauseReader {
   /** What the clauses so far state. */
   definition: Stated;
   readonly spans = new Map<string, ClauseSpan>();
   token: string | undefined;
-  /** What has to follow, in the wording of the server's message; undefined if the statement may end. */
+  /** What must come next, in the wording of the server's message; undefined if the statement may end. */
   expected: string | undefined;
-  /** Where rejections of the value of the current clause point. */
+  /** The position of a rejection of the value of the current clause. */
   position = 0;
   /** The positions at which clauses name a column of the query. */
   readonly located: Readonly<Record<'cast' | 'index' | 'dedup', LocatedName[]>> = { cast: [], index: [], dedup: [] };

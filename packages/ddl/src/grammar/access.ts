@@ -1,6 +1,6 @@
 /*!
- * The grammar of rights: GRANT, REVOKE, ADD USER, REMOVE USER and ASSUME SERVICE ACCOUNT, as documented for the
- * enterprise edition. Its server's source is closed, so positions and wording of rejections are our own.
+ * Parses GRANT, REVOKE, ADD USER, REMOVE USER and ASSUME SERVICE ACCOUNT, as documented for the enterprise edition. The source of its
+ * server is closed, so messages and positions of rejections may differ from the server's.
  */
 import { isSameName, type NameSpan, serverTokens, TokenReader } from '@sqlpipe/sql';
 import { type Cursor, isWord } from './cursor.js';
@@ -8,10 +8,11 @@ import { isValidColumnName, isValidTableName, parseEntityName, unquoteToken } fr
 import { missingError, RejectionError } from './rejection-error.js';
 
 /**
- * What a server knows while it parses. With it, a statement is read as this server reads it: permissions have to exist, a
- * name is one token and has to be valid, and `t(*)` means the columns that the table has. Without it, a statement says
- * what it may say to any server: permissions are any words, a name is read as in SQL (`fx-desk`, `"a""b"`, `public.t`),
- * and `*` stays.
+ * What a server knows while it parses.
+ *
+ * With it, a statement is read as this server reads it: permissions must exist, a name is one valid token, and `t(*)` means the columns
+ * that the table has. Without it, a statement is read as any server might: permissions are any words, a name is read as in SQL
+ * (`fx-desk`, `"a""b"`, `public.t`), and `*` stays.
  */
 export interface AccessContext {
   readonly isPermission: (name: string) => boolean;

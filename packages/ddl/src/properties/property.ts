@@ -1,4 +1,7 @@
-/*! The interface of an entry in the table of properties. */
+/*!
+ * The interface of an entry in the table of properties. An entry knows how its property is parsed, printed, compared and altered. The
+ * tables of properties are in `properties/table.ts`, and those of columns in `columns/table.ts`.
+ */
 import type { FoundObject, NameLookup } from '../change/lookup.js';
 import type { ClauseReader, CreateContext } from '../create/clause-reader.js';
 import type { Cursor } from '../grammar/cursor.js';
@@ -6,44 +9,39 @@ import type { FeatureName } from '../grammar/features.js';
 
 /** How to print a definition. */
 export interface PrintOptions {
-  /**
-   * The servers whose form is printed: 9.3 and later, or 9.0 to 9.2, which print capacities and parameters of tables.
-   */
+  /** The servers whose form is printed: 9.3 and later, or 9.0 to 9.2, which print capacities and parameters of tables. */
   readonly form: '9.3' | '9.0';
-  /**
-   * Whether names that need quotes are quoted. The server prints column names and volumes without quotes, whatever they
-   * contain.
-   */
+  /** Whether names that need quotes are quoted. The server always prints column names and volumes without quotes. */
   readonly quoted: boolean;
 }
 
-/** Prints what a server may have another default for. */
+/** Prints every clause for which servers may have different defaults. */
 export const EXPLICIT: PrintOptions = { form: '9.0', quoted: true };
 
-/** A property of tables or views. F is what it is in a definition. */
+/** A property of tables or views. F has its fields in a definition. */
 export interface Property<F extends object> {
   /** In the user's words, as a comparison and `--ignore` name it: `partitioning`, `dedup keys`. */
   readonly name: string;
-  /** The value as text, by which two are compared; undefined if a definition does not state it. */
+  /** The value as text, by which two definitions are compared; undefined if a definition does not state the property. */
   value(definition: F): string | undefined;
-  /** Whether a value that only one definition has is reported as not comparable: no server shows it. */
+  /** Whether no server shows the property. If only one definition states it, it is reported as not comparable. */
   readonly isHidden?: boolean;
-  /** The clause in CREATE with the white space before it; '' if there is none. */
+  /** Prints the clause in CREATE with the white space before it; '' if there is none. */
   print?(definition: F, options: PrintOptions): string;
   /**
-   * Reads the clause in CREATE, if `reader.begins` its first word, and the token after it.
-   * @returns what it states
+   * Parses the clause in CREATE if it comes next, as `reader.begins` tells. Also reads the token after the clause.
+   * @returns what the clause states; undefined if it does not come next
    */
   parse?(reader: ClauseReader): Partial<F> | undefined;
-  /** Checks it against other clauses. @throws RejectionError at the position of its value */
+  /** Checks the value against other clauses. @throws RejectionError at the position of the value */
   check?(definition: Partial<F>, position: number, context: CreateContext): void;
-  /** What a server must know to accept the clause. */
+  /** The feature that a server must have to accept the clause. */
   readonly feature?: Feature<F>;
-  /** What another edition has in its place; undefined if it is the same there. */
+  /** Translates the clause to another edition; undefined if it is the same there. */
   translate?(definition: F, edition: Edition): Translation | undefined;
-  /** The ALTER that sets it. */
+  /** The ALTER that sets the property. */
   readonly alter?: PropertyAlter<F>;
-  /** Why no ALTER sets it, or not to every value. */
+  /** Why no ALTER sets the property, or not to every value. */
   readonly unalterable?: string;
 }
 
@@ -63,37 +61,37 @@ export interface Translation {
 /** A feature of the server that a definition may need. */
 export interface Feature<F> {
   readonly name: FeatureName;
-  /** Every statement that needs it contains this; the others need not be parsed. */
+  /** Matches each statement that needs the feature. Only statements that match are parsed. */
   readonly word: RegExp;
-  /** Whether a definition needs it. */
+  /** Whether a definition needs the feature. */
   isIn(definition: F): boolean;
-  /** Whether the object is still of use without it. */
+  /** Whether the object can be created without the feature. */
   readonly isDispensable?: boolean;
 }
 
-/** An ALTER that sets a property. A is what it says: `{ action: 'format', parquet: true }`. */
+/** The ALTER that sets a property. A is its action: `{ action: 'format', parquet: true }`. */
 export interface PropertyAlter<F extends object, A extends { readonly action: string } = { readonly action: string }> {
   /** The values of `action` in A. */
   readonly actions: readonly A['action'][];
-  /** The properties that it sets; the first is its own. */
+  /** The names of the properties that it sets; the first is that of the entry. */
   readonly sets: readonly string[];
   /** Whether it can make rows expire, which nothing undoes. */
   readonly expiresRows?: boolean;
-  /** By its first words, how the rest is parsed: `{ 'set format': … }`. */
+  /** The parsers of the text after its first words, by these words: `{ 'set format': … }`. */
   readonly syntax: Readonly<Record<string, (cursor: Cursor, lookup: NameLookup, altered: FoundObject) => A>>;
-  /** Whether a server knows it; by default each does. */
+  /** Whether a server knows this ALTER; by default each does. */
   isKnown?(lookup: NameLookup): boolean;
-  /** The text after the name of the object. */
+  /** Prints the text after the name of the object. */
   print(alteration: A): string;
-  /** The definition after it. By default what A says replaces what the definition says. */
+  /** Returns the definition after the ALTER. By default, the fields of A replace those of the definition. */
   apply?(definition: F, alteration: A): F;
-  /** The permission that it requires, if it requires one. */
+  /** The permission that the ALTER requires. */
   permission(alteration: A): string | undefined;
-  /** Finds the one that makes a definition the wanted one in this property; undefined if none does, or none has to. */
+  /** Finds the action that gives a definition the wanted value; undefined if there is none, or none is needed. */
   find(wanted: F, now: F, edition: Edition): A | undefined;
 }
 
-/** An entry of the table as the compiler infers it, so that the type of its alterations is known. */
+/** Declares an entry of the table, with the type of its actions as the compiler infers it. */
 export const property = <F extends object, A extends { readonly action: string } = never>(
   entry: Omit<Property<F>, 'alter'> & { readonly alter?: PropertyAlter<F, A> },
 ): Property<F> & { readonly alter?: PropertyAlter<F, A> } => entry as never;

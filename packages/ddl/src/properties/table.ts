@@ -1,7 +1,4 @@
-/*!
- * The table of properties: those of each kind, in the order in which a server prints their clauses. Differences are reported
- * in this order too.
- */
+/*! The table of properties: those of each kind, in the order in which servers print their clauses and differences are reported. */
 import { isObject, type Kind, type ObjectKind } from '@sqlpipe/sql';
 import type { NameLookup } from '../change/lookup.js';
 import type { Definition } from '../definition.js';
@@ -36,7 +33,7 @@ export type PropertyAlteration = AlterationOf<
   (typeof TABLE)[number] | (typeof MATERIALIZED_VIEW)[number] | (typeof LIVE_VIEW)[number]
 >;
 
-/** A property as those see it who know only the table. */
+/** A property, for code that does not depend on a particular one. */
 export interface TableEntry extends Omit<Property<Definition>, 'alter'> {
   readonly alter?: PropertyAlter<Definition, PropertyAlteration>;
 }
