@@ -35,7 +35,7 @@ import {
   whyUnresolvable,
 } from './execute/validity.js';
 import { loadObject } from './load-object.js';
-import { parseQueryOnce } from './parse/parsed-query.js';
+import { parseBody } from './parse/parsed-query.js';
 import { type Dialect, parseStatement, type Statement } from './parse/statement.js';
 import { formatPrincipals } from './print-acl.js';
 import { ALL_RIGHTS, type ExecutionResult, rightsOfCaller, type Session } from './session.js';
@@ -179,7 +179,7 @@ export class Engine {
       show,
       verbs: this.#handlers,
       maxInMemory: session.defaults.maxInMemory,
-      checkQuery: (body: Body) => void parseQueryOnce(body),
+      checkQuery: (body: Body) => void parseBody(body),
       findBase: (body: Body, given: LocatedName | undefined) => findBaseTable(body, given, this.catalogue),
     });
     if (!statement) return { effects: [], result: { kind: 'empty' } };

@@ -8,7 +8,7 @@ import { type Body, orRejection, RejectionError, unquoteToken } from '@sqlpipe/d
 import { isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import type { MaterializedView, Table } from '../catalogue-objects.js';
-import { parseQueryOnce, type Query } from '../parse/parsed-query.js';
+import { parseBody, type Query } from '../parse/parsed-query.js';
 import { type NamedWindow, readNamedWindows, readWindowCalls, type Window, type WindowCall } from '../parse/windows.js';
 import type { Relation } from './column-scope.js';
 import { hasAggregate, isNonDeterministic } from './functions.js';
@@ -235,7 +235,7 @@ export function analyzeLiveView(
   catalogue: Catalogue,
 ): { base: Base; relation: Relation } {
   const { body, position } = statement;
-  const query = parseQueryOnce(body);
+  const query = parseBody(body);
   const text = readQuery(body);
   const base = findLiveBase(text, catalogue);
   const relation = orRejection(() => {

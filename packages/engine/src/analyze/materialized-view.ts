@@ -19,7 +19,7 @@ import {
 } from '@sqlpipe/ddl/grammar';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
-import { childrenOf, parseQueryOnce, parseQueryText, type Query, type TreeNode } from '../parse/parsed-query.js';
+import { childrenOf, parseBody, parseQueryText, type Query, type TreeNode } from '../parse/parsed-query.js';
 import type { Session } from '../session.js';
 import { chooseAlias, findAliasPosition, TakenNames } from './column-names.js';
 import type { Relation } from './column-scope.js';
@@ -29,7 +29,7 @@ import { listTableRefs, QueryScope, type Source } from './scope.js';
 
 /** The base table of a view. @throws RejectionError if the query has none, or uses it in an unsupported way */
 export function findBaseTable(body: Body, statedBase: LocatedName | undefined, catalogue: Catalogue): LocatedName {
-  const query = parseQueryOnce(body);
+  const query = parseBody(body);
   const scope = QueryScope.around(query, catalogue);
   const check = new BaseCheck(query, catalogue);
   const names = check.findTables(query.select, scope);
@@ -180,7 +180,7 @@ export function analyzeSampling(
   { catalogue, has }: Pick<Session, 'catalogue' | 'has'>,
 ): ViewSampling {
   const { body, timestamp } = statement;
-  const query = parseQueryOnce(body);
+  const query = parseBody(body);
   const field = timestamp && relation.fields.find(({ name }) => isSameName(name, timestamp.name));
   const mayHave = (column: string) =>
     relation.hasUnknownColumns || relation.fields.some(({ name }) => isSameName(name, column));

@@ -4,7 +4,7 @@ import { type Body, type Cursor, parseChangeAfter, RejectionError } from '@sqlpi
 import { displayName } from '@sqlpipe/sql';
 import type { MaterializedView } from '../catalogue-objects.js';
 import { OpaqueError, unknownSyntaxError } from '../errors.js';
-import { parseQueryOnce } from '../parse/parsed-query.js';
+import { parseBody } from '../parse/parsed-query.js';
 import type { ExecutionResult, Session } from '../session.js';
 import { alterStoredView, alterTable, alterView } from './alter.js';
 import { authorizeChange } from './required-permissions.js';
@@ -46,7 +46,7 @@ function handleChange(verb: string): StatementHandler {
         return object;
       },
       checkQuery(body) {
-        parseQueryOnce(body);
+        parseBody(body);
         query = body;
       },
     });

@@ -43,7 +43,7 @@ import { analyzeRelation } from '../analyze/relation.js';
 import type { Catalogue } from '../catalogue.js';
 import { type Table, toStoredColumn } from '../catalogue-objects.js';
 import { unknownSyntaxError } from '../errors.js';
-import { parseQueryOnce } from '../parse/parsed-query.js';
+import { parseBody } from '../parse/parsed-query.js';
 import { requireReadable, type Session } from '../session.js';
 import { inputsOf, toColumns } from './validity.js';
 
@@ -107,7 +107,7 @@ function createTable(session: Session, statement: CreateOf<TableDefinition>): vo
   const columns = [...statement.columns.values()];
   for (const { name, index } of body ? [] : columns)
     if (index) rejectBadCover(name, statement.listed.covered.get(foldCase(name)) ?? [], columns, "doesn't exist");
-  if (body) requireReadAccess(session, parseQueryOnce(body));
+  if (body) requireReadAccess(session, parseBody(body));
   rejectBadName(name, position, body ? '' : 'Could not create table, ');
   // A longer name is not valid for a folder. QuestDB fails to create the folder, and then reports that the table exists.
   if (Buffer.byteLength(name) > MAX_FILE_NAME_BYTES) throw new RejectionError(position, 'table already exists');
@@ -131,7 +131,7 @@ function createTableFromQuery(
   statement: CreateOf<TableDefinition> & { readonly body: Body },
 ): Table {
   const { position, body, definition, spans } = statement;
-  const relation = analyzeRelation(parseQueryOnce(body), catalogue);
+  const relation = analyzeRelation(parseBody(body), catalogue);
   const timestamp = findQueryTimestamp(statement, relation);
   if (definition.partitionBy !== 'NONE' && !timestamp) {
     const at = spans.get('partitioning')?.position ?? 0;
@@ -263,12 +263,12 @@ function putView(session: Session, statement: ViewStatement, errorPosition: numb
   const { catalogue } = session;
   const { position, body, orReplace } = statement;
   const { name, owner = session.owner } = statement.definition;
-  const relation = analyzeRelation(parseQueryOnce(body), catalogue);
+  const relation = analyzeRelation(parseBody(body), catalogue);
   if (orReplace) rejectCycle(catalogue, statement);
-  requireReadAccess(session, parseQueryOnce(body));
+  requireReadAccess(session, parseBody(body));
   for (const [index, field] of relation.fields.entries()) rejectBadColumnName(field.name, index, errorPosition);
   rejectBadName(name, position, '');
-  const references = findQueryReferences(parseQueryOnce(body), catalogue);
+  const references = findQueryReferences(parseBody(body), catalogue);
   catalogue.put({
     kind: 'view',
     name,
@@ -283,7 +283,7 @@ function putView(session: Session, statement: ViewStatement, errorPosition: numb
 
 /** Rejects a view that would depend on itself, also through other views. */
 function rejectCycle(catalogue: Catalogue, { definition: { name }, body }: ViewStatement): void {
-  const reference = findQueryReferences(parseQueryOnce(body), catalogue).find(reference =>
+  const reference = findQueryReferences(parseBody(body), catalogue).find(reference =>
     catalogue.closure([reference]).has(foldCase(name)),
   );
   if (reference === undefined) return;
@@ -321,8 +321,8 @@ function createMaterializedView(session: Session, statement: CreateOf<Materializ
   const { timeZone } = refresh;
   if (timeZone !== undefined && !isTimeZone(timeZone))
     throw new RejectionError(position, `invalid timezone: ${timeZone}`);
-  const relation = analyzeRelation(parseQueryOnce(body), catalogue);
-  requireReadAccess(session, parseQueryOnce(body));
+  const relation = analyzeRelation(parseBody(body), catalogue);
+  requireReadAccess(session, parseBody(body));
   const sampling = analyzeSampling(
     { body, refresh, timestamp: findNamedTimestamp(statement) },
     base,
@@ -340,7 +340,7 @@ function createMaterializedView(session: Session, statement: CreateOf<Materializ
   rejectBadName(name, position, '');
   rejectCycleOfBases(catalogue, statement, base.name);
   const columns = toColumns(relation).map(column => toStoredColumn(column, definition));
-  const references = findQueryReferences(parseQueryOnce(body), catalogue);
+  const references = findQueryReferences(parseBody(body), catalogue);
   catalogue.put({
     ...complete,
     base: catalogue.find(base.name)?.name ?? base.name,
@@ -379,7 +379,7 @@ function createLiveView(session: Session, statement: CreateOf<LiveViewDefinition
   checkWindows(body, catalogue);
   if (!mayCreate(session, statement)) return;
   const { base, relation } = analyzeLiveView(statement, catalogue);
-  requireReadAccess(session, parseQueryOnce(body));
+  requireReadAccess(session, parseBody(body));
   const complete = { ...definition, partitionBy: definition.partitionBy ?? base.partitionBy };
   checkRetention(spans, complete);
   rejectBadName(name, position, '');

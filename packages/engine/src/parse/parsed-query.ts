@@ -88,14 +88,9 @@ function requireGrammar(): Grammar {
   });
 }
 
-const parsed = new WeakMap<Body, Query>();
-
-/** Parses the query of a statement, once. @throws RejectionError if it is not a query; NotReady */
-export function parseQueryOnce(body: Body): Query {
-  const { code, position, enclosed } = body;
-  const query = parsed.get(body) ?? parseQuery(requireGrammar(), code, { position, enclosed });
-  parsed.set(body, query);
-  return query;
+/** Parses the query of a statement. @throws RejectionError if it is not a query; NotReady */
+export function parseBody(body: Body): Query {
+  return parseQuery(body.code, body);
 }
 
 /** Parses a text that is a query. @throws RejectionError, NotReady */
@@ -105,37 +100,49 @@ export function parseQueryText(text: string): Query {
   for (let token = cursor.next(); token !== undefined; token = cursor.next()) {
     if (token !== ';') throw unexpectedTokenError(cursor.at, token);
   }
-  return parseQuery(requireGrammar(), code, { position: 0, enclosed: false });
+  return parseQuery(code, { position: 0, enclosed: false });
 }
 
-/** Parses a query that stands at `position` of its statement, in parentheses or not. */
-function parseQuery(
-  { parser, tokenize, visitor }: Grammar,
-  text: string,
-  { position, enclosed }: { position: number; enclosed: boolean },
-): Query {
+/** Where a query stands: its position in its statement, and whether it is in parentheses. */
+type Place = Pick<Body, 'position' | 'enclosed'>;
+
+interface ParsedText {
+  readonly select: SelectStatement;
+  readonly nodes: NodePositions;
+}
+
+/** Queries by their text: each change of a table compiles the views over it again. */
+const parsed = new Map<string, ParsedText>();
+
+function parseQuery(text: string, place: Place): Query {
+  const { select, nodes } = parsed.get(text) ?? parseText(text, place);
+  if (parsed.size === 1000) parsed.clear();
+  parsed.set(text, { select, nodes });
+  return {
+    select,
+    position: place.position,
+    positionOf: (node, part) => place.position + nodes.span(node, part).start,
+    text: (node, part) => {
+      const { start, end } = nodes.span(node, part);
+      return text.slice(start, end);
+    },
+  };
+}
+
+function parseText(text: string, place: Place): ParsedText {
+  const { parser, tokenize, visitor } = requireGrammar();
   const tokens = adaptTokens(inlineWindows(withDepths(tokensOfQuery(text, tokenize))));
   const first = tokens[0]?.image.toLowerCase() ?? '';
   parser.input = tokens;
   const rule = Object.hasOwn(RULES, first) ? RULES[first] : undefined;
-  const cst = runRule(() => parser[rule ?? 'implicitSelectStatement'](), position);
+  const cst = runRule(() => parser[rule ?? 'implicitSelectStatement'](), place.position);
   const [error] = parser.errors;
   if (error) {
-    const { position: at, message } = toRejectionError(error.token, tokens, text, { position, enclosed });
+    const { position: at, message } = toRejectionError(error.token, tokens, text, place);
     throw new QuerySyntaxError(at, message);
   }
-
-  const nodePositions = new NodePositions(visitor);
-  const select = nodePositions.visit(cst as Cst) as SelectStatement;
-  return {
-    select,
-    position,
-    positionOf: (node, part) => position + nodePositions.span(node, part).start,
-    text: (node, part) => {
-      const { start, end } = nodePositions.span(node, part);
-      return text.slice(start, end);
-    },
-  };
+  const nodes = new NodePositions(visitor);
+  return { select: nodes.visit(cst as Cst) as SelectStatement, nodes };
 }
 
 /** A view may be over SHOW TABLES, which is not a query in this grammar; it is replaced by the equivalent query. */
@@ -226,7 +233,7 @@ function toRejectionError(
   bad: IToken | undefined,
   tokens: readonly IToken[],
   text: string,
-  { position, enclosed }: { position: number; enclosed: boolean },
+  { position, enclosed }: Place,
 ): RejectionError {
   if (!bad || Number.isNaN(bad.startOffset)) return endOfInputError(tokens, position + text.trimEnd().length);
   const at = position + bad.startOffset;
