@@ -40,6 +40,8 @@ export default {
   extensions: { ts: 'commonjs' },
   require: ['./test/support/compiled.cjs'],
   workerThreads: false,
+  // Short-lived garbage is most of what tests make.
+  nodeArguments: ['--max-semi-space-size=64'],
   // Tests wait for servers and for time to pass, and leave a processor idle meanwhile.
   concurrency: availableParallelism() + 1,
   // Those that take longest begin first, so that none of them is alone at the end.

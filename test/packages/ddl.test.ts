@@ -9,7 +9,7 @@ import {
   repair,
 } from '@sqlpipe/ddl';
 import { foldCase } from '@sqlpipe/sql';
-import { fc } from '../support/seed.js';
+import { anyCharacter, fc } from '../support/seed.js';
 import { test } from '../support/test.js';
 
 /** The properties in which two statements differ, each with both values; properties that cannot be compared end with `?`. */
@@ -171,7 +171,7 @@ test('omitted properties are filled in from the server defaults, except in print
 /** Valid column names without control characters. */
 const columnName = fc
   .oneof(
-    fc.string({ unit: 'binary', minLength: 1, maxLength: 4 }),
+    fc.string({ unit: anyCharacter, minLength: 1, maxLength: 4 }),
     fc.constantFrom('order', 'Select', 'ts', 'a b', '#1', '{x}', '$', '表', '\u0130n', 'li\u212ae'),
   )
   .filter(name => !/[?.,'"\\/:()+\-*%~\0-\x1f\x7f\ufeff]/.test(name));
@@ -185,7 +185,7 @@ test('isCleanTable accepts a table only if none of its names needs quotes, in an
       t.is(isCleanTable(row), needed.length === 0 && !/[\u0130\u212a]/.test(names.join()));
       t.is(repair(row).notes.length, Math.min(1, needed.length));
     }),
-    { numRuns: 2000 },
+    { numRuns: 400 },
   );
 });
 
@@ -233,16 +233,16 @@ for (const [title, text] of Object.entries(HOSTILE))
       compareStatements(statement, statement.replace(/create/i, 'CREATE  '));
     };
     const time = (length: number) => timeOf(() => compareAll(length));
-    const limit = Math.max(20, Math.min(...[1, 2, 3].map(() => time(2 ** 13)))) * 8 * 4;
+    const limit = Math.max(20, Math.min(...[1, 2, 3].map(() => time(2 ** 12)))) * 8 * 4;
     // Something else may slow down a run: one of three has to be fast.
     t.true(
-      [1, 2, 3].some(() => time(2 ** 16) < limit),
+      [1, 2, 3].some(() => time(2 ** 15) < limit),
       `an eighth takes ${limit / 32} ms`,
     );
   });
 
-test('100,000 columns are compared within seconds', t => {
-  const columns = Array.from({ length: 100_000 }, (_, i) => `c${i} int`);
+test('50,000 columns are compared within seconds', t => {
+  const columns = Array.from({ length: 50_000 }, (_, i) => `c${i} int`);
   const a = `create table t (${columns.join(', ')})`;
   const b = `create table t (${columns.toReversed().join(', ')})`;
   const printed = `CREATE TABLE 't' ( \n${columns.map(column => `\t${column.toUpperCase()}`).join(',\n')}\n);`;

@@ -21,7 +21,7 @@ import {
   startFaultyServer,
 } from '../faults/faulty-server.js';
 import { connectTo, readRows, TARGET } from '../support/client.js';
-import { fc } from '../support/seed.js';
+import { anyCharacter, fc } from '../support/seed.js';
 import { macro, test } from '../support/test.js';
 
 test('rows, a table and statements use one connection', async t => {
@@ -296,15 +296,12 @@ test('a large request without a reply is explained with both sizes', async t => 
 
 test('an encoded query decodes to the original and contains only URL characters', t => {
   fc.assert(
-    fc.property(
-      fc.string({ unit: 'binary' }).filter(text => text.isWellFormed()),
-      text => {
-        const encoded = encodeQuery(text);
-        t.is(new URLSearchParams(`query=${encoded}`).get('query'), text);
-        t.regex(encoded, /^(?:[\w\-.~!$'()*,;:@/+]|%[\dA-F]{2})*$/);
-        t.true(encoded.length <= encodeURIComponent(text).length);
-      },
-    ),
+    fc.property(fc.string({ unit: anyCharacter }), text => {
+      const encoded = encodeQuery(text);
+      t.is(new URLSearchParams(`query=${encoded}`).get('query'), text);
+      t.regex(encoded, /^(?:[\w\-.~!$'()*,;:@/+]|%[\dA-F]{2})*$/);
+      t.true(encoded.length <= encodeURIComponent(text).length);
+    }),
   );
 });
 

@@ -103,7 +103,7 @@ test('any valid reply, in any chunks, gives the rows that JSON.parse finds', t =
         rows,
       );
     }),
-    { numRuns: 1000 },
+    { numRuns: 200 },
   );
 });
 
@@ -140,7 +140,7 @@ test('the result for any bytes does not depend on the chunks', t => {
       bytes[at % bytes.length] = byte;
       t.deepEqual(outcome(splitAt(bytes, places)), outcome([bytes]));
     }),
-    { numRuns: 1000 },
+    { numRuns: 200 },
   );
 });
 
@@ -155,7 +155,7 @@ test('everything that JSON.parse rejects is rejected', t => {
       const damaged = Buffer.from(text.slice(0, place) + put + text.slice(place + 1));
       if (!isJson(damaged.toString())) t.throws(() => scan([damaged]));
     }),
-    { numRuns: 2000 },
+    { numRuns: 400 },
   );
 });
 

@@ -187,7 +187,7 @@ test('a normalized statement splits into itself', t => {
       fc.pre(tryNormalize(text) === text);
       t.deepEqual(split([text]), [text]);
     }),
-    { numRuns: 5000 },
+    { numRuns: 1000 },
   );
 });
 
@@ -197,7 +197,7 @@ test('normalized statements joined as text split into themselves', t => {
     fc.property(fc.array(statement, { maxLength: 6 }), statements => {
       t.deepEqual(split([statements.map(text => `${text}\n\n`).join('')]), statements);
     }),
-    { numRuns: 2000 },
+    { numRuns: 400 },
   );
 });
 

@@ -1,5 +1,5 @@
 /*! Sends requests as different users, directly to a server. */
-import type { Server } from './server.js';
+import { httpGet, type Server } from './server.js';
 
 /** The reply to a user. */
 export interface Answer {
@@ -31,9 +31,8 @@ export const loginAs = (user = 'admin', password = user === 'admin' ? 'quest' : 
 
 /** Runs one statement as the user in the header. The reply to a rejected login has only a status. */
 export async function executeAs({ url }: Pick<Server, 'url'>, authorization: string, sql: string): Promise<Answer> {
-  const reply = await fetch(`${url}/exec?${new URLSearchParams({ query: sql })}`, { headers: { authorization } });
-  const body = await reply.text();
-  return { status: reply.status, ...(body.startsWith('{') ? (JSON.parse(body) as object) : {}) };
+  const { status, body } = await httpGet(`${url}/exec?${new URLSearchParams({ query: sql })}`, authorization);
+  return { status, ...(body.startsWith('{') ? (JSON.parse(body) as object) : {}) };
 }
 
 /** Runs statements as the administrator. @throws if one is rejected */

@@ -2,6 +2,7 @@
 import { createServer } from 'node:http';
 import { listenHttp } from './listen.js';
 import type { Scope } from './scope.js';
+import { httpGet } from './server.js';
 
 /** A status and a JSON body that replace the server's reply. */
 export type Instead = readonly [status: number, body: unknown];
@@ -25,8 +26,8 @@ export async function recordingProxy(
     queries.push(query);
     const own = await instead(query);
     if (own) return response.writeHead(own[0]).end(JSON.stringify(own[1]));
-    const reply = await fetch(`${server.url}${url}`, { headers: { authorization } });
-    return response.writeHead(reply.status).end(Buffer.from(await reply.arrayBuffer()));
+    const { status, body } = await httpGet(`${server.url}${url}`, authorization);
+    return response.writeHead(status).end(body);
   });
   return { url: await listenHttp(scope, proxy), queries };
 }

@@ -8,5 +8,10 @@ fc.configureGlobal({ seed: SEED });
 
 export { fc };
 
+/** Any character. The unit 'binary' of fast-check is the same, and takes a second to prepare. */
+export const anyCharacter = fc
+  .integer({ min: 0, max: 0x10_ff_ff - 0x8_00 })
+  .map(code => String.fromCodePoint(code < 0xd8_00 ? code : code + 0x8_00));
+
 /** Random choices of this run. */
 export const random = randomness(SEED);

@@ -1,7 +1,9 @@
 /*! Starts servers for tests: any program that prints its URL when it is ready, and ends on SIGTERM. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import type { Scope } from './scope.js';
 import { borrow } from './server-pool.js';
 
@@ -73,12 +75,19 @@ export async function execute(server: Server, statement: string): Promise<unknow
   return dataset ?? [];
 }
 
+/** Requests a page. `fetch` takes three times as much of the processor, and tests send thousands of requests. */
+export async function httpGet(url: string, authorization = ''): Promise<{ status: number; body: string }> {
+  const request = get(url, { headers: { ...(authorization && { authorization }) } });
+  const [reply] = (await once(request, 'response')) as [IncomingMessage];
+  return { status: reply.statusCode ?? 0, body: await text(reply) };
+}
+
 /** A running server at a URL. */
 export const serverAt = (url: string): Server => ({
   url,
   async execute(sql) {
-    const reply = await fetch(`${url}/exec?${new URLSearchParams({ query: sql })}`);
-    return reply.json() as Promise<Reply>;
+    const { body } = await httpGet(`${url}/exec?${new URLSearchParams({ query: sql })}`);
+    return JSON.parse(body) as Reply;
   },
   async dropAll() {
     let { error } = await this.execute('DROP ALL');
