@@ -14,12 +14,12 @@ import {
 } from '@sqlpipe/ddl';
 import { dumpOrder, type Entry } from '@sqlpipe/schema';
 import { displayName, foldCase, isObject, kindKeywords } from '@sqlpipe/sql';
+import { alterColumns, dropColumns } from './alter-columns.js';
+import { alterTable } from './alter-table.js';
 import type { Draft } from './draft.js';
 import { findCopiedColumns, findRebuildLosses, findUncastable, isMadeByPlan, printRebuild } from './rebuild.js';
-import { alterColumns, dropColumns } from './table-alterations.js';
 import type { Task } from './task.js';
 import { omitProperty } from './unalterable.js';
-import { alterTable } from './values.js';
 
 const printDrop = ({ kind, name }: Pick<Entry, 'kind' | 'name'>): string => `DROP ${kindKeywords(kind)} '${name}';`;
 

@@ -1,7 +1,7 @@
 /*!
  * Detects requests that a web page sent. A browser sends a GET to any address, this machine's too, for any page; so a
  * request is rejected if its headers name a page of another origin. A page can also point its own host name to this
- * machine's address (DNS rebinding); so a server that listens on this machine only accepts this machine's names only.
+ * machine's address (DNS rebinding); so a server that listens only on this machine accepts no other name.
  */
 import { BlockList } from 'node:net';
 

@@ -13,9 +13,9 @@ import {
   type TableDefinition,
 } from '@sqlpipe/ddl';
 import { foldCase, isSameName } from '@sqlpipe/sql';
+import { alterTable } from './alter-table.js';
 import type { Draft } from './draft.js';
 import type { Task } from './task.js';
-import { alterTable } from './values.js';
 
 /** Makes two functions: `current` returns the definition of a table so far; `attempt` alters the table, unless rows or a proof forbid it. */
 const createAlterable = (name: string, task: Task, draft: Draft) => {
