@@ -1,6 +1,4 @@
-/*!
- * Completion scripts for shells. A script is written once; when it runs, it asks a program only for names of instances.
- */
+/*! Completion scripts for shells. A script is written once; when it runs, it asks a program only for names of instances. */
 
 /** An option. */
 export interface Flag {

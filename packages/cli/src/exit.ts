@@ -1,6 +1,4 @@
-/*!
- * All exit statuses: 0 for success, 1 for a negative result, higher ones for failures (sysexits(3)).
- */
+/*! All exit statuses: 0 for success, 1 for a negative result, higher ones for failures (sysexits(3)). */
 
 /** The exit statuses by meaning; every man page lists them. */
 export const Exit = {

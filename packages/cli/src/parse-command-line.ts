@@ -95,9 +95,7 @@ function printInstead(
   return completion === undefined ? undefined : printCompletion(program, specs, String(completion), env);
 }
 
-/**
- * Rejects options such as `--toString`: yargs looks options up in plain objects, which have properties of that name.
- */
+/** Rejects options such as `--toString`: yargs looks options up in plain objects, which have properties of that name. */
 function checkNames(words: string[], specs: OptionSpecs): void {
   const options = words.slice(0, words.includes('--') ? words.indexOf('--') : undefined);
   for (const [, name = ''] of options.map(word => /^--?([^=]*)/.exec(word) ?? []))

@@ -36,9 +36,7 @@ export interface Alter {
   readonly alteration: Alteration;
 }
 
-/**
- * Prints the statement with its semicolon. Without the semicolon QuestDB 9.3.4 fails to read `START '…'` at the end.
- */
+/** Prints the statement with its semicolon. Without the semicolon QuestDB 9.3.4 fails to read `START '…'` at the end. */
 export function printAlter({ kind, name, alteration }: Alter): string {
   return `ALTER ${kind.toUpperCase()} '${name}' ${printAlteration(alteration)};`;
 }

@@ -86,8 +86,7 @@ function repairAndParse(statement: string, defaults: Defaults): Definition | und
 }
 
 /**
- * The last table of a chain of tables in which each is LIKE the next; undefined if there is no chain, or if it is a
- * cycle.
+ * The last table of a chain of tables in which each is LIKE the next; undefined if there is no chain, or if it is a cycle.
  */
 function findModel(start: Definition, find: (name: string) => Definition | undefined): TableDefinition | undefined {
   const seen = new Set<string>();
@@ -156,9 +155,7 @@ function compareTexts(a: string, b: string, explain: (statement: string) => stri
 /** The maximum number of UTF-16 code units of a line that are shown. */
 const WIDTH = 80;
 
-/**
- * The line at an offset of a text, or a part of that line. Secrets are replaced by stars that do not show their length.
- */
+/** The line at an offset of a text, or a part of that line. Secrets are replaced by stars that do not show their length. */
 function lineAt(text: string, at: number): string {
   const start = Math.max(text.lastIndexOf('\n', at - 1) + 1, at - WIDTH / 2);
   const [line = ''] = redact(text)

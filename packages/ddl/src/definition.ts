@@ -27,9 +27,7 @@ export interface Column {
   type: string;
   /** Symbols only: whether values are cached. */
   cached: boolean;
-  /**
-   * Symbols only: the requested capacity, a power of two. Servers from 9.3 on adjust it themselves and do not print it.
-   */
+  /** Symbols only: the requested capacity, a power of two. Servers from 9.3 on adjust it themselves and do not print it. */
   capacity?: number;
   dedup: boolean;
   index?: Index;

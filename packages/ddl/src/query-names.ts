@@ -58,9 +58,7 @@ const newScope = (): TableScope => ({ tables: new Map(), pending: new Map(), par
 /** Collects the names of tables. A `ReferenceFinder` calls it while it walks over the tokens of a statement. */
 export class QueryNames {
   readonly #found: TableName[] = [];
-  /**
-   * The current queries, one for each open parenthesis; an expression in parentheses has the query that contains it.
-   */
+  /** The current queries, one for each open parenthesis; an expression in parentheses has the query that contains it. */
   readonly #scopes: TableScope[] = [newScope()];
   #last: Token | undefined;
 

@@ -187,9 +187,7 @@ function removeSemicolon(body: string, notes: string[]): string {
 
 const CLAUSE = ', IN VOLUME ';
 
-/**
- * Repairs IN VOLUME at the end of a CREATE: removes the comma that the server prints before it, and quotes the volume.
- */
+/** Repairs IN VOLUME at the end of a CREATE: removes the comma that the server prints before it, and quotes the volume. */
 function repairVolume(end: string, notes: string[]): string {
   const start = end.indexOf(CLAUSE);
   if (start < 0) return end;

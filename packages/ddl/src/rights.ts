@@ -62,8 +62,7 @@ export const parseRights = (statement: string, columnsOf?: ColumnsOf): Right[] |
   rightsOf(readAccess(statement), true, columnsOf);
 
 /**
- * Parses the individual rights that REVOKE or REMOVE USER removes; undefined for another statement, or an unknown
- * syntax.
+ * Parses the individual rights that REVOKE or REMOVE USER removes; undefined for another statement, or an unknown syntax.
  */
 export const parseRevocation = (statement: string): Right[] | undefined => rightsOf(readAccess(statement), false);
 

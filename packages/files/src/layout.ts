@@ -17,9 +17,7 @@ const SUFFIX = '.sql';
 const isSqlFile = (path: string): boolean =>
   path.toLowerCase().endsWith(SUFFIX) && !path.split('/').some(name => name.startsWith('.'));
 
-/**
- * The path of a statement's file within a folder, such as `tables/trades.sql`; undefined if the statement has no name.
- */
+/** The path of a statement's file within a folder, such as `tables/trades.sql`; undefined if the statement has no name. */
 export function pathFor(statement: string): string | undefined {
   const { kind, name } = identify(statement);
   const folder = folderOf(kind);
@@ -156,10 +154,7 @@ const UNSAFE_START = /^[-. ]|^(?=(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$
 
 const LAST_BLANK = / $/;
 
-/**
- * The maximum length of a file's name: file systems accept 255 bytes, including the suffix and that of a temporary
- * file.
- */
+/** The maximum length of a file's name: file systems accept 255 bytes, including the suffix and that of a temporary file. */
 const MAX_BYTES = 200;
 
 /** The suffix of a folder in which a long name continues. */

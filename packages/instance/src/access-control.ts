@@ -87,9 +87,7 @@ const fetchRowsIfExists = async (source: Instance, query: string): Promise<unkno
 /** Whether a cell of a list of principals or permissions says yes: its type depends on the list. */
 const isTrue = (cell: unknown): boolean => cell === true || cell === 'true' || cell === 't';
 
-/**
- * Whether a user or service account has a password, a key or a token, by the rows of SHOW USER or SHOW SERVICE ACCOUNT.
- */
+/** Whether a user or service account has a password, a key or a token, by the rows of SHOW USER or SHOW SERVICE ACCOUNT. */
 export const hasCredentials = (rows: unknown[][]): boolean => rows.some(([, enabled]) => isTrue(enabled));
 
 /** A dump of some kinds; undefined if the server does not know the statement. A lack of permission is an error. */

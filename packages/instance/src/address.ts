@@ -24,9 +24,8 @@ export interface Address {
 const DEFAULT_PORT = '9000';
 
 /**
- * Reads `http://host:9000/prefix`, `https://…`, `host`, `host:9000/prefix`, or `https::addr=host:9000;token=…;`.
- * Without a scheme it is http, on port 9000 unless another is given. Throws `CONFIG`, and never shows what may be a
- * secret.
+ * Reads `http://host:9000/prefix`, `https://…`, `host`, `host:9000/prefix`, or `https::addr=host:9000;token=…;`. Without a
+ * scheme it is http, on port 9000 unless another is given. Throws `CONFIG`, and never shows what may be a secret.
  */
 export function parseAddress(operand: string): Address {
   if (operand === '') throw addressError(operand, 'is not an address (is a variable unset?)');
@@ -112,9 +111,7 @@ const SCHEMES = new Map<string, 'http' | 'https'>([
   ['wss', 'https'],
 ]);
 
-/**
- * The message shows the address only if it cannot contain a secret: no such character, and no colon but the scheme's.
- */
+/** The message shows the address only if it cannot contain a secret: no such character, and no colon but the scheme's. */
 function addressError(operand: string, why: string): InstanceError {
   const shown = /[@?#;=]|:(?!\/\/)/.test(operand) ? 'the address' : `"${escapeControls(operand)}"`;
   return configError(`${shown} ${why}; give an address such as http://host:9000`);

@@ -6,9 +6,7 @@ import { VIEW_LISTS } from './fetch-health.js';
 import type { Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
 
-/**
- * The columns of tables() that show kinds: `table_type` since 9.3, `matView` since 9.0 (observed on 9.0.3 to 9.3.4).
- */
+/** The columns of tables() that show kinds: `table_type` since 9.3, `matView` since 9.0 (observed on 9.0.3 to 9.3.4). */
 const COLUMNS = [
   { column: 'table_type', isNotTable: "table_type <> 'T'" },
   { column: 'matView', isNotTable: 'matView' },

@@ -113,10 +113,7 @@ export class RowScanner implements JsonEvents {
     else if (depth === 3) this.#addCell(value);
   }
 
-  /**
-   * Reads all rows of a chunk but the first and the last at once, if they have the form in which the server writes
-   * rows.
-   */
+  /** Reads all rows of a chunk but the first and the last at once, if they have the form in which the server writes rows. */
   readElements(chunk: Buffer, at: number, depth: number): number {
     if (this.#dataset !== 'open' || depth !== 2 || chunk === this.#searched) return at;
     this.#searched = chunk;

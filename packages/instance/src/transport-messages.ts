@@ -128,9 +128,7 @@ function proxyFailure({ message }: Error): TransportFailure | undefined {
       );
 }
 
-/**
- * A server closes the connection without a reply if a request exceeds its buffer (observed on 9.3.4), or if it stops.
- */
+/** A server closes the connection without a reply if a request exceeds its buffer (observed on 9.3.4), or if it stops. */
 function closedMessage({ bufferNeeded: needed, url }: RequestContext): string {
   if (needed <= DEFAULT_REQUEST_BUFFER) {
     const orTls = url.protocol === 'http:' ? ', or does it use https://?' : '?';

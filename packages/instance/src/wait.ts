@@ -10,9 +10,7 @@ const INTERVAL = 500;
 
 /** How to wait. */
 export interface WaitOptions {
-  /**
-   * Maximum time; 0 for a single attempt. If a server answers 429 and names a time, that time is waited in addition.
-   */
+  /** Maximum time; 0 for a single attempt. If a server answers 429 and names a time, that time is waited in addition. */
   seconds: number;
   /** Aborts the wait; then the promise rejects with the signal's reason. */
   signal: AbortSignal;
@@ -42,9 +40,7 @@ export async function waitUntilReady(config: ConnectionConfig, options: WaitOpti
   }
 }
 
-/**
- * Tries once, for at most `remaining` milliseconds but at least a second. Resolves to the failure, if there was one.
- */
+/** Tries once, for at most `remaining` milliseconds but at least a second. Resolves to the failure, if there was one. */
 async function probe(
   config: ConnectionConfig,
   remaining: number,

@@ -1,9 +1,8 @@
 /*!
  * The one place where records leave a program. The last NUL is a commit mark: a record's NUL is written only when another
  * record follows or the input ended without an error. So a program that fails, or is killed at any moment, leaves an
- * unterminated record. On a pipe a write of at most PIPE_BUF bytes is atomic (POSIX), and only
- * the last write ends with a NUL. Each write waits for the one before, because Node's streams join pending chunks into a
- * larger write.
+ * unterminated record. On a pipe a write of at most PIPE_BUF bytes is atomic (POSIX), and only the last write ends with a
+ * NUL. Each write waits for the one before, because Node's streams join pending chunks into a larger write.
  */
 import { platform } from 'node:os';
 import { Writable } from 'node:stream';

@@ -33,9 +33,7 @@ export class ExistingObjects {
   #defaults: Promise<Defaults> | undefined;
   /** The objects of the next statements. */
   #upcoming: readonly NamedObject[] = [];
-  /**
-   * The keys of all objects of the target. They are listed again after a statement that may have changed any object.
-   */
+  /** The keys of all objects of the target. They are listed again after a statement that may have changed any object. */
   #keys: Promise<ReadonlySet<string>> | undefined;
   /** The definitions of the objects of the next statements; undefined for an object that did not exist. */
   #prefetched = new Map<string, string | undefined>();

@@ -7,10 +7,9 @@ import { escapeControls } from '@sqlpipe/text';
 import type { ReplayOptions } from './options.js';
 
 /**
- * The result of a statement; the man page lists them. `skipped`: the target already has the object. `unknown`: sent,
- * but no reply says whether it was executed; in a dry run: it depends on rows. `not reached`: never sent. `would create`,
- * `would replace` and `would send` are results of a dry run; `would send` is for statements that cannot be compared with
- * an object.
+ * The result of a statement; the man page lists them. `skipped`: the target already has the object. `unknown`: sent, but no
+ * reply says whether it was executed; in a dry run: it depends on rows. `not reached`: never sent. `would create`, `would
+ * replace` and `would send` are results of a dry run; `would send` is for statements that cannot be compared with an object.
  */
 export type Result =
   | 'applied'
@@ -55,9 +54,7 @@ export interface Outcome {
   comparison?: StatementComparison;
   /** For `applied`: whether the target's definition, read back, is equal in every property that the statement sets. */
   proven?: boolean;
-  /**
-   * For `applied` and `would replace`: how the definition that CREATE OR REPLACE replaces differs from the statement's.
-   */
+  /** For `applied` and `would replace`: how the definition that CREATE OR REPLACE replaces differs from the statement's. */
   replaced?: Partial<Outcome>;
   /** In a dry run: the effects that the statement would have. */
   effects?: readonly Effect[];

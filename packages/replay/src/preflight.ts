@@ -141,10 +141,7 @@ async function fetchRequestBuffer(target: Instance): Promise<number> {
 /** Maximum number of rejected statements that are listed. */
 const MAX_LISTED = 20;
 
-/**
- * Passes statements on until one fails the check. At the end, all that failed are listed.
- * @throws PreflightError
- */
+/** Passes statements on until one fails the check. At the end, all that failed are listed. @throws PreflightError */
 export async function* requireAllowed(
   statements: AsyncIterable<string>,
   check: PreflightCheck,

@@ -1,6 +1,4 @@
-/*!
- * The statements of a schema as a set of objects, with their dependencies and the order in which the server dumps them.
- */
+/*! The statements of a schema as a set of objects, with their dependencies and the order in which the server dumps them. */
 import { findReferences, ownerOf, readGrantTargets, sortByScope } from '@sqlpipe/ddl';
 import { foldCase, type Identity, isObject, isPrincipal, type Kind, requireUnambiguous } from '@sqlpipe/sql';
 import { topologicalOrder } from './topological-order.js';
@@ -17,8 +15,7 @@ export function toEntry(statement: string): Entry {
 }
 
 /**
- * Statements by the name of the object or principal that each creates. As on the server, the case of a name does not
- * matter.
+ * Statements by the name of the object or principal that each creates. As on the server, the case of a name does not matter.
  */
 export class Schema {
   readonly entries: readonly Entry[];
@@ -47,8 +44,7 @@ export class Schema {
   }
 
   /**
-   * Returns for each object, by its name as stored, the names of the objects in the schema that its text refers to
-   * directly.
+   * Returns for each object, by its name as stored, the names of the objects in the schema that its text refers to directly.
    */
   dependencies(): ReadonlyMap<string, string[]> {
     this.#dependencies ??= new Map(
@@ -70,9 +66,7 @@ export class Schema {
     return [...this.#referencedObjects(entry), ...named.filter(found => found !== undefined)];
   }
 
-  /**
-   * The objects that an object's text refers to. The object itself does not count as a view: it did not exist before.
-   */
+  /** The objects that an object's text refers to. The object itself does not count as a view: it did not exist before. */
   #referencedObjects(entry: Entry): Entry[] {
     const isView = (name: string) => this.findObject(name)?.kind === 'view' && this.findObject(name) !== entry;
     return findReferences(entry.statement, isView).flatMap(name => this.findObject(name) ?? []);

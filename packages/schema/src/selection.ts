@@ -45,9 +45,7 @@ export function parseKinds(lists: readonly string[]): Set<Kind> {
   );
 }
 
-/**
- * The category of a word for the server's clause; undefined if an EXCLUDE of that category would omit other kinds too.
- */
+/** The category of a word for the server's clause; undefined if an EXCLUDE of that category would omit other kinds too. */
 function categoryOf(word: string, isExcluded: boolean): string | undefined {
   if (CATEGORIES.has(word.toUpperCase())) return word.toUpperCase();
   const [category, kinds] = [...CATEGORIES].find(([, each]) => each.includes(kindOf(word) as Kind)) ?? [];

@@ -64,9 +64,7 @@ class Visit {
     return this.#needed[this.#at++];
   }
 
-  /**
-   * Removes nodes that another visit has taken over. Otherwise each visit on a long chain would store the same nodes.
-   */
+  /** Removes nodes that another visit has taken over. Otherwise each visit on a long chain would store the same nodes. */
   handOver(isTaken: (node: number) => boolean): void {
     this.#needed = this.#needed.subarray(this.#at).filter(node => !isTaken(node));
     this.#at = 0;
@@ -74,10 +72,9 @@ class Visit {
 }
 
 /**
- * Maximum number of visited nodes and edges: about a second of work. Each node is visited once if only views depend on
- * each other. But with a cycle, or below materialized views that need each other, the server's order needs all
- * dependencies of each node: twice the objects take four times as long (measured without the limit: 8,000 of both kinds
- * 18 s, 16,000 79 s).
+ * Maximum number of visited nodes and edges: about a second of work. Each node is visited once if only views depend on each
+ * other. But with a cycle, or below materialized views that need each other, the server's order needs all dependencies of
+ * each node: twice the objects take four times as long (measured without the limit: 8,000 of both kinds 18 s, 16,000 79 s).
  */
 const MAX_STEPS = 10_000_000;
 

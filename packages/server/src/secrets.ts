@@ -10,9 +10,7 @@ const SCRYPT_COST = { N: 2 ** 14, r: 8, p: 5 };
 
 const keyLength = 32;
 
-/**
- * Maximum number of hashes in progress. They use the threads that also write the journal: guessers must not fill them.
- */
+/** Maximum number of hashes in progress. They use the threads that also write the journal: guessers must not fill them. */
 const maxConcurrent = 2;
 let running = 0;
 const queue: (() => void)[] = [];

@@ -58,9 +58,7 @@ const COMPARED = ['kind', 'name', 'verb', 'replaces', 'runsQuery'] as const sati
 /** What starts a comment. A statement without it has the same tokens by all rules. */
 const COMMENT = /--|\/\*/;
 
-/**
- * Words, common punctuation, and quoted text that is not next to a word: text that has the same tokens by all rules.
- */
+/** Words, common punctuation, and quoted text that is not next to a word: text that has the same tokens by all rules. */
 const UNAMBIGUOUS = /^(?:[\w$@ \t\n\r(),;.]|(?<![\w$@'"])(?:'[^']*'|"[^"]*"))*$/;
 
 const VERSIONS: Record<ServerCommentRules, string> = { '9.0': 'before 9.3.2', '9.3.2': 'from 9.3.2 on' };

@@ -130,9 +130,7 @@ function readRight(words: TokenReader): Partial<Head> | undefined {
   return words.accept('TO') ? { kind: 'grant', name: words.readName().name } : undefined;
 }
 
-/**
- * Skips words and commas up to ON or TO; false if anything else comes first: a query would have FROM or punctuation.
- */
+/** Skips words and commas up to ON or TO; false if anything else comes first: a query would have FROM or punctuation. */
 function skipPermissions(words: TokenReader): boolean {
   for (let { word } = words; word !== 'ON' && word !== 'TO'; { word } = words) {
     if (word === 'FROM' || (word === '' && words.peek()?.text !== ',')) return false;

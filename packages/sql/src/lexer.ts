@@ -6,17 +6,13 @@
  * escapes, no dollar quotes; `--` to LF or a lone CR; block comments nest.
  */
 
-/**
- * `sql`: quotes in comments are text. `server`: QuestDB's rules, which pair quotes and see `--` inside block comments.
- */
+/** `sql`: quotes in comments are text. `server`: QuestDB's rules, which pair quotes and see `--` inside block comments. */
 export type CommentRules = 'sql' | 'server';
 
 /** The type of a piece of text: quoted, commented, punctuation that nests or ends a statement, or other code. */
 export type SegmentType = 'code' | 'string' | 'name' | 'line-comment' | 'block-comment' | '(' | ')' | ';';
 
-/**
- * A piece of text, `[start, end)` in UTF-16 code units. A chunk's border may cut a segment into two of the same type.
- */
+/** A piece of text, `[start, end)` in UTF-16 code units. A chunk's border may cut a segment into two of the same type. */
 export interface Segment {
   type: SegmentType;
   start: number;

@@ -25,9 +25,7 @@ export function redact(statement: string, mask = (secret: string) => '*'.repeat(
 /** Matches the opening quote if there is one, the text, and the closing quote. */
 const QUOTES = /^(['"`]?)([^]*?)(\1?)$/;
 
-/**
- * Finds the secrets of a statement, without quotes. Each is returned twice: as written, and with doubled quotes undone.
- */
+/** Finds the secrets of a statement, without quotes. Each is returned twice: as written, and with doubled quotes undone. */
 export const findSecrets = (statement: string): string[] =>
   locateSecrets(statement).flatMap(({ text }) => [text.replace(QUOTES, '$2'), unquote(text.replace(QUOTES, '$1$2$1'))]);
 

@@ -1,6 +1,4 @@
-/*!
- * Tokens: the lexer's segments, with the code between quotes and comments split into words, white space and punctuation.
- */
+/*! Tokens: the lexer's segments, with the code between quotes and comments split into words, white space and punctuation. */
 import { type CommentRules, Lexer, type Segment, type SegmentType } from './lexer.js';
 
 /** A `name` is quoted by `"` or backticks; a bare one is a `word`. */
@@ -45,9 +43,7 @@ export function* tokens(text: string, rules: CommentRules = 'sql'): Generator<To
   if (quoted) yield toToken(text, quoted);
 }
 
-/**
- * Whether quoted text continues at an offset, because its quote is doubled. A doubled backtick does not continue it.
- */
+/** Whether quoted text continues at an offset, because its quote is doubled. A doubled backtick does not continue it. */
 const isContinued = (text: string, { start, end }: Segment, at: number): boolean =>
   at === end && text.charAt(at) === text.charAt(start) && text.charAt(start) !== '`';
 
@@ -78,9 +74,7 @@ function endOf(pattern: RegExp, code: string, at: number): number {
   return pattern.test(code) ? pattern.lastIndex : at; // unlike exec(), test() allocates nothing
 }
 
-/**
- * The text of a bare ASCII word in upper case, as keywords are written here; '' for any other token and for undefined.
- */
+/** The text of a bare ASCII word in upper case, as keywords are written here; '' for any other token and for undefined. */
 export const keywordOf = (token: Token | undefined): string =>
   token?.type === 'word' && ASCII_WORD.test(token.text) ? token.text.toUpperCase() : '';
 

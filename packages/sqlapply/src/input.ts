@@ -13,10 +13,7 @@ export interface Input extends DeferredInput {
   stop(): void;
 }
 
-/**
- * Opens the input: the files and folders that are the operands after INSTANCE.
- * @throws UsageError, and errors of reading
- */
+/** Opens the input: the files and folders that are the operands after INSTANCE. @throws UsageError, and errors of reading */
 export function openInput({ operands: [, ...files], ...options }: ApplyOptions, io: Io): Input {
   if (files.length && options.stream) throw new UsageError('--stream works only with standard input, not with files');
   if (files.indexOf('-') !== files.lastIndexOf('-')) throw new UsageError('standard input can be read only once');

@@ -1,7 +1,4 @@
-/*!
- * How to continue an incomplete run: by rerunning the same command, with the options that make it skip existing
- * objects.
- */
+/*! How to continue an incomplete run: by rerunning the same command, with the options that make it skip existing objects. */
 import { isCleanTable, parseMeaning } from '@sqlpipe/ddl';
 import { parseHead } from '@sqlpipe/plan/text';
 import { type IfExists, isReject, isShowable, type Outcome, type Result } from '@sqlpipe/replay';

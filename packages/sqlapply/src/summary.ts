@@ -77,9 +77,7 @@ export class Summary {
     return !this.failure && !this.#rejects && !this.#counts.has('not reached');
   }
 
-  /**
-   * A line with the properties that could not be compared, because the target does not show them; undefined if none.
-   */
+  /** A line with the properties that could not be compared, because the target does not show them; undefined if none. */
   get notComparable(): string | undefined {
     const [some, more] = [this.#notComparable.slice(0, MAX_LISTED), this.#notComparable.length - MAX_LISTED];
     if (some.length === 0) return undefined;

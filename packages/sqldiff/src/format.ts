@@ -6,9 +6,7 @@ import { displayName, hasName, redact } from '@sqlpipe/sql';
 import { escapeControls, formatSafeJson } from '@sqlpipe/text';
 import type { Sides } from './operands.js';
 
-/**
- * A line per difference: `only in src: table 'trades'`, `differs: view 'spreads'`; a grant is shown as its statement.
- */
+/** A line per difference: `only in src: table 'trades'`, `differs: view 'spreads'`; a grant is shown as its statement. */
 export function formatName({ identity, a, b }: Difference, sides: Sides): string {
   const what = hasName(identity) ? displayName(identity) : redactFully(a ?? b ?? '').replace(/;$/, '');
   const how = b === undefined ? `only in ${sides[0].label}` : a === undefined ? `only in ${sides[1].label}` : 'differs';

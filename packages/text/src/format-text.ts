@@ -1,7 +1,4 @@
-/*!
- * Text from servers, files and the system for a terminal: characters that move the cursor or reorder a line are
- * escaped.
- */
+/*! Text from servers, files and the system for a terminal: characters that move the cursor or reorder a line are escaped. */
 
 /** Controls (C0, DEL, C1), line separators, bidirectional overrides, the BOM, and halves of surrogate pairs. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu;
@@ -43,8 +40,7 @@ export function truncate(text: string, length: number): string {
 }
 
 /**
- * The message of an error. That of a system error is without its code and system call: `FILE: no such file or
- * directory`.
+ * The message of an error. That of a system error is without its code and system call: `FILE: no such file or directory`.
  */
 export function formatError(error: unknown): string {
   const { message, syscall, path } = error as NodeJS.ErrnoException;
