@@ -32,7 +32,7 @@ type Script = ChildProcessByStdio<Writable, Readable, null>;
 
 const assertCleanExit = async (t: ExecutionContext, end: (script: Script) => void) => {
   const TMPDIR = await freshFolder(t);
-  const script = spawn(process.execPath, ['--import=tsx', 'scripts/questdb.ts'], {
+  const script = spawn(process.execPath, ['.cache/compiled/scripts/questdb.js'], {
     env: { ...process.env, TMPDIR },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
