@@ -1,5 +1,5 @@
 /*! What a plan says of its costs and of what is lost for good, and the way back from it; without a server. */
-import { planChanges, planUndo, type UndoOptions } from '@sqlpipe/plan';
+import { type PlanOptions, planChanges, planUndo, type UndoOptions } from '@sqlpipe/plan';
 import { IgnoreRules } from '@sqlpipe/schema';
 import { changesOf, executeAll, lossesOf, textsOf } from '../support/plans.js';
 import { test } from '../support/test.js';
@@ -157,4 +157,36 @@ test('the history of a view is unknown if its query does not resolve, also befor
   const b = [table, ...chain('k').slice(1)];
   const askHistory = async () => ({ answer: 'complete', columns: undefined }) as const;
   t.deepEqual(lossesOf(await planChanges(chain(), b, { askHistory, keepExtra: true })), ['history:m', 'history:d']);
+});
+
+test('a loss that shows only after another one was allowed is named at once', async t => {
+  const table = (name: string, columns: string, rest = 'PARTITION BY DAY') =>
+    `CREATE TABLE ${name} (ts TIMESTAMP, ${columns}) timestamp(ts) ${rest};`;
+  const view = (base: string, ttl = '') =>
+    `CREATE MATERIALIZED VIEW m WITH BASE ${base} AS (select ts, avg(x) n from ${base} sample by 1h) PARTITION BY DAY${ttl};`;
+  const keys = 'PARTITION BY DAY WAL DEDUP UPSERT KEYS(ts)';
+  const cases: [before: string[], after: string[], options: PlanOptions, losses: string[]][] = [
+    [
+      [table('t', 'x INT'), view('t')],
+      [table('u', 'x INT'), view('u', ' TTL 1 WEEK')],
+      {},
+      ['history:m', 'drop:t', 'ttl:m'],
+    ],
+    [
+      [table('t', 'x DECIMAL(10,2), y INT'), view('t')],
+      [table('t', 'y INT, x DECIMAL(10,2)', 'PARTITION BY DAY TTL 4 DAYS'), view('t')],
+      { rebuild: ['t'] },
+      ['ttl:t', 'history:m'],
+    ],
+    [
+      [table('t', 'x UUID', keys)],
+      [table('t', 'x IPv4', 'PARTITION BY HOUR WAL')],
+      { rebuild: ['t'], dropOld: true },
+      ['keys:t', 'values:t.x'],
+    ],
+  ];
+  for (const [before, after, options, losses] of cases) {
+    t.deepEqual(lossesOf(await planChanges(after, before, options)), losses);
+    t.deepEqual(lossesOf(await planChanges(after, before, { ...options, allowLoss: losses })), []);
+  }
 });

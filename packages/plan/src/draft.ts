@@ -143,17 +143,6 @@ export class Draft {
     if (!this.#isIgnored(change)) this.omissions.push({ ...change, reasons: [reason], hints });
   }
 
-  /** Lists an object as left out, with all losses that the proofs of earlier drafts have found for it. */
-  omitWithLosses(change: Change, reason: string): void {
-    const found = [...this.excluded.values()].filter(
-      ({ identity }) => identityKey(identity) === identityKey(change.identity),
-    );
-    const losses = found.flatMap(each => each.losses ?? []);
-    const reasons = [reason, ...found.flatMap(each => each.reasons)];
-    if (losses.length > 0) this.omissions.push({ ...change, reasons, losses });
-    else this.omit(change, reason);
-  }
-
   /** Whether a change of an object, or of one of its properties, is left out. */
   hasOmission(identity: Change['identity'], property?: string): boolean {
     return this.omissions.some(

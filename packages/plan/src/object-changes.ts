@@ -61,7 +61,7 @@ export function renameTables({ renames }: Task, draft: Draft): void {
       const renamed = { kind: table.kind, name: table.name, verb: 'RENAME' };
       if (draft.addStatement(`RENAME TABLE '${table.name}' TO '${to}';`, renamed)) continue;
       draft.block(to);
-      draft.omitWithLosses(
+      draft.omit(
         { identity: { kind: table.kind, name: to }, properties: [], what: `table '${to}'` },
         `it is still called '${table.name}'`,
       );
@@ -101,15 +101,13 @@ function reconcileObject(entry: Entry, task: Task, draft: Draft): void {
   const now = draft.engine.find(entry.name);
   const change = { identity: entry, properties: [], what: displayName(entry) };
   if (draft.isBlocked(entry.name)) {
-    if (now?.kind !== entry.kind && !draft.hasOmission(entry))
-      draft.omitWithLosses(change, 'another object still has this name');
+    if (now?.kind !== entry.kind && !draft.hasOmission(entry)) draft.omit(change, 'another object still has this name');
     return;
   }
   const blocker = task.a.prerequisites(entry).find(({ name, kind }) => isObject(kind) && draft.isBlocked(name));
   if (blocker) {
     draft.block(entry.name);
-    if (!isSame(entry, task, draft))
-      draft.omitWithLosses(change, `it reads from ${displayName(blocker)}, which is left out`);
+    if (!isSame(entry, task, draft)) draft.omit(change, `it reads from ${displayName(blocker)}, which is left out`);
     return;
   }
   if (!now) {

@@ -18,7 +18,7 @@ import { createPrincipals, dropPrincipals, grantRights, revokeRights } from './a
 import { findAskableDefinition } from './asked-view.js';
 import { assemblePlan, type Plan, type ProvenDraft } from './assemble-plan.js';
 import { changeKey, Draft, type Omission } from './draft.js';
-import { AllowedLosses } from './losses.js';
+import { AllowedLosses, formatLoss } from './losses.js';
 import {
   alterRetention,
   dropExtraObjects,
@@ -57,20 +57,43 @@ type Answers = Pick<Task, 'histories' | 'rows'>;
 export async function planChanges(a: Iterable<string>, b: Iterable<string>, options: PlanOptions = {}): Promise<Plan> {
   const inB = [...b];
   const { statements: inA, notes } = selectWanted([...a], inB, options.ignore ?? new IgnoreRules());
-  const histories = new Map<string, HistoryFinding>();
-  const answers = new Map<string, Row>();
+  const schemas = { a: inA, b: inB };
+  const known = { histories: new Map<string, HistoryFinding>(), answers: new Map<string, Row>() };
+  const proven = await askAndPlan(schemas, known, options);
+  const { omissions } = proven.draft;
+  const allowLoss = [...(options.allowLoss ?? [])];
+  // Some losses show only if others are allowed. The user needs the names of all at once.
+  for (let names = omissions.flatMap(namesOfLosses); names.length > 0; ) {
+    allowLoss.push(...names);
+    const { draft } = await askAndPlan(schemas, known, { ...options, allowLoss, skipInvalid: true });
+    const later = draft.omissions.filter(({ losses = [] }) => losses.length > 0);
+    omissions.push(...later);
+    names = later.flatMap(namesOfLosses).filter(name => !allowLoss.includes(name));
+  }
+  const plan = await assemblePlan(proven, options.askSizes);
+  return { ...plan, notes: [...notes, ...plan.notes] };
+}
+
+/** The names of the losses that have to be allowed for a change. */
+const namesOfLosses = ({ losses = [] }: Omission): string[] => losses.map(formatLoss);
+
+/**
+ * Plans until no question is left. An answer may change the plan, and a changed plan may have new questions.
+ * @param known what B's server has answered so far, to which this adds
+ */
+async function askAndPlan(
+  schemas: Schemas,
+  { histories, answers }: { histories: Map<string, HistoryFinding>; answers: Map<string, Row> },
+  options: PlanOptions,
+): Promise<ProvenDraft> {
   const { askHistory, askRow } = options;
-  // An answer may change the plan, and a changed plan may have new questions. So it is planned again until no question is left.
   for (;;) {
     const rows = new RowAnswers(answers, askRow !== undefined);
-    const proven = await whenReady(() => planWithAnswers({ a: inA, b: inB }, { histories, rows }, options));
+    const proven = await whenReady(() => planWithAnswers(schemas, { histories, rows }, options));
     for (const query of rows.questions) answers.set(query, await askRow?.(query));
     if (rows.questions.size > 0) continue;
     const unasked = [...proven.recomputedInAnyDraft].filter(view => !histories.has(view));
-    if (!askHistory || unasked.length === 0) {
-      const plan = await assemblePlan(proven, options.askSizes);
-      return { ...plan, notes: [...notes, ...plan.notes] };
-    }
+    if (!askHistory || unasked.length === 0) return proven;
     for (const view of unasked) {
       const asked = findAskableDefinition(view, proven.task);
       // biome-ignore lint/nursery/useAwaitThenable: the function of an option returns a promise
@@ -175,6 +198,10 @@ function proveDraft(task: Task, loadB: () => Engine): ProvenDraft {
     for (const view of proof.recomputed.keys()) recomputed.add(view);
     if (proof.excluded.length === 0) {
       requireResult(draft, task);
+      // A change may be left out because of another one. The user needs the names of its losses too.
+      const named = new Set(draft.omissions.flatMap(namesOfLosses));
+      const isUnnamed = (omission: Omission) => namesOfLosses(omission).some(name => !named.has(name));
+      draft.omissions.push(...[...excluded.values()].filter(isUnnamed));
       return { draft, proof, task, recomputedInAnyDraft: recomputed };
     }
     const known = excluded.size;

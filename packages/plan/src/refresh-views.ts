@@ -166,10 +166,7 @@ export function omitUnrepaired({ problems, a, ignore }: Task, draft: Draft): voi
         `send it when the cause is removed: ${reason}`,
       );
     else if ('invalid' in now && now.invalid !== undefined && !draft.hasOmission(identity))
-      draft.omitWithLosses(
-        { ...change, what: 'a repair' },
-        `${UNREPAIRED_REASONS[kind] ?? 'its query fails'}: ${reason}`,
-      );
+      draft.omit({ ...change, what: 'a repair' }, `${UNREPAIRED_REASONS[kind] ?? 'its query fails'}: ${reason}`);
   }
 }
 
