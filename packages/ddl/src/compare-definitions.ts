@@ -96,28 +96,28 @@ function compareTables(a: TableDefinition, b: TableDefinition, comparison: Compa
   comparison.addAll(propertiesOf('table'), a, b);
 }
 
-/** The known columns of a table. If `complete`, they are all columns, in their order. */
+/** The known columns of a table. If `isComplete`, they are all columns, in their order. */
 interface ColumnList {
   readonly columns: readonly ListedColumn[];
-  readonly complete: boolean;
+  readonly isComplete: boolean;
 }
 
 type ListedColumn = StatedColumn & { readonly name: string };
 
 /** The known columns of a table. Of one from a query they are those that the query names, with what other clauses state of them. */
 function toColumnList({ columns, query }: TableDefinition): ColumnList {
-  if (query === undefined) return { columns, complete: true };
+  if (query === undefined) return { columns, isComplete: true };
   const named = findQueryColumns(query);
   // Whether symbols are cached is known only if a CAST states the type.
   const listed = columns.map(({ cached, ...column }): ListedColumn => (column.type ? { ...column, cached } : column));
-  if (!named) return { columns: listed, complete: false };
+  if (!named) return { columns: listed, isComplete: false };
   const byKey = new Map(listed.map(column => [foldCase(column.name), column]));
   return {
     columns: named.map(({ name, type = '' }) => {
       const column = byKey.get(foldCase(name));
       return { ...column, name, type: column?.type || type };
     }),
-    complete: true,
+    isComplete: true,
   };
 }
 
@@ -125,15 +125,15 @@ function compareColumns(a: ColumnList, b: ColumnList, comparison: ComparisonBuil
   const [columnsA, columnsB] = [columnsByKey(a), columnsByKey(b)];
   for (const [key, column] of columnsA) {
     const other = columnsB.get(key);
-    if (other && a.complete && b.complete)
+    if (other && a.isComplete && b.isComplete)
       comparison.add(columnProperty(column.name, ' name'), column.name, other.name);
     if (other) compareColumn(column, other, comparison);
-    else if (b.complete) comparison.add(columnProperty(column.name), column.type || 'present', NONE);
+    else if (b.isComplete) comparison.add(columnProperty(column.name), column.type || 'present', NONE);
   }
-  if (a.complete)
+  if (a.isComplete)
     for (const [key, column] of columnsB)
       if (!columnsA.has(key)) comparison.add(columnProperty(column.name), NONE, column.type || 'present');
-  if (!a.complete || !b.complete) comparison.notComparable.push('the columns of its query');
+  if (!a.isComplete || !b.isComplete) comparison.notComparable.push('the columns of its query');
   else
     compareOrder(
       [...columnsA.keys()].filter(key => columnsB.has(key)),

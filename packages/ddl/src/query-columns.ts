@@ -66,12 +66,12 @@ function toColumn(item: readonly QueryToken[]): QueryColumn | undefined {
   const name = item.at(-1)?.text ?? '';
   if (!NAME.test(name)) return undefined;
   if (item.length === 1) return { name: unquoteToken(name) };
-  if (isKeyword(item.at(-2), 'as')) return { name: unquoteToken(name), type: castType(item.slice(0, -2)) };
+  if (isKeyword(item.at(-2), 'as')) return { name: unquoteToken(name), type: parseCastType(item.slice(0, -2)) };
   return item.at(-2)?.text === '.' && item.length === 3 ? { name: unquoteToken(name) } : undefined;
 }
 
 /** The type of an expression of the form `CAST(… AS type)`, `…::type` or `ARRAY[]`; undefined for any other. */
-function castType(expression: readonly QueryToken[]): string | undefined {
+function parseCastType(expression: readonly QueryToken[]): string | undefined {
   if (textOf(expression).toUpperCase() === 'ARRAY[]') return 'ARRAY';
   const isCast = isKeyword(expression[0], 'cast') && closingIndex(expression, 1) === expression.length - 1;
   if (isCast) return parseType(expression.slice(expression.findLastIndex(token => isKeyword(token, 'as')) + 1, -1));

@@ -32,7 +32,7 @@ export function parseCreateView(cursor: Cursor, orReplace: boolean, context: Cre
   const body = parseViewBody(cursor, context.checkQuery);
   expectEndOfBody(cursor, body);
   const reader = new ClauseReader(cursor, context, 'view');
-  if (body.enclosed) {
+  if (body.isEnclosed) {
     reader.advance();
     reader.read(OWNER);
     reader.expectEnd();
@@ -64,7 +64,7 @@ export function parseCreateMaterializedView(
   reader.definition = { ...reader.definition, base: source?.name };
   reader.expected = undefined;
   expectEndOfBody(cursor, body);
-  if (body.enclosed) {
+  if (body.isEnclosed) {
     reader.advance();
     for (const property of [VIEW_INDEXES, VIEW_TIMESTAMP, PARTITIONING, TTL, EXPIRY, VOLUME, OWNER])
       reader.read(property);
@@ -103,7 +103,7 @@ export function parseCreateLiveView(cursor: Cursor, context: CreateContext): Cre
     );
   reader.check(TTL);
   const body = parseViewBody(cursor, context.checkQuery, { mayHaveOwner: true });
-  if (body.enclosed) expectEndOfBody(cursor, body);
+  if (body.isEnclosed) expectEndOfBody(cursor, body);
   reader.expected = undefined;
   reader.advance();
   reader.read(OWNER);

@@ -18,7 +18,7 @@ export interface Body {
   /** The offset at which the body starts; for a view in parentheses, the offset before the parenthesis. */
   readonly start: number;
   /** Whether it is in parentheses, so that clauses may follow. */
-  readonly enclosed: boolean;
+  readonly isEnclosed: boolean;
 }
 
 /** Checks a query. It is called as soon as the query has been read, because the server rejects errors in it then. */
@@ -44,14 +44,14 @@ export function parseViewBody(
     const written = cursor.text.slice(position, ownerAt).trimEnd();
     const code = readCode(new Cursor(written), 0, false);
     cursor.seek(ownerAt);
-    return checkedBody({ written, code, position, start: position, enclosed: false }, check);
+    return checkedBody({ written, code, position, start: position, isEnclosed: false }, check);
   }
   const code = readCode(cursor, position, false);
   const token = cursor.next();
   // The server stores the semicolon with the query (observed on 9.3.4 and 9.4.4).
   const end = token === undefined ? cursor.text.length : cursor.end;
   const written = cursor.text.slice(position, end);
-  return checkedBody({ written, code, position, start: position, enclosed: false }, check);
+  return checkedBody({ written, code, position, start: position, isEnclosed: false }, check);
 }
 
 function checkedBody(body: Omit<Body, 'text'>, check: CheckQuery): Body {
@@ -76,12 +76,12 @@ export function parseEnclosedBody(
   cursor.unread();
   const code = readCode(cursor, position, true);
   const written = cursor.text.slice(position, position + code.length);
-  return checkedBody({ written, code, position, start: start ?? position, enclosed: true }, check);
+  return checkedBody({ written, code, position, start: start ?? position, isEnclosed: true }, check);
 }
 
 /** Requires the closing parenthesis of a query, or the end of the statement if it has no parentheses. */
-export function expectEndOfBody(cursor: Cursor, { enclosed }: Body): void {
-  if (enclosed) cursor.expect(')');
+export function expectEndOfBody(cursor: Cursor, { isEnclosed }: Body): void {
+  if (isEnclosed) cursor.expect(')');
   else {
     const token = cursor.next();
     if (token !== undefined && token !== ';') throw unexpectedTokenError(cursor.at, token);
@@ -92,7 +92,7 @@ export function expectEndOfBody(cursor: Cursor, { enclosed }: Body): void {
  * Reads the text from `position` to the closing parenthesis or a semicolon, and replaces its comments by blanks. The
  * cursor stops before the parenthesis or semicolon.
  */
-export function readCode(cursor: Cursor, position: number, enclosed: boolean): string {
+export function readCode(cursor: Cursor, position: number, isEnclosed: boolean): string {
   const pieces: string[] = [];
   let length = 0;
   const add = (piece: string, at: number): void => {
@@ -101,7 +101,7 @@ export function readCode(cursor: Cursor, position: number, enclosed: boolean): s
   };
   let depth = 0;
   for (let token = cursor.next(); token !== undefined; token = cursor.next()) {
-    if (token === ';' || (enclosed && token === ')' && depth === 0)) {
+    if (token === ';' || (isEnclosed && token === ')' && depth === 0)) {
       const end = cursor.at;
       cursor.seek(end);
       add('', end);

@@ -36,7 +36,7 @@ export function inferType(expression: Expression, names: Names): string | undefi
     case 'cast':
     case 'typeCast':
       type(expression.expression);
-      return castType(query.text(expression, 'dataType') || expression.dataType, expression.type === 'typeCast');
+      return parseCastType(query.text(expression, 'dataType') || expression.dataType, expression.type === 'typeCast');
     case 'unary': {
       const operand = type(expression.operand);
       return expression.operator.toUpperCase() === 'NOT' ? 'BOOLEAN' : operand;
@@ -103,9 +103,9 @@ function inferNumberType(text: string): string {
   return /m$/i.test(text) ? 'DECIMAL(18,3)' : 'DOUBLE';
 }
 
-/** `x::float` is PostgreSQL's double; CAST uses QuestDB's own type names. */
-function castType(text: string, postgres: boolean): string | undefined {
-  if (postgres && /^float(?![a-z0-9_])/i.test(text)) return text.replace(/^float/i, 'DOUBLE');
+/** Parses the type in a cast. With `::`, a float is PostgreSQL's double; CAST uses QuestDB's own names of types. */
+function parseCastType(text: string, isPostgres: boolean): string | undefined {
+  if (isPostgres && /^float(?![a-z0-9_])/i.test(text)) return text.replace(/^float/i, 'DOUBLE');
   const cursor = new Cursor(text);
   const token = cursor.next();
   return token === undefined ? undefined : parseColumnType(cursor, token);

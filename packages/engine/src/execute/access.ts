@@ -251,19 +251,19 @@ function requirePrincipal(acl: Acl, kind: PrincipalKind, { name, position }: Loc
 }
 
 /** Executes ADD USER … TO, or REMOVE USER … FROM, groups. */
-function changeMembership(cursor: Cursor, session: Session, add: boolean): void {
+function changeMembership(cursor: Cursor, session: Session, adds: boolean): void {
   const { acl } = session;
-  const statement = parseMembership(cursor, add, createAccessContext(session));
+  const statement = parseMembership(cursor, adds, createAccessContext(session));
   cursor.expectEnd();
-  session.authorize(add ? 'ADD USER' : 'REMOVE USER');
+  session.authorize(adds ? 'ADD USER' : 'REMOVE USER');
   const { name: user } = requirePrincipal(acl, 'user', statement.user);
   for (const group of statement.groups.map(named => requirePrincipal(acl, 'group', named).name))
-    acl[add ? 'grant' : 'revoke']({ kind: 'membership', user, group });
+    acl[adds ? 'grant' : 'revoke']({ kind: 'membership', user, group });
 }
 
 /** Executes the rest of GRANT or REVOKE. */
-function changeGrants(cursor: Cursor, session: Session, grant: boolean): void {
-  const statement = parseGrant(cursor, grant, createAccessContext(session));
+function changeGrants(cursor: Cursor, session: Session, grants: boolean): void {
+  const statement = parseGrant(cursor, grants, createAccessContext(session));
   cursor.expectEnd();
   if (statement.kind === 'assumption') changeAssumeRight(statement, session);
   else changePermissions(statement, session);

@@ -100,11 +100,11 @@ export function parseQueryText(text: string): Query {
   for (let token = cursor.next(); token !== undefined; token = cursor.next()) {
     if (token !== ';') throw unexpectedTokenError(cursor.at, token);
   }
-  return parseQuery(code, { position: 0, enclosed: false });
+  return parseQuery(code, { position: 0, isEnclosed: false });
 }
 
 /** Where a query stands: its position in its statement, and whether it is in parentheses. */
-type Place = Pick<Body, 'position' | 'enclosed'>;
+type Place = Pick<Body, 'position' | 'isEnclosed'>;
 
 interface ParsedText {
   readonly select: SelectStatement;
@@ -233,7 +233,7 @@ function toRejectionError(
   bad: IToken | undefined,
   tokens: readonly IToken[],
   text: string,
-  { position, enclosed }: Place,
+  { position, isEnclosed }: Place,
 ): RejectionError {
   if (!bad || Number.isNaN(bad.startOffset)) return endOfInputError(tokens, position + text.trimEnd().length);
   const at = position + bad.startOffset;
@@ -251,7 +251,7 @@ function toRejectionError(
   if (inSelectList && last === '*' && preceding.length === 2)
     return new RejectionError(at, 'wildcard cannot have alias');
   if (inSelectList && preceding.length > 2) return tokenError(at, bad.image, "',', 'from' or 'over' expected");
-  return enclosed ? new RejectionError(at, "')' expected") : unexpectedTokenError(at, bad.image);
+  return isEnclosed ? new RejectionError(at, "')' expected") : unexpectedTokenError(at, bad.image);
 }
 
 /** The last tokens, from the parenthesis on that is still open. */
