@@ -10,14 +10,15 @@ import type { CatalogueObject, StoredColumn, Table } from './catalogue-objects.j
 import { columnLoss, type Effect, findUnwrittenLosses, isRefreshed, objectLoss } from './effects.js';
 import type { Engine, Execution } from './engine.js';
 import { findEnforcements, recordEnforcement } from './expired-rows.js';
-import { type AccountedLoss, type AccountOptions, type Copy, Ledger } from './ledger.js';
+import { type AccountedLoss, type AccountOptions, type Copy, type Enforcement, Ledger } from './ledger.js';
 import { findCopy } from './table-copy.js';
 import { ViewHistories } from './view-history.js';
 
 /** Tracks the rows of the schema that an engine has when the account is created. */
 export class RowAccount {
-  readonly ledger: Ledger;
-  readonly views: ViewHistories;
+  readonly #engine: Engine;
+  readonly #ledger: Ledger;
+  readonly #views: ViewHistories;
   /** The ids of the objects of the loaded schema. */
   readonly #loaded: ReadonlySet<number | undefined>;
   /** The ids of columns of which every row stores a value, because an UPDATE has written it. */
@@ -25,27 +26,50 @@ export class RowAccount {
   /** The number of recorded statements. */
   #count = 0;
 
-  constructor(
-    readonly engine: Engine,
-    options: AccountOptions = {},
-  ) {
-    this.ledger = new Ledger(engine, options);
-    this.#loaded = new Set(this.ledger.before.map(({ id }) => id));
-    this.views = new ViewHistories(this.ledger);
+  constructor(engine: Engine, options: AccountOptions = {}) {
+    this.#engine = engine;
+    this.#ledger = new Ledger(engine, options);
+    this.#loaded = new Set(this.#ledger.before.map(({ id }) => id));
+    this.#views = new ViewHistories(this.#ledger);
+  }
+
+  /** Finds an object of the loaded schema. */
+  findLoaded(name: string): CatalogueObject | undefined {
+    return this.#ledger.before.find(object => isSameName(object.name, name));
+  }
+
+  /** Finds the objects whose TTL a statement makes the server enforce. */
+  findEnforcements(execution: Execution): Enforcement[] {
+    return findEnforcements(execution, this.#ledger);
+  }
+
+  /** The objects whose TTL the statements so far make the server enforce. */
+  get enforcements(): Enforcement[] {
+    return [...this.#ledger.enforcements.values()];
+  }
+
+  /** The materialized views that are computed again, see `ViewHistories.recomputed`. */
+  get recomputedViews(): ReadonlyMap<string, string | undefined> {
+    return this.#views.recomputed();
+  }
+
+  /** The indexes of the statements that have made a view invalid. */
+  findInvalidations(view: string): readonly number[] {
+    return this.#ledger.invalidatedBy.of(this.#engine.find(view)?.id);
   }
 
   /** Records that all rows of a table are also in another table. */
   recordCopy({ from, to, columns }: Copy): void {
-    const [copied, table] = [this.engine.find(from), this.engine.find(to)];
-    if (copied && table) this.ledger.copies.set(copied.id, { table, columns });
+    const [copied, table] = [this.#engine.find(from), this.#engine.find(to)];
+    if (copied && table) this.#ledger.copies.set(copied.id, { table, columns });
   }
 
   /** Records a statement that the engine has executed. @returns its effects, and the losses that only this account shows */
   recordStatement(statement: string, { effects, changes }: Pick<Execution, 'effects' | 'changes'>): readonly Effect[] {
     const index = this.#count++;
-    for (const { before, after } of changes) this.ledger.touchedBy.add((before ?? after)?.id, index);
+    for (const { before, after } of changes) this.#ledger.touchedBy.add((before ?? after)?.id, index);
     for (const { effect, object } of effects)
-      if (effect === 'invalidated') this.ledger.invalidatedBy.add(this.engine.find(object)?.id, index);
+      if (effect === 'invalidated') this.#ledger.invalidatedBy.add(this.#engine.find(object)?.id, index);
     this.#recordFill(statement);
     const unwritten = changes.flatMap(each => findUnwrittenLosses(each, this.#filledColumns));
     const isLoaded = (name: string) =>
@@ -53,17 +77,17 @@ export class RowAccount {
     // Dropping what the statements have created themselves is no loss.
     const own = [...effects, ...unwritten].filter(({ loss, object }) => loss !== 'drop' || isLoaded(object));
     for (const effect of own) if (effect.effect === 'lost') this.#recordLoss(effect, changes, index);
-    const refreshed = this.engine.find(effects.find(isRefreshed)?.object ?? '');
-    const expired = findEnforcements({ effects, changes }, this.ledger).flatMap(found =>
-      recordEnforcement(found, this.ledger, index),
+    const refreshed = this.#engine.find(effects.find(isRefreshed)?.object ?? '');
+    const expired = findEnforcements({ effects, changes }, this.#ledger).flatMap(found =>
+      recordEnforcement(found, this.#ledger, index),
     );
-    return [...own, ...expired, ...this.views.recordStatement(changes, refreshed, index)];
+    return [...own, ...expired, ...this.#views.recordStatement(changes, refreshed, index)];
   }
 
   /** Records the column of which an UPDATE writes a value in every row. */
   #recordFill(statement: string): void {
     const fill = parseFill(statement);
-    const table = fill && this.engine.find(fill.table);
+    const table = fill && this.#engine.find(fill.table);
     if (fill && table?.kind === 'table')
       this.#filledColumns.add((findColumn(table, fill.column) as StoredColumn | undefined)?.id);
   }
@@ -73,7 +97,7 @@ export class RowAccount {
    * the list too: they hold no rows, but dropping them needs permission.
    */
   losses(): AccountedLoss[] {
-    const { before, losses } = this.ledger;
+    const { before, losses } = this.#ledger;
     return [...losses.of(undefined), ...before.flatMap(object => this.#lossesOf(object))];
   }
 
@@ -85,15 +109,15 @@ export class RowAccount {
    * - nowhere: the object itself, unless it is a view that was recreated.
    */
   #lossesOf(object: CatalogueObject): AccountedLoss[] {
-    const now = this.engine.catalogue.findById(object.id);
-    if (now) return [...this.ledger.losses.of(object.id), ...this.#lossesOfColumns(object, now)];
-    const causes = this.ledger.removalOf(object);
-    const copy = findCopy(object, this.ledger);
+    const now = this.#engine.catalogue.findById(object.id);
+    if (now) return [...this.#ledger.losses.of(object.id), ...this.#lossesOfColumns(object, now)];
+    const causes = this.#ledger.removalOf(object);
+    const copy = findCopy(object, this.#ledger);
     if (copy) return copy.losses.map(effect => ({ effect, causes }));
-    const successor = this.ledger.successorOf(object);
+    const successor = this.#ledger.successorOf(object);
     if (object.kind === 'view' && successor?.kind === 'view') return [];
     if (object.kind === 'materialized view' && successor?.kind === 'materialized view')
-      return this.views.lossesOf(object, successor);
+      return this.#views.lossesOf(object, successor);
     return [{ effect: objectLoss(object), causes }];
   }
 
@@ -102,10 +126,10 @@ export class RowAccount {
     if (before.kind !== 'table' || after.kind !== 'table') return [];
     const ids = new Set(after.columns.map(({ id }) => id));
     return (before.columns as StoredColumn[]).flatMap(column => {
-      const losses = this.ledger.losses.of(column.id);
+      const losses = this.#ledger.losses.of(column.id);
       return ids.has(column.id) || losses.some(({ effect }) => effect.loss === 'drop')
         ? losses
-        : [{ effect: columnLoss(after.name, column), causes: this.ledger.touchedBy.of(before.id) }];
+        : [{ effect: columnLoss(after.name, column), causes: this.#ledger.touchedBy.of(before.id) }];
     });
   }
 
@@ -115,16 +139,16 @@ export class RowAccount {
    */
   #recordLoss(effect: Effect, changes: readonly ObjectChange[], index: number): void {
     const { object, column, loss } = effect;
-    const { losses } = this.ledger;
+    const { losses } = this.#ledger;
     const accounted = { effect, causes: [index] };
     if (loss === 'drop-user') return losses.add(undefined, accounted);
     const change = changes.find(({ before }) => before && isSameName(before.name, object));
-    const now = this.engine.find(object);
+    const now = this.#engine.find(object);
     const former = change?.before ?? now;
     const isGone = loss === 'drop' && column === undefined && former?.id !== undefined && former.id !== now?.id;
     if (isGone) return;
     const holder = column === undefined || loss === 'keys' ? former : findColumn(former as Table, column);
     losses.add((holder as { id?: number } | undefined)?.id, accounted);
-    this.views.recordMissedRows(effect, index);
+    this.#views.recordMissedRows(effect, index);
   }
 }

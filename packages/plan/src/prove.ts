@@ -65,15 +65,15 @@ export function prove(steps: readonly Step[], engine: Engine, task: Task): Proof
   if (problems.length === 0) {
     problems.push(...findLosses(account, task));
     for (const [name, reason] of engine.invalidViews()) {
-      const causes = account.ledger.invalidatedBy.of(engine.find(name)?.id);
+      const causes = account.findInvalidations(name);
       if (!invalidBefore.has(name)) problems.push({ causes, reason: `invalidates ${engine.title(name)}: ${reason}` });
     }
   }
   return {
     effects,
     excluded: toOmissions(problems, steps),
-    recomputed: account.views.recomputed(),
-    enforcements: [...account.ledger.enforcements.values()],
+    recomputed: account.recomputedViews,
+    enforcements: account.enforcements,
   };
 }
 

@@ -9,7 +9,6 @@ import {
   type Effect,
   type Engine,
   type Execution,
-  findEnforcements,
   type HistoryAnswer,
   isRefreshed,
   OpaqueError,
@@ -19,7 +18,7 @@ import {
 import { type Instance, type Rejection, type Reply, toRequestText, tryQuery } from '@sqlpipe/instance';
 import { AllowedLosses, createEngine, formatLoss } from '@sqlpipe/plan';
 import { parseAssertion, parseHead, printExpiredQuestion } from '@sqlpipe/plan/text';
-import { displayName, foldCase, identify, isPrincipal, isSameName, type NamedObject } from '@sqlpipe/sql';
+import { displayName, foldCase, identify, isPrincipal, type NamedObject } from '@sqlpipe/sql';
 import { createExecutor, type Executor, type ExecutorOptions, type StatementResult } from './executor.js';
 import { type ExistingObjects, isShowable, type KnownObjects } from './existing.js';
 import { type AccessSource, ExistingAccess } from './existing-access.js';
@@ -222,7 +221,7 @@ export class Predictor {
     for (const { effect, kind, loss, object } of effects) {
       const isRebuilt = kind === 'materialized view' && (effect === 'rewritten' || loss === 'drop');
       if (!isRebuilt || this.#histories.has(foldCase(object)) || !this.#schema.askHistory) continue;
-      const view = this.#rowAccount.ledger.before.find(({ name }) => isSameName(name, object));
+      const view = this.#rowAccount.findLoaded(object);
       if (view?.kind !== 'materialized view' || view.opaque !== undefined) continue;
       // biome-ignore lint/nursery/useAwaitThenable: the function of an option returns a promise
       const { answer } = await this.#schema.askHistory(view);
@@ -232,7 +231,7 @@ export class Predictor {
 
   /** Asks the target for the numbers of expired rows that a statement makes it drop. */
   async #askExpiredCounts(execution: Execution): Promise<void> {
-    for (const { former, now } of findEnforcements(execution, this.#rowAccount.ledger)) {
+    for (const { former, now } of this.#rowAccount.findEnforcements(execution)) {
       // They are counted once, before the first statement that drops them.
       if (this.#expiredCounts.has(former.name)) continue;
       const retained = { ...former, partitionBy: now.partitionBy, ttl: now.ttl };
