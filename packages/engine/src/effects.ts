@@ -174,16 +174,16 @@ function findHealthEffects(before: CatalogueObject, after: CatalogueObject): Eff
  * something else later, each query on the view fails with a NullPointerException. `views()` reports the view as valid, and COMPILE
  * VIEW does not help (observed on 9.3.4).
  */
-const STALE = 'a view below it reads from something else now, so that its query has to be stated again';
+const STALE_REASON = 'a view below it reads from something else now, so that its query has to be stated again';
 
 /** Why a view is invalid whose query returns other types than its columns have: only a new view can have those types. */
-export const OTHER_TYPES = 'its query gives columns of other types';
+export const OTHER_TYPES_REASON = 'its query gives columns of other types';
 
 /** Why a view cannot be queried, or why a materialized or live view is no longer refreshed. */
 export function whyInvalid(object: CatalogueObject): string | undefined {
   if (object.kind === 'view') {
     const { invalid, isStale } = object as View;
-    return invalid?.reason ?? (isStale ? STALE : undefined);
+    return invalid?.reason ?? (isStale ? STALE_REASON : undefined);
   }
   return object.kind === 'table' ? undefined : (object as MaterializedView | LiveView).invalid;
 }

@@ -13,7 +13,7 @@ export {
   type Table,
   type View,
 } from './catalogue-objects.js';
-export { type Effect, isRefreshed, type LossKind, OTHER_TYPES } from './effects.js';
+export { type Effect, isRefreshed, type LossKind, OTHER_TYPES_REASON } from './effects.js';
 export { Engine, type EngineOptions, type Execution, isNotExecutable, type Question } from './engine.js';
 export { NotReady, OpaqueError, whenReady } from './errors.js';
 export type { AccountOptions, Copy, Enforcement, HistoryAnswer } from './ledger.js';

@@ -64,7 +64,7 @@ export async function assemblePlan({ draft, proof, task }: ProvenDraft, askSizes
   const assertions = collectAssertions(proof, task);
   const statements = [
     ...assertions,
-    ...draft.steps.map((step, i) => toPlanned(step, proof.effects[i] ?? [], draft.engine, task)),
+    ...draft.steps.map((step, i) => toPlannedStatement(step, proof.effects[i] ?? [], draft.engine, task)),
   ];
   const { renames } = task;
   const { used, unused } = task.allowed.names();
@@ -101,20 +101,20 @@ export async function assemblePlan({ draft, proof, task }: ProvenDraft, askSizes
 function collectAssertions({ recomputed, enforcements }: Proof, task: Task): readonly PlannedStatement[] {
   const { allowed, histories, historyOf } = task;
   const assertions: PlannedStatement[] = [];
-  const withHistory: string[] = [];
+  const assertedViews: string[] = [];
   const add = (assertion: Assertion, ...remarks: string[]) => assertions.push(withPurpose(assertion, ...remarks));
-  for (const [view, computable] of recomputed) {
+  for (const [view, computableAssertion] of recomputed) {
     const definition = findAskableDefinition(view, task);
     if (!definition || allowed.use({ loss: 'history', object: definition.name })) continue;
     const { answer, columns = findKnownColumns(definition.name, task) } = histories.get(view) ?? {};
-    if (computable !== undefined) add(assertComputable(computable));
+    if (computableAssertion !== undefined) add(assertComputable(computableAssertion));
     if (answer === 'empty') add(assertEmpty(definition.name));
     else {
       add(assertHistory(definition, columns), ...(histories.has(view) ? [] : ['no server was asked']));
-      withHistory.push(definition.name);
+      assertedViews.push(definition.name);
     }
   }
-  const [first, ...others] = withHistory;
+  const [first, ...others] = assertedViews;
   if (first !== undefined) add(assertUnlimited([first, ...others]));
   for (const enforcement of enforcements) {
     const { name } = enforcement.former;
@@ -145,7 +145,7 @@ const findIdleTables = (steps: readonly Step[], before: Engine): string[] => [
 ];
 
 /** Makes a statement of the plan from a step. @param after the engine after all steps */
-function toPlanned(
+function toPlannedStatement(
   { statement, assertion, change }: Step,
   effects: readonly Effect[],
   after: Engine,

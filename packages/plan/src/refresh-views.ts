@@ -3,7 +3,7 @@
  * recreated. Each view comes after the views that it reads.
  */
 import { findExpiredRows } from '@sqlpipe/ddl';
-import { type MaterializedView, OTHER_TYPES } from '@sqlpipe/engine';
+import { type MaterializedView, OTHER_TYPES_REASON } from '@sqlpipe/engine';
 import { foldCase, isSameName, kindKeywords } from '@sqlpipe/sql';
 import type { Draft } from './draft.js';
 import { findCreation } from './object-changes.js';
@@ -31,8 +31,8 @@ const referencesOf = (...views: readonly MaterializedView[]): Set<string> =>
 export function refreshViews(task: Task, draft: Draft): void {
   const { a, before } = task;
   const views = draft.engine.catalogue.inDependencyOrder().filter(object => object.kind === 'materialized view');
-  const filled = views.filter(view => hadRows(view, task));
-  const [readByViews, readByFilled] = [referencesOf(...views), referencesOf(...filled)];
+  const viewsWithRows = views.filter(view => hadRows(view, task));
+  const [readByViews, readByViewsWithRows] = [referencesOf(...views), referencesOf(...viewsWithRows)];
   const refreshed = new Set<string>();
   for (const view of views) {
     const name = foldCase(view.name);
@@ -42,7 +42,7 @@ export function refreshViews(task: Task, draft: Draft): void {
     if (staysAsItIs(now, readsRefreshed, task, draft)) continue;
     // If an interrupted plan has dropped the view, it had rows if it has a mark, or if a view that reads it has rows.
     const isMarked = a.findObject(name) !== undefined && before.find(markOf(view.name)) !== undefined;
-    const hadRowsInB = isMarked || filled.includes(view) || readByFilled.has(name);
+    const hadRowsInB = isMarked || viewsWithRows.includes(view) || readByViewsWithRows.has(name);
     const isCreated = before.catalogue.findById(now.id) === undefined;
     const lacksRows = hadRowsInB && (isCreated || isUnfilled(name, task));
     const needsRefresh = !isFilledAtOnce(now) || readByViews.has(name) || willSourcesLoseRows(now, task, draft);
@@ -136,7 +136,7 @@ function refreshView(view: MaterializedView, task: Task, draft: Draft): void {
   const reason = draft.preview(refresh).get(foldCase(view.name));
   // An excluded refresh is listed even if the view stays invalid: the user needs the names of all losses.
   if (reason === undefined || draft.excludes(refresh, view)) draft.addStatement(refresh, view, properties);
-  if (reason !== OTHER_TYPES) return;
+  if (reason !== OTHER_TYPES_REASON) return;
   const wanted = a.findObject(view.name);
   const former = draft.engine.definitionOf(view.name);
   const creation =

@@ -9,7 +9,7 @@ import type { ExecutionResult, Session } from '../session.js';
 import { alterStoredView, alterTable, alterView } from './alter.js';
 import { authorizeChange } from './required-permissions.js';
 import { changeRows, checkCopy, isRowChange } from './rows.js';
-import { GONE_TABLE, invalidate, invalidateLiveViews, whyNotRefreshable } from './validity.js';
+import { GONE_TABLE_REASON, invalidate, invalidateLiveViews, whyNotRefreshable } from './validity.js';
 
 /** Reads the rest of a statement after its first word, checks and executes it. Without a result the reply is OK. */
 export type StatementHandler = (cursor: Cursor, session: Session) => Result;
@@ -100,11 +100,11 @@ function setSuspended(name: string, isSuspended: boolean, { catalogue }: Session
 /** Executes REBASE WAL. It discards what a suspended table has not applied. Views may have read that, so they become invalid. */
 function rebaseWal(name: string, session: Session): void {
   resumeWal(name, 'loses the transactions', session);
-  invalidate(session.catalogue, name, REBASED);
-  invalidateLiveViews(session.catalogue, name, () => REBASED);
+  invalidate(session.catalogue, name, REBASED_REASON);
+  invalidateLiveViews(session.catalogue, name, () => REBASED_REASON);
 }
 
-const REBASED = 'base table rebase';
+const REBASED_REASON = 'base table rebase';
 
 /** Changes the catalogue. @param query the query in the statement */
 function applyChange(change: ChangeStatement, session: Session, query: Body | undefined): void {
@@ -151,8 +151,8 @@ function dropObject(name: string, { catalogue }: Session): void {
   const object = catalogue.find(name);
   if (!object) return;
   catalogue.drop(object.name);
-  invalidate(catalogue, object.name, GONE_TABLE);
-  invalidateLiveViews(catalogue, object.name, () => GONE_TABLE);
+  invalidate(catalogue, object.name, GONE_TABLE_REASON);
+  invalidateLiveViews(catalogue, object.name, () => GONE_TABLE_REASON);
 }
 
 /** Renames a table. For the views over it, the table is dropped. */

@@ -20,7 +20,7 @@ import {
   toStoredColumn,
   type View,
 } from '../catalogue-objects.js';
-import { OTHER_TYPES } from '../effects.js';
+import { OTHER_TYPES_REASON } from '../effects.js';
 import { parseQueryText, QuerySyntaxError } from '../parse/parsed-query.js';
 
 /** Compiles all views over changed objects again. Stores their new columns, or why they are invalid. */
@@ -190,7 +190,7 @@ export function whyNotRefreshable(view: MaterializedView, catalogue: Catalogue):
   if (!base) return `[-105]: ${missingError(0, view.base).message}`; // the number of this error, not a position
   if (base.kind === 'view') return `[0]: cannot get a reader for view [view=${base.name}]`;
   if (base.kind === 'materialized view' && base.invalid !== undefined) return 'base materialized view is invalidated';
-  if (view.opaque !== undefined) return hasSameInputs(view, catalogue) ? undefined : OTHER_TYPES;
+  if (view.opaque !== undefined) return hasSameInputs(view, catalogue) ? undefined : OTHER_TYPES_REASON;
   const relation = analyzeBody(view.body, catalogue);
   if (relation instanceof RejectionError) return `[${relation.position}]: ${relation.message}`;
   const columns = toColumns(relation);
@@ -200,7 +200,7 @@ export function whyNotRefreshable(view: MaterializedView, catalogue: Catalogue):
       columns.every(({ type }, i) => type === view.columns[i]?.type) &&
       (areTypesKnown(columns) || hasSameInputs(view, catalogue)));
   // With other types, a refresh empties the view before it fails (observed on 9.3.4).
-  return isSame ? undefined : OTHER_TYPES;
+  return isSame ? undefined : OTHER_TYPES_REASON;
 }
 
 /** Whether all that a materialized view could read when it was created still has the same types. */
@@ -230,4 +230,4 @@ export function inputsOf(
 }
 
 /** Why materialized views over a dropped or renamed table are invalid. */
-export const GONE_TABLE = 'base table is dropped or renamed';
+export const GONE_TABLE_REASON = 'base table is dropped or renamed';

@@ -103,7 +103,7 @@ export function parseQueryText(text: string): Query {
   return parseQuery(code, { position: 0, isEnclosed: false });
 }
 
-/** Where a query stands: its position in its statement, and whether it is in parentheses. */
+/** The position of a query in its statement, and whether it is in parentheses. */
 type Place = Pick<Body, 'position' | 'isEnclosed'>;
 
 interface ParsedText {
