@@ -1,4 +1,4 @@
-/*! What an instance reports of its objects beside their definitions: which are invalid, suspended, without rows or behind. */
+/*! Fetches what an instance reports about its objects besides their definitions: which are invalid, suspended, without rows or behind. */
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Health } from '@sqlpipe/schema';
@@ -9,7 +9,7 @@ import type { Instance } from './instance.js';
 /** The rows of a query; undefined if there is no reply. */
 type Query = (query: string) => Promise<unknown[][] | undefined>;
 
-/** The health of all objects; without what the instance does not show. @throws InstanceError if it does not answer */
+/** Fetches the health of all objects, as far as the instance shows it. @throws InstanceError if it does not reply */
 export async function fetchHealth(instance: Instance): Promise<Health> {
   const query: Query = sql => queryIfAccepted(instance, sql);
   const views =
@@ -39,7 +39,7 @@ export const VIEW_LISTS = new Map<Kind, string>([
   ['live view', 'live_views()'],
 ]);
 
-/** The views that the instance reports as invalid, each with its reason. @param lists where to look for them */
+/** Fetches the views that the instance reports as invalid, each with its reason. @param lists the functions that list them */
 export async function fetchInvalidViews(
   query: Query,
   lists: Iterable<string> = VIEW_LISTS.values(),
@@ -52,7 +52,7 @@ export async function fetchInvalidViews(
   return invalid;
 }
 
-/** The tables and views whose changes the instance does not apply, each with the error that it reports. */
+/** Fetches the tables and views whose changes the instance does not apply, each with the error that it reports. */
 export async function fetchSuspended(query: Query): Promise<Map<string, string>> {
   const rows = await query('SELECT name, errorMessage FROM wal_tables() WHERE suspended');
   return new Map((rows ?? []).map(([name, error]) => [String(name), String(error || 'no reason given')]));
@@ -82,7 +82,7 @@ export async function fetchViewColumns(instance: Instance, view: string): Promis
 
 const nameOf = (cell: unknown): string => foldCase(String(cell));
 
-/** Whether a reason for being invalid is a change of the base, and not a failed query (observed on 9.3.4). */
+/** Whether a view is invalid because its base has changed, and not because its query failed (observed on 9.3.4). */
 export const isChangeOfBase = (reason: string): boolean =>
   / operation$|^base (?:table|materialized view) is /.test(reason);
 
@@ -124,9 +124,9 @@ export async function fetchRefreshState(instance: Instance, view: string): Promi
 }
 
 /**
- * A mark of what a materialized view and its base hold, if the view takes in nothing more by itself as long as the mark is the
- * same: it has all rows of its base, is invalid, or is refreshed by hand or by a timer. Undefined if it may take in something, or
- * the instance does not show it.
+ * Fetches the state of a materialized view and its base, if the view is settled: it has all rows of its base, is invalid, or is refreshed by
+ * hand or by a timer. Undefined if the next refresh may come by itself, or the instance does not show that. Two equal states mean that
+ * the view did not change in between.
  */
 async function fetchSettledState(instance: Instance, view: string): Promise<string | undefined> {
   const columns = 'view_status, refresh_type, refresh_base_table_txn, base_table_txn';
@@ -137,14 +137,14 @@ async function fetchSettledState(instance: Instance, view: string): Promise<stri
   return isSettled ? row.join(' ') : undefined;
 }
 
-/** Milliseconds within which a view that is being refreshed must have taken in the latest rows at least once. */
+/** Milliseconds within which a refresh must have read the latest rows of the base at least once. */
 const CATCH_UP = 5000;
 
-/** Milliseconds between two questions, so that the server can do something else. */
+/** Milliseconds between two questions, in which the server can do something else. */
 const PAUSE = 10;
 
 /**
- * Asks until the answer is final, can no longer change, or the time is up. While rows are written, a materialized view is behind its
+ * Asks until the answer is final, can no longer change, or the time is up. While rows are written, a materialized view lags behind its
  * base for moments.
  * @param view the view that the question is about, if it is about one
  * @param patience the time limit in milliseconds, if it is shorter than the usual one; and what ends the questions early

@@ -1,6 +1,6 @@
 /*!
- * The user's file of named instances: their addresses, where their credentials are stored, and which of them are protected.
- * It contains no secrets.
+ * Reads the user's file of named instances: their addresses, where their credentials are stored, and which of them are protected. The file
+ * contains no secrets.
  */
 
 import { readFile, stat } from 'node:fs/promises';
@@ -32,7 +32,7 @@ export async function listInstances(env: ResolveContext['env']): Promise<{ name:
   });
 }
 
-/** Where the entry of an instance stands. */
+/** Names the entry of an instance and its file, for messages. */
 export const placeOfEntry = (name: string, env: ResolveContext['env']): string => `${instancesPath(env)}: [${name}]`;
 
 /** The names of the protected instances that have an address, however it is written. */

@@ -1,7 +1,9 @@
 /*!
- * The dump of a server without SHOW CREATE DATABASE (QuestDB before 10). Its objects are fetched one by one, and sorted in the
- * order of that statement. The catalogue is not a snapshot, so the objects are listed again at the end. What may have changed
- * is read again, until nothing has changed. If objects come and go all the time, the dump has those of both last lists.
+ * Dumps a server without SHOW CREATE DATABASE (QuestDB before 10). Its objects are fetched one by one, and sorted in the order of that
+ * statement.
+ *
+ * The catalogue is not a snapshot, so the objects are listed again at the end. What may have changed is read again, until nothing has
+ * changed. If objects come and go all the time, the dump has the objects that are in both last lists.
  */
 
 import { dumpOrder, Schema } from '@sqlpipe/schema';
@@ -66,7 +68,7 @@ const isSame = (before: Reading, now: Reading): boolean =>
   [...now.objects.keys()].every(name => before.objects.has(name)) &&
   !findChanged(before, now).length;
 
-/** Says which objects are not in the dump because they were not there all the time. */
+/** Reports which objects are not in the dump, because they did not exist all the time. */
 function reportChanges(before: Reading, now: Reading, { note }: ObjectReadOptions): void {
   const reportChange = (object: ListedObject, change: string) =>
     note(`${titleOf(object)} was ${change} while the schema was read, and is not in the dump`);

@@ -1,7 +1,4 @@
-/*!
- * Tables of a server without SHOW CREATE TABLE (8.1.4): their definitions from its catalogue functions, in the form
- * that later servers print.
- */
+/*! Prints the tables of a server without SHOW CREATE TABLE (8.1.4), from its catalogue functions, as later servers print them. */
 import { type Column, type PartitionUnit, printDefinition, toAge } from '@sqlpipe/ddl';
 import { foldCase, type NamedObject } from '@sqlpipe/sql';
 import { queryIfSupported, tryQuery } from './best-effort-client.js';
@@ -10,7 +7,7 @@ import type { Instance } from './instance.js';
 const PROPERTIES = 'table_name, designatedTimestamp, partitionBy, walEnabled, maxUncommittedRows, o3MaxLag';
 const COLUMNS = '"column", type, indexed, indexBlockCapacity, symbolCached, symbolCapacity, upsertKey';
 
-/** A CREATE TABLE for each object; undefined if there is no such table. Such a server has no other objects. */
+/** Prints a CREATE TABLE for each object; undefined if there is no such table. Such a server has no other objects. */
 export async function reconstructTables(
   instance: Instance,
   objects: readonly NamedObject[],

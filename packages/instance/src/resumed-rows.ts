@@ -1,4 +1,4 @@
-/*! Continues a reply that broke off by another one. The rows of the first cannot be taken back, so both must begin alike. */
+/*! Continues a reply that broke off with the next reply. Rows that were passed on cannot be taken back, so both must begin alike. */
 import { createHash } from 'node:crypto';
 
 /** The next reply does not begin with the rows that were passed on. */
@@ -13,7 +13,7 @@ export class ResumedRows {
 
   /**
    * The rows of a reply after those that were passed on before.
-   * @throws ChangedRowsError where it does not begin with those
+   * @throws ChangedRowsError if the reply does not begin with those rows
    */
   async *continueWith(reply: AsyncIterable<string[]>): AsyncGenerator<string[], void, undefined> {
     const hash = createHash('sha256');

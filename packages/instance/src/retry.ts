@@ -1,4 +1,4 @@
-/*! Retries of one request, for networks and gateways that fail now and then. */
+/*! Counts and delays the retries of one request, for networks and gateways that fail now and then. */
 
 import { setTimeout } from 'node:timers/promises';
 import { InstanceError } from './instance-error.js';

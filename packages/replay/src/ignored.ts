@@ -1,4 +1,4 @@
-/*! What a replay leaves as it is on the target, because the user ignores it. */
+/*! Finds the statements that a replay skips because the user ignores what they create or grant. */
 import { findNeeded, type IgnoreRules, MemoryBudget, Schema, splitRights } from '@sqlpipe/schema';
 import { identify, identityKey } from '@sqlpipe/sql';
 import type { KnownObjects } from './existing.js';
@@ -9,14 +9,14 @@ const isIgnored = (statement: string, rules: IgnoreRules): boolean => {
   return identity.kind !== 'other' && rules.ignoresObject({ ...identity, statement });
 };
 
-/** The statements that are skipped, because what they create or give is ignored. */
+/** Decides which statements are skipped, because what they create or grant is ignored. */
 export class IgnoredStatements {
   /** The keys of what others need. */
   readonly #needed = new Set<string>();
 
   constructor(readonly rules: IgnoreRules) {}
 
-  /** Passes statements on. At the end it is known which ignored objects and principals the others need. */
+  /** Passes statements on. At the end, records which ignored objects and principals the others need. */
   async *recordNeeded(statements: AsyncIterable<string>): AsyncGenerator<string> {
     if (!this.rules.haveObjects) return yield* statements;
     const budget = new MemoryBudget();
@@ -42,7 +42,7 @@ export class IgnoredStatements {
   }
 }
 
-/** Replaces each statement that gives rights of which some are ignored: by a statement for each of the others. */
+/** Splits each statement that grants rights of which some are ignored, into a statement for each of the others. */
 export function splitIgnoredRights({ statements, locations }: ReplayInput, rules: IgnoreRules): ReplayInput {
   const splitLocations: (Location | undefined)[] = [];
   async function* split(): AsyncGenerator<string> {

@@ -1,4 +1,4 @@
-/*! How to replay statements. */
+/*! The options of a replay. */
 import type { IgnoreRules } from '@sqlpipe/schema';
 
 /** What to do about an object that exists: compare it, count it as an error, or skip it. */
@@ -13,7 +13,7 @@ export interface ReplayOptions {
   readonly dryRun: boolean;
   /** Verbs that may be sent besides what a dump contains; `CTAS`, `REPLACE`, `all`. */
   readonly allow: readonly string[];
-  /** Send what a plan needs besides. */
+  /** Send the statements of a plan that no dump contains. */
   readonly allowPlan: boolean;
   /** Apply a plan even if the target has changed since. */
   readonly staleOk: boolean;

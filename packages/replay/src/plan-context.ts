@@ -1,4 +1,4 @@
-/*! What a planner has to know of an instance beside its statements. */
+/*! Fetches what a planner has to know about an instance besides its statements, and asks it about rows. */
 import type { Defaults } from '@sqlpipe/ddl';
 import {
   askUntilSettled,
@@ -17,7 +17,7 @@ import type { AskSizes, PlanOptions } from '@sqlpipe/plan';
 import { type AskHistory, printHistoryQuestion } from '@sqlpipe/plan/text';
 import { foldCase, quoteLiteral } from '@sqlpipe/sql';
 
-/** What an instance says of its objects, and how to ask it about rows. */
+/** What an instance reports about its objects, and functions that ask it about rows. */
 export type PlanContext = Pick<
   PlanOptions,
   'health' | 'version' | 'isEnterprise' | 'askHistory' | 'askRow' | 'askSizes'
@@ -25,7 +25,7 @@ export type PlanContext = Pick<
   readonly defaults: Defaults;
 };
 
-/** Fetches what a planner has to know of an instance. */
+/** Fetches what a planner has to know about an instance. */
 export async function fetchPlanContext(instance: Instance): Promise<PlanContext> {
   return {
     defaults: await fetchDefaults(instance),
@@ -44,7 +44,7 @@ const askRow = async (instance: Instance, query: string): Promise<readonly unkno
 
 async function askHistory(instance: Instance, view: Parameters<AskHistory>[0]): ReturnType<AskHistory> {
   const columns = await fetchViewColumns(instance, view.name);
-  // A refresh in full leaves out what is older than the limit, which the query gives.
+  // A refresh in full leaves out the rows that are older than the limit, although the query returns them.
   const limit = `SELECT refresh_limit FROM materialized_views() WHERE view_name = ${quoteLiteral(view.name)}`;
   const isLimited = Number((await askRow(instance, limit))?.[0] ?? 0) !== 0;
   if (!columns || isLimited) return { answer: 'unknown', columns };

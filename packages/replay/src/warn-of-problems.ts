@@ -1,4 +1,4 @@
-/*! What does not work on the target: skipped objects, and what a plan that was not completed has left. */
+/*! Reports what does not work on the target: skipped objects, and what an incomplete plan has left. */
 
 import { fetchHealth, type Instance, tryQuery } from '@sqlpipe/instance';
 import { type Health, type IgnoreRules, problemsOf } from '@sqlpipe/schema';
