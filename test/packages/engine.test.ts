@@ -190,7 +190,7 @@ test('only the views over what changes are compiled', async t => {
   const compiled = () =>
     engine.catalogue
       .list()
-      .filter(object => object.kind !== 'table' && !object.isLoaded)
+      .filter(object => object.kind !== 'table' && !object.isUncompiled)
       .map(({ name }) => name);
   await effectsOf(engine, 'create view v as (select v from other)');
   await effectsOf(engine, 'alter table other drop column v');

@@ -1,5 +1,5 @@
 /*! What a plan decides, against values written by hand from what QuestDB documents or was seen to do on 9.3.4. */
-import { type HistoryAnswer, RowAccount, whenReady } from '@sqlpipe/engine';
+import { RowAccount, type StoredRows, whenReady } from '@sqlpipe/engine';
 import { type PlanOptions, planChanges, UnresolvedViewError } from '@sqlpipe/plan';
 import {
   computeFingerprint,
@@ -77,7 +77,7 @@ test('what joins a materialized view that lost its history has lost it too', asy
   const joined = (value: string) => hourly('n', 't', value, 'from t asof join m');
   const schema = (of: string) => [table('t'), hourly('m', 't', `${of}(x)`), joined(`${of}(t.x)`)];
   const askHistory = async ({ name }: { name: string }) => ({
-    answer: name === 'm' ? { lost: 1, total: 2, first: '2024-01-01', last: '2024-01-01' } : ('complete' as const),
+    answer: name === 'm' ? { lost: 1, total: 2, first: '2024-01-01', last: '2024-01-01' } : ('recomputable' as const),
     columns: undefined,
   });
   const plan = (...names: string[]) => planChanges(schema('max'), schema('min'), { askHistory, ...allowed(...names) });
@@ -90,7 +90,7 @@ test('an invalid view that A lacks is repaired, although its DROP needs a permis
   const health = { invalid: new Map([['m', 'change column type operation']]) };
   const { statements, omissions } = await planChanges([table('t')], [table('t'), hourly('m', 't', 'max(x)')], {
     health,
-    askHistory: async () => ({ answer: 'complete', columns: undefined }) as const,
+    askHistory: async () => ({ answer: 'recomputable', columns: undefined }) as const,
   });
   t.deepEqual(
     statements.filter(({ statement }) => !statement.startsWith('SELECT')).map(({ statement }) => statement),
@@ -132,7 +132,7 @@ test('the losses of two invalid views that are both redefined are named at once'
   const schema = (of: string) => [table('t'), hourly('m', 't', `${of}(x)`), hourly('n', 'm', `${of}(n)`)];
   const options = {
     askHistory: async ({ name }: { name: string }) => ({
-      answer: name === 'm' ? { lost: 1, total: 2, first: '2024-01-01', last: '2024-01-01' } : ('complete' as const),
+      answer: name === 'm' ? { lost: 1, total: 2, first: '2024-01-01', last: '2024-01-01' } : ('recomputable' as const),
       columns: undefined,
     }),
     health: { invalid: new Map([...'mn'].map(name => [name, 'drop partition operation'])) },
@@ -191,10 +191,10 @@ test('floating point values that a view takes as its base has them are compared 
 
 test('the rows of a renamed table are those of its views, another table of its name has others', t => {
   const schema = [table('t'), table('u'), hourly('m', 't', 'sum(x)')];
-  const lossesAfter = (...statements: string[]) => lossesWith('complete', ...statements);
-  const lossesWith = (answer: HistoryAnswer, ...statements: string[]) => {
+  const lossesAfter = (...statements: string[]) => lossesWith('recomputable', ...statements);
+  const lossesWith = (answer: StoredRows, ...statements: string[]) => {
     const engine = engineWith(schema);
-    const account = new RowAccount(engine, { historyOf: () => answer });
+    const account = new RowAccount(engine, { storedRowsOf: () => answer });
     for (const statement of statements) account.recordStatement(statement, engine.execute(statement));
     const losses = account.losses().map(({ effect: { loss, object } }) => `${loss}:${object}`);
     return losses.flatMap(loss => (loss.startsWith('history:') ? loss.slice('history:'.length) : []));
@@ -208,7 +208,7 @@ test('the rows of a renamed table are those of its views, another table of its n
   t.deepEqual(lossesAfter('RENAME TABLE t TO old', table('t'), refresh), ['m']);
   t.deepEqual(lossesAfter('ALTER TABLE t SET TTL 1 DAY', refresh), ['m'], 'the rows that have expired');
   for (const statement of [refresh, 'DROP MATERIALIZED VIEW m'])
-    t.deepEqual(lossesWith('empty', 'ALTER TABLE t SET TTL 1 DAY', statement), [], 'it has no rows');
+    t.deepEqual(lossesWith('none', 'ALTER TABLE t SET TTL 1 DAY', statement), [], 'it has no rows');
   t.deepEqual(lossesAfter('RENAME TABLE t TO old', 'RENAME TABLE u TO t', refresh), ['m']);
   t.deepEqual(lossesAfter('DROP TABLE t', 'RENAME TABLE u TO t', refresh), ['m']);
 });

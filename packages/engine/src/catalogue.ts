@@ -50,9 +50,9 @@ export class Catalogue {
   /** Finds an object with its columns: if it was loaded, its query is compiled now. */
   resolve(name: string): CatalogueObject | undefined {
     const object = this.find(name);
-    if (!object || !('isLoaded' in object && object.isLoaded)) return object;
+    if (!object || !('isUncompiled' in object && object.isUncompiled)) return object;
     // Views in a file may read each other. While one is compiled, it has no columns, so the query of the other is rejected.
-    this.#objects.set(key(name), { ...object, isLoaded: false });
+    this.#objects.set(key(name), { ...object, isUncompiled: false });
     let compiled = object;
     try {
       compiled = this.compile(object, this);

@@ -18,13 +18,13 @@ export interface LostRows {
 }
 
 /**
- * What a server says of the rows that a materialized view stores:
- * - `complete`: its query returns all of them;
- * - `empty`: it has none;
- * - `unknown`: the server cannot say;
+ * What is known of the rows that a materialized view stores:
+ * - `none`: it has no rows;
+ * - `recomputable`: its query returns all of them;
+ * - `unknown`: no server was asked, or the server could not tell;
  * - `LostRows`: its query no longer returns these.
  */
-export type HistoryAnswer = 'complete' | 'empty' | 'unknown' | LostRows;
+export type StoredRows = 'none' | 'recomputable' | 'unknown' | LostRows;
 
 /** An object whose TTL a statement makes the server enforce: in the loaded schema, and after the statement. */
 export interface Enforcement {
@@ -41,8 +41,8 @@ export interface Copy {
 
 /** Answers to what the statements do not show. By default, each query still returns all rows, and no row has expired. */
 export interface AccountOptions {
-  /** What the server says of a materialized view, by its name; by default, its query returns all rows. */
-  readonly historyOf?: (view: string) => HistoryAnswer;
+  /** What is known of the rows of a materialized view, by its name; by default, they are recomputable. */
+  readonly storedRowsOf?: (view: string) => StoredRows;
   /** The number of rows that a TTL has expired, which the server drops; undefined if it cannot say. By default none. */
   readonly countExpired?: (enforcement: Enforcement) => number | undefined;
   /**
@@ -90,7 +90,7 @@ class ListsById<V> extends Map<number | undefined, V[]> {
 export class Ledger {
   readonly catalogue: Engine['catalogue'];
   /** The objects of the loaded schema. */
-  readonly before: readonly CatalogueObject[];
+  readonly loaded: readonly CatalogueObject[];
   readonly options: Required<AccountOptions>;
   readonly losses = new ListsById<AccountedLoss>();
   /** By the id of an object: the indexes of the statements that created, changed or removed it. */
@@ -107,9 +107,9 @@ export class Ledger {
 
   constructor({ catalogue }: Engine, options: AccountOptions) {
     this.catalogue = catalogue;
-    this.before = catalogue.list();
+    this.loaded = catalogue.list();
     this.options = {
-      historyOf: () => 'complete',
+      storedRowsOf: () => 'recomputable',
       countExpired: () => 0,
       changesValues: () => false,
       newNameOf: name => name,
@@ -124,7 +124,7 @@ export class Ledger {
   formerOf({ id, name }: CatalogueObject): CatalogueObject | undefined {
     const isFormer = (object: CatalogueObject) =>
       object.kind === 'materialized view' && isSameName(this.options.newNameOf(object.name), name);
-    return this.before.find(object => object.id === id) ?? this.before.find(isFormer);
+    return this.loaded.find(object => object.id === id) ?? this.loaded.find(isFormer);
   }
 
   /** The object that now has the name planned for an object of the loaded schema. */

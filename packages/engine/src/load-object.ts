@@ -25,7 +25,7 @@ export function loadObject(
   const invalid = reason !== undefined && { invalid: reason };
   const references = findReferences(statement, isView);
   const opaque = !isKnown && { opaque: statement };
-  const common = { columns: [], references, ...(isKnown ? { isLoaded: true } : opaque) };
+  const common = { columns: [], references, ...(isKnown ? { isUncompiled: true } : opaque) };
   switch (definition.kind) {
     case 'table':
       return { ...definition, ...opaque, ...(reported?.suspended?.has(key) && { isSuspended: true }) };

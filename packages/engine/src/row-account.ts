@@ -29,13 +29,13 @@ export class RowAccount {
   constructor(engine: Engine, options: AccountOptions = {}) {
     this.#engine = engine;
     this.#ledger = new Ledger(engine, options);
-    this.#loaded = new Set(this.#ledger.before.map(({ id }) => id));
+    this.#loaded = new Set(this.#ledger.loaded.map(({ id }) => id));
     this.#views = new ViewHistories(this.#ledger);
   }
 
   /** Finds an object of the loaded schema. */
   findLoaded(name: string): CatalogueObject | undefined {
-    return this.#ledger.before.find(object => isSameName(object.name, name));
+    return this.#ledger.loaded.find(object => isSameName(object.name, name));
   }
 
   /** Finds the objects whose TTL a statement makes the server enforce. */
@@ -97,8 +97,8 @@ export class RowAccount {
    * the list too: they hold no rows, but dropping them needs permission.
    */
   losses(): AccountedLoss[] {
-    const { before, losses } = this.#ledger;
-    return [...losses.of(undefined), ...before.flatMap(object => this.#lossesOf(object))];
+    const { loaded, losses } = this.#ledger;
+    return [...losses.of(undefined), ...loaded.flatMap(object => this.#lossesOf(object))];
   }
 
   /**

@@ -10,7 +10,7 @@ import { displayName, foldCase, isSameName, significantTokens, unquote } from '@
 import type { ObjectChange } from './catalogue.js';
 import type { CatalogueObject, MaterializedView, StoredColumn } from './catalogue-objects.js';
 import { type Effect, findExpiryLosses, TAKES_ROWS } from './effects.js';
-import type { AccountedLoss, HistoryAnswer, Ledger } from './ledger.js';
+import type { AccountedLoss, Ledger, StoredRows } from './ledger.js';
 import { findCopy } from './table-copy.js';
 
 /** The loss of rows of a materialized view. @param text what happens to them, for a message */
@@ -23,7 +23,7 @@ const recomputeLoss = (view: MaterializedView, reason: string): Effect =>
   historyLoss(view, `recomputing ${displayName(view)} ${reason}`);
 
 /** Describes what is lost if the view is dropped; starts with a verb. */
-function describeAnswer(answer: HistoryAnswer): string {
+function describeAnswer(answer: StoredRows): string {
   if (typeof answer === 'string')
     return 'may lose rows: the server could not say whether its query still gives them, or a refresh limit leaves out the older ones';
   const { lost, total, first, last, areNewest } = answer;
@@ -58,8 +58,8 @@ export class ViewHistories {
   readonly #unrefreshed = new Set<number | undefined>();
 
   constructor(readonly ledger: Ledger) {
-    const { before, catalogue } = ledger;
-    const views = before.filter(object => object.kind === 'materialized view');
+    const { loaded, catalogue } = ledger;
+    const views = loaded.filter(object => object.kind === 'materialized view');
     const dependenciesOf = ({ base, references }: MaterializedView) =>
       [...catalogue.closure([base, ...references])].flatMap(name => catalogue.find(name) ?? []);
     this.#trackedViews = new Map(views.map(view => [view.id, { view, dependencies: dependenciesOf(view) }]));
@@ -126,7 +126,7 @@ export class ViewHistories {
     const unreadSources = view ? this.#findUnreadSources(former, view) : [];
     const isRedefined = view !== undefined && view.id !== former.id && options.isRedefined(former, view);
     if (isRedefined && unreadSources.length > 0) tracked.redefinition = { successor: view, unreadSources, causes };
-    if (options.historyOf(former.name) === 'empty') return [];
+    if (options.storedRowsOf(former.name) === 'none') return [];
     const computability = view && options.askComputable(former, view);
     if (computability) tracked.computableAssertion = computability.assertion;
     const reason = this.#describeLoss(tracked, view, unreadSources, computability?.isRejected ?? false);
@@ -147,10 +147,10 @@ export class ViewHistories {
     isRejected: boolean,
   ): string | undefined {
     const former = tracked.view;
-    const answer = this.ledger.options.historyOf(former.name);
+    const answer = this.ledger.options.storedRowsOf(former.name);
     // What the server has answered was recorded at DROP. It is not recorded again when the successor is created.
     const isFormer = view === undefined || view.id === former.id;
-    if (answer !== 'complete' && isFormer) return describeAnswer(answer);
+    if (answer !== 'recomputable' && isFormer) return describeAnswer(answer);
     if (isRejected) return 'leaves it empty: the server rejects its query over what it reads then';
     const readSources = sourcesOf(tracked).filter(source => !unreadSources.includes(source));
     const incomplete = this.#describeIncomplete(tracked, readSources);
@@ -228,7 +228,7 @@ export class ViewHistories {
     const recorded = [former, successor].flatMap(({ id }) => losses.of(id));
     const isRecorded = ({ loss }: Effect) => recorded.some(({ effect }) => effect.loss === loss);
     const expired = findExpiryLosses(former, successor).filter(effect => !isRecorded(effect));
-    const hadRows = options.historyOf(former.name) !== 'empty';
+    const hadRows = options.storedRowsOf(former.name) !== 'none';
     const tracked = this.#trackedViews.get(former.id);
     const redefinition = hadRows ? tracked?.redefinition : undefined;
     const reason = tracked && redefinition && this.#describeIncomplete(tracked, redefinition.unreadSources);

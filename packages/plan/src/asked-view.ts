@@ -17,12 +17,12 @@ import { isUnfilled } from './unfilled-marks.js';
  * exist in B, it is restated over the existing objects.
  */
 export function findAskableDefinition(name: string, task: Task) {
-  const definition = task.before.definitionOf(name);
+  const definition = task.engineOfB.definitionOf(name);
   if (definition?.kind !== 'materialized view') return undefined;
   const { body } = definition;
   const isQueryable =
-    task.before.whyUnresolvable(name) === undefined &&
-    findReferencesOfQuery(body).every(each => task.before.find(each) && !isUnfilled(each, task));
+    task.engineOfB.whyUnresolvable(name) === undefined &&
+    findReferencesOfQuery(body).every(each => task.engineOfB.find(each) && !isUnfilled(each, task));
   return isQueryable ? definition : { ...definition, body: printWith(findReplacements(body, task), body) };
 }
 
@@ -32,14 +32,14 @@ export function findAskableDefinition(name: string, task: Task) {
  */
 export function findExpiryArguments({ former, now }: Enforcement, task: Task): Parameters<typeof printExpiredQuestion> {
   const { name } = former;
-  const timestamp = former.timestamp ?? task.before.catalogue.resolve(name)?.timestamp ?? now.timestamp;
+  const timestamp = former.timestamp ?? task.engineOfB.catalogue.resolve(name)?.timestamp ?? now.timestamp;
   const retained = { name, timestamp, partitionBy: now.partitionBy, ttl: now.ttl };
   return former.kind === 'table' ? [retained] : [retained, findAskableDefinition(name, task)?.body ?? former.body];
 }
 
 /** Finds queries of WITH for the objects that a query names and B lacks: renamed tables, tables with renamed columns, dropped views. */
 function findReplacements(body: string, task: Task, seen = new Set<string>()): CommonQuery[] {
-  const { a, before, leftovers, renames } = task;
+  const { a, engineOfB, leftovers, renames } = task;
   /** Marks a name as seen. @returns whether it is new */
   const markSeen = (name: string): boolean => {
     const isNew = !seen.has(foldCase(name));
@@ -51,8 +51,8 @@ function findReplacements(body: string, task: Task, seen = new Set<string>()): C
     const newName = [...renames.stated.objects].find(([from]) => isSameName(from, name))?.[1] ?? name;
     // A rebuild may have been interrupted before its new table got the name.
     const rebuilt = [...leftovers].find(each => isSameName(parseRebuiltTable(each), name)) ?? '';
-    const existing = before.find(name) ?? before.find(newName) ?? before.find(rebuilt);
-    const view = existing ? before.definitionOf(existing.name) : a.definitionOf(newName);
+    const existing = engineOfB.find(name) ?? engineOfB.find(newName) ?? engineOfB.find(rebuilt);
+    const view = existing ? engineOfB.definitionOf(existing.name) : a.definitionOf(newName);
     if (existing?.kind === 'table') {
       const renamed = [...renames.stated.columns].filter(
         ([from, to]) => findColumn(existing, to) && !findColumn(existing, from),

@@ -78,7 +78,7 @@ export async function assemblePlan({ draft, proof, task }: ProvenDraft, askSizes
     version: task.version,
     work: await describeWork(draft, proof, task, askSizes),
     irreversible: statements.flatMap(({ lost }, i) => (lost.length > 0 ? [i + 1] : [])),
-    idleTables: findIdleTables(draft.steps, task.before),
+    idleTables: findIdleTables(draft.steps, task.engineOfB),
     viewNames: new Map([...renames.pending].filter(([name]) => proof.recomputed.has(name))),
     allowedLosses: used,
   });
@@ -99,16 +99,16 @@ export async function assemblePlan({ draft, proof, task }: ProvenDraft, askSizes
  * that are allowed need no assertion.
  */
 function collectAssertions({ recomputed, enforcements }: Proof, task: Task): readonly PlannedStatement[] {
-  const { allowed, histories, historyOf } = task;
+  const { allowed, histories, storedRowsOf } = task;
   const assertions: PlannedStatement[] = [];
   const assertedViews: string[] = [];
   const add = (assertion: Assertion, ...remarks: string[]) => assertions.push(withPurpose(assertion, ...remarks));
   for (const [view, computableAssertion] of recomputed) {
     const definition = findAskableDefinition(view, task);
-    if (!definition || allowed.use({ loss: 'history', object: definition.name })) continue;
+    if (!definition || allowed.use({ kind: 'history', object: definition.name })) continue;
     const { answer, columns = findKnownColumns(definition.name, task) } = histories.get(view) ?? {};
     if (computableAssertion !== undefined) add(assertComputable(computableAssertion));
-    if (answer === 'empty') add(assertEmpty(definition.name));
+    if (answer === 'none') add(assertEmpty(definition.name));
     else {
       add(assertHistory(definition, columns), ...(histories.has(view) ? [] : ['no server was asked']));
       assertedViews.push(definition.name);
@@ -118,15 +118,15 @@ function collectAssertions({ recomputed, enforcements }: Proof, task: Task): rea
   if (first !== undefined) add(assertUnlimited([first, ...others]));
   for (const enforcement of enforcements) {
     const { name } = enforcement.former;
-    if (allowed.use({ loss: 'ttl', object: name }) || historyOf(name) === 'empty') continue;
+    if (allowed.use({ kind: 'ttl', object: name }) || storedRowsOf(name) === 'none') continue;
     add(assertNoneExpired(...findExpiryArguments(enforcement, task)));
   }
   return assertions;
 }
 
 /** Finds the columns of a materialized view of B; undefined if the engine does not know all types. */
-function findKnownColumns(view: string, { before }: Task): readonly Column[] | undefined {
-  const object = before.catalogue.resolve(view);
+function findKnownColumns(view: string, { engineOfB }: Task): readonly Column[] | undefined {
+  const object = engineOfB.catalogue.resolve(view);
   return object?.kind === 'materialized view' && areTypesKnown(object.columns) ? object.columns : undefined;
 }
 
@@ -134,12 +134,12 @@ function findKnownColumns(view: string, { before }: Task): readonly Column[] | u
  * Finds the tables that steps copy or rename: nothing may write to them. A writer over ILP would create a renamed table again. Rows that
  * 9.3.4 has received over TCP and has not committed are lost with a rename (observed: those of up to half a second).
  */
-const findIdleTables = (steps: readonly Step[], before: Engine): string[] => [
+const findIdleTables = (steps: readonly Step[], engineOfB: Engine): string[] => [
   ...new Set(
     steps.flatMap(({ assertion, change: { identity } }) => {
       if (identity.verb === 'RENAME') return [identity.name];
       const { needsIdleTable, tables: [table] = [] } = assertion ?? {};
-      return needsIdleTable && table !== undefined && before.find(table) ? [table] : [];
+      return needsIdleTable && table !== undefined && engineOfB.find(table) ? [table] : [];
     }),
   ),
 ];

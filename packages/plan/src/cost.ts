@@ -20,7 +20,7 @@ export async function describeWork(draft: Draft, proof: Proof, task: Task, askSi
     const size = sizes?.get(foldCase(table));
     const isCopied = kinds.has('copies');
     if (!size && !isCopied) return [];
-    const what = `${[...kinds].join(' and ')} ${task.before.title(table)}`;
+    const what = `${[...kinds].join(' and ')} ${task.engineOfB.title(table)}`;
     // 9.3.4 does not show the free space of a disk, so the plan cannot check it.
     return [`${what}${size ? ` (${formatSize(size)})` : ''}${isCopied ? ', which needs as much free disk' : ''}`];
   });
@@ -30,7 +30,7 @@ export async function describeWork(draft: Draft, proof: Proof, task: Task, askSi
 function findWork({ steps, engine }: Draft, { effects }: Proof, task: Task): Map<string, Set<Work>> {
   const workByTable = new Map<string, Set<Work>>();
   const add = (name: string, work: Work): void => {
-    const table = task.before.find(task.renames.nameBeforePlan(name));
+    const table = task.engineOfB.find(task.renames.nameBeforePlan(name));
     if (table) workByTable.set(table.name, (workByTable.get(table.name) ?? new Set<Work>()).add(work));
   };
   for (const [i, { statement, assertion }] of steps.entries()) {

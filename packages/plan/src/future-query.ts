@@ -32,7 +32,7 @@ export function printFutureQuery(
   for (const { name } of catalogue.inDependencyOrder(catalogue.closure(view.references))) {
     const object = catalogue.resolve(name);
     if (object?.kind === 'view') {
-      const former = task.before.find(task.renames.nameBeforePlan(name));
+      const former = task.engineOfB.find(task.renames.nameBeforePlan(name));
       const isSame = former?.kind === 'view' && !isRedefined(former, object, task);
       isChanged ||= !isSame;
       if (isSame && former.name === name && object.references.every(reference => !queries.has(foldCase(reference))))
@@ -53,7 +53,7 @@ export function printFutureQuery(
  * @returns the query; whether columns have other types than in B; whether B's object is identical, so that the query is not needed
  */
 function printSource(object: Table | MaterializedView, task: Task) {
-  const { catalogue } = task.before;
+  const { catalogue } = task.engineOfB;
   const former = catalogue.findById(object.id) ?? catalogue.find(task.renames.nameBeforePlan(object.name));
   const stored = former && catalogue.resolve(former.name);
   const isNew = stored === undefined || stored.kind === 'view';

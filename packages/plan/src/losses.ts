@@ -5,7 +5,7 @@ import { type FindColumns, findReadings, formatPath, type ObjectPath, pathKey, r
 
 /** What is lost for good: an object, a column, or something that a table or a view holds. */
 export interface Loss extends ObjectPath {
-  readonly loss: LossKind;
+  readonly kind: LossKind;
 }
 
 /** The kinds of losses, and whether the name of such a loss has a column. */
@@ -18,13 +18,13 @@ const HAS_COLUMN: Readonly<Record<LossKind, boolean>> = {
   keys: false,
 };
 
-const pathOf = ({ loss, object, column }: Loss): ObjectPath => (HAS_COLUMN[loss] ? { object, column } : { object });
+const pathOf = ({ kind, object, column }: Loss): ObjectPath => (HAS_COLUMN[kind] ? { object, column } : { object });
 
 /** Prints the name of a loss: `drop:trades.qty`. */
-export const formatLoss = (loss: Loss): string => `${loss.loss}:${formatPath(pathOf(loss))}`;
+export const formatLoss = (loss: Loss): string => `${loss.kind}:${formatPath(pathOf(loss))}`;
 
 /** A key that is the same for all spellings of a loss. */
-const lossKey = (loss: Loss): string => `${loss.loss} ${pathKey(pathOf(loss))}`;
+const lossKey = (loss: Loss): string => `${loss.kind} ${pathKey(pathOf(loss))}`;
 
 /** The losses that a user allows. */
 export class AllowedLosses {
@@ -73,8 +73,8 @@ function parseLosses(name: string, findColumns: FindColumns): Loss[] {
     throw new InvalidSelectionError(
       `--allow-loss ${name}: not the name of a loss; sqldiff --alter prints the names, such as drop:trades.qty and history:m_1h`,
     );
-  const loss = word as LossKind;
-  const existing = HAS_COLUMN[loss] ? resolvePath(path, findColumns) : undefined;
-  const all = HAS_COLUMN[loss] ? findReadings(path) : findReadings(path).slice(0, 1);
-  return (existing ? [existing] : all).map(reading => ({ loss, ...reading }));
+  const kind = word as LossKind;
+  const existing = HAS_COLUMN[kind] ? resolvePath(path, findColumns) : undefined;
+  const all = HAS_COLUMN[kind] ? findReadings(path) : findReadings(path).slice(0, 1);
+  return (existing ? [existing] : all).map(reading => ({ kind, ...reading }));
 }

@@ -111,7 +111,7 @@ function reconcileObject(entry: Entry, task: Task, draft: Draft): void {
     return;
   }
   if (!now) {
-    const former = task.before.definitionOf(task.renames.otherName(entry.name) ?? entry.name);
+    const former = task.engineOfB.definitionOf(task.renames.otherName(entry.name) ?? entry.name);
     if (!draft.addStatement(findCreation(entry, former, task).statement, entry)) draft.block(entry.name);
     return;
   }
@@ -230,7 +230,7 @@ function rebuild(entry: Entry, wanted: TableDefinition, { renames, allowed, igno
   if (uncastable !== undefined) return draft.omit(change, uncastable);
   const keepsRetention = ignore.ignoresProperty(entry, 'TTL') && keepRetention(wanted, now) !== undefined;
   const losses = findRebuildLosses(wanted, now, copied).filter(
-    loss => !allowed.use(loss) && !(loss.loss === 'ttl' && keepsRetention),
+    loss => !allowed.use(loss) && !(loss.kind === 'ttl' && keepsRetention),
   );
   const isTaken = (name: string) => draft.engine.find(name) !== undefined;
   if (losses.length === 0) draft.add(change, printRebuild(wanted, now, copied, isTaken));

@@ -3,7 +3,7 @@
  * which changes lose something or make a view invalid. The next draft leaves these out, until a draft is proven.
  */
 import { compareStatements, ownerOf, parseMeaning } from '@sqlpipe/ddl';
-import { Engine, type EngineOptions, type HistoryAnswer, whenReady } from '@sqlpipe/engine';
+import { Engine, type EngineOptions, type StoredRows, whenReady } from '@sqlpipe/engine';
 import {
   compareSchemas,
   type Entry,
@@ -141,15 +141,15 @@ function planWithAnswers({ a, b }: Schemas, answers: Answers, options: PlanOptio
   return proven;
 }
 
-/** Collects what the parts of the planner need to know. @param before an engine that has B */
+/** Collects what the parts of the planner need to know. @param engineOfB an engine that has B */
 function createTask(
   schemas: Schemas,
-  before: Engine,
+  engineOfB: Engine,
   { histories, rows }: Answers,
   options: PlanOptions & Pick<Task, 'isEnterprise'>,
 ): Task {
   const [a, b] = [new WantedSchema(schemas.a, options.defaults), new Schema(schemas.b)];
-  const renames = new Renames(a, b, before, options.renamed ?? []);
+  const renames = new Renames(a, b, engineOfB, options.renamed ?? []);
   const allowed = new AllowedLosses(options.allowLoss ?? [], renames.findColumns, name => renames.otherName(name));
   const toRebuild = new Set(
     (options.rebuild ?? []).map(name => {
@@ -166,26 +166,27 @@ function createTask(
     allowed,
     toRebuild,
     histories,
-    historyOf: view =>
-      histories.get(foldCase(view))?.answer ?? assumeHistory(view, before, allowed, options.askHistory !== undefined),
-    before,
+    storedRowsOf: view =>
+      histories.get(foldCase(view))?.answer ??
+      assumeStoredRows(view, engineOfB, allowed, options.askHistory !== undefined),
+    engineOfB,
     problems: b.entries.flatMap(entry => problemsOf(entry, options.health ?? {})),
     rows,
-    leftovers: findLeftovers(a, before, toRebuild),
+    leftovers: findLeftovers(a, engineOfB, toRebuild),
     ignore: options.ignore ?? new IgnoreRules(),
   };
 }
 
 /** What is assumed about the rows of a materialized view of B until the server has answered. @param hasServer whether it can be asked */
-function assumeHistory(view: string, before: Engine, allowed: AllowedLosses, hasServer: boolean): HistoryAnswer {
+function assumeStoredRows(view: string, engineOfB: Engine, allowed: AllowedLosses, hasServer: boolean): StoredRows {
   // An allowed loss has no assertion, so rows may be lost.
-  if (allowed.allows({ loss: 'history', object: view })) return 'unknown';
-  if (before.wasNeverRefreshed(view)) return 'empty';
+  if (allowed.allows({ kind: 'history', object: view })) return 'unknown';
+  if (engineOfB.wasNeverRefreshed(view)) return 'none';
   // Without a server, an assertion checks that the query returns all rows. But a refresh in full of a view with periods leaves out the
   // rows of the last period, which the assertion does not show.
-  const definition = before.definitionOf(view);
+  const definition = engineOfB.definitionOf(view);
   const hasPeriod = definition?.kind === 'materialized view' && definition.refresh.period !== undefined;
-  return hasPeriod && !hasServer ? 'unknown' : 'complete';
+  return hasPeriod && !hasServer ? 'unknown' : 'recomputable';
 }
 
 /** Drafts plans until one is proven. Each draft leaves out the changes that the proofs of the earlier ones have excluded. */
@@ -227,11 +228,11 @@ function isAlsoInvalidInB(
   task: Task,
   seen = new Set<Entry>(),
 ): boolean {
-  const { a, b, before } = task;
+  const { a, b, engineOfB } = task;
   seen.add(entry);
   const existing = b.findObject(entry.name)?.statement;
   const isSame = existing !== undefined && compareStatements(entry.statement, existing).differences.length === 0;
-  if (isSame && before.whyUnresolvable(entry.name) !== undefined) return true;
+  if (isSame && engineOfB.whyUnresolvable(entry.name) !== undefined) return true;
   const isUnresolved = (needed: Entry) => unresolved.some(view => view.entry === needed);
   return a
     .prerequisites(entry)

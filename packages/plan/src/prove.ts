@@ -87,19 +87,19 @@ const findRejectedView = ({ changes }: Execution, engine: Engine, task: Task): s
     if (after?.kind !== 'view' && after?.kind !== 'materialized view') return false;
     const isSame = before && 'body' in before && before.body === after.body;
     const names = [...engine.catalogue.closure(after.references)];
-    if (isSame || !names.every(name => task.before.find(task.renames.nameBeforePlan(name)))) return false;
+    if (isSame || !names.every(name => task.engineOfB.find(task.renames.nameBeforePlan(name)))) return false;
     const question = printCompileQuestion(printFutureQuery(after, engine, task).query);
     task.rows.ask(question);
     return task.rows.isRejected(question);
   })?.name;
 
 function createAccountOptions(task: Task, engine: Engine): AccountOptions {
-  const { a, historyOf, ignore, renames, rows } = task;
+  const { a, storedRowsOf, ignore, renames, rows } = task;
   const newNameOf = (view: string): string => renames.nameAfterPlan(view);
   return {
-    historyOf,
+    storedRowsOf,
     countExpired(enforcement) {
-      if (historyOf(enforcement.former.name) === 'empty') return 0;
+      if (storedRowsOf(enforcement.former.name) === 'none') return 0;
       const question = printExpiredQuestion(...findExpiryArguments(enforcement, task));
       const [count = 0] = rows.ask(question) ?? [];
       return rows.isRejected(question) ? undefined : Number(count);
@@ -127,7 +127,7 @@ function findLosses(account: RowAccount, task: Task): Problem[] {
   return account.losses().flatMap(({ effect: { loss: kind, object, column, text }, causes }): Problem[] => {
     if (kind === undefined || leftovers.has(foldCase(object)) || parseMark(object) !== undefined) return [];
     const table = isMadeByPlan(object, task) ? parseRebuiltTable(object) : undefined;
-    const loss = { loss: kind, object: table ?? object, ...(column !== undefined && { column }) };
+    const loss = { kind, object: table ?? object, ...(column !== undefined && { column }) };
     if (allowed.use(loss)) return [];
     return [{ causes, reason: kind === 'values' ? text + rows.describeLost({ object, column }) : text, loss }];
   });

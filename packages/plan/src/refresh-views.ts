@@ -29,7 +29,7 @@ const referencesOf = (...views: readonly MaterializedView[]): Set<string> =>
  * - those that lack rows, unless the server fills them in time.
  */
 export function refreshViews(task: Task, draft: Draft): void {
-  const { a, before } = task;
+  const { a, engineOfB } = task;
   const views = draft.engine.catalogue.inDependencyOrder().filter(object => object.kind === 'materialized view');
   const viewsWithRows = views.filter(view => hadRows(view, task));
   const [readByViews, readByViewsWithRows] = [referencesOf(...views), referencesOf(...viewsWithRows)];
@@ -41,9 +41,9 @@ export function refreshViews(task: Task, draft: Draft): void {
     const readsRefreshed = [...referencesOf(now)].some(each => refreshed.has(each));
     if (staysAsItIs(now, readsRefreshed, task, draft)) continue;
     // If an interrupted plan has dropped the view, it had rows if it has a mark, or if a view that reads it has rows.
-    const isMarked = a.findObject(name) !== undefined && before.find(markOf(view.name)) !== undefined;
+    const isMarked = a.findObject(name) !== undefined && engineOfB.find(markOf(view.name)) !== undefined;
     const hadRowsInB = isMarked || viewsWithRows.includes(view) || readByViewsWithRows.has(name);
-    const isCreated = before.catalogue.findById(now.id) === undefined;
+    const isCreated = engineOfB.catalogue.findById(now.id) === undefined;
     const lacksRows = hadRowsInB && (isCreated || isUnfilled(name, task));
     const needsRefresh = !isFilledAtOnce(now) || readByViews.has(name) || willSourcesLoseRows(now, task, draft);
     const wouldFail = FAILED_ON_A_ROW.test(now.invalid ?? '') && !readsRetypedColumn(now, task, draft);
@@ -68,7 +68,7 @@ function staysAsItIs(view: MaterializedView, readsRefreshed: boolean, task: Task
   if (ignore.ignoresObject(view)) return true;
   if (a.findObject(view.name)) return false;
   if (wasInvalid(view, problems) && !readsRefreshed && !isRepairable(view, task, draft)) return true;
-  return !keepExtra && allowed.allows({ loss: 'drop', object: view.name });
+  return !keepExtra && allowed.allows({ kind: 'drop', object: view.name });
 }
 
 /**
@@ -77,17 +77,17 @@ function staysAsItIs(view: MaterializedView, readsRefreshed: boolean, task: Task
  */
 function isRepairable(
   { kind, name }: MaterializedView,
-  { a, before, historyOf, ignore }: Task,
+  { a, engineOfB, storedRowsOf, ignore }: Task,
   { excluded }: Draft,
 ): boolean {
-  const view = before.find(name);
+  const view = engineOfB.find(name);
   const base = view?.kind === 'materialized view' ? a.findObject(view.base) : undefined;
   // The refresh of the view, not its DROP, has this property.
   const isExcluded = [...excluded.values()].some(
     ({ identity, properties: [property] }) =>
       identity.kind === kind && identity.name === name && property === 'invalid',
   );
-  return base !== undefined && !ignore.ignoresObject(base) && historyOf(name) === 'complete' && !isExcluded;
+  return base !== undefined && !ignore.ignoresObject(base) && storedRowsOf(name) === 'recomputable' && !isExcluded;
 }
 
 /** Whether a view of B is invalid before the plan. */
@@ -108,19 +108,19 @@ function willSourcesLoseRows(view: MaterializedView, { a, keepExtra }: Task, dra
 const FAILED_ON_A_ROW = /^(?:\[-1\]: |inconvertible value: )/;
 
 /** Whether the plan changes the type of a column that a view may read. */
-function readsRetypedColumn({ base, references }: MaterializedView, { before }: Task, { engine }: Draft): boolean {
+function readsRetypedColumn({ base, references }: MaterializedView, { engineOfB }: Task, { engine }: Draft): boolean {
   return [...engine.catalogue.closure([base, ...references])].some(name => {
     const now = engine.find(name);
-    const former = before.catalogue.findById(now?.id);
+    const former = engineOfB.catalogue.findById(now?.id);
     const types = new Map(former?.kind === 'table' ? former.columns.map(({ id, type }) => [id, type]) : []);
     return now?.kind === 'table' && now.columns.some(({ id, type }) => types.has(id) && types.get(id) !== type);
   });
 }
 
 /** Whether the view has rows in B, also under its former name. */
-const hadRows = ({ kind, name }: MaterializedView, { b, historyOf, renames }: Task): boolean =>
+const hadRows = ({ kind, name }: MaterializedView, { b, storedRowsOf, renames }: Task): boolean =>
   [name, renames.otherName(name) ?? name].some(
-    candidate => b.findObject(candidate)?.kind === kind && historyOf(candidate) !== 'empty',
+    candidate => b.findObject(candidate)?.kind === kind && storedRowsOf(candidate) !== 'none',
   );
 
 /**

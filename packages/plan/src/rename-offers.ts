@@ -7,7 +7,7 @@ import type { Task } from './task.js';
 
 /** Adds hints to an omission that drops something: the renames that the user may have meant. */
 export function addOffers(omission: Omission, offers: RenameOffers): Omission {
-  const dropped = (omission.losses ?? []).filter(({ loss }) => loss === 'drop');
+  const dropped = (omission.losses ?? []).filter(({ kind }) => kind === 'drop');
   const renames = dropped.flatMap(
     ({ object, column }) => (column === undefined ? offers.ofTable(object) : offers.ofColumn(object, column)) ?? [],
   );
@@ -30,9 +30,9 @@ export class RenameOffers {
 
   /** Offers the new column of the same type, preferably that in the same place: `--renamed trades.qty=quantity`. */
   ofColumn(table: string, column: string): string | undefined {
-    const { a, before: b, renames } = this.task;
+    const { a, engineOfB, renames } = this.task;
     const other = renames.otherName(table) ?? table;
-    const before = columnsOf(b.definitionOf(table) ?? b.definitionOf(other));
+    const before = columnsOf(engineOfB.definitionOf(table) ?? engineOfB.definitionOf(other));
     const after = columnsOf(a.definitionOf(table) ?? a.definitionOf(other));
     const at = before.findIndex(({ name }) => isSameName(name, column));
     const renamed = [...renames.columnsOf(table).values()];
@@ -47,13 +47,13 @@ export class RenameOffers {
 
   /** Offers a new table with the same columns: `--renamed trades_old=trades`. */
   ofTable(table: string): string | undefined {
-    const { a, before, renames } = this.task;
-    const columns = columnKey(before.definitionOf(table));
+    const { a, engineOfB, renames } = this.task;
+    const columns = columnKey(engineOfB.definitionOf(table));
     const newNames = [...renames.pending.values()];
     const chosen = a.entries.find(
       ({ kind, name }) =>
         kind === 'table' &&
-        !before.find(name) &&
+        !engineOfB.find(name) &&
         !newNames.some(newName => isSameName(newName, name)) &&
         columnKey(a.definitionOf(name)) === columns &&
         !this.#offered.has(pathKey({ object: name })),

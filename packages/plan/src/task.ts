@@ -1,5 +1,5 @@
 import type { CompareOptions } from '@sqlpipe/ddl';
-import type { Engine, HistoryAnswer } from '@sqlpipe/engine';
+import type { Engine, StoredRows } from '@sqlpipe/engine';
 import type { Health, HealthProblem, IgnoreRules, Schema } from '@sqlpipe/schema';
 import type { AllowedLosses } from './losses.js';
 import type { Renames } from './renames.js';
@@ -61,9 +61,9 @@ export interface Task extends PlanOptions {
   /** What B's server has said of materialized views, by name in lower case. */
   readonly histories: ReadonlyMap<string, HistoryFinding>;
   /** What is known of the rows of a materialized view of B. */
-  readonly historyOf: (view: string) => HistoryAnswer;
+  readonly storedRowsOf: (view: string) => StoredRows;
   /** An engine that has B and is not changed. */
-  readonly before: Engine;
+  readonly engineOfB: Engine;
   /** The objects of B that are invalid or suspended. */
   readonly problems: readonly HealthProblem[];
   /** What B's server says of the rows of tables. */

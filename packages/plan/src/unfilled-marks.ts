@@ -21,15 +21,15 @@ export function parseMark(table: string): string | undefined {
 }
 
 /** Whether an interrupted plan has created a view of A and has not filled it. */
-export const isUnfilled = (view: string, { a, before }: Pick<Task, 'a' | 'before'>): boolean =>
-  a.findObject(view) !== undefined && before.find(markOf(view)) !== undefined && before.wasNeverRefreshed(view);
+export const isUnfilled = (view: string, { a, engineOfB }: Pick<Task, 'a' | 'engineOfB'>): boolean =>
+  a.findObject(view) !== undefined && engineOfB.find(markOf(view)) !== undefined && engineOfB.wasNeverRefreshed(view);
 
 /** Marks the deferred views that the plan creates and refreshes. Removes the marks of views that are filled, or that the plan drops. */
-export function markUnfilled({ a, before, keepExtra }: Task, draft: Draft): void {
+export function markUnfilled({ a, engineOfB, keepExtra }: Task, draft: Draft): void {
   const { engine } = draft;
   for (const view of engine.catalogue.list()) {
     const isFilled = view.kind === 'materialized view' && view.refresh.deferred && !view.neverRefreshed;
-    if (!isFilled || before.catalogue.findById(view.id)) continue;
+    if (!isFilled || engineOfB.catalogue.findById(view.id)) continue;
     const mark = markOf(view.name);
     if (!engine.find(mark)) draft.addFirst(`CREATE TABLE '${mark}' (ts TIMESTAMP);`, { kind: 'table', name: mark });
   }

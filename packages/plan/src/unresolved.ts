@@ -38,7 +38,7 @@ export function findUnresolvedViews(
     entry =>
       isObject(entry.kind) &&
       !a.findObject(entry.name) &&
-      (keepExtra || ignore.ignoresObject(entry) || !allowed.allows({ loss: 'drop', object: entry.name })),
+      (keepExtra || ignore.ignoresObject(entry) || !allowed.allows({ kind: 'drop', object: entry.name })),
   );
   const all = new WantedSchema(
     [...a.entries, ...keptOfB].map(({ statement }) => statement),

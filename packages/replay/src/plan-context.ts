@@ -57,7 +57,7 @@ async function askHistory(instance: Instance, view: Parameters<AskHistory>[0]): 
       const unended = printUnended(view, timestamp);
       const [[late, from, to] = []] = unended === undefined ? [] : await instance.table(unended);
       const total = Number(await count());
-      if (!late) return { answer: total === 0 ? 'empty' : 'complete', columns };
+      if (!late) return { answer: total === 0 ? 'none' : 'recomputable', columns };
       return { answer: { lost: Number(late), total, first: String(from), last: String(to) }, columns };
     }
     const state = `SELECT count(), max("${timestamp}") FROM ${quoteLiteral(view.name)}`;
@@ -67,7 +67,7 @@ async function askHistory(instance: Instance, view: Parameters<AskHistory>[0]): 
     return { answer: { ...counts, first: String(first), last: String(last), areNewest }, columns };
   } catch (error) {
     if (!(error instanceof InstanceError)) throw error;
-    return { answer: (await count()) === 0 ? 'empty' : 'unknown', columns };
+    return { answer: (await count()) === 0 ? 'none' : 'unknown', columns };
   }
 }
 

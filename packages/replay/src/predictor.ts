@@ -9,10 +9,10 @@ import {
   type Effect,
   type Engine,
   type Execution,
-  type HistoryAnswer,
   isRefreshed,
   OpaqueError,
   RowAccount,
+  type StoredRows,
   whenReady,
 } from '@sqlpipe/engine';
 import { type Instance, type Rejection, type Reply, toRequestText, tryQuery } from '@sqlpipe/instance';
@@ -40,7 +40,7 @@ function describeForbiddenLoss(
   allowed?: AllowedLosses,
 ): string | undefined {
   if (loss === undefined) return undefined;
-  const lost = { loss, object, ...(column !== undefined && { column }) };
+  const lost = { kind: loss, object, ...(column !== undefined && { column }) };
   if (allowed?.use(lost)) return undefined;
   return `${displayName({ kind, name: object })}: ${text}; --allow-loss ${formatLoss(lost)} allows it`;
 }
@@ -66,7 +66,7 @@ export class Predictor {
   /** The names of the objects that the statements so far have changed, in lower case. */
   readonly #changed = new Set<string>();
   /** What the target has answered about the rows of materialized views, by name in lower case. */
-  readonly #histories = new Map<string, HistoryAnswer>();
+  readonly #histories = new Map<string, StoredRows>();
   /** The number of rows that a TTL has expired, by the name of the object; undefined if the target cannot say. */
   readonly #expiredCounts = new Map<string, number | undefined>();
 
@@ -82,7 +82,7 @@ export class Predictor {
     this.#engine.load(this.#schema.statements);
     this.#invalidBefore = this.#engine.invalidViews();
     this.#rowAccount = new RowAccount(this.#engine, {
-      historyOf: view => this.#histories.get(foldCase(view)) ?? 'complete',
+      storedRowsOf: view => this.#histories.get(foldCase(view)) ?? 'recomputable',
       countExpired: ({ former }) => this.#expiredCounts.get(former.name),
       newNameOf: view => this.#viewNames.get(foldCase(view)) ?? view,
     });

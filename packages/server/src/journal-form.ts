@@ -86,7 +86,7 @@ const common = {
   owner: optional(isText),
   columns: listOf(isColumn),
   timestamp: optional(isText),
-  isLoaded: optional(isFlag),
+  isUncompiled: optional(isFlag),
   opaque: optional(isText),
 };
 const stored = {

@@ -66,10 +66,10 @@ function findViewsOver(catalogue: Catalogue, names: readonly string[]): Set<stri
 export function findUncompiled(catalogue: Catalogue, changed: readonly string[]): CatalogueObject[] {
   return [...changed, ...findViewsOver(catalogue, changed)]
     .flatMap(name => [catalogue.dependentsOf(name), catalogue.find(name) ?? []].flat())
-    .filter(object => object.isLoaded);
+    .filter(object => object.isUncompiled);
 }
 
-function compileView({ invalid: _, isLoaded: __, isStale: ___, ...view }: View, catalogue: Catalogue): View {
+function compileView({ invalid: _, isUncompiled: __, isStale: ___, ...view }: View, catalogue: Catalogue): View {
   if (view.opaque !== undefined) {
     // Of a query that is not understood, only what it reads can be checked.
     const missing = view.references.find(name => !catalogue.find(name));
@@ -98,7 +98,7 @@ const analyzeBody = (body: string, catalogue: Catalogue): Relation | RejectionEr
  */
 export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, hasHealth: boolean): CatalogueObject {
   if (object.kind === 'table') return object;
-  const { isLoaded: _, ...view } = object;
+  const { isUncompiled: _, ...view } = object;
   if (view.opaque !== undefined) return view;
   const relation = analyzeBody(view.body, catalogue);
   if (relation instanceof RejectionError) {

@@ -3,13 +3,13 @@
  * rows were written.
  */
 import { findStoredValues, type MaterializedViewDefinition, needsQuotes } from '@sqlpipe/ddl';
-import type { ColumnHead, HistoryAnswer } from '@sqlpipe/engine';
+import type { ColumnHead, StoredRows } from '@sqlpipe/engine';
 import { foldCase, keywordOf, tokens, unquote } from '@sqlpipe/sql';
 import { doubleQuote } from './statement-text.js';
 
 /** What a server says of a materialized view. */
 export interface HistoryFinding {
-  readonly answer: HistoryAnswer;
+  readonly answer: StoredRows;
   /** The columns of the view; undefined if the server does not show them. */
   readonly columns: readonly ColumnHead[] | undefined;
 }
