@@ -86,10 +86,11 @@ function draftOf(
   const changes = editSome(draft, random);
   const options: string[] = [];
   const comments = new Map<number, string>();
-  // A rename that nobody states, or that has to be refused, makes another object.
+  // A rename that nobody states, or that has to be refused, makes another object. So does the name of one that is dropped.
   const unstated = new Set<number>();
   for (const was of schema.relations) {
     const is = find(after, was.uid);
+    if (!is && after.relations.some(each => each.name === was.name)) unstated.add(was.uid);
     if (!is) continue;
     if (is.name !== was.name) {
       const how = draft.stated.get(was.uid);
