@@ -16,10 +16,13 @@ import {
   type Assertion,
   assertApplied,
   assertCopied,
+  assertEmpty,
+  assertNoneAdded,
   assertNoPartition,
   assertSameCount,
   assertValuesFit,
   printCast,
+  printValueCondition,
 } from './text/assertions.js';
 import { doubleQuote, printOnOneLine } from './text/statement-text.js';
 import { parseMark } from './unfilled-marks.js';
@@ -108,17 +111,25 @@ export function dropOldTables({ a, dropOld, renames, toRebuild }: Task, draft: D
     if (wanted?.kind !== 'table' || old?.kind !== 'table' || now?.kind !== 'table') continue;
     if (!isHashOf(hash, wanted, old, draft.engine)) continue;
     const copied = findCopiedColumns(now, old, renames.columnsOf(table));
-    const drop = `DROP TABLE '${name}';`;
-    const change = { identity: old, properties: [], what: printOnOneLine(drop) };
-    const incomparable = copied.find(({ column: { type } }) => type === 'BINARY' || type.endsWith('[]'));
-    if (incomparable) {
-      const why = `the server cannot compare its column '${incomparable.from}' with that of '${table}'`;
-      draft.omit(change, why, 'compare the rows, then send it yourself');
-      continue;
-    }
-    const copy = assertCopied({ from: name, to: table, columns: copied });
-    draft.add(change, [assertApplied(name), copy, assertNoPartition(name, 'detached'), drop]);
+    dropCompared(old, table, copied, [assertCopied({ from: name, to: table, columns: copied })], draft);
   }
+}
+
+/** Drops a table of a rebuild, if assertions say that another table has its rows. */
+function dropCompared(
+  { kind, name }: TableDefinition,
+  other: string,
+  copied: CopiedColumns,
+  assertions: readonly Assertion[],
+  draft: Draft,
+): void {
+  const drop = `DROP TABLE '${name}';`;
+  const change = { identity: { kind, name }, properties: [], what: printOnOneLine(drop) };
+  const incomparable = copied.find(({ column: { type } }) => type === 'BINARY' || type.endsWith('[]'));
+  if (incomparable) {
+    const why = `the server cannot compare its column '${incomparable.from}' with that of '${other}'`;
+    draft.omit(change, why, 'compare the rows, then send it yourself');
+  } else draft.add(change, [assertApplied(name), ...assertions, assertNoPartition(name, 'detached'), drop]);
 }
 
 /** Finds a column that the server cannot cast. @returns why the rows cannot be copied; undefined if they can */
@@ -166,9 +177,9 @@ export function isMadeByPlan(name: string, { a, leftovers, toRebuild }: Task): b
 
 /**
  * Completes interrupted rebuilds. If a rebuild was interrupted between its two renames, the new table is complete, and is renamed.
- * Otherwise it may be incomplete, and is dropped.
+ * Otherwise it may be incomplete, and is dropped. Its name is no proof: assertions say that it has no other rows than the table.
  */
-export function resumeRebuilds({ leftovers }: Task, draft: Draft): void {
+export function resumeRebuilds({ leftovers, renames }: Task, draft: Draft): void {
   for (const { name } of draft.engine.catalogue.list().filter(object => leftovers.has(foldCase(object.name)))) {
     const { table = '', hash = '' } = parseRebuildName(name) ?? {};
     const hasExchangeBegun = draft.engine.find(createRebuildNames(table, hash).oldName) !== undefined;
@@ -182,8 +193,15 @@ export function resumeRebuilds({ leftovers }: Task, draft: Draft): void {
       draft.block(table);
       continue;
     }
-    const statement = isExchanged ? `RENAME TABLE '${name}' TO '${table}';` : `DROP TABLE '${name}';`;
-    draft.addStatement(statement, { kind: 'table', name });
+    const [leftover, now] = [name, table].map(each => draft.engine.definitionOf(each));
+    if (isExchanged) draft.addStatement(`RENAME TABLE '${name}' TO '${table}';`, { kind: 'table', name });
+    else if (leftover?.kind === 'table' && now?.kind === 'table') {
+      const copied = findCopiedColumns(leftover, now, renames.columnsOf(table));
+      const added = leftover.columns.filter(column => !copied.some(({ to }) => isSameName(to, column.name)));
+      const unwritten = added.map(column => assertEmpty(name, printValueCondition(column)));
+      const copy = assertNoneAdded({ from: now.name, to: name, columns: copied });
+      dropCompared(leftover, table, copied, [copy, ...unwritten], draft);
+    }
   }
 }
 

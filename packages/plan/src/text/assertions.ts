@@ -112,6 +112,10 @@ const FORMS: Readonly<Record<string, (text: string) => Assertion | undefined>> =
     const copy = parseCopy(text);
     return copy && assertCopied(copy);
   },
+  none_added(text) {
+    const copy = parseCopy(text);
+    return copy && assertNoneAdded(copy);
+  },
 };
 
 /** What a server without rows answers to assertions and to questions of the planner, by the alias of the only column. */
@@ -293,23 +297,36 @@ interface CopiedTable extends Copy {
   readonly columns: readonly { readonly from: string; readonly to: string; readonly cast: string }[];
 }
 
-/** Asserts that `to` has each row of `from`, duplicates included. The SQL has `sum`, because 9.3.4 miscounts groups of a UNION ALL. */
-export function assertCopied(copy: CopiedTable): Assertion {
-  const { from, to, columns } = copy;
+/** Asserts that `to` has each row of `from`, duplicates included. */
+export const assertCopied = (copy: CopiedTable): Assertion => ({
+  ...assertNoMore(copy.from, copy.to, printMore(copy, '>', 'all_copied')),
+  copy,
+});
+
+/** Asserts that `to` has no other rows than `from`. */
+export const assertNoneAdded = (copy: CopiedTable): Assertion =>
+  assertNoMore(copy.to, copy.from, printMore(copy, '<', 'none_added'));
+
+/** Prints an assertion about the rows that a table has more often than its copy, or less. It has `sum`, because 9.3.4 miscounts groups of a UNION ALL. */
+function printMore({ from, to, columns }: CopiedTable, sign: '>' | '<', form: string): string {
   const names = columns.map(column => doubleQuote(column.to)).join(', ');
   const values = columns.map(column => `${column.cast} ${doubleQuote(column.to)}`).join(', ');
   const both = `SELECT 1 sqlpipe_side, ${values} FROM '${from}' UNION ALL SELECT -1, ${names} FROM '${to}'`;
   const rows = `SELECT ${names}, sum(sqlpipe_side) sqlpipe_more FROM (${both}) GROUP BY ${names}`;
-  const problem = `'${from}' has rows that '${to}' does not have`;
-  const help = `compare them, then send DROP TABLE '${from}';`;
+  return `SELECT coalesce(sum(CASE WHEN sqlpipe_more ${sign} 0 THEN sqlpipe_more ELSE 0 END), 0) = 0 AS ${form} FROM (${rows});`;
+}
+
+/** The common part of the assertions that a table has no rows that another table lacks, after which it is dropped. */
+function assertNoMore(dropped: string, kept: string, statement: string): Assertion {
+  const problem = `'${dropped}' has rows that '${kept}' does not have`;
+  const help = `compare them, then send DROP TABLE '${dropped}';`;
   return {
-    statement: `SELECT coalesce(sum(CASE WHEN sqlpipe_more > 0 THEN sqlpipe_more ELSE 0 END), 0) = 0 AS all_copied FROM (${rows});`,
-    tables: [from, to],
+    statement,
+    tables: [dropped, kept],
     isFinal: true,
     purpose: `stops the plan if ${problem}`,
     explain: () => `${problem}; ${help}`,
     help,
-    copy,
   };
 }
 

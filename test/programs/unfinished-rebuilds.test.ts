@@ -1,0 +1,37 @@
+/*! What a plan does with the new table of a rebuild that was not finished. */
+import { waitUntilApplied } from '../support/background.js';
+import { takeHoldings } from '../support/holdings.js';
+import { day, LONG_MONTH, make, rowsOn, table } from '../support/kept-rows.js';
+import { shellWithFiles } from '../support/ledger.js';
+import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
+import { execute } from '../support/server.js';
+
+const emptyServer = sharedQuestDB();
+
+testWithQuestDB('the new table of an unfinished rebuild is dropped only if it has no rows of its own', async t => {
+  const server = await emptyServer();
+  await make(server, rowsOn(LONG_MONTH, day('')));
+  const run = await shellWithFiles(t, server, { 'after.sql': table('PARTITION BY HOUR', 'x LONG, y INT') });
+  const rebuild = 'sqldiff --alter --rebuild t after.sql $DB';
+  t.is((await run(`${rebuild} > plan`)).code, 0);
+  // Only the CREATE and the INSERT: the name of the new table has a hash that nobody can guess.
+  const unfinished = await run('sqlgrep "*_new_*" < plan > begin; sqlapply -q --allow all $DB < begin');
+  const [name = ''] = [...(await takeHoldings(server)).keys()].filter(each => each !== 't');
+  t.regex(name, /^t_new_\w{8}$/, unfinished.stderr);
+  for (const row of ["('2024-02-01', 1, NULL)", `('${LONG_MONTH[0]}T12:00', 70000, 2)`]) {
+    await execute(server, `TRUNCATE TABLE '${name}'`);
+    await execute(server, `INSERT INTO '${name}' VALUES ${row}`);
+    await waitUntilApplied(server);
+    const { code, stderr } = await run(`${rebuild} | sqlapply -q --allow-plan $DB`);
+    t.is(code, 1, stderr);
+    t.regex(stderr, new RegExp(`'${name}'.* has (?:rows that 't' does not have|1 value)`));
+    t.is((await takeHoldings(server)).get(name)?.rows, 1);
+  }
+  await execute(server, `TRUNCATE TABLE '${name}'`);
+  await execute(server, `INSERT INTO '${name}' SELECT ts, x, NULL FROM t LIMIT 2`);
+  await waitUntilApplied(server);
+  const { code, stderr } = await run(`${rebuild} | sqlapply -q --allow-plan $DB`);
+  t.is(code, 0, stderr);
+  const holdings = await takeHoldings(server);
+  t.deepEqual([holdings.get('t')?.rows, holdings.has(name)], [LONG_MONTH.length, false]);
+});
