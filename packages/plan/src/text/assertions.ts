@@ -234,7 +234,7 @@ const PARTITIONS = {
   detached: {
     form: 'all_attached',
     what: 'detached partitions',
-    problem: 'which do not follow a change of the table, and which DROP TABLE deletes',
+    problem: 'whose rows the plan would lose',
     explain: () => `, ${PARTITIONS.detached.problem}; attach them`,
   },
 } as const;
