@@ -342,7 +342,7 @@ test('a materialized view with another time zone is altered, and one that goes t
   ]);
   const { statements } = await planChanges([table('t')], before ?? [], allowed('drop:m'));
   t.deepEqual(
-    statements.map(({ costs: [cost] }) => cost),
+    statements.map(({ comments: [cost] }) => cost),
     ["loses materialized view 'm' and its rows"],
   );
 });

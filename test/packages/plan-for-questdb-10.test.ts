@@ -94,7 +94,7 @@ test('a live view is not made invalid: what would do that is left out, and its l
   const listed = async (after: string[], before: string[], allowLoss: string[] = []) => {
     const { statements, omissions } = await planChanges(after, before, { allowLoss, version: '10.0.0' });
     return [
-      ...statements.map(({ statement, costs }) => `${statement.split(' AS ')[0]}: ${costs.join('; ')}`),
+      ...statements.map(({ statement, comments }) => `${statement.split(' AS ')[0]}: ${comments.join('; ')}`),
       ...omissions.map(
         ({ reasons, losses = [] }) => `- ${reasons.join('; ')} ${losses.map(each => each.object).join()}`,
       ),

@@ -69,7 +69,7 @@ test('the cost of a materialized view says whether the server fills it', async t
   const after = [base, view('altered', 'MANUAL'), view('late', 'MANUAL DEFERRED'), view('now', 'MANUAL')];
   const { statements } = await planChanges(after, [base, view('altered', 'IMMEDIATE')]);
   t.deepEqual(
-    statements.map(({ costs }) => costs.join()),
+    statements.map(({ comments }) => comments.join()),
     ['metadata only', 'leaves it empty until it is refreshed', 'builds it from its base'],
   );
 });

@@ -148,7 +148,7 @@ test('a rename is offered before a loss, for columns of the same type and tables
 test('a rename that has been done is a note, one of a name that B never had is an error with a suggestion', async t => {
   const done = [table('quantity INT, note VARCHAR')];
   t.deepEqual((await plan(done, done, { renamed: ['t.qty=quantity'] })).notes, [
-    '--renamed t.qty=quantity: it has been done',
+    '--renamed t.qty=quantity: an earlier plan has already made this rename',
   ]);
   const ERRORS: [string, string][] = [
     ['t.qtty=quantity', "--renamed t.qtty=quantity: B has no 't.qtty'; did you mean t.qty?"],

@@ -27,11 +27,11 @@ import { type StatementHandlers, statementHandlers } from './execute/change.js';
 import { executeCreate } from './execute/create.js';
 import {
   compileLoaded,
-  fillDeferred,
   findUncompiled,
   findUnrefreshable,
   invalidate,
   recompile,
+  recordFilled,
   whyUnresolvable,
 } from './execute/validity.js';
 import { loadObject } from './load-object.js';
@@ -155,7 +155,7 @@ export class Engine {
         invalidate(this.catalogue, view.name, 'base materialized view is invalidated', false);
       }
     for (const { before: former, after } of this.catalogue.changes.slice(start))
-      if (former?.kind === 'table' && after) fillDeferred(this.catalogue, after.name);
+      if (former?.kind === 'table' && after) recordFilled(this.catalogue, after.name);
     const changes = this.catalogue.changes.slice(start);
     const access = this.#updateRights(changes);
     if (!this.#isWithRows) return { ...execution, changes };

@@ -26,9 +26,11 @@ export interface LostRows {
  */
 export type StoredRows = 'none' | 'recomputable' | 'unknown' | LostRows;
 
-/** An object whose TTL a statement makes the server enforce: in the loaded schema, and after the statement. */
+/** An object whose TTL a statement makes the server enforce. */
 export interface Enforcement {
+  /** The object in the loaded schema. */
   readonly former: Table | MaterializedView;
+  /** The object after the statement. */
   readonly now: Table | MaterializedView;
 }
 
@@ -46,13 +48,13 @@ export interface AccountOptions {
   /** The number of rows that a TTL has expired, which the server drops; undefined if it cannot say. By default none. */
   readonly countExpired?: (enforcement: Enforcement) => number | undefined;
   /**
-   * Whether a conversion changes values of the column. If so, views that read the column lose values too. By default it changes none: then
-   * permission for the loss of the column is enough for its views.
+   * Whether a conversion changes values of the column (`loss`). If it does, each view that reads the column has a loss of its own, which
+   * must be allowed too. By default it does not.
    */
   readonly changesValues?: (loss: Effect) => boolean;
   /** The planned name of an object of the loaded schema; by default, its name. */
   readonly newNameOf?: (object: string) => string;
-  /** Whether the wanted schema has this view. If not, the view must keep all rows. By default it has each view. */
+  /** Whether the wanted schema has this view, and it is not ignored. If not, the view must keep all rows. By default it is wanted. */
   readonly isWanted?: (view: string) => boolean;
   /** Whether a recreated view has another query than before, apart from new names of what it reads. */
   readonly isRedefined?: (former: MaterializedView, now: MaterializedView) => boolean;
@@ -120,7 +122,12 @@ export class Ledger {
     };
   }
 
-  /** The object of the loaded schema that an object still is, or the materialized view that it replaces. */
+  /** The losses that are not of a holder: those of principals, which have no id. */
+  get lossesWithoutHolder(): readonly AccountedLoss[] {
+    return this.losses.of(undefined);
+  }
+
+  /** The loaded object with the same id, or else the loaded materialized view that an object replaces. */
   formerOf({ id, name }: CatalogueObject): CatalogueObject | undefined {
     const isFormer = (object: CatalogueObject) =>
       object.kind === 'materialized view' && isSameName(this.options.newNameOf(object.name), name);

@@ -72,19 +72,21 @@ export class RowAccount {
       if (effect === 'invalidated') this.#ledger.invalidatedBy.add(this.#engine.find(object)?.id, index);
     this.#recordFill(statement);
     const unwritten = changes.flatMap(each => findUnwrittenLosses(each, this.#filledColumns));
-    const isLoaded = (name: string) =>
+    const wasInLoadedSchema = (name: string) =>
       changes.every(({ before }) => !before || this.#loaded.has(before.id) || !isSameName(before.name, name));
     // Dropping what the statements have created themselves is no loss.
-    const own = [...effects, ...unwritten].filter(({ loss, object }) => loss !== 'drop' || isLoaded(object));
-    for (const effect of own) if (effect.effect === 'lost') this.#recordLoss(effect, changes, index);
+    const countedEffects = [...effects, ...unwritten].filter(
+      ({ loss, object }) => loss !== 'drop' || wasInLoadedSchema(object),
+    );
+    for (const effect of countedEffects) if (effect.effect === 'lost') this.#recordLoss(effect, changes, index);
     const refreshed = this.#engine.find(effects.find(isRefreshed)?.object ?? '');
     const expired = findEnforcements({ effects, changes }, this.#ledger).flatMap(found =>
       recordEnforcement(found, this.#ledger, index),
     );
-    return [...own, ...expired, ...this.#views.recordStatement(changes, refreshed, index)];
+    return [...countedEffects, ...expired, ...this.#views.recordStatement(changes, refreshed, index)];
   }
 
-  /** Records the column of which an UPDATE writes a value in every row. */
+  /** Records that an UPDATE has written a column in every row. */
   #recordFill(statement: string): void {
     const fill = parseFill(statement);
     const table = fill && this.#engine.find(fill.table);
@@ -97,8 +99,8 @@ export class RowAccount {
    * the list too: they hold no rows, but dropping them needs permission.
    */
   losses(): AccountedLoss[] {
-    const { loaded, losses } = this.#ledger;
-    return [...losses.of(undefined), ...loaded.flatMap(object => this.#lossesOf(object))];
+    const { loaded, lossesWithoutHolder } = this.#ledger;
+    return [...lossesWithoutHolder, ...loaded.flatMap(object => this.#lossesOf(object))];
   }
 
   /**
@@ -134,8 +136,8 @@ export class RowAccount {
   }
 
   /**
-   * Records a loss under the id of the object or column that loses something. Principals have no id. The loss of a complete object
-   * is not recorded: `losses` sees that it is gone.
+   * Records a loss under the id of the object or column that loses something. The loss of a complete object is not recorded here:
+   * `#lossesOf` finds that the object is gone.
    */
   #recordLoss(effect: Effect, changes: readonly ObjectChange[], index: number): void {
     const { object, column, loss } = effect;

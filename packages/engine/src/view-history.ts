@@ -25,7 +25,7 @@ const recomputeLoss = (view: MaterializedView, reason: string): Effect =>
 /** Describes what is lost if the view is dropped; starts with a verb. */
 function describeAnswer(answer: StoredRows): string {
   if (typeof answer === 'string')
-    return 'may lose rows: the server could not say whether its query still gives them, or a refresh limit leaves out the older ones';
+    return 'may lose rows: it is not known whether a refresh returns all of them: no server was asked, it could not tell, or a refresh limit leaves out the older ones';
   const { lost, total, first, last, areNewest } = answer;
   const doubt = areNewest ? ', perhaps only because the view is invalid and its newest interval was not refreshed' : '';
   return `loses rows that its query no longer gives: ${lost} of ${total}, from ${first} to ${last}${doubt}`;
@@ -57,7 +57,7 @@ export class ViewHistories {
   /** The ids of views that were created and not refreshed since. The server fills them in the background, unless they are deferred. */
   readonly #unrefreshed = new Set<number | undefined>();
 
-  constructor(readonly ledger: Ledger) {
+  constructor(private readonly ledger: Ledger) {
     const { loaded, catalogue } = ledger;
     const views = loaded.filter(object => object.kind === 'materialized view');
     const dependenciesOf = ({ base, references }: MaterializedView) =>
@@ -71,13 +71,13 @@ export class ViewHistories {
       .flatMap(({ before }) => this.#trackedViews.get(before?.id) ?? [])
       .filter(({ view }) => !this.ledger.catalogue.findById(view.id));
     const created = changes.flatMap(({ before, after }) => (before ? [] : (after ?? [])));
-    const computed = (refreshed ? [refreshed] : created).filter(object => object.kind === 'materialized view');
-    for (const { id } of computed)
+    const computedOrCreated = (refreshed ? [refreshed] : created).filter(object => object.kind === 'materialized view');
+    for (const { id } of computedOrCreated)
       if (refreshed) this.#unrefreshed.delete(id);
       else this.#unrefreshed.add(id);
     return [
       ...dropped.flatMap(tracked => this.#recordView(tracked, undefined, index)),
-      ...[...computed, ...this.#findComputedAfter(changes)].flatMap(view => {
+      ...[...computedOrCreated, ...this.#findFullyComputed(changes)].flatMap(view => {
         const tracked = this.#findTracked(view);
         return tracked ? this.#recordView(tracked, view, index) : [];
       }),
@@ -85,10 +85,10 @@ export class ViewHistories {
   }
 
   /**
-   * Finds the views that are computed because their base has changed. Any change of the base, even of its metadata, makes the server
-   * refresh an immediate view. If only a range was refreshed before, the server then computes all rows (observed on 9.3.4).
+   * Finds the immediate views of which only a range was refreshed, and whose base the statement changes. Any change of the base, even of its
+   * metadata, makes the server compute all of their rows (observed on 9.3.4).
    */
-  #findComputedAfter(changes: readonly ObjectChange[]): MaterializedView[] {
+  #findFullyComputed(changes: readonly ObjectChange[]): MaterializedView[] {
     const altered = changes.flatMap(({ before, after }) => (before && after ? [foldCase(after.name)] : []));
     return [...this.#trackedViews.values()].flatMap(({ view }) => {
       const now = this.ledger.catalogue.findById(view.id);
@@ -97,7 +97,7 @@ export class ViewHistories {
     });
   }
 
-  /** Finds the view of the loaded schema that an object still is, or replaces. */
+  /** Finds the loaded view with the same id, or else the one that an object replaces. */
   #findTracked(object: CatalogueObject): TrackedView | undefined {
     return this.#trackedViews.get(this.ledger.formerOf(object)?.id);
   }
@@ -109,7 +109,8 @@ export class ViewHistories {
       const view = catalogue.findById(id);
       if (view?.kind !== 'materialized view' || view.refresh.deferred || !this.#findTracked(view)) continue;
       if (!catalogue.sources([view.base, ...view.references]).some(name => isSameName(name, object))) continue;
-      losses.add(id, { effect: recomputeLoss(view, `may not have read what '${object}' loses`), causes: [index] });
+      const text = `${displayName(view)} may miss rows that '${object}' loses before the server has read them`;
+      losses.add(id, { effect: historyLoss(view, text), causes: [index] });
     }
   }
 
@@ -151,10 +152,11 @@ export class ViewHistories {
     // What the server has answered was recorded at DROP. It is not recorded again when the successor is created.
     const isFormer = view === undefined || view.id === former.id;
     if (answer !== 'recomputable' && isFormer) return describeAnswer(answer);
-    if (isRejected) return 'leaves it empty: the server rejects its query over what it reads then';
+    if (isRejected)
+      return 'leaves it empty: the server rejects its query over the objects as they are after this statement';
     const readSources = sourcesOf(tracked).filter(source => !unreadSources.includes(source));
-    const incomplete = this.#describeIncomplete(tracked, readSources);
-    if (incomplete !== undefined) return incomplete;
+    const sourceLoss = this.#describeSourceLoss(tracked, readSources);
+    if (sourceLoss !== undefined) return sourceLoss;
     // What a redefined view no longer reads is judged after all statements, by lossesOf.
     const [unread] = tracked.redefinition?.successor === view ? [] : unreadSources;
     if (unread) return `loses rows that only '${unread.name}' holds`;
@@ -163,7 +165,7 @@ export class ViewHistories {
     return endsEarlier ? 'loses rows of a period that has not ended' : undefined;
   }
 
-  /** Finds the sources of a view whose rows another view does not read, under whatever names. */
+  /** Finds the sources of a view that another view does not read. A source that was renamed, copied or recreated counts as read. */
   #findUnreadSources(former: MaterializedView, { base, references }: MaterializedView): CatalogueObject[] {
     const { catalogue } = this.ledger;
     const readIds = new Set(catalogue.sources([base, ...references]).map(name => catalogue.find(name)?.id));
@@ -190,7 +192,7 @@ export class ViewHistories {
   }
 
   /** Describes which source of a view has lost rows; starts with a verb; undefined if none has. */
-  #describeIncomplete(tracked: TrackedView, sources: readonly CatalogueObject[]): string | undefined {
+  #describeSourceLoss(tracked: TrackedView, sources: readonly CatalogueObject[]): string | undefined {
     for (const source of sources) {
       const holders = this.#findHolders(source, tracked.view);
       const losses = [source, ...holders].flatMap(({ id }) => this.ledger.losses.of(id));
@@ -231,7 +233,7 @@ export class ViewHistories {
     const hadRows = options.storedRowsOf(former.name) !== 'none';
     const tracked = this.#trackedViews.get(former.id);
     const redefinition = hadRows ? tracked?.redefinition : undefined;
-    const reason = tracked && redefinition && this.#describeIncomplete(tracked, redefinition.unreadSources);
+    const reason = tracked && redefinition && this.#describeSourceLoss(tracked, redefinition.unreadSources);
     const isLeftEmpty = hadRows && this.#unrefreshed.has(successor.id) && successor.refresh.deferred;
     const text = `leaves ${displayName(successor)} empty although it had rows`;
     return [

@@ -14,7 +14,7 @@ import { isUnfilled } from './unfilled-marks.js';
 
 /**
  * Finds the definition of a materialized view of B, with a query that B's server can answer. If the query reads something that does not
- * exist in B, it is restated over the existing objects.
+ * exist in B, the query is rewritten over the existing objects.
  */
 export function findAskableDefinition(name: string, task: Task) {
   const definition = task.engineOfB.definitionOf(name);

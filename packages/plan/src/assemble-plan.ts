@@ -8,7 +8,7 @@ import { foldCase, identify } from '@sqlpipe/sql';
 import { findAskableDefinition, findExpiryArguments } from './asked-view.js';
 import { describeLosses, describeWork } from './cost.js';
 import type { Draft, Omission, Step } from './draft.js';
-import type { Proof } from './prove.js';
+import type { ProofResult } from './prove.js';
 import { addOffers, describeKeptTables, RenameOffers } from './rename-offers.js';
 import type { AskSizes, Task } from './task.js';
 import {
@@ -26,8 +26,8 @@ import { parseMark } from './unfilled-marks.js';
 export interface PlannedStatement {
   readonly statement: string;
   readonly effects: readonly Effect[];
-  /** Descriptions of the effects, one line each. */
-  readonly costs: readonly string[];
+  /** The lines of the comment above the statement: its costs, or what it is for. */
+  readonly comments: readonly string[];
   /** Descriptions of what is lost for good. */
   readonly lost: readonly string[];
 }
@@ -53,7 +53,7 @@ export interface Plan {
 /** A proven draft, and what it was made from. */
 export interface ProvenDraft {
   readonly draft: Draft;
-  readonly proof: Proof;
+  readonly proof: ProofResult;
   readonly task: Task;
   /** The views that this draft or an earlier one computes again, in lower case. */
   readonly recomputedInAnyDraft: ReadonlySet<string>;
@@ -78,7 +78,7 @@ export async function assemblePlan({ draft, proof, task }: ProvenDraft, askSizes
     version: task.version,
     work: await describeWork(draft, proof, task, askSizes),
     irreversible: statements.flatMap(({ lost }, i) => (lost.length > 0 ? [i + 1] : [])),
-    idleTables: findIdleTables(draft.steps, task.engineOfB),
+    idleTables: findTablesToKeepIdle(draft.steps, task.engineOfB),
     viewNames: new Map([...renames.pending].filter(([name]) => proof.recomputed.has(name))),
     allowedLosses: used,
   });
@@ -95,10 +95,10 @@ export async function assemblePlan({ draft, proof, task }: ProvenDraft, askSizes
 }
 
 /**
- * Collects the assertions that precede all steps. If one stops the plan, B has not been changed. So they use the names that B has. Losses
- * that are allowed need no assertion.
+ * Collects the assertions that come before all steps: an assertion that fails leaves B as it is. Nothing is renamed yet, so they use the
+ * names of B. A loss that is allowed needs no assertion.
  */
-function collectAssertions({ recomputed, enforcements }: Proof, task: Task): readonly PlannedStatement[] {
+function collectAssertions({ recomputed, enforcements }: ProofResult, task: Task): readonly PlannedStatement[] {
   const { allowed, histories, storedRowsOf } = task;
   const assertions: PlannedStatement[] = [];
   const assertedViews: string[] = [];
@@ -132,9 +132,9 @@ function findKnownColumns(view: string, { engineOfB }: Task): readonly Column[] 
 
 /**
  * Finds the tables that steps copy or rename: nothing may write to them. A writer over ILP would create a renamed table again. Rows that
- * 9.3.4 has received over TCP and has not committed are lost with a rename (observed: those of up to half a second).
+ * 9.3.4 has received over TCP and has not committed are lost with a rename (observed: rows of up to the last half second).
  */
-const findIdleTables = (steps: readonly Step[], engineOfB: Engine): string[] => [
+const findTablesToKeepIdle = (steps: readonly Step[], engineOfB: Engine): string[] => [
   ...new Set(
     steps.flatMap(({ assertion, change: { identity } }) => {
       if (identity.verb === 'RENAME') return [identity.name];
@@ -144,23 +144,23 @@ const findIdleTables = (steps: readonly Step[], engineOfB: Engine): string[] => 
   ),
 ];
 
-/** Makes a statement of the plan from a step. @param after the engine after all steps */
+/** Makes a statement of the plan from a step. @param engineAfterPlan an engine that has executed all steps */
 function toPlannedStatement(
   { statement, assertion, change }: Step,
   effects: readonly Effect[],
-  after: Engine,
+  engineAfterPlan: Engine,
   { rows, renames }: Task,
 ): PlannedStatement {
   const purpose = assertion?.purpose ?? describeMark(change.identity);
   if (purpose !== undefined) return withPurpose({ statement, purpose });
-  const stillInvalid = after.invalidViews();
-  const findNow = (name: string) => after.find(renames.nameAfterPlan(name));
+  const stillInvalid = engineAfterPlan.invalidViews();
+  const findNow = (name: string) => engineAfterPlan.find(renames.nameAfterPlan(name));
   const costs = effects.map(({ effect, object, column, kind, loss, text }) => {
     const now = findNow(object);
     const isThere = now?.kind === kind;
     const isStoredView = kind === 'materialized view' || kind === 'live view';
     if (loss === 'drop' && isStoredView && column === undefined && isThere)
-      return `is replaced by ${after.title(now.name)}; CREATE follows`;
+      return `is replaced by ${engineAfterPlan.title(now.name)}; CREATE follows`;
     if (loss === 'values') return text + rows.describeLost({ object, column });
     if (effect !== 'invalidated' || stillInvalid.has(foldCase(object))) return text;
     const repair = { view: 'a repair', 'live view': 'CREATE' }[kind as string] ?? 'REFRESH … FULL';
@@ -169,7 +169,7 @@ function toPlannedStatement(
   return {
     statement,
     effects,
-    costs: costs.length > 0 ? costs : [describeFilling(statement)],
+    comments: costs.length > 0 ? costs : [describeWithoutEffects(statement)],
     lost: describeLosses(effects, findNow),
   };
 }
@@ -182,20 +182,20 @@ function describeMark({ name, verb }: Step['change']['identity']): string | unde
   return `notes that '${view}' has to be filled, for the next plan if this one is interrupted`;
 }
 
-/** Describes how a statement fills the object that it creates. */
-function describeFilling(statement: string): string {
+/** Describes the cost of a statement without effects: CREATE MATERIALIZED VIEW fills the view, any other changes metadata only. */
+function describeWithoutEffects(statement: string): string {
   const created = identify(statement).kind === 'materialized view' ? parseMeaning(statement) : undefined;
   if (created?.kind !== 'materialized view') return 'metadata only';
   return created.refresh.deferred ? 'leaves it empty until it is refreshed' : 'builds it from its base';
 }
 
-/** Makes a statement of the plan that has a purpose instead of costs: an assertion, or a statement about a mark. */
+/** Makes a statement of the plan that has a purpose and no costs: an assertion, or a statement about a mark. */
 export const withPurpose = (
   { statement, purpose }: Pick<Assertion, 'statement' | 'purpose'>,
   ...remarks: string[]
 ): PlannedStatement => ({
   statement,
   effects: [],
-  costs: [purpose, ...remarks],
+  comments: [purpose, ...remarks],
   lost: [],
 });

@@ -2,7 +2,7 @@
 import type { Effect } from '@sqlpipe/engine';
 import { displayName, foldCase, identify, type Kind } from '@sqlpipe/sql';
 import type { Draft } from './draft.js';
-import type { Proof } from './prove.js';
+import type { ProofResult } from './prove.js';
 import type { AskSizes, StoredSize, Task } from './task.js';
 
 /** Work on all rows of a table. */
@@ -12,7 +12,12 @@ type Work = 'copies' | 'rewrites' | 'reads';
  * Describes the work on all rows of tables, one line for each table: `rewrites and reads table 't' (6,000,000 rows, 240 MB)`. Without
  * sizes, only copies are described: the comments of the statements already name the other work.
  */
-export async function describeWork(draft: Draft, proof: Proof, task: Task, askSizes?: AskSizes): Promise<string[]> {
+export async function describeWork(
+  draft: Draft,
+  proof: ProofResult,
+  task: Task,
+  askSizes?: AskSizes,
+): Promise<string[]> {
   const work = findWork(draft, proof, task);
   // biome-ignore lint/nursery/useAwaitThenable: the function of an option returns a promise
   const sizes = work.size > 0 ? await askSizes?.() : undefined;
@@ -27,7 +32,7 @@ export async function describeWork(draft: Draft, proof: Proof, task: Task, askSi
 }
 
 /** Finds the work on all rows, by the name of the table or materialized view in B. */
-function findWork({ steps, engine }: Draft, { effects }: Proof, task: Task): Map<string, Set<Work>> {
+function findWork({ steps, engine }: Draft, { effects }: ProofResult, task: Task): Map<string, Set<Work>> {
   const workByTable = new Map<string, Set<Work>>();
   const add = (name: string, work: Work): void => {
     const table = task.engineOfB.find(task.renames.nameBeforePlan(name));

@@ -7,12 +7,12 @@ import type { Engine, MaterializedView, Table, View } from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';
 import type { Task } from './task.js';
 import { type CommonQuery, printWith } from './text/common-queries.js';
-import { restateQuery } from './text/history.js';
+import { renameInQuery } from './text/history.js';
 import { doubleQuote } from './text/statement-text.js';
 
 /** Whether a view has another query than before, apart from new names of what it reads. */
 export function isRedefined<V extends View | MaterializedView>(former: V, now: V, { renames }: Task): boolean {
-  const body = restateQuery(former.body, renames.statedNames);
+  const body = renameInQuery(former.body, renames.statedNames);
   return compareDefinitions({ ...former, body }, now).differences.some(({ property }) => property === 'query');
 }
 

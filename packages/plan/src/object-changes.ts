@@ -1,6 +1,8 @@
 /*!
- * Drafts the changes of tables and views: frees names, renames, creates, alters, and drops what A lacks. If a change of an object is left
- * out, the object is blocked. What depends on a blocked object is left out too.
+ * Drafts the changes of tables and views: frees names, renames, creates, alters, and drops what A lacks.
+ *
+ * An object that could not be created, recreated, renamed or given its query is blocked, and so is a table that keeps an old column name.
+ * What depends on a blocked object is left out too. Other changes that are left out block nothing.
  */
 import {
   compareDefinitions,
@@ -67,6 +69,7 @@ export function renameTables({ renames }: Task, draft: Draft): void {
       );
     }
   }
+  // The rest are cycles, which need a third name.
   for (const names of pending) draft.block(...names);
 }
 
@@ -76,15 +79,16 @@ export function renameTables({ renames }: Task, draft: Draft): void {
  */
 export function reconcileObjects(task: Task, draft: Draft): void {
   const entries = [...dumpOrder(task.a)].filter(({ kind }) => isObject(kind));
-  const storedViews = findStoredViewsAndReaders(entries, task);
-  const unblocked = entries.filter(({ name }) => !draft.isBlocked(name));
-  for (const entry of entries) if (!storedViews.has(entry)) reconcileObject(entry, task, draft);
-  for (const { name } of unblocked) {
+  const createdLast = findStoredViewsAndReaders(entries, task);
+  const unblockedAtStart = entries.filter(({ name }) => !draft.isBlocked(name));
+  for (const entry of entries) if (!createdLast.has(entry)) reconcileObject(entry, task, draft);
+  // A table that was blocked since then loses columns too. A column whose rename was left out is not among them.
+  for (const { name } of unblockedAtStart) {
     const [wanted, now] = [task.a.definitionOf(name), draft.engine.definitionOf(name)];
     const isAltered = wanted?.kind === 'table' && now?.kind === 'table' && !task.toRebuild.has(foldCase(name));
     if (isAltered) dropColumns(wanted, task, draft);
   }
-  for (const entry of entries) if (storedViews.has(entry)) reconcileObject(entry, task, draft);
+  for (const entry of entries) if (createdLast.has(entry)) reconcileObject(entry, task, draft);
 }
 
 /** Finds the views that store rows, and all that reads from them. @param entries the objects of A in dump order */
@@ -193,8 +197,8 @@ function alterObject(entry: Entry, wanted: Definition, task: Task, draft: Draft)
     alterColumns(wanted, task, draft);
     alterProperties(entry, wanted, task, draft);
     const altered = draft.engine.definitionOf(name) as TableDefinition;
-    const isRenamed = [...task.renames.columnsOf(name).keys()].every(column => !findColumn(altered, column));
-    if (!isRenamed && draft.hasOmission(entry)) draft.block(name);
+    const hasNoOldName = [...task.renames.columnsOf(name).keys()].every(column => !findColumn(altered, column));
+    if (!hasNoOldName && draft.hasOmission(entry)) draft.block(name);
   }
 }
 
@@ -210,7 +214,7 @@ function alterProperties(entry: Entry, wanted: Definition, task: Task, draft: Dr
   for (const { alter } of propertiesOf(wanted.kind)) {
     const now = draft.engine.definitionOf(entry.name);
     if (!alter || now?.kind !== wanted.kind || (alter.expiresRows ?? false) !== expiresRows) continue;
-    // Even if a table is blocked because of its columns, its TTL can be altered.
+    // In a blocked object, what is already listed as left out is not tried again. The rest is, such as the TTL.
     const isListed = draft.isBlocked(entry.name) && alter.sets.some(property => draft.hasOmission(entry, property));
     const alteration = isListed ? undefined : alter.find(wanted, now, task);
     if (!alteration) continue;
@@ -237,7 +241,7 @@ function rebuild(entry: Entry, wanted: TableDefinition, { renames, allowed, igno
   else draft.omissions.push({ ...change, reasons: ['the new table does not keep all that the old one has'], losses });
 }
 
-/** Alters TTLs. Rows may expire, which nothing undoes, so it comes after what can be undone. */
+/** Alters TTLs and storage policies. Rows may expire, which nothing undoes, so this comes after what can be undone. */
 export function alterRetention(task: Task, draft: Draft): void {
   for (const entry of dumpOrder(task.a)) {
     const [wanted, now] = [task.a.meaning(entry), draft.engine.definitionOf(entry.name)];

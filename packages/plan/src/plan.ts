@@ -31,7 +31,7 @@ import {
 import { formatPath, formatPathForShell, resolvePath } from './object-path.js';
 import { prove } from './prove.js';
 import { dropOldTables, findLeftovers, isMadeByPlan, resumeRebuilds } from './rebuild.js';
-import { omitUnrepaired, refreshViews, restateViews } from './refresh-views.js';
+import { omitUnrepaired, refreshViews, resendViewQueries } from './refresh-views.js';
 import { Renames } from './renames.js';
 import { type Row, RowAnswers } from './row-answers.js';
 import type { PlanOptions, Task } from './task.js';
@@ -117,7 +117,7 @@ function planWithAnswers({ a, b }: Schemas, answers: Answers, options: PlanOptio
   const task = createTask({ a, b }, loadB(), answers, { ...options, ...server });
   // The health of B does not count: a view that is invalid in B may be valid as A defines it.
   const unresolved = findUnresolvedViews(task, createEngine({ ...server, health: health && {} }));
-  if (unresolved.length === 0) return proveDraft(task, loadB);
+  if (unresolved.length === 0) return draftUntilProven(task, loadB);
   const newlyInvalid = options.skipInvalid
     ? []
     : unresolved.filter(({ entry }) => !isAlsoInvalidInB(entry, unresolved, task));
@@ -190,7 +190,7 @@ function assumeStoredRows(view: string, engineOfB: Engine, allowed: AllowedLosse
 }
 
 /** Drafts plans until one is proven. Each draft leaves out the changes that the proofs of the earlier ones have excluded. */
-function proveDraft(task: Task, loadB: () => Engine): ProvenDraft {
+function draftUntilProven(task: Task, loadB: () => Engine): ProvenDraft {
   const excluded = new Map<string, Omission>();
   const recomputed = new Set<string>();
   for (;;) {
@@ -221,7 +221,10 @@ function proveDraft(task: Task, loadB: () => Engine): ProvenDraft {
 export const createEngine = ({ isEnterprise, version, defaults, health }: EngineOptions): Engine =>
   new Engine({ isEnterprise, version: isEnterprise ? undefined : version, rows: 'assumed', defaults, health });
 
-/** Whether a view is also invalid in B: B has the same view and it is invalid there, or it reads from an unresolved view that is. */
+/**
+ * Whether B has the same fault as A: B has the same view and it is invalid there, or the view reads from an unresolved view of which this
+ * is true.
+ */
 function isAlsoInvalidInB(
   entry: Entry,
   unresolved: readonly UnresolvedView[],
@@ -260,7 +263,7 @@ function draftPlan(task: Task, engine: Engine, excluded: ReadonlyMap<string, Omi
   resumeRebuilds(task, draft);
 
   reconcileObjects(task, draft);
-  restateViews(task, draft);
+  resendViewQueries(task, draft);
   refreshViews(task, draft);
   markUnfilled(task, draft);
   grantRights(task, draft);

@@ -23,7 +23,7 @@ import { printExpiredQuestion } from './text/expiry.js';
 import { parseMark } from './unfilled-marks.js';
 
 /** What running the steps of a draft has shown. */
-export interface Proof {
+export interface ProofResult {
   /** The effects of each step. */
   readonly effects: readonly (readonly Effect[])[];
   /** The changes that must be left out; empty if the plan is proven. */
@@ -43,7 +43,7 @@ interface Problem {
 }
 
 /** Runs the steps on an engine that has schema B. */
-export function prove(steps: readonly Step[], engine: Engine, task: Task): Proof {
+export function prove(steps: readonly Step[], engine: Engine, task: Task): ProofResult {
   const invalidBefore = engine.invalidViews();
   const account = new RowAccount(engine, createAccountOptions(task, engine));
   const effects: (readonly Effect[])[] = [];
@@ -52,7 +52,7 @@ export function prove(steps: readonly Step[], engine: Engine, task: Task): Proof
     try {
       if (assertion?.copy) account.recordCopy(assertion.copy);
       const execution = engine.execute(statement);
-      const view = findRejectedView(execution, engine, task);
+      const view = askForRejectedView(execution, engine, task);
       if (view !== undefined) {
         problems.push({ causes: [index], reason: `the server rejects the query of ${engine.title(view)}` });
         break;
@@ -63,7 +63,7 @@ export function prove(steps: readonly Step[], engine: Engine, task: Task): Proof
       break;
     }
   if (problems.length === 0) {
-    problems.push(...findLosses(account, task));
+    problems.push(...findForbiddenLosses(account, task));
     for (const [name, reason] of engine.invalidViews()) {
       const causes = account.findInvalidations(name);
       if (!invalidBefore.has(name)) problems.push({ causes, reason: `invalidates ${engine.title(name)}: ${reason}` });
@@ -78,11 +78,11 @@ export function prove(steps: readonly Step[], engine: Engine, task: Task): Proof
 }
 
 /**
- * Asks the server whether it accepts the new query of a view, because the engine does not know all functions. If B lacks something that
- * the query reads, the server cannot be asked.
+ * Asks the server whether it accepts the new query of a view, because the engine does not know all functions. A query that reads a table
+ * or a view which B lacks is not asked about, and counts as accepted.
  * @returns the name of a view whose query the server rejects
  */
-const findRejectedView = ({ changes }: Execution, engine: Engine, task: Task): string | undefined =>
+const askForRejectedView = ({ changes }: Execution, engine: Engine, task: Task): string | undefined =>
   changes.find(({ before, after }) => {
     if (after?.kind !== 'view' && after?.kind !== 'materialized view') return false;
     const isSame = before && 'body' in before && before.body === after.body;
@@ -121,8 +121,12 @@ function createAccountOptions(task: Task, engine: Engine): AccountOptions {
   };
 }
 
-/** Finds the losses that are not allowed. Tables that an interrupted plan has left, of a rebuild or to mark a view, are no losses. */
-function findLosses(account: RowAccount, task: Task): Problem[] {
+/**
+ * Makes a problem of each loss that is not allowed, and records which permissions were needed. Dropping the table that marks a view, or the
+ * new table of an interrupted rebuild, is no loss. A loss of a rebuild's old table has the name of the rebuilt table, by which users
+ * allow it.
+ */
+function findForbiddenLosses(account: RowAccount, task: Task): Problem[] {
   const { allowed, rows, leftovers } = task;
   return account.losses().flatMap(({ effect: { loss: kind, object, column, text }, causes }): Problem[] => {
     if (kind === undefined || leftovers.has(foldCase(object)) || parseMark(object) !== undefined) return [];

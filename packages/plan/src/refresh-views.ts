@@ -10,8 +10,8 @@ import { findCreation } from './object-changes.js';
 import type { Task } from './task.js';
 import { isUnfilled, markOf } from './unfilled-marks.js';
 
-/** States the queries of stale views again (see `View.isStale`). Until then, the server rejects every query on these views. */
-export function restateViews({ ignore }: Task, draft: Draft): void {
+/** Sends the queries of stale views again (see `View.isStale`). Until then, the server rejects every query on these views. */
+export function resendViewQueries({ ignore }: Task, draft: Draft): void {
   for (const { name } of draft.engine.catalogue.inDependencyOrder()) {
     const view = draft.engine.find(name);
     if (view?.kind === 'view' && view.isStale && !ignore.ignoresObject(view))
@@ -20,69 +20,71 @@ export function restateViews({ ignore }: Task, draft: Draft): void {
 }
 
 /** The names that materialized views refer to, in lower case. */
-const referencesOf = (...views: readonly MaterializedView[]): Set<string> =>
+const namesReadBy = (...views: readonly MaterializedView[]): Set<string> =>
   new Set(views.flatMap(({ base, references }) => [base, ...references]).map(foldCase));
 
 /**
  * Refreshes materialized views:
  * - those that are invalid, unless their query would fail again;
- * - those that lack rows, unless the server fills them in time.
+ * - those that lack rows, unless the server fills them by itself before their sources lose rows.
  */
 export function refreshViews(task: Task, draft: Draft): void {
   const { a, engineOfB } = task;
   const views = draft.engine.catalogue.inDependencyOrder().filter(object => object.kind === 'materialized view');
-  const viewsWithRows = views.filter(view => hadRows(view, task));
-  const [readByViews, readByViewsWithRows] = [referencesOf(...views), referencesOf(...viewsWithRows)];
+  const nonEmptyInB = views.filter(view => hadRows(view, task));
+  const [readByViews, readByNonEmpty] = [namesReadBy(...views), namesReadBy(...nonEmptyInB)];
   const refreshed = new Set<string>();
   for (const view of views) {
     const name = foldCase(view.name);
     const now = draft.engine.find(name);
     if (now?.kind !== 'materialized view') continue;
-    const readsRefreshed = [...referencesOf(now)].some(each => refreshed.has(each));
-    if (staysAsItIs(now, readsRefreshed, task, draft)) continue;
-    // If an interrupted plan has dropped the view, it had rows if it has a mark, or if a view that reads it has rows.
+    const readsRefreshed = [...namesReadBy(now)].some(each => refreshed.has(each));
+    if (needsNoRefresh(now, readsRefreshed, task, draft)) continue;
+    // An interrupted plan may have dropped the view. Its mark, or a view over it that still has rows, shows that it had rows.
     const isMarked = a.findObject(name) !== undefined && engineOfB.find(markOf(view.name)) !== undefined;
-    const hadRowsInB = isMarked || viewsWithRows.includes(view) || readByViewsWithRows.has(name);
+    const hadRowsBefore = isMarked || nonEmptyInB.includes(view) || readByNonEmpty.has(name);
     const isCreated = engineOfB.catalogue.findById(now.id) === undefined;
-    const lacksRows = hadRowsInB && (isCreated || isUnfilled(name, task));
-    const needsRefresh = !isFilledAtOnce(now) || readByViews.has(name) || willSourcesLoseRows(now, task, draft);
+    const lacksRows = hadRowsBefore && (isCreated || isUnfilled(name, task));
+    // Even a view that the server fills is refreshed if another view is computed from its rows, or if its sources lose rows later.
+    const mustBeFilled = !isFilledByServer(now) || readByViews.has(name) || willSourcesLoseRows(now, task, draft);
     const wouldFail = FAILED_ON_A_ROW.test(now.invalid ?? '') && !readsRetypedColumn(now, task, draft);
     const isInvalid = now.invalid !== undefined && !wouldFail;
-    if (!isInvalid && !(lacksRows && needsRefresh)) continue;
+    if (!isInvalid && !(lacksRows && mustBeFilled)) continue;
     refreshView(now, task, draft);
     refreshed.add(name);
   }
 }
 
-/** Whether a server fills a view as soon as it is created. */
-const isFilledAtOnce = ({ refresh }: Pick<MaterializedView, 'refresh'>): boolean =>
+/** Whether the server fills a new view by itself, in the background, without REFRESH. */
+const isFilledByServer = ({ refresh }: Pick<MaterializedView, 'refresh'>): boolean =>
   refresh.type === 'IMMEDIATE' && !refresh.deferred;
 
 /**
- * Whether the plan neither refreshes nor recreates a view: it is ignored, or A lacks it and the plan drops it later. A view that A lacks
- * also stays as it is if it was invalid before and a refresh would not repair it.
- * @param readsRefreshed whether the plan refreshes what it reads. One cause may have made both invalid, so it is refreshed too
+ * Whether a view needs no refresh: it is ignored, or A lacks it and the plan drops it later. A view that A lacks needs none either if it
+ * was invalid before, unless a refresh should make it valid.
+ * @param readsRefreshed whether the plan refreshes a source of the view. The same cause may have made both invalid, so the view is
+ *   refreshed too
  */
-function staysAsItIs(view: MaterializedView, readsRefreshed: boolean, task: Task, draft: Draft): boolean {
+function needsNoRefresh(view: MaterializedView, readsRefreshed: boolean, task: Task, draft: Draft): boolean {
   const { a, keepExtra, ignore, allowed, problems } = task;
   if (ignore.ignoresObject(view)) return true;
   if (a.findObject(view.name)) return false;
-  if (wasInvalid(view, problems) && !readsRefreshed && !isRepairable(view, task, draft)) return true;
+  if (wasInvalid(view, problems) && !readsRefreshed && !shouldBecomeValid(view, task, draft)) return true;
   return !keepExtra && allowed.allows({ kind: 'drop', object: view.name });
 }
 
 /**
- * Whether a refresh repairs a view that A lacks: A has its base, and its query returns all of its rows. An interrupted plan may have made
- * the view invalid.
+ * Whether a refresh should make valid a view that A lacks. It should if an interrupted plan may have made the view invalid: A still has
+ * its base, and its query returns all of its rows.
  */
-function isRepairable(
+function shouldBecomeValid(
   { kind, name }: MaterializedView,
   { a, engineOfB, storedRowsOf, ignore }: Task,
   { excluded }: Draft,
 ): boolean {
   const view = engineOfB.find(name);
   const base = view?.kind === 'materialized view' ? a.findObject(view.base) : undefined;
-  // The refresh of the view, not its DROP, has this property.
+  // Only an excluded refresh counts. It lists the property `invalid`; an excluded DROP lists none.
   const isExcluded = [...excluded.values()].some(
     ({ identity, properties: [property] }) =>
       identity.kind === kind && identity.name === name && property === 'invalid',
@@ -104,7 +106,7 @@ function willSourcesLoseRows(view: MaterializedView, { a, keepExtra }: Task, dra
   });
 }
 
-/** Matches why a view is invalid whose query failed on a row: such a reason has no position in the query (observed on 9.3.4). */
+/** Matches the reason of a view that is invalid because its query failed on a row. It has no position (observed on 9.3.4). */
 const FAILED_ON_A_ROW = /^(?:\[-1\]: |inconvertible value: )/;
 
 /** Whether the plan changes the type of a column that a view may read. */
@@ -148,7 +150,7 @@ function refreshView(view: MaterializedView, task: Task, draft: Draft): void {
   draft.add({ identity: view, properties, what }, [
     `DROP ${kindKeywords(view.kind)} '${view.name}';`,
     creation.statement,
-    ...(definition?.kind === 'materialized view' && isFilledAtOnce(definition) ? [] : [refresh]),
+    ...(definition?.kind === 'materialized view' && isFilledByServer(definition) ? [] : [refresh]),
   ]);
 }
 

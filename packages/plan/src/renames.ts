@@ -59,9 +59,9 @@ export class Renames {
     return this.pending.get(foldCase(name)) ?? name;
   }
 
-  /** The name that a table has in B. */
-  nameBeforePlan(table: string): string {
-    return [...this.pending].find(([, to]) => isSameName(to, table))?.[0] ?? table;
+  /** The name that an object of A has in B; in lower case if it is renamed. */
+  nameBeforePlan(name: string): string {
+    return [...this.pending].find(([, to]) => isSameName(to, name))?.[0] ?? name;
   }
 
   /** The name that a column of a table has in B. @param table its new name */
@@ -103,7 +103,7 @@ export class Renames {
     const columnRenames: [rename: string, from: string, to: string][] = [];
     for (const rename of renames) {
       const [from, to] = parseRename(rename);
-      // An object of B that is ignored is not in A. An interrupted plan may have created it under its new name.
+      // The new name may be only in B: A lacks ignored objects, and an interrupted plan may already have created this one.
       const exists = (object: string) => this.#a.findObject(object) ?? this.#engine.find(object);
       const name = resolvePath(to, object => (exists(object) ? new Set() : undefined))?.object;
       if (name === undefined || resolvePath(from, this.findColumns)?.column !== undefined)
@@ -135,9 +135,9 @@ export class Renames {
     const oldPath = resolvePath(from, this.findColumns);
     const stated = oldPath?.column ?? findReadings(from).find(({ column }) => column !== undefined)?.column;
     this.stated.columns.set(stated ?? unquote(from), newColumn);
-    if (oldPath?.column === undefined || !hasColumn(this.#findBefore(oldPath.object), oldPath.column)) {
+    if (oldPath?.column === undefined || !hasColumn(this.#findTableOfB(oldPath.object), oldPath.column)) {
       const tables = findReadings(from).flatMap(({ object, column }) =>
-        column === undefined ? [] : (this.#findBefore(object) ?? []),
+        column === undefined ? [] : (this.#findTableOfB(object) ?? []),
       );
       const isCopied = findReadings(from).some(path => this.#addIfCopied(path, newColumn));
       if (isCopied || tables.some(table => hasColumn(table, newColumn))) return this.#reportMade(rename);
@@ -155,7 +155,7 @@ export class Renames {
       throw new InvalidSelectionError(
         `--renamed ${rename}: A has no column '${newColumn}' in '${table}'${suggestWord(newColumn, names)}`,
       );
-    if (hasColumn(this.#findBefore(oldPath.object), name))
+    if (hasColumn(this.#findTableOfB(oldPath.object), name))
       throw new InvalidSelectionError(`--renamed ${rename}: B has a column '${name}' too`);
     if (hasColumn(after, oldPath.column))
       throw new InvalidSelectionError(`--renamed ${rename}: A has a column '${oldPath.column}' too`);
@@ -163,12 +163,10 @@ export class Renames {
   }
 
   /**
-   * Reads a comment about an object, unless an option or an earlier comment states the rename.
-   *
-   * If A has the old name too, the comment is outdated or unclear. It is outdated if B has both names, and the object of A with the old name
-   * has no such comment: then there is a warning. Otherwise both objects are left out.
-   *
-   * If A lacks the old name, and B has both, there is a warning.
+   * Reads a comment about an object, unless an option or an earlier comment states the rename:
+   * - A has the old name, and B lacks the new one, or A's object with the old name has a rename comment too: both objects are left out.
+   * - Otherwise, B has both names: a warning.
+   * - Otherwise, the rename is pending.
    */
   #readObjectComment({ entry, from, text }: EntryComment, all: readonly EntryComment[]): void {
     if (from.length === 0) return this.#warn(entry, text, NOT_UNDERSTOOD);
@@ -177,7 +175,7 @@ export class Renames {
     const isStated = [entry.name, old].some(name => name !== undefined && this.otherName(name) !== undefined);
     if (isStated || old === undefined) return;
     const hasNewName = this.#engine.find(entry.name) !== undefined;
-    const isChain = all.some(({ entry, column }) => column === undefined && isSameName(entry.name, old));
+    const isChain = all.some(other => other.column === undefined && isSameName(other.entry.name, old));
     if (this.#a.findObject(old) && (!hasNewName || isChain))
       return this.#refuse([entry.name, old], `${text}: A has a '${old}' too`);
     if (hasNewName) return this.#warn(entry, text, `B has a '${entry.name}' too`);
@@ -191,11 +189,13 @@ export class Renames {
    */
   #readColumnComment({ entry, column = '', from, text }: EntryComment, all: readonly EntryComment[]): void {
     if (from.length === 0) return this.#warn(entry, text, NOT_UNDERSTOOD);
-    const [before, after] = [this.#findBefore(entry.name), this.#findTable(this.#a, entry.name)];
+    const [before, after] = [this.#findTableOfB(entry.name), this.#findTable(this.#a, entry.name)];
     if (!before || !after) return;
     for (const name of from) this.stated.columns.set(name, column);
     const old = from.find(name => hasColumn(before, name));
-    const isStated = [...this.columnsOf(entry.name)].some(([old, to]) => isSameName(to, column) || from.includes(old));
+    const isStated = [...this.columnsOf(entry.name)].some(
+      ([former, to]) => isSameName(to, column) || from.includes(former),
+    );
     if (isStated || (old === undefined && hasColumn(before, column))) return;
     if (old === undefined) {
       const names = before.columns.map(({ name }) => name);
@@ -212,7 +212,7 @@ export class Renames {
   }
 
   /** Finds a table of B by its name before or after the plan. */
-  #findBefore(name: string): TableDefinition | undefined {
+  #findTableOfB(name: string): TableDefinition | undefined {
     const isThere = this.#engine.definitionOf(name) !== undefined;
     return this.#findTable(this.#engine, isThere ? name : (this.otherName(name) ?? name));
   }
@@ -231,7 +231,7 @@ export class Renames {
     });
   }
 
-  /** Adds a rename of a column that a rebuild has made: its old table still has the column. @returns whether there is one */
+  /** Adds a rename of a column that a rebuild has made: the old table still has the column. @returns whether a rebuild has made it */
   #addIfCopied({ object, column = '' }: ObjectPath, to: string): boolean {
     const table = this.#resolved.get(foldCase(object)) ?? object;
     const isCopied = this.#findOldTables(table).some(old => findColumn(old, column));
@@ -249,7 +249,7 @@ export class Renames {
   }
 
   #reportMade(rename: string): void {
-    this.notes.push(`--renamed ${rename}: it has been done`);
+    this.notes.push(`--renamed ${rename}: an earlier plan has already made this rename`);
   }
 
   #warn(entry: Entry, comment: string, reason: string): void {

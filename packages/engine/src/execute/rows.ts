@@ -14,7 +14,7 @@ import { analyzeRelation } from '../analyze/relation.js';
 import type { Catalogue } from '../catalogue.js';
 import { parseQueryText } from '../parse/parsed-query.js';
 import type { Session } from '../session.js';
-import { fillDeferred, invalidate, invalidateLiveViews } from './validity.js';
+import { invalidate, invalidateLiveViews, recordFilled } from './validity.js';
 
 /** INSERT, UPDATE, TRUNCATE and statements about partitions. */
 type RowChange = Extract<ChangeStatement, { verb: 'insert' | 'update' | 'truncate' }> | PartitionChange;
@@ -42,7 +42,7 @@ export function changeRows(change: RowChange, { catalogue, rowEffects }: Session
         ...loss,
       });
     if (operation !== undefined) invalidate(catalogue, name, operation);
-    fillDeferred(catalogue, name);
+    recordFilled(catalogue, name);
     // Live views keep the rows that are gone from their base.
     if (change.verb === 'update') invalidateLiveViews(catalogue, name, () => operation);
   }

@@ -35,8 +35,8 @@ export function recompile(catalogue: Catalogue, changed: readonly string[]): voi
 }
 
 /**
- * Finds the materialized views over changed objects that can no longer be refreshed, with the reason. If a view only joins a changed
- * table, a server reports it as valid until the next row of its base arrives (observed on 9.3.4).
+ * Finds the materialized views over changed objects that can no longer be refreshed, with the reason. A server reports a view that only
+ * joins a changed table as valid until the next row of its base arrives (observed on 9.3.4). The engine reports it as invalid at once.
  */
 export function findUnrefreshable(catalogue: Catalogue, changed: readonly string[]): MaterializedView[] {
   const names = [...changed, ...findViewsOver(catalogue, changed)];
@@ -62,7 +62,7 @@ function findViewsOver(catalogue: Catalogue, names: readonly string[]): Set<stri
   return views;
 }
 
-/** Finds the loaded objects that depend on changed objects and have not been compiled. */
+/** Finds the objects that have not been compiled, among changed objects and those that depend on them. */
 export function findUncompiled(catalogue: Catalogue, changed: readonly string[]): CatalogueObject[] {
   return [...changed, ...findViewsOver(catalogue, changed)]
     .flatMap(name => [catalogue.dependentsOf(name), catalogue.find(name) ?? []].flat())
@@ -71,7 +71,7 @@ export function findUncompiled(catalogue: Catalogue, changed: readonly string[])
 
 function compileView({ invalid: _, isUncompiled: __, isStale: ___, ...view }: View, catalogue: Catalogue): View {
   if (view.opaque !== undefined) {
-    // Of a query that is not understood, only what it reads can be checked.
+    // If a query is not understood, only the existence of what it reads can be checked.
     const missing = view.references.find(name => !catalogue.find(name));
     return missing === undefined ? view : { ...view, invalid: toInvalid(missingError(0, missing)) };
   }
@@ -87,13 +87,14 @@ const toInvalid = ({ message, position }: RejectionError): NonNullable<View['inv
   position,
 });
 
-/** Analyzes what the query of a view returns over the current objects, or why it is rejected. */
+/** Analyzes the query of a view over the current objects. @returns what the query returns, or the rejection */
 const analyzeBody = (body: string, catalogue: Catalogue): Relation | RejectionError =>
   orRejection(() => analyzeRelation(parseQueryText(body), catalogue));
 
 /**
- * Completes a view that was loaded from its statement. If its query cannot be compiled although the server reports the view as valid,
- * the engine does not know something in the query, and the view is opaque.
+ * Compiles a view that was loaded from its statement. If the query of a plain view is rejected, the view is invalid. But if its server
+ * reports it as valid, or the query cannot be parsed, the engine does not understand the query, and the view is opaque. A materialized or
+ * live view with a rejected query is always opaque.
  * @param hasHealth whether the server has reported which views are invalid
  */
 export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, hasHealth: boolean): CatalogueObject {
@@ -123,13 +124,14 @@ export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, has
 
 /**
  * Makes the materialized views over a table invalid, and the materialized views over those. An invalid view keeps its first reason. A
- * view over the table itself that was never refreshed stays valid, but the views over it do not (observed on 9.3.4).
+ * view over the table itself that was never refreshed stays valid (observed on 9.3.4).
+ * @param isFirstLevel false for views over views, which become invalid even if never refreshed
  */
-export function invalidate(catalogue: Catalogue, base: string, reason: string, isOwnBase = true): void {
+export function invalidate(catalogue: Catalogue, base: string, reason: string, isFirstLevel = true): void {
   for (const view of catalogue.dependentsOf(base)) {
     if (view.kind !== 'materialized view' || view.invalid !== undefined) continue;
     if (!isSameName(view.base, base)) continue;
-    if (!isOwnBase || !view.neverRefreshed) catalogue.put({ ...view, invalid: reason });
+    if (!isFirstLevel || !view.neverRefreshed) catalogue.put({ ...view, invalid: reason });
     invalidate(catalogue, view.name, 'base materialized view is invalidated', false);
   }
 }
@@ -138,7 +140,7 @@ export function invalidate(catalogue: Catalogue, base: string, reason: string, i
  * Records that the immediate views over a table are no longer empty. Any change of the base, even of its metadata, makes the server
  * fill them (observed on 9.3.4).
  */
-export function fillDeferred(catalogue: Catalogue, base: string): void {
+export function recordFilled(catalogue: Catalogue, base: string): void {
   for (const view of catalogue.dependentsOf(base))
     if (
       view.kind === 'materialized view' &&
@@ -171,7 +173,10 @@ export function findColumnsOfBase({ body, base }: LiveView, catalogue: Catalogue
   return columns instanceof RejectionError ? undefined : columns;
 }
 
-/** Why the query of a view is not valid over the current objects; undefined if it is valid, or the engine does not understand it. */
+/**
+ * Why a view could not be created over the current objects: its base is no WAL table, or its query is rejected. Undefined if it could be, or
+ * the engine does not understand its query.
+ */
 export function whyUnresolvable(
   { body, opaque, ...view }: Exclude<CatalogueObject, Table>,
   catalogue: Catalogue,

@@ -3,7 +3,7 @@
  * returns over the objects as they will be after the plan.
  */
 import { foldCase, significantTokens, unquote } from '@sqlpipe/sql';
-import { restateQuery } from './history.js';
+import { renameInQuery } from './history.js';
 import { doubleQuote } from './statement-text.js';
 
 /** A query that takes the place of an object. It casts the columns of an existing object, or it is the query of a view. */
@@ -39,7 +39,7 @@ export function useNamesOfWith(queries: readonly CommonQuery[], body: string): s
   const text = foldCase(body);
   const replaced = queries.filter(({ name, isView }) => isView || text.includes(`'${foldCase(name)}'`));
   if (replaced.length === 0) return body;
-  return restateQuery(body, new Map(replaced.map(each => [foldCase(each.name), nameInWith(each)])));
+  return renameInQuery(body, new Map(replaced.map(each => [foldCase(each.name), nameInWith(each)])));
 }
 
 /** Parses the queries that a text has in a WITH at the start of a line. */

@@ -20,11 +20,11 @@ export type AskHistory = (view: MaterializedViewDefinition) => Promise<HistoryFi
 type View = Pick<MaterializedViewDefinition, 'name' | 'body' | 'base'>;
 
 /**
- * Restates a query with the new names of what was renamed. If a column of another table has one of the old names, that name is replaced
+ * Replaces the names in a query of what was renamed. If a column of another table has one of the old names, that name is replaced
  * too, and the query fails or returns other rows.
  * @param renamed the new names by the old ones, in lower case
  */
-export function restateQuery(query: string, renamed: ReadonlyMap<string, string>): string {
+export function renameInQuery(query: string, renamed: ReadonlyMap<string, string>): string {
   let [body, previous] = ['', ''];
   for (const { type, text, ...token } of tokens(query)) {
     const isWord = type === 'word' && !needsQuotes(text);

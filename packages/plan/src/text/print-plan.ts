@@ -19,9 +19,9 @@ export function printPlan({ statements, remarks }: Plan, b: Iterable<string>): s
   const plain = statements.map(({ statement }) => statement);
   const state = computeFingerprint(plain, b);
   const verbs = findRequiredPermissions(plain);
-  return statements.map(({ statement, costs }, i) => {
+  return statements.map(({ statement, comments }, i) => {
     const head = i === 0 ? [printState({ state, count: plain.length, verbs }), ...remarks] : [];
-    return [...[...head, ...costs].map(line => `-- ${escapeControls(line)}\n`), statement].join('');
+    return [...[...head, ...comments].map(line => `-- ${escapeControls(line)}\n`), statement].join('');
   });
 }
 
