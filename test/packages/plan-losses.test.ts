@@ -190,3 +190,22 @@ test('a loss that shows only after another one was allowed is named at once', as
     t.deepEqual(lossesOf(await planChanges(after, before, { ...options, allowLoss: losses })), []);
   }
 });
+
+test('a rebuild is not made for what an ALTER sets, and its old table is named', async t => {
+  const table = (unit: string, rest = '') =>
+    `CREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY ${unit}${rest};`;
+  const options = { rebuild: ['t'] };
+  const longer = await planChanges([table('DAY', ' TTL 9 DAYS')], [table('DAY', ' TTL 3 DAYS')], options);
+  t.deepEqual(changesOf(longer), ["ALTER TABLE 't' SET TTL 9 DAYS;"]);
+  const removed = await planChanges([table('MONTH')], [table('MONTH', ' TTL 2 MONTHS')], options);
+  t.true(
+    changesOf(removed).some(text => text.startsWith('INSERT')),
+    'no ALTER removes the TTL of months',
+  );
+  const old = await executeAll([table('MONTH', ' TTL 2 MONTHS')], textsOf(removed));
+  const noted = /^table 't_before_\w{8}' is kept: it is the old table of a rebuild; --drop-old drops it$/;
+  const { notes, statements } = await planChanges([table('MONTH')], old, options);
+  t.deepEqual([statements.length, notes.length], [0, 1]);
+  t.regex(notes[0] ?? '', noted);
+  t.deepEqual((await planChanges([table('MONTH')], old, { ...options, dropOld: true })).notes, []);
+});

@@ -191,7 +191,7 @@ function alterObject(entry: Entry, wanted: Definition, task: Task, draft: Draft)
     if (hasOtherQuery && !draft.alter('view', now.name, { action: 'query', body: wanted.body }, ['query']))
       draft.block(name);
   } else if (wanted.kind !== 'table') alterProperties(entry, wanted, task, draft);
-  else if (task.toRebuild.has(foldCase(name)) && !differsOnlyByShorterRetention(wanted, now))
+  else if (task.toRebuild.has(foldCase(name)) && !differsOnlyByRetention(wanted, now, task))
     rebuild(entry, wanted, task, draft);
   else {
     alterColumns(wanted, task, draft);
@@ -202,11 +202,12 @@ function alterObject(entry: Entry, wanted: Definition, task: Task, draft: Draft)
   }
 }
 
-/** Whether a table differs only by a shorter TTL or storage policy, which an ALTER at the end of the plan sets. */
-function differsOnlyByShorterRetention(wanted: TableDefinition, now: Definition | undefined): boolean {
-  const withFormerTtl = now?.kind === 'table' ? keepRetention(wanted, now) : undefined;
-  if (withFormerTtl === undefined || now === undefined) return false;
-  return compareDefinitions(withFormerTtl, now).differences.length === 0;
+/** Whether a table differs only by its TTL or storage policy, and an ALTER at the end of the plan sets that. */
+function differsOnlyByRetention(wanted: TableDefinition, now: Definition, task: Task): boolean {
+  const altered = propertiesOf(wanted.kind).flatMap(({ alter }) =>
+    alter?.expiresRows && alter.find(wanted, now, task) ? alter.sets : [],
+  );
+  return compareDefinitions(wanted, now).differences.every(({ property }) => altered.includes(property));
 }
 
 /** Adds the ALTERs that set properties. @param expiresRows whether to add those after which rows may expire, or the others */

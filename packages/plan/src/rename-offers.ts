@@ -3,6 +3,8 @@ import type { Column, Definition } from '@sqlpipe/ddl';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Omission } from './draft.js';
 import { formatPathForShell, type ObjectPath, pathKey, printRename } from './object-path.js';
+import { isMadeByPlan } from './rebuild.js';
+import { parseRebuildName } from './rebuild-names.js';
 import type { Task } from './task.js';
 
 /** Adds hints to an omission that drops something: the renames that the user may have meant. */
@@ -14,11 +16,17 @@ export function addOffers(omission: Omission, offers: RenameOffers): Omission {
   return renames.length > 0 ? { ...omission, hints: renames.map(option => `renamed? ${option}`) } : omission;
 }
 
-/** Describes the tables that only B has and the plan keeps, although A may have them under another name. */
-export const describeKeptTables = ({ a, b, renames, keepExtra }: Task, offers: RenameOffers): string[] =>
-  b.entries.flatMap(({ kind, name }) => {
-    const isKept = keepExtra && kind === 'table' && !a.findObject(name) && !renames.pending.has(foldCase(name));
-    const option = isKept ? offers.ofTable(name) : undefined;
+/**
+ * Describes the tables that only B has and the plan keeps: those of which A may have another name, and those with the rows from before a
+ * rebuild.
+ */
+export const describeKeptTables = (task: Task, offers: RenameOffers): string[] =>
+  task.b.entries.flatMap(({ kind, name }) => {
+    const { a, renames, keepExtra, dropOld } = task;
+    if (kind !== 'table' || a.findObject(name) || renames.pending.has(foldCase(name))) return [];
+    if (!dropOld && isMadeByPlan(name, task) && parseRebuildName(name)?.role === 'before')
+      return [`table '${name}' is kept: it is the old table of a rebuild; --drop-old drops it`];
+    const option = keepExtra ? offers.ofTable(name) : undefined;
     return option === undefined ? [] : [`table '${name}' is kept; renamed? ${option}`];
   });
 
