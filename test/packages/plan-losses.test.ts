@@ -209,3 +209,21 @@ test('a rebuild is not made for what an ALTER sets, and its old table is named',
   t.regex(notes[0] ?? '', noted);
   t.deepEqual((await planChanges([table('MONTH')], old, { ...options, dropOld: true })).notes, []);
 });
+
+test('a view is not said to fail on its rows if what it reads does', async t => {
+  const failed = '[-1]: timestamp type mismatch';
+  const health = {
+    invalid: new Map([
+      ['m', failed],
+      ['d', 'base materialized view is invalidated'],
+    ]),
+  };
+  const { omissions } = await planChanges(chain('k'), chain('k'), { health });
+  t.deepEqual(
+    omissions.map(({ identity, reasons }) => `${identity.name}: ${reasons}`),
+    [
+      `m: its query would fail again on the same rows: ${failed}`,
+      'd: a refresh would not repair what it reads: base materialized view is invalidated',
+    ],
+  );
+});

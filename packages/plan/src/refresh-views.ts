@@ -4,7 +4,7 @@
  */
 import { findExpiredRows } from '@sqlpipe/ddl';
 import { type MaterializedView, OTHER_TYPES_REASON } from '@sqlpipe/engine';
-import { foldCase, isSameName, kindKeywords } from '@sqlpipe/sql';
+import { foldCase, isSameName, type Kind, kindKeywords } from '@sqlpipe/sql';
 import type { Draft } from './draft.js';
 import { findCreation } from './object-changes.js';
 import type { Task } from './task.js';
@@ -168,12 +168,15 @@ export function omitUnrepaired({ problems, a, ignore }: Task, draft: Draft): voi
         `send it when the cause is removed: ${reason}`,
       );
     else if ('invalid' in now && now.invalid !== undefined && !draft.hasOmission(identity))
-      draft.omit({ ...change, what: 'a repair' }, `${UNREPAIRED_REASONS[kind] ?? 'its query fails'}: ${reason}`);
+      draft.omit({ ...change, what: 'a repair' }, `${whyUnrepaired(kind, reason)}: ${reason}`);
   }
 }
 
-/** Why a plan does not repair an invalid view. */
-const UNREPAIRED_REASONS: { readonly [kind: string]: string } = {
-  'materialized view': 'its query would fail again on the same rows',
-  'live view': 'only DROP and CREATE make it valid, and its rows are lost',
-};
+/** Why a plan does not repair an invalid view. @param reason why it is invalid */
+function whyUnrepaired(kind: Kind, reason: string): string {
+  if (kind === 'live view') return 'only DROP and CREATE make it valid, and its rows are lost';
+  if (kind === 'view') return 'its query fails';
+  return FAILED_ON_A_ROW.test(reason)
+    ? 'its query would fail again on the same rows'
+    : 'a refresh would not repair what it reads';
+}
