@@ -1,6 +1,6 @@
 /*! What a plan decides, against values written by hand from what QuestDB documents or was seen to do on 9.3.4. */
 import { RowAccount, type StoredRows, whenReady } from '@sqlpipe/engine';
-import { type PlanOptions, planChanges, UnresolvedViewError } from '@sqlpipe/plan';
+import { type PlanOptions, planChanges, RejectedViewError } from '@sqlpipe/plan';
 import {
   computeFingerprint,
   describeOmission,
@@ -369,7 +369,7 @@ test('views that read each other, and a column that A lacks, are an error in any
   const views = ['CREATE VIEW b AS (select x from a union select x from t);', 'CREATE VIEW a AS (select x from b);'];
   for (const both of [views, views.toReversed()]) {
     const error = await t.throwsAsync(planChanges([table('t', 'y INT'), ...both], [table('t'), ...both]), {
-      instanceOf: UnresolvedViewError,
+      instanceOf: RejectedViewError,
     });
     t.deepEqual(error?.problems.map(({ entry }) => entry.name).toSorted(), ['a', 'b']);
   }

@@ -339,7 +339,7 @@ test('a schema with a view that is not valid over its own tables is an error, an
     ],
   ];
   for (const [after, before, options, message] of cases)
-    await t.throwsAsync(() => planChanges(after, before, options), { name: 'UnresolvedViewError', message });
+    await t.throwsAsync(() => planChanges(after, before, options), { name: 'RejectedViewError', message });
 });
 
 test('a change that would leave a view of B invalid is omitted', async t => {

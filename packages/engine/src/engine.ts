@@ -30,9 +30,9 @@ import {
   findUncompiled,
   findUnrefreshable,
   invalidate,
-  recompile,
+  recompilePlainViews,
   recordFilled,
-  whyUnresolvable,
+  whyQueryRejected,
 } from './execute/validity.js';
 import { loadObject } from './load-object.js';
 import { parseBody } from './parse/parsed-query.js';
@@ -148,7 +148,7 @@ export class Engine {
       for (const { name } of uncompiled) this.catalogue.resolve(name);
       execution = this.#run(text, caller);
     }
-    recompile(this.catalogue, changedSince(this.catalogue, start));
+    recompilePlainViews(this.catalogue, changedSince(this.catalogue, start));
     if (this.#isWithRows)
       for (const view of findUnrefreshable(this.catalogue, changedSince(this.catalogue, start))) {
         this.catalogue.put(view);
@@ -252,9 +252,9 @@ export class Engine {
   }
 
   /** Why the query of a view is not valid over the current objects; undefined if it is valid, or the engine does not understand it. */
-  whyUnresolvable(name: string): string | undefined {
+  whyQueryRejected(name: string): string | undefined {
     const object = this.find(name);
-    return object && object.kind !== 'table' ? whyUnresolvable(object, this.catalogue) : undefined;
+    return object && object.kind !== 'table' ? whyQueryRejected(object, this.catalogue) : undefined;
   }
 
   /** Whether a materialized view has no rows yet, as far as is known. */

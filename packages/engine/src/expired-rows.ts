@@ -41,7 +41,7 @@ export function recordEnforcement(enforcement: Enforcement, ledger: Ledger, inde
   if (known) return [];
   // The loss and the enforcement share the list of causes, to which later statements are added.
   ledger.enforcements.set(former.id, { ...enforcement, causes });
-  const count = ledger.options.countExpired(enforcement);
+  const count = ledger.facts.countExpired(enforcement);
   if (count === 0) return [];
   const rows = count === undefined ? 'may drop rows' : `drops ${count} ${count === 1 ? 'row' : 'rows'}`;
   const text = `${rows} of ${displayName(now)} that its TTL has expired`;

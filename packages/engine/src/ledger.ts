@@ -1,7 +1,4 @@
-/*!
- * The state of a row account: the objects of the loaded schema, the losses and causes so far, and what only a server knows, as
- * functions. `RowAccount` and `ViewHistories` write to it.
- */
+/*! The state of a row account: the objects of the loaded schema, the losses and their causes so far, and facts from outside. */
 import { isSameName } from '@sqlpipe/sql';
 import type { CatalogueObject, MaterializedView, Table } from './catalogue-objects.js';
 import type { Effect } from './effects.js';
@@ -41,11 +38,11 @@ export interface Copy {
   readonly columns: readonly { readonly from: string; readonly to: string }[];
 }
 
-/** Answers to what the statements do not show. By default, each query still returns all rows, and no row has expired. */
-export interface AccountOptions {
+/** What only the server or the wanted schema can tell. Each function has a default, for use without them. */
+export interface ExternalFacts {
   /** What is known of the rows of a materialized view, by its name; by default, they are recomputable. */
   readonly storedRowsOf?: (view: string) => StoredRows;
-  /** The number of rows that a TTL has expired, which the server drops; undefined if it cannot say. By default none. */
+  /** The number of rows older than their TTL, which the server will drop; undefined if it cannot say. By default none. */
   readonly countExpired?: (enforcement: Enforcement) => number | undefined;
   /**
    * Whether a conversion changes values of the column (`loss`). If it does, each view that reads the column has a loss of its own, which
@@ -68,7 +65,7 @@ export interface AccountOptions {
   ) => { readonly assertion: string; readonly isRejected: boolean } | undefined;
 }
 
-/** A loss that no later statement has made good. */
+/** A loss, and what causes it. */
 export interface AccountedLoss {
   readonly effect: Effect;
   /** The indexes of the statements that cause it. */
@@ -93,7 +90,7 @@ export class Ledger {
   readonly catalogue: Engine['catalogue'];
   /** The objects of the loaded schema. */
   readonly loaded: readonly CatalogueObject[];
-  readonly options: Required<AccountOptions>;
+  readonly facts: Required<ExternalFacts>;
   readonly losses = new ListsById<AccountedLoss>();
   /** By the id of an object: the indexes of the statements that created, changed or removed it. */
   readonly touchedBy = new ListsById<number>();
@@ -107,10 +104,10 @@ export class Ledger {
   /** By the id of an object of the loaded schema: the enforcement of its TTL, and the indexes of the statements that cause it. */
   readonly enforcements = new Map<number | undefined, Enforcement & { readonly causes: number[] }>();
 
-  constructor({ catalogue }: Engine, options: AccountOptions) {
+  constructor({ catalogue }: Engine, facts: ExternalFacts) {
     this.catalogue = catalogue;
     this.loaded = catalogue.list();
-    this.options = {
+    this.facts = {
       storedRowsOf: () => 'recomputable',
       countExpired: () => 0,
       changesValues: () => false,
@@ -118,7 +115,7 @@ export class Ledger {
       isWanted: () => true,
       isRedefined: (former, now) => former.body !== now.body,
       askComputable: () => undefined,
-      ...options,
+      ...facts,
     };
   }
 
@@ -130,23 +127,23 @@ export class Ledger {
   /** The loaded object with the same id, or else the loaded materialized view that an object replaces. */
   formerOf({ id, name }: CatalogueObject): CatalogueObject | undefined {
     const isFormer = (object: CatalogueObject) =>
-      object.kind === 'materialized view' && isSameName(this.options.newNameOf(object.name), name);
+      object.kind === 'materialized view' && isSameName(this.facts.newNameOf(object.name), name);
     return this.loaded.find(object => object.id === id) ?? this.loaded.find(isFormer);
   }
 
   /** The object that now has the name planned for an object of the loaded schema. */
   successorOf({ name }: CatalogueObject): CatalogueObject | undefined {
-    return this.catalogue.find(this.options.newNameOf(name));
+    return this.catalogue.find(this.facts.newNameOf(name));
   }
 
   /** The index of the statement that removed an object, in a list; an empty list if none did. */
-  removalOf({ id }: CatalogueObject): readonly number[] {
+  removalIndexes({ id }: CatalogueObject): readonly number[] {
     return this.catalogue.findById(id) ? [] : this.touchedBy.of(id).slice(-1);
   }
 
   /** The indexes of the statements that cause a loss: those that invalidated the object, or else dropped it, or else the current one. */
   causesOf(object: CatalogueObject, current: number): readonly number[] {
-    const causes = [this.invalidatedBy.of(object.id), this.removalOf(object)];
+    const causes = [this.invalidatedBy.of(object.id), this.removalIndexes(object)];
     return causes.find(({ length }) => length > 0) ?? [current];
   }
 }

@@ -10,7 +10,7 @@ import type { CatalogueObject, StoredColumn, Table } from './catalogue-objects.j
 import { columnLoss, type Effect, findUnwrittenLosses, isRefreshed, objectLoss } from './effects.js';
 import type { Engine, Execution } from './engine.js';
 import { findEnforcements, recordEnforcement } from './expired-rows.js';
-import { type AccountedLoss, type AccountOptions, type Copy, type Enforcement, Ledger } from './ledger.js';
+import { type AccountedLoss, type Copy, type Enforcement, type ExternalFacts, Ledger } from './ledger.js';
 import { findCopy } from './table-copy.js';
 import { ViewHistories } from './view-history.js';
 
@@ -26,9 +26,9 @@ export class RowAccount {
   /** The number of recorded statements. */
   #count = 0;
 
-  constructor(engine: Engine, options: AccountOptions = {}) {
+  constructor(engine: Engine, facts: ExternalFacts = {}) {
     this.#engine = engine;
-    this.#ledger = new Ledger(engine, options);
+    this.#ledger = new Ledger(engine, facts);
     this.#loaded = new Set(this.#ledger.loaded.map(({ id }) => id));
     this.#views = new ViewHistories(this.#ledger);
   }
@@ -113,7 +113,7 @@ export class RowAccount {
   #lossesOf(object: CatalogueObject): AccountedLoss[] {
     const now = this.#engine.catalogue.findById(object.id);
     if (now) return [...this.#ledger.losses.of(object.id), ...this.#lossesOfColumns(object, now)];
-    const causes = this.#ledger.removalOf(object);
+    const causes = this.#ledger.removalIndexes(object);
     const copy = findCopy(object, this.#ledger);
     if (copy) return copy.losses.map(effect => ({ effect, causes }));
     const successor = this.#ledger.successorOf(object);

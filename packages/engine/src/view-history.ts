@@ -1,5 +1,5 @@
 /*!
- * The histories of materialized views: rows that a view stores, and that its query may no longer return.
+ * Finds which rows of materialized views are history: stored, but no longer returned by the query.
  *
  * "Former" is a view of the loaded schema. Its "successor" is the view that ends up under the name planned for it.
  *
@@ -22,8 +22,8 @@ function historyLoss({ kind, name: object }: MaterializedView, text: string): Ef
 const recomputeLoss = (view: MaterializedView, reason: string): Effect =>
   historyLoss(view, `recomputing ${displayName(view)} ${reason}`);
 
-/** Describes what is lost if the view is dropped; starts with a verb. */
-function describeAnswer(answer: StoredRows): string {
+/** Describes the rows that are lost if a view is dropped or computed again, unless all are recomputable; starts with a verb. */
+function describeHistoryLoss(answer: StoredRows): string {
   if (typeof answer === 'string')
     return 'may lose rows: it is not known whether a refresh returns all of them: no server was asked, it could not tell, or a refresh limit leaves out the older ones';
   const { lost, total, first, last, areNewest } = answer;
@@ -76,10 +76,10 @@ export class ViewHistories {
       if (refreshed) this.#unrefreshed.delete(id);
       else this.#unrefreshed.add(id);
     return [
-      ...dropped.flatMap(tracked => this.#recordView(tracked, undefined, index)),
+      ...dropped.flatMap(tracked => this.#recordRecomputation(tracked, undefined, index)),
       ...[...computedOrCreated, ...this.#findFullyComputed(changes)].flatMap(view => {
         const tracked = this.#findTracked(view);
-        return tracked ? this.#recordView(tracked, view, index) : [];
+        return tracked ? this.#recordRecomputation(tracked, view, index) : [];
       }),
     ];
   }
@@ -119,16 +119,16 @@ export class ViewHistories {
    * @param view the view that is computed; undefined if the statement only drops
    * @returns the loss, if there is one
    */
-  #recordView(tracked: TrackedView, view: MaterializedView | undefined, index: number): Effect[] {
+  #recordRecomputation(tracked: TrackedView, view: MaterializedView | undefined, index: number): Effect[] {
     const former = tracked.view;
-    const { options, losses } = this.ledger;
+    const { facts, losses } = this.ledger;
     this.#recomputed.add(tracked);
     const causes = this.ledger.causesOf(former, index);
     const unreadSources = view ? this.#findUnreadSources(former, view) : [];
-    const isRedefined = view !== undefined && view.id !== former.id && options.isRedefined(former, view);
+    const isRedefined = view !== undefined && view.id !== former.id && facts.isRedefined(former, view);
     if (isRedefined && unreadSources.length > 0) tracked.redefinition = { successor: view, unreadSources, causes };
-    if (options.storedRowsOf(former.name) === 'none') return [];
-    const computability = view && options.askComputable(former, view);
+    if (facts.storedRowsOf(former.name) === 'none') return [];
+    const computability = view && facts.askComputable(former, view);
     if (computability) tracked.computableAssertion = computability.assertion;
     const reason = this.#describeLoss(tracked, view, unreadSources, computability?.isRejected ?? false);
     if (reason === undefined) return [];
@@ -148,10 +148,10 @@ export class ViewHistories {
     isRejected: boolean,
   ): string | undefined {
     const former = tracked.view;
-    const answer = this.ledger.options.storedRowsOf(former.name);
+    const answer = this.ledger.facts.storedRowsOf(former.name);
     // What the server has answered was recorded at DROP. It is not recorded again when the successor is created.
     const isFormer = view === undefined || view.id === former.id;
-    if (answer !== 'recomputable' && isFormer) return describeAnswer(answer);
+    if (answer !== 'recomputable' && isFormer) return describeHistoryLoss(answer);
     if (isRejected)
       return 'leaves it empty: the server rejects its query over the objects as they are after this statement';
     const readSources = sourcesOf(tracked).filter(source => !unreadSources.includes(source));
@@ -180,12 +180,12 @@ export class ViewHistories {
    * @param reader the view that reads the source
    */
   #findHolders(source: CatalogueObject, reader: MaterializedView): CatalogueObject[] {
-    const { catalogue, options } = this.ledger;
+    const { catalogue, facts } = this.ledger;
     const successor = this.ledger.successorOf(source);
     const isRecreated = source.kind === 'materialized view' && successor?.kind === source.kind;
     // A source that was recreated with another query returns other rows. If the reader is wanted, it shall show those rows, and the new
     // source counts as a holder. Otherwise the reader must keep its own rows, and the new source does not count.
-    const countsAsHolder = isRecreated && (options.isWanted(reader.name) || !options.isRedefined(source, successor));
+    const countsAsHolder = isRecreated && (facts.isWanted(reader.name) || !facts.isRedefined(source, successor));
     const recreated = countsAsHolder && this.#findUnreadSources(source, successor).length === 0 ? successor : undefined;
     const holders = [catalogue.findById(source.id), findCopy(source, this.ledger)?.table, recreated];
     return holders.filter(holder => holder !== undefined);
@@ -216,7 +216,7 @@ export class ViewHistories {
     return (source.columns as StoredColumn[]).find(column => {
       const own = this.ledger.losses.of(column.id).map(({ effect }) => effect);
       const losses = [...own, ...copyLosses.filter(each => isSameName(each.column ?? '', column.name))];
-      const isChanged = losses.some(effect => effect.loss === 'values' && this.ledger.options.changesValues(effect));
+      const isChanged = losses.some(effect => effect.loss === 'values' && this.ledger.facts.changesValues(effect));
       return isChanged && (words.has('*') || words.has(foldCase(column.name)));
     })?.name;
   }
@@ -226,11 +226,11 @@ export class ViewHistories {
    * read may have lost rows.
    */
   lossesOf(former: MaterializedView, successor: MaterializedView): AccountedLoss[] {
-    const { losses, touchedBy, options } = this.ledger;
+    const { losses, touchedBy, facts } = this.ledger;
     const recorded = [former, successor].flatMap(({ id }) => losses.of(id));
     const isRecorded = ({ loss }: Effect) => recorded.some(({ effect }) => effect.loss === loss);
     const expired = findExpiryLosses(former, successor).filter(effect => !isRecorded(effect));
-    const hadRows = options.storedRowsOf(former.name) !== 'none';
+    const hadRows = facts.storedRowsOf(former.name) !== 'none';
     const tracked = this.#trackedViews.get(former.id);
     const redefinition = hadRows ? tracked?.redefinition : undefined;
     const reason = tracked && redefinition && this.#describeSourceLoss(tracked, redefinition.unreadSources);
@@ -240,7 +240,7 @@ export class ViewHistories {
       ...recorded,
       ...(reason ? [{ effect: recomputeLoss(redefinition.successor, reason), causes: redefinition.causes }] : []),
       ...expired.map(effect => ({ effect, causes: touchedBy.of(successor.id) })),
-      ...(isLeftEmpty ? [{ effect: historyLoss(successor, text), causes: this.ledger.removalOf(former) }] : []),
+      ...(isLeftEmpty ? [{ effect: historyLoss(successor, text), causes: this.ledger.removalIndexes(former) }] : []),
     ];
   }
 

@@ -25,8 +25,8 @@ import { omitProperty } from './unalterable.js';
 
 const printDrop = ({ kind, name }: Pick<Entry, 'kind' | 'name'>): string => `DROP ${kindKeywords(kind)} '${name}';`;
 
-/** Leaves out objects whose comment about a rename contradicts A or B: an ALTER could turn one column into another. */
-export function omitRefusedRenames({ a, renames }: Task, draft: Draft): void {
+/** Leaves out objects whose comment about a rename contradicts A or B. Changing one could turn it into another. */
+export function leaveOutRefusedRenames({ a, renames }: Task, draft: Draft): void {
   for (const [name, reason] of renames.refused) {
     const entry = a.findObject(name);
     draft.block(name);
@@ -93,11 +93,11 @@ export function reconcileObjects(task: Task, draft: Draft): void {
 
 /** Finds the views that store rows, and all that reads from them. @param entries the objects of A in dump order */
 function findStoredViewsAndReaders(entries: readonly Entry[], { a }: Task): ReadonlySet<Entry> {
-  const readers = new Set<Entry>();
+  const found = new Set<Entry>();
   for (const entry of entries)
-    if (/^(materialized|live) view$/.test(entry.kind) || a.prerequisites(entry).some(needed => readers.has(needed)))
-      readers.add(entry);
-  return readers;
+    if (/^(materialized|live) view$/.test(entry.kind) || a.prerequisites(entry).some(needed => found.has(needed)))
+      found.add(entry);
+  return found;
 }
 
 /** Creates, recreates or alters one object, or leaves it out with a reason. */
@@ -137,8 +137,8 @@ function isSame(entry: Entry, { a, ignore }: Task, draft: Draft): boolean {
   return compareDefinitions(wanted, now).differences.every(({ property }) => ignore.ignoresProperty(entry, property));
 }
 
-/** The properties of a materialized or live view that stay as they are even if it is recreated. */
-const UNCHANGEABLE: ReadonlySet<string> = new Set(['owner', 'name']);
+/** The differences for which a view is not recreated: its owner, and the case of its name. */
+const NOT_WORTH_RECREATING: ReadonlySet<string> = new Set(['owner', 'name']);
 
 /** Whether a materialized or live view has to be recreated, because no ALTER sets what differs. */
 function mustRecreate(wanted: Definition, now: Definition | undefined, task: Task): boolean {
@@ -147,7 +147,7 @@ function mustRecreate(wanted: Definition, now: Definition | undefined, task: Tas
   return compareDefinitions(wanted, now).differences.some(({ property }) => {
     const alter = propertiesOf(kind).find(candidate => candidate.alter?.sets.includes(property))?.alter;
     const isAlterable = alter && (kind === 'live view' || alter.find(wanted, now, task) !== undefined);
-    return !isAlterable && !UNCHANGEABLE.has(property);
+    return !isAlterable && !NOT_WORTH_RECREATING.has(property);
   });
 }
 
@@ -197,7 +197,7 @@ function alterObject(entry: Entry, wanted: Definition, task: Task, draft: Draft)
     alterColumns(wanted, task, draft);
     alterProperties(entry, wanted, task, draft);
     const altered = draft.engine.definitionOf(name) as TableDefinition;
-    const hasNoOldName = [...task.renames.columnsOf(name).keys()].every(column => !findColumn(altered, column));
+    const hasNoOldName = [...task.renames.columnRenamesOf(name).keys()].every(column => !findColumn(altered, column));
     if (!hasNoOldName && draft.hasOmission(entry)) draft.block(name);
   }
 }
@@ -210,14 +210,21 @@ function differsOnlyByRetention(wanted: TableDefinition, now: Definition, task: 
   return compareDefinitions(wanted, now).differences.every(({ property }) => altered.includes(property));
 }
 
-/** Adds the ALTERs that set properties. @param expiresRows whether to add those after which rows may expire, or the others */
-function alterProperties(entry: Entry, wanted: Definition, task: Task, draft: Draft, expiresRows = false): void {
+/** Adds the ALTERs that set properties. @param which those after which rows may expire, or the others */
+function alterProperties(
+  entry: Entry,
+  wanted: Definition,
+  task: Task,
+  draft: Draft,
+  which: 'expiring' | 'reversible' = 'reversible',
+): void {
   for (const { alter } of propertiesOf(wanted.kind)) {
     const now = draft.engine.definitionOf(entry.name);
-    if (!alter || now?.kind !== wanted.kind || (alter.expiresRows ?? false) !== expiresRows) continue;
+    if (!alter || now?.kind !== wanted.kind || (alter.expiresRows ?? false) !== (which === 'expiring')) continue;
     // In a blocked object, what is already listed as left out is not tried again. The rest is, such as the TTL.
-    const isListed = draft.isBlocked(entry.name) && alter.sets.some(property => draft.hasOmission(entry, property));
-    const alteration = isListed ? undefined : alter.find(wanted, now, task);
+    const isAlreadyOmitted =
+      draft.isBlocked(entry.name) && alter.sets.some(property => draft.hasOmission(entry, property));
+    const alteration = isAlreadyOmitted ? undefined : alter.find(wanted, now, task);
     if (!alteration) continue;
     const differing = compareDefinitions(wanted, now).differences.map(({ property }) => property);
     const properties = alter.sets.filter(property => differing.includes(property));
@@ -230,7 +237,7 @@ function alterProperties(entry: Entry, wanted: Definition, task: Task, draft: Dr
 function rebuild(entry: Entry, wanted: TableDefinition, { renames, allowed, ignore }: Task, draft: Draft): void {
   const now = draft.engine.definitionOf(entry.name) as TableDefinition;
   const change = { identity: entry, properties: [], what: `rebuild of table '${now.name}'` };
-  const copied = findCopiedColumns(wanted, now, renames.columnsOf(entry.name));
+  const copied = findCopiedColumns(wanted, now, renames.columnRenamesOf(entry.name));
   const uncastable = findUncastable(copied);
   if (uncastable !== undefined) return draft.omit(change, uncastable);
   const keepsRetention = ignore.ignoresProperty(entry, 'TTL') && keepRetention(wanted, now) !== undefined;
@@ -246,7 +253,7 @@ function rebuild(entry: Entry, wanted: TableDefinition, { renames, allowed, igno
 export function alterRetention(task: Task, draft: Draft): void {
   for (const entry of dumpOrder(task.a)) {
     const [wanted, now] = [task.a.meaning(entry), draft.engine.definitionOf(entry.name)];
-    if (wanted && wanted.kind === now?.kind) alterProperties(entry, wanted, task, draft, true);
+    if (wanted && wanted.kind === now?.kind) alterProperties(entry, wanted, task, draft, 'expiring');
   }
 }
 
@@ -265,7 +272,7 @@ export function dropExtraObjects(task: Task, draft: Draft): void {
 }
 
 /** Lists the differences that no statement of the plan removes. */
-export function omitUnalterable(task: Task, draft: Draft): void {
+export function listUnalterable(task: Task, draft: Draft): void {
   for (const entry of task.a.entries) {
     const change = { identity: entry, properties: [], what: displayName(entry) };
     if (entry.kind === 'other') draft.omit(change, 'it creates no object that can be compared');

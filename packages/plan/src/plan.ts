@@ -23,21 +23,21 @@ import {
   alterRetention,
   dropExtraObjects,
   freeNames,
-  omitRefusedRenames,
-  omitUnalterable,
+  leaveOutRefusedRenames,
+  listUnalterable,
   reconcileObjects,
   renameTables,
 } from './object-changes.js';
 import { formatPath, formatPathForShell, resolvePath } from './object-path.js';
 import { prove } from './prove.js';
 import { dropOldTables, findLeftovers, isMadeByPlan, resumeRebuilds } from './rebuild.js';
-import { omitUnrepaired, refreshViews, resendViewQueries } from './refresh-views.js';
+import { listUnrepaired, refreshViews, resendViewQueries } from './refresh-views.js';
+import { findRejectedViews, type RejectedView, RejectedViewError } from './rejected-views.js';
 import { Renames } from './renames.js';
 import { type Row, RowAnswers } from './row-answers.js';
 import type { PlanOptions, Task } from './task.js';
 import type { HistoryFinding } from './text/history.js';
 import { markUnfilled } from './unfilled-marks.js';
-import { findUnresolvedViews, type UnresolvedView, UnresolvedViewError } from './unresolved.js';
 import { WantedSchema } from './wanted-schema.js';
 
 /** The statements of both schemas. */
@@ -51,7 +51,7 @@ type Answers = Pick<Task, 'histories' | 'rows'>;
 
 /**
  * Plans the statements that turn schema B into A.
- * @throws InvalidSelectionError for names that match nothing or are ambiguous; UnresolvedViewError if a view of A cannot be
+ * @throws InvalidSelectionError for names that match nothing or are ambiguous; RejectedViewError if a view of A cannot be
  *   created over A; an error without a code if the plan does not lead to A
  */
 export async function planChanges(a: Iterable<string>, b: Iterable<string>, options: PlanOptions = {}): Promise<Plan> {
@@ -96,15 +96,15 @@ async function askAndPlan(
     if (!askHistory || unasked.length === 0) return proven;
     for (const view of unasked) {
       const asked = findAskableDefinition(view, proven.task);
-      // biome-ignore lint/nursery/useAwaitThenable: the function of an option returns a promise
+      // biome-ignore lint/nursery/useAwaitThenable: askHistory returns a promise, which the rule does not see
       histories.set(view, asked ? await askHistory(asked) : { answer: 'unknown', columns: undefined });
     }
   }
 }
 
 /**
- * Plans with the answers so far. Views of A that cannot be created are left out, and the rest is planned again.
- * @throws UnresolvedViewError for such views, unless they are also invalid in B, or `skipInvalid` is set
+ * Plans with the answers so far. If a server would reject views of A, the plan is made without them.
+ * @throws RejectedViewError for such views, unless they are also invalid in B, or `skipInvalid` is set
  */
 function planWithAnswers({ a, b }: Schemas, answers: Answers, options: PlanOptions): ProvenDraft {
   const { version, defaults, health } = options;
@@ -116,20 +116,20 @@ function planWithAnswers({ a, b }: Schemas, answers: Answers, options: PlanOptio
   };
   const task = createTask({ a, b }, loadB(), answers, { ...options, ...server });
   // The health of B does not count: a view that is invalid in B may be valid as A defines it.
-  const unresolved = findUnresolvedViews(task, createEngine({ ...server, health: health && {} }));
-  if (unresolved.length === 0) return draftUntilProven(task, loadB);
-  const newlyInvalid = options.skipInvalid
+  const rejected = findRejectedViews(task, createEngine({ ...server, health: health && {} }));
+  if (rejected.length === 0) return draftUntilProven(task, loadB);
+  const rejectedInAOnly = options.skipInvalid
     ? []
-    : unresolved.filter(({ entry }) => !isAlsoInvalidInB(entry, unresolved, task));
-  if (newlyInvalid.length > 0) throw new UnresolvedViewError(newlyInvalid);
-  const names = new Set(unresolved.map(({ entry }) => foldCase(entry.name)));
-  const isResolved = (statement: string) => {
+    : rejected.filter(({ entry }) => !isAlsoRejectedInB(entry, rejected, task));
+  if (rejectedInAOnly.length > 0) throw new RejectedViewError(rejectedInAOnly);
+  const names = new Set(rejected.map(({ entry }) => foldCase(entry.name)));
+  const isAccepted = (statement: string) => {
     const { kind, name } = identify(statement);
     return !isObject(kind) || !names.has(foldCase(name));
   };
   // These views are removed from both schemas, and then listed as left out.
-  const proven = planWithAnswers({ a: a.filter(isResolved), b: b.filter(isResolved) }, answers, options);
-  for (const { entry, reason } of unresolved) {
+  const proven = planWithAnswers({ a: a.filter(isAccepted), b: b.filter(isAccepted) }, answers, options);
+  for (const { entry, reason } of rejected) {
     const properties = task.b.findObject(entry.name)?.kind === entry.kind ? ['invalid'] : [];
     const hint = `--ignore ${formatPathForShell(formatPath({ object: entry.name }))} takes it off this list`;
     proven.draft.omit(
@@ -170,7 +170,7 @@ function createTask(
       histories.get(foldCase(view))?.answer ??
       assumeStoredRows(view, engineOfB, allowed, options.askHistory !== undefined),
     engineOfB,
-    problems: b.entries.flatMap(entry => problemsOf(entry, options.health ?? {})),
+    healthProblems: b.entries.flatMap(entry => problemsOf(entry, options.health ?? {})),
     rows,
     leftovers: findLeftovers(a, engineOfB, toRebuild),
     ignore: options.ignore ?? new IgnoreRules(),
@@ -179,7 +179,7 @@ function createTask(
 
 /** What is assumed about the rows of a materialized view of B until the server has answered. @param hasServer whether it can be asked */
 function assumeStoredRows(view: string, engineOfB: Engine, allowed: AllowedLosses, hasServer: boolean): StoredRows {
-  // An allowed loss has no assertion, so rows may be lost.
+  // If the loss is allowed, no assertion checks the rows, so nothing is assumed.
   if (allowed.allows({ kind: 'history', object: view })) return 'unknown';
   if (engineOfB.wasNeverRefreshed(view)) return 'none';
   // Without a server, an assertion checks that the query returns all rows. But a refresh in full of a view with periods leaves out the
@@ -215,19 +215,19 @@ function draftUntilProven(task: Task, loadB: () => Engine): ProvenDraft {
 }
 
 /**
- * Creates an engine without objects that executes statements as a server would. The version of an enterprise server is ignored: the engine
+ * Creates an empty engine, which executes statements as a server would. The version of an enterprise server is ignored: the engine
  * knows only versions of the open-source edition.
  */
 export const createEngine = ({ isEnterprise, version, defaults, health }: EngineOptions): Engine =>
   new Engine({ isEnterprise, version: isEnterprise ? undefined : version, rows: 'assumed', defaults, health });
 
 /**
- * Whether B has the same fault as A: B has the same view and it is invalid there, or the view reads from an unresolved view of which this
+ * Whether B has the same fault as A: B has the same view and it is invalid there, or the view reads from a rejected view of which this
  * is true.
  */
-function isAlsoInvalidInB(
+function isAlsoRejectedInB(
   entry: Entry,
-  unresolved: readonly UnresolvedView[],
+  rejected: readonly RejectedView[],
   task: Task,
   seen = new Set<Entry>(),
 ): boolean {
@@ -235,11 +235,11 @@ function isAlsoInvalidInB(
   seen.add(entry);
   const existing = b.findObject(entry.name)?.statement;
   const isSame = existing !== undefined && compareStatements(entry.statement, existing).differences.length === 0;
-  if (isSame && engineOfB.whyUnresolvable(entry.name) !== undefined) return true;
-  const isUnresolved = (needed: Entry) => unresolved.some(view => view.entry === needed);
+  if (isSame && engineOfB.whyQueryRejected(entry.name) !== undefined) return true;
+  const isRejected = (needed: Entry) => rejected.some(view => view.entry === needed);
   return a
     .prerequisites(entry)
-    .some(needed => !seen.has(needed) && isUnresolved(needed) && isAlsoInvalidInB(needed, unresolved, task, seen));
+    .some(needed => !seen.has(needed) && isRejected(needed) && isAlsoRejectedInB(needed, rejected, task, seen));
 }
 
 /** Whether statements come from an enterprise edition: only it has access control, owners and storage policies. */
@@ -251,10 +251,10 @@ export const isEnterpriseSchema = (statements: readonly string[]): boolean =>
     return hasPolicy || isAcl(identify(statement).kind) || ownerOf(statement) !== undefined;
   });
 
-/** Drafts the steps in their order. What revokes rights and frees names comes first, what cannot be undone comes last. */
+/** Drafts the steps in their order. Destructive steps come last, unless a later step needs them: a freed name, a dropped column. */
 function draftPlan(task: Task, engine: Engine, excluded: ReadonlyMap<string, Omission>): Draft {
   const draft = new Draft(engine, excluded, task);
-  omitRefusedRenames(task, draft);
+  leaveOutRefusedRenames(task, draft);
   revokeRights(task, draft);
   createPrincipals(task, draft);
 
@@ -268,7 +268,7 @@ function draftPlan(task: Task, engine: Engine, excluded: ReadonlyMap<string, Omi
   markUnfilled(task, draft);
   grantRights(task, draft);
 
-  // What cannot be undone.
+  // Destructive steps that no other step needs.
   dropOldTables(task, draft);
   alterRetention(task, draft);
   dropExtraObjects(task, draft);
@@ -276,8 +276,8 @@ function draftPlan(task: Task, engine: Engine, excluded: ReadonlyMap<string, Omi
   grantRights(task, draft); // again: the rights that a dropped principal had granted to others are gone
 
   // What the plan does not change.
-  omitUnalterable(task, draft);
-  omitUnrepaired(task, draft);
+  listUnalterable(task, draft);
+  listUnrepaired(task, draft);
   return draft;
 }
 

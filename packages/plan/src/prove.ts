@@ -1,13 +1,13 @@
 /*!
  * Proves a plan by running it on an engine that has B. Each statement must be accepted, all rows of B must be accounted for, and no view
- * may become invalid. The changes that cause a problem are left out of the next draft.
+ * may become invalid. The changes that cause a failure are left out of the next draft.
  */
 import {
-  type AccountOptions,
   type Effect,
   type Enforcement,
   type Engine,
   type Execution,
+  type ExternalFacts,
   RowAccount,
 } from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';
@@ -35,7 +35,7 @@ export interface ProofResult {
 }
 
 /** Why the plan is not proven. */
-interface Problem {
+interface Failure {
   /** The indexes of the steps that cause it. */
   readonly causes: readonly number[];
   readonly reason: string;
@@ -45,33 +45,33 @@ interface Problem {
 /** Runs the steps on an engine that has schema B. */
 export function prove(steps: readonly Step[], engine: Engine, task: Task): ProofResult {
   const invalidBefore = engine.invalidViews();
-  const account = new RowAccount(engine, createAccountOptions(task, engine));
+  const account = new RowAccount(engine, createExternalFacts(task, engine));
   const effects: (readonly Effect[])[] = [];
-  const problems: Problem[] = [];
+  const failures: Failure[] = [];
   for (const [index, { statement, assertion }] of steps.entries())
     try {
       if (assertion?.copy) account.recordCopy(assertion.copy);
       const execution = engine.execute(statement);
       const view = askForRejectedView(execution, engine, task);
       if (view !== undefined) {
-        problems.push({ causes: [index], reason: `the server rejects the query of ${engine.title(view)}` });
+        failures.push({ causes: [index], reason: `the server rejects the query of ${engine.title(view)}` });
         break;
       }
       effects.push(account.recordStatement(statement, execution));
     } catch (error) {
-      problems.push({ causes: [index], reason: whyNotExecutable(error) });
+      failures.push({ causes: [index], reason: whyNotExecutable(error) });
       break;
     }
-  if (problems.length === 0) {
-    problems.push(...findForbiddenLosses(account, task));
+  if (failures.length === 0) {
+    failures.push(...findForbiddenLosses(account, task));
     for (const [name, reason] of engine.invalidViews()) {
       const causes = account.findInvalidations(name);
-      if (!invalidBefore.has(name)) problems.push({ causes, reason: `invalidates ${engine.title(name)}: ${reason}` });
+      if (!invalidBefore.has(name)) failures.push({ causes, reason: `invalidates ${engine.title(name)}: ${reason}` });
     }
   }
   return {
     effects,
-    excluded: toOmissions(problems, steps),
+    excluded: toOmissions(failures, steps),
     recomputed: account.recomputedViews,
     enforcements: account.enforcements,
   };
@@ -93,7 +93,7 @@ const askForRejectedView = ({ changes }: Execution, engine: Engine, task: Task):
     return task.rows.isRejected(question);
   })?.name;
 
-function createAccountOptions(task: Task, engine: Engine): AccountOptions {
+function createExternalFacts(task: Task, engine: Engine): ExternalFacts {
   const { a, storedRowsOf, ignore, renames, rows } = task;
   const newNameOf = (view: string): string => renames.nameAfterPlan(view);
   return {
@@ -122,13 +122,13 @@ function createAccountOptions(task: Task, engine: Engine): AccountOptions {
 }
 
 /**
- * Makes a problem of each loss that is not allowed, and records which permissions were needed. Dropping the table that marks a view, or the
+ * Makes a failure of each loss that is not allowed, and records which permissions were needed. Dropping the table that marks a view, or the
  * new table of an interrupted rebuild, is no loss. A loss of a rebuild's old table has the name of the rebuilt table, by which users
  * allow it.
  */
-function findForbiddenLosses(account: RowAccount, task: Task): Problem[] {
+function findForbiddenLosses(account: RowAccount, task: Task): Failure[] {
   const { allowed, rows, leftovers } = task;
-  return account.losses().flatMap(({ effect: { loss: kind, object, column, text }, causes }): Problem[] => {
+  return account.losses().flatMap(({ effect: { loss: kind, object, column, text }, causes }): Failure[] => {
     if (kind === undefined || leftovers.has(foldCase(object)) || parseMark(object) !== undefined) return [];
     const table = isMadeByPlan(object, task) ? parseRebuiltTable(object) : undefined;
     const loss = { kind, object: table ?? object, ...(column !== undefined && { column }) };
@@ -137,10 +137,10 @@ function findForbiddenLosses(account: RowAccount, task: Task): Problem[] {
   });
 }
 
-/** Makes an omission of each change that causes a problem, with all reasons, and all losses that have to be allowed. */
-function toOmissions(problems: readonly Problem[], steps: readonly Step[]): Omission[] {
+/** Makes an omission of each change that causes a failure, with all reasons, and all losses that have to be allowed. */
+function toOmissions(failures: readonly Failure[], steps: readonly Step[]): Omission[] {
   const found = new Map<string, { step: Step; reasons: Set<string>; losses: Loss[] }>();
-  for (const { causes, reason, loss } of problems)
+  for (const { causes, reason, loss } of failures)
     for (const step of causes.map(index => steps[index])) {
       if (!step) throw new Error(`the plan is not proven: ${reason}`);
       const key = changeKey(step.change);

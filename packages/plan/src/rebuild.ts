@@ -110,7 +110,7 @@ export function dropOldTables({ a, dropOld, renames, toRebuild }: Task, draft: D
     if (role !== 'before' || !toRebuild.has(foldCase(table)) || a.findObject(name)) continue;
     if (wanted?.kind !== 'table' || old?.kind !== 'table' || now?.kind !== 'table') continue;
     if (!isHashOf(hash, wanted, old, draft.engine)) continue;
-    const copied = findCopiedColumns(now, old, renames.columnsOf(table));
+    const copied = findCopiedColumns(now, old, renames.columnRenamesOf(table));
     dropCompared(old, table, copied, [assertCopied({ from: name, to: table, columns: copied })], draft);
   }
 }
@@ -196,7 +196,7 @@ export function resumeRebuilds({ leftovers, renames }: Task, draft: Draft): void
     const [leftover, now] = [name, table].map(each => draft.engine.definitionOf(each));
     if (isExchanged) draft.addStatement(`RENAME TABLE '${name}' TO '${table}';`, { kind: 'table', name });
     else if (leftover?.kind === 'table' && now?.kind === 'table') {
-      const copied = findCopiedColumns(leftover, now, renames.columnsOf(table));
+      const copied = findCopiedColumns(leftover, now, renames.columnRenamesOf(table));
       const added = leftover.columns.filter(column => !copied.some(({ to }) => isSameName(to, column.name)));
       const unwritten = added.map(column => assertEmpty(name, printValueCondition(column)));
       const copy = assertNoneAdded({ from: now.name, to: name, columns: copied });

@@ -66,10 +66,10 @@ const isFilledByServer = ({ refresh }: Pick<MaterializedView, 'refresh'>): boole
  *   refreshed too
  */
 function needsNoRefresh(view: MaterializedView, readsRefreshed: boolean, task: Task, draft: Draft): boolean {
-  const { a, keepExtra, ignore, allowed, problems } = task;
+  const { a, keepExtra, ignore, allowed, healthProblems } = task;
   if (ignore.ignoresObject(view)) return true;
   if (a.findObject(view.name)) return false;
-  if (wasInvalid(view, problems) && !readsRefreshed && !shouldBecomeValid(view, task, draft)) return true;
+  if (wasInvalid(view, healthProblems) && !readsRefreshed && !shouldBecomeValid(view, task, draft)) return true;
   return !keepExtra && allowed.allows({ kind: 'drop', object: view.name });
 }
 
@@ -84,7 +84,7 @@ function shouldBecomeValid(
 ): boolean {
   const view = engineOfB.find(name);
   const base = view?.kind === 'materialized view' ? a.findObject(view.base) : undefined;
-  // Only an excluded refresh counts. It lists the property `invalid`; an excluded DROP lists none.
+  // Only an excluded refresh counts. It has the property `invalid`; an excluded DROP has none.
   const isExcluded = [...excluded.values()].some(
     ({ identity, properties: [property] }) =>
       identity.kind === kind && identity.name === name && property === 'invalid',
@@ -93,8 +93,8 @@ function shouldBecomeValid(
 }
 
 /** Whether a view of B is invalid before the plan. */
-const wasInvalid = ({ name }: MaterializedView, problems: Task['problems']): boolean =>
-  problems.some(({ identity, state }) => state === 'invalid' && isSameName(identity.name, name));
+const wasInvalid = ({ name }: MaterializedView, healthProblems: Task['healthProblems']): boolean =>
+  healthProblems.some(({ identity, state }) => state === 'invalid' && isSameName(identity.name, name));
 
 /** Whether sources of a view lose rows later in the plan. The server fills the view in the background, perhaps too late to read them. */
 function willSourcesLoseRows(view: MaterializedView, { a, keepExtra }: Task, draft: Draft): boolean {
@@ -130,10 +130,10 @@ const hadRows = ({ kind, name }: MaterializedView, { b, storedRowsOf, renames }:
  * (observed on 9.3.4). If its query is not valid, nothing is done.
  */
 function refreshView(view: MaterializedView, task: Task, draft: Draft): void {
-  const { a, problems } = task;
+  const { a, healthProblems } = task;
   const refresh = `REFRESH MATERIALIZED VIEW '${view.name}' FULL;`;
-  const properties = wasInvalid(view, problems) ? ['invalid'] : [];
-  // If recreating it was left out for the same loss, it is listed once.
+  const properties = wasInvalid(view, healthProblems) ? ['invalid'] : [];
+  // The recreation is already listed as left out for this loss.
   if (draft.excludes(refresh, view) && draft.hasOmission(view, 'invalid')) return;
   const reason = draft.preview(refresh).get(foldCase(view.name));
   // An excluded refresh is listed even if the view stays invalid: the user needs the names of all losses.
@@ -154,9 +154,9 @@ function refreshView(view: MaterializedView, task: Task, draft: Draft): void {
   ]);
 }
 
-/** Lists objects that are invalid or suspended in B and stay so, with what repairs them. */
-export function omitUnrepaired({ problems, a, ignore }: Task, draft: Draft): void {
-  for (const { identity, state, reason } of problems) {
+/** Lists objects that are invalid or suspended in B and stay so, with what the user can do. */
+export function listUnrepaired({ healthProblems, a, ignore }: Task, draft: Draft): void {
+  for (const { identity, state, reason } of healthProblems) {
     const { kind, name } = identity;
     const now = draft.engine.find(name);
     const isWanted = now?.kind === kind && a.findObject(name)?.kind === kind;

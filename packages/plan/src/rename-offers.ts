@@ -43,7 +43,7 @@ export class RenameOffers {
     const before = columnsOf(engineOfB.definitionOf(table) ?? engineOfB.definitionOf(other));
     const after = columnsOf(a.definitionOf(table) ?? a.definitionOf(other));
     const at = before.findIndex(({ name }) => isSameName(name, column));
-    const renamed = [...renames.columnsOf(table).values()];
+    const renamed = [...renames.columnRenamesOf(table).values()];
     const usedNames = [...before.map(({ name }) => name), ...renamed];
     const isNew = ({ name, type }: Column): boolean =>
       type === before[at]?.type && !usedNames.some(usedName => isSameName(usedName, name));

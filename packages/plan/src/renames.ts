@@ -19,10 +19,10 @@ export class Renames {
   readonly #engine: Engine;
   /** Pending renames of objects: the new names by the old names in lower case. */
   readonly pending = new Map<string, string>();
-  /** Renames of objects that a schema has, pending or made: the new names by the old names in lower case. */
+  /** The pending renames of objects, and those of --renamed that an earlier plan has made: the new names by the old ones in lower case. */
   readonly #resolved = new Map<string, string>();
   /** Renames of columns, by the new name of the table in lower case: the new names by the old names. */
-  readonly #columns = new Map<string, Map<string, string>>();
+  readonly #columnRenames = new Map<string, Map<string, string>>();
   /** Notes about renames that an earlier plan has made. */
   readonly notes: string[] = [];
   /** Why comments about renames have no effect. */
@@ -66,18 +66,21 @@ export class Renames {
 
   /** The name that a column of a table has in B. @param table its new name */
   columnBeforePlan(table: string, column: string): string {
-    return [...this.columnsOf(table)].find(([, to]) => isSameName(to, column))?.[0] ?? column;
+    return [...this.columnRenamesOf(table)].find(([, to]) => isSameName(to, column))?.[0] ?? column;
   }
 
-  /** The stated renames of columns and objects together: the new names by the old ones in lower case. */
+  /**
+   * The stated renames of columns and objects together: the new names by the old ones in lower case. In a query, a name does not show which
+   * of the two it is.
+   */
   get statedNames(): ReadonlyMap<string, string> {
     const { columns, objects } = this.stated;
     return new Map([...columns, ...objects].map(([from, to]) => [foldCase(from), to]));
   }
 
   /** The new names of the columns of a table by their old names. @param table its new name */
-  columnsOf(table: string): ReadonlyMap<string, string> {
-    return this.#columns.get(foldCase(table)) ?? new Map();
+  columnRenamesOf(table: string): ReadonlyMap<string, string> {
+    return this.#columnRenames.get(foldCase(table)) ?? new Map();
   }
 
   /** Finds the columns of an object in both schemas, in lower case. The object may have its old name or its new one. */
@@ -121,8 +124,8 @@ export class Renames {
     this.#resolved.set(foldCase(from), after.name);
     this.stated.objects.set(from, after.name);
     // A plan drops a view before it creates the view under its new name, so the old name may be gone.
-    const isDone = this.#engine.find(to) !== undefined || this.#findOldTables(to).length > 0;
-    if (!before && (isDone || after.kind !== 'table')) return this.#reportMade(rename);
+    const isMade = this.#engine.find(to) !== undefined || this.#findOldTables(to).length > 0;
+    if (!before && (isMade || after.kind !== 'table')) return this.#reportMade(rename);
     if (!before) throw new InvalidSelectionError(`--renamed ${rename}: B has no '${from}'${this.#suggestObject(from)}`);
     if (this.#a.findObject(from)) throw new InvalidSelectionError(`--renamed ${rename}: A has a '${from}' too`);
     if (this.#engine.find(to)) throw new InvalidSelectionError(`--renamed ${rename}: B has a '${to}' too`);
@@ -159,7 +162,7 @@ export class Renames {
       throw new InvalidSelectionError(`--renamed ${rename}: B has a column '${name}' too`);
     if (hasColumn(after, oldPath.column))
       throw new InvalidSelectionError(`--renamed ${rename}: A has a column '${oldPath.column}' too`);
-    this.#addColumn(table, oldPath.column, name);
+    this.#addColumnRename(table, oldPath.column, name);
   }
 
   /**
@@ -175,8 +178,8 @@ export class Renames {
     const isStated = [entry.name, old].some(name => name !== undefined && this.otherName(name) !== undefined);
     if (isStated || old === undefined) return;
     const hasNewName = this.#engine.find(entry.name) !== undefined;
-    const isChain = all.some(other => other.column === undefined && isSameName(other.entry.name, old));
-    if (this.#a.findObject(old) && (!hasNewName || isChain))
+    const isOldNameAlsoRenamed = all.some(other => other.column === undefined && isSameName(other.entry.name, old));
+    if (this.#a.findObject(old) && (!hasNewName || isOldNameAlsoRenamed))
       return this.#refuse([entry.name, old], `${text}: A has a '${old}' too`);
     if (hasNewName) return this.#warn(entry, text, `B has a '${entry.name}' too`);
     this.#resolved.set(foldCase(old), entry.name);
@@ -193,7 +196,7 @@ export class Renames {
     if (!before || !after) return;
     for (const name of from) this.stated.columns.set(name, column);
     const old = from.find(name => hasColumn(before, name));
-    const isStated = [...this.columnsOf(entry.name)].some(
+    const isStated = [...this.columnRenamesOf(entry.name)].some(
       ([former, to]) => isSameName(to, column) || from.includes(former),
     );
     if (isStated || (old === undefined && hasColumn(before, column))) return;
@@ -201,14 +204,14 @@ export class Renames {
       const names = before.columns.map(({ name }) => name);
       return this.#warn(entry, text, `B has no column '${from[0]}'${suggestWord(from[0] ?? '', names)}`);
     }
-    const isChain = all.some(each => each.entry === entry && isSameName(each.column, old));
-    if (hasColumn(after, old) && (!hasColumn(before, column) || isChain))
+    const isOldNameAlsoRenamed = all.some(each => each.entry === entry && isSameName(each.column, old));
+    if (hasColumn(after, old) && (!hasColumn(before, column) || isOldNameAlsoRenamed))
       return this.#refuse([entry.name], `${text}: A has a column '${old}' too`);
     const isAsWanted = findColumn(before, column)?.type === findColumn(after, column)?.type;
     if (hasColumn(before, column) && !isAsWanted)
       return this.#refuse([entry.name], `${text}: B has a column '${column}' too`);
     if (hasColumn(before, column)) return this.#warn(entry, text, `B has a column '${column}' too`);
-    this.#addColumn(entry.name, old, column);
+    this.#addColumnRename(entry.name, old, column);
   }
 
   /** Finds a table of B by its name before or after the plan. */
@@ -235,13 +238,13 @@ export class Renames {
   #addIfCopied({ object, column = '' }: ObjectPath, to: string): boolean {
     const table = this.#resolved.get(foldCase(object)) ?? object;
     const isCopied = this.#findOldTables(table).some(old => findColumn(old, column));
-    if (isCopied) this.#addColumn(table, column, to);
+    if (isCopied) this.#addColumnRename(table, column, to);
     return isCopied;
   }
 
-  #addColumn(table: string, from: string, to: string): void {
-    const renames = this.#columns.get(foldCase(table)) ?? new Map<string, string>();
-    this.#columns.set(foldCase(table), renames.set(from, to));
+  #addColumnRename(table: string, from: string, to: string): void {
+    const renames = this.#columnRenames.get(foldCase(table)) ?? new Map<string, string>();
+    this.#columnRenames.set(foldCase(table), renames.set(from, to));
   }
 
   #refuse(names: readonly string[], reason: string): void {

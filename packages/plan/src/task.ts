@@ -65,7 +65,7 @@ export interface Task extends PlanOptions {
   /** An engine that has B and is not changed. */
   readonly engineOfB: Engine;
   /** The objects of B that are invalid or suspended. */
-  readonly problems: readonly HealthProblem[];
+  readonly healthProblems: readonly HealthProblem[];
   /** What B's server says of the rows of tables. */
   readonly rows: RowAnswers;
   /** The names of the new tables of interrupted rebuilds, in lower case. */

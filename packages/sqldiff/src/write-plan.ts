@@ -1,6 +1,6 @@
 /*! Writes a plan that turns B into A: its statements as a stream, and on standard error what it leaves out. */
 import { Exit, formatAnnotation, type Io } from '@sqlpipe/cli';
-import { type PlanOptions, planChanges, planUndo, UnresolvedViewError } from '@sqlpipe/plan';
+import { type PlanOptions, planChanges, planUndo, RejectedViewError } from '@sqlpipe/plan';
 import { describeOmission, printPlan } from '@sqlpipe/plan/text';
 import { StreamError } from '@sqlpipe/records';
 import { displayName } from '@sqlpipe/sql';
@@ -21,7 +21,7 @@ export async function writePlan(
   const { maxRecord, undo, locations } = options;
   io.info(`plan to change ${labelB}, so that it matches ${labelA}`);
   const plan = await planChanges(a, b, options).catch((error: Error) => {
-    throw error instanceof UnresolvedViewError ? toStreamError(error, labelA, locations) : error;
+    throw error instanceof RejectedViewError ? toStreamError(error, labelA, locations) : error;
   });
   for (const warning of plan.warnings) io.warn(warning);
   for (const omission of plan.omissions) {
@@ -44,7 +44,7 @@ export async function writePlan(
 }
 
 /** The error that a view of A is not valid, with the places of such views in files. */
-function toStreamError(error: UnresolvedViewError, label: string, locations: Locations | undefined): StreamError {
+function toStreamError(error: RejectedViewError, label: string, locations: Locations | undefined): StreamError {
   const findings: Finding[] = error.problems.map(({ entry, reason }) => ({
     ...locations?.find(entry),
     message: `${displayName(entry)}: ${reason}`,

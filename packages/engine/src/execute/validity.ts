@@ -23,8 +23,8 @@ import {
 import { OTHER_TYPES_REASON } from '../effects.js';
 import { parseQueryText, QuerySyntaxError } from '../parse/parsed-query.js';
 
-/** Compiles all views over changed objects again. Stores their new columns, or why they are invalid. */
-export function recompile(catalogue: Catalogue, changed: readonly string[]): void {
+/** Compiles the plain views over changed objects again. Stores their new columns, or why they are invalid. */
+export function recompilePlainViews(catalogue: Catalogue, changed: readonly string[]): void {
   const dependents = findViewsOver(catalogue, changed);
   if (dependents.size === 0) return;
   for (const view of catalogue.inDependencyOrder([...dependents])) {
@@ -177,7 +177,7 @@ export function findColumnsOfBase({ body, base }: LiveView, catalogue: Catalogue
  * Why a view could not be created over the current objects: its base is no WAL table, or its query is rejected. Undefined if it could be, or
  * the engine does not understand its query.
  */
-export function whyUnresolvable(
+export function whyQueryRejected(
   { body, opaque, ...view }: Exclude<CatalogueObject, Table>,
   catalogue: Catalogue,
 ): string | undefined {

@@ -1,4 +1,4 @@
-/*! Checks the views of A: each must be valid over the objects of A and those of B that the plan keeps. */
+/*! Finds the views of A that a server would reject over the objects of A and those of B that the plan keeps. */
 import { compareDefinitions, parseMeaning } from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
@@ -7,33 +7,33 @@ import { formatMessage } from '@sqlpipe/text';
 import type { Task } from './task.js';
 import { WantedSchema } from './wanted-schema.js';
 
-/** Views of A cannot be created, because they read a table or a column that A lacks. */
-export class UnresolvedViewError extends Error {
-  override name = 'UnresolvedViewError';
+/** A server would reject views of A, because they read a table or a column that A lacks. */
+export class RejectedViewError extends Error {
+  override name = 'RejectedViewError';
   readonly code = 'DAMAGED';
   readonly hasLines = true;
 
-  constructor(readonly problems: readonly UnresolvedView[]) {
+  constructor(readonly problems: readonly RejectedView[]) {
     const lines = problems.map(({ entry, reason }) => `${displayName(entry)}: ${reason}`);
     super(formatMessage('the wanted schema is not valid', lines));
   }
 }
 
-/** A view that is not valid, and the message that a server would have. */
-export interface UnresolvedView {
+/** A view that a server would reject, and its message. */
+export interface RejectedView {
   readonly entry: Entry;
   readonly reason: string;
 }
 
 /**
- * Finds the views of A that are not valid. Checking a view takes milliseconds. So a view is checked only if it, or something that it reads,
+ * Finds the views of A that a server would reject. Checking a view takes milliseconds. So a view is checked only if it, or something that it reads,
  * differs from B.
  * @param engine an engine without objects
  */
-export function findUnresolvedViews(
+export function findRejectedViews(
   { a, b, keepExtra, ignore, allowed, defaults }: Task,
   engine: Engine,
-): UnresolvedView[] {
+): RejectedView[] {
   const keptOfB = b.entries.filter(
     entry =>
       isObject(entry.kind) &&
@@ -63,7 +63,7 @@ export function findUnresolvedViews(
   for (const name of affected) for (const reader of readers.get(name) ?? []) affected.add(reader);
   return names.flatMap(name => {
     const entry = affected.has(name) ? a.findObject(name) : undefined;
-    const reason = entry && engine.whyUnresolvable(name);
+    const reason = entry && engine.whyQueryRejected(name);
     return entry && reason !== undefined ? [{ entry, reason }] : [];
   });
 }
