@@ -18,22 +18,22 @@ function historyLoss({ kind, name: object }: MaterializedView, text: string): Ef
   return { effect: 'lost', kind, object, loss: 'history', text };
 }
 
-/** The loss of rows of a materialized view that is computed again. @param reason starts with a verb, such as `loses rows …` */
-const recomputeLoss = (view: MaterializedView, reason: string): Effect =>
-  historyLoss(view, `recomputing ${displayName(view)} ${reason}`);
+/** The loss of rows of a materialized view that is computed again. @param consequence starts with a verb, such as `loses rows …` */
+const recomputeLoss = (view: MaterializedView, consequence: string): Effect =>
+  historyLoss(view, `recomputing ${displayName(view)} ${consequence}`);
 
 /** Describes the rows that are lost if a view is dropped or computed again, unless all are recomputable; starts with a verb. */
-function describeHistoryLoss(answer: StoredRows): string {
-  if (typeof answer === 'string')
+function describeHistoryLoss(storedRows: StoredRows): string {
+  if (typeof storedRows === 'string')
     return 'may lose rows: it is not known whether a refresh returns all of them: no server was asked, it could not tell, or a refresh limit leaves out the older ones';
-  const { lost, total, first, last, areNewest } = answer;
+  const { lost, total, first, last, areNewest } = storedRows;
   const doubt = areNewest ? ', perhaps only because the view is invalid and its newest interval was not refreshed' : '';
   return `loses rows that its query no longer gives: ${lost} of ${total}, from ${first} to ${last}${doubt}`;
 }
 
 /** A view of the loaded schema, and what statements have done to it. */
 interface TrackedView {
-  readonly view: MaterializedView;
+  readonly former: MaterializedView;
   /** The objects that it reads directly, or through plain views. */
   readonly dependencies: readonly CatalogueObject[];
   /** The assertion that the server can compute it; undefined if the server need not be asked. */
@@ -62,14 +62,14 @@ export class ViewHistories {
     const views = loaded.filter(object => object.kind === 'materialized view');
     const dependenciesOf = ({ base, references }: MaterializedView) =>
       [...catalogue.closure([base, ...references])].flatMap(name => catalogue.find(name) ?? []);
-    this.#trackedViews = new Map(views.map(view => [view.id, { view, dependencies: dependenciesOf(view) }]));
+    this.#trackedViews = new Map(views.map(former => [former.id, { former, dependencies: dependenciesOf(former) }]));
   }
 
   /** Records what is lost of the views that a statement drops, creates, or makes the server compute. @returns the losses */
   recordStatement(changes: readonly ObjectChange[], refreshed: CatalogueObject | undefined, index: number): Effect[] {
     const dropped = changes
       .flatMap(({ before }) => this.#trackedViews.get(before?.id) ?? [])
-      .filter(({ view }) => !this.ledger.catalogue.findById(view.id));
+      .filter(({ former }) => !this.ledger.catalogue.findById(former.id));
     const created = changes.flatMap(({ before, after }) => (before ? [] : (after ?? [])));
     const computedOrCreated = (refreshed ? [refreshed] : created).filter(object => object.kind === 'materialized view');
     for (const { id } of computedOrCreated)
@@ -90,8 +90,8 @@ export class ViewHistories {
    */
   #findFullyComputed(changes: readonly ObjectChange[]): MaterializedView[] {
     const altered = changes.flatMap(({ before, after }) => (before && after ? [foldCase(after.name)] : []));
-    return [...this.#trackedViews.values()].flatMap(({ view }) => {
-      const now = this.ledger.catalogue.findById(view.id);
+    return [...this.#trackedViews.values()].flatMap(({ former }) => {
+      const now = this.ledger.catalogue.findById(former.id);
       const isComputed = now?.kind === 'materialized view' && now.refresh.type === 'IMMEDIATE' && now.partlyRefreshed;
       return isComputed && now.invalid === undefined && altered.includes(foldCase(now.base)) ? [now] : [];
     });
@@ -116,24 +116,24 @@ export class ViewHistories {
 
   /**
    * Records what is lost when a view of the loaded schema is dropped or computed again.
-   * @param view the view that is computed; undefined if the statement only drops
+   * @param computed the view that is computed; undefined if the statement only drops
    * @returns the loss, if there is one
    */
-  #recordRecomputation(tracked: TrackedView, view: MaterializedView | undefined, index: number): Effect[] {
-    const former = tracked.view;
+  #recordRecomputation(tracked: TrackedView, computed: MaterializedView | undefined, index: number): Effect[] {
+    const { former } = tracked;
     const { facts, losses } = this.ledger;
     this.#recomputed.add(tracked);
     const causes = this.ledger.causesOf(former, index);
-    const unreadSources = view ? this.#findUnreadSources(former, view) : [];
-    const isRedefined = view !== undefined && view.id !== former.id && facts.isRedefined(former, view);
-    if (isRedefined && unreadSources.length > 0) tracked.redefinition = { successor: view, unreadSources, causes };
+    const unreadSources = computed ? this.#findUnreadSources(former, computed) : [];
+    const isRedefined = computed !== undefined && computed.id !== former.id && facts.isRedefined(former, computed);
+    if (isRedefined && unreadSources.length > 0) tracked.redefinition = { successor: computed, unreadSources, causes };
     if (facts.storedRowsOf(former.name) === 'none') return [];
-    const computability = view && facts.askComputable(former, view);
+    const computability = computed && facts.askComputable(former, computed);
     if (computability) tracked.computableAssertion = computability.assertion;
-    const reason = this.#describeLoss(tracked, view, unreadSources, computability?.isRejected ?? false);
-    if (reason === undefined) return [];
-    const effect = recomputeLoss(view ?? former, reason);
-    losses.add((view ?? former).id, { effect, causes });
+    const consequence = this.#describeLoss(tracked, computed, unreadSources, computability?.isRejected ?? false);
+    if (consequence === undefined) return [];
+    const effect = recomputeLoss(computed ?? former, consequence);
+    losses.add((computed ?? former).id, { effect, causes });
     return [effect];
   }
 
@@ -143,25 +143,25 @@ export class ViewHistories {
    */
   #describeLoss(
     tracked: TrackedView,
-    view: MaterializedView | undefined,
+    computed: MaterializedView | undefined,
     unreadSources: readonly CatalogueObject[],
     isRejected: boolean,
   ): string | undefined {
-    const former = tracked.view;
-    const answer = this.ledger.facts.storedRowsOf(former.name);
+    const { former } = tracked;
+    const storedRows = this.ledger.facts.storedRowsOf(former.name);
     // What the server has answered was recorded at DROP. It is not recorded again when the successor is created.
-    const isFormer = view === undefined || view.id === former.id;
-    if (answer !== 'recomputable' && isFormer) return describeHistoryLoss(answer);
+    const isFormer = computed === undefined || computed.id === former.id;
+    if (storedRows !== 'recomputable' && isFormer) return describeHistoryLoss(storedRows);
     if (isRejected)
       return 'leaves it empty: the server rejects its query over the objects as they are after this statement';
     const readSources = sourcesOf(tracked).filter(source => !unreadSources.includes(source));
     const sourceLoss = this.#describeSourceLoss(tracked, readSources);
     if (sourceLoss !== undefined) return sourceLoss;
     // What a redefined view no longer reads is judged after all statements, by lossesOf.
-    const [unread] = tracked.redefinition?.successor === view ? [] : unreadSources;
+    const [unread] = tracked.redefinition?.successor === computed ? [] : unreadSources;
     if (unread) return `loses rows that only '${unread.name}' holds`;
     // A refresh of a view with periods ends with the last complete period.
-    const endsEarlier = view?.refresh.period !== undefined && former.refresh.period === undefined;
+    const endsEarlier = computed?.refresh.period !== undefined && former.refresh.period === undefined;
     return endsEarlier ? 'loses rows of a period that has not ended' : undefined;
   }
 
@@ -194,7 +194,7 @@ export class ViewHistories {
   /** Describes which source of a view has lost rows; starts with a verb; undefined if none has. */
   #describeSourceLoss(tracked: TrackedView, sources: readonly CatalogueObject[]): string | undefined {
     for (const source of sources) {
-      const holders = this.#findHolders(source, tracked.view);
+      const holders = this.#findHolders(source, tracked.former);
       const losses = [source, ...holders].flatMap(({ id }) => this.ledger.losses.of(id));
       if (holders.length === 0 || losses.some(({ effect }) => TAKES_ROWS.has(effect.loss)))
         return `loses rows that '${(holders[0] ?? source).name}' no longer holds`;
@@ -208,10 +208,10 @@ export class ViewHistories {
    * Finds a column of a source that loses values, and that a view may read: its query, or that of a view in between, names the column or
    * has a `*`.
    */
-  #findConvertedColumn({ view, dependencies }: TrackedView, source: CatalogueObject): string | undefined {
+  #findConvertedColumn({ former, dependencies }: TrackedView, source: CatalogueObject): string | undefined {
     if (source.kind !== 'table') return undefined;
     const copyLosses = findCopy(source, this.ledger)?.losses ?? [];
-    const tokens = [view, ...dependencies].flatMap(each => ('body' in each ? [...significantTokens(each.body)] : []));
+    const tokens = [former, ...dependencies].flatMap(each => ('body' in each ? [...significantTokens(each.body)] : []));
     const words = new Set(tokens.map(({ text }) => foldCase(unquote(text))));
     return (source.columns as StoredColumn[]).find(column => {
       const own = this.ledger.losses.of(column.id).map(({ effect }) => effect);
@@ -249,12 +249,12 @@ export class ViewHistories {
    * the view; undefined if the server need not be asked.
    */
   recomputed(): ReadonlyMap<string, string | undefined> {
-    const isStillView = ({ view }: TrackedView) =>
-      (this.ledger.catalogue.findById(view.id) ?? this.ledger.successorOf(view))?.kind === view.kind;
+    const isStillView = ({ former }: TrackedView) =>
+      (this.ledger.catalogue.findById(former.id) ?? this.ledger.successorOf(former))?.kind === former.kind;
     return new Map(
       [...this.#recomputed]
         .filter(isStillView)
-        .map(({ view, computableAssertion }) => [foldCase(view.name), computableAssertion]),
+        .map(({ former, computableAssertion }) => [foldCase(former.name), computableAssertion]),
     );
   }
 }
