@@ -27,8 +27,8 @@ export interface Run {
 }
 
 /**
- * Like `shell`, for scripts that have only what command-line.ts lists. Our programs are called as functions; other commands are
- * processes. What is about processes, signals, V8's flags, the commit mark, pipes or terminals needs a real shell.
+ * Like `shell`, for scripts that have only what command-line.ts lists. Our programs and `echo` are called as functions; other commands
+ * are processes. What is about processes, signals, V8's flags, the commit mark, pipes or terminals needs a real shell.
  * @param files what is in the folder, by name
  */
 export async function inProcess(
@@ -155,6 +155,11 @@ class Session {
     let streams = piped;
     try {
       streams = this.#redirect(command, piped);
+      if (name === 'echo') {
+        const [first, ...others] = args;
+        streams.output.write(first === '-n' ? others.join(' ') : `${args.join(' ')}\n`);
+        return 0;
+      }
       const main = await loadProgram(name);
       if (!main) return await runProcess(name, args, env, streams);
       if (args.some(argument => /^\/dev\/(?:fd|std|tty)/.test(argument)) || env.NODE_OPTIONS)
