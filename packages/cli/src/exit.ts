@@ -34,10 +34,7 @@ export class UsageError extends Error {
   readonly code = 'USAGE';
 }
 
-/**
- * The exit status for an error, by its `code`. Any other system error is a failed local read or write; every other error
- * is a bug.
- */
+/** The exit status for an error, by its `code`. Any other system error is a failed local read or write; every other error is a bug. */
 export function exitStatus(error: unknown): number {
   const { code, syscall } = error as NodeJS.ErrnoException;
   return STATUS_BY_CODE[code ?? ''] ?? (syscall ? Exit.io : Exit.bug);

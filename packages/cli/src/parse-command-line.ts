@@ -102,10 +102,7 @@ function checkNames(words: string[], specs: OptionSpecs): void {
     if (name in Object.prototype) throw new UsageError(unknownOption(name, specs));
 }
 
-/**
- * Rewords a message of yargs, with a suggestion. Only the first unknown option is named: in `-pSECRET` each letter is an
- * option.
- */
+/** Rewords a message of yargs, with a suggestion. Only the first unknown option is named: in `-pSECRET` each letter is an option. */
 function explainParseError(message: string, specs: OptionSpecs): string {
   const [, option] = /^Unknown arguments?: ([^,]*)/.exec(message) ?? [];
   if (option !== undefined) return unknownOption(option, specs);

@@ -85,9 +85,7 @@ function repairAndParse(statement: string, defaults: Defaults): Definition | und
   return tryParse(text, isCanonical(text, defaults) ? DEFAULTS : defaults);
 }
 
-/**
- * The last table of a chain of tables in which each is LIKE the next; undefined if there is no chain, or if it is a cycle.
- */
+/** The last table of a chain of tables in which each is LIKE the next; undefined if there is no chain, or if it is a cycle. */
 function findModel(start: Definition, find: (name: string) => Definition | undefined): TableDefinition | undefined {
   const seen = new Set<string>();
   let table: Definition | undefined = start;

@@ -60,9 +60,7 @@ export class RightSet {
     return this.#findCovering(right).some(wider => hasOption(wider) || !hasOption(right));
   }
 
-  /**
-   * Whether a permission is allowed: by a grant of it, of ALL, which includes all but DATABASE ADMIN, or of DATABASE ADMIN.
-   */
+  /** Whether a permission is allowed: by a grant of it, of ALL, which includes all but DATABASE ADMIN, or of DATABASE ADMIN. */
   allows(grant: Grant): boolean {
     return includingGrants(grant).some(each => this.has(each));
   }

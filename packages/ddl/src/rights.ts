@@ -61,9 +61,7 @@ type ColumnsOf = (table: string) => readonly string[] | undefined;
 export const parseRights = (statement: string, columnsOf?: ColumnsOf): Right[] | undefined =>
   rightsOf(readAccess(statement), true, columnsOf);
 
-/**
- * Parses the individual rights that REVOKE or REMOVE USER removes; undefined for another statement, or an unknown syntax.
- */
+/** Parses the individual rights that REVOKE or REMOVE USER removes; undefined for another statement, or an unknown syntax. */
 export const parseRevocation = (statement: string): Right[] | undefined => rightsOf(readAccess(statement), false);
 
 /** The rights of a statement; undefined if they depend on the columns of a table, or if it gives what should be removed. */

@@ -138,10 +138,7 @@ export class Acl {
     if (right.kind !== 'membership' || this.find(right.user)) this.rights.add(right);
   }
 
-  /**
-   * Removes the grants on a table, or on one of its columns; those on a renamed column move with it.
-   * @returns how many there were
-   */
+  /** Removes the grants on a table, or on one of its columns; those on a renamed column move with it. @returns how many there were */
   removeRightsOn(table: string, column?: string, to?: string): number {
     const removed = [...this.rights]
       .filter(right => right.kind === 'grant')

@@ -123,10 +123,7 @@ export class ObjectCheck {
   /** Whether the schema changed while it was read. */
   #hasChanged = false;
 
-  /**
-   * Requests the list at once, while the dump is read.
-   * @param options the kinds and names of the objects that the dump should have
-   */
+  /** Requests the list at once, while the dump is read. @param options the kinds and names of the objects that the dump should have */
   constructor(
     config: ConnectionConfig,
     private readonly client: BestEffortClient,

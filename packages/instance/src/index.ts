@@ -1,7 +1,4 @@
-/*!
- * One instance over HTTP: its address, its credentials, its rows, its dump, executing statements, and every way that it
- * can fail.
- */
+/*! One instance over HTTP: its address, its credentials, its rows, its dump, executing statements, and every way that it can fail. */
 export { fetchPrincipals, fetchRights, fetchRightsOf, hasCredentials } from './access-control.js';
 export { BestEffortClient, ifAccepted, queryIfAccepted, tryQuery } from './best-effort-client.js';
 export type {

@@ -14,9 +14,7 @@ export function toEntry(statement: string): Entry {
   return { kind, name, verb, statement };
 }
 
-/**
- * Statements by the name of the object or principal that each creates. As on the server, the case of a name does not matter.
- */
+/** Statements by the name of the object or principal that each creates. As on the server, the case of a name does not matter. */
 export class Schema {
   readonly entries: readonly Entry[];
   /** By folded name. If two statements have the same name, the first is used. */
@@ -43,9 +41,7 @@ export class Schema {
     return this.#principals.get(foldCase(name));
   }
 
-  /**
-   * Returns for each object, by its name as stored, the names of the objects in the schema that its text refers to directly.
-   */
+  /** Returns for each object, by its name as stored, the names of the objects in the schema that its text refers to directly. */
   dependencies(): ReadonlyMap<string, string[]> {
     this.#dependencies ??= new Map(
       Array.from(this.#objects.values(), entry => [entry.name, this.#referencedObjects(entry).map(({ name }) => name)]),

@@ -86,10 +86,7 @@ function decode(text: string): string | undefined {
   return spaced.replace(/%(..)/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-/**
- * Decodes the bytes of a Latin-1 string as UTF-8. If they are not UTF-8, `valid` is false, and `text` shows them as
- * QuestDB does.
- */
+/** Decodes the bytes of a Latin-1 string as UTF-8. If they are not UTF-8, `valid` is false, and `text` shows them as QuestDB does. */
 export function decodeBytes(bytes: string): { text: string; valid: boolean } {
   try {
     return {

@@ -1,7 +1,4 @@
-/*!
- * The marker that a failing writer adds after its last statement. It reports the failure even if a filter adds the
- * missing NUL.
- */
+/*! The marker that a failing writer adds after its last statement. It reports the failure even if a filter adds the missing NUL. */
 
 /** The program that wrote a marker, and the reason of its failure. */
 export interface FailureMarker {

@@ -39,9 +39,7 @@ export function truncate(text: string, length: number): string {
   return escapeControls(shown);
 }
 
-/**
- * The message of an error. That of a system error is without its code and system call: `FILE: no such file or directory`.
- */
+/** The message of an error. That of a system error is without its code and system call: `FILE: no such file or directory`. */
 export function formatError(error: unknown): string {
   const { message, syscall, path } = error as NodeJS.ErrnoException;
   if (!syscall) return message ?? String(error);

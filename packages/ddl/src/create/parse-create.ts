@@ -12,10 +12,7 @@ import { parseCreateLiveView, parseCreateMaterializedView, parseCreateView } fro
 /** What must follow CREATE, in the wording of the server's message. */
 export const AFTER_CREATE = "'atomic' or 'table' or 'batch' or 'materialized' or 'view' or 'or replace'";
 
-/**
- * Parses the rest of a statement after CREATE; the next token has been read.
- * @throws RejectionError with the server's message
- */
+/** Parses the rest of a statement after CREATE; the next token has been read. @throws RejectionError with the server's message */
 export function parseCreate(cursor: Cursor, first: string, context: CreateContext): CreateStatement {
   let token = first;
   const orReplace = isWord(token, 'or');

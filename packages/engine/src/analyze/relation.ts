@@ -31,10 +31,7 @@ const MAX_COLUMNS = 20_000;
 const tooManyColumnsError = (position: number): RejectionError =>
   new RejectionError(position, `sqlserve does not store a query of more than ${MAX_COLUMNS} columns`);
 
-/**
- * Analyzes what a query returns.
- * @throws RejectionError for a table or column that does not exist, and for a misused SAMPLE BY
- */
+/** Analyzes what a query returns. @throws RejectionError for a table or column that does not exist, and for a misused SAMPLE BY */
 export function analyzeRelation(query: Query, catalogue: Catalogue): Relation {
   return new Analysis(query, catalogue).analyze(query.select, QueryScope.around(query, catalogue));
 }

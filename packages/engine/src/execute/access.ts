@@ -165,10 +165,7 @@ function alterPrincipal(cursor: Cursor, session: Session, kind: PrincipalKind): 
   }
 }
 
-/**
- * `WITH EXTERNAL ALIAS 'a'` or `DROP EXTERNAL ALIAS 'a'`: nothing else of a group can be changed, because it never logs
- * in.
- */
+/** `WITH EXTERNAL ALIAS 'a'` or `DROP EXTERNAL ALIAS 'a'`: nothing else of a group can be changed, because it never logs in. */
 function changeAlias(cursor: Cursor, session: Session, named: LocatedName): void {
   const { acl } = session;
   const adds = isWord(cursor.requireNoSemicolon("'with' or 'drop'"), 'with');
