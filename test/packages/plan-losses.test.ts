@@ -227,3 +227,13 @@ test('a view is not said to fail on its rows if what it reads does', async t => 
     ],
   );
 });
+
+test('a table stays a WAL table as long as the plan keeps a materialized view over it', async t => {
+  const b = chain('k');
+  const a = [(b[0] ?? '').replace(';', ' BYPASS WAL;')];
+  const plan = await planChanges(a, b, { rebuild: ['t'] });
+  t.deepEqual(changesOf(plan), []);
+  t.true(plan.omissions.some(({ what }) => what === "rebuild of table 't'"));
+  const dropped = await planChanges(a, b, { rebuild: ['t'], allowLoss: lossesOf(plan) });
+  t.deepEqual(dropped.omissions, []);
+});

@@ -194,6 +194,7 @@ export function whyNotRefreshable(view: MaterializedView, catalogue: Catalogue):
   const base = catalogue.find(view.base);
   if (!base) return `[-105]: ${missingError(0, view.base).message}`; // the number of this error, not a position
   if (base.kind === 'view') return `[0]: cannot get a reader for view [view=${base.name}]`;
+  if (base.kind === 'table' && !base.wal) return 'base table is not a WAL table'; // observed on 9.3.4
   if (base.kind === 'materialized view' && base.invalid !== undefined) return 'base materialized view is invalidated';
   if (view.opaque !== undefined) return hasSameInputs(view, catalogue) ? undefined : OTHER_TYPES_REASON;
   const relation = analyzeBody(view.body, catalogue);
