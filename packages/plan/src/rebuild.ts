@@ -115,7 +115,7 @@ export function dropOldTables({ a, dropOld, renames, toRebuild }: Task, draft: D
   }
 }
 
-/** Drops a table of a rebuild, if assertions say that another table has its rows. */
+/** Drops a table of a rebuild, after assertions that another table has all of its rows. */
 function dropCompared(
   { kind, name }: TableDefinition,
   other: string,
@@ -177,7 +177,7 @@ export function isMadeByPlan(name: string, { a, leftovers, toRebuild }: Task): b
 
 /**
  * Completes interrupted rebuilds. If a rebuild was interrupted between its two renames, the new table is complete, and is renamed.
- * Otherwise it may be incomplete, and is dropped. Its name is no proof: assertions say that it has no other rows than the table.
+ * Otherwise it may be incomplete, and is dropped. Somebody else may have written to it, so assertions come first: the table has all rows.
  */
 export function resumeRebuilds({ leftovers, renames }: Task, draft: Draft): void {
   for (const { name } of draft.engine.catalogue.list().filter(object => leftovers.has(foldCase(object.name)))) {

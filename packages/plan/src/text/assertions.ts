@@ -299,16 +299,19 @@ interface CopiedTable extends Copy {
 
 /** Asserts that `to` has each row of `from`, duplicates included. */
 export const assertCopied = (copy: CopiedTable): Assertion => ({
-  ...assertNoMore(copy.from, copy.to, printMore(copy, '>', 'all_copied')),
+  ...assertNoSurplus(copy.from, copy.to, printSurplusAssertion(copy, '>', 'all_copied')),
   copy,
 });
 
 /** Asserts that `to` has no other rows than `from`. */
 export const assertNoneAdded = (copy: CopiedTable): Assertion =>
-  assertNoMore(copy.to, copy.from, printMore(copy, '<', 'none_added'));
+  assertNoSurplus(copy.to, copy.from, printSurplusAssertion(copy, '<', 'none_added'));
 
-/** Prints an assertion about the rows that a table has more often than its copy, or less. It has `sum`, because 9.3.4 miscounts groups of a UNION ALL. */
-function printMore({ from, to, columns }: CopiedTable, sign: '>' | '<', form: string): string {
+/**
+ * Prints the assertion that a table has no row more often (`>`) or less often (`<`) than its copy. It has `sum`, because 9.3.4 miscounts
+ * groups of a UNION ALL.
+ */
+function printSurplusAssertion({ from, to, columns }: CopiedTable, sign: '>' | '<', form: string): string {
   const names = columns.map(column => doubleQuote(column.to)).join(', ');
   const values = columns.map(column => `${column.cast} ${doubleQuote(column.to)}`).join(', ');
   const both = `SELECT 1 sqlpipe_side, ${values} FROM '${from}' UNION ALL SELECT -1, ${names} FROM '${to}'`;
@@ -316,8 +319,8 @@ function printMore({ from, to, columns }: CopiedTable, sign: '>' | '<', form: st
   return `SELECT coalesce(sum(CASE WHEN sqlpipe_more ${sign} 0 THEN sqlpipe_more ELSE 0 END), 0) = 0 AS ${form} FROM (${rows});`;
 }
 
-/** The common part of the assertions that a table has no rows that another table lacks, after which it is dropped. */
-function assertNoMore(dropped: string, kept: string, statement: string): Assertion {
+/** Makes the common part of the assertions before a table is dropped: another table has all of its rows. */
+function assertNoSurplus(dropped: string, kept: string, statement: string): Assertion {
   const problem = `'${dropped}' has rows that '${kept}' does not have`;
   const help = `compare them, then send DROP TABLE '${dropped}';`;
   return {
