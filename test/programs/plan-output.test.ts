@@ -210,3 +210,16 @@ test('an allowed loss whose name matches nothing gets a note', async t => {
       t.true(stderr.includes(`--allow-loss ${name}: nothing of this name is lost`), `${script}: ${stderr}`);
   }
 });
+
+test('a plan of which only the comments at its head are left is damaged, as a stream and as text', async t => {
+  const run = await shellWithPlan(t);
+  const message = /the plan is incomplete: only the comments at its head are left/;
+  for (const script of [
+    'sqldiff --alter -o plan after.sql $DB; sed -z "s/\\n[^-].*//" plan | sqlapply --allow-plan $DB',
+    'sqldiff --alter -o plan.sql after.sql $DB; grep "^--" plan.sql > head.sql; sqlapply --allow-plan $DB head.sql',
+  ]) {
+    const { code, stderr } = await run(script);
+    t.regex(stderr, message);
+    t.is(code, 65);
+  }
+});

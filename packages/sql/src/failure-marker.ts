@@ -18,3 +18,6 @@ export function parseFailureMarker(comment: string): FailureMarker | undefined {
   const [, name, reason = ''] = /^-- ([\w.-]+): incomplete: (.*)/s.exec(comment) ?? [];
   return name === undefined ? undefined : { name, reason };
 }
+
+/** Matches the first line of a plan. It is a comment of the first statement, so without statements a plan would be an empty stream. */
+export const PLAN_HEAD = /^-- plan for state [0-9a-f]{16}\b/m;

@@ -3,7 +3,7 @@
  * where a comment ends, so one statement may need two scanners. Most statements need none.
  */
 import { truncate } from '@sqlpipe/text';
-import { mayContainFailureMarker, parseFailureMarker } from './failure-marker.js';
+import { mayContainFailureMarker, PLAN_HEAD, parseFailureMarker } from './failure-marker.js';
 import { type CommentRules, endOfCode, type SegmentType, WHITESPACE } from './lexer.js';
 import { StatementScanner, type UnclosedSegment } from './statement-scanner.js';
 import { significantTokens, type Token, tokens } from './tokens.js';
@@ -108,6 +108,12 @@ export class Splitter {
     try {
       if (!closedScanner) throw this.#unclosedError();
       if (requiresSemicolon && closedScanner.hasContent) throw this.#missingSemicolonError();
+      if (!closedScanner.hasContent && PLAN_HEAD.test(this.remainder))
+        throw new SplitError(
+          'the plan is incomplete: only the comments at its head are left',
+          this.#line,
+          this.#column,
+        );
       yield* this.#finish(closedScanner);
     } finally {
       yield* this.#release();
