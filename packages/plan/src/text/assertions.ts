@@ -234,7 +234,7 @@ const PARTITIONS = {
   detached: {
     form: 'all_attached',
     what: 'detached partitions',
-    problem: 'whose rows the plan would lose',
+    problem: 'which could not be attached afterwards',
     explain: () => `, ${PARTITIONS.detached.problem}; attach them`,
   },
 } as const;
