@@ -71,6 +71,14 @@ test('a table without WAL keeps its timestamp under a new name', async t => {
   t.regex(engine.statementOf('b') ?? '', /timestamp\(time\)/);
 });
 
+test('a column named like the suffix of a number is read after its table', async t => {
+  const engine = await engineAfter(
+    'create table l (f int, d int)',
+    'create view v as (select l.f, l.d from l where l.f > .5f and l.d < 1d)',
+  );
+  t.deepEqual(engine.invalidViews(), new Map());
+});
+
 test('the sampling of a query, which decides how a materialized view is partitioned', t => {
   for (const [query, interval] of [
     ['select ts, sum(x) n from t sample by h', '1h'],

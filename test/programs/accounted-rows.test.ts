@@ -254,34 +254,6 @@ testWithQuestDB('tables whose names are exchanged by comments are left as they a
   t.deepEqual(findMissing(before, await takeHoldings(server)), []);
 });
 
-testWithQuestDB('a table with detached partitions is not dropped unless it is named', async t => {
-  const server = await emptyServer();
-  const detach = async (name: string, ...days: readonly string[]) => {
-    await execute(server, `ALTER TABLE ${name} DETACH PARTITION LIST ${days.map(each => `'${each}'`).join(', ')}`);
-    await waitUntilApplied(server);
-  };
-  const run = await shellWithFiles(t, server, {
-    'rebuilt.sql': table('PARTITION BY HOUR'),
-    'created.sql': [table(day('')), table(day('')).replace('TABLE t', 'TABLE j')].join('\n'),
-  });
-  await make(server, rowsOn(LONG_MONTH, day('')));
-  await detach('t', '2024-01-01');
-  const rebuilt = await run('sqldiff --alter --rebuild t --drop-old rebuilt.sql $DB | sqlapply -q --allow-plan $DB');
-  t.is(rebuilt.code, 1);
-  t.regex(rebuilt.stderr, /'t_before_\w+' has detached partitions \(1\), which could not be attached afterwards/);
-
-  await server.dropAll();
-  await make(server, rowsOn(LONG_MONTH, day('')));
-  const created = await run('sqldiff --alter --undo undo created.sql $DB | sqlapply -q --allow-plan $DB');
-  t.is(created.code, 0, created.stderr);
-  await make(server, ["INSERT INTO j VALUES ('2024-01-01', 1), ('2024-01-02', 1)"]);
-  await detach('j', '2024-01-01');
-  await execute(server, 'TRUNCATE TABLE j');
-  const undone = await run('sqlapply -q --allow-plan $DB undo');
-  t.is(undone.code, 1);
-  t.regex(undone.stderr, /'j' has detached partitions \(1\)/);
-});
-
 testWithQuestDB('columns of each type that a plan has added go again if nothing was written into them', async t => {
   const server = await emptyServer();
   const types =

@@ -1,5 +1,5 @@
 /*! Partitions that plans take care of: those that a TTL has expired, and detached ones. */
-import { waitUntilTrue } from '../support/background.js';
+import { waitUntilApplied, waitUntilTrue } from '../support/background.js';
 import { takeHoldings } from '../support/holdings.js';
 import { day, LONG_MONTH, make, namesOf, rowsOn, SUM, table } from '../support/kept-rows.js';
 import { shellWithFiles } from '../support/ledger.js';
@@ -103,4 +103,43 @@ testWithQuestDB('a column is not renamed while a detached partition has its old 
     careful.stderr,
     /RENAME COLUMN x TO y\n {2}1 partition is detached, in which a renamed column would read NULL\n {2}hint: attach/,
   );
+});
+
+testWithQuestDB('a table with detached partitions is not dropped unless it is named', async t => {
+  const server = await emptyServer();
+  const detach = async (name: string, ...days: readonly string[]) => {
+    await execute(server, `ALTER TABLE ${name} DETACH PARTITION LIST ${days.map(each => `'${each}'`).join(', ')}`);
+    await waitUntilApplied(server);
+  };
+  const run = await shellWithFiles(t, server, {
+    'rebuilt.sql': table('PARTITION BY HOUR'),
+    'created.sql': [table(day('')), table(day('')).replace('TABLE t', 'TABLE j')].join('\n'),
+    'wider.sql': table(day(''), 'x INT, c VARCHAR'),
+  });
+  await make(server, rowsOn(LONG_MONTH, day('')));
+  await detach('t', '2024-01-01');
+  const rebuilt = await run('sqldiff --alter --rebuild t --drop-old rebuilt.sql $DB | sqlapply -q --allow-plan $DB');
+  t.is(rebuilt.code, 1);
+  t.regex(rebuilt.stderr, /'t_before_\w+' has detached partitions \(1\), which could not be attached afterwards/);
+
+  await server.dropAll();
+  await make(server, rowsOn(LONG_MONTH, day('')));
+  const created = await run('sqldiff --alter --undo undo created.sql $DB | sqlapply -q --allow-plan $DB');
+  t.is(created.code, 0, created.stderr);
+  await make(server, ["INSERT INTO j VALUES ('2024-01-01', 1), ('2024-01-02', 1)"]);
+  await detach('j', '2024-01-01');
+  await execute(server, 'TRUNCATE TABLE j');
+  const undone = await run('sqlapply -q --allow-plan $DB undo');
+  t.is(undone.code, 1);
+  t.regex(undone.stderr, /'j' has detached partitions \(1\)/);
+
+  await server.dropAll();
+  await make(server, rowsOn(LONG_MONTH, day('')));
+  const wider = await run('sqldiff --alter --undo undo wider.sql $DB | sqlapply -q --allow-plan $DB');
+  t.is(wider.code, 0, wider.stderr);
+  await make(server, ["INSERT INTO t VALUES ('2024-01-01', 1, 'precious')"]);
+  await detach('t', '2024-01-01');
+  const narrower = await run('sqlapply -q --allow-plan $DB undo');
+  t.is(narrower.code, 1);
+  t.regex(narrower.stderr, /'t' has detached partitions \(1\)/);
 });

@@ -60,10 +60,8 @@ export async function planUndo(
   const remains = [...[...lost].map((text): [string] => [text]), ...omissions.map(describeOmission)].map(
     ([text, ...lines]): [string, ...string[]] => [`not undone: ${text}`, ...indentLines(lines)],
   );
-  const statements = [
-    ...created.flatMap(({ assertions }) => assertions.map(each => withPurpose(each))),
-    ...undo.statements,
-  ];
+  const assertions = new Map(created.flatMap(({ assertions }) => assertions.map(each => [each.statement, each])));
+  const statements = [...[...assertions.values()].map(each => withPurpose(each)), ...undo.statements];
   return { ...undo, statements, omissions, remarks: [...undo.remarks, ...remains.flat()], notes: [], remains };
 }
 
@@ -75,6 +73,13 @@ interface Created {
   readonly assertions: readonly Assertion[];
 }
 
+/** Asserts that nothing was written into a table, or into its column; queries do not see detached partitions. */
+const assertUnwritten = (table: string, condition?: string): Assertion[] => [
+  assertApplied(table),
+  assertEmpty(table, condition),
+  assertNoPartition(table, 'detached'),
+];
+
 /** Finds the objects, principals and columns that a plan creates. */
 function findCreated({ statements, result, renamed }: Plan, before: Schema): Created[] {
   const after = new Schema(result);
@@ -82,8 +87,7 @@ function findCreated({ statements, result, renamed }: Plan, before: Schema): Cre
     const created = parseMeaning(statement);
     if (created?.kind === 'materialized view') return [assertHistory(created)];
     if (created?.kind !== 'table') return [];
-    const { name } = created;
-    return [assertApplied(name), assertEmpty(name), assertNoPartition(name, 'detached')];
+    return assertUnwritten(created.name);
   };
   return statements.flatMap(({ statement }): Created[] => {
     const { kind, name } = identify(statement);
@@ -96,7 +100,7 @@ function findCreated({ statements, result, renamed }: Plan, before: Schema): Cre
       if (alteration.action !== 'add column') return [];
       const { column } = alteration;
       const loss = { kind: 'drop', object: name, column: column.name } as const;
-      return [{ loss, assertions: [assertApplied(name), assertEmpty(name, printValueCondition(column))] }];
+      return [{ loss, assertions: assertUnwritten(name, printValueCondition(column)) }];
     });
   });
 }

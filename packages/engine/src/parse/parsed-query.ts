@@ -226,7 +226,7 @@ function adaptTokens(tokens: readonly IToken[]): IToken[] {
 const endOf = (token: IToken): number => token.endOffset ?? token.startOffset;
 
 const isSuffix = (number: IToken, token: IToken): boolean =>
-  /^[df]$/i.test(token.image) && /^[\d.][\d._]*$/.test(number.image) && token.startOffset === endOf(number) + 1;
+  /^[df]$/i.test(token.image) && /^\.?\d[\d._]*$/.test(number.image) && token.startOffset === endOf(number) + 1;
 
 /** QuestDB's error message for a token that the grammar did not expect. */
 function toRejectionError(

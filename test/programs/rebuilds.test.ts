@@ -1,7 +1,7 @@
-/*! What a plan does with the new table of a rebuild that was not finished. */
-import { waitUntilApplied } from '../support/background.js';
+/*! What rebuilds keep: rows in a new table that was not finished, and what views have computed from values. */
+import { waitUntilApplied, waitUntilTrue } from '../support/background.js';
 import { takeHoldings } from '../support/holdings.js';
-import { day, LONG_MONTH, make, rowsOn, table } from '../support/kept-rows.js';
+import { day, LONG_MONTH, make, namesOf, rowsOn, SUM, table } from '../support/kept-rows.js';
 import { shellWithFiles } from '../support/ledger.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { execute } from '../support/server.js';
@@ -34,4 +34,17 @@ testWithQuestDB('the new table of an unfinished rebuild is dropped only if it ha
   t.is(code, 0, stderr);
   const holdings = await takeHoldings(server);
   t.deepEqual([holdings.get('t')?.rows, holdings.has(name)], [LONG_MONTH.length, false]);
+});
+
+testWithQuestDB('a rebuild that may change values names the views that are computed from them', async t => {
+  const server = await emptyServer();
+  const run = await shellWithFiles(t, server, { 'after.sql': table('PARTITION BY HOUR', 'x INT') });
+  const numbers = "INSERT INTO t VALUES ('2024-01-01', 1.5), ('2024-01-02', 2.5)";
+  await make(server, [table(day(''), 'x DOUBLE'), numbers, SUM]);
+  await waitUntilTrue(server, 'SELECT count() = 2 FROM m');
+  const { stderr } = await run(
+    'sqldiff --alter --ignore-extra --rebuild t after.sql $DB | sqlapply -q --allow-plan $DB',
+  );
+  t.deepEqual(namesOf(stderr), ['history:m'], stderr);
+  t.deepEqual(await execute(server, 'SELECT sum(n) FROM m'), [[4]]);
 });
