@@ -195,7 +195,7 @@ test('history is lost along chains of views: a plan names each view, and is made
     t.true(bold.statements.length > 0);
   }
   const [omission] = (await planChanges(changes[0]?.[1] ?? [], before, { askHistory: lostIn('m') })).omissions;
-  t.regex(omission?.reasons[0] ?? '', /rows that its query no longer gives: 60 of 73, from 2026-01-01 to 2026-11-20/);
+  t.regex(omission?.reasons[0] ?? '', /rows that its query no longer returns: 60 of 73, from 2026-01-01 to 2026-11-20/);
 });
 
 test('the refreshes of a chain of invalid views are left out with all names in one message', async t => {

@@ -60,7 +60,7 @@ testWithQuestDB(
       'sqldiff --alter --allow-loss drop:t.x -o plan.sql a.sql b.sql; sqlapply --allow-plan $DB plan.sql',
     );
     t.is(code, 1, stderr);
-    t.regex(stderr, /'m' holds rows that its query no longer gives/);
+    t.regex(stderr, /'m' holds rows that its query no longer returns/);
     t.is((await takeHoldings(server)).get('m')?.rows, 2);
   },
 );

@@ -25,10 +25,10 @@ const recomputeLoss = (view: MaterializedView, consequence: string): Effect =>
 /** Describes the rows that are lost if a view is dropped or computed again, unless all are recomputable; starts with a verb. */
 function describeHistoryLoss(storedRows: StoredRows): string {
   if (typeof storedRows === 'string')
-    return 'may lose rows: it is not known whether a refresh returns all of them: no server was asked, it could not tell, or a refresh limit leaves out the older ones';
+    return "may lose rows that a refresh does not return: no server was asked, or the server could not tell, or the view's refresh limit leaves out older rows";
   const { lost, total, first, last, areNewest } = storedRows;
   const doubt = areNewest ? ', perhaps only because the view is invalid and its newest interval was not refreshed' : '';
-  return `loses rows that its query no longer gives: ${lost} of ${total}, from ${first} to ${last}${doubt}`;
+  return `loses rows that its query no longer returns: ${lost} of ${total}, from ${first} to ${last}${doubt}`;
 }
 
 /** A view of the loaded schema, and what statements have done to it. */
@@ -132,7 +132,9 @@ export class ViewHistories {
     if (computability) tracked.computableAssertion = computability.assertion;
     const consequence = this.#describeLoss(tracked, computed, unreadSources, computability?.isRejected ?? false);
     if (consequence === undefined) return [];
-    const effect = recomputeLoss(computed ?? former, consequence);
+    const effect = computed
+      ? recomputeLoss(computed, consequence)
+      : historyLoss(former, `dropping ${displayName(former)} ${consequence}`);
     losses.add((computed ?? former).id, { effect, causes });
     return [effect];
   }

@@ -111,7 +111,8 @@ function reconcileObject(entry: Entry, task: Task, draft: Draft): void {
   const blocker = task.a.prerequisites(entry).find(({ name, kind }) => isObject(kind) && draft.isBlocked(name));
   if (blocker) {
     draft.block(entry.name);
-    if (!isSame(entry, task, draft)) draft.omit(change, `it reads from ${displayName(blocker)}, which is left out`);
+    if (!isSame(entry, task, draft))
+      draft.omit(change, `it reads from ${displayName(blocker)}, which the plan cannot change as needed`);
     return;
   }
   if (!now) {
@@ -121,8 +122,9 @@ function reconcileObject(entry: Entry, task: Task, draft: Draft): void {
   }
   if (isSame(entry, task, draft)) return;
   const wanted = task.a.meaning(entry);
-  if (!wanted || !draft.engine.definitionOf(entry.name) || ('query' in wanted && wanted.query !== undefined))
-    return draft.omit(change, 'its syntax is unknown');
+  if (!wanted || !draft.engine.definitionOf(entry.name)) return draft.omit(change, 'its syntax is unknown');
+  if ('query' in wanted && wanted.query !== undefined)
+    return draft.omit(change, 'its columns follow from a query, so they cannot be compared');
   if (mustRecreate(wanted, draft.engine.definitionOf(entry.name), task)) recreateObject(entry, task, draft);
   else alterObject(entry, wanted, task, draft);
 }

@@ -178,5 +178,5 @@ function whyUnrepaired(kind: Kind, reason: string): string {
   if (kind === 'view') return 'its query fails';
   return FAILED_ON_A_ROW.test(reason)
     ? 'its query would fail again on the same rows'
-    : 'a refresh would not repair what it reads';
+    : 'what it reads stays invalid, and a refresh of the view does not change that';
 }

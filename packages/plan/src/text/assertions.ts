@@ -136,12 +136,12 @@ const assertNone = (table: string, question: string, form: string) =>
     questions: [question],
   }) as const;
 
-/** Asserts that a materialized view holds no rows that its query no longer gives. */
+/** Asserts that a materialized view holds no rows that its query no longer returns. */
 export const assertHistory = (...view: Parameters<typeof printHistoryAssertion>): Assertion =>
   toHistoryAssertion(view[0].name, printHistoryAssertion(...view));
 
 function toHistoryAssertion(view: string, statement: string): Assertion {
-  const problem = `materialized view '${view}' holds rows that its query no longer gives`;
+  const problem = `materialized view '${view}' holds rows that its query no longer returns`;
   return {
     statement,
     tables: [view],

@@ -1,5 +1,5 @@
 /*!
- * The question whether a materialized view holds rows that its query no longer gives. Each form was tried on 9.3.4, also while
+ * The question whether a materialized view holds rows that its query no longer returns. Each form was tried on 9.3.4, also while
  * rows were written.
  */
 import { findStoredValues, type MaterializedViewDefinition, needsQuotes } from '@sqlpipe/ddl';
@@ -14,7 +14,7 @@ export interface HistoryFinding {
   readonly columns: readonly ColumnHead[] | undefined;
 }
 
-/** Asks a server what a materialized view holds that its query no longer gives. */
+/** Asks a server what a materialized view holds that its query no longer returns. */
 export type AskHistory = (view: MaterializedViewDefinition) => Promise<HistoryFinding>;
 
 type View = Pick<MaterializedViewDefinition, 'name' | 'body' | 'base'>;
