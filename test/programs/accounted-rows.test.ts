@@ -367,3 +367,26 @@ testWithQuestDB('what is ignored of an object that is made again stays as it is'
   t.is(rebuilt.code, 0, rebuilt.stderr);
   t.is((await takeHoldings(server)).get('t')?.rows, 3);
 });
+
+testWithQuestDB(
+  'a plan for a conversion that changes no value stops if somebody writes a value that it changes',
+  async t => {
+    const server = await emptyServer();
+    const run = await shellWithFiles(t, server, { 'after.sql': table(day(''), 'x INT') });
+    await make(server, [...rowsOn(LONG_MONTH, day(''), 'x LONG'), SUM]);
+    const alter = 'sqldiff --alter --ignore-extra --allow-loss values:t.x after.sql $DB > plan';
+    for (const [value, code] of [
+      [5_000_000_001, 1],
+      [5, 0],
+    ] as const) {
+      t.is((await run(alter)).code, 0);
+      await make(server, [`INSERT INTO t VALUES ('2024-02-02', ${value})`]);
+      const applied = await run('sqlapply -q --allow-plan $DB plan');
+      t.is(applied.code, code, applied.stderr);
+      if (code === 1) {
+        t.regex(applied.stderr, /column 'x' of 't': 1 of its values would change; make the plan again/);
+        await make(server, ["ALTER TABLE t DROP PARTITION LIST '2024-02-02'"]);
+      }
+    }
+  },
+);

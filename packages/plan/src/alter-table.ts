@@ -12,7 +12,6 @@ import {
   isLaterVersion,
   isLossless,
   printAlter,
-  printConverted,
   printFill,
   type TableDefinition,
 } from '@sqlpipe/ddl';
@@ -22,14 +21,15 @@ import type { Task } from './task.js';
 import {
   type Assertion,
   adviseNative,
+  assertNoneChanged,
   assertNoPartition,
   assertValuesFit,
   describeMisfits,
   type PartitionState,
   printCountQuestion,
-  printMisfit,
   printPartitionQuestion,
 } from './text/assertions.js';
+import { printConversionQuestion, printMisfit } from './text/conversions.js';
 import { printOnOneLine } from './text/statement-text.js';
 import { describeUnalterable } from './unalterable.js';
 
@@ -58,15 +58,21 @@ export function alterTable({ table, alteration, properties }: TableAlteration, t
   const assertions = STATES.filter(state => findPartitionProblem(state, table, alteration, task) !== undefined)
     .map(state => assertNoPartition(name, state))
     .filter(({ statement }) => draft.steps.every(step => step.statement !== statement));
-  const conversion = isRetyped ? prepareConversion(name, before, alteration.type) : [];
+  const conversion = isRetyped ? prepareConversion(name, before, alteration.type, task) : [];
   return draft.add(change, [...assertions, ...conversion, statement]);
 }
 
-/** Prepares a conversion: asserts that the values fit, and stores the values that rows older than the column read. */
-function prepareConversion(table: string, column: Column, to: string): (string | Assertion)[] {
+/**
+ * Prepares a conversion: asserts that the values fit, and that none changes if the server has said so; stores the values that rows older
+ * than the column read.
+ */
+function prepareConversion(table: string, column: Column, to: string, { rows }: Task): (string | Assertion)[] {
   const { name, type } = column;
+  const misfits = assertValuesFit(table, column, to);
+  const isUnchanged = rows.hasServer && !rows.changesValues({ object: table, column: name });
   return [
-    ...assertValuesFit(table, column, to),
+    ...misfits,
+    ...(isUnchanged && misfits.length === 0 ? [assertNoneChanged({ table, column: name, from: type, to })] : []),
     ...(!hasNull(type) && hasNull(to) ? [printFill({ table, column: name }, type)] : []),
   ];
 }
@@ -132,23 +138,9 @@ function whyValuesForbid(table: string, { name, type }: Column, to: string, task
     return count ? [describeMisfits(Number(count))] : undefined;
   }
   if (isLossless(type, to)) return undefined;
-  const [changed, nulls, total] = task.rows.ask(printConversionQuestion(inB.table, inB.column, type, to)) ?? [];
+  const [changed, nulls, total] = task.rows.ask(printConversionQuestion({ ...inB, from: type, to })) ?? [];
   const toNull = Number(nulls) > 0 ? `, ${nulls} of them to NULL` : '';
   if (total !== undefined)
     task.rows.recordLost(path, Number(changed), `; ${changed} of ${total} values change${toNull}`);
   return undefined;
 }
-
-/**
- * Prints the query for three numbers: of values that converting back would not restore, of values that become NULL, and of all values.
- * Values are compared as texts, because numbers that differ by less than 1e-10 are equal to the server.
- */
-function printConversionQuestion(table: string, column: string, from: string, to: string): string {
-  const converted = printConverted(`"${column}"`, from, to);
-  const [before, after, back] = [`"${column}"`, converted, printConverted(converted, to, from)].map(asText);
-  const count = (condition: string): string => `coalesce(sum(CASE WHEN ${condition} THEN 1 ELSE 0 END), 0)`;
-  const isNull = `${before} IS NOT NULL AND ${after} IS NULL`;
-  return `SELECT ${count(`${before} <> ${back}`)}, ${count(isNull)}, count() FROM '${table}'`;
-}
-
-const asText = (value: string): string => `CAST(${value} AS STRING)`;

@@ -5,9 +5,10 @@
  * The alias of its only column names the form of an assertion, and each form has a parser. A text is accepted only if the assertion that
  * was read from it prints the same text. The texts about history, expiry and queries are in files of their own.
  */
-import { type Column, decimalLimits, hasNull, type MaterializedViewDefinition, printTypeCast } from '@sqlpipe/ddl';
+import { type Column, hasNull, type MaterializedViewDefinition, printTypeCast } from '@sqlpipe/ddl';
 import type { ColumnHead, Copy } from '@sqlpipe/engine';
 import { printComputableAssertion } from './common-queries.js';
+import { type Conversion, NONE_CHANGED, printChangedQuestion, printLimits, printMisfit } from './conversions.js';
 import { parseExpired, printExpiredQuestion, type Retained } from './expiry.js';
 import { LOST_ROWS, printHistoryAssertion } from './history.js';
 import { doubleQuote, withoutComments } from './statement-text.js';
@@ -96,6 +97,9 @@ const FORMS: Readonly<Record<string, (text: string) => Assertion | undefined>> =
   all_fit: createParser(
     /^SELECT count\(\) = 0 AS all_fit FROM '([^']+)' WHERE "([^"]+)" (?:>= (10*m?) )?(?:.*% ((?:1|0\.0*1)m) <> 0m)?/,
     (table = '', column = '', limit, unit) => assertNoMisfit(table, printLimits(column, limit, unit)),
+  ),
+  none_changed: createParser(NONE_CHANGED, (table = '', from = '', to = '', column = '') =>
+    assertNoneChanged({ table, column, from, to }),
   ),
   all_native: createParser(/ FROM table_partitions\('([^']+)'\) WHERE isParquet;$/, table =>
     assertNoPartition(table, 'isParquet'),
@@ -221,6 +225,16 @@ function assertNoMisfit(table: string, misfit: string): Assertion {
 export function assertValuesFit(table: string, { name, type }: Column, to: string): Assertion[] {
   const misfit = printMisfit(name, type, to);
   return misfit === undefined ? [] : [assertNoMisfit(table, misfit)];
+}
+
+/** Asserts that a conversion changes no value. */
+export function assertNoneChanged(conversion: Conversion): Assertion {
+  const column = `column '${conversion.column}' of '${conversion.table}'`;
+  return {
+    ...assertNone(conversion.table, printChangedQuestion(conversion), 'none_changed'),
+    purpose: `stops the plan if the new type would change values of ${column}`,
+    explain: answers => `${column}: ${countOf(answers)} of its values would change; make the plan again`,
+  };
 }
 
 /** The states of partitions that assertions are about, by the columns of `table_partitions`. */
@@ -357,21 +371,6 @@ export const adviseNative = (table: string, timestamp = '…'): string =>
 /** Describes values that do not fit into a type, and what to do. */
 export const describeMisfits = (count: number): string =>
   `${count} ${count === 1 ? 'value does' : 'values do'} not fit, and the table would be suspended; UPDATE ${count === 1 ? 'it' : 'them'} first`;
-
-/** Prints the condition for values that do not fit into a decimal; undefined if all values fit, or if the type is no decimal. */
-export function printMisfit(column: string, from: string, to: string): string | undefined {
-  const { digits, scale } = decimalLimits(from, to) ?? {};
-  const limit = digits === undefined ? undefined : `1${'0'.repeat(digits)}${from.startsWith('DECIMAL') ? 'm' : ''}`;
-  const unit = scale === undefined ? undefined : scale === 0 ? '1m' : `0.${'0'.repeat(scale - 1)}1m`;
-  return limit || unit ? printLimits(column, limit, unit) : undefined;
-}
-
-/** Prints the condition for values beyond a limit, or with more decimal places than a unit. The remainder of NULL is not NULL. */
-function printLimits(column: string, limit: string | undefined, unit: string | undefined): string {
-  const name = doubleQuote(column);
-  const beyond = limit === undefined ? [] : [`${name} >= ${limit}`, `${name} <= -${limit}`];
-  return [...beyond, ...(unit === undefined ? [] : [`${name} % ${unit} <> 0m AND ${name} IS NOT NULL`])].join(' OR ');
-}
 
 /** Prints the query for the number of rows of a table, or of those for which a condition is true. */
 export const printCountQuestion = (table: string, condition?: string): string =>
