@@ -36,41 +36,31 @@ export function leaveOutRefusedRenames({ a, renames }: Task, draft: Draft): void
 
 /** Drops objects whose names A uses for others, and views that get another name. A view is dropped before what it reads. */
 export function freeNames({ a, b, renames }: Task, draft: Draft): void {
-  const newNames = new Set([...renames.pending.values()].map(foldCase));
   for (const entry of dumpOrder(b).reverse()) {
     if (!isObject(entry.kind)) continue;
     const newName = renames.pending.get(foldCase(entry.name));
     const isRenamedTable = newName !== undefined && entry.kind === 'table' && a.findObject(newName)?.kind === 'table';
     const wanted = a.findObject(entry.name);
     const hasOtherKind = wanted !== undefined && wanted.kind !== entry.kind;
-    const mustGo = newName !== undefined || hasOtherKind || newNames.has(foldCase(entry.name));
+    const mustGo = newName !== undefined || hasOtherKind;
     if (isRenamedTable || !mustGo) continue;
     if (!draft.addStatement(printDrop(entry), entry)) draft.block(entry.name, newName ?? entry.name);
   }
 }
 
-/** Renames tables. If the new name is that of another table, which gets a new name too, that table is renamed first. */
+/** Renames tables, in any order: B has none of the new names. */
 export function renameTables({ renames }: Task, draft: Draft): void {
-  const pending = [...renames.pending].filter(([from]) => draft.engine.find(from)?.kind === 'table');
-  for (let hasProgress = true; hasProgress; ) {
-    hasProgress = false;
-    for (const rename of [...pending]) {
-      const [from, to] = rename;
-      const table = draft.engine.find(from);
-      if (!table || draft.engine.find(to)) continue;
-      pending.splice(pending.indexOf(rename), 1);
-      hasProgress = true;
-      const renamed = { kind: table.kind, name: table.name, verb: 'RENAME' };
-      if (draft.addStatement(`RENAME TABLE '${table.name}' TO '${to}';`, renamed)) continue;
-      draft.block(to);
-      draft.omit(
-        { identity: { kind: table.kind, name: to }, properties: [], what: `table '${to}'` },
-        `it is still called '${table.name}'`,
-      );
-    }
+  for (const [from, to] of renames.pending) {
+    const table = draft.engine.find(from);
+    if (table?.kind !== 'table') continue;
+    const renamed = { kind: table.kind, name: table.name, verb: 'RENAME' };
+    if (draft.addStatement(`RENAME TABLE '${table.name}' TO '${to}';`, renamed)) continue;
+    draft.block(to);
+    draft.omit(
+      { identity: { kind: table.kind, name: to }, properties: [], what: `table '${to}'` },
+      `it is still called '${table.name}'`,
+    );
   }
-  // The rest are cycles, which need a third name.
-  for (const names of pending) draft.block(...names);
 }
 
 /**
