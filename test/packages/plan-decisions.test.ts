@@ -77,7 +77,7 @@ test('what joins a materialized view that lost its history has lost it too', asy
   const joined = (value: string) => hourly('n', 't', value, 'from t asof join m');
   const schema = (of: string) => [table('t'), hourly('m', 't', `${of}(x)`), joined(`${of}(t.x)`)];
   const askHistory = async ({ name }: { name: string }) => ({
-    answer: name === 'm' ? { lost: 1, total: 2, first: '2024-01-01', last: '2024-01-01' } : ('recomputable' as const),
+    answer: name === 'm' ? { count: 1, total: 2, first: '2024-01-01', last: '2024-01-01' } : ('recomputable' as const),
     columns: undefined,
   });
   const plan = (...names: string[]) => planChanges(schema('max'), schema('min'), { askHistory, ...allowed(...names) });
@@ -132,7 +132,8 @@ test('the losses of two invalid views that are both redefined are named at once'
   const schema = (of: string) => [table('t'), hourly('m', 't', `${of}(x)`), hourly('n', 'm', `${of}(n)`)];
   const options = {
     askHistory: async ({ name }: { name: string }) => ({
-      answer: name === 'm' ? { lost: 1, total: 2, first: '2024-01-01', last: '2024-01-01' } : ('recomputable' as const),
+      answer:
+        name === 'm' ? { count: 1, total: 2, first: '2024-01-01', last: '2024-01-01' } : ('recomputable' as const),
       columns: undefined,
     }),
     health: { invalid: new Map([...'mn'].map(name => [name, 'drop partition operation'])) },

@@ -150,7 +150,7 @@ test('materialized views whose columns get other types are created again, where 
   ]);
 });
 
-const LOST_ROWS = { lost: 60, total: 73, first: '2026-01-01', last: '2026-11-20' };
+const LOST_ROWS = { count: 60, total: 73, first: '2026-01-01', last: '2026-11-20' };
 /** Answers that no row is in the way of a change. */
 const noRows = () => Promise.resolve([0, 0]);
 
@@ -210,7 +210,7 @@ test('the refreshes of a chain of invalid views are left out with all names in o
       ['d', 'base materialized view is invalidated'],
     ]),
   };
-  const answer = { lost: 1, total: 2, first: '2024-01-01T00:00:00.000000Z', last: '2024-01-01T00:00:00.000000Z' };
+  const answer = { count: 1, total: 2, first: '2024-01-01T00:00:00.000000Z', last: '2024-01-01T00:00:00.000000Z' };
   const askHistory = async () => ({ answer, columns: undefined });
   const { omissions } = await planChanges(chain, chain, { health, askHistory });
   t.deepEqual(

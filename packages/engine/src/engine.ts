@@ -29,10 +29,10 @@ import {
   compileLoaded,
   findUncompiled,
   findUnrefreshable,
-  invalidate,
+  invalidateMaterializedViews,
   recompilePlainViews,
-  recordFilled,
-  whyQueryRejected,
+  recordNotEmpty,
+  whyNotCreatable,
 } from './execute/validity.js';
 import { loadObject } from './load-object.js';
 import { parseBody } from './parse/parsed-query.js';
@@ -152,10 +152,10 @@ export class Engine {
     if (this.#isWithRows)
       for (const view of findUnrefreshable(this.catalogue, changedSince(this.catalogue, start))) {
         this.catalogue.put(view);
-        invalidate(this.catalogue, view.name, 'base materialized view is invalidated', false);
+        invalidateMaterializedViews(this.catalogue, view.name, 'base materialized view is invalidated', true);
       }
     for (const { before: former, after } of this.catalogue.changes.slice(start))
-      if (former?.kind === 'table' && after) recordFilled(this.catalogue, after.name);
+      if (former?.kind === 'table' && after) recordNotEmpty(this.catalogue, after.name);
     const changes = this.catalogue.changes.slice(start);
     const access = this.#updateRights(changes);
     if (!this.#isWithRows) return { ...execution, changes };
@@ -252,9 +252,9 @@ export class Engine {
   }
 
   /** Why the query of a view is not valid over the current objects; undefined if it is valid, or the engine does not understand it. */
-  whyQueryRejected(name: string): string | undefined {
+  whyNotCreatable(name: string): string | undefined {
     const object = this.find(name);
-    return object && object.kind !== 'table' ? whyQueryRejected(object, this.catalogue) : undefined;
+    return object && object.kind !== 'table' ? whyNotCreatable(object, this.catalogue) : undefined;
   }
 
   /** Whether a materialized view has no rows yet, as far as is known. */

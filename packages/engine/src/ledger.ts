@@ -5,8 +5,9 @@ import type { Effect } from './effects.js';
 import type { Engine } from './engine.js';
 
 /** Rows of a materialized view that its query no longer returns. Dates are as the server prints them. */
-export interface LostRows {
-  readonly lost: number;
+export interface HistoryRows {
+  readonly count: number;
+  /** How many rows the view stores. */
   readonly total: number;
   readonly first: string;
   readonly last: string;
@@ -18,10 +19,10 @@ export interface LostRows {
  * What is known of the rows that a materialized view stores:
  * - `none`: it has no rows;
  * - `recomputable`: its query returns all of them;
- * - `unknown`: no server was asked, or the server could not tell;
- * - `LostRows`: its query no longer returns these.
+ * - `unknown`: nothing may be assumed, because no server was asked or could tell, or because the loss is allowed;
+ * - `HistoryRows`: its query no longer returns these.
  */
-export type StoredRows = 'none' | 'recomputable' | 'unknown' | LostRows;
+export type StoredRows = 'none' | 'recomputable' | 'unknown' | HistoryRows;
 
 /** An object whose TTL a statement makes the server enforce. */
 export interface Enforcement {
@@ -45,10 +46,10 @@ export interface ExternalFacts {
   /** The number of rows older than their TTL, which the server will drop; undefined if it cannot say. By default none. */
   readonly countExpired?: (enforcement: Enforcement) => number | undefined;
   /**
-   * Whether a conversion changes values of the column (`loss`). If it does, each view that reads the column has a loss of its own, which
+   * Whether a conversion changes values of its column. If it does, each view that reads the column has a loss of its own, which
    * must be allowed too. By default it does not.
    */
-  readonly changesValues?: (loss: Effect) => boolean;
+  readonly changesValues?: (conversion: Effect) => boolean;
   /** The planned name of an object of the loaded schema; by default, its name. */
   readonly newNameOf?: (object: string) => string;
   /** Whether the wanted schema has this view, and it is not ignored. If not, the view must keep all rows. By default it is wanted. */
@@ -56,8 +57,8 @@ export interface ExternalFacts {
   /** Whether a recreated view has another query than before, apart from new names of what it reads. */
   readonly isRedefined?: (former: MaterializedView, now: MaterializedView) => boolean;
   /**
-   * Asks the server whether it can compute a view over the schema after the statements so far; undefined if the engine knows that it can,
-   * as by default.
+   * Asks the server whether it can compute a view over the schema after the statements so far. Undefined if the engine knows that it can.
+   * That is the default.
    */
   readonly askComputable?: (
     former: MaterializedView,

@@ -20,7 +20,7 @@ export class RowAccount {
   readonly #ledger: Ledger;
   readonly #views: ViewHistories;
   /** The ids of the objects of the loaded schema. */
-  readonly #loaded: ReadonlySet<number | undefined>;
+  readonly #loadedIds: ReadonlySet<number | undefined>;
   /** The ids of columns of which every row stores a value, because an UPDATE has written it. */
   readonly #filledColumns = new Set<number | undefined>();
   /** The number of recorded statements. */
@@ -29,7 +29,7 @@ export class RowAccount {
   constructor(engine: Engine, facts: ExternalFacts = {}) {
     this.#engine = engine;
     this.#ledger = new Ledger(engine, facts);
-    this.#loaded = new Set(this.#ledger.loaded.map(({ id }) => id));
+    this.#loadedIds = new Set(this.#ledger.loaded.map(({ id }) => id));
     this.#views = new ViewHistories(this.#ledger);
   }
 
@@ -70,10 +70,10 @@ export class RowAccount {
     for (const { before, after } of changes) this.#ledger.touchedBy.add((before ?? after)?.id, index);
     for (const { effect, object } of effects)
       if (effect === 'invalidated') this.#ledger.invalidatedBy.add(this.#engine.find(object)?.id, index);
-    this.#recordFill(statement);
+    this.#recordFullUpdate(statement);
     const unwritten = changes.flatMap(each => findUnwrittenLosses(each, this.#filledColumns));
     const wasInLoadedSchema = (name: string) =>
-      changes.every(({ before }) => !before || this.#loaded.has(before.id) || !isSameName(before.name, name));
+      changes.every(({ before }) => !before || this.#loadedIds.has(before.id) || !isSameName(before.name, name));
     // Dropping what the statements have created themselves is no loss.
     const countedEffects = [...effects, ...unwritten].filter(
       ({ loss, object }) => loss !== 'drop' || wasInLoadedSchema(object),
@@ -87,7 +87,7 @@ export class RowAccount {
   }
 
   /** Records that an UPDATE has written a column in every row. */
-  #recordFill(statement: string): void {
+  #recordFullUpdate(statement: string): void {
     const fill = parseFill(statement);
     const table = fill && this.#engine.find(fill.table);
     if (fill && table?.kind === 'table')

@@ -22,13 +22,16 @@ function historyLoss({ kind, name: object }: MaterializedView, text: string): Ef
 const recomputeLoss = (view: MaterializedView, consequence: string): Effect =>
   historyLoss(view, `recomputing ${displayName(view)} ${consequence}`);
 
-/** Describes the rows that are lost if a view is dropped or computed again, unless all are recomputable; starts with a verb. */
+/**
+ * Describes the rows that are lost if a view is dropped or computed again; starts with a verb.
+ * @param storedRows neither `none` nor `recomputable`
+ */
 function describeHistoryLoss(storedRows: StoredRows): string {
   if (typeof storedRows === 'string')
     return "may lose rows that a refresh does not return: no server was asked, or the server could not tell, or the view's refresh limit leaves out older rows";
-  const { lost, total, first, last, areNewest } = storedRows;
+  const { count, total, first, last, areNewest } = storedRows;
   const doubt = areNewest ? ', perhaps only because the view is invalid and its newest interval was not refreshed' : '';
-  return `loses rows that its query no longer returns: ${lost} of ${total}, from ${first} to ${last}${doubt}`;
+  return `loses rows that its query no longer returns: ${count} of ${total}, from ${first} to ${last}${doubt}`;
 }
 
 /** A view of the loaded schema, and what statements have done to it. */
@@ -53,7 +56,7 @@ const sourcesOf = ({ dependencies }: TrackedView): CatalogueObject[] =>
 /** Accounts for the rows of the materialized views of the loaded schema. */
 export class ViewHistories {
   readonly #trackedViews: ReadonlyMap<number | undefined, TrackedView>;
-  readonly #recomputed = new Set<TrackedView>();
+  readonly #droppedOrRecomputed = new Set<TrackedView>();
   /** The ids of views that were created and not refreshed since. The server fills them in the background, unless they are deferred. */
   readonly #unrefreshed = new Set<number | undefined>();
 
@@ -76,17 +79,17 @@ export class ViewHistories {
       if (refreshed) this.#unrefreshed.delete(id);
       else this.#unrefreshed.add(id);
     return [
-      ...dropped.flatMap(tracked => this.#recordRecomputation(tracked, undefined, index)),
+      ...dropped.flatMap(tracked => this.#recordRowLoss(tracked, undefined, index)),
       ...[...computedOrCreated, ...this.#findFullyComputed(changes)].flatMap(view => {
         const tracked = this.#findTracked(view);
-        return tracked ? this.#recordRecomputation(tracked, view, index) : [];
+        return tracked ? this.#recordRowLoss(tracked, view, index) : [];
       }),
     ];
   }
 
   /**
-   * Finds the immediate views of which only a range was refreshed, and whose base the statement changes. Any change of the base, even of its
-   * metadata, makes the server compute all of their rows (observed on 9.3.4).
+   * A change of the base, even of its metadata, makes the server compute all rows of an immediate view that was refreshed only for a range
+   * (observed on 9.3.4). Finds these views.
    */
   #findFullyComputed(changes: readonly ObjectChange[]): MaterializedView[] {
     const altered = changes.flatMap(({ before, after }) => (before && after ? [foldCase(after.name)] : []));
@@ -119,10 +122,10 @@ export class ViewHistories {
    * @param computed the view that is computed; undefined if the statement only drops
    * @returns the loss, if there is one
    */
-  #recordRecomputation(tracked: TrackedView, computed: MaterializedView | undefined, index: number): Effect[] {
+  #recordRowLoss(tracked: TrackedView, computed: MaterializedView | undefined, index: number): Effect[] {
     const { former } = tracked;
     const { facts, losses } = this.ledger;
-    this.#recomputed.add(tracked);
+    this.#droppedOrRecomputed.add(tracked);
     const causes = this.ledger.causesOf(former, index);
     const unreadSources = computed ? this.#findUnreadSources(former, computed) : [];
     const isRedefined = computed !== undefined && computed.id !== former.id && facts.isRedefined(former, computed);
@@ -167,13 +170,16 @@ export class ViewHistories {
     return endsEarlier ? 'loses rows of a period that has not ended' : undefined;
   }
 
-  /** Finds the sources of a view that another view does not read. A source that was renamed, copied or recreated counts as read. */
+  /**
+   * Finds the sources of the former view whose rows the new view does not read. For a source that was renamed, copied or recreated, the
+   * object that has its rows now is looked for.
+   */
   #findUnreadSources(former: MaterializedView, { base, references }: MaterializedView): CatalogueObject[] {
     const { catalogue } = this.ledger;
     const readIds = new Set(catalogue.sources([base, ...references]).map(name => catalogue.find(name)?.id));
     const tracked = this.#trackedViews.get(former.id);
     return (tracked ? sourcesOf(tracked) : []).filter(
-      source => !this.#findHolders(source, former).some(({ id }) => readIds.has(id)),
+      source => !this.#findCurrentHolders(source, former).some(({ id }) => readIds.has(id)),
     );
   }
 
@@ -181,12 +187,12 @@ export class ViewHistories {
    * Finds the objects that hold the rows of a source now: the source itself, its copy, or a recreated view over the same sources.
    * @param reader the view that reads the source
    */
-  #findHolders(source: CatalogueObject, reader: MaterializedView): CatalogueObject[] {
+  #findCurrentHolders(source: CatalogueObject, reader: MaterializedView): CatalogueObject[] {
     const { catalogue, facts } = this.ledger;
     const successor = this.ledger.successorOf(source);
     const isRecreated = source.kind === 'materialized view' && successor?.kind === source.kind;
-    // A source that was recreated with another query returns other rows. If the reader is wanted, it shall show those rows, and the new
-    // source counts as a holder. Otherwise the reader must keep its own rows, and the new source does not count.
+    // A source that was recreated with another query returns other rows. If the wanted schema has the reader, it shall show those
+    // rows, and the new source counts as a holder. Otherwise the reader must keep its own rows, and the new source does not count.
     const countsAsHolder = isRecreated && (facts.isWanted(reader.name) || !facts.isRedefined(source, successor));
     const recreated = countsAsHolder && this.#findUnreadSources(source, successor).length === 0 ? successor : undefined;
     const holders = [catalogue.findById(source.id), findCopy(source, this.ledger)?.table, recreated];
@@ -196,7 +202,7 @@ export class ViewHistories {
   /** Describes which source of a view has lost rows; starts with a verb; undefined if none has. */
   #describeSourceLoss(tracked: TrackedView, sources: readonly CatalogueObject[]): string | undefined {
     for (const source of sources) {
-      const holders = this.#findHolders(source, tracked.former);
+      const holders = this.#findCurrentHolders(source, tracked.former);
       const losses = [source, ...holders].flatMap(({ id }) => this.ledger.losses.of(id));
       if (holders.length === 0 || losses.some(({ effect }) => TAKES_ROWS.has(effect.loss)))
         return `loses rows that '${(holders[0] ?? source).name}' no longer holds`;
@@ -254,7 +260,7 @@ export class ViewHistories {
     const isStillView = ({ former }: TrackedView) =>
       (this.ledger.catalogue.findById(former.id) ?? this.ledger.successorOf(former))?.kind === former.kind;
     return new Map(
-      [...this.#recomputed]
+      [...this.#droppedOrRecomputed]
         .filter(isStillView)
         .map(({ former, computableAssertion }) => [foldCase(former.name), computableAssertion]),
     );

@@ -21,7 +21,7 @@ export function findAskableDefinition(name: string, task: Task) {
   if (definition?.kind !== 'materialized view') return undefined;
   const { body } = definition;
   const isQueryable =
-    task.engineOfB.whyQueryRejected(name) === undefined &&
+    task.engineOfB.whyNotCreatable(name) === undefined &&
     findReferencesOfQuery(body).every(each => task.engineOfB.find(each) && !isUnfilled(each, task));
   return isQueryable ? definition : { ...definition, body: printWith(findReplacements(body, task), body) };
 }

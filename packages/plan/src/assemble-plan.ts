@@ -67,6 +67,7 @@ export async function assemblePlan({ draft, proof, task }: ProvenDraft, askSizes
     ...draft.steps.map((step, i) => toPlannedStatement(step, proof.effects[i] ?? [], draft.engine, task)),
   ];
   const { renames } = task;
+  // After the assertions, which also need losses.
   const { used, unused } = task.allowed.names();
   const offers = new RenameOffers(task);
   const notes = [
@@ -79,7 +80,7 @@ export async function assemblePlan({ draft, proof, task }: ProvenDraft, askSizes
     work: await describeWork(draft, proof, task, askSizes),
     irreversible: statements.flatMap(({ lost }, i) => (lost.length > 0 ? [i + 1] : [])),
     idleTables: findTablesToKeepIdle(draft.steps, task.engineOfB),
-    viewNames: new Map([...renames.pending].filter(([name]) => proof.recomputed.has(name))),
+    renamedViews: new Map([...renames.pending].filter(([name]) => proof.recomputed.has(name))),
     allowedLosses: used,
   });
   return {
@@ -102,10 +103,10 @@ function collectAssertions({ recomputed, enforcements }: ProofResult, task: Task
   const { allowed, histories, storedRowsOf } = task;
   const assertions: PlannedStatement[] = [];
   const assertedViews: string[] = [];
-  const add = (assertion: Assertion, ...remarks: string[]) => assertions.push(withPurpose(assertion, ...remarks));
+  const add = (assertion: Assertion, ...comments: string[]) => assertions.push(withPurpose(assertion, ...comments));
   for (const [view, computableAssertion] of recomputed) {
     const definition = findAskableDefinition(view, task);
-    if (!definition || allowed.use({ kind: 'history', object: definition.name })) continue;
+    if (!definition || allowed.recordNeed({ kind: 'history', object: definition.name })) continue;
     const { answer, columns = findKnownColumns(definition.name, task) } = histories.get(view) ?? {};
     if (computableAssertion !== undefined) add(assertComputable(computableAssertion));
     if (answer === 'none') add(assertEmpty(definition.name));
@@ -118,7 +119,7 @@ function collectAssertions({ recomputed, enforcements }: ProofResult, task: Task
   if (first !== undefined) add(assertUnlimited([first, ...others]));
   for (const enforcement of enforcements) {
     const { name } = enforcement.former;
-    if (allowed.use({ kind: 'ttl', object: name }) || storedRowsOf(name) === 'none') continue;
+    if (allowed.recordNeed({ kind: 'ttl', object: name }) || storedRowsOf(name) === 'none') continue;
     add(assertNoneExpired(...findExpiryArguments(enforcement, task)));
   }
   return assertions;
@@ -182,7 +183,10 @@ function describeMark({ name, verb }: Step['change']['identity']): string | unde
   return `notes that '${view}' has to be filled, for the next plan if this one is interrupted`;
 }
 
-/** Describes the cost of a statement without effects: CREATE MATERIALIZED VIEW fills the view, any other changes metadata only. */
+/**
+ * Describes the cost of a statement without effects. Such a statement changes metadata only. CREATE MATERIALIZED VIEW also fills the view,
+ * unless it is deferred.
+ */
 function describeWithoutEffects(statement: string): string {
   const created = identify(statement).kind === 'materialized view' ? parseMeaning(statement) : undefined;
   if (created?.kind !== 'materialized view') return 'metadata only';
@@ -192,10 +196,10 @@ function describeWithoutEffects(statement: string): string {
 /** Makes a statement of the plan that has a purpose and no costs: an assertion, or a statement about a mark. */
 export const withPurpose = (
   { statement, purpose }: Pick<Assertion, 'statement' | 'purpose'>,
-  ...remarks: string[]
+  ...moreLines: string[]
 ): PlannedStatement => ({
   statement,
   effects: [],
-  comments: [purpose, ...remarks],
+  comments: [purpose, ...moreLines],
   lost: [],
 });

@@ -49,7 +49,7 @@ export class AllowedLosses {
   allows = (loss: Loss): boolean => this.#find(loss) !== undefined;
 
   /** Records that a loss is needed. @returns whether it is allowed */
-  use(loss: Loss): boolean {
+  recordNeed(loss: Loss): boolean {
     const name = this.#find(loss);
     if (name !== undefined) this.#used.add(name);
     return name !== undefined;

@@ -25,8 +25,10 @@ import { omitProperty } from './unalterable.js';
 
 const printDrop = ({ kind, name }: Pick<Entry, 'kind' | 'name'>): string => `DROP ${kindKeywords(kind)} '${name}';`;
 
-/** Leaves out objects whose comment about a rename contradicts A or B. Changing one could turn it into another. */
-export function leaveOutRefusedRenames({ a, renames }: Task, draft: Draft): void {
+/**
+ * Leaves out objects whose rename comment contradicts A or B: altering the wrong object would turn one object of the user into another.
+ */
+export function omitContradictoryRenames({ a, renames }: Task, draft: Draft): void {
   for (const [name, reason] of renames.refused) {
     const entry = a.findObject(name);
     draft.block(name);
@@ -72,7 +74,7 @@ export function reconcileObjects(task: Task, draft: Draft): void {
   const createdLast = findStoredViewsAndReaders(entries, task);
   const unblockedAtStart = entries.filter(({ name }) => !draft.isBlocked(name));
   for (const entry of entries) if (!createdLast.has(entry)) reconcileObject(entry, task, draft);
-  // A table that was blocked since then loses columns too. A column whose rename was left out is not among them.
+  // Tables that the loop above has blocked still lose columns. A column whose rename was left out is kept: it holds the values.
   for (const { name } of unblockedAtStart) {
     const [wanted, now] = [task.a.definitionOf(name), draft.engine.definitionOf(name)];
     const isAltered = wanted?.kind === 'table' && now?.kind === 'table' && !task.toRebuild.has(foldCase(name));
@@ -129,7 +131,7 @@ function isSame(entry: Entry, { a, ignore }: Task, draft: Draft): boolean {
   return compareDefinitions(wanted, now).differences.every(({ property }) => ignore.ignoresProperty(entry, property));
 }
 
-/** The differences for which a view is not recreated: its owner, and the case of its name. */
+/** Recreating a view costs its history; these differences are not worth that. The second is the case of the name. */
 const NOT_WORTH_RECREATING: ReadonlySet<string> = new Set(['owner', 'name']);
 
 /** Whether a materialized or live view has to be recreated, because no ALTER sets what differs. */
@@ -154,8 +156,8 @@ function recreateObject(entry: Entry, task: Task, draft: Draft): void {
 }
 
 /**
- * Finds the definition and the statement with which a plan creates an object of A. A recreated materialized view first gets its former
- * TTL, because a shorter TTL is a change of its own. If its refresh is ignored, it also keeps that.
+ * Finds the definition and the statement with which a plan creates an object of A. A recreated materialized view is created with its
+ * former TTL, because a shorter TTL is a change of its own. If `--ignore` names `refresh`, it also keeps its former REFRESH clause.
  */
 export function findCreation(
   entry: Entry,
@@ -184,13 +186,13 @@ function alterObject(entry: Entry, wanted: Definition, task: Task, draft: Draft)
       draft.block(name);
   } else if (wanted.kind !== 'table') alterProperties(entry, wanted, task, draft);
   else if (task.toRebuild.has(foldCase(name)) && !differsOnlyByRetention(wanted, now, task))
-    rebuild(entry, wanted, task, draft);
+    rebuildTable(entry, wanted, task, draft);
   else {
     alterColumns(wanted, task, draft);
     alterProperties(entry, wanted, task, draft);
     const altered = draft.engine.definitionOf(name) as TableDefinition;
-    const hasNoOldName = [...task.renames.columnRenamesOf(name).keys()].every(column => !findColumn(altered, column));
-    if (!hasNoOldName && draft.hasOmission(entry)) draft.block(name);
+    const keepsOldName = [...task.renames.columnRenamesOf(name).keys()].some(column => findColumn(altered, column));
+    if (keepsOldName && draft.hasOmission(entry)) draft.block(name);
   }
 }
 
@@ -202,18 +204,15 @@ function differsOnlyByRetention(wanted: TableDefinition, now: Definition, task: 
   return compareDefinitions(wanted, now).differences.every(({ property }) => altered.includes(property));
 }
 
-/** Adds the ALTERs that set properties. @param which those after which rows may expire, or the others */
-function alterProperties(
-  entry: Entry,
-  wanted: Definition,
-  task: Task,
-  draft: Draft,
-  which: 'expiring' | 'reversible' = 'reversible',
-): void {
+/**
+ * Adds the ALTERs that set properties.
+ * @param expiresRows whether to set the properties after which the server may drop rows, or all others
+ */
+function alterProperties(entry: Entry, wanted: Definition, task: Task, draft: Draft, expiresRows = false): void {
   for (const { alter } of propertiesOf(wanted.kind)) {
     const now = draft.engine.definitionOf(entry.name);
-    if (!alter || now?.kind !== wanted.kind || (alter.expiresRows ?? false) !== (which === 'expiring')) continue;
-    // In a blocked object, what is already listed as left out is not tried again. The rest is, such as the TTL.
+    if (!alter || now?.kind !== wanted.kind || (alter.expiresRows ?? false) !== expiresRows) continue;
+    // In a blocked object, properties that are already listed are not tried again. Others are altered, such as the TTL.
     const isAlreadyOmitted =
       draft.isBlocked(entry.name) && alter.sets.some(property => draft.hasOmission(entry, property));
     const alteration = isAlreadyOmitted ? undefined : alter.find(wanted, now, task);
@@ -226,7 +225,7 @@ function alterProperties(
 }
 
 /** Rebuilds a table, unless the server cannot cast a column or the new table would lose something. */
-function rebuild(entry: Entry, wanted: TableDefinition, { renames, allowed, ignore }: Task, draft: Draft): void {
+function rebuildTable(entry: Entry, wanted: TableDefinition, { renames, allowed, ignore }: Task, draft: Draft): void {
   const now = draft.engine.definitionOf(entry.name) as TableDefinition;
   const change = { identity: entry, properties: [], what: `rebuild of table '${now.name}'` };
   const copied = findCopiedColumns(wanted, now, renames.columnRenamesOf(entry.name));
@@ -234,18 +233,18 @@ function rebuild(entry: Entry, wanted: TableDefinition, { renames, allowed, igno
   if (uncastable !== undefined) return draft.omit(change, uncastable);
   const keepsRetention = ignore.ignoresProperty(entry, 'TTL') && keepRetention(wanted, now) !== undefined;
   const losses = findRebuildLosses(wanted, now, copied).filter(
-    loss => !allowed.use(loss) && !(loss.kind === 'ttl' && keepsRetention),
+    loss => !allowed.recordNeed(loss) && !(loss.kind === 'ttl' && keepsRetention),
   );
   const isTaken = (name: string) => draft.engine.find(name) !== undefined;
   if (losses.length === 0) draft.add(change, printRebuild(wanted, now, copied, isTaken));
   else draft.omissions.push({ ...change, reasons: ['the new table does not keep all that the old one has'], losses });
 }
 
-/** Alters TTLs and storage policies. Rows may expire, which nothing undoes, so this comes after what can be undone. */
-export function alterRetention(task: Task, draft: Draft): void {
+/** Sets TTLs, storage policies and EXPIRE ROWS. Nothing undoes the loss of expired rows, so this comes after what can be undone. */
+export function alterExpiry(task: Task, draft: Draft): void {
   for (const entry of dumpOrder(task.a)) {
     const [wanted, now] = [task.a.meaning(entry), draft.engine.definitionOf(entry.name)];
-    if (wanted && wanted.kind === now?.kind) alterProperties(entry, wanted, task, draft, 'expiring');
+    if (wanted && wanted.kind === now?.kind) alterProperties(entry, wanted, task, draft, true);
   }
 }
 

@@ -1,6 +1,7 @@
 /*!
  * Plans the statements that turn schema B into schema A. The first draft has all changes that an engine accepts. Running the draft shows
  * which changes lose something or make a view invalid. The next draft leaves these out, until a draft is proven.
+ * A draft and its proof may queue questions. B's server is asked, and the plan is made again with the answers.
  */
 import { compareStatements, ownerOf, parseMeaning } from '@sqlpipe/ddl';
 import { Engine, type EngineOptions, type StoredRows, whenReady } from '@sqlpipe/engine';
@@ -20,16 +21,16 @@ import { assemblePlan, type Plan, type ProvenDraft } from './assemble-plan.js';
 import { changeKey, Draft, type Omission } from './draft.js';
 import { AllowedLosses, formatLoss } from './losses.js';
 import {
-  alterRetention,
+  alterExpiry,
   dropExtraObjects,
   freeNames,
-  leaveOutRefusedRenames,
   listUnalterable,
+  omitContradictoryRenames,
   reconcileObjects,
   renameTables,
 } from './object-changes.js';
 import { formatPath, formatPathForShell, resolvePath } from './object-path.js';
-import { prove } from './prove.js';
+import { proveSteps } from './prove.js';
 import { dropOldTables, findLeftovers, isMadeByPlan, resumeRebuilds } from './rebuild.js';
 import { listUnrepaired, refreshViews, resendViewQueries } from './refresh-views.js';
 import { findRejectedViews, type RejectedView, RejectedViewError } from './rejected-views.js';
@@ -51,8 +52,8 @@ type Answers = Pick<Task, 'histories' | 'rows'>;
 
 /**
  * Plans the statements that turn schema B into A.
- * @throws InvalidSelectionError for names that match nothing or are ambiguous; RejectedViewError if a view of A cannot be
- *   created over A; an error without a code if the plan does not lead to A
+ * @throws InvalidSelectionError for names that match nothing or are ambiguous; RejectedViewError if a server would reject a view of A,
+ *   which reads something that A lacks, for example; an error without a code if the plan does not lead to A
  */
 export async function planChanges(a: Iterable<string>, b: Iterable<string>, options: PlanOptions = {}): Promise<Plan> {
   const inB = [...b];
@@ -183,7 +184,7 @@ function assumeStoredRows(view: string, engineOfB: Engine, allowed: AllowedLosse
   if (allowed.allows({ kind: 'history', object: view })) return 'unknown';
   if (engineOfB.wasNeverRefreshed(view)) return 'none';
   // Without a server, an assertion checks that the query returns all rows. But a refresh in full of a view with periods leaves out the
-  // rows of the last period, which the assertion does not show.
+  // period that has not ended, which the assertion does not show.
   const definition = engineOfB.definitionOf(view);
   const hasPeriod = definition?.kind === 'materialized view' && definition.refresh.period !== undefined;
   return hasPeriod && !hasServer ? 'unknown' : 'recomputable';
@@ -195,11 +196,12 @@ function draftUntilProven(task: Task, loadB: () => Engine): ProvenDraft {
   const recomputed = new Set<string>();
   for (;;) {
     const draft = draftPlan(task, loadB(), excluded);
-    const proof = prove(draft.steps, loadB(), task);
+    const proof = proveSteps(draft.steps, loadB(), task);
     for (const view of proof.recomputed.keys()) recomputed.add(view);
     if (proof.excluded.length === 0) {
-      requireResult(draft, task);
-      // A change may be left out because of another one. The user needs the names of its losses too.
+      requireLeadsToA(draft, task);
+      // An excluded change is not listed if this draft never tried it, because its object is blocked now. It is listed here, so that the
+      // user sees the names of all losses at once.
       const named = new Set(draft.omissions.flatMap(namesOfLosses));
       const isUnnamed = (omission: Omission) => namesOfLosses(omission).some(name => !named.has(name));
       draft.omissions.push(...[...excluded.values()].filter(isUnnamed));
@@ -222,8 +224,8 @@ export const createEngine = ({ isEnterprise, version, defaults, health }: Engine
   new Engine({ isEnterprise, version: isEnterprise ? undefined : version, rows: 'assumed', defaults, health });
 
 /**
- * Whether B has the same fault as A: B has the same view and it is invalid there, or the view reads from a rejected view of which this
- * is true.
+ * Whether B has this fault too: the same view is in B and is rejected there, or the view reads from another rejected view with such a
+ * fault.
  */
 function isAlsoRejectedInB(
   entry: Entry,
@@ -235,7 +237,7 @@ function isAlsoRejectedInB(
   seen.add(entry);
   const existing = b.findObject(entry.name)?.statement;
   const isSame = existing !== undefined && compareStatements(entry.statement, existing).differences.length === 0;
-  if (isSame && engineOfB.whyQueryRejected(entry.name) !== undefined) return true;
+  if (isSame && engineOfB.whyNotCreatable(entry.name) !== undefined) return true;
   const isRejected = (needed: Entry) => rejected.some(view => view.entry === needed);
   return a
     .prerequisites(entry)
@@ -254,7 +256,7 @@ export const isEnterpriseSchema = (statements: readonly string[]): boolean =>
 /** Drafts the steps in their order. Destructive steps come last, unless a later step needs them: a freed name, a dropped column. */
 function draftPlan(task: Task, engine: Engine, excluded: ReadonlyMap<string, Omission>): Draft {
   const draft = new Draft(engine, excluded, task);
-  leaveOutRefusedRenames(task, draft);
+  omitContradictoryRenames(task, draft);
   revokeRights(task, draft);
   createPrincipals(task, draft);
 
@@ -270,7 +272,7 @@ function draftPlan(task: Task, engine: Engine, excluded: ReadonlyMap<string, Omi
 
   // Destructive steps that no other step needs.
   dropOldTables(task, draft);
-  alterRetention(task, draft);
+  alterExpiry(task, draft);
   dropExtraObjects(task, draft);
   dropPrincipals(task, draft);
   grantRights(task, draft); // again: the rights that a dropped principal had granted to others are gone
@@ -282,7 +284,7 @@ function draftPlan(task: Task, engine: Engine, excluded: ReadonlyMap<string, Omi
 }
 
 /** Requires that the draft leads to A, except for its omissions. @throws Error for another difference */
-function requireResult(draft: Draft, task: Task): void {
+function requireLeadsToA(draft: Draft, task: Task): void {
   const { engine, omissions } = draft;
   const { a: wanted, keepExtra, defaults, ignoreOwner = false, ignore } = task;
   const { differences } = compareSchemas(
@@ -300,7 +302,7 @@ function requireResult(draft: Draft, task: Task): void {
     const isOmitted = (property: string) =>
       omitted.some(({ properties }) => properties.length === 0 || properties.includes(property));
     const rest = comparison ? comparison.differences.filter(({ property }) => !isOmitted(property)) : [];
-    // A blocked object stays as it is, also in properties that its omissions do not list.
+    // A blocked object is changed only in part, so it may also differ in properties that its omissions do not list.
     if (omitted.length > 0 && (rest.length === 0 || draft.isBlocked(identity.name))) continue;
     throw new Error(
       `the plan does not lead to A: ${displayName(identity)}${rest.map(({ property, a: to, b: from }) => `: ${property}: ${from} to ${to}`).join('')}`,

@@ -43,7 +43,7 @@ interface Failure {
 }
 
 /** Runs the steps on an engine that has schema B. */
-export function prove(steps: readonly Step[], engine: Engine, task: Task): ProofResult {
+export function proveSteps(steps: readonly Step[], engine: Engine, task: Task): ProofResult {
   const invalidBefore = engine.invalidViews();
   const account = new RowAccount(engine, createExternalFacts(task, engine));
   const effects: (readonly Effect[])[] = [];
@@ -52,7 +52,7 @@ export function prove(steps: readonly Step[], engine: Engine, task: Task): Proof
     try {
       if (assertion?.copy) account.recordCopy(assertion.copy);
       const execution = engine.execute(statement);
-      const view = askForRejectedView(execution, engine, task);
+      const view = findViewRejectedByServer(execution, engine, task);
       if (view !== undefined) {
         failures.push({ causes: [index], reason: `the server rejects the query of ${engine.title(view)}` });
         break;
@@ -78,11 +78,12 @@ export function prove(steps: readonly Step[], engine: Engine, task: Task): Proof
 }
 
 /**
- * Asks the server whether it accepts the new query of a view, because the engine does not know all functions. A query that reads a table
- * or a view which B lacks is not asked about, and counts as accepted.
- * @returns the name of a view whose query the server rejects
+ * Finds a changed view whose new query the server rejects. The engine cannot tell, because it does not know all functions. In the first
+ * run, the question is only queued (`rows.ask`), and the query counts as accepted; the planner asks the server and proves again. No
+ * question is asked if the query reads something that B lacks.
+ * @returns its name; undefined if there is none
  */
-const askForRejectedView = ({ changes }: Execution, engine: Engine, task: Task): string | undefined =>
+const findViewRejectedByServer = ({ changes }: Execution, engine: Engine, task: Task): string | undefined =>
   changes.find(({ before, after }) => {
     if (after?.kind !== 'view' && after?.kind !== 'materialized view') return false;
     const isSame = before && 'body' in before && before.body === after.body;
@@ -122,8 +123,8 @@ function createExternalFacts(task: Task, engine: Engine): ExternalFacts {
 }
 
 /**
- * Makes a failure of each loss that is not allowed, and records which permissions were needed. Dropping the table that marks a view, or the
- * new table of an interrupted rebuild, is no loss. A loss of a rebuild's old table has the name of the rebuilt table, by which users
+ * Returns a failure for each loss that is not allowed, and records which permissions were needed. Dropping the table that marks a view, or
+ * the new table of an interrupted rebuild, is no loss. A loss of a rebuild's old table has the name of the rebuilt table, by which users
  * allow it.
  */
 function findForbiddenLosses(account: RowAccount, task: Task): Failure[] {
@@ -132,7 +133,7 @@ function findForbiddenLosses(account: RowAccount, task: Task): Failure[] {
     if (kind === undefined || leftovers.has(foldCase(object)) || parseMark(object) !== undefined) return [];
     const table = isMadeByPlan(object, task) ? parseRebuiltTable(object) : undefined;
     const loss = { kind, object: table ?? object, ...(column !== undefined && { column }) };
-    if (allowed.use(loss)) return [];
+    if (allowed.recordNeed(loss)) return [];
     return [{ causes, reason: kind === 'values' ? text + rows.describeLost({ object, column }) : text, loss }];
   });
 }

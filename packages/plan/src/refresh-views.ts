@@ -24,6 +24,12 @@ const namesReadBy = (...views: readonly MaterializedView[]): Set<string> =>
   new Set(views.flatMap(({ base, references }) => [base, ...references]).map(foldCase));
 
 /**
+ * Matches why a view is invalid whose query failed on a row. Such a reason begins with `[-1]` in place of a position, or with
+ * `inconvertible value` (observed on 9.3.4).
+ */
+const FAILED_ON_A_ROW = /^(?:\[-1\]: |inconvertible value: )/;
+
+/**
  * Refreshes materialized views:
  * - those that are invalid, unless their query would fail again;
  * - those that lack rows, unless the server fills them by itself before their sources lose rows.
@@ -31,7 +37,7 @@ const namesReadBy = (...views: readonly MaterializedView[]): Set<string> =>
 export function refreshViews(task: Task, draft: Draft): void {
   const { a, engineOfB } = task;
   const views = draft.engine.catalogue.inDependencyOrder().filter(object => object.kind === 'materialized view');
-  const nonEmptyInB = views.filter(view => hadRows(view, task));
+  const nonEmptyInB = views.filter(view => mayHaveHadRows(view, task));
   const [readByViews, readByNonEmpty] = [namesReadBy(...views), namesReadBy(...nonEmptyInB)];
   const refreshed = new Set<string>();
   for (const view of views) {
@@ -39,17 +45,17 @@ export function refreshViews(task: Task, draft: Draft): void {
     const now = draft.engine.find(name);
     if (now?.kind !== 'materialized view') continue;
     const readsRefreshed = [...namesReadBy(now)].some(each => refreshed.has(each));
-    if (needsNoRefresh(now, readsRefreshed, task, draft)) continue;
+    if (isOutOfScope(now, readsRefreshed, task, draft)) continue;
     // An interrupted plan may have dropped the view. Its mark, or a view over it that still has rows, shows that it had rows.
     const isMarked = a.findObject(name) !== undefined && engineOfB.find(markOf(view.name)) !== undefined;
-    const hadRowsBefore = isMarked || nonEmptyInB.includes(view) || readByNonEmpty.has(name);
+    const mayHaveHadRowsBefore = isMarked || nonEmptyInB.includes(view) || readByNonEmpty.has(name);
     const isCreated = engineOfB.catalogue.findById(now.id) === undefined;
-    const lacksRows = hadRowsBefore && (isCreated || isUnfilled(name, task));
+    const lacksRows = mayHaveHadRowsBefore && (isCreated || isUnfilled(name, task));
     // Even a view that the server fills is refreshed if another view is computed from its rows, or if its sources lose rows later.
-    const mustBeFilled = !isFilledByServer(now) || readByViews.has(name) || willSourcesLoseRows(now, task, draft);
+    const planMustFill = !isFilledByServer(now) || readByViews.has(name) || willSourcesLoseRows(now, task, draft);
     const wouldFail = FAILED_ON_A_ROW.test(now.invalid ?? '') && !readsRetypedColumn(now, task, draft);
-    const isInvalid = now.invalid !== undefined && !wouldFail;
-    if (!isInvalid && !(lacksRows && mustBeFilled)) continue;
+    const isRepairable = now.invalid !== undefined && !wouldFail;
+    if (!isRepairable && !(lacksRows && planMustFill)) continue;
     refreshView(now, task, draft);
     refreshed.add(name);
   }
@@ -60,24 +66,25 @@ const isFilledByServer = ({ refresh }: Pick<MaterializedView, 'refresh'>): boole
   refresh.type === 'IMMEDIATE' && !refresh.deferred;
 
 /**
- * Whether a view needs no refresh: it is ignored, or A lacks it and the plan drops it later. A view that A lacks needs none either if it
- * was invalid before, unless a refresh should make it valid.
- * @param readsRefreshed whether the plan refreshes a source of the view. The same cause may have made both invalid, so the view is
- *   refreshed too
+ * Whether the plan need not care about a view:
+ * - it is ignored;
+ * - A lacks it, and the plan drops it later;
+ * - A lacks it, it was invalid before, the plan refreshes none of its sources, and no interrupted plan has made it invalid.
+ * @param readsRefreshed whether the plan refreshes a source of the view; the same cause may have made both invalid
  */
-function needsNoRefresh(view: MaterializedView, readsRefreshed: boolean, task: Task, draft: Draft): boolean {
+function isOutOfScope(view: MaterializedView, readsRefreshed: boolean, task: Task, draft: Draft): boolean {
   const { a, keepExtra, ignore, allowed, healthProblems } = task;
   if (ignore.ignoresObject(view)) return true;
   if (a.findObject(view.name)) return false;
-  if (wasInvalid(view, healthProblems) && !readsRefreshed && !shouldBecomeValid(view, task, draft)) return true;
+  if (wasInvalid(view, healthProblems) && !readsRefreshed && !wasInvalidatedByPlan(view, task, draft)) return true;
   return !keepExtra && allowed.allows({ kind: 'drop', object: view.name });
 }
 
 /**
- * Whether a refresh should make valid a view that A lacks. It should if an interrupted plan may have made the view invalid: A still has
- * its base, and its query returns all of its rows.
+ * Whether an interrupted plan, and not the user, probably made a view invalid that A lacks: A still has its base, its query returns all
+ * rows that the view stores, and no proof has excluded its refresh.
  */
-function shouldBecomeValid(
+function wasInvalidatedByPlan(
   { kind, name }: MaterializedView,
   { a, engineOfB, storedRowsOf, ignore }: Task,
   { excluded }: Draft,
@@ -106,9 +113,6 @@ function willSourcesLoseRows(view: MaterializedView, { a, keepExtra }: Task, dra
   });
 }
 
-/** Matches the reason of a view that is invalid because its query failed on a row. It has no position (observed on 9.3.4). */
-const FAILED_ON_A_ROW = /^(?:\[-1\]: |inconvertible value: )/;
-
 /** Whether the plan changes the type of a column that a view may read. */
 function readsRetypedColumn({ base, references }: MaterializedView, { engineOfB }: Task, { engine }: Draft): boolean {
   return [...engine.catalogue.closure([base, ...references])].some(name => {
@@ -119,8 +123,8 @@ function readsRetypedColumn({ base, references }: MaterializedView, { engineOfB 
   });
 }
 
-/** Whether the view has rows in B, also under its former name. */
-const hadRows = ({ kind, name }: MaterializedView, { b, storedRowsOf, renames }: Task): boolean =>
+/** Whether the view may have rows in B, also under its former name. */
+const mayHaveHadRows = ({ kind, name }: MaterializedView, { b, storedRowsOf, renames }: Task): boolean =>
   [name, renames.otherName(name) ?? name].some(
     candidate => b.findObject(candidate)?.kind === kind && storedRowsOf(candidate) !== 'none',
   );
@@ -133,10 +137,10 @@ function refreshView(view: MaterializedView, task: Task, draft: Draft): void {
   const { a, healthProblems } = task;
   const refresh = `REFRESH MATERIALIZED VIEW '${view.name}' FULL;`;
   const properties = wasInvalid(view, healthProblems) ? ['invalid'] : [];
-  // The recreation is already listed as left out for this loss.
+  // The proof excluded this refresh because of a loss. The recreation is already listed for that loss.
   if (draft.excludes(refresh, view) && draft.hasOmission(view, 'invalid')) return;
   const reason = draft.preview(refresh).get(foldCase(view.name));
-  // An excluded refresh is listed even if the view stays invalid: the user needs the names of all losses.
+  // If the view would stay invalid, nothing is added, except to list an excluded refresh: the user needs the names of all losses.
   if (reason === undefined || draft.excludes(refresh, view)) draft.addStatement(refresh, view, properties);
   if (reason !== OTHER_TYPES_REASON) return;
   const wanted = a.findObject(view.name);

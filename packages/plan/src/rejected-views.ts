@@ -63,7 +63,7 @@ export function findRejectedViews(
   for (const name of affected) for (const reader of readers.get(name) ?? []) affected.add(reader);
   return names.flatMap(name => {
     const entry = affected.has(name) ? a.findObject(name) : undefined;
-    const reason = entry && engine.whyQueryRejected(name);
+    const reason = entry && engine.whyNotCreatable(name);
     return entry && reason !== undefined ? [{ entry, reason }] : [];
   });
 }

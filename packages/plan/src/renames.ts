@@ -16,12 +16,15 @@ import type { WantedSchema } from './wanted-schema.js';
 export class Renames {
   readonly #a: WantedSchema;
   readonly #b: Schema;
-  readonly #engine: Engine;
+  readonly #engineOfB: Engine;
   /** Pending renames of objects: the new names by the old names in lower case. */
   readonly pending = new Map<string, string>();
   /** The pending renames of objects, and those of --renamed that an earlier plan has made: the new names by the old ones in lower case. */
-  readonly #resolved = new Map<string, string>();
-  /** Renames of columns, by the new name of the table in lower case: the new names by the old names. */
+  readonly #pendingOrMade = new Map<string, string>();
+  /**
+   * Renames of columns that are pending, and those that a rebuild has made, by the new name of the table in lower case: the new names by the
+   * old names.
+   */
   readonly #columnRenames = new Map<string, Map<string, string>>();
   /** Notes about renames that an earlier plan has made. */
   readonly notes: string[] = [];
@@ -40,7 +43,7 @@ export class Renames {
   constructor(a: WantedSchema, b: Schema, engine: Engine, renamed: readonly string[]) {
     this.#a = a;
     this.#b = b;
-    this.#engine = engine;
+    this.#engineOfB = engine;
     this.#readOptions(renamed);
     const comments = a.entries
       .filter(({ kind }) => isObject(kind))
@@ -51,7 +54,9 @@ export class Renames {
 
   /** The other name of a renamed object: the old name by the new one, and vice versa. */
   otherName(name: string): string | undefined {
-    return this.#resolved.get(foldCase(name)) ?? [...this.#resolved].find(([, to]) => isSameName(to, name))?.[0];
+    return (
+      this.#pendingOrMade.get(foldCase(name)) ?? [...this.#pendingOrMade].find(([, to]) => isSameName(to, name))?.[0]
+    );
   }
 
   /** The name that an object of B has after the plan. */
@@ -64,7 +69,7 @@ export class Renames {
     return [...this.pending].find(([, to]) => isSameName(to, name))?.[0] ?? name;
   }
 
-  /** The name that a column of a table has in B. @param table its new name */
+  /** The name that a column of a table has in B, or had before a rebuild renamed it. @param table its new name */
   columnBeforePlan(table: string, column: string): string {
     return [...this.columnRenamesOf(table)].find(([, to]) => isSameName(to, column))?.[0] ?? column;
   }
@@ -83,19 +88,22 @@ export class Renames {
     return this.#columnRenames.get(foldCase(table)) ?? new Map();
   }
 
-  /** Finds the columns of an object in both schemas, in lower case. The object may have its old name or its new one. */
+  /**
+   * Finds the columns of a table in both schemas, in lower case; an empty set for other objects and principals, undefined if nothing has
+   * this name. The name may be the old or the new one.
+   */
   readonly findColumns = (name: string): ReadonlySet<string> | undefined => {
     const names = [name, this.otherName(name) ?? name];
     const exists = names.some(
       candidate =>
-        this.#engine.find(candidate) ||
+        this.#engineOfB.find(candidate) ||
         this.#a.findObject(candidate) ||
         this.#a.findPrincipal(candidate) ||
         this.#b.findPrincipal(candidate),
     );
     if (!exists) return undefined;
     const tables = names.flatMap(candidate => [
-      this.#findTable(this.#engine, candidate),
+      this.#findTable(this.#engineOfB, candidate),
       this.#findTable(this.#a, candidate),
     ]);
     return new Set(tables.flatMap(table => table?.columns.map(column => foldCase(column.name)) ?? []));
@@ -107,7 +115,7 @@ export class Renames {
     for (const rename of renames) {
       const [from, to] = parseRename(rename);
       // The new name may be only in B: A lacks ignored objects, and an interrupted plan may already have created this one.
-      const exists = (object: string) => this.#a.findObject(object) ?? this.#engine.find(object);
+      const exists = (object: string) => this.#a.findObject(object) ?? this.#engineOfB.find(object);
       const name = resolvePath(to, object => (exists(object) ? new Set() : undefined))?.object;
       if (name === undefined || resolvePath(from, this.findColumns)?.column !== undefined)
         columnRenames.push([rename, from, to]);
@@ -118,17 +126,17 @@ export class Renames {
 
   /** Reads a rename of an object. @throws InvalidSelectionError if it contradicts a schema */
   #readObjectRename(rename: string, from: string, to: string): void {
-    const [before, after] = [this.#engine.find(from), this.#a.findObject(to)];
-    if (!before && !after && this.#engine.find(to)) return this.#reportMade(rename);
+    const [before, after] = [this.#engineOfB.find(from), this.#a.findObject(to)];
+    if (!before && !after && this.#engineOfB.find(to)) return this.#reportMade(rename);
     if (!after) throw new InvalidSelectionError(`--renamed ${rename}: A has no '${to}'`);
-    this.#resolved.set(foldCase(from), after.name);
+    this.#pendingOrMade.set(foldCase(from), after.name);
     this.stated.objects.set(from, after.name);
-    // A plan drops a view before it creates the view under its new name, so the old name may be gone.
-    const isMade = this.#engine.find(to) !== undefined || this.#findOldTables(to).length > 0;
+    // If a plan was interrupted between the DROP of a view and its CREATE under the new name, B has neither name.
+    const isMade = this.#engineOfB.find(to) !== undefined || this.#findOldTables(to).length > 0;
     if (!before && (isMade || after.kind !== 'table')) return this.#reportMade(rename);
     if (!before) throw new InvalidSelectionError(`--renamed ${rename}: B has no '${from}'${this.#suggestObject(from)}`);
     if (this.#a.findObject(from)) throw new InvalidSelectionError(`--renamed ${rename}: A has a '${from}' too`);
-    if (this.#engine.find(to)) throw new InvalidSelectionError(`--renamed ${rename}: B has a '${to}' too`);
+    if (this.#engineOfB.find(to)) throw new InvalidSelectionError(`--renamed ${rename}: B has a '${to}' too`);
     this.pending.set(foldCase(before.name), after.name);
   }
 
@@ -142,7 +150,7 @@ export class Renames {
       const tables = findReadings(from).flatMap(({ object, column }) =>
         column === undefined ? [] : (this.#findTableOfB(object) ?? []),
       );
-      const isCopied = findReadings(from).some(path => this.#addIfCopied(path, newColumn));
+      const isCopied = findReadings(from).some(path => this.#addRenameMadeByRebuild(path, newColumn));
       if (isCopied || tables.some(table => hasColumn(table, newColumn))) return this.#reportMade(rename);
       const names = tables.flatMap(({ name, columns }) =>
         columns.map(column => formatPath({ object: name, column: column.name })),
@@ -150,7 +158,7 @@ export class Renames {
       const suggestion = suggestWord(from, names) || this.#suggestObject(from);
       throw new InvalidSelectionError(`--renamed ${rename}: B has no '${from}'${suggestion}`);
     }
-    const table = this.#resolved.get(foldCase(oldPath.object)) ?? oldPath.object;
+    const table = this.#pendingOrMade.get(foldCase(oldPath.object)) ?? oldPath.object;
     const after = this.#findTable(this.#a, table);
     const names = after?.columns.map(({ name }) => name) ?? [];
     const name = names.find(candidate => isSameName(candidate, newColumn));
@@ -166,29 +174,33 @@ export class Renames {
   }
 
   /**
-   * Reads a comment about an object, unless an option or an earlier comment states the rename:
-   * - A has the old name, and B lacks the new one, or A's object with the old name has a rename comment too: both objects are left out.
-   * - Otherwise, B has both names: a warning.
-   * - Otherwise, the rename is pending.
+   * Reads a comment about an object, unless an option or an earlier comment states the rename. Does nothing if B has none of the old names.
+   * Otherwise the first case that applies:
+   * 1. A still has the old name, and B lacks the new one: both objects are left out.
+   * 2. A still has the old name, and that object has a rename comment itself: both are left out.
+   * 3. B has the new name too: a warning.
+   * 4. Otherwise the rename is pending.
    */
   #readObjectComment({ entry, from, text }: EntryComment, all: readonly EntryComment[]): void {
     if (from.length === 0) return this.#warn(entry, text, NOT_UNDERSTOOD);
-    const old = from.find(name => this.#engine.find(name));
+    const old = from.find(name => this.#engineOfB.find(name));
     for (const name of from) this.stated.objects.set(name, entry.name);
     const isStated = [entry.name, old].some(name => name !== undefined && this.otherName(name) !== undefined);
     if (isStated || old === undefined) return;
-    const hasNewName = this.#engine.find(entry.name) !== undefined;
+    const hasNewName = this.#engineOfB.find(entry.name) !== undefined;
     const isOldNameAlsoRenamed = all.some(other => other.column === undefined && isSameName(other.entry.name, old));
     if (this.#a.findObject(old) && (!hasNewName || isOldNameAlsoRenamed))
       return this.#refuse([entry.name, old], `${text}: A has a '${old}' too`);
     if (hasNewName) return this.#warn(entry, text, `B has a '${entry.name}' too`);
-    this.#resolved.set(foldCase(old), entry.name);
+    this.#pendingOrMade.set(foldCase(old), entry.name);
     this.pending.set(foldCase(old), entry.name);
   }
 
   /**
-   * Reads a comment about a column, as one about an object. If B has both names, and the column with the new name has another type than in
-   * A, the table is left out: an ALTER of the type could turn one column into another.
+   * Reads a comment about a column, as one about an object, but:
+   * - If B has neither name, there is a warning.
+   * - If B has both, and the column with the new name has another type than in A, the table is left out: an ALTER of the type could turn one
+   *   column into another.
    */
   #readColumnComment({ entry, column = '', from, text }: EntryComment, all: readonly EntryComment[]): void {
     if (from.length === 0) return this.#warn(entry, text, NOT_UNDERSTOOD);
@@ -207,8 +219,8 @@ export class Renames {
     const isOldNameAlsoRenamed = all.some(each => each.entry === entry && isSameName(each.column, old));
     if (hasColumn(after, old) && (!hasColumn(before, column) || isOldNameAlsoRenamed))
       return this.#refuse([entry.name], `${text}: A has a column '${old}' too`);
-    const isAsWanted = findColumn(before, column)?.type === findColumn(after, column)?.type;
-    if (hasColumn(before, column) && !isAsWanted)
+    const hasWantedType = findColumn(before, column)?.type === findColumn(after, column)?.type;
+    if (hasColumn(before, column) && !hasWantedType)
       return this.#refuse([entry.name], `${text}: B has a column '${column}' too`);
     if (hasColumn(before, column)) return this.#warn(entry, text, `B has a column '${column}' too`);
     this.#addColumnRename(entry.name, old, column);
@@ -216,8 +228,8 @@ export class Renames {
 
   /** Finds a table of B by its name before or after the plan. */
   #findTableOfB(name: string): TableDefinition | undefined {
-    const isThere = this.#engine.definitionOf(name) !== undefined;
-    return this.#findTable(this.#engine, isThere ? name : (this.otherName(name) ?? name));
+    const isThere = this.#engineOfB.definitionOf(name) !== undefined;
+    return this.#findTable(this.#engineOfB, isThere ? name : (this.otherName(name) ?? name));
   }
 
   #findTable(schema: Pick<Engine, 'definitionOf'>, name: string): TableDefinition | undefined {
@@ -227,16 +239,19 @@ export class Renames {
 
   /** Finds the old tables that rebuilds of a table have kept. */
   #findOldTables(table: string): TableDefinition[] {
-    return this.#engine.catalogue.list().flatMap(({ name }) => {
+    return this.#engineOfB.catalogue.list().flatMap(({ name }) => {
       const { role, table: rebuilt = '' } = parseRebuildName(name) ?? {};
-      const old = role === 'before' && isSameName(rebuilt, table) ? this.#engine.definitionOf(name) : undefined;
+      const old = role === 'before' && isSameName(rebuilt, table) ? this.#engineOfB.definitionOf(name) : undefined;
       return old?.kind === 'table' ? old : [];
     });
   }
 
-  /** Adds a rename of a column that a rebuild has made: the old table still has the column. @returns whether a rebuild has made it */
-  #addIfCopied({ object, column = '' }: ObjectPath, to: string): boolean {
-    const table = this.#resolved.get(foldCase(object)) ?? object;
+  /**
+   * Adds the rename of a column if a rebuild has already made it: the old table, which the rebuild has kept, has the column.
+   * @returns whether a rebuild has made it
+   */
+  #addRenameMadeByRebuild({ object, column = '' }: ObjectPath, to: string): boolean {
+    const table = this.#pendingOrMade.get(foldCase(object)) ?? object;
     const isCopied = this.#findOldTables(table).some(old => findColumn(old, column));
     if (isCopied) this.#addColumnRename(table, column, to);
     return isCopied;
@@ -262,7 +277,7 @@ export class Renames {
   #suggestObject(name: string): string {
     return suggestWord(
       name,
-      this.#engine.catalogue.list().map(object => object.name),
+      this.#engineOfB.catalogue.list().map(object => object.name),
     );
   }
 }

@@ -1,6 +1,6 @@
 /*!
- * What a server has said of the rows of tables, and what it has yet to be asked. A plan that needs an answer adds the question here. The
- * planner then asks the server, and makes the plan again.
+ * What a server has said of the rows of tables and of new queries, and what it has yet to be asked. A plan that needs an answer adds the
+ * question here. The planner then asks the server, and makes the plan again.
  */
 import { type ObjectPath, pathKey } from './object-path.js';
 

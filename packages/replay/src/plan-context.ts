@@ -58,12 +58,12 @@ async function askHistory(instance: Instance, view: Parameters<AskHistory>[0]): 
       const [[late, from, to] = []] = unended === undefined ? [] : await instance.table(unended);
       const total = Number(await count());
       if (!late) return { answer: total === 0 ? 'none' : 'recomputable', columns };
-      return { answer: { lost: Number(late), total, first: String(from), last: String(to) }, columns };
+      return { answer: { count: Number(late), total, first: String(from), last: String(to) }, columns };
     }
     const state = `SELECT count(), max("${timestamp}") FROM ${quoteLiteral(view.name)}`;
     const [[total, newest] = []] = await instance.table(state);
     const areNewest = first === newest && (await fetchRefreshState(instance, view.name))?.status === 'invalid';
-    const counts = { lost: Number(lost), total: Number(total) };
+    const counts = { count: Number(lost), total: Number(total) };
     return { answer: { ...counts, first: String(first), last: String(last), areNewest }, columns };
   } catch (error) {
     if (!(error instanceof InstanceError)) throw error;

@@ -41,7 +41,7 @@ function describeForbiddenLoss(
 ): string | undefined {
   if (loss === undefined) return undefined;
   const lost = { kind: loss, object, ...(column !== undefined && { column }) };
-  if (allowed?.use(lost)) return undefined;
+  if (allowed?.recordNeed(lost)) return undefined;
   return `${displayName({ kind, name: object })}: ${text}; --allow-loss ${formatLoss(lost)} allows it`;
 }
 
@@ -60,7 +60,7 @@ export class Predictor {
   #allowed: AllowedLosses | undefined;
   readonly #execute: Executor;
   /** The new names of materialized views that a plan recreates under another name, by the old ones in lower case. */
-  readonly #viewNames = new Map<string, string>();
+  readonly #renamedViews = new Map<string, string>();
   /** The effects of the last statement. */
   #effects: readonly Effect[] = [];
   /** The names of the objects that the statements so far have changed, in lower case. */
@@ -84,7 +84,7 @@ export class Predictor {
     this.#rowAccount = new RowAccount(this.#engine, {
       storedRowsOf: view => this.#histories.get(foldCase(view)) ?? 'recomputable',
       countExpired: ({ former }) => this.#expiredCounts.get(former.name),
-      newNameOf: view => this.#viewNames.get(foldCase(view)) ?? view,
+      newNameOf: view => this.#renamedViews.get(foldCase(view)) ?? view,
     });
     this.#caller = this.#loadCaller();
     this.#allowLoss = allowLoss;
@@ -96,7 +96,7 @@ export class Predictor {
   /** Predicts the result of the next statement of the run. */
   async predict(statement: string): Promise<StatementResult> {
     const head = parseHead(statement);
-    for (const [from, to] of head?.viewNames ?? []) this.#viewNames.set(from, to);
+    for (const [from, to] of head?.renamedViews ?? []) this.#renamedViews.set(from, to);
     this.#allowed ??= new AllowedLosses([...this.#allowLoss, ...(head?.allowedLosses ?? [])], name => {
       const columns = this.#engine.find(name)?.columns;
       return columns && new Set(columns.map(column => foldCase(column.name)));

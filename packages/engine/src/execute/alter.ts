@@ -4,7 +4,7 @@ import type { Body } from '@sqlpipe/ddl/grammar';
 import type { Table } from '../catalogue-objects.js';
 import type { Session } from '../session.js';
 import { createView, defaultStart } from './create.js';
-import { findColumnsOfBase, invalidate, invalidateLiveViews } from './validity.js';
+import { findColumnsReadFromBase, invalidateLiveViews, invalidateMaterializedViews } from './validity.js';
 
 /** Alters one table. */
 export function alterTable(alters: readonly Alter[], { catalogue, assignColumnOwner }: Session): void {
@@ -22,14 +22,14 @@ export function alterTable(alters: readonly Alter[], { catalogue, assignColumnOw
   const operation = columnOperation(table, changed);
   if (operation)
     invalidateLiveViews(catalogue, table.name, view => {
-      const read = findColumnsOfBase(view, catalogue);
+      const read = findColumnsReadFromBase(view, catalogue);
       const column = table.columns.find(
         ({ name, type }) => findColumn(changed, name)?.type !== type && (read?.includes(name) ?? true),
       );
       return column && `${operation} [column=${column.name}]`;
     });
   catalogue.put(restructured ? { ...changed, structure: (table.structure ?? 0) + 1 } : changed);
-  if (operation) invalidate(catalogue, table.name, operation);
+  if (operation) invalidateMaterializedViews(catalogue, table.name, operation);
 }
 
 /** How the existing columns were changed, in the words in which materialized views over the table report it. */

@@ -9,7 +9,7 @@ import type { ExecutionResult, Session } from '../session.js';
 import { alterStoredView, alterTable, alterView } from './alter.js';
 import { authorizeChange } from './required-permissions.js';
 import { changeRows, checkCopy, isRowChange } from './rows.js';
-import { GONE_TABLE_REASON, invalidate, invalidateLiveViews, whyNotRefreshable } from './validity.js';
+import { GONE_TABLE_REASON, invalidateLiveViews, invalidateMaterializedViews, whyNotRefreshable } from './validity.js';
 
 /** Reads the rest of a statement after its first word, checks and executes it. Without a result the reply is OK. */
 export type StatementHandler = (cursor: Cursor, session: Session) => Result;
@@ -100,7 +100,7 @@ function setSuspended(name: string, isSuspended: boolean, { catalogue }: Session
 /** Executes REBASE WAL. It discards what a suspended table has not applied. Views may have read that, so they become invalid. */
 function rebaseWal(name: string, session: Session): void {
   resumeWal(name, 'loses the transactions', session);
-  invalidate(session.catalogue, name, REBASED_REASON);
+  invalidateMaterializedViews(session.catalogue, name, REBASED_REASON);
   invalidateLiveViews(session.catalogue, name, () => REBASED_REASON);
 }
 
@@ -151,7 +151,7 @@ function dropObject(name: string, { catalogue }: Session): void {
   const object = catalogue.find(name);
   if (!object) return;
   catalogue.drop(object.name);
-  invalidate(catalogue, object.name, GONE_TABLE_REASON);
+  invalidateMaterializedViews(catalogue, object.name, GONE_TABLE_REASON);
   invalidateLiveViews(catalogue, object.name, () => GONE_TABLE_REASON);
 }
 
@@ -179,6 +179,6 @@ function executeRefresh(
   if (!isFull) return;
   const text = `rebuilds ${displayName(view)} from what '${view.base}' holds`;
   rowEffects?.push({ effect: 'rewritten', kind: view.kind, object: view.name, text });
-  invalidate(catalogue, view.name, 'truncate operation');
+  invalidateMaterializedViews(catalogue, view.name, 'truncate operation');
   invalidateLiveViews(catalogue, view.name, () => 'base materialized view is refreshed in full');
 }

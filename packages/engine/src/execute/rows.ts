@@ -14,7 +14,7 @@ import { analyzeRelation } from '../analyze/relation.js';
 import type { Catalogue } from '../catalogue.js';
 import { parseQueryText } from '../parse/parsed-query.js';
 import type { Session } from '../session.js';
-import { invalidate, invalidateLiveViews, recordFilled } from './validity.js';
+import { invalidateLiveViews, invalidateMaterializedViews, recordNotEmpty } from './validity.js';
 
 /** INSERT, UPDATE, TRUNCATE and statements about partitions. */
 type RowChange = Extract<ChangeStatement, { verb: 'insert' | 'update' | 'truncate' }> | PartitionChange;
@@ -41,8 +41,8 @@ export function changeRows(change: RowChange, { catalogue, rowEffects }: Session
         text: `${what} ${displayName(table)}`,
         ...loss,
       });
-    if (operation !== undefined) invalidate(catalogue, name, operation);
-    recordFilled(catalogue, name);
+    if (operation !== undefined) invalidateMaterializedViews(catalogue, name, operation);
+    recordNotEmpty(catalogue, name);
     // Live views keep the rows that are gone from their base.
     if (change.verb === 'update') invalidateLiveViews(catalogue, name, () => operation);
   }

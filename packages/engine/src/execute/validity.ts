@@ -25,11 +25,11 @@ import { parseQueryText, QuerySyntaxError } from '../parse/parsed-query.js';
 
 /** Compiles the plain views over changed objects again. Stores their new columns, or why they are invalid. */
 export function recompilePlainViews(catalogue: Catalogue, changed: readonly string[]): void {
-  const dependents = findViewsOver(catalogue, changed);
+  const dependents = findPlainViewsOver(catalogue, changed);
   if (dependents.size === 0) return;
   for (const view of catalogue.inDependencyOrder([...dependents])) {
     if (view.kind !== 'view') continue;
-    const compiled = compileView(view, catalogue);
+    const compiled = compilePlainView(view, catalogue);
     if (!isDeepStrictEqual(compiled, view)) catalogue.put(compiled);
   }
 }
@@ -39,7 +39,7 @@ export function recompilePlainViews(catalogue: Catalogue, changed: readonly stri
  * joins a changed table as valid until the next row of its base arrives (observed on 9.3.4). The engine reports it as invalid at once.
  */
 export function findUnrefreshable(catalogue: Catalogue, changed: readonly string[]): MaterializedView[] {
-  const names = [...changed, ...findViewsOver(catalogue, changed)];
+  const names = [...changed, ...findPlainViewsOver(catalogue, changed)];
   const views = new Map(names.flatMap(name => catalogue.dependentsOf(name)).map(view => [view.name, view]));
   return [...views.values()].flatMap(view => {
     if (view.kind !== 'materialized view' || view.invalid !== undefined) return [];
@@ -49,7 +49,7 @@ export function findUnrefreshable(catalogue: Catalogue, changed: readonly string
 }
 
 /** Finds the names of the plain views that read from objects, directly or through other plain views. */
-function findViewsOver(catalogue: Catalogue, names: readonly string[]): Set<string> {
+function findPlainViewsOver(catalogue: Catalogue, names: readonly string[]): Set<string> {
   const views = new Set<string>();
   const pending = [...names];
   for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
@@ -64,12 +64,12 @@ function findViewsOver(catalogue: Catalogue, names: readonly string[]): Set<stri
 
 /** Finds the objects that have not been compiled, among changed objects and those that depend on them. */
 export function findUncompiled(catalogue: Catalogue, changed: readonly string[]): CatalogueObject[] {
-  return [...changed, ...findViewsOver(catalogue, changed)]
+  return [...changed, ...findPlainViewsOver(catalogue, changed)]
     .flatMap(name => [catalogue.dependentsOf(name), catalogue.find(name) ?? []].flat())
     .filter(object => object.isUncompiled);
 }
 
-function compileView({ invalid: _, isUncompiled: __, isStale: ___, ...view }: View, catalogue: Catalogue): View {
+function compilePlainView({ invalid: _, isUncompiled: __, isStale: ___, ...view }: View, catalogue: Catalogue): View {
   if (view.opaque !== undefined) {
     // If a query is not understood, only the existence of what it reads can be checked.
     const missing = view.references.find(name => !catalogue.find(name));
@@ -92,12 +92,14 @@ const analyzeBody = (body: string, catalogue: Catalogue): Relation | RejectionEr
   orRejection(() => analyzeRelation(parseQueryText(body), catalogue));
 
 /**
- * Compiles a view that was loaded from its statement. If the query of a plain view is rejected, the view is invalid. But if its server
- * reports it as valid, or the query cannot be parsed, the engine does not understand the query, and the view is opaque. A materialized or
- * live view with a rejected query is always opaque.
- * @param hasHealth whether the server has reported which views are invalid
+ * Compiles a view that was loaded from its statement. If the query is rejected:
+ * - a view that the server reports as invalid stays as it is;
+ * - a materialized view whose base is missing stays uncompiled until the base exists;
+ * - a plain view is invalid, unless the server has reported health without it, or the query cannot be parsed;
+ * - any other view is opaque.
+ * @param isHealthKnown whether the server has reported which views are invalid
  */
-export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, hasHealth: boolean): CatalogueObject {
+export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isHealthKnown: boolean): CatalogueObject {
   if (object.kind === 'table') return object;
   const { isUncompiled: _, ...view } = object;
   if (view.opaque !== undefined) return view;
@@ -106,7 +108,7 @@ export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, has
     if ('invalid' in view && view.invalid !== undefined) return view;
     // A plan that was killed may have renamed its base. The view is compiled when the base exists again.
     if (view.kind === 'materialized view' && !catalogue.find(view.base)) return object;
-    if (hasHealth || relation instanceof QuerySyntaxError || view.kind !== 'view') {
+    if (isHealthKnown || relation instanceof QuerySyntaxError || view.kind !== 'view') {
       const opaque = { ...view, opaque: printDefinition(view, { quoted: true }) };
       return opaque.kind === 'materialized view' ? { ...opaque, inputs: inputsOf(opaque, catalogue) } : opaque;
     }
@@ -123,16 +125,20 @@ export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, has
 }
 
 /**
- * Makes the materialized views over a table invalid, and the materialized views over those. An invalid view keeps its first reason. A
- * view over the table itself that was never refreshed stays valid (observed on 9.3.4).
- * @param isFirstLevel false for views over views, which become invalid even if never refreshed
+ * Makes the materialized views over an object invalid, and the materialized views over those. An invalid view keeps its first reason.
+ * @param includeEmpty whether a direct reader without rows becomes invalid too; indirect readers always do (observed on 9.3.4)
  */
-export function invalidate(catalogue: Catalogue, base: string, reason: string, isFirstLevel = true): void {
+export function invalidateMaterializedViews(
+  catalogue: Catalogue,
+  base: string,
+  reason: string,
+  includeEmpty = false,
+): void {
   for (const view of catalogue.dependentsOf(base)) {
     if (view.kind !== 'materialized view' || view.invalid !== undefined) continue;
     if (!isSameName(view.base, base)) continue;
-    if (!isFirstLevel || !view.neverRefreshed) catalogue.put({ ...view, invalid: reason });
-    invalidate(catalogue, view.name, 'base materialized view is invalidated', false);
+    if (includeEmpty || !view.neverRefreshed) catalogue.put({ ...view, invalid: reason });
+    invalidateMaterializedViews(catalogue, view.name, 'base materialized view is invalidated', true);
   }
 }
 
@@ -140,7 +146,7 @@ export function invalidate(catalogue: Catalogue, base: string, reason: string, i
  * Records that the immediate views over a table are no longer empty. Any change of the base, even of its metadata, makes the server
  * fill them (observed on 9.3.4).
  */
-export function recordFilled(catalogue: Catalogue, base: string): void {
+export function recordNotEmpty(catalogue: Catalogue, base: string): void {
   for (const view of catalogue.dependentsOf(base))
     if (
       view.kind === 'materialized view' &&
@@ -168,7 +174,7 @@ export function invalidateLiveViews(
 }
 
 /** The columns of its base that a live view reads; undefined if the engine does not understand its query. */
-export function findColumnsOfBase({ body, base }: LiveView, catalogue: Catalogue): string[] | undefined {
+export function findColumnsReadFromBase({ body, base }: LiveView, catalogue: Catalogue): string[] | undefined {
   const columns = orRejection(() => findColumnsRead(parseQueryText(body), catalogue, base));
   return columns instanceof RejectionError ? undefined : columns;
 }
@@ -177,7 +183,7 @@ export function findColumnsOfBase({ body, base }: LiveView, catalogue: Catalogue
  * Why a view could not be created over the current objects: its base is no WAL table, or its query is rejected. Undefined if it could be, or
  * the engine does not understand its query.
  */
-export function whyQueryRejected(
+export function whyNotCreatable(
   { body, opaque, ...view }: Exclude<CatalogueObject, Table>,
   catalogue: Catalogue,
 ): string | undefined {

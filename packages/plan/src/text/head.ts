@@ -12,7 +12,7 @@ export interface PlanHead {
   /** The numbers of the statements that nothing undoes. */
   readonly irreversible: ReadonlySet<number>;
   /** The new names of the materialized views that the plan drops and creates again, by the old names in lower case. */
-  readonly viewNames: ReadonlyMap<string, string>;
+  readonly renamedViews: ReadonlyMap<string, string>;
   /** The losses that were allowed when the plan was made. */
   readonly allowedLosses: readonly string[];
 }
@@ -34,7 +34,7 @@ interface Remarks {
   readonly irreversible: readonly number[];
   /** The tables to which nothing may write while the plan is applied. */
   readonly idleTables: readonly string[];
-  readonly viewNames: ReadonlyMap<string, string>;
+  readonly renamedViews: ReadonlyMap<string, string>;
   readonly allowedLosses: readonly string[];
 }
 
@@ -43,7 +43,7 @@ export const printRemarks = ({
   work,
   irreversible,
   idleTables,
-  viewNames,
+  renamedViews,
   allowedLosses,
 }: Remarks): string[] => [
   ...(/^9\.3\.|^$/.test(version) ? [] : ['judged by the rules of QuestDB 9.3']),
@@ -52,7 +52,7 @@ export const printRemarks = ({
   ...idleTables.map(name => `nothing may write to '${name}' while this plan is applied`),
   ...printLine(
     'renamed views: ',
-    [...viewNames].map(([from, to]) => `'${from}'='${to}'`),
+    [...renamedViews].map(([from, to]) => `'${from}'='${to}'`),
   ),
   ...printLine('allowed losses: ', allowedLosses),
 ];
@@ -71,13 +71,13 @@ export function parseHead(statement: string): PlanHead | undefined {
   if (state === undefined) return undefined;
   const find = (line: RegExp): string => line.exec(comments)?.[1] ?? '';
   const list = (line: RegExp): string[] => find(line).split(', ').filter(Boolean);
-  const viewNames = find(/^-- renamed views: (.*)$/m).matchAll(/'([^']+)'='([^']+)'/g);
+  const renamedViews = find(/^-- renamed views: (.*)$/m).matchAll(/'([^']+)'='([^']+)'/g);
   return {
     state,
     count: Number(count),
     verbs: verbs.split(', ').filter(verb => PLAN_VERBS.has(verb)),
     irreversible: new Set(list(/^-- nothing undoes statements? ([\d, ]+)$/m).map(Number)),
-    viewNames: new Map([...viewNames].map(([, from = '', to = '']) => [foldCase(from), to])),
+    renamedViews: new Map([...renamedViews].map(([, from = '', to = '']) => [foldCase(from), to])),
     allowedLosses: list(/^-- allowed losses: (.*)$/m),
   };
 }
