@@ -48,3 +48,16 @@ testWithQuestDB('a rebuild that may change values names the views that are compu
   t.deepEqual(namesOf(stderr), ['history:m'], stderr);
   t.deepEqual(await execute(server, 'SELECT sum(n) FROM m'), [[4]]);
 });
+
+testWithQuestDB('a rebuild with a rename in a comment is finished by the same file', async t => {
+  const server = await emptyServer();
+  await make(server, rowsOn(LONG_MONTH, day('')));
+  const after = table('PARTITION BY HOUR', 'y INT -- renamed from x\n');
+  const run = await shellWithFiles(t, server, { 'after.sql': after });
+  const rebuild = 'sqldiff --alter --rebuild t after.sql $DB | sqlapply -q --allow-plan $DB';
+  t.is((await run(rebuild)).code, 0);
+  t.is((await takeHoldings(server)).size, 2);
+  const { code, stderr } = await run(rebuild.replace('--rebuild', '--drop-old --rebuild'));
+  t.is(code, 0, stderr);
+  t.deepEqual([...(await takeHoldings(server)).keys()], ['t']);
+});

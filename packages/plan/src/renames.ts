@@ -211,7 +211,9 @@ export class Renames {
     const isStated = [...this.columnRenamesOf(entry.name)].some(
       ([former, to]) => isSameName(to, column) || from.includes(former),
     );
-    if (isStated || (old === undefined && hasColumn(before, column))) return;
+    if (isStated) return;
+    if (old === undefined && hasColumn(before, column))
+      return void from.some(name => this.#addRenameMadeByRebuild({ object: entry.name, column: name }, column));
     if (old === undefined) {
       const names = before.columns.map(({ name }) => name);
       return this.#warn(entry, text, `B has no column '${from[0]}'${suggestWord(from[0] ?? '', names)}`);
