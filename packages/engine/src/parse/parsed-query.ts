@@ -116,8 +116,6 @@ const parsed = new Map<string, ParsedText>();
 
 function parseQuery(text: string, place: Place): Query {
   const { select, nodes } = parsed.get(text) ?? parseText(text, place);
-  if (parsed.size === 1000) parsed.clear();
-  parsed.set(text, { select, nodes });
   return {
     select,
     position: place.position,
@@ -142,7 +140,10 @@ function parseText(text: string, place: Place): ParsedText {
     throw new QuerySyntaxError(at, message);
   }
   const nodes = new NodePositions(visitor);
-  return { select: nodes.visit(cst as Cst) as SelectStatement, nodes };
+  const query = { select: nodes.visit(cst as Cst) as SelectStatement, nodes };
+  if (parsed.size === 1000) parsed.clear();
+  parsed.set(text, query);
+  return query;
 }
 
 /** A view may be over SHOW TABLES, which is not a query in this grammar; it is replaced by the equivalent query. */
