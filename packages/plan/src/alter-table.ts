@@ -69,7 +69,7 @@ export function alterTable({ table, alteration, properties }: TableAlteration, t
 function prepareConversion(table: string, column: Column, to: string, { rows }: Task): (string | Assertion)[] {
   const { name, type } = column;
   const misfits = assertValuesFit(table, column, to);
-  const isUnchanged = rows.hasServer && !rows.changesValues({ object: table, column: name });
+  const isUnchanged = rows.changesValues({ object: table, column: name }) === false;
   return [
     ...misfits,
     ...(isUnchanged && misfits.length === 0 ? [assertNoneChanged({ table, column: name, from: type, to })] : []),

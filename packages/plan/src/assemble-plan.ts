@@ -10,7 +10,7 @@ import { describeLosses, describeWork } from './cost.js';
 import type { Draft, Omission, Step } from './draft.js';
 import type { ProofResult } from './prove.js';
 import { addOffers, describeKeptTables, RenameOffers } from './rename-offers.js';
-import type { AskSizes, Task } from './task.js';
+import type { Task } from './task.js';
 import {
   type Assertion,
   assertComputable,
@@ -59,8 +59,8 @@ export interface ProvenDraft {
   readonly recomputedInAnyDraft: ReadonlySet<string>;
 }
 
-/** Makes a plan from a proven draft. @param askSizes asks B's server for the sizes of tables */
-export async function assemblePlan({ draft, proof, task }: ProvenDraft, askSizes: AskSizes | undefined): Promise<Plan> {
+/** Makes a plan from a proven draft. */
+export async function assemblePlan({ draft, proof, task }: ProvenDraft): Promise<Plan> {
   const assertions = collectAssertions(proof, task);
   const statements = [
     ...assertions,
@@ -77,7 +77,7 @@ export async function assemblePlan({ draft, proof, task }: ProvenDraft, askSizes
   ];
   const remarks = printRemarks({
     version: task.version,
-    work: await describeWork(draft, proof, task, askSizes),
+    work: await describeWork(draft, proof, task),
     irreversible: statements.flatMap(({ lost }, i) => (lost.length > 0 ? [i + 1] : [])),
     idleTables: findTablesToKeepIdle(draft.steps, task.engineOfB),
     renamedViews: new Map([...renames.pending].filter(([name]) => proof.recomputed.has(name))),
@@ -100,18 +100,19 @@ export async function assemblePlan({ draft, proof, task }: ProvenDraft, askSizes
  * names of B. A loss that is allowed needs no assertion.
  */
 function collectAssertions({ recomputed, enforcements }: ProofResult, task: Task): readonly PlannedStatement[] {
-  const { allowed, histories, storedRowsOf } = task;
+  const { allowed, rows, storedRowsOf } = task;
   const assertions: PlannedStatement[] = [];
   const assertedViews: string[] = [];
   const add = (assertion: Assertion, ...comments: string[]) => assertions.push(withPurpose(assertion, ...comments));
   for (const [view, computableAssertion] of recomputed) {
     const definition = findAskableDefinition(view, task);
     if (!definition || allowed.recordNeed({ kind: 'history', object: definition.name })) continue;
-    const { answer, columns = findKnownColumns(definition.name, task) } = histories.get(view) ?? {};
+    const finding = rows.findHistory(view);
+    const columns = finding?.columns ?? findKnownColumns(definition.name, task);
     if (computableAssertion !== undefined) add(assertComputable(computableAssertion));
-    if (answer === 'none') add(assertEmpty(definition.name));
+    if (finding?.answer === 'none') add(assertEmpty(definition.name));
     else {
-      add(assertHistory(definition, columns), ...(histories.has(view) ? [] : ['no server was asked']));
+      add(assertHistory(definition, columns), ...(finding ? [] : ['no server was asked']));
       assertedViews.push(definition.name);
     }
   }

@@ -3,7 +3,8 @@ import type { Effect } from '@sqlpipe/engine';
 import { displayName, foldCase, identify, type Kind } from '@sqlpipe/sql';
 import type { Draft } from './draft.js';
 import type { ProofResult } from './prove.js';
-import type { AskSizes, StoredSize, Task } from './task.js';
+import type { StoredSize } from './server-answers.js';
+import type { Task } from './task.js';
 
 /** Work on all rows of a table. */
 type Work = 'copies' | 'rewrites' | 'reads';
@@ -12,15 +13,9 @@ type Work = 'copies' | 'rewrites' | 'reads';
  * Describes the work on all rows of tables, one line for each table: `rewrites and reads table 't' (6,000,000 rows, 240 MB)`. Without
  * sizes, only copies are described: the comments of the statements already name the other work.
  */
-export async function describeWork(
-  draft: Draft,
-  proof: ProofResult,
-  task: Task,
-  askSizes?: AskSizes,
-): Promise<string[]> {
+export async function describeWork(draft: Draft, proof: ProofResult, task: Task): Promise<string[]> {
   const work = findWork(draft, proof, task);
-  // biome-ignore lint/nursery/useAwaitThenable: the function of an option returns a promise
-  const sizes = work.size > 0 ? await askSizes?.() : undefined;
+  const sizes = work.size > 0 ? await task.askSizes?.() : undefined;
   return [...work].flatMap(([table, kinds]) => {
     const size = sizes?.get(foldCase(table));
     const isCopied = kinds.has('copies');

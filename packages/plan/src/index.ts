@@ -4,5 +4,6 @@ export type { Omission } from './draft.js';
 export { AllowedLosses, formatLoss } from './losses.js';
 export { createEngine, isEnterpriseSchema, planChanges } from './plan.js';
 export { RejectedViewError } from './rejected-views.js';
-export type { AskSizes, PlanOptions, StoredSize } from './task.js';
+export { type RowQueries, ServerAnswers, type StoredSize } from './server-answers.js';
+export type { PlanOptions } from './task.js';
 export { planUndo, type UndoOptions } from './undo.js';

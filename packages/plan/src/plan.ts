@@ -35,9 +35,8 @@ import { dropOldTables, findLeftovers, isMadeByPlan, resumeRebuilds } from './re
 import { listUnrepaired, refreshViews, resendViewQueries } from './refresh-views.js';
 import { findRejectedViews, type RejectedView, RejectedViewError } from './rejected-views.js';
 import { Renames } from './renames.js';
-import { type Row, RowAnswers } from './row-answers.js';
+import { ServerAnswers } from './server-answers.js';
 import type { PlanOptions, Task } from './task.js';
-import type { HistoryFinding } from './text/history.js';
 import { markUnfilled } from './unfilled-marks.js';
 import { WantedSchema } from './wanted-schema.js';
 
@@ -46,9 +45,6 @@ interface Schemas {
   readonly a: readonly string[];
   readonly b: readonly string[];
 }
-
-/** What B's server has answered so far. */
-type Answers = Pick<Task, 'histories' | 'rows'>;
 
 /**
  * Plans the statements that turn schema B into A.
@@ -59,47 +55,33 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, opti
   const inB = [...b];
   const { statements: inA, notes } = selectWanted([...a], inB, options.ignore ?? new IgnoreRules());
   const schemas = { a: inA, b: inB };
-  const known = { histories: new Map<string, HistoryFinding>(), answers: new Map<string, Row>() };
-  const proven = await askAndPlan(schemas, known, options);
+  const answers = new ServerAnswers(options);
+  const proven = await askAndPlan(schemas, answers, options);
   const { omissions } = proven.draft;
   const allowLoss = [...(options.allowLoss ?? [])];
   // Some losses show only if others are allowed. The user needs the names of all at once.
   for (let names = omissions.flatMap(namesOfLosses); names.length > 0; ) {
     allowLoss.push(...names);
-    const { draft } = await askAndPlan(schemas, known, { ...options, allowLoss, skipInvalid: true });
+    const { draft } = await askAndPlan(schemas, answers, { ...options, allowLoss, skipInvalid: true });
     const later = draft.omissions.filter(({ losses = [] }) => losses.length > 0);
     omissions.push(...later);
     names = later.flatMap(namesOfLosses).filter(name => !allowLoss.includes(name));
   }
-  const plan = await assemblePlan(proven, options.askSizes);
+  const plan = await assemblePlan(proven);
   return { ...plan, notes: [...notes, ...plan.notes] };
 }
 
 /** The names of the losses that have to be allowed for a change. */
 const namesOfLosses = ({ losses = [] }: Omission): string[] => losses.map(formatLoss);
 
-/**
- * Plans until no question is left. An answer may change the plan, and a changed plan may have new questions.
- * @param known what B's server has answered so far, to which this adds
- */
-async function askAndPlan(
-  schemas: Schemas,
-  { histories, answers }: { histories: Map<string, HistoryFinding>; answers: Map<string, Row> },
-  options: PlanOptions,
-): Promise<ProvenDraft> {
-  const { askHistory, askRow } = options;
+/** Plans until no question is left. An answer may change the plan, and a changed plan may have new questions. */
+async function askAndPlan(schemas: Schemas, answers: ServerAnswers, options: PlanOptions): Promise<ProvenDraft> {
   for (;;) {
-    const rows = new RowAnswers(answers, askRow !== undefined);
-    const proven = await whenReady(() => planWithAnswers(schemas, { histories, rows }, options));
-    for (const query of rows.questions) answers.set(query, await askRow?.(query));
-    if (rows.questions.size > 0) continue;
-    const unasked = [...proven.recomputedInAnyDraft].filter(view => !histories.has(view));
-    if (!askHistory || unasked.length === 0) return proven;
-    for (const view of unasked) {
-      const asked = findAskableDefinition(view, proven.task);
-      // biome-ignore lint/nursery/useAwaitThenable: askHistory returns a promise, which the rule does not see
-      histories.set(view, asked ? await askHistory(asked) : { answer: 'unknown', columns: undefined });
-    }
+    const proven = await whenReady(() => planWithAnswers(schemas, answers, options));
+    if (await answers.askQuestions()) continue;
+    const unasked = [...proven.recomputedInAnyDraft].filter(view => !answers.findHistory(view));
+    if (!options.askHistory || unasked.length === 0) return proven;
+    for (const view of unasked) await answers.askHistory(view, findAskableDefinition(view, proven.task));
   }
 }
 
@@ -107,7 +89,7 @@ async function askAndPlan(
  * Plans with the answers so far. If a server would reject views of A, the plan is made without them.
  * @throws RejectedViewError for such views, unless they are also invalid in B, or `skipInvalid` is set
  */
-function planWithAnswers({ a, b }: Schemas, answers: Answers, options: PlanOptions): ProvenDraft {
+function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: PlanOptions): ProvenDraft {
   const { version, defaults, health } = options;
   const server = { isEnterprise: options.isEnterprise ?? isEnterpriseSchema(b), version, defaults };
   const loadB = () => {
@@ -146,7 +128,7 @@ function planWithAnswers({ a, b }: Schemas, answers: Answers, options: PlanOptio
 function createTask(
   schemas: Schemas,
   engineOfB: Engine,
-  { histories, rows }: Answers,
+  answers: ServerAnswers,
   options: PlanOptions & Pick<Task, 'isEnterprise'>,
 ): Task {
   const [a, b] = [new WantedSchema(schemas.a, options.defaults), new Schema(schemas.b)];
@@ -166,13 +148,11 @@ function createTask(
     renames,
     allowed,
     toRebuild,
-    histories,
     storedRowsOf: view =>
-      histories.get(foldCase(view))?.answer ??
-      assumeStoredRows(view, engineOfB, allowed, options.askHistory !== undefined),
+      answers.findHistory(view)?.answer ?? assumeStoredRows(view, engineOfB, allowed, options.askHistory !== undefined),
     engineOfB,
     healthProblems: b.entries.flatMap(entry => problemsOf(entry, options.health ?? {})),
-    rows,
+    rows: answers,
     leftovers: findLeftovers(a, engineOfB, toRebuild),
     ignore: options.ignore ?? new IgnoreRules(),
   };

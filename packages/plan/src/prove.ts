@@ -101,11 +101,9 @@ function createExternalFacts(task: Task, engine: Engine): ExternalFacts {
     storedRowsOf,
     countExpired(enforcement) {
       if (storedRowsOf(enforcement.former.name) === 'none') return 0;
-      const question = printExpiredQuestion(...findExpiryArguments(enforcement, task));
-      const [count = 0] = rows.ask(question) ?? [];
-      return rows.isRejected(question) ? undefined : Number(count);
+      return rows.askCount(printExpiredQuestion(...findExpiryArguments(enforcement, task)));
     },
-    changesValues: loss => rows.changesValues(loss),
+    changesValues: loss => rows.changesValues(loss) ?? false,
     newNameOf,
     isWanted(view) {
       const entry = a.findObject(newNameOf(view));

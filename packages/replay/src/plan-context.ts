@@ -13,17 +13,13 @@ import {
   queryIfAccepted,
   tryQuery,
 } from '@sqlpipe/instance';
-import type { AskSizes, PlanOptions } from '@sqlpipe/plan';
+import type { PlanOptions, RowQueries, StoredSize } from '@sqlpipe/plan';
 import { type AskHistory, printHistoryQuestion } from '@sqlpipe/plan/text';
 import { foldCase, quoteLiteral } from '@sqlpipe/sql';
 
 /** What an instance reports about its objects, and functions that ask it about rows. */
-export type PlanContext = Pick<
-  PlanOptions,
-  'health' | 'version' | 'isEnterprise' | 'askHistory' | 'askRow' | 'askSizes'
-> & {
-  readonly defaults: Defaults;
-};
+export type PlanContext = Pick<PlanOptions, 'health' | 'version' | 'isEnterprise'> &
+  RowQueries & { readonly defaults: Defaults };
 
 /** Fetches what a planner has to know about an instance. */
 export async function fetchPlanContext(instance: Instance): Promise<PlanContext> {
@@ -82,7 +78,7 @@ function printUnended({ name, refresh: { period, timeZone } }: Parameters<AskHis
   return `SELECT count(), min("${timestamp}"), max("${timestamp}") FROM ${quoteLiteral(name)} WHERE "${timestamp}" >= ${end}`;
 }
 
-async function askSizes(instance: Instance): ReturnType<AskSizes> {
+async function askSizes(instance: Instance): Promise<ReadonlyMap<string, StoredSize> | undefined> {
   const rows = await queryIfAccepted(instance, 'SELECT tableName, rowCount, diskSize FROM table_storage()');
   const toEntry = ([name, rows, bytes]: unknown[]) =>
     [foldCase(String(name)), { rows: Number(rows), bytes: Number(bytes) }] as const;

@@ -7,16 +7,16 @@ import { RejectionError } from '@sqlpipe/ddl/grammar';
 import {
   DenialError,
   type Effect,
+  type Enforcement,
   type Engine,
   type Execution,
   isRefreshed,
   OpaqueError,
   RowAccount,
-  type StoredRows,
   whenReady,
 } from '@sqlpipe/engine';
-import { type Instance, type Rejection, type Reply, toRequestText, tryQuery } from '@sqlpipe/instance';
-import { AllowedLosses, createEngine, formatLoss } from '@sqlpipe/plan';
+import { type Instance, type Rejection, type Reply, toRequestText } from '@sqlpipe/instance';
+import { AllowedLosses, createEngine, formatLoss, ServerAnswers } from '@sqlpipe/plan';
 import { parseAssertion, parseHead, printExpiredQuestion } from '@sqlpipe/plan/text';
 import { displayName, foldCase, identify, isPrincipal, type NamedObject } from '@sqlpipe/sql';
 import { createExecutor, type Executor, type ExecutorOptions, type StatementResult } from './executor.js';
@@ -65,10 +65,7 @@ export class Predictor {
   #effects: readonly Effect[] = [];
   /** The names of the objects that the statements so far have changed, in lower case. */
   readonly #changed = new Set<string>();
-  /** What the target has answered about the rows of materialized views, by name in lower case. */
-  readonly #histories = new Map<string, StoredRows>();
-  /** The number of rows that a TTL has expired, by the name of the object; undefined if the target cannot say. */
-  readonly #expiredCounts = new Map<string, number | undefined>();
+  readonly #answers: ServerAnswers;
 
   constructor(
     private readonly target: Instance,
@@ -78,12 +75,13 @@ export class Predictor {
   ) {
     this.#hiddenReason = 'hidden' in schema ? schema.hidden : undefined;
     this.#schema = 'hidden' in schema ? { statements: [], defaults: DEFAULTS } : schema;
+    this.#answers = new ServerAnswers(this.#schema);
     this.#engine = createEngine(this.#schema);
     this.#engine.load(this.#schema.statements);
     this.#invalidBefore = this.#engine.invalidViews();
     this.#rowAccount = new RowAccount(this.#engine, {
-      storedRowsOf: view => this.#histories.get(foldCase(view)) ?? 'recomputable',
-      countExpired: ({ former }) => this.#expiredCounts.get(former.name),
+      storedRowsOf: view => this.#answers.findHistory(view)?.answer ?? 'recomputable',
+      countExpired: enforcement => this.#answers.askCount(printQuestion(enforcement)),
       newNameOf: view => this.#renamedViews.get(foldCase(view)) ?? view,
     });
     this.#caller = this.#loadCaller();
@@ -195,8 +193,7 @@ export class Predictor {
     try {
       const sent = toRequestText(statement);
       const execution = await whenReady(() => this.#engine.execute(sent, this.#caller));
-      await this.#askHistories(execution.effects);
-      await this.#askExpiredCounts(execution);
+      await this.#askAboutRows(execution);
       this.#effects = this.#rowAccount.recordStatement(sent, execution);
       for (const { name } of execution.changes) this.#changed.add(foldCase(name));
       for (const { object } of this.#effects) this.#changed.add(foldCase(object));
@@ -216,31 +213,22 @@ export class Predictor {
     }
   }
 
-  /** Asks the target what is lost with the materialized views that a statement drops or computes again. */
-  async #askHistories(effects: readonly Effect[]): Promise<void> {
-    for (const { effect, kind, loss, object } of effects) {
+  /** Asks the target about rows that a statement drops or computes again: of materialized views, and expired ones. */
+  async #askAboutRows(execution: Execution): Promise<void> {
+    for (const { effect, kind, loss, object } of execution.effects) {
       const isRebuilt = kind === 'materialized view' && (effect === 'rewritten' || loss === 'drop');
-      if (!isRebuilt || this.#histories.has(foldCase(object)) || !this.#schema.askHistory) continue;
-      const view = this.#rowAccount.findLoaded(object);
-      if (view?.kind !== 'materialized view' || view.opaque !== undefined) continue;
-      // biome-ignore lint/nursery/useAwaitThenable: the function of an option returns a promise
-      const { answer } = await this.#schema.askHistory(view);
-      this.#histories.set(foldCase(object), answer);
+      const view = isRebuilt ? this.#rowAccount.findLoaded(object) : undefined;
+      if (view?.kind === 'materialized view' && view.opaque === undefined) await this.#answers.askHistory(object, view);
     }
-  }
-
-  /** Asks the target for the numbers of expired rows that a statement makes it drop. */
-  async #askExpiredCounts(execution: Execution): Promise<void> {
-    for (const { former, now } of this.#rowAccount.findEnforcements(execution)) {
-      // They are counted once, before the first statement that drops them.
-      if (this.#expiredCounts.has(former.name)) continue;
-      const retained = { ...former, partitionBy: now.partitionBy, ttl: now.ttl };
-      const question = printExpiredQuestion(retained, former.kind === 'table' ? undefined : former.body);
-      const [[count] = []] = (await tryQuery(() => this.target.table(question))) ?? [];
-      this.#expiredCounts.set(former.name, count === undefined ? undefined : Number(count));
-    }
+    for (const enforcement of this.#rowAccount.findEnforcements(execution))
+      this.#answers.ask(printQuestion(enforcement));
+    await this.#answers.askQuestions();
   }
 }
+
+/** Prints the question how many rows a statement makes the target drop, because their TTL has expired them. */
+const printQuestion = ({ former, now: { partitionBy, ttl } }: Enforcement): string =>
+  printExpiredQuestion({ ...former, partitionBy, ttl }, former.kind === 'table' ? undefined : former.body);
 
 /** Makes a rejection by the engine. Its messages contain no secret, so nothing is redacted. */
 const toRejection = (message: string, details: { status: number; position?: number; denied?: boolean }): Rejection => ({

@@ -1,0 +1,92 @@
+/*!
+ * What a server has said of the rows of tables, views and new queries, and what it has yet to be asked. Who needs an answer adds the
+ * question here, and is run again when the server has answered.
+ */
+import { foldCase } from '@sqlpipe/sql';
+import { type ObjectPath, pathKey } from './object-path.js';
+import type { AskHistory, HistoryFinding } from './text/history.js';
+
+/** The first row that a query returns; undefined if the server rejects the query. */
+export type Row = readonly unknown[] | undefined;
+
+/** The size of a table or a materialized view on a server. */
+export interface StoredSize {
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+/** Asks a server about rows. If a function is absent, only the assertions of a plan check these rows. */
+export interface RowQueries {
+  /** Asks about the rows of a materialized view. */
+  readonly askHistory?: AskHistory | undefined;
+  /** Runs a query that returns one row, about the rows of a table. */
+  readonly askRow?: ((query: string) => Promise<Row>) | undefined;
+  /** Asks for the sizes of tables and materialized views, by name in lower case; undefined if the server does not show them. */
+  readonly askSizes?: (() => Promise<ReadonlyMap<string, StoredSize> | undefined>) | undefined;
+}
+
+/** The answers of a server about rows, and the queries without an answer. */
+export class ServerAnswers {
+  readonly #questions = new Set<string>();
+  readonly #rows = new Map<string, Row>();
+  /** By the name of the materialized view, in lower case. */
+  readonly #histories = new Map<string, HistoryFinding>();
+  /** By column: how many of its values a conversion changes, as a number and as the end of a sentence. */
+  readonly #lost = new Map<string, { count: number; text: string }>();
+
+  constructor(private readonly server: RowQueries) {}
+
+  /** The answer to a query. A query that was not asked yet is added to the questions, and its answer is undefined. */
+  ask(query: string): Row {
+    if (this.server.askRow && !this.#rows.has(query)) this.#questions.add(query);
+    return this.#rows.get(query);
+  }
+
+  /** As `ask`, for a query that counts rows: 0 before the answer, undefined if the server rejects the query. */
+  askCount(query: string): number | undefined {
+    const [count = 0] = this.ask(query) ?? [];
+    return this.isRejected(query) ? undefined : Number(count);
+  }
+
+  /** Asks the server what it has yet to be asked. @returns whether there was such a question */
+  async askQuestions(): Promise<boolean> {
+    const questions = [...this.#questions];
+    this.#questions.clear();
+    for (const query of questions) this.#rows.set(query, await this.server.askRow?.(query));
+    return questions.length > 0;
+  }
+
+  /** Whether the server has rejected a query. */
+  isRejected(query: string): boolean {
+    return this.#rows.has(query) && this.#rows.get(query) === undefined;
+  }
+
+  /** Asks about a materialized view once, if there is a server. @param definition undefined if no server can be asked about it */
+  async askHistory(view: string, definition: Parameters<AskHistory>[0] | undefined): Promise<void> {
+    const { askHistory } = this.server;
+    if (!askHistory || this.findHistory(view)) return;
+    // biome-ignore lint/nursery/useAwaitThenable: the function of an option returns a promise
+    const finding = definition ? await askHistory(definition) : { answer: 'unknown' as const, columns: undefined };
+    this.#histories.set(foldCase(view), finding);
+  }
+
+  /** What the server has said of a materialized view; undefined if it was not asked. */
+  findHistory(view: string): HistoryFinding | undefined {
+    return this.#histories.get(foldCase(view));
+  }
+
+  /** Records how many values of a column a conversion changes. @param text the same as the end of a sentence */
+  recordLost(column: ObjectPath, count: number, text: string): void {
+    this.#lost.set(pathKey(column), { count, text });
+  }
+
+  /** Whether a conversion changes values of a column; undefined without a server. If the server could not say, it does. */
+  changesValues(column: ObjectPath): boolean | undefined {
+    return this.server.askRow && this.#lost.get(pathKey(column))?.count !== 0;
+  }
+
+  /** How many values of a column change, as the end of a sentence. */
+  describeLost(column: ObjectPath): string {
+    return this.#lost.get(pathKey(column))?.text ?? '; how many values change is unknown';
+  }
+}
