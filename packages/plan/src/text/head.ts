@@ -19,11 +19,11 @@ export interface PlanHead {
 
 /** Prints the line with the state. From it, sqlapply knows whether the plan is still valid, and what --allow-plan allows. */
 export function printState({ state, count, verbs }: Pick<PlanHead, 'state' | 'count' | 'verbs'>): string {
-  const what = `${count} ${count === 1 ? 'statement' : 'statements'} with ${verbs.join(', ')}`;
-  return `plan for state ${state}${verbs.length > 0 ? `; ${what}: sqlapply needs --allow-plan` : ''}`;
+  const what = `${count} ${count === 1 ? 'statement' : 'statements'}; sqlapply needs --allow-plan for ${verbs.join(', ')}`;
+  return `plan for state ${state}${verbs.length > 0 ? `; ${what}` : ''}`;
 }
 
-const STATE = /^-- plan for state ([0-9a-f]+)\b(?:; (\d+) statements? with ([A-Z, ]+):)?/m;
+const STATE = /^-- plan for state ([0-9a-f]+)\b(?:; (\d+) statements?; sqlapply needs --allow-plan for ([A-Z, ]+)$)?/m;
 
 /** What the head of a plan has besides the state. */
 interface Remarks {
