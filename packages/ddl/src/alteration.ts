@@ -5,7 +5,7 @@ import { type ColumnAlteration, columnAlterOf } from './columns/table.js';
 import { printAddedColumn } from './columns/type.js';
 import type { Column, Definition, TableDefinition } from './definition.js';
 import { formatOwner } from './properties/storage.js';
-import { alterOf, type PropertyAlteration } from './properties/table.js';
+import { alterOf, type PropertyAlteration, type TableEntry } from './properties/table.js';
 import { quoteColumn } from './reserved-names.js';
 
 /** An action of ALTER on the list of columns, or on a query. */
@@ -18,16 +18,73 @@ type StructureAlteration =
 /** What one ALTER does to one object. */
 export type Alteration = StructureAlteration | ColumnAlteration | PropertyAlteration;
 
-const isOfProperty = (alteration: Alteration): alteration is PropertyAlteration =>
-  alterOf(alteration as PropertyAlteration) !== undefined;
-
-const isOfColumn = (alteration: Alteration): alteration is ColumnAlteration => columnAlterOf(alteration) !== undefined;
-
-/** The permission that an ALTER of a property requires; undefined if it requires none, or is no ALTER of a property. */
-export function permissionFor(alteration: Alteration): string | undefined {
-  if (isOfColumn(alteration)) return columnAlterOf(alteration)?.permission(alteration);
-  return isOfProperty(alteration) ? alterOf(alteration)?.permission(alteration) : undefined;
+/** What is known of an ALTER by its action. */
+interface Action<A extends Alteration = Alteration> {
+  /** The permission that it requires. */
+  permission(alteration: A): string | undefined;
+  /** Prints the text after the name of the object. */
+  print(alteration: A): string;
+  apply(definition: Definition, alteration: A): Definition;
 }
+
+const inTable = (definition: Definition, apply: (table: TableDefinition) => TableDefinition): Definition =>
+  definition.kind === 'table' ? apply(definition) : definition;
+
+const STRUCTURE_ACTIONS: { readonly [A in StructureAlteration as A['action']]: Action<A> } = {
+  'add column': {
+    permission: () => 'ADD COLUMN',
+    print: ({ column, owner }) =>
+      `ADD COLUMN ${quoteColumn(column.name)}${printAddedColumn(column)}${formatOwner(owner)}`,
+    apply: (definition, { column }) =>
+      inTable(definition, table => {
+        const added = addTimestampToIndex({ ...column, dedup: false }, table.timestamp);
+        return findColumn(table, added.name) ? table : { ...table, columns: [...table.columns, added] };
+      }),
+  },
+  // It also removes a dedup key (observed on 9.3.4).
+  'drop column': {
+    permission: () => 'DROP COLUMN',
+    print: ({ column }) => `DROP COLUMN ${quoteColumn(column)}`,
+    apply: (definition, { column }) =>
+      inTable(definition, table => ({
+        ...table,
+        columns: table.columns.filter(({ name }) => !isSameName(name, column)),
+        timestamp: timestampAfter(table, column, undefined),
+      })),
+  },
+  'rename column': {
+    permission: () => 'RENAME COLUMN',
+    print: ({ column, to }) => `RENAME COLUMN ${quoteColumn(column)} TO ${quoteColumn(to)}`,
+    apply: (definition, { column, to }) =>
+      inTable(definition, table => ({
+        ...withColumn(table, column, each => ({ ...each, name: to })),
+        timestamp: timestampAfter(table, column, to),
+      })),
+  },
+  query: {
+    permission: () => 'ALTER VIEW',
+    print: ({ body }) => `AS (\n${body}\n)`,
+    apply: (definition, { body }) => (definition.kind === 'view' ? { ...definition, body } : definition),
+  },
+};
+
+/** Finds what is known of an ALTER: of the list of columns or a query, of one column, or of a property. */
+function actionOf(alteration: Alteration): Action<never> {
+  const { action } = alteration;
+  if (action in STRUCTURE_ACTIONS) return STRUCTURE_ACTIONS[action as StructureAlteration['action']];
+  const column = columnAlterOf(alteration);
+  if (!column)
+    return { ...(alterOf(alteration as PropertyAlteration) as Required<TableEntry>['alter']), apply: setProperty };
+  return {
+    permission: column.permission,
+    print: (each: ColumnAlteration) => `ALTER COLUMN ${quoteColumn(each.column)} ${column.print(each)}`,
+    apply: alterColumn,
+  };
+}
+
+/** The permission that an ALTER requires; undefined if it requires none. */
+export const permissionFor = (alteration: Alteration): string | undefined =>
+  actionOf(alteration).permission(alteration as never);
 
 /** An ALTER of one object. */
 export interface Alter {
@@ -38,63 +95,19 @@ export interface Alter {
 
 /** Prints the statement with its semicolon. Without the semicolon QuestDB 9.3.4 fails to read `START '…'` at the end. */
 export function printAlter({ kind, name, alteration }: Alter): string {
-  return `ALTER ${kind.toUpperCase()} '${name}' ${printAlteration(alteration)};`;
+  return `ALTER ${kind.toUpperCase()} '${name}' ${actionOf(alteration).print(alteration as never)};`;
 }
 
-function printAlteration(alteration: Alteration): string {
-  if (isOfProperty(alteration)) return alterOf(alteration)?.print(alteration) ?? '';
-  if (isOfColumn(alteration))
-    return `ALTER COLUMN ${quoteColumn(alteration.column)} ${columnAlterOf(alteration)?.print(alteration)}`;
-  switch (alteration.action) {
-    case 'add column':
-      return `ADD COLUMN ${quoteColumn(alteration.column.name)}${printAddedColumn(alteration.column)}${formatOwner(alteration.owner)}`;
-    case 'drop column':
-      return `DROP COLUMN ${quoteColumn(alteration.column)}`;
-    case 'rename column':
-      return `RENAME COLUMN ${quoteColumn(alteration.column)} TO ${quoteColumn(alteration.to)}`;
-    case 'query':
-      return `AS (\n${alteration.body}\n)`;
-  }
-}
+/** Returns the definition after an ALTER. An ALTER that is not possible, for example of a missing column, changes nothing. */
+export const applyAlteration = <T extends Definition>(definition: T, alteration: Alteration): T =>
+  actionOf(alteration).apply(definition, alteration as never) as T;
 
-/**
- * Returns the definition after an ALTER. An ALTER that is not possible, for example of a missing column, changes nothing.
- * DROP COLUMN also removes a dedup key (observed on 9.3.4).
- */
-export function applyAlteration<T extends Definition>(definition: T, alteration: Alteration): T {
-  return alter(definition, alteration) as T;
-}
-
-function alter(definition: Definition, alteration: Alteration): Definition {
-  const { kind } = definition;
-  if (isOfProperty(alteration)) {
-    const { action: _, ...set } = alteration;
-    const found = alterOf(alteration, kind);
-    if (!found) return definition;
-    return found.apply ? found.apply(definition, alteration) : ({ ...definition, ...set } as Definition);
-  }
-  if (isOfColumn(alteration)) return alterColumn(definition, alteration);
-  if (kind === 'table') return alterTable(definition, alteration);
-  return kind === 'view' && alteration.action === 'query' ? { ...definition, body: alteration.body } : definition;
-}
-
-function alterTable(table: TableDefinition, alteration: StructureAlteration): TableDefinition {
-  switch (alteration.action) {
-    case 'add column': {
-      const added = addTimestampToIndex({ ...alteration.column, dedup: false }, table.timestamp);
-      return findColumn(table, added.name) ? table : { ...table, columns: [...table.columns, added] };
-    }
-    case 'drop column': {
-      const columns = table.columns.filter(({ name }) => !isSameName(name, alteration.column));
-      return { ...table, columns, timestamp: timestampAfter(table, alteration.column, undefined) };
-    }
-    case 'rename column': {
-      const renamed = withColumn(table, alteration.column, column => ({ ...column, name: alteration.to }));
-      return { ...renamed, timestamp: timestampAfter(table, alteration.column, alteration.to) };
-    }
-    case 'query':
-      return table;
-  }
+/** Sets a property, if objects of that kind have it. */
+function setProperty(definition: Definition, alteration: PropertyAlteration): Definition {
+  const { action: _, ...set } = alteration;
+  const found = alterOf(alteration, definition.kind);
+  if (!found) return definition;
+  return found.apply ? found.apply(definition, alteration) : ({ ...definition, ...set } as Definition);
 }
 
 /** The name of the designated timestamp after a column was renamed or dropped. */

@@ -1,5 +1,5 @@
 export { type Alter, type Alteration, applyAlteration, findColumn, permissionFor, printAlter } from './alteration.js';
-export { type ChangeStatement, changedTables, type PartitionChange } from './change/change.js';
+export { type ChangeStatement, changedTables, objectsOf, type PartitionChange, permissionOf } from './change/change.js';
 export { parseAlters, parseChange } from './change/parse-change.js';
 export { addTimestampToIndex } from './columns/indexes.js';
 export { COLUMN_OPTIONS, COLUMN_TYPE, columnProperty, findColumnProperty } from './columns/table.js';

@@ -1,5 +1,5 @@
 /*! The meaning of a statement that changes existing objects. */
-import type { Kind } from '@sqlpipe/sql';
+import type { Kind, ObjectKind } from '@sqlpipe/sql';
 import type { Alter, Alteration } from '../alteration.js';
 
 /** A statement that changes, fills or refreshes existing objects. Names are as written. */
@@ -42,24 +42,45 @@ export interface PartitionChange {
   readonly position: number;
 }
 
-/** The tables to whose WAL a server writes a statement. For RENAME, both names. */
-export function changedTables(change: ChangeStatement): readonly string[] {
-  switch (change.verb) {
-    case 'alter':
-      return change.alters.slice(0, 1).map(({ name }) => name);
-    case 'rename':
-      return [change.name, change.to];
-    case 'truncate':
-      return change.names;
-    case 'update':
-    case 'insert':
-    case 'drop partition':
-    case 'force drop partition':
-    case 'attach partition':
-    case 'detach partition':
-    case 'convert partition':
-      return [change.name];
-    default:
-      return [];
-  }
+const REFRESH = { kind: 'materialized view', permission: 'REFRESH MATERIALIZED VIEW' } as const;
+
+/**
+ * By the verb of a statement: the kind of the objects that it is about, which otherwise are tables, and the permission that it requires.
+ * DROP has those of its object.
+ */
+const VERBS: { readonly [V in ChangeStatement['verb']]?: { readonly kind?: ObjectKind; readonly permission: string } } =
+  {
+    'drop all': { permission: 'DATABASE ADMIN' },
+    rename: { permission: 'RENAME TABLE' },
+    truncate: { permission: 'TRUNCATE TABLE' },
+    refresh: REFRESH,
+    'refresh range': REFRESH,
+    'refresh stats': REFRESH,
+    vacuum: { permission: 'VACUUM TABLE' },
+    'resume wal': { permission: 'RESUME WAL' },
+    'suspend wal': { permission: 'RESUME WAL' },
+    'rebase wal': { permission: 'SYSTEM ADMIN' },
+    compile: { kind: 'view', permission: 'COMPILE VIEW' },
+    'set type': { permission: 'SET TABLE TYPE' },
+    'set refresh limit': { kind: 'materialized view', permission: 'ALTER MATERIALIZED VIEW' },
+  };
+
+/** The verbs of what a server writes to the WAL of a table. */
+const USES_WAL = /^(?:alter|rename|truncate|update|insert|.* partition)$/;
+
+/** The objects that a statement is about. For RENAME, both names. An ALTER is about one. */
+export function objectsOf(change: ChangeStatement): { readonly kind: Kind; readonly name: string }[] {
+  if (change.verb === 'drop all') return [];
+  if (change.verb === 'alter') return change.alters.slice(0, 1);
+  const kind = 'kind' in change ? change.kind : (VERBS[change.verb]?.kind ?? 'table');
+  const names = 'names' in change ? change.names : [change.name, ...('to' in change ? [change.to] : [])];
+  return names.map(name => ({ kind, name }));
 }
+
+/** The permission that a statement requires; undefined if it requires none. ALTER has one for each action. */
+export const permissionOf = (change: ChangeStatement): string | undefined =>
+  change.verb === 'drop' ? `DROP ${change.kind.toUpperCase()}` : VERBS[change.verb]?.permission;
+
+/** The tables to whose WAL a server writes a statement. */
+export const changedTables = (change: ChangeStatement): readonly string[] =>
+  USES_WAL.test(change.verb) ? objectsOf(change).map(({ name }) => name) : [];

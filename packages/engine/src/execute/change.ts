@@ -1,13 +1,20 @@
 /*! Executes all statements but CREATE that change the catalogue. The first word of a statement selects its handler. */
-import { type ChangeStatement, changedTables } from '@sqlpipe/ddl';
+import {
+  type Alteration,
+  type ChangeStatement,
+  changedTables,
+  findColumn,
+  objectsOf,
+  permissionFor,
+  permissionOf,
+} from '@sqlpipe/ddl';
 import { type Body, type Cursor, parseChangeAfter, RejectionError } from '@sqlpipe/ddl/grammar';
 import { displayName } from '@sqlpipe/sql';
-import type { MaterializedView } from '../catalogue-objects.js';
+import type { CatalogueObject, MaterializedView } from '../catalogue-objects.js';
 import { OpaqueError, unknownSyntaxError } from '../errors.js';
 import { parseBody } from '../parse/parsed-query.js';
 import type { ExecutionResult, Session } from '../session.js';
 import { alterStoredView, alterTable, alterView } from './alter.js';
-import { authorizeChange } from './required-permissions.js';
 import { changeRows, checkCopy, isRowChange } from './rows.js';
 import { GONE_TABLE_REASON, invalidateLiveViews, invalidateMaterializedViews, whyNotRefreshable } from './validity.js';
 
@@ -69,6 +76,25 @@ function handleRows(verb: string): StatementHandler {
     throw new OpaqueError('its result depends on rows or files of the server');
   };
 }
+
+/** Requires the permissions for a statement. With IF EXISTS there may be nothing to change. @throws DenialError */
+function authorizeChange(change: ChangeStatement, { catalogue, authorize }: Session): void {
+  const permission = permissionOf(change);
+  if (permission && (change.verb === 'drop all' || change.verb === 'rebase wal')) return authorize(permission);
+  for (const object of objectsOf(change).flatMap(({ name }) => catalogue.find(name) ?? [])) {
+    if (permission) authorize(permission, object.name);
+    for (const { alteration } of change.verb === 'alter' ? change.alters : []) {
+      const needed = permissionFor(alteration);
+      if (needed) authorize(needed, object.name, columnsOf(alteration, object));
+    }
+  }
+}
+
+/** The columns for which a permission suffices; undefined if it must be for the table, as for adding or renaming a column. */
+const columnsOf = (alteration: Alteration, object: CatalogueObject): string[] | undefined =>
+  'column' in alteration && alteration.action !== 'add column' && alteration.action !== 'rename column'
+    ? [findColumn(object, alteration.column)?.name ?? alteration.column]
+    : undefined;
 
 /** Requires that no table is suspended: what is sent to a suspended table waits for RESUME WAL. @throws OpaqueError */
 function requireApplied(change: ChangeStatement, { catalogue }: Session): void {
