@@ -150,6 +150,9 @@ test('a rename that has been done is a note, one of a name that B never had is a
   t.deepEqual((await plan(done, done, { renamed: ['t.qty=quantity'] })).notes, [
     '--renamed t.qty=quantity: an earlier plan has already made this rename',
   ]);
+  const view = 'CREATE MATERIALIZED VIEW m2 AS (select ts, sum(qty) from t sample by 1h) PARTITION BY DAY;';
+  const interrupted = await plan([table('qty INT'), view], [table('qty INT')], { renamed: ['m=m2'] });
+  t.deepEqual(interrupted.notes, ["--renamed m=m2: B has neither name; 'm2' is created"]);
   const ERRORS: [string, string][] = [
     ['t.qtty=quantity', "--renamed t.qtty=quantity: B has no 't.qtty'; did you mean t.qty?"],
     ['tt=trades', "--renamed tt=trades: B has no 'tt'"],
@@ -157,6 +160,23 @@ test('a rename that has been done is a note, one of a name that B never had is a
   ];
   for (const [renamed, message] of ERRORS)
     await t.throwsAsync(() => planChanges(done, [OLD[0] as string], { renamed: [renamed] }), { message });
+});
+
+test('a renamed view whose DROP would lose rows keeps its name, and is listed under both names', async t => {
+  const view = (name: string) =>
+    `CREATE MATERIALIZED VIEW ${name} REFRESH IMMEDIATE PERIOD (LENGTH 1d) AS (select ts, sum(qty) from t sample by 1h) PARTITION BY DAY;`;
+  const { statements, omissions } = await plan([table('qty INT'), view('m2')], [table('qty INT'), view('m')], {
+    renamed: ['m=m2'],
+  });
+  t.deepEqual(statements, []);
+  t.deepEqual(
+    omissions.filter(line => /left out|still/.test(line)),
+    [
+      "materialized view 'm': left out: DROP MATERIALIZED VIEW 'm'",
+      "materialized view 'm2': left out: materialized view 'm2'",
+      "it is still called 'm'",
+    ],
+  );
 });
 
 const file = fileScope();

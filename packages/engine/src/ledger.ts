@@ -39,11 +39,11 @@ export interface Copy {
   readonly columns: readonly { readonly from: string; readonly to: string }[];
 }
 
-/** What only the server or the wanted schema can tell. Each function has a default, for use without them. */
+/** What only the server or the wanted schema can tell. Each function has a default, for use without a server. */
 export interface ExternalFacts {
   /** What is known of the rows of a materialized view, by its name; by default, they are recomputable. */
   readonly storedRowsOf?: (view: string) => StoredRows;
-  /** The number of rows older than their TTL, which the server will drop; undefined if it cannot say. By default none. */
+  /** The number of rows older than their TTL, which the server will drop; undefined if it cannot say. By default 0. */
   readonly countExpired?: (enforcement: Enforcement) => number | undefined;
   /**
    * Whether a conversion changes values of its column. If it does, each view that reads the column has a loss of its own, which
@@ -73,7 +73,7 @@ export interface AccountedLoss {
   readonly causes: readonly number[];
 }
 
-/** Lists by the id of an object or a column, which renaming does not change. */
+/** A multimap: a list for each id of an object or a column. Renaming does not change the id. */
 class ListsById<V> extends Map<number | undefined, V[]> {
   of(id: number | undefined): readonly V[] {
     return this.get(id) ?? [];
@@ -138,13 +138,13 @@ export class Ledger {
   }
 
   /** The index of the statement that removed an object, in a list; an empty list if none did. */
-  removalIndexes({ id }: CatalogueObject): readonly number[] {
+  findRemoval({ id }: CatalogueObject): readonly number[] {
     return this.catalogue.findById(id) ? [] : this.touchedBy.of(id).slice(-1);
   }
 
   /** The indexes of the statements that cause a loss: those that invalidated the object, or else dropped it, or else the current one. */
   causesOf(object: CatalogueObject, current: number): readonly number[] {
-    const causes = [this.invalidatedBy.of(object.id), this.removalIndexes(object)];
+    const causes = [this.invalidatedBy.of(object.id), this.findRemoval(object)];
     return causes.find(({ length }) => length > 0) ?? [current];
   }
 }

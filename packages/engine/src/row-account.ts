@@ -1,7 +1,6 @@
 /*!
- * Accounts for the rows of a schema while statements change it. Tables, their columns, materialized and live views hold rows. After
- * the last statement, the rows of each holder are still in the same object, or in a copy, or a view computes them again, or they are
- * lost. A holder is known by its id, which renaming does not change.
+ * Accounts for the rows of a schema while statements change it. Tables, materialized and live views hold rows; columns hold values.
+ * After the last statement, what each holder had is still there, or in a copy, or a view computes it again, or it is lost. A holder is known by its id, which renaming does not change.
  */
 import { findColumn, parseFill } from '@sqlpipe/ddl';
 import { isSameName } from '@sqlpipe/sql';
@@ -22,7 +21,7 @@ export class RowAccount {
   /** The ids of the objects of the loaded schema. */
   readonly #loadedIds: ReadonlySet<number | undefined>;
   /** The ids of columns of which every row stores a value, because an UPDATE has written it. */
-  readonly #filledColumns = new Set<number | undefined>();
+  readonly #fullyWrittenColumns = new Set<number | undefined>();
   /** The number of recorded statements. */
   #count = 0;
 
@@ -48,7 +47,7 @@ export class RowAccount {
     return [...this.#ledger.enforcements.values()];
   }
 
-  /** The materialized views that are computed again, see `ViewHistories.recomputed`. */
+  /** The materialized views that are computed again, and the assertion for each; see `ViewHistories.recomputed`. */
   get recomputedViews(): ReadonlyMap<string, string | undefined> {
     return this.#views.recomputed();
   }
@@ -71,19 +70,19 @@ export class RowAccount {
     for (const { effect, object } of effects)
       if (effect === 'invalidated') this.#ledger.invalidatedBy.add(this.#engine.find(object)?.id, index);
     this.#recordFullUpdate(statement);
-    const unwritten = changes.flatMap(each => findUnwrittenLosses(each, this.#filledColumns));
+    const unwritten = changes.flatMap(each => findUnwrittenLosses(each, this.#fullyWrittenColumns));
     const wasInLoadedSchema = (name: string) =>
       changes.every(({ before }) => !before || this.#loadedIds.has(before.id) || !isSameName(before.name, name));
     // Dropping what the statements have created themselves is no loss.
-    const countedEffects = [...effects, ...unwritten].filter(
+    const relevantEffects = [...effects, ...unwritten].filter(
       ({ loss, object }) => loss !== 'drop' || wasInLoadedSchema(object),
     );
-    for (const effect of countedEffects) if (effect.effect === 'lost') this.#recordLoss(effect, changes, index);
+    for (const effect of relevantEffects) if (effect.effect === 'lost') this.#recordLoss(effect, changes, index);
     const refreshed = this.#engine.find(effects.find(isRefreshed)?.object ?? '');
     const expired = findEnforcements({ effects, changes }, this.#ledger).flatMap(found =>
       recordEnforcement(found, this.#ledger, index),
     );
-    return [...countedEffects, ...expired, ...this.#views.recordStatement(changes, refreshed, index)];
+    return [...relevantEffects, ...expired, ...this.#views.recordStatement(changes, refreshed, index)];
   }
 
   /** Records that an UPDATE has written a column in every row. */
@@ -91,11 +90,11 @@ export class RowAccount {
     const fill = parseFill(statement);
     const table = fill && this.#engine.find(fill.table);
     if (fill && table?.kind === 'table')
-      this.#filledColumns.add((findColumn(table, fill.column) as StoredColumn | undefined)?.id);
+      this.#fullyWrittenColumns.add((findColumn(table, fill.column) as StoredColumn | undefined)?.id);
   }
 
   /**
-   * The rows, values and guarantees of the loaded schema that are lost after the statements so far. Dropped views and principals are in
+   * The rows, values and dedup keys of the loaded schema that are lost after the statements so far. Dropped views and principals are in
    * the list too: they hold no rows, but dropping them needs permission.
    */
   losses(): AccountedLoss[] {
@@ -108,12 +107,12 @@ export class RowAccount {
    * - in the same object: what statements have taken from it;
    * - in a copy of the table: what the copy does not hold;
    * - in a recreated materialized view: what its query does not return;
-   * - nowhere: the object itself, unless it is a view that was recreated.
+   * - nowhere: the complete object is lost. A plain view that was recreated loses nothing.
    */
   #lossesOf(object: CatalogueObject): AccountedLoss[] {
     const now = this.#engine.catalogue.findById(object.id);
     if (now) return [...this.#ledger.losses.of(object.id), ...this.#lossesOfColumns(object, now)];
-    const causes = this.#ledger.removalIndexes(object);
+    const causes = this.#ledger.findRemoval(object);
     const copy = findCopy(object, this.#ledger);
     if (copy) return copy.losses.map(effect => ({ effect, causes }));
     const successor = this.#ledger.successorOf(object);
@@ -123,7 +122,7 @@ export class RowAccount {
     return [{ effect: objectLoss(object), causes }];
   }
 
-  /** The losses of the columns of a table. A column that is gone is a loss, even if no statement has recorded it. */
+  /** The losses of the columns of a table. A column that is gone is lost, even if no effect of a statement says so. */
   #lossesOfColumns(before: CatalogueObject, after: CatalogueObject): AccountedLoss[] {
     if (before.kind !== 'table' || after.kind !== 'table') return [];
     const ids = new Set(after.columns.map(({ id }) => id));

@@ -23,10 +23,10 @@ const recomputeLoss = (view: MaterializedView, consequence: string): Effect =>
   historyLoss(view, `recomputing ${displayName(view)} ${consequence}`);
 
 /**
- * Describes the rows that are lost if a view is dropped or computed again; starts with a verb.
+ * Describes the rows of a view that its query does not return, as far as the server could tell; starts with a verb.
  * @param storedRows neither `none` nor `recomputable`
  */
-function describeHistoryLoss(storedRows: StoredRows): string {
+function describeUnreturnedRows(storedRows: StoredRows): string {
   if (typeof storedRows === 'string')
     return "may lose rows that a refresh does not return: no server was asked, or the server could not tell, or the view's refresh limit leaves out older rows";
   const { count, total, first, last, areNewest } = storedRows;
@@ -80,7 +80,7 @@ export class ViewHistories {
       else this.#unrefreshed.add(id);
     return [
       ...dropped.flatMap(tracked => this.#recordRowLoss(tracked, undefined, index)),
-      ...[...computedOrCreated, ...this.#findFullyComputed(changes)].flatMap(view => {
+      ...[...computedOrCreated, ...this.#findCompletedByServer(changes)].flatMap(view => {
         const tracked = this.#findTracked(view);
         return tracked ? this.#recordRowLoss(tracked, view, index) : [];
       }),
@@ -88,15 +88,15 @@ export class ViewHistories {
   }
 
   /**
-   * A change of the base, even of its metadata, makes the server compute all rows of an immediate view that was refreshed only for a range
-   * (observed on 9.3.4). Finds these views.
+   * Finds the immediate views of which only a range was refreshed, and whose base a statement changes. The server then computes all of their
+   * rows, even if only metadata changes (observed on 9.3.4).
    */
-  #findFullyComputed(changes: readonly ObjectChange[]): MaterializedView[] {
+  #findCompletedByServer(changes: readonly ObjectChange[]): MaterializedView[] {
     const altered = changes.flatMap(({ before, after }) => (before && after ? [foldCase(after.name)] : []));
     return [...this.#trackedViews.values()].flatMap(({ former }) => {
       const now = this.ledger.catalogue.findById(former.id);
-      const isComputed = now?.kind === 'materialized view' && now.refresh.type === 'IMMEDIATE' && now.partlyRefreshed;
-      return isComputed && now.invalid === undefined && altered.includes(foldCase(now.base)) ? [now] : [];
+      const isPartial = now?.kind === 'materialized view' && now.refresh.type === 'IMMEDIATE' && now.partlyRefreshed;
+      return isPartial && now.invalid === undefined && altered.includes(foldCase(now.base)) ? [now] : [];
     });
   }
 
@@ -143,7 +143,8 @@ export class ViewHistories {
   }
 
   /**
-   * Describes the rows that are lost when a view is dropped or computed again; starts with a verb; undefined if none are.
+   * Describes why rows are lost when a view is dropped or computed again, by the first cause that applies; starts with a verb; undefined if
+   * none are lost.
    * @param isRejected whether the server rejects the query of the view
    */
   #describeLoss(
@@ -156,7 +157,7 @@ export class ViewHistories {
     const storedRows = this.ledger.facts.storedRowsOf(former.name);
     // What the server has answered was recorded at DROP. It is not recorded again when the successor is created.
     const isFormer = computed === undefined || computed.id === former.id;
-    if (storedRows !== 'recomputable' && isFormer) return describeHistoryLoss(storedRows);
+    if (storedRows !== 'recomputable' && isFormer) return describeUnreturnedRows(storedRows);
     if (isRejected)
       return 'leaves it empty: the server rejects its query over the objects as they are after this statement';
     const readSources = sourcesOf(tracked).filter(source => !unreadSources.includes(source));
@@ -171,8 +172,8 @@ export class ViewHistories {
   }
 
   /**
-   * Finds the sources of the former view whose rows the new view does not read. For a source that was renamed, copied or recreated, the
-   * object that has its rows now is looked for.
+   * Finds the sources of the former view whose rows the new view does not read. For a source that was renamed, copied or recreated, this
+   * checks the object that has its rows now.
    */
   #findUnreadSources(former: MaterializedView, { base, references }: MaterializedView): CatalogueObject[] {
     const { catalogue } = this.ledger;
@@ -191,8 +192,8 @@ export class ViewHistories {
     const { catalogue, facts } = this.ledger;
     const successor = this.ledger.successorOf(source);
     const isRecreated = source.kind === 'materialized view' && successor?.kind === source.kind;
-    // A source that was recreated with another query returns other rows. If the wanted schema has the reader, it shall show those
-    // rows, and the new source counts as a holder. Otherwise the reader must keep its own rows, and the new source does not count.
+    // A source that was recreated with another query returns other rows. A reader that is wanted shall show those rows, so the new source
+    // counts as a holder. A reader that is not wanted must keep its own rows, so the new source does not count.
     const countsAsHolder = isRecreated && (facts.isWanted(reader.name) || !facts.isRedefined(source, successor));
     const recreated = countsAsHolder && this.#findUnreadSources(source, successor).length === 0 ? successor : undefined;
     const holders = [catalogue.findById(source.id), findCopy(source, this.ledger)?.table, recreated];
@@ -213,8 +214,8 @@ export class ViewHistories {
   }
 
   /**
-   * Finds a column of a source that loses values, and that a view may read: its query, or that of a view in between, names the column or
-   * has a `*`.
+   * Finds a column of a source table whose values change, and which a view may read: its query, or that of a view in between, names the
+   * column or has a `*`.
    */
   #findConvertedColumn({ former, dependencies }: TrackedView, source: CatalogueObject): string | undefined {
     if (source.kind !== 'table') return undefined;
@@ -248,20 +249,20 @@ export class ViewHistories {
       ...recorded,
       ...(reason ? [{ effect: recomputeLoss(redefinition.successor, reason), causes: redefinition.causes }] : []),
       ...expired.map(effect => ({ effect, causes: touchedBy.of(successor.id) })),
-      ...(isLeftEmpty ? [{ effect: historyLoss(successor, text), causes: this.ledger.removalIndexes(former) }] : []),
+      ...(isLeftEmpty ? [{ effect: historyLoss(successor, text), causes: this.ledger.findRemoval(former) }] : []),
     ];
   }
 
   /**
-   * The views of the loaded schema that are computed again, by name in lower case. The value is the assertion that the server can compute
+   * The views of the loaded schema that are computed again, by name in lower case; not those that were dropped for good. The value is the assertion that the server can compute
    * the view; undefined if the server need not be asked.
    */
   recomputed(): ReadonlyMap<string, string | undefined> {
-    const isStillView = ({ former }: TrackedView) =>
+    const existsOrWasRecreated = ({ former }: TrackedView) =>
       (this.ledger.catalogue.findById(former.id) ?? this.ledger.successorOf(former))?.kind === former.kind;
     return new Map(
       [...this.#droppedOrRecomputed]
-        .filter(isStillView)
+        .filter(existsOrWasRecreated)
         .map(({ former, computableAssertion }) => [foldCase(former.name), computableAssertion]),
     );
   }

@@ -67,7 +67,7 @@ export async function assemblePlan({ draft, proof, task }: ProvenDraft): Promise
     ...draft.steps.map((step, i) => toPlannedStatement(step, proof.effects[i] ?? [], draft.engine, task)),
   ];
   const { renames } = task;
-  // After the assertions, which also need losses.
+  // Must follow `collectAssertions`, which also uses allowances.
   const { used, unused } = task.allowed.names();
   const offers = new RenameOffers(task);
   const notes = [
@@ -106,7 +106,7 @@ function collectAssertions({ recomputed, enforcements }: ProofResult, task: Task
   const add = (assertion: Assertion, ...comments: string[]) => assertions.push(withPurpose(assertion, ...comments));
   for (const [view, computableAssertion] of recomputed) {
     const definition = findAskableDefinition(view, task);
-    if (!definition || allowed.recordNeed({ kind: 'history', object: definition.name })) continue;
+    if (!definition || allowed.useAllowance({ kind: 'history', object: definition.name })) continue;
     const finding = rows.findHistory(view);
     const columns = finding?.columns ?? findKnownColumns(definition.name, task);
     if (computableAssertion !== undefined) add(assertComputable(computableAssertion));
@@ -120,7 +120,7 @@ function collectAssertions({ recomputed, enforcements }: ProofResult, task: Task
   if (first !== undefined) add(assertUnlimited([first, ...others]));
   for (const enforcement of enforcements) {
     const { name } = enforcement.former;
-    if (allowed.recordNeed({ kind: 'ttl', object: name }) || storedRowsOf(name) === 'none') continue;
+    if (allowed.useAllowance({ kind: 'ttl', object: name }) || storedRowsOf(name) === 'none') continue;
     add(assertNoneExpired(...findExpiryArguments(enforcement, task)));
   }
   return assertions;

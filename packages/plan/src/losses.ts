@@ -48,8 +48,8 @@ export class AllowedLosses {
   /** Whether a loss is allowed, by the old name of a renamed object or by its new one. */
   allows = (loss: Loss): boolean => this.#find(loss) !== undefined;
 
-  /** Records that a loss is needed. @returns whether it is allowed */
-  recordNeed(loss: Loss): boolean {
+  /** Whether a loss is allowed, as `allows`. Records that the allowance was used. */
+  useAllowance(loss: Loss): boolean {
     const name = this.#find(loss);
     if (name !== undefined) this.#used.add(name);
     return name !== undefined;

@@ -25,9 +25,7 @@ import { omitProperty } from './unalterable.js';
 
 const printDrop = ({ kind, name }: Pick<Entry, 'kind' | 'name'>): string => `DROP ${kindKeywords(kind)} '${name}';`;
 
-/**
- * Leaves out objects whose rename comment contradicts A or B: altering the wrong object would turn one object of the user into another.
- */
+/** Leaves out objects whose rename comment contradicts A or B. A wrong guess would give an unrelated object the columns of another. */
 export function omitContradictoryRenames({ a, renames }: Task, draft: Draft): void {
   for (const [name, reason] of renames.refused) {
     const entry = a.findObject(name);
@@ -66,21 +64,21 @@ export function renameTables({ renames }: Task, draft: Draft): void {
 }
 
 /**
- * Creates and alters the objects of A, in dump order. Columns are dropped after the views that read them were altered. Materialized
- * views are created after that: a later change of what they read would make a refresh necessary.
+ * Creates and alters the objects of A, in dump order. Views that store rows, and their readers, come last: a later change of what they read
+ * would make a refresh necessary. Before them, columns are dropped, because the other views no longer read them by then.
  */
 export function reconcileObjects(task: Task, draft: Draft): void {
   const entries = [...dumpOrder(task.a)].filter(({ kind }) => isObject(kind));
-  const createdLast = findStoredViewsAndReaders(entries, task);
+  const reconciledLast = findStoredViewsAndReaders(entries, task);
   const unblockedAtStart = entries.filter(({ name }) => !draft.isBlocked(name));
-  for (const entry of entries) if (!createdLast.has(entry)) reconcileObject(entry, task, draft);
-  // Tables that the loop above has blocked still lose columns. A column whose rename was left out is kept: it holds the values.
+  for (const entry of entries) if (!reconciledLast.has(entry)) reconcileObject(entry, task, draft);
+  // A table that the loop above has blocked loses columns too, except those whose rename was left out: they hold the values.
   for (const { name } of unblockedAtStart) {
     const [wanted, now] = [task.a.definitionOf(name), draft.engine.definitionOf(name)];
-    const isAltered = wanted?.kind === 'table' && now?.kind === 'table' && !task.toRebuild.has(foldCase(name));
-    if (isAltered) dropColumns(wanted, task, draft);
+    const isToAlter = wanted?.kind === 'table' && now?.kind === 'table' && !task.toRebuild.has(foldCase(name));
+    if (isToAlter) dropColumns(wanted, task, draft);
   }
-  for (const entry of entries) if (createdLast.has(entry)) reconcileObject(entry, task, draft);
+  for (const entry of entries) if (reconciledLast.has(entry)) reconcileObject(entry, task, draft);
 }
 
 /** Finds the views that store rows, and all that reads from them. @param entries the objects of A in dump order */
@@ -97,7 +95,9 @@ function reconcileObject(entry: Entry, task: Task, draft: Draft): void {
   const now = draft.engine.find(entry.name);
   const change = { identity: entry, properties: [], what: displayName(entry) };
   if (draft.isBlocked(entry.name)) {
-    if (now?.kind !== entry.kind && !draft.hasOmission(entry)) draft.omit(change, 'another object still has this name');
+    const oldName = now ? undefined : task.renames.otherName(entry.name);
+    const why = oldName === undefined ? 'another object still has this name' : `it is still called '${oldName}'`;
+    if (now?.kind !== entry.kind && !draft.hasOmission(entry)) draft.omit(change, why);
     return;
   }
   const blocker = task.a.prerequisites(entry).find(({ name, kind }) => isObject(kind) && draft.isBlocked(name));
@@ -131,7 +131,7 @@ function isSame(entry: Entry, { a, ignore }: Task, draft: Draft): boolean {
   return compareDefinitions(wanted, now).differences.every(({ property }) => ignore.ignoresProperty(entry, property));
 }
 
-/** Recreating a view costs its history; these differences are not worth that. The second is the case of the name. */
+/** Differences for which a view is not recreated, because that costs its history. The name can differ only in its case. */
 const NOT_WORTH_RECREATING: ReadonlySet<string> = new Set(['owner', 'name']);
 
 /** Whether a materialized or live view has to be recreated, because no ALTER sets what differs. */
@@ -148,7 +148,7 @@ function mustRecreate(wanted: Definition, now: Definition | undefined, task: Tas
 /** Drops an object and creates it as A has it. If one of the two statements is not possible, both are left out. */
 function recreateObject(entry: Entry, task: Task, draft: Draft): void {
   const { kind, name } = entry;
-  // The name is as B spells it, because 9.3.4 does not show an invalid view under a name in another case.
+  // The name is spelled as in B: sqlapply checks the state of B first, and 9.3.4 shows an invalid view only under its exact name.
   const statement = printDrop({ kind, name: draft.engine.find(name)?.name ?? name });
   const change = { identity: entry, properties: [], what: 'DROP and CREATE' };
   const creation = findCreation(entry, draft.engine.definitionOf(name), task);
@@ -156,20 +156,21 @@ function recreateObject(entry: Entry, task: Task, draft: Draft): void {
 }
 
 /**
- * Finds the definition and the statement with which a plan creates an object of A. A recreated materialized view is created with its
- * former TTL, because a shorter TTL is a change of its own. If `--ignore` names `refresh`, it also keeps its former REFRESH clause.
+ * Finds the definition and the statement with which a plan creates an object of A. If A has a shorter TTL, a recreated materialized view
+ * keeps its TTL until `alterExpiry` sets the new one. If `--ignore` names `refresh`, it also keeps its REFRESH clause.
+ * @param replaced what the new object replaces, in B or after the steps so far
  */
 export function findCreation(
   entry: Entry,
-  former: Definition | undefined,
+  replaced: Definition | undefined,
   { a, ignore }: Task,
 ): { readonly definition: Definition | undefined; readonly statement: string } {
   const definition = a.meaning(entry);
-  if (definition?.kind !== 'materialized view' || former?.kind !== definition.kind)
+  if (definition?.kind !== 'materialized view' || replaced?.kind !== definition.kind)
     return { definition, statement: a.creation(entry) };
   const isRefreshIgnored = ignore.ignoresProperty(entry, 'refresh');
-  const withRefresh = isRefreshIgnored ? { ...definition, refresh: former.refresh } : definition;
-  const created = keepRetention(withRefresh, former) ?? withRefresh;
+  const withRefresh = isRefreshIgnored ? { ...definition, refresh: replaced.refresh } : definition;
+  const created = keepRetention(withRefresh, replaced) ?? withRefresh;
   return {
     definition: created,
     statement: created === definition ? a.creation(entry) : printDefinition(created, { quoted: true }),
@@ -206,7 +207,7 @@ function differsOnlyByRetention(wanted: TableDefinition, now: Definition, task: 
 
 /**
  * Adds the ALTERs that set properties.
- * @param expiresRows whether to set the properties after which the server may drop rows, or all others
+ * @param expiresRows whether to set the properties that let the server drop rows, or all others
  */
 function alterProperties(entry: Entry, wanted: Definition, task: Task, draft: Draft, expiresRows = false): void {
   for (const { alter } of propertiesOf(wanted.kind)) {
@@ -233,14 +234,14 @@ function rebuildTable(entry: Entry, wanted: TableDefinition, { renames, allowed,
   if (uncastable !== undefined) return draft.omit(change, uncastable);
   const keepsRetention = ignore.ignoresProperty(entry, 'TTL') && keepRetention(wanted, now) !== undefined;
   const losses = findRebuildLosses(wanted, now, copied).filter(
-    loss => !allowed.recordNeed(loss) && !(loss.kind === 'ttl' && keepsRetention),
+    loss => !allowed.useAllowance(loss) && !(loss.kind === 'ttl' && keepsRetention),
   );
   const isTaken = (name: string) => draft.engine.find(name) !== undefined;
   if (losses.length === 0) draft.add(change, printRebuild(wanted, now, copied, isTaken));
   else draft.omissions.push({ ...change, reasons: ['the new table does not keep all that the old one has'], losses });
 }
 
-/** Sets TTLs, storage policies and EXPIRE ROWS. Nothing undoes the loss of expired rows, so this comes after what can be undone. */
+/** Sets TTLs, storage policies and EXPIRE ROWS. They come late, because nothing undoes the loss of expired rows. */
 export function alterExpiry(task: Task, draft: Draft): void {
   for (const entry of dumpOrder(task.a)) {
     const [wanted, now] = [task.a.meaning(entry), draft.engine.definitionOf(entry.name)];

@@ -49,20 +49,20 @@ interface Schemas {
 /**
  * Plans the statements that turn schema B into A.
  * @throws InvalidSelectionError for names that match nothing or are ambiguous; RejectedViewError if a server would reject a view of A,
- *   which reads something that A lacks, for example; an error without a code if the plan does not lead to A
+ *   for example because the view reads something that A lacks; an error without a code if the plan does not lead to A
  */
 export async function planChanges(a: Iterable<string>, b: Iterable<string>, options: PlanOptions = {}): Promise<Plan> {
   const inB = [...b];
   const { statements: inA, notes } = selectWanted([...a], inB, options.ignore ?? new IgnoreRules());
   const schemas = { a: inA, b: inB };
   const answers = new ServerAnswers(options);
-  const proven = await askAndPlan(schemas, answers, options);
+  const proven = await planUntilAnswered(schemas, answers, options);
   const { omissions } = proven.draft;
   const allowLoss = [...(options.allowLoss ?? [])];
   // Some losses show only if others are allowed. The user needs the names of all at once.
   for (let names = omissions.flatMap(namesOfLosses); names.length > 0; ) {
     allowLoss.push(...names);
-    const { draft } = await askAndPlan(schemas, answers, { ...options, allowLoss, skipInvalid: true });
+    const { draft } = await planUntilAnswered(schemas, answers, { ...options, allowLoss, skipInvalid: true });
     const later = draft.omissions.filter(({ losses = [] }) => losses.length > 0);
     omissions.push(...later);
     names = later.flatMap(namesOfLosses).filter(name => !allowLoss.includes(name));
@@ -75,7 +75,7 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, opti
 const namesOfLosses = ({ losses = [] }: Omission): string[] => losses.map(formatLoss);
 
 /** Plans until no question is left. An answer may change the plan, and a changed plan may have new questions. */
-async function askAndPlan(schemas: Schemas, answers: ServerAnswers, options: PlanOptions): Promise<ProvenDraft> {
+async function planUntilAnswered(schemas: Schemas, answers: ServerAnswers, options: PlanOptions): Promise<ProvenDraft> {
   for (;;) {
     const proven = await whenReady(() => planWithAnswers(schemas, answers, options));
     if (await answers.askQuestions()) continue;
@@ -98,7 +98,7 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
     return engine;
   };
   const task = createTask({ a, b }, loadB(), answers, { ...options, ...server });
-  // The health of B does not count: a view that is invalid in B may be valid as A defines it.
+  // A view that is invalid in B may be valid as A defines it. So the health of B is replaced by one without invalid views.
   const rejected = findRejectedViews(task, createEngine({ ...server, health: health && {} }));
   if (rejected.length === 0) return draftUntilProven(task, loadB);
   const rejectedInAOnly = options.skipInvalid
@@ -113,6 +113,7 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
   // These views are removed from both schemas, and then listed as left out.
   const proven = planWithAnswers({ a: a.filter(isAccepted), b: b.filter(isAccepted) }, answers, options);
   for (const { entry, reason } of rejected) {
+    // Without properties, an omission is about the complete object.
     const properties = task.b.findObject(entry.name)?.kind === entry.kind ? ['invalid'] : [];
     const hint = `--ignore ${formatPathForShell(formatPath({ object: entry.name }))} takes it off this list`;
     proven.draft.omit(
@@ -180,16 +181,16 @@ function draftUntilProven(task: Task, loadB: () => Engine): ProvenDraft {
     for (const view of proof.recomputed.keys()) recomputed.add(view);
     if (proof.excluded.length === 0) {
       requireLeadsToA(draft, task);
-      // An excluded change is not listed if this draft never tried it, because its object is blocked now. It is listed here, so that the
-      // user sees the names of all losses at once.
+      // This draft did not try the excluded changes of objects that are blocked now, so its omissions lack them. They are added, so that
+      // the user sees the names of all losses at once.
       const named = new Set(draft.omissions.flatMap(namesOfLosses));
       const isUnnamed = (omission: Omission) => namesOfLosses(omission).some(name => !named.has(name));
       draft.omissions.push(...[...excluded.values()].filter(isUnnamed));
       return { draft, proof, task, recomputedInAnyDraft: recomputed };
     }
-    const known = excluded.size;
+    const countBefore = excluded.size;
     for (const omission of proof.excluded) excluded.set(changeKey(omission), omission);
-    if (excluded.size === known)
+    if (excluded.size === countBefore)
       throw new Error(
         `the plan cannot be proven: ${proof.excluded.map(({ what, reasons }) => `${what}: ${reasons.join('; ')}`).join('; ')}`,
       );
@@ -203,10 +204,7 @@ function draftUntilProven(task: Task, loadB: () => Engine): ProvenDraft {
 export const createEngine = ({ isEnterprise, version, defaults, health }: EngineOptions): Engine =>
   new Engine({ isEnterprise, version: isEnterprise ? undefined : version, rows: 'assumed', defaults, health });
 
-/**
- * Whether B has this fault too: the same view is in B and is rejected there, or the view reads from another rejected view with such a
- * fault.
- */
+/** Whether a view is rejected in B for the same reason: B has the same view and rejects it, or the view reads from such a view. */
 function isAlsoRejectedInB(
   entry: Entry,
   rejected: readonly RejectedView[],
@@ -233,7 +231,10 @@ export const isEnterpriseSchema = (statements: readonly string[]): boolean =>
     return hasPolicy || isAcl(identify(statement).kind) || ownerOf(statement) !== undefined;
   });
 
-/** Drafts the steps in their order. Destructive steps come last, unless a later step needs them: a freed name, a dropped column. */
+/**
+ * Drafts the steps in their order. Destructive steps come last, except those whose result another step needs, such as a freed name or a
+ * dropped column.
+ */
 function draftPlan(task: Task, engine: Engine, excluded: ReadonlyMap<string, Omission>): Draft {
   const draft = new Draft(engine, excluded, task);
   omitContradictoryRenames(task, draft);
@@ -281,11 +282,11 @@ function requireLeadsToA(draft: Draft, task: Task): void {
     );
     const isOmitted = (property: string) =>
       omitted.some(({ properties }) => properties.length === 0 || properties.includes(property));
-    const rest = comparison ? comparison.differences.filter(({ property }) => !isOmitted(property)) : [];
+    const unexplained = comparison ? comparison.differences.filter(({ property }) => !isOmitted(property)) : [];
     // A blocked object is changed only in part, so it may also differ in properties that its omissions do not list.
-    if (omitted.length > 0 && (rest.length === 0 || draft.isBlocked(identity.name))) continue;
+    if (omitted.length > 0 && (unexplained.length === 0 || draft.isBlocked(identity.name))) continue;
     throw new Error(
-      `the plan does not lead to A: ${displayName(identity)}${rest.map(({ property, a: to, b: from }) => `: ${property}: ${from} to ${to}`).join('')}`,
+      `the plan does not lead to A: ${displayName(identity)}${unexplained.map(({ property, a: to, b: from }) => `: ${property}: ${from} to ${to}`).join('')}`,
     );
   }
 }

@@ -28,7 +28,10 @@ export interface ProofResult {
   readonly effects: readonly (readonly Effect[])[];
   /** The changes that must be left out; empty if the plan is proven. */
   readonly excluded: readonly Omission[];
-  /** The materialized views of B that are computed again, see `ViewHistories.recomputed`. */
+  /**
+   * The materialized views of B that are computed again, by name in lower case. The value is the assertion that the server can compute the
+   * view; undefined if the server need not be asked.
+   */
   readonly recomputed: ReadonlyMap<string, string | undefined>;
   /** The objects whose TTL the steps make the server enforce. */
   readonly enforcements: readonly Enforcement[];
@@ -42,7 +45,7 @@ interface Failure {
   readonly loss?: Loss;
 }
 
-/** Runs the steps on an engine that has schema B. */
+/** Runs the steps, up to the first one that cannot be executed. @param engine has B, and executes the steps */
 export function proveSteps(steps: readonly Step[], engine: Engine, task: Task): ProofResult {
   const invalidBefore = engine.invalidViews();
   const account = new RowAccount(engine, createExternalFacts(task, engine));
@@ -79,8 +82,8 @@ export function proveSteps(steps: readonly Step[], engine: Engine, task: Task): 
 
 /**
  * Finds a changed view whose new query the server rejects. The engine cannot tell, because it does not know all functions. In the first
- * run, the question is only queued (`rows.ask`), and the query counts as accepted; the planner asks the server and proves again. No
- * question is asked if the query reads something that B lacks.
+ * run, the question is only queued (`rows.ask`), and the query counts as accepted; the planner asks the server and proves again. If the
+ * query reads something that B lacks, no question is asked, because the server could not compile it yet.
  * @returns its name; undefined if there is none
  */
 const findViewRejectedByServer = ({ changes }: Execution, engine: Engine, task: Task): string | undefined =>
@@ -121,7 +124,7 @@ function createExternalFacts(task: Task, engine: Engine): ExternalFacts {
 }
 
 /**
- * Returns a failure for each loss that is not allowed, and records which permissions were needed. Dropping the table that marks a view, or
+ * Returns a failure for each loss that is not allowed, and records which allowances were used. Dropping the table that marks a view, or
  * the new table of an interrupted rebuild, is no loss. A loss of a rebuild's old table has the name of the rebuilt table, by which users
  * allow it.
  */
@@ -131,7 +134,7 @@ function findForbiddenLosses(account: RowAccount, task: Task): Failure[] {
     if (kind === undefined || leftovers.has(foldCase(object)) || parseMark(object) !== undefined) return [];
     const table = isMadeByPlan(object, task) ? parseRebuiltTable(object) : undefined;
     const loss = { kind, object: table ?? object, ...(column !== undefined && { column }) };
-    if (allowed.recordNeed(loss)) return [];
+    if (allowed.useAllowance(loss)) return [];
     return [{ causes, reason: kind === 'values' ? text + rows.describeLost({ object, column }) : text, loss }];
   });
 }

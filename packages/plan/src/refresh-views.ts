@@ -24,7 +24,7 @@ const namesReadBy = (...views: readonly MaterializedView[]): Set<string> =>
   new Set(views.flatMap(({ base, references }) => [base, ...references]).map(foldCase));
 
 /**
- * Matches why a view is invalid whose query failed on a row. Such a reason begins with `[-1]` in place of a position, or with
+ * Matches the reason of an invalid view whose query failed on a row. The reason begins with `[-1]` in place of a position, or with
  * `inconvertible value` (observed on 9.3.4).
  */
 const FAILED_ON_A_ROW = /^(?:\[-1\]: |inconvertible value: )/;
@@ -37,8 +37,8 @@ const FAILED_ON_A_ROW = /^(?:\[-1\]: |inconvertible value: )/;
 export function refreshViews(task: Task, draft: Draft): void {
   const { a, engineOfB } = task;
   const views = draft.engine.catalogue.inDependencyOrder().filter(object => object.kind === 'materialized view');
-  const nonEmptyInB = views.filter(view => mayHaveHadRows(view, task));
-  const [readByViews, readByNonEmpty] = [namesReadBy(...views), namesReadBy(...nonEmptyInB)];
+  const viewsWithRowsInB = views.filter(view => mayHaveRowsInB(view, task));
+  const [readByViews, readByViewsWithRows] = [namesReadBy(...views), namesReadBy(...viewsWithRowsInB)];
   const refreshed = new Set<string>();
   for (const view of views) {
     const name = foldCase(view.name);
@@ -48,7 +48,7 @@ export function refreshViews(task: Task, draft: Draft): void {
     if (isOutOfScope(now, readsRefreshed, task, draft)) continue;
     // An interrupted plan may have dropped the view. Its mark, or a view over it that still has rows, shows that it had rows.
     const isMarked = a.findObject(name) !== undefined && engineOfB.find(markOf(view.name)) !== undefined;
-    const mayHaveHadRowsBefore = isMarked || nonEmptyInB.includes(view) || readByNonEmpty.has(name);
+    const mayHaveHadRowsBefore = isMarked || viewsWithRowsInB.includes(view) || readByViewsWithRows.has(name);
     const isCreated = engineOfB.catalogue.findById(now.id) === undefined;
     const lacksRows = mayHaveHadRowsBefore && (isCreated || isUnfilled(name, task));
     // Even a view that the server fills is refreshed if another view is computed from its rows, or if its sources lose rows later.
@@ -76,15 +76,15 @@ function isOutOfScope(view: MaterializedView, readsRefreshed: boolean, task: Tas
   const { a, keepExtra, ignore, allowed, healthProblems } = task;
   if (ignore.ignoresObject(view)) return true;
   if (a.findObject(view.name)) return false;
-  if (wasInvalid(view, healthProblems) && !readsRefreshed && !wasInvalidatedByPlan(view, task, draft)) return true;
+  if (wasInvalid(view, healthProblems) && !readsRefreshed && !mayBeInvalidatedByPlan(view, task, draft)) return true;
   return !keepExtra && allowed.allows({ kind: 'drop', object: view.name });
 }
 
 /**
- * Whether an interrupted plan, and not the user, probably made a view invalid that A lacks: A still has its base, its query returns all
- * rows that the view stores, and no proof has excluded its refresh.
+ * Whether to refresh an invalid view that only B has, because an interrupted plan may have made it invalid. Nothing shows for certain that a
+ * plan did. So the view is refreshed only if A still has its base, and if the refresh loses no rows.
  */
-function wasInvalidatedByPlan(
+function mayBeInvalidatedByPlan(
   { kind, name }: MaterializedView,
   { a, engineOfB, storedRowsOf, ignore }: Task,
   { excluded }: Draft,
@@ -124,14 +124,14 @@ function readsRetypedColumn({ base, references }: MaterializedView, { engineOfB 
 }
 
 /** Whether the view may have rows in B, also under its former name. */
-const mayHaveHadRows = ({ kind, name }: MaterializedView, { b, storedRowsOf, renames }: Task): boolean =>
+const mayHaveRowsInB = ({ kind, name }: MaterializedView, { b, storedRowsOf, renames }: Task): boolean =>
   [name, renames.otherName(name) ?? name].some(
     candidate => b.findObject(candidate)?.kind === kind && storedRowsOf(candidate) !== 'none',
   );
 
 /**
  * Refreshes a view. If its query returns other types than its columns have, the view is recreated: a refresh would empty it and then fail
- * (observed on 9.3.4). If its query is not valid, nothing is done.
+ * (observed on 9.3.4). If the view would stay invalid for another reason, nothing is done.
  */
 function refreshView(view: MaterializedView, task: Task, draft: Draft): void {
   const { a, healthProblems } = task;
@@ -140,15 +140,15 @@ function refreshView(view: MaterializedView, task: Task, draft: Draft): void {
   // The proof excluded this refresh because of a loss. The recreation is already listed for that loss.
   if (draft.excludes(refresh, view) && draft.hasOmission(view, 'invalid')) return;
   const reason = draft.preview(refresh).get(foldCase(view.name));
-  // If the view would stay invalid, nothing is added, except to list an excluded refresh: the user needs the names of all losses.
+  // An excluded refresh is not added, but listed: the user needs the names of all losses.
   if (reason === undefined || draft.excludes(refresh, view)) draft.addStatement(refresh, view, properties);
   if (reason !== OTHER_TYPES_REASON) return;
   const wanted = a.findObject(view.name);
-  const former = draft.engine.definitionOf(view.name);
+  const now = draft.engine.definitionOf(view.name);
   const creation =
     wanted?.kind === view.kind
-      ? findCreation(wanted, former, task)
-      : { definition: former, statement: draft.engine.statementOf(view.name) as string };
+      ? findCreation(wanted, now, task)
+      : { definition: now, statement: draft.engine.statementOf(view.name) as string };
   const { definition } = creation;
   const what = 'DROP and CREATE, because its columns get other types';
   draft.add({ identity: view, properties, what }, [

@@ -21,10 +21,7 @@ export class Renames {
   readonly pending = new Map<string, string>();
   /** The pending renames of objects, and those of --renamed that an earlier plan has made: the new names by the old ones in lower case. */
   readonly #pendingOrMade = new Map<string, string>();
-  /**
-   * Renames of columns that are pending, and those that a rebuild has made, by the new name of the table in lower case: the new names by the
-   * old names.
-   */
+  /** For each table, by its new name in lower case, the new names of columns by the old ones. They are pending, or a rebuild made them. */
   readonly #columnRenames = new Map<string, Map<string, string>>();
   /** Notes about renames that an earlier plan has made. */
   readonly notes: string[] = [];
@@ -114,7 +111,7 @@ export class Renames {
     const columnRenames: [rename: string, from: string, to: string][] = [];
     for (const rename of renames) {
       const [from, to] = parseRename(rename);
-      // The new name may be only in B: A lacks ignored objects, and an interrupted plan may already have created this one.
+      // The object may be only in B, under its new name: A lacks it if it is ignored, and an earlier plan may have renamed it.
       const exists = (object: string) => this.#a.findObject(object) ?? this.#engineOfB.find(object);
       const name = resolvePath(to, object => (exists(object) ? new Set() : undefined))?.object;
       if (name === undefined || resolvePath(from, this.findColumns)?.column !== undefined)
@@ -131,9 +128,11 @@ export class Renames {
     if (!after) throw new InvalidSelectionError(`--renamed ${rename}: A has no '${to}'`);
     this.#pendingOrMade.set(foldCase(from), after.name);
     this.stated.objects.set(from, after.name);
-    // If a plan was interrupted between the DROP of a view and its CREATE under the new name, B has neither name.
     const isMade = this.#engineOfB.find(to) !== undefined || this.#findOldTables(to).length > 0;
-    if (!before && (isMade || after.kind !== 'table')) return this.#reportMade(rename);
+    if (!before && isMade) return this.#reportMade(rename);
+    // A plan may have been interrupted between the DROP of a view and its CREATE under the new name.
+    if (!before && after.kind !== 'table')
+      return void this.notes.push(`--renamed ${rename}: B has neither name; '${to}' is created`);
     if (!before) throw new InvalidSelectionError(`--renamed ${rename}: B has no '${from}'${this.#suggestObject(from)}`);
     if (this.#a.findObject(from)) throw new InvalidSelectionError(`--renamed ${rename}: A has a '${from}' too`);
     if (this.#engineOfB.find(to)) throw new InvalidSelectionError(`--renamed ${rename}: B has a '${to}' too`);

@@ -41,7 +41,7 @@ function describeForbiddenLoss(
 ): string | undefined {
   if (loss === undefined) return undefined;
   const lost = { kind: loss, object, ...(column !== undefined && { column }) };
-  if (allowed?.recordNeed(lost)) return undefined;
+  if (allowed?.useAllowance(lost)) return undefined;
   return `${displayName({ kind, name: object })}: ${text}; --allow-loss ${formatLoss(lost)} allows it`;
 }
 

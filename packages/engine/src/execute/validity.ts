@@ -95,7 +95,8 @@ const analyzeBody = (body: string, catalogue: Catalogue): Relation | RejectionEr
  * Compiles a view that was loaded from its statement. If the query is rejected:
  * - a view that the server reports as invalid stays as it is;
  * - a materialized view whose base is missing stays uncompiled until the base exists;
- * - a plain view is invalid, unless the server has reported health without it, or the query cannot be parsed;
+ * - a plain view is invalid;
+ * - but it is opaque if the server has listed its invalid views without this one, or if the query cannot be parsed;
  * - any other view is opaque.
  * @param isHealthKnown whether the server has reported which views are invalid
  */
@@ -106,7 +107,7 @@ export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isH
   const relation = analyzeBody(view.body, catalogue);
   if (relation instanceof RejectionError) {
     if ('invalid' in view && view.invalid !== undefined) return view;
-    // A plan that was killed may have renamed its base. The view is compiled when the base exists again.
+    // An interrupted plan may have renamed the base of this view. The view is compiled when the base exists again.
     if (view.kind === 'materialized view' && !catalogue.find(view.base)) return object;
     if (isHealthKnown || relation instanceof QuerySyntaxError || view.kind !== 'view') {
       const opaque = { ...view, opaque: printDefinition(view, { quoted: true }) };
@@ -143,8 +144,8 @@ export function invalidateMaterializedViews(
 }
 
 /**
- * Records that the immediate views over a table are no longer empty. Any change of the base, even of its metadata, makes the server
- * fill them (observed on 9.3.4).
+ * Records that the immediate views over a table are no longer empty. A server fills an immediate view that was created with DEFERRED as soon
+ * as its base changes, even only in its metadata (observed on 9.3.4).
  */
 export function recordNotEmpty(catalogue: Catalogue, base: string): void {
   for (const view of catalogue.dependentsOf(base))
@@ -230,7 +231,8 @@ export const toColumns = ({ fields }: Relation): StoredColumn[] =>
 
 /**
  * What a materialized view can read: a text for each column of its sources, with the ids and the type. If the type of a column of the view
- * is a guess, comparing two such lists shows whether the type may have changed. Undefined if the types of all columns are known.
+ * is a guess, comparing two such lists shows whether the type may have changed. Undefined if the types of all columns are known
+ * and the view is not opaque.
  */
 export function inputsOf(
   { columns, base, references, opaque }: Pick<MaterializedView, 'columns' | 'base' | 'references' | 'opaque'>,
