@@ -232,7 +232,7 @@ test('more definitions than requested are rejected before the end of the reply',
   });
   await t.throwsAsync(fetchStatements(db, tables), {
     code: 'PROTOCOL',
-    message: /requested 2 definitions and received more/,
+    message: /requested 2 statements and received more/,
   });
 });
 

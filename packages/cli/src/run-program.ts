@@ -78,9 +78,9 @@ const hasLines = (error: unknown): boolean =>
 /** In a pipe, the program that failed first prints what to do: the programs after it name only the reason. */
 function withoutRepetition(text: string, error: unknown, world: World): string {
   if (!(error instanceof Error)) return text;
-  const { alreadyPrinted = '' } = error as { alreadyPrinted?: string };
+  const { printedReason = '' } = error as { printedReason?: string };
   const rest =
-    alreadyPrinted && readsPipe(world) ? text.replace(alreadyPrinted, reason => reason.replace(/; .*/s, '')) : text;
+    printedReason && readsPipe(world) ? text.replace(printedReason, reason => reason.replace(/; .*/s, '')) : text;
   return withoutRepetition(rest, error.cause, world);
 }
 

@@ -43,7 +43,7 @@ export const findReferencesOfQuery = (query: string): string[] => findReferences
 export const mayHaveReferences = (kind: Kind, statement: string): boolean =>
   isObject(kind) && (kind !== 'table' || MAY_REFERENCE.test(statement));
 
-/** Words of which each CREATE TABLE with references has one. Few statements have them, so most are not tokenized. */
+/** Matches a word that every CREATE TABLE with references contains. Few statements have one, so most are not tokenized. */
 const MAY_REFERENCE = /\b(?:AS|LIKE)\b/i;
 
 /** What was read last on one level of parentheses, and so what may follow. */
@@ -52,7 +52,7 @@ type State =
   | 'header-with'
   | 'base' // after WITH BASE and LIKE
   | 'like' // before LIKE, in parentheses after the name of a table
-  | 'start' // of a query
+  | 'start' // of a query, and after each query of its WITH
   | 'before-cte-name'
   | 'before-cte-query'
   | 'declare' // before a variable
@@ -62,7 +62,7 @@ type State =
   | 'show'
   | 'before-table'
   | 'after-table' // and before a possible next one
-  | 'rest' // from WHERE on
+  | 'rest' // from WHERE on, and after the body of CREATE
   | 'expression'; // in parentheses that contain no query
 
 const SET_OPERATIONS: Record<string, State> = { UNION: 'start', EXCEPT: 'start', INTERSECT: 'start' };
@@ -108,7 +108,7 @@ type Reads = (string | Definition)[];
 
 /** A name after FROM. */
 interface TableSpan extends NameSpan {
-  /** Whether it is written in a way that a common table expression cannot be. */
+  /** Whether it has a schema or single quotes, which the name of a common table expression cannot have. */
   cannotBeCte: boolean;
 }
 
@@ -171,7 +171,7 @@ export class ReferenceFinder {
     return defining && (state === 'value' || state === 'before-cte-query') ? defining[1].reads : reads;
   }
 
-  /** Reads the next token, or the next name, which may have several. */
+  /** Reads the next token. If it begins a name, reads all tokens of the name. */
   #consume(token: Token): void {
     const level = this.#level;
     if (level.state !== 'header') this.names?.addToken(this.#tokens);
@@ -260,7 +260,7 @@ export class ReferenceFinder {
     level.defined.push(name);
   }
 
-  /** Adds what the value of a variable reads. Where a table may be, the first name of the value is one. */
+  /** Adds what the value of a variable reads. If the variable stands where a table may be, the first name of the value is a table. */
   #useVariable(variable: string, level: Level): void {
     const definition = this.#findDefinition(variable);
     if (definition) this.#currentReads.push(definition);
@@ -285,7 +285,7 @@ export class ReferenceFinder {
     level.state = 'header';
   }
 
-  /** Reads a name after FROM. It can be a common table expression only if it has no schema and no single quotes. */
+  /** Reads a name after FROM. */
   #readTableName(): TableSpan {
     const first = this.#tokens.peek();
     const table = this.#tokens.readName();

@@ -17,12 +17,12 @@ import { type Body, featuresOf, type HasFeature, type LocatedName, RejectionErro
 import { type Health, parseEntryRights, Schema } from '@sqlpipe/schema';
 import { displayName, foldCase, isObject, isPrincipal, KINDS } from '@sqlpipe/sql';
 import { Acl, type Secrets } from './acl.js';
-import { findBaseTable } from './analyze/materialized-view.js';
+import { requireValidBase } from './analyze/materialized-view.js';
 import { Catalogue, type Naming, type ObjectChange } from './catalogue.js';
 import type { CatalogueObject } from './catalogue-objects.js';
 import { type Effect, findEffects, principalLoss, rightsRemoval, whyInvalid } from './effects.js';
 import { OpaqueError } from './errors.js';
-import { accessHandlers } from './execute/access.js';
+import { enterpriseHandlers } from './execute/access.js';
 import { type StatementHandlers, statementHandlers } from './execute/change.js';
 import { executeCreate } from './execute/create.js';
 import {
@@ -96,7 +96,7 @@ export class Engine {
     this.acl = new Acl(admin);
     this.#isEnterprise = isEnterprise;
     this.#isWithRows = options.rows === 'assumed';
-    this.#handlers = isEnterprise ? accessHandlers : statementHandlers;
+    this.#handlers = isEnterprise ? enterpriseHandlers : statementHandlers;
     this.#has = featuresOf(options.version);
   }
 
@@ -180,7 +180,7 @@ export class Engine {
       verbs: this.#handlers,
       maxInMemory: session.defaults.maxInMemory,
       checkQuery: (body: Body) => void parseBody(body),
-      findBase: (body: Body, given: LocatedName | undefined) => findBaseTable(body, given, this.catalogue),
+      findBase: (body: Body, given: LocatedName | undefined) => requireValidBase(body, given, this.catalogue),
     });
     if (!statement) return { effects: [], result: { kind: 'empty' } };
     switch (statement.statement) {

@@ -44,7 +44,7 @@ export function recordEnforcement(enforcement: Enforcement, ledger: Ledger, inde
   const count = ledger.facts.countExpired(enforcement);
   if (count === 0) return [];
   const rows = count === undefined ? 'may drop rows' : `drops ${count} ${count === 1 ? 'row' : 'rows'}`;
-  const text = `${rows} of ${displayName(now)} that its TTL has expired`;
+  const text = `${rows} of ${displayName(now)} older than its TTL`;
   const effect: Effect = { effect: 'lost', kind: now.kind, object: now.name, loss: 'ttl', text };
   ledger.losses.add(now.id, { effect, causes });
   return [effect];

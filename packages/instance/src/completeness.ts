@@ -25,8 +25,8 @@ import { InstanceError } from './instance-error.js';
 import { type ListedObject, listAllObjects } from './list-objects.js';
 import { fetchUncheckedStatements } from './statements.js';
 
-/** How often the list is fetched if the schema keeps changing. */
-const MAX_LIST_FETCHES = 6;
+/** Maximum number of times that the list is fetched again because the schema has changed. */
+const MAX_LIST_REFETCHES = 6;
 
 /** Maximum number of objects that a message names. Of the others, it has only the number. */
 const MAX_NAMED = 20;
@@ -107,9 +107,9 @@ export interface ObjectReadOptions {
 export class ObjectCheck {
   readonly #config: ConnectionConfig;
   /** The list when it arrives; undefined if the server does not show it. */
-  readonly #list: Promise<Objects | undefined>;
+  readonly #listRequest: Promise<Objects | undefined>;
   /** The list after it has arrived. */
-  #listed: Objects | undefined;
+  #list: Objects | undefined;
   /** The listed objects that the dump does not have yet. */
   #pending = new Map<string, ListedObject>();
   /** The names in the dump before the list arrived; undefined after that. */
@@ -130,46 +130,46 @@ export class ObjectCheck {
     private readonly options: ObjectReadOptions,
   ) {
     this.#config = config;
-    this.#list = this.#fetchList().then(list => this.#useList(list));
+    this.#listRequest = this.#fetchList().then(list => this.#useList(list));
   }
 
   /** Records an object of the dump. Returns false if the dump has it already, because its definition was fetched. */
   record(name: string): boolean {
     this.#recordedEarly?.push(name);
-    if (!this.#listed) return true;
-    // A shortcut for most objects of a large dump: then the rest would have no effect.
+    if (!this.#list) return true;
+    // If nothing is pending or fetched, and no more unlisted names are kept, a name changes nothing. This saves folding the other names.
     if (!this.#pending.size && this.#unlisted.size === MAX_UNLISTED && !this.#fetched.size) return true;
     const key = foldCase(name);
     if (this.#pending.delete(key)) return true;
-    if (!this.#listed.has(key) && this.#unlisted.size < MAX_UNLISTED) this.#unlisted.set(key, name);
+    if (!this.#list.has(key) && this.#unlisted.size < MAX_UNLISTED) this.#unlisted.set(key, name);
     return !this.#fetched.has(key);
   }
 
   /** The statements of the listed objects that a statement refers to and that the dump does not have yet, in order. */
   async fetchNeeded(statement: string): Promise<string[]> {
-    await this.#list;
+    await this.#listRequest;
     if (!this.#pending.size) return [];
     const needed = this.#pendingReferences(statement);
-    return needed.length ? this.#fetch(needed) : [];
+    return needed.length ? this.#fetchWithReferences(needed) : [];
   }
 
   /** The statements of all other listed objects that the dump does not have, in order. */
   async fetchOthers(): Promise<string[]> {
-    await this.#list;
+    await this.#listRequest;
     const statements: string[] = [];
-    for (let fetches = 1; this.#pending.size || this.#hasChanged; fetches++) {
-      if (fetches > MAX_LIST_FETCHES) throw changingSchemaError(this.#config);
-      statements.push(...(await this.#fetch([...this.#pending.values()])));
+    for (let refetches = 0; this.#pending.size || this.#hasChanged; refetches++) {
+      if (refetches === MAX_LIST_REFETCHES) throw changingSchemaError(this.#config);
+      statements.push(...(await this.#fetchWithReferences([...this.#pending.values()])));
       if (!this.#hasChanged) break;
       this.#hasChanged = false;
-      this.#requestRenamedAndRecreated(await this.#fetchList());
+      this.#addRenamedAndRecreated(await this.#fetchList());
     }
     return statements;
   }
 
   /** Reports what could not be compared. */
   reportUnchecked(): void {
-    if (!this.#listed) {
+    if (!this.#list) {
       this.options.note(
         'the server does not list its objects, so the dump may lack some that this account may not read, or that were changed meanwhile',
       );
@@ -191,7 +191,7 @@ export class ObjectCheck {
   }
 
   #useList(list: Objects | undefined): Objects | undefined {
-    this.#listed = list;
+    this.#list = list;
     this.#pending = new Map(Array.from(list ?? []).filter(([, object]) => this.options.names.mayNeed(object)));
     const early = this.#recordedEarly ?? [];
     this.#recordedEarly = undefined;
@@ -200,22 +200,22 @@ export class ObjectCheck {
   }
 
   #pendingReferences(statement: string): ListedObject[] {
-    const isView = (name: string) => this.#listed?.get(foldCase(name))?.kind === 'view';
+    const isView = (name: string) => this.#list?.get(foldCase(name))?.kind === 'view';
     return findReferences(statement, isView).flatMap(name => this.#pending.get(foldCase(name)) ?? []);
   }
 
   /** Fetches the definitions of objects, and of the pending objects that they refer to. */
-  async #fetch(objects: readonly ListedObject[]): Promise<string[]> {
+  async #fetchWithReferences(objects: readonly ListedObject[]): Promise<string[]> {
     const found: string[] = [];
     for (let wanted = objects; wanted.length; ) {
-      const statements = await this.#fetchStatements(wanted);
+      const statements = await this.#fetchStatementsOf(wanted);
       found.push(...statements);
       wanted = [...new Set(statements.flatMap(each => this.#pendingReferences(each)))];
     }
     return dumpOrder(new Schema(found)).map(({ statement }) => statement);
   }
 
-  async #fetchStatements(objects: readonly ListedObject[]): Promise<string[]> {
+  async #fetchStatementsOf(objects: readonly ListedObject[]): Promise<string[]> {
     for (const object of objects) {
       this.#pending.delete(foldCase(object.name));
       if (object.kind === 'other') this.options.missing.addUnknown(object);
@@ -232,13 +232,13 @@ export class ObjectCheck {
     );
     return known.flatMap((object, i) => {
       const statement = statements[i];
-      if (!denied.has(object)) this.#reportChange(object, statement !== undefined);
+      if (!denied.has(object)) this.#recordLateResult(object, statement !== undefined);
       return statement ?? [];
     });
   }
 
-  /** Reports why the dump lacked an object that the account may read. */
-  #reportChange(object: ListedObject, exists: boolean): void {
+  /** Records that a definition was requested after the dump had passed its object, and reports why the dump lacked it. */
+  #recordLateResult(object: ListedObject, exists: boolean): void {
     const key = foldCase(object.name);
     if (exists) this.#fetched.add(key);
     else this.#gone.add(key);
@@ -248,13 +248,13 @@ export class ObjectCheck {
     this.options.note(`${titleOf(object)} was ${change} while the schema was read`);
   }
 
-  /** Requests what was renamed (the first list had its id under another name), and what was created again under its old name. */
-  #requestRenamedAndRecreated(list: Objects | undefined): void {
-    const ids = new Set<unknown>(Array.from(this.#listed?.values() ?? [], ({ id }) => id));
+  /** Makes pending what was renamed (the first list had its id under another name), and what was created again under its old name. */
+  #addRenamedAndRecreated(list: Objects | undefined): void {
+    const ids = new Set<unknown>(Array.from(this.#list?.values() ?? [], ({ id }) => id));
     ids.delete(undefined); // servers before 9.0, and functions other than tables(), have none
     for (const [key, object] of list ?? []) {
       const isGone = this.#gone.has(key);
-      if ((this.#listed?.has(key) && !isGone) || this.#unlisted.has(key) || this.#fetched.has(key)) continue;
+      if ((this.#list?.has(key) && !isGone) || this.#unlisted.has(key) || this.#fetched.has(key)) continue;
       if (!this.options.names.mayNeed(object)) continue;
       if (isGone || ids.has(object.id)) this.#pending.set(key, object);
       else this.options.note(`${titleOf(object)} was created while the schema was read, and is not in the dump`);

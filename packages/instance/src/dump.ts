@@ -1,6 +1,7 @@
 /*!
- * Dumps an instance's schema. Each statement is repaired if the server is known to print it wrongly. A dump that ends without an error
- * is complete: what the server leaves out is fetched, or is an error.
+ * Dumps an instance's schema. Each statement is repaired if the server is known to print it wrongly. What the server leaves out
+ * is fetched, or is an error, so a dump that ends without an error has every selected object that the server lists. Only `partial` and
+ * `skipInvalid` allow less, with warnings.
  */
 import { isCleanTable, repair } from '@sqlpipe/ddl';
 import { NameSelection, parseSelection, type Selection } from '@sqlpipe/schema';
@@ -58,8 +59,9 @@ const DEFAULTS: DumpOptions = {
 };
 
 /**
- * Dumps the normalized statements of a schema in dependency order. They come in batches as they arrive, because one by one would be
- * slower than reading them. The generator ends without an error only if it has yielded every selected object that the server lists.
+ * Dumps the normalized statements of a schema in dump order. They come in batches as they arrive, because one by one would be slower than
+ * reading them. Without `partial` and `skipInvalid`, the generator ends without an error only if it has yielded every selected object that
+ * the server lists. If the server shows no list, a note says so.
  * @throws InstanceError; PROTOCOL if a row is not one statement, DENIED if the account may not read an object, REJECTED if a
  *   name matches nothing
  */
@@ -125,18 +127,21 @@ async function* dumpStatements(
   if (unmatched) throw new InstanceError('REJECTED', `${config.label}: ${unmatched}`);
 }
 
-/** Repairs and normalizes a row, and reports the repairs. @param n the number of the row, for an error */
-function toStatement(row: string, n: number, config: ConnectionConfig, { verbatim, warn, note }: DumpOptions) {
+/** Repairs and normalizes a row, and reports the repairs. @param rowNumber for an error */
+function toStatement(row: string, rowNumber: number, config: ConnectionConfig, { verbatim, warn, note }: DumpOptions) {
   const { statement: text, notes, warnings } = verbatim ? { statement: row, notes: [], warnings: [] } : repair(row);
-  const statement = requireStatement(text, n, config);
+  const statement = requireStatement(text, rowNumber, config);
   const identity = identify(statement);
   for (const warning of warnings) warn(`${displayName(identity)}: ${warning}`);
   for (const repaired of notes) note(`${displayName(identity)}: ${repaired}`);
   return { statement, identity };
 }
 
-/** Maximum length of a row in bytes, at least. Records are shorter, so a long statement is reported later, with its number. */
-const MAX_ROW = 32 * 1024 * 1024;
+/**
+ * The minimum of the limit for the length of a row, in bytes. The limit for a record is lower, so a statement that is too long passes here and
+ * is rejected later, with its number.
+ */
+const MIN_ROW_LIMIT = 32 * 1024 * 1024;
 
 /** Fetches the rows in the way that `via` selects. Objects that the server does not show are added to `read.missing`. */
 async function* fetchRows(
@@ -151,7 +156,7 @@ async function* fetchRows(
   if (via === 'catalogue') return yield await fetchAllObjectRows();
   const check = new ObjectCheck(config, client, { ...read, selects, note });
   try {
-    yield* addMissingRows(source.rows(`SHOW CREATE DATABASE${clause}`, Math.max(MAX_ROW, 2 * maxRecord)), check);
+    yield* addMissingRows(source.rows(`SHOW CREATE DATABASE${clause}`, Math.max(MIN_ROW_LIMIT, 2 * maxRecord)), check);
   } catch (error) {
     if (!isTooOld(error)) throw addAclHint(error, selection);
     if (via === 'database')
@@ -180,7 +185,7 @@ function isTooOld(error: unknown): error is InstanceError {
 }
 
 /** Normalizes a row. @throws InstanceError with the number of the row, if it is not one statement */
-function requireStatement(row: string, n: number, config: ConnectionConfig): string {
+function requireStatement(row: string, rowNumber: number, config: ConnectionConfig): string {
   try {
     const statement = normalizeStatement(row);
     if (statement) return statement;
@@ -188,7 +193,7 @@ function requireStatement(row: string, n: number, config: ConnectionConfig): str
   } catch (error) {
     throw new InstanceError(
       'PROTOCOL',
-      `${config.label}: row ${n} is not one statement (${(error as Error).message}); is this the schema of a QuestDB server? ${quoteSafely(row, config)}`,
+      `${config.label}: row ${rowNumber} is not one statement (${(error as Error).message}); is this the schema of a QuestDB server? ${quoteSafely(row, config)}`,
       { cause: error },
     );
   }
@@ -196,7 +201,7 @@ function requireStatement(row: string, n: number, config: ConnectionConfig): str
 
 /** Quotes a text of the server, without secrets of statements or requests. */
 const quoteSafely = (text: string, config: ConnectionConfig): string =>
-  truncate(maskSecrets(redact(text).slice(0, MAX_QUOTED), requestSecrets(config)), 200);
+  truncate(maskSecrets(redact(text).slice(0, MAX_MASKED), requestSecrets(config)), 200);
 
-/** Maximum length of a text before redaction, in UTF-16 code units. A secret is shorter, so that none is cut and missed. */
-const MAX_QUOTED = 64 * 1024;
+/** Maximum length of a text that is masked, in UTF-16 code units. A secret that begins in the part that is shown ends before this limit. */
+const MAX_MASKED = 64 * 1024;

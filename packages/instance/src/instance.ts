@@ -10,11 +10,11 @@ import { InstanceError } from './instance-error.js';
 import { JsonError } from './json.js';
 import {
   invalidReplyError,
+  parseRetryAfter,
   type Reply,
   readReply,
   readRows,
   readServerError,
-  retryAfter,
   toRejection,
   UnexpectedResponseError,
 } from './reply.js';
@@ -40,8 +40,8 @@ export interface Instance {
   /** The rows of a small reply with all their cells, after the same checks. Throws as `rows` does. */
   table(query: string): Promise<unknown[][]>;
   /**
-   * Sends one statement, without the `;` at its end. With retries, it is sent again only if the server has certainly not executed it. A
-   * rejection is a result.
+   * Sends one statement. Its final `;` is removed where the server would store it. With retries, it is sent again only if the server has
+   * certainly not executed it. A rejection is returned, not thrown.
    * @throws InstanceError; its `outcomeUnknown` says whether the statement may have been executed
    */
   execute(statement: string): Promise<Reply>;
@@ -60,7 +60,7 @@ export function connect(config: ConnectionConfig): Instance {
 const BUSY_DELAYS = [250, 500, 1000, 2000, 4000];
 const MAX_BUSY_DELAY = 30_000;
 
-/** Requests the number of rows, by which a limit of the server is noticed. */
+/** Makes the server send the number of rows. If a limit of the server cuts the rows off, the two numbers differ. */
 const COUNT_PARAMETER = '&count=true';
 
 /** The hint if permission was denied. */
@@ -73,8 +73,8 @@ const TOKENS_UNSUPPORTED = '; the open source edition accepts no tokens, only a 
 const CHANGED_ROWS =
   'the reply broke off, and the next one does not begin with the same rows, so the schema may have changed; try again';
 
-/** Why a request is sent. A query may be sent again after any failure; a change only if it has certainly not been executed. */
-type Purpose = 'query' | 'change';
+/** Why a request is sent. A query may be sent again after any failure, a statement only if it has certainly not been executed. */
+type Purpose = 'query' | 'execute';
 
 class HttpInstance implements Instance {
   readonly label: string;
@@ -82,7 +82,7 @@ class HttpInstance implements Instance {
   readonly #pause: NonNullable<ConnectionConfig['pause']>;
   readonly #connection: Connection;
   readonly #closed = new AbortController();
-  /** Aborts when the instance is closed or the user interrupts the program. Then nothing is sent again. */
+  /** Aborts when the instance is closed or the user interrupts the program. Then no failed request is sent again. */
   readonly #ended: AbortSignal;
   /** The endpoint that requests go to; undefined until one has replied. */
   #endpoint: ApiPath | undefined;
@@ -125,7 +125,7 @@ class HttpInstance implements Instance {
 
   execute(statement: string): Promise<Reply> {
     const acceptRows = returnsRows(statement);
-    return this.#request(statement, 'change', response => readReply(response, acceptRows));
+    return this.#request(statement, 'execute', response => readReply(response, acceptRows));
   }
 
   bufferNeeded(statement: string): number {
@@ -162,7 +162,7 @@ class HttpInstance implements Instance {
     return sendTo(second);
   }
 
-  /** Sends a statement and reads the reply, again after a failure if a retry may help and the statement has not run. */
+  /** Sends a statement and reads the reply. After a failure that may pass, it is sent again, as far as the purpose allows. */
   async #request<T>(statement: string, purpose: Purpose, read: (response: Response) => Promise<T>): Promise<T> {
     const retries = new Retries(this.#config, this.#ended);
     for (;;) {
@@ -172,7 +172,7 @@ class HttpInstance implements Instance {
         return await read(response);
       } catch (error) {
         const failure = this.#toInstanceError(error, statement, response);
-        if (purpose === 'change' && (failure as InstanceError).outcomeUnknown) throw failure;
+        if (purpose === 'execute' && (failure as InstanceError).outcomeUnknown) throw failure;
         await retries.waitAfter(failure);
       }
     }
@@ -183,7 +183,7 @@ class HttpInstance implements Instance {
     let left = this.#config.timeout || Number.POSITIVE_INFINITY;
     for (const milliseconds of BUSY_DELAYS) {
       const response = await send();
-      const delay = Math.max(milliseconds, 1000 * (retryAfter(response) ?? 0));
+      const delay = Math.max(milliseconds, 1000 * (parseRetryAfter(response) ?? 0));
       left -= delay;
       if (response.status !== 429 || delay > MAX_BUSY_DELAY || left < 0) return response;
       response.body.destroy();

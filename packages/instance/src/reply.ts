@@ -21,9 +21,9 @@ import { PROXY_CREDENTIALS_MESSAGE } from './transport-messages.js';
 /** The server's rejection of one statement. */
 export interface Rejection {
   ok: false;
-  /** The server's message, unescaped. Secrets of the request are redacted. */
+  /** The server's message, unescaped. Secrets of the request are masked. */
   message: string;
-  /** Tests the message as the server sent it. In `message`, words of the server may be redacted because they are also secrets. */
+  /** Tests the message as the server sent it. In `message`, a word that equals a secret is masked: a password may be `table`. */
   matches(pattern: RegExp): boolean;
   /** The position in the statement (UTF-16 code units), if the server sent one. */
   position?: number;
@@ -71,7 +71,7 @@ const maxReplyLength = ({ url }: Response): number => BASE_REPLY_LENGTH + 12 * u
 /**
  * Reads the result of a statement.
  * @param acceptRows whether rows count as success
- * @throws UnexpectedResponseError, and TransportError if the reply is truncated
+ * @throws UnexpectedResponseError, TransportError if the reply is truncated, ServerError for a reply with rows and an error
  */
 export async function readReply(response: Response, acceptRows = false): Promise<Reply> {
   if (response.status !== 200) return toRejection(await readServerError(response), response);
@@ -88,14 +88,14 @@ export async function readReply(response: Response, acceptRows = false): Promise
   if (reply.ddl === 'OK' || reply.dml === 'OK') return { ok: true };
   const what = reply.dataset
     ? 'with rows'
-    : `with ${quoteReply(body.toString('utf8', 0, MAX_QUOTED).trimStart(), 80, response)}`;
+    : `with ${quoteReply(body.toString('utf8', 0, MAX_MASKED).trimStart(), 80, response)}`;
   throw new UnexpectedResponseError('PROTOCOL', `answered ${what} instead of {"ddl":"OK"}; ${ADDRESS_HELP}`);
 }
 
 /** The exact reply to nearly all statements (observed on 9.3.4). */
 const OK = Buffer.from('{"ddl":"OK"}');
 
-/** Reads all rows of a small reply. @throws ServerError if the query was rejected, and what `readReply` throws */
+/** Reads all rows of a reply of at most `MAX_ROWS_LENGTH`. @throws ServerError if the query was rejected, and what `readReply` throws */
 export async function readRows(response: Response): Promise<unknown[][]> {
   if (response.status !== 200) throw await readServerError(response);
   return requireRows(parseReply(await readBody(response, MAX_ROWS_LENGTH), response, MAX_ROWS_LENGTH), response);
@@ -110,7 +110,7 @@ function requireRows(reply: ReplyObject, response: Response): unknown[][] {
   } catch (error) {
     throw error instanceof JsonError ? invalidJsonError(error, response) : error;
   }
-  // No caller uses an array or object in a cell, and converting one to text may throw.
+  // An array or object in a cell becomes undefined: no caller uses it, and converting it to text may throw.
   return reply.dataset.map(row => row.map(cell => (typeof cell === 'object' && cell !== null ? undefined : cell)));
 }
 
@@ -144,7 +144,7 @@ export function invalidReplyError(
     const what = `the reply is compressed (${quoteReply(coding, 20, response)}), which was not requested`;
     return new UnexpectedResponseError('PROTOCOL', `${what}; does a proxy do that?`);
   }
-  const text = start.toString('latin1', 0, MAX_QUOTED).trimStart();
+  const text = start.toString('latin1', 0, MAX_MASKED).trimStart();
   if (text.startsWith('{')) return invalidJsonError(error, response);
   const what =
     text === ''
@@ -169,8 +169,8 @@ export function toRejection({ message, position }: ServerError, response: Respon
 }
 
 /**
- * Reads the body of a small reply. It stops after the chunk that exceeds the limit, so the body may be longer. It uses events: for
- * one small chunk, as in most replies, an iterator would take longer than everything else.
+ * Reads the body of a reply into memory. It stops after the chunk that exceeds the limit, so the body may be longer. It uses events: for one
+ * small chunk, as in most replies, an async iterator would take longer than all other work.
  */
 function readBody({ body }: Response, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -227,8 +227,8 @@ class ValueBuilder implements JsonEvents {
   readonly #containers: (unknown[] | Record<string, unknown>)[] = [];
   #key = '';
 
-  /** @param canParseRows whether `JSON.parse` may read the rows: only if the text is valid UTF-8 */
-  constructor(private canParseRows: boolean) {}
+  /** @param mayParseRows whether `JSON.parse` may read the rows: only if the text is valid UTF-8 */
+  constructor(private mayParseRows: boolean) {}
 
   open(kind: 'array' | 'object'): void {
     const container = kind === 'array' ? [] : Object.create(null); // a key may be __proto__
@@ -260,8 +260,8 @@ class ValueBuilder implements JsonEvents {
    */
   readElements(chunk: Buffer, at: number, depth: number): number {
     const end = chunk.lastIndexOf('],[') + 1;
-    if (!this.canParseRows || depth !== 2 || this.#key !== 'dataset' || end <= at) return at;
-    this.canParseRows = false;
+    if (!this.mayParseRows || depth !== 2 || this.#key !== 'dataset' || end <= at) return at;
+    this.mayParseRows = false;
     try {
       for (const row of JSON.parse(`[${chunk.toString('utf8', at, end)}]`)) this.scalar(row);
       return end;
@@ -305,9 +305,9 @@ function unexpectedStatusError(response: Response, body: Buffer): UnexpectedResp
 const NO_SERVER = ': no QuestDB server there; is the address right, with its path prefix?';
 const TOO_LARGE = ': the request is too large for a proxy on the way; raise the limit of the proxy, or bypass it';
 
-/** What statuses mean: the code of the error, and the end of its message. If that ends in a blank, the time to wait follows. */
+/** What statuses mean: the code of the error, and the end of its message. If it ends in a blank, `explainStatus` adds when to try again. */
 const EXPLANATIONS: Readonly<Record<number, readonly [code: InstanceErrorCode, explanation: string]>> = {
-  401: ['DENIED', ''], // `instance.ts` knows which credentials were sent
+  401: ['DENIED', ''], // `instance.ts` completes it, because it knows which credentials were sent
   403: ['DENIED', ': permission denied; grant the permission to this user, or use another account'],
   404: ['PROTOCOL', NO_SERVER],
   405: ['PROTOCOL', NO_SERVER],
@@ -323,7 +323,7 @@ const EXPLANATIONS: Readonly<Record<number, readonly [code: InstanceErrorCode, e
 function explainStatus(response: Response): readonly [code: InstanceErrorCode, explanation: string] {
   const { status } = response;
   const [code, explanation = ''] = EXPLANATIONS[status] ?? [];
-  const seconds = retryAfter(response);
+  const seconds = parseRetryAfter(response);
   const time = seconds === undefined ? 'later' : `in ${Math.ceil(seconds)} s`;
   if (code) return [code, explanation.replace(/ $/, ` ${time}`)];
   const isServerError = status >= 500 && status < 600;
@@ -331,7 +331,7 @@ function explainStatus(response: Response): readonly [code: InstanceErrorCode, e
 }
 
 /** The seconds that a server asks clients to wait, in the header Retry-After; undefined if it does not ask. */
-export function retryAfter({ headers }: Response): number | undefined {
+export function parseRetryAfter({ headers }: Response): number | undefined {
   const value = headers['retry-after'];
   if (value === undefined) return undefined;
   const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000;
@@ -354,20 +354,20 @@ function describeRedirect(response: Response): string {
 function describeResponse(response: Response, body: Buffer): string {
   const { status, headers } = response;
   const type = headers['content-type'] === undefined ? '' : `, ${quoteReply(headers['content-type'], 40, response)}`;
-  const start = body.toString('utf8', 0, MAX_QUOTED).trim();
+  const start = body.toString('utf8', 0, MAX_MASKED).trim();
   if (start === '') return `answered ${status}${type}`;
   return `answered ${status}${type}, ${start.includes('\0') ? 'binary data' : `"${quoteReply(start, 80, response)}"`}`;
 }
 
-/** Quotes a part of a reply in a message: redacted and shortened. */
+/** Quotes a part of a reply in a message: masked and shortened. */
 const quoteReply = (text: string, length: number, response: Response): string =>
   truncate(maskReply(text, response), length);
 
-/** Redacts the secrets of the request, which a server or a proxy may quote. */
+/** Masks the secrets of the request, which a server or a proxy may quote. */
 function maskReply(text: string, { url, secrets }: Response): string {
   const all = [...secrets, ...findSecrets(new URL(url).searchParams.get('query') ?? '')];
-  return maskSecrets(text.slice(0, MAX_QUOTED), all);
+  return maskSecrets(text.slice(0, MAX_MASKED), all);
 }
 
-/** Maximum length of quoted text before redaction, in UTF-16 code units; longer than the longest secret. */
-const MAX_QUOTED = 64 * 1024;
+/** Maximum length of a text that is masked, in bytes or UTF-16 code units. A secret that begins in the part that is shown ends before it. */
+const MAX_MASKED = 64 * 1024;

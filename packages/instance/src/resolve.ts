@@ -39,11 +39,11 @@ import { readCertificates } from './secret-file.js';
 /** The source of a value that the user has not set. */
 const DEFAULT = 'default';
 
-/** Time limit of a reply, in seconds. A server ends a query after 60 s by itself. */
-const TIMEOUT = 120;
+/** The default time limit of a reply, in seconds. A server ends a query after 60 s by itself. */
+const DEFAULT_TIMEOUT = 120;
 
-/** Time limit of a connection, in seconds. */
-const CONNECT_TIMEOUT = 10;
+/** The default time limit of a connection, in seconds. */
+const DEFAULT_CONNECT_TIMEOUT = 10;
 
 /**
  * Resolves the operand INSTANCE, with the credentials that belong to it. Nothing is sent.
@@ -65,13 +65,13 @@ export async function resolveInstance(operand: string, context: ResolveContext):
   const place = placeOfEntry(operand, env);
   const { proxy, variable = '' } = findProxy(address.url, env) ?? {};
   const help = credentialsHelp(context);
-  const resolved = resolveSettings({ operand, entry, address, proxy, variable }, context);
+  const chosen = resolveSettings({ operand, entry, address, proxy, variable }, context);
   const sources = [
     ...(context.credentials ? [fromCaller(context.credentials)] : []),
     fromOptions(options),
     fromAddress(address, context),
     fromEnvironment(context.program, env),
-    ...(entry ? [fromEnvironment(`sqlpipe_${operand}`, env), fromEntry(entry, operand, env, resolved.timeout)] : []),
+    ...(entry ? [fromEnvironment(`sqlpipe_${operand}`, env), fromEntry(entry, operand, env, chosen.timeout)] : []),
     fromNetrc(address.url, options.netrcFile, env.HOME),
     fromPrompt(shown, context),
   ];
@@ -83,29 +83,29 @@ export async function resolveInstance(operand: string, context: ResolveContext):
     url: address.url,
     credentialsHelp: help,
     logRequest: context.logRequest,
-    insecure: resolved.tlsVerify === false,
-    timeout: resolved.timeout,
-    connectTimeout: resolved.connectTimeout,
-    retries: resolved.retries,
+    insecure: chosen.tlsVerify === false,
+    timeout: chosen.timeout,
+    connectTimeout: chosen.connectTimeout,
+    retries: chosen.retries,
     onRetry: context.warn,
     info: context.info,
     settings: [
       { name: 'url', value: shown, source: entry ? place : 'the command line' },
       ...(login?.settings ?? []),
-      ...resolved.settings,
+      ...chosen.settings,
     ],
     ...(entry && { name: operand }),
     protectedNames: async () =>
       entry?.protected === undefined ? findProtected(address.url, env) : entry.protected ? [operand] : [],
     ...(login && { authorization: login.header, user: login.user, account: login.account }),
     ...(!entry && { unknownName: await explainUnknownName(operand, env) }),
-    ...(resolved.cacert !== undefined && { ca: await readCertificates(resolved.cacert) }),
+    ...(chosen.cacert !== undefined && { ca: await readCertificates(chosen.cacert) }),
     ...(proxy && { proxy }),
   };
 }
 
-/** What an operand names. */
-interface Resolved {
+/** Where settings come from. */
+interface SettingSources {
   readonly operand: string;
   readonly entry: InstanceEntry | undefined;
   readonly address: Address;
@@ -113,9 +113,9 @@ interface Resolved {
   readonly variable: string;
 }
 
-/** Resolves the settings other than credentials. `settings` has each with its source. */
+/** Resolves the settings other than credentials. Returns their values, and in `settings` each with its source, for `--show-config`. */
 function resolveSettings(
-  { operand, entry, address, proxy, variable }: Resolved,
+  { operand, entry, address, proxy, variable }: SettingSources,
   { env, options = {} }: ResolveContext,
 ) {
   const place = placeOfEntry(operand, env);
@@ -144,10 +144,10 @@ function resolveSettings(
     [address.insecure ? false : undefined, ADDRESS_SOURCE],
     [true, DEFAULT],
   );
-  const timeout = chooseTimeLimit('timeout', options.timeout, TIMEOUT);
-  const connectTimeout = chooseTimeLimit('connect_timeout', options.connectTimeout, CONNECT_TIMEOUT);
+  const timeout = chooseTimeLimit('timeout', options.timeout, DEFAULT_TIMEOUT);
+  const connectTimeout = chooseTimeLimit('connect_timeout', options.connectTimeout, DEFAULT_CONNECT_TIMEOUT);
   const retries = choose('retries', [options.retries, '--retries'], [entry?.retries, place], [0, DEFAULT]) ?? 0;
-  if (!Number.isInteger(retries) || retries < 0) throw configError('retries must be a whole number, or 0 for none');
+  if (!Number.isInteger(retries) || retries < 0) throw configError('retries must be a whole number, 0 or more');
   choose('proxy', [proxy?.origin, variable]);
   if (entry) choose('protected', [entry.protected, place], [false, DEFAULT]);
   return { settings, cacert, tlsVerify, timeout, connectTimeout, retries };

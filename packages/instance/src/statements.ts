@@ -1,4 +1,4 @@
-/*! Fetches the definitions of objects as the instance prints them, many per request. A request that is too large is halved. */
+/*! Fetches the CREATE statements of objects as the instance prints them, many per request. A request that is too large is halved. */
 import { MemoryBudget } from '@sqlpipe/schema';
 import { displayName, foldCase, kindKeywords, type NamedObject, quoteLiteral } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
@@ -10,8 +10,8 @@ import { reconstructTables } from './reconstruct-tables.js';
 import { batchesOf, DEFAULT_REQUEST_BUFFER, fetchInHalves } from './request.js';
 
 /**
- * Maximum length of all definitions in one reply, in UTF-16 code units, because they are kept in memory. A batch that is longer is
- * requested in halves. A single definition may have the maximum length of a row.
+ * Maximum length of all statements in one reply, in UTF-16 code units, because they are kept in memory. A batch that is longer is
+ * requested in halves. A single statement may have the maximum length of a row.
  */
 const MAX_REPLY_LENGTH = 64 * 1024 * 1024;
 
@@ -19,8 +19,8 @@ const MAX_REPLY_LENGTH = 64 * 1024 * 1024;
 const NOT_FOUND = /does not exist|name expected, got|^expected 'TABLE'/;
 
 /**
- * Fetches the definition of each object, in the order of `objects`; undefined if no object of that name and kind exists.
- * @param objects objects of kinds that have a definition
+ * Fetches the statement of each object, in the order of `objects`; undefined if no object of that name and kind exists.
+ * @param objects objects of kinds that have a CREATE statement
  * @param onDenied without it, an object that may not be read is an error
  * @throws InstanceError if a query fails
  */
@@ -43,12 +43,12 @@ export async function fetchStatements(
   return statements;
 }
 
-/** Receives each object that the account may not read, and the server's message. The definition is then undefined. */
+/** Receives each object that the account may not read, and the server's message. Its statement is then undefined. */
 type OnDenied = (object: NamedObject, message: string) => void;
 
 /**
- * Fetches statements as `fetchStatements` does, but does not check the kinds. With the kind `table`, a view would get the definition
- * of a table.
+ * Fetches statements as `fetchStatements` does, but does not check the kinds. With the kind `table`, a view would get the
+ * statement of a table.
  * @param onDenied without it, an object that may not be read is an error
  */
 export async function fetchUncheckedStatements(
@@ -96,20 +96,20 @@ async function fetchBatch(
     if (!object || moreObjects.length > 0) return undefined;
     if (denial !== undefined) onDenied?.(object, denial);
     if (denial !== undefined || error.matches(NOT_FOUND)) return [undefined];
-    const { length } = instance.label;
-    throw error.withMessage(`${instance.label}: ${escapeControls(displayName(object))}${error.message.slice(length)}`);
+    const { label } = instance;
+    throw error.withMessage(`${label}: ${escapeControls(displayName(object))}${error.message.slice(label.length)}`);
   }
   if (rows.length !== objects.length) throw wrongCountError(instance, objects.length, `${rows.length}`);
   return rows;
 }
 
-/** The error for a reply with fewer or more rows than definitions were requested. */
+/** The error for a reply with fewer or more rows than statements were requested. */
 const wrongCountError = ({ label }: Instance, requested: number, received: string): InstanceError =>
   new InstanceError(
     'PROTOCOL',
-    `${label}: requested ${requested} definitions and received ${received}; does a proxy change the replies?`,
+    `${label}: requested ${requested} statements and received ${received}; does a proxy change the replies?`,
   );
 
-/** Whether a single object may cause an error: the server does not show it, or its definition contains a NUL or the like. */
+/** Whether a single object may cause an error: the server does not show it, or its statement contains a NUL or the like. */
 const mayConcernOneObject = ({ code, message }: InstanceError): boolean =>
   code === 'REJECTED' || (code === 'PROTOCOL' && / the reply contains /.test(message));

@@ -15,7 +15,7 @@ import {
   type Assertion,
   assertComputable,
   assertEmpty,
-  assertHistory,
+  assertNoHistory,
   assertNoneExpired,
   assertUnlimited,
 } from './text/assertions.js';
@@ -112,7 +112,7 @@ function collectAssertions({ recomputed, enforcements }: ProofResult, task: Task
     if (computableAssertion !== undefined) add(assertComputable(computableAssertion));
     if (finding?.answer === 'none') add(assertEmpty(definition.name));
     else {
-      add(assertHistory(definition, columns), ...(finding ? [] : ['no server was asked']));
+      add(assertNoHistory(definition, columns), ...(finding ? [] : ['no server was asked']));
       assertedViews.push(definition.name);
     }
   }

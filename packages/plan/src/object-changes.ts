@@ -19,7 +19,7 @@ import { displayName, foldCase, isObject, kindKeywords } from '@sqlpipe/sql';
 import { alterColumns, dropColumns } from './alter-columns.js';
 import { alterTable } from './alter-table.js';
 import type { Draft } from './draft.js';
-import { findCopiedColumns, findRebuildLosses, findUncastable, isMadeByPlan, printRebuild } from './rebuild.js';
+import { findCopiedColumns, findRebuildLosses, isAuxiliaryTable, printRebuild, whyNotCopyable } from './rebuild.js';
 import type { Task } from './task.js';
 import { omitProperty } from './unalterable.js';
 
@@ -230,7 +230,7 @@ function rebuildTable(entry: Entry, wanted: TableDefinition, { renames, allowed,
   const now = draft.engine.definitionOf(entry.name) as TableDefinition;
   const change = { identity: entry, properties: [], what: `rebuild of table '${now.name}'` };
   const copied = findCopiedColumns(wanted, now, renames.columnRenamesOf(entry.name));
-  const uncastable = findUncastable(copied);
+  const uncastable = whyNotCopyable(copied);
   if (uncastable !== undefined) return draft.omit(change, uncastable);
   const keepsRetention = ignore.ignoresProperty(entry, 'TTL') && keepRetention(wanted, now) !== undefined;
   const losses = findRebuildLosses(wanted, now, copied).filter(
@@ -259,7 +259,7 @@ export function dropExtraObjects(task: Task, draft: Draft): void {
       !a.findObject(entry.name) &&
       !task.ignore.ignoresObject(entry) &&
       !renames.pending.has(foldCase(entry.name));
-    if (isExtra && !isMadeByPlan(entry.name, task)) draft.addStatement(printDrop(entry), entry);
+    if (isExtra && !isAuxiliaryTable(entry.name, task)) draft.addStatement(printDrop(entry), entry);
   }
 }
 

@@ -31,7 +31,7 @@ import {
 } from './object-changes.js';
 import { formatPath, formatPathForShell, resolvePath } from './object-path.js';
 import { proveSteps } from './prove.js';
-import { dropOldTables, findLeftovers, isMadeByPlan, resumeRebuilds } from './rebuild.js';
+import { dropOldTables, findLeftovers, isAuxiliaryTable, resumeRebuilds } from './rebuild.js';
 import { listUnrepaired, refreshViews, resendViewQueries } from './refresh-views.js';
 import { findRejectedViews, type RejectedView, RejectedViewError } from './rejected-views.js';
 import { Renames } from './renames.js';
@@ -274,7 +274,7 @@ function requireLeadsToA(draft: Draft, task: Task): void {
     { defaults, ignoreOwner, ignore },
   );
   for (const { identity, a: entry, comparison } of differences) {
-    if (entry === undefined && (keepExtra || isMadeByPlan(identity.name, task))) continue;
+    if (entry === undefined && (keepExtra || isAuxiliaryTable(identity.name, task))) continue;
     const omitted = omissions.filter(omission =>
       hasName(identity)
         ? hasName(omission.identity) && identityKey(omission.identity) === identityKey(identity)

@@ -15,7 +15,7 @@ import { findExpiryArguments } from './asked-view.js';
 import { changeKey, type Omission, type Step, whyNotExecutable } from './draft.js';
 import { isRedefined, printFutureQuery } from './future-query.js';
 import type { Loss } from './losses.js';
-import { isMadeByPlan } from './rebuild.js';
+import { isAuxiliaryTable } from './rebuild.js';
 import { parseRebuiltTable } from './rebuild-names.js';
 import type { Task } from './task.js';
 import { printCompileQuestion, printComputableAssertion } from './text/common-queries.js';
@@ -132,7 +132,7 @@ function findForbiddenLosses(account: RowAccount, task: Task): Failure[] {
   const { allowed, rows, leftovers } = task;
   return account.losses().flatMap(({ effect: { loss: kind, object, column, text }, causes }): Failure[] => {
     if (kind === undefined || leftovers.has(foldCase(object)) || parseMark(object) !== undefined) return [];
-    const table = isMadeByPlan(object, task) ? parseRebuiltTable(object) : undefined;
+    const table = isAuxiliaryTable(object, task) ? parseRebuiltTable(object) : undefined;
     const loss = { kind, object: table ?? object, ...(column !== undefined && { column }) };
     if (allowed.useAllowance(loss)) return [];
     return [{ causes, reason: kind === 'values' ? text + rows.describeLost({ object, column }) : text, loss }];

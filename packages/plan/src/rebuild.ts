@@ -1,6 +1,6 @@
 /*!
- * Rebuilds a table if no ALTER can change what differs. The rows are copied to a new table, and the two tables exchange their names. The
- * old table is kept, as QuestDB's documentation recommends.
+ * Rebuilds a table that `--rebuild` names, if more than its TTL or storage policy differs. This also changes what no ALTER can. The rows are
+ * copied to a new table, and the two tables exchange their names. The old table is kept, as QuestDB's documentation recommends.
  *
  * The temporary names contain a hash of both definitions. By the hash, a later plan recognizes the tables of an interrupted rebuild.
  */
@@ -81,7 +81,7 @@ export function printRebuild(
     // A shorter TTL is set later. It would expire rows while they are copied, so that the numbers of rows differ.
     printDefinition({ ...(keepRetention(wanted, now) ?? wanted), name: newName }, EXPLICIT),
     `INSERT INTO '${newName}' (${targets}) SELECT ${values} FROM '${now.name}';`,
-    // What the copy does not hold is lost by the views that read the new table.
+    // By `copy`, the proof knows what the new table has. What it lacks is lost for the views that read it.
     { ...assertSameCount(now.name, newName), copy: { from: now.name, to: newName, columns: copied } },
     `RENAME TABLE '${now.name}' TO '${oldName}';`,
     `RENAME TABLE '${newName}' TO '${now.name}';`,
@@ -89,11 +89,17 @@ export function printRebuild(
 }
 
 /** Whether a hash is that of a rebuild of a table, also if the same rebuild was made before. */
-function isHashOf(hash: string, wanted: TableDefinition, now: TableDefinition, b: Engine, earlierCount = 0): boolean {
+function isRebuildHash(
+  hash: string,
+  wanted: TableDefinition,
+  now: TableDefinition,
+  engine: Engine,
+  earlierCount = 0,
+): boolean {
   const expected = hashRebuild(wanted, now, earlierCount);
   if (expected === hash) return true;
-  const wasMade = b.find(createRebuildNames(wanted.name, expected).oldName) !== undefined;
-  return wasMade && isHashOf(hash, wanted, now, b, earlierCount + 1);
+  const wasMade = engine.find(createRebuildNames(wanted.name, expected).oldName) !== undefined;
+  return wasMade && isRebuildHash(hash, wanted, now, engine, earlierCount + 1);
 }
 
 /**
@@ -110,7 +116,7 @@ export function dropOldTables({ a, dropOld, renames, toRebuild }: Task, draft: D
     ];
     if (role !== 'before' || !toRebuild.has(foldCase(table)) || a.findObject(name)) continue;
     if (wanted?.kind !== 'table' || old?.kind !== 'table' || now?.kind !== 'table') continue;
-    if (!isHashOf(hash, wanted, old, draft.engine)) continue;
+    if (!isRebuildHash(hash, wanted, old, draft.engine)) continue;
     const copied = findCopiedColumns(now, old, renames.columnRenamesOf(table));
     dropCompared(old, table, copied, [assertCopied({ from: name, to: table, columns: copied })], draft);
   }
@@ -133,8 +139,8 @@ function dropCompared(
   } else draft.add(change, [assertApplied(name), ...assertions, assertNoPartition(name, 'detached'), drop]);
 }
 
-/** Finds a column that the server cannot cast. @returns why the rows cannot be copied; undefined if they can */
-export function findUncastable(copied: CopiedColumns): string | undefined {
+/** Why the rows cannot be copied: the server cannot cast a column. Undefined if they can be copied. */
+export function whyNotCopyable(copied: CopiedColumns): string | undefined {
   const pair = copied.find(({ column, source }) => !canCast(source.type, column.type));
   return pair && `the server cannot cast column '${pair.from}': ${pair.source.type} to ${pair.column.type}`;
 }
@@ -151,7 +157,7 @@ export function findLeftovers(a: WantedSchema, b: Engine, toRebuild: ReadonlySet
     const wanted = a.definitionOf(table);
     const sources = [table, createRebuildNames(table, hash).oldName].map(source => b.definitionOf(source));
     const hasHash = (now: (typeof sources)[number]) =>
-      wanted?.kind === 'table' && now?.kind === 'table' && isHashOf(hash, wanted, now, b);
+      wanted?.kind === 'table' && now?.kind === 'table' && isRebuildHash(hash, wanted, now, b);
     if (sources.some(hasHash)) leftovers.add(foldCase(name));
   }
   return leftovers;
@@ -169,22 +175,23 @@ function whyNotResumable(table: string, leftovers: ReadonlySet<string>, b: Engin
   ];
 }
 
-/** Whether a plan has created a table for a rebuild, or to mark a view. Then the table is no difference between A and B. */
-export function isMadeByPlan(name: string, { a, leftovers, toRebuild }: Task): boolean {
+/** Whether a table is the new or the old table of a rebuild, or marks a view. Such a table is no difference between A and B. */
+export function isAuxiliaryTable(name: string, { a, leftovers, toRebuild }: Task): boolean {
   const { table, role } = parseRebuildName(name) ?? {};
   if (leftovers.has(foldCase(name)) || (parseMark(name) !== undefined && !a.findObject(name))) return true;
   return table !== undefined && role === 'before' && toRebuild.has(foldCase(table)) && !a.findObject(name);
 }
 
 /**
- * Completes interrupted rebuilds. If a rebuild was interrupted between its two renames, the new table is complete, and is renamed.
- * Otherwise it may be incomplete, and is dropped. Somebody else may have written to it, so assertions come first: the table has all rows.
+ * Completes interrupted rebuilds. If one was interrupted between its two renames, the new table is complete and gets its name. If it was
+ * interrupted earlier, the new table is dropped. First, assertions check that the original table has each of its rows, because somebody else
+ * may have written to the new one.
  */
 export function resumeRebuilds({ leftovers, renames }: Task, draft: Draft): void {
   for (const { name } of draft.engine.catalogue.list().filter(object => leftovers.has(foldCase(object.name)))) {
     const { table = '', hash = '' } = parseRebuildName(name) ?? {};
     const hasExchangeBegun = draft.engine.find(createRebuildNames(table, hash).oldName) !== undefined;
-    const isExchanged = hasExchangeBegun && !draft.engine.find(table);
+    const isHalfExchanged = hasExchangeBegun && !draft.engine.find(table);
     const refusal = whyNotResumable(table, leftovers, draft.engine);
     if (refusal !== undefined) {
       draft.omit(
@@ -195,7 +202,7 @@ export function resumeRebuilds({ leftovers, renames }: Task, draft: Draft): void
       continue;
     }
     const [leftover, now] = [name, table].map(each => draft.engine.definitionOf(each));
-    if (isExchanged) draft.addStatement(`RENAME TABLE '${name}' TO '${table}';`, { kind: 'table', name });
+    if (isHalfExchanged) draft.addStatement(`RENAME TABLE '${name}' TO '${table}';`, { kind: 'table', name });
     else if (leftover?.kind === 'table' && now?.kind === 'table') {
       const copied = findCopiedColumns(leftover, now, renames.columnRenamesOf(table));
       const added = leftover.columns.filter(column => !copied.some(({ to }) => isSameName(to, column.name)));

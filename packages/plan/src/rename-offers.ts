@@ -3,7 +3,7 @@ import type { Column, Definition } from '@sqlpipe/ddl';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Omission } from './draft.js';
 import { formatPathForShell, type ObjectPath, pathKey, printRename } from './object-path.js';
-import { isMadeByPlan } from './rebuild.js';
+import { isAuxiliaryTable } from './rebuild.js';
 import { parseRebuildName } from './rebuild-names.js';
 import type { Task } from './task.js';
 
@@ -24,7 +24,7 @@ export const describeKeptTables = (task: Task, offers: RenameOffers): string[] =
   task.b.entries.flatMap(({ kind, name }) => {
     const { a, renames, keepExtra, dropOld } = task;
     if (kind !== 'table' || a.findObject(name) || renames.pending.has(foldCase(name))) return [];
-    if (!dropOld && isMadeByPlan(name, task) && parseRebuildName(name)?.role === 'before')
+    if (!dropOld && isAuxiliaryTable(name, task) && parseRebuildName(name)?.role === 'before')
       return [`table '${name}' is kept: it is the old table of a rebuild; --drop-old drops it`];
     const option = keepExtra ? offers.ofTable(name) : undefined;
     return option === undefined ? [] : [`table '${name}' is kept; renamed? ${option}`];

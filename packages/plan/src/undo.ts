@@ -13,7 +13,7 @@ import {
   type Assertion,
   assertApplied,
   assertEmpty,
-  assertHistory,
+  assertNoHistory,
   assertNoPartition,
   printValueCondition,
 } from './text/assertions.js';
@@ -85,7 +85,7 @@ function findCreated({ statements, result, renamed }: Plan, before: Schema): Cre
   const after = new Schema(result);
   const assertionsOf = (statement: string): Assertion[] => {
     const created = parseMeaning(statement);
-    if (created?.kind === 'materialized view') return [assertHistory(created)];
+    if (created?.kind === 'materialized view') return [assertNoHistory(created)];
     if (created?.kind !== 'table') return [];
     return assertUnwritten(created.name);
   };

@@ -156,7 +156,7 @@ function truncatedError(rest: Buffer, recordCount: number): StreamError {
   const marker = parseFailureMarker(lastLine(rest));
   if (marker) {
     const message = `incomplete after ${formatCount(recordCount)}: ${marker.name} failed: ${marker.reason}`;
-    return new StreamError(message, { alreadyPrinted: marker.reason });
+    return new StreamError(message, { printedReason: marker.reason });
   }
   return new StreamError(
     recordCount
@@ -177,10 +177,10 @@ export class StreamError extends Error {
   override name = 'StreamError';
   readonly code = 'DAMAGED';
   /** The end of the message if it is that of the program that wrote the stream, which prints it too. */
-  readonly alreadyPrinted: string | undefined;
+  readonly printedReason: string | undefined;
 
-  constructor(message: string, { cause, alreadyPrinted }: { cause?: unknown; alreadyPrinted?: string } = {}) {
+  constructor(message: string, { cause, printedReason }: { cause?: unknown; printedReason?: string } = {}) {
     super(message, cause === undefined ? {} : { cause });
-    this.alreadyPrinted = alreadyPrinted;
+    this.printedReason = printedReason;
   }
 }

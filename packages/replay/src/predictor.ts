@@ -29,7 +29,10 @@ export interface PredictorOptions extends Omit<ExecutorOptions, 'existing' | 'is
   readonly allowLoss: readonly string[];
 }
 
-/** The effect of a statement depends on rows, or its syntax is unknown. Its outcome is `unknown`; the exit status does not change. */
+/**
+ * The result of a statement cannot be predicted: it depends on rows, its syntax is unknown, or the target hides its schema. Its outcome is
+ * `unknown`; the exit status does not change.
+ */
 class UnknownEffectError extends Error {
   override name = 'UnknownEffectError';
 }
@@ -53,8 +56,8 @@ export class Predictor {
   readonly #engine: Engine;
   readonly #rowAccount: RowAccount;
   readonly #invalidBefore: ReadonlyMap<string, string>;
-  /** The name of the account that executes the statements; undefined for the built-in administrator. */
-  readonly #caller: string | undefined;
+  /** The account of this run. If undefined, statements run as the built-in administrator, and no missing permission is predicted. */
+  readonly #account: string | undefined;
   readonly #allowLoss: readonly string[];
   /** The losses that the options or the plan allow; undefined before the first statement, which may be the head of a plan. */
   #allowed: AllowedLosses | undefined;
@@ -84,9 +87,9 @@ export class Predictor {
       countExpired: enforcement => this.#answers.askCount(printQuestion(enforcement)),
       newNameOf: view => this.#renamedViews.get(foldCase(view)) ?? view,
     });
-    this.#caller = this.#loadCaller();
+    this.#account = this.#loadAccount();
     this.#allowLoss = allowLoss;
-    const objects = this.#hiddenReason === undefined ? this.#showEngine() : existing;
+    const objects = this.#hiddenReason === undefined ? this.#createKnownObjects() : existing;
     const simulation = { existing: objects, isSimulated: true, noVerify: true };
     this.#execute = createExecutor(this.#simulateInstance(), { ...options, ...simulation });
   }
@@ -102,8 +105,8 @@ export class Predictor {
     this.#effects = [];
     try {
       const { result, ...rest } = await this.#execute(statement);
-      const isCreated = isShowable(identify(statement));
-      const predicted = rest.replaced ? 'would replace' : isCreated ? 'would create' : 'would send';
+      const createsObject = isShowable(identify(statement));
+      const predicted = rest.replaced ? 'would replace' : createsObject ? 'would create' : 'would send';
       return {
         ...rest,
         result: result === 'applied' ? predicted : result,
@@ -115,7 +118,7 @@ export class Predictor {
     }
   }
 
-  /** Describes the views that the statements so far leave invalid, and their losses that are not allowed. */
+  /** Describes the views that the statements so far leave invalid, and the losses of these statements that are not allowed. */
   describeProblems(): string[] {
     const invalid = [...this.#engine.invalidViews().keys()].filter(name => !this.#invalidBefore.has(name));
     return [
@@ -124,8 +127,8 @@ export class Predictor {
     ];
   }
 
-  /** Adds the account that executes the statements to the engine, with its rights. @returns its name */
-  #loadCaller(): string | undefined {
+  /** Adds the account of this run, with its rights, to the engine. @returns its name; undefined if the target shows no rights of it */
+  #loadAccount(): string | undefined {
     const { account } = this.#schema;
     const { acl } = this.#engine;
     const listed = account && acl.find(account.name);
@@ -150,7 +153,7 @@ export class Predictor {
   }
 
   /** Shows the objects of the engine to the executor, instead of those of the target. */
-  #showEngine(): KnownObjects {
+  #createKnownObjects(): KnownObjects {
     const [engine, { defaults }] = [this.#engine, this.#schema];
     const source: AccessSource = {
       label: this.target.label,
@@ -192,7 +195,7 @@ export class Predictor {
       throw new UnknownEffectError(`the target does not show its schema: ${this.#hiddenReason}`);
     try {
       const sent = toRequestText(statement);
-      const execution = await whenReady(() => this.#engine.execute(sent, this.#caller));
+      const execution = await whenReady(() => this.#engine.execute(sent, this.#account));
       await this.#askAboutRows(execution);
       this.#effects = this.#rowAccount.recordStatement(sent, execution);
       for (const { name } of execution.changes) this.#changed.add(foldCase(name));
@@ -204,20 +207,20 @@ export class Predictor {
       const reason = refreshed && this.#engine.invalidViews().get(foldCase(refreshed.object));
       return reason === undefined
         ? { ok: true }
-        : toRejection(`accepted, but the refresh failed: ${reason}`, { status: 200 });
+        : createRejection(`accepted, but the refresh failed: ${reason}`, { status: 200 });
     } catch (error) {
       if (error instanceof OpaqueError) throw new UnknownEffectError(error.message);
       if (!(error instanceof RejectionError)) throw error;
       const { message, position } = error;
-      return toRejection(message.trim(), { status: 400, position, denied: error instanceof DenialError });
+      return createRejection(message.trim(), { status: 400, position, denied: error instanceof DenialError });
     }
   }
 
   /** Asks the target about rows that a statement drops or computes again: of materialized views, and expired ones. */
   async #askAboutRows(execution: Execution): Promise<void> {
     for (const { effect, kind, loss, object } of execution.effects) {
-      const isRebuilt = kind === 'materialized view' && (effect === 'rewritten' || loss === 'drop');
-      const view = isRebuilt ? this.#rowAccount.findLoaded(object) : undefined;
+      const isRecomputed = kind === 'materialized view' && (effect === 'rewritten' || loss === 'drop');
+      const view = isRecomputed ? this.#rowAccount.findLoaded(object) : undefined;
       if (view?.kind === 'materialized view' && view.opaque === undefined) await this.#answers.askHistory(object, view);
     }
     for (const enforcement of this.#rowAccount.findEnforcements(execution))
@@ -226,12 +229,15 @@ export class Predictor {
   }
 }
 
-/** Prints the question how many rows a statement makes the target drop, because their TTL has expired them. */
+/** Prints the question how many rows a statement makes the target drop, because they are older than their TTL. */
 const printQuestion = ({ former, now: { partitionBy, ttl } }: Enforcement): string =>
   printExpiredQuestion({ ...former, partitionBy, ttl }, former.kind === 'table' ? undefined : former.body);
 
-/** Makes a rejection by the engine. Its messages contain no secret, so nothing is redacted. */
-const toRejection = (message: string, details: { status: number; position?: number; denied?: boolean }): Rejection => ({
+/** Makes a rejection by the engine. Its messages contain no secret, so nothing is masked. */
+const createRejection = (
+  message: string,
+  details: { status: number; position?: number; denied?: boolean },
+): Rejection => ({
   ok: false,
   message,
   matches: pattern => pattern.test(message),

@@ -8,7 +8,7 @@ import { type CommentRules, endOfCode, type SegmentType, WHITESPACE } from './le
 import { StatementScanner, type UnclosedSegment } from './statement-scanner.js';
 import { significantTokens, type Token, tokens } from './tokens.js';
 
-/** The maximum length of a record in bytes, with its LF and NUL. It also limits the length of a statement. */
+/** The maximum length of a record in bytes, with its LF and NUL. A statement has at most as many UTF-16 code units. */
 export const MAX_RECORD = 16 * 1024 * 1024;
 
 /** Text cannot be cut into statements. `line` and `column` count from 1, columns in UTF-16 code units. */
@@ -20,13 +20,13 @@ export class SplitError extends Error {
     readonly line: number,
     readonly column: number,
     /** The reason in the failure marker, if there is one. `message` ends with it; the program that wrote the text has printed it. */
-    readonly alreadyPrinted?: string,
+    readonly printedReason?: string,
   ) {
     super(message);
   }
 }
 
-/** The characters that start or end comments. A chunk is never cut next to one, so that pairs such as `--` stay together. */
+/** The characters that start or end comments. Text is never cut after one of these, so that pairs such as `--` stay together. */
 const COMMENT_DELIMITER_CHARACTERS = '-/*';
 
 const QUOTES = '\'"`';
@@ -165,7 +165,7 @@ export class Splitter {
    */
   #scan(chunk: string, from: number): Required<StatementEnd> | undefined {
     for (let start = from, size = FIRST_PIECE; start < chunk.length; size *= 2) {
-      const end = offsetAfterDelimiter(chunk, start + size);
+      const end = findSafeCut(chunk, start + size);
       const statementEnd = this.#scanPiece(chunk, from, start, end);
       if (statementEnd) return statementEnd;
       start = end;
@@ -216,7 +216,7 @@ export class Splitter {
     this.#scanners = [new StatementScanner('sql')];
     const rest = this.#moveComments(text, rules);
     if (hasContent) yield* this.#hold(rest, lastType === 'line-comment');
-    else [this.#line, this.#column] = this.#position(rest);
+    else [this.#line, this.#column] = this.#locate(rest);
   }
 
   /** Moves comments from the start of a text to the held statement, if they end its line. @returns the rest of the text */
@@ -231,7 +231,7 @@ export class Splitter {
       this.#held.endsInLineComment = !comments.endsWith('*/');
     }
     this.#held.acceptsComments = acceptsComments;
-    [this.#line, this.#column] = this.#position(comments);
+    [this.#line, this.#column] = this.#locate(comments);
     return text.slice(end);
   }
 
@@ -241,8 +241,8 @@ export class Splitter {
    */
   *#hold(text: string, endsInLineComment: boolean): Generator<string> {
     const body = trim(text);
-    const [startLine] = this.#position(text, Math.max(text.search(NON_WHITESPACE), 0));
-    [this.#line, this.#column] = this.#position(text);
+    const [startLine] = this.#locate(text, Math.max(text.search(NON_WHITESPACE), 0));
+    [this.#line, this.#column] = this.#locate(text);
     if (!body) {
       if (this.#held && LINE_END.test(text)) this.#held.acceptsComments = false;
       return;
@@ -278,14 +278,14 @@ export class Splitter {
     if (markerToken && marker) {
       const reason = truncate(marker.reason, 500);
       const message = `${marker.name} left it incomplete: ${reason}`;
-      throw new SplitError(message, ...this.#position(text, markerToken.start), reason);
+      throw new SplitError(message, ...this.#locate(text, markerToken.start), reason);
     }
   }
 
   /** The error for a quote, a comment or a parenthesis that is unclosed by SQL's rules. */
   #unclosedError(): SplitError {
     const { type, at } = (this.#scanners[0] as StatementScanner).unclosed as UnclosedSegment;
-    return new SplitError(UNCLOSED_MESSAGES[type] ?? 'unclosed parenthesis', ...this.#position(this.remainder, at));
+    return new SplitError(UNCLOSED_MESSAGES[type] ?? 'unclosed parenthesis', ...this.#locate(this.remainder, at));
   }
 
   /** The error for a last statement without `;`. A failure marker in it is the better error. */
@@ -295,12 +295,12 @@ export class Splitter {
     const last = [...significantTokens(text)].at(-1);
     return new SplitError(
       "the last statement has no ';': the file may be truncated; if it is complete, add the ';'",
-      ...this.#position(text, last && last.start + last.text.length),
+      ...this.#locate(text, last && last.start + last.text.length),
     );
   }
 
-  /** The line and column of an offset in a text that starts at the current position. */
-  #position(text: string, offset = text.length): [line: number, column: number] {
+  /** The line and column of an offset in a text that starts at `#line` and `#column`. */
+  #locate(text: string, offset = text.length): [line: number, column: number] {
     const before = text.slice(0, offset);
     let line = this.#line;
     let start = -1;
@@ -401,8 +401,8 @@ function trim(text: string): string {
   return text.slice(start, lastIndexNotOf(WHITESPACE, text) + 1);
 }
 
-/** The first offset from `at` on that does not follow a character of a comment delimiter, where the text can be cut. */
-function offsetAfterDelimiter(text: string, at: number): number {
+/** The first offset from `at` on where the text can be cut: it does not follow a character of a comment delimiter. */
+function findSafeCut(text: string, at: number): number {
   let end = Math.min(at, text.length);
   while (end < text.length && COMMENT_DELIMITER_CHARACTERS.includes(text.charAt(end - 1))) end++;
   return end;

@@ -16,7 +16,7 @@ import { analyzeRelation } from './relation.js';
 
 type Base = (Table | MaterializedView) & { timestamp: string };
 
-/** The query of a live view as it is written. Offsets are those of the statement. */
+/** The query of a live view as it is written. `at` is a position in the statement. */
 interface QueryText {
   readonly tokens: readonly QueryToken[];
   readonly windows: readonly NamedWindow[];
@@ -27,13 +27,13 @@ interface QueryText {
   readonly start: number;
 }
 
-/** What QuestDB's parser requires of the query. @throws RejectionError */
-export function checkWindows(body: Body, catalogue: Catalogue): void {
+/** Checks what QuestDB's parser requires of the query: its SELECT list, FROM and windows. @throws RejectionError */
+export function checkAsParser(body: Body, catalogue: Catalogue): void {
   const query = readQuery(body);
   const base = catalogue.find(unquoteToken(query.baseToken.text));
   const timestamp = base && 'timestamp' in base ? base.timestamp : undefined;
-  if (timestamp !== undefined) for (const window of query.windows) rejectOrder(window, timestamp);
-  rejectAnchors(query);
+  if (timestamp !== undefined) for (const window of query.windows) rejectBadOrder(window, timestamp);
+  rejectBadAnchors(query);
   rejectUnboundedWindows(query);
   const lead = query.calls.find(({ name }) => name.toLowerCase() === 'lead');
   if (lead) throw new RejectionError(lead.at, 'lead() is not supported in live views; use lag() for lookback');
@@ -47,6 +47,7 @@ export function checkWindows(body: Body, catalogue: Catalogue): void {
     );
 }
 
+/** Reads the parts of a query that the checks need. @throws RejectionError for a star, or without a single base table */
 function readQuery(body: Body): QueryText {
   const tokens = tokenizeQuery(body.code).map(token => ({ ...token, at: token.at + body.position }));
   const start = tokens[0]?.at ?? body.position;
@@ -69,7 +70,7 @@ const isColumn = (item: readonly QueryToken[]): boolean =>
   (item.length === 1 || (item.length === 3 && item[1]?.text === '.')) && /^["a-z_]/i.test(item.at(-1)?.text ?? '');
 
 /** Whether an item of ORDER BY is this column, ascending or descending. */
-const ordersBy = (item: readonly QueryToken[], column: string): boolean => {
+const isOrderItemOf = (item: readonly QueryToken[], column: string): boolean => {
   const expression = isKeyword(item.at(-1), 'asc', 'desc') ? item.slice(0, -1) : item;
   const last = expression.at(-1);
   return isColumn(expression) && last !== undefined && isSameName(unquoteToken(last.text), column);
@@ -81,17 +82,17 @@ const isDescending = (item: readonly QueryToken[]): boolean => isKeyword(item.at
 const positionOf = ({ anchor, partitionBy, orderBy }: Window, otherwise: number): number =>
   anchor?.at ?? partitionBy[0]?.[0]?.at ?? orderBy[0]?.[0]?.at ?? otherwise;
 
-function rejectOrder(window: NamedWindow, timestamp: string): void {
+function rejectBadOrder(window: NamedWindow, timestamp: string): void {
   const [first, second] = window.orderBy;
   const orderError = (rest: string, at: number): RejectionError =>
     new RejectionError(at, `live view named WINDOW must ORDER BY ${rest}`);
   if (!first?.[0]) throw orderError(timestamp, positionOf(window, 0));
   if (second?.[0]) throw orderError(`a single column (${timestamp})`, second[0].at);
-  if (!ordersBy(first, timestamp)) throw orderError(timestamp, first[0].at);
+  if (!isOrderItemOf(first, timestamp)) throw orderError(timestamp, first[0].at);
   if (isDescending(first)) throw orderError(`${timestamp} ASC`, first[0].at);
 }
 
-function rejectAnchors({ windows, calls }: QueryText): void {
+function rejectBadAnchors({ windows, calls }: QueryText): void {
   const [first, second] = windows.filter(({ anchor }) => anchor);
   for (const window of windows) {
     const { anchor } = window;
@@ -105,7 +106,7 @@ function rejectAnchors({ windows, calls }: QueryText): void {
         anchor.at,
         'ANCHOR is incompatible with bounded frames; use a separate WINDOW without ANCHOR for ROWS / RANGE windows',
       );
-    if (anchor.expression) rejectAnchorExpression(anchor.expression);
+    if (anchor.expression) rejectBadAnchorExpression(anchor.expression);
   }
   const inline = calls.find(({ windowName, window }) => windowName === undefined && window?.anchor);
   if (inline)
@@ -115,7 +116,7 @@ function rejectAnchors({ windows, calls }: QueryText): void {
     );
 }
 
-function rejectAnchorExpression(expression: readonly QueryToken[]): void {
+function rejectBadAnchorExpression(expression: readonly QueryToken[]): void {
   const anchorError = (rest: string, token: QueryToken): RejectionError =>
     new RejectionError(token.at, `ANCHOR EXPRESSION must ${rest}`);
   for (const [i, token] of expression.entries()) {
@@ -183,7 +184,7 @@ function rejectUnboundedWindows({ windows, calls }: QueryText): void {
 /** Functions that number rows: a late row changes the numbers of all after it. */
 const RANKING = ['row_number', 'rank', 'dense_rank'];
 
-const EXAMPLE =
+const ANCHOR_ADVICE =
   "add an ANCHOR to reset per segment, e.g. WINDOW w AS (PARTITION BY <key> ORDER BY <ts> ANCHOR EXPRESSION timestamp_floor('1d', <ts>))";
 
 function rejectUnboundedCalls({ calls }: QueryText): void {
@@ -193,7 +194,7 @@ function rejectUnboundedCalls({ calls }: QueryText): void {
     if (RANKING.includes(name.toLowerCase()))
       throw new RejectionError(
         at,
-        `live view select cannot use ${name}() without an anchored WINDOW; it has no finite out-of-order influence boundary. ${EXAMPLE.replace('add', 'Add')}`,
+        `live view select cannot use ${name}() without an anchored WINDOW; it has no finite out-of-order influence boundary. ${ANCHOR_ADVICE.replace('add', 'Add')}`,
       );
     if (
       window.from !== 'unbounded preceding' ||
@@ -206,7 +207,7 @@ function rejectUnboundedCalls({ calls }: QueryText): void {
       at,
       `live view select cannot use ${name}() over a frame starting at UNBOUNDED PRECEDING; it has no finite out-of-order ` +
         'influence boundary, so a late row would replay the whole history. Bound the frame, e.g. ROWS BETWEEN 1000 PRECEDING AND ' +
-        `CURRENT ROW, or ${EXAMPLE}`,
+        `CURRENT ROW, or ${ANCHOR_ADVICE}`,
     );
   }
 }
@@ -222,13 +223,14 @@ const readsRowAtFixedDistance = ({ name, ignoresNulls, window }: WindowCall): bo
 const NEED_LATER_ROWS = ['ntile', 'cume_dist', 'percent_rank'];
 /** Functions that ignore the frame of their window. */
 const FRAMELESS = ['lag', ...NEED_LATER_ROWS];
-/** Their results depend on later rows, too. Without ANCHOR, `rejectUnboundedCalls` rejects them before that matters. */
+/** Functions that choose some of the rows; their results depend on later rows too. */
 const SUBSAMPLING = ['sdt', 'lttb', 'm4', 'minmax', 'uniform', 'cadence'];
 
 /**
  * What QuestDB's compiler requires of the query.
- * @throws RejectionError. As in QuestDB, its position counts from the statement if the base is wrong, from the query if the query does not
- * compile, and is that of the view's name otherwise
+ * @returns the base, and what the query returns
+ * @throws RejectionError. As in QuestDB, its position is that of the base in the statement, if the base is wrong; an offset in the query, if
+ *   the query does not compile; that of the view's name otherwise
  */
 export function analyzeLiveView(
   statement: { readonly body: Body; readonly position: number },
@@ -237,11 +239,11 @@ export function analyzeLiveView(
   const { body, position } = statement;
   const query = parseBody(body);
   const text = readQuery(body);
-  const base = findLiveBase(text, catalogue);
+  const base = requireLiveViewBase(text, catalogue);
   const relation = orRejection(() => {
     const fields = analyzeRelation(query, catalogue);
     rejectNonDeterministic(text);
-    rejectRanges(text, base.timestamp);
+    rejectBadRanges(text, base.timestamp);
     return fields;
   });
   // QuestDB compiles the query as a text of its own, and counts from its start.
@@ -252,8 +254,11 @@ export function analyzeLiveView(
   return { base, relation };
 }
 
-/** The one base of a live view: a WAL table or a materialized view with a designated timestamp, which delivers its rows in order. */
-function findLiveBase({ baseToken }: QueryText, catalogue: Catalogue): Base {
+/**
+ * Requires the one base of a live view: a WAL table or a materialized view, with a designated timestamp, so that its rows come in order.
+ * @throws RejectionError for any other base
+ */
+function requireLiveViewBase({ baseToken }: QueryText, catalogue: Catalogue): Base {
   const name = unquoteToken(baseToken.text);
   const base = catalogue.resolve(name);
   const baseError = (problem: string) => new RejectionError(baseToken.at, problem);
@@ -275,11 +280,11 @@ function rejectNonDeterministic({ tokens }: QueryText): void {
     throw new RejectionError(found.at, `non-deterministic function cannot be used in live view: ${found.text}`);
 }
 
-/** RANGE frames are found by the timestamp. QuestDB computes all of them in one pass, so they need the same partitions. */
-function rejectRanges({ calls }: QueryText, timestamp: string): void {
+/** Rejects RANGE frames that are not ordered by the timestamp. QuestDB computes all in one pass, so they need the same partitions. */
+function rejectBadRanges({ calls }: QueryText, timestamp: string): void {
   const ranges = calls.filter(({ window }) => window?.frame === 'range' && !window.anchor);
   for (const { name, at, window } of ranges)
-    if (window && !isOrderedBy(window, timestamp))
+    if (window && !isOrderedOnlyBy(window, timestamp))
       throw new RejectionError(
         window.orderBy[0]?.[0]?.at ?? at,
         `live view RANGE window function must ORDER BY the designated timestamp ASC [function=${name}()]`,
@@ -295,13 +300,13 @@ function rejectRanges({ calls }: QueryText, timestamp: string): void {
     );
 }
 
-const isOrderedBy = ({ orderBy: [first, second] }: Window, timestamp: string): boolean =>
-  first !== undefined && second === undefined && ordersBy(first, timestamp) && !isDescending(first);
+const isOrderedOnlyBy = ({ orderBy: [first, second] }: Window, timestamp: string): boolean =>
+  first !== undefined && second === undefined && isOrderItemOf(first, timestamp) && !isDescending(first);
 
 const CACHE_PROBLEM =
   'may only use window functions that support incremental refresh; this query requires caching or multi-pass evaluation';
 
-/** What is wrong with the query around its windows. */
+/** What is wrong with the query around its windows. @throws RejectionError for DISTINCT, which the compiler rejects */
 function findShapeProblem({ select }: Query, { calls }: QueryText, base: Base): string | undefined {
   if (calls.length === 0 || select.setOperations?.length) return 'must contain at least one window function';
   const [from, ...others] = select.from ?? [];
@@ -333,7 +338,10 @@ const columnName = (expression: { type: string }): string | undefined =>
     ? (expression as { type: string; name: { parts: string[] } }).name.parts.at(-1)?.toLowerCase()
     : undefined;
 
-/** The WHERE of a live view must not mention its timestamp. */
+/**
+ * Finds a condition, among those that AND joins in WHERE, that compares the base's designated timestamp directly. In other expressions and
+ * in OR, the engine does not look for it.
+ */
 function findFilterProblem({ where }: SelectStatement, { timestamp }: Base): string | undefined {
   const conditions: { type: string }[] = where ? [where] : [];
   for (let condition = conditions.pop(); condition; condition = conditions.pop()) {
@@ -351,19 +359,19 @@ function findFilterProblem({ where }: SelectStatement, { timestamp }: Base): str
 
 /** What is wrong with the functions and with the columns of the query. */
 function findFunctionProblem({ calls, tokens }: QueryText, base: Base): string | undefined {
-  const isCached = ({ name, window }: WindowCall): boolean =>
+  const needsCache = ({ name, window }: WindowCall): boolean =>
     [...NEED_LATER_ROWS, ...SUBSAMPLING].includes(name.toLowerCase()) ||
-    (window !== undefined && window.orderBy.length > 0 && !isOrderedBy(window, base.timestamp));
-  if (calls.some(isCached)) return CACHE_PROBLEM;
-  const stateful = calls.find(call => !supportsSnapshot(call, base));
-  if (stateful)
-    return `cannot use window function ${stateful.name}(); incremental snapshot is not supported for this function yet`;
+    (window !== undefined && window.orderBy.length > 0 && !isOrderedOnlyBy(window, base.timestamp));
+  if (calls.some(needsCache)) return CACHE_PROBLEM;
+  const unsupported = calls.find(call => !supportsSnapshot(call, base));
+  if (unsupported)
+    return `cannot use window function ${unsupported.name}(); incremental snapshot is not supported for this function yet`;
   return findTimestampProblem(tokens, base);
 }
 
 /**
- * Whether QuestDB can save the state of a function. It cannot without PARTITION BY, unless the frame starts at the current row, and not
- * for lag() of a DECIMAL of more than 18 digits.
+ * Whether QuestDB can save the state of a function. Two cases are not supported: a window without PARTITION BY, unless its frame starts at
+ * the current row, and lag() of a DECIMAL of more than 18 digits.
  */
 function supportsSnapshot({ name, arguments: given, window }: WindowCall, base: Base): boolean {
   const first = splitList(given)[0]?.at(-1);

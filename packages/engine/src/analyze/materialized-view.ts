@@ -27,8 +27,8 @@ import { hasAggregate, isNonDeterministic } from './functions.js';
 import { isColumnItem } from './result-timestamp.js';
 import { listTableRefs, QueryScope, type Source } from './scope.js';
 
-/** The base table of a view. @throws RejectionError if the query has none, or uses it in an unsupported way */
-export function findBaseTable(body: Body, statedBase: LocatedName | undefined, catalogue: Catalogue): LocatedName {
+/** Requires a valid base table of a view. @throws RejectionError if the query has none, or uses it in an unsupported way */
+export function requireValidBase(body: Body, statedBase: LocatedName | undefined, catalogue: Catalogue): LocatedName {
   const query = parseBody(body);
   const scope = QueryScope.around(query, catalogue);
   const check = new BaseCheck(query, catalogue);
@@ -190,10 +190,10 @@ export function analyzeSampling(
   requireWalBase(base, catalogue);
   const bucket = findBucket(query, catalogue);
   if (!bucket) {
-    const passed = has('passthrough views')
+    const passThrough = has('passthrough views')
       ? analyzePassThrough(query, timestamp, base, relation, catalogue)
       : undefined;
-    if (passed) return passed;
+    if (passThrough) return passThrough;
     const problem = timestamp
       ? `materialized view query requires a sampling interval, use SAMPLE BY or GROUP BY timestamp_floor() [name=${timestamp.name}]`
       : 'TIMESTAMP column is not present in select list';
@@ -250,14 +250,15 @@ interface Bucket {
   readonly interval: string;
   /** The column with the start of the bucket, by its name in the query that computes it. */
   readonly column: string | undefined;
-  readonly position: number;
+  /** Where the interval is, from the start of the query. */
+  readonly offset: number;
 }
 
 /** The bucket of SAMPLE BY or of a timestamp_floor() column, in the query, or in the subquery or view that is its only source. */
 function findBucket(query: Query, catalogue: Catalogue): Bucket | undefined {
   const find = (select: Select, outer: QueryScope): Bucket | undefined => {
     const scope = outer.enter(select);
-    const bucket = bucketOf(select, scope);
+    const bucket = findOwnBucket(select, scope);
     const source = findOnlySource(select, scope);
     if (bucket || !source || 'function' in source) return bucket;
     if ('select' in source) return find(source.select, source.scope);
@@ -269,19 +270,19 @@ function findBucket(query: Query, catalogue: Catalogue): Bucket | undefined {
   return find(query.select, QueryScope.around(query, catalogue));
 }
 
-function bucketOf(select: Select, scope: QueryScope): Bucket | undefined {
+function findOwnBucket(select: Select, scope: QueryScope): Bucket | undefined {
   const { sampleBy } = select;
   const { query } = scope;
   if (sampleBy) {
-    const position = query.positionOf(sampleBy, 'DurationLiteral') - query.position;
-    return { interval: sampleBy.duration, column: findTimestamp(select, scope), position };
+    const offset = query.positionOf(sampleBy, 'DurationLiteral') - query.position;
+    return { interval: sampleBy.duration, column: findTimestamp(select, scope), offset };
   }
   const floor = findFloor(select);
   if (floor?.type !== 'selectItem' || floor.expression.type !== 'function' || select.groupBy) return;
   const [interval] = floor.expression.args;
   const text = interval?.type === 'literal' ? String(interval.value) : '';
   const column = floor.alias ?? 'timestamp_floor';
-  return { interval: text, column, position: interval ? query.positionOf(interval) - query.position : 0 };
+  return { interval: text, column, offset: interval ? query.positionOf(interval) - query.position : 0 };
 }
 
 const findFloor = ({ columns }: Select): Select['columns'][number] | undefined =>
@@ -319,8 +320,8 @@ function findTimestamp(select: Select, scope: QueryScope): string | undefined {
   return taken.unused(designated, n => `${designated}${n}`);
 }
 
-/** PERIOD (SAMPLE BY INTERVAL): the bucket is the period. Positions count from the start of the query, as in QuestDB. */
-function analyzePeriod({ sampleBy }: Select, { interval, position }: Bucket): Partial<ViewSampling> {
+/** PERIOD (SAMPLE BY INTERVAL): the bucket is the period. As in QuestDB, errors have an offset in the query as their position. */
+function analyzePeriod({ sampleBy }: Select, { interval, offset: position }: Bucket): Partial<ViewSampling> {
   const length: Interval = { count: Number.parseInt(interval, 10) || 1, unit: interval.slice(-1) };
   rejectLongPeriod(length, position);
   const { timeZone, offset } = sampleBy?.alignTo ?? {};

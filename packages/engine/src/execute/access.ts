@@ -29,12 +29,12 @@ import type { Acl, Principal } from '../acl.js';
 import { DenialError, type ExecutionResult, type Session } from '../session.js';
 import { type StatementHandler, type StatementHandlers, statementHandlers } from './change.js';
 
-/** The statements of the enterprise edition. */
-export const accessHandlers: StatementHandlers = new Map([
+/** The handlers of all statements of the enterprise edition. */
+export const enterpriseHandlers: StatementHandlers = new Map([
   ...statementHandlers,
-  ['create', handlePrincipal('create', createPrincipal)],
-  ['drop', handlePrincipal('drop', dropPrincipal)],
-  ['alter', handlePrincipal('alter', alterPrincipal)],
+  ['create', createPrincipalHandler('create', createPrincipal)],
+  ['drop', createPrincipalHandler('drop', dropPrincipal)],
+  ['alter', createPrincipalHandler('alter', alterPrincipal)],
   ['add', (cursor, session) => changeMembership(cursor, session, true)],
   ['remove', (cursor, session) => changeMembership(cursor, session, false)],
   ['grant', (cursor, session) => changeGrants(cursor, session, true)],
@@ -43,8 +43,8 @@ export const accessHandlers: StatementHandlers = new Map([
   ['exit', rejectAssume],
 ]);
 
-/** Calls `handler` if the next word is USER, GROUP or SERVICE ACCOUNT, and the handler of both editions if not. */
-function handlePrincipal(
+/** Makes a handler that calls `handler` if USER, GROUP or SERVICE ACCOUNT follows, and otherwise the handler of both editions. */
+function createPrincipalHandler(
   verb: string,
   handler: (cursor: Cursor, session: Session, kind: PrincipalKind) => ReturnType<StatementHandler>,
 ): StatementHandler {
@@ -191,11 +191,11 @@ function setPassword(cursor: Cursor, session: Session, kind: PrincipalKind, name
 }
 
 /** The words before the options of a token. sqlserve has no tokens for other protocols. */
-const REST = ['token', 'type', 'rest'];
+const REST_TOKEN_WORDS = ['token', 'type', 'rest'];
 
 /** Executes `TOKEN TYPE REST WITH TTL …` after CREATE. Returns the token, which the server cannot show again. */
 function createToken(cursor: Cursor, session: Session, kind: PrincipalKind, named: LocatedName): ExecutionResult {
-  cursor.expect(...REST);
+  cursor.expect(...REST_TOKEN_WORDS);
   const { ttl, refresh } = parseTokenLifetime(cursor);
   cursor.expectEnd();
   session.authorize('CREATE REST TOKEN');
@@ -216,7 +216,7 @@ function createToken(cursor: Cursor, session: Session, kind: PrincipalKind, name
 
 /** Executes `TOKEN TYPE REST [token]` after DROP: drops that token, or all tokens if none is named. */
 function dropTokens(cursor: Cursor, session: Session, kind: PrincipalKind, named: LocatedName): void {
-  cursor.expect(...REST);
+  cursor.expect(...REST_TOKEN_WORDS);
   const token = cursor.next();
   const position = cursor.at;
   const droppedDigest = token === undefined || token === ';' ? undefined : session.secrets.digest(unquoteToken(token));
@@ -275,15 +275,15 @@ function changePermissions(statement: GrantStatement, session: Session): void {
   const { acl } = session;
   const { gives, permissions, scopes, option, verified } = statement;
   for (const permission of permissions) for (const { scope } of scopes) requireGrantRight(session, permission, scope);
-  if (verified) for (const scope of scopes) rejectMissing(session, scope);
-  const entity = receiverOf(statement, session);
+  if (verified) for (const scope of scopes) requireScopeExists(session, scope);
+  const entity = requireReceiver(statement, session);
   for (const permission of permissions) {
     for (const { scope } of scopes)
       acl[gives ? 'grant' : 'revoke']({ kind: 'grant', entity, permission, option, ...scope });
   }
 }
 
-function rejectMissing({ catalogue }: Session, { scope: { column }, table }: LocatedScope): void {
+function requireScopeExists({ catalogue }: Session, { scope: { column }, table }: LocatedScope): void {
   if (!table) return;
   const object = catalogue.find(table.name);
   if (!object) throw missingError(table.position, table.name);
@@ -291,7 +291,7 @@ function rejectMissing({ catalogue }: Session, { scope: { column }, table }: Loc
   throw new RejectionError(table.position, `column does not exist [table=${table.name}, column=${column}]`);
 }
 
-function receiverOf({ entity, verified }: GrantStatement | AssumptionStatement, { acl }: Session): string {
+function requireReceiver({ entity, verified }: GrantStatement | AssumptionStatement, { acl }: Session): string {
   const { name, position } = entity;
   const found = acl.find(name);
   if (verified && !found && !isSameName(name, acl.admin))
@@ -312,7 +312,7 @@ function changeAssumeRight(statement: AssumptionStatement, session: Session): vo
   const { gives, option } = statement;
   if (!acl.canAssume(caller, statement.account.name, true)) requireGrantRight(session, 'ASSUME SERVICE ACCOUNT', {});
   const account = requirePrincipal(acl, 'service account', statement.account).name;
-  const entity = receiverOf(statement, session);
+  const entity = requireReceiver(statement, session);
   acl[gives ? 'grant' : 'revoke']({ kind: 'assumption', account, entity, option });
 }
 

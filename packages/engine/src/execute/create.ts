@@ -36,7 +36,7 @@ import {
 } from '@sqlpipe/ddl/grammar';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Relation } from '../analyze/column-scope.js';
-import { analyzeLiveView, checkWindows } from '../analyze/live-view.js';
+import { analyzeLiveView, checkAsParser } from '../analyze/live-view.js';
 import { analyzeSampling, type ViewSampling } from '../analyze/materialized-view.js';
 import { findQueryReferences, requireReadAccess } from '../analyze/query-references.js';
 import { analyzeRelation } from '../analyze/relation.js';
@@ -64,10 +64,10 @@ export function executeCreate(session: Session, statement: CreateStatement): voi
 /**
  * Checks that the name is free, and that the session may create the object. An engine has no volumes, so a statement that names one
  * is rejected.
- * @returns whether to create the object; `false` if the statement says IF NOT EXISTS, and an object of its kind has the name
- * @throws RejectionError if the name is taken in any other way; DenialError
+ * @returns whether there is something to create; `false` for IF NOT EXISTS if an object of this kind has the name
+ * @throws RejectionError for any other taken name, and for a volume; DenialError
  */
-function mayCreate(
+function requireCreatable(
   { catalogue, authorize }: Session,
   statement: Pick<CreateStatement, 'kind' | 'definition' | 'position' | 'ifNotExists'> & Partial<CreateStatement>,
 ): boolean {
@@ -96,12 +96,12 @@ function createTable(session: Session, statement: CreateOf<TableDefinition>): vo
   const { name, owner = session.owner } = statement.definition;
   const definition = { ...statement.definition, owner, ...retentionOf(statement.definition, session.isEnterprise) };
   if (source && !catalogue.find(source.name)) throw missingError(source.position, source.name);
-  if (!mayCreate(session, statement)) return;
+  if (!requireCreatable(session, statement)) return;
   if (source) requireReadable(session, source.name);
   const table = source
-    ? copyTable(catalogue, definition, source)
+    ? toTableLike(catalogue, definition, source)
     : body
-      ? createTableFromQuery(catalogue, { ...statement, definition, body })
+      ? toTableAsQuery(catalogue, { ...statement, definition, body })
       : definition;
   rejectImpossiblePolicy(definition.policy, statement.listed.stages, session.has);
   const columns = [...statement.columns.values()];
@@ -115,7 +115,7 @@ function createTable(session: Session, statement: CreateOf<TableDefinition>): vo
 }
 
 /** The table that LIKE creates, with the columns and options of the model: a table, a materialized view or a live view. */
-function copyTable(catalogue: Catalogue, { name, owner }: TableDefinition, like: LocatedName): Table {
+function toTableLike(catalogue: Catalogue, { name, owner }: TableDefinition, like: LocatedName): Table {
   const model = catalogue.resolve(like.name);
   if (!model || model.kind === 'view') throw missingError(like.position, like.name);
   if (model.opaque !== undefined) throw unknownSyntaxError(model);
@@ -126,13 +126,10 @@ function copyTable(catalogue: Catalogue, { name, owner }: TableDefinition, like:
 }
 
 /** The table that AS creates: with the columns of the query, and the types and options that CAST, INDEX and DEDUP set. */
-function createTableFromQuery(
-  catalogue: Catalogue,
-  statement: CreateOf<TableDefinition> & { readonly body: Body },
-): Table {
+function toTableAsQuery(catalogue: Catalogue, statement: CreateOf<TableDefinition> & { readonly body: Body }): Table {
   const { position, body, definition, spans } = statement;
   const relation = analyzeRelation(parseBody(body), catalogue);
-  const timestamp = findQueryTimestamp(statement, relation);
+  const timestamp = chooseTimestamp(statement, relation);
   if (definition.partitionBy !== 'NONE' && !timestamp) {
     const at = spans.get('partitioning')?.position ?? 0;
     throw new RejectionError(at, 'partitioning is possible only on tables with designated timestamps');
@@ -141,7 +138,7 @@ function createTableFromQuery(
   const columns = relation.fields.map(({ name: column, type }, index) => {
     rejectBadColumnName(column, index, position);
     const declared = statement.columns.find(column);
-    if (declared?.type && type) rejectCast(statement, column, type, declared.type);
+    if (declared?.type && type) rejectImpossibleCast(statement, column, type, declared.type);
     if (!declared && type === 'NULL') {
       throw new RejectionError(0, `cannot create NULL-type column, please use type cast, e.g. ${column}::type`);
     }
@@ -172,8 +169,8 @@ function findNamedTimestamp({ definition, spans }: CreateStatement): LocatedName
     : undefined;
 }
 
-/** The designated timestamp of a table AS a query: the one that the statement names, or else that of the query. */
-function findQueryTimestamp(
+/** Chooses the designated timestamp of a table AS a query: the one that the statement names, or else that of the query. */
+function chooseTimestamp(
   statement: CreateStatement,
   { fields, timestamp: designated, hasUnknownColumns }: Relation,
 ): string | undefined {
@@ -209,7 +206,7 @@ const CAST_GROUPS: readonly RegExp[] = [
 ];
 
 /** Rejects a CAST to a type that the type of the query's column cannot become. */
-function rejectCast({ located }: CreateStatement, column: string, from: string, to: string): void {
+function rejectImpossibleCast({ located }: CreateStatement, column: string, from: string, to: string): void {
   const textTypes = ['STRING', 'VARCHAR'];
   if (from === to || from === 'NULL' || (textTypes.includes(from) && to === 'IPv4')) return;
   if (CAST_GROUPS.some(group => group.test(from) && group.test(to))) return;
@@ -245,12 +242,12 @@ export function createView(session: Session, statement: ViewStatement): void {
   } = statement;
   const replaces = orReplace && !statement.ifNotExists && catalogue.find(name)?.kind === 'view';
   if (!replaces) {
-    if (mayCreate(session, { ...statement, kind: 'view' })) putView(session, statement, position);
+    if (requireCreatable(session, { ...statement, kind: 'view' })) putView(session, statement, position);
     return;
   }
   session.authorize('CREATE VIEW');
-  // In CREATE OR REPLACE VIEW, QuestDB counts positions from before the parenthesis. Errors of its parser are not shifted: they have
-  // position 0 or begin with `Duplicate column`.
+  // In CREATE OR REPLACE VIEW, QuestDB's positions are too small by the distance from before the parenthesis to the query. Those of its
+  // parser are right: such errors have position 0 or begin with `Duplicate column`.
   const shift = body.position - body.start;
   const rejection = orRejection(() => putView(session, statement, body.position));
   if (!(rejection instanceof RejectionError)) return;
@@ -311,13 +308,12 @@ function rejectCycleOfBases(
   }
 }
 
-/** Executes CREATE MATERIALIZED VIEW. */
 function createMaterializedView(session: Session, statement: CreateOf<MaterializedViewDefinition>): void {
   const { catalogue } = session;
   const { position, body, spans, definition } = statement;
   const { name, refresh, indexes, owner = session.owner } = definition;
   const base = statement.source as LocatedName; // if the statement names none, `findBase` has set it
-  if (!mayCreate(session, statement)) return;
+  if (!requireCreatable(session, statement)) return;
   const { timeZone } = refresh;
   if (timeZone !== undefined && !isTimeZone(timeZone))
     throw new RejectionError(position, `invalid timezone: ${timeZone}`);
@@ -367,17 +363,16 @@ function completeRefresh(refresh: RefreshClause, sampling: ViewSampling): Refres
   return { ...started, timeZone: sampling.timeZone, period: { length: sampling.period ?? '' } };
 }
 
-/** The start of a timer without START: the current time. */
+/** The default of START: the current time for EVERY without a period, none for the others. */
 export const defaultStart = ({ type, period }: Pick<RefreshClause, 'type' | 'period'>): string | undefined =>
   type === 'EVERY' && !period ? new Date().toISOString().replace('Z', '000Z') : undefined;
 
-/** Executes CREATE LIVE VIEW. */
 function createLiveView(session: Session, statement: CreateOf<LiveViewDefinition>): void {
   const { catalogue } = session;
   const { position, body, spans, definition } = statement;
   const { name, start, owner = session.owner } = definition;
-  checkWindows(body, catalogue);
-  if (!mayCreate(session, statement)) return;
+  checkAsParser(body, catalogue);
+  if (!requireCreatable(session, statement)) return;
   const { base, relation } = analyzeLiveView(statement, catalogue);
   requireReadAccess(session, parseBody(body));
   const complete = { ...definition, partitionBy: definition.partitionBy ?? base.partitionBy };

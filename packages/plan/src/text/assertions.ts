@@ -2,21 +2,21 @@
  * The assertions of a plan: SELECTs that must return true before the next statement is sent. `assertX` makes one; `parseAssertion`
  * recognizes one in a plan, which anybody may have edited.
  *
- * The alias of its only column names the form of an assertion, and each form has a parser. A text is accepted only if the assertion that
- * was read from it prints the same text. The texts about history, expiry and queries are in files of their own.
+ * Each assertion returns one column. The alias of that column is the name of the assertion's form, and each form has a parser. A text is
+ * accepted only if the assertion that was read from it prints the same text. The texts about history, expiry and queries are in files of their own.
  */
 import { type Column, hasNull, type MaterializedViewDefinition, printTypeCast } from '@sqlpipe/ddl';
 import type { ColumnHead, Copy } from '@sqlpipe/engine';
 import { printComputableAssertion } from './common-queries.js';
 import { type Conversion, NONE_CHANGED, printChangedQuestion, printLimits, printMisfit } from './conversions.js';
 import { parseExpired, printExpiredQuestion, type Retained } from './expiry.js';
-import { LOST_ROWS, printHistoryAssertion } from './history.js';
+import { LOST_ROWS, printNoHistoryAssertion } from './history.js';
 import { doubleQuote, withoutComments } from './statement-text.js';
 
 /** For each question, the values of the first column that it returns. */
 type Answers = readonly (readonly unknown[])[];
 
-/** What is known of the view that an assertion is about. If the query in the assertion has a WITH clause, so have the queries here. */
+/** The view that an assertion is about. If the assertion has a WITH clause, the queries here begin with it, so that texts can be compared. */
 interface KnownView {
   /** The queries that the view may have. */
   readonly bodies: readonly string[];
@@ -56,7 +56,7 @@ export interface Assertion {
   readonly copy?: Copy;
 }
 
-/** Parses an assertion; undefined for any other statement. The caller must compare the query of a view in it with `printFor`. */
+/** Parses an assertion; undefined for any other statement. If it has `printFor`, the caller must check that this returns its text. */
 export function parseAssertion(statement: string): Assertion | undefined {
   const text = withoutComments(statement);
   const [, form = ''] = /^SELECT .*? AS (\w+) FROM /s.exec(text) ?? [];
@@ -76,7 +76,7 @@ const createParser =
 const FORMS: Readonly<Record<string, (text: string) => Assertion | undefined>> = {
   nothing_is_lost: createParser(
     / AS nothing_is_lost FROM \([^']* FROM '([^']+)' (?:EXCEPT|UNION ALL) /,
-    toHistoryAssertion,
+    toNoHistoryAssertion,
   ),
   none_expire(text) {
     const { retained, body } = parseExpired(text) ?? {};
@@ -141,20 +141,20 @@ const assertNone = (table: string, question: string, form: string) =>
   }) as const;
 
 /** Asserts that a materialized view holds no rows that its query no longer returns. */
-export const assertHistory = (...view: Parameters<typeof printHistoryAssertion>): Assertion =>
-  toHistoryAssertion(view[0].name, printHistoryAssertion(...view));
+export const assertNoHistory = (...view: Parameters<typeof printNoHistoryAssertion>): Assertion =>
+  toNoHistoryAssertion(view[0].name, printNoHistoryAssertion(...view));
 
-function toHistoryAssertion(view: string, statement: string): Assertion {
+function toNoHistoryAssertion(view: string, statement: string): Assertion {
   const problem = `materialized view '${view}' holds rows that its query no longer returns`;
   return {
     statement,
     tables: [view],
     laggingView: view,
     purpose: `stops the plan if ${problem}`,
-    explain: () => `${problem}; make the plan again, which lists them`,
+    explain: () => `${problem}; make the plan again: the new plan lists them`,
     // Without the columns, the text has no tolerance for floating point values. A planner that asked no server does not know them.
     printFor: ({ existing, columns }) =>
-      existing ? [undefined, columns].map(known => printHistoryAssertion(existing, known)) : [],
+      existing ? [undefined, columns].map(known => printNoHistoryAssertion(existing, known)) : [],
   };
 }
 
@@ -167,19 +167,19 @@ export function assertUnlimited(views: Names): Assertion {
     isFinal: true,
     purpose: `stops the plan if ${list} ${views.length === 1 ? 'has' : 'have'} a refresh limit, because a refresh would lose older rows`,
     explain: () =>
-      `a materialized view of ${list} has a refresh limit, and a refresh would lose older rows; make the plan again for the instance, which names the loss`,
+      `${views.length === 1 ? '' : 'one of '}${list} has a refresh limit, and a refresh would lose older rows; make the plan again: the new plan names the loss`,
   };
 }
 
-/** Asserts that an object has no rows that its TTL has expired. @param body the query of a view */
+/** Asserts that an object has no rows older than its TTL. @param body the query of a view */
 export function assertNoneExpired(retained: Retained, body?: string): Assertion {
   const { name } = retained;
   return {
     ...assertNone(name, printExpiredQuestion(retained, body), 'none_expire'),
-    purpose: `stops the plan if '${name}' has rows that its TTL has expired, which the server would drop`,
+    purpose: `stops the plan if '${name}' has rows older than its TTL, which the server would drop`,
     explain(answers) {
       const rows = countOf(answers) === 1 ? 'row' : 'rows';
-      return `'${name}' has ${countOf(answers)} ${rows} that its TTL has expired, which the server would drop; make the plan again, which lists them`;
+      return `'${name}' has ${countOf(answers)} ${rows} older than its TTL, which the server would drop; make the plan again: the new plan lists the loss`;
     },
     ...(body !== undefined && {
       printFor: ({ existing }) => (existing ? [assertNoneExpired(retained, existing.body).statement] : []),
@@ -194,7 +194,7 @@ export function assertComputable(statement: string): Assertion {
     statement,
     tables: [view],
     isFinal: true,
-    purpose: `stops the plan if the server rejects the query of materialized view '${view}' over what it will read`,
+    purpose: `stops the plan if the server rejects the query of materialized view '${view}' over the tables as they will be`,
     explain: () => 'its query cannot be computed',
     printFor: ({ bodies }) => bodies.map(body => printComputableAssertion(view, body)),
   };
@@ -249,7 +249,7 @@ const PARTITIONS = {
     form: 'all_attached',
     what: 'detached partitions',
     problem: 'which could not be attached afterwards',
-    explain: () => `, ${PARTITIONS.detached.problem}; attach them`,
+    explain: () => `, ${PARTITIONS.detached.problem}; attach them first`,
   },
 } as const;
 
@@ -292,7 +292,7 @@ export function assertSameCount(from: string, to: string): Assertion {
     explain(answers) {
       const [old, copied, keys = []] = [countOf(answers), countOf(answers, 1), answers[2]];
       const overwritten = `rows with the same dedup keys (${keys.join(', ')}) overwrite each other`;
-      const expired = `the TTL of '${to}' expires some while they are copied; first apply a plan for '${from}' without a TTL, then one that sets it`;
+      const expired = `rows older than the TTL of '${to}' are dropped while they are copied; first apply a plan for '${from}' without a TTL, then one that sets it`;
       const lost = [...(keys.length > 0 ? [overwritten] : []), ...(countOf(answers, 3) > 0 ? [expired] : [])];
       const [reason = `stop all programs that write to '${from}', and make the plan again`] = copied < old ? lost : [];
       return `'${from}' has ${old} rows, '${to}' has ${copied}; ${reason}`;
@@ -305,27 +305,27 @@ export function assertSameCount(from: string, to: string): Assertion {
 export const printCast = (from: Column, to: Column): string =>
   from.type === to.type ? doubleQuote(from.name) : printTypeCast(doubleQuote(from.name), from.type, to.type);
 
-/** A table whose rows are also in another table. */
-interface CopiedTable extends Copy {
+/** A copy, with the SQL that converts its columns. */
+interface CopyWithCasts extends Copy {
   /** The columns in both tables. `cast` is SQL that converts a value to the type in the other table. */
   readonly columns: readonly { readonly from: string; readonly to: string; readonly cast: string }[];
 }
 
 /** Asserts that `to` has each row of `from`, duplicates included. */
-export const assertCopied = (copy: CopiedTable): Assertion => ({
+export const assertCopied = (copy: CopyWithCasts): Assertion => ({
   ...assertNoSurplus(copy.from, copy.to, printSurplusAssertion(copy, '>', 'all_copied')),
   copy,
 });
 
 /** Asserts that `to` has no other rows than `from`. */
-export const assertNoneAdded = (copy: CopiedTable): Assertion =>
+export const assertNoneAdded = (copy: CopyWithCasts): Assertion =>
   assertNoSurplus(copy.to, copy.from, printSurplusAssertion(copy, '<', 'none_added'));
 
 /**
- * Prints the assertion that a table has no row more often (`>`) or less often (`<`) than its copy. It has `sum`, because 9.3.4 miscounts
- * groups of a UNION ALL.
+ * Prints the assertion that a table has no row more often (`>`) or less often (`<`) than its copy. It adds up 1 and -1 instead
+ * of comparing two counts, because 9.3.4 miscounts groups of a UNION ALL.
  */
-function printSurplusAssertion({ from, to, columns }: CopiedTable, sign: '>' | '<', form: string): string {
+function printSurplusAssertion({ from, to, columns }: CopyWithCasts, sign: '>' | '<', form: string): string {
   const names = columns.map(column => doubleQuote(column.to)).join(', ');
   const values = columns.map(column => `${column.cast} ${doubleQuote(column.to)}`).join(', ');
   const both = `SELECT 1 sqlpipe_side, ${values} FROM '${from}' UNION ALL SELECT -1, ${names} FROM '${to}'`;
@@ -336,7 +336,7 @@ function printSurplusAssertion({ from, to, columns }: CopiedTable, sign: '>' | '
 /** Makes the common part of the assertions before a table is dropped: another table has all of its rows. */
 function assertNoSurplus(dropped: string, kept: string, statement: string): Assertion {
   const problem = `'${dropped}' has rows that '${kept}' does not have`;
-  const help = `compare them, then send DROP TABLE '${dropped}';`;
+  const help = `compare the two tables; if '${dropped}' has no row that you need, send DROP TABLE '${dropped}';`;
   return {
     statement,
     tables: [dropped, kept],
@@ -351,7 +351,7 @@ const SIDE = ' FROM (SELECT 1 sqlpipe_side, ';
 const CAST = /(?:CAST\((?:CAST\()?"([^"]+)"(?: AS STRING\))? AS [\w(),]+\)|"([^"]+)") "([^"]+)"(?:, |$)/g;
 
 /** Reads the tables and columns of an assertion that rows are copied. One pattern for the complete text would take quadratic time. */
-function parseCopy(text: string): CopiedTable | undefined {
+function parseCopy(text: string): CopyWithCasts | undefined {
   const middle = text.lastIndexOf(' UNION ALL SELECT -1, ');
   const side = text.slice(text.indexOf(SIDE) + SIDE.length, middle);
   const [, values = '', from = ''] = /^(.+) FROM '([^']+)'$/.exec(side) ?? [];

@@ -41,7 +41,7 @@ export function renameInQuery(query: string, renamed: ReadonlyMap<string, string
  * feed follows it.
  * @param columns without them, duplicate rows count as one, and sums that differ in their last bits count as lost
  */
-export function printHistoryAssertion(view: View, columns?: readonly ColumnHead[]): string {
+export function printNoHistoryAssertion(view: View, columns?: readonly ColumnHead[]): string {
   if (!columns)
     return `SELECT count() = 0 AS nothing_is_lost FROM (SELECT * FROM '${view.name}' EXCEPT (\n${view.body}\n));`;
   return `SELECT coalesce(sum(${printLostRow(view, columns)}), 0) = 0 AS nothing_is_lost FROM ${printDifferences(view, columns)};`;

@@ -9,7 +9,7 @@ export { findChangedObjects } from './changed-objects.js';
 export { isOfCasts, parseWith, printWith, useNamesOfWith } from './common-queries.js';
 export { printExpiredQuestion } from './expiry.js';
 export { type PlanHead, parseHead } from './head.js';
-export { type AskHistory, printHistoryAssertion, printHistoryQuestion } from './history.js';
+export { type AskHistory, printHistoryQuestion, printNoHistoryAssertion } from './history.js';
 export {
   computeFingerprint,
   describeOmission,
