@@ -127,6 +127,26 @@ test('a full refresh makes the views over a view invalid', async t => {
   ]);
 });
 
+test('a view that joins what is gone counts as invalid at once, and its refresh makes even new views over it invalid', async t => {
+  const view = (name: string, base: string, query: string) =>
+    `CREATE MATERIALIZED VIEW '${name}' WITH BASE '${base}' REFRESH MANUAL DEFERRED AS (${query} sample by 1d) PARTITION BY DAY;`;
+  const upper = view('upper', 'lower', 'select ts, max(n) n from lower');
+  const engine = loaded(undefined, [
+    TRADES,
+    TRADES.replace('trades', 'joined'),
+    view('joins', 'trades', 'select trades.ts, max(joined.price) n from trades asof join joined'),
+    view('lower', 'joins', 'select ts, max(n) n from joins'),
+  ]);
+  await effectsOf(engine, 'rename table joined to other');
+  await effectsOf(engine, 'rename table other to joined');
+  await effectsOf(engine, upper);
+  t.deepEqual(await effectsOf(engine, 'refresh materialized view joins full'), [
+    "rewritten: rebuilds materialized view 'joins' from what 'trades' holds",
+    "repaired: repairs materialized view 'joins'",
+    "invalidated: invalidates materialized view 'upper': base materialized view is invalidated",
+  ]);
+});
+
 test('a view of all columns of a query that gives fewer columns cannot be refreshed', async t => {
   const hourly = (values: string) => `(select ts, ${values} from trades sample by 1h)`;
   const engine = loaded(undefined, [

@@ -66,6 +66,8 @@ export interface MaterializedView extends MaterializedViewDefinition, Loaded {
   readonly references: readonly string[];
   /** Why the view is no longer refreshed. */
   readonly invalid?: string;
+  /** Whether a server still reports the view as valid. */
+  readonly isInvalidEarly?: boolean;
   /** Whether it has no rows yet: a change of its base does not make it invalid. */
   readonly neverRefreshed?: boolean;
   /** Whether it has rows of a refresh of a range only. */

@@ -152,7 +152,10 @@ export class Engine {
     if (this.#isWithRows)
       for (const view of findUnrefreshable(this.catalogue, changedSince(this.catalogue, start))) {
         this.catalogue.put(view);
-        invalidateMaterializedViews(this.catalogue, view.name, 'base materialized view is invalidated', true);
+        invalidateMaterializedViews(this.catalogue, view.name, 'base materialized view is invalidated', {
+          includeEmpty: true,
+          isEarly: true,
+        });
       }
     for (const { before: former, after } of this.catalogue.changes.slice(start))
       if (former?.kind === 'table' && after) recordNotEmpty(this.catalogue, after.name);

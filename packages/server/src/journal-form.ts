@@ -131,6 +131,7 @@ const isMaterializedView = form<MaterializedView>({
   expire: optional(isText),
   indexes: is(undefined),
   invalid: optional(isText),
+  isInvalidEarly: optional(isFlag),
   neverRefreshed: optional(isFlag),
   partlyRefreshed: optional(isFlag),
   inputs: optional(listOf(isText)),

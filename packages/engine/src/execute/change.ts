@@ -198,7 +198,7 @@ function executeRefresh(
 ): void {
   const view = catalogue.resolve(name);
   if (view?.kind !== 'materialized view') return;
-  const { invalid, partlyRefreshed: _, ...rest } = view;
+  const { invalid, isInvalidEarly: _, partlyRefreshed: __, ...rest } = view;
   const reason = isFull ? whyNotRefreshable(view, catalogue) : invalid;
   const refreshed: MaterializedView = { ...rest, neverRefreshed: false };
   catalogue.put(reason === undefined ? refreshed : { ...refreshed, invalid: reason });

@@ -44,7 +44,7 @@ export function findUnrefreshable(catalogue: Catalogue, changed: readonly string
   return [...views.values()].flatMap(view => {
     if (view.kind !== 'materialized view' || view.invalid !== undefined) return [];
     const reason = whyNotRefreshable(view, catalogue);
-    return reason === undefined ? [] : [{ ...view, invalid: reason }];
+    return reason === undefined ? [] : [{ ...view, invalid: reason, isInvalidEarly: true }];
   });
 }
 
@@ -127,19 +127,23 @@ export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isH
 
 /**
  * Makes the materialized views over an object invalid, and the materialized views over those. An invalid view keeps its first reason.
+ * Where the server still reports a view as valid, it makes the views over it invalid, even those that were created in the meantime.
  * @param includeEmpty whether a direct reader without rows becomes invalid too; indirect readers always do (observed on 9.3.4)
+ * @param isEarly whether the server still reports the views as valid, see `findUnrefreshable`
  */
 export function invalidateMaterializedViews(
   catalogue: Catalogue,
   base: string,
   reason: string,
-  includeEmpty = false,
+  { includeEmpty = false, isEarly = false } = {},
 ): void {
   for (const view of catalogue.dependentsOf(base)) {
-    if (view.kind !== 'materialized view' || view.invalid !== undefined) continue;
-    if (!isSameName(view.base, base)) continue;
-    if (includeEmpty || !view.neverRefreshed) catalogue.put({ ...view, invalid: reason });
-    invalidateMaterializedViews(catalogue, view.name, 'base materialized view is invalidated', true);
+    if (view.kind !== 'materialized view' || !isSameName(view.base, base)) continue;
+    if (view.invalid !== undefined && !view.isInvalidEarly) continue;
+    if (includeEmpty || !view.neverRefreshed)
+      catalogue.put({ ...view, invalid: view.invalid ?? reason, isInvalidEarly: isEarly });
+    const ofReaders = 'base materialized view is invalidated';
+    invalidateMaterializedViews(catalogue, view.name, ofReaders, { includeEmpty: true, isEarly });
   }
 }
 
