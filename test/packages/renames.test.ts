@@ -104,6 +104,25 @@ for (const [what, after, statement, warning] of COMMENTS)
     else t.deepEqual(warnings, []);
   });
 
+test('a comment that contradicts B is refused, whatever an interrupted plan has made of B', async t => {
+  const [from, to] = [table('note INT', 'u'), table('note INT', 'w')];
+  const view = "CREATE VIEW 'w' AS (select note from t);";
+  for (const existing of [to, view]) {
+    const { statements, omissions } = await plan(
+      [OLD[0] as string, `-- renamed from u\n${to}`],
+      [OLD[0] as string, from, existing],
+      { allowLoss: ['drop:u', 'drop:w'] },
+    );
+    t.deepEqual(statements, []);
+    t.is(omissions.filter(text => text.includes("renamed from u: B has a 'w' too")).length, 2);
+  }
+  const swapped = table('note INT, -- renamed from quantity\nquantity INT -- renamed from note', 'w');
+  for (const columns of ['a INT', 'a INT, note INT', 'a INT, note INT, quantity INT']) {
+    const { statements } = await plan([swapped], [table(columns, 'w')], { allowLoss: ['drop:w.a'] });
+    t.deepEqual(statements, [], columns);
+  }
+});
+
 test('an option takes precedence over a comment', async t => {
   const after = [table('quantity INT, -- renamed from qty\nnote VARCHAR'), NEW_VIEW];
   const before = [table('qty INT, amount INT, note VARCHAR'), 'CREATE VIEW v AS (select qty from t);'];

@@ -25,10 +25,13 @@ import { omitProperty } from './unalterable.js';
 
 const printDrop = ({ kind, name }: Pick<Entry, 'kind' | 'name'>): string => `DROP ${kindKeywords(kind)} '${name}';`;
 
-/** Leaves out objects whose rename comment contradicts A or B. A wrong guess would give an unrelated object the columns of another. */
-export function omitContradictoryRenames({ a, renames }: Task, draft: Draft): void {
+/**
+ * Leaves out objects whose rename comment contradicts A or B. A wrong guess would give an unrelated object the columns of another. They
+ * are not dropped either: without one of them, the next plan would understand the comment as a rename.
+ */
+export function omitContradictoryRenames({ a, b, renames }: Task, draft: Draft): void {
   for (const [name, reason] of renames.refused) {
-    const entry = a.findObject(name);
+    const entry = a.findObject(name) ?? b.findObject(name);
     draft.block(name);
     if (entry) draft.omit({ identity: entry, properties: [], what: displayName(entry) }, reason);
   }
@@ -43,7 +46,7 @@ export function freeNames({ a, b, renames }: Task, draft: Draft): void {
     const wanted = a.findObject(entry.name);
     const hasOtherKind = wanted !== undefined && wanted.kind !== entry.kind;
     const mustGo = newName !== undefined || hasOtherKind;
-    if (isRenamedTable || !mustGo) continue;
+    if (isRenamedTable || !mustGo || draft.isBlocked(entry.name)) continue;
     if (!draft.addStatement(printDrop(entry), entry)) draft.block(entry.name, newName ?? entry.name);
   }
 }
@@ -258,7 +261,8 @@ export function dropExtraObjects(task: Task, draft: Draft): void {
       isObject(entry.kind) &&
       !a.findObject(entry.name) &&
       !task.ignore.ignoresObject(entry) &&
-      !renames.pending.has(foldCase(entry.name));
+      !renames.pending.has(foldCase(entry.name)) &&
+      !draft.isBlocked(entry.name);
     if (isExtra && !isAuxiliaryTable(entry.name, task)) draft.addStatement(printDrop(entry), entry);
   }
 }

@@ -175,10 +175,9 @@ export class Renames {
   /**
    * Reads a comment about an object, unless an option or an earlier comment states the rename. Does nothing if B has none of the old names.
    * Otherwise the first case that applies:
-   * 1. A still has the old name, and B lacks the new one: both objects are left out.
-   * 2. A still has the old name, and that object has a rename comment itself: both are left out.
-   * 3. B has the new name too: a warning.
-   * 4. Otherwise the rename is pending.
+   * 1. B lacks the new name: the rename is pending, unless A still has the old name.
+   * 2. A still has the old name, and that object has no rename comment: a warning.
+   * 3. Otherwise the comment contradicts A or B, and both objects are left out.
    */
   #readObjectComment({ entry, from, text }: EntryComment, all: readonly EntryComment[]): void {
     if (from.length === 0) return this.#warn(entry, text, NOT_UNDERSTOOD);
@@ -188,15 +187,19 @@ export class Renames {
     if (isStated || old === undefined) return;
     const hasNewName = this.#engineOfB.find(entry.name) !== undefined;
     const isOldNameAlsoRenamed = all.some(other => other.column === undefined && isSameName(other.entry.name, old));
-    if (this.#a.findObject(old) && (!hasNewName || isOldNameAlsoRenamed))
-      return this.#refuse([entry.name, old], `${text}: A has a '${old}' too`);
-    if (hasNewName) return this.#warn(entry, text, `B has a '${entry.name}' too`);
+    const isKept = this.#a.findObject(old) !== undefined;
+    const newInB = `B has a '${entry.name}' too`;
+    if (hasNewName && isKept && !isOldNameAlsoRenamed) return this.#warn(entry, text, newInB);
+    if (hasNewName || isKept)
+      return this.#refuse([entry.name, old], `${text}: ${isKept ? `A has a '${old}' too` : newInB}`);
     this.#pendingOrMade.set(foldCase(old), entry.name);
     this.pending.set(foldCase(old), entry.name);
   }
 
   /**
    * Reads a comment about a column, as one about an object, but:
+   * - If the column of A with the old name has a comment itself, the table is left out, whatever B has: a plan that is interrupted may have
+   *   added one of the two.
    * - If B has neither name, there is a warning.
    * - If B has both, and the column with the new name has another type than in A, the table is left out: an ALTER of the type could turn one
    *   column into another.
@@ -211,20 +214,23 @@ export class Renames {
       ([former, to]) => isSameName(to, column) || from.includes(former),
     );
     if (isStated) return;
+    const kept = from.find(
+      name => hasColumn(after, name) && all.some(each => each.entry === entry && isSameName(each.column, name)),
+    );
+    if (kept !== undefined) return this.#refuse([entry.name], `${text}: A has a column '${kept}' too`);
     if (old === undefined && hasColumn(before, column))
       return void from.some(name => this.#addRenameMadeByRebuild({ object: entry.name, column: name }, column));
     if (old === undefined) {
       const names = before.columns.map(({ name }) => name);
       return this.#warn(entry, text, `B has no column '${from[0]}'${suggestWord(from[0] ?? '', names)}`);
     }
-    const isOldNameAlsoRenamed = all.some(each => each.entry === entry && isSameName(each.column, old));
-    if (hasColumn(after, old) && (!hasColumn(before, column) || isOldNameAlsoRenamed))
+    const existing = findColumn(before, column);
+    if (existing === undefined && hasColumn(after, old))
       return this.#refuse([entry.name], `${text}: A has a column '${old}' too`);
-    const hasWantedType = findColumn(before, column)?.type === findColumn(after, column)?.type;
-    if (hasColumn(before, column) && !hasWantedType)
-      return this.#refuse([entry.name], `${text}: B has a column '${column}' too`);
-    if (hasColumn(before, column)) return this.#warn(entry, text, `B has a column '${column}' too`);
-    this.#addColumnRename(entry.name, old, column);
+    if (existing === undefined) return this.#addColumnRename(entry.name, old, column);
+    const newInB = `B has a column '${column}' too`;
+    if (existing.type !== findColumn(after, column)?.type) return this.#refuse([entry.name], `${text}: ${newInB}`);
+    this.#warn(entry, text, newInB);
   }
 
   /** Finds a table of B by its name before or after the plan. */
