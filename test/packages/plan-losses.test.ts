@@ -245,6 +245,23 @@ test('a table that A creates from a query is left out, because its columns canno
   t.deepEqual(omissions[0]?.reasons, ['its columns follow from a query, so they cannot be compared']);
 });
 
+test('the base of an invalid view that A lacks stays, because a killed plan may have made the view invalid', async t => {
+  const view = (name: string, base: string) =>
+    `CREATE MATERIALIZED VIEW '${name}' WITH BASE '${base}' AS (select ts, count() n from ${base} sample by 1h) PARTITION BY DAY;`;
+  const [base] = chain('k') as [string];
+  const health = { invalid: new Map([['upper', 'base materialized view is invalidated']]) };
+  for (const answer of ['none', 'recomputable'] as const) {
+    const plan = await planChanges([base], [base, view('lower', 't'), view('upper', 'lower')], {
+      health,
+      allowLoss: ['drop:lower'],
+      askHistory: async () => ({ answer, columns: undefined }),
+    });
+    t.deepEqual(changesOf(plan), ["REFRESH MATERIALIZED VIEW 'upper' FULL;"]);
+    const omitted = plan.omissions.map(({ what }) => what);
+    t.deepEqual(omitted, ["DROP MATERIALIZED VIEW 'upper'", "DROP MATERIALIZED VIEW 'lower'"]);
+  }
+});
+
 test('a plan that only drops a materialized view does not say that it is computed again', async t => {
   const [base, view] = chain('k') as [string, string];
   const { statements } = await planChanges([base], [base, view], { allowLoss: ['drop:m', 'history:m'] });

@@ -57,6 +57,13 @@ export class RowAccount {
     return this.#ledger.invalidatedBy.of(this.#engine.find(view)?.id);
   }
 
+  /** The index of the statement that has removed the base of a materialized view, in a list; empty if the base exists. */
+  findRemovalOfBase(view: string): readonly number[] {
+    const object = this.#engine.find(view);
+    const base = object?.kind === 'materialized view' ? this.findLoaded(object.base) : undefined;
+    return base && !this.#engine.find(base.name) ? this.#ledger.findRemoval(base) : [];
+  }
+
   /** Records that all rows of a table are also in another table. */
   recordCopy({ from, to, columns }: Copy): void {
     const [copied, table] = [this.#engine.find(from), this.#engine.find(to)];

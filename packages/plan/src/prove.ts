@@ -17,6 +17,7 @@ import { isRedefined, printFutureQuery } from './future-query.js';
 import type { Loss } from './losses.js';
 import { isAuxiliaryTable } from './rebuild.js';
 import { parseRebuiltTable } from './rebuild-names.js';
+import { losesNothingByRefresh } from './refresh-views.js';
 import type { Task } from './task.js';
 import { printCompileQuestion, printComputableAssertion } from './text/common-queries.js';
 import { printExpiredQuestion } from './text/expiry.js';
@@ -68,8 +69,11 @@ export function proveSteps(steps: readonly Step[], engine: Engine, task: Task): 
   if (failures.length === 0) {
     failures.push(...findForbiddenLosses(account, task));
     for (const [name, reason] of engine.invalidViews()) {
-      const causes = account.findInvalidations(name);
-      if (!invalidBefore.has(name)) failures.push({ causes, reason: `invalidates ${engine.title(name)}: ${reason}` });
+      const wasInvalid = invalidBefore.has(name);
+      // An interrupted plan may have made the view invalid. Without its base, no refresh could repair it.
+      const causes = wasInvalid ? account.findRemovalOfBase(name) : account.findInvalidations(name);
+      if (!wasInvalid || (causes.length > 0 && losesNothingByRefresh(name, task)))
+        failures.push({ causes, reason: `invalidates ${engine.title(name)}: ${reason}` });
     }
   }
   return {

@@ -82,22 +82,25 @@ function isOutOfScope(view: MaterializedView, readsRefreshed: boolean, task: Tas
 
 /**
  * Whether to refresh an invalid view that only B has, because an interrupted plan may have made it invalid. Nothing shows for certain that a
- * plan did. So the view is refreshed only if A still has its base, and if the refresh loses no rows.
+ * plan did. So the view is refreshed only if its base is there, and if the refresh loses no rows.
  */
 function mayBeInvalidatedByPlan(
-  { kind, name }: MaterializedView,
-  { a, engineOfB, storedRowsOf, ignore }: Task,
-  { excluded }: Draft,
+  { kind, name, base }: MaterializedView,
+  task: Task,
+  { excluded, engine }: Draft,
 ): boolean {
-  const view = engineOfB.find(name);
-  const base = view?.kind === 'materialized view' ? a.findObject(view.base) : undefined;
+  const source = engine.find(base);
   // Only an excluded refresh counts. It has the property `invalid`; an excluded DROP has none.
   const isExcluded = [...excluded.values()].some(
     ({ identity, properties: [property] }) =>
       identity.kind === kind && identity.name === name && property === 'invalid',
   );
-  return base !== undefined && !ignore.ignoresObject(base) && storedRowsOf(name) === 'recomputable' && !isExcluded;
+  return source !== undefined && !task.ignore.ignoresObject(source) && losesNothingByRefresh(name, task) && !isExcluded;
 }
+
+/** Whether the query of a view of B returns all rows that the view stores. */
+export const losesNothingByRefresh = (view: string, { storedRowsOf }: Pick<Task, 'storedRowsOf'>): boolean =>
+  /^(?:none|recomputable)$/.test(String(storedRowsOf(view)));
 
 /** Whether a view of B is invalid before the plan. */
 const wasInvalid = ({ name }: MaterializedView, healthProblems: Task['healthProblems']): boolean =>
