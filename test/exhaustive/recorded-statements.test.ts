@@ -1,6 +1,6 @@
 /*! Recorded statements and what real servers print of them: both compare as equal, and any change of the print is a difference. */
 import { readFileSync } from 'node:fs';
-import { compareStatements, type Definition, parseMeaning, printDefinition } from '@sqlpipe/ddl';
+import { compareStatements, type Definition, printDefinition, tryParseDefinition } from '@sqlpipe/ddl';
 import { foldCase, identify, isObject, type Token, tokens } from '@sqlpipe/sql';
 import type { ExecutionContext } from 'ava';
 import { type Change, changesOf } from '../support/changes.js';
@@ -82,7 +82,7 @@ for (const { name, creation, dump } of databases)
   });
 
 const nameOf = (statement: string): string | undefined => {
-  const name = parseMeaning(statement)?.name;
+  const name = tryParseDefinition(statement)?.name;
   return name === undefined ? undefined : foldCase(name);
 };
 
@@ -100,7 +100,7 @@ for (const name of ['tables', 'views'])
     const found = new Map<string, number>();
     for (const [nth, { printed }] of readRecorded(name).entries()) {
       const [print = ''] = printed;
-      const definition = parseMeaning(print);
+      const definition = tryParseDefinition(print);
       if (definition?.kind === 'table' && definition.query !== undefined) continue;
       if (!definition) {
         t.fail(print);

@@ -84,7 +84,7 @@ for (const [code, outcomeUnknown, ...failures] of FAILURES)
   for (const [name, answer, message, target] of failures)
     test(`${name}: the same error for rows, tables and statements`, async t => {
       const { db } = await connectTo(t, answer, target);
-      for (const ask of [() => readRows(db), () => db.table('q'), () => db.execute('q')]) {
+      for (const ask of [() => readRows(db), () => db.queryRows('q'), () => db.execute('q')]) {
         const error = await t.throwsAsync(ask, { instanceOf: InstanceError });
         t.is(error.code, code as never);
         t.regex(error.message, message);
@@ -101,7 +101,7 @@ test('an instance without /api/v1/sql/execute is queried through /exec from then
     socket.write(line.startsWith('GET /exec?') ? reply(rowsBody('a')) : NOT_FOUND),
   );
   t.deepEqual(await readRows(db), ['a']);
-  t.deepEqual(await db.table('x'), [['a']]);
+  t.deepEqual(await db.queryRows('x'), [['a']]);
   const paths = requests.map(({ line }) => line.replace(/^GET (.*)\?.*/, '$1'));
   t.deepEqual(paths, ['/api/v1/sql/execute', '/exec', '/exec']);
 });

@@ -37,9 +37,9 @@ test('rows, a table and statements use one connection', async t => {
     socket.write(reply(bodies[statement] ?? ''));
   });
   const all: string[] = [];
-  for await (const batch of db.rows('rows')) all.push(...batch);
+  for await (const batch of db.streamFirstColumn('rows')) all.push(...batch);
   t.deepEqual(all, ['CREATE TABLE a (x int);', 'b']);
-  t.deepEqual(await db.table('table'), [['a', 1, null, true], []]);
+  t.deepEqual(await db.queryRows('table'), [['a', 1, null, true], []]);
   t.deepEqual(await db.execute('ddl'), { ok: true });
   t.deepEqual(await db.execute('dml'), { ok: true });
   t.is(ports.size, 1);
@@ -89,7 +89,7 @@ test('rows may be abandoned before their end', async t => {
       ? socket.write(Buffer.concat([head(), chunk('{"dataset":[["a"],')]))
       : socket.write(reply('{"ddl":"OK"}')),
   );
-  for await (const batch of db.rows('q')) {
+  for await (const batch of db.streamFirstColumn('q')) {
     t.deepEqual(batch, ['a']);
     break;
   }
@@ -141,7 +141,7 @@ test("a rejected query is an error with the server's message", async t => {
   const { db } = await connectTo(t, replying(answer, 400));
   const expected = { code: 'REJECTED', position: 12, status: 400, serverMessage: "expected 'TABLE'\x1b[31m" };
   const message = "INSTANCE: the server rejected the request: expected 'TABLE'\\x1b[31m";
-  for (const asked of [readRows(db), db.table('q')]) t.like(await t.throwsAsync(asked), { ...expected, message });
+  for (const asked of [readRows(db), db.queryRows('q')]) t.like(await t.throwsAsync(asked), { ...expected, message });
 });
 
 test('an object that no reply can contain is named; other errors are not retried per object', async t => {
@@ -166,8 +166,8 @@ test('the size of table() replies is limited, and arrays in cells are not return
     keys: `{${Array.from({ length: 100_000 }, (_, i) => `"${i}":{}`)},"dataset":[["a",[1],{}]],"1":0}`,
   };
   const { db } = await connectTo(t, (socket, { statement }) => socket.write(reply(bodies[statement] ?? '')));
-  await t.throwsAsync(db.table('long'), { code: 'PROTOCOL', message: /the reply is longer than 33554432 bytes/ });
-  t.deepEqual(await db.table('keys'), [['a', undefined, undefined]]);
+  await t.throwsAsync(db.queryRows('long'), { code: 'PROTOCOL', message: /the reply is longer than 33554432 bytes/ });
+  t.deepEqual(await db.queryRows('keys'), [['a', undefined, undefined]]);
 });
 
 test('a small reply that JSON.parse would accept, or that is not JSON, is rejected with the reason', async t => {
@@ -184,9 +184,9 @@ test('a small reply that JSON.parse would accept, or that is not JSON, is reject
     '{"dataset":[]}{': 'is not JSON: "{" is out of place',
   };
   for (const [body, reason] of Object.entries(reasons))
-    t.is((await t.throwsAsync(db.table(body)))?.message.split(';')[0], `INSTANCE: the reply ${reason}`, body);
+    t.is((await t.throwsAsync(db.queryRows(body)))?.message.split(';')[0], `INSTANCE: the reply ${reason}`, body);
   const repeated = '{"timings":{"count":1,"count":1},"a":["error","error"],"b":1,"b":2,"dataset":[["a"]],"count":1}';
-  t.deepEqual(await db.table(repeated), [['a']]);
+  t.deepEqual(await db.queryRows(repeated), [['a']]);
 });
 
 /** A cell, with the characters that also separate cells and rows. */
@@ -205,7 +205,7 @@ test('table() returns the rows of a reply of any length, whatever is in their ce
     const expected = rows.map(row =>
       row.map(value => (value !== null && typeof value === 'object' ? undefined : value)),
     );
-    t.deepEqual(JSON.stringify(await db.table('q')), JSON.stringify(expected));
+    t.deepEqual(JSON.stringify(await db.queryRows('q')), JSON.stringify(expected));
   };
   await fc.assert(fc.asyncProperty(fc.array(fc.array(cell)), fc.constantFrom(1, 2, 1000), check));
 });
@@ -265,7 +265,7 @@ test('rows before damage in the reply are delivered', async t => {
   });
   const seen: string[] = [];
   const error = await t.throwsAsync(async () => {
-    for await (const batch of db.rows('q')) if (seen.push(...batch) === 2) restartClock();
+    for await (const batch of db.streamFirstColumn('q')) if (seen.push(...batch) === 2) restartClock();
   });
   t.like(error, {
     code: 'PROTOCOL',

@@ -41,9 +41,9 @@ const failing =
   (socket, { nth }) =>
     nth < times ? fail(socket) : socket.write(reply(rowsBody(...ROWS)));
 
-async function readRows(db: { rows(query: string): AsyncIterable<string[]> }): Promise<string[]> {
+async function readRows(db: { streamFirstColumn(query: string): AsyncIterable<string[]> }): Promise<string[]> {
   const rows: string[] = [];
-  for await (const batch of db.rows('q')) rows.push(...batch);
+  for await (const batch of db.streamFirstColumn('q')) rows.push(...batch);
   return rows;
 }
 
@@ -51,7 +51,7 @@ for (const [name, [fail, message]] of Object.entries(TRANSIENT)) {
   test(`${name}: a query is sent again`, async t => {
     const options = retrying(2);
     const { db } = await connectTo(t, failing(2, fail), options);
-    t.deepEqual(await db.table('q'), [['a'], ['b'], ['c'], ['d']]);
+    t.deepEqual(await db.queryRows('q'), [['a'], ['b'], ['c'], ['d']]);
     const again = await connectTo(t, failing(2, fail), options);
     t.deepEqual(await readRows(again.db), ROWS);
     t.deepEqual(options.pauses, [1000, 2000, 1000, 2000]);
@@ -75,7 +75,7 @@ test('no answer in time: a query is sent again', async t => {
     failing(1, () => {}),
     { ...options, timeout: 1000 },
   );
-  t.deepEqual(await db.table('q'), [['a'], ['b'], ['c'], ['d']]);
+  t.deepEqual(await db.queryRows('q'), [['a'], ['b'], ['c'], ['d']]);
   t.regex(options.messages[0] ?? '', /no answer within 1 s; .* \(1 of 9\)$/);
 });
 
@@ -107,7 +107,7 @@ for (const [name, answer] of Object.entries(LASTING))
   test(`${name} is not asked for again`, async t => {
     const options = retrying(3);
     const { db } = await connectTo(t, socket => socket.write(answer), options);
-    for (const ask of [() => db.table('q'), () => readRows(db)]) await t.throwsAsync(ask);
+    for (const ask of [() => db.queryRows('q'), () => readRows(db)]) await t.throwsAsync(ask);
     await db.execute('q').catch(error => t.true(error instanceof InstanceError));
     t.deepEqual([options.pauses, options.messages], [[], []]);
   });
@@ -119,14 +119,14 @@ test('a certificate that is not trusted is not asked for again', async t => {
   const url = new URL(`https://127.0.0.1:${port}`);
   const db = connect({ ...TARGET, ...options, url });
   t.teardown(() => db.close());
-  await t.throwsAsync(() => db.table('q'), { message: /unknown authority/ });
+  await t.throwsAsync(() => db.queryRows('q'), { message: /unknown authority/ });
   t.deepEqual(options.pauses, []);
 });
 
 test('pauses double up to half a minute, and the last failure is the one that is reported', async t => {
   const options = retrying(7);
   const { db } = await connectTo(t, socket => socket.end(), options);
-  await t.throwsAsync(() => db.table('q'), {
+  await t.throwsAsync(() => db.queryRows('q'), {
     message: /^INSTANCE: [^(]*did the server stop, or does it use https:..\?$/,
   });
   t.deepEqual(options.pauses, [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
@@ -142,14 +142,14 @@ test('nothing is sent again when the user interrupts the program, or closes the 
     interrupted: controller.signal,
     onRetry: () => setImmediate(() => controller.abort()),
   });
-  await t.throwsAsync(() => interrupted.db.table('q'), { message: /closed before a reply arrived/ });
+  await t.throwsAsync(() => interrupted.db.queryRows('q'), { message: /closed before a reply arrived/ });
   t.is(interrupted.requests.length, 1);
   const closed = await connectTo(t, socket => socket.end(), {
     retries: 9,
     pause: waits,
     onRetry: () => setImmediate(() => closed.db.close()),
   });
-  await t.throwsAsync(() => closed.db.table('q'), { message: /closed before a reply arrived/ });
+  await t.throwsAsync(() => closed.db.queryRows('q'), { message: /closed before a reply arrived/ });
   t.is(closed.requests.length, 1);
 });
 

@@ -62,13 +62,13 @@ testWithQuestDB('a dump that the server limits to fewer rows is rejected', async
   const db = await openInstance(url);
   t.teardown(() => db.close());
   const readAll = async () => {
-    for await (const _ of db.rows('SELECT x::varchar ddl FROM long_sequence(3)'));
+    for await (const _ of db.streamFirstColumn('SELECT x::varchar ddl FROM long_sequence(3)'));
   };
   t.like(await t.throwsAsync(readAll), {
     code: 'PROTOCOL',
     message: `${url}: the reply contains 2 rows, but its count is 3; try again; if it fails again, see the server's log`,
   });
-  t.deepEqual(await db.table('SELECT x FROM long_sequence(2)'), [[1], [2]]);
+  t.deepEqual(await db.queryRows('SELECT x FROM long_sequence(2)'), [[1], [2]]);
 });
 
 testWithQuestDB('every character survives a round trip through the server', async t => {
@@ -78,7 +78,7 @@ testWithQuestDB('every character survives a round trip through the server', asyn
   const all = Array.from({ length: 0x2ff }, (_, i) => String.fromCharCode(i + 1))
     .join('')
     .replaceAll("'", "''");
-  const rows = await db.table(`SELECT '${all}\u2028\ufeff\u{1f600}'`);
+  const rows = await db.queryRows(`SELECT '${all}\u2028\ufeff\u{1f600}'`);
   t.is(rows[0]?.[0], `${all}\u2028\ufeff\u{1f600}`.replaceAll("''", "'"));
   t.true(encodeQuery(all).length < encodeURIComponent(all).length);
 });

@@ -7,9 +7,9 @@ import {
   type Definition,
   findReferences,
   isSystemTable,
-  parseMeaning,
   printDefinition,
   type TableDefinition,
+  tryParseDefinition,
 } from '@sqlpipe/ddl';
 import { foldCase } from '@sqlpipe/sql';
 import { CORPUS } from './corpus.js';
@@ -45,8 +45,8 @@ function recorded(): Recorded[] {
   return [...tables, ...views].flatMap(row => {
     if (row.replay_status !== 200 || row.server_config !== undefined || !(row.roundtrip || row.roundtrip_trimmed))
       return [];
-    const object = parseMeaning(row.show_create ?? '');
-    const bases = (row.base_ddl ?? []).map(statement => parseMeaning(statement));
+    const object = tryParseDefinition(row.show_create ?? '');
+    const bases = (row.base_ddl ?? []).map(statement => tryParseDefinition(statement));
     if (!object || !bases.every(isTable) || [object, ...bases].some(({ name }) => isSystemTable(name))) return [];
     return [{ bases, object }];
   });

@@ -2,10 +2,10 @@
 import {
   type Age,
   type Definition,
-  parseMeaning,
   printDefinition,
   type StoragePolicy,
   type TableDefinition,
+  tryParseDefinition,
 } from '@sqlpipe/ddl';
 import { type Randomness, randomness, type SchemaPair, schemaPair } from './schema-pairs.js';
 
@@ -77,7 +77,7 @@ export function enterprisePair(seed: number): SchemaPair {
 }
 
 function read(statement: string): Definition {
-  const definition = parseMeaning(statement);
+  const definition = tryParseDefinition(statement);
   if (!definition) throw new Error(`not a definition: ${statement}`);
   return definition;
 }

@@ -1,6 +1,6 @@
 /*! One random pair of enterprise schemas on sqlserve: what `sqldiff --alter` and `sqlapply` make of it, and what is left. */
 import { strict as assert } from 'node:assert';
-import { parseMeaning, type TableDefinition } from '@sqlpipe/ddl';
+import { type TableDefinition, tryParseDefinition } from '@sqlpipe/ddl';
 import { identify, isObject, isPrincipal } from '@sqlpipe/sql';
 import { enterprisePair } from './enterprise-pairs.js';
 import type { Reconciled, Run } from './reconcile.js';
@@ -47,7 +47,7 @@ function checkNothingIsGone({ names }: SchemaPair, before: string, after: string
     const known = names.get(name);
     const now = found.get(keyOf(statement)) ?? found.get(`table ${known?.name}`);
     assert.ok(now !== undefined, `${about}: lost ${kind} '${name}'`);
-    const [was, is] = [parseMeaning(statement), parseMeaning(now)];
+    const [was, is] = [tryParseDefinition(statement), tryParseDefinition(now)];
     if (was?.kind !== 'table' || is?.kind !== 'table') continue;
     for (const column of was.columns) {
       const renamed = known?.columns.get(column.name);

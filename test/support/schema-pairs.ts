@@ -2,7 +2,7 @@
  * Generates random pairs of schemas: a schema, and the same schema after some changes. A seed always gives the same
  * pair.
  */
-import { parseMeaning, type TableDefinition } from '@sqlpipe/ddl';
+import { type TableDefinition, tryParseDefinition } from '@sqlpipe/ddl';
 import { editSome, TAKING_NAMES } from './row-edits.js';
 import { find, Names, newSchema, printSchema, type Relation } from './row-schemas.js';
 
@@ -52,8 +52,8 @@ export function schemaPair(seed: number): SchemaPair {
   const draft = { schema: structuredClone(schema), names, stated: new Map(), rebuilt: new Set<number>() };
   const changes = editSome(draft, random, edit => !TAKING_NAMES.has(edit));
   const [before, after] = [printSchema(schema), printSchema(draft.schema)];
-  if (after.some(statement => !parseMeaning(statement))) return schemaPair(seed + 1e6); // no server would accept it
-  const tables = before.map(statement => parseMeaning(statement)).filter(each => each?.kind === 'table');
+  if (after.some(statement => !tryParseDefinition(statement))) return schemaPair(seed + 1e6); // no server would accept it
+  const tables = before.map(statement => tryParseDefinition(statement)).filter(each => each?.kind === 'table');
   const remaining = schema.relations.flatMap(was => {
     const is = was.kind === 'table' && find(draft.schema, was.uid);
     return is ? [[was.name, { name: is.name, columns: renamedColumns(was, is) }] as const] : [];

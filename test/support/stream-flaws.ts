@@ -1,5 +1,5 @@
 /*! Flaws of generated streams. */
-import { parseMeaning, printDefinition } from '@sqlpipe/ddl';
+import { printDefinition, tryParseDefinition } from '@sqlpipe/ddl';
 import { changesOf } from './changes.js';
 import type { Randomness } from './schema-pairs.js';
 import { createTable, type Draft, pickObject } from './stream-drafts.js';
@@ -220,7 +220,7 @@ const isCreation = (statement: string): boolean => /^CREATE (TABLE|VIEW|MATERIAL
 
 /** The same statement with one other property; undefined if none can be changed. */
 export function changeDefinition(statement: string, random: Randomness): string | undefined {
-  const definition = parseMeaning(statement);
+  const definition = tryParseDefinition(statement);
   if (!definition) return undefined;
   const changes = changesOf(definition).filter(({ property }) => property !== 'name');
   const change = random.pick(changes);

@@ -1,11 +1,11 @@
 /*! One action of ALTER on an existing object: printed as a statement, or applied to a definition in memory. */
 import { isSameName } from '@sqlpipe/sql';
+import { type ColumnAlteration, columnAlterOf } from './columns/column-properties.js';
 import { addTimestampToIndex } from './columns/indexes.js';
-import { type ColumnAlteration, columnAlterOf } from './columns/table.js';
 import { printAddedColumn } from './columns/type.js';
 import type { Column, Definition, TableDefinition } from './definition.js';
+import { type AnyProperty, alterOf, type PropertyAlteration } from './properties/object-properties.js';
 import { formatOwner } from './properties/storage.js';
-import { alterOf, type PropertyAlteration, type TableEntry } from './properties/table.js';
 import { quoteColumn } from './reserved-names.js';
 
 /** An action of ALTER on the list of columns, or on a query. */
@@ -74,7 +74,7 @@ function actionOf(alteration: Alteration): Action<never> {
   if (action in STRUCTURE_ACTIONS) return STRUCTURE_ACTIONS[action as StructureAlteration['action']];
   const column = columnAlterOf(alteration);
   if (!column)
-    return { ...(alterOf(alteration as PropertyAlteration) as Required<TableEntry>['alter']), apply: setProperty };
+    return { ...(alterOf(alteration as PropertyAlteration) as Required<AnyProperty>['alter']), apply: setProperty };
   return {
     permission: column.permission,
     print: (each: ColumnAlteration) => `ALTER COLUMN ${quoteColumn(each.column)} ${column.print(each)}`,

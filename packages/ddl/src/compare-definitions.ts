@@ -3,10 +3,10 @@
  * compared if one definition leaves it to the server, or if no server can show it.
  */
 import { foldCase, isObject, type Kind } from '@sqlpipe/sql';
-import type { StatedColumn } from './columns/property.js';
-import { COLUMN_OPTIONS, columnProperty } from './columns/table.js';
+import { COLUMN_OPTIONS, columnProperty } from './columns/column-properties.js';
+import type { StatedColumn } from './columns/column-property.js';
 import type { Definition, TableDefinition, ViewDefinition } from './definition.js';
-import { propertiesOf, type TableEntry } from './properties/table.js';
+import { type AnyProperty, propertiesOf } from './properties/object-properties.js';
 import { findQueryColumns } from './query-columns.js';
 import { findQueryDifference } from './query-tokens.js';
 
@@ -82,7 +82,7 @@ class ComparisonBuilder implements Comparison {
     } else if (reportOneSided && a !== b) this.notComparable.push(property);
   }
 
-  addAll(properties: readonly TableEntry[], a: Definition, b: Definition): void {
+  addAll(properties: readonly AnyProperty[], a: Definition, b: Definition): void {
     for (const { name, value, isHidden } of properties) this.add(name, value(a), value(b), isHidden);
   }
 }
@@ -147,9 +147,9 @@ const columnsByKey = ({ columns }: ColumnList): Map<string, ListedColumn> =>
 
 /** Compares the order of the same columns. Equal columns at the start and at the end of both lists are not shown. */
 function compareOrder(a: string[], b: string[], comparison: ComparisonBuilder): void {
-  const first = a.findIndex((name, at) => name !== b[at]);
+  const first = a.findIndex((name, index) => name !== b[index]);
   if (first < 0) return;
-  const end = a.findLastIndex((name, at) => name !== b[at]) + 1;
+  const end = a.findLastIndex((name, index) => name !== b[index]) + 1;
   const [orderA, orderB] = [a, b].map(names => names.slice(first, end).join(', '));
   comparison.add(COLUMN_ORDER, orderA, orderB);
 }

@@ -46,7 +46,7 @@ export function compareStatements(a: string, b: string, options: CompareOptions 
   const [{ kind: kindA }, { kind: kindB }] = [identify(a), identify(b)];
   if (isPrincipal(kindA) && kindA === kindB) return comparePrincipals(a, b) ?? compareTexts(a, b);
   if (!isObject(kindA) || !isObject(kindB)) return compareTexts(a, b);
-  const [definitionA, definitionB] = [parseMeaning(a, options), parseMeaning(b, options)];
+  const [definitionA, definitionB] = [tryParseDefinition(a, options), tryParseDefinition(b, options)];
   if (!definitionA || !definitionB) return compareTexts(a, b, explainUnknown);
   return { ...compareDefinitions(definitionA, definitionB), asText: false };
 }
@@ -55,7 +55,7 @@ export function compareStatements(a: string, b: string, options: CompareOptions 
  * Parses a statement into the definition that it has on a server: misprints are repaired, and CREATE TABLE … LIKE is
  * resolved. Returns undefined if the statement does not create an object, or if its syntax is unknown.
  */
-export function parseMeaning(
+export function tryParseDefinition(
   statement: string,
   { defaults = DEFAULTS, findTable }: CompareOptions = {},
 ): Definition | undefined {

@@ -7,7 +7,7 @@ import { readAccess } from './rights.js';
 interface Targets<Name> {
   /** The tables, views and materialized views of a grant; empty if it is on all of them or on the database. */
   readonly objects: Name[];
-  /** The users, groups and service accounts; of a grant, its receiver. */
+  /** The users, groups and service accounts; of a grant, its entity. */
   readonly principals: Name[];
 }
 

@@ -1,8 +1,8 @@
 export { type Alter, type Alteration, applyAlteration, findColumn, permissionFor, printAlter } from './alteration.js';
 export { type ChangeStatement, changedTables, objectsOf, type PartitionChange, permissionOf } from './change/change.js';
 export { parseAlters, parseChange } from './change/parse-change.js';
+export { COLUMN_OPTIONS, COLUMN_TYPE, columnProperty, findColumnProperty } from './columns/column-properties.js';
 export { addTimestampToIndex } from './columns/indexes.js';
-export { COLUMN_OPTIONS, COLUMN_TYPE, columnProperty, findColumnProperty } from './columns/table.js';
 export {
   COLUMN_ORDER,
   type Comparison,
@@ -14,9 +14,9 @@ export {
   type CompareOptions,
   compareStatements,
   listComparedProperties,
-  parseMeaning,
   type StatementComparison,
   spellOutDefaults,
+  tryParseDefinition,
 } from './compare-statements.js';
 export {
   canCast,
@@ -56,9 +56,9 @@ export {
   printAliasChanges,
 } from './principal.js';
 export { printDefinition } from './print.js';
+export { findProperty, propertiesOf } from './properties/object-properties.js';
 export { EXPLICIT, type PrintOptions } from './properties/property.js';
 export { findExpiredRows, keepRetention, UNLIMITED } from './properties/retention.js';
-export { findProperty, propertiesOf } from './properties/table.js';
 export { findStoredValues } from './query-columns.js';
 export { isBareName } from './query-names.js';
 export {

@@ -13,7 +13,7 @@ import {
   type Token,
   unquote,
 } from '@sqlpipe/sql';
-import { parseMeaning } from './compare-statements.js';
+import { tryParseDefinition } from './compare-statements.js';
 import { locateGrantTargets } from './grant-targets.js';
 import { findOwnerClause } from './owner.js';
 import { parsePrincipal } from './principal.js';
@@ -31,7 +31,7 @@ export interface Mention extends NameSpan {
 
 /**
  * Finds all names of objects and principals in a statement, in the order of the text: the created object, the sources of
- * its query, a base, LIKE, the owner, the objects and receivers of a grant. Aliases, common table expressions, columns and
+ * its query, a base, LIKE, the owner, the objects and entities of a grant. Aliases, common table expressions, columns and
  * strings do not count. Returns nothing for a statement of kind `other`.
  *
  * @param options.isView whether a name is that of a view, as for `findReferences`
@@ -103,9 +103,9 @@ export function findUnknownNames(statement: string, mentions: readonly Mention[]
   if (isUnderstood(statement, kind)) return [];
   const known = new Set(mentions.map(({ position }) => position));
   const tokens = [...significantTokens(statement)];
-  return tokens.flatMap((token, at) => {
+  return tokens.flatMap((token, index) => {
     if (token.type === 'sign' || known.has(token.start)) return [];
-    return [...new Set([unquote(token.text), parseName(distance => tokens[at + distance]).name])];
+    return [...new Set([unquote(token.text), parseName(distance => tokens[index + distance]).name])];
   });
 }
 
@@ -115,7 +115,7 @@ const PRINTED_VIEW = /^CREATE VIEW '[^']+' AS \( ?\n[^]*\n\)(?:\nOWNED BY '[^']+
 /** Whether the syntax of a statement is known. The syntax of a query in it does not matter. */
 export function isUnderstood(statement: string, kind: Kind): boolean {
   if (isObject(kind))
-    return isCleanTable(statement) || PRINTED_VIEW.test(statement) || parseMeaning(statement) !== undefined;
+    return isCleanTable(statement) || PRINTED_VIEW.test(statement) || tryParseDefinition(statement) !== undefined;
   if (isPrincipal(kind)) {
     const principal = parsePrincipal(statement);
     return principal !== undefined && (principal.owner === undefined || findOwnerClause(statement) !== undefined);

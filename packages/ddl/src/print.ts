@@ -2,10 +2,10 @@
  * Prints definitions as statements, in the form of SHOW CREATE and the dump, byte for byte (read in the ShowCreate…RecordCursorFactory
  * classes; if versions differ, in those after 9.3.4).
  */
-import { COLUMN_PROPERTIES } from './columns/table.js';
+import { COLUMN_PROPERTIES } from './columns/column-properties.js';
 import type { Column, Definition } from './definition.js';
+import { type AnyProperty, propertiesOf } from './properties/object-properties.js';
 import type { PrintOptions } from './properties/property.js';
-import { propertiesOf, type TableEntry } from './properties/table.js';
 import { quoteName } from './reserved-names.js';
 
 const PRINTED_OPTIONS: PrintOptions = { form: '9.3', quoted: false };
@@ -14,7 +14,7 @@ const PRINTED_OPTIONS: PrintOptions = { form: '9.3', quoted: false };
 export function printDefinition(definition: Definition, given: Partial<PrintOptions> = {}): string {
   const options = { ...PRINTED_OPTIONS, ...given };
   const { kind, name } = definition;
-  const print = (properties: readonly TableEntry[]): string =>
+  const print = (properties: readonly AnyProperty[]): string =>
     properties.map(property => property.print?.(definition, options) ?? '').join('');
   if (kind === 'table') {
     const list = definition.columns.map(column => formatColumn(column, options)).join(',\n');

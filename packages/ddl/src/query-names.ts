@@ -145,11 +145,12 @@ function qualifierIn(ahead: TokenReader): TableName | undefined {
   const { start: position, text } = ahead.peek() as Token;
   let end = position + text.length;
   let name = unquote(text);
-  for (let at = 1; end - position < MAX_LENGTH; at += 2) {
-    if (!isDot(ahead.peek(at), end)) return;
-    const part = ahead.peek(at + 1);
+  for (let distance = 1; end - position < MAX_LENGTH; distance += 2) {
+    if (!isDot(ahead.peek(distance), end)) return;
+    const part = ahead.peek(distance + 1);
     if (part?.start !== end + 1 || (part.type === 'sign' && part.text !== '*')) return;
-    if (!isDot(ahead.peek(at + 2), part.start + part.text.length)) return { name, position, end, place: 'qualifier' };
+    if (!isDot(ahead.peek(distance + 2), part.start + part.text.length))
+      return { name, position, end, place: 'qualifier' };
     name += `.${unquote(part.text)}`;
     end = part.start + part.text.length;
   }

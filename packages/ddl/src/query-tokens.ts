@@ -74,7 +74,8 @@ export const openingIndex = (tokens: readonly QueryToken[], close: number): numb
   tokens[close]?.text === ')' ? nextAtDepthOf(tokens, close, -1) : -1;
 
 function nextAtDepthOf(tokens: readonly QueryToken[], from: number, step: 1 | -1): number {
-  for (let at = from + step; tokens[at]; at += step) if (tokens[at]?.depth === tokens[from]?.depth) return at;
+  for (let index = from + step; tokens[index]; index += step)
+    if (tokens[index]?.depth === tokens[from]?.depth) return index;
   return -1;
 }
 

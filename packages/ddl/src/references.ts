@@ -104,7 +104,7 @@ const COMMA_TRANSITIONS: Partial<Record<State, State>> = {
  * What a query reads, in order: names, and definitions that stand for everything that they read. At the end, each definition is
  * resolved once. If names were copied into definitions instead, a chain of these would take quadratic time and memory.
  */
-type Reads = (string | Definition)[];
+type Reads = (string | NamedQuery)[];
 
 /** A name after FROM. */
 interface TableSpan extends NameSpan {
@@ -113,7 +113,7 @@ interface TableSpan extends NameSpan {
 }
 
 /** A common table expression (CTE) or a variable. What it reads counts only if it is used. */
-interface Definition {
+interface NamedQuery {
   reads: Reads;
   /** The first name in the value of a variable. It is a table if the variable is used as one, and otherwise a column. */
   firstName?: TableSpan | undefined;
@@ -127,11 +127,11 @@ interface Level {
   /** The folded names of the definitions of this level; a name occurs once per definition. */
   defined?: string[];
   /** The definition that is being read, with its folded name. */
-  defining?: [name: string, definition: Definition];
+  defining?: [name: string, definition: NamedQuery];
 }
 
 /** Whether the next name is the first one in the value of a variable. */
-const awaitsFirstName = (level: Level): level is Level & { defining: [name: string, definition: Definition] } =>
+const awaitsFirstName = (level: Level): level is Level & { defining: [name: string, definition: NamedQuery] } =>
   (level.state === 'value' || level.state === 'grouped') &&
   level.defining !== undefined &&
   level.defining[1].firstName === undefined;
@@ -143,7 +143,7 @@ export class ReferenceFinder {
   /** The folded names of all common table expressions. */
   readonly cteNames = new Set<string>();
   /** The definitions that the current level can use, by folded name; the innermost one is last and hides the others. */
-  readonly #scope = new Map<string, Definition[]>();
+  readonly #scope = new Map<string, NamedQuery[]>();
   readonly #tokens: TokenReader;
 
   /** @param names collects the positions of names, if they are needed */
@@ -252,7 +252,7 @@ export class ReferenceFinder {
 
   /** Makes the definition that is being read visible. */
   #define(level: Level): void {
-    const [name, definition] = level.defining as [string, Definition];
+    const [name, definition] = level.defining as [string, NamedQuery];
     const scope = this.#scope.get(name);
     if (scope) scope.push(definition);
     else this.#scope.set(name, [definition]);
@@ -300,7 +300,7 @@ export class ReferenceFinder {
     this.names?.addTable(table, definition === undefined, this.#tokens);
   }
 
-  #findDefinition(name: string): Definition | undefined {
+  #findDefinition(name: string): NamedQuery | undefined {
     return this.#scope.get(foldCase(name))?.at(-1);
   }
 }
@@ -308,7 +308,7 @@ export class ReferenceFinder {
 /** Collects the names that are read directly or through definitions, in order. Definitions may use each other in a circle. */
 function resolveNames(reads: Reads): Set<string> {
   const names = new Set<string>();
-  const resolved = new Set<Definition>();
+  const resolved = new Set<NamedQuery>();
   const stack = [reads.values()];
   for (let iterator = stack.at(-1); iterator; iterator = stack.at(-1)) {
     const { done, value } = iterator.next();

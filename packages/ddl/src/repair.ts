@@ -90,7 +90,7 @@ function repairTable(row: string, notes: string[], warnings: string[]): string {
       ? text
       : text.slice(0, start) + text.slice(start, end).split(comma).map(repairName).join(comma) + text.slice(end);
   };
-  const column = (line: string): Column => {
+  const column = (line: string): PrintedColumn => {
     const blank = line.indexOf(' ');
     const [, bare = line.slice(0, blank), definition = line.slice(blank + 1)] = COLUMN.exec(line) ?? [];
     return { name: repairName(bare), definition: repairList(' INCLUDE (', ', ', definition) };
@@ -115,7 +115,7 @@ const REPAIR_FORM = new RegExp(
 /** Whether a table is created from a query that `repair` wrote. Such a query reads no table. */
 export const isRepairForm = (statement: string): boolean => REPAIR_FORM.test(statement);
 
-interface Column {
+interface PrintedColumn {
   name: string;
   definition: string;
 }
@@ -123,7 +123,7 @@ interface Column {
 const BETWEEN = ',\n\t';
 
 /** Repairs the columns up to the closing parenthesis, each that needs it by `repairColumn`. */
-function repairColumns(list: string, repairColumn: (line: string) => Column, warnings: string[]): string {
+function repairColumns(list: string, repairColumn: (line: string) => PrintedColumn, warnings: string[]): string {
   if (list.includes(' ARRAY')) {
     const query = formatAsQuery(list.split(BETWEEN).map(repairColumn), warnings);
     if (query !== undefined) return query;
@@ -145,7 +145,7 @@ function repairColumns(list: string, repairColumn: (line: string) => Column, war
 }
 
 /** Formats columns as a query, which alone can create the type of an empty array (`SELECT ARRAY[]`); undefined if none has it. */
-function formatAsQuery(columns: Column[], warnings: string[]): string | undefined {
+function formatAsQuery(columns: PrintedColumn[], warnings: string[]): string | undefined {
   const untyped = columns.filter(({ definition }) => definition === 'ARRAY');
   const hasOptions = columns.some(({ definition }) => definition.includes(' '));
   if (!untyped.length || hasOptions) return undefined;

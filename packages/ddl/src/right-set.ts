@@ -8,7 +8,7 @@ import { UndoLog } from './undo-log.js';
  * on a table includes its columns. They are listed in the order in which they were given.
  */
 export class RightSet {
-  readonly #rights: Receivers = new Map();
+  readonly #rights: Entities = new Map();
   #next = 0;
 
   /** @param log records the changes, also those of other objects that are undone together with these rights */
@@ -119,7 +119,7 @@ export class RightSet {
     const { table, column } = key;
     const isAny = right.kind === 'grant' && (table === DATABASE || table === ALL);
     if (isAny) {
-      const tables = [...(this.#rights.get(key.receiver)?.get(key.subject) ?? [])];
+      const tables = [...(this.#rights.get(key.entity)?.get(key.subject) ?? [])];
       const covered = tables.filter(([other]) => table === DATABASE || other !== DATABASE);
       return covered.flatMap(([, columns]) => listColumns(columns).map(stored => stored.right));
     }
@@ -131,8 +131,8 @@ export class RightSet {
     return same ? [same.right] : [];
   }
 
-  #tableOf({ receiver, subject, table }: Key): Columns | undefined {
-    return this.#rights.get(receiver)?.get(subject)?.get(table);
+  #tableOf({ entity, subject, table }: Key): Columns | undefined {
+    return this.#rights.get(entity)?.get(subject)?.get(table);
   }
 
   #find(key: Key): Stored | undefined {
@@ -144,13 +144,13 @@ export class RightSet {
     const replaced = this.#find(key);
     if (replaced === stored) return;
     this.log.record(() => this.#store(key, replaced));
-    const subjects: Subjects = this.#rights.get(key.receiver) ?? new Map();
+    const subjects: Subjects = this.#rights.get(key.entity) ?? new Map();
     const tables: Tables = subjects.get(key.subject) ?? new Map();
     const columns: Columns = tables.get(key.table) ?? new Map();
     setOrPrune(columns, key.column, stored);
     setOrPrune(tables, key.table, columns.size > 0 ? columns : undefined);
     setOrPrune(subjects, key.subject, tables.size > 0 ? tables : undefined);
-    setOrPrune(this.#rights, key.receiver, subjects.size > 0 ? subjects : undefined);
+    setOrPrune(this.#rights, key.entity, subjects.size > 0 ? subjects : undefined);
   }
 }
 
@@ -163,7 +163,7 @@ interface Stored {
 type Columns = Map<string, Stored>;
 type Tables = Map<string, Columns>;
 type Subjects = Map<string, Tables>;
-type Receivers = Map<string, Subjects>;
+type Entities = Map<string, Subjects>;
 
 function setOrPrune<V>(map: Map<string, V>, key: string, value: V | undefined): void {
   if (value === undefined) map.delete(key);
@@ -194,9 +194,9 @@ const [DATABASE, WHOLE_TABLE] = ['', ''];
 /** What is given: a permission in upper case, or one of these. */
 const [MEMBER, ASSUME] = ['member', 'assume'];
 
-/** Where a right is stored: the receiver, what is given, and the scope. Names are folded, because their case does not matter. */
+/** Where a right is stored: the entity, what is given, and the scope. Names are folded, because their case does not matter. */
 interface Key {
-  readonly receiver: string;
+  readonly entity: string;
   readonly subject: string;
   readonly table: string;
   readonly column: string;
@@ -204,10 +204,10 @@ interface Key {
 
 function rightKey(right: Right): Key {
   if (right.kind === 'membership')
-    return { receiver: foldCase(right.user), subject: MEMBER, table: foldCase(right.group), column: WHOLE_TABLE };
-  const receiver = foldCase(right.entity);
+    return { entity: foldCase(right.user), subject: MEMBER, table: foldCase(right.group), column: WHOLE_TABLE };
+  const entity = foldCase(right.entity);
   if (right.kind === 'assumption')
-    return { receiver, subject: ASSUME, table: foldCase(right.account), column: WHOLE_TABLE };
+    return { entity, subject: ASSUME, table: foldCase(right.account), column: WHOLE_TABLE };
   const { permission, table = DATABASE, column = WHOLE_TABLE } = right;
-  return { receiver, subject: permission, table: foldCase(table), column: foldCase(column) };
+  return { entity, subject: permission, table: foldCase(table), column: foldCase(column) };
 }

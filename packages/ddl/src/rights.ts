@@ -13,7 +13,7 @@ export interface Grant extends Scope {
   readonly kind: 'grant';
   readonly permission: string;
   readonly entity: string;
-  /** Whether the receiver may grant it to others. */
+  /** Whether the entity may grant it to others. */
   readonly option: boolean;
 }
 

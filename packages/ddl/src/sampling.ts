@@ -9,12 +9,12 @@ import { isKeyword, type QueryToken, tokenizeQuery } from './query-tokens.js';
  */
 export function findSampling(body: string): { interval: string; timeZone: string | undefined } | undefined {
   const tokens = tokenizeQuery(body);
-  const samplings = tokens.flatMap((token, at): { depth: number; interval: string; clauses?: number }[] => {
+  const samplings = tokens.flatMap((token, index): { depth: number; interval: string; clauses?: number }[] => {
     const { depth } = token;
-    const interval = unquoteToken(tokens[at + 2]?.text ?? '').replace(/^(?!\d)/, '1');
-    if (isKeyword(token, 'timestamp_floor') && tokens[at + 1]?.text === '(') return [{ depth, interval }];
-    if (!isKeyword(token, 'sample') || !isKeyword(tokens[at + 1], 'by')) return [];
-    return [{ depth, interval, clauses: at }];
+    const interval = unquoteToken(tokens[index + 2]?.text ?? '').replace(/^(?!\d)/, '1');
+    if (isKeyword(token, 'timestamp_floor') && tokens[index + 1]?.text === '(') return [{ depth, interval }];
+    if (!isKeyword(token, 'sample') || !isKeyword(tokens[index + 1], 'by')) return [];
+    return [{ depth, interval, clauses: index }];
   });
   const least = samplings.reduce((min, { depth }) => Math.min(min, depth), Number.POSITIVE_INFINITY);
   const [first, ...others] = samplings.filter(({ depth }) => depth === least);
@@ -27,6 +27,6 @@ export function findSampling(body: string): { interval: string; timeZone: string
 function findTimeZone(tokens: readonly QueryToken[]): string | undefined {
   const end = tokens.findIndex(({ depth }) => depth < (tokens[0]?.depth ?? 0));
   const query = end < 0 ? tokens : tokens.slice(0, end);
-  const time = query.findIndex((token, at) => isKeyword(token, 'time') && isKeyword(query[at + 1], 'zone'));
+  const time = query.findIndex((token, index) => isKeyword(token, 'time') && isKeyword(query[index + 1], 'zone'));
   return time < 0 ? undefined : unquoteToken(query[time + 2]?.text ?? '');
 }

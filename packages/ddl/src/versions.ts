@@ -1,10 +1,10 @@
 /*! Finds features in a statement that older versions of QuestDB do not have. */
-import { COLUMN_PROPERTIES } from './columns/table.js';
-import { parseMeaning } from './compare-statements.js';
+import { COLUMN_PROPERTIES } from './columns/column-properties.js';
+import { tryParseDefinition } from './compare-statements.js';
 import type { Definition, TableDefinition } from './definition.js';
 import { type FeatureName, featuresOf } from './grammar/features.js';
+import { PROPERTY_FEATURES } from './properties/object-properties.js';
 import type { Feature } from './properties/property.js';
-import { PROPERTY_FEATURES } from './properties/table.js';
 
 const inTable = (isIn: (table: TableDefinition) => boolean) => (definition: Definition) =>
   definition.kind === 'table' && isIn(definition);
@@ -42,6 +42,6 @@ export function findMissingFeatures(statement: string, version: string): Feature
 
 function findFeatures(statement: string, features = FEATURES): Feature<Definition>[] {
   const possible = features.filter(({ word }) => word.test(statement));
-  const definition = possible.length > 0 ? parseMeaning(statement) : undefined;
+  const definition = possible.length > 0 ? tryParseDefinition(statement) : undefined;
   return definition ? possible.filter(({ isIn }) => isIn(definition)) : [];
 }

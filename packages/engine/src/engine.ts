@@ -8,10 +8,10 @@ import {
   DEFAULTS,
   type Defaults,
   type Definition,
-  parseMeaning,
   parsePrincipal,
   printDefinition,
   printRight,
+  tryParseDefinition,
 } from '@sqlpipe/ddl';
 import { type Body, featuresOf, type HasFeature, type LocatedName, RejectionError } from '@sqlpipe/ddl/grammar';
 import { type Health, parseEntryRights, Schema } from '@sqlpipe/schema';
@@ -109,8 +109,8 @@ export class Engine {
     const isView = (name: string) => entries.findObject(name)?.kind === 'view';
     for (const { kind, name, statement } of entries.entries) {
       if (isObject(kind) && !this.find(name)) {
-        const meaning = parseMeaning(statement, { defaults, findTable });
-        this.catalogue.put(loadObject({ kind, name, statement, meaning }, { isView, health }));
+        const parsed = tryParseDefinition(statement, { defaults, findTable });
+        this.catalogue.put(loadObject({ kind, name, statement, parsed }, { isView, health }));
       } else if (isPrincipal(kind) && !this.acl.find(name)) {
         this.acl.put({ kind, name, tokens: [], alias: parsePrincipal(statement)?.alias });
       }

@@ -9,16 +9,16 @@ interface LoadedStatement {
   readonly kind: Kind;
   readonly name: string;
   readonly statement: string;
-  readonly meaning: Definition | undefined;
+  readonly parsed: Definition | undefined;
 }
 
 /** Makes the object that a statement creates, as far as it is known without its query. */
 export function loadObject(
-  { kind, name, statement, meaning }: LoadedStatement,
+  { kind, name, statement, parsed }: LoadedStatement,
   { isView, health }: { isView: (name: string) => boolean; health: Health | undefined },
 ): CatalogueObject {
-  const isKnown = meaning !== undefined && !('query' in meaning && meaning.query !== undefined);
-  const definition = isKnown ? meaning : unknownDefinition(kind, name);
+  const isKnown = parsed !== undefined && !('query' in parsed && parsed.query !== undefined);
+  const definition = isKnown ? parsed : unknownDefinition(kind, name);
   const reported = isKnown ? health : undefined;
   const key = foldCase(name);
   const reason = reported?.invalid?.get(key);

@@ -3,4 +3,4 @@ export type { Expression, SelectItem, SelectStatement, TableFunctionCall } from 
 export type { Relation } from './analyze/column-scope.js';
 export { requireReadAccess, returnsNoRows } from './analyze/query-references.js';
 export { analyzeRelation } from './analyze/relation.js';
-export { parseQueryText, type Query } from './parse/parsed-query.js';
+export { type ParsedQuery, parseQueryText } from './parse/parsed-query.js';

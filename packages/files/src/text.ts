@@ -158,5 +158,5 @@ function decode(bytes: Buffer, offset: number): string {
 /** The offset of the first byte that is not valid UTF-8: decoding has replaced it. */
 function firstInvalidByte(bytes: Buffer): number {
   const redecoded = Buffer.from(bytes.toString());
-  return bytes.findIndex((byte, at) => byte !== redecoded[at]);
+  return bytes.findIndex((byte, index) => byte !== redecoded[index]);
 }

@@ -21,7 +21,7 @@ export async function fetchPrincipals(source: Instance): Promise<string[]> {
   if (dumped) return dumped;
   const statements: string[] = [];
   for (const kind of ['USER', 'GROUP', 'SERVICE ACCOUNT'])
-    for (const [name] of await source.table(`SHOW ${kind}S`))
+    for (const [name] of await source.queryRows(`SHOW ${kind}S`))
       statements.push(`CREATE ${kind} ${quotePrincipal(String(name))};`);
   return statements;
 }
@@ -80,7 +80,7 @@ async function listRights(source: Instance, entity: string): Promise<Exclude<Rig
 /** The rows of a query; none if the name in it does not exist. */
 const fetchRowsIfExists = async (source: Instance, query: string): Promise<unknown[][]> =>
   (await tryQuery(
-    () => source.table(query),
+    () => source.queryRows(query),
     error => error.matches(/does not exist|not found/i),
   )) ?? [];
 
@@ -93,6 +93,6 @@ export const hasCredentials = (rows: unknown[][]): boolean => rows.some(([, enab
 /** A dump of some kinds; undefined if the server does not know the statement. A lack of permission is an error. */
 const fetchDumpIfKnown = (source: Instance, categories: string): Promise<string[] | undefined> =>
   tryQuery(
-    () => collectStatements(source.rows(`SHOW CREATE DATABASE INCLUDE (${categories})`)),
+    () => collectStatements(source.streamFirstColumn(`SHOW CREATE DATABASE INCLUDE (${categories})`)),
     ({ code }) => code === 'REJECTED',
   );

@@ -28,7 +28,7 @@ export class BestEffortClient {
 
   /** As `Instance.table`; undefined if the query fails. */
   table(query: string): Promise<unknown[][] | undefined> {
-    return this.attempt(instance => instance.table(query));
+    return this.attempt(instance => instance.queryRows(query));
   }
 
   /** The result of one or more queries; undefined if one fails. */
@@ -88,7 +88,7 @@ export const ifAccepted = <T>(query: () => Promise<T>): Promise<T | undefined> =
 
 /** The rows of a query; undefined if the instance rejects it. */
 export const queryIfAccepted = (instance: Instance, query: string): Promise<unknown[][] | undefined> =>
-  ifAccepted(() => instance.table(query));
+  ifAccepted(() => instance.queryRows(query));
 
 /** The result of queries; undefined if one fails with an expected error, which by default is any error of an instance. */
 export async function tryQuery<T>(

@@ -156,7 +156,10 @@ async function* fetchRows(
   if (via === 'catalogue') return yield await fetchAllObjectRows();
   const check = new ObjectCheck(config, client, { ...read, selects, note });
   try {
-    yield* addMissingRows(source.rows(`SHOW CREATE DATABASE${clause}`, Math.max(MIN_ROW_LIMIT, 2 * maxRecord)), check);
+    yield* addMissingRows(
+      source.streamFirstColumn(`SHOW CREATE DATABASE${clause}`, Math.max(MIN_ROW_LIMIT, 2 * maxRecord)),
+      check,
+    );
   } catch (error) {
     if (!isTooOld(error)) throw addAclHint(error, selection);
     if (via === 'database')

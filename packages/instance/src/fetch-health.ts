@@ -7,11 +7,11 @@ import { queryIfAccepted } from './best-effort-client.js';
 import type { Instance } from './instance.js';
 
 /** The rows of a query; undefined if there is no reply. */
-type Query = (query: string) => Promise<unknown[][] | undefined>;
+type RunQuery = (query: string) => Promise<unknown[][] | undefined>;
 
 /** Fetches the health of all objects, as far as the instance shows it. @throws InstanceError if it does not reply */
 export async function fetchHealth(instance: Instance): Promise<Health> {
-  const query: Query = sql => queryIfAccepted(instance, sql);
+  const query: RunQuery = sql => queryIfAccepted(instance, sql);
   const views =
     (await query('SELECT view_name, view_status, last_refresh_finish_timestamp FROM materialized_views()')) ?? [];
   const columns = new Map<string, readonly ViewColumn[]>();
@@ -41,7 +41,7 @@ export const VIEW_LISTS = new Map<Kind, string>([
 
 /** Fetches the views that the instance reports as invalid, each with its reason. @param lists the functions that list them */
 export async function fetchInvalidViews(
-  query: Query,
+  query: RunQuery,
   lists: Iterable<string> = VIEW_LISTS.values(),
 ): Promise<Map<string, string>> {
   const invalid = new Map<string, string>();
@@ -53,7 +53,7 @@ export async function fetchInvalidViews(
 }
 
 /** Fetches the tables and views whose changes the instance does not apply, each with the error that it reports. */
-export async function fetchSuspended(query: Query): Promise<Map<string, string>> {
+export async function fetchSuspended(query: RunQuery): Promise<Map<string, string>> {
   const rows = await query('SELECT name, errorMessage FROM wal_tables() WHERE suspended');
   return new Map((rows ?? []).map(([name, error]) => [String(name), String(error || 'no reason given')]));
 }

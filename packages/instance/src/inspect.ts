@@ -37,7 +37,7 @@ export async function inspect(config: ConnectionConfig): Promise<Inspection> {
   const given = config.authorization === undefined ? 'none given' : (config.user ?? 'whose token it is');
   const firstColumn = async (sql: string) => (await query(sql))?.map(([value]) => String(value));
   try {
-    const [[build] = []] = await instance.table('SELECT build()');
+    const [[build] = []] = await instance.queryRows('SELECT build()');
     const parameters = (await client.attempt(fetchParameters)) ?? new Map<string, string>();
     const accessControl = await hasAccessControl(instance);
     const permissions = accessControl === 'on' ? ((await firstColumn('SHOW PERMISSIONS')) ?? []) : [];
@@ -100,7 +100,7 @@ export const isEnterprise = async (instance: Instance): Promise<boolean> => (awa
 /** Only a server with access control knows SHOW USERS, even if it denies the answer to this user. */
 async function hasAccessControl(instance: Instance): Promise<'on' | 'off' | 'unknown'> {
   try {
-    await instance.table('SHOW USERS');
+    await instance.queryRows('SHOW USERS');
     return 'on';
   } catch (error) {
     if (!(error instanceof InstanceError)) throw error;
@@ -110,6 +110,6 @@ async function hasAccessControl(instance: Instance): Promise<'on' | 'off' | 'unk
 
 /** The version of an instance of the open source edition, such as `9.3.4`; undefined if it does not report one. */
 export async function fetchVersion(instance: Instance): Promise<string | undefined> {
-  const [[build] = []] = (await tryQuery(() => instance.table('SELECT build()'))) ?? [];
+  const [[build] = []] = (await tryQuery(() => instance.queryRows('SELECT build()'))) ?? [];
   return BUILD.exec(String(build))?.[1];
 }

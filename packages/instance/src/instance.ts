@@ -36,9 +36,9 @@ export interface Instance {
    * @throws InstanceError; `REJECTED` with the server's message and position if the server rejected the query
    * @param maxValueBytes the maximum length of a single value in bytes, as JSON writes it; by default 32 MiB
    */
-  rows(query: string, maxValueBytes?: number): AsyncGenerator<string[], void, undefined>;
-  /** The rows of a small reply with all their cells, after the same checks. Throws as `rows` does. */
-  table(query: string): Promise<unknown[][]>;
+  streamFirstColumn(query: string, maxValueBytes?: number): AsyncGenerator<string[], void, undefined>;
+  /** The rows of a small reply with all their cells, after the same checks. Throws as `streamFirstColumn` does. */
+  queryRows(query: string): Promise<unknown[][]>;
   /**
    * Sends one statement. Its final `;` is removed where the server would store it. With retries, it is sent again only if the server has
    * certainly not executed it. A rejection is returned, not thrown.
@@ -96,7 +96,7 @@ class HttpInstance implements Instance {
     this.#connection = new Connection(config);
   }
 
-  async *rows(query: string, maxValueBytes?: number): AsyncGenerator<string[], void, undefined> {
+  async *streamFirstColumn(query: string, maxValueBytes?: number): AsyncGenerator<string[], void, undefined> {
     if (!this.#config.retries) return yield* this.#rowsOnce(query, maxValueBytes);
     const { ChangedRowsError, ResumedRows } = await import('./resumed-rows.js'); // few runs need it
     const [resumed, retries] = [new ResumedRows(), new Retries(this.#config, this.#ended)];
@@ -119,7 +119,7 @@ class HttpInstance implements Instance {
     }
   }
 
-  table(query: string): Promise<unknown[][]> {
+  queryRows(query: string): Promise<unknown[][]> {
     return this.#request(query, 'query', readRows);
   }
 

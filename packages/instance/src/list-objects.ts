@@ -77,7 +77,7 @@ async function queryTables(
 ): Promise<unknown[][] | undefined> {
   const query = async () => {
     for (const kindColumn of COLUMNS) {
-      const rows = await queryIfSupported(source, kindColumn.column, () => source.table(queryFor(kindColumn)));
+      const rows = await queryIfSupported(source, kindColumn.column, () => source.queryRows(queryFor(kindColumn)));
       if (rows) return rows;
     }
     return undefined;
@@ -87,7 +87,7 @@ async function queryTables(
 
 /** All objects, from the functions for each kind. A server without such a function has no objects of that kind. */
 async function listByFunctions(source: Instance): Promise<NamedObject[]> {
-  const names = async (query: string) => (await source.table(query)).map(([name]) => String(name));
+  const names = async (query: string) => (await source.queryRows(query)).map(([name]) => String(name));
   const namesIn = async (list: string) =>
     new Set(await queryIfSupported(source, list, () => names(`SELECT view_name FROM ${list}`)));
   const kinds = new Map<string, Kind>();

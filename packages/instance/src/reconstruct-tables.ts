@@ -12,7 +12,7 @@ export async function reconstructTables(
   instance: Instance,
   objects: readonly NamedObject[],
 ): Promise<(string | undefined)[]> {
-  const list = (columns: string) => instance.table(`SELECT ${columns} FROM tables()`);
+  const list = (columns: string) => instance.queryRows(`SELECT ${columns} FROM tables()`);
   const rows =
     (await queryIfSupported(instance, 'ttlValue', () => list(`${PROPERTIES}, ttlValue, ttlUnit`))) ??
     (await list(PROPERTIES));
@@ -29,7 +29,7 @@ export async function reconstructTables(
 /** The columns of a table; undefined if the table was dropped since it was listed. */
 async function fetchColumns(instance: Instance, table: string): Promise<Column[] | undefined> {
   const rows = await tryQuery(
-    () => instance.table(`SELECT ${COLUMNS} FROM table_columns('${table}')`),
+    () => instance.queryRows(`SELECT ${COLUMNS} FROM table_columns('${table}')`),
     error => error.matches(/does not exist/),
   );
   return rows?.map(([name, type, indexed, block, cached, capacity, key]) => ({

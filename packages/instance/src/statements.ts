@@ -81,7 +81,7 @@ async function fetchBatch(
   const rows: string[] = [];
   let length = 0;
   try {
-    for await (const batch of instance.rows(query))
+    for await (const batch of instance.streamFirstColumn(query))
       for (const row of batch) {
         rows.push(row);
         length += row.length;

@@ -100,7 +100,7 @@ async function fetchCapacities(instance: Instance, tables: readonly SymbolTable[
     .join(' UNION ALL ');
   if (tables.length > 1 && instance.bufferNeeded(query) > DEFAULT_REQUEST_BUFFER) return undefined;
   const rows = await tryQuery(
-    () => instance.table(query),
+    () => instance.queryRows(query),
     error => error.matches(/does not exist/),
   );
   if (!rows) return tables.length > 1 ? undefined : [];

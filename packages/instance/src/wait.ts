@@ -52,7 +52,7 @@ async function probe(
   const close = () => instance.close();
   signal.addEventListener('abort', close);
   try {
-    await instance.table('SELECT build()');
+    await instance.queryRows('SELECT build()');
     return undefined;
   } catch (error) {
     if (!(error instanceof InstanceError)) throw error;

@@ -2,7 +2,7 @@
  * Makes a plan from a proven draft. Adds the assertions that come first, the costs of each statement, and the remarks for the head of the
  * plan. `print-plan.ts` prints the result.
  */
-import { type Column, parseMeaning } from '@sqlpipe/ddl';
+import { type Column, tryParseDefinition } from '@sqlpipe/ddl';
 import { areTypesKnown, type Effect, type Engine } from '@sqlpipe/engine';
 import { foldCase, identify } from '@sqlpipe/sql';
 import { findAskableDefinition, findExpiryArguments } from './asked-view.js';
@@ -189,7 +189,7 @@ function describeMark({ name, verb }: Step['change']['identity']): string | unde
  * unless it is deferred.
  */
 function describeWithoutEffects(statement: string): string {
-  const created = identify(statement).kind === 'materialized view' ? parseMeaning(statement) : undefined;
+  const created = identify(statement).kind === 'materialized view' ? tryParseDefinition(statement) : undefined;
   if (created?.kind !== 'materialized view') return 'metadata only';
   return created.refresh.deferred ? 'leaves it empty until it is refreshed' : 'builds it from its base';
 }

@@ -5,7 +5,7 @@
 import { type Alteration, printAlter } from '@sqlpipe/ddl';
 import { type Effect, type Engine, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
 import { foldCase, identityKey, type NamedObject, type ObjectKind } from '@sqlpipe/sql';
-import type { Loss } from './losses.js';
+import type { NamedLoss } from './losses.js';
 import type { Task } from './task.js';
 import type { Assertion } from './text/assertions.js';
 import { printOnOneLine } from './text/statement-text.js';
@@ -31,7 +31,7 @@ export interface Step {
 export interface Omission extends Change {
   readonly reasons: readonly string[];
   /** The losses that have to be allowed. */
-  readonly losses?: readonly Loss[];
+  readonly losses?: readonly NamedLoss[];
   /** What can be done instead: `--rebuild trades makes a new table`. */
   readonly hints?: readonly string[];
 }

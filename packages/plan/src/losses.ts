@@ -4,7 +4,7 @@ import { InvalidSelectionError } from '@sqlpipe/schema';
 import { type FindColumns, findReadings, formatPath, type ObjectPath, pathKey, resolvePath } from './object-path.js';
 
 /** What is lost for good: an object, a column, or something that a table or a view holds. */
-export interface Loss extends ObjectPath {
+export interface NamedLoss extends ObjectPath {
   readonly kind: LossKind;
 }
 
@@ -18,13 +18,14 @@ const HAS_COLUMN: Readonly<Record<LossKind, boolean>> = {
   keys: false,
 };
 
-const pathOf = ({ kind, object, column }: Loss): ObjectPath => (HAS_COLUMN[kind] ? { object, column } : { object });
+const pathOf = ({ kind, object, column }: NamedLoss): ObjectPath =>
+  HAS_COLUMN[kind] ? { object, column } : { object };
 
 /** Prints the name of a loss: `drop:trades.qty`. */
-export const formatLoss = (loss: Loss): string => `${loss.kind}:${formatPath(pathOf(loss))}`;
+export const formatLoss = (loss: NamedLoss): string => `${loss.kind}:${formatPath(pathOf(loss))}`;
 
 /** A key that is the same for all spellings of a loss. */
-const lossKey = (loss: Loss): string => `${loss.kind} ${pathKey(pathOf(loss))}`;
+const lossKey = (loss: NamedLoss): string => `${loss.kind} ${pathKey(pathOf(loss))}`;
 
 /** The losses that a user allows. */
 export class AllowedLosses {
@@ -46,16 +47,16 @@ export class AllowedLosses {
   }
 
   /** Whether a loss is allowed, by the old name of a renamed object or by its new one. */
-  allows = (loss: Loss): boolean => this.#find(loss) !== undefined;
+  allows = (loss: NamedLoss): boolean => this.#find(loss) !== undefined;
 
   /** Whether a loss is allowed, as `allows`. Records that the allowance was used. */
-  useAllowance(loss: Loss): boolean {
+  useAllowance(loss: NamedLoss): boolean {
     const name = this.#find(loss);
     if (name !== undefined) this.#used.add(name);
     return name !== undefined;
   }
 
-  #find(loss: Loss): string | undefined {
+  #find(loss: NamedLoss): string | undefined {
     const object = this.otherName(loss.object) ?? loss.object;
     return this.#names.get(lossKey(loss)) ?? this.#names.get(lossKey({ ...loss, object }));
   }
@@ -67,7 +68,7 @@ export class AllowedLosses {
 }
 
 /** Parses the name of a loss. If no schema has the object, an earlier plan may have lost it. Then each reading of the path counts. */
-function parseLosses(name: string, findColumns: FindColumns): Loss[] {
+function parseLosses(name: string, findColumns: FindColumns): NamedLoss[] {
   const [, word = '', path = ''] = /^([a-z-]+):(.+)$/s.exec(name) ?? [];
   if (!Object.hasOwn(HAS_COLUMN, word))
     throw new InvalidSelectionError(

@@ -116,7 +116,7 @@ function reconcileObject(entry: Entry, task: Task, draft: Draft): void {
     return;
   }
   if (isSame(entry, task, draft)) return;
-  const wanted = task.a.meaning(entry);
+  const wanted = task.a.definitionOfEntry(entry);
   if (!wanted || !draft.engine.definitionOf(entry.name)) return draft.omit(change, 'its syntax is unknown');
   if ('query' in wanted && wanted.query !== undefined)
     return draft.omit(change, 'its columns follow from a query, so they cannot be compared');
@@ -126,7 +126,7 @@ function reconcileObject(entry: Entry, task: Task, draft: Draft): void {
 
 /** Whether an object is as A has it, apart from ignored properties. */
 function isSame(entry: Entry, { a, ignore }: Task, draft: Draft): boolean {
-  const [wanted, now] = [a.meaning(entry), draft.engine.definitionOf(entry.name)];
+  const [wanted, now] = [a.definitionOfEntry(entry), draft.engine.definitionOf(entry.name)];
   if (!wanted || !now) {
     const existing = draft.engine.statementOf(entry.name);
     return existing !== undefined && compareStatements(entry.statement, existing).differences.length === 0;
@@ -168,7 +168,7 @@ export function findCreation(
   replaced: Definition | undefined,
   { a, ignore }: Task,
 ): { readonly definition: Definition | undefined; readonly statement: string } {
-  const definition = a.meaning(entry);
+  const definition = a.definitionOfEntry(entry);
   if (definition?.kind !== 'materialized view' || replaced?.kind !== definition.kind)
     return { definition, statement: a.creation(entry) };
   const isRefreshIgnored = ignore.ignoresProperty(entry, 'refresh');
@@ -247,7 +247,7 @@ function rebuildTable(entry: Entry, wanted: TableDefinition, { renames, allowed,
 /** Sets TTLs, storage policies and EXPIRE ROWS. They come late, because nothing undoes the loss of expired rows. */
 export function alterExpiry(task: Task, draft: Draft): void {
   for (const entry of dumpOrder(task.a)) {
-    const [wanted, now] = [task.a.meaning(entry), draft.engine.definitionOf(entry.name)];
+    const [wanted, now] = [task.a.definitionOfEntry(entry), draft.engine.definitionOf(entry.name)];
     if (wanted && wanted.kind === now?.kind) alterProperties(entry, wanted, task, draft, true);
   }
 }
@@ -272,7 +272,7 @@ export function listUnalterable(task: Task, draft: Draft): void {
   for (const entry of task.a.entries) {
     const change = { identity: entry, properties: [], what: displayName(entry) };
     if (entry.kind === 'other') draft.omit(change, 'it creates no object that can be compared');
-    const [wanted, now] = [task.a.meaning(entry), draft.engine.definitionOf(entry.name)];
+    const [wanted, now] = [task.a.definitionOfEntry(entry), draft.engine.definitionOf(entry.name)];
     if (!isObject(entry.kind) || draft.isBlocked(entry.name) || !wanted || !now || wanted.kind !== now.kind) continue;
     for (const difference of compareDefinitions(wanted, now).differences) {
       const { property } = difference;

@@ -3,7 +3,7 @@
  * which changes lose something or make a view invalid. The next draft leaves these out, until a draft is proven.
  * A draft and its proof may queue questions. B's server is asked, and the plan is made again with the answers.
  */
-import { compareStatements, ownerOf, parseMeaning } from '@sqlpipe/ddl';
+import { compareStatements, ownerOf, tryParseDefinition } from '@sqlpipe/ddl';
 import { Engine, type EngineOptions, type StoredRows, whenReady } from '@sqlpipe/engine';
 import {
   compareSchemas,
@@ -226,8 +226,8 @@ function isAlsoRejectedInB(
 export const isEnterpriseSchema = (statements: readonly string[]): boolean =>
   statements.some(statement => {
     // Parsing is slow, so only a statement with the word is parsed.
-    const meaning = /\bstorage\b/i.test(statement) ? parseMeaning(statement) : undefined;
-    const hasPolicy = meaning?.kind === 'table' && meaning.policy !== undefined;
+    const definition = /\bstorage\b/i.test(statement) ? tryParseDefinition(statement) : undefined;
+    const hasPolicy = definition?.kind === 'table' && definition.policy !== undefined;
     return hasPolicy || isAcl(identify(statement).kind) || ownerOf(statement) !== undefined;
   });
 

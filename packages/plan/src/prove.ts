@@ -14,7 +14,7 @@ import { foldCase } from '@sqlpipe/sql';
 import { findExpiryArguments } from './asked-view.js';
 import { changeKey, type Omission, type Step, whyNotExecutable } from './draft.js';
 import { isRedefined, printFutureQuery } from './future-query.js';
-import type { Loss } from './losses.js';
+import type { NamedLoss } from './losses.js';
 import { isAuxiliaryTable } from './rebuild.js';
 import { parseRebuiltTable } from './rebuild-names.js';
 import { losesNothingByRefresh } from './refresh-views.js';
@@ -43,7 +43,7 @@ interface Failure {
   /** The indexes of the steps that cause it. */
   readonly causes: readonly number[];
   readonly reason: string;
-  readonly loss?: Loss;
+  readonly loss?: NamedLoss;
 }
 
 /** Runs the steps, up to the first one that cannot be executed. @param engine has B, and executes the steps */
@@ -145,7 +145,7 @@ function findForbiddenLosses(account: RowAccount, task: Task): Failure[] {
 
 /** Makes an omission of each change that causes a failure, with all reasons, and all losses that have to be allowed. */
 function toOmissions(failures: readonly Failure[], steps: readonly Step[]): Omission[] {
-  const found = new Map<string, { step: Step; reasons: Set<string>; losses: Loss[] }>();
+  const found = new Map<string, { step: Step; reasons: Set<string>; losses: NamedLoss[] }>();
   for (const { causes, reason, loss } of failures)
     for (const step of causes.map(index => steps[index])) {
       if (!step) throw new Error(`the plan is not proven: ${reason}`);

@@ -9,7 +9,7 @@ import { canCast, EXPLICIT, findColumn, keepRetention, printDefinition, type Tab
 import { type Engine, findCopyLosses } from '@sqlpipe/engine';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Draft, Refusal } from './draft.js';
-import type { Loss } from './losses.js';
+import type { NamedLoss } from './losses.js';
 import { createRebuildNames, parseRebuildName, parseRebuiltTable } from './rebuild-names.js';
 import type { Task } from './task.js';
 import {
@@ -214,7 +214,7 @@ export function resumeRebuilds({ leftovers, renames }: Task, draft: Draft): void
 }
 
 /** Finds what a rebuild loses although the old table is kept: dedup keys, and rows that expire earlier in the new table. */
-export const findRebuildLosses = (wanted: TableDefinition, now: TableDefinition, copied: CopiedColumns): Loss[] =>
+export const findRebuildLosses = (wanted: TableDefinition, now: TableDefinition, copied: CopiedColumns): NamedLoss[] =>
   findCopyLosses(now, wanted, copied).flatMap(({ loss }) =>
     loss === 'ttl' || loss === 'keys' ? [{ kind: loss, object: now.name }] : [],
   );

@@ -1,5 +1,5 @@
 /*! Finds the views of A that a server would reject over the objects of A and those of B that the plan keeps. */
-import { compareDefinitions, parseMeaning } from '@sqlpipe/ddl';
+import { compareDefinitions, tryParseDefinition } from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
 import { displayName, isObject } from '@sqlpipe/sql';
@@ -47,7 +47,7 @@ export function findRejectedViews(
   engine.load(all.entries.map(({ statement }) => statement));
   const isDifferent = (name: string): boolean => {
     const existing = b.findObject(name)?.statement;
-    const [wanted, now] = [all.definitionOf(name), existing === undefined ? undefined : parseMeaning(existing)];
+    const [wanted, now] = [all.definitionOf(name), existing === undefined ? undefined : tryParseDefinition(existing)];
     return !wanted || !now || compareDefinitions(wanted, now).differences.length > 0;
   };
   const lacksReference = (name: string): boolean => {

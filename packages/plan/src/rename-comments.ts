@@ -56,7 +56,7 @@ export function parseRenameComments(statement: string): RenameComment[] {
 function locateColumns(statement: string): ReadonlyMap<number, string | undefined> {
   const all = withDepths([...significantTokens(statement)]);
   const open = all.findIndex(({ text }) => text === '(');
-  const close = all.findIndex(({ text, depth }, at) => at > open && text === ')' && depth === 0);
+  const close = all.findIndex(({ text, depth }, index) => index > open && text === ')' && depth === 0);
   const list = open < 0 ? [] : all.slice(open, close < 0 ? undefined : close);
   const columns = list.slice(1).filter((_, i) => (i === 0 ? keywordOf(all[open - 1]) !== 'AS' : isSeparator(list[i])));
   const names = columns.map(({ start, text }) => [start, unquote(text)] as const);

@@ -42,14 +42,14 @@ export class RenameOffers {
     const other = renames.otherName(table) ?? table;
     const before = columnsOf(engineOfB.definitionOf(table) ?? engineOfB.definitionOf(other));
     const after = columnsOf(a.definitionOf(table) ?? a.definitionOf(other));
-    const at = before.findIndex(({ name }) => isSameName(name, column));
+    const index = before.findIndex(({ name }) => isSameName(name, column));
     const renamed = [...renames.columnRenamesOf(table).values()];
     const usedNames = [...before.map(({ name }) => name), ...renamed];
     const isNew = ({ name, type }: Column): boolean =>
-      type === before[at]?.type && !usedNames.some(usedName => isSameName(usedName, name));
+      type === before[index]?.type && !usedNames.some(usedName => isSameName(usedName, name));
     const isOffered = ({ name }: Column) => this.#offered.has(pathKey({ object: table, column: name }));
     const candidates = after.filter(candidate => isNew(candidate) && !isOffered(candidate));
-    const chosen = candidates.find(candidate => after.indexOf(candidate) === at) ?? candidates[0];
+    const chosen = candidates.find(candidate => after.indexOf(candidate) === index) ?? candidates[0];
     return chosen && this.#offer({ object: table, column }, chosen.name);
   }
 

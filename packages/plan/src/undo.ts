@@ -1,11 +1,11 @@
 /*! Plans the undo of a plan: drops what the plan created, changes back what it changed, and lists what it lost. */
-import { parseAlters, parseMeaning } from '@sqlpipe/ddl';
+import { parseAlters, tryParseDefinition } from '@sqlpipe/ddl';
 import { IgnoreRules, Schema } from '@sqlpipe/schema';
 import { identify, isObject, isPrincipal, isSameName } from '@sqlpipe/sql';
 import { indentLines } from '@sqlpipe/text';
 import { type Plan, withPurpose } from './assemble-plan.js';
 import type { Omission } from './draft.js';
-import { formatLoss, type Loss } from './losses.js';
+import { formatLoss, type NamedLoss } from './losses.js';
 import { printRename } from './object-path.js';
 import { planChanges } from './plan.js';
 import type { PlanOptions } from './task.js';
@@ -68,7 +68,7 @@ export async function planUndo(
 /** Something that a plan creates. */
 interface Created {
   /** The loss of dropping it. */
-  readonly loss: Loss;
+  readonly loss: NamedLoss;
   /** Assert that dropping it loses no rows: nothing was written to a table; the query of a view returns its rows. */
   readonly assertions: readonly Assertion[];
 }
@@ -84,7 +84,7 @@ const assertUnwritten = (table: string, condition?: string): Assertion[] => [
 function findCreated({ statements, result, renamed }: Plan, before: Schema): Created[] {
   const after = new Schema(result);
   const assertionsOf = (statement: string): Assertion[] => {
-    const created = parseMeaning(statement);
+    const created = tryParseDefinition(statement);
     if (created?.kind === 'materialized view') return [assertNoHistory(created)];
     if (created?.kind !== 'table') return [];
     return assertUnwritten(created.name);

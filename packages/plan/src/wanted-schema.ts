@@ -1,10 +1,10 @@
-import { type CompareOptions, type Definition, parseMeaning, spellOutDefaults } from '@sqlpipe/ddl';
+import { type CompareOptions, type Definition, spellOutDefaults, tryParseDefinition } from '@sqlpipe/ddl';
 import { type Entry, Schema } from '@sqlpipe/schema';
 
 /** The schema that a plan leads to. It parses the definition in each statement once. */
 export class WantedSchema extends Schema {
   readonly #defaults: CompareOptions['defaults'];
-  readonly #meanings = new Map<Entry, Definition | undefined>();
+  readonly definitions = new Map<Entry, Definition | undefined>();
 
   constructor(statements: Iterable<string>, defaults: CompareOptions['defaults']) {
     super(statements);
@@ -12,13 +12,13 @@ export class WantedSchema extends Schema {
   }
 
   /** The definition in a statement; undefined if its syntax is unknown. */
-  meaning(entry: Entry | undefined): Definition | undefined {
+  definitionOfEntry(entry: Entry | undefined): Definition | undefined {
     if (!entry) return undefined;
-    if (this.#meanings.has(entry)) return this.#meanings.get(entry);
+    if (this.definitions.has(entry)) return this.definitions.get(entry);
     const findTable = (name: string) => this.findObject(name)?.statement;
-    const meaning = parseMeaning(entry.statement, { defaults: this.#defaults, findTable });
-    this.#meanings.set(entry, meaning);
-    return meaning;
+    const definition = tryParseDefinition(entry.statement, { defaults: this.#defaults, findTable });
+    this.definitions.set(entry, definition);
+    return definition;
   }
 
   /** The statement that creates an object on B's server. */
@@ -28,6 +28,6 @@ export class WantedSchema extends Schema {
 
   /** The definition in the statement of an object. */
   definitionOf(name: string): Definition | undefined {
-    return this.meaning(this.findObject(name));
+    return this.definitionOfEntry(this.findObject(name));
   }
 }

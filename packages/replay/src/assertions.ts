@@ -1,5 +1,5 @@
 /*! Recognizes the assertions of plans. They need no permission, so a statement must be exactly what the planner writes. */
-import { parseAlters, parseMeaning } from '@sqlpipe/ddl';
+import { parseAlters, tryParseDefinition } from '@sqlpipe/ddl';
 import { fetchStatements, fetchViewColumns, type Instance } from '@sqlpipe/instance';
 import { isOfCasts, parseAssertion, parseWith, printWith, useNamesOfWith, withoutComments } from '@sqlpipe/plan/text';
 import { foldCase } from '@sqlpipe/sql';
@@ -27,7 +27,7 @@ export async function isPlanAssertion(
   const bodies = [...found, ...names.flatMap(each => planned.get(foldCase(each)) ?? [])];
   const isKnown = (query: string) => bodies.some(body => useNamesOfWith(queries, body) === query);
   if (!queries.every(({ query }) => isOfCasts(query) || isKnown(query))) return false;
-  const view = statements[0] === undefined ? undefined : parseMeaning(statements[0]);
+  const view = statements[0] === undefined ? undefined : tryParseDefinition(statements[0]);
   const existing = view?.kind === 'materialized view' ? { ...view, body: printWith(queries, view.body) } : undefined;
   const columns = existing && (await fetchViewColumns(target, existing.name));
   const known = { bodies: bodies.map(body => printWith(queries, body)), existing, columns };
@@ -47,8 +47,8 @@ export function recordQuery(statement: string, queries: ViewQueries): void {
 }
 
 function findQuery(statement: string): { name: string; body: string } | undefined {
-  const meaning = parseMeaning(statement);
-  if (meaning && 'body' in meaning) return meaning;
+  const definition = tryParseDefinition(statement);
+  if (definition && 'body' in definition) return definition;
   const [altered] = parseAlters(statement);
   return altered?.alteration.action === 'query' ? { name: altered.name, body: altered.alteration.body } : undefined;
 }
@@ -59,6 +59,6 @@ export async function explainFailedAssertion(target: Instance, statement: string
   if (!assertion) return 'the assertion is not true';
   const answers: unknown[][] = [];
   for (const question of assertion.questions ?? [])
-    answers.push((await target.table(question)).map(([value]) => value));
+    answers.push((await target.queryRows(question)).map(([value]) => value));
   return `the assertion is not true: ${assertion.explain(answers)}`;
 }

@@ -9,8 +9,8 @@ import {
   changedTables,
   DEFAULTS,
   parseChange,
-  parseMeaning,
   printDefinition,
+  tryParseDefinition,
 } from '@sqlpipe/ddl';
 import {
   fetchRefreshState,
@@ -73,7 +73,7 @@ async function predictAlter(
   const isDenied = ({ code }: InstanceError) => code === 'DENIED';
   const before = first && (await tryQuery(() => existing.fetch(first), isDenied));
   if (before === undefined) return {};
-  let definition = parseMeaning(before);
+  let definition = tryParseDefinition(before);
   for (const { alteration } of change.alters) definition &&= applyAlteration(definition, alteration);
   return { before, expected: definition && printDefinition(definition, { quoted: true }) };
 }

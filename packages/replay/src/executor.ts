@@ -147,7 +147,7 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
   async function checkAssertion(statement: string): Promise<StatementResult> {
     const assertion = parseAssertion(statement);
     const ask = async () => {
-      const rows = await target.table(statement);
+      const rows = await target.queryRows(statement);
       return rows.length > 0 && rows.flat().every(cell => cell === true);
     };
     const isFinal = (isTrue: boolean) => isTrue || assertion?.isFinal === true;

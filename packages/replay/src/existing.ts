@@ -1,5 +1,5 @@
 /*! Fetches the existing objects of the target, and compares them with statements. */
-import { compareStatements, type Defaults, parseMeaning, type StatementComparison } from '@sqlpipe/ddl';
+import { compareStatements, type Defaults, type StatementComparison, tryParseDefinition } from '@sqlpipe/ddl';
 import {
   fetchDefaults,
   fetchStatements,
@@ -137,11 +137,11 @@ export class ExistingObjects {
   async compare(statement: string, existing: string): Promise<StatementComparison> {
     if (statement === existing) return compareStatements(statement, existing);
     const defaults = await this.defaults();
-    const meant = parseMeaning(statement, { defaults });
-    const like = meant?.kind === 'table' ? meant.like : undefined;
+    const parsed = tryParseDefinition(statement, { defaults });
+    const like = parsed?.kind === 'table' ? parsed.like : undefined;
     const model = like === undefined ? undefined : await this.fetch({ kind: 'table', name: like });
     // Servers from 9.3 on show symbol capacities, but do not print them.
-    const columns = meant?.kind === 'table' ? meant.columns : [];
+    const columns = parsed?.kind === 'table' ? parsed.columns : [];
     const statesCapacity = columns.some(({ capacity = 0 }) => capacity > USUAL_SYMBOL_CAPACITY);
     const [shown = existing] = statesCapacity ? await this.#capacities.addTo([existing]) : [];
     return compareStatements(statement, shown, { defaults, findTable: () => model });

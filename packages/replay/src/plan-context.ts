@@ -36,7 +36,7 @@ export async function fetchPlanContext(instance: Instance): Promise<PlanContext>
 
 /** The first row of a query; undefined if the instance cannot answer it: a value that cannot be cast, an older version. */
 const askRow = async (instance: Instance, query: string): Promise<readonly unknown[] | undefined> =>
-  (await tryQuery(() => instance.table(query)))?.[0];
+  (await tryQuery(() => instance.queryRows(query)))?.[0];
 
 async function askHistory(instance: Instance, view: Parameters<AskHistory>[0]): ReturnType<AskHistory> {
   const columns = await fetchViewColumns(instance, view.name);
@@ -46,18 +46,18 @@ async function askHistory(instance: Instance, view: Parameters<AskHistory>[0]): 
   if (!columns || isLimited) return { answer: 'unknown', columns };
   const timestamp = view.timestamp ?? columns.find(({ designated }) => designated)?.name ?? '';
   const count = async () => (await askRow(instance, `SELECT count() FROM ${quoteLiteral(view.name)}`))?.[0];
-  const ask = async () => (await instance.table(printHistoryQuestion(view, timestamp, columns)))[0] ?? [];
+  const ask = async () => (await instance.queryRows(printHistoryQuestion(view, timestamp, columns)))[0] ?? [];
   try {
     const [lost, first, last] = await askUntilSettled(instance, view.name, ask, ([lost]) => Number(lost) === 0);
     if (Number(lost) === 0) {
       const unended = printUnended(view, timestamp);
-      const [[late, from, to] = []] = unended === undefined ? [] : await instance.table(unended);
+      const [[late, from, to] = []] = unended === undefined ? [] : await instance.queryRows(unended);
       const total = Number(await count());
       if (!late) return { answer: total === 0 ? 'none' : 'recomputable', columns };
       return { answer: { count: Number(late), total, first: String(from), last: String(to) }, columns };
     }
     const state = `SELECT count(), max("${timestamp}") FROM ${quoteLiteral(view.name)}`;
-    const [[total, newest] = []] = await instance.table(state);
+    const [[total, newest] = []] = await instance.queryRows(state);
     const areNewest = first === newest && (await fetchRefreshState(instance, view.name))?.status === 'invalid';
     const counts = { count: Number(lost), total: Number(total) };
     return { answer: { ...counts, first: String(first), last: String(last), areNewest }, columns };

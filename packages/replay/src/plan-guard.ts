@@ -8,14 +8,14 @@ import { findPlannedObjects } from '@sqlpipe/plan/text';
 import { displayName, foldCase, identify, isObject, kindKey, type NamedObject } from '@sqlpipe/sql';
 
 /** An object that a plan changes or reads from. */
-interface KnownObject extends NamedObject {
+interface GuardedObject extends NamedObject {
   /** Its definition as the plan left it; undefined if there is no such object. */
   readonly statement: string | undefined;
 }
 
 /** Compares the objects of a plan with those of the target before each statement. */
 export class PlanGuard {
-  readonly #known = new Map<string, KnownObject>();
+  readonly #known = new Map<string, GuardedObject>();
 
   private constructor(private readonly target: Instance) {}
 
@@ -74,7 +74,7 @@ export class PlanGuard {
   }
 
   /** Finds the objects that a statement changes, and what these read from. The server itself rejects a CREATE of an existing object. */
-  #findObjects(statement: string): KnownObject[] {
+  #findObjects(statement: string): GuardedObject[] {
     const creates = isObject(identify(statement).kind);
     const changed = findPlannedObjects([statement]).flatMap(object => this.#known.get(kindKey(object)) ?? []);
     const queries = creates ? [statement] : changed.flatMap(({ statement }) => statement ?? []);
@@ -85,7 +85,7 @@ export class PlanGuard {
 }
 
 /** Describes how an object differs from what the plan left; undefined if it does not. @param now its statement on the target */
-function describeChange(object: KnownObject, now: string | undefined): string | undefined {
+function describeChange(object: GuardedObject, now: string | undefined): string | undefined {
   const { statement } = object;
   if (statement === now) return undefined;
   const what = displayName(object);

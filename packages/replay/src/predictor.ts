@@ -144,8 +144,8 @@ export class Predictor {
     return {
       label: target.label,
       endpoint: target.endpoint,
-      rows: (...query) => target.rows(...query),
-      table: query => this.#checkAssertion(query),
+      streamFirstColumn: (...query) => target.streamFirstColumn(...query),
+      queryRows: query => this.#checkAssertion(query),
       execute: statement => this.#simulate(statement),
       bufferNeeded: statement => target.bufferNeeded(statement),
       close: async () => {},
@@ -186,7 +186,7 @@ export class Predictor {
     const names = findReferencesOfQuery(query.replace(/;\s*$/, ''));
     if (names.some(name => this.#changed.has(foldCase(name))))
       throw new UnknownEffectError('its result depends on rows that the statements before it would change');
-    return this.target.table(query);
+    return this.target.queryRows(query);
   }
 
   /** Executes a statement on the engine. @returns the reply that the target would send */

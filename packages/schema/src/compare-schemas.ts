@@ -4,12 +4,12 @@ import {
   type CompareOptions,
   compareStatements,
   type PropertyDifference,
-  parseMeaning,
   parseRights,
   printRight,
   type Right,
   RightSet,
   type StatementComparison,
+  tryParseDefinition,
 } from '@sqlpipe/ddl';
 import { foldCase, givesRight, hasName, type Identity, identify, identityKey, significantTokens } from '@sqlpipe/sql';
 import { type Health, type HealthProblem, problemsOf } from './health.js';
@@ -169,7 +169,7 @@ export const parseEntryRights = (schema: Schema, { kind, statement }: Entry): Ri
 
 function columnsOf(schema: Schema, table: string): string[] | undefined {
   const entry = schema.findObject(table);
-  const meaning = entry?.kind === 'table' ? parseMeaning(entry.statement) : undefined;
-  if (meaning?.kind !== 'table' || meaning.like !== undefined || meaning.query !== undefined) return undefined;
-  return meaning.columns.map(({ name }) => name);
+  const definition = entry?.kind === 'table' ? tryParseDefinition(entry.statement) : undefined;
+  if (definition?.kind !== 'table' || definition.like !== undefined || definition.query !== undefined) return undefined;
+  return definition.columns.map(({ name }) => name);
 }

@@ -15,10 +15,10 @@ import {
   type Value,
   type View,
 } from '@sqlpipe/engine';
-import type { Query, TableFunctionCall } from '@sqlpipe/engine/query';
+import type { ParsedQuery, TableFunctionCall } from '@sqlpipe/engine/query';
 
 /** Calls a catalogue function. @throws RejectionError for an unknown name or wrong arguments */
-export function callFunction(source: TableFunctionCall, session: Session, positionOf: Query['positionOf']): Rows {
+export function callFunction(source: TableFunctionCall, session: Session, positionOf: ParsedQuery['positionOf']): Rows {
   const { name: spelling, args } = source;
   const [argument] = args;
   const name = spelling.toLowerCase();

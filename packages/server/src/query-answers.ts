@@ -7,7 +7,7 @@ import type { ColumnHead, Rows, Session, Value } from '@sqlpipe/engine';
 import {
   analyzeRelation,
   type Expression,
-  type Query,
+  type ParsedQuery,
   type Relation,
   requireReadAccess,
   returnsNoRows,
@@ -29,7 +29,7 @@ const functions: ReadonlyMap<string, (session: Session) => string> = new Map<str
  * Answers a query on the catalogue, of constants, or over tables that have no rows.
  * @throws RejectionError for any other query, because there is no query engine
  */
-export function answerQuery(query: Query, session: Session): Rows {
+export function answerQuery(query: ParsedQuery, session: Session): Rows {
   const { select, positionOf } = query;
   const assertion = answerAssertion(select);
   if (assertion) return assertion;
@@ -61,7 +61,7 @@ function answerSelect(
   select: SelectStatement,
   relation: Relation,
   session: Session,
-  positionOf: Query['positionOf'],
+  positionOf: ParsedQuery['positionOf'],
 ): Rows {
   const [from, ...joins] = select.from ?? [];
   const hasOnlyColumns = !(select.groupBy || select.sampleBy || select.latestOn || select.distinct || select.pivot);
@@ -128,7 +128,7 @@ function evaluate(expression: Expression, session: Session): Value | undefined {
 }
 
 /** The selected columns, in the order of the select list. */
-function project(table: Rows, items: readonly SelectItem[], positionOf: Query['positionOf']): Rows {
+function project(table: Rows, items: readonly SelectItem[], positionOf: ParsedQuery['positionOf']): Rows {
   const picks = items.flatMap(item => pickColumns(table, item, positionOf));
   return {
     columns: picks.map(({ head }) => head),
@@ -143,7 +143,7 @@ interface PickedColumn {
   readonly value?: Value;
 }
 
-function pickColumns({ columns }: Rows, item: SelectItem, positionOf: Query['positionOf']): PickedColumn[] {
+function pickColumns({ columns }: Rows, item: SelectItem, positionOf: ParsedQuery['positionOf']): PickedColumn[] {
   if (item.type === 'star') return columns.map((head, index) => ({ head, index }));
   if (item.type === 'selectItem' && item.expression.type === 'literal' && typeof item.expression.value === 'number')
     return [{ head: { name: item.alias ?? 'column', type: 'INT' }, index: -1, value: item.expression.value }];

@@ -1,5 +1,5 @@
 /*! How to continue an incomplete run: by rerunning the same command, with the options that make it skip existing objects. */
-import { isCleanTable, parseMeaning } from '@sqlpipe/ddl';
+import { isCleanTable, tryParseDefinition } from '@sqlpipe/ddl';
 import { parseHead } from '@sqlpipe/plan/text';
 import { type IfExists, isReject, isShowable, type Outcome, type Result } from '@sqlpipe/replay';
 import { isObject } from '@sqlpipe/sql';
@@ -32,7 +32,7 @@ export class ResumeHint {
     if (result === 'applied' && identity.kind === 'other') this.#appliedVerbs.add(identity.verb);
     const isComparable = comparison
       ? !comparison.asText
-      : !isObject(identity.kind) || isCleanTable(statement) || parseMeaning(statement) !== undefined;
+      : !isObject(identity.kind) || isCleanTable(statement) || tryParseDefinition(statement) !== undefined;
     const isIncomparable =
       (exists && this.ifExists === 'compare') || ((exists || MAY_EXIST.has(result)) && !isComparable);
     this.#incomparable ||= isIncomparable;

@@ -1,6 +1,6 @@
 /*! Formats differences as text and as JSON, without the secrets that statements contain. */
 import { formatPropertyLines, unifiedDiff } from '@sqlpipe/cli';
-import { type Definition, parseMeaning, printDefinition } from '@sqlpipe/ddl';
+import { type Definition, printDefinition, tryParseDefinition } from '@sqlpipe/ddl';
 import type { ComparedProblem, Difference, IgnoredDifference } from '@sqlpipe/schema';
 import { displayName, hasName, redact } from '@sqlpipe/sql';
 import { escapeControls, formatSafeJson } from '@sqlpipe/text';
@@ -67,7 +67,7 @@ function formatTextDiff(a: string, b: string, sides: Sides, colors: boolean): st
  * is printed as in the other statement.
  */
 function printStatement(statement: string, other: string): string {
-  const [definition, otherDefinition] = [parseMeaning(statement), parseMeaning(other)];
+  const [definition, otherDefinition] = [tryParseDefinition(statement), tryParseDefinition(other)];
   if (!definition) return redactFully(statement);
   const isSameKind = definition.kind === otherDefinition?.kind;
   const defined = Object.fromEntries(Object.entries(definition).filter(([, value]) => value !== undefined));

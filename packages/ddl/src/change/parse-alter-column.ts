@@ -1,6 +1,6 @@
 /*! Parses ALTER COLUMN of a table or a materialized view. */
 import { isSameName } from '@sqlpipe/sql';
-import { COLUMN_PROPERTIES, type ColumnAlteration } from '../columns/table.js';
+import { COLUMN_PROPERTIES, type ColumnAlteration } from '../columns/column-properties.js';
 import type { Cursor } from '../grammar/cursor.js';
 import { unquoteToken } from '../grammar/names.js';
 import { RejectionError } from '../grammar/rejection-error.js';

@@ -9,7 +9,7 @@ import type { Column } from '../definition.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import { isValidColumnName, parseEntityName, unquoteToken } from '../grammar/names.js';
 import { RejectionError } from '../grammar/rejection-error.js';
-import { findAlterSyntax } from '../properties/table.js';
+import { findAlterSyntax } from '../properties/object-properties.js';
 import { type ChangeStatement, type PartitionChange, toAlter } from './change.js';
 import { type FoundObject, type KnownObject, type NameLookup, parseAlteredObject } from './lookup.js';
 import { parseColumnAlteration } from './parse-alter-column.js';

@@ -2,7 +2,7 @@
 import { parseAge } from '../grammar/ages.js';
 import { expectEndOfBody, parseViewBody } from '../grammar/body.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
-import { findAlterSyntax } from '../properties/table.js';
+import { findAlterSyntax } from '../properties/object-properties.js';
 import { type ChangeStatement, toAlter } from './change.js';
 import { type NameLookup, parseAlteredObject } from './lookup.js';
 import { parseColumnAlteration } from './parse-alter-column.js';

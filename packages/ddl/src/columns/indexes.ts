@@ -7,7 +7,7 @@ import { parseLiteral } from '../grammar/names.js';
 import { ceilPow2, expectInt, parseInt32 } from '../grammar/numbers.js';
 import { RejectionError } from '../grammar/rejection-error.js';
 import { quoteName } from '../reserved-names.js';
-import { type AlteredColumn, type ColumnProperty, expectEndWhile, requireSymbol } from './property.js';
+import { type AlteredColumn, type ColumnProperty, expectEndWhile, requireSymbol } from './column-property.js';
 
 /** INDEX. Two indexes are the same if they cover the same columns, in any order. */
 export const INDEX: ColumnProperty<'add index' | 'drop index', { index?: Index }> = {

@@ -5,7 +5,7 @@
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import { parseInt32 } from '../grammar/numbers.js';
 import { RejectionError } from '../grammar/rejection-error.js';
-import { type ColumnProperty, expectEndWhile } from './property.js';
+import { type ColumnProperty, expectEndWhile } from './column-property.js';
 
 /** PARQUET(…): how a column is written where the table is stored as Parquet. */
 export const PARQUET: ColumnProperty<'parquet settings', { parquet: string }> = {

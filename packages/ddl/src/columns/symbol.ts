@@ -3,7 +3,7 @@ import type { Column } from '../definition.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import { ceilPow2, expectInt, parseInt32 } from '../grammar/numbers.js';
 import { RejectionError } from '../grammar/rejection-error.js';
-import { type AlteredColumn, type ColumnProperty, expectEndWhile, requireSymbol } from './property.js';
+import { type AlteredColumn, type ColumnProperty, expectEndWhile, requireSymbol } from './column-property.js';
 
 const LIMITS = { min: 2, max: 2 ** 30, maxCached: 2 ** 25 };
 

@@ -9,8 +9,8 @@ import { type Cursor, isWord } from '../grammar/cursor.js';
 import { RejectionError } from '../grammar/rejection-error.js';
 import { parseColumnType } from '../grammar/types.js';
 import { EXPLICIT } from '../properties/property.js';
+import { type AlteredColumn, type ColumnProperty, expectEndWhile, type StatedColumn } from './column-property.js';
 import { alteredCapacityParser, INDEX, parseIndexOptions } from './indexes.js';
-import { type AlteredColumn, type ColumnProperty, expectEndWhile, type StatedColumn } from './property.js';
 import { CACHE, parseSymbolOptions, rejectCachedCapacity } from './symbol.js';
 
 export const TYPE: ColumnProperty<'type', Omit<Column, 'name' | 'dedup' | 'parquet'>> = {

@@ -1,9 +1,9 @@
 /*! Parses the column list of CREATE TABLE. */
 import { foldCase, type LocatedName } from '@sqlpipe/sql';
+import { columnProperty } from '../columns/column-properties.js';
 import { parseIndexOptions } from '../columns/indexes.js';
 import { parseParquet } from '../columns/parquet.js';
 import { parseSymbolOptions, rejectCachedCapacity } from '../columns/symbol.js';
-import { columnProperty } from '../columns/table.js';
 import { newColumn, unmatchedBracketError } from '../columns/type.js';
 import type { Column } from '../definition.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';

@@ -41,7 +41,7 @@ interface Options {
   readonly gives: boolean;
   /** WITH GRANT OPTION. */
   readonly option: boolean;
-  /** WITH VERIFICATION: the objects and the receiver must exist; otherwise they may be created later. */
+  /** WITH VERIFICATION: the objects and the entity must exist; otherwise they may be created later. */
   readonly verified: boolean;
 }
 
@@ -113,16 +113,16 @@ class AccessParser {
   assumption(gives: boolean): AssumptionStatement {
     this.cursor.expect('service', 'account');
     const account = this.#name('service account');
-    return { kind: 'assumption', account, ...this.#receiver(gives) };
+    return { kind: 'assumption', account, ...this.#parseEntity(gives) };
   }
 
   grant(gives: boolean): GrantStatement {
     const permissions = this.#list(() => this.#permission());
     const scopes = this.#scopes();
-    return { kind: 'grant', permissions, scopes, ...this.#receiver(gives) };
+    return { kind: 'grant', permissions, scopes, ...this.#parseEntity(gives) };
   }
 
-  #receiver(gives: boolean): Options & { entity: NameSpan } {
+  #parseEntity(gives: boolean): Options & { entity: NameSpan } {
     this.cursor.expect(gives ? 'to' : 'from');
     const entity = this.#name('entity');
     return { gives, entity, ...(gives ? this.#options() : { option: false, verified: false }) };

@@ -41,6 +41,6 @@ export const featuresOf =
 /** Whether version A, such as `9.3.2`, is later than version B. */
 export function isLaterVersion(a: string, b: string): boolean {
   const [partsA, partsB] = [a, b].map(version => version.split('.').map(Number)) as [number[], number[]];
-  const at = partsB.findIndex((part, i) => (partsA[i] ?? 0) !== part);
-  return at >= 0 && (partsA[at] ?? 0) > (partsB[at] ?? 0);
+  const index = partsB.findIndex((part, i) => (partsA[i] ?? 0) !== part);
+  return index >= 0 && (partsA[index] ?? 0) > (partsB[index] ?? 0);
 }

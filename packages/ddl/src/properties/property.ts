@@ -1,6 +1,6 @@
 /*!
- * The interface of an entry in the table of properties. An entry knows how its property is parsed, printed, compared and altered. The
- * tables of properties are in `properties/table.ts`, and those of columns in `columns/table.ts`.
+ * What is known of a property: how it is parsed, printed, compared and altered. The properties of objects are listed in
+ * `properties/object-properties.ts`, those of columns in `columns/column-properties.ts`.
  */
 import type { FoundObject, NameLookup } from '../change/lookup.js';
 import type { ClauseReader, CreateContext } from '../create/clause-reader.js';
@@ -91,7 +91,7 @@ export interface PropertyAlter<F extends object, A extends { readonly action: st
   find(wanted: F, now: F, edition: Edition): A | undefined;
 }
 
-/** Declares an entry of the table, with the type of its actions as the compiler infers it. */
+/** Declares a property, with the type of its actions as the compiler infers it. */
 export const property = <F extends object, A extends { readonly action: string } = never>(
   entry: Omit<Property<F>, 'alter'> & { readonly alter?: PropertyAlter<F, A> },
 ): Property<F> & { readonly alter?: PropertyAlter<F, A> } => entry as never;

@@ -81,13 +81,13 @@ function parseStage(cursor: Cursor): Stage {
 const isTtl = ({ after, disabled }: StoragePolicy): boolean => !disabled && Object.keys(after).join() === 'DROP LOCAL';
 
 /** What an object says of its retention. Only tables have a policy. */
-type Retained = Pick<Definition & { readonly ttl: Age }, 'kind' | 'ttl'> & {
+type WithRetention = Pick<Definition & { readonly ttl: Age }, 'kind' | 'ttl'> & {
   readonly policy?: StoragePolicy | undefined;
   readonly partitionBy?: PartitionUnit | undefined;
 };
 
 /** The TTL of an object: from its TTL, or in the enterprise edition from a storage policy that only drops data. */
-const localTtl = ({ ttl, policy }: Retained): Age =>
+const localTtl = ({ ttl, policy }: WithRetention): Age =>
   policy && isTtl(policy) ? (policy.after['DROP LOCAL'] ?? 0) : ttl;
 
 /** The text within the parentheses of a storage policy. */
@@ -95,7 +95,7 @@ const formatStages = ({ after }: StoragePolicy): string =>
   STAGES.flatMap(stage => (after[stage] === undefined ? [] : `${stage} ${formatAge(after[stage])}`)).join(', ');
 
 /** TTL of a table, a materialized view or a live view. */
-export const TTL = property<Retained, { readonly action: 'ttl'; readonly ttl: Age }>({
+export const TTL = property<WithRetention, { readonly action: 'ttl'; readonly ttl: Age }>({
   name: 'TTL',
   value: object => (localTtl(object) === 0 ? 'none' : formatAge(localTtl(object))),
   parse(reader) {
@@ -146,7 +146,7 @@ const DROP_POLICY = { action: 'storage policy', policy: undefined } as const;
 
 /** STORAGE POLICY of a table. */
 export const STORAGE_POLICY = property<
-  Retained,
+  WithRetention,
   /** If undefined, the policy is dropped. */
   | { readonly action: 'storage policy'; readonly policy: StoragePolicy | undefined }
   /** Stores whether the policy is followed. */
@@ -223,7 +223,7 @@ function parsePolicyState(cursor: Cursor, { object: { columns, policy, name } }:
 }
 
 /** The storage policy of a table: the enterprise edition turns a TTL in CREATE into one that drops local data. */
-const policyOf = ({ ttl, policy }: Pick<Retained, 'ttl' | 'policy'>): StoragePolicy | undefined =>
+const policyOf = ({ ttl, policy }: Pick<WithRetention, 'ttl' | 'policy'>): StoragePolicy | undefined =>
   policy ?? (ttl === 0 ? undefined : { after: { 'DROP LOCAL': ttl } });
 
 const followedStages = (policy: StoragePolicy | undefined): string =>
@@ -267,11 +267,11 @@ export function keepRetention<Stored extends TableDefinition | MaterializedViewD
 }
 
 /** How long a table that is stored keeps its rows: the enterprise edition turns a TTL into a storage policy. */
-export const retentionOf = (object: Pick<Retained, 'ttl' | 'policy'>, isEnterprise: boolean) =>
+export const retentionOf = (object: Pick<WithRetention, 'ttl' | 'policy'>, isEnterprise: boolean) =>
   isEnterprise ? { ttl: 0, policy: policyOf(object) } : { ttl: object.ttl, policy: object.policy };
 
 /** Checks a TTL against the partitions that the server has chosen where the statement names none. */
-export function checkRetention(spans: ClauseSpans, { kind, ttl, partitionBy }: Retained): void {
+export function checkRetention(spans: ClauseSpans, { kind, ttl, partitionBy }: WithRetention): void {
   const position = spans.get(TTL.name)?.position;
   // A length in months is accepted for a materialized view (observed on 9.3.4).
   if (position !== undefined && partitionBy && (kind !== 'materialized view' || ttl > 0))

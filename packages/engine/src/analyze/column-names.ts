@@ -2,7 +2,7 @@
 import type { Expression, SelectItem } from '@questdb/sql-parser';
 import { foldCase } from '@sqlpipe/sql';
 import type { Naming } from '../catalogue.js';
-import type { Query } from '../parse/parsed-query.js';
+import type { ParsedQuery } from '../parse/parsed-query.js';
 import { type Names, printExpression } from './expression.js';
 
 /** Chooses a name for a column without an alias: one that is not taken. */
@@ -22,7 +22,7 @@ function printExpressionAlias(expression: Expression, names: Names): string {
 }
 
 /** Finds the name of a column or function; `column` for most other expressions. */
-function findFunctionAlias(expression: Expression, query: Query): string {
+function findFunctionAlias(expression: Expression, query: ParsedQuery): string {
   switch (expression.type) {
     case 'column':
       return expression.name.parts.at(-1) ?? '';
@@ -45,7 +45,7 @@ function findFunctionAlias(expression: Expression, query: Query): string {
 }
 
 /** Finds the position of a column's alias, or of the AS before it. */
-export function findAliasPosition(query: Query, item: SelectItem): number {
+export function findAliasPosition(query: ParsedQuery, item: SelectItem): number {
   return query.text(item, 'As') === '' ? query.positionOf(item, 'identifier') : query.positionOf(item, 'As');
 }
 

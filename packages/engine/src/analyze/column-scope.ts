@@ -2,7 +2,7 @@
 import type { QualifiedName } from '@questdb/sql-parser';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { isSameName } from '@sqlpipe/sql';
-import type { Query } from '../parse/parsed-query.js';
+import type { ParsedQuery } from '../parse/parsed-query.js';
 import type { Names } from './expression.js';
 import { inferFunctionType } from './functions.js';
 import type { QueryScope } from './scope.js';
@@ -31,7 +31,7 @@ export interface AliasedRelation {
 
 /** The columns of the sources of one query. */
 export class ColumnScope {
-  readonly query: Query;
+  readonly query: ParsedQuery;
 
   constructor(
     readonly queryScope: QueryScope,

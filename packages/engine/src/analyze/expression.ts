@@ -2,12 +2,12 @@
 
 import type { Expression } from '@questdb/sql-parser';
 import { Cursor, formatGeohashType, isTimestamp, parseColumnType } from '@sqlpipe/ddl/grammar';
-import { childrenOf, type Query } from '../parse/parsed-query.js';
+import { childrenOf, type ParsedQuery } from '../parse/parsed-query.js';
 import { inferFunctionType, isDecimal } from './functions.js';
 
 /** The names that an expression may use, and the query that it is in. */
 export interface Names {
-  readonly query: Query;
+  readonly query: ParsedQuery;
   /** The type of a column. @throws RejectionError if there is no column of that name */
   column(parts: readonly string[], expression: Expression): string | undefined;
   /** The expression that a variable was declared as. */
@@ -63,7 +63,10 @@ export function inferType(expression: Expression, names: Names): string | undefi
 }
 
 /** Infers the type of a function whose arguments determine the size of its values. */
-function inferSizedType({ name, args }: Extract<Expression, { type: 'function' }>, query: Query): string | undefined {
+function inferSizedType(
+  { name, args }: Extract<Expression, { type: 'function' }>,
+  query: ParsedQuery,
+): string | undefined {
   const [first, second] = args.map(argument => Number(query.text(argument)));
   switch (name.toLowerCase()) {
     case 'rnd_geohash':
@@ -79,7 +82,7 @@ function inferSizedType({ name, args }: Extract<Expression, { type: 'function' }
 
 type TypeOf = (expression: Expression) => string | undefined;
 
-function inferLiteralType(literal: Extract<Expression, { type: 'literal' }>, query: Query): string | undefined {
+function inferLiteralType(literal: Extract<Expression, { type: 'literal' }>, query: ParsedQuery): string | undefined {
   const text = query.text(literal);
   switch (literal.literalType) {
     case 'string':

@@ -8,7 +8,7 @@ import { type Body, orRejection, RejectionError, unquoteToken } from '@sqlpipe/d
 import { isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import type { MaterializedView, Table } from '../catalogue-objects.js';
-import { parseBody, type Query } from '../parse/parsed-query.js';
+import { type ParsedQuery, parseBody } from '../parse/parsed-query.js';
 import { type NamedWindow, readNamedWindows, readWindowCalls, type Window, type WindowCall } from '../parse/windows.js';
 import type { Relation } from './column-scope.js';
 import { hasAggregate, isNonDeterministic } from './functions.js';
@@ -307,7 +307,7 @@ const CACHE_PROBLEM =
   'may only use window functions that support incremental refresh; this query requires caching or multi-pass evaluation';
 
 /** What is wrong with the query around its windows. @throws RejectionError for DISTINCT, which the compiler rejects */
-function findShapeProblem({ select }: Query, { calls }: QueryText, base: Base): string | undefined {
+function findShapeProblem({ select }: ParsedQuery, { calls }: QueryText, base: Base): string | undefined {
   if (calls.length === 0 || select.setOperations?.length) return 'must contain at least one window function';
   const [from, ...others] = select.from ?? [];
   if (from?.joins?.length || others.length > 0 || select.latestOn || select.sampleBy || select.pivot)

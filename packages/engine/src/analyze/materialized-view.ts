@@ -19,7 +19,7 @@ import {
 } from '@sqlpipe/ddl/grammar';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
-import { childrenOf, parseBody, parseQueryText, type Query, type TreeNode } from '../parse/parsed-query.js';
+import { childrenOf, type ParsedQuery, parseBody, parseQueryText, type TreeNode } from '../parse/parsed-query.js';
 import type { Session } from '../session.js';
 import { chooseAlias, findAliasPosition, TakenNames } from './column-names.js';
 import type { Relation } from './column-scope.js';
@@ -61,7 +61,7 @@ class BaseCheck {
   readonly #validated = new WeakSet<Select>();
 
   constructor(
-    readonly query: Query,
+    readonly query: ParsedQuery,
     readonly catalogue: Catalogue,
   ) {}
 
@@ -219,7 +219,7 @@ export function analyzeSampling(
 
 /** A view of the rows of its base as they are, or of some of them. */
 function analyzePassThrough(
-  query: Query,
+  query: ParsedQuery,
   timestamp: LocatedName | undefined,
   base: LocatedName,
   relation: Relation,
@@ -255,7 +255,7 @@ interface Bucket {
 }
 
 /** The bucket of SAMPLE BY or of a timestamp_floor() column, in the query, or in the subquery or view that is its only source. */
-function findBucket(query: Query, catalogue: Catalogue): Bucket | undefined {
+function findBucket(query: ParsedQuery, catalogue: Catalogue): Bucket | undefined {
   const find = (select: Select, outer: QueryScope): Bucket | undefined => {
     const scope = outer.enter(select);
     const bucket = findOwnBucket(select, scope);
@@ -333,7 +333,7 @@ function analyzePeriod({ sampleBy }: Select, { interval, offset: position }: Buc
   return { period: length.count + length.unit, timeZone };
 }
 
-function rejectNonDeterministic(query: Query): void {
+function rejectNonDeterministic(query: ParsedQuery): void {
   const visit = (node: TreeNode): void => {
     const { type, name } = node as { type?: string; name?: unknown };
     if (type === 'function' && typeof name === 'string' && isNonDeterministic(name)) {

@@ -6,18 +6,18 @@ import type { QualifiedName, SelectStatement } from '@questdb/sql-parser';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import type { CatalogueObject } from '../catalogue-objects.js';
-import { childrenOf, parseQueryText, type Query, type TreeNode } from '../parse/parsed-query.js';
+import { childrenOf, type ParsedQuery, parseQueryText, type TreeNode } from '../parse/parsed-query.js';
 import { requireReadable, type Session } from '../session.js';
 import { hasAggregate } from './functions.js';
 import { listTableRefs, QueryScope, type Source, type TableRef } from './scope.js';
 
 /** Finds the tables and views that a query refers to, each once, as the catalogue spells them. */
-export const findQueryReferences = (query: Query, catalogue: Catalogue): string[] => [
+export const findQueryReferences = (query: ParsedQuery, catalogue: Catalogue): string[] => [
   ...new Set(listReads(query, catalogue).map(({ object }) => object.name)),
 ];
 
 /** Requires the right to read every column that a query names, to execute or to store the query. @throws DenialError */
-export function requireReadAccess(session: Session, query: Query): void {
+export function requireReadAccess(session: Session, query: ParsedQuery): void {
   for (const { object, columns } of listReads(query, session.catalogue)) {
     requireReadable(session, object.name);
     // The right to read one column includes the timestamp; single columns of a view cannot be granted.
@@ -27,14 +27,14 @@ export function requireReadAccess(session: Session, query: Query): void {
 }
 
 /** Finds the columns that a query reads of an object. */
-export const findColumnsRead = (query: Query, catalogue: Catalogue, name: string): string[] =>
+export const findColumnsRead = (query: ParsedQuery, catalogue: Catalogue, name: string): string[] =>
   listReads(query, catalogue).flatMap(({ object, columns }) => (isSameName(object.name, name) ? columns : []));
 
 /**
  * Lists each table and view that a query refers to, with the columns that it reads there. A column name without a table counts for every
  * table that has such a column. A query of WITH that is not used reads nothing.
  */
-function listReads(query: Query, catalogue: Catalogue): { object: CatalogueObject; columns: string[] }[] {
+function listReads(query: ParsedQuery, catalogue: Catalogue): { object: CatalogueObject; columns: string[] }[] {
   const tables: { object: CatalogueObject; alias: string; readsAllColumns: boolean }[] = [];
   const columns: (readonly string[])[] = [];
   const visited = new WeakSet<TreeNode>();
@@ -88,7 +88,7 @@ function listReads(query: Query, catalogue: Catalogue): { object: CatalogueObjec
  * Whether a query certainly returns no rows if no table and no materialized view has rows. False for a query with WITH, PIVOT or FILL, and
  * for one that may aggregate all rows into one.
  */
-export function returnsNoRows(query: Query, catalogue: Catalogue): boolean {
+export function returnsNoRows(query: ParsedQuery, catalogue: Catalogue): boolean {
   /** Each view is read once: views over views can name one many times. */
   const views = new Map<string, boolean>();
 
@@ -117,7 +117,7 @@ export function returnsNoRows(query: Query, catalogue: Catalogue): boolean {
     return sources.every(isEmptySource) && setOperations.every(({ select }) => isEmptySelect(select, scope));
   };
 
-  const isEmptyQuery = (each: Query): boolean => isEmptySelect(each.select, QueryScope.around(each, catalogue));
+  const isEmptyQuery = (each: ParsedQuery): boolean => isEmptySelect(each.select, QueryScope.around(each, catalogue));
 
   return isEmptyQuery(query);
 }

@@ -9,7 +9,7 @@ import type { Expression, SelectStatement } from '@questdb/sql-parser';
 import { duplicateColumnError, missingError, RejectionError } from '@sqlpipe/ddl/grammar';
 import type { Catalogue } from '../catalogue.js';
 import type { StoredColumn } from '../catalogue-objects.js';
-import { childrenOf, type Query } from '../parse/parsed-query.js';
+import { childrenOf, type ParsedQuery } from '../parse/parsed-query.js';
 import { chooseAlias, findAliasPosition, TakenNames } from './column-names.js';
 import { type AliasedRelation, ColumnScope, type Field, type Relation } from './column-scope.js';
 import { inferType, unifyTypes } from './expression.js';
@@ -32,7 +32,7 @@ const tooManyColumnsError = (position: number): RejectionError =>
   new RejectionError(position, `sqlserve does not store a query of more than ${MAX_COLUMNS} columns`);
 
 /** Analyzes what a query returns. @throws RejectionError for a table or column that does not exist, and for a misused SAMPLE BY */
-export function analyzeRelation(query: Query, catalogue: Catalogue): Relation {
+export function analyzeRelation(query: ParsedQuery, catalogue: Catalogue): Relation {
   return new Analysis(query, catalogue).analyze(query.select, QueryScope.around(query, catalogue));
 }
 
@@ -44,7 +44,7 @@ class Analysis {
   readonly #filtersAnalyzed = new WeakSet<SelectStatement>();
 
   constructor(
-    readonly query: Query,
+    readonly query: ParsedQuery,
     readonly catalogue: Catalogue,
   ) {}
 

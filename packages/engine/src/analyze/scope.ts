@@ -7,7 +7,7 @@ import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { foldCase } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import type { CatalogueObject } from '../catalogue-objects.js';
-import type { Query } from '../parse/parsed-query.js';
+import type { ParsedQuery } from '../parse/parsed-query.js';
 
 /** A source in FROM, with what is joined to it. */
 export type TableRef = NonNullable<SelectStatement['from']>[number];
@@ -57,7 +57,7 @@ export class QueryScope {
   readonly #inner = new WeakMap<SelectStatement, QueryScope>();
 
   private constructor(
-    readonly query: Query,
+    readonly query: ParsedQuery,
     readonly catalogue: Catalogue,
     private readonly own: Definitions,
     private readonly visible: number,
@@ -66,7 +66,7 @@ export class QueryScope {
   ) {}
 
   /** The scope around a complete query. */
-  static around(query: Query, catalogue: Catalogue): QueryScope {
+  static around(query: ParsedQuery, catalogue: Catalogue): QueryScope {
     const nothing = { queries: new Map(), variables: new Map() };
     return new QueryScope(query, catalogue, nothing, 0, undefined, { left: MAX_LOOKUPS });
   }

@@ -276,7 +276,7 @@ function changePermissions(statement: GrantStatement, session: Session): void {
   const { gives, permissions, scopes, option, verified } = statement;
   for (const permission of permissions) for (const { scope } of scopes) requireGrantRight(session, permission, scope);
   if (verified) for (const scope of scopes) requireScopeExists(session, scope);
-  const entity = requireReceiver(statement, session);
+  const entity = requireEntity(statement, session);
   for (const permission of permissions) {
     for (const { scope } of scopes)
       acl[gives ? 'grant' : 'revoke']({ kind: 'grant', entity, permission, option, ...scope });
@@ -291,7 +291,7 @@ function requireScopeExists({ catalogue }: Session, { scope: { column }, table }
   throw new RejectionError(table.position, `column does not exist [table=${table.name}, column=${column}]`);
 }
 
-function requireReceiver({ entity, verified }: GrantStatement | AssumptionStatement, { acl }: Session): string {
+function requireEntity({ entity, verified }: GrantStatement | AssumptionStatement, { acl }: Session): string {
   const { name, position } = entity;
   const found = acl.find(name);
   if (verified && !found && !isSameName(name, acl.admin))
@@ -312,7 +312,7 @@ function changeAssumeRight(statement: AssumptionStatement, session: Session): vo
   const { gives, option } = statement;
   if (!acl.canAssume(caller, statement.account.name, true)) requireGrantRight(session, 'ASSUME SERVICE ACCOUNT', {});
   const account = requirePrincipal(acl, 'service account', statement.account).name;
-  const entity = requireReceiver(statement, session);
+  const entity = requireEntity(statement, session);
   acl[gives ? 'grant' : 'revoke']({ kind: 'assumption', account, entity, option });
 }
 

@@ -27,7 +27,7 @@ export class QuerySyntaxError extends RejectionError {
 }
 
 /** A query, and the positions of its parts in the statement. */
-export interface Query {
+export interface ParsedQuery {
   readonly select: SelectStatement;
   /** Where the query starts in its statement. */
   readonly position: number;
@@ -89,12 +89,12 @@ function requireGrammar(): Grammar {
 }
 
 /** Parses the query of a statement. @throws RejectionError if it is not a query; NotReady */
-export function parseBody(body: Body): Query {
+export function parseBody(body: Body): ParsedQuery {
   return parseQuery(body.code, body);
 }
 
 /** Parses a text that is a query. @throws RejectionError, NotReady */
-export function parseQueryText(text: string): Query {
+export function parseQueryText(text: string): ParsedQuery {
   const cursor = new Cursor(text);
   const code = readCode(cursor, 0, false);
   for (let token = cursor.next(); token !== undefined; token = cursor.next()) {
@@ -114,7 +114,7 @@ interface ParsedText {
 /** Queries by their text: each change of a table compiles the views over it again. */
 const parsed = new Map<string, ParsedText>();
 
-function parseQuery(text: string, place: Place): Query {
+function parseQuery(text: string, place: Place): ParsedQuery {
   const { select, nodes } = parsed.get(text) ?? parseText(text, place);
   return {
     select,

@@ -46,7 +46,7 @@ export interface WindowCall {
 /** The windows that WINDOW names. */
 export function readNamedWindows(tokens: readonly QueryToken[]): NamedWindow[] {
   const windows: NamedWindow[] = [];
-  const definitions = tokens.flatMap((_, at) => splitWindowClause(tokens, at)?.definitions ?? []);
+  const definitions = tokens.flatMap((_, index) => splitWindowClause(tokens, index)?.definitions ?? []);
   for (const { name, definition } of definitions)
     windows.push({ name, ...readWindow(definition.slice(1, -1), windows) });
   return windows;
@@ -76,24 +76,24 @@ const nameOf = (token: QueryToken | undefined): string => foldCase((token?.text 
 
 /** The calls of window functions, in the order of their text. */
 export function readWindowCalls(tokens: readonly QueryToken[], named: readonly NamedWindow[]): WindowCall[] {
-  return tokens.flatMap((token, at) => {
+  return tokens.flatMap((token, index) => {
     if (!isKeyword(token, 'over')) return [];
-    const hasNulls = isKeyword(tokens[at - 1], 'nulls') && isKeyword(tokens[at - 2], 'ignore', 'respect');
-    const close = hasNulls ? at - 3 : at - 1;
+    const hasNulls = isKeyword(tokens[index - 1], 'nulls') && isKeyword(tokens[index - 2], 'ignore', 'respect');
+    const close = hasNulls ? index - 3 : index - 1;
     const open = openingIndex(tokens, close);
     const name = tokens[open - 1];
     if (!name) return [];
-    const isInline = tokens[at + 1]?.text === '(';
-    const windowName = isInline ? undefined : nameOf(tokens[at + 1]);
+    const isInline = tokens[index + 1]?.text === '(';
+    const windowName = isInline ? undefined : nameOf(tokens[index + 1]);
     return [
       {
         name: name.text,
         at: name.at,
         arguments: tokens.slice(open + 1, close),
-        ignoresNulls: hasNulls && isKeyword(tokens[at - 2], 'ignore'),
+        ignoresNulls: hasNulls && isKeyword(tokens[index - 2], 'ignore'),
         windowName,
         window: isInline
-          ? readWindow(tokens.slice(at + 2, closingIndex(tokens, at + 1)), named)
+          ? readWindow(tokens.slice(index + 2, closingIndex(tokens, index + 1)), named)
           : named.find(window => window.name === windowName),
       },
     ];
@@ -107,7 +107,7 @@ const PARTS = ['partition', 'order', 'rows', 'range', 'groups', 'cumulative', 'a
 function readWindow(tokens: readonly QueryToken[], named: readonly NamedWindow[]): Window {
   const inherited = isKeyword(tokens[0], ...PARTS) ? undefined : named.find(({ name }) => name === nameOf(tokens[0]));
   const isPart = (token: QueryToken) => token.depth === tokens[0]?.depth && isKeyword(token, ...PARTS);
-  const starts = tokens.flatMap((token, at) => (isPart(token) ? at : []));
+  const starts = tokens.flatMap((token, index) => (isPart(token) ? index : []));
   const parts = new Map(
     starts.map((start, i) => [tokens[start]?.text.toLowerCase(), tokens.slice(start, starts[i + 1])]),
   );
@@ -143,24 +143,24 @@ interface GrammarToken extends QueryToken {
 export function inlineWindows<T extends GrammarToken>(tokens: readonly T[]): T[] {
   const inlined: T[] = [];
   const openings: number[] = [];
-  for (let at = 0; at < tokens.length; ) {
-    const clause = splitWindowClause(tokens, at);
+  for (let index = 0; index < tokens.length; ) {
+    const clause = splitWindowClause(tokens, index);
     if (clause) {
       const ofQuery = inlined.splice(openings.at(-1) ?? 0);
       for (const token of replaceNames(ofQuery, resolveWindows(clause.definitions))) inlined.push(token);
-      at = clause.end;
+      index = clause.end;
       continue;
     }
-    const token = tokens[at++] as T;
+    const token = tokens[index++] as T;
     if (token.text === ')') openings.pop();
     inlined.push(token);
     if (token.text !== '(') continue;
-    if (isKeyword(tokens[at - 2], 'over')) {
-      const close = closingIndex(tokens, at - 1);
+    if (isKeyword(tokens[index - 2], 'over')) {
+      const close = closingIndex(tokens, index - 1);
       const end = close < 0 ? tokens.length : close;
       openings.push(inlined.length);
-      for (const part of removeAnchor(tokens.slice(at, end))) inlined.push(part);
-      at = end;
+      for (const part of removeAnchor(tokens.slice(index, end))) inlined.push(part);
+      index = end;
       continue;
     }
     openings.push(inlined.length);

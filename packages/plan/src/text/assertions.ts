@@ -9,12 +9,12 @@ import { type Column, hasNull, type MaterializedViewDefinition, printTypeCast } 
 import type { ColumnHead, Copy } from '@sqlpipe/engine';
 import { printComputableAssertion } from './common-queries.js';
 import { type Conversion, NONE_CHANGED, printChangedQuestion, printLimits, printMisfit } from './conversions.js';
-import { parseExpired, printExpiredQuestion, type Retained } from './expiry.js';
+import { parseExpired, printExpiredQuestion, type TtlHolder } from './expiry.js';
 import { LOST_ROWS, printNoHistoryAssertion } from './history.js';
 import { doubleQuote, withoutComments } from './statement-text.js';
 
 /** For each question, the values of the first column that it returns. */
-type Answers = readonly (readonly unknown[])[];
+type Rows = readonly (readonly unknown[])[];
 
 /** The view that an assertion is about. If the assertion has a WITH clause, the queries here begin with it, so that texts can be compared. */
 interface KnownView {
@@ -47,7 +47,7 @@ export interface Assertion {
   /** The queries whose answers explain why it is false. */
   readonly questions?: readonly string[];
   /** Explains why it is false, and what to do. @param answers the answers to the questions */
-  explain(answers: Answers): string;
+  explain(answers: Rows): string;
   /** What to do if the server cannot answer it. */
   readonly help?: string;
   /** Prints it as the planner does, with each query that the view may have; absent if it contains no query of a view. */
@@ -129,7 +129,7 @@ export const ROWLESS_ANSWERS = new Map<string, { readonly type: string; readonly
 ]);
 
 /** The count that a question returned. @param index that of the question */
-const countOf = (answers: Answers, index = 0): number => Number(answers[index]?.[0]);
+const countOf = (answers: Rows, index = 0): number => Number(answers[index]?.[0]);
 
 /** Makes the common part of the assertions that a count is 0. @param question the query for the count */
 const assertNone = (table: string, question: string, form: string) =>
@@ -172,7 +172,7 @@ export function assertUnlimited(views: Names): Assertion {
 }
 
 /** Asserts that an object has no rows older than its TTL. @param body the query of a view */
-export function assertNoneExpired(retained: Retained, body?: string): Assertion {
+export function assertNoneExpired(retained: TtlHolder, body?: string): Assertion {
   const { name } = retained;
   return {
     ...assertNone(name, printExpiredQuestion(retained, body), 'none_expire'),

@@ -98,7 +98,7 @@ function printLostRow(view: View, columns: readonly ColumnHead[]): string {
 /** Finds the floating point columns whose last digits may differ from one run to the next. */
 function findComputedColumns({ body, base = '' }: View, columns: readonly ColumnHead[]): ColumnHead[] {
   const stored = findStoredValues(body, base);
-  return columns.filter((column, at) => isFloat(column) && !(stored.length === columns.length && stored[at]));
+  return columns.filter((column, index) => isFloat(column) && !(stored.length === columns.length && stored[index]));
 }
 
 /**

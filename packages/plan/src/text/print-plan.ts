@@ -1,6 +1,6 @@
 /*! Prints a plan as the statements of a stream, with their costs in comments. The first one has the head of the plan. */
 import { createHash } from 'node:crypto';
-import { type Definition, parseMeaning, printDefinition } from '@sqlpipe/ddl';
+import { type Definition, printDefinition, tryParseDefinition } from '@sqlpipe/ddl';
 import { dumpOrder, Schema } from '@sqlpipe/schema';
 import { displayName, foldCase, identify, isObject, type NamedObject } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
@@ -77,7 +77,7 @@ export function computeFingerprint(plan: readonly string[], definitions: Iterabl
   for (const { kind, name } of [...planned, ...findReaders(planned, schema)]) {
     const entry = schema.findObject(name);
     const statement = entry?.kind === kind ? entry.statement : '';
-    const definition = parseMeaning(statement);
+    const definition = tryParseDefinition(statement);
     const text = definition ? printDefinition(removeStart(definition), { quoted: true }) : statement;
     hash.update(`${kind}\0${foldCase(name)}\0${text}\0`);
   }

@@ -1,4 +1,4 @@
-/*! The interface of an entry in the table of column properties. */
+/*! What is known of a property of columns. */
 import type { KnownObject, NameLookup } from '../change/lookup.js';
 import type { Column } from '../definition.js';
 import type { Cursor } from '../grammar/cursor.js';
@@ -9,22 +9,22 @@ import type { Property, PropertyAlter } from '../properties/property.js';
 export type StatedColumn = Omit<Column, 'name' | 'dedup' | 'cached'> & { readonly cached?: boolean };
 
 /** The action of an ALTER COLUMN: `{ action: 'cache', column: 's', cached: true }`, with the name as written. */
-type Alteration<Action, Values> = { readonly action: Action; readonly column: string } & Readonly<Values>;
+type ColumnAction<Action, Values> = { readonly action: Action; readonly column: string } & Readonly<Values>;
 
 /**
  * A property of a column. Its name comes after that of the column: ` index` in `column 'qty' index`. The name of the type is empty. The
  * clause comes after the name of the column.
  */
-export interface ColumnEntry<A extends Alteration<string, object>>
+export interface ColumnEntry<A extends ColumnAction<string, object>>
   extends Pick<Property<StatedColumn>, 'name' | 'value' | 'print' | 'isHidden' | 'feature' | 'unalterable'> {
   readonly alter: ColumnAlter<A>;
 }
 
 /** A property of a column whose ALTER has this action, with these values. */
-export type ColumnProperty<Action extends string, Values> = ColumnEntry<Alteration<Action, Values>>;
+export type ColumnProperty<Action extends string, Values> = ColumnEntry<ColumnAction<Action, Values>>;
 
 /** The ALTER COLUMN that sets a property. */
-interface ColumnAlter<A extends Alteration<string, object>>
+interface ColumnAlter<A extends ColumnAction<string, object>>
   extends Pick<PropertyAlter<Column, A>, 'actions' | 'print' | 'permission'> {
   /** Whether columns of materialized views have it too. */
   readonly isOfViews?: boolean;

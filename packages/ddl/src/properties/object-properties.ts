@@ -1,4 +1,4 @@
-/*! The table of properties: those of each kind, in the order in which servers print their clauses and differences are reported. */
+/*! The properties of each kind, in the order in which servers print their clauses and differences are reported. */
 import { isObject, type Kind, type ObjectKind } from '@sqlpipe/sql';
 import type { NameLookup } from '../change/lookup.js';
 import type { Definition } from '../definition.js';
@@ -34,7 +34,7 @@ export type PropertyAlteration = AlterationOf<
 >;
 
 /** A property, for code that does not depend on a particular one. */
-export interface TableEntry extends Omit<Property<Definition>, 'alter'> {
+export interface AnyProperty extends Omit<Property<Definition>, 'alter'> {
   readonly alter?: PropertyAlter<Definition, PropertyAlteration>;
 }
 
@@ -43,22 +43,22 @@ const PROPERTIES = {
   view: [OWNER],
   'materialized view': MATERIALIZED_VIEW,
   'live view': LIVE_VIEW,
-} as unknown as Readonly<Record<ObjectKind, readonly TableEntry[]>>;
+} as unknown as Readonly<Record<ObjectKind, readonly AnyProperty[]>>;
 
 /** The properties of a kind besides its query and its columns. */
-export const propertiesOf = (kind: ObjectKind): readonly TableEntry[] => PROPERTIES[kind];
+export const propertiesOf = (kind: ObjectKind): readonly AnyProperty[] => PROPERTIES[kind];
 
 const ALL = new Set(Object.values(PROPERTIES).flat());
 
 /** A property by its name: of objects of that kind, or of any if there are no definitions of it. */
-export const findProperty = (name: string, kind: Kind): TableEntry | undefined =>
+export const findProperty = (name: string, kind: Kind): AnyProperty | undefined =>
   [...(isObject(kind) ? PROPERTIES[kind] : ALL)].find(property => property.name === name);
 
 /** The features of servers that properties need. */
 export const PROPERTY_FEATURES = [...ALL].flatMap(({ feature }) => feature ?? []);
 
 /** The ALTER of the property that an alteration sets; undefined if objects of that kind do not have it. */
-export const alterOf = ({ action }: PropertyAlteration, kind?: ObjectKind): TableEntry['alter'] =>
+export const alterOf = ({ action }: PropertyAlteration, kind?: ObjectKind): AnyProperty['alter'] =>
   [...(kind ? PROPERTIES[kind] : ALL)].find(({ alter }) => alter?.actions.some(each => each === action))?.alter;
 
 /** How a server parses an ALTER of a kind after its first words, such as `set ttl`; undefined if there is no such ALTER. */

@@ -1,7 +1,8 @@
-/*! The table of column properties, in the order in which differences are reported and clauses are printed. */
+/*! The properties of columns, in the order in which differences are reported and clauses are printed. */
+
+import type { ColumnEntry } from './column-property.js';
 import { INDEX } from './indexes.js';
 import { PARQUET } from './parquet.js';
-import type { ColumnEntry } from './property.js';
 import { CACHE, CAPACITY } from './symbol.js';
 import { TYPE } from './type.js';
 
@@ -11,13 +12,13 @@ const OPTIONS = [CACHE, CAPACITY, INDEX, PARQUET] as const;
 export type ColumnAlteration = Parameters<(typeof TYPE | (typeof OPTIONS)[number])['alter']['print']>[0];
 
 /** A property, for code that does not depend on a particular one. */
-type Entry = ColumnEntry<ColumnAlteration>;
+type AnyColumnProperty = ColumnEntry<ColumnAlteration>;
 
 /** The type of a column. */
-export const COLUMN_TYPE = TYPE as unknown as Entry;
+export const COLUMN_TYPE = TYPE as unknown as AnyColumnProperty;
 
 /** What a column has besides its name and its type. */
-export const COLUMN_OPTIONS = OPTIONS as unknown as readonly Entry[];
+export const COLUMN_OPTIONS = OPTIONS as unknown as readonly AnyColumnProperty[];
 
 export const COLUMN_PROPERTIES = [COLUMN_TYPE, ...COLUMN_OPTIONS];
 
@@ -25,11 +26,11 @@ export const COLUMN_PROPERTIES = [COLUMN_TYPE, ...COLUMN_OPTIONS];
 export const columnProperty = (column: string, property = ''): string => `column '${column}'${property}`;
 
 /** A property of a column by its name in a comparison. */
-export function findColumnProperty(named: string): Entry | undefined {
+export function findColumnProperty(named: string): AnyColumnProperty | undefined {
   const property = /^column '[^']*'(.*)$/s.exec(named)?.[1];
   return COLUMN_PROPERTIES.find(({ name }) => name === property);
 }
 
 /** The ALTER of the property that an alteration sets; undefined if it sets none of a column. */
-export const columnAlterOf = ({ action }: { readonly action: string }): Entry['alter'] | undefined =>
+export const columnAlterOf = ({ action }: { readonly action: string }): AnyColumnProperty['alter'] | undefined =>
   COLUMN_PROPERTIES.find(({ alter }) => alter.actions.some(each => each === action))?.alter;
