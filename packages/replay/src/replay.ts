@@ -1,8 +1,10 @@
 /*! Replays statements on a target, in four steps: read and check, plan, execute, verify. All programs and the library replay here. */
 import { Readable } from 'node:stream';
-import { fetchHealth, waitUntilReady } from '@sqlpipe/instance';
+import { fetchHealth, type Instance, tryQuery, waitUntilReady } from '@sqlpipe/instance';
 import type { Omission } from '@sqlpipe/plan';
 import { spool } from '@sqlpipe/records';
+import { type Health, type IgnoreRules, problemsOf } from '@sqlpipe/schema';
+import { displayName, type Identity, isObject } from '@sqlpipe/sql';
 import { recordQuery, type ViewQueries } from './assertions.js';
 import { checkPlan, recordPlanned, rejectOmissions, requireState } from './check-plan.js';
 import { executeStatements } from './execute-statements.js';
@@ -14,7 +16,6 @@ import { endsRun, type Outcome, type ReplayInput } from './outcome.js';
 import { createPreflightCheck, requireAllowed } from './preflight.js';
 import { fetchSchemaIfShown, fetchTargetSchema, type ReplayTarget } from './target.js';
 import { verifyOutcomes } from './verify.js';
-import { findDamage, warnOfProblems } from './warn-of-problems.js';
 
 /** A replay that is checked and ready. Reading its outcomes sends the statements. */
 export interface Replay {
@@ -133,3 +134,41 @@ async function* endPlan(
     yield outcome;
   }
 }
+
+/** Passes outcomes on. After the last one it warns of the skipped objects that the target reports as invalid or suspended. */
+async function* warnOfProblems(
+  outcomes: AsyncIterable<Outcome>,
+  target: Instance,
+  ignore: IgnoreRules,
+  warn: (message: string) => void,
+): AsyncGenerator<Outcome> {
+  const skipped: Identity[] = [];
+  for await (const outcome of outcomes) {
+    const { result, identity, statement } = outcome;
+    if (result === 'skipped' && isObject(identity.kind) && !ignore.ignoresObject({ ...identity, statement }))
+      skipped.push(identity);
+    yield outcome;
+  }
+  if (skipped.length === 0) return;
+  const health = (await fetchHealthIfShown(target)) ?? {};
+  for (const identity of skipped)
+    for (const { state, reason } of problemsOf(identity, health))
+      if (!ignore.ignoresProperty(identity, state))
+        warn(`${displayName(identity)} was skipped, but is ${state} on the target: ${reason}`);
+}
+
+/**
+ * What is invalid or suspended now and was not before, one line each; nothing if the target does not answer.
+ * @param before what the target reported before the first statement
+ */
+async function findDamage(target: Instance, before: Health): Promise<string[]> {
+  const now = (await fetchHealthIfShown(target)) ?? {};
+  return (['suspended', 'invalid'] as const).flatMap(state =>
+    [...(now[state] ?? [])]
+      .filter(([name]) => !before[state]?.has(name))
+      .map(([name, why]) => `${state === 'invalid' ? 'view' : 'table'} '${name}' is ${state}: ${why}`),
+  );
+}
+
+/** What a target reports; undefined if it does not answer. */
+const fetchHealthIfShown = (target: Instance): Promise<Health | undefined> => tryQuery(() => fetchHealth(target));

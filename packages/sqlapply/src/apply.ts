@@ -1,5 +1,4 @@
 /*! Replays a stream or files on an instance. */
-
 import {
   annotateFailure,
   Exit,
@@ -12,11 +11,12 @@ import {
   UsageError,
   withProgress,
 } from '@sqlpipe/cli';
+import { readLocatedInput, readLocatedSource } from '@sqlpipe/files';
 import { type InstanceOptions, type ResolvedInstance, resolveInstance } from '@sqlpipe/instance';
-import { openTarget, PreflightError, replay } from '@sqlpipe/replay';
+import { type DeferredInput, deferInput, StreamError } from '@sqlpipe/records';
+import { type Location, openTarget, PreflightError, replay } from '@sqlpipe/replay';
 import { IgnoreRules } from '@sqlpipe/schema';
 import { CodedError, formatError } from '@sqlpipe/text';
-import { type Input, openInput } from './input.js';
 import type { ApplyOptions, RunOptions } from './options.js';
 import { printRows, reportReplay } from './report-outcomes.js';
 import { Summary } from './summary.js';
@@ -134,3 +134,51 @@ function toNothingSentError(error: unknown): unknown {
 /** The target that an operand names. @throws InstanceError */
 export const resolveTarget = (operand: string, options: InstanceOptions, io: Io): Promise<ResolvedInstance> =>
   resolveInstance(operand, { ...instanceContext(io), program: 'sqlapply', options });
+
+/** The statements of a run. */
+interface Input extends DeferredInput {
+  /** The locations of the statements read so far, in their order; undefined for those of a stream. */
+  readonly locations: readonly (Location | undefined)[];
+  /** Stops waiting for more statements. */
+  stop(): void;
+}
+
+/** Opens the input: the files and folders that are the operands after INSTANCE. @throws UsageError, and errors of reading */
+function openInput({ operands: [, ...files], ...options }: ApplyOptions, io: Io): Input {
+  if (files.length && options.stream) throw new UsageError('--stream works only with standard input, not with files');
+  if (files.indexOf('-') !== files.lastIndexOf('-')) throw new UsageError('standard input can be read only once');
+  const locations: (Location | undefined)[] = [];
+  const readsStdin = files.length === 0 || files.includes('-');
+  async function* read(): AsyncGenerator<string> {
+    for (const file of files.length ? files : ['-']) {
+      const isStdin = file === '-';
+      const batches = isStdin
+        ? readLocatedInput(io.stdin(), options)
+        : withLabel(readLocatedSource(file, options.maxRecord), file);
+      for await (const batch of batches) {
+        if (!isStdin) io.interrupted.throwIfAborted();
+        for (const { statement, ...location } of batch) {
+          locations.push(isStdin && location.line === undefined ? undefined : location);
+          yield statement;
+        }
+      }
+    }
+  }
+  return {
+    ...deferInput(read),
+    locations,
+    stop() {
+      if (readsStdin) io.stdin().destroy();
+    },
+  };
+}
+
+/** Adds the file's name to errors of a stream, which do not contain it. */
+async function* withLabel<T>(source: AsyncIterable<T>, label: string): AsyncGenerator<T> {
+  try {
+    yield* source;
+  } catch (error) {
+    if (error instanceof StreamError) throw new StreamError(`${label}: ${error.message}`, { cause: error });
+    throw error;
+  }
+}

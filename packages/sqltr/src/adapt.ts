@@ -1,7 +1,21 @@
 /*! Adapts statements to another edition or version, and reports what they lose by that. */
-import { findReferences } from '@sqlpipe/ddl';
+import {
+  type ClauseSpan,
+  columnProperty,
+  type Definition,
+  findColumnProperty,
+  findMissingFeatures,
+  findProperty,
+  findReferences,
+  isUnderstood,
+  ownerOf,
+  parseCreateStatement,
+  removeOwner,
+  repair,
+} from '@sqlpipe/ddl';
+import { featuresOf } from '@sqlpipe/ddl/grammar';
 import { toEntry } from '@sqlpipe/schema';
-import { displayName, foldCase, type Identity, isObject } from '@sqlpipe/sql';
+import { displayName, foldCase, type Identity, identify, isAcl, isObject } from '@sqlpipe/sql';
 import { CodedError, truncate } from '@sqlpipe/text';
 
 /** An adapted statement. */
@@ -91,3 +105,121 @@ const LENGTH = 200;
 /** The name of a statement in messages: `statement 3 (table 'fx_trades')`. */
 export const place = (n: number, identity: Identity): string =>
   `statement ${n} (${truncate(displayName(identity), LENGTH)})`;
+
+const OPEN_SOURCE = 'the open source edition has no';
+
+/** Translates a statement for the open source edition. */
+export function toOpenSource(statement: string): Adapted {
+  const { kind } = identify(statement);
+  if (isAcl(kind)) return { losses: [`removed, because ${OPEN_SOURCE} access control`] };
+  if (kind === 'other' || !/\b(?:owned|storage)\b/i.test(statement)) return { statement, losses: [] };
+  if (!isUnderstood(statement, kind)) return { statement, losses: [UNKNOWN] };
+  const named = ownerOf(statement);
+  const { statement: kept, losses } =
+    kind === 'table' ? translateProperties(statement, { isEnterprise: false }) : { statement, losses: [] };
+  if (named === undefined) return { statement: kept, losses };
+  return {
+    statement: removeOwner(kept),
+    losses: [...losses, `OWNED BY ${truncate(named, 140)} is removed, because ${OPEN_SOURCE} owners`],
+  };
+}
+
+/** The loss of a statement that is not understood: it is not changed. */
+const UNKNOWN = 'not changed, because its syntax is unknown';
+
+/** Translates a statement for the enterprise edition: a table keeps its rows as the edition would print it. */
+export function toEnterprise(statement: string): Adapted {
+  const isTable = identify(statement).kind === 'table' && isUnderstood(statement, 'table');
+  return isTable ? translateProperties(statement, { isEnterprise: true }) : { statement, losses: [] };
+}
+
+/** Writes the properties that the other edition says in other clauses. */
+function translateProperties(given: string, edition: { readonly isEnterprise: boolean }) {
+  const losses: string[] = [];
+  const statement = replaceClauses(given, ({ property }, { definition }) => {
+    const translation = findProperty(property, definition.kind)?.translate?.(definition as Definition, edition);
+    if (translation?.loss !== undefined) losses.push(`${translation.loss}, because ${OPEN_SOURCE} such stages`);
+    return translation?.clause;
+  });
+  return { statement, losses };
+}
+
+/** A clause with its text, which begins with the white space before it. */
+interface Clause extends ClauseSpan {
+  /** The property that it states, as a comparison names it: `column 'x' index`. */
+  readonly property: string;
+  readonly text: string;
+}
+
+/**
+ * Replaces the clauses for which there is another text. The syntax of the statement is known, at least after a misprint of the server is
+ * repaired.
+ * @returns the statement unchanged if nothing is replaced
+ */
+function replaceClauses(
+  given: string,
+  replace: (clause: Clause, statement: ReturnType<typeof parseCreateStatement>) => string | undefined,
+): string {
+  const text = repair(given).statement;
+  const statement = parseCreateStatement(text);
+  const spans = Array.from(statement.spans, ([property, span]) => ({ ...span, property }));
+  let replaced = '';
+  let end = 0;
+  for (const span of spans.sort((a, b) => a.start - b.start)) {
+    const now = replace({ ...span, text: text.slice(span.start, span.end) }, statement);
+    if (now === undefined) continue;
+    replaced += text.slice(end, span.start) + now;
+    end = span.end;
+  }
+  return end === 0 ? given : replaced + text.slice(end);
+}
+
+/** Adapts statements to a version. @param version such as `9.3`, which means 9.3.0 */
+export const toVersion =
+  (version: string) =>
+  (given: string): Adapted => {
+    const { kind } = identify(given);
+    if (!isObject(kind)) return { statement: given, losses: [] };
+    if (!isUnderstood(given, kind)) return { statement: given, losses: [UNKNOWN] };
+    const losses: string[] = [];
+    let statement = featuresOf(version)('INDEX TYPE') ? given : withPlainIndexes(given, /^BITMAP$/i);
+    for (const feature of findMissingFeatures(given, version)) {
+      const lack = `because QuestDB ${version} has no ${feature}`;
+      if (feature === 'INDEX TYPE') {
+        statement = withPlainIndexes(statement, /./);
+        losses.push(`its posting indexes become plain ones, ${lack}`);
+      } else {
+        const without = withoutFeature(statement, feature);
+        if (without !== undefined) losses.push(`${feature} is removed, ${lack}`);
+        statement = without ?? statement;
+      }
+    }
+    const [missing] = findMissingFeatures(statement, version);
+    return missing === undefined
+      ? { statement, losses }
+      : { losses: [`removed, because QuestDB ${version} has no ${missing}`] };
+  };
+
+/** Removes the clauses that a feature adds to a statement; undefined if the object is of no use without them. */
+function withoutFeature(statement: string, feature: string): string | undefined {
+  let isRemoved = false;
+  const without = replaceClauses(statement, ({ property }, { kind }) => {
+    const found = findProperty(property, kind)?.feature ?? findColumnProperty(property)?.feature;
+    if (found?.name !== feature || !found.isDispensable) return undefined;
+    isRemoved = true;
+    return '';
+  });
+  return isRemoved ? without : undefined;
+}
+
+/** Replaces indexes of some types by indexes without a type, as they were before there were types. */
+function withPlainIndexes(statement: string, types: RegExp): string {
+  if (identify(statement).kind !== 'table' || !/\bindex\s/i.test(statement)) return statement;
+  return replaceClauses(statement, ({ property, text }, { kind, definition }) => {
+    if (kind !== 'table' || !/\b(?:type|include)\b/i.test(text)) return undefined;
+    const column = definition.columns.find(({ name }) => property === columnProperty(name, ' index'));
+    if (!column?.index || !types.test(column.index.type)) return undefined;
+    const isSized = column.index.capacity !== undefined && /\bcapacity\b/i.test(text);
+    return isSized ? ` INDEX CAPACITY ${column.index.capacity}` : ' INDEX';
+  });
+}

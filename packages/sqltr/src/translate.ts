@@ -2,11 +2,9 @@
 
 import { collectGarbageEarly, Exit, type Io, readRuleFile, UsageError } from '@sqlpipe/cli';
 import { decodeRecords, spool, writeRecords } from '@sqlpipe/records';
-import { type Adapt, adapt, type LossOptions, type Numbered } from './adapt.js';
+import { type Adapt, adapt, type LossOptions, type Numbered, toEnterprise, toOpenSource, toVersion } from './adapt.js';
 import { type NameRules, rename } from './rename.js';
 import { Rules } from './rules.js';
-import { toEnterprise, toOpenSource } from './translate-edition.js';
-import { toVersion } from './translate-version.js';
 
 /** How to translate a schema. */
 export interface Translation {

@@ -1,6 +1,8 @@
 /*! Executes all statements but CREATE that change the catalogue. The first word of a statement selects its handler. */
 import {
+  type Alter,
   type Alteration,
+  applyAlteration,
   type ChangeStatement,
   changedTables,
   findColumn,
@@ -10,13 +12,19 @@ import {
 } from '@sqlpipe/ddl';
 import { type Body, type Cursor, parseChangeAfter, RejectionError } from '@sqlpipe/ddl/grammar';
 import { displayName } from '@sqlpipe/sql';
-import type { CatalogueObject, MaterializedView } from '../catalogue-objects.js';
+import type { CatalogueObject, MaterializedView, Table } from '../catalogue-objects.js';
 import { OpaqueError, unknownSyntaxError } from '../errors.js';
 import { parseBody } from '../parse/parsed-query.js';
 import type { ExecutionResult, Session } from '../session.js';
-import { alterStoredView, alterTable, alterView } from './alter.js';
+import { createView, defaultStart } from './create.js';
 import { changeRows, checkCopy, isRowChange } from './rows.js';
-import { GONE_TABLE_REASON, invalidateLiveViews, invalidateMaterializedViews, whyNotRefreshable } from './validity.js';
+import {
+  findColumnsReadFromBase,
+  GONE_TABLE_REASON,
+  invalidateLiveViews,
+  invalidateMaterializedViews,
+  whyNotRefreshable,
+} from './validity.js';
 
 /** Reads the rest of a statement after its first word, checks and executes it. Without a result the reply is OK. */
 export type StatementHandler = (cursor: Cursor, session: Session) => Result;
@@ -207,4 +215,55 @@ function executeRefresh(
   rowEffects?.push({ effect: 'rewritten', kind: view.kind, object: view.name, text });
   invalidateMaterializedViews(catalogue, view.name, 'truncate operation');
   invalidateLiveViews(catalogue, view.name, () => 'base materialized view is refreshed in full');
+}
+
+/** Alters one table. */
+function alterTable(alters: readonly Alter[], { catalogue, assignColumnOwner }: Session): void {
+  const table = catalogue.find(alters[0]?.name ?? '');
+  if (table?.kind !== 'table') return;
+  let changed = table;
+  for (const { alteration } of alters) {
+    if (alteration.action === 'add column' && !findColumn(changed, alteration.column.name))
+      assignColumnOwner(table.name, alteration.column.name, alteration.owner);
+    changed = applyAlteration(changed, alteration);
+  }
+  const restructured =
+    changed.columns.some((column, i) => column.name !== table.columns[i]?.name) ||
+    changed.columns.length < table.columns.length;
+  const operation = columnOperation(table, changed);
+  if (operation)
+    invalidateLiveViews(catalogue, table.name, view => {
+      const read = findColumnsReadFromBase(view, catalogue);
+      const column = table.columns.find(
+        ({ name, type }) => findColumn(changed, name)?.type !== type && (read?.includes(name) ?? true),
+      );
+      return column && `${operation} [column=${column.name}]`;
+    });
+  catalogue.put(restructured ? { ...changed, structure: (table.structure ?? 0) + 1 } : changed);
+  if (operation) invalidateMaterializedViews(catalogue, table.name, operation);
+}
+
+/** How the existing columns were changed, in the words in which materialized views over the table report it. */
+function columnOperation({ columns: oldColumns }: Table, { columns: newColumns }: Table): string | undefined {
+  if (newColumns.length < oldColumns.length) return 'drop column operation';
+  if (oldColumns.some(({ name }, i) => newColumns[i]?.name !== name)) return 'rename column operation';
+  return oldColumns.some(({ type }, i) => newColumns[i]?.type !== type) ? 'change column type operation' : undefined;
+}
+
+/** Replaces the query of a view. */
+function alterView({ name }: Alter, body: Body, session: Session): void {
+  const view = session.catalogue.find(name);
+  if (view?.kind !== 'view') return;
+  createView(session, { definition: view, position: body.start, ifNotExists: false, orReplace: true, body });
+}
+
+/** Changes how a materialized view is refreshed, how long its data or that of a live view is kept, or its indexes. */
+function alterStoredView({ name, alteration }: Alter, { catalogue }: Session): void {
+  const view = catalogue.resolve(name);
+  if (view?.kind === 'live view') return catalogue.put(applyAlteration(view, alteration));
+  if (view?.kind !== 'materialized view') return;
+  const changed = applyAlteration(view, alteration);
+  if (alteration.action !== 'refresh') return catalogue.put(changed);
+  const { start = defaultStart(alteration.refresh), ...refresh } = changed.refresh;
+  catalogue.put({ ...changed, refresh: { ...refresh, start } });
 }
