@@ -1,6 +1,6 @@
 /*! The planner alone: plans for schemas in memory, checked without a server. */
-import { formatLoss, planChanges } from '@sqlpipe/plan';
-import { describeOmission } from '@sqlpipe/plan/text';
+import { planChanges } from '@sqlpipe/plan';
+import { describeOmission, formatLoss } from '@sqlpipe/plan/text';
 import { compareSchemas, IgnoreRules } from '@sqlpipe/schema';
 import { changesOf, engineWith, executeAll, lossesOf, textsOf } from '../support/plans.js';
 import { test } from '../support/test.js';

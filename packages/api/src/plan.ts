@@ -1,6 +1,6 @@
 import { fetchCommonDefaults, withInstance } from '@sqlpipe/instance';
-import { formatLoss, type PlanOptions as PlanChangesOptions, planChanges } from '@sqlpipe/plan';
-import { findRequiredPermissions, printPlan } from '@sqlpipe/plan/text';
+import { type PlanOptions as PlanChangesOptions, planChanges } from '@sqlpipe/plan';
+import { findRequiredPermissions, formatLoss, printPlan } from '@sqlpipe/plan/text';
 import { fetchPlanContext } from '@sqlpipe/replay';
 import { IgnoreRules } from '@sqlpipe/schema';
 import type { Kind } from '@sqlpipe/sql';

@@ -7,7 +7,7 @@ import { areTypesKnown, type Effect, type Engine } from '@sqlpipe/engine';
 import { foldCase, identify } from '@sqlpipe/sql';
 import { findAskableDefinition, findExpiryArguments } from './asked-view.js';
 import { describeLosses, describeWork } from './cost.js';
-import type { Draft, Omission, Step } from './draft.js';
+import type { Draft, Step } from './draft.js';
 import type { ProofResult } from './prove.js';
 import { addOffers, describeKeptTables, RenameOffers } from './rename-offers.js';
 import type { Task } from './task.js';
@@ -20,6 +20,7 @@ import {
   assertUnlimited,
 } from './text/assertions.js';
 import { printRemarks } from './text/head.js';
+import type { Omission } from './text/omission.js';
 import { parseMark } from './unfilled-marks.js';
 
 /** A statement of a plan, and its effects. */

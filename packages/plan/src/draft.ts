@@ -4,20 +4,11 @@
  */
 import { type Alteration, printAlter } from '@sqlpipe/ddl';
 import { type Effect, type Engine, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
-import { foldCase, identityKey, type NamedObject, type ObjectKind } from '@sqlpipe/sql';
-import type { NamedLoss } from './losses.js';
+import { foldCase, identityKey, type ObjectKind } from '@sqlpipe/sql';
 import type { Task } from './task.js';
 import type { Assertion } from './text/assertions.js';
+import type { Change, Omission } from './text/omission.js';
 import { printOnOneLine } from './text/statement-text.js';
-
-/** Statements that remove one difference between A and B. A plan has all of them, or leaves all of them out. */
-export interface Change {
-  readonly identity: NamedObject & { readonly verb?: string };
-  /** The properties that differ, as in a comparison; empty for the complete object. */
-  readonly properties: readonly string[];
-  /** A description on one line: `ALTER TABLE 'trades' DROP COLUMN qty`. */
-  readonly what: string;
-}
 
 /** A statement, and the change that it belongs to. */
 export interface Step {
@@ -25,15 +16,6 @@ export interface Step {
   /** What the statement means, if it is an assertion. */
   readonly assertion?: Assertion;
   readonly change: Change;
-}
-
-/** A change that a plan leaves out. */
-export interface Omission extends Change {
-  readonly reasons: readonly string[];
-  /** The losses that have to be allowed. */
-  readonly losses?: readonly NamedLoss[];
-  /** What can be done instead: `--rebuild trades makes a new table`. */
-  readonly hints?: readonly string[];
 }
 
 /** Why a change is left out, and what can be done instead. */

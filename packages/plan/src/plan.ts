@@ -18,8 +18,7 @@ import { displayName, foldCase, hasName, identify, identityKey, isAcl, isObject 
 import { createPrincipals, dropPrincipals, grantRights, revokeRights } from './access-changes.js';
 import { findAskableDefinition } from './asked-view.js';
 import { assemblePlan, type Plan, type ProvenDraft } from './assemble-plan.js';
-import { changeKey, Draft, type Omission } from './draft.js';
-import { AllowedLosses, formatLoss } from './losses.js';
+import { changeKey, Draft } from './draft.js';
 import {
   alterExpiry,
   dropExtraObjects,
@@ -29,7 +28,6 @@ import {
   reconcileObjects,
   renameTables,
 } from './object-changes.js';
-import { formatPath, formatPathForShell, resolvePath } from './object-path.js';
 import { proveSteps } from './prove.js';
 import { dropOldTables, findLeftovers, isAuxiliaryTable, resumeRebuilds } from './rebuild.js';
 import { listUnrepaired, refreshViews, resendViewQueries } from './refresh-views.js';
@@ -37,6 +35,9 @@ import { findRejectedViews, type RejectedView, RejectedViewError } from './rejec
 import { Renames } from './renames.js';
 import { ServerAnswers } from './server-answers.js';
 import type { PlanOptions, Task } from './task.js';
+import { AllowedLosses, formatLoss } from './text/losses.js';
+import { formatPath, formatPathForShell, resolvePath } from './text/object-path.js';
+import type { Omission } from './text/omission.js';
 import { markUnfilled } from './unfilled-marks.js';
 import { WantedSchema } from './wanted-schema.js';
 

@@ -12,15 +12,16 @@ import {
 } from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';
 import { findExpiryArguments } from './asked-view.js';
-import { changeKey, type Omission, type Step, whyNotExecutable } from './draft.js';
+import { changeKey, type Step, whyNotExecutable } from './draft.js';
 import { isRedefined, printFutureQuery } from './future-query.js';
-import type { NamedLoss } from './losses.js';
 import { isAuxiliaryTable } from './rebuild.js';
 import { parseRebuiltTable } from './rebuild-names.js';
 import { losesNothingByRefresh } from './refresh-views.js';
 import type { Task } from './task.js';
 import { printCompileQuestion, printComputableAssertion } from './text/common-queries.js';
 import { printExpiredQuestion } from './text/expiry.js';
+import type { NamedLoss } from './text/losses.js';
+import type { Omission } from './text/omission.js';
 import { parseMark } from './unfilled-marks.js';
 
 /** What running the steps of a draft has shown. */

@@ -9,7 +9,6 @@ import { canCast, EXPLICIT, findColumn, keepRetention, printDefinition, type Tab
 import { type Engine, findCopyLosses } from '@sqlpipe/engine';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Draft, Refusal } from './draft.js';
-import type { NamedLoss } from './losses.js';
 import { createRebuildNames, parseRebuildName, parseRebuiltTable } from './rebuild-names.js';
 import type { Task } from './task.js';
 import {
@@ -24,6 +23,7 @@ import {
   printCast,
   printValueCondition,
 } from './text/assertions.js';
+import type { NamedLoss } from './text/losses.js';
 import { doubleQuote, printOnOneLine } from './text/statement-text.js';
 import { parseMark } from './unfilled-marks.js';
 import type { WantedSchema } from './wanted-schema.js';

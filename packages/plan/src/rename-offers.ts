@@ -1,11 +1,11 @@
 /*! Offers renames. If a column or table is dropped and a similar one is created, the user may have renamed it. */
 import type { Column, Definition } from '@sqlpipe/ddl';
 import { foldCase, isSameName } from '@sqlpipe/sql';
-import type { Omission } from './draft.js';
-import { formatPathForShell, type ObjectPath, pathKey, printRename } from './object-path.js';
 import { isAuxiliaryTable } from './rebuild.js';
 import { parseRebuildName } from './rebuild-names.js';
 import type { Task } from './task.js';
+import { formatPathForShell, type ObjectPath, pathKey, printRename } from './text/object-path.js';
+import type { Omission } from './text/omission.js';
 
 /** Adds hints to an omission that drops something: the renames that the user may have meant. */
 export function addOffers(omission: Omission, offers: RenameOffers): Omission {

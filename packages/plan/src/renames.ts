@@ -7,9 +7,9 @@ import type { Engine } from '@sqlpipe/engine';
 import { type Entry, InvalidSelectionError, type Schema } from '@sqlpipe/schema';
 import { displayName, foldCase, isObject, isSameName, unquote } from '@sqlpipe/sql';
 import { suggestWord } from '@sqlpipe/text';
-import { findReadings, formatPath, type ObjectPath, parseRename, resolvePath } from './object-path.js';
 import { parseRebuildName } from './rebuild-names.js';
 import { parseRenameComments, type RenameComment } from './rename-comments.js';
+import { findReadings, formatPath, type ObjectPath, parseRename, resolvePath } from './text/object-path.js';
 import type { WantedSchema } from './wanted-schema.js';
 
 /** The stated renames, resolved against both schemas. */

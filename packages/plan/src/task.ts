@@ -1,9 +1,9 @@
 import type { CompareOptions } from '@sqlpipe/ddl';
 import type { Engine, StoredRows } from '@sqlpipe/engine';
 import type { Health, HealthProblem, IgnoreRules, Schema } from '@sqlpipe/schema';
-import type { AllowedLosses } from './losses.js';
 import type { Renames } from './renames.js';
 import type { RowQueries, ServerAnswers } from './server-answers.js';
+import type { AllowedLosses } from './text/losses.js';
 import type { WantedSchema } from './wanted-schema.js';
 
 /** Options for planning. */

@@ -3,16 +3,8 @@ import { COLUMN_ORDER, findColumnProperty, findProperty, type PropertyDifference
 import type { Entry } from '@sqlpipe/schema';
 import { displayName } from '@sqlpipe/sql';
 import type { Draft, Refusal } from './draft.js';
-import { formatPath, formatPathForShell } from './object-path.js';
-
-/** Why a plan does not change the order of columns. */
-export const COLUMN_ORDER_REASON = 'no ALTER changes the order of columns';
-
-/** What a user can do about another order of columns; all programs print these two hints. */
-export const columnOrderHints = (table: string): string[] => [
-  `--ignore '${COLUMN_ORDER}' accepts this order`,
-  `sqldiff --alter --rebuild ${formatPathForShell(formatPath({ object: table }))} makes a new table`,
-];
+import { formatPath, formatPathForShell } from './text/object-path.js';
+import { COLUMN_ORDER_REASON, columnOrderHints } from './text/omission.js';
 
 /** The reasons for differences that have no property in `ddl`. */
 const UNALTERABLE: [property: RegExp, reason: string][] = [

@@ -4,9 +4,6 @@ import { IgnoreRules, Schema } from '@sqlpipe/schema';
 import { identify, isObject, isPrincipal, isSameName } from '@sqlpipe/sql';
 import { indentLines } from '@sqlpipe/text';
 import { type Plan, withPurpose } from './assemble-plan.js';
-import type { Omission } from './draft.js';
-import { formatLoss, type NamedLoss } from './losses.js';
-import { printRename } from './object-path.js';
 import { planChanges } from './plan.js';
 import type { PlanOptions } from './task.js';
 import {
@@ -17,7 +14,10 @@ import {
   assertNoPartition,
   printValueCondition,
 } from './text/assertions.js';
-import { describeOmission } from './text/print-plan.js';
+import { formatLoss, type NamedLoss } from './text/losses.js';
+import { printRename } from './text/object-path.js';
+import type { Omission } from './text/omission.js';
+import { describeOmission } from './text/omission.js';
 
 /** The options of the plan on which its undo depends. */
 export type UndoOptions = Pick<

@@ -1,8 +1,7 @@
 /*! Checks that the target is in the state for which `sqldiff --alter` has made a plan, and that the plan is complete. */
 import { Readable } from 'node:stream';
 import type { Instance } from '@sqlpipe/instance';
-import type { Omission } from '@sqlpipe/plan';
-import { computeFingerprint, describeOmission, type PlanHead, parseHead } from '@sqlpipe/plan/text';
+import { computeFingerprint, describeOmission, type Omission, type PlanHead, parseHead } from '@sqlpipe/plan/text';
 import { collectStatements } from '@sqlpipe/schema';
 import { identify } from '@sqlpipe/sql';
 import { CodedError, indentLines } from '@sqlpipe/text';

@@ -1,7 +1,7 @@
 /*! Makes the plan of --alter: from the schema of the target to that of the statements. Only --alter imports this file, which has an engine. */
 import { isColumnOrder } from '@sqlpipe/ddl';
-import { type Omission, planChanges } from '@sqlpipe/plan';
-import { describeOmission, findRequiredPermissions, printPlan } from '@sqlpipe/plan/text';
+import { planChanges } from '@sqlpipe/plan';
+import { describeOmission, findRequiredPermissions, type Omission, printPlan } from '@sqlpipe/plan/text';
 import { collectStatements, deduplicate, Schema } from '@sqlpipe/schema';
 import { identify, isObject, isSameName } from '@sqlpipe/sql';
 import type { ReplayOptions } from './options.js';

@@ -16,8 +16,8 @@ import {
   whenReady,
 } from '@sqlpipe/engine';
 import { type Instance, type Rejection, type Reply, toRequestText } from '@sqlpipe/instance';
-import { AllowedLosses, createEngine, formatLoss, ServerAnswers } from '@sqlpipe/plan';
-import { parseAssertion, parseHead, printExpiredQuestion } from '@sqlpipe/plan/text';
+import { createEngine, ServerAnswers } from '@sqlpipe/plan';
+import { AllowedLosses, formatLoss, parseAssertion, parseHead, printExpiredQuestion } from '@sqlpipe/plan/text';
 import { displayName, foldCase, identify, isPrincipal, type NamedObject } from '@sqlpipe/sql';
 import { createExecutor, type Executor, type ExecutorOptions, type StatementResult } from './executor.js';
 import { type ExistingObjects, isShowable, type KnownObjects } from './existing.js';

@@ -1,7 +1,7 @@
 /*! Replays statements on a target, in four steps: read and check, plan, execute, verify. All programs and the library replay here. */
 import { Readable } from 'node:stream';
 import { fetchHealth, type Instance, tryQuery, waitUntilReady } from '@sqlpipe/instance';
-import type { Omission } from '@sqlpipe/plan';
+import type { Omission } from '@sqlpipe/plan/text';
 import { spool } from '@sqlpipe/records';
 import { type Health, type IgnoreRules, problemsOf } from '@sqlpipe/schema';
 import { displayName, type Identity, isObject } from '@sqlpipe/sql';

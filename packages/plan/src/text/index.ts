@@ -1,18 +1,18 @@
 /*!
- * The text of a plan: what is printed of it, and what is read from it when it is applied. None of this needs an engine, which takes
- * longer to load than a short plan to apply.
+ * The text of a plan: what is printed of it, and what is read from it when it is applied. None of this imports the planner or an
+ * engine, which takes longer to load than a short plan to apply.
  */
 
-export { COLUMN_ORDER_REASON, columnOrderHints } from '../unalterable.js';
 export { parseAssertion, ROWLESS_ANSWERS } from './assertions.js';
 export { findChangedObjects } from './changed-objects.js';
 export { isOfCasts, parseWith, printWith, useNamesOfWith } from './common-queries.js';
 export { printExpiredQuestion } from './expiry.js';
 export { type PlanHead, parseHead } from './head.js';
 export { type AskHistory, printHistoryQuestion, printNoHistoryAssertion } from './history.js';
+export { AllowedLosses, formatLoss } from './losses.js';
+export { COLUMN_ORDER_REASON, columnOrderHints, describeOmission, type Omission } from './omission.js';
 export {
   computeFingerprint,
-  describeOmission,
   findPlannedObjects,
   findRequiredPermissions,
   printPlan,

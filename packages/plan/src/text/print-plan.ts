@@ -2,20 +2,22 @@
 import { createHash } from 'node:crypto';
 import { type Definition, printDefinition, tryParseDefinition } from '@sqlpipe/ddl';
 import { dumpOrder, Schema } from '@sqlpipe/schema';
-import { displayName, foldCase, identify, isObject, type NamedObject } from '@sqlpipe/sql';
+import { foldCase, identify, isObject, type NamedObject } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
-import type { Plan } from '../assemble-plan.js';
-import type { Omission } from '../draft.js';
-import { formatLoss } from '../losses.js';
-import { formatPathForShell } from '../object-path.js';
 import { findChangedObjects } from './changed-objects.js';
 import { printState } from './head.js';
+
+/** What is printed of a plan. */
+interface PrintablePlan {
+  readonly statements: readonly { readonly statement: string; readonly comments: readonly string[] }[];
+  readonly remarks: readonly string[];
+}
 
 /**
  * Prints the statements of a plan. The first one starts with the head.
  * @param b the statements of the schema that the plan is for
  */
-export function printPlan({ statements, remarks }: Plan, b: Iterable<string>): string[] {
+export function printPlan({ statements, remarks }: PrintablePlan, b: Iterable<string>): string[] {
   const plain = statements.map(({ statement }) => statement);
   const state = computeFingerprint(plain, b);
   const verbs = findRequiredPermissions(plain);
@@ -23,23 +25,6 @@ export function printPlan({ statements, remarks }: Plan, b: Iterable<string>): s
     const head = i === 0 ? [printState({ state, count: plain.length, verbs }), ...remarks] : [];
     return [...[...head, ...comments].map(line => `-- ${escapeControls(line)}\n`), statement].join('');
   });
-}
-
-/** Describes an omission in lines: `table 'trades': left out: DROP COLUMN qty`, then why, then what can be done. */
-export function describeOmission({
-  identity,
-  what,
-  reasons,
-  losses = [],
-  hints = [],
-}: Omission): [string, ...string[]] {
-  const names = [...new Set(losses.map(formatLoss))];
-  return [
-    `${displayName(identity)}: left out: ${what}`,
-    ...reasons,
-    ...hints.map(hint => `hint: ${hint}`),
-    ...names.map((name, i) => `${i === 0 ? 'hint:' : '     '} --allow-loss ${formatPathForShell(name)}`),
-  ];
 }
 
 /** Finds the values of --allow that sqlapply needs for statements that no schema dump contains. Assertions need none. */

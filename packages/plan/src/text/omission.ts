@@ -1,0 +1,49 @@
+/*! What a plan leaves out, and how that is described to the user. */
+import { COLUMN_ORDER } from '@sqlpipe/ddl';
+import { displayName, type NamedObject } from '@sqlpipe/sql';
+import { formatLoss, type NamedLoss } from './losses.js';
+import { formatPath, formatPathForShell } from './object-path.js';
+
+/** Statements that remove one difference between A and B. A plan has all of them, or leaves all of them out. */
+export interface Change {
+  readonly identity: NamedObject & { readonly verb?: string };
+  /** The properties that differ, as in a comparison; empty for the complete object. */
+  readonly properties: readonly string[];
+  /** A description on one line: `ALTER TABLE 'trades' DROP COLUMN qty`. */
+  readonly what: string;
+}
+
+/** A change that a plan leaves out. */
+export interface Omission extends Change {
+  readonly reasons: readonly string[];
+  /** The losses that have to be allowed. */
+  readonly losses?: readonly NamedLoss[];
+  /** What can be done instead: `--rebuild trades makes a new table`. */
+  readonly hints?: readonly string[];
+}
+
+/** Describes an omission in lines: `table 'trades': left out: DROP COLUMN qty`, then why, then what can be done. */
+export function describeOmission({
+  identity,
+  what,
+  reasons,
+  losses = [],
+  hints = [],
+}: Omission): [string, ...string[]] {
+  const names = [...new Set(losses.map(formatLoss))];
+  return [
+    `${displayName(identity)}: left out: ${what}`,
+    ...reasons,
+    ...hints.map(hint => `hint: ${hint}`),
+    ...names.map((name, i) => `${i === 0 ? 'hint:' : '     '} --allow-loss ${formatPathForShell(name)}`),
+  ];
+}
+
+/** Why a plan does not change the order of columns. */
+export const COLUMN_ORDER_REASON = 'no ALTER changes the order of columns';
+
+/** What a user can do about another order of columns; all programs print these two hints. */
+export const columnOrderHints = (table: string): string[] => [
+  `--ignore '${COLUMN_ORDER}' accepts this order`,
+  `sqldiff --alter --rebuild ${formatPathForShell(formatPath({ object: table }))} makes a new table`,
+];
