@@ -43,7 +43,6 @@ export function parseCommandLine<Specs extends OptionSpecs>(program: Program<Spe
   return parsed as unknown as Parsed<Specs>;
 }
 
-/** Adds the options of every program to its own. */
 function addCommonOptions(own: OptionSpecs): OptionSpecs {
   const isTaken = Object.values(own).some(({ alias }) => alias === 'v'); // as in grep
   return {

@@ -102,7 +102,6 @@ export function printAlter({ kind, name, alteration }: Alter): string {
 export const applyAlteration = <T extends Definition>(definition: T, alteration: Alteration): T =>
   actionOf(alteration).apply(definition, alteration as never) as T;
 
-/** Sets a property, if objects of that kind have it. */
 function setProperty(definition: Definition, alteration: PropertyAlteration): Definition {
   const { action: _, ...set } = alteration;
   const found = alterOf(alteration, definition.kind);

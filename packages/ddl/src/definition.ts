@@ -49,7 +49,6 @@ interface StoredDefinition {
 export interface TableDefinition extends StoredDefinition {
   readonly kind: 'table';
   readonly columns: Column[];
-  /** The name of the designated timestamp. */
   readonly timestamp?: string | undefined;
   readonly partitionBy: PartitionUnit;
   readonly wal: boolean;
@@ -119,7 +118,6 @@ export interface LiveViewDefinition {
   /** By default the partitioning of the base table. */
   readonly partitionBy?: PartitionUnit | undefined;
   readonly ttl: Age;
-  /** The text after START FROM. */
   readonly start: string;
   readonly body: string;
   readonly owner?: string | undefined;

@@ -62,7 +62,6 @@ export class QueryNames {
   readonly #scopes: TableScope[] = [newScope()];
   #last: Token | undefined;
 
-  /** Returns all names in the order of the text. */
   names(): TableName[] {
     for (const scope of this.#scopes) this.#resolve(scope);
     const sorted = this.#found.sort((a, b) => a.position - b.position || b.end - a.end);
@@ -169,10 +168,8 @@ function quotedQualifier({ text, start }: Token): TableName | undefined {
 const mayBeColumn = (last: Token | undefined): boolean =>
   last?.type === 'sign' ? last.text !== ')' && last.text !== ']' : BEFORE_COLUMN.has(keywordOf(last).toLowerCase());
 
-/** Whether a token is a dot at an offset. */
 const isDot = (token: Token | undefined, at: number): boolean => token?.text === '.' && token.start === at;
 
-/** The next token as an alias, if it is one. */
 function aliasIn(ahead: TokenReader): string | undefined {
   const token = ahead.word === 'AS' ? ahead.peek(1) : ahead.peek();
   if (!token || token.type === 'sign' || /^[\d@]/.test(token.text)) return undefined;

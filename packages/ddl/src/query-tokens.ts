@@ -10,7 +10,6 @@ import { RESERVED } from './reserved-names.js';
 /** A token of a query. */
 export interface QueryToken {
   readonly text: string;
-  /** Its offset. */
   readonly at: number;
   /** How many parentheses and brackets are around it. A parenthesis is not in itself. */
   readonly depth: number;

@@ -106,7 +106,6 @@ const COMMA_TRANSITIONS: Partial<Record<State, State>> = {
  */
 type Reads = (string | NamedQuery)[];
 
-/** A name after FROM. */
 interface TableSpan extends NameSpan {
   /** Whether it has a schema or single quotes, which the name of a common table expression cannot have. */
   cannotBeCte: boolean;
@@ -285,7 +284,6 @@ export class ReferenceFinder {
     level.state = 'header';
   }
 
-  /** Reads a name after FROM. */
   #readTableName(): TableSpan {
     const first = this.#tokens.peek();
     const table = this.#tokens.readName();

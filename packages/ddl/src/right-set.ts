@@ -113,7 +113,6 @@ export class RightSet {
     return including.flatMap(each => this.#find(each)?.right ?? []);
   }
 
-  /** Finds the rights that a right includes. */
   #findCovered(right: Right): Right[] {
     const key = rightKey(right);
     const { table, column } = key;

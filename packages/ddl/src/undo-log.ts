@@ -12,7 +12,6 @@ export class UndoLog {
     return this.#undo.length;
   }
 
-  /** Records how to undo a change. */
   record(undo: () => void): void {
     if (this.#isOpen) this.#undo.push(undo);
   }

@@ -25,7 +25,6 @@ export interface Secrets {
 export interface Principal {
   readonly kind: PrincipalKind;
   readonly name: string;
-  /** Hash of the password, if one is set. */
   readonly password?: string | undefined;
   readonly tokens: readonly StoredToken[];
   readonly disabled?: boolean;
@@ -74,7 +73,6 @@ export class Acl {
     return changes;
   }
 
-  /** Applies a recorded change. */
   replay(change: AclChange): void {
     if ('put' in change) this.put(change.put);
     else if ('remove' in change) this.remove(change.remove);
@@ -101,7 +99,6 @@ export class Acl {
     return this.#principals.get(foldCase(name));
   }
 
-  /** Principals of a kind, by name. */
   list(kind: PrincipalKind): Principal[] {
     return this.principals()
       .filter(principal => principal.kind === kind)
@@ -169,7 +166,6 @@ export class Acl {
     return names.some(entity => this.rights.has({ kind: 'assumption', account, entity, option }));
   }
 
-  /** The name of a principal, and the names of its groups. */
   namesWithGroups(name: string): string[] {
     return [name, ...this.rights.groupsOf(name)];
   }
@@ -179,7 +175,6 @@ export class Acl {
     this.#log.record(() => this.#changes.pop());
   }
 
-  /** Stores a principal, or removes it. */
   #store(name: string, principal: Principal | undefined): void {
     const id = foldCase(name);
     const replaced = this.#principals.get(id);

@@ -40,7 +40,6 @@ interface Loaded extends Identified {
 /** The known properties of a query's result. */
 interface QueryResult extends Loaded {
   readonly columns: StoredColumn[];
-  /** The name of the designated timestamp. */
   readonly timestamp?: string | undefined;
 }
 

@@ -148,7 +148,6 @@ export class Catalogue {
     }
   }
 
-  /** All objects, in the order of their creation. */
   all(): CatalogueObject[] {
     return [...this.#objects.values()].sort((a, b) => (a.id ?? 0) - (b.id ?? 0));
   }

@@ -19,11 +19,8 @@ export interface Effect {
    */
   readonly effect: 'rewritten' | 'removed' | 'lost' | 'invalidated' | 'repaired';
   readonly kind: Kind;
-  /** The name of the object. */
   readonly object: string;
-  /** The affected column, if the effect is on one column. */
   readonly column?: string;
-  /** What is lost, if the effect is a loss. */
   readonly loss?: LossKind;
   /** A description that continues a sentence: `rewrites column 'qty'`. */
   readonly text: string;

@@ -222,7 +222,6 @@ export class Engine {
     return { ...rights, catalogue, acl, caller, secrets, isEnterprise, version, has: this.#has, defaults };
   }
 
-  /** Finds an object by its name, in any case. */
   find(name: string): CatalogueObject | undefined {
     return this.catalogue.find(name);
   }

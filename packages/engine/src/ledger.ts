@@ -89,7 +89,6 @@ class ListsById<V> extends Map<number | undefined, V[]> {
 /** What statements have done to the holders of rows. */
 export class Ledger {
   readonly catalogue: Engine['catalogue'];
-  /** The objects of the loaded schema. */
   readonly loaded: readonly CatalogueObject[];
   readonly facts: Required<ExternalFacts>;
   readonly losses = new ListsById<AccountedLoss>();

@@ -17,7 +17,6 @@ export class RowAccount {
   readonly #engine: Engine;
   readonly #ledger: Ledger;
   readonly #views: ViewHistories;
-  /** The ids of the objects of the loaded schema. */
   readonly #loadedIds: ReadonlySet<number | undefined>;
   /** The ids of columns of which every row stores a value, because an UPDATE has written it. */
   readonly #fullyWrittenColumns = new Set<number | undefined>();
@@ -31,7 +30,6 @@ export class RowAccount {
     this.#views = new ViewHistories(this.#ledger);
   }
 
-  /** Finds an object of the loaded schema. */
   findLoaded(name: string): CatalogueObject | undefined {
     return this.#ledger.loaded.find(object => isSameName(object.name, name));
   }

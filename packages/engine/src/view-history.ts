@@ -49,7 +49,6 @@ interface TrackedView {
   };
 }
 
-/** The dependencies of a view that hold rows. */
 const sourcesOf = ({ dependencies }: TrackedView): CatalogueObject[] =>
   dependencies.filter(({ kind }) => kind !== 'view');
 

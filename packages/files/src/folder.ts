@@ -77,7 +77,6 @@ async function ensureFolder(path: string): Promise<void> {
   }
 }
 
-/** Returns the content of each file, by path. */
 async function filesFor(statements: AsyncIterable<string>): Promise<Map<string, string>> {
   const files = new Map<string, string[]>();
   for (const statement of deduplicate(await collectStatements(statements))) {

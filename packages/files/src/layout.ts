@@ -27,7 +27,6 @@ export function pathFor(statement: string): string | undefined {
 /** A `.sql` file in one of the folders. */
 export interface ScannedFile {
   statements: string[];
-  /** The line on which each statement starts. */
   lines: number[];
   /** If `writeFolder` cannot have written the file: the reason, in a sentence with its path, and where in the file it is. */
   invalid?: { readonly reason: string; readonly findings: readonly Finding[] | undefined };

@@ -47,7 +47,6 @@ const write = (out: Writable, text: string): Promise<void> =>
 /** A statement and its position in a file. */
 export interface LocatedStatement {
   statement: string;
-  /** The path of the file. */
   path: string;
   /** The line on which the statement, or a comment before it, starts; undefined for a stream, which has no lines. */
   line?: number;

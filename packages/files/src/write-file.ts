@@ -78,7 +78,6 @@ export async function writeFileAtomic(
   await staged.commit();
 }
 
-/** The mode with all permissions. */
 const ALL_PERMISSIONS = 0o777;
 
 async function statIfExists(path: string): Promise<Stats | undefined> {

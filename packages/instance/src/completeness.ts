@@ -40,7 +40,6 @@ export function isWanted({ kind, name }: ListedObject, selects: (kind: Kind) => 
   return isSelected && !isSystemTable(name);
 }
 
-/** Objects by folded name. */
 type Objects = ReadonlyMap<string, ListedObject>;
 
 /** An object, as messages call it. */
@@ -108,7 +107,6 @@ export class ObjectCheck {
   readonly #config: ConnectionConfig;
   /** The list when it arrives; undefined if the server does not show it. */
   readonly #listRequest: Promise<Objects | undefined>;
-  /** The list after it has arrived. */
   #list: Objects | undefined;
   /** The listed objects that the dump does not have yet. */
   #pending = new Map<string, ListedObject>();
@@ -167,7 +165,6 @@ export class ObjectCheck {
     return statements;
   }
 
-  /** Reports what could not be compared. */
   reportUnchecked(): void {
     if (!this.#list) {
       this.options.note(

@@ -15,7 +15,6 @@ export interface ConnectionConfig extends RetryOptions {
    * @throws InstanceError if the file cannot be read
    */
   protectedNames?(): Promise<readonly string[]>;
-  /** Value of the Authorization header. */
   authorization?: string;
   /** The user, if the credentials are those of a user and not a token. */
   user?: string | undefined;
@@ -33,7 +32,6 @@ export interface ConnectionConfig extends RetryOptions {
   ca?: string;
   /** Whether to accept any TLS certificate. */
   insecure: boolean;
-  /** The proxy to go through. */
   proxy?: URL;
   /** Maximum time for a complete reply, or between two of its rows, in milliseconds; 0 for no limit. */
   timeout: number;
@@ -84,7 +82,6 @@ export interface InstanceOptions {
   timeout?: number | undefined;
   /** The maximum time for connecting, in seconds; 0 for no limit. */
   connectTimeout?: number | undefined;
-  /** Maximum number of retries of one request. */
   retries?: number | undefined;
   /** Whether the settings are only shown: then nothing prompts for a password. */
   showConfig?: boolean | undefined;

@@ -17,7 +17,6 @@ import type { ConnectionConfig } from './connection-config.js';
 /** A response of which the status and the headers have arrived. The body, which is the reply, may still be arriving. */
 export interface Response {
   url: string;
-  /** The secrets of the request. */
   secrets: readonly string[];
   status: number;
   headers: IncomingHttpHeaders;
@@ -63,7 +62,6 @@ export class Connection {
   readonly #headers: Record<string, string>;
   readonly #secrets: readonly string[];
   #dispatcher: Promise<Dispatcher>;
-  /** Whether the server has replied to any request. */
   #hasReplied = false;
   /** Whether the next request needs a new connection: the server may be about to close this one. */
   #mustReconnect = false;

@@ -14,7 +14,6 @@ import { readSecretLine } from './secret-file.js';
 
 /** A source is read only if the sources before it were not sufficient. */
 export interface CredentialSource {
-  /** The name of the source in messages. */
   name: string;
   /** Where each value comes from, for people to read, if it is not the name. */
   places?: Partial<Record<keyof Credentials, string>>;
@@ -26,7 +25,6 @@ export interface CredentialSource {
 export interface Authorization {
   /** The value of the Authorization header: a secret. */
   header: string;
-  /** The user; undefined with a token. */
   user?: string | undefined;
   /** Whose credentials these are and where they come from, without a secret: `user 'ann' (SQLDUMP_USER)`. */
   account: string;

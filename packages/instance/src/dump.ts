@@ -32,7 +32,6 @@ export interface DumpOptions {
   maxRecord: number;
   /** Whether to leave out invalid views. */
   skipInvalid: boolean;
-  /** Whether to warn of invalid views. */
   reportInvalid: boolean;
   /** Whether to accept a dump without the objects that the account may not read. Each is a warning. */
   partial: boolean;

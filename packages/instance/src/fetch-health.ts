@@ -65,7 +65,6 @@ const withFoldedNames = (byName: Map<string, string>): Map<string, string> =>
 export interface ViewColumn {
   readonly name: string;
   readonly type: string;
-  /** Whether it is the designated timestamp. */
   readonly designated: boolean;
 }
 

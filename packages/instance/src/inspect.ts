@@ -13,7 +13,6 @@ export interface Inspection {
   endpoint: string;
   /** The server's name of its build. */
   version: string;
-  /** The user of the connection. */
   user: string;
   accessControl: Awaited<ReturnType<typeof hasAccessControl>>;
   /** The user's permissions if access control is on. Servers list none for a built-in administrator. */

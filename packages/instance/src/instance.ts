@@ -63,7 +63,6 @@ const MAX_BUSY_DELAY = 30_000;
 /** Makes the server send the number of rows. If a limit of the server cuts the rows off, the two numbers differ. */
 const COUNT_PARAMETER = '&count=true';
 
-/** The hint if permission was denied. */
 const DENIED_HELP = '; grant the permission to this user, or use another account';
 
 /** Observed on 9.3.4: the open source edition answers a token like a wrong password. */

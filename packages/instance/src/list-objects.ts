@@ -12,7 +12,6 @@ const COLUMNS = [
   { column: 'matView', isNotTable: 'matView' },
 ];
 
-/** Kinds by the values of those columns. */
 const KIND_BY_VALUE: Record<string, Kind> = {
   T: 'table',
   V: 'view',

@@ -79,7 +79,6 @@ const KEYS = {
   tls_verify: true,
   /** Seconds for a complete reply, or between two rows of it. */
   timeout: 0,
-  /** Seconds for connecting. */
   connect_timeout: 0,
   /** Maximum number of retries of one request. */
   retries: 0,

@@ -62,7 +62,6 @@ const findChanged = (before: Reading, now: Reading): ReadObject[] =>
     return other && other.statement !== statement;
   });
 
-/** Whether two readings have the same objects. */
 const isSame = (before: Reading, now: Reading): boolean =>
   before.objects.size === now.objects.size &&
   [...now.objects.keys()].every(name => before.objects.has(name)) &&

@@ -104,7 +104,6 @@ export async function resolveInstance(operand: string, context: ResolveContext):
   };
 }
 
-/** Where settings come from. */
 interface SettingSources {
   readonly operand: string;
   readonly entry: InstanceEntry | undefined;

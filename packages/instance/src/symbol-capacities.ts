@@ -23,7 +23,6 @@ interface Settings {
   readonly threshold: number;
 }
 
-/** A table with symbols, and the index of its statement. */
 interface SymbolTable {
   readonly name: string;
   readonly index: number;
@@ -40,7 +39,6 @@ export class SymbolCapacities {
   /** @param attempt queries an instance; undefined if it does not answer */
   constructor(private readonly attempt: BestEffortClient['attempt']) {}
 
-  /** The capacities that an instance shows. */
   static of(instance: Instance): SymbolCapacities {
     return new SymbolCapacities(use => ifAccepted(() => use(instance)));
   }

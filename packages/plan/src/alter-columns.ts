@@ -72,7 +72,6 @@ function renameColumns(renamed: ReadonlyMap<string, string>, table: AlterableTab
   return unrenamed;
 }
 
-/** Alters some properties of a column, if the table has it. */
 function alterColumn(wanted: Column, properties: typeof COLUMN_OPTIONS, table: AlterableTable): void {
   const column = findColumn(table.current(), wanted.name);
   if (!column) return;

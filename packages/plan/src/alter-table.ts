@@ -111,7 +111,6 @@ function findPartitionProblem(
   return partitionBy === 'NONE' || isLater ? undefined : PARTITION_PROBLEMS[state][action];
 }
 
-/** Why the partitions that the table has on the server forbid an ALTER. */
 function whyPartitionsForbid(table: TableDefinition, alteration: Alteration, task: Task): Refusal | undefined {
   const name = task.renames.nameBeforePlan(table.name);
   for (const state of STATES) {

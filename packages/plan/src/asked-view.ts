@@ -40,7 +40,6 @@ export function findExpiryArguments({ former, now }: Enforcement, task: Task): P
 /** Finds queries of WITH for the objects that a query names and B lacks: renamed tables, tables with renamed columns, dropped views. */
 function findReplacements(body: string, task: Task, seen = new Set<string>()): CommonQuery[] {
   const { a, engineOfB, leftovers, renames } = task;
-  /** Marks a name as seen. @returns whether it is new */
   const markSeen = (name: string): boolean => {
     const isNew = !seen.has(foldCase(name));
     seen.add(foldCase(name));

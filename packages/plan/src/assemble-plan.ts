@@ -39,7 +39,6 @@ export interface Plan {
   readonly omissions: readonly Omission[];
   /** The names of the losses that were allowed, and that the plan needs. */
   readonly allowedLosses: readonly string[];
-  /** Remarks for the head of the plan. */
   readonly remarks: readonly string[];
   /** Notes about the options, and about tables that are kept. */
   readonly notes: readonly string[];

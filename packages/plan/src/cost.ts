@@ -6,7 +6,6 @@ import type { ProofResult } from './prove.js';
 import type { StoredSize } from './server-answers.js';
 import type { Task } from './task.js';
 
-/** Work on all rows of a table. */
 type Work = 'copies' | 'rewrites' | 'reads';
 
 /**

@@ -101,7 +101,6 @@ export class Draft {
     this.steps.splice(first, 0, { statement, change: { identity, properties: [], what: printOnOneLine(statement) } });
   }
 
-  /** Whether a change of one statement is excluded. */
   excludes(statement: string, identity: Change['identity']): boolean {
     return this.excluded.has(changeKey({ identity, properties: [], what: printOnOneLine(statement) }));
   }

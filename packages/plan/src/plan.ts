@@ -41,7 +41,6 @@ import type { Omission } from './text/omission.js';
 import { markUnfilled } from './unfilled-marks.js';
 import { WantedSchema } from './wanted-schema.js';
 
-/** The statements of both schemas. */
 interface Schemas {
   readonly a: readonly string[];
   readonly b: readonly string[];

@@ -26,7 +26,6 @@ import { parseMark } from './unfilled-marks.js';
 
 /** What running the steps of a draft has shown. */
 export interface ProofResult {
-  /** The effects of each step. */
   readonly effects: readonly (readonly Effect[])[];
   /** The changes that must be left out; empty if the plan is proven. */
   readonly excluded: readonly Omission[];

@@ -102,7 +102,6 @@ function mayBeInvalidatedByPlan(
 export const losesNothingByRefresh = (view: string, { storedRowsOf }: Pick<Task, 'storedRowsOf'>): boolean =>
   /^(?:none|recomputable)$/.test(String(storedRowsOf(view)));
 
-/** Whether a view of B is invalid before the plan. */
 const wasInvalid = ({ name }: MaterializedView, healthProblems: Task['healthProblems']): boolean =>
   healthProblems.some(({ identity, state }) => state === 'invalid' && isSameName(identity.name, name));
 

@@ -8,7 +8,6 @@ export interface RenameComment {
   readonly column: string | undefined;
   /** The former names; empty if the comment cannot be understood. */
   readonly from: readonly string[];
-  /** The comment as written. */
   readonly text: string;
 }
 

@@ -56,7 +56,6 @@ export class Renames {
     );
   }
 
-  /** The name that an object of B has after the plan. */
   nameAfterPlan(name: string): string {
     return this.pending.get(foldCase(name)) ?? name;
   }
@@ -244,7 +243,6 @@ export class Renames {
     return definition?.kind === 'table' ? definition : undefined;
   }
 
-  /** Finds the old tables that rebuilds of a table have kept. */
   #findOldTables(table: string): TableDefinition[] {
     return this.#engineOfB.catalogue.list().flatMap(({ name }) => {
       const { role, table: rebuilt = '' } = parseRebuildName(name) ?? {};

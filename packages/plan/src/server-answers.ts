@@ -56,7 +56,6 @@ export class ServerAnswers {
     return questions.length > 0;
   }
 
-  /** Whether the server has rejected a query. */
   isRejected(query: string): boolean {
     return this.#rows.has(query) && this.#rows.get(query) === undefined;
   }

@@ -24,7 +24,6 @@ export interface PlanOptions extends RowQueries {
   readonly dropOld?: boolean;
   /** The invalid views and suspended tables that B's server reports. */
   readonly health?: Health;
-  /** The version of B's server. */
   readonly version?: string | undefined;
   /** Whether invalid views of A are left out, because A is an instance. In a schema from files they are an error. */
   readonly skipInvalid?: boolean;

@@ -65,9 +65,7 @@ export async function planUndo(
   return { ...undo, statements, omissions, remarks: [...undo.remarks, ...remains.flat()], notes: [], remains };
 }
 
-/** Something that a plan creates. */
 interface Created {
-  /** The loss of dropping it. */
   readonly loss: NamedLoss;
   /** Assert that dropping it loses no rows: nothing was written to a table; the query of a view returns its rows. */
   readonly assertions: readonly Assertion[];

@@ -26,7 +26,6 @@ export class WantedSchema extends Schema {
     return this.#defaults ? spellOutDefaults(statement, this.#defaults) : statement;
   }
 
-  /** The definition in the statement of an object. */
   definitionOf(name: string): Definition | undefined {
     return this.definitionOfEntry(this.findObject(name));
   }

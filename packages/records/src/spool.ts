@@ -10,7 +10,6 @@ const IN_MEMORY = 4 * 1024 * 1024;
 
 /** The statements of an input that was read completely. They can be read once. */
 export interface Spooled extends AsyncIterable<string> {
-  /** The number of statements. */
   readonly count: number;
 }
 

@@ -74,7 +74,6 @@ export async function* executeStatements(
   for (const { outcome } of inFlight) yield await outcome;
 }
 
-/** A statement in flight. */
 interface InFlight {
   identity: Identity;
   outcome: Promise<Outcome>;

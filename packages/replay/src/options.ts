@@ -25,7 +25,6 @@ export interface ReplayOptions {
   readonly allowLoss: readonly string[];
   /** For `alter`: what has another name in the target. */
   readonly renamed: readonly string[];
-  /** The differences that do not matter. */
   readonly ignore: IgnoreRules;
   /** Do not read back what statements created and changed. */
   readonly noVerify: boolean;

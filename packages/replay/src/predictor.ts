@@ -64,7 +64,6 @@ export class Predictor {
   readonly #execute: Executor;
   /** The new names of materialized views that a plan recreates under another name, by the old ones in lower case. */
   readonly #renamedViews = new Map<string, string>();
-  /** The effects of the last statement. */
   #effects: readonly Effect[] = [];
   /** The names of the objects that the statements so far have changed, in lower case. */
   readonly #changed = new Set<string>();
@@ -94,7 +93,6 @@ export class Predictor {
     this.#execute = createExecutor(this.#simulateInstance(), { ...options, ...simulation });
   }
 
-  /** Predicts the result of the next statement of the run. */
   async predict(statement: string): Promise<StatementResult> {
     const head = parseHead(statement);
     for (const [from, to] of head?.renamedViews ?? []) this.#renamedViews.set(from, to);

@@ -21,7 +21,6 @@ import { verifyOutcomes } from './verify.js';
 export interface Replay {
   /** What the plan of `alter` leaves out. Unless the run keeps going, an omission is an error, so the list is empty. */
   readonly omissions: readonly Omission[];
-  /** An outcome for each statement, in order. */
   readonly outcomes: AsyncIterable<Outcome>;
   /** What the run would leave invalid, or lose although it is not allowed. Known after a dry run has been read. */
   findings(): string[];

@@ -53,7 +53,6 @@ export async function openTarget(config: ConnectionConfig, options: TargetOption
 
 /** The schema of the target, and what determines the effects of a statement. */
 export interface TargetSchema extends PlanContext {
-  /** The statements of its dump. */
   readonly statements: readonly string[];
   /** The account that executes the statements; undefined if there is none. */
   readonly account?: { readonly name: string; readonly rights: readonly Right[] | undefined } | undefined;

@@ -37,7 +37,6 @@ export interface SchemaComparison {
   notComparable: { identity: Identity; properties: string[] }[];
   /** The objects that do not work in A, then those that do not work in B; what only B has is left out as a difference is. */
   problems: ComparedProblem[];
-  /** The differences and problems that were ignored. */
   ignored: IgnoredDifference[];
 }
 
@@ -50,13 +49,10 @@ export interface ComparedProblem extends HealthProblem {
 export interface CompareSchemasOptions {
   /** What the servers of the two schemas fill in if a statement omits it. */
   defaults?: CompareOptions['defaults'];
-  /** Whether a different owner is ignored. */
   ignoreOwner?: boolean;
-  /** Whether what only B has is ignored. */
   ignoreExtra?: boolean;
   /** What the servers of the two schemas report of their objects. */
   health?: readonly [a: Health | undefined, b: Health | undefined];
-  /** The differences that do not matter. */
   ignore?: IgnoreRules | undefined;
 }
 

@@ -16,7 +16,6 @@ export interface MatchCriteria {
   regexp?: readonly string[] | undefined;
   /** Kinds and categories, separated by commas. */
   kind?: readonly string[] | undefined;
-  /** Select what does not match. */
   invertMatch?: boolean;
 }
 
@@ -71,7 +70,6 @@ export function selectWithRelated(
   return schema.entries.filter(entry => selected.has(entry));
 }
 
-/** Returns a function that finds the dependents of an entry. */
 function indexDependents(schema: Schema): (entry: Entry) => Entry[] {
   const dependents = new Map(schema.entries.map((entry): [Entry, Entry[]] => [entry, []]));
   for (const entry of schema.entries)
@@ -93,7 +91,6 @@ export class NameSelection {
   readonly #isNamed: (entry: NamedStatement) => boolean;
   /** A matcher for each name that has matched nothing yet. */
   readonly #unmatched: Map<string, (entry: NamedStatement) => boolean>;
-  /** The names that exist, for suggestions. */
   readonly #existing = new Set<string>();
   /** The folded names that the selected statements mention. */
   readonly #needed = new Set<string>();

@@ -54,12 +54,10 @@ class Visit {
     this.#needed = needed;
   }
 
-  /** The number of remaining dependencies. */
   get length(): number {
     return this.#needed.length - this.#at;
   }
 
-  /** Returns the next dependency in order. */
   next(): number | undefined {
     return this.#needed[this.#at++];
   }

@@ -41,7 +41,6 @@ export function callFunction(source: TableFunctionCall, session: Session, positi
 /** A column of a catalogue function: its name, its type, and how its value is computed. */
 type ListColumn<T> = readonly [name: string, type: string, value: (object: T, index: number) => Value];
 
-/** One row for each object, with the columns of a catalogue function. */
 const listObjects = <T>(columns: readonly ListColumn<T>[], objects: readonly T[]): Rows => ({
   columns: columns.map(([name, type]) => ({ name, type })),
   rows: objects.map((object, index) => columns.map(([, , value]) => value(object, index))),
@@ -198,7 +197,6 @@ const LISTS: Readonly<Record<string, (session: Session) => Rows>> = {
   live_views: session => listKind('live view', LIVE_VIEW_COLUMNS, session),
 };
 
-/** One row for each object of a kind. */
 const listKind = <Kind extends CatalogueObject['kind']>(
   kind: Kind,
   columns: readonly ListColumn<Extract<CatalogueObject, { kind: Kind }>>[],

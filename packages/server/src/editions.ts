@@ -6,9 +6,7 @@ import { parseAclShow } from './show-access.js';
 export interface ServerEdition {
   /** The release type that `/settings` reports. */
   readonly release: 'OSS' | 'EE';
-  /** The version that it reports. */
   readonly version: string;
-  /** Executes the statements. */
   readonly engine: Engine;
   /** The caller that an Authorization header identifies; undefined if access is denied. */
   authenticate(authorization: string | undefined): Promise<string | undefined>;

@@ -77,7 +77,6 @@ function answerSelect(
   return limitRows(sortRows(project(table, select.columns, positionOf), select), select);
 }
 
-/** The rows for which WHERE is true. */
 function filterRows({ columns, rows }: Rows, { where }: SelectStatement): Rows {
   if (!where) return { columns, rows };
   const indexes = new Map(columns.map(({ name }, index) => [name.toLowerCase(), index]));
@@ -173,7 +172,6 @@ function sortRows(table: Rows, { orderBy }: SelectStatement): Rows {
   return { columns: table.columns, rows };
 }
 
-/** The first rows. LIMIT must be one number. */
 function limitRows(table: Rows, { limit }: SelectStatement): Rows {
   if (!limit) return table;
   const { lowerBound, upperBound } = limit;

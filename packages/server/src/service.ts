@@ -129,7 +129,6 @@ function requireObject(session: Session, kind: ObjectKind, name: string, positio
   throw new RejectionError(position, `${kind} name expected, got ${found} name`);
 }
 
-/** A result of one column. */
 const listOf = (name: string, type: string, values: readonly string[]): Rows => ({
   columns: [{ name, type }],
   rows: values.map(value => [value]),

@@ -35,7 +35,6 @@ function requireDetailsAccess({ acl, caller, authorize }: Session, entity: strin
   authorize('USER DETAILS');
 }
 
-/** Principals that may be disabled. */
 const listEnabled = (acl: Acl, kind: Principal['kind'], others: Value[][] = []): Rows => ({
   columns: [...heads('STRING', 'name'), ...heads('BOOLEAN', 'enabled')],
   rows: [...others, ...acl.list(kind).map(({ name, disabled = false }): Value[] => [name, !disabled])],
@@ -82,7 +81,6 @@ const answersByKind: Readonly<Record<string, (session: Session, entity: string |
   },
 };
 
-/** The rights of a principal and of its groups. */
 const rightsWithGroups = (acl: Acl, entity: string): Right[] =>
   acl.namesWithGroups(entity).flatMap(name => [...acl.rights.rightsOf(name)]);
 
@@ -93,7 +91,6 @@ function requirePrincipal(acl: Acl, name: string): Principal | undefined {
   throw new RejectionError(0, `entity does not exist [name=${name}]`);
 }
 
-/** The ways to log in that a principal has. */
 function credentialRows({ acl, caller }: Session, kind: Principal['kind'], name = caller): Rows {
   const principal = requirePrincipal(acl, name);
   if ((principal?.kind ?? 'user') !== kind) throw new RejectionError(0, `${kind} does not exist [name=${name}]`);

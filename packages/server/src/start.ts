@@ -40,7 +40,6 @@ export interface ServerOptions {
   readonly port: number;
   /** Names that requests may be addressed to, besides this machine's own. */
   readonly allowHost?: readonly string[];
-  /** The longest request in bytes. */
   readonly requestLimit?: number;
   /** How columns of queries are named that have no name. */
   readonly naming?: 'by expression' | 'by function';

@@ -33,7 +33,6 @@ const CODE_END = /['"`();]|-(?=-)|\/(?=\*)/g;
  * `--`, `/*` or its end.
  */
 export class Lexer {
-  /** The type of the last segment. */
   type: SegmentType = 'code';
   /** The quote that ends the current quoted text; '' outside of quoted text. */
   #quote = '';

@@ -70,7 +70,6 @@ export class TokenReader {
     return this.#ahead[distance];
   }
 
-  /** Reads the next token. */
   next(): Token | undefined {
     const token = this.peek();
     this.#ahead.shift();

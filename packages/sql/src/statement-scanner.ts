@@ -16,7 +16,6 @@ export class StatementScanner {
   hasContent = false;
   /** Whether the statement may end elsewhere by the other rules. */
   isAmbiguous = false;
-  /** The type of the last segment that is not white space. */
   lastType: SegmentType = 'code';
 
   readonly #lexer: Lexer;

@@ -40,7 +40,6 @@ const MAX_JOBS = 64;
 /** Milliseconds for a request in flight to end after the user wants to stop. */
 const GRACE_PERIOD = 2000;
 
-/** The two ends of a run. */
 interface Ends {
   input: Input;
   target: ResolvedInstance;

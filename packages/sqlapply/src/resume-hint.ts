@@ -8,7 +8,6 @@ import { isObject } from '@sqlpipe/sql';
 const MAY_EXIST: ReadonlySet<Result> = new Set(['applied', 'differs', 'unknown']);
 
 export class ResumeHint {
-  /** Whether an error must be fixed first. */
   #hasError = false;
   /** Whether an object exists that can be compared only as text, or not at all. */
   #incomparable = false;

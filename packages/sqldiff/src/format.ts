@@ -19,7 +19,6 @@ export const formatIgnored = ({ identity, property }: IgnoredDifference): string
 
 /** How to show what is found. */
 export interface FormatOptions {
-  /** A line of JSON each. */
   readonly json?: boolean;
   /** Only the line that names it. */
   readonly names?: boolean;

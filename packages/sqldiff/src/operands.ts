@@ -25,7 +25,6 @@ import type { Locations } from './locations.js';
 export interface Side {
   /** The name in the output; never a secret. */
   label: string;
-  /** The instance, if the side is one. */
   instance?: ResolvedInstance;
   /** The file or folder, if the side is one; `-` is standard input. */
   path: string;

@@ -9,7 +9,6 @@ export interface ProgramEntry {
   name: string;
   /** What the program does, in the words of its man page. */
   summary: string;
-  /** Loads the program. */
   load(): Promise<{ readonly main: Main }>;
 }
 

@@ -52,7 +52,6 @@ export class Rules {
   readonly #globIndexes: number[] = [];
   /** For each whole name on the right, the number of rules that map to it. */
   readonly #fixedTargetCounts = new Map<string, number>();
-  /** The rules with a star on the right. */
   readonly #rulesToStar: Rule[];
 
   /**
@@ -71,7 +70,6 @@ export class Rules {
     }
   }
 
-  /** Whether there are no rules. */
   get isEmpty(): boolean {
     return this.#rules.length === 0;
   }

@@ -30,7 +30,6 @@ class TableParser {
   readonly #columns: Column[] | undefined;
 
   readonly table: KnownObject;
-  /** As written. */
   readonly name: string;
   readonly position: number;
   /** The current name of the designated timestamp. */

@@ -120,7 +120,6 @@ export function parsePartitions(
   return { verb, position };
 }
 
-/** Skips the rest of the statement. */
 function skipRest(cursor: Cursor): void {
   while (cursor.next() !== undefined);
 }

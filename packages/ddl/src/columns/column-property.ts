@@ -23,14 +23,12 @@ export interface ColumnEntry<A extends ColumnAction<string, object>>
 /** A property of a column whose ALTER has this action, with these values. */
 export type ColumnProperty<Action extends string, Values> = ColumnEntry<ColumnAction<Action, Values>>;
 
-/** The ALTER COLUMN that sets a property. */
 interface ColumnAlter<A extends ColumnAction<string, object>>
   extends Pick<PropertyAlter<Column, A>, 'actions' | 'print' | 'permission'> {
   /** Whether columns of materialized views have it too. */
   readonly isOfViews?: boolean;
   /** The parsers of the text after its first word, by this word. */
   readonly syntax: Readonly<Record<string, (cursor: Cursor, lookup: NameLookup, altered: AlteredColumn) => A>>;
-  /** Returns the column after the ALTER. */
   apply(column: Column, alteration: A): Column;
   /** Finds the actions that give a column the wanted value. */
   find(wanted: Column, now: Column): readonly A[];
@@ -39,13 +37,10 @@ interface ColumnAlter<A extends ColumnAction<string, object>>
 /** A column that an ALTER names. */
 export interface AlteredColumn {
   readonly object: KnownObject;
-  /** The name as written. */
   readonly name: string;
   /** Undefined if the columns of the object are not known. */
   readonly column: Column | undefined;
-  /** The position of a rejection of the column. */
   readonly position: number;
-  /** The position of a rejection of the object. */
   readonly objectPosition: number;
 }
 

@@ -70,7 +70,6 @@ type IndexContext = Pick<CreateContext, 'defaults' | 'has'>;
 interface IndexSyntax {
   /** What is expected if neither options nor the end follow, in the wording of the server's message. */
   readonly expected?: string | undefined;
-  /** Parses the number after CAPACITY. */
   readonly parseCapacity?: (cursor: Cursor) => number;
   /** Receives the columns that it names after INCLUDE. */
   readonly covered?: LocatedName[];
@@ -106,7 +105,6 @@ export function parseCapacityOption(
   return defaultCapacity;
 }
 
-/** Parses the number after CAPACITY in CREATE. */
 function parseIndexCapacity(cursor: Cursor): number {
   const [min, max] = [2, 2 ** 23];
   const position = cursor.readOffset;

@@ -39,7 +39,6 @@ export const PARQUET: ColumnProperty<'parquet settings', { parquet: string }> = 
 const text = new Set(['STRING', 'VARCHAR', 'BINARY']);
 const integers = new Set(['BYTE', 'SHORT', 'CHAR', 'INT', 'LONG', 'DATE', 'TIMESTAMP', 'TIMESTAMP_NS', 'IPv4']);
 
-/** Each encoding, with the types that it is valid for. */
 const encodings = new Map<string, (type: string) => boolean>([
   ['plain', type => type !== 'SYMBOL' && type !== 'VARCHAR'],
   ['rle_dictionary', type => type !== 'BOOLEAN' && !type.endsWith('[]')],

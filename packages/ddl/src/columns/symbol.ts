@@ -91,7 +91,6 @@ export function rejectCachedCapacity({ cached, capacity = 0 }: Column, position:
   throw new RejectionError(position, `max cached symbol capacity is ${LIMITS.maxCached}`);
 }
 
-/** Parses the number after CAPACITY in ALTER. */
 function parseAlteredCapacity(cursor: Cursor, expected: string): number {
   const token = cursor.requireNoSemicolon(expected);
   const position = cursor.at;

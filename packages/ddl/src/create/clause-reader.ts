@@ -106,7 +106,6 @@ interface Clause {
 
 /** Reads the clauses of one statement. `token` is the next token, which has always been read. */
 export class ClauseReader {
-  /** What the clauses so far state. */
   definition: Stated;
   readonly spans = new Map<string, ClauseSpan>();
   token: string | undefined;
@@ -142,7 +141,6 @@ export class ClauseReader {
     return this.continueWith(this.expected === undefined ? this.cursor.next() : this.cursor.require(this.expected));
   }
 
-  /** Continues with a token that has been read. */
   continueWith(token: string | undefined): string | undefined {
     this.#hasAdvanced = true;
     this.token = token;
@@ -181,13 +179,11 @@ export class ClauseReader {
     this.spans.set(name, { start, end: this.cursor.previousEnd, position: start });
   }
 
-  /** Checks a clause, if it is there. */
   check({ name, check }: Clause): void {
     const span = this.spans.get(name);
     if (span) check?.(this.definition, span.position, this.context);
   }
 
-  /** Accepts only the end of the statement. */
   expectEnd(): void {
     if (this.token !== undefined && this.token !== ';') throw unexpectedTokenError(this.cursor.at, this.token);
     if (this.token === ';') expectOnlySemicolons(this.cursor);

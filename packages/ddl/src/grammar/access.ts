@@ -39,7 +39,6 @@ export interface LocatedScope {
 interface Options {
   /** Whether the statement gives rights; otherwise it takes them away. */
   readonly gives: boolean;
-  /** WITH GRANT OPTION. */
   readonly option: boolean;
   /** WITH VERIFICATION: the objects and the entity must exist; otherwise they may be created later. */
   readonly verified: boolean;
@@ -174,7 +173,6 @@ class AccessParser {
     return this.#columnNames();
   }
 
-  /** Names up to the closing parenthesis. */
   #columnNames(): NameSpan[] {
     const columns = this.#list(() => this.#name('column'));
     this.cursor.expect(')');
@@ -224,7 +222,6 @@ const IS_VALID: Readonly<Record<string, (name: string) => boolean>> = {
 
 const ENDS_PERMISSION: ReadonlySet<string> = new Set(['on', 'to', 'from', ',']);
 
-/** One or more bare words. */
 const WORDS = /^[\w$@]+(?: [\w$@]+)*$/;
 
 /** The columns of a table without those that EXCLUDE names. @param at the position of `*` */

@@ -71,34 +71,34 @@ export const toAge = (count: number, unit: string): Age => count * (LENGTHS[unit
  * Whether a TTL is a multiple of the partition size. No TTL is not one of partitions by month or year, so that a TTL of these
  * cannot be removed (observed on 9.3.4).
  */
-export function isEvenAge(unit: PartitionUnit, ttl: Age): boolean {
-  const months = ttl < 0;
+export function isEvenAge(unit: PartitionUnit, age: Age): boolean {
+  const months = age < 0;
   return {
     NONE: false,
     HOUR: true,
-    DAY: months || ttl % 24 === 0,
-    WEEK: months || ttl % 168 === 0,
+    DAY: months || age % 24 === 0,
+    WEEK: months || age % 168 === 0,
     MONTH: months,
-    YEAR: months && ttl % 12 === 0,
+    YEAR: months && age % 12 === 0,
   }[unit];
 }
 
 /** Rejects a TTL that is not a multiple of the partition size. The message is that of versions after 9.3.4. */
-export function rejectUnevenAge(unit: PartitionUnit, ttl: Age, position: number): void {
+export function rejectUnevenAge(unit: PartitionUnit, age: Age, position: number): void {
   if (unit === 'NONE') throw new RejectionError(position, 'cannot set TTL on a non-partitioned table');
-  if (isEvenAge(unit, ttl)) return;
+  if (isEvenAge(unit, age)) return;
   throw new RejectionError(position, 'TTL value must be an integer multiple of the partition size (its time interval)');
 }
 
 /** A TTL in the largest unit of which it is a whole number. */
-export function splitAge(ttl: Age): { value: number; unit: string } {
-  const fits = (length: number): boolean => ttl * length > 0 && ttl % length === 0;
+export function splitAge(age: Age): { value: number; unit: string } {
+  const fits = (length: number): boolean => age * length > 0 && age % length === 0;
   const [unit, length] = Object.entries(LENGTHS).findLast(([, length]) => fits(length)) ?? ['HOUR', 1];
-  return { value: ttl / length, unit };
+  return { value: age / length, unit };
 }
 
 /** An age as it is printed after the keyword: `2 WEEKS`. */
-export function formatAge(ttl: Age): string {
-  const { value, unit } = splitAge(ttl);
+export function formatAge(age: Age): string {
+  const { value, unit } = splitAge(age);
   return `${value} ${unit}${value > 1 ? 'S' : ''}`;
 }

@@ -22,7 +22,6 @@ export class Cursor {
     return this.#last.at;
   }
 
-  /** The end of the last token. */
   get end(): number {
     return this.#last.end;
   }
@@ -114,7 +113,6 @@ export class Cursor {
     if (!isWord(token, word)) throw this.rejection(`'${word}' expected`);
   }
 
-  /** The rejection of the last token. */
   rejection(problem: string): RejectionError {
     return new RejectionError(this.at, problem);
   }

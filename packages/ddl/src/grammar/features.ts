@@ -11,10 +11,8 @@ const LAST_WITHOUT = {
   'PARQUET(…)': '9.3.0',
   /** SHOW CREATE DATABASE. */
   dump: '9.3.4',
-  /** INDEX TYPE and INCLUDE. */
   'INDEX TYPE': '9.3.4',
   'FORMAT PARQUET': '9.3.4',
-  /** REBASE WAL. */
   rebase: '9.3.4',
   'refresh stats': '9.3.4',
   'live views': '9.4.4',

@@ -21,7 +21,6 @@ const MATERIALIZED_VIEW = [
 ] as const;
 const LIVE_VIEW = [FLUSH, IN_MEMORY, PARTITIONING, TTL, START, OWNER] as const;
 
-/** The alterations of the properties in a list. */
 type AlterationOf<P> = P extends { readonly alter?: infer Alter }
   ? NonNullable<Alter> extends { print(alteration: infer A): string }
     ? A

@@ -39,7 +39,6 @@ export interface Property<F extends object> {
   readonly feature?: Feature<F>;
   /** Translates the clause to another edition; undefined if it is the same there. */
   translate?(definition: F, edition: Edition): Translation | undefined;
-  /** The ALTER that sets the property. */
   readonly alter?: PropertyAlter<F>;
   /** Why no ALTER sets the property, or not to every value. */
   readonly unalterable?: string;
@@ -63,7 +62,6 @@ export interface Feature<F> {
   readonly name: FeatureName;
   /** Matches each statement that needs the feature. Only statements that match are parsed. */
   readonly word: RegExp;
-  /** Whether a definition needs the feature. */
   isIn(definition: F): boolean;
   /** Whether the object can be created without the feature. */
   readonly isDispensable?: boolean;
@@ -85,7 +83,6 @@ export interface PropertyAlter<F extends object, A extends { readonly action: st
   print(alteration: A): string;
   /** Returns the definition after the ALTER. By default, the fields of A replace those of the definition. */
   apply?(definition: F, alteration: A): F;
-  /** The permission that the ALTER requires. */
   permission(alteration: A): string | undefined;
   /** Finds the action that gives a definition the wanted value; undefined if there is none, or none is needed. */
   find(wanted: F, now: F, edition: Edition): A | undefined;

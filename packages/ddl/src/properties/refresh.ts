@@ -247,7 +247,6 @@ function formatPeriod({ period }: Pick<RefreshClause, 'period'>): string | undef
   return `LENGTH ${period.length}${period.delay ? ` DELAY ${period.delay}` : ''}`;
 }
 
-/** The text after REFRESH. */
 function formatRefresh({ type, deferred, every, start, timeZone, period }: RefreshClause): string {
   const zone = timeZone === undefined ? '' : ` TIME ZONE '${timeZone}'`;
   const head = `${type}${every === undefined ? '' : ` ${every}`}${deferred ? ' DEFERRED' : ''}`;

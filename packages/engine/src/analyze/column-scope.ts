@@ -10,14 +10,12 @@ import type { QueryScope } from './scope.js';
 /** A column of a relation. */
 export interface Field {
   readonly name: string;
-  /** Undefined if it is not known. */
   readonly type: string | undefined;
 }
 
 /** What a table, a view or a query returns. */
 export interface Relation {
   readonly fields: readonly Field[];
-  /** The name of the designated timestamp. */
   readonly timestamp?: string | undefined;
   /** Whether it may have more columns, which are not known: the result of an unknown function has. */
   readonly hasUnknownColumns?: boolean;

@@ -6,7 +6,6 @@ import { childrenOf, type TreeNode } from '../parse/parsed-query.js';
 
 const wordsOf = (text: string): string[] => text.toLowerCase().split(' ');
 
-/** Functions by their result type. */
 const byType: Readonly<Record<string, string>> = {
   BOOLEAN: 'rnd_boolean starts_with ends_with isOrdered touch',
   BYTE: 'rnd_byte',

@@ -23,7 +23,6 @@ interface QueryText {
   readonly calls: readonly WindowCall[];
   /** The name of the table after FROM. */
   readonly baseToken: QueryToken;
-  /** Where the query starts. */
   readonly start: number;
 }
 
@@ -357,7 +356,6 @@ function findFilterProblem({ where }: SelectStatement, { timestamp }: Base): str
   return undefined;
 }
 
-/** What is wrong with the functions and with the columns of the query. */
 function findFunctionProblem({ calls, tokens }: QueryText, base: Base): string | undefined {
   const needsCache = ({ name, window }: WindowCall): boolean =>
     [...NEED_LATER_ROWS, ...SUBSAMPLING].includes(name.toLowerCase()) ||

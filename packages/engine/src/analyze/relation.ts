@@ -36,7 +36,6 @@ export function analyzeRelation(query: ParsedQuery, catalogue: Catalogue): Relat
   return new Analysis(query, catalogue).analyze(query.select, QueryScope.around(query, catalogue));
 }
 
-/** The analysis of one complete query. */
 class Analysis {
   /** The results of queries of WITH. Each is analyzed where it is used, and not at all otherwise (observed on 9.3.4). */
   readonly #relations = new WeakMap<SubquerySource, Relation>();

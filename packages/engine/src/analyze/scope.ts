@@ -23,7 +23,6 @@ export interface SubquerySource {
   readonly name?: string;
 }
 
-/** A table or a view. */
 interface TableSource {
   readonly name: string;
   /** The position of the name, after the schema `public`. */
@@ -65,7 +64,6 @@ export class QueryScope {
     private readonly lookups: { left: number },
   ) {}
 
-  /** The scope around a complete query. */
   static around(query: ParsedQuery, catalogue: Catalogue): QueryScope {
     const nothing = { queries: new Map(), variables: new Map() };
     return new QueryScope(query, catalogue, nothing, 0, undefined, { left: MAX_LOOKUPS });

@@ -47,7 +47,6 @@ export const statementHandlers: StatementHandlers = new Map([
   ...handle(handleRows, 'insert', 'update', 'copy', 'reindex', 'backup', 'checkpoint', 'snapshot', 'cancel'),
 ]);
 
-/** Makes the handler of statements that change objects. */
 function handleChange(verb: string): StatementHandler {
   return (cursor, session) => {
     let query: Body | undefined;
@@ -180,7 +179,6 @@ function executeCompile(
   if (view?.kind === 'view' && view.invalid) throw new RejectionError(position, view.invalid.reason);
 }
 
-/** Drops an object, if it exists. */
 function dropObject(name: string, { catalogue }: Session): void {
   const object = catalogue.find(name);
   if (!object) return;
@@ -217,7 +215,6 @@ function executeRefresh(
   invalidateLiveViews(catalogue, view.name, () => 'base materialized view is refreshed in full');
 }
 
-/** Alters one table. */
 function alterTable(alters: readonly Alter[], { catalogue, assignColumnOwner }: Session): void {
   const table = catalogue.find(alters[0]?.name ?? '');
   if (table?.kind !== 'table') return;
@@ -250,7 +247,6 @@ function columnOperation({ columns: oldColumns }: Table, { columns: newColumns }
   return oldColumns.some(({ type }, i) => newColumns[i]?.type !== type) ? 'change column type operation' : undefined;
 }
 
-/** Replaces the query of a view. */
 function alterView({ name }: Alter, body: Body, session: Session): void {
   const view = session.catalogue.find(name);
   if (view?.kind !== 'view') return;

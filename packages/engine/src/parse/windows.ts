@@ -133,7 +133,6 @@ function readAnchor(part: readonly QueryToken[] | undefined): Anchor | undefined
   return { at: anchor.at, expression: isKeyword(kind, 'expression') ? expression : undefined };
 }
 
-/** A token of the package's grammar. */
 interface GrammarToken extends QueryToken {
   readonly startOffset: number;
   readonly endOffset?: number | undefined;

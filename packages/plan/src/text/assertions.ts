@@ -26,7 +26,6 @@ interface KnownView {
   readonly columns?: readonly ColumnHead[] | undefined;
 }
 
-/** One or more names. */
 type Names = readonly [string, ...string[]];
 
 /** A SELECT of a plan, and what it means. */

@@ -27,7 +27,6 @@ const STATE = /^-- plan for state ([0-9a-f]+)\b(?:; (\d+) statements?; sqlapply 
 
 /** What the head of a plan has besides the state. */
 interface Remarks {
-  /** The version of the server; undefined if it is unknown. */
   readonly version: string | undefined;
   /** The work that grows with the rows of a table, a line for each. */
   readonly work: readonly string[];

@@ -16,7 +16,6 @@ export interface Change {
 /** A change that a plan leaves out. */
 export interface Omission extends Change {
   readonly reasons: readonly string[];
-  /** The losses that have to be allowed. */
   readonly losses?: readonly NamedLoss[];
   /** What can be done instead: `--rebuild trades makes a new table`. */
   readonly hints?: readonly string[];

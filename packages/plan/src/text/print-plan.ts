@@ -7,7 +7,6 @@ import { escapeControls } from '@sqlpipe/text';
 import { findChangedObjects } from './changed-objects.js';
 import { printState } from './head.js';
 
-/** What is printed of a plan. */
 interface PrintablePlan {
   readonly statements: readonly { readonly statement: string; readonly comments: readonly string[] }[];
   readonly remarks: readonly string[];
