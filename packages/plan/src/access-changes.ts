@@ -12,7 +12,6 @@ import {
 import { dumpOrder, type Entry, parseEntryRights, type Schema, toEntry } from '@sqlpipe/schema';
 import { displayName, identify, isPrincipal, kindKeywords } from '@sqlpipe/sql';
 import type { Draft } from './draft.js';
-import type { Task } from './task.js';
 import { omitProperty } from './unalterable.js';
 
 /** The rights that the statements of a schema give. */
@@ -22,7 +21,8 @@ const rightsOf = (schema: Schema): RightSet =>
 const addStatement = (draft: Draft, statement: string): boolean => draft.addStatement(statement, identify(statement));
 
 /** Revokes the rights that A does not give, or gives without the grant option. */
-export function revokeRights({ a, keepExtra, ignore }: Task, draft: Draft): void {
+export function revokeRights(draft: Draft): void {
+  const { a, keepExtra, ignore } = draft.task;
   if (keepExtra) return;
   const wanted = rightsOf(a);
   for (const right of [...draft.engine.acl.rights])
@@ -34,9 +34,9 @@ export function revokeRights({ a, keepExtra, ignore }: Task, draft: Draft): void
  * Grants the rights that B lacks. A right with a larger scope replaces those with a smaller scope, so it is granted first. If a grant
  * option would be lost, the smaller right is revoked before and granted again.
  */
-export function grantRights({ a }: Task, draft: Draft): void {
+export function grantRights(draft: Draft): void {
   const { rights } = draft.engine.acl;
-  for (const right of sortByScope([...rightsOf(a)], printRight)) {
+  for (const right of sortByScope([...rightsOf(draft.task.a)], printRight)) {
     if (rights.has(right)) continue;
     for (const replaced of rights.findLostOptions(right)) addStatement(draft, printRevocation(replaced));
     addStatement(draft, printRight(right));
@@ -44,12 +44,12 @@ export function grantRights({ a }: Task, draft: Draft): void {
 }
 
 /** Creates the principals that B lacks, and alters those that differ. */
-export function createPrincipals(task: Task, draft: Draft): void {
-  for (const entry of dumpOrder(task.a)) {
+export function createPrincipals(draft: Draft): void {
+  for (const entry of dumpOrder(draft.task.a)) {
     if (!isPrincipal(entry.kind)) continue;
-    const existing = task.b.findPrincipal(entry.name);
+    const existing = draft.task.b.findPrincipal(entry.name);
     if (!existing) addStatement(draft, entry.statement);
-    else if (existing.kind === entry.kind) alterPrincipal(entry, existing, task, draft);
+    else if (existing.kind === entry.kind) alterPrincipal(entry, existing, draft);
     else
       draft.omit(
         { identity: entry, properties: [], what: `CREATE ${displayName(entry)}` },
@@ -59,18 +59,19 @@ export function createPrincipals(task: Task, draft: Draft): void {
 }
 
 /** Changes the external alias of a principal, and lists its other differences. */
-function alterPrincipal(entry: Entry, existing: Entry, { ignoreOwner }: Task, draft: Draft): void {
+function alterPrincipal(entry: Entry, existing: Entry, draft: Draft): void {
   const [wanted, now] = [parsePrincipal(entry.statement), parsePrincipal(existing.statement)];
   if (wanted && now && wanted.alias !== now.alias)
     for (const statement of printAliasChanges(existing.name, now.alias, wanted.alias))
       draft.addStatement(statement, entry, ['external alias']);
   for (const difference of compareStatements(entry.statement, existing.statement).differences)
-    if (difference.property !== 'external alias' && (difference.property !== 'owner' || !ignoreOwner))
+    if (difference.property !== 'external alias' && (difference.property !== 'owner' || !draft.task.ignoreOwner))
       omitProperty(entry, difference, draft);
 }
 
 /** Drops the principals that A lacks. */
-export function dropPrincipals({ a, b, keepExtra, ignore }: Task, draft: Draft): void {
+export function dropPrincipals(draft: Draft): void {
+  const { a, b, keepExtra, ignore } = draft.task;
   if (keepExtra) return;
   for (const entry of dumpOrder(b)) {
     if (!isPrincipal(entry.kind) || a.findPrincipal(entry.name) || ignore.ignoresObject(entry)) continue;

@@ -15,24 +15,23 @@ import {
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import { alterTable } from './alter-table.js';
 import type { Draft } from './draft.js';
-import type { Task } from './task.js';
 
 /** Makes two functions: `current` returns the definition of a table so far; `attempt` alters the table, unless rows or a proof forbid it. */
-const createAlterable = (name: string, task: Task, draft: Draft) => {
+const createAlterable = (name: string, draft: Draft) => {
   const current = () => draft.engine.definitionOf(name) as TableDefinition;
   return {
     current,
     attempt: (alteration: Alteration, ...properties: string[]): boolean =>
-      alterTable({ table: current(), alteration, properties }, task, draft),
+      alterTable({ table: current(), alteration, properties }, draft),
   };
 };
 
 type AlterableTable = ReturnType<typeof createAlterable>;
 
 /** Alters the columns of a table as far as possible: names, types, new columns, then options. `dropColumns` drops columns later. */
-export function alterColumns(wanted: TableDefinition, task: Task, draft: Draft): void {
-  const table = createAlterable(wanted.name, task, draft);
-  const unrenamed = renameColumns(task.renames.columnRenamesOf(wanted.name), table);
+export function alterColumns(wanted: TableDefinition, draft: Draft): void {
+  const table = createAlterable(wanted.name, draft);
+  const unrenamed = renameColumns(draft.task.renames.columnRenamesOf(wanted.name), table);
   for (const column of wanted.columns)
     if (!isSameName(column.name, table.current().timestamp)) alterColumn(column, [COLUMN_TYPE], table);
   for (const column of wanted.columns)
@@ -43,9 +42,9 @@ export function alterColumns(wanted: TableDefinition, task: Task, draft: Draft):
 }
 
 /** Drops the columns that the wanted table lacks. A column whose rename was left out stays, because it holds the values. */
-export function dropColumns(wanted: TableDefinition, task: Task, draft: Draft): void {
-  const table = createAlterable(wanted.name, task, draft);
-  const renamed = [...task.renames.columnRenamesOf(wanted.name).keys()];
+export function dropColumns(wanted: TableDefinition, draft: Draft): void {
+  const table = createAlterable(wanted.name, draft);
+  const renamed = [...draft.task.renames.columnRenamesOf(wanted.name).keys()];
   for (const { name } of table.current().columns) {
     const isTimestamp = isSameName(name, table.current().timestamp ?? '');
     const isUnrenamed = renamed.some(from => isSameName(from, name));

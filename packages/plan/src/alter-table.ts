@@ -41,7 +41,8 @@ interface TableAlteration {
 }
 
 /** Alters a table unless its rows forbid it, with the assertions and statements that have to come before. @returns whether it is altered */
-export function alterTable({ table, alteration, properties }: TableAlteration, task: Task, draft: Draft): boolean {
+export function alterTable({ table, alteration, properties }: TableAlteration, draft: Draft): boolean {
+  const { task } = draft;
   const { name } = table;
   const statement = printAlter({ kind: 'table', name, alteration });
   const change = { identity: { kind: 'table', name } as const, properties, what: printOnOneLine(statement) };

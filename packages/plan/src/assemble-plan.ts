@@ -54,13 +54,13 @@ export interface Plan {
 export interface ProvenDraft {
   readonly draft: Draft;
   readonly proof: ProofResult;
-  readonly task: Task;
   /** The views that this draft or an earlier one computes again, in lower case. */
   readonly recomputedInAnyDraft: ReadonlySet<string>;
 }
 
 /** Makes a plan from a proven draft. */
-export async function assemblePlan({ draft, proof, task }: ProvenDraft): Promise<Plan> {
+export async function assemblePlan({ draft, proof }: ProvenDraft): Promise<Plan> {
+  const { task } = draft;
   const assertions = collectAssertions(proof, task);
   const statements = [
     ...assertions,
@@ -77,7 +77,7 @@ export async function assemblePlan({ draft, proof, task }: ProvenDraft): Promise
   ];
   const remarks = printRemarks({
     version: task.version,
-    work: await describeWork(draft, proof, task),
+    work: await describeWork(draft, proof),
     irreversible: statements.flatMap(({ lost }, i) => (lost.length > 0 ? [i + 1] : [])),
     idleTables: findTablesToKeepIdle(draft.steps, task.engineOfB),
     renamedViews: new Map([...renames.pending].filter(([name]) => proof.recomputed.has(name))),

@@ -4,7 +4,6 @@ import { displayName, foldCase, identify, type Kind } from '@sqlpipe/sql';
 import type { Draft } from './draft.js';
 import type { ProofResult } from './prove.js';
 import type { StoredSize } from './server-answers.js';
-import type { Task } from './task.js';
 
 type Work = 'copies' | 'rewrites' | 'reads';
 
@@ -12,21 +11,21 @@ type Work = 'copies' | 'rewrites' | 'reads';
  * Describes the work on all rows of tables, one line for each table: `rewrites and reads table 't' (6,000,000 rows, 240 MB)`. Without
  * sizes, only copies are described: the comments of the statements already name the other work.
  */
-export async function describeWork(draft: Draft, proof: ProofResult, task: Task): Promise<string[]> {
-  const work = findWork(draft, proof, task);
-  const sizes = work.size > 0 ? await task.askSizes?.() : undefined;
+export async function describeWork(draft: Draft, proof: ProofResult): Promise<string[]> {
+  const work = findWork(draft, proof);
+  const sizes = work.size > 0 ? await draft.task.askSizes?.() : undefined;
   return [...work].flatMap(([table, kinds]) => {
     const size = sizes?.get(foldCase(table));
     const isCopied = kinds.has('copies');
     if (!size && !isCopied) return [];
-    const what = `${[...kinds].join(' and ')} ${task.engineOfB.title(table)}`;
+    const what = `${[...kinds].join(' and ')} ${draft.task.engineOfB.title(table)}`;
     // 9.3.4 does not show the free space of a disk, so the plan cannot check it.
     return [`${what}${size ? ` (${formatSize(size)})` : ''}${isCopied ? ', which needs as much free disk' : ''}`];
   });
 }
 
 /** Finds the work on all rows, by the name of the table or materialized view in B. */
-function findWork({ steps, engine }: Draft, { effects }: ProofResult, task: Task): Map<string, Set<Work>> {
+function findWork({ steps, engine, task }: Draft, { effects }: ProofResult): Map<string, Set<Work>> {
   const workByTable = new Map<string, Set<Work>>();
   const add = (name: string, work: Work): void => {
     const table = task.engineOfB.find(task.renames.nameBeforePlan(name));

@@ -40,7 +40,7 @@ export class Draft {
   constructor(
     readonly engine: Engine,
     readonly excluded: ReadonlyMap<string, Omission>,
-    readonly task: Pick<Task, 'allowed' | 'ignore'>,
+    readonly task: Task,
   ) {}
 
   /** Adds the statements of a change, unless it is excluded or the engine rejects one of them. @returns whether they were added */

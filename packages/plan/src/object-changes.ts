@@ -29,7 +29,8 @@ const printDrop = ({ kind, name }: Pick<Entry, 'kind' | 'name'>): string => `DRO
  * Leaves out objects whose rename comment contradicts A or B. A wrong guess would give an unrelated object the columns of another. They
  * are not dropped either: without one of them, the next plan would understand the comment as a rename.
  */
-export function omitContradictoryRenames({ a, b, renames }: Task, draft: Draft): void {
+export function omitContradictoryRenames(draft: Draft): void {
+  const { a, b, renames } = draft.task;
   for (const [name, reason] of renames.refused) {
     const entry = a.findObject(name) ?? b.findObject(name);
     draft.block(name);
@@ -38,7 +39,8 @@ export function omitContradictoryRenames({ a, b, renames }: Task, draft: Draft):
 }
 
 /** Drops objects whose names A uses for others, and views that get another name. A view is dropped before what it reads. */
-export function freeNames({ a, b, renames }: Task, draft: Draft): void {
+export function freeNames(draft: Draft): void {
+  const { a, b, renames } = draft.task;
   for (const entry of dumpOrder(b).reverse()) {
     if (!isObject(entry.kind)) continue;
     const newName = renames.pending.get(foldCase(entry.name));
@@ -52,8 +54,8 @@ export function freeNames({ a, b, renames }: Task, draft: Draft): void {
 }
 
 /** Renames tables, in any order: B has none of the new names. */
-export function renameTables({ renames }: Task, draft: Draft): void {
-  for (const [from, to] of renames.pending) {
+export function renameTables(draft: Draft): void {
+  for (const [from, to] of draft.task.renames.pending) {
     const table = draft.engine.find(from);
     if (table?.kind !== 'table') continue;
     const renamed = { kind: table.kind, name: table.name, verb: 'RENAME' };
@@ -70,18 +72,19 @@ export function renameTables({ renames }: Task, draft: Draft): void {
  * Creates and alters the objects of A, in dump order. Views that store rows, and their readers, come last: a later change of what they read
  * would make a refresh necessary. Before them, columns are dropped, because the other views no longer read them by then.
  */
-export function reconcileObjects(task: Task, draft: Draft): void {
+export function reconcileObjects(draft: Draft): void {
+  const { task } = draft;
   const entries = [...dumpOrder(task.a)].filter(({ kind }) => isObject(kind));
   const reconciledLast = findStoredViewsAndReaders(entries, task);
   const unblockedAtStart = entries.filter(({ name }) => !draft.isBlocked(name));
-  for (const entry of entries) if (!reconciledLast.has(entry)) reconcileObject(entry, task, draft);
+  for (const entry of entries) if (!reconciledLast.has(entry)) reconcileObject(entry, draft);
   // A table that the loop above has blocked loses columns too, except those whose rename was left out: they hold the values.
   for (const { name } of unblockedAtStart) {
     const [wanted, now] = [task.a.definitionOf(name), draft.engine.definitionOf(name)];
     const isToAlter = wanted?.kind === 'table' && now?.kind === 'table' && !task.toRebuild.has(foldCase(name));
-    if (isToAlter) dropColumns(wanted, task, draft);
+    if (isToAlter) dropColumns(wanted, draft);
   }
-  for (const entry of entries) if (reconciledLast.has(entry)) reconcileObject(entry, task, draft);
+  for (const entry of entries) if (reconciledLast.has(entry)) reconcileObject(entry, draft);
 }
 
 /** Finds the views that store rows, and all that reads from them. @param entries the objects of A in dump order */
@@ -94,7 +97,8 @@ function findStoredViewsAndReaders(entries: readonly Entry[], { a }: Task): Read
 }
 
 /** Creates, recreates or alters one object, or leaves it out with a reason. */
-function reconcileObject(entry: Entry, task: Task, draft: Draft): void {
+function reconcileObject(entry: Entry, draft: Draft): void {
+  const { task } = draft;
   const now = draft.engine.find(entry.name);
   const change = { identity: entry, properties: [], what: displayName(entry) };
   if (draft.isBlocked(entry.name)) {
@@ -106,7 +110,7 @@ function reconcileObject(entry: Entry, task: Task, draft: Draft): void {
   const blocker = task.a.prerequisites(entry).find(({ name, kind }) => isObject(kind) && draft.isBlocked(name));
   if (blocker) {
     draft.block(entry.name);
-    if (!isSame(entry, task, draft))
+    if (!isSame(entry, draft))
       draft.omit(change, `it reads from ${displayName(blocker)}, which the plan cannot change as needed`);
     return;
   }
@@ -115,17 +119,18 @@ function reconcileObject(entry: Entry, task: Task, draft: Draft): void {
     if (!draft.addStatement(findCreation(entry, former, task).statement, entry)) draft.block(entry.name);
     return;
   }
-  if (isSame(entry, task, draft)) return;
+  if (isSame(entry, draft)) return;
   const wanted = task.a.definitionOfEntry(entry);
   if (!wanted || !draft.engine.definitionOf(entry.name)) return draft.omit(change, 'its syntax is unknown');
   if ('query' in wanted && wanted.query !== undefined)
     return draft.omit(change, 'its columns follow from a query, so they cannot be compared');
-  if (mustRecreate(wanted, draft.engine.definitionOf(entry.name), task)) recreateObject(entry, task, draft);
-  else alterObject(entry, wanted, task, draft);
+  if (mustRecreate(wanted, draft.engine.definitionOf(entry.name), task)) recreateObject(entry, draft);
+  else alterObject(entry, wanted, draft);
 }
 
 /** Whether an object is as A has it, apart from ignored properties. */
-function isSame(entry: Entry, { a, ignore }: Task, draft: Draft): boolean {
+function isSame(entry: Entry, draft: Draft): boolean {
+  const { a, ignore } = draft.task;
   const [wanted, now] = [a.definitionOfEntry(entry), draft.engine.definitionOf(entry.name)];
   if (!wanted || !now) {
     const existing = draft.engine.statementOf(entry.name);
@@ -149,12 +154,12 @@ function mustRecreate(wanted: Definition, now: Definition | undefined, task: Tas
 }
 
 /** Drops an object and creates it as A has it. If one of the two statements is not possible, both are left out. */
-function recreateObject(entry: Entry, task: Task, draft: Draft): void {
+function recreateObject(entry: Entry, draft: Draft): void {
   const { kind, name } = entry;
   // The name is spelled as in B: sqlapply checks the state of B first, and 9.3.4 shows an invalid view only under its exact name.
   const statement = printDrop({ kind, name: draft.engine.find(name)?.name ?? name });
   const change = { identity: entry, properties: [], what: 'DROP and CREATE' };
-  const creation = findCreation(entry, draft.engine.definitionOf(name), task);
+  const creation = findCreation(entry, draft.engine.definitionOf(name), draft.task);
   if (!draft.add(change, [statement, creation.statement])) draft.block(name);
 }
 
@@ -181,21 +186,23 @@ export function findCreation(
 }
 
 /** Alters an object, or rebuilds a table that `--rebuild` names. */
-function alterObject(entry: Entry, wanted: Definition, task: Task, draft: Draft): void {
+function alterObject(entry: Entry, wanted: Definition, draft: Draft): void {
   const { name } = entry;
   const now = draft.engine.definitionOf(name) as Definition;
   if (wanted.kind === 'view') {
     const hasOtherQuery = compareDefinitions(wanted, now).differences.some(({ property }) => property === 'query');
     if (hasOtherQuery && !draft.alter('view', now.name, { action: 'query', body: wanted.body }, ['query']))
       draft.block(name);
-  } else if (wanted.kind !== 'table') alterProperties(entry, wanted, task, draft);
-  else if (task.toRebuild.has(foldCase(name)) && !differsOnlyByRetention(wanted, now, task))
-    rebuildTable(entry, wanted, task, draft);
+  } else if (wanted.kind !== 'table') alterProperties(entry, wanted, draft);
+  else if (draft.task.toRebuild.has(foldCase(name)) && !differsOnlyByRetention(wanted, now, draft.task))
+    rebuildTable(entry, wanted, draft);
   else {
-    alterColumns(wanted, task, draft);
-    alterProperties(entry, wanted, task, draft);
+    alterColumns(wanted, draft);
+    alterProperties(entry, wanted, draft);
     const altered = draft.engine.definitionOf(name) as TableDefinition;
-    const keepsOldName = [...task.renames.columnRenamesOf(name).keys()].some(column => findColumn(altered, column));
+    const keepsOldName = [...draft.task.renames.columnRenamesOf(name).keys()].some(column =>
+      findColumn(altered, column),
+    );
     if (keepsOldName && draft.hasOmission(entry)) draft.block(name);
   }
 }
@@ -212,24 +219,25 @@ function differsOnlyByRetention(wanted: TableDefinition, now: Definition, task: 
  * Adds the ALTERs that set properties.
  * @param expiresRows whether to set the properties that let the server drop rows, or all others
  */
-function alterProperties(entry: Entry, wanted: Definition, task: Task, draft: Draft, expiresRows = false): void {
+function alterProperties(entry: Entry, wanted: Definition, draft: Draft, expiresRows = false): void {
   for (const { alter } of propertiesOf(wanted.kind)) {
     const now = draft.engine.definitionOf(entry.name);
     if (!alter || now?.kind !== wanted.kind || (alter.expiresRows ?? false) !== expiresRows) continue;
     // In a blocked object, properties that are already listed are not tried again. Others are altered, such as the TTL.
     const isAlreadyOmitted =
       draft.isBlocked(entry.name) && alter.sets.some(property => draft.hasOmission(entry, property));
-    const alteration = isAlreadyOmitted ? undefined : alter.find(wanted, now, task);
+    const alteration = isAlreadyOmitted ? undefined : alter.find(wanted, now, draft.task);
     if (!alteration) continue;
     const differing = compareDefinitions(wanted, now).differences.map(({ property }) => property);
     const properties = alter.sets.filter(property => differing.includes(property));
-    if (now.kind === 'table') alterTable({ table: now, alteration, properties }, task, draft);
+    if (now.kind === 'table') alterTable({ table: now, alteration, properties }, draft);
     else draft.alter(now.kind, now.name, alteration, properties);
   }
 }
 
 /** Rebuilds a table, unless the server cannot cast a column or the new table would lose something. */
-function rebuildTable(entry: Entry, wanted: TableDefinition, { renames, allowed, ignore }: Task, draft: Draft): void {
+function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft): void {
+  const { renames, allowed, ignore } = draft.task;
   const now = draft.engine.definitionOf(entry.name) as TableDefinition;
   const change = { identity: entry, properties: [], what: `rebuild of table '${now.name}'` };
   const copied = findCopiedColumns(wanted, now, renames.columnRenamesOf(entry.name));
@@ -245,30 +253,31 @@ function rebuildTable(entry: Entry, wanted: TableDefinition, { renames, allowed,
 }
 
 /** Sets TTLs, storage policies and EXPIRE ROWS. They come late, because nothing undoes the loss of expired rows. */
-export function alterExpiry(task: Task, draft: Draft): void {
-  for (const entry of dumpOrder(task.a)) {
-    const [wanted, now] = [task.a.definitionOfEntry(entry), draft.engine.definitionOf(entry.name)];
-    if (wanted && wanted.kind === now?.kind) alterProperties(entry, wanted, task, draft, true);
+export function alterExpiry(draft: Draft): void {
+  for (const entry of dumpOrder(draft.task.a)) {
+    const [wanted, now] = [draft.task.a.definitionOfEntry(entry), draft.engine.definitionOf(entry.name)];
+    if (wanted && wanted.kind === now?.kind) alterProperties(entry, wanted, draft, true);
   }
 }
 
 /** Drops the objects that A lacks, each before the objects that it reads from. */
-export function dropExtraObjects(task: Task, draft: Draft): void {
-  const { a, b, renames, keepExtra } = task;
+export function dropExtraObjects(draft: Draft): void {
+  const { a, b, renames, keepExtra } = draft.task;
   if (keepExtra) return;
   for (const entry of dumpOrder(b).reverse()) {
     const isExtra =
       isObject(entry.kind) &&
       !a.findObject(entry.name) &&
-      !task.ignore.ignoresObject(entry) &&
+      !draft.task.ignore.ignoresObject(entry) &&
       !renames.pending.has(foldCase(entry.name)) &&
       !draft.isBlocked(entry.name);
-    if (isExtra && !isAuxiliaryTable(entry.name, task)) draft.addStatement(printDrop(entry), entry);
+    if (isExtra && !isAuxiliaryTable(entry.name, draft.task)) draft.addStatement(printDrop(entry), entry);
   }
 }
 
 /** Lists the differences that no statement of the plan removes. */
-export function listUnalterable(task: Task, draft: Draft): void {
+export function listUnalterable(draft: Draft): void {
+  const { task } = draft;
   for (const entry of task.a.entries) {
     const change = { identity: entry, properties: [], what: displayName(entry) };
     if (entry.kind === 'other') draft.omit(change, 'it creates no object that can be compared');

@@ -28,7 +28,7 @@ import {
   reconcileObjects,
   renameTables,
 } from './object-changes.js';
-import { proveSteps } from './prove.js';
+import { proveDraft } from './prove.js';
 import { dropOldTables, findLeftovers, isAuxiliaryTable, resumeRebuilds } from './rebuild.js';
 import { listUnrepaired, refreshViews, resendViewQueries } from './refresh-views.js';
 import { findRejectedViews, type RejectedView, RejectedViewError } from './rejected-views.js';
@@ -81,7 +81,7 @@ async function planUntilAnswered(schemas: Schemas, answers: ServerAnswers, optio
     if (await answers.askQuestions()) continue;
     const unasked = [...proven.recomputedInAnyDraft].filter(view => !answers.findHistory(view));
     if (!options.askHistory || unasked.length === 0) return proven;
-    for (const view of unasked) await answers.askHistory(view, findAskableDefinition(view, proven.task));
+    for (const view of unasked) await answers.askHistory(view, findAskableDefinition(view, proven.draft.task));
   }
 }
 
@@ -177,16 +177,16 @@ function draftUntilProven(task: Task, loadB: () => Engine): ProvenDraft {
   const recomputed = new Set<string>();
   for (;;) {
     const draft = draftPlan(task, loadB(), excluded);
-    const proof = proveSteps(draft.steps, loadB(), task);
+    const proof = proveDraft(draft, loadB());
     for (const view of proof.recomputed.keys()) recomputed.add(view);
     if (proof.excluded.length === 0) {
-      requireLeadsToA(draft, task);
+      requireLeadsToA(draft);
       // This draft did not try the excluded changes of objects that are blocked now, so its omissions lack them. They are added, so that
       // the user sees the names of all losses at once.
       const named = new Set(draft.omissions.flatMap(namesOfLosses));
       const isUnnamed = (omission: Omission) => namesOfLosses(omission).some(name => !named.has(name));
       draft.omissions.push(...[...excluded.values()].filter(isUnnamed));
-      return { draft, proof, task, recomputedInAnyDraft: recomputed };
+      return { draft, proof, recomputedInAnyDraft: recomputed };
     }
     const countBefore = excluded.size;
     for (const omission of proof.excluded) excluded.set(changeKey(omission), omission);
@@ -237,36 +237,36 @@ export const isEnterpriseSchema = (statements: readonly string[]): boolean =>
  */
 function draftPlan(task: Task, engine: Engine, excluded: ReadonlyMap<string, Omission>): Draft {
   const draft = new Draft(engine, excluded, task);
-  omitContradictoryRenames(task, draft);
-  revokeRights(task, draft);
-  createPrincipals(task, draft);
+  omitContradictoryRenames(draft);
+  revokeRights(draft);
+  createPrincipals(draft);
 
-  freeNames(task, draft);
-  renameTables(task, draft);
-  resumeRebuilds(task, draft);
+  freeNames(draft);
+  renameTables(draft);
+  resumeRebuilds(draft);
 
-  reconcileObjects(task, draft);
-  resendViewQueries(task, draft);
-  refreshViews(task, draft);
-  markUnfilled(task, draft);
-  grantRights(task, draft);
+  reconcileObjects(draft);
+  resendViewQueries(draft);
+  refreshViews(draft);
+  markUnfilled(draft);
+  grantRights(draft);
 
   // Destructive steps that no other step needs.
-  dropOldTables(task, draft);
-  alterExpiry(task, draft);
-  dropExtraObjects(task, draft);
-  dropPrincipals(task, draft);
-  grantRights(task, draft); // again: the rights that a dropped principal had granted to others are gone
+  dropOldTables(draft);
+  alterExpiry(draft);
+  dropExtraObjects(draft);
+  dropPrincipals(draft);
+  grantRights(draft); // again: the rights that a dropped principal had granted to others are gone
 
   // What the plan does not change.
-  listUnalterable(task, draft);
-  listUnrepaired(task, draft);
+  listUnalterable(draft);
+  listUnrepaired(draft);
   return draft;
 }
 
 /** Requires that the draft leads to A, except for its omissions. @throws Error for another difference */
-function requireLeadsToA(draft: Draft, task: Task): void {
-  const { engine, omissions } = draft;
+function requireLeadsToA(draft: Draft): void {
+  const { engine, omissions, task } = draft;
   const { a: wanted, keepExtra, defaults, ignoreOwner = false, ignore } = task;
   const { differences } = compareSchemas(
     wanted.entries.map(({ statement }) => statement),

@@ -12,7 +12,7 @@ import {
 } from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';
 import { findExpiryArguments } from './asked-view.js';
-import { changeKey, type Step, whyNotExecutable } from './draft.js';
+import { changeKey, type Draft, type Step, whyNotExecutable } from './draft.js';
 import { isRedefined, printFutureQuery } from './future-query.js';
 import { isAuxiliaryTable } from './rebuild.js';
 import { parseRebuiltTable } from './rebuild-names.js';
@@ -47,7 +47,7 @@ interface Failure {
 }
 
 /** Runs the steps, up to the first one that cannot be executed. @param engine has B, and executes the steps */
-export function proveSteps(steps: readonly Step[], engine: Engine, task: Task): ProofResult {
+export function proveDraft({ steps, task }: Draft, engine: Engine): ProofResult {
   const invalidBefore = engine.invalidViews();
   const account = new RowAccount(engine, createExternalFacts(task, engine));
   const effects: (readonly Effect[])[] = [];

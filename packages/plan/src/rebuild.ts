@@ -106,7 +106,8 @@ function isRebuildHash(
  * Drops the old tables of this plan's rebuilds and of earlier ones, if the new tables have all of their rows. First, the server must have
  * applied all rows that were sent to an old table.
  */
-export function dropOldTables({ a, dropOld, renames, toRebuild }: Task, draft: Draft): void {
+export function dropOldTables(draft: Draft): void {
+  const { a, dropOld, renames, toRebuild } = draft.task;
   for (const { name } of dropOld ? draft.engine.catalogue.list() : []) {
     const { table = '', role, hash = '' } = parseRebuildName(name) ?? {};
     const [wanted, old, now] = [
@@ -187,7 +188,8 @@ export function isAuxiliaryTable(name: string, { a, leftovers, toRebuild }: Task
  * interrupted earlier, the new table is dropped. First, assertions check that the original table has each of its rows, because somebody else
  * may have written to the new one.
  */
-export function resumeRebuilds({ leftovers, renames }: Task, draft: Draft): void {
+export function resumeRebuilds(draft: Draft): void {
+  const { leftovers, renames } = draft.task;
   for (const { name } of draft.engine.catalogue.list().filter(object => leftovers.has(foldCase(object.name)))) {
     const { table = '', hash = '' } = parseRebuildName(name) ?? {};
     const hasExchangeBegun = draft.engine.find(createRebuildNames(table, hash).oldName) !== undefined;

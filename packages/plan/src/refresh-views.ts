@@ -11,10 +11,10 @@ import type { Task } from './task.js';
 import { isUnfilled, markOf } from './unfilled-marks.js';
 
 /** Sends the queries of stale views again (see `View.isStale`). Until then, the server rejects every query on these views. */
-export function resendViewQueries({ ignore }: Task, draft: Draft): void {
+export function resendViewQueries(draft: Draft): void {
   for (const { name } of draft.engine.catalogue.inDependencyOrder()) {
     const view = draft.engine.find(name);
-    if (view?.kind === 'view' && view.isStale && !ignore.ignoresObject(view))
+    if (view?.kind === 'view' && view.isStale && !draft.task.ignore.ignoresObject(view))
       draft.alter('view', name, { action: 'query', body: view.body }, []);
   }
 }
@@ -34,10 +34,10 @@ const FAILED_ON_A_ROW = /^(?:\[-1\]: |inconvertible value: )/;
  * - those that are invalid, unless their query would fail again;
  * - those that lack rows, unless the server fills them by itself before their sources lose rows.
  */
-export function refreshViews(task: Task, draft: Draft): void {
-  const { a, engineOfB } = task;
+export function refreshViews(draft: Draft): void {
+  const { a, engineOfB } = draft.task;
   const views = draft.engine.catalogue.inDependencyOrder().filter(object => object.kind === 'materialized view');
-  const viewsWithRowsInB = views.filter(view => mayHaveRowsInB(view, task));
+  const viewsWithRowsInB = views.filter(view => mayHaveRowsInB(view, draft.task));
   const [readByViews, readByViewsWithRows] = [namesReadBy(...views), namesReadBy(...viewsWithRowsInB)];
   const refreshed = new Set<string>();
   for (const view of views) {
@@ -45,18 +45,18 @@ export function refreshViews(task: Task, draft: Draft): void {
     const now = draft.engine.find(name);
     if (now?.kind !== 'materialized view') continue;
     const readsRefreshed = [...namesReadBy(now)].some(each => refreshed.has(each));
-    if (isOutOfScope(now, readsRefreshed, task, draft)) continue;
+    if (isOutOfScope(now, readsRefreshed, draft)) continue;
     // An interrupted plan may have dropped the view. Its mark, or a view over it that still has rows, shows that it had rows.
     const isMarked = a.findObject(name) !== undefined && engineOfB.find(markOf(view.name)) !== undefined;
     const mayHaveHadRowsBefore = isMarked || viewsWithRowsInB.includes(view) || readByViewsWithRows.has(name);
     const isCreated = engineOfB.catalogue.findById(now.id) === undefined;
-    const lacksRows = mayHaveHadRowsBefore && (isCreated || isUnfilled(name, task));
+    const lacksRows = mayHaveHadRowsBefore && (isCreated || isUnfilled(name, draft.task));
     // Even a view that the server fills is refreshed if another view is computed from its rows, or if its sources lose rows later.
-    const planMustFill = !isFilledByServer(now) || readByViews.has(name) || willSourcesLoseRows(now, task, draft);
-    const wouldFail = FAILED_ON_A_ROW.test(now.invalid ?? '') && !readsRetypedColumn(now, task, draft);
+    const planMustFill = !isFilledByServer(now) || readByViews.has(name) || willSourcesLoseRows(now, draft);
+    const wouldFail = FAILED_ON_A_ROW.test(now.invalid ?? '') && !readsRetypedColumn(now, draft);
     const isRepairable = now.invalid !== undefined && !wouldFail;
     if (!isRepairable && !(lacksRows && planMustFill)) continue;
-    refreshView(now, task, draft);
+    refreshView(now, draft);
     refreshed.add(name);
   }
 }
@@ -72,11 +72,11 @@ const isFilledByServer = ({ refresh }: Pick<MaterializedView, 'refresh'>): boole
  * - A lacks it, it was invalid before, the plan refreshes none of its sources, and no interrupted plan has made it invalid.
  * @param readsRefreshed whether the plan refreshes a source of the view; the same cause may have made both invalid
  */
-function isOutOfScope(view: MaterializedView, readsRefreshed: boolean, task: Task, draft: Draft): boolean {
-  const { a, keepExtra, ignore, allowed, healthProblems } = task;
+function isOutOfScope(view: MaterializedView, readsRefreshed: boolean, draft: Draft): boolean {
+  const { a, keepExtra, ignore, allowed, healthProblems } = draft.task;
   if (ignore.ignoresObject(view)) return true;
   if (a.findObject(view.name)) return false;
-  if (wasInvalid(view, healthProblems) && !readsRefreshed && !mayBeInvalidatedByPlan(view, task, draft)) return true;
+  if (wasInvalid(view, healthProblems) && !readsRefreshed && !mayBeInvalidatedByPlan(view, draft)) return true;
   return !keepExtra && allowed.allows({ kind: 'drop', object: view.name });
 }
 
@@ -84,11 +84,7 @@ function isOutOfScope(view: MaterializedView, readsRefreshed: boolean, task: Tas
  * Whether to refresh an invalid view that only B has, because an interrupted plan may have made it invalid. Nothing shows for certain that a
  * plan did. So the view is refreshed only if its base is there, and if the refresh loses no rows.
  */
-function mayBeInvalidatedByPlan(
-  { kind, name, base }: MaterializedView,
-  task: Task,
-  { excluded, engine }: Draft,
-): boolean {
+function mayBeInvalidatedByPlan({ kind, name, base }: MaterializedView, { excluded, engine, task }: Draft): boolean {
   const source = engine.find(base);
   // Only an excluded refresh counts. It has the property `invalid`; an excluded DROP has none.
   const isExcluded = [...excluded.values()].some(
@@ -106,7 +102,8 @@ const wasInvalid = ({ name }: MaterializedView, healthProblems: Task['healthProb
   healthProblems.some(({ identity, state }) => state === 'invalid' && isSameName(identity.name, name));
 
 /** Whether sources of a view lose rows later in the plan. The server fills the view in the background, perhaps too late to read them. */
-function willSourcesLoseRows(view: MaterializedView, { a, keepExtra }: Task, draft: Draft): boolean {
+function willSourcesLoseRows(view: MaterializedView, draft: Draft): boolean {
+  const { a, keepExtra } = draft.task;
   return draft.engine.catalogue.sources([view.base, ...view.references]).some(name => {
     const wanted = a.definitionOf(name);
     return wanted
@@ -116,7 +113,7 @@ function willSourcesLoseRows(view: MaterializedView, { a, keepExtra }: Task, dra
 }
 
 /** Whether the plan changes the type of a column that a view may read. */
-function readsRetypedColumn({ base, references }: MaterializedView, { engineOfB }: Task, { engine }: Draft): boolean {
+function readsRetypedColumn({ base, references }: MaterializedView, { engine, task: { engineOfB } }: Draft): boolean {
   return [...engine.catalogue.closure([base, ...references])].some(name => {
     const now = engine.find(name);
     const former = engineOfB.catalogue.findById(now?.id);
@@ -135,8 +132,8 @@ const mayHaveRowsInB = ({ kind, name }: MaterializedView, { b, storedRowsOf, ren
  * Refreshes a view. If its query returns other types than its columns have, the view is recreated: a refresh would empty it and then fail
  * (observed on 9.3.4). If the view would stay invalid for another reason, nothing is done.
  */
-function refreshView(view: MaterializedView, task: Task, draft: Draft): void {
-  const { a, healthProblems } = task;
+function refreshView(view: MaterializedView, draft: Draft): void {
+  const { a, healthProblems } = draft.task;
   const refresh = `REFRESH MATERIALIZED VIEW '${view.name}' FULL;`;
   const properties = wasInvalid(view, healthProblems) ? ['invalid'] : [];
   // The proof excluded this refresh because of a loss. The recreation is already listed for that loss.
@@ -149,7 +146,7 @@ function refreshView(view: MaterializedView, task: Task, draft: Draft): void {
   const now = draft.engine.definitionOf(view.name);
   const creation =
     wanted?.kind === view.kind
-      ? findCreation(wanted, now, task)
+      ? findCreation(wanted, now, draft.task)
       : { definition: now, statement: draft.engine.statementOf(view.name) as string };
   const { definition } = creation;
   const what = 'DROP and CREATE, because its columns get other types';
@@ -161,7 +158,8 @@ function refreshView(view: MaterializedView, task: Task, draft: Draft): void {
 }
 
 /** Lists objects that are invalid or suspended in B and stay so, with what the user can do. */
-export function listUnrepaired({ healthProblems, a, ignore }: Task, draft: Draft): void {
+export function listUnrepaired(draft: Draft): void {
+  const { healthProblems, a, ignore } = draft.task;
   for (const { identity, state, reason } of healthProblems) {
     const { kind, name } = identity;
     const now = draft.engine.find(name);

@@ -25,7 +25,8 @@ export const isUnfilled = (view: string, { a, engineOfB }: Pick<Task, 'a' | 'eng
   a.findObject(view) !== undefined && engineOfB.find(markOf(view)) !== undefined && engineOfB.wasNeverRefreshed(view);
 
 /** Marks the deferred views that the plan creates and refreshes. Removes the marks of views that are filled, or that the plan drops. */
-export function markUnfilled({ a, engineOfB, keepExtra }: Task, draft: Draft): void {
+export function markUnfilled(draft: Draft): void {
+  const { a, engineOfB, keepExtra } = draft.task;
   const { engine } = draft;
   for (const view of engine.catalogue.list()) {
     const isFilled = view.kind === 'materialized view' && view.refresh.deferred && !view.neverRefreshed;
