@@ -3,17 +3,18 @@
  * compared if one definition leaves it to the server, or if no server can show it.
  */
 import { foldCase, isObject, type Kind } from '@sqlpipe/sql';
-import { COLUMN_OPTIONS, columnProperty } from './columns/column-properties.js';
+import { COLUMN_OPTIONS } from './columns/column-properties.js';
 import type { StatedColumn } from './columns/column-property.js';
 import type { Definition, TableDefinition, ViewDefinition } from './definition.js';
 import { type AnyProperty, propertiesOf } from './properties/object-properties.js';
+import { COLUMN_ORDER, columnProperty, type PropertyName } from './property-name.js';
 import { findQueryColumns } from './query-columns.js';
 import { findQueryDifference } from './query-tokens.js';
 
 /** A property in which two definitions differ. */
 export interface PropertyDifference {
   /** What differs, in the user's words: `dedup keys`, `column 'price'`, `column order`, `query`. */
-  readonly property: string;
+  readonly property: PropertyName;
   /** The value of definition A as text; `none` if A has no such property. */
   readonly a: string;
   /** The value of definition B as text. */
@@ -33,23 +34,16 @@ export interface Comparison {
 
 const NONE = 'none';
 
-/** The order of columns: no ALTER changes it, because a new column is the last one. To most users it does not matter. */
-export const COLUMN_ORDER = 'column order';
-
-/** Whether nothing differs but the order of columns. */
-export const isColumnOrder = (properties: readonly string[]): boolean =>
-  properties.length > 0 && properties.every(property => property === COLUMN_ORDER);
-
 /**
  * The properties in which two definitions can differ, if the first is of this kind; none if there are no definitions of it. `*` stands
  * for the name of a column.
  */
-export function listDefinitionProperties(kind: Kind): string[] {
+export function listDefinitionProperties(kind: Kind): PropertyName[] {
   if (!isObject(kind)) return [];
-  const others =
+  const others: PropertyName[] =
     kind === 'table'
       ? [
-          ...['', ' name', ...COLUMN_OPTIONS.map(({ name }) => name)].map(each => columnProperty('*', each)),
+          ...(['', ' name', ...COLUMN_OPTIONS.map(({ name }) => name)] as const).map(each => columnProperty('*', each)),
           COLUMN_ORDER,
         ]
       : ['query'];
@@ -76,7 +70,7 @@ class ComparisonBuilder implements Comparison {
   readonly differences: PropertyDifference[] = [];
   readonly notComparable: string[] = [];
 
-  add(property: string, a: string | undefined, b: string | undefined, reportOneSided = false): void {
+  add(property: PropertyName, a: string | undefined, b: string | undefined, reportOneSided = false): void {
     if (a !== undefined && b !== undefined) {
       if (a !== b) this.differences.push({ property, a, b });
     } else if (reportOneSided && a !== b) this.notComparable.push(property);

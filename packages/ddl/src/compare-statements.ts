@@ -12,6 +12,7 @@ import { orRejection, RejectionError, unlessRejected } from './grammar/rejection
 import { parsePrincipal } from './principal.js';
 import { printDefinition } from './print.js';
 import { EXPLICIT } from './properties/property.js';
+import type { PropertyName } from './property-name.js';
 import { findQueryDifference } from './query-tokens.js';
 import { isCleanTable, repair } from './repair.js';
 
@@ -33,7 +34,7 @@ export interface StatementComparison extends Comparison {
 const TEXT = 'statement';
 
 /** The properties in which two statements of a kind can differ. `*` stands for the name of a column. */
-export function listComparedProperties(kind: Kind): string[] {
+export function listComparedProperties(kind: Kind): PropertyName[] {
   if (isPrincipal(kind)) return ['name', 'owner', 'external alias', 'credentials', TEXT];
   return isObject(kind) ? [...listDefinitionProperties(kind), TEXT] : [];
 }
@@ -142,7 +143,7 @@ function explainUnknown(statement: string): string {
 function compareTexts(a: string, b: string, explain: (statement: string) => string = () => ''): StatementComparison {
   const at = findQueryDifference(a, b);
   if (!at) return { ...NO_DIFFERENCE, asText: true };
-  const difference = {
+  const difference: PropertyDifference = {
     property: TEXT,
     a: explain(a) + lineAt(a, at.a),
     b: explain(b) + lineAt(b, at.b),

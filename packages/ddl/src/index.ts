@@ -1,13 +1,11 @@
 export { type Alter, type Alteration, applyAlteration, findColumn, permissionFor, printAlter } from './alteration.js';
 export { type ChangeStatement, changedTables, objectsOf, type PartitionChange, permissionOf } from './change/change.js';
 export { parseAlters, parseChange } from './change/parse-change.js';
-export { COLUMN_OPTIONS, COLUMN_TYPE, columnProperty, findColumnProperty } from './columns/column-properties.js';
+export { COLUMN_OPTIONS, COLUMN_TYPE, findColumnProperty } from './columns/column-properties.js';
 export { addTimestampToIndex } from './columns/indexes.js';
 export {
-  COLUMN_ORDER,
   type Comparison,
   compareDefinitions,
-  isColumnOrder,
   type PropertyDifference,
 } from './compare-definitions.js';
 export {
@@ -59,6 +57,7 @@ export { printDefinition } from './print.js';
 export { findProperty, propertiesOf } from './properties/object-properties.js';
 export { EXPLICIT, type PrintOptions } from './properties/property.js';
 export { findExpiredRows, keepRetention, UNLIMITED } from './properties/retention.js';
+export { COLUMN_ORDER, columnProperty, isColumnOrder, type PropertyName } from './property-name.js';
 export { findStoredValues } from './query-columns.js';
 export { isBareName } from './query-names.js';
 export {

@@ -10,6 +10,7 @@ import {
   type Column,
   columnProperty,
   findColumn,
+  type PropertyName,
   type TableDefinition,
 } from '@sqlpipe/ddl';
 import { foldCase, isSameName } from '@sqlpipe/sql';
@@ -21,7 +22,7 @@ const createAlterable = (name: string, draft: Draft) => {
   const current = () => draft.engine.definitionOf(name) as TableDefinition;
   return {
     current,
-    attempt: (alteration: Alteration, ...properties: string[]): boolean =>
+    attempt: (alteration: Alteration, ...properties: PropertyName[]): boolean =>
       alterTable({ table: current(), alteration, properties }, draft),
   };
 };
@@ -62,8 +63,14 @@ function toAdded({ index, parquet: _, ...column }: Column): Column {
 function renameColumns(renamed: ReadonlyMap<string, string>, table: AlterableTable): Set<string> {
   const unrenamed = new Set<string>();
   for (const [column, to] of renamed) {
-    const ofTimestamp = isSameName(column, table.current().timestamp ?? '') ? ['designated timestamp'] : [];
-    const properties = [columnProperty(column), columnProperty(to), ...ofTimestamp, 'dedup keys', COLUMN_ORDER];
+    const ofTimestamp = isSameName(column, table.current().timestamp ?? '') ? ['designated timestamp' as const] : [];
+    const properties: PropertyName[] = [
+      columnProperty(column),
+      columnProperty(to),
+      ...ofTimestamp,
+      'dedup keys',
+      COLUMN_ORDER,
+    ];
     if (!findColumn(table.current(), column) || findColumn(table.current(), to)) continue;
     if (table.attempt({ action: 'rename column', column, to }, ...properties)) continue;
     for (const name of [column, to]) unrenamed.add(foldCase(name));

@@ -11,6 +11,7 @@ import {
   hasNull,
   isLaterVersion,
   isLossless,
+  type PropertyName,
   printAlter,
   printFill,
   type TableDefinition,
@@ -37,7 +38,7 @@ import { describeUnalterable } from './unalterable.js';
 interface TableAlteration {
   readonly table: TableDefinition;
   readonly alteration: Alteration;
-  readonly properties: readonly string[];
+  readonly properties: readonly PropertyName[];
 }
 
 /** Alters a table unless its rows forbid it, with the assertions and statements that have to come before. @returns whether it is altered */

@@ -2,7 +2,7 @@
  * A draft of a plan. Each statement belongs to a change, and is executed on an engine when it is added. A change that the engine rejects
  * becomes an omission. What a draft loses is found later, when it is proven (prove.ts).
  */
-import { type Alteration, printAlter } from '@sqlpipe/ddl';
+import { type Alteration, type PropertyName, printAlter } from '@sqlpipe/ddl';
 import { type Effect, type Engine, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
 import { foldCase, identityKey, type ObjectKind } from '@sqlpipe/sql';
 import type { Task } from './task.js';
@@ -90,7 +90,7 @@ export class Draft {
   }
 
   /** Adds a change of one statement. @returns whether it was added */
-  addStatement(statement: string, identity: Change['identity'], properties: readonly string[] = []): boolean {
+  addStatement(statement: string, identity: Change['identity'], properties: readonly PropertyName[] = []): boolean {
     return this.add({ identity, properties, what: printOnOneLine(statement) }, [statement]);
   }
 
@@ -106,7 +106,7 @@ export class Draft {
   }
 
   /** Adds an ALTER. @returns whether it was added */
-  alter(kind: ObjectKind, name: string, alteration: Alteration, properties: string[]): boolean {
+  alter(kind: ObjectKind, name: string, alteration: Alteration, properties: readonly PropertyName[]): boolean {
     return this.addStatement(printAlter({ kind, name, alteration }), { kind, name }, properties);
   }
 
@@ -125,7 +125,7 @@ export class Draft {
   }
 
   /** Whether a change of an object, or of one of its properties, is left out. */
-  hasOmission(identity: Change['identity'], property?: string): boolean {
+  hasOmission(identity: Change['identity'], property?: PropertyName): boolean {
     return this.omissions.some(
       omission =>
         identityKey(omission.identity) === identityKey(identity) &&

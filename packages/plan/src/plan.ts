@@ -3,7 +3,7 @@
  * which changes lose something or make a view invalid. The next draft leaves these out, until a draft is proven.
  * A draft and its proof may queue questions. B's server is asked, and the plan is made again with the answers.
  */
-import { compareStatements, ownerOf, tryParseDefinition } from '@sqlpipe/ddl';
+import { compareStatements, ownerOf, type PropertyName, tryParseDefinition } from '@sqlpipe/ddl';
 import { Engine, type EngineOptions, type StoredRows, whenReady } from '@sqlpipe/engine';
 import {
   compareSchemas,
@@ -114,7 +114,7 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
   const proven = planWithAnswers({ a: a.filter(isAccepted), b: b.filter(isAccepted) }, answers, options);
   for (const { entry, reason } of rejected) {
     // Without properties, an omission is about the complete object.
-    const properties = task.b.findObject(entry.name)?.kind === entry.kind ? ['invalid'] : [];
+    const properties = task.b.findObject(entry.name)?.kind === entry.kind ? (['invalid'] as const) : [];
     const hint = `--ignore ${formatPathForShell(formatPath({ object: entry.name }))} takes it off this list`;
     proven.draft.omit(
       { identity: entry, properties, what: displayName(entry) },
@@ -280,7 +280,7 @@ function requireLeadsToA(draft: Draft): void {
         ? hasName(omission.identity) && identityKey(omission.identity) === identityKey(identity)
         : omission.identity.kind === identity.kind,
     );
-    const isOmitted = (property: string) =>
+    const isOmitted = (property: PropertyName) =>
       omitted.some(({ properties }) => properties.length === 0 || properties.includes(property));
     const unexplained = comparison ? comparison.differences.filter(({ property }) => !isOmitted(property)) : [];
     // A blocked object is changed only in part, so it may also differ in properties that its omissions do not list.

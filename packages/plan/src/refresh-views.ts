@@ -135,7 +135,7 @@ const mayHaveRowsInB = ({ kind, name }: MaterializedView, { b, storedRowsOf, ren
 function refreshView(view: MaterializedView, draft: Draft): void {
   const { a, healthProblems } = draft.task;
   const refresh = `REFRESH MATERIALIZED VIEW '${view.name}' FULL;`;
-  const properties = wasInvalid(view, healthProblems) ? ['invalid'] : [];
+  const properties = wasInvalid(view, healthProblems) ? (['invalid'] as const) : [];
   // The proof excluded this refresh because of a loss. The recreation is already listed for that loss.
   if (draft.excludes(refresh, view) && draft.hasOmission(view, 'invalid')) return;
   const reason = draft.preview(refresh).get(foldCase(view.name));

@@ -59,7 +59,7 @@ export class ExistingAccess {
     const isStored = rights.every(right => known.stores(right));
     const losing = isStored ? [] : rights.flatMap(right => known.findLostOptions(right));
     const differences = losing.map(right => ({
-      property: printRight({ ...right, option: false } as Right).slice(0, -1),
+      property: printRight({ ...right, option: false } as Right).slice(0, -1) as `GRANT ${string}`,
       a: 'no grant option',
       b: 'WITH GRANT OPTION',
     }));

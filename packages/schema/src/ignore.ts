@@ -4,6 +4,7 @@ import {
   COLUMN_ORDER,
   type Comparison,
   listComparedProperties,
+  type PropertyName,
   parseRights,
   printRight,
   readGrantTargets,
@@ -70,7 +71,7 @@ export class IgnoreRules {
   }
 
   /** Whether a property of an object is ignored, named as in a comparison: `TTL`, `column 'price'`. */
-  ignoresProperty(object: NamedObject, property: string): boolean {
+  ignoresProperty(object: NamedObject, property: PropertyName): boolean {
     return this.#rules.some(
       rule =>
         rule.property !== undefined && matchesEntry(rule, object) && matchesGlob(rule.property, foldCase(property)),

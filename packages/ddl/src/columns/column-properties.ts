@@ -22,9 +22,6 @@ export const COLUMN_OPTIONS = OPTIONS as unknown as readonly AnyColumnProperty[]
 
 export const COLUMN_PROPERTIES = [COLUMN_TYPE, ...COLUMN_OPTIONS];
 
-/** The name of a column's property in a comparison: `column 'qty' index`; without a property that of the column. */
-export const columnProperty = (column: string, property = ''): string => `column '${column}'${property}`;
-
 /** A property of a column by its name in a comparison. */
 export function findColumnProperty(named: string): AnyColumnProperty | undefined {
   const property = /^column '[^']*'(.*)$/s.exec(named)?.[1];

@@ -4,6 +4,7 @@ import type { Column } from '../definition.js';
 import type { Cursor } from '../grammar/cursor.js';
 import { RejectionError } from '../grammar/rejection-error.js';
 import type { Property, PropertyAlter } from '../properties/property.js';
+import type { ColumnSuffix } from '../property-name.js';
 
 /** What a statement states about a column. For a column of a query, `type` may be empty, and `cached` may be missing. */
 export type StatedColumn = Omit<Column, 'name' | 'dedup' | 'cached'> & { readonly cached?: boolean };
@@ -16,7 +17,8 @@ type ColumnAction<Action, Values> = { readonly action: Action; readonly column: 
  * clause comes after the name of the column.
  */
 export interface ColumnEntry<A extends ColumnAction<string, object>>
-  extends Pick<Property<StatedColumn>, 'name' | 'value' | 'print' | 'isHidden' | 'feature' | 'unalterable'> {
+  extends Pick<Property<StatedColumn>, 'value' | 'print' | 'isHidden' | 'feature' | 'unalterable'> {
+  readonly name: ColumnSuffix;
   readonly alter: ColumnAlter<A>;
 }
 

@@ -1,6 +1,5 @@
 /*! Parses the column list of CREATE TABLE. */
 import { foldCase, type LocatedName } from '@sqlpipe/sql';
-import { columnProperty } from '../columns/column-properties.js';
 import { parseIndexOptions } from '../columns/indexes.js';
 import { parseParquet } from '../columns/parquet.js';
 import { parseSymbolOptions, rejectCachedCapacity } from '../columns/symbol.js';
@@ -10,6 +9,7 @@ import { type Cursor, isWord } from '../grammar/cursor.js';
 import { isValidColumnName, rejectReserved, unquoteToken } from '../grammar/names.js';
 import { RejectionError, tokenError } from '../grammar/rejection-error.js';
 import { parseColumnType } from '../grammar/types.js';
+import { columnProperty } from '../property-name.js';
 import type { ClauseReader } from './clause-reader.js';
 
 /** Parses `ts TIMESTAMP, s SYMBOL …)`, with the closing parenthesis. */

@@ -6,6 +6,7 @@ import type { FoundObject, NameLookup } from '../change/lookup.js';
 import type { ClauseReader, CreateContext } from '../create/clause-reader.js';
 import type { Cursor } from '../grammar/cursor.js';
 import type { FeatureName } from '../grammar/features.js';
+import type { ClauseName, PropertyName } from '../property-name.js';
 
 /** How to print a definition. */
 export interface PrintOptions {
@@ -21,7 +22,7 @@ export const EXPLICIT: PrintOptions = { form: '9.0', quoted: true };
 /** A property of tables or views. F has its fields in a definition. */
 export interface Property<F extends object> {
   /** In the user's words, as a comparison and `--ignore` name it: `partitioning`, `dedup keys`. */
-  readonly name: string;
+  readonly name: ClauseName;
   /** The value as text, by which two definitions are compared; undefined if a definition does not state the property. */
   value(definition: F): string | undefined;
   /** Whether no server shows the property. If only one definition states it, it is reported as not comparable. */
@@ -72,7 +73,7 @@ export interface PropertyAlter<F extends object, A extends { readonly action: st
   /** The values of `action` in A. */
   readonly actions: readonly A['action'][];
   /** The names of the properties that it sets; the first is that of the entry. */
-  readonly sets: readonly string[];
+  readonly sets: readonly PropertyName[];
   /** Whether it can make rows expire, which nothing undoes. */
   readonly expiresRows?: boolean;
   /** The parsers of the text after its first words, by these words: `{ 'set format': … }`. */

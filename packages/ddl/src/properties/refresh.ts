@@ -6,6 +6,7 @@ import { isWord } from '../grammar/cursor.js';
 import { rejectReserved, stripPublic, unquoteToken } from '../grammar/names.js';
 import { DAY, MICROS, parseInt32, parseTimestamp } from '../grammar/numbers.js';
 import { RejectionError, unexpectedTokenError } from '../grammar/rejection-error.js';
+import type { ClauseName } from '../property-name.js';
 import { findSampling } from '../sampling.js';
 import { property } from './property.js';
 
@@ -223,7 +224,7 @@ export const REFRESH = property<Refreshed, { readonly action: 'refresh'; readonl
   unalterable: 'no statement changes DEFERRED',
 });
 
-const detail = (name: string, value: (refresh: RefreshClause) => string | undefined) =>
+const detail = (name: ClauseName, value: (refresh: RefreshClause) => string | undefined) =>
   property<Refreshed, never>({
     name,
     value: ({ refresh }) => value(refresh),

@@ -1,5 +1,5 @@
 /*! What a plan leaves out, and how that is described to the user. */
-import { COLUMN_ORDER } from '@sqlpipe/ddl';
+import { COLUMN_ORDER, type PropertyName } from '@sqlpipe/ddl';
 import { displayName, type NamedObject } from '@sqlpipe/sql';
 import { formatLoss, type NamedLoss } from './losses.js';
 import { formatPath, formatPathForShell } from './object-path.js';
@@ -8,7 +8,7 @@ import { formatPath, formatPathForShell } from './object-path.js';
 export interface Change {
   readonly identity: NamedObject & { readonly verb?: string };
   /** The properties that differ, as in a comparison; empty for the complete object. */
-  readonly properties: readonly string[];
+  readonly properties: readonly PropertyName[];
   /** A description on one line: `ALTER TABLE 'trades' DROP COLUMN qty`. */
   readonly what: string;
 }
