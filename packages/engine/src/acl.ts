@@ -16,7 +16,7 @@ export interface StoredToken {
 export interface Secrets {
   /** @throws NotReady while the hash is computed */
   hashPassword(password: string): string;
-  generateToken(ttl: number, refresh: boolean): { token: string; stored: StoredToken };
+  generateToken(lifetime: number, refresh: boolean): { token: string; stored: StoredToken };
   /** Identifies a token without revealing it. */
   digest(token: string): string;
 }

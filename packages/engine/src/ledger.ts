@@ -24,7 +24,7 @@ export interface HistoryRows {
  */
 export type StoredRows = 'none' | 'recomputable' | 'unknown' | HistoryRows;
 
-/** An object whose TTL a statement makes the server enforce. */
+/** An object whose retention a statement makes the server enforce. */
 export interface Enforcement {
   /** The object in the loaded schema. */
   readonly former: Table | MaterializedView;
@@ -43,7 +43,7 @@ export interface Copy {
 export interface ExternalFacts {
   /** What is known of the rows of a materialized view, by its name; by default, they are recomputable. */
   readonly storedRowsOf?: (view: string) => StoredRows;
-  /** The number of rows older than their TTL, which the server will drop; undefined if it cannot say. By default 0. */
+  /** The number of expired rows, which the server will drop; undefined if it cannot say. By default 0. */
   readonly countExpired?: (enforcement: Enforcement) => number | undefined;
   /**
    * Whether a conversion changes values of its column. If it does, each view that reads the column has a loss of its own, which
@@ -101,7 +101,7 @@ export class Ledger {
     number | undefined,
     { readonly table: CatalogueObject; readonly columns: Copy['columns'] }
   >();
-  /** By the id of an object of the loaded schema: the enforcement of its TTL, and the indexes of the statements that cause it. */
+  /** By the id of an object of the loaded schema: the enforcement of its retention, and the indexes of the statements that cause it. */
   readonly enforcements = new Map<number | undefined, Enforcement & { readonly causes: number[] }>();
 
   constructor({ catalogue }: Engine, facts: ExternalFacts) {

@@ -34,12 +34,12 @@ export class RowAccount {
     return this.#ledger.loaded.find(object => isSameName(object.name, name));
   }
 
-  /** Finds the objects whose TTL a statement makes the server enforce. */
+  /** Finds the objects whose retention a statement makes the server enforce. */
   findEnforcements(execution: Execution): Enforcement[] {
     return findEnforcements(execution, this.#ledger);
   }
 
-  /** The objects whose TTL the statements so far make the server enforce. */
+  /** The objects whose retention the statements so far make the server enforce. */
   get enforcements(): Enforcement[] {
     return [...this.#ledger.enforcements.values()];
   }
@@ -162,7 +162,7 @@ export class RowAccount {
 const isRetained = (object: CatalogueObject | undefined): object is Table | MaterializedView =>
   object?.kind === 'table' || object?.kind === 'materialized view';
 
-/** Finds the objects whose TTL a statement makes the server enforce: it rewrites them, computes them again or sets another TTL. */
+/** Finds the objects whose retention a statement makes the server enforce: it rewrites them, computes them again or sets another TTL. */
 function findEnforcements({ effects, changes }: Pick<Execution, 'effects' | 'changes'>, ledger: Ledger): Enforcement[] {
   const written = effects.filter(({ effect, column }) => effect === 'rewritten' && column === undefined);
   const retained = changes.filter(

@@ -1,5 +1,5 @@
 /*!
- * Finds how B's server can be asked about the rows of a materialized view, and about rows that a TTL has expired. An interrupted plan may
+ * Finds how B's server can be asked about the rows of a materialized view, and about expired rows. An interrupted plan may
  * have renamed or dropped what the view reads.
  */
 import { findColumn, findReferencesOfQuery } from '@sqlpipe/ddl';
@@ -27,13 +27,13 @@ export function findAskableDefinition(name: string, task: Task) {
 }
 
 /**
- * Finds the arguments of the question about expired rows: the object under its name in B, with the TTL that it gets. For a view, the
+ * Finds the arguments of the question about expired rows: the object under its name in B, with the retention that it gets. For a view, the
  * second is a query that B's server can answer.
  */
 export function findExpiryArguments({ former, now }: Enforcement, task: Task): Parameters<typeof printExpiredQuestion> {
   const { name } = former;
   const timestamp = former.timestamp ?? task.engineOfB.catalogue.resolve(name)?.timestamp ?? now.timestamp;
-  const retained = { name, timestamp, partitionBy: now.partitionBy, ttl: now.ttl };
+  const retained = { ...now, name, timestamp };
   return former.kind === 'table' ? [retained] : [retained, findAskableDefinition(name, task)?.body ?? former.body];
 }
 

@@ -164,8 +164,8 @@ function recreateObject(entry: Entry, draft: Draft): void {
 }
 
 /**
- * Finds the definition and the statement with which a plan creates an object of A. If A has a shorter TTL, a recreated materialized view
- * keeps its TTL until `alterExpiry` sets the new one. If `--ignore` names `refresh`, it also keeps its REFRESH clause.
+ * Finds the definition and the statement with which a plan creates an object of A. If A has a shorter retention, a recreated materialized view
+ * keeps its own until `alterExpiry` sets the new one. If `--ignore` names `refresh`, it also keeps its REFRESH clause.
  * @param replaced what the new object replaces, in B or after the steps so far
  */
 export function findCreation(
@@ -207,7 +207,7 @@ function alterObject(entry: Entry, wanted: Definition, draft: Draft): void {
   }
 }
 
-/** Whether a table differs only by its TTL or storage policy, and an ALTER at the end of the plan sets that. */
+/** Whether a table differs only by its retention, and an ALTER at the end of the plan sets that. */
 function differsOnlyByRetention(wanted: TableDefinition, now: Definition, task: Task): boolean {
   const altered = propertiesOf(wanted.kind).flatMap(({ alter }) =>
     alter?.expiresRows && alter.find(wanted, now, task) ? alter.sets : [],
@@ -223,7 +223,7 @@ function alterProperties(entry: Entry, wanted: Definition, draft: Draft, expires
   for (const { alter } of propertiesOf(wanted.kind)) {
     const now = draft.engine.definitionOf(entry.name);
     if (!alter || now?.kind !== wanted.kind || (alter.expiresRows ?? false) !== expiresRows) continue;
-    // In a blocked object, properties that are already listed are not tried again. Others are altered, such as the TTL.
+    // In a blocked object, properties that are already listed are not tried again. Others are altered, such as the retention.
     const isAlreadyOmitted =
       draft.isBlocked(entry.name) && alter.sets.some(property => draft.hasOmission(entry, property));
     const alteration = isAlreadyOmitted ? undefined : alter.find(wanted, now, draft.task);

@@ -34,7 +34,7 @@ export interface ProofResult {
    * view; undefined if the server need not be asked.
    */
   readonly recomputed: ReadonlyMap<string, string | undefined>;
-  /** The objects whose TTL the steps make the server enforce. */
+  /** The objects whose retention the steps make the server enforce. */
   readonly enforcements: readonly Enforcement[];
 }
 

@@ -1,5 +1,5 @@
 /*!
- * Rebuilds a table that `--rebuild` names, if more than its TTL or storage policy differs. This also changes what no ALTER can. The rows are
+ * Rebuilds a table that `--rebuild` names, if more than its retention differs. This also changes what no ALTER can. The rows are
  * copied to a new table, and the two tables exchange their names. The old table is kept, as QuestDB's documentation recommends.
  *
  * The temporary names contain a hash of both definitions. By the hash, a later plan recognizes the tables of an interrupted rebuild.
@@ -78,7 +78,7 @@ export function printRebuild(
   return [
     assertApplied(now.name),
     ...copied.flatMap(({ column, source }) => assertValuesFit(now.name, source, column.type)),
-    // A shorter TTL is set later. It would expire rows while they are copied, so that the numbers of rows differ.
+    // A shorter retention is set later. It would expire rows while they are copied, so that the numbers of rows differ.
     printDefinition({ ...(keepRetention(wanted, now) ?? wanted), name: newName }, EXPLICIT),
     `INSERT INTO '${newName}' (${targets}) SELECT ${values} FROM '${now.name}';`,
     // By `copy`, the proof knows what the new table has. What it lacks is lost for the views that read it.

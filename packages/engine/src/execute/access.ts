@@ -196,11 +196,11 @@ const REST_TOKEN_WORDS = ['token', 'type', 'rest'];
 /** Executes `TOKEN TYPE REST WITH TTL …` after CREATE. Returns the token, which the server cannot show again. */
 function createToken(cursor: Cursor, session: Session, kind: PrincipalKind, named: LocatedName): ExecutionResult {
   cursor.expect(...REST_TOKEN_WORDS);
-  const { ttl, refresh } = parseTokenLifetime(cursor);
+  const { lifetime, refresh } = parseTokenLifetime(cursor);
   cursor.expectEnd();
   session.authorize('CREATE REST TOKEN');
   const principal = requirePrincipal(session.acl, kind, named);
-  const { token, stored } = session.secrets.generateToken(ttl, refresh);
+  const { token, stored } = session.secrets.generateToken(lifetime, refresh);
   session.acl.put({ ...principal, tokens: [...principal.tokens.filter(old => old.expires > Date.now()), stored] });
   return {
     kind: 'rows',
@@ -231,14 +231,14 @@ function dropTokens(cursor: Cursor, session: Session, kind: PrincipalKind, named
 }
 
 /** `WITH TTL '30d' [REFRESH]`, from a minute to ten years; in milliseconds. */
-function parseTokenLifetime(cursor: Cursor): { ttl: number; refresh: boolean } {
+function parseTokenLifetime(cursor: Cursor): { lifetime: number; refresh: boolean } {
   cursor.expect('with', 'ttl');
   const [, count, unit = ''] = /^(\d+)([smhd])$/i.exec(unquoteToken(cursor.requireNoSemicolon('TTL'))) ?? [];
   const micros = Number(count) * (MICROS.get(unit.toLowerCase()) ?? 0);
   if (!(micros >= MINUTE && micros <= 3650 * DAY)) {
     throw cursor.rejection("TTL is a number and a unit (s, m, h, d), from '1m' to '3650d'");
   }
-  return { ttl: micros / 1000, refresh: cursor.accept('refresh') };
+  return { lifetime: micros / 1000, refresh: cursor.accept('refresh') };
 }
 
 function requirePrincipal(acl: Acl, kind: PrincipalKind, { name, position }: LocatedName): Principal {

@@ -331,7 +331,7 @@ function createMaterializedView(session: Session, statement: CreateOf<Materializ
   if (unindexable) throw new RejectionError(0, `indexes are supported only for SYMBOL columns: ${unindexable.name}`);
   const partitionBy = definition.partitionBy ?? sampling.partitionBy ?? defaultPartition(sampling.interval);
   const complete = { ...definition, partitionBy };
-  // With PARTITION BY in the statement, the parser has checked the TTL already.
+  // With PARTITION BY in the statement, the parser has checked the retention already.
   if (!definition.partitionBy) checkRetention(spans, complete);
   rejectBadName(name, position, '');
   rejectCycleOfBases(catalogue, statement, base.name);
