@@ -348,7 +348,8 @@ async function lostOfView(
   );
   const given = new Set<string>();
   let isRefreshable = true;
-  for (const name of objects) {
+  // If its rename was refused, the view of the other name is another one.
+  for (const name of change.unstated.has(relation.uid) ? [relation.name] : objects) {
     if (now.get(name)?.kind !== 'materialized view') continue;
     const [[query, base] = []] = await execute(
       server,
