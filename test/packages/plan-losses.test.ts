@@ -147,6 +147,23 @@ test('views that are recreated are dropped while their queries can be asked, the
   );
 });
 
+test('a view over one that is recreated is recreated too, so that an interrupted plan needs no other loss', async t => {
+  const [base, view, reader] = chain('k') as [string, string, string];
+  const redefined = view.replace('count() n', 'count() + 1 n');
+  const plan = await planChanges([base, redefined, reader], [base, view, reader]);
+  t.deepEqual(
+    changesOf(plan).map(text => text.split(' WITH ')[0]),
+    [
+      "DROP MATERIALIZED VIEW 'd';",
+      "DROP MATERIALIZED VIEW 'm';",
+      'CREATE MATERIALIZED VIEW m',
+      'CREATE MATERIALIZED VIEW d',
+      "REFRESH MATERIALIZED VIEW 'm' FULL;",
+      "REFRESH MATERIALIZED VIEW 'd' FULL;",
+    ],
+  );
+});
+
 test('a history whose loss is allowed is dropped after what can fail', async t => {
   const plan = await planChanges(chain(), chain('k'), { allowLoss: ['drop:t.k', 'history:m', 'history:d'] });
   t.is(changesOf(plan)[0], "ALTER TABLE 't' DROP COLUMN k;");

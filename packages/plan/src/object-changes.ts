@@ -14,6 +14,7 @@ import {
   propertiesOf,
   type TableDefinition,
 } from '@sqlpipe/ddl';
+import type { CatalogueObject } from '@sqlpipe/engine';
 import { dumpOrder, type Entry } from '@sqlpipe/schema';
 import { displayName, foldCase, isObject, kindKeywords } from '@sqlpipe/sql';
 import { alterColumns, dropColumns } from './alter-columns.js';
@@ -119,12 +120,13 @@ function reconcileObject(entry: Entry, draft: Draft): void {
     if (!draft.addStatement(findCreation(entry, former, task).statement, entry)) draft.block(entry.name);
     return;
   }
-  if (isSame(entry, draft)) return;
+  const readsRecreated = readsRecreatedView(now, draft);
+  if (isSame(entry, draft) && !readsRecreated) return;
   const wanted = task.a.definitionOfEntry(entry);
   if (!wanted || !draft.engine.definitionOf(entry.name)) return draft.omit(change, 'its syntax is unknown');
   if ('query' in wanted && wanted.query !== undefined)
     return draft.omit(change, 'its columns follow from a query, so they cannot be compared');
-  if (mustRecreate(wanted, draft.engine.definitionOf(entry.name), task)) recreateObject(entry, draft);
+  if (readsRecreated || mustRecreate(wanted, draft.engine.definitionOf(entry.name), task)) recreateObject(entry, draft);
   else alterObject(entry, wanted, draft);
 }
 
@@ -152,6 +154,19 @@ function mustRecreate(wanted: Definition, now: Definition | undefined, task: Tas
     return !isAlterable && !NOT_WORTH_RECREATING.has(property);
   });
 }
+
+/**
+ * Whether a materialized view of B reads one that the plan recreates. It is recreated too: if the plan is interrupted before a refresh, no
+ * server can say any more whether the former query returns all rows.
+ */
+const readsRecreatedView = (now: CatalogueObject, { engine: { catalogue }, task: { engineOfB, renames } }: Draft) =>
+  now.kind === 'materialized view' &&
+  engineOfB.catalogue.findById(now.id) !== undefined &&
+  [...catalogue.closure([now.base, ...now.references])].some(name => {
+    const source = catalogue.find(name);
+    const isStored = source?.kind === 'materialized view' && engineOfB.catalogue.findById(source.id) === undefined;
+    return isStored && engineOfB.find(renames.nameBeforePlan(name))?.kind === source.kind;
+  });
 
 /** Drops an object and creates it as A has it. If one of the two statements is not possible, both are left out. */
 function recreateObject(entry: Entry, draft: Draft): void {
