@@ -129,7 +129,6 @@ interface Level {
   defining?: [name: string, definition: NamedQuery];
 }
 
-/** Whether the next name is the first one in the value of a variable. */
 const awaitsFirstName = (level: Level): level is Level & { defining: [name: string, definition: NamedQuery] } =>
   (level.state === 'value' || level.state === 'grouped') &&
   level.defining !== undefined &&

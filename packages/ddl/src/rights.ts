@@ -51,7 +51,6 @@ export function readAccess(statement: string, ignoresRest = false): AccessStatem
   });
 }
 
-/** The names of a table's columns; undefined if they are not known. */
 type ColumnsOf = (table: string) => readonly string[] | undefined;
 
 /**

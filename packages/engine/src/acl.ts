@@ -81,7 +81,6 @@ export class Acl {
     this.takeChanges();
   }
 
-  /** The changes that recreate the complete state. */
   snapshotChanges(): AclChange[] {
     return [
       ...this.principals()

@@ -109,7 +109,6 @@ export class Catalogue {
     }
   }
 
-  /** Removes the object of that name from the dependents of what it refers to. */
   #removeReferences(name: string): void {
     const object = this.find(name);
     for (const reference of object ? referencesOf(object) : []) {

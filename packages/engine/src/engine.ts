@@ -270,7 +270,6 @@ export class Engine {
     return { objects: this.catalogue.changes.length, access: this.acl.savepoint() };
   }
 
-  /** Undoes everything since a savepoint. */
   rollback({ objects, access }: Savepoint): void {
     this.catalogue.rollback(objects);
     this.acl.rollback(access);

@@ -26,9 +26,7 @@ export type StoredRows = 'none' | 'recomputable' | 'unknown' | HistoryRows;
 
 /** An object whose retention a statement makes the server enforce. */
 export interface Enforcement {
-  /** The object in the loaded schema. */
   readonly former: Table | MaterializedView;
-  /** The object after the statement. */
   readonly now: Table | MaterializedView;
 }
 

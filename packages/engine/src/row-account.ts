@@ -20,7 +20,6 @@ export class RowAccount {
   readonly #loadedIds: ReadonlySet<number | undefined>;
   /** The ids of columns of which every row stores a value, because an UPDATE has written it. */
   readonly #fullyWrittenColumns = new Set<number | undefined>();
-  /** The number of recorded statements. */
   #count = 0;
 
   constructor(engine: Engine, facts: ExternalFacts = {}) {

@@ -84,7 +84,6 @@ export type Value = string | number | boolean | null;
 export interface Rows {
   readonly columns: readonly ColumnHead[];
   readonly rows: readonly (readonly Value[])[];
-  /** The name of the designated timestamp, if the rows have one. */
   readonly timestamp?: string | undefined;
 }
 

@@ -147,7 +147,6 @@ function parseConfigString(text: string): { schema: string; values: Map<string, 
   return { schema: text.slice(0, schemaEnd), values };
 }
 
-/** The IP addresses of a host name. */
 const lookUpAll = async (name: string): Promise<readonly string[]> =>
   (await lookup(name, { all: true })).map(({ address }) => address);
 

@@ -118,7 +118,6 @@ export class ObjectCheck {
   readonly #fetched = new Set<string>();
   /** The folded names of objects that no longer existed when their definitions were requested. */
   readonly #gone = new Set<string>();
-  /** Whether the schema changed while it was read. */
   #hasChanged = false;
 
   /** Requests the list at once, while the dump is read. @param options the kinds and names of the objects that the dump should have */
@@ -291,7 +290,6 @@ const TABLE_HEAD = "CREATE TABLE '";
 /** Matches an object of a kind that only a newer server has, as servers print objects. */
 const UNKNOWN_OBJECT = /^CREATE [A-Z ]+ '([^']+)'/;
 
-/** The kind and name of a row; nearly all are tables. */
 function identifyRow(row: string): NamedObject {
   if (row.startsWith(TABLE_HEAD))
     return { kind: 'table', name: row.slice(TABLE_HEAD.length, row.indexOf("'", TABLE_HEAD.length)) };

@@ -98,7 +98,6 @@ export async function fetchWalState(instance: Instance, table: string): Promise<
   return Number(writer) >= Number(sequencer) ? 'applied' : 'pending';
 }
 
-/** Columns of materialized_views() for one view; undefined if there is no such view, or the instance does not show it. */
 async function fetchStateOf(instance: Instance, view: string, columns: string): Promise<unknown[] | undefined> {
   const query = `SELECT ${columns} FROM materialized_views() WHERE lower(view_name) = ${quoteLiteral(foldCase(view))}`;
   return (await queryIfAccepted(instance, query))?.[0];

@@ -80,7 +80,6 @@ const KEYS = {
   /** Seconds for a complete reply, or between two rows of it. */
   timeout: 0,
   connect_timeout: 0,
-  /** Maximum number of retries of one request. */
   retries: 0,
   /** Whether a change must be confirmed by the instance's name. */
   protected: false,

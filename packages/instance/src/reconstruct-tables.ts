@@ -26,7 +26,6 @@ export async function reconstructTables(
   return statements;
 }
 
-/** The columns of a table; undefined if the table was dropped since it was listed. */
 async function fetchColumns(instance: Instance, table: string): Promise<Column[] | undefined> {
   const rows = await tryQuery(
     () => instance.queryRows(`SELECT ${COLUMNS} FROM table_columns('${table}')`),

@@ -28,7 +28,6 @@ export interface Rejection {
   /** The position in the statement (UTF-16 code units), if the server sent one. */
   position?: number;
   status: number;
-  /** Whether the reason is a missing permission. */
   denied: boolean;
 }
 
@@ -288,7 +287,6 @@ const UNSTREAMABLE = /^contains (?:a NUL|half of)/;
 const RECREATE_HELP = 'a stream cannot contain that: recreate the object without it';
 const ADDRESS_HELP = "is this a QuestDB server's address, or did a proxy's login page answer?";
 
-/** The error for a failure that is not the rejection of a statement. */
 function unexpectedStatusError(response: Response, body: Buffer): UnexpectedResponseError {
   const { status } = response;
   if (status !== 304 && status >= 300 && status < 400)

@@ -37,7 +37,6 @@ export interface PlannedStatement {
 export interface Plan {
   readonly statements: readonly PlannedStatement[];
   readonly omissions: readonly Omission[];
-  /** The names of the losses that were allowed, and that the plan needs. */
   readonly allowedLosses: readonly string[];
   readonly remarks: readonly string[];
   /** Notes about the options, and about tables that are kept. */

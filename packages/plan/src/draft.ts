@@ -119,7 +119,6 @@ export class Draft {
     return invalid;
   }
 
-  /** Lists a change as left out. */
   omit(change: Change, ...[reason, ...hints]: Refusal): void {
     if (!this.#isIgnored(change)) this.omissions.push({ ...change, reasons: [reason], hints });
   }

@@ -38,7 +38,6 @@ export interface ProofResult {
   readonly enforcements: readonly Enforcement[];
 }
 
-/** Why the plan is not proven. */
 interface Failure {
   /** The indexes of the steps that cause it. */
   readonly causes: readonly number[];

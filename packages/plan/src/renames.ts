@@ -232,7 +232,6 @@ export class Renames {
     this.#warn(entry, text, newInB);
   }
 
-  /** Finds a table of B by its name before or after the plan. */
   #findTableOfB(name: string): TableDefinition | undefined {
     const isThere = this.#engineOfB.definitionOf(name) !== undefined;
     return this.#findTable(this.#engineOfB, isThere ? name : (this.otherName(name) ?? name));

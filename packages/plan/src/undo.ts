@@ -78,7 +78,6 @@ const assertUnwritten = (table: string, condition?: string): Assertion[] => [
   assertNoPartition(table, 'detached'),
 ];
 
-/** Finds the objects, principals and columns that a plan creates. */
 function findCreated({ statements, result, renamed }: Plan, before: Schema): Created[] {
   const after = new Schema(result);
   const assertionsOf = (statement: string): Assertion[] => {

@@ -42,7 +42,6 @@ export interface Outcome {
   location?: Location;
   identity: Identity;
   result: Result;
-  /** The error message of the server, or ours. */
   error?: string;
   /** Index into the statement that the error points at, in UTF-16 code units. */
   position?: number;
@@ -60,7 +59,6 @@ export interface Outcome {
   effects?: readonly Effect[];
   /** A failure of the instance, which ends the run. */
   failure?: Error;
-  /** Whether the statement is part of a plan. */
   isPlanned?: boolean;
   /** When the statement was sent, or compared with an existing object; undefined if it was not reached. */
   time?: Date;

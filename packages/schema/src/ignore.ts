@@ -59,7 +59,6 @@ export class IgnoreRules {
     return this.#rules.some(({ property }) => property === undefined);
   }
 
-  /** Whether an object, a principal or a right is ignored completely. */
   ignoresObject(entry: NamedStatement): boolean {
     const isIgnored = this.#rules.some(rule => rule.property === undefined && matchesEntry(rule, entry));
     return isIgnored && !this.exceptions.has(identityKey(entry));

@@ -116,7 +116,6 @@ export class NameSelection {
     return this.#withDeps || this.#isNamed(object);
   }
 
-  /** The selected statements of a dump, in its order. */
   select(batches: AsyncIterable<string[]>): AsyncIterable<string[]> {
     return this.#isEmpty ? batches : this.#filter(batches);
   }

@@ -28,7 +28,6 @@ export function replayChange(change: JournalChange, { catalogue, acl }: Engine):
   catalogue.takeChanges();
 }
 
-/** The changes that recreate the complete state of an engine. */
 const snapshotChanges = ({ catalogue, acl }: Engine): JournalChange[] => [
   ...catalogue.all().map((put): JournalChange => ({ put })),
   ...acl.snapshotChanges().map((change): JournalChange => ({ acl: change })),

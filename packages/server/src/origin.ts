@@ -39,7 +39,6 @@ function isAllowed(host: string, hosts: ReadonlySet<string>): boolean {
   return name === 'localhost' || hosts.has(name) || isLoopback(name);
 }
 
-/** Whether a page has the origin of this server, as the client addressed it. */
 function isSameOrigin(page: string, host: string | undefined): boolean {
   const url = parseUrl(page);
   return url !== undefined && host !== undefined && url.host === parseUrl(`${url.protocol}//${host}`)?.host;

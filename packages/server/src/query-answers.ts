@@ -126,7 +126,6 @@ function evaluate(expression: Expression, session: Session): Value | undefined {
   return functions.get(expression.name.toLowerCase())?.(session);
 }
 
-/** The selected columns, in the order of the select list. */
 function project(table: Rows, items: readonly SelectItem[], positionOf: ParsedQuery['positionOf']): Rows {
   const picks = items.flatMap(item => pickColumns(table, item, positionOf));
   return {

@@ -72,7 +72,6 @@ export class Lexer {
     }
   }
 
-  /** Reads the segment that a special character starts. */
   #readSpecial(chunk: string, at: number): number {
     const character = chunk.charAt(at);
     if (character === '(' || character === ')' || character === ';') {

@@ -76,7 +76,6 @@ export class TokenReader {
     return token;
   }
 
-  /** The next word in upper case. */
   get word(): string {
     return keywordOf(this.peek());
   }

@@ -63,7 +63,6 @@ export class Splitter {
   /** The position where the current statement starts. */
   #line = 1;
   #column = 1;
-  /** The line where the last returned statement starts. */
   #startLine = 1;
   /** The last statement that has ended. Comments may follow its `;`, so it is not returned before the next one has ended. */
   #held: HeldStatement | undefined;
@@ -251,7 +250,6 @@ export class Splitter {
     this.#held = { body, endsInLineComment, startLine, acceptsComments: true };
   }
 
-  /** Yields the held statement, if there is one. */
   *#release(): Generator<string> {
     if (!this.#held) return;
     this.#startLine = this.#held.startLine;

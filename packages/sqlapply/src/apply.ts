@@ -138,7 +138,6 @@ export const resolveTarget = (operand: string, options: InstanceOptions, io: Io)
 interface Input extends DeferredInput {
   /** The locations of the statements read so far, in their order; undefined for those of a stream. */
   readonly locations: readonly (Location | undefined)[];
-  /** Stops waiting for more statements. */
   stop(): void;
 }
 

@@ -14,7 +14,6 @@ export class Summary {
   /** The label of the target. It is set before the first statement is sent, and empty before. */
   label = '';
   readonly #counts = new Map<Result, number>();
-  /** The number of statements that were reported. */
   total = 0;
   /** For each statement, the properties that the target does not show. */
   readonly #notComparable: string[] = [];
@@ -35,7 +34,6 @@ export class Summary {
     this.#resumeHint = dryRun ? undefined : new ResumeHint(ifExists, alter);
   }
 
-  /** Whether anything may have been sent. */
   get isStarted(): boolean {
     return this.label !== '';
   }

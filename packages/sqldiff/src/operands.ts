@@ -110,9 +110,7 @@ export interface ReadSideOptions extends Pick<DumpOptions, 'warn' | 'note'> {
   selection: Selection;
   /** Shared by the statements of both sides. */
   budget: MemoryBudget;
-  /** Receives where the statements of files are. */
   locations: Locations | undefined;
-  /** The statements of standard input. */
   stdin: AsyncIterable<string>;
 }
 

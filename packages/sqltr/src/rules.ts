@@ -48,7 +48,6 @@ export class Rules {
   readonly #rules: Rule[];
   /** For each whole name on the left, the index of the first rule for it. */
   readonly #firstExactRule = new Map<string, number>();
-  /** The indexes of the rules with a star on the left. */
   readonly #globIndexes: number[] = [];
   /** For each whole name on the right, the number of rules that map to it. */
   readonly #fixedTargetCounts = new Map<string, number>();

@@ -32,7 +32,6 @@ interface ColumnAlter<A extends ColumnAction<string, object>>
   /** The parsers of the text after its first word, by this word. */
   readonly syntax: Readonly<Record<string, (cursor: Cursor, lookup: NameLookup, altered: AlteredColumn) => A>>;
   apply(column: Column, alteration: A): Column;
-  /** Finds the actions that give a column the wanted value. */
   find(wanted: Column, now: Column): readonly A[];
 }
 

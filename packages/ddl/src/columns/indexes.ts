@@ -137,7 +137,6 @@ function parseIndexType(cursor: Cursor, defaultCapacity: number, covered: Locate
   return cursor.accept('include') ? parseCovering(posting, cursor, covered) : { type: posting, covered: [] };
 }
 
-/** Parses the columns after INCLUDE. */
 function parseCovering(type: string, cursor: Cursor, covered: LocatedName[]): Index {
   cursor.expect('(');
   let token = cursor.require("column name or ')'");

@@ -76,7 +76,6 @@ export interface CreateOf<D extends Definition> {
   readonly definition: D extends MaterializedViewDefinition
     ? Omit<D, 'refresh'> & { readonly refresh: RefreshClause }
     : D;
-  /** The position of the name of the created object. */
   readonly position: number;
   readonly ifNotExists: boolean;
   readonly orReplace: boolean;
@@ -97,7 +96,6 @@ export type CreateStatement =
   | CreateOf<MaterializedViewDefinition>
   | CreateOf<LiveViewDefinition>;
 
-/** A property whose clause can be read. */
 interface Clause {
   readonly name: string;
   parse?(reader: ClauseReader): object | undefined;

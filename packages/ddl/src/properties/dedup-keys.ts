@@ -76,7 +76,6 @@ function parseKeys(cursor: Cursor, expected: string, check: (name: string, posit
   return { keys, position, isClosed: token === ')' };
 }
 
-/** Marks the columns that are keys. */
 function parseDedup(reader: ClauseReader): void {
   const { cursor, columns, located, isQuery } = reader;
   const { wal, timestamp = '' } = reader.definition;

@@ -36,7 +36,6 @@ export interface Property<F extends object> {
   parse?(reader: ClauseReader): Partial<F> | undefined;
   /** Checks the value against other clauses. @throws RejectionError at the position of the value */
   check?(definition: Partial<F>, position: number, context: CreateContext): void;
-  /** The feature that a server must have to accept the clause. */
   readonly feature?: Feature<F>;
   /** Translates the clause to another edition; undefined if it is the same there. */
   translate?(definition: F, edition: Edition): Translation | undefined;
@@ -80,7 +79,6 @@ export interface PropertyAlter<F extends object, A extends { readonly action: st
   readonly syntax: Readonly<Record<string, (cursor: Cursor, lookup: NameLookup, altered: FoundObject) => A>>;
   /** Whether a server knows this ALTER; by default each does. */
   isKnown?(lookup: NameLookup): boolean;
-  /** Prints the text after the name of the object. */
   print(alteration: A): string;
   /** Returns the definition after the ALTER. By default, the fields of A replace those of the definition. */
   apply?(definition: F, alteration: A): F;

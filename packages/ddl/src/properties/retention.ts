@@ -21,7 +21,6 @@ import { RejectionError, unlessRejected } from '../grammar/rejection-error.js';
 import { PARTITIONING } from './partitioning.js';
 import { property } from './property.js';
 
-/** The stages, in the order they are printed. */
 const STAGES: readonly Stage[] = ['TO PARQUET', 'TO REMOTE', 'DROP LOCAL', 'DROP REMOTE'];
 
 type Stage = keyof StoragePolicy['after'];

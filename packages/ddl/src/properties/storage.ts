@@ -94,7 +94,6 @@ function parseWal(reader: ClauseReader, isPartitioned: boolean): boolean | undef
   return false;
 }
 
-/** The word after FORMAT, and where it stands. */
 function parseFormat(cursor: Cursor): { parquet: boolean; position: number } {
   const parquet = cursor.requireWord('parquet', 'native') === 'parquet';
   return { parquet, position: cursor.at };

@@ -101,7 +101,6 @@ function parseLengthAfter(cursor: Cursor, word: string) {
   return { text: `${count}${unit}`, micros, position };
 }
 
-/** The microseconds of a length that was parsed. */
 function microsOf(text: string): bigint {
   const [, digits = '0', unit = ''] = /^(\d+)(\D+)$/.exec(text) ?? [];
   return BigInt(digits) * BigInt(MICROS.get(unit) ?? 0);

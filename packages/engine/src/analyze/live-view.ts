@@ -21,7 +21,6 @@ interface QueryText {
   readonly tokens: readonly QueryToken[];
   readonly windows: readonly NamedWindow[];
   readonly calls: readonly WindowCall[];
-  /** The name of the table after FROM. */
   readonly baseToken: QueryToken;
   readonly start: number;
 }

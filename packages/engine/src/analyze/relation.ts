@@ -246,7 +246,6 @@ function unifyRowTypes(left: string | undefined, right: string | undefined): str
   return left === 'SYMBOL' && right === 'SYMBOL' ? 'STRING' : unifyTypes(left, right);
 }
 
-/** The relation of a function whose columns are not known. */
 const UNKNOWN: Relation = { fields: [], hasUnknownColumns: true };
 
 const BUILT_IN: ReadonlySet<string> = new Set([

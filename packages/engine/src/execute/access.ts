@@ -258,7 +258,6 @@ function changeMembership(cursor: Cursor, session: Session, adds: boolean): void
     acl[adds ? 'grant' : 'revoke']({ kind: 'membership', user, group });
 }
 
-/** Executes the rest of GRANT or REVOKE. */
 function changeGrants(cursor: Cursor, session: Session, grants: boolean): void {
   const statement = parseGrant(cursor, grants, createAccessContext(session));
   cursor.expectEnd();

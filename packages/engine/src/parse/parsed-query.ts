@@ -29,7 +29,6 @@ export class QuerySyntaxError extends RejectionError {
 /** A query, and the positions of its parts in the statement. */
 export interface ParsedQuery {
   readonly select: SelectStatement;
-  /** Where the query starts in its statement. */
   readonly position: number;
   /** The position that QuestDB reports: of a node's first token, a binary expression's operator, or a named part. */
   positionOf(node: object, part?: string): number;

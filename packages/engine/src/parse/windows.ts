@@ -100,7 +100,6 @@ export function readWindowCalls(tokens: readonly QueryToken[], named: readonly N
   });
 }
 
-/** The words that start a part of a window. */
 const PARTS = ['partition', 'order', 'rows', 'range', 'groups', 'cumulative', 'anchor'];
 
 /** Reads the definition of a window, which may start with the name of another one that it extends. */

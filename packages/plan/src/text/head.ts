@@ -13,7 +13,6 @@ export interface PlanHead {
   readonly irreversible: ReadonlySet<number>;
   /** The new names of the materialized views that the plan drops and creates again, by the old names in lower case. */
   readonly renamedViews: ReadonlyMap<string, string>;
-  /** The losses that were allowed when the plan was made. */
   readonly allowedLosses: readonly string[];
 }
 
