@@ -100,6 +100,13 @@ test('a file imports its own package by path, and other packages by name', t => 
   t.deepEqual(wrong.map(formatImport), []);
 });
 
+test('the text of plans, which programs read without an engine, imports nothing of the planner', t => {
+  const sources = packages.flatMap(each => each.sources).filter(({ path }) => path.includes('plan/src/text/'));
+  const all = sources.flatMap(({ path, imports }) => imports.map(to => ({ path, to })));
+  t.true(all.length > 0);
+  t.deepEqual(all.filter(({ to }) => to.startsWith('../')).map(formatImport), []);
+});
+
 test('no files import each other in a cycle', t => {
   const imports = new Map(
     packages.flatMap(({ sources }) =>
