@@ -1,28 +1,15 @@
 /*!
- * How AVA runs the tests. They are compiled once, here: a compiler in the process of each test file would take longer than
- * most of the files.
+ * How AVA runs the tests. They are bundled once, here: to compile and to load hundreds of modules in the process of each test file
+ * would take longer than most of the files.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { basename, dirname } from 'node:path';
-import { build } from 'esbuild';
+import { basename } from 'node:path';
+import { tsImport } from 'tsx/esm/api';
 
-const { outputFiles } = await build({
-  entryPoints: ['./packages/**/src/**/*.ts', './scripts/**/*.ts', './test/**/*.ts'],
-  outdir: '.cache/compiled',
-  outbase: '.',
-  target: 'node20.19',
-  sourcemap: 'inline',
-  write: false,
-});
-// A file that is already the same is not written, so that no other run of tests finds it incomplete.
-for (const { path, contents } of outputFiles) {
-  if (existsSync(path) && readFileSync(path).equals(contents)) continue;
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, contents);
-}
-
+const { bundleTests } = await tsImport('./scripts/bundler.ts', import.meta.url);
+await bundleTests();
 const { DATA, openPool } = await import('./.cache/compiled/test/support/server-pool.js');
 const hasJava = spawnSync('java', ['-version']).status === 0;
 

@@ -8,9 +8,3 @@ await bundleModules({
   banner: {},
 });
 await Promise.all(programs.map(bundleProgram));
-// Tests call several programs in one process, which loads what these share once.
-await bundleModules({
-  entryPoints: programs.map(name => ({ in: `packages/${name}/src/main.ts`, out: name })),
-  outdir: '.cache/programs',
-  splitting: true,
-});

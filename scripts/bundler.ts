@@ -123,13 +123,14 @@ export async function bundleProgram(name: string): Promise<void> {
   for (const file of readdirSync(folder)) if (file.endsWith('.js') && !written.has(file)) rmSync(join(folder, file));
 }
 
-/** Finds programs by the names of their packages, which export no main file. */
-const mainFiles: Plugin = {
-  name: 'main files',
+/** Finds packages by their names, as sources. Programs export no main file. */
+const packageSources: Plugin = {
+  name: 'sources of packages',
   setup({ onResolve }) {
-    onResolve({ filter: /^@sqlpipe\/sql./ }, ({ path }) => {
-      const [, program, file = 'main'] = path.split('/');
-      return { path: resolve(`packages/${program}/src/${file}.ts`) };
+    onResolve({ filter: /^@sqlpipe\// }, ({ path }) => {
+      const [, name = '', file = /^sql./.test(name) ? 'main' : 'index'] = path.split('/');
+      const source = resolve('packages', name, 'src', file);
+      return { path: existsSync(`${source}.ts`) ? `${source}.ts` : join(source, 'index.ts'), sideEffects: false };
     });
   },
 };
@@ -146,7 +147,25 @@ export async function bundleModules(options: BuildOptions): Promise<void> {
     },
     ...options,
     write: false,
-    plugins: [standIns, mainFiles],
+    plugins: [standIns, packageSources],
   });
   for (const { path, contents } of outputFiles) writeOutput(path, contents);
 }
+
+/**
+ * Bundles the tests, what they start, and the programs that they call as functions. A test file loads few files instead of hundreds of
+ * modules, and what it shares with programs once.
+ */
+export const bundleTests = (): Promise<void> =>
+  bundleModules({
+    entryPoints: [
+      './test/**/*.test.ts',
+      './test/support/server-pool.ts',
+      './scripts/questdb.ts',
+      ...programs.map(name => `./packages/${name}/src/main.ts`),
+    ],
+    outdir: '.cache/compiled',
+    outbase: '.',
+    splitting: true,
+    external: ['ava', 'esbuild', 'tsx', 'typescript', 'yaml'],
+  });

@@ -3,6 +3,7 @@
 import { cases, type Finding, PLACES, startServers, targetCases } from '../test/faults/table.js';
 import { openScope } from '../test/support/open-scope.js';
 import type { Scope } from '../test/support/scope.js';
+import { bundleTests } from './bundler.js';
 import { sweepDump, sweepReplay } from './faults/sweep.js';
 
 const LINE = '%s  %s  %s';
@@ -34,6 +35,7 @@ async function* runAll(scope: Scope): AsyncGenerator<[name: string, Finding]> {
   yield* sweepReplay(scope, servers);
 }
 
+await bundleTests(); // with the programs that inProcess() calls
 let [all, held] = [0, 0];
 await runInScope(async scope => {
   console.log(LINE, 'fault'.padEnd(WIDTH), 'status', 'message');

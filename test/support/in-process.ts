@@ -11,11 +11,11 @@ import { freshFolder } from './folder.js';
 import type { Scope } from './scope.js';
 import { type Outcome, shellEnvironment, shellIn } from './shell.js';
 
-/** The programs, except the server, which is a process; these bundles share files. */
+/** The programs as `bundleTests()` writes them, except the server, which is a process. */
 const PROGRAMS = new Map(
   readdirSync('packages')
     .filter(name => /^sql./.test(name) && name !== 'sqlserve')
-    .map(name => [name, resolve(`.cache/programs/${name}.js`)]),
+    .map(name => [name, resolve(`.cache/compiled/packages/${name}/src/main.js`)]),
 );
 const ROOT = process.cwd();
 

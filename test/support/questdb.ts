@@ -1,12 +1,11 @@
 /*! Starts a real QuestDB for tests, with scripts/questdb.ts. */
-import { fileURLToPath } from 'node:url';
 import { DEFAULT_VERSION, explainMissing, fetchJar } from '../../scripts/questdb/java.js';
 import { fileScope, type Scope } from './scope.js';
 import { borrowServer, type Server, type ServerProcess, startServer } from './server.js';
 import { DATA } from './server-pool.js';
 import { test } from './test.js';
 
-const SCRIPT = fileURLToPath(new URL('../../scripts/questdb.js', import.meta.url));
+const SCRIPT = '.cache/compiled/scripts/questdb.js';
 
 /** Starts an empty QuestDB 9.3.4, or `QUESTDB_VERSION`, with additional `QDB_…` variables, which takes two seconds. */
 export const startQuestDB = (scope: Scope, env: NodeJS.ProcessEnv): Promise<ServerProcess> =>
