@@ -11,10 +11,10 @@ import { freshFolder } from './folder.js';
 import type { Scope } from './scope.js';
 import { type Outcome, shellEnvironment, shellIn } from './shell.js';
 
-/** The programs as `bundleTests()` writes them, except the server, which is a process. */
+/** The programs as `bundleTests()` writes them; of the server only what ends at once, such as `--help`. */
 const PROGRAMS = new Map(
   readdirSync('packages')
-    .filter(name => /^sql./.test(name) && name !== 'sqlserve')
+    .filter(name => /^sql./.test(name))
     .map(name => [name, resolve(`.cache/compiled/packages/${name}/src/main.js`)]),
 );
 const ROOT = process.cwd();
