@@ -32,12 +32,14 @@ const DEFAULTS = {
   QDB_LINE_TCP_ENABLED: 'false',
   QDB_PG_ENABLED: 'false',
   QDB_TELEMETRY_ENABLED: 'false',
-  QDB_SHARED_WORKER_COUNT: '2',
+  QDB_SHARED_WORKER_COUNT: '1',
   QDB_LOG_W_STDOUT_LEVEL: 'ADVISORY,CRITICAL,ERROR',
   // Tables of tests are small, and the server fills each page of a new one.
   QDB_CAIRO_WRITER_DATA_APPEND_PAGE_SIZE: '64K',
   QDB_CAIRO_WRITER_DATA_INDEX_VALUE_APPEND_PAGE_SIZE: '64K',
   QDB_CAIRO_WAL_WRITER_DATA_APPEND_PAGE_SIZE: '64K',
+  // A detached partition can be attached again as it is.
+  QDB_CAIRO_ATTACH_PARTITION_SUFFIX: '.detached',
   JDK_JAVA_OPTIONS: '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+DisableExplicitGC',
 };
 

@@ -3,7 +3,7 @@ import { waitUntilApplied, waitUntilTrue } from '../support/background.js';
 import { takeHoldings } from '../support/holdings.js';
 import { day, LONG_MONTH, make, namesOf, rowsOn, SUM, table } from '../support/kept-rows.js';
 import { shellWithFiles } from '../support/ledger.js';
-import { sharedQuestDB, startQuestDB, testWithQuestDB } from '../support/questdb.js';
+import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { execute } from '../support/server.js';
 
 const emptyServer = sharedQuestDB();
@@ -44,7 +44,7 @@ testWithQuestDB('rows that a view has and its own TTL expires when it is compute
 });
 
 testWithQuestDB('rows that the TTL of a table has expired are a loss of the UPDATE that drops them', async t => {
-  const server = await startQuestDB(t, { QDB_CAIRO_ATTACH_PARTITION_SUFFIX: '.detached' });
+  const server = await emptyServer();
   const run = await shellWithFiles(t, server, {
     'type.sql': table(day('TTL 1 DAY'), 'x INT, b INT'),
     'longer.sql': table(day('TTL 2 DAYS'), 'x INT, b BYTE'),
@@ -74,7 +74,7 @@ testWithQuestDB('rows that the TTL of a table has expired are a loss of the UPDA
 });
 
 testWithQuestDB('a type is not changed under detached partitions, which could not be attached afterwards', async t => {
-  const server = await startQuestDB(t, { QDB_CAIRO_ATTACH_PARTITION_SUFFIX: '.detached' });
+  const server = await emptyServer();
   const run = await shellWithFiles(t, server, { 'after.sql': table(day(''), 'x LONG') });
   const detach = "ALTER TABLE t DETACH PARTITION LIST '2024-01-01'";
   await make(server, rowsOn(LONG_MONTH, day('')));

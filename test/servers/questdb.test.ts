@@ -1,4 +1,4 @@
-/*! The real server that other tests use: it replies, accepts settings, and leaves no files behind. */
+/*! The real server that other tests use: it can be emptied, and leaves no files behind. */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
@@ -6,13 +6,7 @@ import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import type { ExecutionContext } from 'ava';
 import { freshFolder } from '../support/folder.js';
-import { borrowQuestDB, startQuestDB, testWithQuestDB } from '../support/questdb.js';
-
-testWithQuestDB('a started server replies, and QDB_ variables configure it', async t => {
-  const server = await startQuestDB(t, { QDB_CAIRO_WAL_ENABLED_DEFAULT: 'false' });
-  t.deepEqual(await server.execute('CREATE TABLE a (ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY DAY'), { ddl: 'OK' });
-  t.like(await server.execute('SELECT walEnabled FROM tables()'), { dataset: [[false]] });
-});
+import { borrowQuestDB, testWithQuestDB } from '../support/questdb.js';
 
 testWithQuestDB('a server can be emptied and used again', async t => {
   const server = await borrowQuestDB(t);
@@ -48,7 +42,6 @@ const assertCleanExit = async (t: ExecutionContext, end: (script: Script) => voi
 };
 
 testWithQuestDB('SIGTERM ends the server and removes its folder', assertCleanExit, script => script.kill('SIGTERM'));
-testWithQuestDB('SIGINT ends the server and removes its folder', assertCleanExit, script => script.kill('SIGINT'));
 testWithQuestDB('the end of its standard input ends the server and removes its folder', assertCleanExit, script =>
   script.stdin.end(),
 );
