@@ -78,6 +78,21 @@ test('closing an instance ends its pauses', async t => {
   await t.throwsAsync(db.execute('x'), { message: /the request was canceled/ });
 });
 
+test('an interruption ends the pauses, and the next 429 is final', async t => {
+  t.timeout(10_000); // a pause would take 20 s
+  const interruption = new AbortController();
+  const { db, requests } = await connectTo(
+    t,
+    socket => {
+      socket.end(reply('', 429, 'Retry-After: 20'));
+      setImmediate(() => interruption.abort());
+    },
+    { interrupted: interruption.signal },
+  );
+  await t.throwsAsync(db.execute('x'), { message: /too busy; try again in 20 s/ });
+  t.true(requests.length <= 2); // one more if the pause has begun
+});
+
 test('after a 429 reply, later requests use a new connection', async t => {
   const ports: (number | undefined)[] = [];
   const { db } = await connectTo(t, (socket, { nth }) => {

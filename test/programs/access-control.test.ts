@@ -346,7 +346,7 @@ test('hints: a user without permissions for access control', async t => {
   const asZoe = "SQLDUMP_USER=zoe SQLDUMP_PASSWORD='of zoe' SQLAPPLY_USER=zoe SQLAPPLY_PASSWORD='of zoe'";
   const dump = await run(`${asZoe} sqldump $DST`);
   t.is(dump.code, 77);
-  t.regex(dump.stderr, /\[LIST USERS\].*; hint: --include SCHEMA leaves it out\n$/);
+  t.regex(dump.stderr, /\[LIST USERS\].*; hint: --include SCHEMA dumps without access control\n$/);
   t.is((await run(`${asZoe} sqldump --include SCHEMA $DST`)).code, 0);
   const created = await run(`echo "CREATE USER joe;" | sqlsplit | ${asZoe} sqlapply $DST`);
   t.is(created.code, 77);

@@ -141,7 +141,7 @@ test('an object of a kind that nobody knows is named, and there is no commit mar
   const { code, stdout, stderr } = await run('sqldump $URL');
   t.deepEqual([code, namesIn(stdout)], [76, ['a', 'z', 'b', 'c']]);
   t.not(stdout.at(-1), 0);
-  t.regex(stderr, /: the dump lacks 'q' \(of an unknown kind, Q\); use a newer version, or accept .* --partial\n$/);
+  t.regex(stderr, /: the dump lacks 'q' \(of an unknown kind, Q\); use a newer sqlpipe, or accept .* --partial\n$/);
   const partial = await run('sqldump --partial $URL');
   t.deepEqual([partial.code, partial.stdout.at(-1)], [0, 0]);
   t.regex(partial.stderr, /: the dump lacks 'q' \(of an unknown kind, Q\)\n$/);

@@ -91,7 +91,7 @@ test('an invalid view that was not selected gets no warning', async t => {
   );
   const run = await inProcess(t, { URL: proxy.url });
   t.is((await run('sqldump $URL b')).stderr, '');
-  t.regex((await run('sqldump $URL v')).stderr, /^sqldump: view 'v' is invalid on the source; /);
+  t.regex((await run('sqldump $URL v')).stderr, /^sqldump: view 'v' is invalid on the source \(.*\); /);
 });
 
 test('without SHOW CREATE DATABASE, only the named tables are asked for', async t => {

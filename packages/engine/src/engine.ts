@@ -84,7 +84,7 @@ export class Engine {
   readonly acl: Acl;
   readonly #options: EngineOptions;
   readonly #isEnterprise: boolean;
-  readonly #isWithRows: boolean;
+  readonly #assumesRows: boolean;
   readonly #handlers: StatementHandlers;
   readonly #has: HasFeature;
   #hasLoaded = false;
@@ -95,7 +95,7 @@ export class Engine {
     this.catalogue = new Catalogue(naming, (object, all) => compileLoaded(object, all, health !== undefined));
     this.acl = new Acl(admin);
     this.#isEnterprise = isEnterprise;
-    this.#isWithRows = options.rows === 'assumed';
+    this.#assumesRows = options.rows === 'assumed';
     this.#handlers = isEnterprise ? enterpriseHandlers : statementHandlers;
     this.#has = featuresOf(options.version);
   }
@@ -128,19 +128,19 @@ export class Engine {
   execute(text: string, caller = this.acl.admin): Execution {
     const before = this.savepoint();
     try {
-      return this.#executeOnce(text, caller, before);
+      return this.#executeWithoutRollback(text, caller, before);
     } catch (error) {
       this.rollback(before);
       throw error;
     }
   }
 
-  /** Executes a statement, and what it causes in other objects. If it throws, a part may have been executed. */
-  #executeOnce(text: string, caller: string, before: Savepoint): Execution {
+  /** Executes a statement and its consequences for other objects. On an error, a part may be done: `execute` undoes it. */
+  #executeWithoutRollback(text: string, caller: string, before: Savepoint): Execution {
     const start = before.objects;
-    const principalsBefore = this.#isWithRows ? this.acl.principals() : [];
+    const principalsBefore = this.#assumesRows ? this.acl.principals() : [];
     let execution = this.#run(text, caller);
-    const uncompiled = this.#hasLoaded ? findUncompiled(this.catalogue, changedSince(this.catalogue, start)) : [];
+    const uncompiled = this.#hasLoaded ? findUncompiled(this.catalogue, listChangedSince(this.catalogue, start)) : [];
     if (uncompiled.length > 0) {
       // Whether a view becomes invalid depends on whether it was valid. So the statement is undone, the views are compiled, and the
       // statement is executed again.
@@ -148,9 +148,9 @@ export class Engine {
       for (const { name } of uncompiled) this.catalogue.resolve(name);
       execution = this.#run(text, caller);
     }
-    recompilePlainViews(this.catalogue, changedSince(this.catalogue, start));
-    if (this.#isWithRows)
-      for (const view of findUnrefreshable(this.catalogue, changedSince(this.catalogue, start))) {
+    recompilePlainViews(this.catalogue, listChangedSince(this.catalogue, start));
+    if (this.#assumesRows)
+      for (const view of findUnrefreshable(this.catalogue, listChangedSince(this.catalogue, start))) {
         this.catalogue.put(view);
         invalidateMaterializedViews(this.catalogue, view.name, 'base materialized view is invalidated', {
           includeEmpty: true,
@@ -161,7 +161,7 @@ export class Engine {
       if (former?.kind === 'table' && after) recordNotEmpty(this.catalogue, after.name);
     const changes = this.catalogue.changes.slice(start);
     const access = this.#updateRights(changes);
-    if (!this.#isWithRows) return { ...execution, changes };
+    if (!this.#assumesRows) return { ...execution, changes };
     const gone = principalsBefore.filter(({ name }) => !this.acl.find(name));
     const principals = gone.map(({ kind, name }) => principalLoss(kind, name));
     return {
@@ -174,7 +174,7 @@ export class Engine {
   /** Parses a statement and executes it, without its consequences for other objects. */
   #run(text: string, caller: string): Omit<Execution, 'changes'> {
     const rowEffects: Effect[] = [];
-    const session = { ...this.session(caller), rowEffects: this.#isWithRows ? rowEffects : undefined };
+    const session = { ...this.session(caller), rowEffects: this.#assumesRows ? rowEffects : undefined };
     session.authorize('HTTP');
     const { parseShow: show = () => undefined } = this.#options;
     const statement = parseStatement(text, {
@@ -204,6 +204,7 @@ export class Engine {
       if (!after) return rightsRemoval(this.acl.removeRightsOn(before.name), before);
       const remaining = new Set(after.columns.map(({ name }) => foldCase(name)));
       const gone = before.columns.filter(({ name }) => !remaining.has(foldCase(name)));
+      // A statement changes one column. With as many columns as before, the missing one was renamed.
       const isRenamed = before.columns.length === after.columns.length;
       return gone.flatMap(column => {
         const to = isRenamed ? after.columns[before.columns.indexOf(column)]?.name : undefined;
@@ -253,7 +254,7 @@ export class Engine {
     return new Map(reasons.filter((entry): entry is [string, string] => entry[1] !== undefined));
   }
 
-  /** Why the query of a view is not valid over the current objects; undefined if it is valid, or the engine does not understand it. */
+  /** Why a view could not be created over the current objects; undefined if it could, or the engine does not understand it. */
   whyNotCreatable(name: string): string | undefined {
     const object = this.find(name);
     return object && object.kind !== 'table' ? whyNotCreatable(object, this.catalogue) : undefined;
@@ -286,8 +287,8 @@ export class Engine {
 export const isNotExecutable = (error: unknown): error is RejectionError | OpaqueError =>
   error instanceof RejectionError || error instanceof OpaqueError;
 
-/** The names of objects that are new, gone or have other columns since a change. Views over them must be compiled again. */
-const changedSince = (catalogue: Catalogue, start: number): string[] => [
+/** Lists the objects that are new, gone or have other columns since the savepoint `start`. Views over them must be compiled again. */
+const listChangedSince = (catalogue: Catalogue, start: number): string[] => [
   ...new Set(
     catalogue.changes
       .slice(start)

@@ -88,7 +88,7 @@ export class MissingObjects {
     const denials = absences.flatMap(({ denial }) => denial ?? []);
     throw new InstanceError(
       denials.length ? 'DENIED' : 'PROTOCOL',
-      `${label}: the dump lacks ${listTitles(titles)}; ${denials.length ? 'grant SELECT on each to this account' : 'use a newer version'}, or accept a partial dump with --partial`,
+      `${label}: the dump lacks ${listTitles(titles)}; ${denials.length ? 'grant SELECT on each to this account' : 'use a newer sqlpipe'}, or accept a partial dump with --partial`,
       { serverMessage: denials[0] },
     );
   }
@@ -130,11 +130,11 @@ export class ObjectCheck {
     this.#listRequest = this.#fetchList().then(list => this.#useList(list));
   }
 
-  /** Records an object of the dump. Returns false if the dump has it already, because its definition was fetched. */
-  record(name: string): boolean {
+  /** Records an object of the dump. @returns whether the dump lacks it so far; not if its definition was fetched */
+  recordUnlessFetched(name: string): boolean {
     this.#recordedEarly?.push(name);
     if (!this.#list) return true;
-    // If nothing is pending or fetched, and no more unlisted names are kept, a name changes nothing. This saves folding the other names.
+    // If nothing is pending or fetched, and no more unlisted names are kept, a name changes nothing. Then it need not be folded.
     if (!this.#pending.size && this.#unlisted.size === MAX_UNLISTED && !this.#fetched.size) return true;
     const key = foldCase(name);
     if (this.#pending.delete(key)) return true;
@@ -191,7 +191,7 @@ export class ObjectCheck {
     this.#pending = new Map(Array.from(list ?? []).filter(([, object]) => this.options.names.mayNeed(object)));
     const early = this.#recordedEarly ?? [];
     this.#recordedEarly = undefined;
-    if (list) for (const name of early) this.record(name);
+    if (list) for (const name of early) this.recordUnlessFetched(name);
     return list;
   }
 
@@ -228,13 +228,13 @@ export class ObjectCheck {
     );
     return known.flatMap((object, i) => {
       const statement = statements[i];
-      if (!denied.has(object)) this.#recordLateResult(object, statement !== undefined);
+      if (!denied.has(object)) this.#recordLeftOut(object, statement !== undefined);
       return statement ?? [];
     });
   }
 
-  /** Records that a definition was requested after the dump had passed its object, and reports why the dump lacked it. */
-  #recordLateResult(object: ListedObject, exists: boolean): void {
+  /** Records whether an object that the dump left out still exists, and tells the user what happened to it. */
+  #recordLeftOut(object: ListedObject, exists: boolean): void {
     const key = foldCase(object.name);
     if (exists) this.#fetched.add(key);
     else this.#gone.add(key);
@@ -272,10 +272,10 @@ export async function* addMissingRows(
       let missing: string[] = [];
       if (isObject(kind) && kind !== 'table') missing = await check.fetchNeeded(row);
       else if (hasObjects && givesRight(kind)) missing = await check.fetchOthers(); // rights come after all objects
-      const isNew = !name || isAcl(kind) || check.record(name);
-      if (isNew && !missing.length) continue;
+      const isKept = !name || isAcl(kind) || check.recordUnlessFetched(name);
+      if (isKept && !missing.length) continue;
       yield [...batch.slice(start, i), ...missing];
-      start = isNew ? i : i + 1;
+      start = isKept ? i : i + 1;
     }
     yield start ? batch.slice(start) : batch;
   }

@@ -37,7 +37,7 @@ export interface ConnectionConfig extends RetryOptions {
   timeout: number;
   /** The longest time for connecting, in milliseconds; 0 for no limit. */
   connectTimeout: number;
-  /** Aborts when the user interrupts the program: then no request is sent again. */
+  /** Aborts when the user interrupts the program: then pauses before a retry end, and the next failure is final. */
   interrupted?: AbortSignal;
 }
 

@@ -24,7 +24,7 @@ export interface DumpOptions {
   names: readonly string[];
   /** Whether to dump also what the named objects need. */
   withDeps: boolean;
-  /** How to query the server: by SHOW CREATE DATABASE (`database`) or object by object (`catalogue`). */
+  /** How to query the server: by SHOW CREATE DATABASE, object by object, or by the former if the server supports it (`auto`). */
   via: 'auto' | 'database' | 'catalogue';
   /** Whether to leave statements as the server prints them. */
   verbatim: boolean;
@@ -77,7 +77,10 @@ export async function* dump(config: ConnectionConfig, given: Partial<DumpOptions
   }
 }
 
-/** Repairs the rows of the server and checks them. Rows in the form that needs no repair are passed on as they are. */
+/**
+ * Yields the selected statements: repaired, with symbol capacities, and without invalid views if `skipInvalid` is set. At the end, reports
+ * missing objects, and names that match nothing. A row that needs no repair is not parsed, because that is slow.
+ */
 async function* dumpStatements(
   config: ConnectionConfig,
   source: Instance,
@@ -110,7 +113,7 @@ async function* dumpStatements(
         const reason = invalid.get(kind)?.get(name);
         if (reason && options.reportInvalid)
           options.warn(
-            `${displayName(identity)} is invalid on the source; ${options.skipInvalid ? 'left out' : 'the target may reject it'}: ${quoteSafely(reason, config)}`,
+            `${displayName(identity)} is invalid on the source (${quoteSafely(reason, config)}); ${options.skipInvalid ? 'left out' : 'the target may reject it'}`,
           );
         if (reason && options.skipInvalid) continue;
       }
@@ -136,8 +139,8 @@ function toStatement(row: string, rowNumber: number, config: ConnectionConfig, {
 }
 
 /**
- * The minimum of the limit for the length of a row, in bytes. The limit for a record is lower, so a statement that is too long passes here and
- * is rejected later, with its number.
+ * A row of this length in bytes is always read, even if `maxRecord` is smaller. So a statement that is too long for a record is rejected later,
+ * by an error that gives its number.
  */
 const MIN_ROW_LIMIT = 32 * 1024 * 1024;
 
@@ -159,28 +162,28 @@ async function* fetchRows(
       check,
     );
   } catch (error) {
-    if (!isTooOld(error)) throw addAclHint(error, selection);
+    if (!hasNoShowCreateDatabase(error)) throw addAclHint(error, selection);
     if (via === 'database')
       throw error.withMessage(`${error.message}; it has no SHOW CREATE DATABASE, so use --via catalogue`);
     yield await fetchAllObjectRows();
   }
 }
 
-/** A message of the server about a permission that reading access control needs. */
+/** Matches the server's message if a permission for reading access control is missing. */
 const ACL_RIGHTS = /\[(?:LIST|USER DETAILS|LIST USERS)\b/;
 
 /** Adds a hint to the error of an account that may not read access control. */
 function addAclHint(error: unknown, { selects }: Selection): unknown {
   if (!(error instanceof InstanceError) || error.code !== 'DENIED') return error;
   if (!error.matches(ACL_RIGHTS) || !KINDS.some(kind => isAcl(kind) && selects(kind))) return error;
-  return error.withMessage(`${error.message}; hint: --include SCHEMA leaves it out`);
+  return error.withMessage(`${error.message}; hint: --include SCHEMA dumps without access control`);
 }
 
 /**
  * Whether an error means that the server has no SHOW CREATE DATABASE. Its message then lists the keywords that may follow SHOW or
  * SHOW CREATE, without DATABASE (observed on 8.1.4 to 9.3.4).
  */
-function isTooOld(error: unknown): error is InstanceError {
+function hasNoShowCreateDatabase(error: unknown): error is InstanceError {
   if (!(error instanceof InstanceError) || error.code !== 'REJECTED') return false;
   return error.matches(/^expected 'TABLES?'/) && !error.matches(/DATABASE/);
 }
@@ -204,5 +207,5 @@ function requireStatement(row: string, rowNumber: number, config: ConnectionConf
 const quoteSafely = (text: string, config: ConnectionConfig): string =>
   truncate(maskSecrets(redact(text).slice(0, MAX_MASKED), requestSecrets(config)), 200);
 
-/** Maximum length of a text that is masked, in UTF-16 code units. A secret that begins in the part that is shown ends before this limit. */
+/** Maximum length of a text that is masked, in UTF-16 code units. Messages show far less, so no secret in the shown part is cut. */
 const MAX_MASKED = 64 * 1024;

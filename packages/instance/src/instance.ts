@@ -56,7 +56,10 @@ export function connect(config: ConnectionConfig): Instance {
   return new HttpInstance(config);
 }
 
-/** Pauses in milliseconds before a request is sent again that got the status 429. The server may request longer ones, up to the maximum. */
+/**
+ * Pauses in milliseconds before a request that got the status 429 is sent again. The server may ask for a longer one. If that exceeds the
+ * maximum, the request is not sent again.
+ */
 const BUSY_DELAYS = [250, 500, 1000, 2000, 4000];
 const MAX_BUSY_DELAY = 30_000;
 
@@ -81,9 +84,9 @@ class HttpInstance implements Instance {
   readonly #pause: NonNullable<ConnectionConfig['pause']>;
   readonly #connection: Connection;
   readonly #closed = new AbortController();
-  /** Aborts when the instance is closed or the user interrupts the program. Then no failed request is sent again. */
+  /** Aborts when the instance is closed or the user interrupts the program. Then pauses end at once, and the next failure is final. */
   readonly #ended: AbortSignal;
-  /** The endpoint that requests go to; undefined until one has replied. */
+  /** The endpoint that requests go to; undefined until one has replied with neither 404 nor 5xx. */
   #endpoint: ApiPath | undefined;
 
   constructor(config: ConnectionConfig) {
@@ -184,11 +187,11 @@ class HttpInstance implements Instance {
       const response = await send();
       const delay = Math.max(milliseconds, 1000 * (parseRetryAfter(response) ?? 0));
       left -= delay;
-      if (response.status !== 429 || delay > MAX_BUSY_DELAY || left < 0) return response;
+      if (response.status !== 429 || delay > MAX_BUSY_DELAY || left < 0 || this.#ended.aborted) return response;
       response.body.destroy();
       if (delay >= 1000) this.#config.info?.(`${this.label}: too busy; trying again in ${Math.round(delay / 1000)} s`);
-      // If the pause is aborted, the next try fails with the reason.
-      await this.#pause(delay, this.#closed.signal).catch(() => {});
+      // If the pause is aborted, the next try shows the reason.
+      await this.#pause(delay, this.#ended).catch(() => {});
     }
     return send();
   }

@@ -1,6 +1,6 @@
 /*!
  * Reads what a response means: success, a rejection by the server, or something that is not QuestDB's protocol, such as a proxy's
- * login page. Messages may quote the response, so they are shortened and their secrets are redacted.
+ * login page. Messages may quote the response, so they are shortened and their secrets are masked.
  */
 import { isUtf8 } from 'node:buffer';
 import { findSecrets } from '@sqlpipe/sql';
@@ -23,7 +23,7 @@ export interface Rejection {
   ok: false;
   /** The server's message, unescaped. Secrets of the request are masked. */
   message: string;
-  /** Tests the message as the server sent it. In `message`, a word that equals a secret is masked: a password may be `table`. */
+  /** Tests the message before masking. In `message`, each word `table` is masked if a password is `table`. */
   matches(pattern: RegExp): boolean;
   /** The position in the statement (UTF-16 code units), if the server sent one. */
   position?: number;
@@ -64,13 +64,13 @@ const MAX_ROWS_LENGTH = 32 * 1024 * 1024;
 /** Maximum length of a reply, in bytes, apart from quotations of the statement. */
 const BASE_REPLY_LENGTH = 64 * 1024;
 
-/** Maximum length of a reply to a statement, in bytes. It may quote the statement twice, with escapes of six bytes. */
+/** Maximum length of a reply to a statement, in bytes. It may quote the statement of the URL twice, each character as `\\uXXXX`. */
 const maxReplyLength = ({ url }: Response): number => BASE_REPLY_LENGTH + 12 * url.length;
 
 /**
  * Reads the result of a statement.
  * @param acceptRows whether rows count as success
- * @throws UnexpectedResponseError, TransportError if the reply is truncated, ServerError for a reply with rows and an error
+ * @throws UnexpectedResponseError; TransportError if the reply is truncated; with `acceptRows`, ServerError for a reply with rows and an error
  */
 export async function readReply(response: Response, acceptRows = false): Promise<Reply> {
   if (response.status !== 200) return toRejection(await readServerError(response), response);
@@ -231,7 +231,7 @@ class ValueBuilder implements JsonEvents {
 
   open(kind: 'array' | 'object'): void {
     const container = kind === 'array' ? [] : Object.create(null); // a key may be __proto__
-    this.scalar(container);
+    this.#add(container);
     this.#containers.push(container);
   }
 
@@ -246,6 +246,10 @@ class ValueBuilder implements JsonEvents {
   }
 
   scalar(value: unknown): void {
+    this.#add(value);
+  }
+
+  #add(value: unknown): void {
     const container = this.#containers.at(-1);
     if (!container) this.value = value;
     else if (Array.isArray(container)) container.push(value);
@@ -253,8 +257,8 @@ class ValueBuilder implements JsonEvents {
   }
 
   /**
-   * Parses all rows of `dataset` except the first and the last with one `JSON.parse`, which is four times as fast as the scanner. It
-   * is tried once.
+   * Parses all rows of `dataset` except the first and the last with one `JSON.parse`, which is four times as fast as the scanner. The scanner
+   * calls this after the first row, and reads the last: only `],[` shows where a row ends. A second try would fail as the first.
    * @returns the offset after them, or `at` if the scanner has to read them
    */
   readElements(chunk: Buffer, at: number, depth: number): number {
@@ -324,8 +328,8 @@ function explainStatus(response: Response): readonly [code: InstanceErrorCode, e
   const seconds = parseRetryAfter(response);
   const time = seconds === undefined ? 'later' : `in ${Math.ceil(seconds)} s`;
   if (code) return [code, explanation.replace(/ $/, ` ${time}`)];
-  const isServerError = status >= 500 && status < 600;
-  return isServerError ? ['UNREACHABLE', ': the server failed; see its log'] : ['PROTOCOL', `; ${ADDRESS_HELP}`];
+  const isStatus5xx = status >= 500 && status < 600;
+  return isStatus5xx ? ['UNREACHABLE', ': the server failed; see its log'] : ['PROTOCOL', `; ${ADDRESS_HELP}`];
 }
 
 /** The seconds that a server asks clients to wait, in the header Retry-After; undefined if it does not ask. */
@@ -367,5 +371,5 @@ function maskReply(text: string, { url, secrets }: Response): string {
   return maskSecrets(text.slice(0, MAX_MASKED), all);
 }
 
-/** Maximum length of a text that is masked, in bytes or UTF-16 code units. A secret that begins in the part that is shown ends before it. */
+/** Maximum length of a text that is masked, in bytes or UTF-16 code units. Messages show far less, so no secret in the shown part is cut. */
 const MAX_MASKED = 64 * 1024;

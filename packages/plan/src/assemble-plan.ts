@@ -158,14 +158,14 @@ function toPlannedStatement(
   const findNow = (name: string) => engineAfterPlan.find(renames.nameAfterPlan(name));
   const costs = effects.map(({ effect, object, column, kind, loss, text }) => {
     const now = findNow(object);
-    const isThere = now?.kind === kind;
+    const existsAfterPlan = now?.kind === kind;
     const isStoredView = kind === 'materialized view' || kind === 'live view';
-    if (loss === 'drop' && isStoredView && column === undefined && isThere)
+    if (loss === 'drop' && isStoredView && column === undefined && existsAfterPlan)
       return `is replaced by ${engineAfterPlan.title(now.name)}; CREATE follows`;
     if (loss === 'values') return text + rows.describeLost({ object, column });
     if (effect !== 'invalidated' || stillInvalid.has(foldCase(object))) return text;
     const repair = { view: 'a repair', 'live view': 'CREATE' }[kind as string] ?? 'REFRESH … FULL';
-    return `${text}; ${isThere ? repair : 'DROP'} follows`;
+    return `${text}; ${existsAfterPlan ? repair : 'DROP'} follows`;
   });
   return {
     statement,

@@ -70,8 +70,9 @@ export function renameTables(draft: Draft): void {
 }
 
 /**
- * Creates and alters the objects of A, in dump order. Views that store rows, and their readers, come last: a later change of what they read
- * would make a refresh necessary. Before them, columns are dropped, because the other views no longer read them by then.
+ * Creates and alters the objects of A, in dump order. First come tables and plain views. Then columns are dropped, which no plain view
+ * reads any more. Views that store rows, and everything that reads these views, come last: any later change of a source would make a refresh
+ * necessary.
  */
 export function reconcileObjects(draft: Draft): void {
   const { task } = draft;
@@ -79,7 +80,7 @@ export function reconcileObjects(draft: Draft): void {
   const reconciledLast = findStoredViewsAndReaders(entries, task);
   const unblockedAtStart = entries.filter(({ name }) => !draft.isBlocked(name));
   for (const entry of entries) if (!reconciledLast.has(entry)) reconcileObject(entry, draft);
-  // A table that the loop above has blocked loses columns too, except those whose rename was left out: they hold the values.
+  // Also in tables that the loop above has blocked. A column whose rename was left out stays, because it still holds the values.
   for (const { name } of unblockedAtStart) {
     const [wanted, now] = [task.a.definitionOf(name), draft.engine.definitionOf(name)];
     const isToAlter = wanted?.kind === 'table' && now?.kind === 'table' && !task.toRebuild.has(foldCase(name));

@@ -62,6 +62,7 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, opti
   // Some losses show only if others are allowed. The user needs the names of all at once.
   for (let names = omissions.flatMap(namesOfLosses); names.length > 0; ) {
     allowLoss.push(...names);
+    // The first plan has reported invalid views. They must not fail this one.
     const { draft } = await planUntilAnswered(schemas, answers, { ...options, allowLoss, skipInvalid: true });
     const later = draft.omissions.filter(({ losses = [] }) => losses.length > 0);
     omissions.push(...later);
@@ -113,7 +114,7 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
   // These views are removed from both schemas, and then listed as left out.
   const proven = planWithAnswers({ a: a.filter(isAccepted), b: b.filter(isAccepted) }, answers, options);
   for (const { entry, reason } of rejected) {
-    // Without properties, an omission is about the complete object.
+    // If B has the view too, it stays as it is, and only its validity is left out. Otherwise the complete view is.
     const properties = task.b.findObject(entry.name)?.kind === entry.kind ? (['invalid'] as const) : [];
     const hint = `--ignore ${formatPathForShell(formatPath({ object: entry.name }))} takes it off this list`;
     proven.draft.omit(
@@ -164,8 +165,8 @@ function assumeStoredRows(view: string, engineOfB: Engine, allowed: AllowedLosse
   // If the loss is allowed, no assertion checks the rows, so nothing is assumed.
   if (allowed.allows({ kind: 'history', object: view })) return 'unknown';
   if (engineOfB.wasNeverRefreshed(view)) return 'none';
-  // Without a server, an assertion checks that the query returns all rows. But a refresh in full of a view with periods leaves out the
-  // period that has not ended, which the assertion does not show.
+  // Without a server, only an assertion of the plan checks the rows. It does not see that a full refresh of a view with periods leaves out the
+  // current period.
   const definition = engineOfB.definitionOf(view);
   const hasPeriod = definition?.kind === 'materialized view' && definition.refresh.period !== undefined;
   return hasPeriod && !hasServer ? 'unknown' : 'recomputable';
@@ -190,6 +191,7 @@ function draftUntilProven(task: Task, loadB: () => Engine): ProvenDraft {
     }
     const countBefore = excluded.size;
     for (const omission of proof.excluded) excluded.set(changeKey(omission), omission);
+    // Without a new exclusion, the next draft would be the same.
     if (excluded.size === countBefore)
       throw new Error(
         `the plan cannot be proven: ${proof.excluded.map(({ what, reasons }) => `${what}: ${reasons.join('; ')}`).join('; ')}`,

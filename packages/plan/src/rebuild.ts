@@ -81,7 +81,7 @@ export function printRebuild(
     // A shorter retention is set later. It would expire rows while they are copied, so that the numbers of rows differ.
     printDefinition({ ...(keepRetention(wanted, now) ?? wanted), name: newName }, EXPLICIT),
     `INSERT INTO '${newName}' (${targets}) SELECT ${values} FROM '${now.name}';`,
-    // By `copy`, the proof knows what the new table has. What it lacks is lost for the views that read it.
+    // `copy` tells the proof which columns the new table has. A column that was not copied is lost, also for the views that read it.
     { ...assertSameCount(now.name, newName), copy: { from: now.name, to: newName, columns: copied } },
     `RENAME TABLE '${now.name}' TO '${oldName}';`,
     `RENAME TABLE '${newName}' TO '${now.name}';`,
@@ -119,12 +119,12 @@ export function dropOldTables(draft: Draft): void {
     if (wanted?.kind !== 'table' || old?.kind !== 'table' || now?.kind !== 'table') continue;
     if (!isRebuildHash(hash, wanted, old, draft.engine)) continue;
     const copied = findCopiedColumns(now, old, renames.columnRenamesOf(table));
-    dropCompared(old, table, copied, [assertCopied({ from: name, to: table, columns: copied })], draft);
+    dropIfRowsAreIn(old, table, copied, [assertCopied({ from: name, to: table, columns: copied })], draft);
   }
 }
 
 /** Drops a table of a rebuild, after assertions that another table has all of its rows. */
-function dropCompared(
+function dropIfRowsAreIn(
   { kind, name }: TableDefinition,
   other: string,
   copied: CopiedColumns,
@@ -136,7 +136,7 @@ function dropCompared(
   const incomparable = copied.find(({ column: { type } }) => type === 'BINARY' || type.endsWith('[]'));
   if (incomparable) {
     const why = `the server cannot compare its column '${incomparable.from}' with that of '${other}'`;
-    draft.omit(change, why, 'compare the rows, then send it yourself');
+    draft.omit(change, why, 'compare the rows, then drop it yourself');
   } else draft.add(change, [assertApplied(name), ...assertions, assertNoPartition(name, 'detached'), drop]);
 }
 
@@ -148,7 +148,7 @@ export function whyNotCopyable(copied: CopiedColumns): string | undefined {
 
 /**
  * Finds the new tables that interrupted rebuilds have left, by name in lower case. Their names have the hash of the rebuild that this plan
- * would make. Any other table with such a name may hold rows that are needed.
+ * would make. A table with another hash may hold rows that are needed.
  */
 export function findLeftovers(a: WantedSchema, b: Engine, toRebuild: ReadonlySet<string>): ReadonlySet<string> {
   const leftovers = new Set<string>();
@@ -176,7 +176,10 @@ function whyNotResumable(table: string, leftovers: ReadonlySet<string>, b: Engin
   ];
 }
 
-/** Whether a table is the new or the old table of a rebuild, or marks a view. Such a table is no difference between A and B. */
+/**
+ * Whether only the planner knows a table: it marks a view, is the new table of an interrupted rebuild, or the old one of a table that
+ * `--rebuild` names. A lacks it, and that is no difference.
+ */
 export function isAuxiliaryTable(name: string, { a, leftovers, toRebuild }: Task): boolean {
   const { table, role } = parseRebuildName(name) ?? {};
   if (leftovers.has(foldCase(name)) || (parseMark(name) !== undefined && !a.findObject(name))) return true;
@@ -184,9 +187,9 @@ export function isAuxiliaryTable(name: string, { a, leftovers, toRebuild }: Task
 }
 
 /**
- * Completes interrupted rebuilds. If one was interrupted between its two renames, the new table is complete and gets its name. If it was
- * interrupted earlier, the new table is dropped. First, assertions check that the original table has each of its rows, because somebody else
- * may have written to the new one.
+ * Continues interrupted rebuilds. After the first rename, the new table gets the name of the original. Before it, the new table is dropped,
+ * and the rebuild starts again. Assertions come before the DROP: the original has every row of the new table, to which somebody may have
+ * written.
  */
 export function resumeRebuilds(draft: Draft): void {
   const { leftovers, renames } = draft.task;
@@ -210,7 +213,7 @@ export function resumeRebuilds(draft: Draft): void {
       const added = leftover.columns.filter(column => !copied.some(({ to }) => isSameName(to, column.name)));
       const unwritten = added.map(column => assertEmpty(name, printValueCondition(column)));
       const copy = assertNoneAdded({ from: now.name, to: name, columns: copied });
-      dropCompared(leftover, table, copied, [copy, ...unwritten], draft);
+      dropIfRowsAreIn(leftover, table, copied, [copy, ...unwritten], draft);
     }
   }
 }

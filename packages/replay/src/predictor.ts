@@ -125,7 +125,10 @@ export class Predictor {
     ];
   }
 
-  /** Adds the account of this run, with its rights, to the engine. @returns its name; undefined if the target shows no rights of it */
+  /**
+   * Adds the account of this run with its rights, unless the schema has it.
+   * @returns its name; undefined if the target shows neither the account nor its rights
+   */
   #loadAccount(): string | undefined {
     const { account } = this.#schema;
     const { acl } = this.#engine;
@@ -162,7 +165,7 @@ export class Predictor {
     const access = new ExistingAccess(source, () => {});
     return {
       access,
-      isKnown: async () => false,
+      isKnown: async () => false, // so that each statement reaches the engine
       invalidate: () => {},
       defaults: async () => defaults,
       async fetch(identity: NamedObject) {
@@ -214,11 +217,11 @@ export class Predictor {
     }
   }
 
-  /** Asks the target about rows that a statement drops or computes again: of materialized views, and expired ones. */
+  /** Asks the target about the rows of materialized views that a statement drops or computes again, and how many expired rows it drops. */
   async #askAboutRows(execution: Execution): Promise<void> {
     for (const { effect, kind, loss, object } of execution.effects) {
-      const isRecomputed = kind === 'materialized view' && (effect === 'rewritten' || loss === 'drop');
-      const view = isRecomputed ? this.#rowAccount.findLoaded(object) : undefined;
+      const mayLoseHistory = kind === 'materialized view' && (effect === 'rewritten' || loss === 'drop');
+      const view = mayLoseHistory ? this.#rowAccount.findLoaded(object) : undefined;
       if (view?.kind === 'materialized view' && view.opaque === undefined) await this.#answers.askHistory(object, view);
     }
     for (const enforcement of this.#rowAccount.findEnforcements(execution))

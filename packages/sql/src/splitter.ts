@@ -218,10 +218,10 @@ export class Splitter {
     else [this.#line, this.#column] = this.#locate(rest);
   }
 
-  /** Moves comments from the start of a text to the held statement, if they end its line. @returns the rest of the text */
+  /** Moves comments on the line of the held statement's `;` from the start of a text to that statement. @returns the rest of the text */
   #moveComments(text: string, rules: CommentRules): string {
     if (!this.#held?.acceptsComments) return text;
-    const { end, acceptsComments } = findLineComments(text, rules);
+    const { end, acceptsComments } = findTrailingComments(text, rules);
     const comments = text.slice(0, end);
     const { body, endsInLineComment } = this.#held;
     if (end > 0) {
@@ -235,8 +235,8 @@ export class Splitter {
   }
 
   /**
-   * Holds a statement, and yields the one that was held. If there is only white space before the `;`, nothing is yielded; a line end in it
-   * ends the line of the held statement.
+   * Holds a statement, and yields the one that was held. A `;` alone is no statement. If a line end comes before it, later comments no longer
+   * belong to the held statement.
    */
   *#hold(text: string, endsInLineComment: boolean): Generator<string> {
     const body = trim(text);
@@ -319,8 +319,8 @@ export function normalizeStatement(text: string): string {
   const trimmed = trim(text);
   if (isNormalized(trimmed)) return trimmed;
   const splitter = new Splitter();
-  const [ended] = splitter.write(text); // stops reading after a second statement
-  if (ended) throw secondStatementError(ended);
+  const [first] = splitter.write(text); // yielded only if a second statement has ended
+  if (first) throw secondStatementError(first);
   const { held, remainder } = splitter;
   const [statement = '', second] = splitter.end();
   if (second) throw secondStatementError(statement);
@@ -340,7 +340,7 @@ interface HeldStatement {
   body: string;
   endsInLineComment: boolean;
   readonly startLine: number;
-  /** Whether comments that follow belong to it: as long as the text is on the line of its `;`. */
+  /** Whether comments that follow belong to it: until the line of its `;` ends. */
   acceptsComments: boolean;
 }
 
@@ -354,7 +354,7 @@ const LINE_END = /[\n\r]/;
  * follows them on their line. If a statement follows on that line, they belong to that one.
  * @returns the end of the comments, and whether more of them may follow the text
  */
-function findLineComments(text: string, rules: CommentRules): { end: number; acceptsComments: boolean } {
+function findTrailingComments(text: string, rules: CommentRules): { end: number; acceptsComments: boolean } {
   let end = 0;
   for (const token of tokens(text, rules)) {
     if (token.type === 'comment') {

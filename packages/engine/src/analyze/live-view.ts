@@ -26,7 +26,7 @@ interface QueryText {
 }
 
 /** Checks what QuestDB's parser requires of the query: its SELECT list, FROM and windows. @throws RejectionError */
-export function checkAsParser(body: Body, catalogue: Catalogue): void {
+export function checkParserRules(body: Body, catalogue: Catalogue): void {
   const query = readQuery(body);
   const base = catalogue.find(unquoteToken(query.baseToken.text));
   const timestamp = base && 'timestamp' in base ? base.timestamp : undefined;
@@ -227,8 +227,8 @@ const SUBSAMPLING = ['sdt', 'lttb', 'm4', 'minmax', 'uniform', 'cadence'];
 /**
  * What QuestDB's compiler requires of the query.
  * @returns the base, and what the query returns
- * @throws RejectionError. As in QuestDB, its position is that of the base in the statement, if the base is wrong; an offset in the query, if
- *   the query does not compile; that of the view's name otherwise
+ * @throws RejectionError with QuestDB's position. For a wrong base, that of the base. If the query does not compile, an offset in the query.
+ *   For all else, that of the view's name
  */
 export function analyzeLiveView(
   statement: { readonly body: Body; readonly position: number },
@@ -304,7 +304,7 @@ const isOrderedOnlyBy = ({ orderBy: [first, second] }: Window, timestamp: string
 const CACHE_PROBLEM =
   'may only use window functions that support incremental refresh; this query requires caching or multi-pass evaluation';
 
-/** What is wrong with the query around its windows. @throws RejectionError for DISTINCT, which the compiler rejects */
+/** Why the query is no plain scan of its base with window functions. @throws RejectionError for DISTINCT, with another position */
 function findShapeProblem({ select }: ParsedQuery, { calls }: QueryText, base: Base): string | undefined {
   if (calls.length === 0 || select.setOperations?.length) return 'must contain at least one window function';
   const [from, ...others] = select.from ?? [];
@@ -337,8 +337,8 @@ const columnName = (expression: { type: string }): string | undefined =>
     : undefined;
 
 /**
- * Finds a condition, among those that AND joins in WHERE, that compares the base's designated timestamp directly. In other expressions and
- * in OR, the engine does not look for it.
+ * Rejects a WHERE in which a condition at the top level, joined by AND, compares the base's designated timestamp itself. Inside OR and other
+ * expressions it is not looked for.
  */
 function findFilterProblem({ where }: SelectStatement, { timestamp }: Base): string | undefined {
   const conditions: { type: string }[] = where ? [where] : [];

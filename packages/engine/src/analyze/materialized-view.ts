@@ -217,7 +217,7 @@ export function analyzeSampling(
   return { interval: bucket.interval, timestamp: designated, ...period };
 }
 
-/** A view of the rows of its base as they are, or of some of them. */
+/** Derives the sampling of a passthrough view, which returns rows of its base unchanged; undefined for another view. */
 function analyzePassThrough(
   query: ParsedQuery,
   timestamp: LocatedName | undefined,
@@ -277,7 +277,7 @@ function findOwnBucket(select: Select, scope: QueryScope): Bucket | undefined {
     const offset = query.positionOf(sampleBy, 'DurationLiteral') - query.position;
     return { interval: sampleBy.duration, column: findTimestamp(select, scope), offset };
   }
-  const floor = findFloor(select);
+  const floor = findTimestampFloor(select);
   if (floor?.type !== 'selectItem' || floor.expression.type !== 'function' || select.groupBy) return;
   const [interval] = floor.expression.args;
   const text = interval?.type === 'literal' ? String(interval.value) : '';
@@ -285,7 +285,7 @@ function findOwnBucket(select: Select, scope: QueryScope): Bucket | undefined {
   return { interval: text, column, offset: interval ? query.positionOf(interval) - query.position : 0 };
 }
 
-const findFloor = ({ columns }: Select): Select['columns'][number] | undefined =>
+const findTimestampFloor = ({ columns }: Select): Select['columns'][number] | undefined =>
   columns.find(
     item =>
       item.type === 'selectItem' &&
@@ -309,7 +309,7 @@ function findTimestamp(select: Select, scope: QueryScope): string | undefined {
   if (!source || !('object' in source) || source.object?.timestamp === undefined) return;
   const { timestamp: designated } = source.object;
   const alias = ref.alias ?? source.name;
-  const item = select.columns.find(each => isColumnItem(each, designated, alias)) ?? findFloor(select);
+  const item = select.columns.find(each => isColumnItem(each, designated, alias)) ?? findTimestampFloor(select);
   if (item?.type === 'selectItem') return item.alias ?? designated;
   const taken = new TakenNames();
   for (const each of select.columns) {
@@ -320,7 +320,7 @@ function findTimestamp(select: Select, scope: QueryScope): string | undefined {
   return taken.unused(designated, n => `${designated}${n}`);
 }
 
-/** PERIOD (SAMPLE BY INTERVAL): the bucket is the period. As in QuestDB, errors have an offset in the query as their position. */
+/** Derives the period of PERIOD (SAMPLE BY INTERVAL) from the bucket. As in QuestDB, errors have an offset in the query as their position. */
 function analyzePeriod({ sampleBy }: Select, { interval, offset: position }: Bucket): Partial<ViewSampling> {
   const length: Interval = { count: Number.parseInt(interval, 10) || 1, unit: interval.slice(-1) };
   rejectLongPeriod(length, position);

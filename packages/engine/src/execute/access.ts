@@ -32,9 +32,9 @@ import { type StatementHandler, type StatementHandlers, statementHandlers } from
 /** The handlers of all statements of the enterprise edition. */
 export const enterpriseHandlers: StatementHandlers = new Map([
   ...statementHandlers,
-  ['create', createPrincipalHandler('create', createPrincipal)],
-  ['drop', createPrincipalHandler('drop', dropPrincipal)],
-  ['alter', createPrincipalHandler('alter', alterPrincipal)],
+  ['create', forPrincipals('create', createPrincipal)],
+  ['drop', forPrincipals('drop', dropPrincipal)],
+  ['alter', forPrincipals('alter', alterPrincipal)],
   ['add', (cursor, session) => changeMembership(cursor, session, true)],
   ['remove', (cursor, session) => changeMembership(cursor, session, false)],
   ['grant', (cursor, session) => changeGrants(cursor, session, true)],
@@ -44,7 +44,7 @@ export const enterpriseHandlers: StatementHandlers = new Map([
 ]);
 
 /** Makes a handler that calls `handler` if USER, GROUP or SERVICE ACCOUNT follows, and otherwise the handler of both editions. */
-function createPrincipalHandler(
+function forPrincipals(
   verb: string,
   handler: (cursor: Cursor, session: Session, kind: PrincipalKind) => ReturnType<StatementHandler>,
 ): StatementHandler {

@@ -36,7 +36,7 @@ import {
 } from '@sqlpipe/ddl/grammar';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Relation } from '../analyze/column-scope.js';
-import { analyzeLiveView, checkAsParser } from '../analyze/live-view.js';
+import { analyzeLiveView, checkParserRules } from '../analyze/live-view.js';
 import { analyzeSampling, type ViewSampling } from '../analyze/materialized-view.js';
 import { findQueryReferences, requireReadAccess } from '../analyze/query-references.js';
 import { analyzeRelation } from '../analyze/relation.js';
@@ -246,8 +246,8 @@ export function createView(session: Session, statement: ViewStatement): void {
     return;
   }
   session.authorize('CREATE VIEW');
-  // In CREATE OR REPLACE VIEW, QuestDB's positions are too small by the distance from before the parenthesis to the query. Those of its
-  // parser are right: such errors have position 0 or begin with `Duplicate column`.
+  // In CREATE OR REPLACE VIEW, the positions of QuestDB's compiler are too small by this distance. Its parser's are right; its errors have
+  // position 0 or begin with `Duplicate column`.
   const shift = body.position - body.start;
   const rejection = orRejection(() => putView(session, statement, body.position));
   if (!(rejection instanceof RejectionError)) return;
@@ -371,7 +371,7 @@ function createLiveView(session: Session, statement: CreateOf<LiveViewDefinition
   const { catalogue } = session;
   const { position, body, spans, definition } = statement;
   const { name, start, owner = session.owner } = definition;
-  checkAsParser(body, catalogue);
+  checkParserRules(body, catalogue);
   if (!requireCreatable(session, statement)) return;
   const { base, relation } = analyzeLiveView(statement, catalogue);
   requireReadAccess(session, parseBody(body));

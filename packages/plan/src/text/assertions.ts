@@ -3,7 +3,7 @@
  * recognizes one in a plan, which anybody may have edited.
  *
  * Each assertion returns one column. The alias of that column is the name of the assertion's form, and each form has a parser. A text is
- * accepted only if the assertion that was read from it prints the same text. The texts about history, expiry and queries are in files of their own.
+ * accepted only if the parsed assertion prints the same text. The texts about history, expiry and queries are in files of their own.
  */
 import { type Column, hasNull, type MaterializedViewDefinition, printTypeCast } from '@sqlpipe/ddl';
 import type { ColumnHead, Copy } from '@sqlpipe/engine';
@@ -16,7 +16,7 @@ import { doubleQuote, withoutComments } from './statement-text.js';
 /** For each question, the values of the first column that it returns. */
 type Rows = readonly (readonly unknown[])[];
 
-/** The view that an assertion is about. If the assertion has a WITH clause, the queries here begin with it, so that texts can be compared. */
+/** The view that an assertion is about. If the assertion begins with WITH, the queries here must begin with the same WITH: the texts are compared. */
 interface KnownView {
   /** The queries that the view may have. */
   readonly bodies: readonly string[];
@@ -49,7 +49,7 @@ export interface Assertion {
   explain(answers: Rows): string;
   /** What to do if the server cannot answer it. */
   readonly help?: string;
-  /** Prints it as the planner does, with each query that the view may have; absent if it contains no query of a view. */
+  /** Prints all texts that the planner could have printed, one for each query of the view; absent if it contains no query of a view. */
   printFor?(view: KnownView): readonly string[];
   /** The copy that exists if it is true; without columns if only the numbers of rows are compared. */
   readonly copy?: Copy;
@@ -157,7 +157,7 @@ function toNoHistoryAssertion(view: string, statement: string): Assertion {
   };
 }
 
-/** Asserts that views have no refresh limit: a refresh in full does not compute older rows. No dump contains the limit. */
+/** Asserts that views have no refresh limit. With a limit, a full refresh does not compute older rows. No dump contains the limit. */
 export function assertUnlimited(views: Names): Assertion {
   const list = views.map(view => `'${view}'`).join(', ');
   return {
@@ -186,7 +186,7 @@ export function assertNoneExpired(retained: TtlHolder, body?: string): Assertion
   };
 }
 
-/** Asserts that a server can compute the query of a view. @param statement its text */
+/** Asserts that a server can compute the query of a view. @param statement the complete assertion */
 export function assertComputable(statement: string): Assertion {
   const [, view = ''] = / "([^"]+)" LIMIT 1\);$/.exec(statement) ?? [];
   return {
@@ -194,7 +194,7 @@ export function assertComputable(statement: string): Assertion {
     tables: [view],
     isFinal: true,
     purpose: `stops the plan if the server rejects the query of materialized view '${view}' over the tables as they will be`,
-    explain: () => 'its query cannot be computed',
+    explain: () => `the server cannot compute the query of materialized view '${view}' over the tables as they will be`,
     printFor: ({ bodies }) => bodies.map(body => printComputableAssertion(view, body)),
   };
 }
@@ -237,7 +237,7 @@ export function assertNoneChanged(conversion: Conversion): Assertion {
 }
 
 /** The states of partitions that assertions are about, by the columns of `table_partitions`. */
-const PARTITIONS = {
+const PARTITION_STATES = {
   isParquet: {
     form: 'all_native',
     what: 'Parquet partitions',
@@ -248,15 +248,15 @@ const PARTITIONS = {
     form: 'all_attached',
     what: 'detached partitions',
     problem: 'which could not be attached afterwards',
-    explain: () => `, ${PARTITIONS.detached.problem}; attach them first`,
+    explain: () => `, ${PARTITION_STATES.detached.problem}; attach them first`,
   },
 } as const;
 
-export type PartitionState = keyof typeof PARTITIONS;
+export type PartitionState = keyof typeof PARTITION_STATES;
 
 /** Asserts that no partition is in a state. Queries do not see detached partitions, but DROP TABLE deletes them. */
 export function assertNoPartition(table: string, state: PartitionState): Assertion {
-  const { form, what, problem, explain } = PARTITIONS[state];
+  const { form, what, problem, explain } = PARTITION_STATES[state];
   return {
     ...assertNone(table, printPartitionQuestion(table, state), form),
     purpose: `stops the plan if '${table}' has ${what}, ${problem}`,
