@@ -267,7 +267,8 @@ async function go(run: Runner): Promise<void> {
   const isDisturbed = between === 'disturb' || between === 'write';
   let { status } = made;
   let isApplied = await apply(run, [...words, ...files], isDisturbed || isSuspended);
-  if (!isApplied && isDisturbed) {
+  const isPlannedAgain = !isApplied && isDisturbed;
+  if (isPlannedAgain) {
     // What an assertion has stopped is completed by the same options.
     run.rows.before = async () => {};
     if (!task.isOneStep) ({ status } = await plan(run, task.options, allowed));
@@ -282,7 +283,8 @@ async function go(run: Runner): Promise<void> {
       run,
       task.options.filter(word => word !== '--drop-old'),
     );
-  if (status === 0 && task.undo && !isKilled) await goBack(run, task, named);
+  // The way back is that of the first plan.
+  if (status === 0 && task.undo && !isKilled && !isPlannedAgain) await goBack(run, task, named);
   else if (made.names.length > 0) await countNeedless(run, task, allowed);
 }
 
