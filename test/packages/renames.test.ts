@@ -123,6 +123,18 @@ test('a comment that contradicts B is refused, whatever an interrupted plan has 
   }
 });
 
+test('a rename to another kind, and two renames to one name, are errors', async t => {
+  const [x, y, w] = ['x', 'y', 'w'].map(name => table('note INT', name)) as [string, string, string];
+  const view = "CREATE VIEW 'w' AS (select note from t);";
+  const old = OLD[0] as string;
+  const message = (after: string[], before: string[], ...renamed: string[]) =>
+    t.throwsAsync(plan(after, before, { renamed })).then(error => error?.message);
+  t.is(await message([old, view], [old, x], 'x=w'), "--renamed x=w: B has table 'x', A has view 'w'");
+  t.is(await message([w], [x, y], 'x=w', 'y=w'), "--renamed y=w: 'x' gets the name 'w' too");
+  const { statements } = await plan([old, `-- renamed from x\n${view}`], [old, x]);
+  t.deepEqual(statements, []);
+});
+
 test('an option takes precedence over a comment', async t => {
   const after = [table('quantity INT, -- renamed from qty\nnote VARCHAR'), NEW_VIEW];
   const before = [table('qty INT, amount INT, note VARCHAR'), 'CREATE VIEW v AS (select qty from t);'];

@@ -58,7 +58,7 @@ export function freeNames(draft: Draft): void {
 export function renameTables(draft: Draft): void {
   for (const [from, to] of draft.task.renames.pending) {
     const table = draft.engine.find(from);
-    if (table?.kind !== 'table') continue;
+    if (table?.kind !== 'table' || draft.task.a.findObject(to)?.kind !== 'table') continue;
     const renamed = { kind: table.kind, name: table.name, verb: 'RENAME' };
     if (draft.addStatement(`RENAME TABLE '${table.name}' TO '${to}';`, renamed)) continue;
     draft.block(to);

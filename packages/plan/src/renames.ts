@@ -125,6 +125,11 @@ export class Renames {
     const [before, after] = [this.#engineOfB.find(from), this.#a.findObject(to)];
     if (!before && !after && this.#engineOfB.find(to)) return this.#reportMade(rename);
     if (!after) throw new InvalidSelectionError(`--renamed ${rename}: A has no '${to}'`);
+    if (before && before.kind !== after.kind && [before.kind, after.kind].includes('table'))
+      throw new InvalidSelectionError(`--renamed ${rename}: B has ${displayName(before)}, A has ${displayName(after)}`);
+    const other = [...this.#pendingOrMade].find(([old, name]) => name === after.name && !isSameName(old, from))?.[0];
+    if (other !== undefined)
+      throw new InvalidSelectionError(`--renamed ${rename}: '${other}' gets the name '${after.name}' too`);
     this.#pendingOrMade.set(foldCase(from), after.name);
     this.stated.objects.set(from, after.name);
     const isMade = this.#engineOfB.find(to) !== undefined || this.#findOldTables(to).length > 0;
