@@ -382,7 +382,7 @@ testWithQuestDB('a rebuild says how to go on if the TTL expires rows in smaller 
   t.is(stopped.code, 1);
   t.regex(
     stopped.stderr,
-    /has 3 rows, 't_new_\w+' has 2; the TTL of .* expires some .* a plan for 't' without a TTL, then/,
+    /has 3 rows, 't_new_\w+' has 2; rows older than the TTL of .* are dropped .* a plan for 't' without a TTL, then/,
   );
   t.is((await apply('--rebuild t kept.sql')).code, 0);
   t.deepEqual(namesOf((await apply('after.sql')).stderr), ['ttl:t']);
