@@ -28,6 +28,8 @@ const BLOCK_EDGE: Record<CommentRules, RegExp> = { sql: /\/\*|\*\//g, server: /\
 /** The first character of what ends a segment of code. */
 const CODE_END = /['"`();]|-(?=-)|\/(?=\*)/g;
 
+const QUOTES = '\'"`';
+
 /**
  * Reads a text in chunks; a segment may continue in the next chunk. A chunk must not end between the characters of
  * `--`, `/*` or its end.
@@ -124,4 +126,21 @@ export function endOfCode(chunk: string, from: number): number {
 function find(pattern: RegExp, text: string, from: number): RegExpExecArray | null {
   pattern.lastIndex = from;
   return pattern.exec(text);
+}
+
+/**
+ * Finds the offset of the `;` that ends the statement at `from`, without a scanner.
+ * @returns -1 if a scanner is needed: for a comment, for unbalanced parentheses, or if the statement does not end in this text
+ */
+export function findEndFast(text: string, from: number): number {
+  let depth = 0;
+  for (let at = endOfCode(text, from); at < text.length; at = endOfCode(text, at + 1)) {
+    const character = text.charAt(at);
+    if (character === '(') depth++;
+    else if (character === ')') depth--;
+    else if (QUOTES.includes(character)) at = text.indexOf(character, at + 1);
+    else return character === ';' && depth === 0 ? at : -1;
+    if (depth < 0 || at < 0) return -1;
+  }
+  return -1;
 }

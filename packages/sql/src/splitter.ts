@@ -4,7 +4,7 @@
  */
 import { truncate } from '@sqlpipe/text';
 import { mayContainFailureMarker, PLAN_HEAD, parseFailureMarker } from './failure-marker.js';
-import { type CommentRules, endOfCode, type SegmentType, WHITESPACE } from './lexer.js';
+import { type CommentRules, findEndFast, type SegmentType, WHITESPACE } from './lexer.js';
 import { StatementScanner, type UnclosedSegment } from './statement-scanner.js';
 import { significantTokens, type Token, tokens } from './tokens.js';
 
@@ -28,8 +28,6 @@ export class SplitError extends Error {
 
 /** The characters that start or end comments. Text is never cut after one of these, so that pairs such as `--` stay together. */
 const COMMENT_DELIMITER_CHARACTERS = '-/*';
-
-const QUOTES = '\'"`';
 
 const NON_WHITESPACE = /[^ \t\n\r]/;
 
@@ -373,23 +371,6 @@ const secondStatementError = (first: string): SplitError =>
 function isNormalized(text: string): boolean {
   const last = text.length - 1;
   return last > 0 && findEndFast(text, 0) === last && !WHITESPACE.includes(text.charAt(last - 1));
-}
-
-/**
- * Finds the offset of the `;` that ends the statement at `from`, without a scanner.
- * @returns -1 if a scanner is needed: for a comment, for unbalanced parentheses, or if the statement does not end in this text
- */
-function findEndFast(text: string, from: number): number {
-  let depth = 0;
-  for (let at = endOfCode(text, from); at < text.length; at = endOfCode(text, at + 1)) {
-    const character = text.charAt(at);
-    if (character === '(') depth++;
-    else if (character === ')') depth--;
-    else if (QUOTES.includes(character)) at = text.indexOf(character, at + 1);
-    else return character === ';' && depth === 0 ? at : -1;
-    if (depth < 0 || at < 0) return -1;
-  }
-  return -1;
 }
 
 /** Trims white space of SQL. A RegExp would take quadratic time. */
