@@ -106,18 +106,18 @@ export function rejectSharedInsecure(insecure: boolean | undefined, urls: readon
 }
 
 /** One line of `--show-config`. */
-type Setting = Readonly<Record<'name' | 'value' | 'source', string>>;
+type SettingLine = Readonly<Record<'name' | 'value' | 'source', string>>;
 
 /** Prints the settings of instances, in columns, with an empty line between two instances. */
 export async function printSettings(
-  instances: readonly (readonly Setting[])[],
+  instances: readonly (readonly SettingLine[])[],
   { print }: Pick<Io, 'print'>,
 ): Promise<number> {
   await print(instances.map(formatSettings).join('\n'));
   return Exit.ok;
 }
 
-function formatSettings(settings: readonly Setting[]): string {
+function formatSettings(settings: readonly SettingLine[]): string {
   const width = (key: 'name' | 'value') => Math.max(...settings.map(each => escapeControls(each[key]).length));
   const [names, values] = [width('name'), width('value')];
   return settings

@@ -130,7 +130,7 @@ export class RightSet {
     return same ? [same.right] : [];
   }
 
-  #tableOf({ entity, subject, table }: Key): Columns | undefined {
+  #tableOf({ entity, subject, table }: Key): GrantedColumns | undefined {
     return this.#rights.get(entity)?.get(subject)?.get(table);
   }
 
@@ -145,7 +145,7 @@ export class RightSet {
     this.log.record(() => this.#store(key, replaced));
     const subjects: Subjects = this.#rights.get(key.entity) ?? new Map();
     const tables: Tables = subjects.get(key.subject) ?? new Map();
-    const columns: Columns = tables.get(key.table) ?? new Map();
+    const columns: GrantedColumns = tables.get(key.table) ?? new Map();
     setOrPrune(columns, key.column, stored);
     setOrPrune(tables, key.table, columns.size > 0 ? columns : undefined);
     setOrPrune(subjects, key.subject, tables.size > 0 ? tables : undefined);
@@ -159,8 +159,8 @@ interface Stored {
   readonly order: number;
 }
 
-type Columns = Map<string, Stored>;
-type Tables = Map<string, Columns>;
+type GrantedColumns = Map<string, Stored>;
+type Tables = Map<string, GrantedColumns>;
 type Subjects = Map<string, Tables>;
 type Entities = Map<string, Subjects>;
 
@@ -169,7 +169,7 @@ function setOrPrune<V>(map: Map<string, V>, key: string, value: V | undefined): 
   else map.set(key, value);
 }
 
-const listColumns = (columns: Columns | undefined): Stored[] => [...(columns?.values() ?? [])];
+const listColumns = (columns: GrantedColumns | undefined): Stored[] => [...(columns?.values() ?? [])];
 
 const listSubjects = (subjects: Subjects | undefined): Stored[] =>
   [...(subjects?.values() ?? [])].flatMap(tables => [...tables.values()].flatMap(listColumns));

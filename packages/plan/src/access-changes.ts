@@ -15,7 +15,7 @@ import type { Draft } from './draft.js';
 import { omitProperty } from './unalterable.js';
 
 /** The rights that the statements of a schema give. */
-const rightsOf = (schema: Schema): RightSet =>
+const rightsIn = (schema: Schema): RightSet =>
   new RightSet(schema.entries.flatMap(entry => parseEntryRights(schema, entry) ?? []));
 
 const addStatement = (draft: Draft, statement: string): boolean => draft.addStatement(statement, identify(statement));
@@ -24,7 +24,7 @@ const addStatement = (draft: Draft, statement: string): boolean => draft.addStat
 export function revokeRights(draft: Draft): void {
   const { a, keepExtra, ignore } = draft.task;
   if (keepExtra) return;
-  const wanted = rightsOf(a);
+  const wanted = rightsIn(a);
   for (const right of [...draft.engine.acl.rights])
     if (!wanted.has(right) && !ignore.ignoresObject(toEntry(printRight(right))))
       addStatement(draft, printRevocation(right));
@@ -36,7 +36,7 @@ export function revokeRights(draft: Draft): void {
  */
 export function grantRights(draft: Draft): void {
   const { rights } = draft.engine.acl;
-  for (const right of sortByScope([...rightsOf(draft.task.a)], printRight)) {
+  for (const right of sortByScope([...rightsIn(draft.task.a)], printRight)) {
     if (rights.has(right)) continue;
     for (const replaced of rights.findLostOptions(right)) addStatement(draft, printRevocation(replaced));
     addStatement(draft, printRight(right));

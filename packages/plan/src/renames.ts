@@ -9,7 +9,7 @@ import { displayName, foldCase, isObject, isSameName, unquote } from '@sqlpipe/s
 import { suggestWord } from '@sqlpipe/text';
 import { parseRebuildName } from './rebuild-names.js';
 import { parseRenameComments, type RenameComment } from './rename-comments.js';
-import { findReadings, formatPath, type ObjectPath, parseRename, resolvePath } from './text/object-path.js';
+import { findReadings, formatPath, type ObjectPath, resolvePath, splitRename } from './text/object-path.js';
 import type { WantedSchema } from './wanted-schema.js';
 
 /** The stated renames, resolved against both schemas. */
@@ -109,7 +109,7 @@ export class Renames {
   #readOptions(renames: readonly string[]): void {
     const columnRenames: [rename: string, from: string, to: string][] = [];
     for (const rename of renames) {
-      const [from, to] = parseRename(rename);
+      const [from, to] = splitRename(rename);
       // The object may be only in B, under its new name: A lacks it if it is ignored, and an earlier plan may have renamed it.
       const exists = (object: string) => this.#a.findObject(object) ?? this.#engineOfB.find(object);
       const name = resolvePath(to, object => (exists(object) ? new Set() : undefined))?.object;

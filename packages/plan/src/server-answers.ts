@@ -7,7 +7,7 @@ import type { AskHistory, HistoryFinding } from './text/history.js';
 import { type ObjectPath, pathKey } from './text/object-path.js';
 
 /** The first row that a query returns; undefined if the server rejects the query. */
-export type Row = readonly unknown[] | undefined;
+export type AnswerRow = readonly unknown[] | undefined;
 
 /** The size of a table or a materialized view on a server. */
 export interface StoredSize {
@@ -20,7 +20,7 @@ export interface RowQueries {
   /** Asks about the rows of a materialized view. */
   readonly askHistory?: AskHistory | undefined;
   /** Runs a query that returns one row, about the rows of a table. */
-  readonly askRow?: ((query: string) => Promise<Row>) | undefined;
+  readonly askRow?: ((query: string) => Promise<AnswerRow>) | undefined;
   /** Asks for the sizes of tables and materialized views, by name in lower case; undefined if the server does not show them. */
   readonly askSizes?: (() => Promise<ReadonlyMap<string, StoredSize> | undefined>) | undefined;
 }
@@ -28,7 +28,7 @@ export interface RowQueries {
 /** The answers of a server about rows, and the queries without an answer. */
 export class ServerAnswers {
   readonly #questions = new Set<string>();
-  readonly #rows = new Map<string, Row>();
+  readonly #rows = new Map<string, AnswerRow>();
   /** By the name of the materialized view, in lower case. */
   readonly #histories = new Map<string, HistoryFinding>();
   /** By column: how many of its values a conversion changes, as a number and as the end of a sentence. */
@@ -37,7 +37,7 @@ export class ServerAnswers {
   constructor(private readonly server: RowQueries) {}
 
   /** The answer to a query. A query that was not asked yet is added to the questions, and its answer is undefined. */
-  ask(query: string): Row {
+  ask(query: string): AnswerRow {
     if (this.server.askRow && !this.#rows.has(query)) this.#questions.add(query);
     return this.#rows.get(query);
   }

@@ -75,7 +75,7 @@ export function createPreflightCheck(
       if (ambiguity) return { reason: ambiguity };
     }
     const head = readStatementHead(statement);
-    const needed = permissionFor(head, statement);
+    const needed = findAllowNeeded(head, statement);
     const isPlanned = plan?.statements.has(statement) === true;
     const isAllowed =
       !needed || allowed.has(needed.permission) || allowed.has('ALL') || (isPlanned && plan?.isGiven === true);
@@ -100,7 +100,7 @@ export function createPreflightCheck(
 }
 
 /** Why a statement needs --allow, and with which value, if it is not part of a schema dump. */
-function permissionFor(
+function findAllowNeeded(
   { kind, verb, runsQuery, replaces }: Head,
   statement: string,
 ): { permission: string; reason: string } | undefined {

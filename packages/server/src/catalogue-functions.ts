@@ -160,12 +160,12 @@ const LIVE_VIEW_COLUMNS: readonly ListColumn<LiveView>[] = [
 ];
 
 /** A column of an object. A view stores nothing, so its symbols have no capacity. */
-type ListedColumn = Column & { isDesignated: boolean; isStored: boolean };
+type CatalogueColumn = Column & { isDesignated: boolean; isStored: boolean };
 
-const symbolCapacity = ({ type, isStored, capacity = 256 }: ListedColumn): number =>
+const symbolCapacity = ({ type, isStored, capacity = 256 }: CatalogueColumn): number =>
   type === 'SYMBOL' && isStored ? capacity : 0;
 
-const COLUMN_COLUMNS: readonly ListColumn<ListedColumn>[] = [
+const COLUMN_COLUMNS: readonly ListColumn<CatalogueColumn>[] = [
   ['column', 'STRING', ({ name }) => name],
   ['type', 'STRING', ({ type }) => type],
   ['indexed', 'BOOLEAN', ({ index }) => index !== undefined],

@@ -12,7 +12,7 @@ import type {
   Table,
   View,
 } from '@sqlpipe/engine';
-import { isPrincipal as isPrincipalKind, KINDS } from '@sqlpipe/sql';
+import { isPrincipal, KINDS } from '@sqlpipe/sql';
 
 /** One change that a statement made; only the edition with access control has `acl`. */
 export type JournalChange = { readonly put: CatalogueObject } | { readonly drop: string } | { readonly acl: AclChange };
@@ -25,7 +25,7 @@ type Form<T> = { readonly [Key in keyof T]-?: Check };
 const isText: Check = value => typeof value === 'string';
 const isNumber: Check = value => typeof value === 'number';
 const isFlag: Check = value => typeof value === 'boolean';
-const isObject = (value: unknown): value is Record<string, unknown> =>
+const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const is =
@@ -47,7 +47,7 @@ const listOf =
 const form =
   <T>(checks: Form<T>): Check =>
   value =>
-    isObject(value) && Object.entries<Check>(checks).every(([key, check]) => check(value[key]));
+    isRecord(value) && Object.entries<Check>(checks).every(([key, check]) => check(value[key]));
 
 const isIndex = oneOf(
   form({ type: is('BITMAP'), capacity: isNumber }),
@@ -67,7 +67,7 @@ const isColumn = form<StoredColumn>({
 });
 
 const isPolicy = form<StoragePolicy>({
-  after: value => isObject(value) && Object.values(value).every(isNumber),
+  after: value => isRecord(value) && Object.values(value).every(isNumber),
   disabled: optional(isFlag),
 });
 
@@ -149,8 +149,8 @@ const isLiveView = form<LiveView>({
   invalid: optional(isText),
 });
 
-const isPrincipal = form<Principal>({
-  kind: oneOf(...KINDS.filter(isPrincipalKind).map(is)),
+const isStoredPrincipal = form<Principal>({
+  kind: oneOf(...KINDS.filter(isPrincipal).map(is)),
   name: isText,
   password: optional(isText),
   tokens: listOf(form<StoredToken>({ digest: isText, expires: isNumber, refresh: optional(isNumber) })),
@@ -172,7 +172,7 @@ const isRight = oneOf(
 );
 
 const isAclChange = oneOf(
-  form({ put: isPrincipal }),
+  form({ put: isStoredPrincipal }),
   form({ remove: isText }),
   form({ grant: isRight }),
   form({ revoke: isRight }),

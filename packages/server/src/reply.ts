@@ -37,7 +37,7 @@ export function formatReply(outcome: ExecutionResult, options: ResponseOptions):
   if (unknown !== undefined) {
     return jsonReply(400, `{"query":${quote(options.query)},"error":${quote(`column not found: '${unknown}'`)}}`);
   }
-  const { columns, rows } = options.columns ? pickColumns(outcome, options.columns) : outcome;
+  const { columns, rows } = options.columns ? selectColumns(outcome, options.columns) : outcome;
   const limitedRows = options.limit ? rows.slice(...options.limit) : rows;
   const timestamp = columns.findIndex(({ name }) => name === outcome.timestamp);
   const heads = columns.map(({ name, type }) => `{"name":${quote(name)},"type":${quote(type)}}`).join();
@@ -49,7 +49,7 @@ export function formatReply(outcome: ExecutionResult, options: ResponseOptions):
   return jsonReply(200, `{${meta}"dataset":[${dataset}],"count":${count}${formatExtras(options)}}`);
 }
 
-function pickColumns({ columns, rows }: Rows, names: readonly string[]): Rows {
+function selectColumns({ columns, rows }: Rows, names: readonly string[]): Rows {
   const indexes = names.map(name => columns.findIndex(column => column.name === name));
   const pickValues = <T>(values: readonly T[]) => indexes.flatMap(index => values.slice(index, index + 1));
   return { columns: pickValues(columns), rows: rows.map(pickValues) };

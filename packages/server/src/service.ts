@@ -84,7 +84,9 @@ export class Service {
     switch (show.statement) {
       case 'show create':
         return ddlRows(
-          show.parts.map(({ kind, name, position }) => printDefinition(requireObject(session, kind, name, position))),
+          show.parts.map(({ kind, name, position }) =>
+            printDefinition(requireShownObject(session, kind, name, position)),
+          ),
         );
       case 'show create database':
         return this.#dump(show.kinds, session);
@@ -119,7 +121,7 @@ export class Service {
 }
 
 /** The object of that name and kind. @throws RejectionError with an error message of that kind's own */
-function requireObject(session: Session, kind: ObjectKind, name: string, position: number): CatalogueObject {
+function requireShownObject(session: Session, kind: ObjectKind, name: string, position: number): CatalogueObject {
   const object = session.catalogue.find(name);
   if (!object) throw missingError(position, name, kind);
   requireReadable(session, object.name);

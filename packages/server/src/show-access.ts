@@ -47,7 +47,7 @@ const answersByKind: Readonly<Record<string, (session: Session, entity: string |
   },
   groups: ({ acl, authorize }, entity) => {
     if (entity === undefined) authorize('LIST USERS');
-    if (entity !== undefined) requirePrincipal(acl, entity);
+    if (entity !== undefined) requireShownPrincipal(acl, entity);
     const names = entity === undefined ? undefined : acl.rights.groupsOf(entity);
     const groups = acl.list('group').filter(({ name }) => names?.some(own => isSameName(own, name)) ?? true);
     return {
@@ -60,7 +60,7 @@ const answersByKind: Readonly<Record<string, (session: Session, entity: string |
       authorize('LIST USERS');
       return listEnabled(acl, 'service account');
     }
-    requirePrincipal(acl, entity);
+    requireShownPrincipal(acl, entity);
     const rows = rightsWithGroups(acl, entity).flatMap((right): Value[][] =>
       right.kind === 'assumption' ? [[right.account, right.option]] : [],
     );
@@ -69,7 +69,7 @@ const answersByKind: Readonly<Record<string, (session: Session, entity: string |
   user: (session, entity) => credentialRows(session, 'user', entity),
   'service account': (session, entity) => credentialRows(session, 'service account', entity),
   permissions: ({ acl, catalogue, caller }, entity = caller) => {
-    requirePrincipal(acl, entity);
+    requireShownPrincipal(acl, entity);
     return {
       columns: [
         ...heads('STRING', 'permission table_name column_name'),
@@ -85,14 +85,14 @@ const rightsWithGroups = (acl: Acl, entity: string): Right[] =>
   acl.namesWithGroups(entity).flatMap(name => [...acl.rights.rightsOf(name)]);
 
 /** The principal of that name; undefined for the administrator. */
-function requirePrincipal(acl: Acl, name: string): Principal | undefined {
+function requireShownPrincipal(acl: Acl, name: string): Principal | undefined {
   const principal = acl.find(name);
   if (principal || isSameName(name, acl.admin)) return principal;
   throw new RejectionError(0, `entity does not exist [name=${name}]`);
 }
 
 function credentialRows({ acl, caller }: Session, kind: Principal['kind'], name = caller): Rows {
-  const principal = requirePrincipal(acl, name);
+  const principal = requireShownPrincipal(acl, name);
   if ((principal?.kind ?? 'user') !== kind) throw new RejectionError(0, `${kind} does not exist [name=${name}]`);
   const hasToken = principal?.tokens.some(token => !isExpired(token)) ?? false;
   return {

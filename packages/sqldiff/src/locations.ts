@@ -29,13 +29,13 @@ export class Locations {
     const found = this.#byKey.get(hasName(identity) ? identityKey(identity) : foldCase(statement ?? ''));
     if (!found) return undefined;
     const { statement: text, ...location } = found;
-    const position = findColumn(text, property);
+    const position = findColumnOffset(text, property);
     return locate({ statement: text, location, ...(position !== undefined && { position }) });
   }
 }
 
 /** The position of the first word inside the parentheses of a statement that is the name of a column. */
-function findColumn(statement: string, property: string): number | undefined {
+function findColumnOffset(statement: string, property: string): number | undefined {
   const [, name] = /^column '(.*)'/s.exec(property) ?? [];
   if (name === undefined) return undefined;
   const tokens = [...significantTokens(statement)];

@@ -145,7 +145,7 @@ function translateProperties(given: string, edition: { readonly isEnterprise: bo
 }
 
 /** A clause with its text, which begins with the white space before it. */
-interface Clause extends ClauseSpan {
+interface LocatedClause extends ClauseSpan {
   /** The property that it states, as a comparison names it: `column 'x' index`. */
   readonly property: string;
   readonly text: string;
@@ -158,7 +158,7 @@ interface Clause extends ClauseSpan {
  */
 function replaceClauses(
   given: string,
-  replace: (clause: Clause, statement: ReturnType<typeof parseCreateStatement>) => string | undefined,
+  replace: (clause: LocatedClause, statement: ReturnType<typeof parseCreateStatement>) => string | undefined,
 ): string {
   const text = repair(given).statement;
   const statement = parseCreateStatement(text);

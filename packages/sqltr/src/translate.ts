@@ -7,7 +7,7 @@ import { type NameRules, rename } from './rename.js';
 import { Rules } from './rules.js';
 
 /** How to translate a schema. */
-export interface Translation {
+export interface SchemaTranslation {
   readonly names: NameRules;
   /** The result of `adaptersFor`. */
   readonly adapters: readonly Adapt[];
@@ -20,7 +20,7 @@ export interface Translation {
  */
 export async function* translate(
   statements: AsyncIterable<string>,
-  { names, adapters }: Translation,
+  { names, adapters }: SchemaTranslation,
   losses: LossOptions,
 ): AsyncGenerator<string> {
   const adapted = adapt(statements, adapters, losses);

@@ -31,7 +31,7 @@ export function parseCreateTable(cursor: Cursor, first: string, context: CreateC
       if (end !== ')') throw unexpectedTokenError(cursor.at, end);
       const reader = new ClauseReader(cursor, context, 'table');
       reader.advance();
-      return { ...toStatement(reader, created, { like: source.name }), source };
+      return { ...toTableStatement(reader, created, { like: source.name }), source };
     }
     cursor.unread();
     const reader = new ClauseReader(cursor, context, 'table');
@@ -40,7 +40,7 @@ export function parseCreateTable(cursor: Cursor, first: string, context: CreateC
       throw cursor.rejection("'atomic' or 'batch' keywords can only be used in CREATE ... AS SELECT statements.");
     }
     readClauses(reader);
-    return toStatement(reader, created);
+    return toTableStatement(reader, created);
   }
   if (!isWord(token, 'as')) throw unexpectedTokenError(cursor.at, token);
   cursor.expect('(');
@@ -48,7 +48,7 @@ export function parseCreateTable(cursor: Cursor, first: string, context: CreateC
   expectEndOfBody(cursor, body);
   const reader = new ClauseReader(cursor, context, 'table', new Columns(), true);
   readClauses(reader);
-  return { ...toStatement(reader, created, { query: body.text }), body };
+  return { ...toTableStatement(reader, created, { query: body.text }), body };
 }
 
 /** The order of the clauses. FORMAT is legal in four places, but once; the clauses of partitions need PARTITION BY. */
@@ -72,7 +72,7 @@ function readClauses(reader: ClauseReader): void {
 }
 
 /** The statement, after the owner and the end have been read. */
-function toStatement(
+function toTableStatement(
   reader: ClauseReader,
   { name, position, ifNotExists }: CreatedName,
   rest: Partial<TableDefinition> = {},

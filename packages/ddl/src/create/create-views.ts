@@ -12,7 +12,7 @@ import { FLUSH, IN_MEMORY, START, VIEW_INDEXES } from '../properties/views.js';
 import { ClauseReader, type CreateContext, type CreateOf } from './clause-reader.js';
 
 /** The statement, after the clauses that may follow its query. */
-function toStatement<D extends ViewDefinition | MaterializedViewDefinition | LiveViewDefinition>(
+function toViewStatement<D extends ViewDefinition | MaterializedViewDefinition | LiveViewDefinition>(
   reader: ClauseReader,
   { name, position, ifNotExists }: CreatedName,
   body: Body,
@@ -37,7 +37,7 @@ export function parseCreateView(cursor: Cursor, orReplace: boolean, context: Cre
     reader.read(OWNER);
     reader.expectEnd();
   }
-  return toStatement(reader, created, body, orReplace);
+  return toViewStatement(reader, created, body, orReplace);
 }
 
 /** Parses the rest of a statement after CREATE MATERIALIZED. */
@@ -70,7 +70,7 @@ export function parseCreateMaterializedView(
       reader.read(property);
     reader.expectEnd();
   }
-  return { ...toStatement<MaterializedViewDefinition>(reader, created, body), source };
+  return { ...toViewStatement<MaterializedViewDefinition>(reader, created, body), source };
 }
 
 /**
@@ -108,7 +108,7 @@ export function parseCreateLiveView(cursor: Cursor, context: CreateContext): Cre
   reader.advance();
   reader.read(OWNER);
   reader.expectEnd();
-  return toStatement(reader, created, body);
+  return toViewStatement(reader, created, body);
 }
 
 /** The clauses that follow FLUSH EVERY in any order, with their names in messages. */

@@ -36,7 +36,7 @@ export interface LocatedScope {
   readonly excluded?: readonly NameSpan[];
 }
 
-interface Options {
+interface GrantOptions {
   /** Whether the statement gives rights; otherwise it takes them away. */
   readonly gives: boolean;
   readonly option: boolean;
@@ -53,14 +53,14 @@ export interface MembershipStatement {
 }
 
 /** [GRANT | REVOKE] ASSUME SERVICE ACCOUNT. */
-export interface AssumptionStatement extends Options {
+export interface AssumptionStatement extends GrantOptions {
   readonly kind: 'assumption';
   readonly account: NameSpan;
   readonly entity: NameSpan;
 }
 
 /** GRANT, REVOKE. */
-export interface GrantStatement extends Options {
+export interface GrantStatement extends GrantOptions {
   readonly kind: 'grant';
   readonly permissions: readonly string[];
   readonly scopes: readonly LocatedScope[];
@@ -121,7 +121,7 @@ class AccessParser {
     return { kind: 'grant', permissions, scopes, ...this.#parseEntity(gives) };
   }
 
-  #parseEntity(gives: boolean): Options & { entity: NameSpan } {
+  #parseEntity(gives: boolean): GrantOptions & { entity: NameSpan } {
     this.cursor.expect(gives ? 'to' : 'from');
     const entity = this.#name('entity');
     return { gives, entity, ...(gives ? this.#options() : { option: false, verified: false }) };
@@ -180,7 +180,7 @@ class AccessParser {
   }
 
   /** `WITH GRANT OPTION` and `WITH VERIFICATION`, in any order. */
-  #options(): Pick<Options, 'option' | 'verified'> {
+  #options(): Pick<GrantOptions, 'option' | 'verified'> {
     let [option, verified] = [false, false];
     while (this.cursor.accept('with')) {
       const word = this.cursor.requireNoSemicolon("'grant option' or 'verification'");

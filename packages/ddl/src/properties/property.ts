@@ -38,7 +38,7 @@ export interface Property<F extends object> {
   check?(definition: Partial<F>, position: number, context: CreateContext): void;
   readonly feature?: Feature<F>;
   /** Translates the clause to another edition; undefined if it is the same there. */
-  translate?(definition: F, edition: Edition): Translation | undefined;
+  translate?(definition: F, edition: Edition): ClauseTranslation | undefined;
   readonly alter?: PropertyAlter<F>;
   /** Why no ALTER sets the property, or not to every value. */
   readonly unalterable?: string;
@@ -50,7 +50,7 @@ export interface Edition {
 }
 
 /** What an edition has in the place of a clause. */
-export interface Translation {
+export interface ClauseTranslation {
   /** The clause with the white space before it. */
   readonly clause: string;
   /** What is lost, as a sentence that a reason follows. */

@@ -13,7 +13,7 @@ import type { ParsedQuery } from '../parse/parsed-query.js';
 export type TableRef = NonNullable<SelectStatement['from']>[number];
 
 /** What stands in the place of a table: a query, a function, or a name. */
-type Table = TableRef['table'];
+type TableExpression = TableRef['table'];
 
 /** A query in the place of a table, and the scope that it is in. A query of WITH is the same object wherever it is used. */
 export interface SubquerySource {
@@ -124,7 +124,7 @@ export class QueryScope {
   }
 
   /** Replaces `@t` by what DECLARE defines it as: a query, or the name of a table, in parentheses or not. */
-  #withVariable(table: Table): Table {
+  #withVariable(table: TableExpression): TableExpression {
     const name = table.type === 'qualifiedName' ? table.parts.join('.') : '';
     let value = name.startsWith('@') ? this.variable(name.slice(1)) : undefined;
     while (value?.type === 'paren' || value?.type === 'variable')

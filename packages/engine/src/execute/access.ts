@@ -77,7 +77,7 @@ function createPrincipal(cursor: Cursor, session: Session, kind: PrincipalKind):
   }
 }
 
-interface Options {
+interface PrincipalOptions {
   password?: string | undefined;
   alias?: string;
   /** Service accounts only: the principal that may assume it and may let others assume it. */
@@ -85,8 +85,8 @@ interface Options {
 }
 
 /** Parses the options after the name to the end of the statement. Each may occur once. */
-function parseOptions(cursor: Cursor, kind: PrincipalKind): Options {
-  const options: Options = {};
+function parseOptions(cursor: Cursor, kind: PrincipalKind): PrincipalOptions {
+  const options: PrincipalOptions = {};
   for (let token = cursor.next(); token !== undefined && token !== ';'; token = cursor.next()) {
     if (isWord(token, 'owned') && kind === 'service account' && !('owner' in options)) {
       cursor.expect('by');

@@ -27,10 +27,10 @@ import {
 } from './validity.js';
 
 /** Reads the rest of a statement after its first word, checks and executes it. Without a result the reply is OK. */
-export type StatementHandler = (cursor: Cursor, session: Session) => Result;
+export type StatementHandler = (cursor: Cursor, session: Session) => HandlerResult;
 
 // biome-ignore lint/suspicious/noConfusingVoidType: most handlers have no result of their own, and return nothing
-type Result = ExecutionResult | undefined | void;
+type HandlerResult = ExecutionResult | undefined | void;
 
 /** Handlers by the first word of the statement. */
 export type StatementHandlers = ReadonlyMap<string, StatementHandler>;

@@ -114,7 +114,7 @@ interface ParsedText {
 const parsed = new Map<string, ParsedText>();
 
 function parseQuery(text: string, place: Place): ParsedQuery {
-  const { select, nodes } = parsed.get(text) ?? parseText(text, place);
+  const { select, nodes } = parsed.get(text) ?? parseByGrammar(text, place);
   return {
     select,
     position: place.position,
@@ -126,7 +126,7 @@ function parseQuery(text: string, place: Place): ParsedQuery {
   };
 }
 
-function parseText(text: string, place: Place): ParsedText {
+function parseByGrammar(text: string, place: Place): ParsedText {
   const { parser, tokenize, visitor } = requireGrammar();
   const tokens = adaptTokens(inlineWindows(withDepths(tokensOfQuery(text, tokenize))));
   const first = tokens[0]?.image.toLowerCase() ?? '';

@@ -51,7 +51,7 @@ export function parseShow(cursor: Cursor, dialect: ShowDialect): Show {
   if (isWord(token, 'tables')) return { statement: 'show tables' };
   if (isWord(token, 'columns')) {
     if (!cursor.accept('from')) throw cursor.rejection("expected 'from'");
-    return { statement: 'show columns', ...parseTableName(cursor) };
+    return { statement: 'show columns', ...parseShownTable(cursor) };
   }
   if (isWord(token, 'parameters')) return { statement: 'show parameters' };
   if (isWord(token, 'transaction')) {
@@ -74,7 +74,7 @@ export function parseShow(cursor: Cursor, dialect: ShowDialect): Show {
   );
 }
 
-function parseTableName(cursor: Cursor): LocatedName {
+function parseShownTable(cursor: Cursor): LocatedName {
   const name = unquoteToken(stripPublic(cursor, cursor.require('expected a table name')));
   rejectDotsAndSlashes(name, cursor.at);
   return { name, position: cursor.at };
@@ -95,12 +95,12 @@ function parseShowCreate(cursor: Cursor, dialect: ShowDialect): Show {
 }
 
 function parseShowCreateOne(cursor: Cursor, token: string | undefined, { has }: ShowDialect): ShownObject {
-  if (isWord(token, 'table')) return { kind: 'table', ...parseTableName(cursor) };
-  if (isWord(token, 'view')) return { kind: 'view', ...parseTableName(cursor) };
+  if (isWord(token, 'table')) return { kind: 'table', ...parseShownTable(cursor) };
+  if (isWord(token, 'view')) return { kind: 'view', ...parseShownTable(cursor) };
   const isLive = has('live views') && isWord(token, 'live');
   if (isLive || isWord(token, 'materialized')) {
     cursor.expect('view');
-    return { kind: isLive ? 'live view' : 'materialized view', ...parseTableName(cursor) };
+    return { kind: isLive ? 'live view' : 'materialized view', ...parseShownTable(cursor) };
   }
   const live = has('live views') ? " or 'LIVE VIEW'" : '';
   const dump = has('dump') ? " or 'DATABASE'" : '';

@@ -14,7 +14,7 @@ import { LOST_ROWS, printNoHistoryAssertion } from './history.js';
 import { doubleQuote, withoutComments } from './statement-text.js';
 
 /** For each question, the values of the first column that it returns. */
-type Rows = readonly (readonly unknown[])[];
+type FirstColumns = readonly (readonly unknown[])[];
 
 /** The view that an assertion is about. If the assertion begins with WITH, the queries here must begin with the same WITH: the texts are compared. */
 interface KnownView {
@@ -26,13 +26,13 @@ interface KnownView {
   readonly columns?: readonly ColumnHead[] | undefined;
 }
 
-type Names = readonly [string, ...string[]];
+type NameList = readonly [string, ...string[]];
 
 /** A SELECT of a plan, and what it means. */
 export interface Assertion {
   readonly statement: string;
   /** The table or materialized view that it is about; then other views, or the table that holds a copy of the rows. */
-  readonly tables: Names;
+  readonly tables: NameList;
   /** Whether the answer `false` is final. Otherwise background work of the server may still make it true. */
   readonly isFinal?: boolean;
   /** The materialized view that it compares with its query. If rows are being written, the server's next refresh may make it true. */
@@ -46,7 +46,7 @@ export interface Assertion {
   /** The queries whose answers explain why it is false. */
   readonly questions?: readonly string[];
   /** Explains why it is false, and what to do. @param answers the answers to the questions */
-  explain(answers: Rows): string;
+  explain(answers: FirstColumns): string;
   /** What to do if the server cannot answer it. */
   readonly help?: string;
   /** Prints all texts that the planner could have printed, one for each query of the view; absent if it contains no query of a view. */
@@ -128,7 +128,7 @@ export const ROWLESS_ANSWERS = new Map<string, { readonly type: string; readonly
 ]);
 
 /** The count that a question returned. @param index that of the question */
-const countOf = (answers: Rows, index = 0): number => Number(answers[index]?.[0]);
+const countOf = (answers: FirstColumns, index = 0): number => Number(answers[index]?.[0]);
 
 /** Makes the common part of the assertions that a count is 0. @param question the query for the count */
 const assertNone = (table: string, question: string, form: string) =>
@@ -158,7 +158,7 @@ function toNoHistoryAssertion(view: string, statement: string): Assertion {
 }
 
 /** Asserts that views have no refresh limit. With a limit, a full refresh does not compute older rows. No dump contains the limit. */
-export function assertUnlimited(views: Names): Assertion {
+export function assertUnlimited(views: NameList): Assertion {
   const list = views.map(view => `'${view}'`).join(', ');
   return {
     statement: `SELECT count() = 0 AS none_limited FROM materialized_views() WHERE view_name IN (${list}) AND refresh_limit <> 0;`,

@@ -17,7 +17,7 @@ export interface HistoryFinding {
 /** Asks a server what a materialized view holds that its query no longer returns. */
 export type AskHistory = (view: MaterializedViewDefinition) => Promise<HistoryFinding>;
 
-type View = Pick<MaterializedViewDefinition, 'name' | 'body' | 'base'>;
+type ComparedView = Pick<MaterializedViewDefinition, 'name' | 'body' | 'base'>;
 
 /**
  * Replaces the names in a query of what was renamed. If a column of another table has one of the old names, that name is replaced
@@ -41,14 +41,14 @@ export function renameInQuery(query: string, renamed: ReadonlyMap<string, string
  * feed follows it.
  * @param columns without them, duplicate rows count as one, and sums that differ in their last bits count as lost
  */
-export function printNoHistoryAssertion(view: View, columns?: readonly ColumnHead[]): string {
+export function printNoHistoryAssertion(view: ComparedView, columns?: readonly ColumnHead[]): string {
   if (!columns)
     return `SELECT count() = 0 AS nothing_is_lost FROM (SELECT * FROM '${view.name}' EXCEPT (\n${view.body}\n));`;
   return `SELECT coalesce(sum(${printLostRow(view, columns)}), 0) = 0 AS nothing_is_lost FROM ${printDifferences(view, columns)};`;
 }
 
 /** Prints the query for the number of lost rows, and for the times of the first and the last one. */
-export function printHistoryQuestion(view: View, timestamp: string, columns: readonly ColumnHead[]): string {
+export function printHistoryQuestion(view: ComparedView, timestamp: string, columns: readonly ColumnHead[]): string {
   const lost = printLostRow(view, columns);
   const time = (order: 'min' | 'max') => `${order}(CASE WHEN ${lost} = 1 THEN ${doubleQuote(timestamp)} END)`;
   return `SELECT coalesce(sum(${lost}), 0) rows_lost, ${time('min')} first_lost, ${time('max')} last_lost FROM ${printDifferences(view, columns)}`;
@@ -65,7 +65,7 @@ export const LOST_ROWS = [
  * Prints a query with one row for each combination of values in the view or its query: how much more often the view has it, and the range
  * of the computed values. `count()` over these rows is wrong on 9.3.4, which then leaves out columns; `sum` is right.
  */
-function printDifferences(view: View, columns: readonly ColumnHead[]): string {
+function printDifferences(view: ComparedView, columns: readonly ColumnHead[]): string {
   const computed = findComputedColumns(view, columns);
   const keys = columns.filter(column => !computed.includes(column)).map(printKey);
   const ranges = computed.flatMap((column, i) => {
@@ -87,7 +87,7 @@ const printKey = (column: ColumnHead, i: number): string => {
 };
 
 /** Prints an expression that is 1 if the view has a combination of values more often than its query, and 0 otherwise. */
-function printLostRow(view: View, columns: readonly ColumnHead[]): string {
+function printLostRow(view: ComparedView, columns: readonly ColumnHead[]): string {
   const differ = findComputedColumns(view, columns).map(({ type }, i) => {
     const [low, high] = [`sqlpipe_low${i}`, `sqlpipe_high${i}`];
     return `sqlpipe_more${i} > 0 OR (${high} - ${low}) / (abs(${high}) + abs(${low})) > ${TOLERANCES[type]}`;
@@ -96,7 +96,7 @@ function printLostRow(view: View, columns: readonly ColumnHead[]): string {
 }
 
 /** Finds the floating point columns whose last digits may differ from one run to the next. */
-function findComputedColumns({ body, base = '' }: View, columns: readonly ColumnHead[]): ColumnHead[] {
+function findComputedColumns({ body, base = '' }: ComparedView, columns: readonly ColumnHead[]): ColumnHead[] {
   const stored = findStoredValues(body, base);
   return columns.filter((column, index) => isFloat(column) && !(stored.length === columns.length && stored[index]));
 }

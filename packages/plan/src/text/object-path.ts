@@ -62,7 +62,7 @@ export function findReadings(text: string): ObjectPath[] {
 }
 
 /** Splits `OLD=NEW` at the first `=` outside quotes. @throws InvalidSelectionError if a text is not of this form */
-export function parseRename(text: string): [from: string, to: string] {
+export function splitRename(text: string): [from: string, to: string] {
   let quote = '';
   for (const [i, char] of [...text].entries()) {
     if (quote) quote = char === quote ? '' : quote;
