@@ -110,7 +110,7 @@ export class ExistingAccess {
     return this.#principals;
   }
 
-  /** The rights that the receivers of these rights have on the target. */
+  /** The rights that the entities of these rights have on the target. */
   async #fetchRightsFor(rights: readonly Right[]): Promise<RightSet | undefined> {
     this.#rights ??= this.#query('rights', async (): Promise<KnownRights> => {
       const all = await this.source.rights();

@@ -115,7 +115,7 @@ const matchesEntry = ({ kind, name }: IgnoreRule, entry: NamedStatement): boolea
     : entry.kind === kind;
 
 /**
- * The names by which a statement is selected: for a grant its objects, or its receiver if it is on the database or on
+ * The names by which a statement is selected: for a grant its objects, or its entity if it is on the database or on
  * all tables; for a membership its user, for an assumption its service account, for others the name of the object.
  */
 export function searchableNames({ kind, name, statement = '' }: NamedStatement): string[] {

@@ -15,7 +15,7 @@ export interface NamedObject {
 /** What a statement does, and to what. */
 export interface Identity {
   kind: Kind;
-  /** The name of what is created; for `membership`, `assumption` and `grant` the name of the receiver. Empty if unknown. */
+  /** The name of what is created; for `membership`, `assumption` and `grant` the name of the entity. Empty if unknown. */
   name: string;
   /** The first word in upper case: CREATE, ADD, GRANT, … */
   verb: string;
