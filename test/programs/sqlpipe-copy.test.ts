@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { ExecutionContext } from 'ava';
 import { chunk, head, reply, rowsBody, startFaultyServer } from '../faults/faulty-server.js';
-import { type SourceFault, sourceFaults, startSource } from '../faults/sources.js';
+import { startSource } from '../faults/sources.js';
 import { deferred } from '../support/deferred.js';
 import { inProcess } from '../support/in-process.js';
 import { setUp } from '../support/principals.js';
@@ -106,35 +106,6 @@ test('an empty schema is copied', async t => {
   const { url } = await startSqlserve(t);
   const run = await inProcess(t, { SRC: url, DST: target.url });
   t.like(await run(COPY('-v')), { code: 0, stderr: `sqlpipe copy: ${target.url}: 0 statements\n` });
-});
-
-test('a source that fails in any way: its status, its message only, and nothing is sent', async t => {
-  const { url, queries } = await recordingProxy(t, target);
-  const run = await inProcess(t, { DST: url });
-  const failed: string[] = [];
-  const check = async ({ name, start, status, message, timeout = 30 }: SourceFault): Promise<void> => {
-    const from = await start(t);
-    const { code, stdout, stderr } = await run(
-      `sqlpipe copy --timeout ${timeout} ${from.options ?? ''} '${from.url}' $DST`,
-    );
-    const claims = {
-      [`the status is ${status}`]: code === status,
-      [`the message matches ${message}`]: message.test(stderr),
-      'the message names the source': stderr.includes(`sqlpipe copy: ${from.url}`) || [65, 78].includes(status),
-      'it is the only message, and says that nothing was sent': /^sqlpipe copy: .*; nothing was sent\n$/.test(stderr),
-      'nothing is printed': stdout.length === 0,
-    };
-    for (const [claim, holds] of Object.entries(claims))
-      if (!holds) failed.push(`${name}: ${claim}: ${code} ${stderr}`);
-  };
-  const rest = sourceFaults.values();
-  await Promise.all(
-    Array.from({ length: 4 }, async () => {
-      for (const fault of rest) await check(fault);
-    }),
-  );
-  t.deepEqual(failed, []);
-  t.deepEqual(queries, []);
 });
 
 test('a target that fails: its status and its message', async t => {
