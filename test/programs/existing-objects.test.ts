@@ -159,18 +159,6 @@ testWithQuestDB('the rejects are a stream that completes the run', async t => {
   );
 });
 
-testWithQuestDB('a different definition created by the target is detected by reading back', async t => {
-  const other = await startQuestDB(t, { QDB_CAIRO_WAL_ENABLED_DEFAULT: 'false' });
-  const run = await shellWithStream(t, other.url, TABLE);
-  const { code, stderr } = await run('sqlapply $DST < stream');
-  t.is(code, 1);
-  t.regex(
-    stderr,
-    /the server created it with a different definition\n {2}WAL: enabled in the statement, bypassed in \S+\nsqlapply: /,
-  );
-  t.is((await run('sqlapply --no-verify --if-exists skip $DST < stream')).code, 0);
-});
-
 testWithQuestDB('a read-only target is a permission error', async t => {
   const other = await startQuestDB(t, { QDB_HTTP_SECURITY_READONLY: 'true' });
   const run = await shellWithStream(t, other.url, TABLE);
