@@ -68,10 +68,10 @@ export function alterTable({ table, alteration, properties }: TableAlteration, d
  * Prepares a conversion: asserts that the values fit, and that none changes if the server has said so; stores the values that rows older
  * than the column read.
  */
-function prepareConversion(table: string, column: Column, to: string, { rows }: Task): (string | Assertion)[] {
+function prepareConversion(table: string, column: Column, to: string, { answers }: Task): (string | Assertion)[] {
   const { name, type } = column;
   const misfits = assertValuesFit(table, column, to);
-  const isUnchanged = rows.changesValues({ object: table, column: name }) === false;
+  const isUnchanged = answers.changesValues({ object: table, column: name }) === false;
   return [
     ...misfits,
     ...(isUnchanged && misfits.length === 0 ? [assertNoneChanged({ table, column: name, from: type, to })] : []),
@@ -117,7 +117,7 @@ function whyPartitionsForbid(table: TableDefinition, alteration: Alteration, tas
   const name = task.renames.nameBeforePlan(table.name);
   for (const state of STATES) {
     const problem = findPartitionProblem(state, table, alteration, task);
-    const [count] = (problem !== undefined && task.rows.ask(printPartitionQuestion(name, state))) || [];
+    const [count] = (problem !== undefined && task.answers.ask(printPartitionQuestion(name, state))) || [];
     if (!count) continue;
     const isParquet = state === 'isParquet';
     return [
@@ -134,14 +134,14 @@ function whyValuesForbid(table: string, { name, type }: Column, to: string, task
   const inB = { table: task.renames.nameBeforePlan(table), column: task.renames.columnBeforePlan(table, name) };
   const misfit = printMisfit(inB.column, type, to);
   if (misfit !== undefined) {
-    const [count] = task.rows.ask(printCountQuestion(inB.table, misfit)) ?? [];
-    if (count === 0) task.rows.recordLost(path, 0, '; all values fit');
+    const [count] = task.answers.ask(printCountQuestion(inB.table, misfit)) ?? [];
+    if (count === 0) task.answers.recordLost(path, 0, '; all values fit');
     return count ? [describeMisfits(Number(count))] : undefined;
   }
   if (isLossless(type, to)) return undefined;
-  const [changed, nulls, total] = task.rows.ask(printConversionQuestion({ ...inB, from: type, to })) ?? [];
+  const [changed, nulls, total] = task.answers.ask(printConversionQuestion({ ...inB, from: type, to })) ?? [];
   const toNull = Number(nulls) > 0 ? `, ${nulls} of them to NULL` : '';
   if (total !== undefined)
-    task.rows.recordLost(path, Number(changed), `; ${changed} of ${total} values change${toNull}`);
+    task.answers.recordLost(path, Number(changed), `; ${changed} of ${total} values change${toNull}`);
   return undefined;
 }

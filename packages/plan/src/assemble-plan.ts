@@ -99,14 +99,14 @@ export async function assemblePlan({ draft, proof }: ProvenDraft): Promise<Plan>
  * names of B. A loss that is allowed needs no assertion.
  */
 function collectAssertions({ recomputed, enforcements }: ProofResult, task: Task): readonly PlannedStatement[] {
-  const { allowed, rows, storedRowsOf } = task;
+  const { allowed, answers, storedRowsOf } = task;
   const assertions: PlannedStatement[] = [];
   const assertedViews: string[] = [];
   const add = (assertion: Assertion, ...comments: string[]) => assertions.push(withPurpose(assertion, ...comments));
   for (const [view, computableAssertion] of recomputed) {
     const definition = findAskableDefinition(view, task);
     if (!definition || allowed.useAllowance({ kind: 'history', object: definition.name })) continue;
-    const finding = rows.findHistory(view);
+    const finding = answers.findHistory(view);
     const columns = finding?.columns ?? findKnownColumns(definition.name, task);
     if (computableAssertion !== undefined) add(assertComputable(computableAssertion));
     if (finding?.answer === 'none') add(assertEmpty(definition.name));
@@ -150,7 +150,7 @@ function toPlannedStatement(
   { statement, assertion, change }: Step,
   effects: readonly Effect[],
   engineAfterPlan: Engine,
-  { rows, renames }: Task,
+  { answers, renames }: Task,
 ): PlannedStatement {
   const purpose = assertion?.purpose ?? describeMark(change.identity);
   if (purpose !== undefined) return withPurpose({ statement, purpose });
@@ -162,7 +162,7 @@ function toPlannedStatement(
     const isStoredView = kind === 'materialized view' || kind === 'live view';
     if (loss === 'drop' && isStoredView && column === undefined && existsAfterPlan)
       return `is replaced by ${engineAfterPlan.title(now.name)}; CREATE follows`;
-    if (loss === 'values') return text + rows.describeLost({ object, column });
+    if (loss === 'values') return text + answers.describeLost({ object, column });
     if (effect !== 'invalidated' || stillInvalid.has(foldCase(object))) return text;
     const repair = { view: 'a repair', 'live view': 'CREATE' }[kind as string] ?? 'REFRESH … FULL';
     return `${text}; ${existsAfterPlan ? repair : 'DROP'} follows`;

@@ -154,7 +154,7 @@ function createTask(
       answers.findHistory(view)?.answer ?? assumeStoredRows(view, engineOfB, allowed, options.askHistory !== undefined),
     engineOfB,
     healthProblems: b.entries.flatMap(entry => problemsOf(entry, options.health ?? {})),
-    rows: answers,
+    answers,
     leftovers: findLeftovers(a, engineOfB, toRebuild),
     ignore: options.ignore ?? new IgnoreRules(),
   };

@@ -85,7 +85,7 @@ export function proveDraft({ steps, task }: Draft, engine: Engine): ProofResult 
 
 /**
  * Finds a changed view whose new query the server rejects. The engine cannot tell, because it does not know all functions. In the first
- * run, the question is only queued (`rows.ask`), and the query counts as accepted; the planner asks the server and proves again. If the
+ * run, the question is only queued (`answers.ask`), and the query counts as accepted; the planner asks the server and proves again. If the
  * query reads something that B lacks, no question is asked, because the server could not compile it yet.
  * @returns its name; undefined if there is none
  */
@@ -96,20 +96,20 @@ const findViewRejectedByServer = ({ changes }: Execution, engine: Engine, task: 
     const names = [...engine.catalogue.closure(after.references)];
     if (isSame || !names.every(name => task.engineOfB.find(task.renames.nameBeforePlan(name)))) return false;
     const question = printCompileQuestion(printFutureQuery(after, engine, task).query);
-    task.rows.ask(question);
-    return task.rows.isRejected(question);
+    task.answers.ask(question);
+    return task.answers.isRejected(question);
   })?.name;
 
 function createExternalFacts(task: Task, engine: Engine): ExternalFacts {
-  const { a, storedRowsOf, ignore, renames, rows } = task;
+  const { a, storedRowsOf, ignore, renames, answers } = task;
   const newNameOf = (view: string): string => renames.nameAfterPlan(view);
   return {
     storedRowsOf,
     countExpired(enforcement) {
       if (storedRowsOf(enforcement.former.name) === 'none') return 0;
-      return rows.askCount(printExpiredQuestion(...findExpiryArguments(enforcement, task)));
+      return answers.askCount(printExpiredQuestion(...findExpiryArguments(enforcement, task)));
     },
-    changesValues: loss => rows.changesValues(loss) ?? false,
+    changesValues: loss => answers.changesValues(loss) ?? false,
     newNameOf,
     isWanted(view) {
       const entry = a.findObject(newNameOf(view));
@@ -120,8 +120,8 @@ function createExternalFacts(task: Task, engine: Engine): ExternalFacts {
       const { query, isChanged } = printFutureQuery(now, engine, task);
       if (!isChanged && !isRedefined(former, now, task)) return undefined;
       const assertion = printComputableAssertion(now.name, query);
-      rows.ask(assertion);
-      return { assertion, isRejected: rows.isRejected(assertion) };
+      answers.ask(assertion);
+      return { assertion, isRejected: answers.isRejected(assertion) };
     },
   };
 }
@@ -132,13 +132,13 @@ function createExternalFacts(task: Task, engine: Engine): ExternalFacts {
  * allow it.
  */
 function findForbiddenLosses(account: RowAccount, task: Task): Failure[] {
-  const { allowed, rows, leftovers } = task;
+  const { allowed, answers, leftovers } = task;
   return account.losses().flatMap(({ effect: { loss: kind, object, column, text }, causes }): Failure[] => {
     if (kind === undefined || leftovers.has(foldCase(object)) || parseMark(object) !== undefined) return [];
     const table = isAuxiliaryTable(object, task) ? parseRebuiltTable(object) : undefined;
     const loss = { kind, object: table ?? object, ...(column !== undefined && { column }) };
     if (allowed.useAllowance(loss)) return [];
-    return [{ causes, reason: kind === 'values' ? text + rows.describeLost({ object, column }) : text, loss }];
+    return [{ causes, reason: kind === 'values' ? text + answers.describeLost({ object, column }) : text, loss }];
   });
 }
 

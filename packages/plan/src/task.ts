@@ -48,7 +48,7 @@ export interface Task extends PlanOptions {
   /** The objects of B that are invalid or suspended. */
   readonly healthProblems: readonly HealthProblem[];
   /** What B's server says of the rows of tables, and of queries: whether it can compile and compute them. */
-  readonly rows: ServerAnswers;
+  readonly answers: ServerAnswers;
   /** The names of the new tables of interrupted rebuilds, in lower case. */
   readonly leftovers: ReadonlySet<string>;
 }
