@@ -279,6 +279,13 @@ test('the base of an invalid view that A lacks stays, because a killed plan may 
   }
 });
 
+test('a view that only B has is not recreated, because an interruption would lose its definition', async t => {
+  const [base, view] = chain('k') as [string, string];
+  const plan = await planChanges([base.replace('k LONG', 'k TIMESTAMP')], [base, view], { keepExtra: true });
+  t.deepEqual(changesOf(plan), []);
+  t.is(plan.omissions[0]?.reasons.at(-1), "invalidates materialized view 'm': change column type operation");
+});
+
 test('a plan that only drops a materialized view does not say that it is computed again', async t => {
   const [base, view] = chain('k') as [string, string];
   const { statements } = await planChanges([base], [base, view], { allowLoss: ['drop:m', 'history:m'] });

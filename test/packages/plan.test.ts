@@ -137,8 +137,6 @@ test('materialized views whose columns get other types are created again, where 
     "REFRESH MATERIALIZED VIEW 'm' FULL;",
     OVER_IT,
   ]);
-  const plan = await planChanges([after[0] as string], before, { keepExtra: true });
-  t.deepEqual(plan.omissions, []);
   const rebuilt = await planChanges([(after[0] as string).replace('DAY', 'HOUR'), VIEW], [BASE, VIEW], {
     rebuild: ['t'],
   });

@@ -130,7 +130,8 @@ const mayHaveRowsInB = ({ kind, name }: MaterializedView, { b, storedRowsOf, ren
 
 /**
  * Refreshes a view. If its query returns other types than its columns have, the view is recreated: a refresh would empty it and then fail
- * (observed on 9.3.4). If the view would stay invalid for another reason, nothing is done.
+ * (observed on 9.3.4). If the view would stay invalid for another reason, nothing is done. A view that A lacks is not recreated: an
+ * interruption would lose its definition.
  */
 function refreshView(view: MaterializedView, draft: Draft): void {
   const { a, healthProblems } = draft.task;
@@ -141,18 +142,13 @@ function refreshView(view: MaterializedView, draft: Draft): void {
   const reason = draft.preview(refresh).get(foldCase(view.name));
   // An excluded refresh is not added, but listed: the user needs the names of all losses.
   if (reason === undefined || draft.excludes(refresh, view)) draft.addStatement(refresh, view, properties);
-  if (reason !== OTHER_TYPES_REASON) return;
   const wanted = a.findObject(view.name);
-  const now = draft.engine.definitionOf(view.name);
-  const creation =
-    wanted?.kind === view.kind
-      ? findCreation(wanted, now, draft.task)
-      : { definition: now, statement: draft.engine.statementOf(view.name) as string };
-  const { definition } = creation;
+  if (reason !== OTHER_TYPES_REASON || wanted?.kind !== view.kind) return;
+  const { definition, statement } = findCreation(wanted, draft.engine.definitionOf(view.name), draft.task);
   const what = 'DROP and CREATE, because its columns get other types';
   draft.add({ identity: view, properties, what }, [
     `DROP ${kindKeywords(view.kind)} '${view.name}';`,
-    creation.statement,
+    statement,
     ...(definition?.kind === 'materialized view' && isFilledByServer(definition) ? [] : [refresh]),
   ]);
 }
