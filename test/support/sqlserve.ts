@@ -19,7 +19,7 @@ const ENDS_WITH_STDIN = requiring('end-with-stdin.cjs');
 const QUICK_HASHES = requiring('quick-hashes.cjs');
 
 /**
- * Starts an empty sqlserve with additional arguments and environment variables. `NODE_OPTIONS: ''` leaves passwords hard to guess.
+ * Starts an empty sqlserve with additional arguments and environment variables. `SCRYPT_N` makes passwords harder to guess.
  * Without a list of arguments, it is one that other tests have used, and cannot be ended.
  */
 export function startSqlserve(scope: Scope): Promise<Server>;
@@ -29,7 +29,7 @@ export function startSqlserve(scope: Scope, args?: readonly string[], env: NodeJ
   if (pool && !args) return borrowServer(scope, pool);
   return startServer(scope, SQLSERVE, ['--port', '0', ...(args ?? [])], {
     ...env,
-    NODE_OPTIONS: `${ENDS_WITH_STDIN} ${env.NODE_OPTIONS ?? (args?.includes('enterprise') ? QUICK_HASHES : '')}`,
+    NODE_OPTIONS: `${ENDS_WITH_STDIN} ${args?.includes('enterprise') ? QUICK_HASHES : ''}`,
   });
 }
 
