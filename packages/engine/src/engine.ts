@@ -128,15 +128,15 @@ export class Engine {
   execute(text: string, caller = this.acl.admin): Execution {
     const before = this.savepoint();
     try {
-      return this.#executeWithoutRollback(text, caller, before);
+      return this.#executeWithConsequences(text, caller, before);
     } catch (error) {
       this.rollback(before);
       throw error;
     }
   }
 
-  /** Executes a statement and its consequences for other objects. On an error, a part may be done: `execute` undoes it. */
-  #executeWithoutRollback(text: string, caller: string, before: Savepoint): Execution {
+  /** Executes a statement and updates the objects that depend on it. If it throws, the caller must roll back. */
+  #executeWithConsequences(text: string, caller: string, before: Savepoint): Execution {
     const start = before.objects;
     const principalsBefore = this.#assumesRows ? this.acl.principals() : [];
     let execution = this.#run(text, caller);
@@ -287,7 +287,7 @@ export class Engine {
 export const isNotExecutable = (error: unknown): error is RejectionError | OpaqueError =>
   error instanceof RejectionError || error instanceof OpaqueError;
 
-/** Lists the objects that are new, gone or have other columns since the savepoint `start`. Views over them must be compiled again. */
+/** Lists the objects that are new, gone or have other columns since the first `start` changes. Views over them must be compiled again. */
 const listChangedSince = (catalogue: Catalogue, start: number): string[] => [
   ...new Set(
     catalogue.changes

@@ -26,7 +26,7 @@ export class BestEffortClient {
     this.#instance = connect({ ...config, timeout, connectTimeout: timeout, retries: 0 });
   }
 
-  /** As `Instance.table`; undefined if the query fails. */
+  /** As `Instance.queryRows`; undefined if the query fails. */
   table(query: string): Promise<unknown[][] | undefined> {
     return this.attempt(instance => instance.queryRows(query));
   }

@@ -130,8 +130,8 @@ export class ObjectCheck {
     this.#listRequest = this.#fetchList().then(list => this.#useList(list));
   }
 
-  /** Records an object of the dump. @returns whether the dump lacks it so far; not if its definition was fetched */
-  recordUnlessFetched(name: string): boolean {
+  /** Records an object of the dump. @returns whether to keep its row: not if its statement was fetched, and so is in the dump already */
+  recordRow(name: string): boolean {
     this.#recordedEarly?.push(name);
     if (!this.#list) return true;
     // If nothing is pending or fetched, and no more unlisted names are kept, a name changes nothing. Then it need not be folded.
@@ -191,7 +191,7 @@ export class ObjectCheck {
     this.#pending = new Map(Array.from(list ?? []).filter(([, object]) => this.options.names.mayNeed(object)));
     const early = this.#recordedEarly ?? [];
     this.#recordedEarly = undefined;
-    if (list) for (const name of early) this.recordUnlessFetched(name);
+    if (list) for (const name of early) this.recordRow(name);
     return list;
   }
 
@@ -272,7 +272,7 @@ export async function* addMissingRows(
       let missing: string[] = [];
       if (isObject(kind) && kind !== 'table') missing = await check.fetchNeeded(row);
       else if (hasObjects && givesRight(kind)) missing = await check.fetchOthers(); // rights come after all objects
-      const isKept = !name || isAcl(kind) || check.recordUnlessFetched(name);
+      const isKept = !name || isAcl(kind) || check.recordRow(name);
       if (isKept && !missing.length) continue;
       yield [...batch.slice(start, i), ...missing];
       start = isKept ? i : i + 1;

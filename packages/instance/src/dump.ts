@@ -24,7 +24,7 @@ export interface DumpOptions {
   names: readonly string[];
   /** Whether to dump also what the named objects need. */
   withDeps: boolean;
-  /** How to query the server: by SHOW CREATE DATABASE, object by object, or by the former if the server supports it (`auto`). */
+  /** How to read the schema: by SHOW CREATE DATABASE, object by object, or (`auto`) the first if the server has it and else the second. */
   via: 'auto' | 'database' | 'catalogue';
   /** Whether to leave statements as the server prints them. */
   verbatim: boolean;
@@ -57,8 +57,8 @@ const DEFAULTS: DumpOptions = {
 };
 
 /**
- * Dumps the normalized statements of a schema in dump order. They come in batches as they arrive, because one by one would be slower than
- * reading them. Without `partial` and `skipInvalid`, the generator ends without an error only if it has yielded every selected object that
+ * Dumps the normalized statements of a schema in dump order. They come in batches, because passing them on one by one would take longer
+ * than reading them. Without `partial` and `skipInvalid`, the generator ends without an error only if it has yielded every selected object that
  * the server lists. If the server shows no list, a note says so.
  * @throws InstanceError; PROTOCOL if a row is not one statement, DENIED if the account may not read an object, REJECTED if a
  *   name matches nothing
@@ -79,7 +79,8 @@ export async function* dump(config: ConnectionConfig, given: Partial<DumpOptions
 
 /**
  * Yields the selected statements: repaired, with symbol capacities, and without invalid views if `skipInvalid` is set. At the end, reports
- * missing objects, and names that match nothing. A row that needs no repair is not parsed, because that is slow.
+ * missing objects, and names that match nothing. A CREATE TABLE that needs no repair is not parsed,
+ * because parsing is slow, and nearly all rows are such.
  */
 async function* dumpStatements(
   config: ConnectionConfig,
@@ -105,7 +106,7 @@ async function* dumpStatements(
       const { kind, name } = identity;
       if (isAcl(kind)) {
         hasAcl = true;
-        if (!options.selection.selects(kind)) continue; // a category of the server may have other kinds too
+        if (!options.selection.selects(kind)) continue; // the server selects by category, which may include kinds that were not selected
       }
       const list = VIEW_LISTS.get(kind);
       if (list) {

@@ -31,7 +31,8 @@ export interface Instance {
   readonly endpoint: string;
   /**
    * The first column of each row of a query, in batches as the reply arrives, and in constant memory. The rows are complete only if the
-   * generator ends without an error. With retries, a reply may break off: the next reply continues it if it begins with the same rows.
+   * generator ends without an error. If a reply breaks off and retries are on,
+   * the query is sent again. Then the new reply must begin with the rows that were already yielded.
    *
    * @throws InstanceError; `REJECTED` with the server's message and position if the server rejected the query
    * @param maxValueBytes the maximum length of a single value in bytes, as JSON writes it; by default 32 MiB
@@ -41,7 +42,8 @@ export interface Instance {
   queryRows(query: string): Promise<unknown[][]>;
   /**
    * Sends one statement. Its final `;` is removed where the server would store it. With retries, it is sent again only if the server has
-   * certainly not executed it. A rejection is returned, not thrown.
+   * certainly not executed it. A rejection is returned. It is thrown only if
+   * the reply has rows as well.
    * @throws InstanceError; its `outcomeUnknown` says whether the statement may have been executed
    */
   execute(statement: string): Promise<Reply>;
@@ -151,7 +153,7 @@ class HttpInstance implements Instance {
   async #send(statement: string, purpose: Purpose): Promise<Response> {
     const sendTo = async (endpoint: ApiPath): Promise<Response> => {
       const path = this.#path(statement, purpose === 'query' ? COUNT_PARAMETER : '', endpoint);
-      const response = await this.#sendUntilAccepted(() =>
+      const response = await this.#sendAgainWhileBusy(() =>
         purpose === 'query' ? this.#connection.getIdempotent(path) : this.#connection.get(path),
       );
       if (response.status !== 404 && response.status < 500) this.#endpoint = endpoint;
@@ -180,8 +182,8 @@ class HttpInstance implements Instance {
     }
   }
 
-  /** Sends a request, and sends it again while the server is too busy, but not for longer than the time limit. */
-  async #sendUntilAccepted(send: () => Promise<Response>): Promise<Response> {
+  /** Sends a request, and after the status 429 up to five times more. The pauses together are no longer than the time limit. */
+  async #sendAgainWhileBusy(send: () => Promise<Response>): Promise<Response> {
     let left = this.#config.timeout || Number.POSITIVE_INFINITY;
     for (const milliseconds of BUSY_DELAYS) {
       const response = await send();
@@ -229,8 +231,8 @@ class HttpInstance implements Instance {
   get #authenticationHelp(): string {
     const { account = 'the credentials', authorization, credentialsHelp } = this.#config;
     if (authorization === undefined) return `authentication required; ${credentialsHelp}`;
-    const edition = authorization.startsWith('Bearer ') ? TOKENS_UNSUPPORTED : '';
-    return `authentication failed: the server rejected ${account}; are the credentials for this instance?${edition}`;
+    const tokenHint = authorization.startsWith('Bearer ') ? TOKENS_UNSUPPORTED : '';
+    return `authentication failed: the server rejected ${account}; are the credentials for this instance?${tokenHint}`;
   }
 
   get endpoint(): string {

@@ -23,7 +23,7 @@ export interface Rejection {
   ok: false;
   /** The server's message, unescaped. Secrets of the request are masked. */
   message: string;
-  /** Tests the message before masking. In `message`, each word `table` is masked if a password is `table`. */
+  /** Tests the message without masking. A pattern may fail on `message`: if the password is `table`, this word is masked there. */
   matches(pattern: RegExp): boolean;
   /** The position in the statement (UTF-16 code units), if the server sent one. */
   position?: number;
@@ -52,7 +52,6 @@ export class UnexpectedResponseError extends Error {
   }
 }
 
-/** A reply with its rows, if there are any, in `dataset`. */
 type ReplyObject = Record<string, unknown> & { dataset?: unknown[][] };
 
 /**
@@ -64,7 +63,7 @@ const MAX_ROWS_LENGTH = 32 * 1024 * 1024;
 /** Maximum length of a reply, in bytes, apart from quotations of the statement. */
 const BASE_REPLY_LENGTH = 64 * 1024;
 
-/** Maximum length of a reply to a statement, in bytes. It may quote the statement of the URL twice, each character as `\\uXXXX`. */
+/** Maximum length of a reply to a statement, in bytes. It may quote the statement of the URL twice, each character as `\uXXXX`. */
 const maxReplyLength = ({ url }: Response): number => BASE_REPLY_LENGTH + 12 * url.length;
 
 /**
@@ -168,7 +167,7 @@ export function toRejection({ message, position }: ServerError, response: Respon
 }
 
 /**
- * Reads the body of a reply into memory. It stops after the chunk that exceeds the limit, so the body may be longer. It uses events: for one
+ * Reads the body of a reply into memory. It stops after the chunk that exceeds the limit, so the result may be longer, which callers check. It uses events: for one
  * small chunk, as in most replies, an async iterator would take longer than all other work.
  */
 function readBody({ body }: Response, limit: number): Promise<Buffer> {
@@ -257,8 +256,8 @@ class ValueBuilder implements JsonEvents {
   }
 
   /**
-   * Parses all rows of `dataset` except the first and the last with one `JSON.parse`, which is four times as fast as the scanner. The scanner
-   * calls this after the first row, and reads the last: only `],[` shows where a row ends. A second try would fail as the first.
+   * Parses the rows of `dataset` after the first with one `JSON.parse`, which is four times as fast as the scanner. The last `],[` shows where a
+   * row ends, so the scanner reads the last row. This is tried once: if it fails, the scanner reads all rows, and reports the error.
    * @returns the offset after them, or `at` if the scanner has to read them
    */
   readElements(chunk: Buffer, at: number, depth: number): number {
@@ -307,7 +306,7 @@ function unexpectedStatusError(response: Response, body: Buffer): UnexpectedResp
 const NO_SERVER = ': no QuestDB server there; is the address right, with its path prefix?';
 const TOO_LARGE = ': the request is too large for a proxy on the way; raise the limit of the proxy, or bypass it';
 
-/** What statuses mean: the code of the error, and the end of its message. If it ends in a blank, `explainStatus` adds when to try again. */
+/** For each status, the code of the error and the end of its message. To a text that ends in a blank, `explainStatus` adds when to try again. */
 const EXPLANATIONS: Readonly<Record<number, readonly [code: InstanceErrorCode, explanation: string]>> = {
   401: ['DENIED', ''], // `instance.ts` completes it, because it knows which credentials were sent
   403: ['DENIED', ': permission denied; grant the permission to this user, or use another account'],

@@ -49,11 +49,11 @@ export interface Plan {
   readonly result: readonly string[];
 }
 
-/** A proven draft, and what it was made from. */
+/** A proven draft, its proof, and what was computed again in any draft so far. */
 export interface ProvenDraft {
   readonly draft: Draft;
   readonly proof: ProofResult;
-  /** The views that this draft or an earlier one computes again, in lower case. */
+  /** The names of the views that this draft or an earlier one computes again, in lower case. */
   readonly recomputedInAnyDraft: ReadonlySet<string>;
 }
 
@@ -164,8 +164,8 @@ function toPlannedStatement(
       return `is replaced by ${engineAfterPlan.title(now.name)}; CREATE follows`;
     if (loss === 'values') return text + answers.describeLost({ object, column });
     if (effect !== 'invalidated' || stillInvalid.has(foldCase(object))) return text;
-    const repair = { view: 'a repair', 'live view': 'CREATE' }[kind as string] ?? 'REFRESH … FULL';
-    return `${text}; ${existsAfterPlan ? repair : 'DROP'} follows`;
+    const nextStatement = { view: 'ALTER VIEW', 'live view': 'CREATE' }[kind as string] ?? 'REFRESH … FULL';
+    return `${text}; ${existsAfterPlan ? nextStatement : 'DROP'} follows`;
   });
   return {
     statement,
@@ -179,8 +179,8 @@ function toPlannedStatement(
 function describeMark({ name, verb }: Step['change']['identity']): string | undefined {
   const view = parseMark(name);
   if (view === undefined) return undefined;
-  if (verb === 'DROP') return 'removes the mark';
-  return `notes that '${view}' has to be filled, for the next plan if this one is interrupted`;
+  if (verb === 'DROP') return `removes the mark: '${view}' is filled`;
+  return `marks '${view}' as not filled yet: if this plan is interrupted, the next one fills it`;
 }
 
 /**

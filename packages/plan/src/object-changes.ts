@@ -27,8 +27,8 @@ import { omitProperty } from './unalterable.js';
 const printDrop = ({ kind, name }: Pick<Entry, 'kind' | 'name'>): string => `DROP ${kindKeywords(kind)} '${name}';`;
 
 /**
- * Leaves out objects whose rename comment contradicts A or B. A wrong guess would give an unrelated object the columns of another. They
- * are not dropped either: without one of them, the next plan would understand the comment as a rename.
+ * Leaves out objects whose rename comment contradicts A or B: a wrong rename would give one object the columns of another. Neither object is
+ * dropped: if one were gone, the next plan would take the comment for a valid rename.
  */
 export function omitContradictoryRenames(draft: Draft): void {
   const { a, b, renames } = draft.task;
@@ -80,7 +80,7 @@ export function reconcileObjects(draft: Draft): void {
   const reconciledLast = findStoredViewsAndReaders(entries, task);
   const unblockedAtStart = entries.filter(({ name }) => !draft.isBlocked(name));
   for (const entry of entries) if (!reconciledLast.has(entry)) reconcileObject(entry, draft);
-  // Also in tables that the loop above has blocked. A column whose rename was left out stays, because it still holds the values.
+  // Columns are dropped also in tables that the loop above has blocked. One whose rename was left out stays: it still holds the values.
   for (const { name } of unblockedAtStart) {
     const [wanted, now] = [task.a.definitionOf(name), draft.engine.definitionOf(name)];
     const isToAlter = wanted?.kind === 'table' && now?.kind === 'table' && !task.toRebuild.has(foldCase(name));
@@ -112,7 +112,7 @@ function reconcileObject(entry: Entry, draft: Draft): void {
   const blocker = task.a.prerequisites(entry).find(({ name, kind }) => isObject(kind) && draft.isBlocked(name));
   if (blocker) {
     draft.block(entry.name);
-    if (!isSame(entry, draft))
+    if (!isAsWanted(entry, draft))
       draft.omit(change, `it reads from ${displayName(blocker)}, which the plan cannot change as needed`);
     return;
   }
@@ -122,7 +122,7 @@ function reconcileObject(entry: Entry, draft: Draft): void {
     return;
   }
   const readsRecreated = readsRecreatedView(now, draft);
-  if (isSame(entry, draft) && !readsRecreated) return;
+  if (isAsWanted(entry, draft) && !readsRecreated) return;
   const wanted = task.a.definitionOfEntry(entry);
   if (!wanted || !draft.engine.definitionOf(entry.name)) return draft.omit(change, 'its syntax is unknown');
   if ('query' in wanted && wanted.query !== undefined)
@@ -132,7 +132,7 @@ function reconcileObject(entry: Entry, draft: Draft): void {
 }
 
 /** Whether an object is as A has it, apart from ignored properties. */
-function isSame(entry: Entry, draft: Draft): boolean {
+function isAsWanted(entry: Entry, draft: Draft): boolean {
   const { a, ignore } = draft.task;
   const [wanted, now] = [a.definitionOfEntry(entry), draft.engine.definitionOf(entry.name)];
   if (!wanted || !now) {
@@ -157,16 +157,17 @@ function mustRecreate(wanted: Definition, now: Definition | undefined, task: Tas
 }
 
 /**
- * Whether a materialized view of B reads one that the plan recreates. It is recreated too: if the plan is interrupted before a refresh, no
- * server can say any more whether the former query returns all rows.
+ * Whether a materialized view of B reads another that the plan recreates. Then this reader is recreated too. Otherwise, if the plan stopped
+ * before the refresh, no server could tell whether the reader's query still returns all rows that it stores.
  */
 const readsRecreatedView = (now: CatalogueObject, { engine: { catalogue }, task: { engineOfB, renames } }: Draft) =>
   now.kind === 'materialized view' &&
   engineOfB.catalogue.findById(now.id) !== undefined &&
   [...catalogue.closure([now.base, ...now.references])].some(name => {
     const source = catalogue.find(name);
-    const isStored = source?.kind === 'materialized view' && engineOfB.catalogue.findById(source.id) === undefined;
-    return isStored && engineOfB.find(renames.nameBeforePlan(name))?.kind === source.kind;
+    const isCreatedByPlan =
+      source?.kind === 'materialized view' && engineOfB.catalogue.findById(source.id) === undefined;
+    return isCreatedByPlan && engineOfB.find(renames.nameBeforePlan(name))?.kind === source.kind;
   });
 
 /** Drops an object and creates it as A has it. If one of the two statements is not possible, both are left out. */
@@ -216,10 +217,10 @@ function alterObject(entry: Entry, wanted: Definition, draft: Draft): void {
     alterColumns(wanted, draft);
     alterProperties(entry, wanted, draft);
     const altered = draft.engine.definitionOf(name) as TableDefinition;
-    const keepsOldName = [...draft.task.renames.columnRenamesOf(name).keys()].some(column =>
+    const keepsOldColumnName = [...draft.task.renames.columnRenamesOf(name).keys()].some(column =>
       findColumn(altered, column),
     );
-    if (keepsOldName && draft.hasOmission(entry)) draft.block(name);
+    if (keepsOldColumnName && draft.hasOmission(entry)) draft.block(name);
   }
 }
 

@@ -87,8 +87,9 @@ async function planUntilAnswered(schemas: Schemas, answers: ServerAnswers, optio
 }
 
 /**
- * Plans with the answers so far. If a server would reject views of A, the plan is made without them.
- * @throws RejectedViewError for such views, unless they are also invalid in B, or `skipInvalid` is set
+ * Plans with the answers so far. A view of A that a server would reject is an error. If B has the same problem, or if `skipInvalid` is set, the
+ * plan leaves the view out instead.
+ * @throws RejectedViewError
  */
 function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: PlanOptions): ProvenDraft {
   const { version, defaults, health } = options;
@@ -114,7 +115,7 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
   // These views are removed from both schemas, and then listed as left out.
   const proven = planWithAnswers({ a: a.filter(isAccepted), b: b.filter(isAccepted) }, answers, options);
   for (const { entry, reason } of rejected) {
-    // If B has the view too, it stays as it is, and only its validity is left out. Otherwise the complete view is.
+    // If B has the view too, only the fact that it stays invalid is listed. Otherwise the complete view is.
     const properties = task.b.findObject(entry.name)?.kind === entry.kind ? (['invalid'] as const) : [];
     const hint = `--ignore ${formatPathForShell(formatPath({ object: entry.name }))} takes it off this list`;
     proven.draft.omit(
@@ -165,8 +166,8 @@ function assumeStoredRows(view: string, engineOfB: Engine, allowed: AllowedLosse
   // If the loss is allowed, no assertion checks the rows, so nothing is assumed.
   if (allowed.allows({ kind: 'history', object: view })) return 'unknown';
   if (engineOfB.wasNeverRefreshed(view)) return 'none';
-  // Without a server, only an assertion of the plan checks the rows. It does not see that a full refresh of a view with periods leaves out the
-  // current period.
+  // Without a server, only an assertion of the plan checks the rows. It cannot see that a full refresh of a view with periods leaves out the
+  // current period, so the answer for such a view is `unknown`.
   const definition = engineOfB.definitionOf(view);
   const hasPeriod = definition?.kind === 'materialized view' && definition.refresh.period !== undefined;
   return hasPeriod && !hasServer ? 'unknown' : 'recomputable';
@@ -185,8 +186,8 @@ function draftUntilProven(task: Task, loadB: () => Engine): ProvenDraft {
       // This draft did not try the excluded changes of objects that are blocked now, so its omissions lack them. They are added, so that
       // the user sees the names of all losses at once.
       const named = new Set(draft.omissions.flatMap(namesOfLosses));
-      const isUnnamed = (omission: Omission) => namesOfLosses(omission).some(name => !named.has(name));
-      draft.omissions.push(...[...excluded.values()].filter(isUnnamed));
+      const namesNewLoss = (omission: Omission) => namesOfLosses(omission).some(name => !named.has(name));
+      draft.omissions.push(...[...excluded.values()].filter(namesNewLoss));
       return { draft, proof, recomputedInAnyDraft: recomputed };
     }
     const countBefore = excluded.size;

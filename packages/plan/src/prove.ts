@@ -69,7 +69,8 @@ export function proveDraft({ steps, task }: Draft, engine: Engine): ProofResult 
     failures.push(...findForbiddenLosses(account, task));
     for (const [name, reason] of engine.invalidViews()) {
       const wasInvalid = invalidBefore.has(name);
-      // An interrupted plan may have made the view invalid. Without its base, no refresh could repair it.
+      // If the view was invalid before, only a step that removes its base counts: an interrupted plan may have made it invalid, and without
+      // its base no refresh could repair it.
       const causes = wasInvalid ? account.findRemovalOfBase(name) : account.findInvalidations(name);
       if (!wasInvalid || (causes.length > 0 && losesNothingByRefresh(name, task)))
         failures.push({ causes, reason: `invalidates ${engine.title(name)}: ${reason}` });

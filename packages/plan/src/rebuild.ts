@@ -37,7 +37,7 @@ const hashRebuild = (wanted: TableDefinition, now: TableDefinition, earlierCount
     .digest('hex')
     .slice(0, 8);
 
-/** Finds the first hash whose names are free. If the same rebuild was made before, its old table has a name with the first hash. */
+/** Finds a hash whose names are free. If the same rebuild was made before, its old table has taken one. */
 function findUnusedHash(wanted: TableDefinition, now: TableDefinition, isTaken: (name: string) => boolean): string {
   for (let earlierCount = 0; ; earlierCount++) {
     const hash = hashRebuild(wanted, now, earlierCount);
@@ -64,7 +64,6 @@ type CopiedColumns = ReturnType<typeof findCopiedColumns>;
 /**
  * Prints the statements of a rebuild. They create a new table under a temporary name, copy the rows, and exchange the names if both tables
  * have the same number of rows. First, the server must have applied all rows that were sent, or the copy would lack some.
- * @param isTaken whether a name is taken
  */
 export function printRebuild(
   wanted: TableDefinition,
@@ -177,8 +176,8 @@ function whyNotResumable(table: string, leftovers: ReadonlySet<string>, b: Engin
 }
 
 /**
- * Whether only the planner knows a table: it marks a view, is the new table of an interrupted rebuild, or the old one of a table that
- * `--rebuild` names. A lacks it, and that is no difference.
+ * Whether a table exists only for the planner: it marks a view, is the new table of an interrupted rebuild, or the old one of a table that
+ * `--rebuild` names. Such a table is not in A, and does not count as a difference.
  */
 export function isAuxiliaryTable(name: string, { a, leftovers, toRebuild }: Task): boolean {
   const { table, role } = parseRebuildName(name) ?? {};
@@ -187,9 +186,9 @@ export function isAuxiliaryTable(name: string, { a, leftovers, toRebuild }: Task
 }
 
 /**
- * Continues interrupted rebuilds. After the first rename, the new table gets the name of the original. Before it, the new table is dropped,
- * and the rebuild starts again. Assertions come before the DROP: the original has every row of the new table, to which somebody may have
- * written.
+ * Continues interrupted rebuilds. If the earlier plan stopped after its first RENAME, the new table gets the name of the original. If it stopped
+ * before, the new table is dropped, and the rebuild starts again. Somebody may have written to the new table. So before the DROP, assertions
+ * check that the original has all of its rows.
  */
 export function resumeRebuilds(draft: Draft): void {
   const { leftovers, renames } = draft.task;

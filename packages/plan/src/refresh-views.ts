@@ -96,7 +96,7 @@ function mayBeInvalidatedByPlan({ kind, name, base }: MaterializedView, { exclud
 
 /** Whether the query of a view of B returns all rows that the view stores. */
 export const losesNothingByRefresh = (view: string, { storedRowsOf }: Pick<Task, 'storedRowsOf'>): boolean =>
-  /^(?:none|recomputable)$/.test(String(storedRowsOf(view)));
+  ['none', 'recomputable'].some(answer => answer === storedRowsOf(view));
 
 const wasInvalid = ({ name }: MaterializedView, healthProblems: Task['healthProblems']): boolean =>
   healthProblems.some(({ identity, state }) => state === 'invalid' && isSameName(identity.name, name));

@@ -1,6 +1,6 @@
 /*!
  * Predicts a run, for a dry run. The executor sends each statement to an engine that has the target's schema, instead of to the target. So
- * each result, also an error message, is the one that the run would have. Only a dry run imports this module, which is large.
+ * each result, also an error message, is the one that the run would have, unless it is `unknown`. Only a dry run imports this module, which is large.
  */
 import { compareStatements, DEFAULTS, findReferencesOfQuery, parseFill, type StatementComparison } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
@@ -30,8 +30,8 @@ export interface PredictorOptions extends Omit<ExecutorOptions, 'existing' | 'is
 }
 
 /**
- * The result of a statement cannot be predicted: it depends on rows, its syntax is unknown, or the target hides its schema. Its outcome is
- * `unknown`; the exit status does not change.
+ * The result of a statement cannot be predicted: it depends on rows, its syntax is unknown, or the target hides its schema. Then the result is
+ * `unknown`, which does not change the exit status.
  */
 class UnknownEffectError extends Error {
   override name = 'UnknownEffectError';
@@ -90,7 +90,7 @@ export class Predictor {
     this.#allowLoss = allowLoss;
     const objects = this.#hiddenReason === undefined ? this.#createKnownObjects() : existing;
     const simulation = { existing: objects, isSimulated: true, noVerify: true };
-    this.#execute = createExecutor(this.#simulateInstance(), { ...options, ...simulation });
+    this.#execute = createExecutor(this.#createSimulatedInstance(), { ...options, ...simulation });
   }
 
   async predict(statement: string): Promise<StatementResult> {
@@ -140,7 +140,7 @@ export class Predictor {
   }
 
   /** Makes an instance that executes statements on the engine, and queries rows of the target. */
-  #simulateInstance(): Instance {
+  #createSimulatedInstance(): Instance {
     const target = this.target;
     return {
       label: target.label,

@@ -141,7 +141,7 @@ const isDefaultFrame = ({ frame, from, to, excludesCurrentRow }: Window): boolea
   frame === undefined ||
   (frame === 'range' && from === 'unbounded preceding' && to === 'current row' && !excludesCurrentRow);
 
-/** Whether a window covers all earlier rows of its partition, and no ANCHOR resets it: its state would grow without limit. */
+/** Whether a window with PARTITION BY has the default frame, or the equal RANGE frame, and no ANCHOR resets it: its state would grow. */
 const isUnbounded = (window: Window): boolean =>
   !window.anchor &&
   window.partitionBy.length > 0 &&
@@ -227,8 +227,8 @@ const SUBSAMPLING = ['sdt', 'lttb', 'm4', 'minmax', 'uniform', 'cadence'];
 /**
  * What QuestDB's compiler requires of the query.
  * @returns the base, and what the query returns
- * @throws RejectionError with QuestDB's position. For a wrong base, that of the base. If the query does not compile, an offset in the query.
- *   For all else, that of the view's name
+ * @throws RejectionError at the base if the base is wrong, at an offset in the query if the query does not compile, and otherwise at the name of
+ *   the view, as QuestDB
  */
 export function analyzeLiveView(
   statement: { readonly body: Body; readonly position: number },
@@ -304,7 +304,7 @@ const isOrderedOnlyBy = ({ orderBy: [first, second] }: Window, timestamp: string
 const CACHE_PROBLEM =
   'may only use window functions that support incremental refresh; this query requires caching or multi-pass evaluation';
 
-/** Why the query is no plain scan of its base with window functions. @throws RejectionError for DISTINCT, with another position */
+/** Why the query is no plain scan of its base with window functions. @throws RejectionError for DISTINCT, at position 0 as QuestDB */
 function findShapeProblem({ select }: ParsedQuery, { calls }: QueryText, base: Base): string | undefined {
   if (calls.length === 0 || select.setOperations?.length) return 'must contain at least one window function';
   const [from, ...others] = select.from ?? [];
@@ -321,7 +321,7 @@ function findShapeProblem({ select }: ParsedQuery, { calls }: QueryText, base: B
   if (sorted?.some(({ direction }) => direction?.toLowerCase() === 'desc')) return CACHE_PROBLEM;
   const designated = from?.timestampDesignation;
   if (designated !== undefined && !isSameName(designated, base.timestamp)) return CACHE_PROBLEM;
-  return findFilterProblem(select, base) ?? undefined;
+  return findFilterProblem(select, base);
 }
 
 /** The column of the base that an item of ORDER BY means, in lower case. */
@@ -337,8 +337,8 @@ const columnName = (expression: { type: string }): string | undefined =>
     : undefined;
 
 /**
- * Rejects a WHERE in which a condition at the top level, joined by AND, compares the base's designated timestamp itself. Inside OR and other
- * expressions it is not looked for.
+ * Why a WHERE is not allowed: one of the conditions that AND joins compares the designated timestamp of the base. Conditions inside OR and other
+ * expressions are not searched.
  */
 function findFilterProblem({ where }: SelectStatement, { timestamp }: Base): string | undefined {
   const conditions: { type: string }[] = where ? [where] : [];

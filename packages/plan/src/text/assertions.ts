@@ -16,7 +16,7 @@ import { doubleQuote, withoutComments } from './statement-text.js';
 /** For each question, the values of the first column that it returns. */
 type FirstColumns = readonly (readonly unknown[])[];
 
-/** The view that an assertion is about. If the assertion begins with WITH, the queries here must begin with the same WITH: the texts are compared. */
+/** The view that an assertion is about. If the query in the assertion begins with WITH, the caller puts the same WITH before the queries here. */
 interface KnownView {
   /** The queries that the view may have. */
   readonly bodies: readonly string[];
@@ -49,13 +49,13 @@ export interface Assertion {
   explain(answers: FirstColumns): string;
   /** What to do if the server cannot answer it. */
   readonly help?: string;
-  /** Prints all texts that the planner could have printed, one for each query of the view; absent if it contains no query of a view. */
+  /** Prints every text of this assertion that the planner could have written for a view; absent if it contains no query of a view. */
   printFor?(view: KnownView): readonly string[];
   /** The copy that exists if it is true; without columns if only the numbers of rows are compared. */
   readonly copy?: Copy;
 }
 
-/** Parses an assertion; undefined for any other statement. If it has `printFor`, the caller must check that this returns its text. */
+/** Parses an assertion; undefined for any other statement. If the assertion has `printFor`, the caller must check that this returns the text. */
 export function parseAssertion(statement: string): Assertion | undefined {
   const text = withoutComments(statement);
   const [, form = ''] = /^SELECT .*? AS (\w+) FROM /s.exec(text) ?? [];
@@ -332,7 +332,7 @@ function printSurplusAssertion({ from, to, columns }: CopyWithCasts, sign: '>' |
   return `SELECT coalesce(sum(CASE WHEN sqlpipe_more ${sign} 0 THEN sqlpipe_more ELSE 0 END), 0) = 0 AS ${form} FROM (${rows});`;
 }
 
-/** Makes the common part of the assertions before a table is dropped: another table has all of its rows. */
+/** Makes the assertion that a table, which will be dropped, has no row that another table lacks. */
 function assertNoSurplus(dropped: string, kept: string, statement: string): Assertion {
   const problem = `'${dropped}' has rows that '${kept}' does not have`;
   const help = `compare the two tables; if '${dropped}' has no row that you need, send DROP TABLE '${dropped}';`;
@@ -379,7 +379,7 @@ export const printCountQuestion = (table: string, condition?: string): string =>
 export const printPartitionQuestion = (table: string, state: PartitionState): string =>
   `SELECT count() FROM table_partitions('${table}') WHERE ${state}`;
 
-/** Prints the condition for a value that was written: a new column has NULL, 0 or false. 9.3.4 cannot compare arrays with NULL. */
+/** Prints the condition for a value that was written. A column that was just added has only NULL, 0 or false. 9.3.4 cannot compare arrays with NULL. */
 export function printValueCondition({ name, type }: Pick<Column, 'name' | 'type'>): string {
   const column = doubleQuote(name);
   if (type.endsWith('[]')) return `${column} ::VARCHAR IS NOT NULL`;
