@@ -107,7 +107,7 @@ function collectAssertions({ recomputed, enforcements }: ProofResult, task: Task
     const definition = findAskableDefinition(view, task);
     if (!definition || allowed.useAllowance({ kind: 'history', object: definition.name })) continue;
     const finding = answers.findHistory(view);
-    const columns = finding?.columns ?? findKnownColumns(definition.name, task);
+    const columns = finding?.columns ?? findKnownColumns(definition.name, task.engineOfB);
     if (computableAssertion !== undefined) add(assertComputable(computableAssertion));
     if (finding?.answer === 'none') add(assertEmpty(definition.name));
     else {
@@ -125,9 +125,9 @@ function collectAssertions({ recomputed, enforcements }: ProofResult, task: Task
   return assertions;
 }
 
-/** Finds the columns of a materialized view of B; undefined if the engine does not know all types. */
-function findKnownColumns(view: string, { engineOfB }: Task): readonly Column[] | undefined {
-  const object = engineOfB.catalogue.resolve(view);
+/** Finds the columns of a materialized view; undefined if the engine does not know all types. */
+export function findKnownColumns(view: string, engine: Engine): readonly Column[] | undefined {
+  const object = engine.catalogue.resolve(view);
   return object?.kind === 'materialized view' && areTypesKnown(object.columns) ? object.columns : undefined;
 }
 

@@ -1,10 +1,11 @@
 /*! Plans the undo of a plan: drops what the plan created, changes back what it changed, and lists what it lost. */
 import { parseAlters, tryParseDefinition } from '@sqlpipe/ddl';
+import { type Engine, whenReady } from '@sqlpipe/engine';
 import { IgnoreRules, Schema } from '@sqlpipe/schema';
 import { identify, isObject, isPrincipal, isSameName } from '@sqlpipe/sql';
 import { indentLines } from '@sqlpipe/text';
-import { type Plan, withPurpose } from './assemble-plan.js';
-import { planChanges } from './plan.js';
+import { findKnownColumns, type Plan, withPurpose } from './assemble-plan.js';
+import { createEngine, isEnterpriseSchema, planChanges } from './plan.js';
 import type { PlanOptions } from './task.js';
 import {
   type Assertion,
@@ -42,7 +43,13 @@ export async function planUndo(
   { defaults, ignoreOwner, version, isEnterprise, allowLoss = [], ignore = new IgnoreRules() }: UndoOptions = {},
 ): Promise<UndoPlan> {
   const before = new Schema(b);
-  const created = findCreated(plan, before);
+  const engineAfterPlan = createEngine({
+    isEnterprise: isEnterprise ?? isEnterpriseSchema(plan.result),
+    version,
+    defaults,
+  });
+  engineAfterPlan.load(plan.result);
+  const created = await whenReady(() => findCreated(plan, before, engineAfterPlan));
   // The server is not asked about rows, because the plan will change them. Assertions check them when the plan is undone.
   const undo = await planChanges(b, plan.result, {
     defaults,
@@ -78,11 +85,12 @@ const assertUnwritten = (table: string, condition?: string): Assertion[] => [
   assertNoPartition(table, 'detached'),
 ];
 
-function findCreated({ statements, result, renamed }: Plan, before: Schema): Created[] {
+function findCreated({ statements, result, renamed }: Plan, before: Schema, engineAfterPlan: Engine): Created[] {
   const after = new Schema(result);
   const assertionsOf = (statement: string): Assertion[] => {
     const created = tryParseDefinition(statement);
-    if (created?.kind === 'materialized view') return [assertNoHistory(created)];
+    if (created?.kind === 'materialized view')
+      return [assertNoHistory(created, findKnownColumns(created.name, engineAfterPlan))];
     if (created?.kind !== 'table') return [];
     return assertUnwritten(created.name);
   };
