@@ -56,7 +56,7 @@ export function refreshViews(draft: Draft): void {
     const wouldFail = FAILED_ON_A_ROW.test(now.invalid ?? '') && !readsRetypedColumn(now, draft);
     const isRepairable = now.invalid !== undefined && !wouldFail;
     if (!isRepairable && !(lacksRows && planMustFill)) continue;
-    refreshView(now, draft);
+    refreshView(now, planMustFill, draft);
     refreshed.add(name);
   }
 }
@@ -132,8 +132,9 @@ const mayHaveRowsInB = ({ kind, name }: MaterializedView, { b, storedRowsOf, ren
  * Refreshes a view. If its query returns other types than its columns have, the view is recreated: a refresh would empty it and then fail
  * (observed on 9.3.4). If the view would stay invalid for another reason, nothing is done. A view that A lacks is not recreated: an
  * interruption would lose its definition.
+ * @param planMustFill whether a recreated view is refreshed even if the server fills it
  */
-function refreshView(view: MaterializedView, draft: Draft): void {
+function refreshView(view: MaterializedView, planMustFill: boolean, draft: Draft): void {
   const { a, healthProblems } = draft.task;
   const refresh = `REFRESH MATERIALIZED VIEW '${view.name}' FULL;`;
   const properties = wasInvalid(view, healthProblems) ? (['invalid'] as const) : [];
@@ -149,7 +150,7 @@ function refreshView(view: MaterializedView, draft: Draft): void {
   draft.add({ identity: view, properties, what }, [
     `DROP ${kindKeywords(view.kind)} '${view.name}';`,
     statement,
-    ...(definition?.kind === 'materialized view' && isFilledByServer(definition) ? [] : [refresh]),
+    ...(!planMustFill && definition?.kind === 'materialized view' && isFilledByServer(definition) ? [] : [refresh]),
   ]);
 }
 
