@@ -135,7 +135,7 @@ export const resolveTarget = (operand: string, options: InstanceOptions, io: Io)
   resolveInstance(operand, { ...instanceContext(io), program: 'sqlapply', options });
 
 /** The statements of a run. */
-interface Input extends DeferredInput {
+export interface Input extends DeferredInput {
   /** The locations of the statements read so far, in their order; undefined for those of a stream. */
   readonly locations: readonly (Location | undefined)[];
   stop(): void;

@@ -3,8 +3,7 @@ import { PassThrough } from 'node:stream';
 import { type Io, printSettings, rejectSharedInsecure } from '@sqlpipe/cli';
 import { decodeRecords, deferInput, writeRecords } from '@sqlpipe/records';
 import { parseSelection } from '@sqlpipe/schema';
-import { applyInput, resolveTarget } from '@sqlpipe/sqlapply/apply';
-import type { Input } from '@sqlpipe/sqlapply/input';
+import { applyInput, type Input, resolveTarget } from '@sqlpipe/sqlapply/apply';
 import { dumpSource, resolveSource } from '@sqlpipe/sqldump/write-dump';
 import type { CopyOptions } from './copy-options.js';
 
