@@ -54,7 +54,7 @@ export interface EngineOptions {
   /** The name of the built-in administrator, which is the default caller. */
   readonly admin?: string;
   readonly secrets?: Secrets;
-  /** Parses a SHOW that only this edition has. */
+  /** Parses a SHOW that only the enterprise edition has. */
   readonly parseShow?: Dialect['show'];
 }
 
@@ -197,7 +197,7 @@ export class Engine {
     }
   }
 
-  /** Removes the rights on objects and columns that are gone, and moves those on renamed columns. */
+  /** Removes the rights on objects and columns that are gone, and moves those on renamed columns. Rights on plain views stay. */
   #updateRights(changes: readonly ObjectChange[]): Effect[] {
     return changes.flatMap(({ before, after }) => {
       if (!before || before.kind === 'view') return [];

@@ -70,9 +70,9 @@ export function renameTables(draft: Draft): void {
 }
 
 /**
- * Creates and alters the objects of A, in dump order. First come tables and plain views. Then columns are dropped, which no plain view
- * reads any more. Views that store rows, and everything that reads these views, come last: any later change of a source would make a refresh
- * necessary.
+ * Creates and alters the objects of A, in dump order. First come tables and the plain views over them. Then columns are dropped, which these
+ * views no longer read. Views that store rows, and everything that reads these views, come last: any later change of a source would make a
+ * refresh necessary.
  */
 export function reconcileObjects(draft: Draft): void {
   const { task } = draft;

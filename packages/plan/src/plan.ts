@@ -62,7 +62,7 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, opti
   // Some losses show only if others are allowed. The user needs the names of all at once.
   for (let names = omissions.flatMap(namesOfLosses); names.length > 0; ) {
     allowLoss.push(...names);
-    // The first plan has reported invalid views. They must not fail this one.
+    // A view may be rejected only because a loss is allowed now. It must not fail this plan.
     const { draft } = await planUntilAnswered(schemas, answers, { ...options, allowLoss, skipInvalid: true });
     const later = draft.omissions.filter(({ losses = [] }) => losses.length > 0);
     omissions.push(...later);
@@ -115,7 +115,7 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
   // These views are removed from both schemas, and then listed as left out.
   const proven = planWithAnswers({ a: a.filter(isAccepted), b: b.filter(isAccepted) }, answers, options);
   for (const { entry, reason } of rejected) {
-    // If B has the view too, only the fact that it stays invalid is listed. Otherwise the complete view is.
+    // If B has a view of this name, the omission is about its validity only. Otherwise it is about the complete view.
     const properties = task.b.findObject(entry.name)?.kind === entry.kind ? (['invalid'] as const) : [];
     const hint = `--ignore ${formatPathForShell(formatPath({ object: entry.name }))} takes it off this list`;
     proven.draft.omit(

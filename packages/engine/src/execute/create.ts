@@ -231,7 +231,7 @@ const escapeForMessage = (text: string): string =>
 /** A CREATE VIEW, or the ALTER VIEW that replaces one. */
 type ViewStatement = Pick<CreateOf<ViewDefinition>, 'definition' | 'position' | 'ifNotExists' | 'orReplace' | 'body'>;
 
-/** Executes CREATE VIEW, or CREATE OR REPLACE VIEW. */
+/** Executes CREATE VIEW, CREATE OR REPLACE VIEW, and what ALTER VIEW replaces. */
 export function createView(session: Session, statement: ViewStatement): void {
   const { catalogue } = session;
   const {
@@ -246,7 +246,7 @@ export function createView(session: Session, statement: ViewStatement): void {
     return;
   }
   session.authorize('CREATE VIEW');
-  // In CREATE OR REPLACE VIEW, the positions of QuestDB's compiler are too small by this distance. Its parser's are right; its errors have
+  // In CREATE OR REPLACE VIEW and ALTER VIEW, the positions of QuestDB's compiler are too small by this distance. Its parser's are right; its errors have
   // position 0 or begin with `Duplicate column`.
   const shift = body.position - body.start;
   const rejection = orRejection(() => putView(session, statement, body.position));

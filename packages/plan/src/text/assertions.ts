@@ -16,7 +16,7 @@ import { doubleQuote, withoutComments } from './statement-text.js';
 /** For each question, the values of the first column that it returns. */
 type FirstColumns = readonly (readonly unknown[])[];
 
-/** The view that an assertion is about. If the query in the assertion begins with WITH, the caller puts the same WITH before the queries here. */
+/** The view that an assertion is about. If its query begins with a WITH clause, the caller has put that clause before each body here. */
 interface KnownView {
   /** The queries that the view may have. */
   readonly bodies: readonly string[];
@@ -254,7 +254,7 @@ const PARTITION_STATES = {
 
 export type PartitionState = keyof typeof PARTITION_STATES;
 
-/** Asserts that no partition is in a state. Queries do not see detached partitions, but DROP TABLE deletes them. */
+/** Asserts that no partition is in the given state. Queries do not see detached partitions, but DROP TABLE deletes them. */
 export function assertNoPartition(table: string, state: PartitionState): Assertion {
   const { form, what, problem, explain } = PARTITION_STATES[state];
   return {
