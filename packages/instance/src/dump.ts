@@ -15,6 +15,7 @@ import { fetchInvalidViews, VIEW_LISTS } from './fetch-health.js';
 import { connect, type Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
 import { fetchObjectRows } from './object-dump.js';
+import { MAX_MASKED } from './reply.js';
 import { SymbolCapacities } from './symbol-capacities.js';
 
 /** Options for dumping. By default everything is dumped and repaired. */
@@ -207,6 +208,3 @@ function requireStatement(row: string, rowNumber: number, config: ConnectionConf
 /** Quotes a text of the server, without secrets of statements or requests. */
 const quoteSafely = (text: string, config: ConnectionConfig): string =>
   truncate(maskSecrets(redact(text).slice(0, MAX_MASKED), requestSecrets(config)), 200);
-
-/** Maximum length of a text that is masked, in UTF-16 code units. Messages show far less, so no secret in the shown part is cut. */
-const MAX_MASKED = 64 * 1024;

@@ -230,7 +230,7 @@ class ValueBuilder implements JsonEvents {
 
   open(kind: 'array' | 'object'): void {
     const container = kind === 'array' ? [] : Object.create(null); // a key may be __proto__
-    this.#add(container);
+    this.scalar(container);
     this.#containers.push(container);
   }
 
@@ -245,10 +245,6 @@ class ValueBuilder implements JsonEvents {
   }
 
   scalar(value: unknown): void {
-    this.#add(value);
-  }
-
-  #add(value: unknown): void {
     const container = this.#containers.at(-1);
     if (!container) this.value = value;
     else if (Array.isArray(container)) container.push(value);
@@ -371,4 +367,4 @@ function maskReply(text: string, { url, secrets }: Response): string {
 }
 
 /** Maximum length of a text that is masked, in bytes or UTF-16 code units. Messages show far less, so no secret in the shown part is cut. */
-const MAX_MASKED = 64 * 1024;
+export const MAX_MASKED = 64 * 1024;

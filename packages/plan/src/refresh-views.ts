@@ -95,8 +95,10 @@ function mayBeInvalidatedByPlan({ kind, name, base }: MaterializedView, { exclud
 }
 
 /** Whether the query of a view of B returns all rows that the view stores. */
-export const losesNothingByRefresh = (view: string, { storedRowsOf }: Pick<Task, 'storedRowsOf'>): boolean =>
-  ['none', 'recomputable'].some(answer => answer === storedRowsOf(view));
+export function losesNothingByRefresh(view: string, { storedRowsOf }: Pick<Task, 'storedRowsOf'>): boolean {
+  const answer = storedRowsOf(view);
+  return answer === 'none' || answer === 'recomputable';
+}
 
 const wasInvalid = ({ name }: MaterializedView, healthProblems: Task['healthProblems']): boolean =>
   healthProblems.some(({ identity, state }) => state === 'invalid' && isSameName(identity.name, name));

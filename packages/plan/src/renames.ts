@@ -218,10 +218,10 @@ export class Renames {
       ([former, to]) => isSameName(to, column) || from.includes(former),
     );
     if (isStated) return;
-    const kept = from.find(
+    const oldNameInA = from.find(
       name => hasColumn(after, name) && all.some(each => each.entry === entry && isSameName(each.column, name)),
     );
-    if (kept !== undefined) return this.#refuse([entry.name], `${text}: A has a column '${kept}' too`);
+    if (oldNameInA !== undefined) return this.#refuse([entry.name], `${text}: A has a column '${oldNameInA}' too`);
     if (old === undefined && hasColumn(before, column))
       return void from.some(name => this.#addRenameMadeByRebuild({ object: entry.name, column: name }, column));
     if (old === undefined) {
