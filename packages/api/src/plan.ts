@@ -1,7 +1,7 @@
 import { fetchCommonDefaults, withInstance } from '@sqlpipe/instance';
 import { type PlanOptions as PlanChangesOptions, planChanges } from '@sqlpipe/plan';
 import { findRequiredPermissions, formatLoss, printPlan } from '@sqlpipe/plan/text';
-import { fetchPlanContext } from '@sqlpipe/replay';
+import { fetchInstanceFacts } from '@sqlpipe/replay';
 import { IgnoreRules } from '@sqlpipe/schema';
 import type { Kind } from '@sqlpipe/sql';
 import type { DiffOptions } from './diff.js';
@@ -78,7 +78,7 @@ export async function plan(a: Schema, b: Schema, options: PlanOptions = {}): Pro
       skipInvalid: openA.instance !== undefined,
     });
   const planned = openB.instance
-    ? await withInstance(openB.instance, async instance => planWith(await fetchPlanContext(instance)))
+    ? await withInstance(openB.instance, async instance => planWith(await fetchInstanceFacts(instance)))
     : await planWith({});
   for (const message of [...planned.warnings, ...planned.notes]) onWarning?.(message);
   return {

@@ -22,7 +22,7 @@ const addStatement = (draft: Draft, statement: string): boolean => draft.addStat
 
 /** Revokes the rights that A does not give, or gives without the grant option. */
 export function revokeRights(draft: Draft): void {
-  const { a, keepExtra, ignore } = draft.task;
+  const { a, keepExtra, ignore } = draft.context;
   if (keepExtra) return;
   const wanted = rightsIn(a);
   for (const right of [...draft.engine.acl.rights])
@@ -36,7 +36,7 @@ export function revokeRights(draft: Draft): void {
  */
 export function grantRights(draft: Draft): void {
   const { rights } = draft.engine.acl;
-  for (const right of sortByScope([...rightsIn(draft.task.a)], printRight)) {
+  for (const right of sortByScope([...rightsIn(draft.context.a)], printRight)) {
     if (rights.has(right)) continue;
     for (const replaced of rights.findLostOptions(right)) addStatement(draft, printRevocation(replaced));
     addStatement(draft, printRight(right));
@@ -45,9 +45,9 @@ export function grantRights(draft: Draft): void {
 
 /** Creates the principals that B lacks, and alters those that differ. */
 export function createPrincipals(draft: Draft): void {
-  for (const entry of dumpOrder(draft.task.a)) {
+  for (const entry of dumpOrder(draft.context.a)) {
     if (!isPrincipal(entry.kind)) continue;
-    const existing = draft.task.b.findPrincipal(entry.name);
+    const existing = draft.context.b.findPrincipal(entry.name);
     if (!existing) addStatement(draft, entry.statement);
     else if (existing.kind === entry.kind) alterPrincipal(entry, existing, draft);
     else
@@ -65,13 +65,13 @@ function alterPrincipal(entry: Entry, existing: Entry, draft: Draft): void {
     for (const statement of printAliasChanges(existing.name, now.alias, wanted.alias))
       draft.addStatement(statement, entry, ['external alias']);
   for (const difference of compareStatements(entry.statement, existing.statement).differences)
-    if (difference.property !== 'external alias' && (difference.property !== 'owner' || !draft.task.ignoreOwner))
+    if (difference.property !== 'external alias' && (difference.property !== 'owner' || !draft.context.ignoreOwner))
       omitProperty(entry, difference, draft);
 }
 
 /** Drops the principals that A lacks. */
 export function dropPrincipals(draft: Draft): void {
-  const { a, b, keepExtra, ignore } = draft.task;
+  const { a, b, keepExtra, ignore } = draft.context;
   if (keepExtra) return;
   for (const entry of dumpOrder(b)) {
     if (!isPrincipal(entry.kind) || a.findPrincipal(entry.name) || ignore.ignoresObject(entry)) continue;

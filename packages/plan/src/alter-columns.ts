@@ -32,7 +32,7 @@ type AlterableTable = ReturnType<typeof createAlterable>;
 /** Alters the columns of a table as far as possible: names, types, new columns, then options. `dropColumns` drops columns later. */
 export function alterColumns(wanted: TableDefinition, draft: Draft): void {
   const table = createAlterable(wanted.name, draft);
-  const unrenamed = renameColumns(draft.task.renames.columnRenamesOf(wanted.name), table);
+  const unrenamed = renameColumns(draft.context.renames.columnRenamesOf(wanted.name), table);
   for (const column of wanted.columns)
     if (!isSameName(column.name, table.current().timestamp)) alterColumn(column, [COLUMN_TYPE], table);
   for (const column of wanted.columns)
@@ -45,7 +45,7 @@ export function alterColumns(wanted: TableDefinition, draft: Draft): void {
 /** Drops the columns that the wanted table lacks. A column whose rename was left out stays, because it holds the values. */
 export function dropColumns(wanted: TableDefinition, draft: Draft): void {
   const table = createAlterable(wanted.name, draft);
-  const renamed = [...draft.task.renames.columnRenamesOf(wanted.name).keys()];
+  const renamed = [...draft.context.renames.columnRenamesOf(wanted.name).keys()];
   for (const { name } of table.current().columns) {
     const isTimestamp = isSameName(name, table.current().timestamp ?? '');
     const isUnrenamed = renamed.some(from => isSameName(from, name));

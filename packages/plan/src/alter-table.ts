@@ -18,7 +18,7 @@ import {
 } from '@sqlpipe/ddl';
 import { isSameName } from '@sqlpipe/sql';
 import type { Draft, Refusal } from './draft.js';
-import type { Task } from './task.js';
+import type { PlanContext } from './plan-context.js';
 import {
   type Assertion,
   adviseNative,
@@ -43,7 +43,7 @@ interface TableAlteration {
 
 /** Alters a table unless its rows forbid it, with the assertions and statements that have to come before. @returns whether it is altered */
 export function alterTable({ table, alteration, properties }: TableAlteration, draft: Draft): boolean {
-  const { task } = draft;
+  const { context } = draft;
   const { name } = table;
   const statement = printAlter({ kind: 'table', name, alteration });
   const change = { identity: { kind: 'table', name } as const, properties, what: printOnOneLine(statement) };
@@ -51,16 +51,16 @@ export function alterTable({ table, alteration, properties }: TableAlteration, d
   const isRetyped = alteration.action === 'type' && before !== undefined;
   const refusal =
     whyTimestampForbids(table, alteration) ??
-    whyPartitionsForbid(table, alteration, task) ??
-    (isRetyped ? whyValuesForbid(name, before, alteration.type, task) : undefined);
+    whyPartitionsForbid(table, alteration, context) ??
+    (isRetyped ? whyValuesForbid(name, before, alteration.type, context) : undefined);
   if (refusal !== undefined) {
     draft.omit(change, ...refusal);
     return false;
   }
-  const assertions = STATES.filter(state => findPartitionProblem(state, table, alteration, task) !== undefined)
+  const assertions = STATES.filter(state => findPartitionProblem(state, table, alteration, context) !== undefined)
     .map(state => assertNoPartition(name, state))
     .filter(({ statement }) => draft.steps.every(step => step.statement !== statement));
-  const conversion = isRetyped ? prepareConversion(name, before, alteration.type, task) : [];
+  const conversion = isRetyped ? prepareConversion(name, before, alteration.type, context) : [];
   return draft.add(change, [...assertions, ...conversion, statement]);
 }
 
@@ -68,7 +68,12 @@ export function alterTable({ table, alteration, properties }: TableAlteration, d
  * Prepares a conversion: asserts that the values fit, and that none changes if the server has said so; stores the values that rows older
  * than the column read.
  */
-function prepareConversion(table: string, column: Column, to: string, { answers }: Task): (string | Assertion)[] {
+function prepareConversion(
+  table: string,
+  column: Column,
+  to: string,
+  { answers }: PlanContext,
+): (string | Assertion)[] {
   const { name, type } = column;
   const misfits = assertValuesFit(table, column, to);
   const isUnchanged = answers.changesValues({ object: table, column: name }) === false;
@@ -107,17 +112,21 @@ function findPartitionProblem(
   state: PartitionState,
   { partitionBy }: TableDefinition,
   { action }: Alteration,
-  { version }: Task,
+  { version }: PlanContext,
 ): string | undefined {
   const isLater = state === 'isParquet' && version !== undefined && isLaterVersion(version, '9.4.4');
   return partitionBy === 'NONE' || isLater ? undefined : PARTITION_PROBLEMS[state][action];
 }
 
-function whyPartitionsForbid(table: TableDefinition, alteration: Alteration, task: Task): Refusal | undefined {
-  const name = task.renames.nameBeforePlan(table.name);
+function whyPartitionsForbid(
+  table: TableDefinition,
+  alteration: Alteration,
+  context: PlanContext,
+): Refusal | undefined {
+  const name = context.renames.nameBeforePlan(table.name);
   for (const state of STATES) {
-    const problem = findPartitionProblem(state, table, alteration, task);
-    const [count] = (problem !== undefined && task.answers.ask(printPartitionQuestion(name, state))) || [];
+    const problem = findPartitionProblem(state, table, alteration, context);
+    const [count] = (problem !== undefined && context.answers.ask(printPartitionQuestion(name, state))) || [];
     if (!count) continue;
     const isParquet = state === 'isParquet';
     return [
@@ -129,19 +138,19 @@ function whyPartitionsForbid(table: TableDefinition, alteration: Alteration, tas
 }
 
 /** Asks how many values a conversion changes, and records the answer. @returns why the server would not convert them */
-function whyValuesForbid(table: string, { name, type }: Column, to: string, task: Task): Refusal | undefined {
+function whyValuesForbid(table: string, { name, type }: Column, to: string, context: PlanContext): Refusal | undefined {
   const path = { object: table, column: name };
-  const inB = { table: task.renames.nameBeforePlan(table), column: task.renames.columnBeforePlan(table, name) };
+  const inB = { table: context.renames.nameBeforePlan(table), column: context.renames.columnBeforePlan(table, name) };
   const misfit = printMisfit(inB.column, type, to);
   if (misfit !== undefined) {
-    const [count] = task.answers.ask(printCountQuestion(inB.table, misfit)) ?? [];
-    if (count === 0) task.answers.recordLost(path, 0, '; all values fit');
+    const [count] = context.answers.ask(printCountQuestion(inB.table, misfit)) ?? [];
+    if (count === 0) context.answers.recordLost(path, 0, '; all values fit');
     return count ? [describeMisfits(Number(count))] : undefined;
   }
   if (isLossless(type, to)) return undefined;
-  const [changed, nulls, total] = task.answers.ask(printConversionQuestion({ ...inB, from: type, to })) ?? [];
+  const [changed, nulls, total] = context.answers.ask(printConversionQuestion({ ...inB, from: type, to })) ?? [];
   const toNull = Number(nulls) > 0 ? `, ${nulls} of them to NULL` : '';
   if (total !== undefined)
-    task.answers.recordLost(path, Number(changed), `; ${changed} of ${total} values change${toNull}`);
+    context.answers.recordLost(path, Number(changed), `; ${changed} of ${total} values change${toNull}`);
   return undefined;
 }

@@ -5,8 +5,8 @@
 import { findColumn, findReferencesOfQuery } from '@sqlpipe/ddl';
 import type { Enforcement } from '@sqlpipe/engine';
 import { foldCase, isSameName } from '@sqlpipe/sql';
+import type { PlanContext } from './plan-context.js';
 import { parseRebuiltTable } from './rebuild-names.js';
-import type { Task } from './task.js';
 import { type CommonQuery, printWith, renameQuery } from './text/common-queries.js';
 import type { printExpiredQuestion } from './text/expiry.js';
 import { doubleQuote } from './text/statement-text.js';
@@ -16,30 +16,33 @@ import { isUnfilled } from './unfilled-marks.js';
  * Finds the definition of a materialized view of B, with a query that B's server can answer. If the query reads something that does not
  * exist in B, the query is rewritten over the existing objects.
  */
-export function findAskableDefinition(name: string, task: Task) {
-  const definition = task.engineOfB.definitionOf(name);
+export function findAskableDefinition(name: string, context: PlanContext) {
+  const definition = context.engineOfB.definitionOf(name);
   if (definition?.kind !== 'materialized view') return undefined;
   const { body } = definition;
   const isQueryable =
-    task.engineOfB.whyNotCreatable(name) === undefined &&
-    findReferencesOfQuery(body).every(each => task.engineOfB.find(each) && !isUnfilled(each, task));
-  return isQueryable ? definition : { ...definition, body: printWith(findReplacements(body, task), body) };
+    context.engineOfB.whyNotCreatable(name) === undefined &&
+    findReferencesOfQuery(body).every(each => context.engineOfB.find(each) && !isUnfilled(each, context));
+  return isQueryable ? definition : { ...definition, body: printWith(findReplacements(body, context), body) };
 }
 
 /**
  * Finds the arguments of the question about expired rows: the object under its name in B, with the retention that it gets. For a view, the
  * second is a query that B's server can answer.
  */
-export function findExpiryArguments({ former, now }: Enforcement, task: Task): Parameters<typeof printExpiredQuestion> {
+export function findExpiryArguments(
+  { former, now }: Enforcement,
+  context: PlanContext,
+): Parameters<typeof printExpiredQuestion> {
   const { name } = former;
-  const timestamp = former.timestamp ?? task.engineOfB.catalogue.resolve(name)?.timestamp ?? now.timestamp;
+  const timestamp = former.timestamp ?? context.engineOfB.catalogue.resolve(name)?.timestamp ?? now.timestamp;
   const retained = { ...now, name, timestamp };
-  return former.kind === 'table' ? [retained] : [retained, findAskableDefinition(name, task)?.body ?? former.body];
+  return former.kind === 'table' ? [retained] : [retained, findAskableDefinition(name, context)?.body ?? former.body];
 }
 
 /** Finds queries of WITH for the objects that a query names and B lacks: renamed tables, tables with renamed columns, dropped views. */
-function findReplacements(body: string, task: Task, seen = new Set<string>()): CommonQuery[] {
-  const { a, engineOfB, leftovers, renames } = task;
+function findReplacements(body: string, context: PlanContext, seen = new Set<string>()): CommonQuery[] {
+  const { a, engineOfB, leftovers, renames } = context;
   const markSeen = (name: string): boolean => {
     const isNew = !seen.has(foldCase(name));
     seen.add(foldCase(name));
@@ -61,8 +64,8 @@ function findReplacements(body: string, task: Task, seen = new Set<string>()): C
       return isSame ? [] : [{ name, query: `SELECT ${items.join(', ')} FROM '${existing.name}'` }];
     }
     if (view?.kind !== 'view' && view?.kind !== 'materialized view') return [];
-    const isThere = existing !== undefined && isSameName(existing.name, name) && !isUnfilled(name, task);
-    const inner = isThere && view.kind === 'materialized view' ? [] : findReplacements(view.body, task, seen);
+    const isThere = existing !== undefined && isSameName(existing.name, name) && !isUnfilled(name, context);
+    const inner = isThere && view.kind === 'materialized view' ? [] : findReplacements(view.body, context, seen);
     if (isThere) return inner.length === 0 ? [] : [...inner, { name, query: view.body, isView: true }];
     // A recreated view may have no rows yet, so its query takes its place.
     const created = { name: newName, query: view.body, isView: view.kind === 'view' };

@@ -8,9 +8,9 @@ import { foldCase, identify } from '@sqlpipe/sql';
 import { findAskableDefinition, findExpiryArguments } from './asked-view.js';
 import { describeLosses, describeWork } from './cost.js';
 import type { Draft, Step } from './draft.js';
+import type { PlanContext } from './plan-context.js';
 import type { ProofResult } from './prove.js';
 import { addOffers, describeKeptTables, RenameOffers } from './rename-offers.js';
-import type { Task } from './task.js';
 import {
   type Assertion,
   assertComputable,
@@ -59,26 +59,26 @@ export interface ProvenDraft {
 
 /** Makes a plan from a proven draft. */
 export async function assemblePlan({ draft, proof }: ProvenDraft): Promise<Plan> {
-  const { task } = draft;
-  const assertions = collectAssertions(proof, task);
+  const { context } = draft;
+  const assertions = collectAssertions(proof, context);
   const statements = [
     ...assertions,
-    ...draft.steps.map((step, i) => toPlannedStatement(step, proof.effects[i] ?? [], draft.engine, task)),
+    ...draft.steps.map((step, i) => toPlannedStatement(step, proof.effects[i] ?? [], draft.engine, context)),
   ];
-  const { renames } = task;
+  const { renames } = context;
   // Must follow `collectAssertions`, which also uses allowances.
-  const { used, unused } = task.allowed.names();
-  const offers = new RenameOffers(task);
+  const { used, unused } = context.allowed.names();
+  const offers = new RenameOffers(context);
   const notes = [
     ...renames.notes,
-    ...describeKeptTables(task, offers),
+    ...describeKeptTables(context, offers),
     ...unused.map(name => `--allow-loss ${name}: nothing of this name is lost`),
   ];
   const remarks = printRemarks({
-    version: task.version,
+    version: context.version,
     work: await describeWork(draft, proof),
     irreversible: statements.flatMap(({ lost }, i) => (lost.length > 0 ? [i + 1] : [])),
-    idleTables: findTablesToKeepIdle(draft.steps, task.engineOfB),
+    idleTables: findTablesToKeepIdle(draft.steps, context.engineOfB),
     renamedViews: new Map([...renames.pending].filter(([name]) => proof.recomputed.has(name))),
     allowedLosses: used,
   });
@@ -98,16 +98,19 @@ export async function assemblePlan({ draft, proof }: ProvenDraft): Promise<Plan>
  * Collects the assertions that come before all steps: an assertion that fails leaves B as it is. Nothing is renamed yet, so they use the
  * names of B. A loss that is allowed needs no assertion.
  */
-function collectAssertions({ recomputed, enforcements }: ProofResult, task: Task): readonly PlannedStatement[] {
-  const { allowed, answers, storedRowsOf } = task;
+function collectAssertions(
+  { recomputed, enforcements }: ProofResult,
+  context: PlanContext,
+): readonly PlannedStatement[] {
+  const { allowed, answers, storedRowsOf } = context;
   const assertions: PlannedStatement[] = [];
   const assertedViews: string[] = [];
   const add = (assertion: Assertion, ...comments: string[]) => assertions.push(withPurpose(assertion, ...comments));
   for (const [view, computableAssertion] of recomputed) {
-    const definition = findAskableDefinition(view, task);
+    const definition = findAskableDefinition(view, context);
     if (!definition || allowed.useAllowance({ kind: 'history', object: definition.name })) continue;
     const finding = answers.findHistory(view);
-    const columns = finding?.columns ?? findKnownColumns(definition.name, task.engineOfB);
+    const columns = finding?.columns ?? findKnownColumns(definition.name, context.engineOfB);
     if (computableAssertion !== undefined) add(assertComputable(computableAssertion));
     if (finding?.answer === 'none') add(assertEmpty(definition.name));
     else {
@@ -120,7 +123,7 @@ function collectAssertions({ recomputed, enforcements }: ProofResult, task: Task
   for (const enforcement of enforcements) {
     const { name } = enforcement.former;
     if (allowed.useAllowance({ kind: 'ttl', object: name }) || storedRowsOf(name) === 'none') continue;
-    add(assertNoneExpired(...findExpiryArguments(enforcement, task)));
+    add(assertNoneExpired(...findExpiryArguments(enforcement, context)));
   }
   return assertions;
 }
@@ -150,7 +153,7 @@ function toPlannedStatement(
   { statement, assertion, change }: Step,
   effects: readonly Effect[],
   engineAfterPlan: Engine,
-  { answers, renames }: Task,
+  { answers, renames }: PlanContext,
 ): PlannedStatement {
   const purpose = assertion?.purpose ?? describeMark(change.identity);
   if (purpose !== undefined) return withPurpose({ statement, purpose });

@@ -13,22 +13,22 @@ type Work = 'copies' | 'rewrites' | 'reads';
  */
 export async function describeWork(draft: Draft, proof: ProofResult): Promise<string[]> {
   const work = findWork(draft, proof);
-  const sizes = work.size > 0 ? await draft.task.askSizes?.() : undefined;
+  const sizes = work.size > 0 ? await draft.context.answers.askSizes() : undefined;
   return [...work].flatMap(([table, kinds]) => {
     const size = sizes?.get(foldCase(table));
     const isCopied = kinds.has('copies');
     if (!size && !isCopied) return [];
-    const what = `${[...kinds].join(' and ')} ${draft.task.engineOfB.title(table)}`;
+    const what = `${[...kinds].join(' and ')} ${draft.context.engineOfB.title(table)}`;
     // 9.3.4 does not show the free space of a disk, so the plan cannot check it.
     return [`${what}${size ? ` (${formatSize(size)})` : ''}${isCopied ? ', which needs as much free disk' : ''}`];
   });
 }
 
 /** Finds the work on all rows, by the name of the table or materialized view in B. */
-function findWork({ steps, engine, task }: Draft, { effects }: ProofResult): Map<string, Set<Work>> {
+function findWork({ steps, engine, context }: Draft, { effects }: ProofResult): Map<string, Set<Work>> {
   const workByTable = new Map<string, Set<Work>>();
   const add = (name: string, work: Work): void => {
-    const table = task.engineOfB.find(task.renames.nameBeforePlan(name));
+    const table = context.engineOfB.find(context.renames.nameBeforePlan(name));
     if (table) workByTable.set(table.name, (workByTable.get(table.name) ?? new Set<Work>()).add(work));
   };
   for (const [i, { statement, assertion }] of steps.entries()) {

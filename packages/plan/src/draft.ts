@@ -5,7 +5,7 @@
 import { type Alteration, type PropertyName, printAlter } from '@sqlpipe/ddl';
 import { type Effect, type Engine, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
 import { foldCase, identityKey, type ObjectKind } from '@sqlpipe/sql';
-import type { Task } from './task.js';
+import type { PlanContext } from './plan-context.js';
 import type { Assertion } from './text/assertions.js';
 import type { Change, Omission } from './text/omission.js';
 import { printOnOneLine } from './text/statement-text.js';
@@ -40,7 +40,7 @@ export class Draft {
   constructor(
     readonly engine: Engine,
     readonly excluded: ReadonlyMap<string, Omission>,
-    readonly task: Task,
+    readonly context: PlanContext,
   ) {}
 
   /** Adds the statements of a change, unless it is excluded or the engine rejects one of them. @returns whether they were added */
@@ -74,7 +74,7 @@ export class Draft {
    */
   #addStep(step: Step, effects: readonly Effect[], isRecreation: boolean): void {
     const { object = '' } = effects.find(({ kind, loss }) => kind === 'materialized view' && loss === 'drop') ?? {};
-    const isEarly = isRecreation && !this.task.allowed.allows({ kind: 'history', object });
+    const isEarly = isRecreation && !this.context.allowed.allows({ kind: 'history', object });
     const cause = isEarly ? this.#invalidatedBy.get(foldCase(object)) : undefined;
     this.steps.splice(cause ? this.steps.indexOf(cause) : this.steps.length, 0, step);
     // Views that the same step makes invalid may read from this one. They are dropped before it.
@@ -86,7 +86,7 @@ export class Draft {
 
   /** Whether a change is ignored. Its first property decides, because the others follow from it. */
   #isIgnored({ identity, properties: [property] }: Change): boolean {
-    return property !== undefined && this.task.ignore.ignoresProperty(identity, property);
+    return property !== undefined && this.context.ignore.ignoresProperty(identity, property);
   }
 
   /** Adds a change of one statement. @returns whether it was added */

@@ -5,13 +5,13 @@
 import { compareDefinitions, findColumn, printConverted } from '@sqlpipe/ddl';
 import type { Engine, MaterializedView, Table, View } from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';
-import type { Task } from './task.js';
+import type { PlanContext } from './plan-context.js';
 import { type CommonQuery, printWith } from './text/common-queries.js';
 import { renameInQuery } from './text/history.js';
 import { doubleQuote } from './text/statement-text.js';
 
 /** Whether a view has another query than before, apart from new names of what it reads. */
-export function isRedefined<V extends View | MaterializedView>(former: V, now: V, { renames }: Task): boolean {
+export function isRedefined<V extends View | MaterializedView>(former: V, now: V, { renames }: PlanContext): boolean {
   const body = renameInQuery(former.body, renames.statedNames);
   return compareDefinitions({ ...former, body }, now).differences.some(({ property }) => property === 'query');
 }
@@ -24,7 +24,7 @@ export function isRedefined<V extends View | MaterializedView>(former: V, now: V
 export function printFutureQuery(
   view: View | MaterializedView,
   engine: Engine,
-  task: Task,
+  context: PlanContext,
 ): { query: string; isChanged: boolean } {
   const { catalogue } = engine;
   const queries = new Map<string, CommonQuery>();
@@ -32,14 +32,14 @@ export function printFutureQuery(
   for (const { name } of catalogue.inDependencyOrder(catalogue.closure(view.references))) {
     const object = catalogue.resolve(name);
     if (object?.kind === 'view') {
-      const former = task.engineOfB.find(task.renames.nameBeforePlan(name));
-      const isSame = former?.kind === 'view' && !isRedefined(former, object, task);
+      const former = context.engineOfB.find(context.renames.nameBeforePlan(name));
+      const isSame = former?.kind === 'view' && !isRedefined(former, object, context);
       isChanged ||= !isSame;
       if (isSame && former.name === name && object.references.every(reference => !queries.has(foldCase(reference))))
         continue;
       queries.set(foldCase(name), { name, query: object.body, isView: true });
     } else if (object && object.kind !== 'live view' && object.opaque === undefined) {
-      const source = printSource(object, task);
+      const source = printSource(object, context);
       isChanged ||= source.isChanged;
       if (!source.isIdentical) queries.set(foldCase(name), { name, query: source.query });
     }
@@ -52,16 +52,16 @@ export function printFutureQuery(
  * columns with their types.
  * @returns the query; whether columns have other types than in B; whether B's object is identical, so that the query is not needed
  */
-function printSource(object: Table | MaterializedView, task: Task) {
-  const { catalogue } = task.engineOfB;
-  const former = catalogue.findById(object.id) ?? catalogue.find(task.renames.nameBeforePlan(object.name));
+function printSource(object: Table | MaterializedView, context: PlanContext) {
+  const { catalogue } = context.engineOfB;
+  const former = catalogue.findById(object.id) ?? catalogue.find(context.renames.nameBeforePlan(object.name));
   const stored = former && catalogue.resolve(former.name);
   const isNew = stored === undefined || stored.kind === 'view';
   if (isNew && object.kind === 'materialized view') return { query: object.body, isChanged: true, isIdentical: false };
   let isChanged = isNew;
   const items = object.columns.map(column => {
     const { name, type } = column;
-    const old = isNew ? undefined : findColumn(stored, task.renames.columnBeforePlan(object.name, name));
+    const old = isNew ? undefined : findColumn(stored, context.renames.columnBeforePlan(object.name, name));
     isChanged ||= old?.type !== type;
     const value = old ? doubleQuote(old.name) : 'NULL';
     const cast = old?.type === type ? value : printConverted(value, old?.type ?? type, type);
@@ -70,7 +70,8 @@ function printSource(object: Table | MaterializedView, task: Task) {
   const selected = `SELECT ${items.join(', ')} FROM ${isNew ? 'long_sequence(0)' : `'${stored.name}'`}`;
   // A new column beside one with another name hides the designated timestamp from joins (observed on 9.3.4).
   const isExtended =
-    isNew || object.columns.some(({ name }) => !findColumn(stored, task.renames.columnBeforePlan(object.name, name)));
+    isNew ||
+    object.columns.some(({ name }) => !findColumn(stored, context.renames.columnBeforePlan(object.name, name)));
   const query =
     isExtended && object.timestamp !== undefined
       ? `SELECT * FROM (${selected}) TIMESTAMP(${doubleQuote(object.timestamp)})`

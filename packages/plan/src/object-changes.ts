@@ -20,8 +20,8 @@ import { displayName, foldCase, isObject, kindKeywords } from '@sqlpipe/sql';
 import { alterColumns, dropColumns } from './alter-columns.js';
 import { alterTable } from './alter-table.js';
 import type { Draft } from './draft.js';
+import type { PlanContext } from './plan-context.js';
 import { findCopiedColumns, findRebuildLosses, isAuxiliaryTable, printRebuild, whyNotCopyable } from './rebuild.js';
-import type { Task } from './task.js';
 import { omitProperty } from './unalterable.js';
 
 const printDrop = ({ kind, name }: Pick<Entry, 'kind' | 'name'>): string => `DROP ${kindKeywords(kind)} '${name}';`;
@@ -31,7 +31,7 @@ const printDrop = ({ kind, name }: Pick<Entry, 'kind' | 'name'>): string => `DRO
  * dropped: if one were gone, the next plan would take the comment for a valid rename.
  */
 export function omitContradictoryRenames(draft: Draft): void {
-  const { a, b, renames } = draft.task;
+  const { a, b, renames } = draft.context;
   for (const [name, reason] of renames.refused) {
     const entry = a.findObject(name) ?? b.findObject(name);
     draft.block(name);
@@ -41,7 +41,7 @@ export function omitContradictoryRenames(draft: Draft): void {
 
 /** Drops objects whose names A uses for others, and views that get another name. A view is dropped before what it reads. */
 export function freeNames(draft: Draft): void {
-  const { a, b, renames } = draft.task;
+  const { a, b, renames } = draft.context;
   for (const entry of dumpOrder(b).reverse()) {
     if (!isObject(entry.kind)) continue;
     const newName = renames.pending.get(foldCase(entry.name));
@@ -56,9 +56,9 @@ export function freeNames(draft: Draft): void {
 
 /** Renames tables, in any order: B has none of the new names. */
 export function renameTables(draft: Draft): void {
-  for (const [from, to] of draft.task.renames.pending) {
+  for (const [from, to] of draft.context.renames.pending) {
     const table = draft.engine.find(from);
-    if (table?.kind !== 'table' || draft.task.a.findObject(to)?.kind !== 'table') continue;
+    if (table?.kind !== 'table' || draft.context.a.findObject(to)?.kind !== 'table') continue;
     const renamed = { kind: table.kind, name: table.name, verb: 'RENAME' };
     if (draft.addStatement(`RENAME TABLE '${table.name}' TO '${to}';`, renamed)) continue;
     draft.block(to);
@@ -75,22 +75,22 @@ export function renameTables(draft: Draft): void {
  * refresh necessary.
  */
 export function reconcileObjects(draft: Draft): void {
-  const { task } = draft;
-  const entries = [...dumpOrder(task.a)].filter(({ kind }) => isObject(kind));
-  const reconciledLast = findStoredViewsAndReaders(entries, task);
+  const { context } = draft;
+  const entries = [...dumpOrder(context.a)].filter(({ kind }) => isObject(kind));
+  const reconciledLast = findStoredViewsAndReaders(entries, context);
   const unblockedAtStart = entries.filter(({ name }) => !draft.isBlocked(name));
   for (const entry of entries) if (!reconciledLast.has(entry)) reconcileObject(entry, draft);
   // Columns are dropped also in tables that the loop above has blocked. One whose rename was left out stays: it still holds the values.
   for (const { name } of unblockedAtStart) {
-    const [wanted, now] = [task.a.definitionOf(name), draft.engine.definitionOf(name)];
-    const isToAlter = wanted?.kind === 'table' && now?.kind === 'table' && !task.toRebuild.has(foldCase(name));
+    const [wanted, now] = [context.a.definitionOf(name), draft.engine.definitionOf(name)];
+    const isToAlter = wanted?.kind === 'table' && now?.kind === 'table' && !context.toRebuild.has(foldCase(name));
     if (isToAlter) dropColumns(wanted, draft);
   }
   for (const entry of entries) if (reconciledLast.has(entry)) reconcileObject(entry, draft);
 }
 
 /** Finds the views that store rows, and all that reads from them. @param entries the objects of A in dump order */
-function findStoredViewsAndReaders(entries: readonly Entry[], { a }: Task): ReadonlySet<Entry> {
+function findStoredViewsAndReaders(entries: readonly Entry[], { a }: PlanContext): ReadonlySet<Entry> {
   const found = new Set<Entry>();
   for (const entry of entries)
     if (/^(materialized|live) view$/.test(entry.kind) || a.prerequisites(entry).some(needed => found.has(needed)))
@@ -100,16 +100,16 @@ function findStoredViewsAndReaders(entries: readonly Entry[], { a }: Task): Read
 
 /** Creates, recreates or alters one object, or leaves it out with a reason. */
 function reconcileObject(entry: Entry, draft: Draft): void {
-  const { task } = draft;
+  const { context } = draft;
   const now = draft.engine.find(entry.name);
   const change = { identity: entry, properties: [], what: displayName(entry) };
   if (draft.isBlocked(entry.name)) {
-    const oldName = now ? undefined : task.renames.otherName(entry.name);
+    const oldName = now ? undefined : context.renames.otherName(entry.name);
     const why = oldName === undefined ? 'another object still has this name' : `it is still called '${oldName}'`;
     if (now?.kind !== entry.kind && !draft.hasOmission(entry)) draft.omit(change, why);
     return;
   }
-  const blocker = task.a.prerequisites(entry).find(({ name, kind }) => isObject(kind) && draft.isBlocked(name));
+  const blocker = context.a.prerequisites(entry).find(({ name, kind }) => isObject(kind) && draft.isBlocked(name));
   if (blocker) {
     draft.block(entry.name);
     if (!isAsWanted(entry, draft))
@@ -117,23 +117,24 @@ function reconcileObject(entry: Entry, draft: Draft): void {
     return;
   }
   if (!now) {
-    const former = task.engineOfB.definitionOf(task.renames.otherName(entry.name) ?? entry.name);
-    if (!draft.addStatement(findCreation(entry, former, task).statement, entry)) draft.block(entry.name);
+    const former = context.engineOfB.definitionOf(context.renames.otherName(entry.name) ?? entry.name);
+    if (!draft.addStatement(findCreation(entry, former, context).statement, entry)) draft.block(entry.name);
     return;
   }
   const readsRecreated = readsRecreatedView(now, draft);
   if (isAsWanted(entry, draft) && !readsRecreated) return;
-  const wanted = task.a.definitionOfEntry(entry);
+  const wanted = context.a.definitionOfEntry(entry);
   if (!wanted || !draft.engine.definitionOf(entry.name)) return draft.omit(change, 'its syntax is unknown');
   if ('query' in wanted && wanted.query !== undefined)
     return draft.omit(change, 'its columns follow from a query, so they cannot be compared');
-  if (readsRecreated || mustRecreate(wanted, draft.engine.definitionOf(entry.name), task)) recreateObject(entry, draft);
+  if (readsRecreated || mustRecreate(wanted, draft.engine.definitionOf(entry.name), context))
+    recreateObject(entry, draft);
   else alterObject(entry, wanted, draft);
 }
 
 /** Whether an object is as A has it, apart from ignored properties. */
 function isAsWanted(entry: Entry, draft: Draft): boolean {
-  const { a, ignore } = draft.task;
+  const { a, ignore } = draft.context;
   const [wanted, now] = [a.definitionOfEntry(entry), draft.engine.definitionOf(entry.name)];
   if (!wanted || !now) {
     const existing = draft.engine.statementOf(entry.name);
@@ -146,12 +147,12 @@ function isAsWanted(entry: Entry, draft: Draft): boolean {
 const NOT_WORTH_RECREATING: ReadonlySet<string> = new Set(['owner', 'name']);
 
 /** Whether a materialized or live view has to be recreated, because no ALTER sets what differs. */
-function mustRecreate(wanted: Definition, now: Definition | undefined, task: Task): boolean {
+function mustRecreate(wanted: Definition, now: Definition | undefined, context: PlanContext): boolean {
   const { kind } = wanted;
   if (now?.kind !== kind || kind === 'table' || kind === 'view') return false;
   return compareDefinitions(wanted, now).differences.some(({ property }) => {
     const alter = propertiesOf(kind).find(candidate => candidate.alter?.sets.includes(property))?.alter;
-    const isAlterable = alter && (kind === 'live view' || alter.find(wanted, now, task) !== undefined);
+    const isAlterable = alter && (kind === 'live view' || alter.find(wanted, now, context) !== undefined);
     return !isAlterable && !NOT_WORTH_RECREATING.has(property);
   });
 }
@@ -160,7 +161,7 @@ function mustRecreate(wanted: Definition, now: Definition | undefined, task: Tas
  * Whether a materialized view of B reads another that the plan recreates. Then this reader is recreated too. Otherwise, if the plan stopped
  * before the refresh, no server could tell whether the reader's query still returns all rows that it stores.
  */
-const readsRecreatedView = (now: CatalogueObject, { engine: { catalogue }, task: { engineOfB, renames } }: Draft) =>
+const readsRecreatedView = (now: CatalogueObject, { engine: { catalogue }, context: { engineOfB, renames } }: Draft) =>
   now.kind === 'materialized view' &&
   engineOfB.catalogue.findById(now.id) !== undefined &&
   [...catalogue.closure([now.base, ...now.references])].some(name => {
@@ -176,7 +177,7 @@ function recreateObject(entry: Entry, draft: Draft): void {
   // The name is spelled as in B: sqlapply checks the state of B first, and 9.3.4 shows an invalid view only under its exact name.
   const statement = printDrop({ kind, name: draft.engine.find(name)?.name ?? name });
   const change = { identity: entry, properties: [], what: 'DROP and CREATE' };
-  const creation = findCreation(entry, draft.engine.definitionOf(name), draft.task);
+  const creation = findCreation(entry, draft.engine.definitionOf(name), draft.context);
   if (!draft.add(change, [statement, creation.statement])) draft.block(name);
 }
 
@@ -188,7 +189,7 @@ function recreateObject(entry: Entry, draft: Draft): void {
 export function findCreation(
   entry: Entry,
   replaced: Definition | undefined,
-  { a, ignore }: Task,
+  { a, ignore }: PlanContext,
 ): { readonly definition: Definition | undefined; readonly statement: string } {
   const definition = a.definitionOfEntry(entry);
   if (definition?.kind !== 'materialized view' || replaced?.kind !== definition.kind)
@@ -211,13 +212,13 @@ function alterObject(entry: Entry, wanted: Definition, draft: Draft): void {
     if (hasOtherQuery && !draft.alter('view', now.name, { action: 'query', body: wanted.body }, ['query']))
       draft.block(name);
   } else if (wanted.kind !== 'table') alterProperties(entry, wanted, draft);
-  else if (draft.task.toRebuild.has(foldCase(name)) && !differsOnlyByRetention(wanted, now, draft.task))
+  else if (draft.context.toRebuild.has(foldCase(name)) && !differsOnlyByRetention(wanted, now, draft.context))
     rebuildTable(entry, wanted, draft);
   else {
     alterColumns(wanted, draft);
     alterProperties(entry, wanted, draft);
     const altered = draft.engine.definitionOf(name) as TableDefinition;
-    const keepsOldColumnName = [...draft.task.renames.columnRenamesOf(name).keys()].some(column =>
+    const keepsOldColumnName = [...draft.context.renames.columnRenamesOf(name).keys()].some(column =>
       findColumn(altered, column),
     );
     if (keepsOldColumnName && draft.hasOmission(entry)) draft.block(name);
@@ -225,9 +226,9 @@ function alterObject(entry: Entry, wanted: Definition, draft: Draft): void {
 }
 
 /** Whether a table differs only by its retention, and an ALTER at the end of the plan sets that. */
-function differsOnlyByRetention(wanted: TableDefinition, now: Definition, task: Task): boolean {
+function differsOnlyByRetention(wanted: TableDefinition, now: Definition, context: PlanContext): boolean {
   const altered = propertiesOf(wanted.kind).flatMap(({ alter }) =>
-    alter?.expiresRows && alter.find(wanted, now, task) ? alter.sets : [],
+    alter?.expiresRows && alter.find(wanted, now, context) ? alter.sets : [],
   );
   return compareDefinitions(wanted, now).differences.every(({ property }) => altered.includes(property));
 }
@@ -243,7 +244,7 @@ function alterProperties(entry: Entry, wanted: Definition, draft: Draft, expires
     // In a blocked object, properties that are already listed are not tried again. Others are altered, such as the retention.
     const isAlreadyOmitted =
       draft.isBlocked(entry.name) && alter.sets.some(property => draft.hasOmission(entry, property));
-    const alteration = isAlreadyOmitted ? undefined : alter.find(wanted, now, draft.task);
+    const alteration = isAlreadyOmitted ? undefined : alter.find(wanted, now, draft.context);
     if (!alteration) continue;
     const differing = compareDefinitions(wanted, now).differences.map(({ property }) => property);
     const properties = alter.sets.filter(property => differing.includes(property));
@@ -254,7 +255,7 @@ function alterProperties(entry: Entry, wanted: Definition, draft: Draft, expires
 
 /** Rebuilds a table, unless the server cannot cast a column or the new table would lose something. */
 function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft): void {
-  const { renames, allowed, ignore } = draft.task;
+  const { renames, allowed, ignore } = draft.context;
   const now = draft.engine.definitionOf(entry.name) as TableDefinition;
   const change = { identity: entry, properties: [], what: `rebuild of table '${now.name}'` };
   const copied = findCopiedColumns(wanted, now, renames.columnRenamesOf(entry.name));
@@ -271,39 +272,39 @@ function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft): void
 
 /** Sets TTLs, storage policies and EXPIRE ROWS. They come late, because nothing undoes the loss of expired rows. */
 export function alterExpiry(draft: Draft): void {
-  for (const entry of dumpOrder(draft.task.a)) {
-    const [wanted, now] = [draft.task.a.definitionOfEntry(entry), draft.engine.definitionOf(entry.name)];
+  for (const entry of dumpOrder(draft.context.a)) {
+    const [wanted, now] = [draft.context.a.definitionOfEntry(entry), draft.engine.definitionOf(entry.name)];
     if (wanted && wanted.kind === now?.kind) alterProperties(entry, wanted, draft, true);
   }
 }
 
 /** Drops the objects that A lacks, each before the objects that it reads from. */
 export function dropExtraObjects(draft: Draft): void {
-  const { a, b, renames, keepExtra } = draft.task;
+  const { a, b, renames, keepExtra } = draft.context;
   if (keepExtra) return;
   for (const entry of dumpOrder(b).reverse()) {
     const isExtra =
       isObject(entry.kind) &&
       !a.findObject(entry.name) &&
-      !draft.task.ignore.ignoresObject(entry) &&
+      !draft.context.ignore.ignoresObject(entry) &&
       !renames.pending.has(foldCase(entry.name)) &&
       !draft.isBlocked(entry.name);
-    if (isExtra && !isAuxiliaryTable(entry.name, draft.task)) draft.addStatement(printDrop(entry), entry);
+    if (isExtra && !isAuxiliaryTable(entry.name, draft.context)) draft.addStatement(printDrop(entry), entry);
   }
 }
 
 /** Lists the differences that no statement of the plan removes. */
 export function listUnalterable(draft: Draft): void {
-  const { task } = draft;
-  for (const entry of task.a.entries) {
+  const { context } = draft;
+  for (const entry of context.a.entries) {
     const change = { identity: entry, properties: [], what: displayName(entry) };
     if (entry.kind === 'other') draft.omit(change, 'it creates no object that can be compared');
-    const [wanted, now] = [task.a.definitionOfEntry(entry), draft.engine.definitionOf(entry.name)];
+    const [wanted, now] = [context.a.definitionOfEntry(entry), draft.engine.definitionOf(entry.name)];
     if (!isObject(entry.kind) || draft.isBlocked(entry.name) || !wanted || !now || wanted.kind !== now.kind) continue;
     for (const difference of compareDefinitions(wanted, now).differences) {
       const { property } = difference;
-      if (draft.hasOmission(entry, property) || (property === 'owner' && task.ignoreOwner)) continue;
-      if (!task.ignore.ignoresProperty(entry, property)) omitProperty(entry, difference, draft);
+      if (draft.hasOmission(entry, property) || (property === 'owner' && context.ignoreOwner)) continue;
+      if (!context.ignore.ignoresProperty(entry, property)) omitProperty(entry, difference, draft);
     }
   }
 }

@@ -1,20 +1,14 @@
 /*!
- * Plans the statements that turn schema B into schema A. The first draft has all changes that an engine accepts. Running the draft shows
- * which changes lose something or make a view invalid. The next draft leaves these out, until a draft is proven.
- * A draft and its proof may queue questions. B's server is asked, and the plan is made again with the answers.
+ * Plans the statements that turn schema B into schema A, in loops from the inside out:
+ * - `draftUntilProven`: the first draft has all changes that an engine accepts. Running it shows which changes lose something or make a
+ *   view invalid. The next draft leaves these out.
+ * - `planWithAnswers`: if a server would reject views of A, the plan is made again without them.
+ * - `planUntilAnswered`: B's server is asked what drafts and proofs have queued, and the plan is made again with the answers.
+ * - `planChanges`: the losses that a plan names are allowed in another one, which may name more.
  */
-import { compareStatements, ownerOf, type PropertyName, tryParseDefinition } from '@sqlpipe/ddl';
-import { Engine, type EngineOptions, type StoredRows, whenReady } from '@sqlpipe/engine';
-import {
-  compareSchemas,
-  type Entry,
-  IgnoreRules,
-  InvalidSelectionError,
-  problemsOf,
-  Schema,
-  selectWanted,
-} from '@sqlpipe/schema';
-import { displayName, foldCase, hasName, identify, identityKey, isAcl, isObject } from '@sqlpipe/sql';
+import { type Engine, whenReady } from '@sqlpipe/engine';
+import { IgnoreRules, selectWanted } from '@sqlpipe/schema';
+import { displayName, foldCase, identify, isObject } from '@sqlpipe/sql';
 import { createPrincipals, dropPrincipals, grantRights, revokeRights } from './access-changes.js';
 import { findAskableDefinition } from './asked-view.js';
 import { assemblePlan, type Plan, type ProvenDraft } from './assemble-plan.js';
@@ -28,18 +22,22 @@ import {
   reconcileObjects,
   renameTables,
 } from './object-changes.js';
-import { proveDraft } from './prove.js';
-import { dropOldTables, findLeftovers, isAuxiliaryTable, resumeRebuilds } from './rebuild.js';
+import {
+  createEngine,
+  createPlanContext,
+  isEnterpriseSchema,
+  type PlanContext,
+  type PlanOptions,
+} from './plan-context.js';
+import { proveDraft, requireLeadsToA } from './prove.js';
+import { dropOldTables, resumeRebuilds } from './rebuild.js';
 import { listUnrepaired, refreshViews, resendViewQueries } from './refresh-views.js';
-import { findRejectedViews, type RejectedView, RejectedViewError } from './rejected-views.js';
-import { Renames } from './renames.js';
+import { findRejectedViews, isAlsoRejectedInB, RejectedViewError } from './rejected-views.js';
 import { ServerAnswers } from './server-answers.js';
-import type { PlanOptions, Task } from './task.js';
-import { AllowedLosses, formatLoss } from './text/losses.js';
-import { formatPath, formatPathForShell, resolvePath } from './text/object-path.js';
+import { formatLoss } from './text/losses.js';
+import { formatPath, formatPathForShell } from './text/object-path.js';
 import type { Omission } from './text/omission.js';
 import { markUnfilled } from './unfilled-marks.js';
-import { WantedSchema } from './wanted-schema.js';
 
 interface Schemas {
   readonly a: readonly string[];
@@ -80,9 +78,9 @@ async function planUntilAnswered(schemas: Schemas, answers: ServerAnswers, optio
   for (;;) {
     const proven = await whenReady(() => planWithAnswers(schemas, answers, options));
     if (await answers.askQuestions()) continue;
-    const unasked = [...proven.recomputedInAnyDraft].filter(view => !answers.findHistory(view));
-    if (!options.askHistory || unasked.length === 0) return proven;
-    for (const view of unasked) await answers.askHistory(view, findAskableDefinition(view, proven.draft.task));
+    for (const view of proven.recomputedInAnyDraft)
+      answers.askHistory(view, () => findAskableDefinition(view, proven.draft.context));
+    if (!(await answers.askQuestions())) return proven;
   }
 }
 
@@ -99,13 +97,13 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
     engine.load(b);
     return engine;
   };
-  const task = createTask({ a, b }, loadB(), answers, { ...options, ...server });
+  const context = createPlanContext({ a, b }, loadB(), answers, { ...options, ...server });
   // A view that is invalid in B may be valid as A defines it. So the health of B is replaced by one without invalid views.
-  const rejected = findRejectedViews(task, createEngine({ ...server, health: health && {} }));
-  if (rejected.length === 0) return draftUntilProven(task, loadB);
+  const rejected = findRejectedViews(context, createEngine({ ...server, health: health && {} }));
+  if (rejected.length === 0) return draftUntilProven(context, loadB);
   const rejectedInAOnly = options.skipInvalid
     ? []
-    : rejected.filter(({ entry }) => !isAlsoRejectedInB(entry, rejected, task));
+    : rejected.filter(({ entry }) => !isAlsoRejectedInB(entry, rejected, context));
   if (rejectedInAOnly.length > 0) throw new RejectedViewError(rejectedInAOnly);
   const names = new Set(rejected.map(({ entry }) => foldCase(entry.name)));
   const isAccepted = (statement: string) => {
@@ -116,7 +114,7 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
   const proven = planWithAnswers({ a: a.filter(isAccepted), b: b.filter(isAccepted) }, answers, options);
   for (const { entry, reason } of rejected) {
     // If B has a view of this name, the omission is about its validity only. Otherwise it is about the complete view.
-    const properties = task.b.findObject(entry.name)?.kind === entry.kind ? (['invalid'] as const) : [];
+    const properties = context.b.findObject(entry.name)?.kind === entry.kind ? (['invalid'] as const) : [];
     const hint = `--ignore ${formatPathForShell(formatPath({ object: entry.name }))} takes it off this list`;
     proven.draft.omit(
       { identity: entry, properties, what: displayName(entry) },
@@ -127,58 +125,12 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
   return proven;
 }
 
-/** Collects what the parts of the planner need to know. @param engineOfB an engine that has B */
-function createTask(
-  schemas: Schemas,
-  engineOfB: Engine,
-  answers: ServerAnswers,
-  options: PlanOptions & Pick<Task, 'isEnterprise'>,
-): Task {
-  const [a, b] = [new WantedSchema(schemas.a, options.defaults), new Schema(schemas.b)];
-  const renames = new Renames(a, b, engineOfB, options.renamed ?? []);
-  const allowed = new AllowedLosses(options.allowLoss ?? [], renames.findColumns, name => renames.otherName(name));
-  const toRebuild = new Set(
-    (options.rebuild ?? []).map(name => {
-      const { object = '' } = resolvePath(name, renames.findColumns) ?? {};
-      if (a.findObject(object)?.kind === 'table') return foldCase(object);
-      throw new InvalidSelectionError(`--rebuild ${name}: A has no such table`);
-    }),
-  );
-  return {
-    ...options,
-    a,
-    b,
-    renames,
-    allowed,
-    toRebuild,
-    storedRowsOf: view =>
-      answers.findHistory(view)?.answer ?? assumeStoredRows(view, engineOfB, allowed, options.askHistory !== undefined),
-    engineOfB,
-    healthProblems: b.entries.flatMap(entry => problemsOf(entry, options.health ?? {})),
-    answers,
-    leftovers: findLeftovers(a, engineOfB, toRebuild),
-    ignore: options.ignore ?? new IgnoreRules(),
-  };
-}
-
-/** What is assumed about the rows of a materialized view of B until the server has answered. @param hasServer whether it can be asked */
-function assumeStoredRows(view: string, engineOfB: Engine, allowed: AllowedLosses, hasServer: boolean): StoredRows {
-  // If the loss is allowed, no assertion checks the rows, so nothing is assumed.
-  if (allowed.allows({ kind: 'history', object: view })) return 'unknown';
-  if (engineOfB.wasNeverRefreshed(view)) return 'none';
-  // Without a server, only an assertion of the plan checks the rows. It cannot see that a full refresh of a view with periods leaves out the
-  // current period, so the answer for such a view is `unknown`.
-  const definition = engineOfB.definitionOf(view);
-  const hasPeriod = definition?.kind === 'materialized view' && definition.refresh.period !== undefined;
-  return hasPeriod && !hasServer ? 'unknown' : 'recomputable';
-}
-
 /** Drafts plans until one is proven. Each draft leaves out the changes that the proofs of the earlier ones have excluded. */
-function draftUntilProven(task: Task, loadB: () => Engine): ProvenDraft {
+function draftUntilProven(context: PlanContext, loadB: () => Engine): ProvenDraft {
   const excluded = new Map<string, Omission>();
   const recomputed = new Set<string>();
   for (;;) {
-    const draft = draftPlan(task, loadB(), excluded);
+    const draft = draftPlan(context, loadB(), excluded);
     const proof = proveDraft(draft, loadB());
     for (const view of proof.recomputed.keys()) recomputed.add(view);
     if (proof.excluded.length === 0) {
@@ -201,45 +153,11 @@ function draftUntilProven(task: Task, loadB: () => Engine): ProvenDraft {
 }
 
 /**
- * Creates an empty engine, which executes statements as a server would. The version of an enterprise server is ignored: the engine
- * knows only versions of the open-source edition.
- */
-export const createEngine = ({ isEnterprise, version, defaults, health }: EngineOptions): Engine =>
-  new Engine({ isEnterprise, version: isEnterprise ? undefined : version, rows: 'assumed', defaults, health });
-
-/** Whether a view is rejected in B for the same reason: B has the same view and rejects it, or the view reads from such a view. */
-function isAlsoRejectedInB(
-  entry: Entry,
-  rejected: readonly RejectedView[],
-  task: Task,
-  seen = new Set<Entry>(),
-): boolean {
-  const { a, b, engineOfB } = task;
-  seen.add(entry);
-  const existing = b.findObject(entry.name)?.statement;
-  const isSame = existing !== undefined && compareStatements(entry.statement, existing).differences.length === 0;
-  if (isSame && engineOfB.whyNotCreatable(entry.name) !== undefined) return true;
-  const isRejected = (needed: Entry) => rejected.some(view => view.entry === needed);
-  return a
-    .prerequisites(entry)
-    .some(needed => !seen.has(needed) && isRejected(needed) && isAlsoRejectedInB(needed, rejected, task, seen));
-}
-
-/** Whether statements come from an enterprise edition: only it has access control, owners and storage policies. */
-export const isEnterpriseSchema = (statements: readonly string[]): boolean =>
-  statements.some(statement => {
-    // Parsing is slow, so only a statement with the word is parsed.
-    const definition = /\bstorage\b/i.test(statement) ? tryParseDefinition(statement) : undefined;
-    const hasPolicy = definition?.kind === 'table' && definition.policy !== undefined;
-    return hasPolicy || isAcl(identify(statement).kind) || ownerOf(statement) !== undefined;
-  });
-
-/**
  * Drafts the steps in their order. Destructive steps come last, except those whose result another step needs, such as a freed name or a
  * dropped column.
  */
-function draftPlan(task: Task, engine: Engine, excluded: ReadonlyMap<string, Omission>): Draft {
-  const draft = new Draft(engine, excluded, task);
+function draftPlan(context: PlanContext, engine: Engine, excluded: ReadonlyMap<string, Omission>): Draft {
+  const draft = new Draft(engine, excluded, context);
   omitContradictoryRenames(draft);
   revokeRights(draft);
   createPrincipals(draft);
@@ -265,31 +183,4 @@ function draftPlan(task: Task, engine: Engine, excluded: ReadonlyMap<string, Omi
   listUnalterable(draft);
   listUnrepaired(draft);
   return draft;
-}
-
-/** Requires that the draft leads to A, except for its omissions. @throws Error for another difference */
-function requireLeadsToA(draft: Draft): void {
-  const { engine, omissions, task } = draft;
-  const { a: wanted, keepExtra, defaults, ignoreOwner = false, ignore } = task;
-  const { differences } = compareSchemas(
-    wanted.entries.map(({ statement }) => statement),
-    engine.statements(),
-    { defaults, ignoreOwner, ignore },
-  );
-  for (const { identity, a: entry, comparison } of differences) {
-    if (entry === undefined && (keepExtra || isAuxiliaryTable(identity.name, task))) continue;
-    const omitted = omissions.filter(omission =>
-      hasName(identity)
-        ? hasName(omission.identity) && identityKey(omission.identity) === identityKey(identity)
-        : omission.identity.kind === identity.kind,
-    );
-    const isOmitted = (property: PropertyName) =>
-      omitted.some(({ properties }) => properties.length === 0 || properties.includes(property));
-    const unexplained = comparison ? comparison.differences.filter(({ property }) => !isOmitted(property)) : [];
-    // A blocked object is changed only in part, so it may also differ in properties that its omissions do not list.
-    if (omitted.length > 0 && (unexplained.length === 0 || draft.isBlocked(identity.name))) continue;
-    throw new Error(
-      `the plan does not lead to A: ${displayName(identity)}${unexplained.map(({ property, a: to, b: from }) => `: ${property}: ${from} to ${to}`).join('')}`,
-    );
-  }
 }

@@ -2,6 +2,8 @@
  * Proves a plan by running it on an engine that has B. Each statement must be accepted, all rows of B must be accounted for, and no view
  * may become invalid. The changes that cause a failure are left out of the next draft.
  */
+
+import type { PropertyName } from '@sqlpipe/ddl';
 import {
   type Effect,
   type Enforcement,
@@ -10,14 +12,15 @@ import {
   type ExternalFacts,
   RowAccount,
 } from '@sqlpipe/engine';
-import { foldCase } from '@sqlpipe/sql';
+import { compareSchemas } from '@sqlpipe/schema';
+import { displayName, foldCase, hasName, identityKey } from '@sqlpipe/sql';
 import { findExpiryArguments } from './asked-view.js';
 import { changeKey, type Draft, type Step, whyNotExecutable } from './draft.js';
 import { isRedefined, printFutureQuery } from './future-query.js';
+import type { PlanContext } from './plan-context.js';
 import { isAuxiliaryTable } from './rebuild.js';
 import { parseRebuiltTable } from './rebuild-names.js';
 import { losesNothingByRefresh } from './refresh-views.js';
-import type { Task } from './task.js';
 import { printCompileQuestion, printComputableAssertion } from './text/common-queries.js';
 import { printExpiredQuestion } from './text/expiry.js';
 import type { NamedLoss } from './text/losses.js';
@@ -46,16 +49,16 @@ interface Failure {
 }
 
 /** Runs the steps, up to the first one that cannot be executed. @param engine has B, and executes the steps */
-export function proveDraft({ steps, task }: Draft, engine: Engine): ProofResult {
+export function proveDraft({ steps, context }: Draft, engine: Engine): ProofResult {
   const invalidBefore = engine.invalidViews();
-  const account = new RowAccount(engine, createExternalFacts(task, engine));
+  const account = new RowAccount(engine, createExternalFacts(context, engine));
   const effects: (readonly Effect[])[] = [];
   const failures: Failure[] = [];
   for (const [index, { statement, assertion }] of steps.entries())
     try {
       if (assertion?.copy) account.recordCopy(assertion.copy);
       const execution = engine.execute(statement);
-      const view = findViewRejectedByServer(execution, engine, task);
+      const view = findViewRejectedByServer(execution, engine, context);
       if (view !== undefined) {
         failures.push({ causes: [index], reason: `the server rejects the query of ${engine.title(view)}` });
         break;
@@ -66,13 +69,13 @@ export function proveDraft({ steps, task }: Draft, engine: Engine): ProofResult 
       break;
     }
   if (failures.length === 0) {
-    failures.push(...findForbiddenLosses(account, task));
+    failures.push(...findForbiddenLosses(account, context));
     for (const [name, reason] of engine.invalidViews()) {
       const wasInvalid = invalidBefore.has(name);
       // If the view was invalid before, only a step that removes its base counts: an interrupted plan may have made it invalid, and without
       // its base no refresh could repair it.
       const causes = wasInvalid ? account.findRemovalOfBase(name) : account.findInvalidations(name);
-      if (!wasInvalid || (causes.length > 0 && losesNothingByRefresh(name, task)))
+      if (!wasInvalid || (causes.length > 0 && losesNothingByRefresh(name, context)))
         failures.push({ causes, reason: `invalidates ${engine.title(name)}: ${reason}` });
     }
   }
@@ -90,25 +93,25 @@ export function proveDraft({ steps, task }: Draft, engine: Engine): ProofResult 
  * query reads something that B lacks, no question is asked, because the server could not compile it yet.
  * @returns its name; undefined if there is none
  */
-const findViewRejectedByServer = ({ changes }: Execution, engine: Engine, task: Task): string | undefined =>
+const findViewRejectedByServer = ({ changes }: Execution, engine: Engine, context: PlanContext): string | undefined =>
   changes.find(({ before, after }) => {
     if (after?.kind !== 'view' && after?.kind !== 'materialized view') return false;
     const isSame = before && 'body' in before && before.body === after.body;
     const names = [...engine.catalogue.closure(after.references)];
-    if (isSame || !names.every(name => task.engineOfB.find(task.renames.nameBeforePlan(name)))) return false;
-    const question = printCompileQuestion(printFutureQuery(after, engine, task).query);
-    task.answers.ask(question);
-    return task.answers.isRejected(question);
+    if (isSame || !names.every(name => context.engineOfB.find(context.renames.nameBeforePlan(name)))) return false;
+    const question = printCompileQuestion(printFutureQuery(after, engine, context).query);
+    context.answers.ask(question);
+    return context.answers.isRejected(question);
   })?.name;
 
-function createExternalFacts(task: Task, engine: Engine): ExternalFacts {
-  const { a, storedRowsOf, ignore, renames, answers } = task;
+function createExternalFacts(context: PlanContext, engine: Engine): ExternalFacts {
+  const { a, storedRowsOf, ignore, renames, answers } = context;
   const newNameOf = (view: string): string => renames.nameAfterPlan(view);
   return {
     storedRowsOf,
     countExpired(enforcement) {
       if (storedRowsOf(enforcement.former.name) === 'none') return 0;
-      return answers.askCount(printExpiredQuestion(...findExpiryArguments(enforcement, task)));
+      return answers.askCount(printExpiredQuestion(...findExpiryArguments(enforcement, context)));
     },
     changesValues: loss => answers.changesValues(loss) ?? false,
     newNameOf,
@@ -116,10 +119,10 @@ function createExternalFacts(task: Task, engine: Engine): ExternalFacts {
       const entry = a.findObject(newNameOf(view));
       return entry !== undefined && !ignore.ignoresObject(entry);
     },
-    isRedefined: (former, now) => isRedefined(former, now, task),
+    isRedefined: (former, now) => isRedefined(former, now, context),
     askComputable(former, now) {
-      const { query, isChanged } = printFutureQuery(now, engine, task);
-      if (!isChanged && !isRedefined(former, now, task)) return undefined;
+      const { query, isChanged } = printFutureQuery(now, engine, context);
+      if (!isChanged && !isRedefined(former, now, context)) return undefined;
       const assertion = printComputableAssertion(now.name, query);
       answers.ask(assertion);
       return { assertion, isRejected: answers.isRejected(assertion) };
@@ -132,11 +135,11 @@ function createExternalFacts(task: Task, engine: Engine): ExternalFacts {
  * the new table of an interrupted rebuild, is no loss. A loss of a rebuild's old table has the name of the rebuilt table, by which users
  * allow it.
  */
-function findForbiddenLosses(account: RowAccount, task: Task): Failure[] {
-  const { allowed, answers, leftovers } = task;
+function findForbiddenLosses(account: RowAccount, context: PlanContext): Failure[] {
+  const { allowed, answers, leftovers } = context;
   return account.losses().flatMap(({ effect: { loss: kind, object, column, text }, causes }): Failure[] => {
     if (kind === undefined || leftovers.has(foldCase(object)) || parseMark(object) !== undefined) return [];
-    const table = isAuxiliaryTable(object, task) ? parseRebuiltTable(object) : undefined;
+    const table = isAuxiliaryTable(object, context) ? parseRebuiltTable(object) : undefined;
     const loss = { kind, object: table ?? object, ...(column !== undefined && { column }) };
     if (allowed.useAllowance(loss)) return [];
     return [{ causes, reason: kind === 'values' ? text + answers.describeLost({ object, column }) : text, loss }];
@@ -160,4 +163,31 @@ function toOmissions(failures: readonly Failure[], steps: readonly Step[]): Omis
     reasons: [...reasons],
     ...(losses.length > 0 && { losses }),
   }));
+}
+
+/** Requires that the draft leads to A, except for its omissions. @throws Error for another difference */
+export function requireLeadsToA(draft: Draft): void {
+  const { engine, omissions, context } = draft;
+  const { a: wanted, keepExtra, defaults, ignoreOwner = false, ignore } = context;
+  const { differences } = compareSchemas(
+    wanted.entries.map(({ statement }) => statement),
+    engine.statements(),
+    { defaults, ignoreOwner, ignore },
+  );
+  for (const { identity, a: entry, comparison } of differences) {
+    if (entry === undefined && (keepExtra || isAuxiliaryTable(identity.name, context))) continue;
+    const omitted = omissions.filter(omission =>
+      hasName(identity)
+        ? hasName(omission.identity) && identityKey(omission.identity) === identityKey(identity)
+        : omission.identity.kind === identity.kind,
+    );
+    const isOmitted = (property: PropertyName) =>
+      omitted.some(({ properties }) => properties.length === 0 || properties.includes(property));
+    const unexplained = comparison ? comparison.differences.filter(({ property }) => !isOmitted(property)) : [];
+    // A blocked object is changed only in part, so it may also differ in properties that its omissions do not list.
+    if (omitted.length > 0 && (unexplained.length === 0 || draft.isBlocked(identity.name))) continue;
+    throw new Error(
+      `the plan does not lead to A: ${displayName(identity)}${unexplained.map(({ property, a: to, b: from }) => `: ${property}: ${from} to ${to}`).join('')}`,
+    );
+  }
 }

@@ -1,4 +1,12 @@
-/*! The temporary names of the tables of a rebuild: of the new table before the names are exchanged, of the old one after it. */
+/*!
+ * The temporary names of the tables of a rebuild: of the new table before the names are exchanged, of the old one after it. They contain
+ * a hash of both definitions, by which a later plan recognizes the tables of an interrupted rebuild.
+ */
+import { createHash } from 'node:crypto';
+import { printDefinition, type TableDefinition } from '@sqlpipe/ddl';
+import type { Engine } from '@sqlpipe/engine';
+import { foldCase } from '@sqlpipe/sql';
+import type { WantedSchema } from './wanted-schema.js';
 
 /** Creates the names for a rebuild. @param hash identifies the rebuild among those of the same table */
 export const createRebuildNames = (table: string, hash: string) => ({
@@ -14,3 +22,56 @@ export function parseRebuildName(name: string): { table: string; role: 'new' | '
 
 /** The table whose rebuild has made a table; undefined if none has. */
 export const parseRebuiltTable = (name: string): string | undefined => parseRebuildName(name)?.table;
+
+/** Hashes both definitions of a table. @param earlierCount how often the same rebuild was made before */
+const hashRebuild = (wanted: TableDefinition, now: TableDefinition, earlierCount: number): string =>
+  createHash('sha256')
+    .update(printDefinition(wanted))
+    .update(printDefinition({ ...now, name: wanted.name }))
+    .update(earlierCount === 0 ? '' : String(earlierCount))
+    .digest('hex')
+    .slice(0, 8);
+
+/** Finds a hash whose names are free. If the same rebuild was made before, its old table has taken one. */
+export function findUnusedHash(
+  wanted: TableDefinition,
+  now: TableDefinition,
+  isTaken: (name: string) => boolean,
+): string {
+  for (let earlierCount = 0; ; earlierCount++) {
+    const hash = hashRebuild(wanted, now, earlierCount);
+    if (!Object.values(createRebuildNames(now.name, hash)).some(isTaken)) return hash;
+  }
+}
+
+/** Whether a hash is that of a rebuild of a table, also if the same rebuild was made before. */
+export function isRebuildHash(
+  hash: string,
+  wanted: TableDefinition,
+  now: TableDefinition,
+  engine: Engine,
+  earlierCount = 0,
+): boolean {
+  const expected = hashRebuild(wanted, now, earlierCount);
+  if (expected === hash) return true;
+  const wasMade = engine.find(createRebuildNames(wanted.name, expected).oldName) !== undefined;
+  return wasMade && isRebuildHash(hash, wanted, now, engine, earlierCount + 1);
+}
+
+/**
+ * Finds the new tables that interrupted rebuilds have left, by name in lower case. Their names have the hash of the rebuild that this plan
+ * would make. A table with another hash may hold rows that are needed.
+ */
+export function findLeftovers(a: WantedSchema, b: Engine, toRebuild: ReadonlySet<string>): ReadonlySet<string> {
+  const leftovers = new Set<string>();
+  for (const { name } of b.catalogue.list()) {
+    const { table = '', role, hash = '' } = parseRebuildName(name) ?? {};
+    if (role !== 'new' || !toRebuild.has(foldCase(table)) || a.findObject(name)) continue;
+    const wanted = a.definitionOf(table);
+    const sources = [table, createRebuildNames(table, hash).oldName].map(source => b.definitionOf(source));
+    const hasHash = (now: (typeof sources)[number]) =>
+      wanted?.kind === 'table' && now?.kind === 'table' && isRebuildHash(hash, wanted, now, b);
+    if (sources.some(hasHash)) leftovers.add(foldCase(name));
+  }
+  return leftovers;
+}

@@ -1,16 +1,19 @@
 /*!
  * Rebuilds a table that `--rebuild` names, if more than its retention differs. This also changes what no ALTER can. The rows are
  * copied to a new table, and the two tables exchange their names. The old table is kept, as QuestDB's documentation recommends.
- *
- * The temporary names contain a hash of both definitions. By the hash, a later plan recognizes the tables of an interrupted rebuild.
  */
-import { createHash } from 'node:crypto';
 import { canCast, EXPLICIT, findColumn, keepRetention, printDefinition, type TableDefinition } from '@sqlpipe/ddl';
 import { type Engine, findCopyLosses } from '@sqlpipe/engine';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Draft, Refusal } from './draft.js';
-import { createRebuildNames, parseRebuildName, parseRebuiltTable } from './rebuild-names.js';
-import type { Task } from './task.js';
+import type { PlanContext } from './plan-context.js';
+import {
+  createRebuildNames,
+  findUnusedHash,
+  isRebuildHash,
+  parseRebuildName,
+  parseRebuiltTable,
+} from './rebuild-names.js';
 import {
   type Assertion,
   assertApplied,
@@ -26,24 +29,6 @@ import {
 import type { NamedLoss } from './text/losses.js';
 import { doubleQuote, printOnOneLine } from './text/statement-text.js';
 import { parseMark } from './unfilled-marks.js';
-import type { WantedSchema } from './wanted-schema.js';
-
-/** Hashes both definitions of a table. @param earlierCount how often the same rebuild was made before */
-const hashRebuild = (wanted: TableDefinition, now: TableDefinition, earlierCount: number): string =>
-  createHash('sha256')
-    .update(printDefinition(wanted))
-    .update(printDefinition({ ...now, name: wanted.name }))
-    .update(earlierCount === 0 ? '' : String(earlierCount))
-    .digest('hex')
-    .slice(0, 8);
-
-/** Finds a hash whose names are free. If the same rebuild was made before, its old table has taken one. */
-function findUnusedHash(wanted: TableDefinition, now: TableDefinition, isTaken: (name: string) => boolean): string {
-  for (let earlierCount = 0; ; earlierCount++) {
-    const hash = hashRebuild(wanted, now, earlierCount);
-    if (!Object.values(createRebuildNames(now.name, hash)).some(isTaken)) return hash;
-  }
-}
 
 /** Finds the columns that a rebuild copies, with their names in both tables. @param renamed the new names of columns by their old names */
 export const findCopiedColumns = (
@@ -87,26 +72,12 @@ export function printRebuild(
   ];
 }
 
-/** Whether a hash is that of a rebuild of a table, also if the same rebuild was made before. */
-function isRebuildHash(
-  hash: string,
-  wanted: TableDefinition,
-  now: TableDefinition,
-  engine: Engine,
-  earlierCount = 0,
-): boolean {
-  const expected = hashRebuild(wanted, now, earlierCount);
-  if (expected === hash) return true;
-  const wasMade = engine.find(createRebuildNames(wanted.name, expected).oldName) !== undefined;
-  return wasMade && isRebuildHash(hash, wanted, now, engine, earlierCount + 1);
-}
-
 /**
  * Drops the old tables of this plan's rebuilds and of earlier ones, if the new tables have all of their rows. First, the server must have
  * applied all rows that were sent to an old table.
  */
 export function dropOldTables(draft: Draft): void {
-  const { a, dropOld, renames, toRebuild } = draft.task;
+  const { a, dropOld, renames, toRebuild } = draft.context;
   for (const { name } of dropOld ? draft.engine.catalogue.list() : []) {
     const { table = '', role, hash = '' } = parseRebuildName(name) ?? {};
     const [wanted, old, now] = [
@@ -145,24 +116,6 @@ export function whyNotCopyable(copied: CopiedColumns): string | undefined {
   return pair && `the server cannot cast column '${pair.from}': ${pair.source.type} to ${pair.column.type}`;
 }
 
-/**
- * Finds the new tables that interrupted rebuilds have left, by name in lower case. Their names have the hash of the rebuild that this plan
- * would make. A table with another hash may hold rows that are needed.
- */
-export function findLeftovers(a: WantedSchema, b: Engine, toRebuild: ReadonlySet<string>): ReadonlySet<string> {
-  const leftovers = new Set<string>();
-  for (const { name } of b.catalogue.list()) {
-    const { table = '', role, hash = '' } = parseRebuildName(name) ?? {};
-    if (role !== 'new' || !toRebuild.has(foldCase(table)) || a.findObject(name)) continue;
-    const wanted = a.definitionOf(table);
-    const sources = [table, createRebuildNames(table, hash).oldName].map(source => b.definitionOf(source));
-    const hasHash = (now: (typeof sources)[number]) =>
-      wanted?.kind === 'table' && now?.kind === 'table' && isRebuildHash(hash, wanted, now, b);
-    if (sources.some(hasHash)) leftovers.add(foldCase(name));
-  }
-  return leftovers;
-}
-
 /** Why a rebuild cannot be completed: a writer has created the table between its two renames. */
 function whyNotResumable(table: string, leftovers: ReadonlySet<string>, b: Engine): Refusal | undefined {
   const newName = [...leftovers].find(name => isSameName(parseRebuiltTable(name), table));
@@ -179,7 +132,7 @@ function whyNotResumable(table: string, leftovers: ReadonlySet<string>, b: Engin
  * Whether a table exists only for the planner: it marks a view, is the new table of an interrupted rebuild, or the old one of a table that
  * `--rebuild` names. Such a table is not in A, and does not count as a difference.
  */
-export function isAuxiliaryTable(name: string, { a, leftovers, toRebuild }: Task): boolean {
+export function isAuxiliaryTable(name: string, { a, leftovers, toRebuild }: PlanContext): boolean {
   const { table, role } = parseRebuildName(name) ?? {};
   if (leftovers.has(foldCase(name)) || (parseMark(name) !== undefined && !a.findObject(name))) return true;
   return table !== undefined && role === 'before' && toRebuild.has(foldCase(table)) && !a.findObject(name);
@@ -191,7 +144,7 @@ export function isAuxiliaryTable(name: string, { a, leftovers, toRebuild }: Task
  * check that the original has all of its rows.
  */
 export function resumeRebuilds(draft: Draft): void {
-  const { leftovers, renames } = draft.task;
+  const { leftovers, renames } = draft.context;
   for (const { name } of draft.engine.catalogue.list().filter(object => leftovers.has(foldCase(object.name)))) {
     const { table = '', hash = '' } = parseRebuildName(name) ?? {};
     const hasExchangeBegun = draft.engine.find(createRebuildNames(table, hash).oldName) !== undefined;

@@ -7,14 +7,14 @@ import { type MaterializedView, OTHER_TYPES_REASON } from '@sqlpipe/engine';
 import { foldCase, isSameName, type Kind, kindKeywords } from '@sqlpipe/sql';
 import type { Draft } from './draft.js';
 import { findCreation } from './object-changes.js';
-import type { Task } from './task.js';
+import type { PlanContext } from './plan-context.js';
 import { isUnfilled, markOf } from './unfilled-marks.js';
 
 /** Sends the queries of stale views again (see `View.isStale`). Until then, the server rejects every query on these views. */
 export function resendViewQueries(draft: Draft): void {
   for (const { name } of draft.engine.catalogue.inDependencyOrder()) {
     const view = draft.engine.find(name);
-    if (view?.kind === 'view' && view.isStale && !draft.task.ignore.ignoresObject(view))
+    if (view?.kind === 'view' && view.isStale && !draft.context.ignore.ignoresObject(view))
       draft.alter('view', name, { action: 'query', body: view.body }, []);
   }
 }
@@ -35,9 +35,9 @@ const FAILED_ON_A_ROW = /^(?:\[-1\]: |inconvertible value: )/;
  * - those that lack rows, unless the server fills them by itself before their sources lose rows.
  */
 export function refreshViews(draft: Draft): void {
-  const { a, engineOfB } = draft.task;
+  const { a, engineOfB } = draft.context;
   const views = draft.engine.catalogue.inDependencyOrder().filter(object => object.kind === 'materialized view');
-  const viewsWithRowsInB = views.filter(view => mayHaveRowsInB(view, draft.task));
+  const viewsWithRowsInB = views.filter(view => mayHaveRowsInB(view, draft.context));
   const [readByViews, readByViewsWithRows] = [namesReadBy(...views), namesReadBy(...viewsWithRowsInB)];
   const refreshed = new Set<string>();
   for (const view of views) {
@@ -50,7 +50,7 @@ export function refreshViews(draft: Draft): void {
     const isMarked = a.findObject(name) !== undefined && engineOfB.find(markOf(view.name)) !== undefined;
     const mayHaveHadRowsBefore = isMarked || viewsWithRowsInB.includes(view) || readByViewsWithRows.has(name);
     const isCreated = engineOfB.catalogue.findById(now.id) === undefined;
-    const lacksRows = mayHaveHadRowsBefore && (isCreated || isUnfilled(name, draft.task));
+    const lacksRows = mayHaveHadRowsBefore && (isCreated || isUnfilled(name, draft.context));
     // Even a view that the server fills is refreshed if another view is computed from its rows, or if its sources lose rows later.
     const planMustFill = !isFilledByServer(now) || readByViews.has(name) || willSourcesLoseRows(now, draft);
     const wouldFail = FAILED_ON_A_ROW.test(now.invalid ?? '') && !readsRetypedColumn(now, draft);
@@ -73,7 +73,7 @@ const isFilledByServer = ({ refresh }: Pick<MaterializedView, 'refresh'>): boole
  * @param readsRefreshed whether the plan refreshes a source of the view; the same cause may have made both invalid
  */
 function isOutOfScope(view: MaterializedView, readsRefreshed: boolean, draft: Draft): boolean {
-  const { a, keepExtra, ignore, allowed, healthProblems } = draft.task;
+  const { a, keepExtra, ignore, allowed, healthProblems } = draft.context;
   if (ignore.ignoresObject(view)) return true;
   if (a.findObject(view.name)) return false;
   if (wasInvalid(view, healthProblems) && !readsRefreshed && !mayBeInvalidatedByPlan(view, draft)) return true;
@@ -84,28 +84,30 @@ function isOutOfScope(view: MaterializedView, readsRefreshed: boolean, draft: Dr
  * Whether to refresh an invalid view that only B has, because an interrupted plan may have made it invalid. Nothing shows for certain that a
  * plan did. So the view is refreshed only if its base is there, and if the refresh loses no rows.
  */
-function mayBeInvalidatedByPlan({ kind, name, base }: MaterializedView, { excluded, engine, task }: Draft): boolean {
+function mayBeInvalidatedByPlan({ kind, name, base }: MaterializedView, { excluded, engine, context }: Draft): boolean {
   const source = engine.find(base);
   // Only an excluded refresh counts. It has the property `invalid`; an excluded DROP has none.
   const isExcluded = [...excluded.values()].some(
     ({ identity, properties: [property] }) =>
       identity.kind === kind && identity.name === name && property === 'invalid',
   );
-  return source !== undefined && !task.ignore.ignoresObject(source) && losesNothingByRefresh(name, task) && !isExcluded;
+  return (
+    source !== undefined && !context.ignore.ignoresObject(source) && losesNothingByRefresh(name, context) && !isExcluded
+  );
 }
 
 /** Whether the query of a view of B returns all rows that the view stores. */
-export function losesNothingByRefresh(view: string, { storedRowsOf }: Pick<Task, 'storedRowsOf'>): boolean {
+export function losesNothingByRefresh(view: string, { storedRowsOf }: Pick<PlanContext, 'storedRowsOf'>): boolean {
   const answer = storedRowsOf(view);
   return answer === 'none' || answer === 'recomputable';
 }
 
-const wasInvalid = ({ name }: MaterializedView, healthProblems: Task['healthProblems']): boolean =>
+const wasInvalid = ({ name }: MaterializedView, healthProblems: PlanContext['healthProblems']): boolean =>
   healthProblems.some(({ identity, state }) => state === 'invalid' && isSameName(identity.name, name));
 
 /** Whether sources of a view lose rows later in the plan. The server fills the view in the background, perhaps too late to read them. */
 function willSourcesLoseRows(view: MaterializedView, draft: Draft): boolean {
-  const { a, keepExtra } = draft.task;
+  const { a, keepExtra } = draft.context;
   return draft.engine.catalogue.sources([view.base, ...view.references]).some(name => {
     const wanted = a.definitionOf(name);
     return wanted
@@ -115,7 +117,10 @@ function willSourcesLoseRows(view: MaterializedView, draft: Draft): boolean {
 }
 
 /** Whether the plan changes the type of a column that a view may read. */
-function readsRetypedColumn({ base, references }: MaterializedView, { engine, task: { engineOfB } }: Draft): boolean {
+function readsRetypedColumn(
+  { base, references }: MaterializedView,
+  { engine, context: { engineOfB } }: Draft,
+): boolean {
   return [...engine.catalogue.closure([base, ...references])].some(name => {
     const now = engine.find(name);
     const former = engineOfB.catalogue.findById(now?.id);
@@ -125,7 +130,7 @@ function readsRetypedColumn({ base, references }: MaterializedView, { engine, ta
 }
 
 /** Whether the view may have rows in B, also under its former name. */
-const mayHaveRowsInB = ({ kind, name }: MaterializedView, { b, storedRowsOf, renames }: Task): boolean =>
+const mayHaveRowsInB = ({ kind, name }: MaterializedView, { b, storedRowsOf, renames }: PlanContext): boolean =>
   [name, renames.otherName(name) ?? name].some(
     candidate => b.findObject(candidate)?.kind === kind && storedRowsOf(candidate) !== 'none',
   );
@@ -137,7 +142,7 @@ const mayHaveRowsInB = ({ kind, name }: MaterializedView, { b, storedRowsOf, ren
  * @param planMustFill whether a recreated view is refreshed even if the server fills it
  */
 function refreshView(view: MaterializedView, planMustFill: boolean, draft: Draft): void {
-  const { a, healthProblems } = draft.task;
+  const { a, healthProblems } = draft.context;
   const refresh = `REFRESH MATERIALIZED VIEW '${view.name}' FULL;`;
   const properties = wasInvalid(view, healthProblems) ? (['invalid'] as const) : [];
   // The proof excluded this refresh because of a loss. The recreation is already listed for that loss.
@@ -147,7 +152,7 @@ function refreshView(view: MaterializedView, planMustFill: boolean, draft: Draft
   if (reason === undefined || draft.excludes(refresh, view)) draft.addStatement(refresh, view, properties);
   const wanted = a.findObject(view.name);
   if (reason !== OTHER_TYPES_REASON || wanted?.kind !== view.kind) return;
-  const { definition, statement } = findCreation(wanted, draft.engine.definitionOf(view.name), draft.task);
+  const { definition, statement } = findCreation(wanted, draft.engine.definitionOf(view.name), draft.context);
   const what = 'DROP and CREATE, because its columns get other types';
   draft.add({ identity: view, properties, what }, [
     `DROP ${kindKeywords(view.kind)} '${view.name}';`,
@@ -158,7 +163,7 @@ function refreshView(view: MaterializedView, planMustFill: boolean, draft: Draft
 
 /** Lists objects that are invalid or suspended in B and stay so, with what the user can do. */
 export function listUnrepaired(draft: Draft): void {
-  const { healthProblems, a, ignore } = draft.task;
+  const { healthProblems, a, ignore } = draft.context;
   for (const { identity, state, reason } of healthProblems) {
     const { kind, name } = identity;
     const now = draft.engine.find(name);

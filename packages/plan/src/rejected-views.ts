@@ -1,10 +1,10 @@
 /*! Finds the views of A that a server would reject over the objects of A and those of B that the plan keeps. */
-import { compareDefinitions, tryParseDefinition } from '@sqlpipe/ddl';
+import { compareDefinitions, compareStatements, tryParseDefinition } from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
 import { displayName, isObject } from '@sqlpipe/sql';
 import { formatMessage } from '@sqlpipe/text';
-import type { Task } from './task.js';
+import type { PlanContext } from './plan-context.js';
 import { WantedSchema } from './wanted-schema.js';
 
 /** A server would reject views of A, because they read a table or a column that A lacks. */
@@ -31,7 +31,7 @@ export interface RejectedView {
  * @param engine an engine without objects
  */
 export function findRejectedViews(
-  { a, b, keepExtra, ignore, allowed, defaults }: Task,
+  { a, b, keepExtra, ignore, allowed, defaults }: PlanContext,
   engine: Engine,
 ): RejectedView[] {
   const keptOfB = b.entries.filter(
@@ -66,4 +66,22 @@ export function findRejectedViews(
     const reason = entry && engine.whyNotCreatable(name);
     return entry && reason !== undefined ? [{ entry, reason }] : [];
   });
+}
+
+/** Whether a view is rejected in B for the same reason: B has the same view and rejects it, or the view reads from such a view. */
+export function isAlsoRejectedInB(
+  entry: Entry,
+  rejected: readonly RejectedView[],
+  context: PlanContext,
+  seen = new Set<Entry>(),
+): boolean {
+  const { a, b, engineOfB } = context;
+  seen.add(entry);
+  const existing = b.findObject(entry.name)?.statement;
+  const isSame = existing !== undefined && compareStatements(entry.statement, existing).differences.length === 0;
+  if (isSame && engineOfB.whyNotCreatable(entry.name) !== undefined) return true;
+  const isRejected = (needed: Entry) => rejected.some(view => view.entry === needed);
+  return a
+    .prerequisites(entry)
+    .some(needed => !seen.has(needed) && isRejected(needed) && isAlsoRejectedInB(needed, rejected, context, seen));
 }

@@ -1,9 +1,9 @@
 /*! Offers renames. If a column or table is dropped and a similar one is created, the user may have renamed it. */
 import type { Column, Definition } from '@sqlpipe/ddl';
 import { foldCase, isSameName } from '@sqlpipe/sql';
+import type { PlanContext } from './plan-context.js';
 import { isAuxiliaryTable } from './rebuild.js';
 import { parseRebuildName } from './rebuild-names.js';
-import type { Task } from './task.js';
 import { formatPathForShell, type ObjectPath, pathKey, printRename } from './text/object-path.js';
 import type { Omission } from './text/omission.js';
 
@@ -20,11 +20,11 @@ export function addOffers(omission: Omission, offers: RenameOffers): Omission {
  * Describes the tables that only B has and the plan keeps: those of which A may have another name, and those with the rows from before a
  * rebuild.
  */
-export const describeKeptTables = (task: Task, offers: RenameOffers): string[] =>
-  task.b.entries.flatMap(({ kind, name }) => {
-    const { a, renames, keepExtra, dropOld } = task;
+export const describeKeptTables = (context: PlanContext, offers: RenameOffers): string[] =>
+  context.b.entries.flatMap(({ kind, name }) => {
+    const { a, renames, keepExtra, dropOld } = context;
     if (kind !== 'table' || a.findObject(name) || renames.pending.has(foldCase(name))) return [];
-    if (!dropOld && isAuxiliaryTable(name, task) && parseRebuildName(name)?.role === 'before')
+    if (!dropOld && isAuxiliaryTable(name, context) && parseRebuildName(name)?.role === 'before')
       return [`table '${name}' is kept: it is the old table of a rebuild; --drop-old drops it`];
     const option = keepExtra ? offers.ofTable(name) : undefined;
     return option === undefined ? [] : [`table '${name}' is kept; renamed? ${option}`];
@@ -34,11 +34,11 @@ export const describeKeptTables = (task: Task, offers: RenameOffers): string[] =
 export class RenameOffers {
   readonly #offered = new Set<string>();
 
-  constructor(private readonly task: Task) {}
+  constructor(private readonly context: PlanContext) {}
 
   /** Offers the new column of the same type, preferably that in the same place: `--renamed trades.qty=quantity`. */
   ofColumn(table: string, column: string): string | undefined {
-    const { a, engineOfB, renames } = this.task;
+    const { a, engineOfB, renames } = this.context;
     const other = renames.otherName(table) ?? table;
     const before = columnsOf(engineOfB.definitionOf(table) ?? engineOfB.definitionOf(other));
     const after = columnsOf(a.definitionOf(table) ?? a.definitionOf(other));
@@ -55,7 +55,7 @@ export class RenameOffers {
 
   /** Offers a new table with the same columns: `--renamed trades_old=trades`. */
   ofTable(table: string): string | undefined {
-    const { a, engineOfB, renames } = this.task;
+    const { a, engineOfB, renames } = this.context;
     const columns = columnKey(engineOfB.definitionOf(table));
     const newNames = [...renames.pending.values()];
     const chosen = a.entries.find(

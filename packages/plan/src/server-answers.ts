@@ -27,7 +27,8 @@ export interface RowQueries {
 
 /** The answers of a server about rows, and the queries without an answer. */
 export class ServerAnswers {
-  readonly #questions = new Set<string>();
+  /** Functions that ask what has no answer yet, by the query, or by the name of the view in lower case. */
+  readonly #questions = new Map<string, () => Promise<unknown>>();
   readonly #rows = new Map<string, AnswerRow>();
   /** By the name of the materialized view, in lower case. */
   readonly #histories = new Map<string, HistoryFinding>();
@@ -38,7 +39,9 @@ export class ServerAnswers {
 
   /** The answer to a query. A query that was not asked yet is added to the questions, and its answer is undefined. */
   ask(query: string): AnswerRow {
-    if (this.server.askRow && !this.#rows.has(query)) this.#questions.add(query);
+    const { askRow } = this.server;
+    if (askRow && !this.#rows.has(query))
+      this.#questions.set(query, async () => this.#rows.set(query, await askRow(query)));
     return this.#rows.get(query);
   }
 
@@ -50,23 +53,34 @@ export class ServerAnswers {
 
   /** Asks the server what it has yet to be asked. @returns whether there was such a question */
   async askQuestions(): Promise<boolean> {
-    const questions = [...this.#questions];
+    const questions = [...this.#questions.values()];
     this.#questions.clear();
-    for (const query of questions) this.#rows.set(query, await this.server.askRow?.(query));
+    for (const askServer of questions) await askServer();
     return questions.length > 0;
   }
+
+  /** Whether a server says what materialized views hold. If not, only the assertions of a plan check their rows. */
+  get hasHistories(): boolean {
+    return this.server.askHistory !== undefined;
+  }
+
+  /** The sizes of tables and materialized views, by name in lower case; undefined if no server shows them. */
+  askSizes = async (): Promise<ReadonlyMap<string, StoredSize> | undefined> => this.server.askSizes?.();
 
   isRejected(query: string): boolean {
     return this.#rows.has(query) && this.#rows.get(query) === undefined;
   }
 
-  /** Asks about a materialized view once, if there is a server. @param definition undefined if no server can be asked about it */
-  async askHistory(view: string, definition: Parameters<AskHistory>[0] | undefined): Promise<void> {
-    const { askHistory } = this.server;
-    if (!askHistory || this.findHistory(view)) return;
-    // biome-ignore lint/nursery/useAwaitThenable: the function of an option returns a promise
-    const finding = definition ? await askHistory(definition) : { answer: 'unknown' as const, columns: undefined };
-    this.#histories.set(foldCase(view), finding);
+  /** As `ask`, about the rows of a materialized view. @param define finds its definition; undefined if no server can be asked */
+  askHistory(view: string, define: () => Parameters<AskHistory>[0] | undefined): void {
+    const ask = this.server.askHistory;
+    if (!ask || this.findHistory(view)) return;
+    this.#questions.set(foldCase(view), async () => {
+      const definition = define();
+      // biome-ignore lint/nursery/useAwaitThenable: the function of an option returns a promise
+      const finding = definition ? await ask(definition) : { answer: 'unknown' as const, columns: undefined };
+      this.#histories.set(foldCase(view), finding);
+    });
   }
 
   /** What the server has said of a materialized view; undefined if it was not asked. */

@@ -5,8 +5,9 @@ import { IgnoreRules, Schema } from '@sqlpipe/schema';
 import { identify, isObject, isPrincipal, isSameName } from '@sqlpipe/sql';
 import { indentLines } from '@sqlpipe/text';
 import { findKnownColumns, type Plan, withPurpose } from './assemble-plan.js';
-import { createEngine, isEnterpriseSchema, planChanges } from './plan.js';
-import type { PlanOptions } from './task.js';
+import { planChanges } from './plan.js';
+import type { PlanOptions } from './plan-context.js';
+import { createEngine, isEnterpriseSchema } from './plan-context.js';
 import {
   type Assertion,
   assertApplied,

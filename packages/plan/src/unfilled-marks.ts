@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { foldCase } from '@sqlpipe/sql';
 import type { Draft } from './draft.js';
-import type { Task } from './task.js';
+import type { PlanContext } from './plan-context.js';
 import { assertEmpty } from './text/assertions.js';
 import { printOnOneLine } from './text/statement-text.js';
 
@@ -21,12 +21,12 @@ export function parseMark(table: string): string | undefined {
 }
 
 /** Whether an interrupted plan has created a view of A and has not filled it. */
-export const isUnfilled = (view: string, { a, engineOfB }: Pick<Task, 'a' | 'engineOfB'>): boolean =>
+export const isUnfilled = (view: string, { a, engineOfB }: Pick<PlanContext, 'a' | 'engineOfB'>): boolean =>
   a.findObject(view) !== undefined && engineOfB.find(markOf(view)) !== undefined && engineOfB.wasNeverRefreshed(view);
 
 /** Marks the deferred views that the plan creates and refreshes. Removes the marks of views that are filled, or that the plan drops. */
 export function markUnfilled(draft: Draft): void {
-  const { a, engineOfB, keepExtra } = draft.task;
+  const { a, engineOfB, keepExtra } = draft.context;
   const { engine } = draft;
   for (const view of engine.catalogue.list()) {
     const isFilled = view.kind === 'materialized view' && view.refresh.deferred && !view.neverRefreshed;

@@ -3,6 +3,7 @@
  * has the right one.
  */
 export { isShowable } from './existing.js';
+export { fetchInstanceFacts } from './instance-facts.js';
 export type { IfExists, ReplayOptions } from './options.js';
 export {
   isReject,
@@ -14,7 +15,6 @@ export {
   type Result,
   statementLabel,
 } from './outcome.js';
-export { fetchPlanContext } from './plan-context.js';
 export { PreflightError } from './preflight.js';
 export { type Replay, replay } from './replay.js';
 export { openTarget, type ReplayTarget, type TargetOptions } from './target.js';

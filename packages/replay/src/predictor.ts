@@ -222,7 +222,7 @@ export class Predictor {
     for (const { effect, kind, loss, object } of execution.effects) {
       const mayLoseHistory = kind === 'materialized view' && (effect === 'rewritten' || loss === 'drop');
       const view = mayLoseHistory ? this.#rowAccount.findLoaded(object) : undefined;
-      if (view?.kind === 'materialized view' && view.opaque === undefined) await this.#answers.askHistory(object, view);
+      if (view?.kind === 'materialized view' && view.opaque === undefined) this.#answers.askHistory(object, () => view);
     }
     for (const enforcement of this.#rowAccount.findEnforcements(execution))
       this.#answers.ask(printQuestion(enforcement));

@@ -11,7 +11,7 @@ import {
   ifAccepted,
 } from '@sqlpipe/instance';
 import { collectStatements } from '@sqlpipe/schema';
-import { fetchPlanContext, type PlanContext } from './plan-context.js';
+import { fetchInstanceFacts, type InstanceFacts } from './instance-facts.js';
 
 /** The connections to the target of a replay. */
 export interface ReplayTarget {
@@ -52,7 +52,7 @@ export async function openTarget(config: ConnectionConfig, options: TargetOption
 }
 
 /** The schema of the target, and what determines the effects of a statement. */
-export interface TargetSchema extends PlanContext {
+export interface TargetSchema extends InstanceFacts {
   readonly statements: readonly string[];
   /** The account that executes the statements; undefined if there is none. */
   readonly account?: { readonly name: string; readonly rights: readonly Right[] | undefined } | undefined;
@@ -65,7 +65,7 @@ export async function fetchTargetSchema(config: ConnectionConfig, target: Instan
   // The open source edition does not show rights.
   const account =
     name === undefined ? undefined : { name, rights: await ifAccepted(() => fetchRightsOf(target, name)) };
-  return { statements, ...(await fetchPlanContext(target)), account };
+  return { statements, ...(await fetchInstanceFacts(target)), account };
 }
 
 /** As `fetchTargetSchema`, or why the account may not read the schema. @throws InstanceError if the target gives no answer */

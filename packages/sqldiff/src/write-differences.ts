@@ -5,7 +5,7 @@ import { isSameOutput, isStdout, readLocatedInput } from '@sqlpipe/files';
 import { fetchCommonDefaults, fetchHealth, withInstance } from '@sqlpipe/instance';
 import { COLUMN_ORDER_REASON, columnOrderHints } from '@sqlpipe/plan/text';
 import { type DeferredInput, deferInput } from '@sqlpipe/records';
-import { fetchPlanContext } from '@sqlpipe/replay';
+import { fetchInstanceFacts } from '@sqlpipe/replay';
 import {
   compareSchemas,
   type Health,
@@ -102,7 +102,7 @@ async function compareSides(args: DiffArgs, io: Io): Promise<number> {
   const { instance: target } = sides[1];
   if (!target) return writePlan(inA, inB, sides, options, io);
   return withInstance(target, async instance =>
-    writePlan(inA, inB, sides, { ...options, ...(await fetchPlanContext(instance)) }, io),
+    writePlan(inA, inB, sides, { ...options, ...(await fetchInstanceFacts(instance)) }, io),
   );
 }
 

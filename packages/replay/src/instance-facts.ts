@@ -18,11 +18,11 @@ import { type AskHistory, printHistoryQuestion } from '@sqlpipe/plan/text';
 import { foldCase, quoteLiteral } from '@sqlpipe/sql';
 
 /** What an instance reports about its objects, and functions that ask it about rows. */
-export type PlanContext = Pick<PlanOptions, 'health' | 'version' | 'isEnterprise'> &
+export type InstanceFacts = Pick<PlanOptions, 'health' | 'version' | 'isEnterprise'> &
   RowQueries & { readonly defaults: Defaults };
 
 /** Fetches what a planner has to know about an instance. */
-export async function fetchPlanContext(instance: Instance): Promise<PlanContext> {
+export async function fetchInstanceFacts(instance: Instance): Promise<InstanceFacts> {
   return {
     defaults: await fetchDefaults(instance),
     health: await fetchHealth(instance),

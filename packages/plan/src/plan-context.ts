@@ -1,0 +1,127 @@
+/*! What the parts of the planner need to know, and the options that it is made from. */
+import { type CompareOptions, ownerOf, tryParseDefinition } from '@sqlpipe/ddl';
+import { Engine, type EngineOptions, type StoredRows } from '@sqlpipe/engine';
+import {
+  type Health,
+  type HealthProblem,
+  IgnoreRules,
+  InvalidSelectionError,
+  problemsOf,
+  Schema,
+} from '@sqlpipe/schema';
+import { foldCase, identify, isAcl } from '@sqlpipe/sql';
+import { findLeftovers } from './rebuild-names.js';
+import { Renames } from './renames.js';
+import type { RowQueries, ServerAnswers } from './server-answers.js';
+import { AllowedLosses } from './text/losses.js';
+import { resolvePath } from './text/object-path.js';
+import { WantedSchema } from './wanted-schema.js';
+
+/** Options for planning. */
+export interface PlanOptions extends RowQueries {
+  /** The names of what may be lost: `drop:trades.qty`, `history:m_1h`. */
+  readonly allowLoss?: readonly string[];
+  /** Renames of objects and columns: `old=new`, `trades.old=new`. */
+  readonly renamed?: readonly string[];
+  /** The tables to rebuild if no ALTER can change what differs. */
+  readonly rebuild?: readonly string[];
+  readonly defaults?: CompareOptions['defaults'];
+  readonly ignoreOwner?: boolean | undefined;
+  /** Whether objects, principals and rights that only B has are kept, and do not count as differences. */
+  readonly keepExtra?: boolean;
+  /** The differences that the plan neither changes nor lists. */
+  readonly ignore?: IgnoreRules | undefined;
+  /** Whether the old table of a rebuild is dropped. */
+  readonly dropOld?: boolean;
+  /** The invalid views and suspended tables that B's server reports. */
+  readonly health?: Health;
+  readonly version?: string | undefined;
+  /** Whether invalid views of A are left out, because A is an instance. In a schema from files they are an error. */
+  readonly skipInvalid?: boolean;
+  /** Whether B's server is of the enterprise edition; by default, its statements decide. */
+  readonly isEnterprise?: boolean | undefined;
+}
+
+/** What the parts of the planner need to know: schema B has to become A. */
+export interface PlanContext extends Omit<PlanOptions, keyof RowQueries> {
+  readonly a: WantedSchema;
+  readonly b: Schema;
+  readonly renames: Renames;
+  readonly allowed: AllowedLosses;
+  /** The names of the tables to rebuild if they differ, in lower case. */
+  readonly toRebuild: ReadonlySet<string>;
+  readonly isEnterprise: boolean;
+  readonly ignore: IgnoreRules;
+  /** What is known of the rows of a materialized view of B. */
+  readonly storedRowsOf: (view: string) => StoredRows;
+  /** An engine that has B and is not changed. */
+  readonly engineOfB: Engine;
+  /** The objects of B that are invalid or suspended. */
+  readonly healthProblems: readonly HealthProblem[];
+  /** What B's server says of the rows of tables, and of queries: whether it can compile and compute them. */
+  readonly answers: ServerAnswers;
+  /** The names of the new tables of interrupted rebuilds, in lower case. */
+  readonly leftovers: ReadonlySet<string>;
+}
+
+/** Collects what the parts of the planner need to know. @param engineOfB an engine that has B */
+export function createPlanContext(
+  schemas: { readonly a: readonly string[]; readonly b: readonly string[] },
+  engineOfB: Engine,
+  answers: ServerAnswers,
+  options: PlanOptions & Pick<PlanContext, 'isEnterprise'>,
+): PlanContext {
+  const [a, b] = [new WantedSchema(schemas.a, options.defaults), new Schema(schemas.b)];
+  const renames = new Renames(a, b, engineOfB, options.renamed ?? []);
+  const allowed = new AllowedLosses(options.allowLoss ?? [], renames.findColumns, name => renames.otherName(name));
+  const toRebuild = new Set(
+    (options.rebuild ?? []).map(name => {
+      const { object = '' } = resolvePath(name, renames.findColumns) ?? {};
+      if (a.findObject(object)?.kind === 'table') return foldCase(object);
+      throw new InvalidSelectionError(`--rebuild ${name}: A has no such table`);
+    }),
+  );
+  return {
+    ...options,
+    a,
+    b,
+    renames,
+    allowed,
+    toRebuild,
+    storedRowsOf: view =>
+      answers.findHistory(view)?.answer ?? assumeStoredRows(view, engineOfB, allowed, answers.hasHistories),
+    engineOfB,
+    healthProblems: b.entries.flatMap(entry => problemsOf(entry, options.health ?? {})),
+    answers,
+    leftovers: findLeftovers(a, engineOfB, toRebuild),
+    ignore: options.ignore ?? new IgnoreRules(),
+  };
+}
+
+/** What is assumed about the rows of a materialized view of B until the server has answered. @param hasServer whether it can be asked */
+function assumeStoredRows(view: string, engineOfB: Engine, allowed: AllowedLosses, hasServer: boolean): StoredRows {
+  // If the loss is allowed, no assertion checks the rows, so nothing is assumed.
+  if (allowed.allows({ kind: 'history', object: view })) return 'unknown';
+  if (engineOfB.wasNeverRefreshed(view)) return 'none';
+  // Without a server, only an assertion of the plan checks the rows. It cannot see that a full refresh of a view with periods leaves out the
+  // current period, so the answer for such a view is `unknown`.
+  const definition = engineOfB.definitionOf(view);
+  const hasPeriod = definition?.kind === 'materialized view' && definition.refresh.period !== undefined;
+  return hasPeriod && !hasServer ? 'unknown' : 'recomputable';
+}
+
+/**
+ * Creates an empty engine, which executes statements as a server would. The version of an enterprise server is ignored: the engine
+ * knows only versions of the open-source edition.
+ */
+export const createEngine = ({ isEnterprise, version, defaults, health }: EngineOptions): Engine =>
+  new Engine({ isEnterprise, version: isEnterprise ? undefined : version, rows: 'assumed', defaults, health });
+
+/** Whether statements come from an enterprise edition: only it has access control, owners and storage policies. */
+export const isEnterpriseSchema = (statements: readonly string[]): boolean =>
+  statements.some(statement => {
+    // Parsing is slow, so only a statement with the word is parsed.
+    const definition = /\bstorage\b/i.test(statement) ? tryParseDefinition(statement) : undefined;
+    const hasPolicy = definition?.kind === 'table' && definition.policy !== undefined;
+    return hasPolicy || isAcl(identify(statement).kind) || ownerOf(statement) !== undefined;
+  });
