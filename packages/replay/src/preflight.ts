@@ -31,7 +31,7 @@ export interface PreflightRejection {
 const PLAN = 'the plan';
 
 /** The statements of a plan that no dump contains, and whether the user allows them all. */
-interface PlanPermission {
+export interface PlanPermission {
   readonly statements: ReadonlySet<string>;
   /** The queries of the views of the plan, which assertions may ask. */
   readonly queries: ViewQueries;

@@ -3,18 +3,20 @@ import { Readable } from 'node:stream';
 import { fetchHealth, type Instance, tryQuery, waitUntilReady } from '@sqlpipe/instance';
 import type { Omission } from '@sqlpipe/plan/text';
 import { spool } from '@sqlpipe/records';
-import { type Health, type IgnoreRules, problemsOf } from '@sqlpipe/schema';
+import { type Health, problemsOf } from '@sqlpipe/schema';
 import { displayName, type Identity, isObject } from '@sqlpipe/sql';
-import { recordQuery, type ViewQueries } from './assertions.js';
+import { recordQuery } from './assertions.js';
 import { checkPlan, recordPlanned, rejectOmissions, requireState } from './check-plan.js';
 import { executeStatements } from './execute-statements.js';
-import { createExecutor } from './executor.js';
+import { createExecutor, type Executor } from './executor.js';
 import { ExistingObjects } from './existing.js';
 import { IgnoredStatements, splitIgnoredRights } from './ignored.js';
 import type { ReplayOptions } from './options.js';
 import { endsRun, type Outcome, type ReplayInput } from './outcome.js';
-import { createPreflightCheck, requireAllowed } from './preflight.js';
-import { fetchSchemaIfShown, fetchTargetSchema, type ReplayTarget } from './target.js';
+import type { PlanGuard } from './plan-guard.js';
+import type { Predictor } from './predictor.js';
+import { createPreflightCheck, type PlanPermission, type PreflightCheck, requireAllowed } from './preflight.js';
+import { fetchSchemaIfShown, fetchTargetSchema, type ReplayTarget, type TargetSchema } from './target.js';
 import { verifyOutcomes } from './verify.js';
 
 /** A replay that is checked and ready. Reading its outcomes sends the statements. */
@@ -31,95 +33,117 @@ export interface Replay {
 /** Why a plan that was made a moment ago is not executed. */
 const CHANGED = 'it has changed while the changes were planned; rerun the same command';
 
+/** Statements that may be sent, and how. */
+interface Run {
+  readonly statements: AsyncIterable<string>;
+  /** The number of statements; undefined with `stream`. */
+  readonly count: number | undefined;
+  readonly locations: ReplayInput['locations'];
+  readonly permission: PlanPermission;
+  readonly check: PreflightCheck;
+  readonly ignored: IgnoredStatements;
+  readonly guard?: PlanGuard | undefined;
+  // Only with `alter`: the number of the last statement that changes the schema of the target, and what is left out.
+  readonly schema?: TargetSchema;
+  readonly lastPlanned?: number;
+  readonly omissions?: readonly Omission[];
+}
+
 /**
  * Prepares the replay of statements on a target: reads all of them and checks them, but sends nothing. With `stream`, statements are
  * read, checked and sent one by one, while the outcomes are read. A statement that fails is an outcome, not an error.
  * @throws PreflightError, CodedError, InstanceError, and the errors of the input
  */
 export async function replay(input: ReplayInput, target: ReplayTarget, options: ReplayOptions): Promise<Replay> {
-  const { config, connection, jobs } = target;
-  const { allow, dryRun, wait, signal, onWarning } = options;
-  const { onWait = () => {}, watch = statements => statements } = options;
+  const { config, connection } = target;
+  const { wait, signal, onWait = () => {}, watch = statements => statements } = options;
   if (wait !== undefined) await waitUntilReady(config, { seconds: wait, signal, onWait });
-
-  const ignored = new IgnoredStatements(options.ignore);
-  const [planned, queries] = [new Set<string>(), new Map() as ViewQueries];
-  const permission = { statements: planned, queries, isGiven: options.allowPlan };
-  const check = createPreflightCheck(connection, allow, permission);
-  const checked = await checkPlan(recordPlanned(input.statements, planned, queries), connection, options);
-  const { statements, locations } = splitIgnoredRights({ ...input, ...checked }, options.ignore);
-  const checkUnlessIgnored: typeof check = async statement =>
-    ignored.isIgnored(statement) ? undefined : check(statement);
-  const skipsRejects = dryRun || options.stream || (options.keepGoing && !checked.isPlan);
-  const allowed = skipsRejects ? statements : requireAllowed(statements, checkUnlessIgnored, locations);
-  const complete = options.stream ? undefined : await spool(ignored.recordNeeded(allowed));
-
-  const { schema, plan } = options.alter ? await makePlan(complete ?? allowed, target, options) : {};
-  for (const change of plan?.changes ?? []) recordQuery(change, queries);
-  const guard = plan?.changes.length && !dryRun ? await requireState(plan.changes, connection, CHANGED) : checked.guard;
-  const healthBefore = guard && (schema?.health ?? (await fetchHealth(connection)));
+  const read = await readInput(input, connection, options);
+  const run = options.alter ? await makePlan(read, target, options) : read;
+  const { statements, count, guard, locations, lastPlanned, omissions = [] } = run;
+  const healthBefore = guard && (run.schema?.health ?? (await fetchHealth(connection)));
 
   // From here on, nothing happens until the outcomes are read.
   // A target that is waited for is usually a container that restarts, with objects that exist already.
-  const existing = new ExistingObjects(connection, onWarning, wait !== undefined);
-  const upcoming = plan ? Readable.from(plan.statements) : (complete ?? allowed);
+  const existing = new ExistingObjects(connection, options.onWarning, wait !== undefined);
+  const { executors, predictor } = await createExecutors(run, existing, target, options);
   const ended = new AbortController();
   const stopped = AbortSignal.any([signal, ended.signal]);
-  const queue = complete
-    ? watch(dryRun ? upcoming : existing.lookAhead(upcoming), plan?.statements.length ?? complete.count, stopped)
-    : upcoming;
-  const executorOptions = {
-    ...options,
-    ignored,
-    check: plan ? createPreflightCheck(connection, [...allow, ...plan.permissions], permission) : check,
-    retries: config.retries,
-    patience: { timeout: config.timeout, interrupted: signal },
-  };
-  const predictor = dryRun
-    ? new (await import('./predictor.js')).Predictor(
-        connection,
-        existing,
-        schema ?? (await fetchSchemaIfShown(config, connection)),
-        executorOptions,
-      )
-    : undefined;
-  const executors = predictor
-    ? [(statement: string) => predictor.predict(statement)]
-    : jobs.map(job => createExecutor(job, { ...executorOptions, existing, guard }));
+  const upcoming = predictor || count === undefined ? statements : existing.lookAhead(statements);
+  const queue = count === undefined ? upcoming : watch(upcoming, count, stopped);
   const executed = executeStatements(queue, executors, {
-    keepGoing: options.keepGoing,
-    dryRun,
+    ...options,
     interrupted: signal,
     ended,
-    lastPlanned: plan?.changes.length,
-    locations: plan ? [] : locations,
+    lastPlanned,
+    locations,
   });
-  const verified =
-    dryRun || options.noVerify
-      ? executed
-      : endPlan(verifyOutcomes(executed, connection, existing, options.ignore), options, ended);
-  const outcomes = warnOfProblems(verified, connection, options.ignore, onWarning);
-
+  const isVerified = !(options.dryRun || options.noVerify);
+  const verified = isVerified
+    ? endPlan(verifyOutcomes(executed, connection, existing, options.ignore), options, ended)
+    : executed;
   return {
-    omissions: plan?.omissions ?? [],
-    outcomes,
+    omissions,
+    outcomes: warnOfProblems(verified, connection, options),
     findings: () => predictor?.describeProblems() ?? [],
     findDamage: async () => (healthBefore ? findDamage(connection, healthBefore) : []),
   };
 }
 
+/** Reads the statements, unless they are streamed, and checks whether they may be sent. */
+async function readInput(input: ReplayInput, connection: Instance, options: ReplayOptions): Promise<Run> {
+  const { allow, dryRun, stream, ignore } = options;
+  const ignored = new IgnoredStatements(ignore);
+  const planned = new Set<string>();
+  const permission = { statements: planned, queries: new Map(), isGiven: options.allowPlan };
+  const check = createPreflightCheck(connection, allow, permission);
+  const checked = await checkPlan(recordPlanned(input.statements, planned, permission.queries), connection, options);
+  const { statements, locations } = splitIgnoredRights({ ...input, ...checked }, ignore);
+  const checkUnlessIgnored: typeof check = async statement =>
+    ignored.isIgnored(statement) ? undefined : check(statement);
+  const skipsRejects = dryRun || stream || (options.keepGoing && !checked.isPlan);
+  const allowed = skipsRejects ? statements : requireAllowed(statements, checkUnlessIgnored, locations);
+  const complete = stream ? undefined : await spool(ignored.recordNeeded(allowed));
+  const { guard } = checked;
+  return { statements: complete ?? allowed, count: complete?.count, locations, permission, check, ignored, guard };
+}
+
 /** Makes a plan that turns the schema of the target into the statements. @throws CodedError for omissions, unless they are accepted */
-async function makePlan(
-  statements: AsyncIterable<string>,
-  { config, connection }: ReplayTarget,
-  options: ReplayOptions,
-) {
+async function makePlan(run: Run, { config, connection }: ReplayTarget, options: ReplayOptions): Promise<Run> {
   const schema = await fetchTargetSchema(config, connection);
-  const plan = await (await import('./plan-alter.js')).planAlter(statements, schema, options);
+  const plan = await (await import('./plan-alter.js')).planAlter(run.statements, schema, options);
   for (const warning of plan.warnings) options.onWarning(warning);
   for (const note of plan.notes) options.onNote?.(note);
   if (!(options.dryRun || options.keepGoing)) rejectOmissions(plan.omissions);
-  return { schema, plan };
+  for (const change of plan.changes) recordQuery(change, run.permission.queries);
+  const isGuarded = plan.changes.length > 0 && !options.dryRun;
+  return {
+    ...run,
+    statements: Readable.from(plan.statements),
+    count: plan.statements.length,
+    locations: [],
+    check: createPreflightCheck(connection, [...options.allow, ...plan.permissions], run.permission),
+    ...(isGuarded && { guard: await requireState(plan.changes, connection, CHANGED) }),
+    schema,
+    lastPlanned: plan.changes.length,
+    omissions: plan.omissions,
+  };
+}
+
+/** Makes the functions that execute a statement: one for each connection, or one that predicts what would happen. */
+async function createExecutors(
+  { schema, check, ignored, guard }: Run,
+  existing: ExistingObjects,
+  { config, connection, jobs }: ReplayTarget,
+  options: ReplayOptions,
+): Promise<{ executors: Executor[]; predictor?: Predictor }> {
+  const patience = { timeout: config.timeout, interrupted: options.signal };
+  const executorOptions = { ...options, ignored, check, retries: config.retries, patience };
+  if (!options.dryRun)
+    return { executors: jobs.map(job => createExecutor(job, { ...executorOptions, existing, guard })) };
+  const known = schema ?? (await fetchSchemaIfShown(config, connection));
+  const predictor = new (await import('./predictor.js')).Predictor(connection, existing, known, executorOptions);
+  return { executors: [statement => predictor.predict(statement)], predictor };
 }
 
 /** Passes outcomes on. Ends a plan if an object that is read back is not as its statement says. */
@@ -138,8 +162,7 @@ async function* endPlan(
 async function* warnOfProblems(
   outcomes: AsyncIterable<Outcome>,
   target: Instance,
-  ignore: IgnoreRules,
-  warn: (message: string) => void,
+  { ignore, onWarning }: ReplayOptions,
 ): AsyncGenerator<Outcome> {
   const skipped: Identity[] = [];
   for await (const outcome of outcomes) {
@@ -153,7 +176,7 @@ async function* warnOfProblems(
   for (const identity of skipped)
     for (const { state, reason } of problemsOf(identity, health))
       if (!ignore.ignoresProperty(identity, state))
-        warn(`${displayName(identity)} was skipped, but is ${state} on the target: ${reason}`);
+        onWarning(`${displayName(identity)} was skipped, but is ${state} on the target: ${reason}`);
 }
 
 /**
