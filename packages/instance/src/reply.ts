@@ -1,6 +1,6 @@
 /*!
  * Reads what a response means: success, a rejection by the server, or something that is not QuestDB's protocol, such as a proxy's
- * login page. Messages may quote the response, so they are shortened and their secrets are masked.
+ * login page. Messages may quote the response, so secrets in them are masked, and long quotations are shortened.
  */
 import { isUtf8 } from 'node:buffer';
 import { findSecrets } from '@sqlpipe/sql';
@@ -55,8 +55,8 @@ export class UnexpectedResponseError extends Error {
 type ReplyObject = Record<string, unknown> & { dataset?: unknown[][] };
 
 /**
- * Maximum length of a reply with rows, in bytes. The catalogue of a hundred thousand tables is far smaller. Parsed, a reply of this
- * length may need a gibibyte.
+ * Maximum length of a reply to a query, in bytes. The catalogue of a hundred thousand tables is far smaller. Parsed, a reply of this
+ * length may need a gibibyte. A statement that returns rows returns few, so the shorter limit below holds for it.
  */
 const MAX_ROWS_LENGTH = 32 * 1024 * 1024;
 
@@ -112,7 +112,7 @@ function requireRows(reply: ReplyObject, response: Response): unknown[][] {
   return reply.dataset.map(row => row.map(cell => (typeof cell === 'object' && cell !== null ? undefined : cell)));
 }
 
-/** Reads the error in a reply whose status is not 200. @throws UnexpectedResponseError if the reply is not a rejection */
+/** Reads the error of a response whose status is not 200. @throws UnexpectedResponseError if it is not a rejection */
 export async function readServerError(response: Response): Promise<ServerError> {
   const { status } = response;
   const limit = maxReplyLength(response);
@@ -127,7 +127,7 @@ export async function readServerError(response: Response): Promise<ServerError> 
 
 /** The error for a reply that looks like JSON and cannot be used. */
 function invalidJsonError({ message }: JsonError, response: Response): UnexpectedResponseError {
-  const help = UNSTREAMABLE.test(message) ? RECREATE_HELP : RETRY_HELP;
+  const help = UNSTREAMABLE.test(message) ? RECREATE_HELP : TOO_LONG.test(message) ? ADDRESS_HELP : RETRY_HELP;
   return new UnexpectedResponseError('PROTOCOL', `the reply ${quoteReply(message, 300, response)}; ${help}`);
 }
 
@@ -198,6 +198,7 @@ function parseReply(body: Buffer, response: Response, limit: number): ReplyObjec
 }
 
 const tooLongError = (limit: number): JsonError => new JsonError(`is longer than ${limit} bytes`);
+const TOO_LONG = /^is longer than/;
 
 /** Parses the object of a reply. @throws JsonError */
 function parseObject(body: Buffer): ReplyObject {
@@ -225,7 +226,7 @@ class ValueBuilder implements JsonEvents {
   readonly #containers: (unknown[] | Record<string, unknown>)[] = [];
   #key = '';
 
-  /** @param mayParseRows whether `JSON.parse` may read the rows: only if the text is valid UTF-8 */
+  /** @param mayParseRows whether `JSON.parse` may read the rows: only if the text is valid UTF-8, because decoding replaces other bytes */
   constructor(private mayParseRows: boolean) {}
 
   open(kind: 'array' | 'object'): void {
@@ -252,9 +253,10 @@ class ValueBuilder implements JsonEvents {
   }
 
   /**
-   * Parses the rows of `dataset` after the first with one `JSON.parse`, which is four times as fast as the scanner. The last `],[` shows where a
-   * row ends, so the scanner reads the last row. This is tried once: if it fails, the scanner reads all rows, and reports the error.
-   * @returns the offset after them, or `at` if the scanner has to read them
+   * Parses rows of `dataset` with one `JSON.parse`, which is four times as fast as the scanner: those from the second one to the last `],[` of
+   * the chunk. The scanner reads the others. This is tried once. It fails if that `],[` is inside a string or a cell, or if the JSON is wrong;
+   * then the scanner reads all rows.
+   * @returns the offset after the parsed rows; `at` if there are none
    */
   readElements(chunk: Buffer, at: number, depth: number): number {
     const end = chunk.lastIndexOf('],[') + 1;
@@ -264,7 +266,7 @@ class ValueBuilder implements JsonEvents {
       for (const row of JSON.parse(`[${chunk.toString('utf8', at, end)}]`)) this.scalar(row);
       return end;
     } catch {
-      return at; // the scanner reports the error
+      return at;
     }
   }
 }
@@ -302,7 +304,10 @@ function unexpectedStatusError(response: Response, body: Buffer): UnexpectedResp
 const NO_SERVER = ': no QuestDB server there; is the address right, with its path prefix?';
 const TOO_LARGE = ': the request is too large for a proxy on the way; raise the limit of the proxy, or bypass it';
 
-/** For each status, the code of the error and the end of its message. To a text that ends in a blank, `explainStatus` adds when to try again. */
+/**
+ * For each status, the code of the error and the end of its message. If that ends in a blank, `explainStatus` appends when to try again.
+ * For 407 it is the complete message.
+ */
 const EXPLANATIONS: Readonly<Record<number, readonly [code: InstanceErrorCode, explanation: string]>> = {
   401: ['DENIED', ''], // `instance.ts` completes it, because it knows which credentials were sent
   403: ['DENIED', ': permission denied; grant the permission to this user, or use another account'],
