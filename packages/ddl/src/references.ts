@@ -101,8 +101,8 @@ const COMMA_TRANSITIONS: Partial<Record<State, State>> = {
 };
 
 /**
- * What a query reads, in order: names, and definitions that stand for everything that they read. At the end, each definition is
- * resolved once. If names were copied into definitions instead, a chain of these would take quadratic time and memory.
+ * What a query reads, in order: names, and named queries, each for everything that it reads. At the end, each named query is resolved once.
+ * If names were copied into named queries instead, a chain of these would take quadratic time and memory.
  */
 type Reads = (string | NamedQuery)[];
 

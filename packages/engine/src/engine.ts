@@ -65,7 +65,7 @@ export interface Execution {
   readonly changes: readonly ObjectChange[];
   /** The reply. Only a statement that creates a token returns rows. */
   readonly result: ExecutionResult;
-  /** The statement itself if it only asks, such as SHOW. The test server answers it. */
+  /** The statement itself if it only asks, such as SHOW. The engine does not answer it; sqlserve does. */
   readonly question?: Question;
 }
 
@@ -149,6 +149,7 @@ export class Engine {
       execution = this.#run(text, caller);
     }
     recompilePlainViews(this.catalogue, listChangedSince(this.catalogue, start));
+    // Where rows are assumed, the next row of each base is assumed to have arrived, and to have made these views and their readers invalid.
     if (this.#assumesRows)
       for (const view of findUnrefreshable(this.catalogue, listChangedSince(this.catalogue, start))) {
         this.catalogue.put(view);

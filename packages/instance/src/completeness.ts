@@ -73,7 +73,7 @@ export class MissingObjects {
   }
 
   /**
-   * Warns of each missing object that `names` need, if a partial dump is accepted.
+   * Warns of each missing object that the selected names need, if a partial dump is accepted.
    * @throws InstanceError otherwise, if such an object is missing
    */
   report(
@@ -134,7 +134,7 @@ export class ObjectCheck {
   recordRow(name: string): boolean {
     this.#recordedEarly?.push(name);
     if (!this.#list) return true;
-    // If nothing is pending or fetched, and no more unlisted names are kept, a name changes nothing. Then it need not be folded.
+    // If nothing is pending or fetched, and as many unlisted names are kept as allowed, a name changes nothing. Then it need not be folded.
     if (!this.#pending.size && this.#unlisted.size === MAX_UNLISTED && !this.#fetched.size) return true;
     const key = foldCase(name);
     if (this.#pending.delete(key)) return true;

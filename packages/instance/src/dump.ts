@@ -31,7 +31,9 @@ export interface DumpOptions {
   verbatim: boolean;
   /** The maximum length of a record in bytes. Its row in JSON may be longer, because of escapes. */
   maxRecord: number;
+  /** Whether to leave out invalid views. */
   skipInvalid: boolean;
+  /** Whether to warn of invalid views. */
   reportInvalid: boolean;
   /** Whether to accept a dump without the objects that the account may not read. Each is a warning. */
   partial: boolean;
@@ -107,7 +109,7 @@ async function* dumpStatements(
       const { kind, name } = identity;
       if (isAcl(kind)) {
         hasAcl = true;
-        if (!options.selection.selects(kind)) continue; // the server selects by category, which may include kinds that were not selected
+        if (!options.selection.selects(kind)) continue; // a category of the server may have more kinds of access control than were selected
       }
       const list = VIEW_LISTS.get(kind);
       if (list) {
@@ -141,8 +143,8 @@ function toStatement(row: string, rowNumber: number, config: ConnectionConfig, {
 }
 
 /**
- * A row of this length in bytes is always read, even if `maxRecord` is smaller. So a statement that is too long for a record is rejected later,
- * by an error that gives its number.
+ * A row of this length in bytes is always read, even if `maxRecord` is smaller. So a statement that is too long for a record is rejected
+ * later, where the error can say which statement it is.
  */
 const MIN_ROW_LIMIT = 32 * 1024 * 1024;
 

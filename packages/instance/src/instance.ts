@@ -27,7 +27,7 @@ import { describeTransportError } from './transport-messages.js';
 export interface Instance {
   /** The address without secrets, for messages. */
   readonly label: string;
-  /** The path that statements are sent to. Before the first reply, it is the documented path. */
+  /** The path that statements are sent to; the documented path until a path is known to exist. */
   readonly endpoint: string;
   /**
    * The first column of each row of a query, in batches as the reply arrives, and in constant memory. The rows are complete only if the
@@ -41,9 +41,8 @@ export interface Instance {
   /** The rows of a small reply with all their cells, after the same checks. Throws as `streamFirstColumn` does. */
   queryRows(query: string): Promise<unknown[][]>;
   /**
-   * Sends one statement. Its final `;` is removed where the server would store it. With retries, it is sent again only if the server has
-   * certainly not executed it. A rejection is returned. It is thrown only if
-   * the reply has rows as well.
+   * Sends one statement. Its final `;` is removed where the server would store it. It is sent again only if the server has certainly not
+   * executed it. A rejection is returned. It is thrown only if the reply has rows as well.
    * @throws InstanceError; its `outcomeUnknown` says whether the statement may have been executed
    */
   execute(statement: string): Promise<Reply>;
@@ -271,7 +270,7 @@ async function* scanRows(response: Response, maxValueBytes: number | undefined):
       const rows = scanner.write(chunk);
       yield rows;
       if (rows.length) restartTimer();
-      else timer.start();
+      else timer.start(); // the limit holds for the time until a row is complete
     }
     scanner.end();
   } catch (error) {

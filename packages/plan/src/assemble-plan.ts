@@ -66,7 +66,7 @@ export async function assemblePlan({ draft, proof }: ProvenDraft): Promise<Plan>
     ...draft.steps.map((step, i) => toPlannedStatement(step, proof.effects[i] ?? [], draft.engine, context)),
   ];
   const { renames } = context;
-  // Must follow `collectAssertions`, which also uses allowances.
+  // Must come after `collectAssertions`, which also marks allowances as used.
   const { used, unused } = context.allowed.names();
   const offers = new RenameOffers(context);
   const notes = [
@@ -187,8 +187,8 @@ function describeMark({ name, verb }: Step['change']['identity']): string | unde
 }
 
 /**
- * Describes the cost of a statement without effects. Such a statement changes metadata only. CREATE MATERIALIZED VIEW also fills the view,
- * unless it is deferred.
+ * Describes the cost of a statement without effects. It changes metadata only, except for CREATE MATERIALIZED VIEW: unless the view is
+ * deferred, this also fills it.
  */
 function describeWithoutEffects(statement: string): string {
   const created = identify(statement).kind === 'materialized view' ? tryParseDefinition(statement) : undefined;

@@ -1,8 +1,8 @@
 /*!
  * Drafts the changes of tables and views: frees names, renames, creates, alters, and drops what A lacks.
  *
- * An object that could not be created, recreated, renamed or given its query is blocked, and so is a table that keeps an old column name.
- * What depends on a blocked object is left out too. Other changes that are left out block nothing.
+ * An object that could not be created, recreated, renamed or given its query is blocked. So is a table that keeps an old column name, or
+ * whose interrupted rebuild cannot be completed. What depends on a blocked object is left out too.
  */
 import {
   compareDefinitions,
@@ -80,7 +80,8 @@ export function reconcileObjects(draft: Draft): void {
   const reconciledLast = findStoredViewsAndReaders(entries, context);
   const unblockedAtStart = entries.filter(({ name }) => !draft.isBlocked(name));
   for (const entry of entries) if (!reconciledLast.has(entry)) reconcileObject(entry, draft);
-  // Columns are dropped also in tables that the loop above has blocked. One whose rename was left out stays: it still holds the values.
+  // Columns are dropped also in tables that the loop above has blocked. But a column whose rename was left out stays, because it still
+  // holds the values.
   for (const { name } of unblockedAtStart) {
     const [wanted, now] = [context.a.definitionOf(name), draft.engine.definitionOf(name)];
     const isToAlter = wanted?.kind === 'table' && now?.kind === 'table' && !context.toRebuild.has(foldCase(name));
@@ -158,8 +159,8 @@ function mustRecreate(wanted: Definition, now: Definition | undefined, context: 
 }
 
 /**
- * Whether a materialized view of B reads another that the plan recreates. Then this reader is recreated too. Otherwise, if the plan stopped
- * before the refresh, no server could tell whether the reader's query still returns all rows that it stores.
+ * Whether a materialized view of B reads another that the plan recreates. Then this reader is recreated too. Otherwise the plan could stop
+ * while the other view is still empty. The next plan could not find out then whether the reader's query returns all rows that it stores.
  */
 const readsRecreatedView = (now: CatalogueObject, { engine: { catalogue }, context: { engineOfB, renames } }: Draft) =>
   now.kind === 'materialized view' &&
@@ -253,7 +254,7 @@ function alterProperties(entry: Entry, wanted: Definition, draft: Draft, expires
   }
 }
 
-/** Rebuilds a table, unless the server cannot cast a column or the new table would lose something. */
+/** Rebuilds a table, unless the server cannot cast a column, or the new table would lose something that is not allowed. */
 function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft): void {
   const { renames, allowed, ignore } = draft.context;
   const now = draft.engine.definitionOf(entry.name) as TableDefinition;

@@ -103,8 +103,8 @@ function assumeStoredRows(view: string, engineOfB: Engine, allowed: AllowedLosse
   // If the loss is allowed, no assertion checks the rows, so nothing is assumed.
   if (allowed.allows({ kind: 'history', object: view })) return 'unknown';
   if (engineOfB.wasNeverRefreshed(view)) return 'none';
-  // Without a server, only an assertion of the plan checks the rows. It cannot see that a full refresh of a view with periods leaves out the
-  // current period, so the answer for such a view is `unknown`.
+  // If no server can be asked, an assertion of the plan checks the rows. But no assertion can see that a full refresh of a view with
+  // periods leaves out the current period, so the answer for such a view is `unknown`.
   const definition = engineOfB.definitionOf(view);
   const hasPeriod = definition?.kind === 'materialized view' && definition.refresh.period !== undefined;
   return hasPeriod && !hasServer ? 'unknown' : 'recomputable';

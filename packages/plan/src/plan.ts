@@ -110,7 +110,7 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
     const { kind, name } = identify(statement);
     return !isObject(kind) || !names.has(foldCase(name));
   };
-  // These views are removed from both schemas, and then listed as left out.
+  // These views are removed from both schemas, so that the plan neither creates nor drops them. Then they are listed as left out.
   const proven = planWithAnswers({ a: a.filter(isAccepted), b: b.filter(isAccepted) }, answers, options);
   for (const { entry, reason } of rejected) {
     // If B has a view of this name, the omission is about its validity only. Otherwise it is about the complete view.
@@ -135,8 +135,8 @@ function draftUntilProven(context: PlanContext, loadB: () => Engine): ProvenDraf
     for (const view of proof.recomputed.keys()) recomputed.add(view);
     if (proof.excluded.length === 0) {
       requireLeadsToA(draft);
-      // This draft did not try the excluded changes of objects that are blocked now, so its omissions lack them. They are added, so that
-      // the user sees the names of all losses at once.
+      // This draft did not try changes of blocked objects. If an earlier draft has excluded such a change, it is added to the omissions, so
+      // that the user sees the names of all losses at once.
       const named = new Set(draft.omissions.flatMap(namesOfLosses));
       const namesNewLoss = (omission: Omission) => namesOfLosses(omission).some(name => !named.has(name));
       draft.omissions.push(...[...excluded.values()].filter(namesNewLoss));

@@ -33,8 +33,8 @@ export interface ProofResult {
   /** The changes that must be left out; empty if the plan is proven. */
   readonly excluded: readonly Omission[];
   /**
-   * The materialized views of B that are computed again, by name in lower case. The value is the assertion that the server can compute the
-   * view; undefined if the server need not be asked.
+   * The materialized views of B that are computed again, by name in lower case. The value is the assertion `is_computable`; undefined if the
+   * server need not be asked.
    */
   readonly recomputed: ReadonlyMap<string, string | undefined>;
   /** The objects whose retention the steps make the server enforce. */
@@ -72,8 +72,8 @@ export function proveDraft({ steps, context }: Draft, engine: Engine): ProofResu
     failures.push(...findForbiddenLosses(account, context));
     for (const [name, reason] of engine.invalidViews()) {
       const wasInvalid = invalidBefore.has(name);
-      // If the view was invalid before, only a step that removes its base counts: an interrupted plan may have made it invalid, and without
-      // its base no refresh could repair it.
+      // An interrupted plan may have made a view invalid, and the next plan refreshes it. So an invalid view counts as valid here if a refresh
+      // would lose nothing, and a step that removes its base is a failure: without a base, nothing could refresh it.
       const causes = wasInvalid ? account.findRemovalOfBase(name) : account.findInvalidations(name);
       if (!wasInvalid || (causes.length > 0 && losesNothingByRefresh(name, context)))
         failures.push({ causes, reason: `invalidates ${engine.title(name)}: ${reason}` });

@@ -1,6 +1,7 @@
 /*!
  * Rebuilds a table that `--rebuild` names, if more than its retention differs. This also changes what no ALTER can. The rows are
- * copied to a new table, and the two tables exchange their names. The old table is kept, as QuestDB's documentation recommends.
+ * copied to a new table, and the two tables exchange their names. The old table is kept, as QuestDB's documentation recommends; with
+ * `--drop-old`, it is dropped at the end.
  */
 import { canCast, EXPLICIT, findColumn, keepRetention, printDefinition, type TableDefinition } from '@sqlpipe/ddl';
 import { type Engine, findCopyLosses } from '@sqlpipe/engine';
@@ -73,8 +74,8 @@ export function printRebuild(
 }
 
 /**
- * Drops the old tables of this plan's rebuilds and of earlier ones, if the new tables have all of their rows. First, the server must have
- * applied all rows that were sent to an old table.
+ * With `--drop-old`, drops the old tables of this plan's rebuilds and of earlier ones, if the new tables have all of their rows. First, the
+ * server must have applied all rows that were sent to an old table.
  */
 export function dropOldTables(draft: Draft): void {
   const { a, dropOld, renames, toRebuild } = draft.context;

@@ -1,6 +1,7 @@
 /*!
- * Predicts a run, for a dry run. The executor sends each statement to an engine that has the target's schema, instead of to the target. So
- * each result, also an error message, is the one that the run would have, unless it is `unknown`. Only a dry run imports this module, which is large.
+ * Predicts a run, for a dry run. The executor sends each statement to an engine that has the target's schema, instead of to the target. The
+ * target is only asked about rows, by assertions and by questions of the planner. So a statement that the run would reject is rejected
+ * here, in the same words. What depends on facts that cannot be asked is `unknown`. Only a dry run imports this module, which is large.
  */
 import { compareStatements, DEFAULTS, findReferencesOfQuery, parseFill, type StatementComparison } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
@@ -230,7 +231,7 @@ export class Predictor {
   }
 }
 
-/** Prints the question how many rows a statement makes the target drop, because they are older than their TTL. */
+/** Prints the query for the number of rows that are older than the TTL which a statement sets. */
 const printQuestion = ({ former, now: { partitionBy, ttl } }: Enforcement): string =>
   printExpiredQuestion({ ...former, partitionBy, ttl }, former.kind === 'table' ? undefined : former.body);
 

@@ -8,7 +8,7 @@ import { type CommentRules, findEndFast, type SegmentType, WHITESPACE } from './
 import { StatementScanner, type UnclosedSegment } from './statement-scanner.js';
 import { significantTokens, type Token, tokens } from './tokens.js';
 
-/** The maximum length of a record in bytes, with its LF and NUL. A statement has at most as many UTF-16 code units. */
+/** The maximum length of a record in bytes, with its LF and NUL. A statement has no more UTF-16 code units than bytes. */
 export const MAX_RECORD = 16 * 1024 * 1024;
 
 /** Text cannot be cut into statements. `line` and `column` count from 1, columns in UTF-16 code units. */
@@ -26,7 +26,7 @@ export class SplitError extends Error {
   }
 }
 
-/** The characters that start or end comments. Text is never cut after one of these, so that pairs such as `--` stay together. */
+/** The characters that start or end comments. A scanner never gets text that ends in one of these, so that pairs such as `--` stay together. */
 const COMMENT_DELIMITER_CHARACTERS = '-/*';
 
 const NON_WHITESPACE = /[^ \t\n\r]/;
@@ -83,10 +83,13 @@ export class Splitter {
     return this.#pieces.join('') + this.#carry;
   }
 
-  /** Reads a chunk, and yields the statements that are complete, with the comments after their `;`. */
+  /**
+   * Reads a chunk, and yields the statements that are complete, with the comments after their `;`.
+   * @throws SplitError for a failure marker, and for a statement that is too long
+   */
   *write(text: string): Generator<string> {
     const end = lastIndexNotOf(COMMENT_DELIMITER_CHARACTERS, text) + 1;
-    // A run of these characters is kept back until a different one arrives: scanning it again with each chunk would be quadratic.
+    // A run of these characters is kept back until a different one arrives.
     const chunk = end ? this.#carry + text.slice(0, end) : '';
     this.#carry = end ? text.slice(end) : this.#carry + text;
     yield* this.#cut(chunk);
@@ -95,7 +98,8 @@ export class Splitter {
   /**
    * Ends the text, and yields the remaining statements.
    * @param options.requiresSemicolon whether the last statement must have its `;`
-   * @throws SplitError at the start of an unclosed quote, comment or parenthesis, or at the place of a missing `;`
+   * @throws SplitError if a quote, comment or parenthesis is unclosed, if the `;` is missing, if only the head of a plan is left, and as
+   *   `write`
    */
   *end({ requiresSemicolon = false } = {}): Generator<string> {
     const chunk = this.#carry;
@@ -149,7 +153,7 @@ export class Splitter {
     this.#column++; // the semicolon itself
   }
 
-  /** Ends a statement whose end `findEndFast` found: it has no comments. @param text all of it, with its `;` */
+  /** Ends a statement without comments that `findEndFast` has found. @param text all of it, with its `;` */
   *#finishUnscanned(text: string): Generator<string> {
     this.#checkLength(text.length - 1);
     yield* this.#hold(text.slice(0, -1), false);
@@ -233,8 +237,8 @@ export class Splitter {
   }
 
   /**
-   * Holds a statement, and yields the one that was held. A `;` alone is no statement. If a line end comes before it, later comments no longer
-   * belong to the held statement.
+   * Holds a statement, and yields the one that was held. A `;` alone is no statement. If this `;` is on a later line than the held statement,
+   * comments after it do not belong to that statement.
    */
   *#hold(text: string, endsInLineComment: boolean): Generator<string> {
     const body = trim(text);
@@ -364,8 +368,10 @@ function findTrailingComments(text: string, rules: CommentRules): { end: number;
   return { end, acceptsComments: true };
 }
 
-const secondStatementError = (first: string): SplitError =>
-  new SplitError('a second statement after the first', 1, first.length + 1);
+function secondStatementError(first: string): SplitError {
+  const lines = first.split('\n');
+  return new SplitError('a second statement after the first', lines.length, (lines.at(-1) as string).length + 1);
+}
 
 /** Whether a trimmed text is one normalized statement, as nearly all are. If it has comments, the answer is false. */
 function isNormalized(text: string): boolean {

@@ -16,12 +16,13 @@ import { analyzeRelation } from './relation.js';
 
 type Base = (Table | MaterializedView) & { timestamp: string };
 
-/** The query of a live view as it is written. `at` is a position in the statement. */
+/** The query of a live view as it is written. All positions in it count from the start of the statement. */
 interface QueryText {
   readonly tokens: readonly QueryToken[];
   readonly windows: readonly NamedWindow[];
   readonly calls: readonly WindowCall[];
   readonly baseToken: QueryToken;
+  /** The position of the query. */
   readonly start: number;
 }
 
@@ -141,7 +142,10 @@ const isDefaultFrame = ({ frame, from, to, excludesCurrentRow }: Window): boolea
   frame === undefined ||
   (frame === 'range' && from === 'unbounded preceding' && to === 'current row' && !excludesCurrentRow);
 
-/** Whether a window with PARTITION BY has the default frame, or the equal RANGE frame, and no ANCHOR resets it: its state would grow. */
+/**
+ * Whether a window with PARTITION BY has the default frame, or the equal RANGE frame, and no ANCHOR resets it: its state would grow. QuestDB
+ * does not ask here whether the frame excludes the current row.
+ */
 const isUnbounded = (window: Window): boolean =>
   !window.anchor &&
   window.partitionBy.length > 0 &&
@@ -210,7 +214,7 @@ function rejectUnboundedCalls({ calls }: QueryText): void {
   }
 }
 
-/** Whether a call is a last_value of one row, which is a fixed number of rows away. */
+/** Whether a call is a last_value that reads one row only: the last one of its frame, a fixed number of rows away. */
 const readsRowAtFixedDistance = ({ name, ignoresNulls, window }: WindowCall): boolean =>
   name.toLowerCase() === 'last_value' &&
   !ignoresNulls &&
@@ -225,10 +229,10 @@ const FRAMELESS = ['lag', ...NEED_LATER_ROWS];
 const SUBSAMPLING = ['sdt', 'lttb', 'm4', 'minmax', 'uniform', 'cadence'];
 
 /**
- * What QuestDB's compiler requires of the query.
+ * Checks what QuestDB's compiler requires of the query.
  * @returns the base, and what the query returns
- * @throws RejectionError at the base if the base is wrong, at an offset in the query if the query does not compile, and otherwise at the name of
- *   the view, as QuestDB
+ * @throws RejectionError with QuestDB's positions: the base if that is wrong; an offset in the query if the query does not compile; 0 for
+ *   DISTINCT; otherwise the name of the view
  */
 export function analyzeLiveView(
   statement: { readonly body: Body; readonly position: number },

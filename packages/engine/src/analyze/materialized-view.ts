@@ -150,13 +150,15 @@ const notSupported = (base: string): string => `on base table is not supported f
 const listSources = (select: Select, scope: QueryScope): Source[] =>
   listTableRefs(select).map(ref => scope.sourceOf(ref));
 
-/** What QuestDB's compiler derives from the query of a view: the sampling interval and the timestamp column. */
+/** What QuestDB's compiler derives from the query of a view. */
 export interface ViewSampling {
-  /** Empty for a view that does not aggregate. */
+  /** The sampling interval; empty for a view that does not aggregate. */
   readonly interval: string;
+  /** The designated timestamp. */
   readonly timestamp: string;
   /** The partitioning of the base, which a view without aggregation inherits. */
   readonly partitionBy?: PartitionUnit | undefined;
+  /** For PERIOD (SAMPLE BY INTERVAL): its length and time zone. */
   readonly period?: string | undefined;
   readonly timeZone?: string | undefined;
 }
@@ -217,7 +219,7 @@ export function analyzeSampling(
   return { interval: bucket.interval, timestamp: designated, ...period };
 }
 
-/** Derives the sampling of a passthrough view, which returns rows of its base unchanged; undefined for another view. */
+/** Derives the sampling of a passthrough view, which has one row for each row of its base that it selects; undefined for another view. */
 function analyzePassThrough(
   query: ParsedQuery,
   timestamp: LocatedName | undefined,
@@ -254,7 +256,10 @@ interface Bucket {
   readonly offset: number;
 }
 
-/** The bucket of SAMPLE BY or of a timestamp_floor() column, in the query, or in the subquery or view that is its only source. */
+/**
+ * Finds the bucket of a query: SAMPLE BY, or a column with timestamp_floor(). If the query has none and reads from only one subquery or
+ * view, the bucket of that one counts.
+ */
 function findBucket(query: ParsedQuery, catalogue: Catalogue): Bucket | undefined {
   const find = (select: Select, outer: QueryScope): Bucket | undefined => {
     const scope = outer.enter(select);
@@ -278,6 +283,7 @@ function findOwnBucket(select: Select, scope: QueryScope): Bucket | undefined {
     return { interval: sampleBy.duration, column: findTimestamp(select, scope), offset };
   }
   const floor = findTimestampFloor(select);
+  // If there is a GROUP BY, the server finds no interval, whatever its message advises (observed on 9.3.4).
   if (floor?.type !== 'selectItem' || floor.expression.type !== 'function' || select.groupBy) return;
   const [interval] = floor.expression.args;
   const text = interval?.type === 'literal' ? String(interval.value) : '';

@@ -54,7 +54,7 @@ function forPrincipals(
   };
 }
 
-/** Rejects ASSUME. It lasts as long as a connection of the PostgreSQL protocol, and each request over HTTP is on its own. */
+/** Rejects ASSUME and EXIT. ASSUME lasts as long as a connection of the PostgreSQL protocol, but over HTTP each request is on its own. */
 function rejectAssume(): never {
   throw new RejectionError(0, 'service accounts are not assumed over HTTP: log in as the account');
 }
@@ -190,7 +190,7 @@ function setPassword(cursor: Cursor, session: Session, kind: PrincipalKind, name
   acl.put({ ...principal, password: password && session.secrets.hashPassword(password) });
 }
 
-/** The words before the options of a token. sqlserve has no tokens for other protocols. */
+/** How CREATE and DROP name a token. Tokens for other protocols are not supported. */
 const REST_TOKEN_WORDS = ['token', 'type', 'rest'];
 
 /** Executes `TOKEN TYPE REST WITH TTL …` after CREATE. Returns the token, which the server cannot show again. */

@@ -228,10 +228,10 @@ function rejectBadColumnName(name: string, index: number, position: number): voi
 const escapeForMessage = (text: string): string =>
   text.replace(/[\0-\x1f\x7f]/g, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** A CREATE VIEW, or the ALTER VIEW that replaces one. */
+/** A CREATE VIEW, or an ALTER VIEW, which gives a view another query. */
 type ViewStatement = Pick<CreateOf<ViewDefinition>, 'definition' | 'position' | 'ifNotExists' | 'orReplace' | 'body'>;
 
-/** Executes CREATE VIEW, CREATE OR REPLACE VIEW, and what ALTER VIEW replaces. */
+/** Executes CREATE VIEW, CREATE OR REPLACE VIEW and ALTER VIEW. */
 export function createView(session: Session, statement: ViewStatement): void {
   const { catalogue } = session;
   const {
@@ -246,8 +246,8 @@ export function createView(session: Session, statement: ViewStatement): void {
     return;
   }
   session.authorize('CREATE VIEW');
-  // In CREATE OR REPLACE VIEW and ALTER VIEW, the positions of QuestDB's compiler are too small by this distance. Its parser's are right; its errors have
-  // position 0 or begin with `Duplicate column`.
+  // QuestDB's compiler counts from the start of the query here, so its positions are too small by this distance. Those of its parser are
+  // right; an error of the parser has position 0, or begins with `Duplicate column`.
   const shift = body.position - body.start;
   const rejection = orRejection(() => putView(session, statement, body.position));
   if (!(rejection instanceof RejectionError)) return;

@@ -3,7 +3,7 @@
  * recognizes one in a plan, which anybody may have edited.
  *
  * Each assertion returns one column. The alias of that column is the name of the assertion's form, and each form has a parser. A text is
- * accepted only if the parsed assertion prints the same text. The texts about history, expiry and queries are in files of their own.
+ * accepted only if the parsed assertion prints the same text. The other files of this folder print the queries that need more code.
  */
 import { type Column, hasNull, type MaterializedViewDefinition, printTypeCast } from '@sqlpipe/ddl';
 import type { ColumnHead, Copy } from '@sqlpipe/engine';
@@ -13,12 +13,12 @@ import { parseExpired, printExpiredQuestion, type TtlHolder } from './expiry.js'
 import { LOST_ROWS, printNoHistoryAssertion } from './history.js';
 import { doubleQuote, withoutComments } from './statement-text.js';
 
-/** For each question, the values of the first column that it returns. */
+/** What the server has answered to `questions` of an assertion: for each, the values of the first column. */
 type FirstColumns = readonly (readonly unknown[])[];
 
-/** The view that an assertion is about. If its query begins with a WITH clause, the caller has put that clause before each body here. */
+/** The view that an assertion is about, as the caller knows it. */
 interface KnownView {
-  /** The queries that the view may have. */
+  /** The queries that the view may have. If the assertion begins with WITH, each of them begins with that clause too. */
   readonly bodies: readonly string[];
   /** The view, if the target has it as a materialized view. */
   readonly existing?: Pick<MaterializedViewDefinition, 'name' | 'body' | 'base'> | undefined;
@@ -31,11 +31,11 @@ type NameList = readonly [string, ...string[]];
 /** A SELECT of a plan, and what it means. */
 export interface Assertion {
   readonly statement: string;
-  /** The table or materialized view that it is about; then other views, or the table that holds a copy of the rows. */
+  /** The table or materialized view that it is about; then other views, or the other table of a copy. */
   readonly tables: NameList;
   /** Whether the answer `false` is final. Otherwise background work of the server may still make it true. */
   readonly isFinal?: boolean;
-  /** The materialized view that it compares with its query. If rows are being written, the server's next refresh may make it true. */
+  /** The materialized view whose rows it compares with the view's query. While rows are written, it may be false until the next refresh. */
   readonly laggingView?: string;
   /** Whether nothing may write to its table while the plan is applied. */
   readonly needsIdleTable?: boolean;
@@ -55,7 +55,10 @@ export interface Assertion {
   readonly copy?: Copy;
 }
 
-/** Parses an assertion; undefined for any other statement. If the assertion has `printFor`, the caller must check that this returns the text. */
+/**
+ * Parses an assertion; undefined for any other statement. A plan may have been edited. So if the assertion has `printFor`, the caller must
+ * check that the text is one of those that it returns.
+ */
 export function parseAssertion(statement: string): Assertion | undefined {
   const text = withoutComments(statement);
   const [, form = ''] = /^SELECT .*? AS (\w+) FROM /s.exec(text) ?? [];
@@ -151,7 +154,7 @@ function toNoHistoryAssertion(view: string, statement: string): Assertion {
     laggingView: view,
     purpose: `stops the plan if ${problem}`,
     explain: () => `${problem}; make the plan again: the new plan lists them`,
-    // Without the columns, the text has no tolerance for floating point values. A planner that asked no server does not know them.
+    // A planner that asked no server does not know the columns. Then the text has no tolerance for floating point values.
     printFor: ({ existing, columns }) =>
       existing ? [undefined, columns].map(known => printNoHistoryAssertion(existing, known)) : [],
   };
@@ -215,7 +218,7 @@ export function assertEmpty(table: string, condition?: string): Assertion {
 function assertNoMisfit(table: string, misfit: string): Assertion {
   return {
     ...assertNone(table, printCountQuestion(table, misfit), 'all_fit'),
-    purpose: `stops the plan if '${table}' has values that do not fit into the new type, which would suspend it`,
+    purpose: `stops the plan if '${table}' has values that do not fit into the new type; they would suspend the table`,
     explain: answers => `'${table}': ${describeMisfits(countOf(answers))}`,
   };
 }
@@ -349,7 +352,7 @@ function assertNoSurplus(dropped: string, kept: string, statement: string): Asse
 const SIDE = ' FROM (SELECT 1 sqlpipe_side, ';
 const CAST = /(?:CAST\((?:CAST\()?"([^"]+)"(?: AS STRING\))? AS [\w(),]+\)|"([^"]+)") "([^"]+)"(?:, |$)/g;
 
-/** Reads the tables and columns of an assertion that rows are copied. One pattern for the complete text would take quadratic time. */
+/** Reads the tables and columns of `all_copied` and `none_added`. One pattern for the complete text would take quadratic time. */
 function parseCopy(text: string): CopyWithCasts | undefined {
   const middle = text.lastIndexOf(' UNION ALL SELECT -1, ');
   const side = text.slice(text.indexOf(SIDE) + SIDE.length, middle);
@@ -379,7 +382,10 @@ export const printCountQuestion = (table: string, condition?: string): string =>
 export const printPartitionQuestion = (table: string, state: PartitionState): string =>
   `SELECT count() FROM table_partitions('${table}') WHERE ${state}`;
 
-/** Prints the condition for a value that was written. A column that was just added has only NULL, 0 or false. 9.3.4 cannot compare arrays with NULL. */
+/**
+ * Prints the condition for a value other than those of a column that was just added: NULL, 0 or false. If somebody wrote one of these,
+ * nothing is lost with it. 9.3.4 cannot compare arrays with NULL.
+ */
 export function printValueCondition({ name, type }: Pick<Column, 'name' | 'type'>): string {
   const column = doubleQuote(name);
   if (type.endsWith('[]')) return `${column} ::VARCHAR IS NOT NULL`;
