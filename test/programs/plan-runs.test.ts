@@ -1,5 +1,7 @@
 import type { ExecutionContext } from 'ava';
-import { waitUntilApplied } from '../support/background.js';
+import { waitUntilApplied, waitUntilInvalid, waitUntilValid } from '../support/background.js';
+import { takeHoldings, waitForHoldings } from '../support/holdings.js';
+import { day, LONG_MONTH, make, rowsOn, SUM, table } from '../support/kept-rows.js';
 import { LEDGER, makeLedger, RENAMED, shellWithFiles } from '../support/ledger.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { recordingProxy } from '../support/recording-proxy.js';
@@ -140,3 +142,34 @@ testWithQuestDB('the designated timestamp of a WAL table is renamed only by a re
   t.is(rebuilt.code, 0, rebuilt.stderr);
   t.deepEqual(await execute(server, 'SELECT time, x FROM t'), [['1970-01-01T00:00:00.000000Z', 1]]);
 });
+
+testWithQuestDB(
+  'a plan that was killed after it dropped the base of a kept view is completed before its renames',
+  async t => {
+    const server = await emptyServer();
+    const reader =
+      'CREATE MATERIALIZED VIEW d WITH BASE m AS (select ts, sum(n) n from m sample by 1d) PARTITION BY DAY';
+    for (const [option, names, after] of [
+      ['t.x=y', ['y INT', 'sum(y)'], 't'],
+      ['t=u', ['x INT', 'sum(x)'], 'u'],
+    ] as const) {
+      await server.dropAll();
+      await make(server, [...rowsOn(LONG_MONTH, day('')), SUM, reader]);
+      const before = await takeHoldings(server);
+      const wanted = [table(day(''), names[0]), SUM.replace('sum(x)', names[1]).replace(/\bt\b(?= AS)/, after)];
+      const text = `${wanted.join('\n').replace('TABLE t', `TABLE ${after}`).replace('from t', `from ${after}`)};`;
+      const run = await shellWithFiles(t, server, { 'after.sql': text });
+      const options = `--ignore-extra --renamed ${option} after.sql $DB`;
+      const made = await run(`sqldiff --alter ${options} > plan`);
+      t.is(made.code, 0, made.stderr);
+      const plan = (await run('cat plan')).stdout.toString().split('\0');
+      const dropped = plan.findIndex(statement => statement.includes('DROP MATERIALIZED VIEW'));
+      for (const statement of plan.slice(0, dropped + 1)) await execute(server, statement);
+      await waitUntilInvalid(server);
+      const again = await run(`sqldiff --alter ${options} | sqlapply -q --allow-plan $DB`);
+      t.is(again.code, 0, again.stderr);
+      await waitUntilValid(server);
+      await waitForHoldings(server, new Map([...before].filter(([name]) => name === 'd')));
+    }
+  },
+);

@@ -40,6 +40,10 @@ export function findExpiryArguments(
   return former.kind === 'table' ? [retained] : [retained, findAskableDefinition(name, context)?.body ?? former.body];
 }
 
+/** Lists renames in both directions. A query of A, which takes the place of that of a dropped view, has new names that B may lack. */
+const bothWays = (renames: ReadonlyMap<string, string>) =>
+  [...renames].flatMap(([from, to]) => [[from, to] as const, [to, from] as const]);
+
 /** Finds queries of WITH for the objects that a query names and B lacks: renamed tables, tables with renamed columns, dropped views. */
 function findReplacements(body: string, context: PlanContext, seen = new Set<string>()): CommonQuery[] {
   const { a, engineOfB, leftovers, renames } = context;
@@ -50,13 +54,13 @@ function findReplacements(body: string, context: PlanContext, seen = new Set<str
   };
   return findReferencesOfQuery(body).flatMap(name => {
     if (!markSeen(name)) return [];
-    const newName = [...renames.stated.objects].find(([from]) => isSameName(from, name))?.[1] ?? name;
+    const otherName = bothWays(renames.stated.objects).find(([from]) => isSameName(from, name))?.[1] ?? name;
     // A rebuild may have been interrupted before its new table got the name.
     const rebuilt = [...leftovers].find(each => isSameName(parseRebuiltTable(each), name)) ?? '';
-    const existing = engineOfB.find(name) ?? engineOfB.find(newName) ?? engineOfB.find(rebuilt);
-    const view = existing ? engineOfB.definitionOf(existing.name) : a.definitionOf(newName);
+    const existing = engineOfB.find(name) ?? engineOfB.find(otherName) ?? engineOfB.find(rebuilt);
+    const view = existing ? engineOfB.definitionOf(existing.name) : (a.definitionOf(name) ?? a.definitionOf(otherName));
     if (existing?.kind === 'table') {
-      const renamed = [...renames.stated.columns].filter(
+      const renamed = bothWays(renames.stated.columns).filter(
         ([from, to]) => findColumn(existing, to) && !findColumn(existing, from),
       );
       const items = ['*', ...renamed.map(([from, to]) => `${doubleQuote(to)} ${doubleQuote(from)}`)];
@@ -68,8 +72,8 @@ function findReplacements(body: string, context: PlanContext, seen = new Set<str
     const inner = isThere && view.kind === 'materialized view' ? [] : findReplacements(view.body, context, seen);
     if (isThere) return inner.length === 0 ? [] : [...inner, { name, query: view.body, isView: true }];
     // A recreated view may have no rows yet, so its query takes its place.
-    const created = { name: newName, query: view.body, isView: view.kind === 'view' };
-    if (isSameName(name, newName)) return [...inner, created];
-    return [...inner, ...(markSeen(newName) ? [created] : []), renameQuery(created, name)];
+    const created = { name: view.name, query: view.body, isView: view.kind === 'view' };
+    if (isSameName(name, view.name)) return [...inner, created];
+    return [...inner, ...(markSeen(view.name) ? [created] : []), renameQuery(created, name)];
   });
 }

@@ -29,7 +29,14 @@ export function printFutureQuery(
   const { catalogue } = engine;
   const queries = new Map<string, CommonQuery>();
   let isChanged = false;
-  for (const { name } of catalogue.inDependencyOrder(catalogue.closure(view.references))) {
+  const names = catalogue.closure(view.references);
+  // The query of a new view takes its place. A loop over a set also reaches what is added during the loop.
+  for (const name of names) {
+    const source = catalogue.find(name);
+    if (source?.kind === 'materialized view' && !findStored(source, context))
+      for (const each of catalogue.closure(source.references)) names.add(each);
+  }
+  for (const { name } of catalogue.inDependencyOrder(names)) {
     const object = catalogue.resolve(name);
     if (object?.kind === 'view') {
       const former = context.engineOfB.find(context.renames.nameBeforePlan(name));
@@ -47,16 +54,21 @@ export function printFutureQuery(
   return { query: printWith([...queries.values()], view.body), isChanged };
 }
 
+/** Finds the object of B that stores the rows of a table or a materialized view; undefined if B has none. */
+function findStored({ id, name }: Table | MaterializedView, { engineOfB: { catalogue }, renames }: PlanContext) {
+  const former = catalogue.findById(id) ?? catalogue.find(renames.nameBeforePlan(name));
+  const stored = former && catalogue.resolve(former.name);
+  return stored?.kind === 'view' ? undefined : stored;
+}
+
 /**
  * Prints the query for the rows that a table or a materialized view will have. If B lacks the object, the query returns no rows, but the
  * columns with their types.
  * @returns the query; whether columns have other types than in B; whether B's object is identical, so that the query is not needed
  */
 function printSource(object: Table | MaterializedView, context: PlanContext) {
-  const { catalogue } = context.engineOfB;
-  const former = catalogue.findById(object.id) ?? catalogue.find(context.renames.nameBeforePlan(object.name));
-  const stored = former && catalogue.resolve(former.name);
-  const isNew = stored === undefined || stored.kind === 'view';
+  const stored = findStored(object, context);
+  const isNew = stored === undefined;
   if (isNew && object.kind === 'materialized view') return { query: object.body, isChanged: true, isIdentical: false };
   let isChanged = isNew;
   const items = object.columns.map(column => {
