@@ -1,4 +1,7 @@
-/*! What the engine knows of queries: the columns that they give, and names in any case. Each result was observed on 9.3.4. */
+/*!
+ * What the engine knows of queries: the columns that they give, and names in any case, as observed on 9.3.4. And what statements do to
+ * users, groups and their rights.
+ */
 import { findSampling } from '@sqlpipe/ddl';
 import { Engine, whenReady } from '@sqlpipe/engine';
 import { test } from '../support/test.js';
@@ -86,4 +89,41 @@ test('the sampling of a query, which decides how a materialized view is partitio
     ["select timestamp_floor('d', ts) ts, sum(x) n from t group by 1", '1d'],
   ] as const)
     t.is(findSampling(query)?.interval, interval, query);
+});
+
+/** The statements of a schema after others, each executed by an account; white space is one blank. */
+async function executed(...statements: (string | readonly [account: string, statement: string])[]): Promise<string[]> {
+  const engine = new Engine({ isEnterprise: true, rows: 'assumed' });
+  for (const each of statements) {
+    const [account, statement] = typeof each === 'string' ? [undefined, each] : each;
+    await whenReady(() => engine.execute(statement, account));
+  }
+  return engine.statements().map(statement => statement.replace(/\s+/g, ' '));
+}
+
+test('who is dropped in another case owns nothing, and is in no group', async t => {
+  t.deepEqual(
+    await executed('create user ann', 'create table x (a int) owned by ann', 'drop user ANN', 'create user ann'),
+    ['CREATE USER ann;', "CREATE TABLE 'x' ( a INT ) OWNED BY 'admin';"],
+  );
+  const group = [
+    'create user ann',
+    'create group devs',
+    'add user ann to devs',
+    'drop group DEVS',
+    'create group devs',
+  ];
+  t.deepEqual(await executed(...group), ['CREATE USER ann;', 'CREATE GROUP devs;']);
+});
+
+const ANN = [TABLE, 'create user ann', 'grant http to ann'];
+
+test('a column that exists gives no right to who adds it if it does not exist', async t => {
+  const add = 'alter table t add column if not exists';
+  const rights = async (column: string) => {
+    const dump = await executed(...ANN, 'grant add column on t to ann', ['ann', `${add} ${column} int`]);
+    return dump.filter(statement => statement.includes(`t(${column})`));
+  };
+  t.deepEqual(await rights('x'), []);
+  t.is((await rights('b')).length, 1);
 });

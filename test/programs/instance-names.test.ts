@@ -1,4 +1,4 @@
-/*! Messages about mistyped operands and wrong entries of instances.toml. */
+/*! instances.toml: messages about mistyped operands and wrong entries, and the values that `--show-config` shows without secrets. */
 import type { ExecutionContext } from 'ava';
 import { inProcess } from '../support/in-process.js';
 import { startSqlserve } from '../support/sqlserve.js';
@@ -55,4 +55,98 @@ test('a 401 names the user and the source of the credentials, but no secret', as
     ],
   );
   t.notRegex(all.join(''), /s3cr|t0ken/);
+});
+
+const TOML = `
+[prod]
+url = "http://127.0.0.1:1/q"
+user = "ann"
+password_file = "~/secret"
+connect_timeout = 3
+protected = true
+
+[bot]
+url = "https://127.0.0.1:2"
+token_command = "cat ~/secret"
+tls_verify = false
+`;
+
+/** A bash with these instances, a password file, and a netrc file. */
+async function shellWithConfig(t: ExecutionContext) {
+  const run = await inProcess(t, { TOML, http_proxy: '', https_proxy: '', HTTPS_PROXY: '', HTTP_PROXY: '' });
+  await run(`mkdir -p .config/sqlpipe; printf %s "$TOML" > .config/sqlpipe/instances.toml; umask 077; echo s3cret > secret
+    echo 'machine 127.0.0.1 login net password s3cret' > .netrc`);
+  const HOME = (await run('printf %s "$HOME"')).stdout.toString();
+  return async (command: string) => {
+    const { code, stdout, stderr } = await run(command);
+    t.deepEqual({ code, stderr }, { code: 0, stderr: '' }, command);
+    t.notRegex(stdout.toString(), /s3cret/);
+    return stdout.toString().replaceAll(HOME, '~');
+  };
+}
+
+const FILE = '~/.config/sqlpipe/instances.toml';
+
+test('a named instance: options, its entry, defaults', async t => {
+  const run = await shellWithConfig(t);
+  t.is(
+    await run('sqldump --show-config --timeout 5 prod'),
+    `url              http://127.0.0.1:1/q  ${FILE}: [prod]
+user             ann                   ${FILE}: [prod]
+password         ***                   password_file in ${FILE}: [prod]
+tls_verify       true                  default
+timeout          5                     --timeout
+connect_timeout  3                     ${FILE}: [prod]
+retries          0                     default
+protected        true                  ${FILE}: [prod]
+`,
+  );
+});
+
+test('an address: environment, netrc, prompt, proxy', async t => {
+  const run = await shellWithConfig(t);
+  const lines = async (command: string) => (await run(command)).replaceAll(/ {2,}/g, '|').split('\n');
+  const both = await lines(
+    'SQLAPPLY_USER=eve SQLAPPLY_PASSWORD=s3cret http_proxy=http://u:s3cret@127.0.0.1:3 sqlapply --show-config 127.0.0.1:1',
+  );
+  for (const line of [
+    'url|http://127.0.0.1:1|the command line',
+    'user|eve|SQLAPPLY_USER',
+    'password|***|SQLAPPLY_PASSWORD',
+    'connect_timeout|10|default',
+    'proxy|http://127.0.0.1:3|http_proxy',
+  ])
+    t.true(both.includes(line), `${line}\n${both.join('\n')}`);
+  const netrc = await lines('sqlpipe check --show-config 127.0.0.1:1');
+  t.true(
+    ['user|net|netrc ~/.netrc', 'password|***|netrc ~/.netrc'].every(line => netrc.includes(line)),
+    netrc.join('\n'),
+  );
+  const prompted = await lines('sqldump --show-config --user eve 127.0.0.1:1');
+  t.true(
+    ['user|eve|--user', 'password|***|the terminal'].every(line => prompted.includes(line)),
+    prompted.join('\n'),
+  );
+});
+
+test('both operands of sqldiff, and a token without a user', async t => {
+  const run = await shellWithConfig(t);
+  const [prod = '', bot = ''] = (await run('sqldiff --show-config prod bot')).split('\n\n');
+  t.regex(prod, /^url +http:\/\/127\.0\.0\.1:1\/q /);
+  t.regex(bot, /^url +https:\/\/127\.0\.0\.1:2 /);
+  t.regex(bot, /^token +\*\*\* +token_command in \S+: \[bot\]$/m);
+  t.regex(bot, /^tls_verify +false +\S+: \[bot\]$/m);
+  t.is(await run("printf '\\0' > x.stream; sqldiff --show-config x.stream bot"), bot);
+  t.regex(
+    await run('sqlpipe check --show-config --insecure --token-file secret bot'),
+    /^token +\*\*\* +--token-file\ntls_verify +false +--insecure$/m,
+  );
+});
+
+test('the secret and the user in an address are redacted, since the user may be a token', async t => {
+  const run = await inProcess(t);
+  const { code, stdout } = await run('sqldump --show-config http://t0ken:s3cret@127.0.0.1:1');
+  t.is(code, 0);
+  t.regex(stdout.toString(), /^user +\*\*\* +the address\npassword +\*\*\* +the address$/m);
+  t.notRegex(stdout.toString(), /t0ken|s3cret/);
 });

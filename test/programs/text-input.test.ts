@@ -1,8 +1,11 @@
-/*! Standard input of sqlapply and sqldiff: a stream, or text that no truncated stream can be. */
-
+/*! Text and streams as input of sqlapply and sqldiff: from standard input, files and folders; and text that may be truncated. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { readLocatedInput } from '@sqlpipe/files';
+import { split } from '@sqlpipe/api';
+import { readFolder, readLocatedInput, readSource } from '@sqlpipe/files';
 import { MAX_RECORD } from '@sqlpipe/records';
+import { freshFolder } from '../support/folder.js';
 import { inProcess } from '../support/in-process.js';
 import { fc } from '../support/seed.js';
 import { sharedSqlserve } from '../support/shared-sqlserve.js';
@@ -164,4 +167,158 @@ CREATE TABLE old2 (y INT);' > s.sql; sqlsplit s.sql | sqljoin -d s`);
     t.is(code, 0, stderr);
     t.is(`${stdout}`, "RENAME TABLE 'old1' TO 'new1';\n", `${script}: ${stderr}`);
   }
+});
+
+test('operands may be a .sql file, a folder, a stream file and standard input', async t => {
+  const run = await inProcess(t);
+  const { code, stderr } = await run(`
+    echo 'CREATE TABLE a (x INT);' > a.sql
+    echo 'CREATE TABLE b (x INT);' | sqlsplit | sqljoin -d folder
+    echo 'CREATE TABLE c (x INT);' | sqlsplit > c.stream
+    echo 'CREATE TABLE d (x INT);' | sqlsplit | sqlapply ${dst.url} a.sql folder c.stream -`);
+  t.deepEqual([code, stderr], [0, '']);
+  t.deepEqual(await listTables(), ['a', 'b', 'c', 'd']);
+});
+
+test('an error with a position names the line of that position', async t => {
+  const run = await inProcess(t);
+  const { code, stderr } = await run(`
+    printf '%s\n' '-- first' 'CREATE TABLE a (x INT);' '' '/* second' '*/ CREATE TABLE b (' '  x INT,' '  y NONSENSE);' > s.sql
+    sqlapply ${dst.url} s.sql`);
+  t.is(code, 1);
+  t.regex(stderr, /^sqlapply: s\.sql:7: table 'b': /);
+  t.regex(stderr, /: 1 of 2 applied, 1 rejected\n {2}hint: [^\n]*\n$/);
+});
+
+test('an error without a position names the line of the first word of the statement', async t => {
+  const run = await inProcess(t);
+  await dst.execute('CREATE TABLE b (x LONG)');
+  const { code, stderr } = await run(`
+    printf '%s\n' 'CREATE TABLE a (x INT);' '' '/* the' 'second */ CREATE TABLE b' '(x INT);' > s.sql
+    sqlapply ${dst.url} s.sql`);
+  t.is(code, 1);
+  t.regex(stderr, /^sqlapply: s\.sql:4: table 'b': already exists with a different definition\n {2}\S/);
+});
+
+test('an error in a folder names the file; one in a stream file names the statement number', async t => {
+  await dst.execute('CREATE TABLE b (x LONG)');
+  const run = await inProcess(t);
+  const { stderr } = await run(`
+    echo 'CREATE TABLE b (x INT);' | sqlsplit > b.stream
+    sqljoin -d folder < b.stream; sqlapply ${dst.url} folder; sqlapply ${dst.url} b.stream`);
+  t.regex(stderr, /^sqlapply: folder\/tables\/b\.sql:1: table 'b': already exists/m);
+  t.regex(stderr, /^sqlapply: b\.stream: statement 1 \(table 'b'\): already exists/m);
+});
+
+test('files are read completely before anything is sent', async t => {
+  const run = await inProcess(t);
+  const apply = async (files: string) => (await run(`sqlapply ${dst.url} ${files}`)).stderr;
+  await run(`
+    echo 'CREATE TABLE a (x INT);' > a.sql
+    echo 'CREATE TABLE b (x INT' > open.sql
+    printf 'CREATE TABLE b (x INT);' > cut.stream
+    echo 'DROP TABLE a;' > drop.sql
+    echo 'DROP TABLE a; ALTER TABLE a ADD COLUMN y INT;' > two.sql`);
+  t.regex(
+    await apply('a.sql open.sql'),
+    /^sqlapply: open\.sql:1:16: .*(?:unterminated|unclosed).*; nothing was sent\n$/,
+  );
+  t.regex(await apply('a.sql none.sql'), /^sqlapply: none\.sql: no such file or directory; nothing was sent\n$/);
+  t.regex(await apply('a.sql cut.stream'), /^sqlapply: cut\.stream: no NUL byte in the input.*; nothing was sent\n$/);
+  t.regex(
+    await apply('a.sql drop.sql'),
+    /^sqlapply: drop\.sql:1: DROP.*nothing was sent\n {2}hint: use --allow DROP to send it\n$/,
+  );
+  t.regex(
+    await apply('a.sql two.sql'),
+    /^sqlapply: 2 statements are rejected; nothing was sent\n {2}two\.sql:1: DROP of .*\n {2}two\.sql:1: ALTER of .*\n {2}hint: use --allow DROP,ALTER to send them\n$/,
+  );
+  t.deepEqual(await listTables(), []);
+});
+
+test('--stream rejects file operands, and standard input can be read only once', async t => {
+  const run = await inProcess(t);
+  const { stderr } = await run(`sqlapply --stream ${dst.url} a.sql; sqlapply ${dst.url} - -`);
+  t.regex(stderr, /^sqlapply: --stream works only with standard input, not with files$/m);
+  t.regex(stderr, /^sqlapply: standard input can be read only once$/m);
+});
+
+const TABLE = `CREATE TABLE trades (ts TIMESTAMP, qty INT)
+  timestamp(ts) PARTITION BY DAY TTL 30 DAYS
+  DEDUP UPSERT KEYS(ts);`;
+
+const TRUNCATED = `CREATE TABLE a (x INT);\n${TABLE.slice(0, TABLE.indexOf(' TTL'))}`;
+
+const MESSAGE = "the last statement has no ';': the file may be truncated; if it is complete, add the ';'";
+
+const collect = <T>(items: AsyncIterable<T>): Promise<T[]> => Readable.from(items).toArray();
+
+for (const program of [
+  'sqlapply $DST s.sql',
+  'sqldiff s.sql s.sql',
+  'sqlsplit s.sql',
+  'timeout 20 sqlserve --port 0 --load s.sql',
+])
+  test(`${program} rejects a truncated file`, async t => {
+    const run = await inProcess(t, { DST: dst.url });
+    const { code, stderr } = await run(`cat > s.sql <<< '${TRUNCATED}'; ${program}`);
+    const sent = program.startsWith('sqlapply') ? '; nothing was sent' : '';
+    t.true(stderr.endsWith(`s.sql:3:33: ${MESSAGE}${sent}\n`), stderr);
+    t.is(code, 65);
+    t.deepEqual((await dst.execute('SELECT table_name FROM tables()')).dataset, []);
+  });
+
+test('standard input is accepted, as are comments after the last semicolon of a file', async t => {
+  const run = await inProcess(t);
+  const { code, stdout, stderr } = await run(`sqlsplit <<< 'CREATE TABLE a (x INT)' | sqljoin
+    echo 'CREATE TABLE b (x INT); -- the last one' > b.sql; sqlsplit b.sql | sqljoin`);
+  t.deepEqual(
+    [code, stdout.toString(), stderr],
+    [0, 'CREATE TABLE a (x INT);\n\nCREATE TABLE b (x INT) -- the last one\n;\n\n', ''],
+  );
+});
+
+test('the position is where the semicolon belongs, before comments and white space', async t => {
+  const run = await inProcess(t);
+  const { stderr } = await run(`printf 'CREATE TABLE a (\\n  x INT\\n) -- the end;\\n\\n' > a.sql; sqlsplit a.sql`);
+  t.is(stderr, `sqlsplit: a.sql:3:2: ${MESSAGE}\n`);
+});
+
+test('a file cut at any byte is rejected, unless it is cut between two statements', async t => {
+  const folder = await freshFolder(t);
+  const path = join(folder, 's.sql');
+  const read = async (): Promise<string[]> => (await collect(readSource(path, 1000))).flat();
+  const text = `-- one\n${TABLE}\n\n/* two */ CREATE VIEW v AS (SELECT ';' FROM trades);\n`;
+  writeFileSync(path, text);
+  const complete = await read();
+  for (let end = 0; end < text.length; end++) {
+    writeFileSync(path, text.slice(0, end));
+    const statements = await read().catch(() => []);
+    t.deepEqual(statements, complete.slice(0, statements.length), text.slice(0, end));
+  }
+});
+
+test('a truncated file of a folder is rejected', async t => {
+  const folder = await freshFolder(t);
+  mkdirSync(join(folder, 'tables'));
+  writeFileSync(join(folder, 'tables/trades.sql'), TABLE.slice(0, TABLE.indexOf(' TTL')));
+  await t.throwsAsync(readFolder(folder), { code: 'DAMAGED', message: `${folder}/tables/trades.sql:2:33: ${MESSAGE}` });
+});
+
+test('the library rejects a truncated file, and accepts text', async t => {
+  const folder = await freshFolder(t);
+  const path = join(folder, 's.sql');
+  writeFileSync(path, TRUNCATED);
+  await t.throwsAsync(collect(split({ path })), { code: 'DAMAGED', message: `${path}:3:33: ${MESSAGE}` });
+  t.is((await collect(split(TRUNCATED))).length, 2);
+});
+
+test('every file that a program writes can be read', async t => {
+  const run = await inProcess(t);
+  const { code, stdout, stderr } =
+    await run.bash(`printf '%s\\n' 'CREATE TABLE a (x INT) -- one' ';' 'CREATE VIEW b AS (a)' | sqlsplit > all
+    sqljoin -o all.sql < all; sqljoin -d folder < all; sqldiff --alter -o plan.sql --undo undo.sql all.sql <(printf '\\0')
+    set -e; for file in all.sql folder plan.sql undo.sql; do sqlsplit $file | sqljoin > /dev/null; done
+    sqlsplit folder | cmp - all; tail -n 2 all.sql`);
+  t.deepEqual([code, stdout.toString(), stderr], [0, 'CREATE VIEW b AS (a);\n\n', '']);
 });

@@ -1,5 +1,8 @@
-/*! What `make lint` rejects: one mistake of each kind, checked with the project's configuration. */
-import { resolve } from 'node:path';
+/*! What `make lint` rejects: one mistake of each kind, checked with the project's configuration; and the last line of `make test`. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { symlinkSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { freshFolder } from '../support/folder.js';
 import { shell } from '../support/shell.js';
 import { macro, test } from '../support/test.js';
 
@@ -35,3 +38,24 @@ test(rejects, 'lint/suspicious/noImportCycles', {
   'b.ts': "import { a } from './a.js';\n\nexport const b = (): number => a();",
 });
 test(rejects, 'format', { 'a.ts': "export const a = [ 'x' ];" });
+
+const TOOLS = ['dot', 'dpkg-deb', 'fish', 'java', 'jq', 'mandoc', 'mvn', 'parallel', 'rsync', 'strace', 'zsh'];
+
+test('make test ends with the skipped tests and the command that installs their tools', async t => {
+  const folder = await freshFolder(t);
+  const runScript = () =>
+    execFileSync(process.execPath, ['--import=tsx', 'scripts/skipped.ts'], {
+      encoding: 'utf8',
+      env: { ...process.env, PATH: folder },
+    });
+  for (const tool of TOOLS.filter(each => each !== 'mandoc' && each !== 'mvn'))
+    symlinkSync('/bin/true', join(folder, tool));
+  t.is(
+    runScript(),
+    'skipped: tests of the man pages (no mandoc), a real QuestDB (no mvn); to run them: sudo apt-get install mandoc maven\n',
+  );
+  for (const tool of ['mandoc', 'mvn']) symlinkSync('/bin/true', join(folder, tool));
+  t.is(runScript(), '');
+  const { stdout } = spawnSync('make', ['-n', '--no-print-directory', 'test'], { encoding: 'utf8' });
+  t.regex(stdout, /ava '[^']+'; status=\$\?; tsx scripts\/skipped\.ts; exit \$status\n$/);
+});
