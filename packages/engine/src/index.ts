@@ -16,7 +16,7 @@ export {
 export { type Effect, isRefreshed, type LossKind, OTHER_TYPES_REASON } from './effects.js';
 export { Engine, type EngineOptions, type Execution, isNotExecutable, type Question } from './engine.js';
 export { NotReady, OpaqueError, whenReady } from './errors.js';
-export type { Copy, Enforcement, ExternalFacts, StoredRows } from './ledger.js';
+export type { Conversion, Copy, Enforcement, ExternalFacts, StoredRows } from './ledger.js';
 export type { Show } from './parse/show.js';
 export { formatPermissions, formatPrincipals } from './print-acl.js';
 export { RowAccount } from './row-account.js';

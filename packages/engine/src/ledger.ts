@@ -37,17 +37,20 @@ export interface Copy {
   readonly columns: readonly { readonly from: string; readonly to: string }[];
 }
 
+/** A column that gets another type. */
+export interface Conversion {
+  readonly table: string;
+  readonly column: string;
+  readonly from: string;
+  readonly to: string;
+}
+
 /** What only the server or the wanted schema can tell. Each function has a default, for use without a server. */
 export interface ExternalFacts {
   /** What is known of the rows of a materialized view, by its name; by default, they are recomputable. */
   readonly storedRowsOf?: (view: string) => StoredRows;
   /** The number of expired rows, which the server will drop; undefined if it cannot say. By default 0. */
   readonly countExpired?: (enforcement: Enforcement) => number | undefined;
-  /**
-   * Whether a conversion changes values of its column. If it does, each view that reads the column has a loss of its own, which
-   * must be allowed too. By default it does not.
-   */
-  readonly changesValues?: (conversion: Effect) => boolean;
   /** The planned name of an object of the loaded schema; by default, its name. */
   readonly newNameOf?: (object: string) => string;
   /** Whether the wanted schema has this view, and it is not ignored. If not, the view must keep all rows. By default it is wanted. */
@@ -99,6 +102,8 @@ export class Ledger {
     number | undefined,
     { readonly table: CatalogueObject; readonly columns: Copy['columns'] }
   >();
+  /** By the id of a column: the types to which an assertion has shown that its values can be converted without a change. */
+  readonly keptAs = new ListsById<string>();
   /** By the id of an object of the loaded schema: the enforcement of its retention, and the indexes of the statements that cause it. */
   readonly enforcements = new Map<number | undefined, Enforcement & { readonly causes: number[] }>();
 
@@ -108,7 +113,6 @@ export class Ledger {
     this.facts = {
       storedRowsOf: () => 'recomputable',
       countExpired: () => 0,
-      changesValues: () => false,
       newNameOf: name => name,
       isWanted: () => true,
       isRedefined: (former, now) => former.body !== now.body,

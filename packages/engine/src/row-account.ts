@@ -8,7 +8,14 @@ import type { ObjectChange } from './catalogue.js';
 import type { CatalogueObject, MaterializedView, StoredColumn, Table } from './catalogue-objects.js';
 import { columnLoss, type Effect, findUnwrittenLosses, isRefreshed, objectLoss } from './effects.js';
 import type { Engine, Execution } from './engine.js';
-import { type AccountedLoss, type Copy, type Enforcement, type ExternalFacts, Ledger } from './ledger.js';
+import {
+  type AccountedLoss,
+  type Conversion,
+  type Copy,
+  type Enforcement,
+  type ExternalFacts,
+  Ledger,
+} from './ledger.js';
 import { findCopy } from './table-copy.js';
 import { ViewHistories } from './view-history.js';
 
@@ -60,10 +67,14 @@ export class RowAccount {
     return base && !this.#engine.find(base.name) ? this.#ledger.findRemoval(base) : [];
   }
 
-  /** Records that all rows of a table are also in another table. */
-  recordCopy({ from, to, columns }: Copy): void {
-    const [copied, table] = [this.#engine.find(from), this.#engine.find(to)];
-    if (copied && table) this.#ledger.copies.set(copied.id, { table, columns });
+  /** Records what an assertion shows: that all rows of a table are also in another table, or that a conversion changes no value. */
+  recordAssertion({ copy, conversion }: { readonly copy?: Copy; readonly conversion?: Conversion }): void {
+    const [copied, table] = [this.#engine.find(copy?.from ?? ''), this.#engine.find(copy?.to ?? '')];
+    if (copy && copied && table) this.#ledger.copies.set(copied.id, { table, columns: copy.columns });
+    const converted = this.#engine.find(conversion?.table ?? '');
+    const column = converted && conversion && findColumn(converted as Table, conversion.column);
+    if (conversion && column?.type === conversion.from)
+      this.#ledger.keptAs.add((column as StoredColumn).id, conversion.to);
   }
 
   /** Records a statement that the engine has executed. @returns its effects, and the losses that only this account shows */
@@ -72,12 +83,13 @@ export class RowAccount {
     for (const { before, after } of changes) this.#ledger.touchedBy.add((before ?? after)?.id, index);
     for (const { effect, object } of effects)
       if (effect === 'invalidated') this.#ledger.invalidatedBy.add(this.#engine.find(object)?.id, index);
-    this.#recordFullUpdate(statement);
+    this.#recordFullUpdate(statement, effects);
     const unwritten = changes.flatMap(each => findUnwrittenLosses(each, this.#fullyWrittenColumns));
     const wasInLoadedSchema = (name: string) =>
       changes.every(({ before }) => !before || this.#loadedIds.has(before.id) || !isSameName(before.name, name));
     // Dropping what the statements have created themselves is no loss.
-    const relevantEffects = [...effects, ...unwritten].filter(
+    const changedValues = effects.filter(effect => !this.#keepsValues(effect, changes));
+    const relevantEffects = [...changedValues, ...unwritten].filter(
       ({ loss, object }) => loss !== 'drop' || wasInLoadedSchema(object),
     );
     for (const effect of relevantEffects) if (effect.effect === 'lost') this.#recordLoss(effect, changes, index);
@@ -88,12 +100,23 @@ export class RowAccount {
     return [...relevantEffects, ...expired, ...this.#views.recordStatement(changes, refreshed, index)];
   }
 
-  /** Records that an UPDATE has written a column in every row. */
-  #recordFullUpdate(statement: string): void {
+  /** Records that an UPDATE has written a column in every row. After other changes of rows, what assertions have shown of values is outdated. */
+  #recordFullUpdate(statement: string, effects: readonly Effect[]): void {
     const fill = parseFill(statement);
     const table = fill && this.#engine.find(fill.table);
     if (fill && table?.kind === 'table')
       this.#fullyWrittenColumns.add((findColumn(table, fill.column) as StoredColumn | undefined)?.id);
+    const written = fill ? [] : effects.filter(({ effect, column }) => effect === 'rewritten' && column === undefined);
+    for (const { object } of written)
+      for (const { id } of (this.#engine.find(object)?.columns ?? []) as StoredColumn[]) this.#ledger.keptAs.delete(id);
+  }
+
+  /** Whether an effect is a conversion of which an assertion has shown that it changes no value. */
+  #keepsValues({ loss, object, column = '' }: Effect, changes: readonly ObjectChange[]): boolean {
+    const { before, after } = changes.find(({ name }) => isSameName(name, object)) ?? {};
+    if (loss !== 'values' || before?.kind !== 'table' || after?.kind !== 'table') return false;
+    const { id } = (findColumn(before, column) ?? {}) as Partial<StoredColumn>;
+    return this.#ledger.keptAs.of(id).includes(findColumn(after, column)?.type ?? '');
   }
 
   /**

@@ -224,7 +224,7 @@ export class ViewHistories {
     return (source.columns as StoredColumn[]).find(column => {
       const own = this.ledger.losses.of(column.id).map(({ effect }) => effect);
       const losses = [...own, ...copyLosses.filter(each => isSameName(each.column ?? '', column.name))];
-      const isChanged = losses.some(effect => effect.loss === 'values' && this.ledger.facts.changesValues(effect));
+      const isChanged = losses.some(({ loss }) => loss === 'values');
       return isChanged && (words.has('*') || words.has(foldCase(column.name)));
     })?.name;
   }

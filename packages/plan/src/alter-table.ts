@@ -6,7 +6,6 @@
  */
 import {
   type Alteration,
-  type Column,
   findColumn,
   hasNull,
   isLaterVersion,
@@ -16,21 +15,21 @@ import {
   printFill,
   type TableDefinition,
 } from '@sqlpipe/ddl';
+import type { Conversion } from '@sqlpipe/engine';
 import { isSameName } from '@sqlpipe/sql';
 import type { Draft, Refusal } from './draft.js';
 import type { PlanContext } from './plan-context.js';
 import {
   type Assertion,
   adviseNative,
+  assertApplied,
   assertNoneChanged,
   assertNoPartition,
-  assertValuesFit,
   describeMisfits,
   type PartitionState,
-  printCountQuestion,
   printPartitionQuestion,
 } from './text/assertions.js';
-import { printConversionQuestion, printMisfit } from './text/conversions.js';
+import { printChangedQuestion, printConversionQuestion, printMisfit } from './text/conversions.js';
 import { printOnOneLine } from './text/statement-text.js';
 import { describeUnalterable } from './unalterable.js';
 
@@ -48,11 +47,14 @@ export function alterTable({ table, alteration, properties }: TableAlteration, d
   const statement = printAlter({ kind: 'table', name, alteration });
   const change = { identity: { kind: 'table', name } as const, properties, what: printOnOneLine(statement) };
   const before = findColumn(table, 'column' in alteration ? String(alteration.column) : '');
-  const isRetyped = alteration.action === 'type' && before !== undefined;
+  const conversion =
+    alteration.action === 'type' && before
+      ? { table: name, column: before.name, from: before.type, to: alteration.type }
+      : undefined;
   const refusal =
     whyTimestampForbids(table, alteration) ??
     whyPartitionsForbid(table, alteration, context) ??
-    (isRetyped ? whyValuesForbid(name, before, alteration.type, context) : undefined);
+    (conversion && whyValuesForbid(conversion, context));
   if (refusal !== undefined) {
     draft.omit(change, ...refusal);
     return false;
@@ -60,28 +62,20 @@ export function alterTable({ table, alteration, properties }: TableAlteration, d
   const assertions = STATES.filter(state => findPartitionProblem(state, table, alteration, context) !== undefined)
     .map(state => assertNoPartition(name, state))
     .filter(({ statement }) => draft.steps.every(step => step.statement !== statement));
-  const conversion = isRetyped ? prepareConversion(name, before, alteration.type, context) : [];
-  return draft.add(change, [...assertions, ...conversion, statement]);
+  // Rows that are older than the column store no value; a type with NULL would show them as NULL.
+  const fill =
+    conversion && !hasNull(conversion.from) && hasNull(conversion.to) ? [printFill(conversion, conversion.from)] : [];
+  const kept = conversion ? assertKept(conversion, context) : [];
+  // Rows that the server has not applied yet would be converted too.
+  const applied = kept.length > 0 ? [assertApplied(name)] : [];
+  return draft.add(change, [...assertions, ...applied, ...kept, ...fill, statement]);
 }
 
-/**
- * Prepares a conversion: asserts that the values fit, and that none changes if the server has said so; stores the values that rows older
- * than the column read.
- */
-function prepareConversion(
-  table: string,
-  column: Column,
-  to: string,
-  { answers }: PlanContext,
-): (string | Assertion)[] {
-  const { name, type } = column;
-  const misfits = assertValuesFit(table, column, to);
-  const isUnchanged = answers.changesValues({ object: table, column: name }) === false;
-  return [
-    ...misfits,
-    ...(isUnchanged && misfits.length === 0 ? [assertNoneChanged({ table, column: name, from: type, to })] : []),
-    ...(!hasNull(type) && hasNull(to) ? [printFill({ table, column: name }, type)] : []),
-  ];
+/** Asserts that a conversion changes no value, if the server has said so, or if a changed value would suspend the table. */
+export function assertKept(conversion: Conversion, { answers, renames }: PlanContext): Assertion[] {
+  const { table, column } = conversion;
+  const isKept = answers.keepsValues(renames.pathBeforePlan({ object: table, column }));
+  return isKept || printMisfit(conversion) !== undefined ? [assertNoneChanged(conversion)] : [];
 }
 
 /** Why the designated timestamp forbids an ALTER: in a WAL table, it cannot be renamed. */
@@ -138,19 +132,17 @@ function whyPartitionsForbid(
 }
 
 /** Asks how many values a conversion changes, and records the answer. @returns why the server would not convert them */
-function whyValuesForbid(table: string, { name, type }: Column, to: string, context: PlanContext): Refusal | undefined {
-  const path = { object: table, column: name };
-  const inB = { table: context.renames.nameBeforePlan(table), column: context.renames.columnBeforePlan(table, name) };
-  const misfit = printMisfit(inB.column, type, to);
-  if (misfit !== undefined) {
-    const [count] = context.answers.ask(printCountQuestion(inB.table, misfit)) ?? [];
-    if (count === 0) context.answers.recordLost(path, 0, '; all values fit');
+export function whyValuesForbid(conversion: Conversion, { answers, renames }: PlanContext): Refusal | undefined {
+  const { table, from, to } = conversion;
+  const path = renames.pathBeforePlan({ object: table, column: conversion.column });
+  const inB = { from, to, table: path.object, column: path.column ?? '' };
+  if (printMisfit(inB) !== undefined) {
+    const [count] = answers.ask(printChangedQuestion(inB)) ?? [];
     return count ? [describeMisfits(Number(count))] : undefined;
   }
-  if (isLossless(type, to)) return undefined;
-  const [changed, nulls, total] = context.answers.ask(printConversionQuestion({ ...inB, from: type, to })) ?? [];
+  if (isLossless(from, to)) return undefined;
+  const [changed, nulls, total] = answers.ask(printConversionQuestion(inB)) ?? [];
   const toNull = Number(nulls) > 0 ? `, ${nulls} of them to NULL` : '';
-  if (total !== undefined)
-    context.answers.recordLost(path, Number(changed), `; ${changed} of ${total} values change${toNull}`);
+  if (total !== undefined) answers.recordLost(path, Number(changed), `; ${changed} of ${total} values change${toNull}`);
   return undefined;
 }

@@ -165,7 +165,7 @@ function toPlannedStatement(
     const isStoredView = kind === 'materialized view' || kind === 'live view';
     if (loss === 'drop' && isStoredView && column === undefined && existsAfterPlan)
       return `is replaced by ${engineAfterPlan.title(now.name)}; CREATE follows`;
-    if (loss === 'values') return text + answers.describeLost({ object, column });
+    if (loss === 'values') return text + answers.describeLost(renames.pathBeforePlan({ object, column }));
     if (effect !== 'invalidated' || stillInvalid.has(foldCase(object))) return text;
     const nextStatement = { view: 'ALTER VIEW', 'live view': 'CREATE' }[kind as string] ?? 'REFRESH … FULL';
     return `${text}; ${existsAfterPlan ? nextStatement : 'DROP'} follows`;

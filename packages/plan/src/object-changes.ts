@@ -18,7 +18,7 @@ import type { CatalogueObject } from '@sqlpipe/engine';
 import { dumpOrder, type Entry } from '@sqlpipe/schema';
 import { displayName, foldCase, isObject, kindKeywords } from '@sqlpipe/sql';
 import { alterColumns, dropColumns } from './alter-columns.js';
-import { alterTable } from './alter-table.js';
+import { alterTable, assertKept, whyValuesForbid } from './alter-table.js';
 import type { Draft } from './draft.js';
 import type { PlanContext } from './plan-context.js';
 import { findCopiedColumns, findRebuildLosses, isAuxiliaryTable, printRebuild, whyNotCopyable } from './rebuild.js';
@@ -260,14 +260,19 @@ function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft): void
   const now = draft.engine.definitionOf(entry.name) as TableDefinition;
   const change = { identity: entry, properties: [], what: `rebuild of table '${now.name}'` };
   const copied = findCopiedColumns(wanted, now, renames.columnRenamesOf(entry.name));
-  const uncastable = whyNotCopyable(copied);
-  if (uncastable !== undefined) return draft.omit(change, uncastable);
+  const conversions = copied
+    .filter(({ column, source }) => column.type !== source.type)
+    .map(({ column, source }) => ({ table: now.name, column: source.name, from: source.type, to: column.type }));
+  const refusal =
+    whyNotCopyable(copied) ?? conversions.flatMap(each => whyValuesForbid(each, draft.context)?.[0] ?? [])[0];
+  if (refusal !== undefined) return draft.omit(change, refusal);
   const keepsRetention = ignore.ignoresProperty(entry, 'TTL') && keepRetention(wanted, now) !== undefined;
   const losses = findRebuildLosses(wanted, now, copied).filter(
     loss => !allowed.useAllowance(loss) && !(loss.kind === 'ttl' && keepsRetention),
   );
+  const kept = conversions.flatMap(each => assertKept(each, draft.context));
   const isTaken = (name: string) => draft.engine.find(name) !== undefined;
-  if (losses.length === 0) draft.add(change, printRebuild(wanted, now, copied, isTaken));
+  if (losses.length === 0) draft.add(change, printRebuild(wanted, now, copied, kept, isTaken));
   else draft.omissions.push({ ...change, reasons: ['the new table does not keep all that the old one has'], losses });
 }
 

@@ -56,7 +56,7 @@ export function proveDraft({ steps, context }: Draft, engine: Engine): ProofResu
   const failures: Failure[] = [];
   for (const [index, { statement, assertion }] of steps.entries())
     try {
-      if (assertion?.copy) account.recordCopy(assertion.copy);
+      if (assertion) account.recordAssertion(assertion);
       const execution = engine.execute(statement);
       const view = findViewRejectedByServer(execution, engine, context);
       if (view !== undefined) {
@@ -113,7 +113,6 @@ function createExternalFacts(context: PlanContext, engine: Engine): ExternalFact
       if (storedRowsOf(enforcement.former.name) === 'none') return 0;
       return answers.askCount(printExpiredQuestion(...findExpiryArguments(enforcement, context)));
     },
-    changesValues: loss => answers.changesValues(loss) ?? false,
     newNameOf,
     isWanted(view) {
       const entry = a.findObject(newNameOf(view));
@@ -136,13 +135,19 @@ function createExternalFacts(context: PlanContext, engine: Engine): ExternalFact
  * allow it.
  */
 function findForbiddenLosses(account: RowAccount, context: PlanContext): Failure[] {
-  const { allowed, answers, leftovers } = context;
+  const { allowed, answers, leftovers, renames } = context;
   return account.losses().flatMap(({ effect: { loss: kind, object, column, text }, causes }): Failure[] => {
     if (kind === undefined || leftovers.has(foldCase(object)) || parseMark(object) !== undefined) return [];
     const table = isAuxiliaryTable(object, context) ? parseRebuiltTable(object) : undefined;
     const loss = { kind, object: table ?? object, ...(column !== undefined && { column }) };
     if (allowed.useAllowance(loss)) return [];
-    return [{ causes, reason: kind === 'values' ? text + answers.describeLost({ object, column }) : text, loss }];
+    return [
+      {
+        causes,
+        reason: kind === 'values' ? text + answers.describeLost(renames.pathBeforePlan({ object, column })) : text,
+        loss,
+      },
+    ];
   });
 }
 

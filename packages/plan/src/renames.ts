@@ -70,6 +70,10 @@ export class Renames {
     return [...this.columnRenamesOf(table)].find(([, to]) => isSameName(to, column))?.[0] ?? column;
   }
 
+  pathBeforePlan({ object, column }: ObjectPath): ObjectPath {
+    return { object: this.nameBeforePlan(object), column: column && this.columnBeforePlan(object, column) };
+  }
+
   /**
    * The stated renames of columns and objects together: the new names by the old ones in lower case. In a query, a name does not show which
    * of the two it is.

@@ -93,9 +93,9 @@ export class ServerAnswers {
     this.#lost.set(pathKey(column), { count, text });
   }
 
-  /** Whether a conversion changes values of a column; undefined without a server. If the server could not say, it does. */
-  changesValues(column: ObjectPath): boolean | undefined {
-    return this.server.askRow && this.#lost.get(pathKey(column))?.count !== 0;
+  /** Whether the server has said that a conversion changes no value of a column. */
+  keepsValues(column: ObjectPath): boolean {
+    return this.#lost.get(pathKey(column))?.count === 0;
   }
 
   /** How many values of a column change, as the end of a sentence. */

@@ -183,8 +183,7 @@ export class Predictor {
    * @throws UnknownEffectError if a statement of the run would change what the assertion reads
    */
   #checkAssertion(query: string): Promise<unknown[][]> {
-    const { copy } = parseAssertion(query) ?? {};
-    if (copy) this.#rowAccount.recordCopy(copy);
+    this.#rowAccount.recordAssertion(parseAssertion(query) ?? {});
     const names = findReferencesOfQuery(query.replace(/;\s*$/, ''));
     if (names.some(name => this.#changed.has(foldCase(name))))
       throw new UnknownEffectError('its result depends on rows that the statements before it would change');

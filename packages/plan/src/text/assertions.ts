@@ -6,9 +6,9 @@
  * accepted only if the parsed assertion prints the same text. The other files of this folder print the queries that need more code.
  */
 import { type Column, hasNull, type MaterializedViewDefinition, printTypeCast } from '@sqlpipe/ddl';
-import type { ColumnHead, Copy } from '@sqlpipe/engine';
+import type { ColumnHead, Conversion, Copy } from '@sqlpipe/engine';
 import { printComputableAssertion } from './common-queries.js';
-import { type Conversion, NONE_CHANGED, printChangedQuestion, printLimits, printMisfit } from './conversions.js';
+import { NONE_CHANGED, printChangedQuestion, printMisfit } from './conversions.js';
 import { parseExpired, printExpiredQuestion, type TtlHolder } from './expiry.js';
 import { LOST_ROWS, printNoHistoryAssertion } from './history.js';
 import { doubleQuote, withoutComments } from './statement-text.js';
@@ -53,6 +53,8 @@ export interface Assertion {
   printFor?(view: KnownView): readonly string[];
   /** The copy that exists if it is true; without columns if only the numbers of rows are compared. */
   readonly copy?: Copy;
+  /** The conversion that changes no value if it is true. */
+  readonly conversion?: Conversion;
 }
 
 /**
@@ -96,13 +98,8 @@ const FORMS: Readonly<Record<string, (text: string) => Assertion | undefined>> =
     /^SELECT count\(\) = 0 AS is_empty FROM '([^']+)'(?: WHERE ("[^"]+" (?:(?:::VARCHAR )?IS NOT NULL|<> 0|= true)))?;$/,
     assertEmpty,
   ),
-  all_fit: createParser(
-    /^SELECT count\(\) = 0 AS all_fit FROM '([^']+)' WHERE "([^"]+)" (?:>= (10*m?) )?(?:.*% ((?:1|0\.0*1)m) <> 0m)?/,
-    (table = '', column = '', limit, unit) => assertNoMisfit(table, printLimits(column, limit, unit)),
-  ),
-  none_changed: createParser(NONE_CHANGED, (table = '', from = '', to = '', column = '') =>
-    assertNoneChanged({ table, column, from, to }),
-  ),
+  all_fit: parseNoneChanged,
+  none_changed: parseNoneChanged,
   all_native: createParser(/ FROM table_partitions\('([^']+)'\) WHERE isParquet;$/, table =>
     assertNoPartition(table, 'isParquet'),
   ),
@@ -123,6 +120,11 @@ const FORMS: Readonly<Record<string, (text: string) => Assertion | undefined>> =
     return copy && assertNoneAdded(copy);
   },
 };
+
+function parseNoneChanged(text: string): Assertion | undefined {
+  const [, table = '', from = '', to = '', column = ''] = NONE_CHANGED.exec(text) ?? [];
+  return column === '' ? undefined : assertNoneChanged({ table, column, from, to });
+}
 
 /** What a server without rows answers to assertions and to questions of the planner, by the alias of the only column. */
 export const ROWLESS_ANSWERS = new Map<string, { readonly type: string; readonly value: true | 0 | null }>([
@@ -214,28 +216,22 @@ export function assertEmpty(table: string, condition?: string): Assertion {
   };
 }
 
-/** Asserts that a column has no value that does not fit into its new type: at such a value, the server would stop halfway. */
-function assertNoMisfit(table: string, misfit: string): Assertion {
-  return {
-    ...assertNone(table, printCountQuestion(table, misfit), 'all_fit'),
-    purpose: `stops the plan if '${table}' has values that do not fit into the new type; they would suspend the table`,
-    explain: answers => `'${table}': ${describeMisfits(countOf(answers))}`,
-  };
-}
-
-/** Asserts that the values of a column fit into another type. */
-export function assertValuesFit(table: string, { name, type }: Column, to: string): Assertion[] {
-  const misfit = printMisfit(name, type, to);
-  return misfit === undefined ? [] : [assertNoMisfit(table, misfit)];
-}
-
-/** Asserts that a conversion changes no value. */
+/** Asserts that a conversion changes no value. At a value that does not fit into a decimal, the server would even stop halfway. */
 export function assertNoneChanged(conversion: Conversion): Assertion {
-  const column = `column '${conversion.column}' of '${conversion.table}'`;
+  const { table, column } = conversion;
+  const [name, question] = [`column '${column}' of '${table}'`, printChangedQuestion(conversion)];
+  if (printMisfit(conversion) !== undefined)
+    return {
+      ...assertNone(table, question, 'all_fit'),
+      purpose: `stops the plan if '${table}' has values that do not fit into the new type, which would suspend it`,
+      explain: answers => `'${table}': ${describeMisfits(countOf(answers))}`,
+      conversion,
+    };
   return {
-    ...assertNone(conversion.table, printChangedQuestion(conversion), 'none_changed'),
-    purpose: `stops the plan if the new type would change values of ${column}`,
-    explain: answers => `${column}: ${countOf(answers)} of its values would change; make the plan again`,
+    ...assertNone(table, question, 'none_changed'),
+    purpose: `stops the plan if the new type would change values of ${name}`,
+    explain: answers => `${name}: ${countOf(answers)} of its values would change; make the plan again`,
+    conversion,
   };
 }
 

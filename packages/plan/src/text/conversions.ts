@@ -1,14 +1,7 @@
 /*! Prints questions about the values that ALTER COLUMN … TYPE changes. */
 import { decimalLimits, printConverted } from '@sqlpipe/ddl';
+import type { Conversion } from '@sqlpipe/engine';
 import { doubleQuote } from './statement-text.js';
-
-/** A column that gets another type. */
-export interface Conversion {
-  readonly table: string;
-  readonly column: string;
-  readonly from: string;
-  readonly to: string;
-}
 
 const asText = (value: string): string => `CAST(${value} AS STRING)`;
 
@@ -26,31 +19,35 @@ export function printConversionQuestion(conversion: Conversion): string {
   return `SELECT ${count(`${before} <> ${back}`)}, ${count(isNull)}, count() FROM '${conversion.table}'`;
 }
 
-/** Prints the query for the first of these numbers. An alias of the table names the types, so that the text can be read. */
+/**
+ * Prints the query for the number of values that a conversion changes, or that a decimal cannot hold. An alias of the table names the types,
+ * so that the text can be read.
+ */
 export function printChangedQuestion(conversion: Conversion): string {
   const [before, , back] = printValues(conversion);
   const { table, from, to } = conversion;
-  return `SELECT count() FROM '${table}' "${from} to ${to}" WHERE ${before} <> ${back}`;
+  return `SELECT count() FROM '${table}' "${from} to ${to}" WHERE ${printMisfit(conversion) ?? `${before} <> ${back}`}`;
 }
 
-const TYPE = String.raw`([A-Za-z]\w*(?:\(\w+(?:,\w+)?\))?)`;
+const TYPE = String.raw`([A-Za-z]\w*(?:\(\w+(?:,\w+)?\))?(?:\[\])*)`;
 
-/** Matches the start of an assertion that no value changes: the table, both types, and the column. */
+/** Matches the start of an assertion with that query: the table, both types, and the column. */
 export const NONE_CHANGED = new RegExp(
-  String.raw`^SELECT count\(\) = 0 AS none_changed FROM '([^']+)' "${TYPE} to ${TYPE}" WHERE CAST\("([^"]+)" AS STRING\) `,
+  String.raw`^SELECT count\(\) = 0 AS \w+ FROM '([^']+)' "${TYPE} to ${TYPE}" WHERE (?:CAST\()?"([^"]+)" `,
 );
 
-/** Prints the condition for values that do not fit into a decimal; undefined if all values fit, or if the type is no decimal. */
-export function printMisfit(column: string, from: string, to: string): string | undefined {
+/**
+ * Prints the condition for values that do not fit into a decimal: beyond its limits, or with more decimal places. The remainder of NULL is not
+ * NULL. Undefined if all values fit, or if the type is no decimal.
+ */
+export function printMisfit({ column, from, to }: Conversion): string | undefined {
   const { digits, scale } = decimalLimits(from, to) ?? {};
-  const limit = digits === undefined ? undefined : `1${'0'.repeat(digits)}${from.startsWith('DECIMAL') ? 'm' : ''}`;
-  const unit = scale === undefined ? undefined : scale === 0 ? '1m' : `0.${'0'.repeat(scale - 1)}1m`;
-  return limit || unit ? printLimits(column, limit, unit) : undefined;
-}
-
-/** Prints the condition for values beyond a limit, or with more decimal places than a unit. The remainder of NULL is not NULL. */
-export function printLimits(column: string, limit: string | undefined, unit: string | undefined): string {
   const name = doubleQuote(column);
-  const beyond = limit === undefined ? [] : [`${name} >= ${limit}`, `${name} <= -${limit}`];
-  return [...beyond, ...(unit === undefined ? [] : [`${name} % ${unit} <> 0m AND ${name} IS NOT NULL`])].join(' OR ');
+  const limit = `1${'0'.repeat(digits ?? 0)}${from.startsWith('DECIMAL') ? 'm' : ''}`;
+  const unit = scale ? `0.${'0'.repeat(scale - 1)}1m` : '1m';
+  const conditions = [
+    ...(digits === undefined ? [] : [`${name} >= ${limit}`, `${name} <= -${limit}`]),
+    ...(scale === undefined ? [] : [`${name} % ${unit} <> 0m AND ${name} IS NOT NULL`]),
+  ];
+  return conditions.length > 0 ? conditions.join(' OR ') : undefined;
 }
