@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import {
   type Column,
   type Definition,
+  findColumn,
   findReferences,
   isSystemTable,
   printDefinition,
@@ -76,7 +77,10 @@ export function corpusPair(seed: number): SchemaPair {
   }
   const renamed = [...draft.names].flatMap(([from, { name, columns }]) => [
     ...(name === from ? [] : [`'${from}'='${name}'`]),
-    ...[...columns].map(([column, to]) => `'${from}'.'${column}'='${to}'`),
+    // A column may have been added before it was renamed.
+    ...[...columns]
+      .filter(([column]) => tables.some(table => table.name === from && findColumn(table, column)))
+      .map(([column, to]) => `'${from}'.'${column}'='${to}'`),
   ]);
   return { before, after: print(draft), renamed, changes, tables, names: draft.names };
 }
