@@ -4,9 +4,9 @@ import { hostname } from 'node:os';
 import type { ExecutionContext } from 'ava';
 import { startFaultyServer } from '../faults/faulty-server.js';
 import { forwardRequest } from '../faults/run.js';
+import { inProcess } from '../support/in-process.js';
 import { type Replay, runSqlapply } from '../support/replay.js';
 import { sharedSqlserve } from '../support/shared-sqlserve.js';
-import { shell } from '../support/shell.js';
 import { test } from '../support/test.js';
 
 const good = sharedSqlserve();
@@ -116,16 +116,19 @@ test('a dry run rejects statements that --allow does not permit', async t => {
   t.deepEqual(results, ['would send', 'rejected']);
 });
 
+const INSTANCES = '.config/sqlpipe/instances.toml';
+const STREAM = 'CREATE TABLE a (x INT);\n\0';
+
 /** Starts one server with two protected names and two others; `requests` are the requests that reached it. */
 async function startProtected(t: ExecutionContext) {
   const { url, requests } = await startFaultyServer(t, async (socket, request) =>
     socket.write(await forwardRequest(good, request)),
   );
-  const run = await shell(t, { URL: url });
-  await run(`mkdir -p .config/sqlpipe; {
-    printf '[prod]\\nurl = "%s"\\nprotected = true\\n[spare]\\nurl = "%s"\\nprotected = true\\n' $URL $URL
-    printf '[lab]\\nurl = "%s"\\n[open]\\nurl = "%s"\\nprotected = false\\n' $URL $URL
-  } > .config/sqlpipe/instances.toml; printf 'CREATE TABLE a (x INT);\\n\\0' > stream`);
+  const instance = (name: string, more = '') => `[${name}]\nurl = "${url}"\n${more}\n`;
+  const toml = ['prod', 'spare'].map(name => instance(name, 'protected = true'));
+  toml.push(instance('lab'), instance('open', 'protected = false'));
+  const { host, port } = new URL(url);
+  const run = await inProcess(t, { URL: url, HOST: host, PORT: port }, { stream: STREAM, [INSTANCES]: toml.join('') });
   const tables = async () => (await good.execute('SELECT table_name FROM tables()')).dataset?.flat();
   return { run, requests, tables };
 }
@@ -154,15 +157,15 @@ for (const options of [
 for (const operand of [
   '$URL',
   '$URL/',
-  '${URL#http://}',
-  'LOCALHOST:${URL##*:}',
-  'localhost.:${URL##*:}',
-  '"[::1]:${URL##*:}"',
-  '"[::ffff:127.0.0.1]:${URL##*:}"',
-  '127.0.0.2:${URL##*:}',
-  '0.0.0.0:${URL##*:}',
-  'http://localhost.:${URL##*:}',
-  '"http::addr=127.0.0.1:${URL##*:};"',
+  '$HOST',
+  'LOCALHOST:$PORT',
+  'localhost.:$PORT',
+  '"[::1]:$PORT"',
+  '"[::ffff:127.0.0.1]:$PORT"',
+  '127.0.0.2:$PORT',
+  '0.0.0.0:$PORT',
+  'http://localhost.:$PORT',
+  '"http::addr=127.0.0.1:$PORT;"',
   'lab',
 ])
   test(`a protected instance is protected under the address ${operand}`, async t => {
@@ -175,15 +178,16 @@ for (const operand of [
 
 test('a protected instance is protected under the IP address of its name, and under its name', async t => {
   const [{ address = '' } = {}] = await lookup(hostname(), { all: true });
-  const run = await shell(t, { NAME: hostname().toLowerCase(), IP: address.includes(':') ? `[${address}]` : address });
-  await run(`mkdir -p .config/sqlpipe; printf 'CREATE TABLE a (x INT);\\n\\0' > stream`);
+  const NAME = `${hostname().toLowerCase()}:1`;
+  const IP = `${address.includes(':') ? `[${address}]` : address}:1`;
   for (const [known, operand] of [
-    ['NAME:1', 'IP:1'],
-    ['IP:1', 'NAME:1'],
-  ]) {
-    const entry = `printf '[prod]\\nurl = "http://%s"\\nprotected = true\\n' $${known} > .config/sqlpipe/instances.toml`;
-    for (const command of ['sqlapply', 'sqlpipe copy $IP:1']) {
-      const { code, stderr } = await run(`${entry}; ${command} $${operand} < stream`);
+    [NAME, IP],
+    [IP, NAME],
+  ] as const) {
+    const toml = `[prod]\nurl = "http://${known}"\nprotected = true\n`;
+    const run = await inProcess(t, { IP, OPERAND: operand }, { stream: STREAM, [INSTANCES]: toml });
+    for (const command of ['sqlapply', 'sqlpipe copy $IP']) {
+      const { code, stderr } = await run(`${command} $OPERAND < stream`);
       t.is(code, 64, stderr);
       t.regex(stderr, /prod is protected; to change it, give --yes-to=prod/);
     }

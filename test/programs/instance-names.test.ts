@@ -4,12 +4,10 @@ import { inProcess } from '../support/in-process.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
-/** A bash with the given text as instances.toml. */
-async function shellWithInstances(t: ExecutionContext, toml: string) {
-  const run = await inProcess(t, { TOML: toml });
-  await run('mkdir -p .config/sqlpipe; printf %s "$TOML" > .config/sqlpipe/instances.toml');
-  return run;
-}
+const INSTANCES = '.config/sqlpipe/instances.toml';
+
+/** A shell with the given text as instances.toml. */
+const shellWithInstances = (t: ExecutionContext, toml: string) => inProcess(t, {}, { [INSTANCES]: toml });
 
 test('an unknown instance name is tried as a host, and a similar name is suggested', async t => {
   const run = await shellWithInstances(t, '[prodx-sqlpipe]\nurl = "http://h"\n');
@@ -71,21 +69,20 @@ token_command = "cat ~/secret"
 tls_verify = false
 `;
 
-/** A bash with these instances, a password file, and a netrc file. */
+/** A shell with these instances, a password file, and a netrc file. */
 async function shellWithConfig(t: ExecutionContext) {
-  const run = await inProcess(t, { TOML, http_proxy: '', https_proxy: '', HTTPS_PROXY: '', HTTP_PROXY: '' });
-  await run(`mkdir -p .config/sqlpipe; printf %s "$TOML" > .config/sqlpipe/instances.toml; umask 077; echo s3cret > secret
-    echo 'machine 127.0.0.1 login net password s3cret' > .netrc`);
-  const HOME = (await run('printf %s "$HOME"')).stdout.toString();
+  const noProxies = { http_proxy: '', https_proxy: '', HTTPS_PROXY: '', HTTP_PROXY: '' };
+  const run = await inProcess(t, noProxies, { [INSTANCES]: TOML });
+  await run("umask 077; echo s3cret > secret; echo 'machine 127.0.0.1 login net password s3cret' > .netrc");
   return async (command: string) => {
     const { code, stdout, stderr } = await run(command);
     t.deepEqual({ code, stderr }, { code: 0, stderr: '' }, command);
     t.notRegex(stdout.toString(), /s3cret/);
-    return stdout.toString().replaceAll(HOME, '~');
+    return stdout.toString().replaceAll(run.folder, '~');
   };
 }
 
-const FILE = '~/.config/sqlpipe/instances.toml';
+const FILE = `~/${INSTANCES}`;
 
 test('a named instance: options, its entry, defaults', async t => {
   const run = await shellWithConfig(t);

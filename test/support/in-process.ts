@@ -1,8 +1,16 @@
 /*! Command lines with our programs as functions of the test's process: nothing is started for them. */
 import { spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
-import { createReadStream, createWriteStream, fstatSync, openSync, readdirSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import {
+  createReadStream,
+  createWriteStream,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import type { World } from '@sqlpipe/cli';
@@ -29,7 +37,7 @@ export interface Run {
 /**
  * Like `shell`, for scripts that have only what command-line.ts lists. Our programs and `echo` are called as functions; other commands
  * are processes. What is about processes, signals, V8's flags, the commit mark, pipes or terminals needs a real shell.
- * @param files what is in the folder, by name
+ * @param files what is in the folder, by name or path
  */
 export async function inProcess(
   scope: Scope,
@@ -37,7 +45,10 @@ export async function inProcess(
   files: Readonly<Record<string, string>> = {},
 ): Promise<Run> {
   const cwd = await freshFolder(scope);
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(cwd, name), text);
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(cwd, name)), { recursive: true });
+    writeFileSync(join(cwd, name), text);
+  }
   const variables = shellEnvironment(cwd, env);
   const run = (script: string) => inFolder(cwd, () => new Session({ ...variables, PWD: cwd }).run(script));
   return Object.assign(run, { folder: cwd, bash: shellIn(cwd, variables) });
