@@ -1,4 +1,9 @@
-/*! `sqldump INSTANCE NAME…` dumps some objects: those that sqlgrep selects, and nothing is said of the others. */
+/*!
+ * `sqldump INSTANCE NAME…` dumps some objects: those that sqlgrep selects, and nothing is said of the others. `--include` and `--exclude`
+ * select kinds: categories of the server, and kinds as in sqlgrep.
+ */
+
+import { parseKinds, parseSelection } from '@sqlpipe/schema';
 import type { ExecutionContext } from 'ava';
 import { inProcess } from '../support/in-process.js';
 import { loginAs, setUp } from '../support/principals.js';
@@ -21,6 +26,8 @@ test.before(async () => {
     'CREATE VIEW spreads AS (SELECT q.x FROM fx_quotes q JOIN venues v ON q.x = v.x)',
     'CREATE VIEW top AS (SELECT x FROM spreads)',
     'CREATE USER ann',
+    'CREATE GROUP desk',
+    'ADD USER ann TO desk',
     'GRANT SELECT ON venues TO ann',
     'GRANT SELECT ON fx_quotes, fx_trades TO ann',
   );
@@ -102,4 +109,25 @@ test('without SHOW CREATE DATABASE, only the named tables are asked for', async 
   t.is((await run('sqldump --via catalogue $URL b')).code, 0);
   t.false(proxy.queries.some(query => query.includes("SHOW CREATE TABLE 'a'")));
   t.true(proxy.queries.some(query => query.includes("SHOW CREATE TABLE 'b'")));
+});
+
+for (const [options, kinds] of [
+  ['--include table,view', 'table view'],
+  ['--include TABLES,View', 'table view'],
+  ['--include grant', 'grant'],
+  ['--exclude grant', 'group membership table user view'],
+  ['--exclude schema,user', 'grant group membership'],
+] as const)
+  test(`sqldump ${options} dumps only ${kinds}`, async t => {
+    const run = await inProcess(t, { ...loginAs(), URL: cluster.url });
+    const { stdout } = await run(`sqldump ${options} $URL | sqlgrep -l | cut -f1 | sort -u | paste -sd' '`);
+    t.is(String(stdout).trim(), kinds);
+  });
+
+test('the clause contains only categories, and only those that the kinds require', t => {
+  t.is(parseSelection(['table', 'VIEWS', 'grant', 'membership']).clause, ' INCLUDE (TABLES, VIEWS, PERMISSIONS)');
+  t.is(parseSelection([], ['grant']).clause, '');
+  t.is(parseSelection([], ['grant', 'user']).clause, ' EXCLUDE (USERS)');
+  t.deepEqual([...parseKinds(['Permissions,table'])], ['membership', 'assumption', 'grant', 'table']);
+  t.throws(() => parseSelection(['other']), { message: 'a dump contains no statements of the kind other' });
 });
