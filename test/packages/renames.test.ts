@@ -60,6 +60,11 @@ const COMMENTS: [what: string, after: string, statement: RegExp | undefined, war
     /RENAME TABLE 't' TO 'trades'/,
   ],
   [
+    'an object, after the parenthesis that opens the columns',
+    table('qty INT, note VARCHAR', 'trades').replace('(', '( -- renamed from t\n'),
+    /RENAME TABLE 't' TO 'trades'/,
+  ],
+  [
     'text before the end of the statement',
     table('qty INT, note VARCHAR', 'trades').replace('TIMESTAMP(ts)', '-- renamed from t\n$&'),
     /CREATE TABLE trades/,

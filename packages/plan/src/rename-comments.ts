@@ -15,7 +15,7 @@ const RENAMED = /^--\s*renam/i;
 
 /**
  * Reads the comments of a CREATE statement that begin with `-- renam`. Several names are separated by commas.
- * - Before the first token or after the last one, a comment is about the object.
+ * - Before the first token or after the last one, or on the line of the name or of the parenthesis after it, a comment is about the object.
  * - On the line of a table's column, or on a line of its own above it, it is about the column.
  */
 export function parseRenameComments(statement: string): RenameComment[] {
@@ -27,18 +27,19 @@ export function parseRenameComments(statement: string): RenameComment[] {
   let above: Omit<RenameComment, 'column'>[] = [];
   /** Comments after the last token so far. At the end of the statement, they are about the object. */
   let trailing: Omit<RenameComment, 'column'>[] = [];
-  let [hasBegun, isLineEmpty] = [false, true];
+  let [hasBegun, isLineEmpty, isOpen, isInBody] = [false, true, false, false];
   for (const token of tokens(statement)) {
     if (token.type === 'comment' && RENAMED.test(token.text)) {
       const comment = { from: parseNames(token.text), text: token.text.trim() };
-      if (!hasBegun) comments.push({ column: undefined, ...comment });
+      if (!hasBegun || (!isInBody && !isLineEmpty)) comments.push({ column: undefined, ...comment });
       else if (column !== undefined && !isLineEmpty) comments.push({ column, ...comment });
       else {
         if (isLineEmpty) above.push(comment);
         trailing.push(comment);
       }
     } else if (token.type !== 'comment' && token.type !== 'space') {
-      [hasBegun, isLineEmpty] = [true, false];
+      [hasBegun, isLineEmpty, isInBody] = [true, false, isOpen];
+      isOpen ||= token.text === '(';
       if (token.text !== ';') trailing = [];
       if (!columns.has(token.start)) continue;
       column = columns.get(token.start);
