@@ -284,6 +284,7 @@ test('a view that only B has is not recreated, because an interruption would los
   const plan = await planChanges([base.replace('k LONG', 'k TIMESTAMP')], [base, view], { keepExtra: true });
   t.deepEqual(changesOf(plan), []);
   t.is(plan.omissions[0]?.reasons.at(-1), "invalidates materialized view 'm': change column type operation");
+  t.deepEqual(plan.omissions[0]?.hints, ["if A has materialized view 'm', the plan creates it again"]);
 });
 
 test('a plan that only drops a materialized view does not say that it is computed again', async t => {

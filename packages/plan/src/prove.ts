@@ -46,6 +46,8 @@ interface Failure {
   readonly causes: readonly number[];
   readonly reason: string;
   readonly loss?: NamedLoss;
+  /** What can be done instead. */
+  readonly hint?: string;
 }
 
 /** Runs the steps, up to the first one that cannot be executed. @param engine has B, and executes the steps */
@@ -75,8 +77,17 @@ export function proveDraft({ steps, context }: Draft, engine: Engine): ProofResu
       // An interrupted plan may have made a view invalid, and the next plan refreshes it. So an invalid view counts as valid here if a refresh
       // would lose nothing, and a step that removes its base is a failure: without a base, nothing could refresh it.
       const causes = wasInvalid ? account.findRemovalOfBase(name) : account.findInvalidations(name);
-      if (!wasInvalid || (causes.length > 0 && losesNothingByRefresh(name, context)))
-        failures.push({ causes, reason: `invalidates ${engine.title(name)}: ${reason}` });
+      const isRecomputable = losesNothingByRefresh(name, context);
+      // Only the definition in A is there after an interruption. So a view that A lacks is not created again.
+      const isCreatable =
+        engine.find(name)?.kind === 'materialized view' && isRecomputable && engine.whyNotCreatable(name) === undefined;
+      const hint = `if A has ${engine.title(name)}, the plan creates it again`;
+      if (!wasInvalid || (causes.length > 0 && isRecomputable))
+        failures.push({
+          causes,
+          reason: `invalidates ${engine.title(name)}: ${reason}`,
+          ...(isCreatable && !context.a.findObject(name) && { hint }),
+        });
     }
   }
   return {
@@ -153,20 +164,22 @@ function findForbiddenLosses(account: RowAccount, context: PlanContext): Failure
 
 /** Makes an omission of each change that causes a failure, with all reasons, and all losses that have to be allowed. */
 function toOmissions(failures: readonly Failure[], steps: readonly Step[]): Omission[] {
-  const found = new Map<string, { step: Step; reasons: Set<string>; losses: NamedLoss[] }>();
-  for (const { causes, reason, loss } of failures)
+  const found = new Map<string, { step: Step; reasons: Set<string>; losses: NamedLoss[]; hints: Set<string> }>();
+  for (const { causes, reason, loss, hint } of failures)
     for (const step of causes.map(index => steps[index])) {
       if (!step) throw new Error(`the plan is not proven: ${reason}`);
       const key = changeKey(step.change);
-      const entry = found.get(key) ?? { step, reasons: new Set(), losses: [] };
+      const entry = found.get(key) ?? { step, reasons: new Set(), losses: [], hints: new Set() };
       found.set(key, entry);
       entry.reasons.add(reason);
       if (loss) entry.losses.push(loss);
+      if (hint !== undefined) entry.hints.add(hint);
     }
-  return [...found.values()].map(({ step, reasons, losses }) => ({
+  return [...found.values()].map(({ step, reasons, losses, hints }) => ({
     ...step.change,
     reasons: [...reasons],
     ...(losses.length > 0 && { losses }),
+    hints: [...hints],
   }));
 }
 
