@@ -85,7 +85,7 @@ export function reconcileObjects(draft: Draft): void {
   for (const { name } of unblockedAtStart) {
     const [wanted, now] = [context.a.definitionOf(name), draft.engine.definitionOf(name)];
     const isToAlter = wanted?.kind === 'table' && now?.kind === 'table' && !context.toRebuild.has(foldCase(name));
-    if (isToAlter) dropColumns(wanted, draft);
+    if (isToAlter && !isOfQuery(wanted)) dropColumns(wanted, draft);
   }
   for (const entry of entries) if (reconciledLast.has(entry)) reconcileObject(entry, draft);
 }
@@ -126,12 +126,14 @@ function reconcileObject(entry: Entry, draft: Draft): void {
   if (isAsWanted(entry, draft) && !readsRecreated) return;
   const wanted = context.a.definitionOfEntry(entry);
   if (!wanted || !draft.engine.definitionOf(entry.name)) return draft.omit(change, 'its syntax is unknown');
-  if ('query' in wanted && wanted.query !== undefined)
-    return draft.omit(change, 'its columns follow from a query, so they cannot be compared');
+  if (isOfQuery(wanted)) return draft.omit(change, 'its columns follow from a query, so they cannot be compared');
   if (readsRecreated || mustRecreate(wanted, draft.engine.definitionOf(entry.name), context))
     recreateObject(entry, draft);
   else alterObject(entry, wanted, draft);
 }
+
+/** Whether the columns of a table follow from a query. They are not known, so nothing of the table is changed. */
+const isOfQuery = (wanted: Definition): boolean => 'query' in wanted && wanted.query !== undefined;
 
 /** Whether an object is as A has it, apart from ignored properties. */
 function isAsWanted(entry: Entry, draft: Draft): boolean {
@@ -280,7 +282,7 @@ function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft): void
 export function alterExpiry(draft: Draft): void {
   for (const entry of dumpOrder(draft.context.a)) {
     const [wanted, now] = [draft.context.a.definitionOfEntry(entry), draft.engine.definitionOf(entry.name)];
-    if (wanted && wanted.kind === now?.kind) alterProperties(entry, wanted, draft, true);
+    if (wanted && wanted.kind === now?.kind && !isOfQuery(wanted)) alterProperties(entry, wanted, draft, true);
   }
 }
 
