@@ -149,7 +149,7 @@ export class Engine {
       execution = this.#run(text, caller);
     }
     recompilePlainViews(this.catalogue, listChangedSince(this.catalogue, start));
-    // Where rows are assumed, the next row of each base is assumed to have arrived, and to have made these views and their readers invalid.
+    // A view that can no longer be refreshed becomes invalid with the next row of its base. Where rows are assumed, that row is assumed too.
     if (this.#assumesRows)
       for (const view of findUnrefreshable(this.catalogue, listChangedSince(this.catalogue, start))) {
         this.catalogue.put(view);

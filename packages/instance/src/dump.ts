@@ -1,7 +1,7 @@
 /*!
  * Dumps an instance's schema. Each statement is repaired if the server is known to print it wrongly. What the server leaves out
  * is fetched, or is an error, so a dump that ends without an error has every selected object that the server lists. Only `partial` and
- * `skipInvalid` allow less, with warnings.
+ * `skipInvalid` allow less.
  */
 import { isCleanTable, repair } from '@sqlpipe/ddl';
 import { NameSelection, parseSelection, type Selection } from '@sqlpipe/schema';
@@ -62,7 +62,7 @@ const DEFAULTS: DumpOptions = {
 /**
  * Dumps the normalized statements of a schema in dump order. They come in batches, because passing them on one by one would take longer
  * than reading them. Without `partial` and `skipInvalid`, the generator ends without an error only if it has yielded every selected object that
- * the server lists. If the server shows no list, a note says so.
+ * the server lists. If the server does not list its objects, a note says so.
  * @throws InstanceError; PROTOCOL if a row is not one statement, DENIED if the account may not read an object, REJECTED if a
  *   name matches nothing
  */

@@ -27,22 +27,22 @@ import { describeTransportError } from './transport-messages.js';
 export interface Instance {
   /** The address without secrets, for messages. */
   readonly label: string;
-  /** The path that statements are sent to; the documented path until a path is known to exist. */
+  /** The path that statements are sent to. Until a reply shows that it exists, it is the path that QuestDB documents. */
   readonly endpoint: string;
   /**
    * The first column of each row of a query, in batches as the reply arrives, and in constant memory. The rows are complete only if the
-   * generator ends without an error. If a reply breaks off and retries are on,
-   * the query is sent again. Then the new reply must begin with the rows that were already yielded.
+   * generator ends without an error. If a reply breaks off and retries are on, the query is sent again. Then the new reply must begin with
+   * the rows that were already yielded.
    *
    * @throws InstanceError; `REJECTED` with the server's message and position if the server rejected the query
    * @param maxValueBytes the maximum length of a single value in bytes, as JSON writes it; by default 32 MiB
    */
   streamFirstColumn(query: string, maxValueBytes?: number): AsyncGenerator<string[], void, undefined>;
-  /** The rows of a small reply with all their cells, after the same checks. Throws as `streamFirstColumn` does. */
+  /** All rows of a small reply; a cell with an array or an object is undefined. Throws as `streamFirstColumn` does. */
   queryRows(query: string): Promise<unknown[][]>;
   /**
    * Sends one statement. Its final `;` is removed where the server would store it. It is sent again only if the server has certainly not
-   * executed it. A rejection is returned. It is thrown only if the reply has rows as well.
+   * executed it. A rejection is returned, not thrown, unless its reply has rows as well.
    * @throws InstanceError; its `outcomeUnknown` says whether the statement may have been executed
    */
   execute(statement: string): Promise<Reply>;
@@ -64,7 +64,7 @@ export function connect(config: ConnectionConfig): Instance {
 const BUSY_DELAYS = [250, 500, 1000, 2000, 4000];
 const MAX_BUSY_DELAY = 30_000;
 
-/** Makes the server send the number of rows. If a limit of the server cuts the rows off, the two numbers differ. */
+/** Makes the server send the number of all rows. If a limit of the server cuts the rows off, fewer arrive than this number. */
 const COUNT_PARAMETER = '&count=true';
 
 const DENIED_HELP = '; grant the permission to this user, or use another account';
@@ -76,7 +76,7 @@ const TOKENS_UNSUPPORTED = '; the open source edition accepts no tokens, only a 
 const CHANGED_ROWS =
   'the reply broke off, and the next one does not begin with the same rows, so the schema may have changed; try again';
 
-/** Why a request is sent. A query may be sent again after any failure, a statement only if it has certainly not been executed. */
+/** Why a request is sent. A query may be sent again whenever its reply is lost, a statement only if it has certainly not been executed. */
 type Purpose = 'query' | 'execute';
 
 class HttpInstance implements Instance {
@@ -148,7 +148,7 @@ class HttpInstance implements Instance {
     return requestTarget(this.#prefix + endpoint, toRequestText(statement), parameters);
   }
 
-  /** Sends a statement to the endpoint that the instance has. An endpoint that answers 404 has executed nothing. */
+  /** Sends a statement to the endpoint that the instance has. An endpoint that answers 404 has executed nothing, so the other one is tried. */
   async #send(statement: string, purpose: Purpose): Promise<Response> {
     const sendTo = async (endpoint: ApiPath): Promise<Response> => {
       const path = this.#path(statement, purpose === 'query' ? COUNT_PARAMETER : '', endpoint);

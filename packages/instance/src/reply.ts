@@ -55,8 +55,8 @@ export class UnexpectedResponseError extends Error {
 type ReplyObject = Record<string, unknown> & { dataset?: unknown[][] };
 
 /**
- * Maximum length of a reply to a query, in bytes. The catalogue of a hundred thousand tables is far smaller. Parsed, a reply of this
- * length may need a gibibyte. A statement that returns rows returns few, so the shorter limit below holds for it.
+ * Maximum length of a reply that `readRows` reads, in bytes. The catalogue of a hundred thousand tables is far smaller. To parse
+ * a reply of this length may take a gibibyte. Statements return few rows, so `maxReplyLength` is enough for them.
  */
 const MAX_ROWS_LENGTH = 32 * 1024 * 1024;
 
@@ -108,7 +108,7 @@ function requireRows(reply: ReplyObject, response: Response): unknown[][] {
   } catch (error) {
     throw error instanceof JsonError ? invalidJsonError(error, response) : error;
   }
-  // An array or object in a cell becomes undefined: no caller uses it, and converting it to text may throw.
+  // An array or object in a cell becomes undefined: no caller uses it, and an object without a prototype cannot be converted to text.
   return reply.dataset.map(row => row.map(cell => (typeof cell === 'object' && cell !== null ? undefined : cell)));
 }
 
@@ -131,7 +131,7 @@ function invalidJsonError({ message }: JsonError, response: Response): Unexpecte
   return new UnexpectedResponseError('PROTOCOL', `the reply ${quoteReply(message, 300, response)}; ${help}`);
 }
 
-/** The error for a reply that is not of this protocol. @param start the first bytes of its body */
+/** The error for a reply that cannot be used: JSON with an error, or not JSON. @param start the first bytes of its body */
 export function invalidReplyError(
   error: JsonError,
   response: Response,
@@ -154,7 +154,7 @@ export function invalidReplyError(
 /** Converts the server's error to the rejection of a statement. */
 export function toRejection({ message, position }: ServerError, response: Response): Rejection {
   const { status } = response;
-  // Observed on 9.3.4: a read-only server says "Write permission denied", with 400 to a CREATE TABLE.
+  // Observed on 9.3.4: a read-only server answers a CREATE TABLE with "Write permission denied" and the status 400.
   const denied = status === 403 || /\b(?:permission|access) denied\b/i.test(message);
   return {
     ok: false,
@@ -167,8 +167,8 @@ export function toRejection({ message, position }: ServerError, response: Respon
 }
 
 /**
- * Reads the body of a reply into memory. It stops after the chunk that exceeds the limit, so the result may be longer, which callers check. It uses events: for one
- * small chunk, as in most replies, an async iterator would take longer than all other work.
+ * Reads the body of a reply into memory. It stops after the chunk that exceeds the limit, so the result may be longer, which callers check. It
+ * uses events: for one small chunk, as in most replies, an async iterator would take longer than all other work.
  */
 function readBody({ body }: Response, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -253,8 +253,8 @@ class ValueBuilder implements JsonEvents {
   }
 
   /**
-   * Parses rows of `dataset` with one `JSON.parse`, which is four times as fast as the scanner: those from the second one to the last `],[` of
-   * the chunk. The scanner reads the others. This is tried once. It fails if that `],[` is inside a string or a cell, or if the JSON is wrong;
+   * Parses the rows of `dataset` from the second one to the last `],[` of the chunk with one `JSON.parse`, which is four times as fast as the
+   * scanner. The scanner reads the other rows. This is tried once. It fails if that `],[` is inside a string or a cell, or if the JSON is wrong;
    * then the scanner reads all rows.
    * @returns the offset after the parsed rows; `at` if there are none
    */
@@ -371,5 +371,5 @@ function maskReply(text: string, { url, secrets }: Response): string {
   return maskSecrets(text.slice(0, MAX_MASKED), all);
 }
 
-/** Maximum length of a text that is masked, in bytes or UTF-16 code units. Messages show far less, so no secret in the shown part is cut. */
+/** Maximum length of a text that is masked, in bytes or UTF-16 code units. Messages are shortened to far less, so they show no half of a secret. */
 export const MAX_MASKED = 64 * 1024;

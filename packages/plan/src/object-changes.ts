@@ -1,8 +1,8 @@
 /*!
  * Drafts the changes of tables and views: frees names, renames, creates, alters, and drops what A lacks.
  *
- * An object that could not be created, recreated, renamed or given its query is blocked. So is a table that keeps an old column name, or
- * whose interrupted rebuild cannot be completed. What depends on a blocked object is left out too.
+ * An object is blocked if it could not be created, recreated, renamed or given its query. Some tables are blocked for other reasons, such as an
+ * interrupted rebuild that cannot be completed. What depends on a blocked object is left out too.
  */
 import {
   compareDefinitions,
@@ -27,8 +27,8 @@ import { omitProperty } from './unalterable.js';
 const printDrop = ({ kind, name }: Pick<Entry, 'kind' | 'name'>): string => `DROP ${kindKeywords(kind)} '${name}';`;
 
 /**
- * Leaves out objects whose rename comment contradicts A or B: a wrong rename would give one object the columns of another. Neither object is
- * dropped: if one were gone, the next plan would take the comment for a valid rename.
+ * Leaves out each object of A or B that a rename comment names if the comment contradicts the schemas. A wrong rename would give one object the
+ * columns of another. Nor is such an object dropped: if it were gone, the next plan would take the comment for a valid rename.
  */
 export function omitContradictoryRenames(draft: Draft): void {
   const { a, b, renames } = draft.context;
@@ -70,9 +70,8 @@ export function renameTables(draft: Draft): void {
 }
 
 /**
- * Creates and alters the objects of A, in dump order. First come tables and the plain views over them. Then columns are dropped, which these
- * views no longer read. Views that store rows, and everything that reads these views, come last: any later change of a source would make a
- * refresh necessary.
+ * Creates and alters the objects of A, in dump order. First come tables and the plain views over them. Then columns are dropped, which no plain
+ * view reads any more. Stored views, and everything that reads them, come last: any later change of a source would make a refresh necessary.
  */
 export function reconcileObjects(draft: Draft): void {
   const { context } = draft;
@@ -162,7 +161,7 @@ function mustRecreate(wanted: Definition, now: Definition | undefined, context: 
 
 /**
  * Whether a materialized view of B reads another that the plan recreates. Then this reader is recreated too. Otherwise the plan could stop
- * while the other view is still empty. The next plan could not find out then whether the reader's query returns all rows that it stores.
+ * while the other view is still empty. The next plan could not find out then whether the reader's query returns all rows that the reader stores.
  */
 const readsRecreatedView = (now: CatalogueObject, { engine: { catalogue }, context: { engineOfB, renames } }: Draft) =>
   now.kind === 'materialized view' &&

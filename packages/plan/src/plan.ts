@@ -2,9 +2,9 @@
  * Plans the statements that turn schema B into schema A, in loops from the inside out:
  * - `draftUntilProven`: the first draft has all changes that an engine accepts. Running it shows which changes lose something or make a
  *   view invalid. The next draft leaves these out.
- * - `planWithAnswers`: if a server would reject views of A, the plan is made again without them.
+ * - `planWithAnswers`: if A and B both have a view that a server would reject, the plan is made again without this view.
  * - `planUntilAnswered`: B's server is asked what drafts and proofs have queued, and the plan is made again with the answers.
- * - `planChanges`: the losses that a plan names are allowed in another one, which may name more.
+ * - `planChanges`: to find the names of all losses, the plan is made again with the named losses allowed, until no new name appears.
  */
 import { type Engine, whenReady } from '@sqlpipe/engine';
 import { IgnoreRules, selectWanted } from '@sqlpipe/schema';

@@ -75,7 +75,7 @@ export function proveDraft({ steps, context }: Draft, engine: Engine): ProofResu
     for (const [name, reason] of engine.invalidViews()) {
       const wasInvalid = invalidBefore.has(name);
       // An interrupted plan may have made a view invalid, and the next plan refreshes it. So an invalid view counts as valid here if a refresh
-      // would lose nothing, and a step that removes its base is a failure: without a base, nothing could refresh it.
+      // would lose nothing. Then a step that removes its base is a failure, because nothing could refresh the view without its base.
       const causes = wasInvalid ? account.findRemovalOfBase(name) : account.findInvalidations(name);
       const isRecomputable = losesNothingByRefresh(name, context);
       // Only the definition in A is there after an interruption. So a view that A lacks is not created again.

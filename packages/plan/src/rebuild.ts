@@ -1,6 +1,6 @@
 /*!
  * Rebuilds a table that `--rebuild` names, if more than its retention differs. This also changes what no ALTER can. The rows are
- * copied to a new table, and the two tables exchange their names. The old table is kept, as QuestDB's documentation recommends; with
+ * copied to a new table, which then gets the name of the old one. The old table is kept, as QuestDB's documentation recommends; with
  * `--drop-old`, it is dropped at the end.
  */
 import { canCast, EXPLICIT, findColumn, keepRetention, printDefinition, type TableDefinition } from '@sqlpipe/ddl';
@@ -47,7 +47,7 @@ export const findCopiedColumns = (
 type CopiedColumns = ReturnType<typeof findCopiedColumns>;
 
 /**
- * Prints the statements of a rebuild. They create a new table under a temporary name, copy the rows, and exchange the names if both tables
+ * Prints the statements of a rebuild. They create a new table under a temporary name, copy the rows, and rename the old and the new table if both
  * have the same number of rows. First, the server must have applied all rows that were sent, or the copy would lack some.
  */
 export function printRebuild(

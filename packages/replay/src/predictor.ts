@@ -1,7 +1,8 @@
 /*!
  * Predicts a run, for a dry run. The executor sends each statement to an engine that has the target's schema, instead of to the target. The
- * target is only asked about rows, by assertions and by questions of the planner. So a statement that the run would reject is rejected
- * here, in the same words. What depends on facts that cannot be asked is `unknown`. Only a dry run imports this module, which is large.
+ * target is only asked about rows, by assertions and by questions of the planner. What the engine rejects, it rejects in the words of the
+ * server. What depends on facts that cannot be asked is `unknown`. The engine accepts functions that it does not know. Only a dry run
+ * imports this module, which is large.
  */
 import { compareStatements, DEFAULTS, findReferencesOfQuery, parseFill, type StatementComparison } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
@@ -38,7 +39,7 @@ class UnknownEffectError extends Error {
   override name = 'UnknownEffectError';
 }
 
-/** Describes a loss that is not allowed, and so changes the exit status; undefined for any other effect. */
+/** Describes a loss that is not allowed: it changes the exit status. Undefined for any other effect. */
 function describeForbiddenLoss(
   { kind, loss, object, column, text }: Effect,
   allowed?: AllowedLosses,
@@ -190,7 +191,7 @@ export class Predictor {
     return this.target.queryRows(query);
   }
 
-  /** Executes a statement on the engine. @returns the reply that the target would send */
+  /** Executes a statement on the engine. @returns what `execute` of the target would return, or that a refresh would fail */
   async #simulate(statement: string): Promise<Reply> {
     if (this.#hiddenReason !== undefined)
       throw new UnknownEffectError(`the target does not show its schema: ${this.#hiddenReason}`);

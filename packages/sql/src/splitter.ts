@@ -26,7 +26,7 @@ export class SplitError extends Error {
   }
 }
 
-/** The characters that start or end comments. A scanner never gets text that ends in one of these, so that pairs such as `--` stay together. */
+/** The characters that start or end comments. Text is never cut after one of these for the scanners, so that pairs such as `--` stay together. */
 const COMMENT_DELIMITER_CHARACTERS = '-/*';
 
 const NON_WHITESPACE = /[^ \t\n\r]/;
@@ -46,7 +46,7 @@ const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
  * Statements come out normalized: without white space at the ends, and with one `;`. After a `--` comment, the `;` is on a line of
  * its own. Comments before a statement stay with it. Comments after its `;` on the same line move before the `;`.
  *
- * Text is read by the rules of SQL. If a block comment contains a quote, the server may read it as the start of a string. Then two
+ * Text is read by the rules of SQL. If a block comment contains a quote or `--`, the server may read on from there differently. Then two
  * scanners read the statement, one by each set of rules. The scanner that ends it first wins, because the wrong one would run into
  * the next statement.
  */
@@ -58,9 +58,10 @@ export class Splitter {
   #length = 0;
   /** Characters at the end of the last chunk that may be half of a comment delimiter. */
   #carry = '';
-  /** The position where the current statement starts. */
+  /** Where the current statement starts. */
   #line = 1;
   #column = 1;
+  /** Where the last returned statement starts. */
   #startLine = 1;
   /** The last statement that has ended. Comments may follow its `;`, so it is not returned before the next one has ended. */
   #held: HeldStatement | undefined;
@@ -220,7 +221,7 @@ export class Splitter {
     else [this.#line, this.#column] = this.#locate(rest);
   }
 
-  /** Moves comments on the line of the held statement's `;` from the start of a text to that statement. @returns the rest of the text */
+  /** If a text starts with comments that belong to the held statement, moves them there. @returns the rest of the text */
   #moveComments(text: string, rules: CommentRules): string {
     if (!this.#held?.acceptsComments) return text;
     const { end, acceptsComments } = findTrailingComments(text, rules);
@@ -386,7 +387,7 @@ function trim(text: string): string {
   return text.slice(start, lastIndexNotOf(WHITESPACE, text) + 1);
 }
 
-/** The first offset from `at` on where the text can be cut: it does not follow a character of a comment delimiter. */
+/** Finds the first offset, from `at` on, that does not follow a character of a comment delimiter: the text can be cut there. */
 function findSafeCut(text: string, at: number): number {
   let end = Math.min(at, text.length);
   while (end < text.length && COMMENT_DELIMITER_CHARACTERS.includes(text.charAt(end - 1))) end++;

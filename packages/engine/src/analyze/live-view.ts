@@ -46,7 +46,7 @@ export function checkParserRules(body: Body, catalogue: Catalogue): void {
     );
 }
 
-/** Reads the parts of a query that the checks need. @throws RejectionError for a star, or without a single base table */
+/** Reads the parts of a query that the checks need. @throws RejectionError for a star, and if FROM does not begin with the name of a base */
 function readQuery(body: Body): QueryText {
   const tokens = tokenizeQuery(body.code).map(token => ({ ...token, at: token.at + body.position }));
   const start = tokens[0]?.at ?? body.position;
@@ -308,7 +308,7 @@ const isOrderedOnlyBy = ({ orderBy: [first, second] }: Window, timestamp: string
 const CACHE_PROBLEM =
   'may only use window functions that support incremental refresh; this query requires caching or multi-pass evaluation';
 
-/** Why the query is no plain scan of its base with window functions. @throws RejectionError for DISTINCT, at position 0 as QuestDB */
+/** Why the query is no plain scan of its base with window functions. @throws RejectionError for DISTINCT, at position 0 as QuestDB does */
 function findShapeProblem({ select }: ParsedQuery, { calls }: QueryText, base: Base): string | undefined {
   if (calls.length === 0 || select.setOperations?.length) return 'must contain at least one window function';
   const [from, ...others] = select.from ?? [];
@@ -341,8 +341,8 @@ const columnName = (expression: { type: string }): string | undefined =>
     : undefined;
 
 /**
- * Why a WHERE is not allowed: one of the conditions that AND joins compares the designated timestamp of the base. Conditions inside OR and other
- * expressions are not searched.
+ * Why a WHERE is not allowed: it compares the designated timestamp of the base. Only conditions that AND joins are searched, not those inside OR
+ * and other expressions.
  */
 function findFilterProblem({ where }: SelectStatement, { timestamp }: Base): string | undefined {
   const conditions: { type: string }[] = where ? [where] : [];
@@ -371,8 +371,8 @@ function findFunctionProblem({ calls, tokens }: QueryText, base: Base): string |
 }
 
 /**
- * Whether QuestDB can save the state of a function. Two cases are not supported: a window without PARTITION BY, unless its frame starts at
- * the current row, and lag() of a DECIMAL of more than 18 digits.
+ * Whether QuestDB can save the state of a function. It cannot for lag() of a DECIMAL of more than 18 digits. It cannot for a window without
+ * PARTITION BY either, unless its frame starts at the current row.
  */
 function supportsSnapshot({ name, arguments: given, window }: WindowCall, base: Base): boolean {
   const first = splitList(given)[0]?.at(-1);

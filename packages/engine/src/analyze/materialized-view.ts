@@ -173,7 +173,7 @@ interface SamplingClauses {
 
 /**
  * Derives the sampling of a view from its query, as QuestDB's compiler does.
- * @throws RejectionError for a query without a timestamp or an interval, and for a base table without WAL
+ * @throws RejectionError for a query without a timestamp or an interval, for a wrong timestamp, period or function, and for a base without WAL
  */
 export function analyzeSampling(
   statement: SamplingClauses,
@@ -306,7 +306,7 @@ function findOnlySource({ from, groupBy, setOperations }: Select, scope: QuerySc
 }
 
 /**
- * The designated timestamp of the sampled table, under the name that the query selects it by. If the query does not select it, the
+ * The designated timestamp of the sampled table, by its name in the SELECT list; timestamp_floor() counts as it. If the query does not select it, the
  * server adds it under a name that no column has (observed on 9.3.4).
  */
 function findTimestamp(select: Select, scope: QueryScope): string | undefined {

@@ -169,7 +169,7 @@ function findNamedTimestamp({ definition, spans }: CreateStatement): LocatedName
     : undefined;
 }
 
-/** Chooses the designated timestamp of a table AS a query: the one that the statement names, or else that of the query. */
+/** Chooses the designated timestamp of a CREATE TABLE AS: the one that the statement names, or else that of the query. */
 function chooseTimestamp(
   statement: CreateStatement,
   { fields, timestamp: designated, hasUnknownColumns }: Relation,
@@ -205,7 +205,7 @@ const CAST_GROUPS: readonly RegExp[] = [
   /^(?:LONG256|UUID|IPv4|GEOHASH.*|DECIMAL.*|DOUBLE(?:\[\])+)$/,
 ];
 
-/** Rejects a CAST to a type that the type of the query's column cannot become. */
+/** Rejects a CAST that has no conversion from the column's type in the query. */
 function rejectImpossibleCast({ located }: CreateStatement, column: string, from: string, to: string): void {
   const textTypes = ['STRING', 'VARCHAR'];
   if (from === to || from === 'NULL' || (textTypes.includes(from) && to === 'IPv4')) return;
@@ -246,8 +246,8 @@ export function createView(session: Session, statement: ViewStatement): void {
     return;
   }
   session.authorize('CREATE VIEW');
-  // QuestDB's compiler counts from the start of the query here, so its positions are too small by this distance. Those of its parser are
-  // right; an error of the parser has position 0, or begins with `Duplicate column`.
+  // Here QuestDB's compiler does not count what stands before the query, so its positions are too small. Its parser's positions are right; an
+  // error of the parser has position 0, or begins with `Duplicate column`.
   const shift = body.position - body.start;
   const rejection = orRejection(() => putView(session, statement, body.position));
   if (!(rejection instanceof RejectionError)) return;

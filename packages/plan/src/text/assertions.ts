@@ -18,7 +18,7 @@ type FirstColumns = readonly (readonly unknown[])[];
 
 /** The view that an assertion is about, as the caller knows it. */
 interface KnownView {
-  /** The queries that the view may have. If the assertion begins with WITH, each of them begins with that clause too. */
+  /** The queries that the view may have. If the query in the assertion begins with a WITH clause, each of them begins with it too. */
   readonly bodies: readonly string[];
   /** The view, if the target has it as a materialized view. */
   readonly existing?: Pick<MaterializedViewDefinition, 'name' | 'body' | 'base'> | undefined;
@@ -51,7 +51,7 @@ export interface Assertion {
   readonly help?: string;
   /** Prints every text of this assertion that the planner could have written for a view; absent if it contains no query of a view. */
   printFor?(view: KnownView): readonly string[];
-  /** The copy that exists if it is true; without columns if only the numbers of rows are compared. */
+  /** The copy that exists if it is true; without columns if the text of the assertion does not show them. */
   readonly copy?: Copy;
   /** The conversion that changes no value if it is true. */
   readonly conversion?: Conversion;
@@ -135,7 +135,7 @@ export const ROWLESS_ANSWERS = new Map<string, { readonly type: string; readonly
 /** The count that a question returned. @param index that of the question */
 const countOf = (answers: FirstColumns, index = 0): number => Number(answers[index]?.[0]);
 
-/** Makes the common part of the assertions that a count is 0. @param question the query for the count */
+/** Makes the common part of assertions which say that a count is 0. @param question the query for the count */
 const assertNone = (table: string, question: string, form: string) =>
   ({
     statement: `${question.replace('count()', `count() = 0 AS ${form}`)};`,
@@ -331,7 +331,7 @@ function printSurplusAssertion({ from, to, columns }: CopyWithCasts, sign: '>' |
   return `SELECT coalesce(sum(CASE WHEN sqlpipe_more ${sign} 0 THEN sqlpipe_more ELSE 0 END), 0) = 0 AS ${form} FROM (${rows});`;
 }
 
-/** Makes the assertion that a table, which will be dropped, has no row that another table lacks. */
+/** Makes the assertion that a table or its copy, whichever the plan drops, has no row that the other one lacks. */
 function assertNoSurplus(dropped: string, kept: string, statement: string): Assertion {
   const problem = `'${dropped}' has rows that '${kept}' does not have`;
   const help = `compare the two tables; if '${dropped}' has no row that you need, send DROP TABLE '${dropped}';`;
