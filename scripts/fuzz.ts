@@ -14,7 +14,7 @@ import { dumpOrder, Schema } from '@sqlpipe/schema';
 import { findSecrets, identify, normalizeStatement, redact, SplitError, Splitter, tokens } from '@sqlpipe/sql';
 import { CodedError, maskSecrets } from '@sqlpipe/text';
 import fc from 'fast-check';
-import { JsonError } from '../packages/instance/src/json.js';
+import { MalformedReplyError } from '../packages/instance/src/json.js';
 import { RowScanner, ServerError } from '../packages/instance/src/row-scanner.js';
 
 const SECONDS = Number(process.env.SECONDS ?? 60);
@@ -93,7 +93,7 @@ const SUBJECTS: Record<string, fc.IAsyncProperty<unknown> | fc.IProperty<unknown
           scanner.end();
           return rows;
         },
-        JsonError,
+        MalformedReplyError,
         ServerError,
       );
     return JSON.stringify(read([bytes])) === JSON.stringify(read(pieces(bytes, size)));

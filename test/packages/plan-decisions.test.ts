@@ -195,7 +195,7 @@ test('the rows of a renamed table are those of its views, another table of its n
   const lossesAfter = (...statements: string[]) => lossesWith('recomputable', ...statements);
   const lossesWith = (answer: StoredRows, ...statements: string[]) => {
     const engine = engineWith(schema);
-    const account = new RowAccount(engine, { storedRowsOf: () => answer });
+    const account = new RowAccount(engine, { findStoredRows: () => answer });
     for (const statement of statements) account.recordStatement(statement, engine.execute(statement));
     const losses = account.losses().map(({ effect: { loss, object } }) => `${loss}:${object}`);
     return losses.flatMap(loss => (loss.startsWith('history:') ? loss.slice('history:'.length) : []));

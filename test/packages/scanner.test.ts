@@ -1,6 +1,6 @@
 /*! The rows of a reply in any chunks: the same as those of JSON.parse, or an error with the reason. */
 
-import { JsonError } from '../../packages/instance/src/json.js';
+import { MalformedReplyError } from '../../packages/instance/src/json.js';
 import { RowScanner, ServerError } from '../../packages/instance/src/row-scanner.js';
 import { fc } from '../support/seed.js';
 import { test } from '../support/test.js';
@@ -120,7 +120,7 @@ test('a truncated reply is never accepted', t => {
   fc.assert(
     fc.property(anyReply, fc.nat(), ({ text }, place) => {
       const bytes = Buffer.from(text.trimEnd());
-      t.throws(() => scan([bytes.subarray(0, place % bytes.length)]), { instanceOf: JsonError });
+      t.throws(() => scan([bytes.subarray(0, place % bytes.length)]), { instanceOf: MalformedReplyError });
     }),
   );
 });
@@ -212,7 +212,7 @@ for (const [what, text, message] of [
   ['too deep nesting', `{"a":${'['.repeat(1000)}`, 'is nested deeper than 128 levels'],
 ] as const)
   test(`a reply is rejected: ${what}`, t => {
-    const error = t.throws(() => scan([Buffer.from(text)]), { instanceOf: JsonError });
+    const error = t.throws(() => scan([Buffer.from(text)]), { instanceOf: MalformedReplyError });
     t.is(error.message, message);
   });
 
@@ -220,7 +220,7 @@ test('after an empty row, no row of the next chunk is passed on', t => {
   const scanner = new RowScanner();
   t.deepEqual(scanner.write(Buffer.from('{"dataset":[["a"],[]')), ['a']);
   const rest = Buffer.from(',["b"],["c"],["d"],["e"]],"count":6}');
-  t.throws(() => scanner.write(rest), { instanceOf: JsonError, message: 'contains an empty row (row 2)' });
+  t.throws(() => scanner.write(rest), { instanceOf: MalformedReplyError, message: 'contains an empty row (row 2)' });
 });
 
 test('invalid UTF-8 in skipped values is rejected, in any chunks', t => {

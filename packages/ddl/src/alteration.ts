@@ -133,7 +133,7 @@ function alterColumn(
 ): Definition {
   const { kind, timestamp } = definition;
   const alter = columnAlterOf(alteration);
-  if (!alter || !(kind === 'table' || (kind === 'materialized view' && alter.isOfViews))) return definition;
+  if (!alter || !(kind === 'table' || (kind === 'materialized view' && alter.worksOnViews))) return definition;
   return withColumn(definition, alteration.column, column =>
     addTimestampToIndex(alter.apply(column, alteration), timestamp),
   );

@@ -260,7 +260,7 @@ export class ReferenceFinder {
 
   /** Adds what the value of a variable reads. If the variable stands where a table may be, the first name of the value is a table. */
   #useVariable(variable: string, level: Level): void {
-    const definition = this.#findDefinition(variable);
+    const definition = this.#findNamedQuery(variable);
     if (definition) this.#currentReads.push(definition);
     if (awaitsFirstName(level)) level.defining[1].firstName = definition?.firstName;
     if (level.state !== 'start' && level.state !== 'before-table') return;
@@ -292,12 +292,12 @@ export class ReferenceFinder {
   /** Adds a common table expression, or else a table or a view. */
   #addReference(table: TableSpan): void {
     const isTable = table.cannotBeCte || this.isView(table.name);
-    const definition = isTable ? undefined : this.#findDefinition(table.name);
+    const definition = isTable ? undefined : this.#findNamedQuery(table.name);
     this.#currentReads.push(definition ?? table.name);
     this.names?.addTable(table, definition === undefined, this.#tokens);
   }
 
-  #findDefinition(name: string): NamedQuery | undefined {
+  #findNamedQuery(name: string): NamedQuery | undefined {
     return this.#scope.get(foldCase(name))?.at(-1);
   }
 }

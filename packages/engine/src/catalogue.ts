@@ -11,7 +11,7 @@ import { type CatalogueObject, referencesOf } from './catalogue-objects.js';
 export type Naming = 'by expression' | 'by function';
 
 /** One object before and after a statement has created, changed or dropped it; undefined if it did not exist. */
-export interface ObjectChange {
+export interface Transition {
   readonly name: string;
   readonly before: CatalogueObject | undefined;
   readonly after: CatalogueObject | undefined;
@@ -29,7 +29,7 @@ export class Catalogue {
   /** For each name, the views that refer to it, all in lower case. The named object need not exist. */
   readonly #dependents = new Map<string, Set<string>>();
 
-  #changes: ObjectChange[] = [];
+  #transitions: Transition[] = [];
 
   /** @param compile completes an object that was loaded from its statement: it derives the columns from the query */
   constructor(
@@ -91,7 +91,7 @@ export class Catalogue {
   #change(name: string, after: CatalogueObject | undefined): void {
     const before = this.find(name);
     this.#set(name, after);
-    this.#changes.push({ name: after?.name ?? before?.name ?? name, before, after });
+    this.#transitions.push({ name: after?.name ?? before?.name ?? name, before, after });
   }
 
   #set(name: string, object: CatalogueObject | undefined): void {
@@ -127,22 +127,22 @@ export class Catalogue {
     return [...(this.#dependents.get(key(name)) ?? [])].flatMap(view => this.find(view) ?? []);
   }
 
-  /** The changes since the last call of `takeChanges`, in order. */
-  get changes(): readonly ObjectChange[] {
-    return this.#changes;
+  /** The transitions since the last call of `takeTransitions`, in order. */
+  get transitions(): readonly Transition[] {
+    return this.#transitions;
   }
 
-  /** Returns the changes since the last call, which can no longer be undone. */
-  takeChanges(): ObjectChange[] {
-    const changes = this.#changes;
-    this.#changes = [];
-    return changes;
+  /** Returns the transitions since the last call, which can no longer be undone. */
+  takeTransitions(): Transition[] {
+    const transitions = this.#transitions;
+    this.#transitions = [];
+    return transitions;
   }
 
-  /** Undoes the changes after the first `count` ones. */
+  /** Undoes the transitions after the first `count` ones. */
   rollback(count: number): void {
-    while (this.#changes.length > count) {
-      const { name, before } = this.#changes.pop() as ObjectChange;
+    while (this.#transitions.length > count) {
+      const { name, before } = this.#transitions.pop() as Transition;
       this.#set(name, before);
     }
   }

@@ -1,7 +1,7 @@
 /*! Finds the effects of a statement on each object, by comparing the object before and after the statement. */
 import { type Column, type Definition, findExpiredRows, hasNull, isLossless, type TableDefinition } from '@sqlpipe/ddl';
 import { displayName, foldCase, type Kind } from '@sqlpipe/sql';
-import type { ObjectChange } from './catalogue.js';
+import type { Transition } from './catalogue.js';
 import type { CatalogueObject, LiveView, MaterializedView, StoredColumn, Table, View } from './catalogue-objects.js';
 
 /** What is lost for good: the first word of the name of a loss. */
@@ -31,9 +31,9 @@ export const isRefreshed = ({ effect, kind }: Effect): boolean =>
   effect === 'rewritten' && kind === 'materialized view';
 
 /** Finds the effects of the changes of one statement: of each object, then of views that only became invalid or valid. */
-export function findEffects(changes: readonly ObjectChange[]): Effect[] {
-  const byName = new Map<string, ObjectChange>();
-  for (const change of changes) {
+export function findEffects(transitions: readonly Transition[]): Effect[] {
+  const byName = new Map<string, Transition>();
+  for (const change of transitions) {
     const { before } = byName.get(foldCase(change.name)) ?? change;
     byName.set(foldCase(change.name), { ...change, before });
   }
@@ -43,10 +43,10 @@ export function findEffects(changes: readonly ObjectChange[]): Effect[] {
 }
 
 /** Whether only the health of a view has changed, because of another object. */
-const isOnlyHealth = ({ before, after }: ObjectChange): boolean =>
+const isOnlyHealth = ({ before, after }: Transition): boolean =>
   before !== undefined && after !== undefined && 'body' in before && 'body' in after && before.body === after.body;
 
-function findObjectEffects({ before, after }: ObjectChange, all: readonly ObjectChange[]): Effect[] {
+function findObjectEffects({ before, after }: Transition, all: readonly Transition[]): Effect[] {
   if (!before) return [];
   if (!after) {
     // RENAME TABLE keeps the rows: the object under the new name has the same columns.
@@ -132,10 +132,7 @@ export function findKeyLosses(
  * They read 0 or false before, and NULL after.
  * @param filled the ids of columns of which every row stores a value
  */
-export function findUnwrittenLosses(
-  { before, after }: ObjectChange,
-  filled: ReadonlySet<number | undefined>,
-): Effect[] {
+export function findUnwrittenLosses({ before, after }: Transition, filled: ReadonlySet<number | undefined>): Effect[] {
   if (before?.kind !== 'table' || after?.kind !== 'table') return [];
   const oldTypes = new Map((before.columns as StoredColumn[]).map(({ id, type }) => [id, type]));
   return (after.columns as StoredColumn[]).flatMap(({ id, name, type }): Effect[] => {

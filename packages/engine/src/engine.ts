@@ -18,7 +18,7 @@ import { type Health, parseEntryRights, Schema } from '@sqlpipe/schema';
 import { displayName, foldCase, isObject, isPrincipal, KINDS } from '@sqlpipe/sql';
 import { Acl, type Secrets } from './acl.js';
 import { requireValidBase } from './analyze/materialized-view.js';
-import { Catalogue, type Naming, type ObjectChange } from './catalogue.js';
+import { Catalogue, type Naming, type Transition } from './catalogue.js';
 import type { CatalogueObject } from './catalogue-objects.js';
 import { type Effect, findEffects, principalLoss, rightsRemoval, whyInvalid } from './effects.js';
 import { OpaqueError } from './errors.js';
@@ -62,19 +62,19 @@ export interface EngineOptions {
 export interface Execution {
   readonly effects: readonly Effect[];
   /** The objects that it has changed, before and after. */
-  readonly changes: readonly ObjectChange[];
+  readonly transitions: readonly Transition[];
   /** The reply. Only a statement that creates a token returns rows. */
   readonly result: ExecutionResult;
   /** The statement itself if it only asks, such as SHOW. The engine does not answer it; sqlserve does. */
-  readonly question?: Question;
+  readonly query?: QueryStatement;
 }
 
 /** A statement that changes nothing. */
-export type Question = Exclude<Statement, { statement: 'create' | 'change' }>;
+export type QueryStatement = Exclude<Statement, { statement: 'create' | 'change' }>;
 
 /** A state to which an engine can return. */
 export interface Savepoint {
-  readonly objects: number;
+  readonly transitionCount: number;
   readonly access: ReturnType<Acl['savepoint']>;
 }
 
@@ -117,8 +117,8 @@ export class Engine {
     }
     for (const entry of entries.entries)
       for (const right of parseEntryRights(entries, entry) ?? []) this.acl.load(right);
-    this.catalogue.takeChanges();
-    this.acl.takeChanges();
+    this.catalogue.takeTransitions();
+    this.acl.takeTransitions();
   }
 
   /**
@@ -137,7 +137,7 @@ export class Engine {
 
   /** Executes a statement and updates the objects that depend on it. If it throws, the caller must roll back. */
   #executeWithConsequences(text: string, caller: string, before: Savepoint): Execution {
-    const start = before.objects;
+    const start = before.transitionCount;
     const principalsBefore = this.#assumesRows ? this.acl.principals() : [];
     let execution = this.#run(text, caller);
     const uncompiled = this.#hasLoaded ? findUncompiled(this.catalogue, listChangedSince(this.catalogue, start)) : [];
@@ -158,22 +158,22 @@ export class Engine {
           isEarly: true,
         });
       }
-    for (const { before: former, after } of this.catalogue.changes.slice(start))
+    for (const { before: former, after } of this.catalogue.transitions.slice(start))
       if (former?.kind === 'table' && after) recordNotEmpty(this.catalogue, after.name);
-    const changes = this.catalogue.changes.slice(start);
-    const access = this.#updateRights(changes);
-    if (!this.#assumesRows) return { ...execution, changes };
+    const transitions = this.catalogue.transitions.slice(start);
+    const access = this.#updateRights(transitions);
+    if (!this.#assumesRows) return { ...execution, transitions };
     const gone = principalsBefore.filter(({ name }) => !this.acl.find(name));
     const principals = gone.map(({ kind, name }) => principalLoss(kind, name));
     return {
       ...execution,
-      changes,
-      effects: [...execution.effects, ...findEffects(changes), ...access, ...principals],
+      transitions,
+      effects: [...execution.effects, ...findEffects(transitions), ...access, ...principals],
     };
   }
 
   /** Parses a statement and executes it, without its consequences for other objects. */
-  #run(text: string, caller: string): Omit<Execution, 'changes'> {
+  #run(text: string, caller: string): Omit<Execution, 'transitions'> {
     const rowEffects: Effect[] = [];
     const session = { ...this.session(caller), rowEffects: this.#assumesRows ? rowEffects : undefined };
     session.authorize('HTTP');
@@ -194,13 +194,13 @@ export class Engine {
       case 'change':
         return { effects: rowEffects, result: this.#handlers.get(statement.verb)?.(statement.cursor, session) ?? DONE };
       default:
-        return { effects: [], result: DONE, question: statement };
+        return { effects: [], result: DONE, query: statement };
     }
   }
 
   /** Removes the rights on objects and columns that are gone, and moves those on renamed columns. Rights on plain views stay. */
-  #updateRights(changes: readonly ObjectChange[]): Effect[] {
-    return changes.flatMap(({ before, after }) => {
+  #updateRights(transitions: readonly Transition[]): Effect[] {
+    return transitions.flatMap(({ before, after }) => {
       if (!before || before.kind === 'view') return [];
       if (!after) return rightsRemoval(this.acl.removeRightsOn(before.name), before);
       const remaining = new Set(after.columns.map(({ name }) => foldCase(name)));
@@ -269,11 +269,11 @@ export class Engine {
 
   /** The current state, to which `rollback` can return. */
   savepoint(): Savepoint {
-    return { objects: this.catalogue.changes.length, access: this.acl.savepoint() };
+    return { transitionCount: this.catalogue.transitions.length, access: this.acl.savepoint() };
   }
 
-  rollback({ objects, access }: Savepoint): void {
-    this.catalogue.rollback(objects);
+  rollback({ transitionCount, access }: Savepoint): void {
+    this.catalogue.rollback(transitionCount);
     this.acl.rollback(access);
   }
 
@@ -288,10 +288,10 @@ export class Engine {
 export const isNotExecutable = (error: unknown): error is RejectionError | OpaqueError =>
   error instanceof RejectionError || error instanceof OpaqueError;
 
-/** Lists the objects that are new, gone or have other columns since the first `start` changes. Views over them must be compiled again. */
+/** Lists the objects that are new, gone or have other columns since the first `start` transitions. Views over them must be compiled again. */
 const listChangedSince = (catalogue: Catalogue, start: number): string[] => [
   ...new Set(
-    catalogue.changes
+    catalogue.transitions
       .slice(start)
       .filter(({ before, after }) => before?.columns !== after?.columns)
       .map(({ name }) => name),

@@ -14,7 +14,7 @@ export {
   type View,
 } from './catalogue-objects.js';
 export { type Effect, isRefreshed, type LossKind, OTHER_TYPES_REASON } from './effects.js';
-export { Engine, type EngineOptions, type Execution, isNotExecutable, type Question } from './engine.js';
+export { Engine, type EngineOptions, type Execution, isNotExecutable, type QueryStatement } from './engine.js';
 export { NotReady, OpaqueError, whenReady } from './errors.js';
 export type { Conversion, Copy, Enforcement, ExternalFacts, StoredRows } from './ledger.js';
 export type { Show } from './parse/show.js';

@@ -48,7 +48,7 @@ export interface Conversion {
 /** What only the server or the wanted schema can tell. Each function has a default, for use without a server. */
 export interface ExternalFacts {
   /** What is known of the rows of a materialized view, by its name; by default, they are recomputable. */
-  readonly storedRowsOf?: (view: string) => StoredRows;
+  readonly findStoredRows?: (view: string) => StoredRows;
   /** The number of expired rows, which the server will drop; undefined if it cannot say. By default 0. */
   readonly countExpired?: (enforcement: Enforcement) => number | undefined;
   /** The planned name of an object of the loaded schema; by default, its name. */
@@ -111,7 +111,7 @@ export class Ledger {
     this.catalogue = catalogue;
     this.loaded = catalogue.list();
     this.facts = {
-      storedRowsOf: () => 'recomputable',
+      findStoredRows: () => 'recomputable',
       countExpired: () => 0,
       newNameOf: name => name,
       isWanted: () => true,

@@ -4,7 +4,7 @@
  */
 import { findColumn, parseFill } from '@sqlpipe/ddl';
 import { displayName, isSameName } from '@sqlpipe/sql';
-import type { ObjectChange } from './catalogue.js';
+import type { Transition } from './catalogue.js';
 import type { CatalogueObject, MaterializedView, StoredColumn, Table } from './catalogue-objects.js';
 import { columnLoss, type Effect, findUnwrittenLosses, isRefreshed, objectLoss } from './effects.js';
 import type { Engine, Execution } from './engine.js';
@@ -78,26 +78,29 @@ export class RowAccount {
   }
 
   /** Records a statement that the engine has executed. @returns its effects, and the losses that only this account shows */
-  recordStatement(statement: string, { effects, changes }: Pick<Execution, 'effects' | 'changes'>): readonly Effect[] {
+  recordStatement(
+    statement: string,
+    { effects, transitions }: Pick<Execution, 'effects' | 'transitions'>,
+  ): readonly Effect[] {
     const index = this.#count++;
-    for (const { before, after } of changes) this.#ledger.touchedBy.add((before ?? after)?.id, index);
+    for (const { before, after } of transitions) this.#ledger.touchedBy.add((before ?? after)?.id, index);
     for (const { effect, object } of effects)
       if (effect === 'invalidated') this.#ledger.invalidatedBy.add(this.#engine.find(object)?.id, index);
     this.#recordFullUpdate(statement, effects);
-    const unwritten = changes.flatMap(each => findUnwrittenLosses(each, this.#fullyWrittenColumns));
+    const unwritten = transitions.flatMap(each => findUnwrittenLosses(each, this.#fullyWrittenColumns));
     const wasInLoadedSchema = (name: string) =>
-      changes.every(({ before }) => !before || this.#loadedIds.has(before.id) || !isSameName(before.name, name));
+      transitions.every(({ before }) => !before || this.#loadedIds.has(before.id) || !isSameName(before.name, name));
     // Dropping what the statements have created themselves is no loss.
-    const changedValues = effects.filter(effect => !this.#keepsValues(effect, changes));
+    const changedValues = effects.filter(effect => !this.#keepsValues(effect, transitions));
     const relevantEffects = [...changedValues, ...unwritten].filter(
       ({ loss, object }) => loss !== 'drop' || wasInLoadedSchema(object),
     );
-    for (const effect of relevantEffects) if (effect.effect === 'lost') this.#recordLoss(effect, changes, index);
+    for (const effect of relevantEffects) if (effect.effect === 'lost') this.#recordLoss(effect, transitions, index);
     const refreshed = this.#engine.find(effects.find(isRefreshed)?.object ?? '');
-    const expired = findEnforcements({ effects, changes }, this.#ledger).flatMap(found =>
+    const expired = findEnforcements({ effects, transitions }, this.#ledger).flatMap(found =>
       recordEnforcement(found, this.#ledger, index),
     );
-    return [...relevantEffects, ...expired, ...this.#views.recordStatement(changes, refreshed, index)];
+    return [...relevantEffects, ...expired, ...this.#views.recordStatement(transitions, refreshed, index)];
   }
 
   /** Records that an UPDATE has written a column in every row. After other changes of rows, what assertions have shown of values is outdated. */
@@ -164,12 +167,12 @@ export class RowAccount {
    * Records a loss under the id of the object or column that loses something. The loss of a complete object is not recorded here:
    * `#lossesOf` finds that the object is gone.
    */
-  #recordLoss(effect: Effect, changes: readonly ObjectChange[], index: number): void {
+  #recordLoss(effect: Effect, transitions: readonly Transition[], index: number): void {
     const { object, column, loss } = effect;
     const { losses } = this.#ledger;
     const accounted = { effect, causes: [index] };
     if (loss === 'drop-user') return losses.add(undefined, accounted);
-    const change = changes.find(({ before }) => before && isSameName(before.name, object));
+    const change = transitions.find(({ before }) => before && isSameName(before.name, object));
     const now = this.#engine.find(object);
     const former = change?.before ?? now;
     const isGone = loss === 'drop' && column === undefined && former?.id !== undefined && former.id !== now?.id;
@@ -185,9 +188,12 @@ const isRetained = (object: CatalogueObject | undefined): object is Table | Mate
   object?.kind === 'table' || object?.kind === 'materialized view';
 
 /** Finds the objects whose retention a statement makes the server enforce: it rewrites them, computes them again or sets another TTL. */
-function findEnforcements({ effects, changes }: Pick<Execution, 'effects' | 'changes'>, ledger: Ledger): Enforcement[] {
+function findEnforcements(
+  { effects, transitions }: Pick<Execution, 'effects' | 'transitions'>,
+  ledger: Ledger,
+): Enforcement[] {
   const written = effects.filter(({ effect, column }) => effect === 'rewritten' && column === undefined);
-  const retained = changes.filter(
+  const retained = transitions.filter(
     ({ before, after }) => isRetained(after) && after.ttl !== (isRetained(before) ? before.ttl : 0),
   );
   // A shorter TTL is already reported as the loss `ttl`.

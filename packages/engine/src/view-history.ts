@@ -7,7 +7,7 @@
  * query can return all rows. At CREATE, the new view becomes the successor: it may read fewer sources, and is empty until REFRESH.
  */
 import { displayName, foldCase, isSameName, significantTokens, unquote } from '@sqlpipe/sql';
-import type { ObjectChange } from './catalogue.js';
+import type { Transition } from './catalogue.js';
 import type { CatalogueObject, MaterializedView, StoredColumn } from './catalogue-objects.js';
 import { type Effect, findExpiryLosses, TAKES_ROWS } from './effects.js';
 import type { AccountedLoss, Ledger, StoredRows } from './ledger.js';
@@ -68,18 +68,18 @@ export class ViewHistories {
   }
 
   /** Records what is lost of the views that a statement drops, creates, or makes the server compute. @returns the losses */
-  recordStatement(changes: readonly ObjectChange[], refreshed: CatalogueObject | undefined, index: number): Effect[] {
-    const dropped = changes
+  recordStatement(transitions: readonly Transition[], refreshed: CatalogueObject | undefined, index: number): Effect[] {
+    const dropped = transitions
       .flatMap(({ before }) => this.#trackedViews.get(before?.id) ?? [])
       .filter(({ former }) => !this.ledger.catalogue.findById(former.id));
-    const created = changes.flatMap(({ before, after }) => (before ? [] : (after ?? [])));
+    const created = transitions.flatMap(({ before, after }) => (before ? [] : (after ?? [])));
     const computedOrCreated = (refreshed ? [refreshed] : created).filter(object => object.kind === 'materialized view');
     for (const { id } of computedOrCreated)
       if (refreshed) this.#unrefreshed.delete(id);
       else this.#unrefreshed.add(id);
     return [
       ...dropped.flatMap(tracked => this.#recordRowLoss(tracked, undefined, index)),
-      ...[...computedOrCreated, ...this.#findCompletedByServer(changes)].flatMap(view => {
+      ...[...computedOrCreated, ...this.#findCompletedByServer(transitions)].flatMap(view => {
         const tracked = this.#findTracked(view);
         return tracked ? this.#recordRowLoss(tracked, view, index) : [];
       }),
@@ -90,8 +90,8 @@ export class ViewHistories {
    * Finds the immediate views of which only a range was refreshed, and whose base a statement changes. The server then computes all of their
    * rows, even if only metadata changes (observed on 9.3.4).
    */
-  #findCompletedByServer(changes: readonly ObjectChange[]): MaterializedView[] {
-    const altered = changes.flatMap(({ before, after }) => (before && after ? [foldCase(after.name)] : []));
+  #findCompletedByServer(transitions: readonly Transition[]): MaterializedView[] {
+    const altered = transitions.flatMap(({ before, after }) => (before && after ? [foldCase(after.name)] : []));
     return [...this.#trackedViews.values()].flatMap(({ former }) => {
       const now = this.ledger.catalogue.findById(former.id);
       const isPartial = now?.kind === 'materialized view' && now.refresh.type === 'IMMEDIATE' && now.partlyRefreshed;
@@ -129,7 +129,7 @@ export class ViewHistories {
     const unreadSources = computed ? this.#findUnreadSources(former, computed) : [];
     const isRedefined = computed !== undefined && computed.id !== former.id && facts.isRedefined(former, computed);
     if (isRedefined && unreadSources.length > 0) tracked.redefinition = { successor: computed, unreadSources, causes };
-    if (facts.storedRowsOf(former.name) === 'none') return [];
+    if (facts.findStoredRows(former.name) === 'none') return [];
     const computability = computed && facts.askComputable(former, computed);
     if (computability) tracked.computableAssertion = computability.assertion;
     const consequence = this.#describeLoss(tracked, computed, unreadSources, computability?.isRejected ?? false);
@@ -153,7 +153,7 @@ export class ViewHistories {
     isRejected: boolean,
   ): string | undefined {
     const { former } = tracked;
-    const storedRows = this.ledger.facts.storedRowsOf(former.name);
+    const storedRows = this.ledger.facts.findStoredRows(former.name);
     // What the server has answered was recorded at DROP. It is not recorded again when the successor is created.
     const isFormer = computed === undefined || computed.id === former.id;
     if (storedRows !== 'recomputable' && isFormer) return describeUnreturnedRows(storedRows);
@@ -238,7 +238,7 @@ export class ViewHistories {
     const recorded = [former, successor].flatMap(({ id }) => losses.of(id));
     const isRecorded = ({ loss }: Effect) => recorded.some(({ effect }) => effect.loss === loss);
     const expired = findExpiryLosses(former, successor).filter(effect => !isRecorded(effect));
-    const hadRows = facts.storedRowsOf(former.name) !== 'none';
+    const hadRows = facts.findStoredRows(former.name) !== 'none';
     const tracked = this.#trackedViews.get(former.id);
     const redefinition = hadRows ? tracked?.redefinition : undefined;
     const reason = tracked && redefinition && this.#describeSourceLoss(tracked, redefinition.unreadSources);

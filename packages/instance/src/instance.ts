@@ -7,7 +7,7 @@ import { truncate } from '@sqlpipe/text';
 import { Connection, type Response, TransportError } from './connection.js';
 import type { ConnectionConfig } from './connection-config.js';
 import { InstanceError } from './instance-error.js';
-import { JsonError } from './json.js';
+import { MalformedReplyError } from './json.js';
 import {
   invalidReplyError,
   parseRetryAfter,
@@ -274,7 +274,7 @@ async function* scanRows(response: Response, maxValueBytes: number | undefined):
     }
     scanner.end();
   } catch (error) {
-    throw error instanceof JsonError ? invalidReplyError(error, response, start) : error;
+    throw error instanceof MalformedReplyError ? invalidReplyError(error, response, start) : error;
   } finally {
     timer.stop();
   }

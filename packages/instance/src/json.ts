@@ -7,8 +7,8 @@
 import { isUtf8 } from 'node:buffer';
 
 /** An invalid reply. The message continues "the reply …"; `instance.ts` adds the name of the instance. */
-export class JsonError extends Error {
-  override name = 'JsonError';
+export class MalformedReplyError extends Error {
+  override name = 'MalformedReplyError';
 }
 
 /** Handlers for the parts of a text, called in order. `depth` is the number of enclosing containers. */
@@ -55,7 +55,7 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const BARE_START = Buffer.from('-0123456789tfn');
 
-/** Scans a JSON text of any length: `write` passes a chunk, `end` the end of the text. Throws `JsonError`. */
+/** Scans a JSON text of any length: `write` passes a chunk, `end` the end of the text. Throws `MalformedReplyError`. */
 export class JsonScanner {
   #expect = Expect.Value;
   readonly #containers: ('array' | 'object')[] = [];
@@ -81,7 +81,7 @@ export class JsonScanner {
   }
 
   end(): void {
-    if (this.#expect !== Expect.Nothing || this.#token !== Token.None) throw new JsonError('is truncated');
+    if (this.#expect !== Expect.Nothing || this.#token !== Token.None) throw new MalformedReplyError('is truncated');
   }
 
   /** Reads a byte between tokens, and the token that starts there. Returns where to continue. */
@@ -133,7 +133,7 @@ export class JsonScanner {
   #openContainer(kind: 'array' | 'object', byte: number): void {
     if (!this.#expectsValue) throw misplacedError(byte);
     if (this.#containers.length === this.limits.depth)
-      throw new JsonError(`is nested deeper than ${this.limits.depth} levels`);
+      throw new MalformedReplyError(`is nested deeper than ${this.limits.depth} levels`);
     this.events.open(kind, this.#containers.length);
     this.#containers.push(kind);
     this.#expect = kind === 'array' ? Expect.ValueOrClose : Expect.KeyOrClose;
@@ -203,7 +203,8 @@ export class JsonScanner {
   }
 
   #checkLength(bytes: number): void {
-    if (bytes > this.limits.token) throw new JsonError(`contains a value longer than ${this.limits.token} bytes`);
+    if (bytes > this.limits.token)
+      throw new MalformedReplyError(`contains a value longer than ${this.limits.token} bytes`);
   }
 }
 
@@ -249,11 +250,11 @@ function decodeString(bytes: Buffer, start: number, end: number): string {
   const raw = bytes.toString('utf8', start, end);
   // Invalid bytes become U+FFFD. A U+FFFD that was really sent is rare, so it may be checked again.
   if (raw.includes('\uFFFD') && !isUtf8(bytes.subarray(start, end)))
-    throw new JsonError('contains bytes that are not UTF-8');
+    throw new MalformedReplyError('contains bytes that are not UTF-8');
   try {
     return JSON.parse(raw);
   } catch {
-    throw new JsonError(describeInvalidString(raw));
+    throw new MalformedReplyError(describeInvalidString(raw));
   }
 }
 
@@ -269,11 +270,11 @@ function decodeBare(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('latin1'));
   } catch {
-    throw new JsonError('contains something that is not JSON');
+    throw new MalformedReplyError('contains something that is not JSON');
   }
 }
 
-function misplacedError(byte: number): JsonError {
+function misplacedError(byte: number): MalformedReplyError {
   const shown = byte > 0x20 && byte < 0x7f ? `"${String.fromCharCode(byte)}"` : `the byte 0x${byte.toString(16)}`;
-  return new JsonError(`is not JSON: ${shown} is out of place`);
+  return new MalformedReplyError(`is not JSON: ${shown} is out of place`);
 }

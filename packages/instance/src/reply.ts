@@ -7,7 +7,7 @@ import { findSecrets } from '@sqlpipe/sql';
 import { maskSecrets, truncate } from '@sqlpipe/text';
 import type { Response } from './connection.js';
 import type { InstanceErrorCode } from './instance-error.js';
-import { JsonError, type JsonEvents, JsonScanner } from './json.js';
+import { type JsonEvents, JsonScanner, MalformedReplyError } from './json.js';
 import {
   duplicateKeyError,
   MAX_DEPTH,
@@ -103,10 +103,10 @@ export async function readRows(response: Response): Promise<unknown[][]> {
 function requireRows(reply: ReplyObject, response: Response): unknown[][] {
   rejectErrorReply(reply);
   try {
-    if (!reply.dataset) throw new JsonError('contains no dataset');
+    if (!reply.dataset) throw new MalformedReplyError('contains no dataset');
     requireCount(reply.count, reply.dataset.length);
   } catch (error) {
-    throw error instanceof JsonError ? invalidJsonError(error, response) : error;
+    throw error instanceof MalformedReplyError ? invalidJsonError(error, response) : error;
   }
   // An array or object in a cell becomes undefined: no caller uses it, and an object without a prototype cannot be converted to text.
   return reply.dataset.map(row => row.map(cell => (typeof cell === 'object' && cell !== null ? undefined : cell)));
@@ -126,14 +126,14 @@ export async function readServerError(response: Response): Promise<ServerError> 
 }
 
 /** The error for a reply that looks like JSON and cannot be used. */
-function invalidJsonError({ message }: JsonError, response: Response): UnexpectedResponseError {
+function invalidJsonError({ message }: MalformedReplyError, response: Response): UnexpectedResponseError {
   const help = UNSTREAMABLE.test(message) ? RECREATE_HELP : TOO_LONG.test(message) ? ADDRESS_HELP : RETRY_HELP;
   return new UnexpectedResponseError('PROTOCOL', `the reply ${quoteReply(message, 300, response)}; ${help}`);
 }
 
 /** The error for a reply that cannot be used: JSON with an error, or not JSON. @param start the first bytes of its body */
 export function invalidReplyError(
-  error: JsonError,
+  error: MalformedReplyError,
   response: Response,
   start: Buffer = Buffer.alloc(0),
 ): UnexpectedResponseError {
@@ -193,25 +193,27 @@ function parseReply(body: Buffer, response: Response, limit: number): ReplyObjec
     if (body.length > limit) throw tooLongError(limit);
     return parseObject(body);
   } catch (error) {
-    throw error instanceof JsonError ? invalidReplyError(error, response, body) : error;
+    throw error instanceof MalformedReplyError ? invalidReplyError(error, response, body) : error;
   }
 }
 
-const tooLongError = (limit: number): JsonError => new JsonError(`is longer than ${limit} bytes`);
+const tooLongError = (limit: number): MalformedReplyError => new MalformedReplyError(`is longer than ${limit} bytes`);
 const TOO_LONG = /^is longer than/;
 
-/** Parses the object of a reply. @throws JsonError */
+/** Parses the object of a reply. @throws MalformedReplyError */
 function parseObject(body: Buffer): ReplyObject {
   const value = parseJson(body);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new JsonError('is not a JSON object');
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new MalformedReplyError('is not a JSON object');
   const reply = value as ReplyObject;
-  if ('dataset' in reply && !isRows(reply.dataset)) throw new JsonError('contains a dataset that is not rows of cells');
+  if ('dataset' in reply && !isRows(reply.dataset))
+    throw new MalformedReplyError('contains a dataset that is not rows of cells');
   return reply;
 }
 
 const isRows = (dataset: unknown): dataset is unknown[][] => Array.isArray(dataset) && dataset.every(Array.isArray);
 
-/** Parses JSON with the limits of this protocol, which `JSON.parse` does not have. @throws JsonError */
+/** Parses JSON with the limits of this protocol, which `JSON.parse` does not have. @throws MalformedReplyError */
 function parseJson(body: Buffer): unknown {
   const builder = new ValueBuilder(isUtf8(body));
   const scanner = new JsonScanner(builder, { token: body.length, depth: MAX_DEPTH });

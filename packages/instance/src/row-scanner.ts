@@ -2,7 +2,7 @@
  * Reads the rows of a reply while it arrives. The first cell of each row is passed on at once; everything else is checked and dropped. So
  * memory does not grow with the reply. Only this file defines what a complete and valid reply is.
  */
-import { JsonError, type JsonEvents, JsonScanner } from './json.js';
+import { type JsonEvents, JsonScanner, MalformedReplyError } from './json.js';
 
 /** The error that a reply contains, as `error` or `notice`: the server's message, and its position in the query. */
 export class ServerError extends Error {
@@ -28,7 +28,7 @@ export const MAX_DEPTH = 128;
  *
  * It handles the scanner's events. Depths: `{` 0 `"dataset": [` 1 `[` 2 `a cell` 3.
  *
- * Throws `JsonError` for an incomplete or invalid reply, `ServerError` for a reply that contains an error. The rows
+ * Throws `MalformedReplyError` for an incomplete or invalid reply, `ServerError` for a reply that contains an error. The rows
  * that were returned earlier were in the reply; only `end` confirms that they are all.
  */
 export class RowScanner implements JsonEvents {
@@ -61,7 +61,7 @@ export class RowScanner implements JsonEvents {
     try {
       this.#json.write(chunk);
     } catch (error) {
-      throw error instanceof JsonError ? this.#addRowNumber(error) : error;
+      throw error instanceof MalformedReplyError ? this.#addRowNumber(error) : error;
     }
     const rows = this.#ready;
     this.#ready = [];
@@ -72,15 +72,15 @@ export class RowScanner implements JsonEvents {
   end(): void {
     rejectErrorReply(this.#topValues);
     this.#json.end();
-    if (this.#dataset === 'none') throw new JsonError('contains no dataset');
+    if (this.#dataset === 'none') throw new MalformedReplyError('contains no dataset');
     this.#checkRow();
     requireCount(this.#topValues.count, this.#rows);
   }
 
   /** Adds the number of the current row to an error, unless the error contains it already. */
-  #addRowNumber(error: JsonError): JsonError {
+  #addRowNumber(error: MalformedReplyError): MalformedReplyError {
     const hasRowNumber = this.#dataset !== 'open' || error.message.endsWith(')');
-    return hasRowNumber ? error : new JsonError(`${error.message} (row ${this.#rows + 1})`);
+    return hasRowNumber ? error : new MalformedReplyError(`${error.message} (row ${this.#rows + 1})`);
   }
 
   key(name: string, depth: number): void {
@@ -92,7 +92,7 @@ export class RowScanner implements JsonEvents {
   }
 
   open(kind: 'array' | 'object', depth: number): void {
-    if (depth === 0 && kind !== 'object') throw new JsonError('is not a JSON object');
+    if (depth === 0 && kind !== 'object') throw new MalformedReplyError('is not a JSON object');
     if (depth === 1 && this.#key === 'dataset') this.#openDataset(kind);
     else if (this.#dataset === 'open' && depth === 2) this.#openRow(kind);
     else if (this.#dataset === 'open' && depth === 3) this.#addCell(NESTED);
@@ -105,11 +105,11 @@ export class RowScanner implements JsonEvents {
   }
 
   scalar(value: unknown, depth: number): void {
-    if (depth === 0) throw new JsonError('is not a JSON object');
+    if (depth === 0) throw new MalformedReplyError('is not a JSON object');
     if (depth === 1) this.#setTopValue(value);
     else if (depth === 3 && this.#key === 'columns') this.#checkColumnName(value);
     else if (this.#dataset !== 'open') return;
-    else if (depth === 2) throw new JsonError(`contains a row that is not an array (row ${this.#rows + 1})`);
+    else if (depth === 2) throw new MalformedReplyError(`contains a row that is not an array (row ${this.#rows + 1})`);
     else if (depth === 3) this.#addCell(value);
   }
 
@@ -126,11 +126,11 @@ export class RowScanner implements JsonEvents {
   }
 
   #checkRow(): void {
-    if (this.#endsInEmptyRow) throw new JsonError(`contains an empty row (row ${this.#rows})`);
+    if (this.#endsInEmptyRow) throw new MalformedReplyError(`contains an empty row (row ${this.#rows})`);
   }
 
   #setTopValue(value: unknown): void {
-    if (this.#key === 'dataset') throw new JsonError('contains a dataset that is not an array');
+    if (this.#key === 'dataset') throw new MalformedReplyError('contains a dataset that is not an array');
     if (SIGNIFICANT_KEYS.has(this.#key)) this.#topValues[this.#key] = value;
   }
 
@@ -139,16 +139,16 @@ export class RowScanner implements JsonEvents {
     if (!this.#inColumnName) return;
     this.#columnName ??= value;
     if (this.#columnName !== DDL)
-      throw new JsonError(`contains ${JSON.stringify(this.#columnName)} where ${DDL} was requested`);
+      throw new MalformedReplyError(`contains ${JSON.stringify(this.#columnName)} where ${DDL} was requested`);
   }
 
   #openDataset(kind: 'array' | 'object'): void {
-    if (kind !== 'array') throw new JsonError('contains a dataset that is not an array');
+    if (kind !== 'array') throw new MalformedReplyError('contains a dataset that is not an array');
     this.#dataset = 'open';
   }
 
   #openRow(kind: 'array' | 'object'): void {
-    if (kind !== 'array') throw new JsonError(`contains a row that is not an array (row ${this.#rows + 1})`);
+    if (kind !== 'array') throw new MalformedReplyError(`contains a row that is not an array (row ${this.#rows + 1})`);
     rejectErrorReply(this.#topValues);
     this.#checkRow();
     this.#column = 0;
@@ -208,21 +208,22 @@ export function rejectErrorReply(reply: Record<string, unknown>): void {
   throw new ServerError(message || 'an error without a message', reply.position ?? reply.errorPos);
 }
 
-/** Requires that the `count` of a reply, if it has one, is the number of its rows. @throws JsonError */
+/** Requires that the `count` of a reply, if it has one, is the number of its rows. @throws MalformedReplyError */
 export function requireCount(count: unknown, rows: number): void {
   if (count !== undefined && count !== rows)
-    throw new JsonError(`contains ${rows} rows, but its count is ${JSON.stringify(count)}`);
+    throw new MalformedReplyError(`contains ${rows} rows, but its count is ${JSON.stringify(count)}`);
 }
 
 /** The error for a key that occurs twice at the top level of a reply: its value is not clear. */
-export const duplicateKeyError = (key: string): JsonError => new JsonError(`contains ${JSON.stringify(key)} twice`);
+export const duplicateKeyError = (key: string): MalformedReplyError =>
+  new MalformedReplyError(`contains ${JSON.stringify(key)} twice`);
 
-/** The text in a first column. @throws JsonError if a statement stream cannot contain the value */
+/** The text in a first column. @throws MalformedReplyError if a statement stream cannot contain the value */
 function requireText(value: unknown, row: number): string {
   if (typeof value !== 'string')
-    throw new JsonError(`contains a row whose first column is ${describeValue(value)} (row ${row})`);
-  if (value.includes('\0')) throw new JsonError(`contains a NUL character (row ${row})`);
-  if (!value.isWellFormed()) throw new JsonError(`contains half of a surrogate pair (row ${row})`);
+    throw new MalformedReplyError(`contains a row whose first column is ${describeValue(value)} (row ${row})`);
+  if (value.includes('\0')) throw new MalformedReplyError(`contains a NUL character (row ${row})`);
+  if (!value.isWellFormed()) throw new MalformedReplyError(`contains half of a surrogate pair (row ${row})`);
   return value;
 }
 

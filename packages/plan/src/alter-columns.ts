@@ -63,11 +63,11 @@ function toAdded({ index, parquet: _, ...column }: Column): Column {
 function renameColumns(renamed: ReadonlyMap<string, string>, table: AlterableTable): Set<string> {
   const unrenamed = new Set<string>();
   for (const [column, to] of renamed) {
-    const ofTimestamp = isSameName(column, table.current().timestamp ?? '') ? ['designated timestamp' as const] : [];
+    const timestamp = isSameName(column, table.current().timestamp ?? '') ? ['designated timestamp' as const] : [];
     const properties: PropertyName[] = [
       columnProperty(column),
       columnProperty(to),
-      ...ofTimestamp,
+      ...timestamp,
       'dedup keys',
       COLUMN_ORDER,
     ];

@@ -102,7 +102,7 @@ function collectAssertions(
   { recomputed, enforcements }: ProofResult,
   context: PlanContext,
 ): readonly PlannedStatement[] {
-  const { allowed, answers, storedRowsOf } = context;
+  const { allowed, answers, findStoredRows } = context;
   const assertions: PlannedStatement[] = [];
   const assertedViews: string[] = [];
   const add = (assertion: Assertion, ...comments: string[]) => assertions.push(withPurpose(assertion, ...comments));
@@ -122,7 +122,7 @@ function collectAssertions(
   if (first !== undefined) add(assertUnlimited([first, ...others]));
   for (const enforcement of enforcements) {
     const { name } = enforcement.former;
-    if (allowed.useAllowance({ kind: 'ttl', object: name }) || storedRowsOf(name) === 'none') continue;
+    if (allowed.useAllowance({ kind: 'ttl', object: name }) || findStoredRows(name) === 'none') continue;
     add(assertNoneExpired(...findExpiryArguments(enforcement, context)));
   }
   return assertions;

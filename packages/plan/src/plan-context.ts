@@ -53,7 +53,7 @@ export interface PlanContext extends Omit<PlanOptions, keyof RowQueries> {
   readonly isEnterprise: boolean;
   readonly ignore: IgnoreRules;
   /** What is known of the rows of a materialized view of B. */
-  readonly storedRowsOf: (view: string) => StoredRows;
+  readonly findStoredRows: (view: string) => StoredRows;
   /** An engine that has B and is not changed. */
   readonly engineOfB: Engine;
   /** The objects of B that are invalid or suspended. */
@@ -88,7 +88,7 @@ export function createPlanContext(
     renames,
     allowed,
     toRebuild,
-    storedRowsOf: view =>
+    findStoredRows: view =>
       answers.findHistory(view)?.answer ?? assumeStoredRows(view, engineOfB, allowed, answers.hasHistories),
     engineOfB,
     healthProblems: b.entries.flatMap(entry => problemsOf(entry, options.health ?? {})),

@@ -104,8 +104,12 @@ export function proveDraft({ steps, context }: Draft, engine: Engine): ProofResu
  * query reads something that B lacks, no question is asked, because the server could not compile it yet.
  * @returns its name; undefined if there is none
  */
-const findViewRejectedByServer = ({ changes }: Execution, engine: Engine, context: PlanContext): string | undefined =>
-  changes.find(({ before, after }) => {
+const findViewRejectedByServer = (
+  { transitions }: Execution,
+  engine: Engine,
+  context: PlanContext,
+): string | undefined =>
+  transitions.find(({ before, after }) => {
     if (after?.kind !== 'view' && after?.kind !== 'materialized view') return false;
     const isSame = before && 'body' in before && before.body === after.body;
     const names = [...engine.catalogue.closure(after.references)];
@@ -116,12 +120,12 @@ const findViewRejectedByServer = ({ changes }: Execution, engine: Engine, contex
   })?.name;
 
 function createExternalFacts(context: PlanContext, engine: Engine): ExternalFacts {
-  const { a, storedRowsOf, ignore, renames, answers } = context;
+  const { a, findStoredRows, ignore, renames, answers } = context;
   const newNameOf = (view: string): string => renames.nameAfterPlan(view);
   return {
-    storedRowsOf,
+    findStoredRows,
     countExpired(enforcement) {
-      if (storedRowsOf(enforcement.former.name) === 'none') return 0;
+      if (findStoredRows(enforcement.former.name) === 'none') return 0;
       return answers.askCount(printExpiredQuestion(...findExpiryArguments(enforcement, context)));
     },
     newNameOf,

@@ -15,9 +15,9 @@ export const createRebuildNames = (table: string, hash: string) => ({
 });
 
 /** Parses the name of a table of a rebuild; undefined for any other name. */
-export function parseRebuildName(name: string): { table: string; role: 'new' | 'before'; hash: string } | undefined {
+export function parseRebuildName(name: string): { table: string; role: 'new' | 'old'; hash: string } | undefined {
   const [, table, role, hash] = /^(.+)_(new|before)_([0-9a-f]{8})$/s.exec(name) ?? [];
-  return table && hash ? { table, role: role as 'new' | 'before', hash } : undefined;
+  return table && hash ? { table, role: role === 'new' ? 'new' : 'old', hash } : undefined;
 }
 
 /** The table whose rebuild has made a table; undefined if none has. */

@@ -30,16 +30,16 @@ import type { NamedLoss } from './text/losses.js';
 import { doubleQuote, printOnOneLine } from './text/statement-text.js';
 import { parseMark } from './unfilled-marks.js';
 
-/** Finds the columns that a rebuild copies, with their names in both tables. @param renamed the new names of columns by their old names */
+/** Finds the columns that two tables share, with their names in both. @param renamed the new names of columns by their old names */
 export const findCopiedColumns = (
-  wanted: TableDefinition,
-  now: TableDefinition,
+  newTable: TableDefinition,
+  oldTable: TableDefinition,
   renamed: ReadonlyMap<string, string>,
 ) => {
   const sources = new Map([...renamed].map(([from, to]) => [foldCase(to), from]));
-  return wanted.columns.flatMap(column => {
+  return newTable.columns.flatMap(column => {
     const from = sources.get(foldCase(column.name)) ?? column.name;
-    const source = findColumn(now, from);
+    const source = findColumn(oldTable, from);
     return source ? [{ column, source, from: source.name, to: column.name, cast: printCast(source, column) }] : [];
   });
 };
@@ -86,7 +86,7 @@ export function dropOldTables(draft: Draft): void {
       draft.engine.definitionOf(name),
       draft.engine.definitionOf(table),
     ];
-    if (role !== 'before' || !toRebuild.has(foldCase(table)) || a.findObject(name)) continue;
+    if (role !== 'old' || !toRebuild.has(foldCase(table)) || a.findObject(name)) continue;
     if (wanted?.kind !== 'table' || old?.kind !== 'table' || now?.kind !== 'table') continue;
     if (!isRebuildHash(hash, wanted, old, draft.engine)) continue;
     const copied = findCopiedColumns(now, old, renames.columnRenamesOf(table));
@@ -136,7 +136,7 @@ function whyNotResumable(table: string, leftovers: ReadonlySet<string>, b: Engin
 export function isAuxiliaryTable(name: string, { a, leftovers, toRebuild }: PlanContext): boolean {
   const { table, role } = parseRebuildName(name) ?? {};
   if (leftovers.has(foldCase(name)) || (parseMark(name) !== undefined && !a.findObject(name))) return true;
-  return table !== undefined && role === 'before' && toRebuild.has(foldCase(table)) && !a.findObject(name);
+  return table !== undefined && role === 'old' && toRebuild.has(foldCase(table)) && !a.findObject(name);
 }
 
 /**

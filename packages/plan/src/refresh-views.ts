@@ -97,8 +97,8 @@ function mayBeInvalidatedByPlan({ kind, name, base }: MaterializedView, { exclud
 }
 
 /** Whether the query of a view of B returns all rows that the view stores. */
-export function losesNothingByRefresh(view: string, { storedRowsOf }: Pick<PlanContext, 'storedRowsOf'>): boolean {
-  const answer = storedRowsOf(view);
+export function losesNothingByRefresh(view: string, { findStoredRows }: Pick<PlanContext, 'findStoredRows'>): boolean {
+  const answer = findStoredRows(view);
   return answer === 'none' || answer === 'recomputable';
 }
 
@@ -130,9 +130,9 @@ function readsRetypedColumn(
 }
 
 /** Whether the view may have rows in B, also under its former name. */
-const mayHaveRowsInB = ({ kind, name }: MaterializedView, { b, storedRowsOf, renames }: PlanContext): boolean =>
+const mayHaveRowsInB = ({ kind, name }: MaterializedView, { b, findStoredRows, renames }: PlanContext): boolean =>
   [name, renames.otherName(name) ?? name].some(
-    candidate => b.findObject(candidate)?.kind === kind && storedRowsOf(candidate) !== 'none',
+    candidate => b.findObject(candidate)?.kind === kind && findStoredRows(candidate) !== 'none',
   );
 
 /**

@@ -11,7 +11,8 @@ import type { Omission } from './text/omission.js';
 export function addOffers(omission: Omission, offers: RenameOffers): Omission {
   const dropped = (omission.losses ?? []).filter(({ kind }) => kind === 'drop');
   const renames = dropped.flatMap(
-    ({ object, column }) => (column === undefined ? offers.ofTable(object) : offers.ofColumn(object, column)) ?? [],
+    ({ object, column }) =>
+      (column === undefined ? offers.offerTable(object) : offers.offerColumn(object, column)) ?? [],
   );
   return renames.length > 0 ? { ...omission, hints: renames.map(option => `renamed? ${option}`) } : omission;
 }
@@ -24,9 +25,9 @@ export const describeKeptTables = (context: PlanContext, offers: RenameOffers): 
   context.b.entries.flatMap(({ kind, name }) => {
     const { a, renames, keepExtra, dropOld } = context;
     if (kind !== 'table' || a.findObject(name) || renames.pending.has(foldCase(name))) return [];
-    if (!dropOld && isAuxiliaryTable(name, context) && parseRebuildName(name)?.role === 'before')
+    if (!dropOld && isAuxiliaryTable(name, context) && parseRebuildName(name)?.role === 'old')
       return [`table '${name}' is kept: it is the old table of a rebuild; --drop-old drops it`];
-    const option = keepExtra ? offers.ofTable(name) : undefined;
+    const option = keepExtra ? offers.offerTable(name) : undefined;
     return option === undefined ? [] : [`table '${name}' is kept; renamed? ${option}`];
   });
 
@@ -37,7 +38,7 @@ export class RenameOffers {
   constructor(private readonly context: PlanContext) {}
 
   /** Offers the new column of the same type, preferably that in the same place: `--renamed trades.qty=quantity`. */
-  ofColumn(table: string, column: string): string | undefined {
+  offerColumn(table: string, column: string): string | undefined {
     const { a, engineOfB, renames } = this.context;
     const other = renames.otherName(table) ?? table;
     const before = columnsOf(engineOfB.definitionOf(table) ?? engineOfB.definitionOf(other));
@@ -54,7 +55,7 @@ export class RenameOffers {
   }
 
   /** Offers a new table with the same columns: `--renamed trades_old=trades`. */
-  ofTable(table: string): string | undefined {
+  offerTable(table: string): string | undefined {
     const { a, engineOfB, renames } = this.context;
     const columns = columnKey(engineOfB.definitionOf(table));
     const newNames = [...renames.pending.values()];

@@ -254,7 +254,7 @@ export class Renames {
   #findOldTables(table: string): TableDefinition[] {
     return this.#engineOfB.catalogue.list().flatMap(({ name }) => {
       const { role, table: rebuilt = '' } = parseRebuildName(name) ?? {};
-      const old = role === 'before' && isSameName(rebuilt, table) ? this.#engineOfB.definitionOf(name) : undefined;
+      const old = role === 'old' && isSameName(rebuilt, table) ? this.#engineOfB.definitionOf(name) : undefined;
       return old?.kind === 'table' ? old : [];
     });
   }

@@ -1,7 +1,7 @@
 /*! Recognizes the assertions of plans. They need no permission, so a statement must be exactly what the planner writes. */
 import { parseAlters, tryParseDefinition } from '@sqlpipe/ddl';
 import { fetchStatements, fetchViewColumns, type Instance } from '@sqlpipe/instance';
-import { isOfCasts, parseAssertion, parseWith, printWith, useNamesOfWith, withoutComments } from '@sqlpipe/plan/text';
+import { isCastQuery, parseAssertion, parseWith, printWith, useNamesOfWith, withoutComments } from '@sqlpipe/plan/text';
 import { foldCase } from '@sqlpipe/sql';
 
 /**
@@ -26,7 +26,7 @@ export async function isPlanAssertion(
   const found = statements.flatMap(each => (each === undefined ? [] : (findQuery(each)?.body ?? [])));
   const bodies = [...found, ...names.flatMap(each => planned.get(foldCase(each)) ?? [])];
   const isKnown = (query: string) => bodies.some(body => useNamesOfWith(queries, body) === query);
-  if (!queries.every(({ query }) => isOfCasts(query) || isKnown(query))) return false;
+  if (!queries.every(({ query }) => isCastQuery(query) || isKnown(query))) return false;
   const view = statements[0] === undefined ? undefined : tryParseDefinition(statements[0]);
   const existing = view?.kind === 'materialized view' ? { ...view, body: printWith(queries, view.body) } : undefined;
   const columns = existing && (await fetchViewColumns(target, existing.name));

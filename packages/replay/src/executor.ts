@@ -125,7 +125,7 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
       ...(position !== undefined && { position }),
     };
     const exists = rejection.matches(ALREADY_EXISTS);
-    const isOfPrincipal = isPrincipal(identify(statement).kind);
+    const concernsPrincipal = isPrincipal(identify(statement).kind);
     if (ifExists === 'fail') return { ...rejected, exists };
     if (!exists && denied) return rejected;
     if (exists && ifExists === 'skip') return { result: 'skipped' };
@@ -134,10 +134,10 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
     try {
       const compared = before ?? (await compare(statement));
       if (compared && (exists || compared.result === 'skipped')) return resolveExisting(compared);
-      return exists && isOfPrincipal ? incomparable : rejected;
+      return exists && concernsPrincipal ? incomparable : rejected;
     } catch (failure) {
       if (!(failure instanceof InstanceError)) throw failure;
-      if (!exists && !isOfPrincipal) return rejected;
+      if (!exists && !concernsPrincipal) return rejected;
       if (failure.serverMessage === undefined) return { ...rejected, error: `${why}: ${failure.message}`, failure };
       return { ...incomparable, error: `${why}: ${failure.serverMessage}; ${SKIP_HELP}` };
     }

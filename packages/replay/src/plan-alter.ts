@@ -18,8 +18,8 @@ export async function planAlter(
   { allowLoss, renamed, ignore }: Pick<ReplayOptions, 'allowLoss' | 'renamed' | 'ignore'>,
 ) {
   const wanted = deduplicate(await collectStatements(statements));
-  const ofSchema = wanted.filter(statement => identify(statement).kind !== 'other');
-  const plan = await planChanges(ofSchema, b, {
+  const definitions = wanted.filter(statement => identify(statement).kind !== 'other');
+  const plan = await planChanges(definitions, b, {
     ...known,
     allowLoss,
     renamed,
@@ -41,15 +41,15 @@ export async function planAlter(
     statements: [...changes, ...wanted.filter(statement => !created.has(statement) && !isLeftOut(statement))],
     permissions: findRequiredPermissions(planned),
     // The order of columns is reported when the statement is compared.
-    omissions: plan.omissions.filter(omission => !isOfHealth(omission) && !isColumnOrder(omission.properties)),
+    omissions: plan.omissions.filter(omission => !concernsHealth(omission) && !isColumnOrder(omission.properties)),
     notes: plan.notes,
     warnings: [
       ...plan.warnings,
-      ...plan.omissions.filter(isOfHealth).map(omission => describeOmission(omission).join(': ')),
+      ...plan.omissions.filter(concernsHealth).map(omission => describeOmission(omission).join(': ')),
     ],
   };
 }
 
 /** Whether an object has the wanted definition, but does not work, and no option would repair it. */
-const isOfHealth = ({ properties, losses = [] }: Omission): boolean =>
+const concernsHealth = ({ properties, losses = [] }: Omission): boolean =>
   losses.length === 0 && properties.some(property => property === 'invalid' || property === 'suspended');

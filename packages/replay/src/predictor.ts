@@ -84,7 +84,7 @@ export class Predictor {
     this.#engine.load(this.#schema.statements);
     this.#invalidBefore = this.#engine.invalidViews();
     this.#rowAccount = new RowAccount(this.#engine, {
-      storedRowsOf: view => this.#answers.findHistory(view)?.answer ?? 'recomputable',
+      findStoredRows: view => this.#answers.findHistory(view)?.answer ?? 'recomputable',
       countExpired: enforcement => this.#answers.askCount(printQuestion(enforcement)),
       newNameOf: view => this.#renamedViews.get(foldCase(view)) ?? view,
     });
@@ -200,7 +200,7 @@ export class Predictor {
       const execution = await whenReady(() => this.#engine.execute(sent, this.#account));
       await this.#askAboutRows(execution);
       this.#effects = this.#rowAccount.recordStatement(sent, execution);
-      for (const { name } of execution.changes) this.#changed.add(foldCase(name));
+      for (const { name } of execution.transitions) this.#changed.add(foldCase(name));
       for (const { object } of this.#effects) this.#changed.add(foldCase(object));
       // The engine has checked the statement, but has no rows. The effect of an UPDATE that fills a column does not depend on them.
       if (/^(?:INSERT|UPDATE|WITH)$/.test(identify(statement).verb) && !parseFill(statement))

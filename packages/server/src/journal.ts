@@ -16,7 +16,7 @@ import { areChanges, type JournalChange } from './journal-form.js';
 
 /** The changes of an engine that can still be undone. */
 export const toJournalChanges = ({ catalogue, acl }: Engine): JournalChange[] => [
-  ...catalogue.changes.map(({ name, after }): JournalChange => (after ? { put: after } : { drop: name })),
+  ...catalogue.transitions.map(({ name, after }): JournalChange => (after ? { put: after } : { drop: name })),
   ...acl.changes.map((change): JournalChange => ({ acl: change })),
 ];
 
@@ -25,7 +25,7 @@ export function replayChange(change: JournalChange, { catalogue, acl }: Engine):
   if ('put' in change) catalogue.put(change.put);
   else if ('drop' in change) catalogue.drop(change.drop);
   else acl.replay(change.acl);
-  catalogue.takeChanges();
+  catalogue.takeTransitions();
 }
 
 const snapshotChanges = ({ catalogue, acl }: Engine): JournalChange[] => [

@@ -31,7 +31,7 @@ export function createRouter(
   return async request => {
     const foreignReason = foreignRequestReason(request.headers, hosts);
     if (foreignReason !== undefined) return textReply(403, foreignReason);
-    const rejection = rejectRequest(request);
+    const rejection = findRequestError(request);
     if (rejection) return rejection;
     if (request.path === '/settings') return settings(edition);
     if (request.path === '/ping') return emptyReply(204);
@@ -43,7 +43,7 @@ export function createRouter(
 
 const paths = new Set(['/api/v1/sql/execute', '/exec', '/settings', '/ping', '/']);
 
-function rejectRequest({ method, path, headers }: HttpRequest): HttpReply | undefined {
+function findRequestError({ method, path, headers }: HttpRequest): HttpReply | undefined {
   const length = headers.get('content-length');
   if ((method === 'POST' || method === 'PUT') && length === undefined) {
     return textReply(400, 'Content-length not specified for POST/PUT request');

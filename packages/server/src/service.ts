@@ -7,7 +7,7 @@ import {
   type ExecutionResult,
   formatPermissions,
   formatPrincipals,
-  type Question,
+  type QueryStatement,
   type Rows,
   requireReadable,
   type Session,
@@ -54,29 +54,29 @@ export class Service {
       engine.rollback(before);
       throw error;
     }
-    engine.catalogue.takeChanges();
-    engine.acl.takeChanges();
+    engine.catalogue.takeTransitions();
+    engine.acl.takeTransitions();
     return result;
   }
 
   #execute(text: string, caller: string): ExecutionResult {
-    const { result, question } = this.#engine.execute(text, caller);
-    return question ? { kind: 'rows', ...this.#answer(question, this.#engine.session(caller)) } : result;
+    const { result, query } = this.#engine.execute(text, caller);
+    return query ? { kind: 'rows', ...this.#answer(query, this.#engine.session(caller)) } : result;
   }
 
-  #answer(question: Question, session: Session): Rows {
-    switch (question.statement) {
+  #answer(query: QueryStatement, session: Session): Rows {
+    switch (query.statement) {
       case 'explain show create database':
         return listOf('QUERY PLAN', 'STRING', ['show_create_database']);
       case 'table': {
-        const { name, position } = question;
+        const { name, position } = query;
         if (!session.catalogue.find(name)) throw missingError(position, name);
         return answerQuery(parseQueryText(`SELECT * FROM ${quoteName(name)}`), session);
       }
       case 'query':
-        return answerQuery(parseQueryText(question.text), session);
+        return answerQuery(parseQueryText(query.text), session);
       default:
-        return this.#show(question, session);
+        return this.#show(query, session);
     }
   }
 

@@ -21,11 +21,11 @@ export function parseColumnAlteration(cursor: Cursor, lookup: NameLookup, found:
   const token = cursor.requireNoSemicolon(isTable ? WORDS_OF_TABLE : WORDS_OF_VIEW);
   const word = token.toLowerCase();
   const property = COLUMN_PROPERTIES.find(
-    ({ alter }) => (isTable || alter.isOfViews) && Object.hasOwn(alter.syntax, word),
+    ({ alter }) => (isTable || alter.worksOnViews) && Object.hasOwn(alter.syntax, word),
   );
   const parse = property?.alter.syntax[word];
   if (!parse)
-    throw cursor.rejection(
+    throw cursor.error(
       isTable
         ? `'add', 'drop', 'set', 'symbol', 'cache' or 'nocache' expected found '${token}'`
         : `${WORDS_OF_VIEW} expected`,

@@ -60,7 +60,7 @@ class TableParser {
         return this.#renameColumns();
       case 'alter':
         if (!isWord(cursor.requireNoSemicolon("'column'"), 'column'))
-          throw cursor.rejection("'column' or 'partition' expected");
+          throw cursor.error("'column' or 'partition' expected");
         return [parseColumnAlteration(cursor, this.lookup, this.found)];
       case 'set':
         return this.#set();
@@ -85,9 +85,9 @@ class TableParser {
         cursor.expect('partition');
         return { name, ...parsePartitions(cursor, table, 'force drop partition') };
     }
-    const ofWal = parseWalChange(cursor, this.lookup, verb, this.found);
-    if (!ofWal) throw cursor.rejection(`${VERBS} expected`);
-    return ofWal;
+    const walChange = parseWalChange(cursor, this.lookup, verb, this.found);
+    if (!walChange) throw cursor.error(`${VERBS} expected`);
+    return walChange;
   }
 
   /** Parses the ALTER of a property, after its first words. */
@@ -104,7 +104,7 @@ class TableParser {
   #parseColumn(expected: string): { name: string; column: Column | undefined } {
     const name = unquoteToken(this.cursor.requireNoSemicolon(expected));
     const column = this.#existing(name);
-    if (this.#columns && !column) throw this.cursor.rejection(`Invalid column: ${name}`);
+    if (this.#columns && !column) throw this.cursor.error(`Invalid column: ${name}`);
     return { name, column };
   }
 
@@ -120,7 +120,7 @@ class TableParser {
     const token = this.cursor.next();
     if (token === ',') return true;
     if (token === undefined || (token === ';' && this.cursor.next() === undefined)) return false;
-    throw this.cursor.rejection("',' expected");
+    throw this.cursor.error("',' expected");
   }
 
   /** A WAL table accepts one change of its structure per transaction. */
@@ -179,9 +179,9 @@ class TableParser {
 
   #ifNotExists(): string {
     const { cursor } = this;
-    if (!isWord(cursor.next(), 'not')) throw cursor.rejection("'not' expected");
+    if (!isWord(cursor.next(), 'not')) throw cursor.error("'not' expected");
     const token = cursor.next();
-    if (!isWord(token, 'exists')) throw cursor.rejection(`unexpected token '${token}' for if not exists`);
+    if (!isWord(token, 'exists')) throw cursor.error(`unexpected token '${token}' for if not exists`);
     return cursor.requireNoSemicolon('column name');
   }
 
@@ -191,7 +191,7 @@ class TableParser {
     const property = findAlterSyntax('table', `drop ${token}`, this.lookup);
     if (property) return [property(cursor, this.lookup, this.found)];
     if (isWord(token, 'partition')) return { name, ...parsePartitions(cursor, table, 'drop partition') };
-    if (!isWord(token, 'column')) throw cursor.rejection("'column' or 'partition' expected");
+    if (!isWord(token, 'column')) throw cursor.error("'column' or 'partition' expected");
     const names = this.#list(() => {
       const { name, column } = this.#parseColumn('column name');
       if (column && column.name === this.#timestamp) this.#rejectDropOfTimestamp();
@@ -223,11 +223,11 @@ class TableParser {
   #renameColumn(): Alteration {
     const { cursor } = this;
     const { name, column } = this.#parseColumn('current column name');
-    if (!isWord(cursor.requireNoSemicolon("'to' expected"), 'to')) throw cursor.rejection("'to' expected'");
+    if (!isWord(cursor.requireNoSemicolon("'to' expected"), 'to')) throw cursor.error("'to' expected'");
     const to = unquoteToken(cursor.requireNoSemicolon('new column name'));
-    if (name === to) throw cursor.rejection('new column name is identical to existing name');
-    if (this.#existing(to)) throw cursor.rejection(' column already exists');
-    if (!isValidColumnName(to)) throw cursor.rejection(' new column name contains invalid characters');
+    if (name === to) throw cursor.error('new column name is identical to existing name');
+    if (this.#existing(to)) throw cursor.error(' column already exists');
+    if (!isValidColumnName(to)) throw cursor.error(' new column name contains invalid characters');
     if (column) {
       if (column.name === this.#timestamp) {
         this.#rejectTimestampOfWal('rename');
@@ -244,7 +244,7 @@ class TableParser {
     if (isWord(token, 'type')) return this.#setType();
     const property = findAlterSyntax('table', `set ${token}`, lookup);
     if (property) return [property(cursor, lookup, found)];
-    throw cursor.rejection("'param' or 'type' expected");
+    throw cursor.error("'param' or 'type' expected");
   }
 
   #setType(): Extract<ChangeStatement, { verb: 'set type' }> {

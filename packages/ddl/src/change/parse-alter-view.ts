@@ -20,29 +20,29 @@ export function parseAlterView(cursor: Cursor, lookup: NameLookup): ChangeStatem
 
 /** After ALTER MATERIALIZED: changes how a view is refreshed, how long its data is kept, and its indexes. */
 export function parseAlterMaterializedView(cursor: Cursor, lookup: NameLookup): ChangeStatement {
-  if (!isWord(cursor.requireNoSemicolon("'view'"), 'view')) throw cursor.rejection("'view' expected'");
+  if (!isWord(cursor.requireNoSemicolon("'view'"), 'view')) throw cursor.error("'view' expected'");
   const view = parseAlteredObject(cursor, lookup, 'materialized view');
   const verb = cursor.requireNoSemicolon("'alter' or 'resume' or 'suspend'");
   if (isWord(verb, 'alter')) {
     cursor.expect('column');
     return toAlter(view, parseColumnAlteration(cursor, lookup, view));
   }
-  const ofWal = parseWalChange(cursor, lookup, verb, view);
-  if (ofWal) return ofWal;
+  const walChange = parseWalChange(cursor, lookup, verb, view);
+  if (walChange) return walChange;
   const dropExpiry = isWord(verb, 'drop') && findAlterSyntax('materialized view', 'drop expire', lookup);
   if (dropExpiry) {
     cursor.expect('expire');
     return toAlter(view, dropExpiry(cursor, lookup, view));
   }
-  if (!isWord(verb, 'set')) throw cursor.rejection("'alter' or 'resume' or 'suspend' expected");
+  if (!isWord(verb, 'set')) throw cursor.error("'alter' or 'resume' or 'suspend' expected");
   const token = cursor.requireNoSemicolon("'ttl' or 'refresh'");
   if (isWord(token, 'refresh') && cursor.accept('limit'))
     return { verb: 'set refresh limit', name: view.name, limit: parseAge(cursor).age };
   const property = findAlterSyntax('materialized view', `set ${token}`, lookup);
   if (property) return toAlter(view, property(cursor, lookup, view));
   if (lookup.isEnterprise !== false && isWord(token, 'storage'))
-    throw cursor.rejection('storage policy is not supported for materialized views');
-  throw cursor.rejection("'ttl' or 'refresh' expected");
+    throw cursor.error('storage policy is not supported for materialized views');
+  throw cursor.error("'ttl' or 'refresh' expected");
 }
 
 const LIVE_VIEW_VERBS = "'set', 'drop', 'convert', 'resume' or 'suspend'";
@@ -57,7 +57,7 @@ export function parseAlterLiveView(cursor: Cursor, lookup: NameLookup): ChangeSt
     case 'set': {
       const token = cursor.requireNoSemicolon("'ttl'");
       const property = findAlterSyntax('live view', `set ${token}`, lookup);
-      if (!property) throw cursor.rejection("'ttl' expected");
+      if (!property) throw cursor.error("'ttl' expected");
       return toAlter(view, property(cursor, lookup, view));
     }
     case 'drop':
@@ -65,9 +65,9 @@ export function parseAlterLiveView(cursor: Cursor, lookup: NameLookup): ChangeSt
       cursor.expect('partition');
       return { name, ...parsePartitions(cursor, object, `${verb} partition`) };
     case 'force':
-      throw cursor.rejection('FORCE DROP PARTITION is not supported on live views');
+      throw cursor.error('FORCE DROP PARTITION is not supported on live views');
   }
-  const ofWal = parseWalChange(cursor, lookup, verb, view);
-  if (!ofWal) throw cursor.rejection(`${LIVE_VIEW_VERBS} expected`);
-  return ofWal;
+  const walChange = parseWalChange(cursor, lookup, verb, view);
+  if (!walChange) throw cursor.error(`${LIVE_VIEW_VERBS} expected`);
+  return walChange;
 }

@@ -29,7 +29,7 @@ export function parseDrop(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   if (isWord(token, 'table')) return parseDropObject(cursor, lookup, 'table');
   if (isWord(token, 'view')) return parseDropObject(cursor, lookup, 'view');
   if (isWord(token, 'materialized')) {
-    if (!isWord(cursor.next(), 'view')) throw cursor.rejection('expected VIEW');
+    if (!isWord(cursor.next(), 'view')) throw cursor.error('expected VIEW');
     return parseDropObject(cursor, lookup, 'materialized view');
   }
   if (isWord(token, 'all')) {
@@ -62,7 +62,7 @@ function parseDropObject(cursor: Cursor, lookup: NameLookup, kind: ObjectKind): 
   let position = cursor.at;
   const ifExists = isWord(first, 'if');
   if (ifExists) {
-    if (!isWord(cursor.next(), 'exists')) throw cursor.rejection(`expected EXISTS ${short}`);
+    if (!isWord(cursor.next(), 'exists')) throw cursor.error(`expected EXISTS ${short}`);
     position = cursor.readOffset;
   } else cursor.unread();
   const token = readName(cursor, lookup, cursor.requireNoSemicolon(`${kind} name`));
@@ -70,7 +70,7 @@ function parseDropObject(cursor: Cursor, lookup: NameLookup, kind: ObjectKind): 
   const name = unquoteToken(token);
   const object = lookup.find(name, kind);
   if (object && object.kind !== kind)
-    throw cursor.rejection(wrongKind(kind, object) ?? `${kind} name expected, got ${OTHER_KINDS[kind]} name`);
+    throw cursor.error(wrongKind(kind, object) ?? `${kind} name expected, got ${OTHER_KINDS[kind]} name`);
   cursor.expectEnd();
   if (!object && !ifExists) throw missingError(position, name, kind);
   return { verb: 'drop', kind, name };
@@ -104,13 +104,13 @@ export function parsePrincipalName(cursor: Cursor, kind: PrincipalKind, ...words
 export function parseRename(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   cursor.expect('table');
   const from = parseTableName(cursor, 'from table name');
-  if (cursor.require('to') === '(') throw cursor.rejection('function call is not allowed here');
+  if (cursor.require('to') === '(') throw cursor.error('function call is not allowed here');
   cursor.unread();
   cursor.expect('to');
   const { name: to } = parseTableName(cursor, 'to table name');
   const rest = cursor.next();
-  if (rest === '(') throw cursor.rejection('function call is not allowed here');
-  if (rest !== undefined && rest !== ';') throw cursor.rejection('debris?');
+  if (rest === '(') throw cursor.error('function call is not allowed here');
+  if (rest !== undefined && rest !== ';') throw cursor.error('debris?');
   rejectRename(lookup, from, to);
   return { verb: 'rename', name: from.name, to };
 }

@@ -13,11 +13,11 @@ export function parseTruncate(cursor: Cursor, lookup: NameLookup): ChangeStateme
   let token = cursor.next();
   const ifExists = isWord(token, 'if');
   if (ifExists) {
-    if (!isWord(cursor.next(), 'exists')) throw cursor.rejection('expected EXISTS table-name');
+    if (!isWord(cursor.next(), 'exists')) throw cursor.error('expected EXISTS table-name');
     token = cursor.next();
   }
   if (isWord(token, 'only')) token = cursor.next();
-  if (isWord(token, 'with')) throw cursor.rejection('table name expected');
+  if (isWord(token, 'with')) throw cursor.error('table name expected');
   const names: string[] = [];
   for (;;) {
     if (token === undefined || token === ',') throw new RejectionError(cursor.readOffset, 'table name expected');
@@ -32,8 +32,8 @@ export function parseTruncate(cursor: Cursor, lookup: NameLookup): ChangeStateme
     if (isWord(token, 'keep')) throw new RejectionError(cursor.readOffset, 'table name expected');
   }
   if (isWord(token, 'keep')) {
-    if (!isWord(cursor.next(), 'symbol')) throw cursor.rejection('SYMBOL expected');
-    if (!isWord(cursor.next(), 'maps')) throw cursor.rejection('MAPS expected');
+    if (!isWord(cursor.next(), 'symbol')) throw cursor.error('SYMBOL expected');
+    if (!isWord(cursor.next(), 'maps')) throw cursor.error('MAPS expected');
     cursor.expectEnd();
   }
   return { verb: 'truncate', names };
@@ -42,10 +42,10 @@ export function parseTruncate(cursor: Cursor, lookup: NameLookup): ChangeStateme
 /** After VACUUM. */
 export function parseVacuum(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   const what = cursor.requireNoSemicolon("'table'");
-  if (!isWord(what, 'table') && !isWord(what, 'partitions')) throw cursor.rejection("'partitions' expected");
+  if (!isWord(what, 'table') && !isWord(what, 'partitions')) throw cursor.error("'partitions' expected");
   const name = unquoteToken(readName(cursor, lookup, cursor.requireNoSemicolon('table name')));
   const rest = cursor.next();
-  if (rest !== undefined && rest !== ';') throw cursor.rejection("end of line or ';' expected");
+  if (rest !== undefined && rest !== ';') throw cursor.error("end of line or ';' expected");
   requireObject(lookup, 'table', name, { missing: cursor.at, wrong: cursor.at });
   return { verb: 'vacuum', name };
 }
@@ -67,7 +67,7 @@ export function parseRefreshStatement(cursor: Cursor, lookup: NameLookup): Chang
     cursor.expectEnd();
     return { verb: 'refresh stats', name };
   }
-  if (mode !== 'full' && mode !== 'incremental') throw cursor.rejection("'full' or 'incremental' or 'range' expected");
+  if (mode !== 'full' && mode !== 'incremental') throw cursor.error("'full' or 'incremental' or 'range' expected");
   cursor.expectEnd();
   return { verb: 'refresh', name, isFull: mode === 'full' };
 }
@@ -113,9 +113,9 @@ export function parsePartitions(
     cursor.expect('to');
     cursor.requireWord('parquet', 'native');
   }
-  if (partitionBy === 'NONE' && verb !== 'force drop partition') throw cursor.rejection('table is not partitioned');
+  if (partitionBy === 'NONE' && verb !== 'force drop partition') throw cursor.error('table is not partitioned');
   if (cursor.requireWord('list', 'where') === 'list' && cursor.next() === ',')
-    throw cursor.rejection('partition name missing');
+    throw cursor.error('partition name missing');
   skipRest(cursor);
   return { verb, position };
 }

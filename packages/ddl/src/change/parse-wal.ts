@@ -20,13 +20,13 @@ export function parseWalChange(
   const mayRebase = has('rebase') && object.kind !== 'live view';
   if (word !== 'resume' && word !== 'suspend' && !(word === 'rebase' && mayRebase)) return undefined;
   cursor.expect('wal');
-  if (object.wal === false) throw cursor.rejection(`${object.name} is not a WAL table.`);
+  if (object.wal === false) throw cursor.error(`${object.name} is not a WAL table.`);
   if (word === 'resume') return { verb: 'resume wal', name, skips: parseTransaction(cursor) };
   if (word === 'suspend') {
     if (!has('suspend')) throw new RejectionError(0, 'Cannot suspend table, database is not in dev mode');
     return { verb: 'suspend wal', name };
   }
-  if (cursor.accept('into')) throw cursor.rejection('REBASE WAL INTO is only supported on a read-only replica');
+  if (cursor.accept('into')) throw cursor.error('REBASE WAL INTO is only supported on a read-only replica');
   if (object.kind === 'table' && object.columns && !object.isSuspended)
     throw new RejectionError(0, 'REBASE WAL requires the table to be suspended first');
   return { verb: 'rebase wal', name };
@@ -39,6 +39,6 @@ function parseTransaction(cursor: Cursor): boolean {
   cursor.expectToken(from, 'from');
   cursor.requireWord('transaction', 'txn');
   const value = cursor.requireNoSemicolon('transaction value');
-  if (parseInt64(value) === undefined) throw cursor.rejection(`invalid value [value=${value}]`);
+  if (parseInt64(value) === undefined) throw cursor.error(`invalid value [value=${value}]`);
   return true;
 }

@@ -28,7 +28,7 @@ export type ColumnProperty<Action extends string, Values> = ColumnEntry<ColumnAc
 interface ColumnAlter<A extends ColumnAction<string, object>>
   extends Pick<PropertyAlter<Column, A>, 'actions' | 'print' | 'permission'> {
   /** Whether columns of materialized views have it too. */
-  readonly isOfViews?: boolean;
+  readonly worksOnViews?: boolean;
   /** The parsers of the text after its first word, by this word. */
   readonly syntax: Readonly<Record<string, (cursor: Cursor, lookup: NameLookup, altered: AlteredColumn) => A>>;
   apply(column: Column, alteration: A): Column;
@@ -57,5 +57,5 @@ export function expectEndWhile(cursor: Cursor, { object }: AlteredColumn, doing:
   const token = cursor.next();
   if (token === undefined) return;
   if (token === ';') return cursor.expectEnd();
-  throw cursor.rejection(`unexpected token [${token}] while trying ${doing}`);
+  throw cursor.error(`unexpected token [${token}] while trying ${doing}`);
 }

@@ -21,7 +21,7 @@ export const INDEX: ColumnProperty<'add index' | 'drop index', { index?: Index }
   },
   alter: {
     actions: ['add index', 'drop index'],
-    isOfViews: true,
+    worksOnViews: true,
     syntax: {
       add(cursor, lookup, altered) {
         cursor.expect('index');
@@ -89,7 +89,7 @@ export function parseIndexOptions(
   const isTyped = has('INDEX TYPE');
   if (isTyped && isWord(token, 'include')) return parseCovering('POSTING', cursor, covered);
   if (isTyped && isWord(token, 'type')) return parseIndexType(cursor, defaults.indexCapacity, covered);
-  if (expected !== undefined && !isWord(token, 'capacity')) throw cursor.rejection(`${expected} expected`);
+  if (expected !== undefined && !isWord(token, 'capacity')) throw cursor.error(`${expected} expected`);
   return { type: 'BITMAP', capacity: parseCapacityOption(cursor, token, defaults.indexCapacity, parseCapacity) };
 }
 
@@ -119,7 +119,7 @@ export const alteredCapacityParser =
   (expected: string, problem: string, isValid = (_: number) => true) =>
   (cursor: Cursor) => {
     const capacity = parseInt32(cursor.requireNoSemicolon(expected));
-    if (capacity === undefined || !isValid(capacity)) throw cursor.rejection(problem);
+    if (capacity === undefined || !isValid(capacity)) throw cursor.error(problem);
     return ceilPow2(capacity);
   };
 
@@ -127,12 +127,12 @@ function parseIndexType(cursor: Cursor, defaultCapacity: number, covered: Locate
   const type = cursor.require('index type');
   if (isWord(type, 'bitmap')) {
     const capacity = parseCapacityOption(cursor, cursor.next(), defaultCapacity);
-    if (cursor.accept('include')) throw cursor.rejection('INCLUDE is only supported for POSTING index type');
+    if (cursor.accept('include')) throw cursor.error('INCLUDE is only supported for POSTING index type');
     return { type: 'BITMAP', capacity };
   }
-  if (!isWord(type, 'posting')) throw cursor.rejection(`unknown index type: ${type}`);
+  if (!isWord(type, 'posting')) throw cursor.error(`unknown index type: ${type}`);
   const flavour = [' DELTA', ' EF'].find(each => cursor.accept(each.trim().toLowerCase())) ?? '';
-  if (cursor.accept('capacity')) throw cursor.rejection('CAPACITY is only supported for BITMAP index type');
+  if (cursor.accept('capacity')) throw cursor.error('CAPACITY is only supported for BITMAP index type');
   const posting = `POSTING${flavour}`;
   return cursor.accept('include') ? parseCovering(posting, cursor, covered) : { type: posting, covered: [] };
 }
@@ -140,7 +140,7 @@ function parseIndexType(cursor: Cursor, defaultCapacity: number, covered: Locate
 function parseCovering(type: string, cursor: Cursor, covered: LocatedName[]): Index {
   cursor.expect('(');
   let token = cursor.require("column name or ')'");
-  if (token === ')') throw cursor.rejection('at least one column name expected in INCLUDE');
+  if (token === ')') throw cursor.error('at least one column name expected in INCLUDE');
   for (;;) {
     cursor.unread();
     covered.push(parseLiteral(cursor));

@@ -101,9 +101,9 @@ function parseEncoding(cursor: Cursor, token: string, type: string | undefined):
   const types = type === undefined ? BETWEEN_THEM_ALL : [type];
   const valid = [...encodings].filter(([, fits]) => types.some(fits)).map(([encoding]) => encoding);
   if (!encodings.has(name))
-    throw cursor.rejection(`invalid parquet encoding '${token}', supported values: ${valid.join(', ')}`);
+    throw cursor.error(`invalid parquet encoding '${token}', supported values: ${valid.join(', ')}`);
   if (!valid.includes(name)) {
-    throw cursor.rejection(
+    throw cursor.error(
       `encoding '${token}' is not valid for column type ${type}, supported encodings for this type: ${valid.join(', ')}`,
     );
   }
@@ -115,7 +115,7 @@ function parseCompression(cursor: Cursor, token: string, parts: string[]): strin
   const codec = codecs.get(name);
   if (!codec) {
     const supported = [...codecs.keys()].join(', ');
-    throw cursor.rejection(`invalid parquet compression codec '${token}', supported values: ${supported}`);
+    throw cursor.error(`invalid parquet compression codec '${token}', supported values: ${supported}`);
   }
   const next = cursor.require("'(' or ')'");
   if (next !== '(') {

@@ -41,7 +41,7 @@ export const CAPACITY: ColumnProperty<'symbol capacity', { capacity: number }> =
   isHidden: true,
   alter: {
     actions: ['symbol capacity'],
-    isOfViews: true,
+    worksOnViews: true,
     syntax: {
       symbol(cursor, _, altered) {
         const { name, column, position } = altered;
@@ -96,7 +96,7 @@ function parseAlteredCapacity(cursor: Cursor, expected: string): number {
   const position = cursor.at;
   const digits = token === '-' ? cursor.requireNoSemicolon(expected) : token;
   const value = parseInt32(digits);
-  if (value === undefined) throw cursor.rejection('numeric capacity expected');
+  if (value === undefined) throw cursor.error('numeric capacity expected');
   return toValidCapacity(token === '-' ? -value : value, position);
 }
 

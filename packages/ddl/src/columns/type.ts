@@ -82,10 +82,10 @@ function parseTypeChange(cursor: Cursor, lookup: NameLookup, altered: AlteredCol
   const { type, cached, capacity, index } = parseAddedColumn(cursor, name, lookup).column;
   expectEndWhile(cursor, altered, 'to change column type');
   if (column) {
-    if (column.name === object.timestamp) throw cursor.rejection('cannot change type of designated timestamp column');
-    if (column.type === type) throw cursor.rejection(`column '${name}' type is already '${type}'`);
+    if (column.name === object.timestamp) throw cursor.error('cannot change type of designated timestamp column');
+    if (column.type === type) throw cursor.error(`column '${name}' type is already '${type}'`);
     if (!isAcceptedConversion(column.type, type))
-      throw cursor.rejection(`incompatible column type change [existing=${column.type}, new=${type}]`);
+      throw cursor.error(`incompatible column type change [existing=${column.type}, new=${type}]`);
   }
   const options = { ...(capacity !== undefined && { capacity }), ...(index && { index }) };
   return { action: 'type', column: name, type, cached, ...options } as const;

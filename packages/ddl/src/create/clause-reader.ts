@@ -148,7 +148,7 @@ export class ClauseReader {
   /** Whether the current clause begins with this word, and the word comes next. The token after it is not read. */
   begins(word: string): boolean {
     if (!isWord(this.token, word)) return false;
-    if (this.#duplicate !== undefined) throw this.cursor.rejection(this.#duplicate);
+    if (this.#duplicate !== undefined) throw this.cursor.error(this.#duplicate);
     this.#start = this.cursor.previousEnd;
     this.position = this.cursor.at;
     return true;

@@ -37,7 +37,7 @@ export function parseCreateTable(cursor: Cursor, first: string, context: CreateC
     const reader = new ClauseReader(cursor, context, 'table');
     parseColumnList(reader);
     if (isBatch) {
-      throw cursor.rejection("'atomic' or 'batch' keywords can only be used in CREATE ... AS SELECT statements.");
+      throw cursor.error("'atomic' or 'batch' keywords can only be used in CREATE ... AS SELECT statements.");
     }
     readClauses(reader);
     return toTableStatement(reader, created);
@@ -101,8 +101,8 @@ function parseLeadIn(cursor: Cursor, first: string): boolean {
     cursor.expect('table');
     return true;
   }
-  if (!isWord(first, 'batch')) throw cursor.rejection("'atomic' or 'table' or 'batch' expected");
-  if (expectLong(cursor) <= 0n) throw cursor.rejection('batch size must be positive integer');
+  if (!isWord(first, 'batch')) throw cursor.error("'atomic' or 'table' or 'batch' expected");
+  if (expectLong(cursor) <= 0n) throw cursor.error('batch size must be positive integer');
   if (isWord(cursor.require('table or o3MaxLag'), 'o3maxlag')) {
     const position = cursor.readOffset;
     parseLag(cursor.require('lag value'), position);
@@ -149,11 +149,11 @@ function parseIndexedColumn({ columns, located, isQuery }: ClauseReader, named: 
 }
 
 function parseCast({ cursor, columns, located, isQuery }: ClauseReader): void {
-  if (!isQuery) throw cursor.rejection("cast is only supported in 'create table as ...' context");
+  if (!isQuery) throw cursor.error("cast is only supported in 'create table as ...' context");
   cursor.expect('(');
   const named = parseLiteral(cursor);
   const column = columns.find(named.name) ?? columns.addOfQuery(named.name);
-  if (column.type) throw cursor.rejection('duplicate cast');
+  if (column.type) throw cursor.error('duplicate cast');
   cursor.expect('as');
   const type = parseLiteral(cursor);
   column.type = parseColumnType(cursor, type.name);

@@ -28,7 +28,7 @@ function toViewStatement<D extends ViewDefinition | MaterializedViewDefinition |
 /** Parses the rest of a statement after CREATE [OR REPLACE] VIEW. */
 export function parseCreateView(cursor: Cursor, orReplace: boolean, context: CreateContext): CreateOf<ViewDefinition> {
   const created = parseCreatedName(cursor, 'view name');
-  if (!isWord(cursor.require("'as'"), 'as')) throw cursor.rejection("'as' expected");
+  if (!isWord(cursor.require("'as'"), 'as')) throw cursor.error("'as' expected");
   const body = parseViewBody(cursor, context.checkQuery);
   expectEndOfBody(cursor, body);
   const reader = new ClauseReader(cursor, context, 'view');
@@ -54,7 +54,7 @@ export function parseCreateMaterializedView(
   reader.read(BASE);
   reader.read(REFRESH);
   if (!isWord(reader.token, 'as'))
-    throw cursor.rejection(reader.spans.has(REFRESH.name) ? "'as' expected" : "'refresh' or 'as' expected");
+    throw cursor.error(reader.spans.has(REFRESH.name) ? "'as' expected" : "'refresh' or 'as' expected");
   const body = parseViewBody(cursor, context.checkQuery);
   const { base = '' } = reader.definition;
   const given = reader.spans.has(BASE.name)
@@ -84,7 +84,7 @@ export function parseCreateLiveView(cursor: Cursor, context: CreateContext): Cre
   reader.expected = "'flush every <duration>'";
   reader.advance();
   reader.expected = "'as'";
-  if (!reader.read(FLUSH)) throw cursor.rejection("'flush every <duration>' expected");
+  if (!reader.read(FLUSH)) throw cursor.error("'flush every <duration>' expected");
   const readNext = () =>
     LIVE_VIEW_CLAUSES.some(([property, clause]) =>
       reader.read(property, {
@@ -94,11 +94,11 @@ export function parseCreateLiveView(cursor: Cursor, context: CreateContext): Cre
     );
   while (readNext());
   if (isWord(reader.token, 'backfill'))
-    throw cursor.rejection('live view BACKFILL is not supported, use START FROM BEGINNING');
+    throw cursor.error('live view BACKFILL is not supported, use START FROM BEGINNING');
   if (!reader.spans.has(IN_MEMORY.name)) reader.check(FLUSH);
-  if (!isWord(reader.token, 'as')) throw cursor.rejection("'as' expected");
+  if (!isWord(reader.token, 'as')) throw cursor.error("'as' expected");
   if (!reader.spans.has(START.name))
-    throw cursor.rejection(
+    throw cursor.error(
       "live view requires a START FROM clause, one of 'START FROM NOW', 'START FROM BEGINNING' or 'START FROM <timestamp>'",
     );
   reader.check(TTL);

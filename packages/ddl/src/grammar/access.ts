@@ -201,7 +201,7 @@ class AccessParser {
     const isValid = IS_VALID[what];
     if (!isValid) return { ...parseEntityName(cursor, `${what} name`), end: cursor.end };
     const name = unquoteToken(cursor.requireNoSemicolon(`${what} name`));
-    if (!isValid(name)) throw cursor.rejection(`invalid ${what} name [${what}=${name}]`);
+    if (!isValid(name)) throw cursor.error(`invalid ${what} name [${what}=${name}]`);
     return { name, position: cursor.at, end: cursor.end };
   }
 

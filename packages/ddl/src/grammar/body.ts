@@ -71,7 +71,7 @@ export function parseEnclosedBody(
 ): Body {
   const position = cursor.readOffset;
   const first = cursor.require(expected);
-  if (first === ')') throw cursor.rejection('table name expected');
+  if (first === ')') throw cursor.error('table name expected');
   if (['insert', 'update', 'create', 'alter', 'drop'].includes(first.toLowerCase())) rejectReserved(first, cursor.at);
   cursor.unread();
   const code = readCode(cursor, position, true);

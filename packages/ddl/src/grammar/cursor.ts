@@ -49,7 +49,7 @@ export class Cursor {
     }
     const token = scanSignificant(this.text, this.#last);
     this.#last = token;
-    if (token.text === '"') throw this.rejection('unclosed quotation mark');
+    if (token.text === '"') throw this.error('unclosed quotation mark');
     this.#word = token.text;
     this.#ends = [this.#ends[1], this.#word === undefined ? this.#ends[1] : this.end];
     return this.#word;
@@ -79,7 +79,7 @@ export class Cursor {
   requireNoSemicolon(expected: string): string {
     const token = this.next();
     if (token === undefined) throw new RejectionError(this.readOffset, `${expected} expected`);
-    if (token === ';') throw this.rejection(`${expected} expected`);
+    if (token === ';') throw this.error(`${expected} expected`);
     return token;
   }
 
@@ -88,7 +88,7 @@ export class Cursor {
     const expected = words.map(word => `'${word}'`).join(' or ');
     const token = this.requireNoSemicolon(expected);
     const found = words.find(word => isWord(token, word));
-    if (found === undefined) throw this.rejection(`${expected} expected`);
+    if (found === undefined) throw this.error(`${expected} expected`);
     return found;
   }
 
@@ -110,10 +110,10 @@ export class Cursor {
 
   /** Rejects a token that is not this word or symbol. The token has been read. */
   expectToken(token: string | undefined, word: string): void {
-    if (!isWord(token, word)) throw this.rejection(`'${word}' expected`);
+    if (!isWord(token, word)) throw this.error(`'${word}' expected`);
   }
 
-  rejection(problem: string): RejectionError {
+  error(problem: string): RejectionError {
     return new RejectionError(this.at, problem);
   }
 

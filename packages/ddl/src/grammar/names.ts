@@ -82,7 +82,7 @@ export function parseCreatedName(cursor: Cursor, expected: string): CreatedName 
   const ifNotExists = isWord(token, 'if');
   if (ifNotExists) {
     if (!isWord(cursor.require("'not'"), 'not') || !isWord(cursor.require("'exists'"), 'exists'))
-      throw cursor.rejection("'if not exists' expected");
+      throw cursor.error("'if not exists' expected");
     token = cursor.require(expected);
   }
   return { ...parseObjectName(cursor, token), ifNotExists };

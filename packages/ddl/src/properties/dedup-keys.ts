@@ -60,7 +60,7 @@ const NO_TIMESTAMP = 'deduplicate key list must include dedicated timestamp colu
 
 /** `KEYS (…)` after UPSERT, with the position of the first key, and whether the list is closed. */
 function parseKeys(cursor: Cursor, expected: string, check: (name: string, position: number) => void) {
-  if (!isWord(cursor.next(), 'keys')) throw cursor.rejection("expected 'keys'");
+  if (!isWord(cursor.next(), 'keys')) throw cursor.error("expected 'keys'");
   if (cursor.next() !== '(') throw new RejectionError(cursor.readOffset, `${expected} expected`);
   const keys: string[] = [];
   let token = cursor.next();
@@ -80,7 +80,7 @@ function parseDedup(reader: ClauseReader): void {
   const { cursor, columns, located, isQuery } = reader;
   const { wal, timestamp = '' } = reader.definition;
   if (!wal) throw new RejectionError(cursor.readOffset, 'deduplication is possible only on WAL tables');
-  if (!isWord(cursor.next(), 'upsert')) throw cursor.rejection("expected 'upsert'");
+  if (!isWord(cursor.next(), 'upsert')) throw cursor.error("expected 'upsert'");
   const { keys, position } = parseKeys(cursor, 'column list', (name, at) => {
     const column = columns.find(name);
     const reject = (problem: string): RejectionError => new RejectionError(at, problem);
@@ -101,7 +101,7 @@ function parseDedupChange(cursor: Cursor, _: unknown, { object, position }: Foun
   if (isWord(token, 'disable')) return { action: 'dedup keys', keys: [] } as const;
   if (wal === false) throw new RejectionError(position, 'deduplication is only supported for WAL tables');
   const upsert = isWord(token, 'enable') ? cursor.next() : token;
-  if (!isWord(upsert, 'upsert')) throw cursor.rejection("expected 'upsert'");
+  if (!isWord(upsert, 'upsert')) throw cursor.error("expected 'upsert'");
   const parsed = parseKeys(cursor, 'deduplicate key column list', (name, at) => {
     if (columns && !columns.some(column => isSameName(column.name, name)))
       throw new RejectionError(at, `deduplicate key column not found [column=${name}]`);

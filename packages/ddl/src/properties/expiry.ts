@@ -44,7 +44,7 @@ export const EXPIRY = property<
 function parseExpireRows(cursor: Cursor): string {
   cursor.expect('rows');
   const token = cursor.require("'when' or 'keep'");
-  if (!isWord(token, 'when') && !isWord(token, 'keep')) throw cursor.rejection("'when' or 'keep' expected");
+  if (!isWord(token, 'when') && !isWord(token, 'keep')) throw cursor.error("'when' or 'keep' expected");
   const rule = isWord(token, 'when') ? parsePredicate(cursor) : parseKeep(cursor);
   if (!cursor.accept('cleanup')) return rule;
   cursor.expect('every');
@@ -86,7 +86,7 @@ function parseKeep(cursor: Cursor): string {
   const count = parseInt64(token);
   const order = count === undefined ? token : cursor.require("'highest' or 'lowest'");
   if (!isWord(order, 'highest') && !isWord(order, 'lowest'))
-    throw cursor.rejection(
+    throw cursor.error(
       count === undefined ? "'latest', 'highest', 'lowest' or a row count expected" : "'highest' or 'lowest' expected",
     );
   const rows = count === undefined ? '' : ` ${count}`;

@@ -46,7 +46,7 @@ class RefreshReader {
     else if (isWord(this.token, 'every')) {
       const { count, unit } = parseInterval(cursor, cursor.require('interval'));
       if (!'Mywdhm'.includes(unit))
-        throw cursor.rejection(`unsupported interval unit: ${unit}, supported units are 'm', 'h', 'd', 'w', 'y', 'M'`);
+        throw cursor.error(`unsupported interval unit: ${unit}, supported units are 'm', 'h', 'd', 'w', 'y', 'M'`);
       this.token = this.next("'deferred' or 'start' or 'period' or 'as'");
       return { type: 'EVERY', every: count + unit };
     }
@@ -57,7 +57,7 @@ class RefreshReader {
   #readStart(): Pick<RefreshClause, 'start' | 'timeZone'> {
     const { cursor } = this;
     const start = parseTimestamp(unquoteToken(cursor.require('START timestamp')));
-    if (!start) throw cursor.rejection('invalid START timestamp value');
+    if (!start) throw cursor.error('invalid START timestamp value');
     this.token = this.next("'time zone' or 'as'");
     if (!isWord(this.token, 'time')) return { start, timeZone: undefined };
     cursor.expect('zone');
@@ -75,8 +75,8 @@ class RefreshReader {
     else if (isWord(this.token, 'sample')) {
       cursor.expect('by', 'interval');
       this.token = cursor.require("')'");
-    } else throw cursor.rejection("'length' or 'sample' expected");
-    if (this.token !== ')') throw cursor.rejection("')' expected");
+    } else throw cursor.error("'length' or 'sample' expected");
+    if (this.token !== ')') throw cursor.error("')' expected");
     this.token = this.next("'as'");
     return clause;
   }
@@ -95,7 +95,7 @@ class RefreshReader {
     if (isWord(this.token, 'delay')) {
       delay = parseInterval(cursor, cursor.require('DELAY interval'));
       if (toMicros(delay, 'delay', cursor.at) >= toMicros(length, 'length', cursor.at))
-        throw cursor.rejection('delay cannot be equal to or greater than length');
+        throw cursor.error('delay cannot be equal to or greater than length');
       this.token = cursor.require("')'");
     }
     return { timeZone, period: { length: length.count + length.unit, delay: delay && delay.count + delay.unit } };
@@ -107,7 +107,7 @@ function parseSetRefresh(cursor: Cursor): RefreshClause {
   const choices = "'immediate' or 'manual' or 'period' or 'every' or 'limit'";
   const first = cursor.requireNoSemicolon(choices);
   if (!['immediate', 'manual', 'every', 'period'].includes(first.toLowerCase()))
-    throw cursor.rejection(`${choices} expected`);
+    throw cursor.error(`${choices} expected`);
   cursor.unread();
   const reader = new RefreshReader(cursor, 'refresh', () => {
     const token = cursor.next();
@@ -117,16 +117,16 @@ function parseSetRefresh(cursor: Cursor): RefreshClause {
   const clause = reader.read();
   if (!isWord(reader.token, 'as')) throw unexpectedTokenError(cursor.at, reader.token);
   if (clause.timeZone !== undefined && !isTimeZone(clause.timeZone))
-    throw cursor.rejection(`invalid timezone: ${clause.timeZone}`);
+    throw cursor.error(`invalid timezone: ${clause.timeZone}`);
   return clause;
 }
 
 function parsePeriodTimeZone(cursor: Cursor): string {
   cursor.expect('zone');
   const token = cursor.require('TIME ZONE name');
-  if (token === ')' || isWord(token, 'delay')) throw cursor.rejection('TIME ZONE name expected');
+  if (token === ')' || isWord(token, 'delay')) throw cursor.error('TIME ZONE name expected');
   const timeZone = unquoteToken(token);
-  if (!isTimeZone(timeZone)) throw cursor.rejection(`invalid timezone: ${timeZone}`);
+  if (!isTimeZone(timeZone)) throw cursor.error(`invalid timezone: ${timeZone}`);
   return timeZone;
 }
 
@@ -147,11 +147,11 @@ export interface Interval {
 
 /** Parses `10m`: a number, which is optional, and a unit. */
 function parseInterval(cursor: Cursor, text: string): Interval {
-  if (text === '-') throw cursor.rejection(`positive number expected: ${text}`);
+  if (text === '-') throw cursor.error(`positive number expected: ${text}`);
   const count = text.length > 1 ? parseInt32(text.slice(0, -1)) : 1;
-  if (count !== undefined && count <= 0) throw cursor.rejection(`positive number expected: ${text}`);
+  if (count !== undefined && count <= 0) throw cursor.error(`positive number expected: ${text}`);
   const unit = text.slice(-1);
-  if (!'MywdhmsTUn'.includes(unit)) throw cursor.rejection(`Invalid unit: ${text}`);
+  if (!'MywdhmsTUn'.includes(unit)) throw cursor.error(`Invalid unit: ${text}`);
   return { count: count ?? 1, unit };
 }
 

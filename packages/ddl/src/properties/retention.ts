@@ -33,7 +33,7 @@ function parseStoragePolicy(cursor: Cursor, unit: PartitionUnit, stages: Located
   do {
     const stage = parseStage(cursor);
     stages.push({ name: stage, position: cursor.at });
-    if (after[stage] !== undefined) throw cursor.rejection(`duplicate storage policy stage [stage=${stage}]`);
+    if (after[stage] !== undefined) throw cursor.error(`duplicate storage policy stage [stage=${stage}]`);
     const length = parseAge(cursor);
     if (length.age === 0) throw new RejectionError(length.position, 'storage policy TTL must be positive');
     rejectUnevenAge(unit, length.age, length.position);
@@ -217,7 +217,7 @@ export const STORAGE_POLICY = property<
 
 function parsePolicyState(cursor: Cursor, { object: { columns, policy, name } }: FoundObject, disabled: boolean) {
   cursor.expect('policy');
-  if (columns && !policy) throw cursor.rejection(`table has no storage policy [table=${name}]`);
+  if (columns && !policy) throw cursor.error(`table has no storage policy [table=${name}]`);
   return { action: 'storage policy state', disabled } as const;
 }
 

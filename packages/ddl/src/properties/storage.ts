@@ -81,7 +81,7 @@ export interface Parameters {
 /** WAL or BYPASS WAL; undefined if neither comes next. */
 function parseWal(reader: ClauseReader, isPartitioned: boolean): boolean | undefined {
   if (reader.begins('wal')) {
-    if (!isPartitioned) throw reader.cursor.rejection('WAL Write Mode can only be used on partitioned tables');
+    if (!isPartitioned) throw reader.cursor.error('WAL Write Mode can only be used on partitioned tables');
     return true;
   }
   if (!reader.begins('bypass')) return undefined;
@@ -137,7 +137,7 @@ const parameter = (name: keyof Parameters, unit: string) =>
 function parseParameter(cursor: Cursor) {
   const position = cursor.readOffset;
   const name = cursor.requireNoSemicolon('param name');
-  if (cursor.requireNoSemicolon("'='") !== '=') throw cursor.rejection("'=' expected");
+  if (cursor.requireNoSemicolon("'='") !== '=') throw cursor.error("'=' expected");
   const value = cursor.next() ?? '';
   const action = 'parameter' as const;
   if (isWord(name, 'o3maxlag')) return { action, name: 'o3MaxLag' as const, value: parseLag(value, position) };

@@ -112,7 +112,7 @@ function parseStart(cursor: Cursor): string {
   const position = cursor.at;
   if (isWord(token, 'now') || isWord(token, 'beginning')) {
     const isCall = cursor.next() === '(';
-    if (isCall && isWord(token, 'now')) throw cursor.rejection('live view START FROM NOW does not take arguments');
+    if (isCall && isWord(token, 'now')) throw cursor.error('live view START FROM NOW does not take arguments');
     cursor.unread();
     return token.toUpperCase();
   }

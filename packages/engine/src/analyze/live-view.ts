@@ -17,7 +17,7 @@ import { analyzeRelation } from './relation.js';
 type Base = (Table | MaterializedView) & { timestamp: string };
 
 /** The query of a live view as it is written. All positions in it count from the start of the statement. */
-interface QueryText {
+interface ScannedQuery {
   readonly tokens: readonly QueryToken[];
   readonly windows: readonly NamedWindow[];
   readonly calls: readonly WindowCall[];
@@ -47,7 +47,7 @@ export function checkParserRules(body: Body, catalogue: Catalogue): void {
 }
 
 /** Reads the parts of a query that the checks need. @throws RejectionError for a star, and if FROM does not begin with the name of a base */
-function readQuery(body: Body): QueryText {
+function readQuery(body: Body): ScannedQuery {
   const tokens = tokenizeQuery(body.code).map(token => ({ ...token, at: token.at + body.position }));
   const start = tokens[0]?.at ?? body.position;
   const fromIndex = topLevelIndex(tokens, 'from');
@@ -91,7 +91,7 @@ function rejectBadOrder(window: NamedWindow, timestamp: string): void {
   if (isDescending(first)) throw orderError(`${timestamp} ASC`, first[0].at);
 }
 
-function rejectBadAnchors({ windows, calls }: QueryText): void {
+function rejectBadAnchors({ windows, calls }: ScannedQuery): void {
   const [first, second] = windows.filter(({ anchor }) => anchor);
   for (const window of windows) {
     const { anchor } = window;
@@ -162,7 +162,7 @@ const keepsLastValue = ({ name, ignoresNulls, window }: WindowCall): boolean =>
   window.to === 'current row' &&
   !window.excludesCurrentRow;
 
-function rejectUnboundedWindows({ windows, calls }: QueryText): void {
+function rejectUnboundedWindows({ windows, calls }: ScannedQuery): void {
   const unboundedError = (at: number): RejectionError =>
     new RejectionError(
       at,
@@ -189,7 +189,7 @@ const RANKING = ['row_number', 'rank', 'dense_rank'];
 const ANCHOR_ADVICE =
   "add an ANCHOR to reset per segment, e.g. WINDOW w AS (PARTITION BY <key> ORDER BY <ts> ANCHOR EXPRESSION timestamp_floor('1d', <ts>))";
 
-function rejectUnboundedCalls({ calls }: QueryText): void {
+function rejectUnboundedCalls({ calls }: ScannedQuery): void {
   for (const call of calls) {
     const { name, at, window } = call;
     if (!window || window.anchor) continue;
@@ -260,7 +260,7 @@ export function analyzeLiveView(
  * Requires the one base of a live view: a WAL table or a materialized view, with a designated timestamp, so that its rows come in order.
  * @throws RejectionError for any other base
  */
-function requireLiveViewBase({ baseToken }: QueryText, catalogue: Catalogue): Base {
+function requireLiveViewBase({ baseToken }: ScannedQuery, catalogue: Catalogue): Base {
   const name = unquoteToken(baseToken.text);
   const base = catalogue.resolve(name);
   const baseError = (problem: string) => new RejectionError(baseToken.at, problem);
@@ -273,7 +273,7 @@ function requireLiveViewBase({ baseToken }: QueryText, catalogue: Catalogue): Ba
   return { ...base, timestamp };
 }
 
-function rejectNonDeterministic({ tokens }: QueryText): void {
+function rejectNonDeterministic({ tokens }: ScannedQuery): void {
   const index = tokens.findIndex(
     (token, i) => (isCall(tokens, i) && isNonDeterministic(token.text)) || isBindVariable(tokens, i),
   );
@@ -283,7 +283,7 @@ function rejectNonDeterministic({ tokens }: QueryText): void {
 }
 
 /** Rejects RANGE frames that are not ordered by the timestamp. QuestDB computes all in one pass, so they need the same partitions. */
-function rejectBadRanges({ calls }: QueryText, timestamp: string): void {
+function rejectBadRanges({ calls }: ScannedQuery, timestamp: string): void {
   const ranges = calls.filter(({ window }) => window?.frame === 'range' && !window.anchor);
   for (const { name, at, window } of ranges)
     if (window && !isOrderedOnlyBy(window, timestamp))
@@ -309,7 +309,7 @@ const CACHE_PROBLEM =
   'may only use window functions that support incremental refresh; this query requires caching or multi-pass evaluation';
 
 /** Why the query is no plain scan of its base with window functions. @throws RejectionError for DISTINCT, at position 0 as QuestDB does */
-function findShapeProblem({ select }: ParsedQuery, { calls }: QueryText, base: Base): string | undefined {
+function findShapeProblem({ select }: ParsedQuery, { calls }: ScannedQuery, base: Base): string | undefined {
   if (calls.length === 0 || select.setOperations?.length) return 'must contain at least one window function';
   const [from, ...others] = select.from ?? [];
   if (from?.joins?.length || others.length > 0 || select.latestOn || select.sampleBy || select.pivot)
@@ -359,7 +359,7 @@ function findFilterProblem({ where }: SelectStatement, { timestamp }: Base): str
   return undefined;
 }
 
-function findFunctionProblem({ calls, tokens }: QueryText, base: Base): string | undefined {
+function findFunctionProblem({ calls, tokens }: ScannedQuery, base: Base): string | undefined {
   const needsCache = ({ name, window }: WindowCall): boolean =>
     [...NEED_LATER_ROWS, ...SUBSAMPLING].includes(name.toLowerCase()) ||
     (window !== undefined && window.orderBy.length > 0 && !isOrderedOnlyBy(window, base.timestamp));

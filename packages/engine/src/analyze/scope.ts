@@ -43,7 +43,7 @@ const flattenJoins = (ref: TableRef): TableRef[] => [
 ];
 
 /** What WITH and DECLARE of one query define, by folded name. Each query of WITH can use those before it. */
-interface Definitions {
+interface LocalNames {
   readonly queries: Map<string, SubquerySource & { readonly index: number }>;
   readonly variables: Map<string, Expression>;
 }
@@ -58,7 +58,7 @@ export class QueryScope {
   private constructor(
     readonly query: ParsedQuery,
     readonly catalogue: Catalogue,
-    private readonly own: Definitions,
+    private readonly own: LocalNames,
     private readonly visible: number,
     private readonly outer: QueryScope | undefined,
     private readonly lookups: { left: number },
@@ -75,7 +75,7 @@ export class QueryScope {
     if (known) return known;
     const { declare, with: queries = [] } = select;
     const variables = declare?.assignments.map(({ name, value }) => [foldCase(name), value] as const);
-    const own: Definitions = { queries: new Map(), variables: new Map(variables) };
+    const own: LocalNames = { queries: new Map(), variables: new Map(variables) };
     const scopeAfter = (count: number) => new QueryScope(this.query, this.catalogue, own, count, this, this.lookups);
     for (const [index, { name, query }] of queries.entries())
       own.queries.set(foldCase(name), { name, select: query, scope: scopeAfter(index), index });

@@ -114,7 +114,7 @@ function parsePassword(cursor: Cursor): string | undefined {
   }
   cursor.expectToken(token, 'password');
   const password = parseText(cursor, 'password');
-  if (password === '') throw cursor.rejection('password is empty');
+  if (password === '') throw cursor.error('password is empty');
   return password;
 }
 
@@ -236,7 +236,7 @@ function parseTokenLifetime(cursor: Cursor): { lifetime: number; refresh: boolea
   const [, count, unit = ''] = /^(\d+)([smhd])$/i.exec(unquoteToken(cursor.requireNoSemicolon('TTL'))) ?? [];
   const micros = Number(count) * (MICROS.get(unit.toLowerCase()) ?? 0);
   if (!(micros >= MINUTE && micros <= 3650 * DAY)) {
-    throw cursor.rejection("TTL is a number and a unit (s, m, h, d), from '1m' to '3650d'");
+    throw cursor.error("TTL is a number and a unit (s, m, h, d), from '1m' to '3650d'");
   }
   return { lifetime: micros / 1000, refresh: cursor.accept('refresh') };
 }

@@ -142,8 +142,8 @@ export function invalidateMaterializedViews(
     if (view.invalid !== undefined && !view.isInvalidEarly) continue;
     if (includeEmpty || !view.neverRefreshed)
       catalogue.put({ ...view, invalid: view.invalid ?? reason, isInvalidEarly: isEarly });
-    const ofReaders = 'base materialized view is invalidated';
-    invalidateMaterializedViews(catalogue, view.name, ofReaders, { includeEmpty: true, isEarly });
+    const reasonOfReaders = 'base materialized view is invalidated';
+    invalidateMaterializedViews(catalogue, view.name, reasonOfReaders, { includeEmpty: true, isEarly });
   }
 }
 

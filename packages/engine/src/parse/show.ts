@@ -50,7 +50,7 @@ export function parseShow(cursor: Cursor, dialect: ShowDialect): Show {
   if (isWord(token, 'create')) return parseShowCreate(cursor, dialect);
   if (isWord(token, 'tables')) return { statement: 'show tables' };
   if (isWord(token, 'columns')) {
-    if (!cursor.accept('from')) throw cursor.rejection("expected 'from'");
+    if (!cursor.accept('from')) throw cursor.error("expected 'from'");
     return { statement: 'show columns', ...parseShownTable(cursor) };
   }
   if (isWord(token, 'parameters')) return { statement: 'show parameters' };
@@ -104,7 +104,7 @@ function parseShowCreateOne(cursor: Cursor, token: string | undefined, { has }: 
   }
   const live = has('live views') ? " or 'LIVE VIEW'" : '';
   const dump = has('dump') ? " or 'DATABASE'" : '';
-  throw cursor.rejection(`expected 'TABLE' or 'VIEW' or 'MATERIALIZED VIEW'${live}${dump}`);
+  throw cursor.error(`expected 'TABLE' or 'VIEW' or 'MATERIALIZED VIEW'${live}${dump}`);
 }
 
 /** `[INCLUDE|EXCLUDE {ALL | (category, …)}]`: the selected kinds. */
@@ -131,7 +131,7 @@ function parseCategoryList(cursor: Cursor, categories: typeof CATEGORIES): Set<K
     const kinds = categories.get(category.toUpperCase());
     if (!kinds) {
       const expected = [...categories.keys()].join(', ');
-      throw cursor.rejection(`unexpected category [category=${category}], expected one of ${expected}`);
+      throw cursor.error(`unexpected category [category=${category}], expected one of ${expected}`);
     }
     for (const kind of kinds) named.add(kind);
   }

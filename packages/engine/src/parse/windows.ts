@@ -144,8 +144,8 @@ export function inlineWindows<T extends GrammarToken>(tokens: readonly T[]): T[]
   for (let index = 0; index < tokens.length; ) {
     const clause = splitWindowClause(tokens, index);
     if (clause) {
-      const ofQuery = inlined.splice(openings.at(-1) ?? 0);
-      for (const token of replaceNames(ofQuery, resolveWindows(clause.definitions))) inlined.push(token);
+      const inner = inlined.splice(openings.at(-1) ?? 0);
+      for (const token of replaceNames(inner, resolveWindows(clause.definitions))) inlined.push(token);
       index = clause.end;
       continue;
     }

@@ -21,7 +21,7 @@ export function printWith(queries: readonly CommonQuery[], body: string): string
   if (queries.length === 0) return body;
   const parts = queries.map(
     each =>
-      `${doubleQuote(nameInWith(each))} AS (\n${isOfCasts(each.query) ? each.query : useNamesOfWith(queries, each.query)}\n)`,
+      `${doubleQuote(nameInWith(each))} AS (\n${isCastQuery(each.query) ? each.query : useNamesOfWith(queries, each.query)}\n)`,
   );
   return `WITH ${parts.join(', ')} SELECT * FROM (\n${useNamesOfWith(queries, body)}\n)`;
 }
@@ -62,7 +62,7 @@ const CASTS =
   /^SELECT (?:\* FROM \(SELECT )?(?:[\s,()<=*.\d]|'\?'|\b(?:CAST|CASE|WHEN|THEN|ELSE|END|NULL|length|length_bytes)\b|AS \w+(?:\(\w+(?:,\d+)?\))?(?:\[\])*)* FROM (?:'[^']+'||long_sequence\(0\))(?:\) TIMESTAMP\(\))?$/;
 
 /** Whether a query only casts the columns of one object, or of another query, or gives no rows. */
-export const isOfCasts = (query: string): boolean => CASTS.test(query.replace(/"[^"]+"/g, ''));
+export const isCastQuery = (query: string): boolean => CASTS.test(query.replace(/"[^"]+"/g, ''));
 
 /**
  * Prints the assertion that a server can compute a query over its rows. A server that rejects the query cannot answer the assertion

@@ -5,7 +5,7 @@
 
 export { parseAssertion, ROWLESS_ANSWERS } from './assertions.js';
 export { findChangedObjects } from './changed-objects.js';
-export { isOfCasts, parseWith, printWith, useNamesOfWith } from './common-queries.js';
+export { isCastQuery, parseWith, printWith, useNamesOfWith } from './common-queries.js';
 export { printExpiredQuestion } from './expiry.js';
 export { type PlanHead, parseHead } from './head.js';
 export { type AskHistory, printHistoryQuestion, printNoHistoryAssertion } from './history.js';
