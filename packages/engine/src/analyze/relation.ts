@@ -29,7 +29,7 @@ type Pivot = NonNullable<SelectStatement['pivot']>;
 const MAX_COLUMNS = 20_000;
 
 const tooManyColumnsError = (position: number): RejectionError =>
-  new RejectionError(position, `sqlserve does not store a query of more than ${MAX_COLUMNS} columns`);
+  new RejectionError(position, `a query of more than ${MAX_COLUMNS} columns is not supported`);
 
 /** Analyzes what a query returns. @throws RejectionError for a table or column that does not exist, and for a misused SAMPLE BY */
 export function analyzeRelation(query: ParsedQuery, catalogue: Catalogue): Relation {

@@ -65,7 +65,7 @@ function parseExplain(cursor: Cursor, dialect: Dialect): Statement {
   const shown = parseShow(cursor, dialect);
   if (expectEnd(cursor, shown).statement === 'show create database')
     return { statement: 'explain show create database' };
-  throw new RejectionError(0, 'sqlserve has no query engine: only SHOW CREATE DATABASE can be explained');
+  throw new RejectionError(0, 'without rows, only SHOW CREATE DATABASE can be explained');
 }
 
 /** Rejects a text with anything but semicolons after its first semicolon, before any of it is executed. */
