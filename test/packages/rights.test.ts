@@ -199,7 +199,7 @@ test('Acl: a rollback restores exactly the state of the savepoint', t => {
       compare();
       acl.rollback(outer);
       t.deepEqual(acl.snapshotChanges(), snapshot);
-      t.deepEqual(acl.takeTransitions().length, before.length);
+      t.deepEqual(acl.takeChanges().length, before.length);
     }),
     { numRuns: 200 },
   );
@@ -209,7 +209,7 @@ test('Acl: after the changes are taken, earlier savepoints undo nothing', t => {
   const acl = new Acl('admin');
   const savepoint = acl.savepoint();
   acl.grant({ kind: 'grant', entity: 'ann', permission: 'HTTP', option: false });
-  acl.takeTransitions();
+  acl.takeChanges();
   acl.rollback(savepoint);
   t.true(acl.has('ann', 'HTTP', {}));
 });

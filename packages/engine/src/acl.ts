@@ -50,7 +50,7 @@ export class Acl {
   /** @param admin the built-in administrator, who has every permission */
   constructor(readonly admin: string) {}
 
-  /** The point to which later changes can be undone, until `takeTransitions` is called. */
+  /** The point to which later changes can be undone, until `takeChanges` is called. */
   savepoint(): number {
     return this.#log.savepoint();
   }
@@ -60,13 +60,13 @@ export class Acl {
     this.#log.rollback(to);
   }
 
-  /** The changes since the last call of `takeTransitions`, in order. */
+  /** The changes since the last call of `takeChanges`, in order. */
   get changes(): readonly AclChange[] {
     return this.#changes;
   }
 
   /** Returns the changes since the last call, which can no longer be undone. */
-  takeTransitions(): AclChange[] {
+  takeChanges(): AclChange[] {
     const changes = this.#changes;
     this.#changes = [];
     this.#log.commit();
@@ -78,7 +78,7 @@ export class Acl {
     else if ('remove' in change) this.remove(change.remove);
     else if ('grant' in change) this.grant(change.grant);
     else this.revoke(change.revoke);
-    this.takeTransitions();
+    this.takeChanges();
   }
 
   snapshotChanges(): AclChange[] {

@@ -118,7 +118,7 @@ export class Engine {
     for (const entry of entries.entries)
       for (const right of parseEntryRights(entries, entry) ?? []) this.acl.load(right);
     this.catalogue.takeTransitions();
-    this.acl.takeTransitions();
+    this.acl.takeChanges();
   }
 
   /**

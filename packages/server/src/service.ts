@@ -55,7 +55,7 @@ export class Service {
       throw error;
     }
     engine.catalogue.takeTransitions();
-    engine.acl.takeTransitions();
+    engine.acl.takeChanges();
     return result;
   }
 
