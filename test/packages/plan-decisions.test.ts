@@ -1,13 +1,7 @@
 /*! What a plan decides, against values written by hand from what QuestDB documents or was seen to do on 9.3.4. */
-import { RowAccount, type StoredRows, whenReady } from '@sqlpipe/engine';
+import { ROWLESS_ANSWERS, RowAccount, type StoredRows, whenReady } from '@sqlpipe/engine';
 import { type PlanOptions, planChanges, RejectedViewError } from '@sqlpipe/plan';
-import {
-  computeFingerprint,
-  describeOmission,
-  parseAssertion,
-  printNoHistoryAssertion,
-  ROWLESS_ANSWERS,
-} from '@sqlpipe/plan/text';
+import { computeFingerprint, describeOmission, parseAssertion, printNoHistoryAssertion } from '@sqlpipe/plan/text';
 import { IgnoreRules } from '@sqlpipe/schema';
 import { changesOf, engineWith, lossesOf, textsOf } from '../support/plans.js';
 import { test } from '../support/test.js';

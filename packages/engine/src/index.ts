@@ -20,6 +20,7 @@ export type { Conversion, Copy, Enforcement, ExternalFacts, StoredRows } from '.
 export type { Show } from './parse/show.js';
 export { formatPermissions, formatPrincipals } from './print-acl.js';
 export { RowAccount } from './row-account.js';
+export { type AssertionForm, ROWLESS_ANSWERS } from './rowless-answers.js';
 export {
   type ColumnHead,
   DenialError,

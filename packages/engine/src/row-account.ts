@@ -115,8 +115,8 @@ export class RowAccount {
   }
 
   /** Whether an effect is a conversion of which an assertion has shown that it changes no value. */
-  #keepsValues({ loss, object, column = '' }: Effect, changes: readonly ObjectChange[]): boolean {
-    const { before, after } = changes.find(({ name }) => isSameName(name, object)) ?? {};
+  #keepsValues({ loss, object, column = '' }: Effect, transitions: readonly Transition[]): boolean {
+    const { before, after } = transitions.find(({ name }) => isSameName(name, object)) ?? {};
     if (loss !== 'values' || before?.kind !== 'table' || after?.kind !== 'table') return false;
     const { id } = (findColumn(before, column) ?? {}) as Partial<StoredColumn>;
     return this.#ledger.keptAs.of(id).includes(findColumn(after, column)?.type ?? '');

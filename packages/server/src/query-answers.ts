@@ -3,7 +3,7 @@
  * and over tables, which have no rows.
  */
 import { RejectionError } from '@sqlpipe/ddl/grammar';
-import type { ColumnHead, Rows, Session, Value } from '@sqlpipe/engine';
+import { type ColumnHead, ROWLESS_ANSWERS, type Rows, type Session, type Value } from '@sqlpipe/engine';
 import {
   analyzeRelation,
   type Expression,
@@ -14,7 +14,6 @@ import {
   type SelectItem,
   type SelectStatement,
 } from '@sqlpipe/engine/query';
-import { ROWLESS_ANSWERS } from '@sqlpipe/plan/text';
 import { isSameName } from '@sqlpipe/sql';
 import { callFunction } from './catalogue-functions.js';
 

@@ -6,11 +6,11 @@
  * accepted only if the parsed assertion prints the same text. The other files of this folder print the queries that need more code.
  */
 import { type Column, hasNull, type MaterializedViewDefinition, printTypeCast } from '@sqlpipe/ddl';
-import type { ColumnHead, Conversion, Copy } from '@sqlpipe/engine';
+import type { AssertionForm, ColumnHead, Conversion, Copy } from '@sqlpipe/engine';
 import { printComputableAssertion } from './common-queries.js';
 import { NONE_CHANGED, printChangedQuestion, printMisfit } from './conversions.js';
 import { parseExpired, printExpiredQuestion, type TtlHolder } from './expiry.js';
-import { LOST_ROWS, printNoHistoryAssertion } from './history.js';
+import { printNoHistoryAssertion } from './history.js';
 import { doubleQuote, withoutComments } from './statement-text.js';
 
 /** What the server has answered to `questions` of an assertion: for each, the values of the first column. */
@@ -64,7 +64,7 @@ export interface Assertion {
 export function parseAssertion(statement: string): Assertion | undefined {
   const text = withoutComments(statement);
   const [, form = ''] = /^SELECT .*? AS (\w+) FROM /s.exec(text) ?? [];
-  const assertion = Object.hasOwn(FORMS, form) ? FORMS[form]?.(text) : undefined;
+  const assertion = FORMS.get(form)?.(text);
   return assertion?.statement === text ? assertion : undefined;
 }
 
@@ -76,61 +76,59 @@ const createParser =
     return match ? toAssertion(...match.slice(1), text) : undefined;
   };
 
+type AssertionParser = (text: string) => Assertion | undefined;
+
 /** The parser of each form. For a text that is no assertion, it returns undefined, or an assertion with another `statement`. */
-const FORMS: Readonly<Record<string, (text: string) => Assertion | undefined>> = {
-  nothing_is_lost: createParser(
-    / AS nothing_is_lost FROM \([^']* FROM '([^']+)' (?:EXCEPT|UNION ALL) /,
-    toNoHistoryAssertion,
-  ),
-  none_expire(text) {
-    const { retained, body } = parseExpired(text) ?? {};
-    return retained && assertNoneExpired(retained, body);
-  },
-  is_computable: createParser(
-    /^(SELECT sqlpipe_rows >= 0 AS is_computable .*\n\) "[^"]+" LIMIT 1\);)$/s,
-    assertComputable,
-  ),
-  none_limited: createParser(
-    /^SELECT count\(\) = 0 AS none_limited FROM materialized_views\(\) WHERE view_name IN \('(.+)'\) AND refresh_limit <> 0;$/,
-    names => assertUnlimited(names.split("', '") as [string, ...string[]]),
-  ),
-  is_empty: createParser(
-    /^SELECT count\(\) = 0 AS is_empty FROM '([^']+)'(?: WHERE ("[^"]+" (?:(?:::VARCHAR )?IS NOT NULL|<> 0|= true)))?;$/,
-    assertEmpty,
-  ),
-  all_fit: parseNoneChanged,
-  none_changed: parseNoneChanged,
-  all_native: createParser(/ FROM table_partitions\('([^']+)'\) WHERE isParquet;$/, table =>
-    assertNoPartition(table, 'isParquet'),
-  ),
-  all_attached: createParser(/ FROM table_partitions\('([^']+)'\) WHERE detached;$/, table =>
-    assertNoPartition(table, 'detached'),
-  ),
-  all_applied: createParser(/ FROM wal_tables\(\) WHERE name = '([^']+)';$/, assertApplied),
-  as_many_rows: createParser(
-    /FROM '([^']+)'\) a CROSS JOIN \(SELECT count\(\) n FROM '([^']+)'\) b;$/,
-    assertSameCount,
-  ),
-  all_copied(text) {
-    const copy = parseCopy(text);
-    return copy && assertCopied(copy);
-  },
-  none_added(text) {
-    const copy = parseCopy(text);
-    return copy && assertNoneAdded(copy);
-  },
-};
+const FORMS = new Map<string, AssertionParser>(
+  Object.entries({
+    nothing_is_lost: createParser(
+      / AS nothing_is_lost FROM \([^']* FROM '([^']+)' (?:EXCEPT|UNION ALL) /,
+      toNoHistoryAssertion,
+    ),
+    none_expire(text) {
+      const { retained, body } = parseExpired(text) ?? {};
+      return retained && assertNoneExpired(retained, body);
+    },
+    is_computable: createParser(
+      /^(SELECT sqlpipe_rows >= 0 AS is_computable .*\n\) "[^"]+" LIMIT 1\);)$/s,
+      assertComputable,
+    ),
+    none_limited: createParser(
+      /^SELECT count\(\) = 0 AS none_limited FROM materialized_views\(\) WHERE view_name IN \('(.+)'\) AND refresh_limit <> 0;$/,
+      names => assertUnlimited(names.split("', '") as [string, ...string[]]),
+    ),
+    is_empty: createParser(
+      /^SELECT count\(\) = 0 AS is_empty FROM '([^']+)'(?: WHERE ("[^"]+" (?:(?:::VARCHAR )?IS NOT NULL|<> 0|= true)))?;$/,
+      assertEmpty,
+    ),
+    all_fit: parseNoneChanged,
+    none_changed: parseNoneChanged,
+    all_native: createParser(/ FROM table_partitions\('([^']+)'\) WHERE isParquet;$/, table =>
+      assertNoPartition(table, 'isParquet'),
+    ),
+    all_attached: createParser(/ FROM table_partitions\('([^']+)'\) WHERE detached;$/, table =>
+      assertNoPartition(table, 'detached'),
+    ),
+    all_applied: createParser(/ FROM wal_tables\(\) WHERE name = '([^']+)';$/, assertApplied),
+    as_many_rows: createParser(
+      /FROM '([^']+)'\) a CROSS JOIN \(SELECT count\(\) n FROM '([^']+)'\) b;$/,
+      assertSameCount,
+    ),
+    all_copied(text) {
+      const copy = parseCopy(text);
+      return copy && assertCopied(copy);
+    },
+    none_added(text) {
+      const copy = parseCopy(text);
+      return copy && assertNoneAdded(copy);
+    },
+  } satisfies Record<AssertionForm, AssertionParser>),
+);
 
 function parseNoneChanged(text: string): Assertion | undefined {
   const [, table = '', from = '', to = '', column = ''] = NONE_CHANGED.exec(text) ?? [];
   return column === '' ? undefined : assertNoneChanged({ table, column, from, to });
 }
-
-/** What a server without rows answers to assertions and to questions of the planner, by the alias of the only column. */
-export const ROWLESS_ANSWERS = new Map<string, { readonly type: string; readonly value: true | 0 | null }>([
-  ...Object.keys(FORMS).map(form => [form, { type: 'BOOLEAN', value: true }] as const),
-  ...LOST_ROWS,
-]);
 
 /** The count that a question returned. @param index that of the question */
 const countOf = (answers: FirstColumns, index = 0): number => Number(answers[index]?.[0]);

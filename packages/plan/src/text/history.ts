@@ -47,19 +47,12 @@ export function printNoHistoryAssertion(view: ComparedView, columns?: readonly C
   return `SELECT coalesce(sum(${printLostRow(view, columns)}), 0) = 0 AS nothing_is_lost FROM ${printDifferences(view, columns)};`;
 }
 
-/** Prints the query for the number of lost rows, and for the times of the first and the last one. */
+/** Prints the query for the number of lost rows, and for the times of the first and the last one. `ROWLESS_ANSWERS` has its columns. */
 export function printHistoryQuestion(view: ComparedView, timestamp: string, columns: readonly ColumnHead[]): string {
   const lost = printLostRow(view, columns);
   const time = (order: 'min' | 'max') => `${order}(CASE WHEN ${lost} = 1 THEN ${doubleQuote(timestamp)} END)`;
   return `SELECT coalesce(sum(${lost}), 0) rows_lost, ${time('min')} first_lost, ${time('max')} last_lost FROM ${printDifferences(view, columns)}`;
 }
-
-/** The columns of that query, and their values for a view without rows. */
-export const LOST_ROWS = [
-  ['rows_lost', { type: 'LONG', value: 0 }],
-  ['first_lost', { type: 'TIMESTAMP', value: null }],
-  ['last_lost', { type: 'TIMESTAMP', value: null }],
-] as const;
 
 /**
  * Prints a query with one row for each combination of values in the view or its query: how much more often the view has it, and the range

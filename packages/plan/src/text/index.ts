@@ -3,7 +3,7 @@
  * engine, which takes longer to load than a short plan to apply.
  */
 
-export { parseAssertion, ROWLESS_ANSWERS } from './assertions.js';
+export { parseAssertion } from './assertions.js';
 export { findChangedObjects } from './changed-objects.js';
 export { isCastQuery, parseWith, printWith, useNamesOfWith } from './common-queries.js';
 export { printExpiredQuestion } from './expiry.js';

@@ -1,0 +1,29 @@
+/*! What a server without rows answers to a plan: its assertions hold, and nothing is lost. */
+
+/** The forms of assertions. Each has its name as the alias of its only column. */
+const ASSERTIONS = [
+  'nothing_is_lost',
+  'none_expire',
+  'is_computable',
+  'none_limited',
+  'is_empty',
+  'all_fit',
+  'none_changed',
+  'all_native',
+  'all_attached',
+  'all_applied',
+  'as_many_rows',
+  'all_copied',
+  'none_added',
+] as const;
+
+/** The form of an assertion. */
+export type AssertionForm = (typeof ASSERTIONS)[number];
+
+/** The answers by the alias of the column. */
+export const ROWLESS_ANSWERS = new Map<string, { readonly type: string; readonly value: true | 0 | null }>([
+  ...ASSERTIONS.map(form => [form, { type: 'BOOLEAN', value: true }] as const),
+  ['rows_lost', { type: 'LONG', value: 0 }],
+  ['first_lost', { type: 'TIMESTAMP', value: null }],
+  ['last_lost', { type: 'TIMESTAMP', value: null }],
+]);
