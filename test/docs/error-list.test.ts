@@ -12,7 +12,9 @@ const MESSAGE_CALLEES = /^(?!RejectionError|DenialError)\w*(Error|Failure)$|^#?(
 
 /** Files with texts that other files throw or print: every text in them counts as a message. */
 const MESSAGE_FILES = [
-  ...['instance', 'json', 'reply', 'row-scanner', 'transport-messages'].map(name => `instance/src/${name}`),
+  ...['instance', 'http/json', 'http/reply', 'http/row-scanner', 'http/transport-messages'].map(
+    name => `instance/src/${name}`,
+  ),
   'files/src/layout',
   ...['ambiguity', 'splitter'].map(name => `sql/src/${name}`),
   ...['executor', 'outcome', 'preflight', 'verify'].map(name => `replay/src/${name}`),

@@ -1,6 +1,6 @@
-import { isSameAddress, parseAddress } from '../../packages/instance/src/address.js';
+import { isSameAddress, parseAddress } from '../../packages/instance/src/configuration/address.js';
+import { findProxy } from '../../packages/instance/src/configuration/resolve.js';
 import { InstanceError } from '../../packages/instance/src/index.js';
-import { findProxy } from '../../packages/instance/src/resolve.js';
 import { misconfigured } from '../support/resolve.js';
 import { fc } from '../support/seed.js';
 import { macro, test } from '../support/test.js';

@@ -1,5 +1,5 @@
 /*! Sends queries whose result is undefined if an instance does not reply as expected. */
-import type { ConnectionConfig } from './connection-config.js';
+import type { ConnectionConfig } from './configuration/connection-config.js';
 import { connect, type Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
 

@@ -1,5 +1,5 @@
 /*! One instance over HTTP: its address, its credentials, its rows, its dump, executing statements, and every way that it can fail. */
-export { fetchPrincipals, fetchRights, fetchRightsOf, hasCredentials } from './access-control.js';
+
 export { BestEffortClient, ifAccepted, queryIfAccepted, tryQuery } from './best-effort-client.js';
 export type {
   ConnectionConfig,
@@ -8,8 +8,14 @@ export type {
   ResolveContext,
   ResolvedInstance,
   Setting,
-} from './connection-config.js';
-export { type DumpOptions, dump } from './dump.js';
+} from './configuration/connection-config.js';
+export { listInstances } from './configuration/named-instances.js';
+export { resolveInstance } from './configuration/resolve.js';
+export { fetchPrincipals, fetchRights, fetchRightsOf, hasCredentials } from './dump/access-control.js';
+export { type DumpOptions, dump } from './dump/dump.js';
+export { listAllObjects } from './dump/list-objects.js';
+export { fetchStatements } from './dump/statements.js';
+export { SymbolCapacities, USUAL_SYMBOL_CAPACITY } from './dump/symbol-capacities.js';
 export {
   askUntilSettled,
   fetchHealth,
@@ -20,6 +26,8 @@ export {
   type RefreshState,
   type WalState,
 } from './fetch-health.js';
+export type { Rejection, Reply } from './http/reply.js';
+export { DEFAULT_REQUEST_BUFFER, encodeQuery, toRequestText } from './http/request.js';
 export {
   fetchCommonDefaults,
   fetchDefaults,
@@ -31,11 +39,4 @@ export {
 } from './inspect.js';
 export { connect, type Instance, withInstance } from './instance.js';
 export { InstanceError, type InstanceErrorCode, type InstanceErrorDetails } from './instance-error.js';
-export { listAllObjects } from './list-objects.js';
-export { listInstances } from './named-instances.js';
-export type { Rejection, Reply } from './reply.js';
-export { DEFAULT_REQUEST_BUFFER, encodeQuery, toRequestText } from './request.js';
-export { resolveInstance } from './resolve.js';
-export { fetchStatements } from './statements.js';
-export { SymbolCapacities, USUAL_SYMBOL_CAPACITY } from './symbol-capacities.js';
 export { type WaitOptions, waitUntilReady } from './wait.js';

@@ -2,7 +2,7 @@
 
 import { DEFAULTS, type Defaults } from '@sqlpipe/ddl';
 import { BestEffortClient, queryIfAccepted, tryQuery } from './best-effort-client.js';
-import type { ConnectionConfig } from './connection-config.js';
+import type { ConnectionConfig } from './configuration/connection-config.js';
 import { fetchInvalidViews, fetchSuspended } from './fetch-health.js';
 import { connect, type Instance, withInstance } from './instance.js';
 import { InstanceError } from './instance-error.js';

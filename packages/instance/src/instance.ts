@@ -4,10 +4,9 @@
  */
 import { returnsRows } from '@sqlpipe/sql';
 import { truncate } from '@sqlpipe/text';
-import { Connection, type Response, TransportError } from './connection.js';
-import type { ConnectionConfig } from './connection-config.js';
-import { InstanceError } from './instance-error.js';
-import { MalformedReplyError } from './json.js';
+import type { ConnectionConfig } from './configuration/connection-config.js';
+import { Connection, type Response, TransportError } from './http/connection.js';
+import { MalformedReplyError } from './http/json.js';
 import {
   invalidReplyError,
   parseRetryAfter,
@@ -17,11 +16,12 @@ import {
   readServerError,
   toRejection,
   UnexpectedResponseError,
-} from './reply.js';
-import { type ApiPath, bufferNeeded, ENDPOINTS, requestTarget, toRequestText } from './request.js';
-import { pauseFor, Retries } from './retry.js';
-import { RowScanner, ServerError } from './row-scanner.js';
-import { describeTransportError } from './transport-messages.js';
+} from './http/reply.js';
+import { type ApiPath, bufferNeeded, ENDPOINTS, requestTarget, toRequestText } from './http/request.js';
+import { pauseFor, Retries } from './http/retry.js';
+import { RowScanner, ServerError } from './http/row-scanner.js';
+import { describeTransportError } from './http/transport-messages.js';
+import { InstanceError } from './instance-error.js';
 
 /** A connection to one instance: for queries, dumps and statements, one request at a time. */
 export interface Instance {
@@ -101,7 +101,7 @@ class HttpInstance implements Instance {
 
   async *streamFirstColumn(query: string, maxValueBytes?: number): AsyncGenerator<string[], void, undefined> {
     if (!this.#config.retries) return yield* this.#rowsOnce(query, maxValueBytes);
-    const { ChangedRowsError, ResumedRows } = await import('./resumed-rows.js'); // few runs need it
+    const { ChangedRowsError, ResumedRows } = await import('./http/resumed-rows.js'); // few runs need it
     const [resumed, retries] = [new ResumedRows(), new Retries(this.#config, this.#ended)];
     for (;;)
       try {

@@ -1,9 +1,9 @@
 /*! Waits until a server has started. */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ConnectionConfig } from './connection-config.js';
+import type { ConnectionConfig } from './configuration/connection-config.js';
+import { isTransientFailure } from './http/retry.js';
 import { connect } from './instance.js';
 import { InstanceError } from './instance-error.js';
-import { isTransientFailure } from './retry.js';
 
 /** Milliseconds between two attempts. */
 const INTERVAL = 500;

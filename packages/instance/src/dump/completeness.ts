@@ -18,10 +18,10 @@ import {
   type NamedObject,
 } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
-import type { BestEffortClient } from './best-effort-client.js';
-import type { ConnectionConfig } from './connection-config.js';
-import { withInstance } from './instance.js';
-import { InstanceError } from './instance-error.js';
+import type { BestEffortClient } from '../best-effort-client.js';
+import type { ConnectionConfig } from '../configuration/connection-config.js';
+import { withInstance } from '../instance.js';
+import { InstanceError } from '../instance-error.js';
 import { type ListedObject, listAllObjects } from './list-objects.js';
 import { fetchUncheckedStatements } from './statements.js';
 

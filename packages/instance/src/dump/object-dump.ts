@@ -7,9 +7,9 @@
  */
 
 import { dumpOrder, Schema } from '@sqlpipe/schema';
-import type { BestEffortClient } from './best-effort-client.js';
+import type { BestEffortClient } from '../best-effort-client.js';
+import type { Instance } from '../instance.js';
 import { changingSchemaError, isWanted, type ObjectReadOptions, titleOf } from './completeness.js';
-import type { Instance } from './instance.js';
 import { fetchVersions, type ListedObject, listAllObjects } from './list-objects.js';
 import { fetchUncheckedStatements } from './statements.js';
 

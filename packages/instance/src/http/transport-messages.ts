@@ -1,9 +1,9 @@
 /*! Messages and hints for failures of the transport. */
 
 import { truncate } from '@sqlpipe/text';
+import type { ConnectionConfig } from '../configuration/connection-config.js';
+import type { InstanceErrorCode } from '../instance-error.js';
 import type { TransportError } from './connection.js';
-import type { ConnectionConfig } from './connection-config.js';
-import type { InstanceErrorCode } from './instance-error.js';
 import { DEFAULT_REQUEST_BUFFER } from './request.js';
 
 interface TransportFailure {

@@ -6,7 +6,7 @@
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { escapeControls, truncate } from '@sqlpipe/text';
-import { configError, type InstanceError } from './instance-error.js';
+import { configError, type InstanceError } from '../instance-error.js';
 
 /** An address, and the credentials and options that may be written with it. */
 export interface Address {

@@ -1,7 +1,7 @@
 /*! Counts and delays the retries of one request, for networks and gateways that fail now and then. */
 
 import { setTimeout } from 'node:timers/promises';
-import { InstanceError } from './instance-error.js';
+import { InstanceError } from '../instance-error.js';
 
 /** Milliseconds before the first retry; each further pause is twice as long, up to the maximum. */
 const FIRST_PAUSE = 1000;

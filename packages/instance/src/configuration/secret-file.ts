@@ -3,7 +3,7 @@
 import type { Stats } from 'node:fs';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { systemErrorReason } from '@sqlpipe/text';
-import { configError, InstanceError } from './instance-error.js';
+import { configError, InstanceError } from '../instance-error.js';
 
 const OTHERS_READ = 0o044;
 

@@ -3,6 +3,7 @@
  * first wins. Every setting keeps its source, which `--show-config` prints.
  */
 import { escapeControls } from '@sqlpipe/text';
+import { configError } from '../instance-error.js';
 import {
   type Address,
   decodeCredential,
@@ -22,7 +23,6 @@ import {
   fromPrompt,
   resolveAuthorization,
 } from './credentials.js';
-import { configError } from './instance-error.js';
 import {
   addressOfEntry,
   canBeName,

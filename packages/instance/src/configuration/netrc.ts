@@ -1,9 +1,9 @@
 /*! ~/.netrc, where curl and other programs find credentials by host. */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { configError } from '../instance-error.js';
 import type { Credentials } from './connection-config.js';
 import type { CredentialSource } from './credentials.js';
-import { configError } from './instance-error.js';
 import { decodeSecret, isNotFound, readError, requirePrivate } from './secret-file.js';
 
 interface NetrcEntry {

@@ -1,5 +1,5 @@
 /*! Address, credentials and options of a connection: as they are given, resolved, and where each comes from. */
-import type { RetryOptions } from './retry.js';
+import type { RetryOptions } from '../http/retry.js';
 
 /** Everything needed to connect to one instance. `authorization` and `proxy` may contain secrets: show `label` instead. */
 export interface ConnectionConfig extends RetryOptions {

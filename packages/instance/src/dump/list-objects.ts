@@ -1,10 +1,10 @@
 /*! Lists the objects of an instance and their kinds, from its catalogue functions. */
 
 import { foldCase, type Kind, type NamedObject, quoteLiteral } from '@sqlpipe/sql';
-import { type BestEffortClient, queryIfSupported, tryQuery } from './best-effort-client.js';
-import { VIEW_LISTS } from './fetch-health.js';
-import type { Instance } from './instance.js';
-import { InstanceError } from './instance-error.js';
+import { type BestEffortClient, queryIfSupported, tryQuery } from '../best-effort-client.js';
+import { VIEW_LISTS } from '../fetch-health.js';
+import type { Instance } from '../instance.js';
+import { InstanceError } from '../instance-error.js';
 
 /** The columns of tables() that show kinds: `table_type` since 9.3, `matView` since 9.0 (observed on 9.0.3 to 9.3.4). */
 const COLUMNS = [

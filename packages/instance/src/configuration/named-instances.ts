@@ -6,9 +6,9 @@
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { escapeControls, suggestWord } from '@sqlpipe/text';
+import { configError, InstanceError } from '../instance-error.js';
 import { type Address, formatAddress, isSameAddress, parseAddress } from './address.js';
 import type { ResolveContext } from './connection-config.js';
-import { configError, InstanceError } from './instance-error.js';
 import { isNotFound, readError } from './secret-file.js';
 
 /** Whether an operand can be a name in instances.toml: it has no scheme, port or path. */

@@ -5,10 +5,10 @@
  */
 import { quoteName } from '@sqlpipe/ddl';
 import { quoteLiteral } from '@sqlpipe/sql';
-import { type BestEffortClient, ifAccepted, tryQuery } from './best-effort-client.js';
-import { fetchParameters } from './inspect.js';
-import type { Instance } from './instance.js';
-import { batchesOf, DEFAULT_REQUEST_BUFFER, fetchInHalves } from './request.js';
+import { type BestEffortClient, ifAccepted, tryQuery } from '../best-effort-client.js';
+import { batchesOf, DEFAULT_REQUEST_BUFFER, fetchInHalves } from '../http/request.js';
+import { fetchParameters } from '../inspect.js';
+import type { Instance } from '../instance.js';
 
 /** Matches the name of a table, as servers print it. */
 const TABLE = /^CREATE TABLE '([^']+)' \( \n/;

@@ -12,7 +12,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 import { Readable } from 'node:stream';
 import type { buildConnector, Dispatcher } from 'undici';
-import type { ConnectionConfig } from './connection-config.js';
+import type { ConnectionConfig } from '../configuration/connection-config.js';
 
 /** A response of which the status and the headers have arrived. The body, which is the reply, may still be arriving. */
 export interface Response {

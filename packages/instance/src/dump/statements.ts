@@ -2,12 +2,12 @@
 import { MemoryBudget } from '@sqlpipe/schema';
 import { displayName, foldCase, kindKeywords, type NamedObject, quoteLiteral } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
-import { isUnsupported, queryIfSupported } from './best-effort-client.js';
-import type { Instance } from './instance.js';
-import { InstanceError } from './instance-error.js';
+import { isUnsupported, queryIfSupported } from '../best-effort-client.js';
+import { batchesOf, DEFAULT_REQUEST_BUFFER, fetchInHalves } from '../http/request.js';
+import type { Instance } from '../instance.js';
+import { InstanceError } from '../instance-error.js';
 import { findViews } from './list-objects.js';
 import { reconstructTables } from './reconstruct-tables.js';
-import { batchesOf, DEFAULT_REQUEST_BUFFER, fetchInHalves } from './request.js';
 
 /**
  * Maximum length of all statements in one reply, in UTF-16 code units, because they are kept in memory. A batch that is longer is

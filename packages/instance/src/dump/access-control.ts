@@ -9,8 +9,8 @@ import {
   RightSet,
 } from '@sqlpipe/ddl';
 import { collectStatements } from '@sqlpipe/schema';
-import { tryQuery } from './best-effort-client.js';
-import type { Instance } from './instance.js';
+import { tryQuery } from '../best-effort-client.js';
+import type { Instance } from '../instance.js';
 
 /**
  * The statements of a dump that create users, groups and service accounts.

@@ -6,9 +6,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { promisify } from 'node:util';
 import { escapeControls, maskSecrets, truncate } from '@sqlpipe/text';
+import { configError } from '../instance-error.js';
 import type { Address } from './address.js';
 import type { Credentials, InstanceOptions, ResolveContext, Setting } from './connection-config.js';
-import { configError } from './instance-error.js';
 import { type InstanceEntry, placeOfEntry } from './named-instances.js';
 import { readSecretLine } from './secret-file.js';
 

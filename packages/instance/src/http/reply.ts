@@ -5,8 +5,8 @@
 import { isUtf8 } from 'node:buffer';
 import { findSecrets } from '@sqlpipe/sql';
 import { maskSecrets, truncate } from '@sqlpipe/text';
+import type { InstanceErrorCode } from '../instance-error.js';
 import type { Response } from './connection.js';
-import type { InstanceErrorCode } from './instance-error.js';
 import { type JsonEvents, JsonScanner, MalformedReplyError } from './json.js';
 import {
   duplicateKeyError,

@@ -7,15 +7,15 @@ import { isCleanTable, repair } from '@sqlpipe/ddl';
 import { NameSelection, parseSelection, type Selection } from '@sqlpipe/schema';
 import { displayName, identify, isAcl, KINDS, type Kind, MAX_RECORD, normalizeStatement, redact } from '@sqlpipe/sql';
 import { maskSecrets, truncate } from '@sqlpipe/text';
-import { BestEffortClient } from './best-effort-client.js';
+import { BestEffortClient } from '../best-effort-client.js';
+import type { ConnectionConfig } from '../configuration/connection-config.js';
+import { fetchInvalidViews, VIEW_LISTS } from '../fetch-health.js';
+import { requestSecrets } from '../http/connection.js';
+import { MAX_MASKED } from '../http/reply.js';
+import { connect, type Instance } from '../instance.js';
+import { InstanceError } from '../instance-error.js';
 import { addMissingRows, MissingObjects, ObjectCheck, type ObjectReadOptions } from './completeness.js';
-import { requestSecrets } from './connection.js';
-import type { ConnectionConfig } from './connection-config.js';
-import { fetchInvalidViews, VIEW_LISTS } from './fetch-health.js';
-import { connect, type Instance } from './instance.js';
-import { InstanceError } from './instance-error.js';
 import { fetchObjectRows } from './object-dump.js';
-import { MAX_MASKED } from './reply.js';
 import { SymbolCapacities } from './symbol-capacities.js';
 
 /** Options for dumping. By default everything is dumped and repaired. */
