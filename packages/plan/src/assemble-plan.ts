@@ -5,12 +5,13 @@
 import { type Column, tryParseDefinition } from '@sqlpipe/ddl';
 import { areTypesKnown, type Effect, type Engine } from '@sqlpipe/engine';
 import { foldCase, identify } from '@sqlpipe/sql';
-import { findAskableDefinition, findExpiryArguments } from './asked-view.js';
 import { describeLosses, describeWork } from './cost.js';
-import type { Draft, Step } from './draft.js';
+import type { Draft, Step } from './draft/draft.js';
+import { parseMark } from './draft/unfilled-marks.js';
 import type { PlanContext } from './plan-context.js';
-import type { ProofResult } from './prove.js';
-import { addOffers, describeKeptTables, RenameOffers } from './rename-offers.js';
+import { findAskableDefinition, findExpiryArguments } from './proof/asked-view.js';
+import type { ProofResult } from './proof/prove.js';
+import { addOffers, describeKeptTables, RenameOffers } from './renames/rename-offers.js';
 import {
   type Assertion,
   assertComputable,
@@ -21,7 +22,6 @@ import {
 } from './text/assertions.js';
 import { printRemarks } from './text/head.js';
 import type { Omission } from './text/omission.js';
-import { parseMark } from './unfilled-marks.js';
 
 /** A statement of a plan, and its effects. */
 export interface PlannedStatement {

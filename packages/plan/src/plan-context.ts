@@ -10,9 +10,9 @@ import {
   Schema,
 } from '@sqlpipe/schema';
 import { foldCase, identify, isAcl } from '@sqlpipe/sql';
-import { findLeftovers } from './rebuild-names.js';
-import { Renames } from './renames.js';
-import type { RowQueries, ServerAnswers } from './server-answers.js';
+import { findLeftovers } from './draft/rebuild-names.js';
+import type { RowQueries, ServerAnswers } from './proof/server-answers.js';
+import { Renames } from './renames/renames.js';
 import { AllowedLosses } from './text/losses.js';
 import { resolvePath } from './text/object-path.js';
 import { WantedSchema } from './wanted-schema.js';

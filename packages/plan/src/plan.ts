@@ -9,10 +9,9 @@
 import { type Engine, whenReady } from '@sqlpipe/engine';
 import { IgnoreRules, selectWanted } from '@sqlpipe/schema';
 import { displayName, foldCase, identify, isObject } from '@sqlpipe/sql';
-import { createPrincipals, dropPrincipals, grantRights, revokeRights } from './access-changes.js';
-import { findAskableDefinition } from './asked-view.js';
 import { assemblePlan, type Plan, type ProvenDraft } from './assemble-plan.js';
-import { changeKey, Draft } from './draft.js';
+import { createPrincipals, dropPrincipals, grantRights, revokeRights } from './draft/access-changes.js';
+import { changeKey, Draft } from './draft/draft.js';
 import {
   alterExpiry,
   dropExtraObjects,
@@ -21,7 +20,10 @@ import {
   omitContradictoryRenames,
   reconcileObjects,
   renameTables,
-} from './object-changes.js';
+} from './draft/object-changes.js';
+import { dropOldTables, resumeRebuilds } from './draft/rebuild.js';
+import { listUnrepaired, refreshViews, resendViewQueries } from './draft/refresh-views.js';
+import { markUnfilled } from './draft/unfilled-marks.js';
 import {
   createEngine,
   createPlanContext,
@@ -29,15 +31,13 @@ import {
   type PlanContext,
   type PlanOptions,
 } from './plan-context.js';
-import { proveDraft, requireLeadsToA } from './prove.js';
-import { dropOldTables, resumeRebuilds } from './rebuild.js';
-import { listUnrepaired, refreshViews, resendViewQueries } from './refresh-views.js';
-import { findRejectedViews, isAlsoRejectedInB, RejectedViewError } from './rejected-views.js';
-import { ServerAnswers } from './server-answers.js';
+import { findAskableDefinition } from './proof/asked-view.js';
+import { proveDraft, requireLeadsToA } from './proof/prove.js';
+import { findRejectedViews, isAlsoRejectedInB, RejectedViewError } from './proof/rejected-views.js';
+import { ServerAnswers } from './proof/server-answers.js';
 import { formatLoss } from './text/losses.js';
 import { formatPath, formatPathForShell } from './text/object-path.js';
 import type { Omission } from './text/omission.js';
-import { markUnfilled } from './unfilled-marks.js';
 
 interface Schemas {
   readonly a: readonly string[];

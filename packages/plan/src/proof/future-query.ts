@@ -5,10 +5,10 @@
 import { compareDefinitions, findColumn, printConverted } from '@sqlpipe/ddl';
 import type { Engine, MaterializedView, Table, View } from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';
-import type { PlanContext } from './plan-context.js';
-import { type CommonQuery, printWith } from './text/common-queries.js';
-import { renameInQuery } from './text/history.js';
-import { doubleQuote } from './text/statement-text.js';
+import type { PlanContext } from '../plan-context.js';
+import { type CommonQuery, printWith } from '../text/common-queries.js';
+import { renameInQuery } from '../text/history.js';
+import { doubleQuote } from '../text/statement-text.js';
 
 /** Whether a view has another query than before, apart from new names of what it reads. */
 export function isRedefined<V extends View | MaterializedView>(former: V, now: V, { renames }: PlanContext): boolean {

@@ -5,10 +5,10 @@
 import { type Alteration, type PropertyName, printAlter } from '@sqlpipe/ddl';
 import { type Effect, type Engine, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
 import { foldCase, identityKey, type ObjectKind } from '@sqlpipe/sql';
-import type { PlanContext } from './plan-context.js';
-import type { Assertion } from './text/assertions.js';
-import type { Change, Omission } from './text/omission.js';
-import { printOnOneLine } from './text/statement-text.js';
+import type { PlanContext } from '../plan-context.js';
+import type { Assertion } from '../text/assertions.js';
+import type { Change, Omission } from '../text/omission.js';
+import { printOnOneLine } from '../text/statement-text.js';
 
 /** A statement, and the change that it belongs to. */
 export interface Step {

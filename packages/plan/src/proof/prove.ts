@@ -14,18 +14,18 @@ import {
 } from '@sqlpipe/engine';
 import { compareSchemas } from '@sqlpipe/schema';
 import { displayName, foldCase, hasName, identityKey } from '@sqlpipe/sql';
+import { changeKey, type Draft, type Step, whyNotExecutable } from '../draft/draft.js';
+import { isAuxiliaryTable } from '../draft/rebuild.js';
+import { parseRebuiltTable } from '../draft/rebuild-names.js';
+import { losesNothingByRefresh } from '../draft/refresh-views.js';
+import { parseMark } from '../draft/unfilled-marks.js';
+import type { PlanContext } from '../plan-context.js';
+import { printCompileQuestion, printComputableAssertion } from '../text/common-queries.js';
+import { printExpiredQuestion } from '../text/expiry.js';
+import type { NamedLoss } from '../text/losses.js';
+import type { Omission } from '../text/omission.js';
 import { findExpiryArguments } from './asked-view.js';
-import { changeKey, type Draft, type Step, whyNotExecutable } from './draft.js';
 import { isRedefined, printFutureQuery } from './future-query.js';
-import type { PlanContext } from './plan-context.js';
-import { isAuxiliaryTable } from './rebuild.js';
-import { parseRebuiltTable } from './rebuild-names.js';
-import { losesNothingByRefresh } from './refresh-views.js';
-import { printCompileQuestion, printComputableAssertion } from './text/common-queries.js';
-import { printExpiredQuestion } from './text/expiry.js';
-import type { NamedLoss } from './text/losses.js';
-import type { Omission } from './text/omission.js';
-import { parseMark } from './unfilled-marks.js';
 
 /** What running the steps of a draft has shown. */
 export interface ProofResult {

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { printDefinition, type TableDefinition } from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';
-import type { WantedSchema } from './wanted-schema.js';
+import type { WantedSchema } from '../wanted-schema.js';
 
 /** Creates the names for a rebuild. @param hash identifies the rebuild among those of the same table */
 export const createRebuildNames = (table: string, hash: string) => ({

@@ -6,15 +6,7 @@
 import { canCast, EXPLICIT, findColumn, keepRetention, printDefinition, type TableDefinition } from '@sqlpipe/ddl';
 import { type Engine, findCopyLosses } from '@sqlpipe/engine';
 import { foldCase, isSameName } from '@sqlpipe/sql';
-import type { Draft, Refusal } from './draft.js';
-import type { PlanContext } from './plan-context.js';
-import {
-  createRebuildNames,
-  findUnusedHash,
-  isRebuildHash,
-  parseRebuildName,
-  parseRebuiltTable,
-} from './rebuild-names.js';
+import type { PlanContext } from '../plan-context.js';
 import {
   type Assertion,
   assertApplied,
@@ -25,9 +17,17 @@ import {
   assertSameCount,
   printCast,
   printValueCondition,
-} from './text/assertions.js';
-import type { NamedLoss } from './text/losses.js';
-import { doubleQuote, printOnOneLine } from './text/statement-text.js';
+} from '../text/assertions.js';
+import type { NamedLoss } from '../text/losses.js';
+import { doubleQuote, printOnOneLine } from '../text/statement-text.js';
+import type { Draft, Refusal } from './draft.js';
+import {
+  createRebuildNames,
+  findUnusedHash,
+  isRebuildHash,
+  parseRebuildName,
+  parseRebuiltTable,
+} from './rebuild-names.js';
 import { parseMark } from './unfilled-marks.js';
 
 /** Finds the columns that two tables share, with their names in both. @param renamed the new names of columns by their old names */

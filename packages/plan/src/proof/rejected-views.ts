@@ -4,8 +4,8 @@ import type { Engine } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
 import { displayName, isObject } from '@sqlpipe/sql';
 import { formatMessage } from '@sqlpipe/text';
-import type { PlanContext } from './plan-context.js';
-import { WantedSchema } from './wanted-schema.js';
+import type { PlanContext } from '../plan-context.js';
+import { WantedSchema } from '../wanted-schema.js';
 
 /** A server would reject views of A, because they read a table or a column that A lacks. */
 export class RejectedViewError extends Error {

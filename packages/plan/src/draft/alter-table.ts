@@ -17,8 +17,7 @@ import {
 } from '@sqlpipe/ddl';
 import type { Conversion } from '@sqlpipe/engine';
 import { isSameName } from '@sqlpipe/sql';
-import type { Draft, Refusal } from './draft.js';
-import type { PlanContext } from './plan-context.js';
+import type { PlanContext } from '../plan-context.js';
 import {
   type Assertion,
   adviseNative,
@@ -28,9 +27,10 @@ import {
   describeMisfits,
   type PartitionState,
   printPartitionQuestion,
-} from './text/assertions.js';
-import { printChangedQuestion, printConversionQuestion, printMisfit } from './text/conversions.js';
-import { printOnOneLine } from './text/statement-text.js';
+} from '../text/assertions.js';
+import { printChangedQuestion, printConversionQuestion, printMisfit } from '../text/conversions.js';
+import { printOnOneLine } from '../text/statement-text.js';
+import type { Draft, Refusal } from './draft.js';
 import { describeUnalterable } from './unalterable.js';
 
 /** An ALTER of a table, with the properties that it sets. */

@@ -17,10 +17,10 @@ import {
 import type { CatalogueObject } from '@sqlpipe/engine';
 import { dumpOrder, type Entry } from '@sqlpipe/schema';
 import { displayName, foldCase, isObject, kindKeywords } from '@sqlpipe/sql';
+import type { PlanContext } from '../plan-context.js';
 import { alterColumns, dropColumns } from './alter-columns.js';
 import { alterTable, assertKept, whyValuesForbid } from './alter-table.js';
 import type { Draft } from './draft.js';
-import type { PlanContext } from './plan-context.js';
 import { findCopiedColumns, findRebuildLosses, isAuxiliaryTable, printRebuild, whyNotCopyable } from './rebuild.js';
 import { omitProperty } from './unalterable.js';
 

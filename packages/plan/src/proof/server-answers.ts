@@ -3,8 +3,8 @@
  * question here, and is run again when the server has answered.
  */
 import { foldCase } from '@sqlpipe/sql';
-import type { AskHistory, HistoryFinding } from './text/history.js';
-import { type ObjectPath, pathKey } from './text/object-path.js';
+import type { AskHistory, HistoryFinding } from '../text/history.js';
+import { type ObjectPath, pathKey } from '../text/object-path.js';
 
 /** The first row that a query returns; undefined if the server rejects the query. */
 export type AnswerRow = readonly unknown[] | undefined;

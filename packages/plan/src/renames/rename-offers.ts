@@ -1,11 +1,11 @@
 /*! Offers renames. If a column or table is dropped and a similar one is created, the user may have renamed it. */
 import type { Column, Definition } from '@sqlpipe/ddl';
 import { foldCase, isSameName } from '@sqlpipe/sql';
-import type { PlanContext } from './plan-context.js';
-import { isAuxiliaryTable } from './rebuild.js';
-import { parseRebuildName } from './rebuild-names.js';
-import { formatPathForShell, type ObjectPath, pathKey, printRename } from './text/object-path.js';
-import type { Omission } from './text/omission.js';
+import { isAuxiliaryTable } from '../draft/rebuild.js';
+import { parseRebuildName } from '../draft/rebuild-names.js';
+import type { PlanContext } from '../plan-context.js';
+import { formatPathForShell, type ObjectPath, pathKey, printRename } from '../text/object-path.js';
+import type { Omission } from '../text/omission.js';
 
 /** Adds hints to an omission that drops something: the renames that the user may have meant. */
 export function addOffers(omission: Omission, offers: RenameOffers): Omission {

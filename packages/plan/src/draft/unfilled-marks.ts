@@ -5,10 +5,10 @@
  */
 import { createHash } from 'node:crypto';
 import { foldCase } from '@sqlpipe/sql';
+import type { PlanContext } from '../plan-context.js';
+import { assertEmpty } from '../text/assertions.js';
+import { printOnOneLine } from '../text/statement-text.js';
 import type { Draft } from './draft.js';
-import type { PlanContext } from './plan-context.js';
-import { assertEmpty } from './text/assertions.js';
-import { printOnOneLine } from './text/statement-text.js';
 
 /** The name of the table that marks a view. The hash keeps it apart from the tables of users. */
 export const markOf = (view: string): string =>

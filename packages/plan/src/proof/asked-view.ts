@@ -5,12 +5,12 @@
 import { findColumn, findReferencesOfQuery } from '@sqlpipe/ddl';
 import type { Enforcement } from '@sqlpipe/engine';
 import { foldCase, isSameName } from '@sqlpipe/sql';
-import type { PlanContext } from './plan-context.js';
-import { parseRebuiltTable } from './rebuild-names.js';
-import { type CommonQuery, printWith, renameQuery } from './text/common-queries.js';
-import type { printExpiredQuestion } from './text/expiry.js';
-import { doubleQuote } from './text/statement-text.js';
-import { isUnfilled } from './unfilled-marks.js';
+import { parseRebuiltTable } from '../draft/rebuild-names.js';
+import { isUnfilled } from '../draft/unfilled-marks.js';
+import type { PlanContext } from '../plan-context.js';
+import { type CommonQuery, printWith, renameQuery } from '../text/common-queries.js';
+import type { printExpiredQuestion } from '../text/expiry.js';
+import { doubleQuote } from '../text/statement-text.js';
 
 /**
  * Finds the definition of a materialized view of B, with a query that B's server can answer. If the query reads something that does not

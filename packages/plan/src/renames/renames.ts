@@ -7,10 +7,10 @@ import type { Engine } from '@sqlpipe/engine';
 import { type Entry, InvalidSelectionError, type Schema } from '@sqlpipe/schema';
 import { displayName, foldCase, isObject, isSameName, unquote } from '@sqlpipe/sql';
 import { suggestWord } from '@sqlpipe/text';
-import { parseRebuildName } from './rebuild-names.js';
+import { parseRebuildName } from '../draft/rebuild-names.js';
+import { findReadings, formatPath, type ObjectPath, resolvePath, splitRename } from '../text/object-path.js';
+import type { WantedSchema } from '../wanted-schema.js';
 import { parseRenameComments, type RenameComment } from './rename-comments.js';
-import { findReadings, formatPath, type ObjectPath, resolvePath, splitRename } from './text/object-path.js';
-import type { WantedSchema } from './wanted-schema.js';
 
 /** The stated renames, resolved against both schemas. */
 export class Renames {

@@ -5,9 +5,9 @@
 import { findExpiredRows } from '@sqlpipe/ddl';
 import { type MaterializedView, OTHER_TYPES_REASON } from '@sqlpipe/engine';
 import { foldCase, isSameName, type Kind, kindKeywords } from '@sqlpipe/sql';
+import type { PlanContext } from '../plan-context.js';
 import type { Draft } from './draft.js';
 import { findCreation } from './object-changes.js';
-import type { PlanContext } from './plan-context.js';
 import { isUnfilled, markOf } from './unfilled-marks.js';
 
 /** Sends the queries of stale views again (see `View.isStale`). Until then, the server rejects every query on these views. */

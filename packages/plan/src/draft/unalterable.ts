@@ -2,9 +2,9 @@
 import { COLUMN_ORDER, findColumnProperty, findProperty, type PropertyDifference } from '@sqlpipe/ddl';
 import type { Entry } from '@sqlpipe/schema';
 import { displayName } from '@sqlpipe/sql';
+import { formatPath, formatPathForShell } from '../text/object-path.js';
+import { COLUMN_ORDER_REASON, columnOrderHints } from '../text/omission.js';
 import type { Draft, Refusal } from './draft.js';
-import { formatPath, formatPathForShell } from './text/object-path.js';
-import { COLUMN_ORDER_REASON, columnOrderHints } from './text/omission.js';
 
 /** The reasons for differences that have no property in `ddl`. */
 const UNALTERABLE: [property: RegExp, reason: string][] = [
