@@ -6,9 +6,15 @@
  * Tables are printed by 9.3 and later, and by 9.0 to 9.2, with column names without quotes; views with the user's own text as the body.
  */
 import { serverTokens, significantTokens, type Token } from '@sqlpipe/sql';
+import { ClauseReader, type ClauseSpan } from './create/clause-reader.js';
+import { DEFAULTS } from './definition.js';
+import { isEvenAge } from './grammar/ages.js';
 import { trimQuery } from './grammar/body.js';
+import { Cursor } from './grammar/cursor.js';
 import { isValidColumnName } from './grammar/names.js';
-import { findConflict } from './properties/retention.js';
+import { unlessRejected } from './grammar/rejection-error.js';
+import { PARTITIONING } from './properties/partitioning.js';
+import { TTL } from './properties/retention.js';
 import { needsQuotes, quoteName, RESERVED } from './reserved-names.js';
 
 /** A statement that can be replayed, and the repairs. */
@@ -196,4 +202,24 @@ function repairVolume(end: string, notes: string[]): string {
   if (volume === '' || volume === rest) return end;
   notes.push('removed the comma before IN VOLUME');
   return `${end.slice(0, start)} IN VOLUME ${quoteName(volume)}${rest.slice(volume.length)}`;
+}
+
+/**
+ * Finds a PARTITION BY after the query of a materialized view that conflicts with its TTL. With
+ * PARTITION BY YEAR, 9.3.4 rejects a TTL of months that are not full years; it accepts the TTL if it chooses YEAR itself. So the
+ * statement of a view with both had no PARTITION BY.
+ * @param at the end of the query
+ */
+function findConflict(statement: string, at: number): ClauseSpan | undefined {
+  const cursor = new Cursor(statement);
+  cursor.seek(at);
+  const context = { isEnterprise: true, has: () => true, defaults: DEFAULTS, checkQuery() {} };
+  const reader = new ClauseReader(cursor, context, 'materialized view');
+  unlessRejected(() => {
+    reader.advance();
+    for (const property of [PARTITIONING, TTL]) reader.read(property, { isChecked: false });
+  });
+  const { partitionBy, ttl = 0 } = reader.definition;
+  const isConflict = partitionBy === 'YEAR' && ttl < 0 && !isEvenAge(partitionBy, ttl);
+  return isConflict ? reader.spans.get(PARTITIONING.name) : undefined;
 }

@@ -14,8 +14,9 @@ import { RejectionError, unexpectedTokenError } from '../grammar/rejection-error
 import { parseColumnType } from '../grammar/types.js';
 import { DEDUP_KEYS } from '../properties/dedup-keys.js';
 import { PARTITIONING, TIMESTAMP } from '../properties/partitioning.js';
-import { STORAGE_POLICY, TTL } from '../properties/retention.js';
+import { TTL } from '../properties/retention.js';
 import { FORMAT, MAX_UNCOMMITTED_ROWS, OWNER, parseLag, VOLUME, WAL } from '../properties/storage.js';
+import { STORAGE_POLICY } from '../properties/storage-policy.js';
 import { ClauseReader, Columns, type CreateContext, type CreateOf } from './clause-reader.js';
 import { parseColumnList } from './columns.js';
 
