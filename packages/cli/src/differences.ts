@@ -52,7 +52,6 @@ export function unifiedDiff(before: string, after: string): string[] {
   ]);
 }
 
-/** A hunk that replaces one text by another. */
 function replacementHunk(before: string, after: string): StructuredPatchHunk {
   const [removed, added] = [before, after].map(text => text.split('\n').slice(0, -1)) as [string[], string[]];
   return {

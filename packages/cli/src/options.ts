@@ -105,7 +105,6 @@ export function rejectSharedInsecure(insecure: boolean | undefined, urls: readon
     );
 }
 
-/** One line of `--show-config`. */
 type SettingLine = Readonly<Record<'name' | 'value' | 'source', string>>;
 
 /** Prints the settings of instances, in columns, with an empty line between two instances. */

@@ -139,7 +139,6 @@ function checkValue(option: string, value: unknown): void {
     throw new UsageError(`${formatFlag(option)} is empty; is a variable unset?`);
 }
 
-/** An option as typed. */
 const formatFlag = (option: string): string => (option.length > 1 ? `--${option}` : `-${option}`);
 
 /** Checks the number of operands. A surplus operand is not shown, because it may be a password. */
@@ -186,7 +185,6 @@ function valuesOf({ type, array, choices, completions }: OptionSpec): Flag['valu
 
 const WIDTH = 80;
 
-/** The column at which descriptions start. */
 const INDENT = 31;
 
 /** Formats the help of a program with these options. @param columns the width of the terminal, if there is one */

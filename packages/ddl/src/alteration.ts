@@ -18,7 +18,6 @@ type StructureAlteration =
 /** What one ALTER does to one object. */
 export type Alteration = StructureAlteration | ColumnAlteration | PropertyAlteration;
 
-/** What is known of an ALTER by its action. */
 interface Action<A extends Alteration = Alteration> {
   /** The permission that it requires. */
   permission(alteration: A): string | undefined;

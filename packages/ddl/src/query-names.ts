@@ -41,7 +41,6 @@ BEFORE_COLUMN.delete('as');
 /** The maximum length of a chain of names with dots, in UTF-16 code units: no name of a table is longer. */
 const MAX_LENGTH = 400;
 
-/** One query and the tables that it reads. */
 interface TableScope {
   /** The folded names that its columns can use: true for the name of a table, false for an alias or an expression. */
   tables: Map<string, boolean>;

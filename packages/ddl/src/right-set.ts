@@ -153,7 +153,6 @@ export class RightSet {
   }
 }
 
-/** A right, and its place in the order of all. */
 interface Stored {
   readonly right: Right;
   readonly order: number;

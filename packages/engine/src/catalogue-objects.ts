@@ -37,7 +37,6 @@ interface Loaded extends Identified {
   readonly opaque?: string;
 }
 
-/** The known properties of a query's result. */
 interface QueryResult extends Loaded {
   readonly columns: StoredColumn[];
   readonly timestamp?: string | undefined;

@@ -145,7 +145,6 @@ async function waitForWal(name: string, target: Instance, patience: Patience): P
   return unfinished(problem, target);
 }
 
-/** The outcome of a change that the server has accepted but not completed. */
 const unfinished = (problem: string, { label }: Instance): Partial<Outcome> => ({
   result: 'unknown',
   error: problem,

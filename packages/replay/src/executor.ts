@@ -163,7 +163,6 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
     }
   }
 
-  /** The result for an existing object, as --if-exists selects. */
   function resolveExisting(compared: StatementResult): StatementResult {
     if (ifExists === 'compare') return compared;
     return ifExists === 'skip' ? { result: 'skipped' } : { result: 'rejected', error: EXISTS_MESSAGE };

@@ -31,7 +31,6 @@ export type KnownObjects = Pick<
 export class ExistingObjects {
   readonly #target: Instance;
   #defaults: Promise<Defaults> | undefined;
-  /** The objects of the next statements. */
   #upcoming: readonly NamedObject[] = [];
   /** The keys of all objects of the target. They are listed again after a statement that may have changed any object. */
   #keys: Promise<ReadonlySet<string>> | undefined;

@@ -7,7 +7,6 @@ import { fetchStatements, type Instance, InstanceError, listAllObjects } from '@
 import { findPlannedObjects } from '@sqlpipe/plan/text';
 import { displayName, foldCase, identify, isObject, kindKey, type NamedObject } from '@sqlpipe/sql';
 
-/** An object that a plan changes or reads from. */
 interface GuardedObject extends NamedObject {
   /** Its definition as the plan left it; undefined if there is no such object. */
   readonly statement: string | undefined;

@@ -94,7 +94,6 @@ const LENGTH_UNITS: Readonly<Record<string, string>> = {
   d: 'DAY',
 };
 
-/** The number and the unit of a length such as `100ms`. */
 const splitLength = (length: string): { value: number; unit: string } => ({
   value: Number.parseInt(length, 10),
   unit: LENGTH_UNITS[length.replace(/^\d+/, '')] ?? '',

@@ -84,7 +84,6 @@ export class Journal {
     if (file.size >= 2 * file.initialSize + COMPACTION_SLACK) await this.#compact();
   }
 
-  /** Rewrites the journal as the current state. */
   async #compact(): Promise<void> {
     const old = this.file;
     try {
@@ -172,7 +171,6 @@ async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** Calls `replay` for each change. */
 async function replayJournal(path: string, replay: (change: JournalChange) => void): Promise<void> {
   const file = await openRegular(path);
   if (!file) return;

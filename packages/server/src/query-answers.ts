@@ -55,7 +55,6 @@ function headsOf({ fields, hasUnknownColumns }: Relation): ColumnHead[] {
   });
 }
 
-/** Answers a query without its set operations. */
 function answerSelect(
   select: SelectStatement,
   relation: Relation,

@@ -13,7 +13,6 @@ import type { HttpRequest } from './request.js';
 import { createRouter } from './routes.js';
 import { Service } from './service.js';
 
-/** The releases that a server can emulate, with the versions that it reports. */
 const VERSIONS = { '9.3': '9.3.4', '9.4': '9.4.4', '10': '10.0.0' } as const;
 
 /** A release of QuestDB. */

@@ -63,5 +63,4 @@ function secretAt(statement: string, token: Token): string {
 }
 
 const QUOTED = /'(?:[^']|'')*'?|"(?:[^"]|"")*"?|`(?:[^`]|``)*`?/y;
-/** A secret without quotes. */
 const BARE = /[^\s;),]+/y;

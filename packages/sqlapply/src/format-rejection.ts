@@ -67,7 +67,6 @@ const CLAUSES: [message: RegExp, hint: string][] = [
 const EMPTY_QUERY_HINT =
   'the server also reads quotes and -- inside /* */ comments: is there such a comment before the statement?';
 
-/** What can be done about a rejected statement, as far as it is known. */
 function hintsFor({ identity: { kind, name }, error = '', denied, comparison }: Outcome): string[] {
   if (comparison?.differences.some(({ property }) => property === COLUMN_ORDER)) return columnOrderHints(name);
   if (error === 'empty query') return [EMPTY_QUERY_HINT];

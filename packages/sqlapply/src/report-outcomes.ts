@@ -127,7 +127,6 @@ async function* reportOutcomes(
   }
 }
 
-/** Formats a reject as an annotation for CI. */
 function annotate(outcome: Outcome, target: string): string {
   const { location: _, ...unlocated } = outcome;
   const [head, below = []] = formatRejection(unlocated, target);
@@ -208,7 +207,6 @@ function formatReportLine(
 /** A statement as it is sent. Its secrets are redacted, and so are their lengths. */
 const redactStatement = (statement: string): string => redact(statement, () => '***');
 
-/** The mode of a file that may contain passwords. */
 const PRIVATE_MODE = 0o600;
 
 /**

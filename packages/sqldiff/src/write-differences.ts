@@ -113,7 +113,6 @@ function warnOfColumnOrder({ differences }: SchemaComparison, io: Io): void {
       io.warn(`${displayName(identity)}: ${COLUMN_ORDER_REASON}`, formatHints(columnOrderHints(identity.name)));
 }
 
-/** Opens the operands, with the labels of the command line. */
 async function openSides(
   { operands: [a = '', b = ''], ...args }: DiffArgs,
   stdin: DeferredInput,

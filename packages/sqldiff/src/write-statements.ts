@@ -32,10 +32,8 @@ export async function writeStatements(
   await writeOutput(output, io.stdout, write, () => io.interrupted);
 }
 
-/** The verbs of statements that remove something. */
 const REMOVING = new Set(['DROP', 'REVOKE', 'REMOVE', 'TRUNCATE']);
 
-/** Whether a statement removes an object, a column or a right. */
 function isRemoval(statement: string): boolean {
   const isColumnDropped = parseAlters(statement).some(({ alteration }) => alteration.action === 'drop column');
   return isColumnDropped || REMOVING.has(identify(statement).verb);

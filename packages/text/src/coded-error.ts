@@ -1,6 +1,5 @@
 import { type Finding, formatMessage } from './format-text.js';
 
-/** What an error says besides its first line. */
 interface ErrorDetails {
   readonly cause?: unknown;
   /** Further lines of the message: why, and what can be done. */

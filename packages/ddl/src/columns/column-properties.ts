@@ -11,7 +11,6 @@ const OPTIONS = [CACHE, CAPACITY, INDEX, PARQUET] as const;
 /** The action of one ALTER COLUMN. */
 export type ColumnAlteration = Parameters<(typeof TYPE | (typeof OPTIONS)[number])['alter']['print']>[0];
 
-/** A property, for code that does not depend on a particular one. */
 type AnyColumnProperty = ColumnEntry<ColumnAlteration>;
 
 /** The type of a column. */

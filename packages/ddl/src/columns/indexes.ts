@@ -63,7 +63,6 @@ function formatIndex(index: Index, formatNames: (names: readonly string[]) => re
   return ` INDEX TYPE ${index.type}${covered ? ` INCLUDE (${covered})` : ''}`;
 }
 
-/** What the grammar of an index depends on. */
 type IndexContext = Pick<CreateContext, 'defaults' | 'has'>;
 
 /** How a statement differs from CREATE TABLE in the options of an index. */

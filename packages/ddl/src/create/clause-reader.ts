@@ -61,7 +61,6 @@ export class Columns extends Map<string, Column> {
 export const duplicateColumnError = (name: string, position: number) =>
   new RejectionError(position, `Duplicate column [name=${name}]`);
 
-/** The definition that a statement of any kind states so far. */
 type Stated = Partial<
   Omit<TableDefinition, 'kind' | 'columns'> &
     Omit<MaterializedViewDefinition, 'kind' | 'refresh'> &

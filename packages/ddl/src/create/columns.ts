@@ -50,7 +50,6 @@ function readColumnToken(cursor: Cursor): string {
   return token;
 }
 
-/** Reads the token after a type or an index. */
 function readAfterColumn(cursor: Cursor, { name, position }: LocatedName): string {
   if (cursor.accept(']')) throw unmatchedBracketError(name, position);
   return cursor.require("',' or ')'");

@@ -72,7 +72,6 @@ function readClauses(reader: ClauseReader): void {
   reader.check(FORMAT);
 }
 
-/** The statement, after the owner and the end have been read. */
 function toTableStatement(
   reader: ClauseReader,
   { name, position, ifNotExists }: CreatedName,

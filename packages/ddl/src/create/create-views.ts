@@ -11,7 +11,6 @@ import { OWNER, VOLUME } from '../properties/storage.js';
 import { FLUSH, IN_MEMORY, START, VIEW_INDEXES } from '../properties/views.js';
 import { ClauseReader, type CreateContext, type CreateOf } from './clause-reader.js';
 
-/** The statement, after the clauses that may follow its query. */
 function toViewStatement<D extends ViewDefinition | MaterializedViewDefinition | LiveViewDefinition>(
   reader: ClauseReader,
   { name, position, ifNotExists }: CreatedName,

@@ -102,7 +102,6 @@ class RefreshReader {
   }
 }
 
-/** Parses ALTER … SET REFRESH after REFRESH, up to the end of the statement. */
 function parseSetRefresh(cursor: Cursor): RefreshClause {
   const choices = "'immediate' or 'manual' or 'period' or 'every' or 'limit'";
   const first = cursor.requireNoSemicolon(choices);

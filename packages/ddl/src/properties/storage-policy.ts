@@ -76,7 +76,6 @@ export type WithRetention = Pick<Definition & { readonly ttl: Age }, 'kind' | 't
   readonly partitionBy?: PartitionUnit | undefined;
 };
 
-/** The text within the parentheses of a storage policy. */
 const formatStages = ({ after }: StoragePolicy): string =>
   STAGES.flatMap(stage => (after[stage] === undefined ? [] : `${stage} ${formatAge(after[stage])}`)).join(', ');
 

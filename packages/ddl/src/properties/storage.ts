@@ -114,7 +114,6 @@ export function parseLag(text: string, position: number): number {
   throw new RejectionError(position + text.length, `invalid interval qualifier ${text}`);
 }
 
-/** A parameter that WITH sets. */
 const parameter = (name: keyof Parameters, unit: string) =>
   property<Parameters, { readonly action: 'parameter'; readonly name: keyof Parameters; readonly value: number }>({
     name,

@@ -84,7 +84,6 @@ class Analysis {
     for (const { select: next } of select.setOperations ?? []) this.#analyzeFilters(next, queryScope);
   }
 
-  /** Analyzes one part of a union, or a query without UNION. */
   #analyzeSelect(select: SelectStatement, queryScope: QueryScope, unionFields: readonly Field[]): Relation {
     const tables = listTableRefs(select).map(ref => this.#analyzeTableRef(ref, queryScope));
     // WHERE filters the tables, all other clauses use what PIVOT makes of them.

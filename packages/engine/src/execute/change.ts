@@ -70,7 +70,6 @@ function handleChange(verb: string): StatementHandler {
   };
 }
 
-/** Makes the handler of statements about rows or the server's files. */
 function handleRows(verb: string): StatementHandler {
   return (cursor, session) => {
     if (!session.rowEffects)
@@ -124,7 +123,6 @@ function resumeWal(name: string, loses: string | undefined, session: Session): v
   setSuspended(name, false, session);
 }
 
-/** Begins or ends the suspension of a table. */
 function setSuspended(name: string, isSuspended: boolean, { catalogue }: Session): void {
   const table = catalogue.find(name);
   if (table?.kind === 'table' && (table.isSuspended ?? false) !== isSuspended) catalogue.put({ ...table, isSuspended });

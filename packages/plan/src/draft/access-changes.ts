@@ -14,7 +14,6 @@ import { displayName, identify, isPrincipal, kindKeywords } from '@sqlpipe/sql';
 import type { Draft } from './draft.js';
 import { omitProperty } from './unalterable.js';
 
-/** The rights that the statements of a schema give. */
 const rightsIn = (schema: Schema): RightSet =>
   new RightSet(schema.entries.flatMap(entry => parseEntryRights(schema, entry) ?? []));
 

@@ -33,7 +33,6 @@ import { printOnOneLine } from '../text/statement-text.js';
 import type { Draft, Refusal } from './draft.js';
 import { describeUnalterable } from './unalterable.js';
 
-/** An ALTER of a table, with the properties that it sets. */
 interface TableAlteration {
   readonly table: TableDefinition;
   readonly alteration: Alteration;

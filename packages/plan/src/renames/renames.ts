@@ -295,7 +295,6 @@ export class Renames {
   }
 }
 
-/** A comment about a rename in a statement of A. */
 type EntryComment = RenameComment & { readonly entry: Entry };
 
 const hasColumn = (table: TableDefinition | undefined, name: string): boolean =>

@@ -24,7 +24,6 @@ export function printState({ state, count, verbs }: Pick<PlanHead, 'state' | 'co
 
 const STATE = /^-- plan for state ([0-9a-f]+)\b(?:; (\d+) statements?; sqlapply needs --allow-plan for ([A-Z, ]+)$)?/m;
 
-/** What the head of a plan has besides the state. */
 interface Remarks {
   readonly version: string | undefined;
   /** The work that grows with the rows of a table, a line for each. */
