@@ -93,6 +93,12 @@ const COMMENTS: [what: string, after: string, statement: RegExp | undefined, war
     /table 't': -- rename form qty: not understood; write -- renamed from OLD$/,
   ],
   [
+    'the same name in another case',
+    table('QTY INT, -- renamed from qty\nnote VARCHAR'),
+    undefined,
+    /-- renamed from qty: for QuestDB, names that differ only in case are the same name$/,
+  ],
+  [
     'text that looks like a comment',
     table('note VARCHAR, quantity INT').replace('DAY;', 'DAY -- not renamed from qty\n;'),
     /ADD COLUMN quantity/,
@@ -128,7 +134,7 @@ test('a comment that contradicts B is refused, whatever an interrupted plan has 
   }
 });
 
-test('a rename to another kind, and two renames to one name, are errors', async t => {
+test('a rename to another kind or to the same name, and two renames to one name, are errors', async t => {
   const [x, y, w] = ['x', 'y', 'w'].map(name => table('note INT', name)) as [string, string, string];
   const view = "CREATE VIEW 'w' AS (select note from t);";
   const old = OLD[0] as string;
@@ -136,6 +142,9 @@ test('a rename to another kind, and two renames to one name, are errors', async 
     t.throwsAsync(plan(after, before, { renamed })).then(error => error?.message);
   t.is(await message([old, view], [old, x], 'x=w'), "--renamed x=w: B has table 'x', A has view 'w'");
   t.is(await message([w], [x, y], 'x=w', 'y=w'), "--renamed y=w: 'x' gets the name 'w' too");
+  const sameName = 'for QuestDB, names that differ only in case are the same name';
+  t.is(await message([old, table('note INT', 'X')], [old, x], 'x=X'), `--renamed x=X: ${sameName}`);
+  t.is(await message([old], [old], 't.note=NOTE'), `--renamed t.note=NOTE: ${sameName}`);
   const { statements } = await plan([old, `-- renamed from x\n${view}`], [old, x]);
   t.deepEqual(statements, []);
 });

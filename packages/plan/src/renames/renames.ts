@@ -126,6 +126,7 @@ export class Renames {
 
   /** Reads a rename of an object. @throws InvalidSelectionError if it contradicts a schema */
   #readObjectRename(rename: string, from: string, to: string): void {
+    if (isSameName(from, to)) throw new InvalidSelectionError(`--renamed ${rename}: ${SAME_NAME}`);
     const [before, after] = [this.#engineOfB.find(from), this.#a.findObject(to)];
     if (!before && !after && this.#engineOfB.find(to)) return this.#reportMade(rename);
     if (!after) throw new InvalidSelectionError(`--renamed ${rename}: A has no '${to}'`);
@@ -168,6 +169,7 @@ export class Renames {
     const table = this.#pendingOrMade.get(foldCase(oldPath.object)) ?? oldPath.object;
     const after = this.#findTable(this.#a, table);
     const names = after?.columns.map(({ name }) => name) ?? [];
+    if (isSameName(oldPath.column, newColumn)) throw new InvalidSelectionError(`--renamed ${rename}: ${SAME_NAME}`);
     const name = names.find(candidate => isSameName(candidate, newColumn));
     if (name === undefined)
       throw new InvalidSelectionError(
@@ -189,6 +191,7 @@ export class Renames {
    */
   #readObjectComment({ entry, from, text }: EntryComment, all: readonly EntryComment[]): void {
     if (from.length === 0) return this.#warn(entry, text, NOT_UNDERSTOOD);
+    if (from.some(name => isSameName(name, entry.name))) return this.#warn(entry, text, SAME_NAME);
     const old = from.find(name => this.#engineOfB.find(name));
     for (const name of from) this.stated.objects.set(name, entry.name);
     const isStated = [entry.name, old].some(name => name !== undefined && this.otherName(name) !== undefined);
@@ -214,6 +217,7 @@ export class Renames {
    */
   #readColumnComment({ entry, column = '', from, text }: EntryComment, all: readonly EntryComment[]): void {
     if (from.length === 0) return this.#warn(entry, text, NOT_UNDERSTOOD);
+    if (from.some(name => isSameName(name, column))) return this.#warn(entry, text, SAME_NAME);
     const [before, after] = [this.#findTableOfB(entry.name), this.#findTable(this.#a, entry.name)];
     if (!before || !after) return;
     for (const name of from) this.stated.columns.set(name, column);
@@ -299,6 +303,9 @@ type EntryComment = RenameComment & { readonly entry: Entry };
 
 const hasColumn = (table: TableDefinition | undefined, name: string): boolean =>
   table !== undefined && findColumn(table, name) !== undefined;
+
+/** Why a rename does nothing: 9.3.4 accepts one of a table and keeps the old name, and rejects one of a column. */
+const SAME_NAME = 'for QuestDB, names that differ only in case are the same name';
 
 /** The reason of a warning about a comment without names. */
 const NOT_UNDERSTOOD = 'not understood; write -- renamed from OLD';
