@@ -49,7 +49,7 @@ export interface EngineOptions {
   readonly naming?: Naming;
   /** The health that the server of the schema reports; undefined if there is no server. */
   readonly health?: Health | undefined;
-  /** Whether tables are assumed to have rows. Then statements about rows are accepted, and effects on rows are reported. */
+  /** Whether tables are assumed to have rows. Only then statements about rows are accepted, and effects are reported. */
   readonly rows?: 'assumed' | 'none';
   /** The name of the built-in administrator, which is the default caller. */
   readonly admin?: string;
@@ -205,7 +205,7 @@ export class Engine {
       if (!after) return rightsRemoval(this.acl.removeRightsOn(before.name), before);
       const remaining = new Set(after.columns.map(({ name }) => foldCase(name)));
       const gone = before.columns.filter(({ name }) => !remaining.has(foldCase(name)));
-      // A statement changes one column. With as many columns as before, the missing one was renamed.
+      // No statement both adds and drops columns. With as many columns as before, the missing one was renamed.
       const isRenamed = before.columns.length === after.columns.length;
       return gone.flatMap(column => {
         const to = isRenamed ? after.columns[before.columns.indexOf(column)]?.name : undefined;

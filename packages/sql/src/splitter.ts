@@ -1,6 +1,6 @@
 /*!
  * Cuts text that arrives in chunks into statements, and normalizes them. The rules of SQL and those of the server may disagree on
- * where a comment ends, so one statement may need two scanners. Most statements need none.
+ * where a comment ends, so one statement may need two scanners. Most statements are cut without scanning.
  */
 import { truncate } from '@sqlpipe/text';
 import { mayContainFailureMarker, PLAN_HEAD, parseFailureMarker } from './failure-marker.js';
@@ -99,8 +99,8 @@ export class Splitter {
   /**
    * Ends the text, and yields the remaining statements.
    * @param options.requiresSemicolon whether the last statement must have its `;`
-   * @throws SplitError if a quote, comment or parenthesis is unclosed, if the `;` is missing, if only the head of a plan is left, and as
-   *   `write`
+   * @throws SplitError if a quote, comment or parenthesis is unclosed, if the `;` is missing, if only the head of a plan is left, and for
+   *   what `write` rejects
    */
   *end({ requiresSemicolon = false } = {}): Generator<string> {
     const chunk = this.#carry;

@@ -282,7 +282,7 @@ function rejectNonDeterministic({ tokens }: ScannedQuery): void {
     throw new RejectionError(found.at, `non-deterministic function cannot be used in live view: ${found.text}`);
 }
 
-/** Rejects RANGE frames that are not ordered by the timestamp. QuestDB computes all in one pass, so they need the same partitions. */
+/** Rejects RANGE frames that are not ordered by the timestamp. QuestDB computes all RANGE frames in one pass, so they need the same partitions. */
 function rejectBadRanges({ calls }: ScannedQuery, timestamp: string): void {
   const ranges = calls.filter(({ window }) => window?.frame === 'range' && !window.anchor);
   for (const { name, at, window } of ranges)

@@ -306,7 +306,7 @@ function findOnlySource({ from, groupBy, setOperations }: Select, scope: QuerySc
 }
 
 /**
- * The designated timestamp of the sampled table, by its name in the SELECT list; timestamp_floor() counts as it. If the query does not select it, the
+ * The designated timestamp of the sampled table, by its name in the SELECT list. A timestamp_floor() column counts as the timestamp. If the query does not select it, the
  * server adds it under a name that no column has (observed on 9.3.4).
  */
 function findTimestamp(select: Select, scope: QueryScope): string | undefined {

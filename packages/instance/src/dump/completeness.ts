@@ -34,7 +34,7 @@ const MAX_NAMED = 20;
 /** Maximum number of stored names that are in the dump and not in the list. */
 const MAX_UNLISTED = 1000;
 
-/** Whether a dump should contain an object. One of an unknown kind is wanted only if all kinds are selected. */
+/** Whether a dump should contain an object. One of an unknown kind is wanted only if all kinds of tables and views are selected. */
 export function isWanted({ kind, name }: ListedObject, selects: (kind: Kind) => boolean): boolean {
   const isSelected = kind === 'other' ? KINDS.filter(isObject).every(selects) : selects(kind);
   return isSelected && !isSystemTable(name);

@@ -228,7 +228,7 @@ class ValueBuilder implements JsonEvents {
   readonly #containers: (unknown[] | Record<string, unknown>)[] = [];
   #key = '';
 
-  /** @param mayParseRows whether `JSON.parse` may read the rows: only if the text is valid UTF-8, because decoding replaces other bytes */
+  /** @param mayParseRows whether `JSON.parse` may read the rows: only if the text is valid UTF-8, because decoding replaces invalid bytes */
   constructor(private mayParseRows: boolean) {}
 
   open(kind: 'array' | 'object'): void {

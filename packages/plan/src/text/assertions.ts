@@ -18,7 +18,7 @@ type FirstColumns = readonly (readonly unknown[])[];
 
 /** The view that an assertion is about, as the caller knows it. */
 interface KnownView {
-  /** The queries that the view may have. If the query in the assertion begins with a WITH clause, each of them begins with it too. */
+  /** The queries that the view may have, each with the WITH clause that the query in the assertion has, if it has one. */
   readonly bodies: readonly string[];
   /** The view, if the target has it as a materialized view. */
   readonly existing?: Pick<MaterializedViewDefinition, 'name' | 'body' | 'base'> | undefined;
@@ -154,7 +154,7 @@ function toNoHistoryAssertion(view: string, statement: string): Assertion {
     laggingView: view,
     purpose: `stops the plan if ${problem}`,
     explain: () => `${problem}; make the plan again: the new plan lists them`,
-    // A planner that asked no server does not know the columns. Then the text has no tolerance for floating point values.
+    // A planner that asked no server does not know which columns are floating point. Then the text has no tolerance for them.
     printFor: ({ existing, columns }) =>
       existing ? [undefined, columns].map(known => printNoHistoryAssertion(existing, known)) : [],
   };
@@ -377,8 +377,8 @@ export const printPartitionQuestion = (table: string, state: PartitionState): st
   `SELECT count() FROM table_partitions('${table}') WHERE ${state}`;
 
 /**
- * Prints the condition for a value other than those of a column that was just added: NULL, 0 or false. If somebody wrote one of these,
- * nothing is lost with it. 9.3.4 cannot compare arrays with NULL.
+ * Prints the condition for a value that is not NULL, 0 or false. A column that was just added has only these, and if somebody wrote one of
+ * them, nothing is lost with it. 9.3.4 cannot compare arrays with NULL.
  */
 export function printValueCondition({ name, type }: Pick<Column, 'name' | 'type'>): string {
   const column = doubleQuote(name);
