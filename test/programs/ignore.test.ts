@@ -127,6 +127,19 @@ test('what is ignored is skipped by a replay, unless something else needs it', a
   t.deepEqual(await target.names(), [...before, 'all_y', 'tmp_base'].sort());
 });
 
+test('the rights of an ignored user are skipped, also if an object needs the user as its owner', async t => {
+  const { url } = await startSqlserve(t, ['--edition', 'enterprise']);
+  const statements = [
+    'CREATE USER ann;',
+    "CREATE TABLE owned (ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY DAY OWNED BY 'ann';",
+    'GRANT HTTP TO ann;',
+  ];
+  const results: string[] = [];
+  const target = { url, user: 'admin', password: 'quest' };
+  for await (const { result } of replay(statements, target, { ignore: ['user', 'grant'] })) results.push(result);
+  t.deepEqual(results, ['applied', 'applied', 'skipped']);
+});
+
 test('of a statement that gives several rights, those that are not ignored are given', async t => {
   const target = await startWithB(t);
   const grants = [
