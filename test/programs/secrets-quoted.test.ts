@@ -61,6 +61,15 @@ test('a login quoted in the rows or keys of an invalid dump is redacted', async 
   }
 });
 
+test('a report shows no first part of a secret at which a long rejection is cut', async t => {
+  const run = await inProcess(t, ENV);
+  const error = `${'x'.repeat(64 * 1024 - 4)}${SECRET}`;
+  const { url } = await answering(t, 400, {}, JSON.stringify({ error, position: 0 }));
+  const { stdout } = await run(`printf 'CREATE TABLE a (x INT)\\0' | sqlapply --report r ${url}; cat r`);
+  t.regex(`${stdout}`, /"error":"x+/);
+  t.notRegex(`${stdout}`, new RegExp(`x${SECRET.slice(0, 2)}`));
+});
+
 test('a login quoted in a rejection is redacted', async t => {
   const run = await inProcess(t, ENV);
   for (const [status, program] of [

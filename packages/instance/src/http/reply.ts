@@ -370,8 +370,9 @@ const quoteReply = (text: string, length: number, response: Response): string =>
 /** Masks the secrets of the request, which a server or a proxy may quote. */
 function maskReply(text: string, { url, secrets }: Response): string {
   const all = [...secrets, ...findSecrets(new URL(url).searchParams.get('query') ?? '')];
-  return maskSecrets(text.slice(0, MAX_MASKED), all);
+  // Masking keeps the length. So a secret that is cut at the end of the masked text is not shown.
+  return maskSecrets(text.slice(0, MAX_MASKED), all).slice(0, MAX_MASKED / 4);
 }
 
-/** Maximum length of a text that is masked, in bytes or UTF-16 code units. Messages are shortened to far less, so they show no half of a secret. */
+/** Maximum length of a text that is masked, in bytes or UTF-16 code units. At most a quarter of it is shown. */
 export const MAX_MASKED = 64 * 1024;
