@@ -11,7 +11,10 @@ export interface ServeOptions {
   readonly edition?: 'oss' | 'open-source' | 'enterprise';
   /** The release of QuestDB to emulate; `10` by default. */
   readonly questdb?: '9.3' | '9.4' | '10';
-  /** The only login of the open source edition; without it, none is required. In the enterprise edition the administrator, `admin` by default. */
+  /**
+   * The only login of the open source edition; without it, none is required. In the enterprise edition the administrator, `admin` by
+   * default.
+   */
   readonly user?: string;
   /** The password of `user`; in the enterprise edition `quest` by default. */
   readonly password?: string;

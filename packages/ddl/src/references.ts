@@ -101,8 +101,8 @@ const COMMA_TRANSITIONS: Partial<Record<State, State>> = {
 };
 
 /**
- * What a query reads, in order: names, and named queries. A named query stands for everything that it reads, and is resolved once, at the end.
- * If names were copied into named queries instead, a chain of these would take quadratic time and memory.
+ * What a query reads, in order: names, and named queries. A named query stands for everything that it reads, and is resolved once, at the
+ * end. If names were copied into named queries instead, a chain of these would take quadratic time and memory.
  */
 type Reads = (string | NamedQuery)[];
 

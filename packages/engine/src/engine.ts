@@ -149,7 +149,8 @@ export class Engine {
       execution = this.#run(text, caller);
     }
     recompilePlainViews(this.catalogue, listChangedSince(this.catalogue, start));
-    // A view that can no longer be refreshed becomes invalid with the next row of its base. Where rows are assumed, that row is assumed too.
+    // A view that can no longer be refreshed becomes invalid with the next row of its base. Where rows are assumed, that row is assumed
+    // too.
     if (this.#assumesRows)
       for (const view of findUnrefreshable(this.catalogue, listChangedSince(this.catalogue, start))) {
         this.catalogue.put(view);
@@ -288,7 +289,9 @@ export class Engine {
 export const isNotExecutable = (error: unknown): error is RejectionError | OpaqueError =>
   error instanceof RejectionError || error instanceof OpaqueError;
 
-/** Lists the objects that are new, gone or have other columns since the first `start` transitions. Views over them must be compiled again. */
+/**
+ * Lists the objects that are new, gone or have other columns since the first `start` transitions. Views over them must be compiled again.
+ */
 const listChangedSince = (catalogue: Catalogue, start: number): string[] => [
   ...new Set(
     catalogue.transitions

@@ -1,6 +1,7 @@
 /*!
- * Accounts for the rows of a schema while statements change it. Tables, materialized and live views hold rows; columns hold values.
- * After the last statement, what each holder had is still there, or in a copy, or a view computes it again, or it is lost. A holder is known by its id, which renaming does not change.
+ * Accounts for the rows of a schema while statements change it. Tables, materialized and live views hold rows; columns hold values. After
+ * the last statement, what each holder had is still there, or in a copy, or a view computes it again, or it is lost. A holder is known by
+ * its id, which renaming does not change.
  */
 import { findColumn, parseFill } from '@sqlpipe/ddl';
 import { displayName, isSameName } from '@sqlpipe/sql';
@@ -103,7 +104,10 @@ export class RowAccount {
     return [...relevantEffects, ...expired, ...this.#views.recordStatement(transitions, refreshed, index)];
   }
 
-  /** Records that an UPDATE has written a column in every row. After other changes of rows, what assertions have shown of values is outdated. */
+  /**
+   * Records that an UPDATE has written a column in every row. After other changes of rows, what assertions have shown of values is
+   * outdated.
+   */
   #recordFullUpdate(statement: string, effects: readonly Effect[]): void {
     const fill = parseFill(statement);
     const table = fill && this.#engine.find(fill.table);

@@ -87,8 +87,8 @@ export class ViewHistories {
   }
 
   /**
-   * Finds the immediate views of which only a range was refreshed, and whose base a statement changes. The server then computes all of their
-   * rows, even if only metadata changes (observed on 9.3.4).
+   * Finds the immediate views of which only a range was refreshed, and whose base a statement changes. The server then computes all of
+   * their rows, even if only metadata changes (observed on 9.3.4).
    */
   #findCompletedByServer(transitions: readonly Transition[]): MaterializedView[] {
     const altered = transitions.flatMap(({ before, after }) => (before && after ? [foldCase(after.name)] : []));
@@ -253,8 +253,8 @@ export class ViewHistories {
   }
 
   /**
-   * The views of the loaded schema that are computed again, by name in lower case; not those that were dropped for good. The value is the assertion that the server can compute
-   * the view; undefined if the server need not be asked.
+   * The views of the loaded schema that are computed again, by name in lower case; not those that were dropped for good. The value is the
+   * assertion that the server can compute the view; undefined if the server need not be asked.
    */
   recomputed(): ReadonlyMap<string, string | undefined> {
     const existsOrWasRecreated = ({ former }: TrackedView) =>

@@ -122,8 +122,8 @@ export async function fetchRefreshState(instance: Instance, view: string): Promi
 }
 
 /**
- * Fetches the state of a materialized view and its base, if the view is settled: it has all rows of its base, is invalid, or is refreshed by
- * hand or by a timer. Undefined if the next refresh may come by itself, or the instance does not show that. Two equal states mean that
+ * Fetches the state of a materialized view and its base, if the view is settled: it has all rows of its base, is invalid, or is refreshed
+ * by hand or by a timer. Undefined if the next refresh may come by itself, or the instance does not show that. Two equal states mean that
  * the view did not change in between.
  */
 async function fetchSettledState(instance: Instance, view: string): Promise<string | undefined> {

@@ -41,8 +41,8 @@ export interface Instance {
   /** All rows of a small reply; a cell with an array or an object is undefined. Throws as `streamFirstColumn` does. */
   queryRows(query: string): Promise<unknown[][]>;
   /**
-   * Sends one statement. Its final `;` is removed where the server would store it. It is sent again only if the server has certainly not
-   * executed it. A rejection is returned, not thrown, unless its reply has rows as well.
+   * Sends one statement. Its final `;` is removed, because the server may store it. It is sent again only if the server has certainly not
+   * executed it. A rejection is returned; it is thrown only if the statement may return rows and the reply has some.
    * @throws InstanceError; its `outcomeUnknown` says whether the statement may have been executed
    */
   execute(statement: string): Promise<Reply>;
@@ -148,7 +148,10 @@ class HttpInstance implements Instance {
     return requestTarget(this.#prefix + endpoint, toRequestText(statement), parameters);
   }
 
-  /** Sends a statement to the endpoint that the instance has. An endpoint that answers 404 has executed nothing, so the other one is tried. */
+  /**
+   * Sends a statement to the endpoint that the instance has. An endpoint that answers 404 has executed nothing, so the other one is
+   * tried.
+   */
   async #send(statement: string, purpose: Purpose): Promise<Response> {
     const sendTo = async (endpoint: ApiPath): Promise<Response> => {
       const path = this.#path(statement, purpose === 'query' ? COUNT_PARAMETER : '', endpoint);

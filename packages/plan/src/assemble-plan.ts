@@ -135,8 +135,9 @@ export function findKnownColumns(view: string, engine: Engine): readonly Column[
 }
 
 /**
- * Finds the tables that steps copy or rename: nothing may write to them. A writer that uses QuestDB's line protocol (ILP) would create a renamed
- * table again. Over TCP, rows that the server has received and not committed are lost (observed on 9.3.4: those of the last half second).
+ * Finds the tables that steps copy or rename: nothing may write to them. A writer that uses QuestDB's line protocol (ILP) would create a
+ * renamed table again. Over TCP, rows that the server has received and not committed are lost (observed on 9.3.4: those of the last half
+ * second).
  */
 const findTablesToKeepIdle = (steps: readonly Step[], engineOfB: Engine): string[] => [
   ...new Set(

@@ -85,8 +85,8 @@ async function planUntilAnswered(schemas: Schemas, answers: ServerAnswers, optio
 }
 
 /**
- * Plans with the answers so far. A view of A that a server would reject is an error. If B has the same problem, or if `skipInvalid` is set, the
- * plan leaves the view out instead.
+ * Plans with the answers so far. A view of A that a server would reject is an error. If B has the same problem, or if `skipInvalid` is
+ * set, the plan leaves the view out instead.
  * @throws RejectedViewError
  */
 function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: PlanOptions): ProvenDraft {

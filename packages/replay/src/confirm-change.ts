@@ -184,7 +184,9 @@ async function waitForRefresh(
  */
 const REFRESH_AGAIN_AFTER = 1000;
 
-/** Why a refresh failed if the server gives no reason: so it does if the query returns other types than the view has (observed on 9.3.4). */
+/**
+ * Why a refresh failed if the server gives no reason: so it does if the query returns other types than the view has (observed on 9.3.4).
+ */
 const NO_REASON = 'the columns of the view may have other types than its query gives; drop and recreate it';
 
 /**

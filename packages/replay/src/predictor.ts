@@ -32,8 +32,8 @@ export interface PredictorOptions extends Omit<ExecutorOptions, 'existing' | 'is
 }
 
 /**
- * The result of a statement cannot be predicted: it depends on rows, its syntax is unknown, or the target hides its schema. Then the result is
- * `unknown`, which does not change the exit status.
+ * The result of a statement cannot be predicted: it depends on rows, its syntax is unknown, or the target hides its schema. Then the
+ * result is `unknown`, which does not change the exit status.
  */
 class UnknownEffectError extends Error {
   override name = 'UnknownEffectError';

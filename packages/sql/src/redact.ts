@@ -30,8 +30,8 @@ export const findSecrets = (statement: string): string[] =>
   locateSecrets(statement).flatMap(({ text }) => [text.replace(QUOTES, '$2'), unquote(text.replace(QUOTES, '$1$2$1'))]);
 
 /**
- * Locates the secrets, with their quotes. Objects have none: there, PASSWORD and TOKEN are names. The results do not overlap: overlapping ones could together be longer than the
- * maximum length of a string.
+ * Locates the secrets, with their quotes. Objects have none: there, PASSWORD and TOKEN are names. The results do not overlap: overlapping
+ * ones could together be longer than the maximum length of a string.
  */
 function locateSecrets(statement: string): Pick<Token, 'text' | 'start'>[] {
   if (!/password|token/i.test(statement) || isObject(identify(statement).kind)) return [];

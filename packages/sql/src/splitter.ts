@@ -26,7 +26,7 @@ export class SplitError extends Error {
   }
 }
 
-/** The characters that start or end comments. Text is never cut after one of these for the scanners, so that pairs such as `--` stay together. */
+/** The characters that start or end comments. Scanners get no text that is cut after one of these, so pairs such as `--` stay together. */
 const COMMENT_DELIMITER_CHARACTERS = '-/*';
 
 const NON_WHITESPACE = /[^ \t\n\r]/;
@@ -61,7 +61,6 @@ export class Splitter {
   /** Where the current statement starts. */
   #line = 1;
   #column = 1;
-  /** Where the last returned statement starts. */
   #startLine = 1;
   /** The last statement that has ended. Comments may follow its `;`, so it is not returned before the next one has ended. */
   #held: HeldStatement | undefined;
@@ -84,10 +83,7 @@ export class Splitter {
     return this.#pieces.join('') + this.#carry;
   }
 
-  /**
-   * Reads a chunk, and yields the statements that are complete, with the comments after their `;`.
-   * @throws SplitError for a failure marker, and for a statement that is too long
-   */
+  /** Reads a chunk, and yields the complete statements. @throws SplitError for a failure marker, and for a statement that is too long */
   *write(text: string): Generator<string> {
     const end = lastIndexNotOf(COMMENT_DELIMITER_CHARACTERS, text) + 1;
     // A run of these characters is kept back until a different one arrives.
@@ -238,8 +234,8 @@ export class Splitter {
   }
 
   /**
-   * Holds a statement, and yields the one that was held. A `;` alone is no statement. If this `;` is on a later line than the held statement,
-   * comments after it do not belong to that statement.
+   * Holds a statement, and yields the one that was held. A `;` alone is no statement. If this `;` is on a later line than the held
+   * statement, comments after it do not belong to that statement.
    */
   *#hold(text: string, endsInLineComment: boolean): Generator<string> {
     const body = trim(text);

@@ -110,7 +110,9 @@ async function addProperties(client: BestEffortClient, same: Identity[], add: Ad
     }
 }
 
-/** Adds what CREATE MATERIALIZED VIEW sets of columns and servers do not print, and symbol capacities that the server leaves as they are. */
+/**
+ * Adds what CREATE MATERIALIZED VIEW sets of columns and servers do not print, and symbol capacities that the server leaves as they are.
+ */
 async function addColumns(
   client: BestEffortClient,
   objects: Identity[],

@@ -1,5 +1,6 @@
 /*!
- * The query in a view of any kind or a CREATE TABLE AS: its end and its comments, by the server's lexer. The query itself is not parsed here.
+ * The query in a view of any kind or a CREATE TABLE AS: its end and its comments, by the server's lexer. The query itself is not parsed
+ * here.
  */
 import { serverTokens } from '@sqlpipe/sql';
 import { findOwnerClause } from '../owner.js';

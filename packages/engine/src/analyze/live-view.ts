@@ -143,8 +143,8 @@ const isDefaultFrame = ({ frame, from, to, excludesCurrentRow }: Window): boolea
   (frame === 'range' && from === 'unbounded preceding' && to === 'current row' && !excludesCurrentRow);
 
 /**
- * Whether a window with PARTITION BY has the default frame, or the equal RANGE frame, and no ANCHOR resets it: its state would grow. QuestDB
- * does not ask here whether the frame excludes the current row.
+ * Whether a window with PARTITION BY has the default frame, or the equal RANGE frame, and no ANCHOR resets it: its state would grow.
+ * QuestDB does not ask here whether the frame excludes the current row.
  */
 const isUnbounded = (window: Window): boolean =>
   !window.anchor &&
@@ -282,7 +282,7 @@ function rejectNonDeterministic({ tokens }: ScannedQuery): void {
     throw new RejectionError(found.at, `non-deterministic function cannot be used in live view: ${found.text}`);
 }
 
-/** Rejects RANGE frames that are not ordered by the timestamp. QuestDB computes all RANGE frames in one pass, so they need the same partitions. */
+/** Rejects RANGE frames that are not ordered by the timestamp, or have different partitions: QuestDB computes all in one pass. */
 function rejectBadRanges({ calls }: ScannedQuery, timestamp: string): void {
   const ranges = calls.filter(({ window }) => window?.frame === 'range' && !window.anchor);
   for (const { name, at, window } of ranges)
@@ -341,8 +341,8 @@ const columnName = (expression: { type: string }): string | undefined =>
     : undefined;
 
 /**
- * Why a WHERE is not allowed: it compares the designated timestamp of the base. Only conditions that AND joins are searched, not those inside OR
- * and other expressions.
+ * Why a WHERE is not allowed: it compares the designated timestamp of the base. Only conditions that AND joins are searched, not those
+ * inside OR and other expressions.
  */
 function findFilterProblem({ where }: SelectStatement, { timestamp }: Base): string | undefined {
   const conditions: { type: string }[] = where ? [where] : [];

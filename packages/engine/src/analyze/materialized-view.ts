@@ -173,7 +173,8 @@ interface SamplingClauses {
 
 /**
  * Derives the sampling of a view from its query, as QuestDB's compiler does.
- * @throws RejectionError for a query without a timestamp or an interval, for a wrong timestamp, period or function, and for a base without WAL
+ * @throws RejectionError for a query without a timestamp or an interval, for a wrong timestamp, period or function, and for a base
+ *   without WAL
  */
 export function analyzeSampling(
   statement: SamplingClauses,
@@ -306,8 +307,8 @@ function findOnlySource({ from, groupBy, setOperations }: Select, scope: QuerySc
 }
 
 /**
- * The designated timestamp of the sampled table, by its name in the SELECT list. A timestamp_floor() column counts as the timestamp. If the query does not select it, the
- * server adds it under a name that no column has (observed on 9.3.4).
+ * The designated timestamp of the sampled table, by its name in the SELECT list. A timestamp_floor() column counts as the timestamp. If
+ * the query does not select it, the server adds it under a name that no column has (observed on 9.3.4).
  */
 function findTimestamp(select: Select, scope: QueryScope): string | undefined {
   const [ref] = listTableRefs(select);
@@ -326,7 +327,9 @@ function findTimestamp(select: Select, scope: QueryScope): string | undefined {
   return taken.unused(designated, n => `${designated}${n}`);
 }
 
-/** Derives the period of PERIOD (SAMPLE BY INTERVAL) from the bucket. As in QuestDB, errors have an offset in the query as their position. */
+/**
+ * Derives the period of PERIOD (SAMPLE BY INTERVAL) from the bucket. As in QuestDB, errors have an offset in the query as their position.
+ */
 function analyzePeriod({ sampleBy }: Select, { interval, offset: position }: Bucket): Partial<ViewSampling> {
   const length: Interval = { count: Number.parseInt(interval, 10) || 1, unit: interval.slice(-1) };
   rejectLongPeriod(length, position);

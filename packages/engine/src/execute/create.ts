@@ -246,8 +246,8 @@ export function createView(session: Session, statement: ViewStatement): void {
     return;
   }
   session.authorize('CREATE VIEW');
-  // Here QuestDB's compiler does not count the parenthesis before the query and the blanks after it, so its positions are too small. Those of its
-  // parser are right. An error comes from the parser if its position is 0, or if it begins with `Duplicate column`.
+  // Here QuestDB's compiler does not count the parenthesis before the query and the blanks after it, so its positions are too small.
+  // Those of its parser are right. An error comes from the parser if its position is 0, or if it begins with `Duplicate column`.
   const shift = body.position - body.start;
   const rejection = orRejection(() => putView(session, statement, body.position));
   if (!(rejection instanceof RejectionError)) return;

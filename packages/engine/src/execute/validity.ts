@@ -148,8 +148,8 @@ export function invalidateMaterializedViews(
 }
 
 /**
- * Records that the immediate views over a table are no longer empty. A server fills an immediate view that was created with DEFERRED as soon
- * as its base changes, even only in its metadata (observed on 9.3.4).
+ * Records that the immediate views over a table are no longer empty. A server fills an immediate view that was created with DEFERRED as
+ * soon as its base changes, even only in its metadata (observed on 9.3.4).
  */
 export function recordNotEmpty(catalogue: Catalogue, base: string): void {
   for (const view of catalogue.dependentsOf(base))
@@ -185,8 +185,8 @@ export function findColumnsReadFromBase({ body, base }: LiveView, catalogue: Cat
 }
 
 /**
- * Why a view could not be created over the current objects: its base is no WAL table, or its query is rejected. Undefined if it could be, or
- * the engine does not understand its query.
+ * Why a view could not be created over the current objects: its base is no WAL table, or its query is rejected. Undefined if it could be,
+ * or the engine does not understand its query.
  */
 export function whyNotCreatable(
   { body, opaque, ...view }: Exclude<CatalogueObject, Table>,

@@ -1,6 +1,6 @@
 /*!
- * Reads the windows of a query from its tokens, because the package's grammar has neither named windows nor ANCHOR. The checks of live views
- * use them as they are written. For all other purposes, `sum(x) OVER w … WINDOW w AS (…)` is parsed as `sum(x) OVER (…)`.
+ * Reads the windows of a query from its tokens, because the package's grammar has neither named windows nor ANCHOR. The checks of live
+ * views use them as they are written. For all other purposes, `sum(x) OVER w … WINDOW w AS (…)` is parsed as `sum(x) OVER (…)`.
  *
  * ANCHOR says when the window of a live view starts again. It changes no column, so it is removed before the query is parsed.
  */

@@ -2,7 +2,8 @@
  * Checks whether a dump is complete, and fetches what it lacks. SHOW CREATE DATABASE silently leaves out what the account may not read. It
  * also leaves out what is dropped, renamed or recreated while it runs (see QuestDB's ShowCreateDatabaseRecordCursorFactory).
  *
- * tables() lists more (observed on 9.3.4: all objects). So the dump is compared with that list, and each missing object is fetched by itself.
+ * tables() lists more (observed on 9.3.4: all objects). So the dump is compared with that list, and each missing object is fetched by
+ * itself.
  */
 import { findReferences, isSystemTable } from '@sqlpipe/ddl';
 import { dumpOrder, type NameSelection, Schema } from '@sqlpipe/schema';
@@ -244,7 +245,10 @@ export class ObjectCheck {
     this.options.note(`${titleOf(object)} was ${change} while the schema was read`);
   }
 
-  /** Adds to the pending objects what was renamed (the first list had its id under another name), and what was created again under its old name. */
+  /**
+   * Adds to the pending objects what was renamed (the first list had its id under another name), and what was created again under its old
+   * name.
+   */
   #addRenamedAndRecreated(list: Objects | undefined): void {
     const ids = new Set<unknown>(Array.from(this.#list?.values() ?? [], ({ id }) => id));
     ids.delete(undefined); // servers before 9.0, and functions other than tables(), have none

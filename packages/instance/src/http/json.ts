@@ -65,7 +65,10 @@ export class JsonScanner {
   /** Whether a string was cut between a backslash and the character that it escapes. */
   #escaped = false;
 
-  /** @param limits the length of a string or a number in bytes, which is kept in memory until it is complete; the number of nested containers */
+  /**
+   * @param limits the length of a string or a number in bytes, which is kept in memory until it is complete; the number of nested
+   *   containers
+   */
   constructor(
     private readonly events: JsonEvents,
     private readonly limits: { readonly token: number; readonly depth: number },

@@ -69,7 +69,8 @@ const maxReplyLength = ({ url }: Response): number => BASE_REPLY_LENGTH + 12 * u
 /**
  * Reads the result of a statement.
  * @param acceptRows whether rows count as success
- * @throws UnexpectedResponseError; TransportError if the reply is truncated; with `acceptRows`, ServerError for a reply with rows and an error
+ * @throws UnexpectedResponseError; TransportError if the reply is truncated; with `acceptRows`, ServerError for a reply with rows and an
+ *   error
  */
 export async function readReply(response: Response, acceptRows = false): Promise<Reply> {
   if (response.status !== 200) return toRejection(await readServerError(response), response);
@@ -167,8 +168,8 @@ export function toRejection({ message, position }: ServerError, response: Respon
 }
 
 /**
- * Reads the body of a reply into memory. It stops after the chunk that exceeds the limit, so the result may be longer, which callers check. It
- * uses events: for one small chunk, as in most replies, an async iterator would take longer than all other work.
+ * Reads the body of a reply into memory. It stops after the chunk that exceeds the limit, so the result may be longer, which callers
+ * check. It uses events: for one small chunk, as in most replies, an async iterator would take longer than all other work.
  */
 function readBody({ body }: Response, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -228,7 +229,9 @@ class ValueBuilder implements JsonEvents {
   readonly #containers: (unknown[] | Record<string, unknown>)[] = [];
   #key = '';
 
-  /** @param mayParseRows whether `JSON.parse` may read the rows: only if the text is valid UTF-8, because decoding replaces invalid bytes */
+  /**
+   * @param mayParseRows whether `JSON.parse` may read the rows: only if the text is valid UTF-8, because decoding replaces invalid bytes
+   */
   constructor(private mayParseRows: boolean) {}
 
   open(kind: 'array' | 'object'): void {
@@ -255,9 +258,9 @@ class ValueBuilder implements JsonEvents {
   }
 
   /**
-   * Parses the rows of `dataset` from the second one to the last `],[` of the chunk with one `JSON.parse`, which is four times as fast as the
-   * scanner. The scanner reads the other rows. This is tried once. It fails if that `],[` is inside a string or a cell, or if the JSON is wrong;
-   * then the scanner reads all rows.
+   * Parses the rows of `dataset` from the second one to the last `],[` of the chunk with one `JSON.parse`, which is four times as fast as
+   * the scanner. The scanner reads the other rows. This is tried once. It fails if that `],[` is inside a string or a cell, or if the
+   * JSON is wrong; then the scanner reads all rows.
    * @returns the offset after the parsed rows; `at` if there are none
    */
   readElements(chunk: Buffer, at: number, depth: number): number {

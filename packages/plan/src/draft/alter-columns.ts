@@ -17,7 +17,9 @@ import { foldCase, isSameName } from '@sqlpipe/sql';
 import { alterTable } from './alter-table.js';
 import type { Draft } from './draft.js';
 
-/** Makes two functions: `current` returns the definition of a table so far; `attempt` alters the table, unless rows or a proof forbid it. */
+/**
+ * Makes two functions: `current` returns the definition of a table so far; `attempt` alters the table, unless rows or a proof forbid it.
+ */
 const createAlterable = (name: string, draft: Draft) => {
   const current = () => draft.engine.definitionOf(name) as TableDefinition;
   return {

@@ -68,9 +68,9 @@ export class Draft {
   }
 
   /**
-   * Adds a step after the others. The DROP of a recreated view comes earlier: before the first step that makes the view invalid. Otherwise,
-   * after an interruption, its query could read what is gone, and no server could say whether it returns all rows. If the loss of these rows
-   * is allowed, the DROP is not moved.
+   * Adds a step after the others. The DROP of a recreated view comes earlier: before the first step that makes the view invalid.
+   * Otherwise, after an interruption, its query could read what is gone, and no server could say whether it returns all rows. If the loss
+   * of these rows is allowed, the DROP is not moved.
    */
   #addStep(step: Step, effects: readonly Effect[], isRecreation: boolean): void {
     const { object = '' } = effects.find(({ kind, loss }) => kind === 'materialized view' && loss === 'drop') ?? {};

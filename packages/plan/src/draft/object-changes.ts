@@ -1,8 +1,8 @@
 /*!
  * Drafts the changes of tables and views: frees names, renames, creates, alters, and drops what A lacks.
  *
- * An object is blocked if it could not be created, recreated, renamed or given its query. Some tables are blocked for other reasons, such as an
- * interrupted rebuild that cannot be completed. What depends on a blocked object is left out too.
+ * An object is blocked if it could not be created, recreated, renamed or given its query. Some tables are blocked for other reasons, such
+ * as an interrupted rebuild that cannot be completed. What depends on a blocked object is left out too.
  */
 import {
   compareDefinitions,
@@ -27,8 +27,8 @@ import { omitProperty } from './unalterable.js';
 const printDrop = ({ kind, name }: Pick<Entry, 'kind' | 'name'>): string => `DROP ${kindKeywords(kind)} '${name}';`;
 
 /**
- * Leaves out each object of A or B that a rename comment names if the comment contradicts the schemas. A wrong rename would give one object the
- * columns of another. Nor is such an object dropped: if it were gone, the next plan would take the comment for a valid rename.
+ * Leaves out each object of A or B that a rename comment names if the comment contradicts the schemas. A wrong rename would give one
+ * object the columns of another. Nor is such an object dropped: if it were gone, the next plan would take the comment for a valid rename.
  */
 export function omitContradictoryRenames(draft: Draft): void {
   const { a, b, renames } = draft.context;
@@ -70,8 +70,9 @@ export function renameTables(draft: Draft): void {
 }
 
 /**
- * Creates and alters the objects of A, in dump order. First come tables and the plain views over them. Then columns are dropped, which no plain
- * view reads any more. Stored views, and everything that reads them, come last: any later change of a source would make a refresh necessary.
+ * Creates and alters the objects of A, in dump order. First come tables and the plain views over them. Then columns are dropped, which no
+ * plain view reads any more. Stored views, and everything that reads them, come last: any later change of a source would make a refresh
+ * necessary.
  */
 export function reconcileObjects(draft: Draft): void {
   const { context } = draft;
@@ -160,8 +161,9 @@ function mustRecreate(wanted: Definition, now: Definition | undefined, context: 
 }
 
 /**
- * Whether a materialized view of B reads another that the plan recreates. Then this reader is recreated too. Otherwise the plan could stop
- * while the other view is still empty. The next plan could not find out then whether the reader's query returns all rows that the reader stores.
+ * Whether a materialized view of B reads another that the plan recreates. Then this reader is recreated too. Otherwise the plan could
+ * stop while the other view is still empty. The next plan could not find out then whether the reader's query returns all rows that the
+ * reader stores.
  */
 const readsRecreatedView = (now: CatalogueObject, { engine: { catalogue }, context: { engineOfB, renames } }: Draft) =>
   now.kind === 'materialized view' &&
@@ -184,8 +186,8 @@ function recreateObject(entry: Entry, draft: Draft): void {
 }
 
 /**
- * Finds the definition and the statement with which a plan creates an object of A. If A has a shorter retention, a recreated materialized view
- * keeps its own until `alterExpiry` sets the new one. If `--ignore` names `refresh`, it also keeps its REFRESH clause.
+ * Finds the definition and the statement with which a plan creates an object of A. If A has a shorter retention, a recreated materialized
+ * view keeps its own until `alterExpiry` sets the new one. If `--ignore` names `refresh`, it also keeps its REFRESH clause.
  * @param replaced what the new object replaces, in B or after the steps so far
  */
 export function findCreation(

@@ -47,8 +47,8 @@ export const findCopiedColumns = (
 type CopiedColumns = ReturnType<typeof findCopiedColumns>;
 
 /**
- * Prints the statements of a rebuild. They create a new table under a temporary name, copy the rows, and rename the old and the new table if both
- * have the same number of rows. First, the server must have applied all rows that were sent, or the copy would lack some.
+ * Prints the statements of a rebuild. They create a new table under a temporary name, copy the rows, and rename the old and the new table
+ * if both have the same number of rows. First, the server must have applied all rows that were sent, or the copy would lack some.
  */
 export function printRebuild(
   wanted: TableDefinition,
@@ -74,8 +74,8 @@ export function printRebuild(
 }
 
 /**
- * With `--drop-old`, drops the old tables of this plan's rebuilds and of earlier ones, if the new tables have all of their rows. First, the
- * server must have applied all rows that were sent to an old table.
+ * With `--drop-old`, drops the old tables of rebuilds to the wanted definitions, by this plan or an earlier one, if the new tables have
+ * all of their rows. First, the server must have applied all rows that were sent to an old table.
  */
 export function dropOldTables(draft: Draft): void {
   const { a, dropOld, renames, toRebuild } = draft.context;
@@ -140,9 +140,9 @@ export function isAuxiliaryTable(name: string, { a, leftovers, toRebuild }: Plan
 }
 
 /**
- * Continues interrupted rebuilds. If the earlier plan stopped after its first RENAME, the new table gets the name of the original. If it stopped
- * before, the new table is dropped, and the rebuild starts again. Somebody may have written to the new table. So before the DROP, assertions
- * check that the original has all of its rows.
+ * Continues interrupted rebuilds. If the earlier plan stopped after its first RENAME, the new table gets the name of the original. If it
+ * stopped before, the new table is dropped, and the rebuild starts again. Somebody may have written to the new table. So before the DROP,
+ * assertions check that the original has all of its rows.
  */
 export function resumeRebuilds(draft: Draft): void {
   const { leftovers, renames } = draft.context;

@@ -81,8 +81,8 @@ function isOutOfScope(view: MaterializedView, readsRefreshed: boolean, draft: Dr
 }
 
 /**
- * Whether to refresh an invalid view that only B has, because an interrupted plan may have made it invalid. Nothing shows for certain that a
- * plan did. So the view is refreshed only if its base is there, and if the refresh loses no rows.
+ * Whether to refresh an invalid view that only B has, because an interrupted plan may have made it invalid. Nothing shows for certain
+ * that a plan did. So the view is refreshed only if its base is there, and if the refresh loses no rows.
  */
 function mayBeInvalidatedByPlan({ kind, name, base }: MaterializedView, { excluded, engine, context }: Draft): boolean {
   const source = engine.find(base);

@@ -33,8 +33,8 @@ export interface ProofResult {
   /** The changes that must be left out; empty if the plan is proven. */
   readonly excluded: readonly Omission[];
   /**
-   * The materialized views of B that are computed again, by name in lower case. The value is the assertion `is_computable`; undefined if the
-   * server need not be asked.
+   * The materialized views of B that are computed again, by name in lower case. The value is the assertion `is_computable`; undefined if
+   * the server need not be asked.
    */
   readonly recomputed: ReadonlyMap<string, string | undefined>;
   /** The objects whose retention the steps make the server enforce. */
@@ -74,8 +74,9 @@ export function proveDraft({ steps, context }: Draft, engine: Engine): ProofResu
     failures.push(...findForbiddenLosses(account, context));
     for (const [name, reason] of engine.invalidViews()) {
       const wasInvalid = invalidBefore.has(name);
-      // An interrupted plan may have made a view invalid, and the next plan refreshes it. So an invalid view counts as valid here if a refresh
-      // would lose nothing. Then a step that removes its base is a failure, because nothing could refresh the view without its base.
+      // An interrupted plan may have made a view invalid, and the next plan refreshes it. So an invalid view counts as valid here if a
+      // refresh would lose nothing. Then a step that removes its base is a failure, because nothing could refresh the view without its
+      // base.
       const causes = wasInvalid ? account.findRemovalOfBase(name) : account.findInvalidations(name);
       const isRecomputable = losesNothingByRefresh(name, context);
       // Only the definition in A is there after an interruption. So a view that A lacks is not created again.

@@ -26,8 +26,8 @@ export interface RejectedView {
 }
 
 /**
- * Finds the views of A that a server would reject. Checking a view takes milliseconds. So a view is checked only if it, or something that it reads,
- * differs from B.
+ * Finds the views of A that a server would reject. Checking a view takes milliseconds. So a view is checked only if it, or something that
+ * it reads, differs from B.
  * @param engine an engine without objects
  */
 export function findRejectedViews(

@@ -212,8 +212,8 @@ export class Renames {
    * - If the column of A with the old name has a comment itself, the table is left out, whatever B has: a plan that is interrupted may have
    *   added one of the two.
    * - If B has neither name, there is a warning.
-   * - If B has both, and the column with the new name has another type than in A, the table is left out: an ALTER of the type could turn one
-   *   column into another.
+   * - If B has both, and the column with the new name has another type than in A, the table is left out: an ALTER of the type could turn
+   *   one column into another.
    */
   #readColumnComment({ entry, column = '', from, text }: EntryComment, all: readonly EntryComment[]): void {
     if (from.length === 0) return this.#warn(entry, text, NOT_UNDERSTOOD);

@@ -5,7 +5,9 @@ import { doubleQuote } from './statement-text.js';
 
 const asText = (value: string): string => `CAST(${value} AS STRING)`;
 
-/** Prints a value before and after a conversion, and converted back. As texts, because numbers closer than 1e-10 are equal to the server. */
+/**
+ * Prints a value before and after a conversion, and converted back. As texts, because numbers closer than 1e-10 are equal to the server.
+ */
 function printValues({ column, from, to }: Conversion): string[] {
   const converted = printConverted(`"${column}"`, from, to);
   return [`"${column}"`, converted, printConverted(converted, to, from)].map(asText);
@@ -20,8 +22,8 @@ export function printConversionQuestion(conversion: Conversion): string {
 }
 
 /**
- * Prints the query for the number of values that a conversion changes, or that a decimal cannot hold. An alias of the table names the types,
- * so that the text can be read.
+ * Prints the query for the number of values that a conversion changes, or that a decimal cannot hold. An alias of the table names the
+ * types, so that the text can be read.
  */
 export function printChangedQuestion(conversion: Conversion): string {
   const [before, , back] = printValues(conversion);
@@ -37,8 +39,8 @@ export const NONE_CHANGED = new RegExp(
 );
 
 /**
- * Prints the condition for values that do not fit into a decimal: beyond its limits, or with more decimal places. The remainder of NULL is not
- * NULL. Undefined if all values fit, or if the type is no decimal.
+ * Prints the condition for values that do not fit into a decimal: beyond its limits, or with more decimal places. The remainder of NULL
+ * is not NULL. Undefined if all values fit, or if the type is no decimal.
  */
 export function printMisfit({ column, from, to }: Conversion): string | undefined {
   const { digits, scale } = decimalLimits(from, to) ?? {};

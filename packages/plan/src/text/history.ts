@@ -101,9 +101,9 @@ function findComputedColumns({ body, base = '' }: ComparedView, columns: readonl
  * - DOUBLE: 6e-14 of positive values, 6e-13 of correlations and of sums whose signs cancel;
  * - FLOAT, which only `sum` gives of FLOAT values: 1.6e-5 of positive values.
  *
- * The difference is divided by the sum of both values. So if rows are gone that made up less than twice the tolerance of a value, this is not
- * noticed; docs/PLANS.md says so. On the other hand, no tolerance spares all values. What may count as lost: FLOAT sums that cancel (2e-4) or have millions of rows (6e-3), and
- * deviations far smaller than their values (2e-7).
+ * The difference is divided by the sum of both values. So if rows are gone that made up less than twice the tolerance of a value, this is
+ * not noticed; docs/PLANS.md says so. On the other hand, no tolerance spares all values. What may count as lost: FLOAT sums that cancel
+ * (2e-4) or have millions of rows (6e-3), and deviations far smaller than their values (2e-7).
  */
 const TOLERANCES: Readonly<Record<string, string>> = { FLOAT: '1e-4', DOUBLE: '1e-9' };
 
