@@ -33,13 +33,13 @@ export const isRefreshed = ({ effect, kind }: Effect): boolean =>
 /** Finds the effects of the changes of one statement: of each object, then of views that only became invalid or valid. */
 export function findEffects(transitions: readonly Transition[]): Effect[] {
   const byName = new Map<string, Transition>();
-  for (const change of transitions) {
-    const { before } = byName.get(foldCase(change.name)) ?? change;
-    byName.set(foldCase(change.name), { ...change, before });
+  for (const transition of transitions) {
+    const { before } = byName.get(foldCase(transition.name)) ?? transition;
+    byName.set(foldCase(transition.name), { ...transition, before });
   }
   const all = [...byName.values()];
-  const others = all.filter(change => !isOnlyHealth(change));
-  return [...others, ...all.filter(isOnlyHealth)].flatMap(change => findObjectEffects(change, all));
+  const others = all.filter(transition => !isOnlyHealth(transition));
+  return [...others, ...all.filter(isOnlyHealth)].flatMap(transition => findObjectEffects(transition, all));
 }
 
 /** Whether only the health of a view has changed, because of another object. */

@@ -70,12 +70,15 @@ export class RowAccount {
 
   /** Records what an assertion shows: that all rows of a table are also in another table, or that a conversion changes no value. */
   recordAssertion({ copy, conversion }: { readonly copy?: Copy; readonly conversion?: Conversion }): void {
-    const [copied, table] = [this.#engine.find(copy?.from ?? ''), this.#engine.find(copy?.to ?? '')];
-    if (copy && copied && table) this.#ledger.copies.set(copied.id, { table, columns: copy.columns });
-    const converted = this.#engine.find(conversion?.table ?? '');
-    const column = converted && conversion && findColumn(converted as Table, conversion.column);
-    if (conversion && column?.type === conversion.from)
-      this.#ledger.keptAs.add((column as StoredColumn).id, conversion.to);
+    if (copy) {
+      const [copied, table] = [this.#engine.find(copy.from), this.#engine.find(copy.to)];
+      if (copied && table) this.#ledger.copies.set(copied.id, { table, columns: copy.columns });
+    }
+    if (!conversion) return;
+    const converted = this.#engine.find(conversion.table);
+    if (converted?.kind !== 'table') return;
+    const column = findColumn(converted, conversion.column) as StoredColumn | undefined;
+    if (column?.type === conversion.from) this.#ledger.keptAs.add(column.id, conversion.to);
   }
 
   /** Records a statement that the engine has executed. @returns its effects, and the losses that only this account shows */

@@ -64,14 +64,14 @@ export function alterTable({ table, alteration, properties }: TableAlteration, d
   // Rows that are older than the column store no value; a type with NULL would show them as NULL.
   const fill =
     conversion && !hasNull(conversion.from) && hasNull(conversion.to) ? [printFill(conversion, conversion.from)] : [];
-  const kept = conversion ? assertKept(conversion, context) : [];
+  const unchanged = conversion ? assertConversion(conversion, context) : [];
   // Rows that the server has not applied yet would be converted too.
-  const applied = kept.length > 0 ? [assertApplied(name)] : [];
-  return draft.add(change, [...assertions, ...applied, ...kept, ...fill, statement]);
+  const applied = unchanged.length > 0 ? [assertApplied(name)] : [];
+  return draft.add(change, [...assertions, ...applied, ...unchanged, ...fill, statement]);
 }
 
 /** Asserts that a conversion changes no value, if the server has said so, or if a changed value would suspend the table. */
-export function assertKept(conversion: Conversion, { answers, renames }: PlanContext): Assertion[] {
+export function assertConversion(conversion: Conversion, { answers, renames }: PlanContext): Assertion[] {
   const { table, column } = conversion;
   const isKept = answers.keepsValues(renames.pathBeforePlan({ object: table, column }));
   return isKept || printMisfit(conversion) !== undefined ? [assertNoneChanged(conversion)] : [];

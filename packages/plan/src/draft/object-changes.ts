@@ -19,12 +19,13 @@ import { dumpOrder, type Entry } from '@sqlpipe/schema';
 import { displayName, foldCase, isObject, kindKeywords } from '@sqlpipe/sql';
 import type { PlanContext } from '../plan-context.js';
 import { alterColumns, dropColumns } from './alter-columns.js';
-import { alterTable, assertKept, whyValuesForbid } from './alter-table.js';
+import { alterTable, assertConversion, whyValuesForbid } from './alter-table.js';
 import type { Draft } from './draft.js';
 import { findCopiedColumns, findRebuildLosses, isAuxiliaryTable, printRebuild, whyNotCopyable } from './rebuild.js';
 import { omitProperty } from './unalterable.js';
 
-const printDrop = ({ kind, name }: Pick<Entry, 'kind' | 'name'>): string => `DROP ${kindKeywords(kind)} '${name}';`;
+export const printDrop = ({ kind, name }: Pick<Entry, 'kind' | 'name'>): string =>
+  `DROP ${kindKeywords(kind)} '${name}';`;
 
 /**
  * Leaves out each object of A or B that a rename comment names if the comment contradicts the schemas. A wrong rename would give one
@@ -273,9 +274,9 @@ function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft): void
   const losses = findRebuildLosses(wanted, now, copied).filter(
     loss => !allowed.useAllowance(loss) && !(loss.kind === 'ttl' && keepsRetention),
   );
-  const kept = conversions.flatMap(each => assertKept(each, draft.context));
+  const unchanged = conversions.flatMap(each => assertConversion(each, draft.context));
   const isTaken = (name: string) => draft.engine.find(name) !== undefined;
-  if (losses.length === 0) draft.add(change, printRebuild(wanted, now, copied, kept, isTaken));
+  if (losses.length === 0) draft.add(change, printRebuild(wanted, now, copied, unchanged, isTaken));
   else draft.omissions.push({ ...change, reasons: ['the new table does not keep all that the old one has'], losses });
 }
 

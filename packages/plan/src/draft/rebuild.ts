@@ -49,12 +49,13 @@ type CopiedColumns = ReturnType<typeof findCopiedColumns>;
 /**
  * Prints the statements of a rebuild. They create a new table under a temporary name, copy the rows, and rename the old and the new table
  * if both have the same number of rows. First, the server must have applied all rows that were sent, or the copy would lack some.
+ * @param unchanged the assertions that the casts of the copy change no value
  */
 export function printRebuild(
   wanted: TableDefinition,
   now: TableDefinition,
   copied: CopiedColumns,
-  kept: readonly Assertion[],
+  unchanged: readonly Assertion[],
   isTaken: (name: string) => boolean,
 ): readonly (string | Assertion)[] {
   const { newName, oldName } = createRebuildNames(now.name, findUnusedHash(wanted, now, isTaken));
@@ -62,7 +63,7 @@ export function printRebuild(
   const values = copied.map(({ cast }) => cast).join(', ');
   return [
     assertApplied(now.name),
-    ...kept,
+    ...unchanged,
     // A shorter retention is set later. It would expire rows while they are copied, so that the numbers of rows differ.
     printDefinition({ ...(keepRetention(wanted, now) ?? wanted), name: newName }, EXPLICIT),
     `INSERT INTO '${newName}' (${targets}) SELECT ${values} FROM '${now.name}';`,

@@ -4,10 +4,10 @@
  */
 import { findExpiredRows } from '@sqlpipe/ddl';
 import { type MaterializedView, OTHER_TYPES_REASON } from '@sqlpipe/engine';
-import { foldCase, isSameName, type Kind, kindKeywords } from '@sqlpipe/sql';
+import { foldCase, isSameName, type Kind } from '@sqlpipe/sql';
 import type { PlanContext } from '../plan-context.js';
 import type { Draft } from './draft.js';
-import { findCreation } from './object-changes.js';
+import { findCreation, printDrop } from './object-changes.js';
 import { isUnfilled, markOf } from './unfilled-marks.js';
 
 /** Sends the queries of stale views again (see `View.isStale`). Until then, the server rejects every query on these views. */
@@ -155,7 +155,7 @@ function refreshView(view: MaterializedView, planMustFill: boolean, draft: Draft
   const { definition, statement } = findCreation(wanted, draft.engine.definitionOf(view.name), draft.context);
   const what = 'DROP and CREATE, because its columns get other types';
   draft.add({ identity: view, properties, what }, [
-    `DROP ${kindKeywords(view.kind)} '${view.name}';`,
+    printDrop(view),
     statement,
     ...(!planMustFill && definition?.kind === 'materialized view' && isFilledByServer(definition) ? [] : [refresh]),
   ]);

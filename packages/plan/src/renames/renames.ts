@@ -190,8 +190,8 @@ export class Renames {
    * 3. Otherwise the comment contradicts A or B, and both objects are left out.
    */
   #readObjectComment({ entry, from, text }: EntryComment, all: readonly EntryComment[]): void {
-    if (from.length === 0) return this.#warn(entry, text, NOT_UNDERSTOOD);
-    if (from.some(name => isSameName(name, entry.name))) return this.#warn(entry, text, SAME_NAME);
+    const problem = whyVoid(from, entry.name);
+    if (problem !== undefined) return this.#warn(entry, text, problem);
     const old = from.find(name => this.#engineOfB.find(name));
     for (const name of from) this.stated.objects.set(name, entry.name);
     const isStated = [entry.name, old].some(name => name !== undefined && this.otherName(name) !== undefined);
@@ -216,8 +216,8 @@ export class Renames {
    *   one column into another.
    */
   #readColumnComment({ entry, column = '', from, text }: EntryComment, all: readonly EntryComment[]): void {
-    if (from.length === 0) return this.#warn(entry, text, NOT_UNDERSTOOD);
-    if (from.some(name => isSameName(name, column))) return this.#warn(entry, text, SAME_NAME);
+    const problem = whyVoid(from, column);
+    if (problem !== undefined) return this.#warn(entry, text, problem);
     const [before, after] = [this.#findTableOfB(entry.name), this.#findTable(this.#a, entry.name)];
     if (!before || !after) return;
     for (const name of from) this.stated.columns.set(name, column);
@@ -307,5 +307,8 @@ const hasColumn = (table: TableDefinition | undefined, name: string): boolean =>
 /** Why a rename does nothing: 9.3.4 accepts one of a table and keeps the old name, and rejects one of a column. */
 const SAME_NAME = 'for QuestDB, names that differ only in case are the same name';
 
-/** The reason of a warning about a comment without names. */
-const NOT_UNDERSTOOD = 'not understood; write -- renamed from OLD';
+/** Why a comment about a rename says nothing, whatever the schemas have. @param from the former names in it */
+function whyVoid(from: readonly string[], name: string): string | undefined {
+  if (from.length === 0) return 'not understood; write -- renamed from OLD';
+  return from.some(former => isSameName(former, name)) ? SAME_NAME : undefined;
+}
