@@ -222,11 +222,7 @@ class HttpInstance implements Instance {
     const outcomeUnknown = error.phase !== 'connecting' && mayHaveRun(status);
     const { unknownName } = this.#config;
     const hint = error.phase === 'connecting' && unknownName ? `; ${unknownName}` : '';
-    return new InstanceError(code, `${this.label}: ${message}${hint}`, {
-      status,
-      outcomeUnknown,
-      cause: error.cause,
-    });
+    return new InstanceError(code, `${this.label}: ${message}${hint}`, { status, outcomeUnknown, cause: error.cause });
   }
 
   /** Why a server answers 401, and what to do. */

@@ -201,9 +201,4 @@ function describeWithoutEffects(statement: string): string {
 export const withPurpose = (
   { statement, purpose }: Pick<Assertion, 'statement' | 'purpose'>,
   ...moreLines: string[]
-): PlannedStatement => ({
-  statement,
-  effects: [],
-  comments: [purpose, ...moreLines],
-  lost: [],
-});
+): PlannedStatement => ({ statement, effects: [], comments: [purpose, ...moreLines], lost: [] });

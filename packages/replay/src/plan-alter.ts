@@ -19,13 +19,7 @@ export async function planAlter(
 ) {
   const wanted = deduplicate(await collectStatements(statements));
   const definitions = wanted.filter(statement => identify(statement).kind !== 'other');
-  const plan = await planChanges(definitions, b, {
-    ...known,
-    allowLoss,
-    renamed,
-    ignore,
-    keepExtra: true,
-  });
+  const plan = await planChanges(definitions, b, { ...known, allowLoss, renamed, ignore, keepExtra: true });
   const changes = printPlan(plan, b);
   const planned = plan.statements.map(({ statement }) => statement);
   const created = new Set(planned);

@@ -239,10 +239,4 @@ const printQuestion = ({ former, now: { partitionBy, ttl } }: Enforcement): stri
 const createRejection = (
   message: string,
   details: { status: number; position?: number; denied?: boolean },
-): Rejection => ({
-  ok: false,
-  message,
-  matches: pattern => pattern.test(message),
-  denied: false,
-  ...details,
-});
+): Rejection => ({ ok: false, message, matches: pattern => pattern.test(message), denied: false, ...details });

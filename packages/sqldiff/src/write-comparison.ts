@@ -59,10 +59,7 @@ function annotate({ differences, problems }: SchemaComparison, sides: Sides, loc
       });
     }),
     ...problems.map(problem =>
-      formatAnnotation({
-        ...locations.find(problem.identity),
-        message: formatProblem(problem, sides, {}).trimEnd(),
-      }),
+      formatAnnotation({ ...locations.find(problem.identity), message: formatProblem(problem, sides, {}).trimEnd() }),
     ),
   ];
 }

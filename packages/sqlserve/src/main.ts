@@ -21,11 +21,7 @@ export const main = createMain({
     questdb: { ...VALUE, choices: RELEASES, default: '10' as const, describe: 'release of QuestDB to emulate' },
     port: { ...NUMBER, default: 9000, placeholder: 'PORT', describe: 'port to listen on; 0 selects a free one' },
     address: { ...VALUE, default: '127.0.0.1', placeholder: 'ADDRESS', describe: 'address to listen on' },
-    'allow-host': {
-      ...SEVERAL,
-      placeholder: 'HOST',
-      describe: 'host name to accept requests for, besides localhost',
-    },
+    'allow-host': { ...SEVERAL, placeholder: 'HOST', describe: 'host name to accept requests for, besides localhost' },
     data: { ...VALUE, placeholder: 'DIR', describe: 'folder that stores the schema across restarts' },
     load: { ...SEVERAL, describe: 'file or folder to apply at start-up' },
     'request-limit': {

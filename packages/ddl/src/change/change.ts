@@ -13,10 +13,7 @@ export type ChangeStatement =
   | { readonly verb: 'refresh'; readonly name: string; readonly isFull: boolean }
   | PartitionChange
   /** Changes that no definition shows. */
-  | {
-      readonly verb: 'refresh range' | 'refresh stats' | 'squash partitions' | 'vacuum';
-      readonly name: string;
-    }
+  | { readonly verb: 'refresh range' | 'refresh stats' | 'squash partitions' | 'vacuum'; readonly name: string }
   /** `skips`: whether it resumes from a given transaction, and skips those before it. */
   | { readonly verb: 'resume wal'; readonly name: string; readonly skips: boolean }
   /** Discards the transactions that are not applied. */

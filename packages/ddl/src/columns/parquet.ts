@@ -12,12 +12,7 @@ export const PARQUET: ColumnProperty<'parquet settings', { parquet: string }> = 
   name: ' Parquet settings',
   value: ({ parquet }) => parquet || 'none',
   print: ({ parquet }) => (parquet ? ` PARQUET(${parquet})` : ''),
-  feature: {
-    name: 'PARQUET(…)',
-    word: /parquet/i,
-    isIn: ({ parquet }) => Boolean(parquet),
-    isDispensable: true,
-  },
+  feature: { name: 'PARQUET(…)', word: /parquet/i, isIn: ({ parquet }) => Boolean(parquet), isDispensable: true },
   alter: {
     actions: ['parquet settings'],
     syntax: {

@@ -86,10 +86,7 @@ export function parseCreateLiveView(cursor: Cursor, context: CreateContext): Cre
   if (!reader.read(FLUSH)) throw cursor.error("'flush every <duration>' expected");
   const readNext = () =>
     LIVE_VIEW_CLAUSES.some(([property, clause]) =>
-      reader.read(property, {
-        duplicate: `live view ${clause} clause specified more than once`,
-        isChecked: false,
-      }),
+      reader.read(property, { duplicate: `live view ${clause} clause specified more than once`, isChecked: false }),
     );
   while (readNext());
   if (isWord(reader.token, 'backfill'))

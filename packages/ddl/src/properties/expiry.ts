@@ -20,11 +20,7 @@ export const EXPIRY = property<
     return { expire: parseExpireRows(reader.cursor) };
   },
   print: ({ expire }) => (expire === undefined ? '' : ` EXPIRE ROWS ${expire}`),
-  feature: {
-    name: 'EXPIRE ROWS',
-    word: /\bexpire\b/i,
-    isIn: ({ expire }) => expire !== undefined,
-  },
+  feature: { name: 'EXPIRE ROWS', word: /\bexpire\b/i, isIn: ({ expire }) => expire !== undefined },
   alter: {
     actions: ['expiry'],
     sets: ['expiry of rows'],

@@ -24,12 +24,7 @@ export const TTL = property<WithRetention, { readonly action: 'ttl'; readonly tt
     if (partitionBy) rejectUnevenAge(partitionBy, ttl, position);
   },
   print: ({ ttl }) => (ttl === 0 ? '' : ` TTL ${formatAge(ttl)}`),
-  feature: {
-    name: 'TTL',
-    word: /ttl/i,
-    isIn: ({ kind, ttl }) => kind === 'table' && ttl !== 0,
-    isDispensable: true,
-  },
+  feature: { name: 'TTL', word: /ttl/i, isIn: ({ kind, ttl }) => kind === 'table' && ttl !== 0, isDispensable: true },
   translate: ({ kind, ttl }, { isEnterprise }) =>
     isEnterprise && kind === 'table' && ttl !== 0
       ? { clause: `\nSTORAGE POLICY(DROP LOCAL ${formatAge(ttl)})` }

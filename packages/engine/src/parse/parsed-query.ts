@@ -170,9 +170,7 @@ class NodePositions {
   readonly #visitor: Grammar['visitor'];
 
   constructor(readonly visitor: Grammar['visitor']) {
-    this.#visitor = Object.create(visitor, {
-      visit: { value: (node: Cst | readonly Cst[]) => this.visit(node) },
-    });
+    this.#visitor = Object.create(visitor, { visit: { value: (node: Cst | readonly Cst[]) => this.visit(node) } });
   }
 
   visit(node: Cst | readonly Cst[]): unknown {

@@ -18,10 +18,7 @@ interface ShownObject extends LocatedName {
 
 /** What a SHOW statement asks for. */
 export type Show =
-  | {
-      readonly statement: 'show create';
-      readonly parts: readonly ShownObject[];
-    }
+  | { readonly statement: 'show create'; readonly parts: readonly ShownObject[] }
   | { readonly statement: 'show create database'; readonly kinds: ReadonlySet<Kind> }
   | { readonly statement: 'show tables' }
   | { readonly statement: 'show columns'; readonly name: string; readonly position: number }
