@@ -4,17 +4,9 @@
  *
  * Loading does not compile views. A view is compiled when a statement changes what it reads, or asks for its columns.
  */
-import {
-  DEFAULTS,
-  type Defaults,
-  type Definition,
-  parsePrincipal,
-  printDefinition,
-  printRight,
-  tryParseDefinition,
-} from '@sqlpipe/ddl';
+import { DEFAULTS, type Defaults, type Definition, parsePrincipal, printDefinition, printRight } from '@sqlpipe/ddl';
 import { type Body, featuresOf, type HasFeature, type LocatedName, RejectionError } from '@sqlpipe/ddl/grammar';
-import { type Health, parseEntryRights, Schema } from '@sqlpipe/schema';
+import { type Health, Schema } from '@sqlpipe/schema';
 import { displayName, foldCase, isObject, isPrincipal, KINDS } from '@sqlpipe/sql';
 import { Acl, type Secrets } from './acl.js';
 import { requireValidBase } from './analyze/materialized-view.js';
@@ -104,19 +96,14 @@ export class Engine {
   load(statements: Iterable<string>): void {
     this.#hasLoaded = true;
     const { defaults, health } = this.#options;
-    const entries = new Schema(statements);
-    const findTable = (name: string) => entries.findObject(name)?.statement;
-    const isView = (name: string) => entries.findObject(name)?.kind === 'view';
-    for (const { kind, name, statement } of entries.entries) {
-      if (isObject(kind) && !this.find(name)) {
-        const parsed = tryParseDefinition(statement, { defaults, findTable });
-        this.catalogue.put(loadObject({ kind, name, statement, parsed }, { isView, health }));
-      } else if (isPrincipal(kind) && !this.acl.find(name)) {
+    const schema = new Schema(statements, defaults);
+    for (const entry of schema.entries) {
+      const { kind, name, statement } = entry;
+      if (isObject(kind) && !this.find(name)) this.catalogue.put(loadObject(entry, schema, health));
+      else if (isPrincipal(kind) && !this.acl.find(name))
         this.acl.put({ kind, name, tokens: [], alias: parsePrincipal(statement)?.alias });
-      }
     }
-    for (const entry of entries.entries)
-      for (const right of parseEntryRights(entries, entry) ?? []) this.acl.load(right);
+    for (const entry of schema.entries) for (const right of schema.rightsOf(entry) ?? []) this.acl.load(right);
     this.catalogue.takeTransitions();
     this.acl.takeChanges();
   }

@@ -1,29 +1,20 @@
 /*! Makes objects from the statements of a dump. What a query decides is derived later, see `Catalogue.resolve`. */
 import { type Definition, findReferences, findSampling, UNLIMITED } from '@sqlpipe/ddl';
-import type { Health } from '@sqlpipe/schema';
+import type { Entry, Health, Schema } from '@sqlpipe/schema';
 import { foldCase, type Kind } from '@sqlpipe/sql';
 import { type CatalogueObject, toStoredColumn } from './catalogue-objects.js';
 
-/** A statement that creates an object, with its definition if its syntax is known. */
-interface LoadedStatement {
-  readonly kind: Kind;
-  readonly name: string;
-  readonly statement: string;
-  readonly parsed: Definition | undefined;
-}
-
-/** Makes the object that a statement creates, as far as it is known without its query. */
-export function loadObject(
-  { kind, name, statement, parsed }: LoadedStatement,
-  { isView, health }: { isView: (name: string) => boolean; health: Health | undefined },
-): CatalogueObject {
+/** Makes the object that a statement of a schema creates, as far as it is known without its query. */
+export function loadObject(entry: Entry, schema: Schema, health: Health | undefined): CatalogueObject {
+  const { kind, name, statement } = entry;
+  const parsed = schema.definitionOf(entry);
   const isKnown = parsed !== undefined && !('query' in parsed && parsed.query !== undefined);
   const definition = isKnown ? parsed : unknownDefinition(kind, name);
   const reported = isKnown ? health : undefined;
   const key = foldCase(name);
   const reason = reported?.invalid?.get(key);
   const invalid = reason !== undefined && { invalid: reason };
-  const references = findReferences(statement, isView);
+  const references = findReferences(statement, each => schema.findObject(each)?.kind === 'view');
   const opaque = !isKnown && { opaque: statement };
   const common = { columns: [], references, ...(isKnown ? { isUncompiled: true } : opaque) };
   switch (definition.kind) {

@@ -15,7 +15,6 @@ import type { RowQueries, ServerAnswers } from './proof/server-answers.js';
 import { Renames } from './renames/renames.js';
 import { AllowedLosses } from './text/losses.js';
 import { resolvePath } from './text/object-path.js';
-import { WantedSchema } from './wanted-schema.js';
 
 /** Options for planning. */
 export interface PlanOptions extends RowQueries {
@@ -44,7 +43,7 @@ export interface PlanOptions extends RowQueries {
 
 /** What the parts of the planner need to know: schema B has to become A. */
 export interface PlanContext extends Omit<PlanOptions, keyof RowQueries> {
-  readonly a: WantedSchema;
+  readonly a: Schema;
   readonly b: Schema;
   readonly renames: Renames;
   readonly allowed: AllowedLosses;
@@ -71,7 +70,7 @@ export function createPlanContext(
   answers: ServerAnswers,
   options: PlanOptions & Pick<PlanContext, 'isEnterprise'>,
 ): PlanContext {
-  const [a, b] = [new WantedSchema(schemas.a, options.defaults), new Schema(schemas.b)];
+  const [a, b] = [new Schema(schemas.a, options.defaults), new Schema(schemas.b)];
   const renames = new Renames(a, b, engineOfB, options.renamed ?? []);
   const allowed = new AllowedLosses(options.allowLoss ?? [], renames.findColumns, name => renames.otherName(name));
   const toRebuild = new Set(

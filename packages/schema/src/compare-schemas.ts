@@ -4,14 +4,12 @@ import {
   type CompareOptions,
   compareStatements,
   type PropertyDifference,
-  parseRights,
   printRight,
   type Right,
   RightSet,
   type StatementComparison,
-  tryParseDefinition,
 } from '@sqlpipe/ddl';
-import { foldCase, givesRight, hasName, type Identity, identify, identityKey, significantTokens } from '@sqlpipe/sql';
+import { foldCase, hasName, type Identity, identify, identityKey, significantTokens } from '@sqlpipe/sql';
 import { type Health, type HealthProblem, problemsOf } from './health.js';
 import { type IgnoredDifference, IgnoreRules } from './ignore.js';
 import { dumpOrder, type Entry, Schema } from './schema.js';
@@ -72,10 +70,7 @@ export function compareSchemas(
   }: CompareSchemasOptions = {},
 ): SchemaComparison {
   const [schemaA, schemaB] = [new Schema(a), new Schema(b)];
-  const options = (schema: Schema): CompareOptions => ({
-    ...(defaults && { defaults }),
-    findTable: name => schema.findObject(name)?.statement,
-  });
+  const findTable = (name: string) => schemaA.findObject(name)?.statement;
   const [itemsA, itemsB] = [new SchemaItems(schemaA), new SchemaItems(schemaB)];
   const result: SchemaComparison = {
     differences: [],
@@ -94,7 +89,7 @@ export function compareSchemas(
     const other = itemsB.items.get(key)?.statement;
     if (!itemsB.has(key, right)) add({ identity, a: statement });
     else if (other !== undefined && hasName(identity)) {
-      const found = compareStatements(statement, other, options(schemaA));
+      const found = compareStatements(statement, other, { defaults, findTable });
       const properties = found.differences.filter(({ property }) => !ignoreOwner || property !== 'owner');
       const isIgnored = ({ property }: PropertyDifference) => ignore.ignoresProperty(identity, property);
       for (const { property } of properties.filter(isIgnored))
@@ -136,7 +131,7 @@ class SchemaItems {
   constructor(schema: Schema) {
     for (const entry of dumpOrder(schema)) {
       const { statement, ...identity } = entry;
-      const rights = parseEntryRights(schema, entry);
+      const rights = schema.rightsOf(entry);
       if (!rights) this.items.set(itemKey(entry), { statement, identity });
       for (const right of rights ?? []) {
         const printed = printRight(right);
@@ -155,17 +150,3 @@ class SchemaItems {
 /** A key that two statements share if they create the same object, or, without a name, if they are the same. */
 const itemKey = (entry: Entry): string =>
   hasName(entry) ? identityKey(entry) : Array.from(significantTokens(entry.statement), ({ text }) => text).join(' ');
-
-/**
- * Parses the rights that an entry of a schema gives; undefined if it gives none, or if they are not known. `*` stands for the
- * columns that a table has in the schema. No method of `Schema`, because programs that only sort or select do without the parser.
- */
-export const parseEntryRights = (schema: Schema, { kind, statement }: Entry): Right[] | undefined =>
-  givesRight(kind) ? parseRights(statement, table => columnsOf(schema, table)) : undefined;
-
-function columnsOf(schema: Schema, table: string): string[] | undefined {
-  const entry = schema.findObject(table);
-  const definition = entry?.kind === 'table' ? tryParseDefinition(entry.statement) : undefined;
-  if (definition?.kind !== 'table' || definition.like !== undefined || definition.query !== undefined) return undefined;
-  return definition.columns.map(({ name }) => name);
-}

@@ -4,7 +4,6 @@ export {
   type CompareSchemasOptions,
   compareSchemas,
   type Difference,
-  parseEntryRights,
   type SchemaComparison,
 } from './compare-schemas.js';
 export { type Health, type HealthProblem, problemsOf } from './health.js';

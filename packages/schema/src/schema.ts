@@ -1,6 +1,24 @@
 /*! The statements of a schema as a set of objects, with their dependencies and the order in which the server dumps them. */
-import { findReferences, ownerOf, readGrantTargets, sortByScope } from '@sqlpipe/ddl';
-import { foldCase, type Identity, isObject, isPrincipal, type Kind, requireUnambiguous } from '@sqlpipe/sql';
+import {
+  type CompareOptions,
+  type Definition,
+  findReferences,
+  ownerOf,
+  parseRights,
+  type Right,
+  readGrantTargets,
+  sortByScope,
+  tryParseDefinition,
+} from '@sqlpipe/ddl';
+import {
+  foldCase,
+  givesRight,
+  type Identity,
+  isObject,
+  isPrincipal,
+  type Kind,
+  requireUnambiguous,
+} from '@sqlpipe/sql';
 import { topologicalOrder } from './topological-order.js';
 
 /** A statement, with the identity of what it creates. */
@@ -20,10 +38,18 @@ export class Schema {
   /** By folded name. If two statements have the same name, the first is used. */
   readonly #objects = new Map<string, Entry>();
   readonly #principals = new Map<string, Entry>();
+  readonly #definitions = new Map<Entry, Definition | undefined>();
   #dependencies?: ReadonlyMap<string, string[]>;
 
-  /** @param statements in any order, of any kind @throws like `toEntry` */
-  constructor(statements: Iterable<string>) {
+  /**
+   * @param statements in any order, of any kind
+   * @param defaults what the server of the schema fills in if a statement omits it
+   * @throws like `toEntry`
+   */
+  constructor(
+    statements: Iterable<string>,
+    private readonly defaults?: CompareOptions['defaults'],
+  ) {
     this.entries = Array.from(statements, toEntry);
     for (const entry of this.entries) {
       const names = isObject(entry.kind) ? this.#objects : isPrincipal(entry.kind) ? this.#principals : undefined;
@@ -39,6 +65,30 @@ export class Schema {
   /** Finds the user, group or service account that has this name, in any case. */
   findPrincipal(name: string): Entry | undefined {
     return this.#principals.get(foldCase(name));
+  }
+
+  /** The definition of an object, which is parsed once; undefined if there is no such object, or its syntax is unknown. */
+  definitionOf(object: Entry | string): Definition | undefined {
+    const entry = typeof object === 'string' ? this.findObject(object) : object;
+    if (!entry || this.#definitions.has(entry)) return entry && this.#definitions.get(entry);
+    const findTable = (name: string) => this.findObject(name)?.statement;
+    const definition = tryParseDefinition(entry.statement, { defaults: this.defaults, findTable });
+    this.#definitions.set(entry, definition);
+    return definition;
+  }
+
+  /**
+   * The rights that an entry gives; undefined if it gives none, or if they are not known. `*` stands for the columns that a table has in
+   * the schema.
+   */
+  rightsOf({ kind, statement }: Entry): Right[] | undefined {
+    const columnsOf = (table: string): string[] | undefined => {
+      const definition = this.definitionOf(table);
+      if (definition?.kind !== 'table' || definition.like !== undefined || definition.query !== undefined)
+        return undefined;
+      return definition.columns.map(({ name }) => name);
+    };
+    return givesRight(kind) ? parseRights(statement, columnsOf) : undefined;
   }
 
   /** Returns for each object, by its name as stored, the names of the objects in the schema that its text refers to directly. */

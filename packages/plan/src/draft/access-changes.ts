@@ -9,13 +9,13 @@ import {
   RightSet,
   sortByScope,
 } from '@sqlpipe/ddl';
-import { dumpOrder, type Entry, parseEntryRights, type Schema, toEntry } from '@sqlpipe/schema';
+import { dumpOrder, type Entry, type Schema, toEntry } from '@sqlpipe/schema';
 import { displayName, identify, isPrincipal, kindKeywords } from '@sqlpipe/sql';
 import type { Draft } from './draft.js';
 import { omitProperty } from './unalterable.js';
 
 const rightsIn = (schema: Schema): RightSet =>
-  new RightSet(schema.entries.flatMap(entry => parseEntryRights(schema, entry) ?? []));
+  new RightSet(schema.entries.flatMap(entry => schema.rightsOf(entry) ?? []));
 
 const addStatement = (draft: Draft, statement: string): boolean => draft.addStatement(statement, identify(statement));
 

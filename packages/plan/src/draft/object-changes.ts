@@ -12,6 +12,7 @@ import {
   keepRetention,
   printDefinition,
   propertiesOf,
+  spellOutDefaults,
   type TableDefinition,
 } from '@sqlpipe/ddl';
 import type { CatalogueObject } from '@sqlpipe/engine';
@@ -125,7 +126,7 @@ function reconcileObject(entry: Entry, draft: Draft): void {
   }
   const readsRecreated = readsRecreatedView(now, draft);
   if (isAsWanted(entry, draft) && !readsRecreated) return;
-  const wanted = context.a.definitionOfEntry(entry);
+  const wanted = context.a.definitionOf(entry);
   if (!wanted || !draft.engine.definitionOf(entry.name)) return draft.omit(change, 'its syntax is unknown');
   if (isOfQuery(wanted)) return draft.omit(change, 'its columns follow from a query, so they cannot be compared');
   if (readsRecreated || mustRecreate(wanted, draft.engine.definitionOf(entry.name), context))
@@ -139,7 +140,7 @@ const isOfQuery = (wanted: Definition): boolean => 'query' in wanted && wanted.q
 /** Whether an object is as A has it, apart from ignored properties. */
 function isAsWanted(entry: Entry, draft: Draft): boolean {
   const { a, ignore } = draft.context;
-  const [wanted, now] = [a.definitionOfEntry(entry), draft.engine.definitionOf(entry.name)];
+  const [wanted, now] = [a.definitionOf(entry), draft.engine.definitionOf(entry.name)];
   if (!wanted || !now) {
     const existing = draft.engine.statementOf(entry.name);
     return existing !== undefined && compareStatements(entry.statement, existing).differences.length === 0;
@@ -194,18 +195,16 @@ function recreateObject(entry: Entry, draft: Draft): void {
 export function findCreation(
   entry: Entry,
   replaced: Definition | undefined,
-  { a, ignore }: PlanContext,
+  { a, defaults, ignore }: PlanContext,
 ): { readonly definition: Definition | undefined; readonly statement: string } {
-  const definition = a.definitionOfEntry(entry);
-  if (definition?.kind !== 'materialized view' || replaced?.kind !== definition.kind)
-    return { definition, statement: a.creation(entry) };
+  const definition = a.definitionOf(entry);
+  const asWanted = { definition, statement: defaults ? spellOutDefaults(entry.statement, defaults) : entry.statement };
+  if (definition?.kind !== 'materialized view' || replaced?.kind !== definition.kind) return asWanted;
   const isRefreshIgnored = ignore.ignoresProperty(entry, 'refresh');
   const withRefresh = isRefreshIgnored ? { ...definition, refresh: replaced.refresh } : definition;
   const created = keepRetention(withRefresh, replaced) ?? withRefresh;
-  return {
-    definition: created,
-    statement: created === definition ? a.creation(entry) : printDefinition(created, { quoted: true }),
-  };
+  if (created === definition) return asWanted;
+  return { definition: created, statement: printDefinition(created, { quoted: true }) };
 }
 
 /** Alters an object, or rebuilds a table that `--rebuild` names. */
@@ -283,7 +282,7 @@ function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft): void
 /** Sets TTLs, storage policies and EXPIRE ROWS. They come late, because nothing undoes the loss of expired rows. */
 export function alterExpiry(draft: Draft): void {
   for (const entry of dumpOrder(draft.context.a)) {
-    const [wanted, now] = [draft.context.a.definitionOfEntry(entry), draft.engine.definitionOf(entry.name)];
+    const [wanted, now] = [draft.context.a.definitionOf(entry), draft.engine.definitionOf(entry.name)];
     if (wanted && wanted.kind === now?.kind && !isOfQuery(wanted)) alterProperties(entry, wanted, draft, true);
   }
 }
@@ -309,7 +308,7 @@ export function listUnalterable(draft: Draft): void {
   for (const entry of context.a.entries) {
     const change = { identity: entry, properties: [], what: displayName(entry) };
     if (entry.kind === 'other') draft.omit(change, 'it creates no object that can be compared');
-    const [wanted, now] = [context.a.definitionOfEntry(entry), draft.engine.definitionOf(entry.name)];
+    const [wanted, now] = [context.a.definitionOf(entry), draft.engine.definitionOf(entry.name)];
     if (!isObject(entry.kind) || draft.isBlocked(entry.name) || !wanted || !now || wanted.kind !== now.kind) continue;
     for (const difference of compareDefinitions(wanted, now).differences) {
       const { property } = difference;

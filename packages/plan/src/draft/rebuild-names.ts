@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto';
 import { printDefinition, type TableDefinition } from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
+import type { Schema } from '@sqlpipe/schema';
 import { foldCase } from '@sqlpipe/sql';
-import type { WantedSchema } from '../wanted-schema.js';
 
 /** Creates the names for a rebuild. @param hash identifies the rebuild among those of the same table */
 export const createRebuildNames = (table: string, hash: string) => ({
@@ -62,7 +62,7 @@ export function isRebuildHash(
  * Finds the new tables that interrupted rebuilds have left, by name in lower case. Their names have the hash of the rebuild that this plan
  * would make. A table with another hash may hold rows that are needed.
  */
-export function findLeftovers(a: WantedSchema, b: Engine, toRebuild: ReadonlySet<string>): ReadonlySet<string> {
+export function findLeftovers(a: Schema, b: Engine, toRebuild: ReadonlySet<string>): ReadonlySet<string> {
   const leftovers = new Set<string>();
   for (const { name } of b.catalogue.list()) {
     const { table = '', role, hash = '' } = parseRebuildName(name) ?? {};

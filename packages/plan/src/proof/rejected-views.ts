@@ -1,11 +1,10 @@
 /*! Finds the views of A that a server would reject over the objects of A and those of B that the plan keeps. */
-import { compareDefinitions, compareStatements, tryParseDefinition } from '@sqlpipe/ddl';
+import { compareDefinitions, compareStatements } from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
-import type { Entry } from '@sqlpipe/schema';
+import { type Entry, Schema } from '@sqlpipe/schema';
 import { displayName, isObject } from '@sqlpipe/sql';
 import { formatMessage } from '@sqlpipe/text';
 import type { PlanContext } from '../plan-context.js';
-import { WantedSchema } from '../wanted-schema.js';
 
 /** A server would reject views of A, because they read a table or a column that A lacks. */
 export class RejectedViewError extends Error {
@@ -40,14 +39,13 @@ export function findRejectedViews(
       !a.findObject(entry.name) &&
       (keepExtra || ignore.ignoresObject(entry) || !allowed.allows({ kind: 'drop', object: entry.name })),
   );
-  const all = new WantedSchema(
+  const all = new Schema(
     [...a.entries, ...keptOfB].map(({ statement }) => statement),
     defaults,
   );
   engine.load(all.entries.map(({ statement }) => statement));
   const isDifferent = (name: string): boolean => {
-    const existing = b.findObject(name)?.statement;
-    const [wanted, now] = [all.definitionOf(name), existing === undefined ? undefined : tryParseDefinition(existing)];
+    const [wanted, now] = [all.definitionOf(name), b.definitionOf(name)];
     return !wanted || !now || compareDefinitions(wanted, now).differences.length > 0;
   };
   const lacksReference = (name: string): boolean => {

@@ -9,12 +9,11 @@ import { displayName, foldCase, isObject, isSameName, unquote } from '@sqlpipe/s
 import { suggestWord } from '@sqlpipe/text';
 import { parseRebuildName } from '../draft/rebuild-names.js';
 import { findReadings, formatPath, type ObjectPath, resolvePath, splitRename } from '../text/object-path.js';
-import type { WantedSchema } from '../wanted-schema.js';
 import { parseRenameComments, type RenameComment } from './rename-comments.js';
 
 /** The stated renames, resolved against both schemas. */
 export class Renames {
-  readonly #a: WantedSchema;
+  readonly #a: Schema;
   readonly #b: Schema;
   readonly #engineOfB: Engine;
   /** Pending renames of objects: the new names by the old names in lower case. */
@@ -37,7 +36,7 @@ export class Renames {
    * @param renamed renames as `OLD=NEW`, which take precedence over comments
    * @throws InvalidSelectionError for names that match nothing or are ambiguous
    */
-  constructor(a: WantedSchema, b: Schema, engine: Engine, renamed: readonly string[]) {
+  constructor(a: Schema, b: Schema, engine: Engine, renamed: readonly string[]) {
     this.#a = a;
     this.#b = b;
     this.#engineOfB = engine;
