@@ -8,7 +8,6 @@ import { type AnyProperty, alterOf, type PropertyAlteration } from './properties
 import { formatOwner } from './properties/storage.js';
 import { quoteColumn } from './reserved-names.js';
 
-/** An action of ALTER on the list of columns, or on a query. */
 type StructureAlteration =
   | { readonly action: 'add column'; readonly column: Column; readonly owner?: string | undefined }
   | { readonly action: 'drop column'; readonly column: string }
@@ -19,7 +18,6 @@ type StructureAlteration =
 export type Alteration = StructureAlteration | ColumnAlteration | PropertyAlteration;
 
 interface Action<A extends Alteration = Alteration> {
-  /** The permission that it requires. */
   permission(alteration: A): string | undefined;
   /** Prints the text after the name of the object. */
   print(alteration: A): string;

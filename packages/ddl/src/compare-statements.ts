@@ -30,7 +30,6 @@ export interface StatementComparison extends Comparison {
   readonly asText: boolean;
 }
 
-/** The property of statements that are compared as text. */
 const TEXT = 'statement';
 
 /** The properties in which two statements of a kind can differ. `*` stands for the name of a column. */

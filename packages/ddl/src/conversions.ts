@@ -101,7 +101,6 @@ const CASTS_TO: Readonly<Record<string, readonly string[]>> = {
   UUID: ['CHAR', ...TEXTS],
   IPv4: ['BYTE', 'SHORT', 'INT', 'CHAR', 'UUID', ...TEXTS],
 };
-/** More pairs of types without a cast. */
 const WITHOUT_CAST = new Set([
   ...['BOOLEAN', ...FLOATS].map(type => `${type} GEOHASH`),
   ...['BOOLEAN', 'LONG256'].map(type => `${type} ARRAY`),

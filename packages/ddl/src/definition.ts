@@ -41,7 +41,6 @@ interface StoredDefinition {
   readonly ttl: Age;
   /** The alias of the volume it is stored in. */
   readonly volume?: string | undefined;
-  /** Enterprise: the owner. */
   readonly owner?: string | undefined;
 }
 

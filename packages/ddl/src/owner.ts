@@ -12,7 +12,6 @@ export function removeOwner(statement: string): string {
   return clause ? `${statement.slice(0, clause.start).trimEnd()};` : statement;
 }
 
-/** Finds the clause: the offset at which it starts, and the name in it. */
 export function findOwnerClause(
   statement: string,
   tokens: Iterable<Token> = significantTokens(statement),

@@ -13,7 +13,6 @@ export type NamePlace =
   | 'qualifier' // before the dot of a column
   | 'quoted-qualifier'; // before the dot, inside the quotes of `"trades.price"`
 
-/** A name of a table in a query. */
 export interface TableName extends NameSpan {
   readonly place: NamePlace;
 }

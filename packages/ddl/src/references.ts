@@ -39,7 +39,6 @@ export function findReferences(statement: string, isView: (name: string) => bool
 /** Finds the objects that a query reads, as `findReferences` finds those of a view with this query. */
 export const findReferencesOfQuery = (query: string): string[] => findReferences(`CREATE VIEW v AS (\n${query}\n);`);
 
-/** Whether a statement may refer to another object. */
 export const mayHaveReferences = (kind: Kind, statement: string): boolean =>
   isObject(kind) && (kind !== 'table' || MAY_REFERENCE.test(statement));
 

@@ -101,6 +101,5 @@ export interface LiveView extends LiveViewDefinition, QueryResult {
 /** A table or a view of any kind. */
 export type CatalogueObject = Table | View | MaterializedView | LiveView;
 
-/** The names that an object refers to. */
 export const referencesOf = (object: CatalogueObject): readonly string[] =>
   'references' in object ? object.references : [];

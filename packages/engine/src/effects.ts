@@ -59,7 +59,6 @@ function findObjectEffects({ before, after }: Transition, all: readonly Transiti
   return [...effects, ...findExpiryLosses(before, after), ...findHealthEffects(before, after)];
 }
 
-/** The loss of an object. */
 export const objectLoss = (object: CatalogueObject): Effect => ({
   effect: 'lost',
   kind: object.kind,
@@ -182,7 +181,6 @@ export function whyInvalid(object: CatalogueObject): string | undefined {
   return object.kind === 'table' ? undefined : (object as MaterializedView | LiveView).invalid;
 }
 
-/** The loss of a principal. */
 export const principalLoss = (kind: Kind, name: string): Effect => ({
   effect: 'lost',
   loss: 'drop-user',

@@ -46,7 +46,6 @@ export interface EngineOptions {
   /** The name of the built-in administrator, which is the default caller. */
   readonly admin?: string;
   readonly secrets?: Secrets;
-  /** Parses a SHOW that only the enterprise edition has. */
   readonly parseShow?: Dialect['show'];
 }
 

@@ -26,6 +26,5 @@ export class OpaqueError extends Error {
   override name = 'OpaqueError';
 }
 
-/** The error about an object of unknown syntax. */
 export const unknownSyntaxError = ({ kind, name }: { kind: string; name: string }): OpaqueError =>
   new OpaqueError(`the syntax of ${kind} '${name}' is not known`);

@@ -67,7 +67,6 @@ export interface ExternalFacts {
   ) => { readonly assertion: string; readonly isRejected: boolean } | undefined;
 }
 
-/** A loss, and what causes it. */
 export interface AccountedLoss {
   readonly effect: Effect;
   /** The indexes of the statements that cause it. */

@@ -12,7 +12,6 @@ export class DenialError extends RejectionError {
   override readonly code = 'DENIED';
 }
 
-/** What a caller may do. */
 interface CallerRights {
   /** Throws if the caller lacks a permission. `on` is the name of a table or view; without it, the whole database is meant. */
   readonly authorize: (permission: string, on?: string, columns?: readonly string[]) => void;

@@ -133,7 +133,6 @@ function describeMisplaced(statement: string): string {
   return path ? `${displayName(identify(statement))}, which belongs in ${path}` : describeUnmappable(statement);
 }
 
-/** Describes a statement that has no path. */
 export const describeUnmappable = (statement: string): string =>
   `a statement that creates no object: ${truncate(redact(statement), 60)}`;
 

@@ -61,7 +61,6 @@ export async function fetchSuspended(query: RunQuery): Promise<Map<string, strin
 const withFoldedNames = (byName: Map<string, string>): Map<string, string> =>
   new Map(Array.from(byName, ([name, value]) => [foldCase(name), value]));
 
-/** A column of a view, as the server lists it. */
 export interface ViewColumn {
   readonly name: string;
   readonly type: string;

@@ -23,7 +23,6 @@ import {
 import { printRemarks } from './text/head.js';
 import type { Omission } from './text/omission.js';
 
-/** A statement of a plan, and its effects. */
 export interface PlannedStatement {
   readonly statement: string;
   readonly effects: readonly Effect[];
@@ -57,7 +56,6 @@ export interface ProvenDraft {
   readonly recomputedInAnyDraft: ReadonlySet<string>;
 }
 
-/** Makes a plan from a proven draft. */
 export async function assemblePlan({ draft, proof }: ProvenDraft): Promise<Plan> {
   const { context } = draft;
   const assertions = collectAssertions(proof, context);

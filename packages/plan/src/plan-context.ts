@@ -30,7 +30,6 @@ export interface PlanOptions extends RowQueries {
   readonly keepExtra?: boolean;
   /** The differences that the plan neither changes nor lists. */
   readonly ignore?: IgnoreRules | undefined;
-  /** Whether the old table of a rebuild is dropped. */
   readonly dropOld?: boolean;
   /** The invalid views and suspended tables that B's server reports. */
   readonly health?: Health;

@@ -70,7 +70,6 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, opti
   return { ...plan, notes: [...notes, ...plan.notes] };
 }
 
-/** The names of the losses that have to be allowed for a change. */
 const namesOfLosses = ({ losses = [] }: Omission): string[] => losses.map(formatLoss);
 
 /** Plans until no question is left. An answer may change the plan, and a changed plan may have new questions. */

@@ -27,7 +27,6 @@ export type UndoOptions = Pick<
   'defaults' | 'ignoreOwner' | 'version' | 'isEnterprise' | 'allowLoss' | 'ignore'
 >;
 
-/** A plan that undoes another one. */
 export interface UndoPlan extends Plan {
   /** What is not undone: each with lines that say why. */
   readonly remains: readonly (readonly [string, ...string[]])[];

@@ -37,7 +37,6 @@ export async function isPlanAssertion(
 /** Queries of views, by the names of the views in lower case. */
 export type ViewQueries = Map<string, string[]>;
 
-/** Records the query that a statement gives a view. */
 export function recordQuery(statement: string, queries: ViewQueries): void {
   const { name = '', body } = (/\bVIEW\b/i.test(statement) && findQuery(statement)) || {};
   if (body === undefined) return;
@@ -53,7 +52,6 @@ function findQuery(statement: string): { name: string; body: string } | undefine
   return altered?.alteration.action === 'query' ? { name: altered.name, body: altered.alteration.body } : undefined;
 }
 
-/** Explains why an assertion is not true, and what to do. */
 export async function explainFailedAssertion(target: Instance, statement: string): Promise<string> {
   const assertion = parseAssertion(statement);
   if (!assertion) return 'the assertion is not true';

@@ -48,7 +48,6 @@ const GRANT_OPTION_MESSAGE =
 /** A newer version may print the same definition in different words. */
 const TEXT_DIFFERS_MESSAGE = `already exists with a different text, and the definitions cannot be compared; if they mean the same, ${SKIP_HELP}`;
 
-/** Executes a statement. */
 export type Executor = (statement: string) => Promise<StatementResult>;
 
 /** Creates the executor for a target. A failure is a result; the executor throws only if there is a bug. */

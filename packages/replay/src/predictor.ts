@@ -26,7 +26,6 @@ import { type ExistingObjects, isShowable, type KnownObjects } from './existing.
 import { type AccessSource, ExistingAccess } from './existing-access.js';
 import type { TargetSchema } from './target.js';
 
-/** The options of the run that is predicted. */
 export interface PredictorOptions extends Omit<ExecutorOptions, 'existing' | 'isSimulated' | 'noVerify'> {
   readonly allowLoss: readonly string[];
 }

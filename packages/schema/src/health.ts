@@ -30,7 +30,6 @@ export const problemsOf = (identity: Identity, health: Health): HealthProblem[] 
     return reason === undefined ? [] : [{ identity, state, reason }];
   });
 
-/** The states that objects of a kind can be in. */
 export const statesOf = (kind: Kind): readonly HealthProblem['state'][] => STATES[kind] ?? [];
 
 const STATES: { readonly [kind: string]: readonly HealthProblem['state'][] } = {

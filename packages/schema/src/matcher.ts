@@ -77,7 +77,6 @@ function indexDependents(schema: Schema): (entry: Entry) => Entry[] {
   return entry => dependents.get(entry) ?? [];
 }
 
-/** The entries and everything that is reachable from them. */
 function addReachable(entries: Iterable<Entry>, next: (entry: Entry) => Iterable<Entry>): Set<Entry> {
   const reached = new Set(entries);
   for (const entry of reached) for (const other of next(entry)) reached.add(other); // the set grows during the loop

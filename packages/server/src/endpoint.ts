@@ -28,7 +28,6 @@ export interface Endpoint {
   close(): Promise<void>;
 }
 
-/** Creates an endpoint. */
 export function createEndpoint(options: EndpointOptions): Endpoint {
   const connections: Connections = { open: new Set(), waiting: new Set() };
   const server = createServer({ noDelay: true }, socket => serveConnection(socket, options, connections));

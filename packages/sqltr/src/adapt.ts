@@ -26,7 +26,6 @@ export interface Adapted {
   readonly losses: readonly string[];
 }
 
-/** Adapts a statement to another server. */
 export type Adapt = (statement: string) => Adapted;
 
 /** What to do about losses. */
@@ -108,7 +107,6 @@ export const place = (n: number, identity: Identity): string =>
 
 const OPEN_SOURCE = 'the open source edition has no';
 
-/** Translates a statement for the open source edition. */
 export function toOpenSource(statement: string): Adapted {
   const { kind } = identify(statement);
   if (isAcl(kind)) return { losses: [`removed, because ${OPEN_SOURCE} access control`] };

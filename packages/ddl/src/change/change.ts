@@ -26,7 +26,6 @@ export type ChangeStatement =
   | { readonly verb: 'set type'; readonly name: string; readonly wal: boolean }
   | { readonly verb: 'set refresh limit'; readonly name: string; readonly limit: number };
 
-/** Makes an ALTER of one object. */
 export const toAlter = (
   { object: { kind }, name }: { readonly object: Pick<Alter, 'kind'>; readonly name: string },
   ...alterations: Alteration[]

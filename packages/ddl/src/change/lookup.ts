@@ -50,7 +50,6 @@ export interface FoundObject {
   readonly position: number;
 }
 
-/** Parses the name of the object that an ALTER changes. */
 export function parseAlteredObject(cursor: Cursor, lookup: NameLookup, kind: ObjectKind): FoundObject {
   const position = cursor.readOffset;
   const token = readName(cursor, lookup, cursor.requireNoSemicolon(`${kind} name`));

@@ -18,7 +18,6 @@ import { parseWalChange } from './parse-wal.js';
 
 const VERBS = "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 'rename', 'set' or 'squash'";
 
-/** After ALTER TABLE. */
 export function parseAlterTable(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   const found = parseAlteredObject(cursor, lookup, 'table');
   const parsed = new TableParser(cursor, lookup, found).parse();

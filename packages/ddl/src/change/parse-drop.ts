@@ -23,7 +23,6 @@ export const OTHER_KINDS: Readonly<Record<ObjectKind, string>> = {
   'live view': 'table or view',
 };
 
-/** After DROP. */
 export function parseDrop(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   const token = cursor.next();
   if (isWord(token, 'table')) return parseDropObject(cursor, lookup, 'table');
@@ -100,7 +99,6 @@ export function parsePrincipalName(cursor: Cursor, kind: PrincipalKind, ...words
   return { hasGuard, ...parseEntityName(cursor, `${kind} name`) };
 }
 
-/** After RENAME. */
 export function parseRename(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   cursor.expect('table');
   const from = parseTableName(cursor, 'from table name');

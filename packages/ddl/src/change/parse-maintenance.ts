@@ -5,7 +5,6 @@ import { missingError, RejectionError } from '../grammar/rejection-error.js';
 import type { ChangeStatement, PartitionChange } from './change.js';
 import { type KnownObject, type NameLookup, readName, requireObject } from './lookup.js';
 
-/** After TRUNCATE. */
 export function parseTruncate(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   const what = cursor.next();
   if (!isWord(what, 'table'))
@@ -39,7 +38,6 @@ export function parseTruncate(cursor: Cursor, lookup: NameLookup): ChangeStateme
   return { verb: 'truncate', names };
 }
 
-/** After VACUUM. */
 export function parseVacuum(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   const what = cursor.requireNoSemicolon("'table'");
   if (!isWord(what, 'table') && !isWord(what, 'partitions')) throw cursor.error("'partitions' expected");
@@ -72,7 +70,6 @@ export function parseRefreshStatement(cursor: Cursor, lookup: NameLookup): Chang
   return { verb: 'refresh', name, isFull: mode === 'full' };
 }
 
-/** After COMPILE. */
 export function parseCompile(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   cursor.expectToken(cursor.requireNoSemicolon("'view'"), 'view');
   const name = unquoteToken(readName(cursor, lookup, cursor.requireNoSemicolon('view name')));

@@ -8,7 +8,6 @@ import { TYPE } from './type.js';
 
 const OPTIONS = [CACHE, CAPACITY, INDEX, PARQUET] as const;
 
-/** The action of one ALTER COLUMN. */
 export type ColumnAlteration = Parameters<(typeof TYPE | (typeof OPTIONS)[number])['alter']['print']>[0];
 
 type AnyColumnProperty = ColumnEntry<ColumnAlteration>;

@@ -22,7 +22,6 @@ export interface ColumnEntry<A extends ColumnAction<string, object>>
   readonly alter: ColumnAlter<A>;
 }
 
-/** A property of a column whose ALTER has this action, with these values. */
 export type ColumnProperty<Action extends string, Values> = ColumnEntry<ColumnAction<Action, Values>>;
 
 interface ColumnAlter<A extends ColumnAction<string, object>>
@@ -35,7 +34,6 @@ interface ColumnAlter<A extends ColumnAction<string, object>>
   find(wanted: Column, now: Column): readonly A[];
 }
 
-/** A column that an ALTER names. */
 export interface AlteredColumn {
   readonly object: KnownObject;
   readonly name: string;

@@ -85,7 +85,6 @@ export function parseSymbolOptions(cursor: Cursor, column: Column, others?: stri
   return readOffset;
 }
 
-/** Rejects a capacity for which values cannot be cached. */
 export function rejectCachedCapacity({ cached, capacity = 0 }: Column, position: number): void {
   if (!cached || capacity <= LIMITS.maxCached) return;
   throw new RejectionError(position, `max cached symbol capacity is ${LIMITS.maxCached}`);

@@ -24,7 +24,6 @@ function toViewStatement<D extends ViewDefinition | MaterializedViewDefinition |
   return { ...statement, body, columns, located, listed } as unknown as CreateOf<D>;
 }
 
-/** Parses the rest of a statement after CREATE [OR REPLACE] VIEW. */
 export function parseCreateView(cursor: Cursor, orReplace: boolean, context: CreateContext): CreateOf<ViewDefinition> {
   const created = parseCreatedName(cursor, 'view name');
   if (!isWord(cursor.require("'as'"), 'as')) throw cursor.error("'as' expected");
@@ -39,7 +38,6 @@ export function parseCreateView(cursor: Cursor, orReplace: boolean, context: Cre
   return toViewStatement(reader, created, body, orReplace);
 }
 
-/** Parses the rest of a statement after CREATE MATERIALIZED. */
 export function parseCreateMaterializedView(
   cursor: Cursor,
   context: CreateContext,

@@ -21,7 +21,6 @@ const LAST_WITHOUT = {
   'EXPIRE ROWS': '9.4.4',
   /** Materialized views without aggregation. */
   'passthrough views': '9.4.4',
-  /** DROP REMOTE in a storage policy. */
   'drop remote': '10.0.0',
 } as const;
 

@@ -71,7 +71,6 @@ export function rejectDotsAndSlashes(name: string, position: number): void {
   if (bad >= 0) throw new RejectionError(position + bad, `'${name.charAt(bad)}' is not allowed`);
 }
 
-/** The name of what CREATE creates. */
 export interface CreatedName extends LocatedName {
   readonly ifNotExists: boolean;
 }

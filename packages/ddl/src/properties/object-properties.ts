@@ -28,7 +28,6 @@ type AlterationOf<P> = P extends { readonly alter?: infer Alter }
     : never
   : never;
 
-/** An ALTER that sets a property. */
 export type PropertyAlteration = AlterationOf<
   (typeof TABLE)[number] | (typeof MATERIALIZED_VIEW)[number] | (typeof LIVE_VIEW)[number]
 >;
@@ -54,7 +53,6 @@ const ALL = new Set(Object.values(PROPERTIES).flat());
 export const findProperty = (name: string, kind: Kind): AnyProperty | undefined =>
   [...(isObject(kind) ? PROPERTIES[kind] : ALL)].find(property => property.name === name);
 
-/** The features of servers that properties need. */
 export const PROPERTY_FEATURES = [...ALL].flatMap(({ feature }) => feature ?? []);
 
 /** The ALTER of the property that an alteration sets; undefined if objects of that kind do not have it. */

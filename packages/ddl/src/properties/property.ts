@@ -69,7 +69,6 @@ export interface Feature<F> {
 
 /** The ALTER that sets a property. A is its action: `{ action: 'format', parquet: true }`. */
 export interface PropertyAlter<F extends object, A extends { readonly action: string } = { readonly action: string }> {
-  /** The values of `action` in A. */
   readonly actions: readonly A['action'][];
   /** The names of the properties that it sets; the first is that of the entry. */
   readonly sets: readonly PropertyName[];

@@ -81,7 +81,6 @@ const formatStages = ({ after }: StoragePolicy): string =>
 
 const DROP_POLICY = { action: 'storage policy', policy: undefined } as const;
 
-/** STORAGE POLICY of a table. */
 export const STORAGE_POLICY = property<
   WithRetention,
   /** If undefined, the policy is dropped. */

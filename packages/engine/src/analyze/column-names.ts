@@ -44,7 +44,6 @@ function findFunctionAlias(expression: Expression, query: ParsedQuery): string {
   }
 }
 
-/** Finds the position of a column's alias, or of the AS before it. */
 export function findAliasPosition(query: ParsedQuery, item: SelectItem): number {
   return query.text(item, 'As') === '' ? query.positionOf(item, 'identifier') : query.positionOf(item, 'As');
 }

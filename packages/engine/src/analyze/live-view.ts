@@ -68,7 +68,6 @@ function readQuery(body: Body): ScannedQuery {
 const isColumn = (item: readonly QueryToken[]): boolean =>
   (item.length === 1 || (item.length === 3 && item[1]?.text === '.')) && /^["a-z_]/i.test(item.at(-1)?.text ?? '');
 
-/** Whether an item of ORDER BY is this column, ascending or descending. */
 const isOrderItemOf = (item: readonly QueryToken[], column: string): boolean => {
   const expression = isKeyword(item.at(-1), 'asc', 'desc') ? item.slice(0, -1) : item;
   const last = expression.at(-1);

@@ -154,7 +154,6 @@ const listSources = (select: Select, scope: QueryScope): Source[] =>
 export interface ViewSampling {
   /** The sampling interval; empty for a view that does not aggregate. */
   readonly interval: string;
-  /** The designated timestamp. */
   readonly timestamp: string;
   /** The partitioning of the base, which a view without aggregation inherits. */
   readonly partitionBy?: PartitionUnit | undefined;

@@ -26,7 +26,6 @@ export function requireReadAccess(session: Session, query: ParsedQuery): void {
   }
 }
 
-/** Finds the columns that a query reads of an object. */
 export const findColumnsRead = (query: ParsedQuery, catalogue: Catalogue, name: string): string[] =>
   listReads(query, catalogue).flatMap(({ object, columns }) => (isSameName(object.name, name) ? columns : []));
 

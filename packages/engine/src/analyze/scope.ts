@@ -34,7 +34,6 @@ interface TableSource {
 /** What a source in FROM means. Of a function, and of a variable that is not declared, only the name is known. */
 export type Source = SubquerySource | TableSource | { readonly function: string };
 
-/** All sources of FROM and of its joins. */
 export const listTableRefs = ({ from = [] }: SelectStatement): TableRef[] => from.flatMap(flattenJoins);
 
 const flattenJoins = (ref: TableRef): TableRef[] => [
@@ -99,7 +98,6 @@ export class QueryScope {
     return found && found.index < this.visible ? found : this.outer?.commonTable(key);
   }
 
-  /** What a source in FROM means. */
   sourceOf(ref: TableRef): Source {
     const table = this.#withVariable(ref.table);
     if (table.type === 'select') return { select: table, scope: this };

@@ -29,7 +29,6 @@ import type { Acl, Principal } from '../acl.js';
 import { DenialError, type ExecutionResult, type Session } from '../session.js';
 import { type StatementHandler, type StatementHandlers, statementHandlers } from './change.js';
 
-/** The handlers of all statements of the enterprise edition. */
 export const enterpriseHandlers: StatementHandlers = new Map([
   ...statementHandlers,
   ['create', forPrincipals('create', createPrincipal)],

@@ -32,7 +32,6 @@ export type StatementHandler = (cursor: Cursor, session: Session) => HandlerResu
 // biome-ignore lint/suspicious/noConfusingVoidType: most handlers have no result of their own, and return nothing
 type HandlerResult = ExecutionResult | undefined | void;
 
-/** Handlers by the first word of the statement. */
 export type StatementHandlers = ReadonlyMap<string, StatementHandler>;
 
 const handle = (handler: (verb: string) => StatementHandler, ...verbs: string[]) =>

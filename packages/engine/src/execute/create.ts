@@ -161,7 +161,6 @@ function toTableAsQuery(catalogue: Catalogue, statement: CreateOf<TableDefinitio
   return { ...definition, columns, timestamp, query: undefined };
 }
 
-/** The designated timestamp that a statement names, with its position; undefined if it names none. */
 function findNamedTimestamp({ definition, spans }: CreateStatement): LocatedName | undefined {
   const span = spans.get('designated timestamp');
   return span && 'timestamp' in definition && definition.timestamp !== undefined
@@ -205,7 +204,6 @@ const CAST_GROUPS: readonly RegExp[] = [
   /^(?:LONG256|UUID|IPv4|GEOHASH.*|DECIMAL.*|DOUBLE(?:\[\])+)$/,
 ];
 
-/** Rejects a CAST that has no conversion from the column's type in the query. */
 function rejectImpossibleCast({ located }: CreateStatement, column: string, from: string, to: string): void {
   const textTypes = ['STRING', 'VARCHAR'];
   if (from === to || from === 'NULL' || (textTypes.includes(from) && to === 'IPv4')) return;

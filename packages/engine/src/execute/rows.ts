@@ -16,10 +16,8 @@ import { parseQueryText } from '../parse/parsed-query.js';
 import type { Session } from '../session.js';
 import { invalidateLiveViews, invalidateMaterializedViews, recordNotEmpty } from './validity.js';
 
-/** INSERT, UPDATE, TRUNCATE and statements about partitions. */
 type RowChange = Extract<ChangeStatement, { verb: 'insert' | 'update' | 'truncate' }> | PartitionChange;
 
-/** Whether a statement is about rows. */
 export const isRowChange = (change: ChangeStatement): change is RowChange => Object.hasOwn(ROW_CHANGES, change.verb);
 
 /**

@@ -48,7 +48,6 @@ export function findUnrefreshable(catalogue: Catalogue, changed: readonly string
   });
 }
 
-/** Finds the names of the plain views that read from objects, directly or through other plain views. */
 function findPlainViewsOver(catalogue: Catalogue, names: readonly string[]): Set<string> {
   const views = new Set<string>();
   const pending = [...names];

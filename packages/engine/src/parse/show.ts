@@ -41,7 +41,6 @@ const settings = new Set([
   ...['search_path', 'datestyle', 'server_version', 'server_version_num'],
 ]);
 
-/** After SHOW. */
 export function parseShow(cursor: Cursor, dialect: ShowDialect): Show {
   const token = cursor.next();
   if (isWord(token, 'create')) return parseShowCreate(cursor, dialect);

@@ -31,7 +31,6 @@ export interface NamedWindow extends Window {
   readonly name: string;
 }
 
-/** A call of a window function. */
 export interface WindowCall {
   readonly name: string;
   readonly at: number;
@@ -43,7 +42,6 @@ export interface WindowCall {
   readonly window: Window | undefined;
 }
 
-/** The windows that WINDOW names. */
 export function readNamedWindows(tokens: readonly QueryToken[]): NamedWindow[] {
   const windows: NamedWindow[] = [];
   const definitions = tokens.flatMap((_, index) => splitWindowClause(tokens, index)?.definitions ?? []);
@@ -74,7 +72,6 @@ function splitWindowClause<T extends QueryToken>(
 
 const nameOf = (token: QueryToken | undefined): string => foldCase((token?.text ?? '').replaceAll('"', ''));
 
-/** The calls of window functions, in the order of their text. */
 export function readWindowCalls(tokens: readonly QueryToken[], named: readonly NamedWindow[]): WindowCall[] {
   return tokens.flatMap((token, index) => {
     if (!isKeyword(token, 'over')) return [];

@@ -32,7 +32,6 @@ export async function listInstances(env: ResolveContext['env']): Promise<{ name:
   });
 }
 
-/** Names the entry of an instance and its file, for messages. */
 export const placeOfEntry = (name: string, env: ResolveContext['env']): string => `${instancesPath(env)}: [${name}]`;
 
 /** The names of the protected instances that have an address, however it is written. */

@@ -47,7 +47,6 @@ export function requirePrivate(stats: Stats, path: string, what: string): void {
 export const isNotFound = (error: unknown): boolean =>
   ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
 
-/** The error for a file that cannot be read. */
 export function readError(what: string, path: string, error: unknown): InstanceError {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA')

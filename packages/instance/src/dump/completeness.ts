@@ -109,7 +109,6 @@ export class ObjectCheck {
   /** The list when it arrives; undefined if the server does not show it. */
   readonly #listRequest: Promise<Objects | undefined>;
   #list: Objects | undefined;
-  /** The listed objects that the dump does not have yet. */
   #pending = new Map<string, ListedObject>();
   /** The names in the dump before the list arrived; undefined after that. */
   #recordedEarly: string[] | undefined = [];
@@ -301,7 +300,6 @@ function identifyRow(row: string): NamedObject {
   return { kind, name: kind === 'other' ? (UNKNOWN_OBJECT.exec(row)?.[1] ?? '') : name };
 }
 
-/** The error for a schema that changes each time it is read. */
 export const changingSchemaError = ({ label }: { readonly label: string }): InstanceError =>
   new InstanceError(
     'UNREACHABLE',

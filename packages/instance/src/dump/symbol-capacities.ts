@@ -28,7 +28,6 @@ interface SymbolTable {
   readonly index: number;
 }
 
-/** A column whose capacity is not the usual one. */
 type CapacityRow = [index: number, column: string, capacity: number, used: number];
 
 /** Adds symbol capacities to statements; leaves them as they are if the instance does not show them. */

@@ -152,7 +152,6 @@ export function invalidReplyError(
   return new UnexpectedResponseError('PROTOCOL', `${what}; ${ADDRESS_HELP}`);
 }
 
-/** Converts the server's error to the rejection of a statement. */
 export function toRejection({ message, position }: ServerError, response: Response): Rejection {
   const { status } = response;
   // Observed on 9.3.4: a read-only server answers a CREATE TABLE with "Write permission denied" and the status 400.

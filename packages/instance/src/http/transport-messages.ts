@@ -18,7 +18,6 @@ type RequestContext = ConnectionConfig & { readonly bufferNeeded: number };
 const HOST_HELP = 'is the address right?';
 const CERTIFICATE_HELP = 'give its certificate authority with --cacert, or accept any certificate with --insecure';
 
-/** What a proxy's 407 means. */
 export const PROXY_CREDENTIALS_MESSAGE =
   'the proxy requires credentials (407); write them into the variable, as in https_proxy=http://user:password@host:port';
 

@@ -68,7 +68,6 @@ function alterPrincipal(entry: Entry, existing: Entry, draft: Draft): void {
       omitProperty(entry, difference, draft);
 }
 
-/** Drops the principals that A lacks. */
 export function dropPrincipals(draft: Draft): void {
   const { a, b, keepExtra, ignore } = draft.context;
   if (keepExtra) return;

@@ -14,7 +14,6 @@ export const createRebuildNames = (table: string, hash: string) => ({
   oldName: `${table}_before_${hash}`,
 });
 
-/** Parses the name of a table of a rebuild; undefined for any other name. */
 export function parseRebuildName(name: string): { table: string; role: 'new' | 'old'; hash: string } | undefined {
   const [, table, role, hash] = /^(.+)_(new|before)_([0-9a-f]{8})$/s.exec(name) ?? [];
   return table && hash ? { table, role: role === 'new' ? 'new' : 'old', hash } : undefined;

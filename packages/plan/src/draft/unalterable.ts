@@ -6,7 +6,6 @@ import { formatPath, formatPathForShell } from '../text/object-path.js';
 import { COLUMN_ORDER_REASON, columnOrderHints } from '../text/omission.js';
 import type { Draft, Refusal } from './draft.js';
 
-/** The reasons for differences that have no property in `ddl`. */
 const UNALTERABLE: [property: RegExp, reason: string][] = [
   [/^column '.*' name$|^name$/s, 'changing only the case of a name needs two renames'],
   [/^statement$/, 'compared as text: its syntax is unknown'],

@@ -14,7 +14,6 @@ import type { Draft } from './draft.js';
 export const markOf = (view: string): string =>
   `${view}_unfilled_${createHash('sha256').update(foldCase(view)).digest('hex').slice(0, 8)}`;
 
-/** The view that a table marks; undefined if it is no mark. */
 export function parseMark(table: string): string | undefined {
   const view = table.replace(/_unfilled_[0-9a-f]{8}$/, '');
   return markOf(view) === table ? view : undefined;

@@ -372,7 +372,6 @@ export const describeMisfits = (count: number): string =>
 export const printCountQuestion = (table: string, condition?: string): string =>
   `SELECT count() FROM '${table}'${condition === undefined ? '' : ` WHERE ${condition}`}`;
 
-/** Prints the query for the number of partitions in a state. */
 export const printPartitionQuestion = (table: string, state: PartitionState): string =>
   `SELECT count() FROM table_partitions('${table}') WHERE ${state}`;
 

@@ -26,7 +26,6 @@ export function printWith(queries: readonly CommonQuery[], body: string): string
   return `WITH ${parts.join(', ')} SELECT * FROM (\n${useNamesOfWith(queries, body)}\n)`;
 }
 
-/** Gives a query another name. */
 export const renameQuery = (query: CommonQuery, name: string): CommonQuery => ({
   name,
   query: `SELECT * FROM ${doubleQuote(nameInWith(query))}`,

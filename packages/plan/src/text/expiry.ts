@@ -5,7 +5,6 @@
 import type { MaterializedViewDefinition, TableDefinition } from '@sqlpipe/ddl';
 import { doubleQuote } from './statement-text.js';
 
-/** An object with a TTL. */
 export type TtlHolder = Pick<
   TableDefinition | MaterializedViewDefinition,
   'name' | 'timestamp' | 'partitionBy' | 'ttl'

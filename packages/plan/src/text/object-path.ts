@@ -2,7 +2,6 @@
 import { InvalidSelectionError } from '@sqlpipe/schema';
 import { foldCase, unquote } from '@sqlpipe/sql';
 
-/** An object, or one of its columns. */
 export interface ObjectPath {
   readonly object: string;
   readonly column?: string | undefined;

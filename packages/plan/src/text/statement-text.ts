@@ -7,7 +7,6 @@ export const withoutComments = (statement: string): string => {
   return statement.slice(first?.start);
 };
 
-/** Quotes the name of a column in a query. */
 export const doubleQuote = (name: string): string => `"${name}"`;
 
 /** Prints a statement on one line, for a list: without comments, and with one space for any white space. */
