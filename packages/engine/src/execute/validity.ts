@@ -92,8 +92,7 @@ const analyzeBody = (body: string, catalogue: Catalogue): Relation | RejectionEr
 
 /**
  * Compiles a view that was loaded from its statement. If the query is rejected:
- * - a view that the server reports as invalid stays as it is;
- * - a materialized view whose base is missing stays uncompiled until the base exists;
+ * - a view that the server reports as invalid, or whose base is missing, stays uncompiled until it can be compiled;
  * - a plain view is invalid;
  * - but it is opaque if the server has listed its invalid views without this one, or if the query cannot be parsed;
  * - any other view is opaque.
@@ -105,9 +104,9 @@ export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isH
   if (view.opaque !== undefined) return view;
   const relation = analyzeBody(view.body, catalogue);
   if (relation instanceof RejectionError) {
-    if ('invalid' in view && view.invalid !== undefined) return view;
-    // An interrupted plan may have renamed the base of this view. The view is compiled when the base exists again.
-    if (view.kind === 'materialized view' && !catalogue.find(view.base)) return object;
+    const isBaseMissing = view.kind === 'materialized view' && !catalogue.find(view.base);
+    // An interrupted plan may have renamed or changed what this view reads. The view is compiled when a statement repairs that.
+    if (isBaseMissing || ('invalid' in view && view.invalid !== undefined)) return object;
     if (isHealthKnown || relation instanceof QuerySyntaxError || view.kind !== 'view') {
       const opaque = { ...view, opaque: printDefinition(view, { quoted: true }) };
       return opaque.kind === 'materialized view' ? { ...opaque, inputs: inputsOf(opaque, catalogue) } : opaque;
