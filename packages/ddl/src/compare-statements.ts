@@ -11,7 +11,7 @@ import { DEFAULTS, type Defaults, type Definition, type TableDefinition } from '
 import { orRejection, RejectionError, unlessRejected } from './grammar/rejection-error.js';
 import { parsePrincipal } from './principal.js';
 import { printDefinition } from './print.js';
-import { EXPLICIT } from './properties/property.js';
+import { EXPLICIT } from './property.js';
 import type { PropertyName } from './property-name.js';
 import { findQueryDifference } from './query-tokens.js';
 import { isCleanTable, repair } from './repair.js';

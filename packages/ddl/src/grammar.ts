@@ -1,16 +1,8 @@
 /*! QuestDB's grammar of DDL, check by check, for code that needs more than the definition in a statement. */
 export type { LocatedName } from '@sqlpipe/sql';
-export type { NameLookup } from './change/lookup.js';
 export { parseChangeAfter } from './change/parse-change.js';
 export { OTHER_KINDS, parsePrincipalKind, parsePrincipalName } from './change/parse-drop.js';
 export { rejectBadCover } from './columns/indexes.js';
-export {
-  type CreateContext,
-  type CreateOf,
-  type CreateStatement,
-  duplicateColumnError,
-  expectOnlySemicolons,
-} from './create/clause-reader.js';
 export { AFTER_CREATE, parseCreate } from './create/parse-create.js';
 export type { PartitionUnit, RefreshClause, StoragePolicy } from './definition.js';
 export {
@@ -24,8 +16,16 @@ export {
 } from './grammar/access.js';
 export { splitAge } from './grammar/ages.js';
 export { type Body, readCode } from './grammar/body.js';
+export {
+  type CreateContext,
+  type CreateOf,
+  type CreateStatement,
+  duplicateColumnError,
+  expectOnlySemicolons,
+} from './grammar/clause-reader.js';
 export { Cursor, isWord } from './grammar/cursor.js';
 export { featuresOf, type HasFeature } from './grammar/features.js';
+export type { NameLookup, ServerTraits } from './grammar/lookup.js';
 export {
   isReserved,
   isValidColumnName,

@@ -27,7 +27,6 @@ export {
   printFill,
   printTypeCast,
 } from './conversions.js';
-export type { ClauseSpan, ClauseSpans } from './create/clause-reader.js';
 export { defaultPartition, parseCreateStatement, parseDefinition } from './create/parse-create.js';
 export {
   type Age,
@@ -45,6 +44,7 @@ export {
   type ViewDefinition,
 } from './definition.js';
 export { toAge } from './grammar/ages.js';
+export type { ClauseSpan, ClauseSpans } from './grammar/clause-reader.js';
 export { isLaterVersion } from './grammar/features.js';
 export { readGrantTargets, sortByScope } from './grant-targets.js';
 export { findCommonTableExpressions, findMentions, findUnknownNames, isUnderstood, type Mention } from './mentions.js';
@@ -56,8 +56,8 @@ export {
 export { printDefinition } from './print.js';
 export { findExpiredRows, keepRetention } from './properties/expired-rows.js';
 export { findProperty, propertiesOf } from './properties/object-properties.js';
-export { EXPLICIT, type PrintOptions } from './properties/property.js';
 export { UNLIMITED } from './properties/retention.js';
+export { EXPLICIT, type PrintOptions } from './property.js';
 export { COLUMN_ORDER, columnProperty, isColumnOrder, type PropertyName } from './property-name.js';
 export { findStoredValues } from './query-columns.js';
 export { isBareName } from './query-names.js';

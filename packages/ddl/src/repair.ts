@@ -6,11 +6,12 @@
  * Tables are printed by 9.3 and later, and by 9.0 to 9.2, with column names without quotes; views with the user's own text as the body.
  */
 import { serverTokens, significantTokens, type Token } from '@sqlpipe/sql';
-import { ClauseReader, type ClauseSpan } from './create/clause-reader.js';
 import { DEFAULTS } from './definition.js';
 import { isEvenAge } from './grammar/ages.js';
 import { trimQuery } from './grammar/body.js';
+import { ClauseReader, type ClauseSpan } from './grammar/clause-reader.js';
 import { Cursor } from './grammar/cursor.js';
+import { anyServer } from './grammar/lookup.js';
 import { isValidColumnName } from './grammar/names.js';
 import { unlessRejected } from './grammar/rejection-error.js';
 import { PARTITIONING } from './properties/partitioning.js';
@@ -213,8 +214,7 @@ function repairVolume(end: string, notes: string[]): string {
 function findConflict(statement: string, at: number): ClauseSpan | undefined {
   const cursor = new Cursor(statement);
   cursor.seek(at);
-  const context = { isEnterprise: true, has: () => true, defaults: DEFAULTS, checkQuery() {} };
-  const reader = new ClauseReader(cursor, context, 'materialized view');
+  const reader = new ClauseReader(cursor, anyServer(DEFAULTS), 'materialized view');
   unlessRejected(() => {
     reader.advance();
     for (const property of [PARTITIONING, TTL]) reader.read(property, { isChecked: false });

@@ -4,7 +4,7 @@ import { tryParseDefinition } from './compare-statements.js';
 import type { Definition, TableDefinition } from './definition.js';
 import { type FeatureName, featuresOf } from './grammar/features.js';
 import { PROPERTY_FEATURES } from './properties/object-properties.js';
-import type { Feature } from './properties/property.js';
+import type { Feature } from './property.js';
 
 const inTable = (isIn: (table: TableDefinition) => boolean) => (definition: Definition) =>
   definition.kind === 'table' && isIn(definition);

@@ -1,6 +1,5 @@
 /*! What a statement is executed with: the catalogue, and the rights of its caller. And what its reply contains. */
-import type { Defaults } from '@sqlpipe/ddl';
-import { type HasFeature, RejectionError } from '@sqlpipe/ddl/grammar';
+import { RejectionError, type ServerTraits } from '@sqlpipe/ddl/grammar';
 import { isSameName } from '@sqlpipe/sql';
 import type { Acl, Secrets } from './acl.js';
 import type { Catalogue } from './catalogue.js';
@@ -49,16 +48,13 @@ export function rightsOfCaller(caller: string, acl: Acl, catalogue: Catalogue): 
 }
 
 /** Who executes a statement, and on what. */
-export interface Session extends CallerRights {
+export interface Session extends CallerRights, Pick<ServerTraits, 'has' | 'defaults'> {
   readonly catalogue: Catalogue;
   readonly acl: Acl;
   readonly caller: string;
   readonly secrets: Secrets;
   /** The version; undefined for the newest. */
   readonly version: string | undefined;
-  readonly has: HasFeature;
-  /** What the server fills in if a statement omits it. */
-  readonly defaults: Defaults;
   /** Whether there are storage policies, owners and access control. */
   readonly isEnterprise: boolean;
   /** Receives what a statement does to rows; undefined if tables have none, so that such a statement is rejected. */

@@ -2,9 +2,9 @@
 import { isSameName } from '@sqlpipe/sql';
 import { COLUMN_PROPERTIES, type ColumnAlteration } from '../columns/column-properties.js';
 import type { Cursor } from '../grammar/cursor.js';
+import type { FoundObject, NameLookup } from '../grammar/lookup.js';
 import { unquoteToken } from '../grammar/names.js';
 import { RejectionError } from '../grammar/rejection-error.js';
-import type { FoundObject, NameLookup } from './lookup.js';
 
 const WORDS_OF_TABLE = "'add index' or 'drop index' or 'type' or 'cache' or 'nocache' or 'symbol'";
 const WORDS_OF_VIEW = "'symbol capacity', 'add index' or 'drop index'";

@@ -7,11 +7,11 @@ import type { Alteration } from '../alteration.js';
 import { parseAddedColumn } from '../columns/type.js';
 import type { Column } from '../definition.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
+import { type FoundObject, type NameLookup, parseAlteredObject } from '../grammar/lookup.js';
 import { isValidColumnName, parseEntityName, unquoteToken } from '../grammar/names.js';
 import { RejectionError } from '../grammar/rejection-error.js';
-import { findAlterSyntax } from '../properties/object-properties.js';
-import { type ChangeStatement, type PartitionChange, toAlter } from './change.js';
-import { type FoundObject, type KnownObject, type NameLookup, parseAlteredObject } from './lookup.js';
+import { parsePropertyAlteration } from '../properties/object-properties.js';
+import { type ChangeStatement, toAlter } from './change.js';
 import { parseColumnAlteration } from './parse-alter-column.js';
 import { parsePartitions } from './parse-maintenance.js';
 import { parseWalChange } from './parse-wal.js';
@@ -19,18 +19,12 @@ import { parseWalChange } from './parse-wal.js';
 const VERBS = "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 'rename', 'set' or 'squash'";
 
 export function parseAlterTable(cursor: Cursor, lookup: NameLookup): ChangeStatement {
-  const found = parseAlteredObject(cursor, lookup, 'table');
-  const parsed = new TableParser(cursor, lookup, found).parse();
-  return Array.isArray(parsed) ? toAlter(found, ...parsed) : parsed;
+  return new TableParser(cursor, lookup, parseAlteredObject(cursor, lookup, 'table')).parse();
 }
 
 class TableParser {
   /** The columns, if they are known, as the statement has changed them so far. */
   readonly #columns: Column[] | undefined;
-
-  readonly table: KnownObject;
-  readonly name: string;
-  readonly position: number;
   /** The current name of the designated timestamp. */
   #timestamp: string | undefined;
 
@@ -38,16 +32,15 @@ class TableParser {
     readonly cursor: Cursor,
     readonly lookup: NameLookup,
     readonly found: FoundObject,
+    readonly table = found.object,
   ) {
-    this.table = found.object;
-    this.name = found.name;
-    this.position = found.position;
-    this.#columns = this.table.columns?.map(column => ({ ...column }));
-    this.#timestamp = this.table.timestamp;
+    this.#columns = table.columns?.map(column => ({ ...column }));
+    this.#timestamp = table.timestamp;
   }
 
-  parse(): Alteration[] | Exclude<ChangeStatement, { verb: 'alter' }> {
-    const { cursor, table, name } = this;
+  parse(): ChangeStatement {
+    const { cursor, table, lookup, found } = this;
+    const { name } = found;
     const verb = cursor.requireNoSemicolon(VERBS).toLowerCase();
     switch (verb) {
       case 'add':
@@ -60,17 +53,17 @@ class TableParser {
       case 'alter':
         if (!isWord(cursor.requireNoSemicolon("'column'"), 'column'))
           throw cursor.error("'column' or 'partition' expected");
-        return [parseColumnAlteration(cursor, this.lookup, this.found)];
+        return toAlter(found, parseColumnAlteration(cursor, lookup, found));
       case 'set':
         return this.#set();
       case 'dedup':
       case 'deduplicate':
-        return this.#property(verb);
+        return this.#property(verb) as ChangeStatement;
       case 'enable':
       case 'disable':
-        if (this.lookup.isEnterprise === false) break;
+        if (lookup.isEnterprise === false) break;
         cursor.expect('storage');
-        return this.#property(`${verb} storage`);
+        return this.#property(`${verb} storage`) as ChangeStatement;
       case 'squash':
         cursor.expect('partitions');
         return { verb: 'squash partitions', name };
@@ -84,15 +77,14 @@ class TableParser {
         cursor.expect('partition');
         return { name, ...parsePartitions(cursor, table, 'force drop partition') };
     }
-    const walChange = parseWalChange(cursor, this.lookup, verb, this.found);
+    const walChange = parseWalChange(cursor, lookup, verb, found);
     if (!walChange) throw cursor.error(`${VERBS} expected`);
     return walChange;
   }
 
-  /** Parses the ALTER of a property, after its first words. */
-  #property(words: string): Alteration[] {
-    const parse = findAlterSyntax('table', words, this.lookup);
-    return parse ? [parse(this.cursor, this.lookup, this.found)] : [];
+  #property(words: string): ChangeStatement | undefined {
+    const alteration = parsePropertyAlteration(words, this.cursor, this.lookup, this.found);
+    return alteration && toAlter(this.found, alteration);
   }
 
   #existing(name: string): Column | undefined {
@@ -133,7 +125,7 @@ class TableParser {
     );
   }
 
-  #addColumns(): Alteration[] {
+  #addColumns(): ChangeStatement {
     const { cursor } = this;
     cursor.accept('column');
     let owner: string | undefined;
@@ -145,7 +137,7 @@ class TableParser {
       },
     );
     if (this.#columns) this.#rejectSeveral(this.#columns.length - (this.table.columns?.length ?? 0));
-    return columns.map(column => ({ action: 'add column', column, ...(owner !== undefined && { owner }) }));
+    return toAlter(this.found, ...columns.map(column => ({ action: 'add column', column, owner }) as const));
   }
 
   /** Parses `OWNED BY name`, if it follows; it ends the columns. */
@@ -184,12 +176,12 @@ class TableParser {
     return cursor.requireNoSemicolon('column name');
   }
 
-  #drop(): Alteration[] | PartitionChange {
-    const { cursor, name, table } = this;
+  #drop(): ChangeStatement {
+    const { cursor, table, found } = this;
     const token = cursor.requireNoSemicolon("'column' or 'partition'");
-    const property = findAlterSyntax('table', `drop ${token}`, this.lookup);
-    if (property) return [property(cursor, this.lookup, this.found)];
-    if (isWord(token, 'partition')) return { name, ...parsePartitions(cursor, table, 'drop partition') };
+    const property = this.#property(`drop ${token}`);
+    if (property) return property;
+    if (isWord(token, 'partition')) return { name: found.name, ...parsePartitions(cursor, table, 'drop partition') };
     if (!isWord(token, 'column')) throw cursor.error("'column' or 'partition' expected");
     const names = this.#list(() => {
       const { name, column } = this.#parseColumn('column name');
@@ -197,7 +189,7 @@ class TableParser {
       return name;
     });
     this.#rejectSeveral(names.length);
-    return names.map(column => ({ action: 'drop column', column }));
+    return toAlter(found, ...names.map(column => ({ action: 'drop column', column }) as const));
   }
 
   /** Only a table without WAL and without partitions can lose its designated timestamp. */
@@ -213,10 +205,10 @@ class TableParser {
     throw new RejectionError(0, `cannot ${verb} designated timestamp column [table=${name}, column=${timestamp}]`);
   }
 
-  #renameColumns(): Alteration[] {
+  #renameColumns(): ChangeStatement {
     const alterations = this.#list(() => this.#renameColumn());
     this.#rejectSeveral(alterations.length);
-    return alterations;
+    return toAlter(this.found, ...alterations);
   }
 
   #renameColumn(): Alteration {
@@ -237,20 +229,19 @@ class TableParser {
     return { action: 'rename column', column: name, to };
   }
 
-  #set(): Alteration[] | Extract<ChangeStatement, { verb: 'set type' }> {
-    const { cursor, lookup, found } = this;
-    const token = cursor.requireNoSemicolon("'param', 'ttl' or 'type'");
+  #set(): ChangeStatement {
+    const token = this.cursor.requireNoSemicolon("'param', 'ttl' or 'type'");
     if (isWord(token, 'type')) return this.#setType();
-    const property = findAlterSyntax('table', `set ${token}`, lookup);
-    if (property) return [property(cursor, lookup, found)];
-    throw cursor.error("'param' or 'type' expected");
+    const property = this.#property(`set ${token}`);
+    if (property) return property;
+    throw this.cursor.error("'param' or 'type' expected");
   }
 
-  #setType(): Extract<ChangeStatement, { verb: 'set type' }> {
-    const { cursor, table, name } = this;
+  #setType(): ChangeStatement {
+    const { cursor, table, found } = this;
     const wal = cursor.requireWord('bypass', 'wal') === 'wal';
     if (!wal) cursor.expect('wal');
-    if (table.partitionBy === 'NONE') throw new RejectionError(this.position, 'Cannot convert non-partitioned table');
-    return { verb: 'set type', name, wal };
+    if (table.partitionBy === 'NONE') throw new RejectionError(found.position, 'Cannot convert non-partitioned table');
+    return { verb: 'set type', name: found.name, wal };
   }
 }

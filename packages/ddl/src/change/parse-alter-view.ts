@@ -2,9 +2,9 @@
 import { parseAge } from '../grammar/ages.js';
 import { expectEndOfBody, parseViewBody } from '../grammar/body.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
-import { findAlterSyntax } from '../properties/object-properties.js';
+import { type NameLookup, parseAlteredObject } from '../grammar/lookup.js';
+import { parsePropertyAlteration } from '../properties/object-properties.js';
 import { type ChangeStatement, toAlter } from './change.js';
-import { type NameLookup, parseAlteredObject } from './lookup.js';
 import { parseColumnAlteration } from './parse-alter-column.js';
 import { parsePartitions } from './parse-maintenance.js';
 import { parseWalChange } from './parse-wal.js';
@@ -29,17 +29,14 @@ export function parseAlterMaterializedView(cursor: Cursor, lookup: NameLookup): 
   }
   const walChange = parseWalChange(cursor, lookup, verb, view);
   if (walChange) return walChange;
-  const dropExpiry = isWord(verb, 'drop') && findAlterSyntax('materialized view', 'drop expire', lookup);
-  if (dropExpiry) {
-    cursor.expect('expire');
-    return toAlter(view, dropExpiry(cursor, lookup, view));
-  }
+  const dropped = parsePropertyAlteration(verb, cursor, lookup, view);
+  if (dropped) return toAlter(view, dropped);
   if (!isWord(verb, 'set')) throw cursor.error("'alter' or 'resume' or 'suspend' expected");
   const token = cursor.requireNoSemicolon("'ttl' or 'refresh'");
   if (isWord(token, 'refresh') && cursor.accept('limit'))
     return { verb: 'set refresh limit', name: view.name, limit: parseAge(cursor).age };
-  const property = findAlterSyntax('materialized view', `set ${token}`, lookup);
-  if (property) return toAlter(view, property(cursor, lookup, view));
+  const set = parsePropertyAlteration(`set ${token}`, cursor, lookup, view);
+  if (set) return toAlter(view, set);
   if (lookup.isEnterprise !== false && isWord(token, 'storage'))
     throw cursor.error('storage policy is not supported for materialized views');
   throw cursor.error("'ttl' or 'refresh' expected");
@@ -56,9 +53,9 @@ export function parseAlterLiveView(cursor: Cursor, lookup: NameLookup): ChangeSt
   switch (verb) {
     case 'set': {
       const token = cursor.requireNoSemicolon("'ttl'");
-      const property = findAlterSyntax('live view', `set ${token}`, lookup);
-      if (!property) throw cursor.error("'ttl' expected");
-      return toAlter(view, property(cursor, lookup, view));
+      const set = parsePropertyAlteration(`set ${token}`, cursor, lookup, view);
+      if (!set) throw cursor.error("'ttl' expected");
+      return toAlter(view, set);
     }
     case 'drop':
     case 'convert':

@@ -2,10 +2,10 @@
 
 import type { LocatedName, ObjectKind, PrincipalKind } from '@sqlpipe/sql';
 import { type Cursor, isWord } from '../grammar/cursor.js';
+import { type NameLookup, readName } from '../grammar/lookup.js';
 import { isValidTableName, parseEntityName, rejectReserved, stripPublic, unquoteToken } from '../grammar/names.js';
 import { missingError, RejectionError } from '../grammar/rejection-error.js';
 import type { ChangeStatement } from './change.js';
-import { type NameLookup, readName } from './lookup.js';
 
 /** The server's words in the place of the name of an object. */
 const SHORT_NAMES = {

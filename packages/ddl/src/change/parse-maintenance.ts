@@ -1,9 +1,9 @@
 /*! Parses TRUNCATE, VACUUM, REFRESH, COMPILE, statements that write rows, and ALTER of partitions. */
 import { type Cursor, isWord } from '../grammar/cursor.js';
+import { type KnownObject, type NameLookup, readName, requireObject } from '../grammar/lookup.js';
 import { unquoteToken } from '../grammar/names.js';
 import { missingError, RejectionError } from '../grammar/rejection-error.js';
 import type { ChangeStatement, PartitionChange } from './change.js';
-import { type KnownObject, type NameLookup, readName, requireObject } from './lookup.js';
 
 export function parseTruncate(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   const what = cursor.next();

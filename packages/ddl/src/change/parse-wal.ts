@@ -1,9 +1,9 @@
 /*! Parses RESUME WAL, SUSPEND WAL and REBASE WAL. */
 import type { Cursor } from '../grammar/cursor.js';
+import type { FoundObject, NameLookup } from '../grammar/lookup.js';
 import { parseInt64 } from '../grammar/numbers.js';
 import { RejectionError } from '../grammar/rejection-error.js';
 import type { ChangeStatement } from './change.js';
-import type { FoundObject, NameLookup } from './lookup.js';
 
 /**
  * Parses WAL after RESUME, SUSPEND or REBASE. REBASE is accepted for a table that is suspended, and `INTO 'folder'` only from another

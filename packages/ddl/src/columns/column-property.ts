@@ -1,9 +1,10 @@
 /*! What is known of a property of columns. */
-import type { KnownObject, NameLookup } from '../change/lookup.js';
+
 import type { Column } from '../definition.js';
 import type { Cursor } from '../grammar/cursor.js';
+import type { KnownObject, NameLookup } from '../grammar/lookup.js';
 import { RejectionError } from '../grammar/rejection-error.js';
-import type { Property, PropertyAlter } from '../properties/property.js';
+import type { Property, PropertyAlter } from '../property.js';
 import type { ColumnSuffix } from '../property-name.js';
 
 /** What a statement states about a column. For a column of a query, `type` may be empty, and `cached` may be missing. */

@@ -1,7 +1,7 @@
 /*! The index of a symbol column: its options, and the columns that it covers. */
 import { foldCase, isSameName, type LocatedName } from '@sqlpipe/sql';
-import type { CreateContext } from '../create/clause-reader.js';
 import type { Column, Index } from '../definition.js';
+import type { CreateContext } from '../grammar/clause-reader.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import { parseLiteral } from '../grammar/names.js';
 import { ceilPow2, expectInt, parseInt32 } from '../grammar/numbers.js';

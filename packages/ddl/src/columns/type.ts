@@ -2,13 +2,14 @@
  * The type of a column, and what ALTER TABLE reads of a column that it adds or whose type it changes: fewer options than CREATE TABLE,
  * with other errors.
  */
-import type { NameLookup } from '../change/lookup.js';
+
 import { canConvert, isAcceptedConversion } from '../conversions.js';
 import type { Column } from '../definition.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
+import type { NameLookup } from '../grammar/lookup.js';
 import { RejectionError } from '../grammar/rejection-error.js';
 import { parseColumnType } from '../grammar/types.js';
-import { EXPLICIT } from '../properties/property.js';
+import { EXPLICIT } from '../property.js';
 import { type AlteredColumn, type ColumnProperty, expectEndWhile, type StatedColumn } from './column-property.js';
 import { alteredCapacityParser, INDEX, parseIndexOptions } from './indexes.js';
 import { CACHE, parseSymbolOptions, rejectCachedCapacity } from './symbol.js';

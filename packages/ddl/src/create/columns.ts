@@ -5,12 +5,12 @@ import { parseParquet } from '../columns/parquet.js';
 import { parseSymbolOptions, rejectCachedCapacity } from '../columns/symbol.js';
 import { newColumn, unmatchedBracketError } from '../columns/type.js';
 import type { Column } from '../definition.js';
+import type { ClauseReader } from '../grammar/clause-reader.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import { isValidColumnName, rejectReserved, unquoteToken } from '../grammar/names.js';
 import { RejectionError, tokenError } from '../grammar/rejection-error.js';
 import { parseColumnType } from '../grammar/types.js';
 import { columnProperty } from '../property-name.js';
-import type { ClauseReader } from './clause-reader.js';
 
 /** Parses `ts TIMESTAMP, s SYMBOL …)`, with the closing parenthesis. */
 export function parseColumnList(reader: ClauseReader): void {
@@ -69,7 +69,7 @@ function parseSymbol(reader: ClauseReader, named: LocatedName, column: Column): 
   const isPlain = endsHere(next);
   const covered: LocatedName[] = [];
   column.index = parseIndexOptions(cursor, next, context, { covered, expected: isPlain ? undefined : "'capacity'" });
-  reader.listed.covered.set(foldCase(column.name), covered);
+  reader.positions.covered.set(foldCase(column.name), covered);
   const after = isPlain ? cursor.require("')'") : readAfterColumn(cursor, named);
   reader.addSpan(columnProperty(column.name, ' index'), start);
   return after;

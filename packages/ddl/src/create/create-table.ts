@@ -7,6 +7,7 @@ import { addTimestampToIndex, parseIndexOptions } from '../columns/indexes.js';
 import { parseSymbolOptions, rejectCachedCapacity } from '../columns/symbol.js';
 import type { Column, TableDefinition } from '../definition.js';
 import { expectEndOfBody, parseEnclosedBody } from '../grammar/body.js';
+import { ClauseReader, Columns, type CreateContext, type CreateOf } from '../grammar/clause-reader.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import { type CreatedName, parseCreatedName, parseLiteral, parseObjectName } from '../grammar/names.js';
 import { expectLong } from '../grammar/numbers.js';
@@ -17,7 +18,6 @@ import { PARTITIONING, TIMESTAMP } from '../properties/partitioning.js';
 import { TTL } from '../properties/retention.js';
 import { FORMAT, MAX_UNCOMMITTED_ROWS, OWNER, parseLag, VOLUME, WAL } from '../properties/storage.js';
 import { STORAGE_POLICY } from '../properties/storage-policy.js';
-import { ClauseReader, Columns, type CreateContext, type CreateOf } from './clause-reader.js';
 import { parseColumnList } from './columns.js';
 
 /** Parses the rest of a statement after CREATE; the next token has been read. */
@@ -72,26 +72,17 @@ function readClauses(reader: ClauseReader): void {
   reader.check(FORMAT);
 }
 
-function toTableStatement(
-  reader: ClauseReader,
-  { name, position, ifNotExists }: CreatedName,
-  rest: Partial<TableDefinition> = {},
-): CreateOf<TableDefinition> {
+function toTableStatement(reader: ClauseReader, created: CreatedName, rest: Partial<TableDefinition> = {}) {
   reader.read(OWNER);
   reader.expectEnd();
-  const { spans, columns, located, listed, definition } = reader;
+  const { columns, definition } = reader;
   const timestamp = definition.timestamp && (columns.find(definition.timestamp)?.name ?? definition.timestamp);
-  return {
-    ...{ statement: 'create', kind: 'table', position, ifNotExists, orReplace: false },
-    ...{ spans, columns, located, listed, body: undefined },
-    definition: {
-      ...{ partitionBy: 'NONE', ttl: 0, wal: false, parquet: false },
-      ...definition,
-      ...{ kind: 'table', name, timestamp },
-      columns: [...columns.values()].map(column => addTimestampToIndex(column, timestamp)),
-      ...rest,
-    },
-  };
+  return reader.toStatement<TableDefinition>(created, {
+    ...{ partitionBy: 'NONE', ttl: 0, wal: false, parquet: false },
+    ...{ ...definition, kind: 'table', timestamp },
+    columns: [...columns.values()].map(column => addTimestampToIndex(column, timestamp)),
+    ...rest,
+  });
 }
 
 /** Parses `ATOMIC TABLE`, `BATCH n [o3MaxLag x] TABLE` or `TABLE`; returns whether it is one of the first two. */
@@ -127,13 +118,13 @@ function parseIndex(reader: ClauseReader): void {
   const column = parseIndexedColumn(reader, parseLiteral(cursor));
   const covered: LocatedName[] = [];
   column.index = parseIndexOptions(cursor, cursor.require("'capacity'"), context, { covered });
-  reader.listed.covered.set(foldCase(column.name), covered);
+  reader.positions.covered.set(foldCase(column.name), covered);
   cursor.expect(')');
 }
 
-function parseIndexedColumn({ columns, located, isQuery }: ClauseReader, named: LocatedName): Column {
+function parseIndexedColumn({ columns, positions, isQuery }: ClauseReader, named: LocatedName): Column {
   const column = columns.find(named.name);
-  if (isQuery) located.index.push(named);
+  if (isQuery) positions.index.push(named);
   if (!column) {
     if (!isQuery) throw new RejectionError(named.position, `Invalid column: ${named.name}`);
     return columns.addOfQuery(named.name);
@@ -148,7 +139,7 @@ function parseIndexedColumn({ columns, located, isQuery }: ClauseReader, named: 
   return column;
 }
 
-function parseCast({ cursor, columns, located, isQuery }: ClauseReader): void {
+function parseCast({ cursor, columns, positions, isQuery }: ClauseReader): void {
   if (!isQuery) throw cursor.error("cast is only supported in 'create table as ...' context");
   cursor.expect('(');
   const named = parseLiteral(cursor);
@@ -157,7 +148,7 @@ function parseCast({ cursor, columns, located, isQuery }: ClauseReader): void {
   cursor.expect('as');
   const type = parseLiteral(cursor);
   column.type = parseColumnType(cursor, type.name);
-  located.cast.push(named);
+  positions.cast.push(named);
   if (column.type === 'SYMBOL') {
     column.cached = true;
     rejectCachedCapacity(column, parseSymbolOptions(cursor, column, " or ')'"));

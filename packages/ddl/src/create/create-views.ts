@@ -1,6 +1,7 @@
 /*! Parses CREATE of views, clause by clause and check by check in the order of the server's own parser. */
 import type { LiveViewDefinition, MaterializedViewDefinition, ViewDefinition } from '../definition.js';
 import { type Body, expectEndOfBody, parseViewBody } from '../grammar/body.js';
+import { ClauseReader, type CreateContext, type CreateOf } from '../grammar/clause-reader.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import { type CreatedName, parseCreatedName } from '../grammar/names.js';
 import { EXPIRY } from '../properties/expiry.js';
@@ -9,19 +10,15 @@ import { BASE, REFRESH } from '../properties/refresh.js';
 import { TTL } from '../properties/retention.js';
 import { OWNER, VOLUME } from '../properties/storage.js';
 import { FLUSH, IN_MEMORY, START, VIEW_INDEXES } from '../properties/views.js';
-import { ClauseReader, type CreateContext, type CreateOf } from './clause-reader.js';
 
 function toViewStatement<D extends ViewDefinition | MaterializedViewDefinition | LiveViewDefinition>(
   reader: ClauseReader,
-  { name, position, ifNotExists }: CreatedName,
+  created: CreatedName,
   body: Body,
   orReplace = false,
 ): CreateOf<D> {
-  const { spans, columns, located, listed, definition } = reader;
-  const { kind } = definition;
-  const stated = { ...(kind === 'view' ? {} : { ttl: 0 }), ...definition, kind, name, body: body.text };
-  const statement = { statement: 'create', kind, definition: stated, position, ifNotExists, orReplace, spans };
-  return { ...statement, body, columns, located, listed } as unknown as CreateOf<D>;
+  const stated = { ...(reader.definition.kind === 'view' ? {} : { ttl: 0 }), ...reader.definition, body: body.text };
+  return reader.toStatement(created, stated as Partial<D>, { body, orReplace });
 }
 
 export function parseCreateView(cursor: Cursor, orReplace: boolean, context: CreateContext): CreateOf<ViewDefinition> {

@@ -1,11 +1,11 @@
 /*! Parses CREATE of an object. The words after CREATE decide which parser reads the rest. */
 import { DEFAULTS, type Defaults, type Definition, type PartitionUnit } from '../definition.js';
+import type { CreateContext, CreateStatement } from '../grammar/clause-reader.js';
 import { Cursor, isWord } from '../grammar/cursor.js';
-import { featuresOf } from '../grammar/features.js';
+import { anyServer } from '../grammar/lookup.js';
 import { DAY, HOUR, MICROS, MINUTE } from '../grammar/numbers.js';
 import { resolveRefresh } from '../properties/refresh.js';
 import { findSampling } from '../sampling.js';
-import type { CreateContext, CreateStatement } from './clause-reader.js';
 import { parseCreateTable } from './create-table.js';
 import { parseCreateLiveView, parseCreateMaterializedView, parseCreateView } from './create-views.js';
 
@@ -37,8 +37,7 @@ export function parseCreate(cursor: Cursor, first: string, context: CreateContex
 export function parseCreateStatement(statement: string, defaults: Defaults = DEFAULTS): CreateStatement {
   const cursor = new Cursor(statement);
   cursor.expect('create');
-  const context = { isEnterprise: true, has: featuresOf(undefined), defaults, checkQuery() {} };
-  return parseCreate(cursor, cursor.require(AFTER_CREATE), context);
+  return parseCreate(cursor, cursor.require(AFTER_CREATE), anyServer(defaults));
 }
 
 /** The definition in a CREATE statement of any edition. @throws as `parseCreateStatement` */

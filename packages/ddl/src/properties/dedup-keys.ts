@@ -1,14 +1,14 @@
 /*! DEDUP UPSERT KEYS of a table. */
 import { foldCase, isSameName } from '@sqlpipe/sql';
-import type { FoundObject } from '../change/lookup.js';
-import type { ClauseReader } from '../create/clause-reader.js';
 import type { Column } from '../definition.js';
+import type { ClauseReader } from '../grammar/clause-reader.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
+import type { FoundObject } from '../grammar/lookup.js';
 import { requireLiteral, unquoteToken } from '../grammar/names.js';
 import { RejectionError } from '../grammar/rejection-error.js';
 import { isArray } from '../grammar/types.js';
+import { property } from '../property.js';
 import { quoteColumn, quoteName } from '../reserved-names.js';
-import { property } from './property.js';
 
 export interface Keyed {
   readonly columns: readonly Column[];
@@ -77,14 +77,14 @@ function parseKeys(cursor: Cursor, expected: string, check: (name: string, posit
 }
 
 function parseDedup(reader: ClauseReader): void {
-  const { cursor, columns, located, isQuery } = reader;
+  const { cursor, columns, positions, isQuery } = reader;
   const { wal, timestamp = '' } = reader.definition;
   if (!wal) throw new RejectionError(cursor.readOffset, 'deduplication is possible only on WAL tables');
   if (!isWord(cursor.next(), 'upsert')) throw cursor.error("expected 'upsert'");
   const { keys, position } = parseKeys(cursor, 'column list', (name, at) => {
     const column = columns.find(name);
     const reject = (problem: string): RejectionError => new RejectionError(at, problem);
-    if (isQuery) located.dedup.push({ name, position: at });
+    if (isQuery) positions.dedup.push({ name, position: at });
     else if (!column) throw reject(`deduplicate key column not found [column=${name}]`);
     else if (column.dedup) throw reject(`duplicate dedup column [column=${name}]`);
     if (column && isArray(column.type))

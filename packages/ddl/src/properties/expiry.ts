@@ -6,7 +6,7 @@ import { type Cursor, isWord } from '../grammar/cursor.js';
 import { parseLiteral } from '../grammar/names.js';
 import { parseInt64 } from '../grammar/numbers.js';
 import { RejectionError } from '../grammar/rejection-error.js';
-import { property } from './property.js';
+import { property } from '../property.js';
 
 export const EXPIRY = property<
   { readonly expire?: string | undefined },
@@ -28,7 +28,10 @@ export const EXPIRY = property<
     isKnown: ({ has }) => has('EXPIRE ROWS'),
     syntax: {
       'set expire': cursor => ({ action: 'expiry', expire: parseExpireRows(cursor) }),
-      'drop expire': () => ({ action: 'expiry', expire: undefined }),
+      drop(cursor) {
+        cursor.expect('expire');
+        return { action: 'expiry', expire: undefined };
+      },
     },
     print: ({ expire }) => (expire === undefined ? 'DROP EXPIRE' : `SET EXPIRE ROWS ${expire}`),
     permission: () => 'ALTER MATERIALIZED VIEW',

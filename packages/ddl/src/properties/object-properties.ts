@@ -1,11 +1,12 @@
 /*! The properties of each kind, in the order in which servers print their clauses and differences are reported. */
 import { isObject, type Kind, type ObjectKind } from '@sqlpipe/sql';
-import type { NameLookup } from '../change/lookup.js';
 import type { Definition } from '../definition.js';
+import type { Cursor } from '../grammar/cursor.js';
+import type { FoundObject, NameLookup } from '../grammar/lookup.js';
+import type { Property, PropertyAlter } from '../property.js';
 import { DEDUP_KEYS } from './dedup-keys.js';
 import { EXPIRY } from './expiry.js';
 import { PARTITIONING, TIMESTAMP, VIEW_TIMESTAMP } from './partitioning.js';
-import type { Property, PropertyAlter } from './property.js';
 import { BASE, REFRESH, REFRESH_DETAILS } from './refresh.js';
 import { TTL } from './retention.js';
 import { FORMAT, MAX_UNCOMMITTED_ROWS, O3_MAX_LAG, OWNER, VOLUME, WAL } from './storage.js';
@@ -59,9 +60,11 @@ export const PROPERTY_FEATURES = [...ALL].flatMap(({ feature }) => feature ?? []
 export const alterOf = ({ action }: PropertyAlteration, kind?: ObjectKind): AnyProperty['alter'] =>
   [...(kind ? PROPERTIES[kind] : ALL)].find(({ alter }) => alter?.actions.some(each => each === action))?.alter;
 
-/** How a server parses an ALTER of a kind after its first words, such as `set ttl`; undefined if there is no such ALTER. */
-export function findAlterSyntax(kind: ObjectKind, words: string, lookup: NameLookup) {
-  const property = PROPERTIES[kind].find(({ alter }) => alter && Object.hasOwn(alter.syntax, words.toLowerCase()));
-  const isKnown = property?.alter?.isKnown?.(lookup) ?? true;
-  return isKnown ? property?.alter?.syntax[words.toLowerCase()] : undefined;
+/** Parses an ALTER of a property after its first words, such as `set ttl`; undefined if a server knows no such ALTER of the kind. */
+export function parsePropertyAlteration(words: string, cursor: Cursor, lookup: NameLookup, altered: FoundObject) {
+  const key = words.toLowerCase();
+  const alter = PROPERTIES[altered.object.kind].find(
+    each => each.alter && Object.hasOwn(each.alter.syntax, key),
+  )?.alter;
+  return (alter?.isKnown?.(lookup) ?? true) ? alter?.syntax[key]?.(cursor, lookup, altered) : undefined;
 }

@@ -6,9 +6,9 @@ import { isWord } from '../grammar/cursor.js';
 import { rejectReserved, stripPublic, unquoteToken } from '../grammar/names.js';
 import { DAY, MICROS, parseInt32, parseTimestamp } from '../grammar/numbers.js';
 import { RejectionError, unexpectedTokenError } from '../grammar/rejection-error.js';
+import { property } from '../property.js';
 import type { ClauseName } from '../property-name.js';
 import { findSampling } from '../sampling.js';
-import { property } from './property.js';
 
 class RefreshReader {
   /** The next token, which has been read. */

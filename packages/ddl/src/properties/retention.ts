@@ -1,9 +1,10 @@
 /*! How long rows are kept: TTL, and what it becomes in the enterprise edition. */
-import type { ClauseSpans } from '../create/clause-reader.js';
+
 import type { Age } from '../definition.js';
 import { formatAge, isEvenAge, parseAge, rejectUnevenAge } from '../grammar/ages.js';
+import type { ClauseSpans } from '../grammar/clause-reader.js';
 import { RejectionError } from '../grammar/rejection-error.js';
-import { property } from './property.js';
+import { property } from '../property.js';
 import { isTtl, policyOf, type WithRetention } from './storage-policy.js';
 
 /** The TTL of an object: from its TTL, or in the enterprise edition from a storage policy that only drops data. */

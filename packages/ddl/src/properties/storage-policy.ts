@@ -3,13 +3,13 @@
  * are those of its documentation, and lengths have the syntax of TTL.
  */
 import type { LocatedName } from '@sqlpipe/sql';
-import type { FoundObject } from '../change/lookup.js';
 import type { Age, Definition, PartitionUnit, StoragePolicy } from '../definition.js';
 import { formatAge, isEvenAge, parseAge, rejectUnevenAge } from '../grammar/ages.js';
 import type { Cursor } from '../grammar/cursor.js';
 import type { HasFeature } from '../grammar/features.js';
+import type { FoundObject } from '../grammar/lookup.js';
 import { RejectionError } from '../grammar/rejection-error.js';
-import { property } from './property.js';
+import { property } from '../property.js';
 
 const STAGES: readonly Stage[] = ['TO PARQUET', 'TO REMOTE', 'DROP LOCAL', 'DROP REMOTE'];
 
@@ -91,9 +91,9 @@ export const STORAGE_POLICY = property<
   name: 'storage policy',
   value: ({ policy }) => (policy && !policy.disabled && !isTtl(policy) ? `(${formatStages(policy)})` : 'none'),
   parse(reader) {
-    if (!reader.context.isEnterprise || !reader.begins('storage')) return undefined;
-    const { cursor, definition, listed } = reader;
-    return { policy: parseStoragePolicy(cursor, definition.partitionBy ?? 'NONE', listed.stages) };
+    if (reader.context.isEnterprise === false || !reader.begins('storage')) return undefined;
+    const { cursor, definition, positions } = reader;
+    return { policy: parseStoragePolicy(cursor, definition.partitionBy ?? 'NONE', positions.stages) };
   },
   // On a line of its own in the place of the TTL, as in the only documented example.
   print: ({ policy }) => (policy && !policy.disabled ? `\nSTORAGE POLICY(${formatStages(policy)})` : ''),

@@ -1,14 +1,14 @@
 /*! How a table is written and where it is stored, and whose it is. */
 
 import { foldCase } from '@sqlpipe/sql';
-import type { ClauseReader } from '../create/clause-reader.js';
 import type { PartitionUnit } from '../definition.js';
+import type { ClauseReader } from '../grammar/clause-reader.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import { parseEntityName, unquoteToken } from '../grammar/names.js';
 import { MICROS, parseInt32, parseInt64 } from '../grammar/numbers.js';
 import { RejectionError } from '../grammar/rejection-error.js';
+import { type PrintOptions, property } from '../property.js';
 import { quoteName } from '../reserved-names.js';
-import { type PrintOptions, property } from './property.js';
 
 /** FORMAT: whether new partitions are written as Parquet. */
 export const FORMAT = property<
@@ -214,7 +214,7 @@ export const OWNER = property<{ readonly owner?: string | undefined }>({
   name: 'owner',
   value: ({ owner }) => owner && foldCase(owner),
   parse(reader) {
-    if (!reader.context.isEnterprise || !reader.begins('owned')) return undefined;
+    if (reader.context.isEnterprise === false || !reader.begins('owned')) return undefined;
     reader.cursor.expect('by');
     const { name, position } = parseEntityName(reader.cursor, 'owner name');
     reader.position = position;

@@ -6,7 +6,7 @@ import { type Cursor, isWord } from '../grammar/cursor.js';
 import { parseLiteral, unquoteToken } from '../grammar/names.js';
 import { MICROS, parseInt64, parseTimestamp } from '../grammar/numbers.js';
 import { RejectionError, unexpectedTokenError } from '../grammar/rejection-error.js';
-import { property } from './property.js';
+import { property } from '../property.js';
 
 /** INDEX of columns, which no server prints. */
 export const VIEW_INDEXES = property<Pick<MaterializedViewDefinition, 'indexes'>>({

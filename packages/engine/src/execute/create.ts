@@ -103,10 +103,10 @@ function createTable(session: Session, statement: CreateOf<TableDefinition>): vo
     : body
       ? toTableAsQuery(catalogue, { ...statement, definition, body })
       : definition;
-  rejectImpossiblePolicy(definition.policy, statement.listed.stages, session.has);
+  rejectImpossiblePolicy(definition.policy, statement.positions.stages, session.has);
   const columns = [...statement.columns.values()];
   for (const { name, index } of body ? [] : columns)
-    if (index) rejectBadCover(name, statement.listed.covered.get(foldCase(name)) ?? [], columns, "doesn't exist");
+    if (index) rejectBadCover(name, statement.positions.covered.get(foldCase(name)) ?? [], columns, "doesn't exist");
   if (body) requireReadAccess(session, parseBody(body));
   rejectBadName(name, position, body ? '' : 'Could not create table, ');
   // A longer name is not valid for a folder. QuestDB fails to create the folder, and then reports that the table exists.
@@ -154,7 +154,7 @@ function toTableAsQuery(catalogue: Catalogue, statement: CreateOf<TableDefinitio
     }
     return addTimestampToIndex(declared?.index ? { ...stored, index: declared.index } : stored, timestamp);
   });
-  const dedup = statement.located.dedup.toSorted((a, b) => a.position - b.position);
+  const dedup = statement.positions.dedup.toSorted((a, b) => a.position - b.position);
   if (dedup[0] && !dedup.some(key => isSameName(key.name, timestamp))) {
     throw new RejectionError(dedup[0].position, 'deduplicate key list must include dedicated timestamp column');
   }
@@ -187,10 +187,10 @@ function chooseTimestamp(
 }
 
 /** Rejects clauses such as CAST and INDEX that name a column which the query does not return. */
-function rejectUnknownColumns({ located }: CreateStatement, { fields, hasUnknownColumns }: Relation): void {
+function rejectUnknownColumns({ positions }: CreateStatement, { fields, hasUnknownColumns }: Relation): void {
   if (hasUnknownColumns) return;
-  for (const [clause, columns] of Object.entries(located)) {
-    for (const { name, position } of columns) {
+  for (const clause of ['cast', 'index', 'dedup'] as const) {
+    for (const { name, position } of positions[clause]) {
       if (fields.some(field => isSameName(field.name, name))) continue;
       throw new RejectionError(position, `${clause.toUpperCase()} column doesn't exist [column=${name}]`);
     }
@@ -204,11 +204,11 @@ const CAST_GROUPS: readonly RegExp[] = [
   /^(?:LONG256|UUID|IPv4|GEOHASH.*|DECIMAL.*|DOUBLE(?:\[\])+)$/,
 ];
 
-function rejectImpossibleCast({ located }: CreateStatement, column: string, from: string, to: string): void {
+function rejectImpossibleCast({ positions }: CreateStatement, column: string, from: string, to: string): void {
   const textTypes = ['STRING', 'VARCHAR'];
   if (from === to || from === 'NULL' || (textTypes.includes(from) && to === 'IPv4')) return;
   if (CAST_GROUPS.some(group => group.test(from) && group.test(to))) return;
-  const cast = located.cast.find(({ name }) => isSameName(name, column));
+  const cast = positions.cast.find(({ name }) => isSameName(name, column));
   if (cast) throw new RejectionError(cast.position, `unsupported cast [column=${column}, from=${from}, to=${to}]`);
 }
 

@@ -1,11 +1,11 @@
 /*! SHOW: what is requested, and the complete INCLUDE / EXCLUDE grammar of SHOW CREATE DATABASE. */
 import {
   type Cursor,
-  type HasFeature,
   isWord,
   type LocatedName,
   RejectionError,
   rejectDotsAndSlashes,
+  type ServerTraits,
   stripPublic,
   unexpectedTokenError,
   unquoteToken,
@@ -27,10 +27,7 @@ export type Show =
   | { readonly statement: 'show acl'; readonly what: string; readonly entity?: string | undefined };
 
 /** What an edition adds to SHOW. */
-export interface ShowDialect {
-  /** Whether the edition has users, groups, service accounts and storage policies. */
-  readonly isEnterprise: boolean;
-  readonly has: HasFeature;
+export interface ShowDialect extends Pick<ServerTraits, 'isEnterprise' | 'has'> {
   /** SHOW with a word that only this edition knows. */
   readonly show: (cursor: Cursor, token: string) => Show | undefined;
 }

@@ -1,11 +1,11 @@
 /*! What a parser checks a statement against: the server's catalogue, or nothing if the statement is only parsed. */
 import type { ObjectKind } from '@sqlpipe/sql';
 import type { Column, Defaults, PartitionUnit, StoragePolicy } from '../definition.js';
-import type { CheckQuery } from '../grammar/body.js';
-import type { Cursor } from '../grammar/cursor.js';
-import { featuresOf, type HasFeature } from '../grammar/features.js';
-import { rejectReserved, stripPublic, unquoteToken } from '../grammar/names.js';
-import { missingError, RejectionError } from '../grammar/rejection-error.js';
+import type { CheckQuery } from './body.js';
+import type { Cursor } from './cursor.js';
+import { featuresOf, type HasFeature } from './features.js';
+import { rejectReserved, stripPublic, unquoteToken } from './names.js';
+import { missingError, RejectionError } from './rejection-error.js';
 
 /** An object as far as it is known. What is not known is not checked. */
 export interface KnownObject {
@@ -22,23 +22,32 @@ export interface KnownObject {
   readonly structure?: number;
 }
 
-/** The catalogue, in which a parser looks names up: QuestDB checks a statement against its catalogue while it parses it. */
-export interface NameLookup {
-  /** Whether the server has storage policies and owners; undefined for a server of any edition. */
+/** What a server accepts, fills in, and checks while it parses. */
+export interface ServerTraits {
+  /** Whether it has storage policies and owners; undefined for a server of any edition. */
   readonly isEnterprise: boolean | undefined;
   readonly has: HasFeature;
   readonly defaults: Defaults;
   readonly checkQuery: CheckQuery;
+}
+
+/** The traits with which a statement is only parsed: those of any edition and version. */
+export const anyServer = (defaults: Defaults): ServerTraits => ({
+  isEnterprise: undefined,
+  has: featuresOf(undefined),
+  defaults,
+  checkQuery() {},
+});
+
+/** The catalogue, in which a parser looks names up: QuestDB checks a statement against its catalogue while it parses it. */
+export interface NameLookup extends ServerTraits {
   /** Finds an object. @param kind the kind that the statement requires; without it any object that has the name */
   find(name: string, kind?: ObjectKind): KnownObject | undefined;
 }
 
 /** Makes a lookup with which a statement is only parsed: each object that the statement names exists. */
 export const acceptAll = (defaults: Defaults): NameLookup => ({
-  isEnterprise: undefined,
-  has: featuresOf(undefined),
-  defaults,
-  checkQuery() {},
+  ...anyServer(defaults),
   find: (name, kind) => kind && { kind, name },
 });
 

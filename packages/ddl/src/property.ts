@@ -2,11 +2,12 @@
  * What is known of a property: how it is parsed, printed, compared and altered. The properties of objects are listed in
  * `properties/object-properties.ts`, those of columns in `columns/column-properties.ts`.
  */
-import type { FoundObject, NameLookup } from '../change/lookup.js';
-import type { ClauseReader, CreateContext } from '../create/clause-reader.js';
-import type { Cursor } from '../grammar/cursor.js';
-import type { FeatureName } from '../grammar/features.js';
-import type { ClauseName, PropertyName } from '../property-name.js';
+
+import type { ClauseReader, CreateContext } from './grammar/clause-reader.js';
+import type { Cursor } from './grammar/cursor.js';
+import type { FeatureName } from './grammar/features.js';
+import type { FoundObject, NameLookup } from './grammar/lookup.js';
+import type { ClauseName, PropertyName } from './property-name.js';
 
 /** How to print a definition. */
 export interface PrintOptions {

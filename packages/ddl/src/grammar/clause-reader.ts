@@ -2,7 +2,6 @@
 import { foldCase, type LocatedName } from '@sqlpipe/sql';
 import type {
   Column,
-  Defaults,
   Definition,
   LiveViewDefinition,
   MaterializedViewDefinition,
@@ -10,20 +9,16 @@ import type {
   TableDefinition,
   ViewDefinition,
 } from '../definition.js';
-import type { Body, CheckQuery } from '../grammar/body.js';
-import { type Cursor, isWord } from '../grammar/cursor.js';
-import type { HasFeature } from '../grammar/features.js';
-import { RejectionError, unexpectedTokenError } from '../grammar/rejection-error.js';
+import type { Body } from './body.js';
+import { type Cursor, isWord } from './cursor.js';
+import type { ServerTraits } from './lookup.js';
+import type { CreatedName } from './names.js';
+import { RejectionError, unexpectedTokenError } from './rejection-error.js';
 
 /** What a server accepts in CREATE, and what it checks while it parses. */
-export interface CreateContext {
-  /** Whether the server has storage policies and owners. */
-  readonly isEnterprise: boolean;
-  readonly has: HasFeature;
-  readonly defaults: Defaults;
+export interface CreateContext extends ServerTraits {
   /** Maximum time IN MEMORY of a live view, in microseconds; no limit if undefined. */
   readonly maxInMemory?: number;
-  readonly checkQuery: CheckQuery;
   /** Finds the base table of a query. @throws RejectionError for what the server's parser rejects at this point */
   readonly findBase?: (body: Body, given: LocatedName | undefined) => LocatedName;
 }
@@ -81,10 +76,9 @@ export interface CreateOf<D extends Definition> {
   readonly spans: ClauseSpans;
   /** The query. A table can be created without one. */
   readonly body: D extends TableDefinition ? Body | undefined : Body;
-  /** The columns of a table. If the table has a query: the columns that CAST, INDEX and DEDUP name. `located` has their positions. */
+  /** The columns of a table. If the table has a query: the columns that CAST, INDEX and DEDUP name. */
   readonly columns: Columns;
-  readonly located: ClauseReader['located'];
-  readonly listed: ClauseReader['listed'];
+  readonly positions: ClauseReader['positions'];
   /** The table after LIKE, or the base of a materialized view, if the statement names it or `findBase` found it. */
   readonly source?: LocatedName | undefined;
 }
@@ -110,10 +104,10 @@ export class ClauseReader {
   expected: string | undefined;
   /** The position of a rejection of the value of the current clause. */
   position = 0;
-  /** The positions at which clauses name a column of the query. */
-  readonly located: Readonly<Record<'cast' | 'index' | 'dedup', LocatedName[]>> = { cast: [], index: [], dedup: [] };
-  /** The stages of the storage policy, and the columns that each index covers, by the name of its column in lower case. */
-  readonly listed = { stages: [] as LocatedName[], covered: new Map<string, LocatedName[]>() };
+  /** Where clauses name columns of the query, stages of the storage policy, and what an index covers, by its column in lower case. */
+  readonly positions: Readonly<Record<'cast' | 'index' | 'dedup' | 'stages', LocatedName[]>> & {
+    readonly covered: Map<string, LocatedName[]>;
+  } = { cast: [], index: [], dedup: [], stages: [], covered: new Map() };
   #start = -1;
   /** Why the current clause must not come next. */
   #duplicate: string | undefined;
@@ -184,6 +178,18 @@ export class ClauseReader {
   expectEnd(): void {
     if (this.token !== undefined && this.token !== ';') throw unexpectedTokenError(this.cursor.at, this.token);
     if (this.token === ';') expectOnlySemicolons(this.cursor);
+  }
+
+  /** The parsed statement. @param stated what it states besides its kind and its name */
+  toStatement<D extends Definition>(
+    { name, position, ifNotExists }: CreatedName,
+    stated: Partial<Definition>,
+    { body, orReplace = false }: { body?: Body; orReplace?: boolean } = {},
+  ): CreateOf<D> {
+    const { spans, columns, positions } = this;
+    const { kind } = this.definition;
+    const statement = { statement: 'create', kind, definition: { ...stated, kind, name }, position, ifNotExists };
+    return { ...statement, orReplace, spans, body, columns, positions } as unknown as CreateOf<D>;
   }
 }
 
