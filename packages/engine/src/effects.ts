@@ -146,7 +146,7 @@ export function findUnwrittenLosses({ before, after }: Transition, filled: Reado
 
 /** Finds the rows that expire because an object keeps them for a shorter time than before. */
 export function findExpiryLosses(before: Definition, after: Definition): Effect[] {
-  const which = findExpiredRows(after, before);
+  const which = findExpiredRows(before, after);
   if (which === undefined) return [];
   const text = `expires rows of ${displayName(after)} ${which}`;
   return [{ effect: 'lost', loss: 'ttl', kind: after.kind, object: after.name, text }];

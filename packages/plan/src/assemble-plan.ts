@@ -106,7 +106,7 @@ function collectAssertions(
   const add = (assertion: Assertion, ...comments: string[]) => assertions.push(withPurpose(assertion, ...comments));
   for (const [view, computableAssertion] of recomputed) {
     const definition = findAskableDefinition(view, context);
-    if (!definition || allowed.useAllowance({ kind: 'history', object: definition.name })) continue;
+    if (!definition || allowed.useAllowance({ loss: 'history', object: definition.name })) continue;
     const finding = answers.findHistory(view);
     const columns = finding?.columns ?? findKnownColumns(definition.name, context.engineOfB);
     if (computableAssertion !== undefined) add(assertComputable(computableAssertion));
@@ -120,7 +120,7 @@ function collectAssertions(
   if (first !== undefined) add(assertUnlimited([first, ...others]));
   for (const enforcement of enforcements) {
     const { name } = enforcement.former;
-    if (allowed.useAllowance({ kind: 'ttl', object: name }) || findStoredRows(name) === 'none') continue;
+    if (allowed.useAllowance({ loss: 'ttl', object: name }) || findStoredRows(name) === 'none') continue;
     add(assertNoneExpired(...findExpiryArguments(enforcement, context)));
   }
   return assertions;

@@ -99,7 +99,7 @@ export function createPlanContext(
 /** What is assumed about the rows of a materialized view of B until the server has answered. @param hasServer whether it can be asked */
 function assumeStoredRows(view: string, engineOfB: Engine, allowed: AllowedLosses, hasServer: boolean): StoredRows {
   // If the loss is allowed, no assertion checks the rows, so nothing is assumed.
-  if (allowed.allows({ kind: 'history', object: view })) return 'unknown';
+  if (allowed.allows({ loss: 'history', object: view })) return 'unknown';
   if (engineOfB.wasNeverRefreshed(view)) return 'none';
   // If no server can be asked, an assertion of the plan checks the rows. But no assertion can see that a full refresh of a view with
   // periods leaves out the current period, so the answer for such a view is `unknown`.

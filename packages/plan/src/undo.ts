@@ -97,14 +97,14 @@ function findCreated({ statements, result, renamed }: Plan, before: Schema, engi
   return statements.flatMap(({ statement }): Created[] => {
     const { kind, name } = identify(statement);
     if (isPrincipal(kind) && !before.findPrincipal(name))
-      return [{ loss: { kind: 'drop-user', object: name }, assertions: [] }];
+      return [{ loss: { loss: 'drop-user', object: name }, assertions: [] }];
     const isRenamed = [...renamed.values()].some(to => isSameName(to, name));
     if (isObject(kind) && !before.findObject(name) && after.findObject(name) && !isRenamed)
-      return [{ loss: { kind: 'drop', object: name }, assertions: assertionsOf(statement) }];
+      return [{ loss: { loss: 'drop', object: name }, assertions: assertionsOf(statement) }];
     return parseAlters(statement).flatMap(({ name, alteration }): Created[] => {
       if (alteration.action !== 'add column') return [];
       const { column } = alteration;
-      const loss = { kind: 'drop', object: name, column: column.name } as const;
+      const loss = { loss: 'drop', object: name, column: column.name } as const;
       return [{ loss, assertions: assertUnwritten(name, printValueCondition(column)) }];
     });
   });

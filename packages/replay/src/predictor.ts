@@ -41,11 +41,10 @@ class UnknownEffectError extends Error {
 /** Describes a loss that is not allowed: it changes the exit status. Undefined for any other effect. */
 function describeForbiddenLoss(
   { kind, loss, object, column, text }: Effect,
-  allowed?: AllowedLosses,
+  allowed: AllowedLosses | undefined,
 ): string | undefined {
-  if (loss === undefined) return undefined;
-  const lost = { kind: loss, object, ...(column !== undefined && { column }) };
-  if (allowed?.useAllowance(lost)) return undefined;
+  const lost = loss && { loss, object, column };
+  if (!lost || allowed?.useAllowance(lost)) return undefined;
   return `${displayName({ kind, name: object })}: ${text}; --allow-loss ${formatLoss(lost)} allows it`;
 }
 

@@ -6,10 +6,10 @@ import { formatAge, isEvenAge } from '../grammar/ages.js';
  * Which rows expire after a change that did not expire before it, as the end of a sentence: `that are older than 2 DAYS`; undefined
  * if none do.
  */
-export function findExpiredRows(after: Definition | undefined, before: Definition | undefined): string | undefined {
-  const [rule, former] = [after, before].map(each => (each && 'expire' in each ? each.expire : undefined));
-  if (rule !== undefined && rule !== former) return `by the rule ${rule}`;
-  const [now, then] = [ttlsOf(after), ttlsOf(before)];
+export function findExpiredRows(before: Definition | undefined, after: Definition | undefined): string | undefined {
+  const [formerRule, rule] = [before, after].map(each => (each && 'expire' in each ? each.expire : undefined));
+  if (rule !== undefined && rule !== formerRule) return `by the rule ${rule}`;
+  const [then, now] = [ttlsOf(before), ttlsOf(after)];
   const isShorter = now.some((length, i) => length !== 0 && length !== then[i] && !isAtLeast(length, then[i] ?? 0));
   return isShorter ? `that are older than ${formatAge(now.find(length => length !== 0) ?? 0)}` : undefined;
 }
@@ -34,7 +34,7 @@ export function keepRetention<Stored extends TableDefinition | MaterializedViewD
   former: Stored,
 ): Stored | undefined {
   const { partitionBy } = wanted;
-  if (findExpiredRows(wanted, former) === undefined || partitionBy === undefined) return undefined;
+  if (findExpiredRows(former, wanted) === undefined || partitionBy === undefined) return undefined;
   if (former.ttl !== 0 && !isEvenAge(partitionBy, former.ttl)) return undefined;
   return { ...wanted, ttl: former.ttl, ...(former.kind === 'table' && { policy: former.policy }) };
 }

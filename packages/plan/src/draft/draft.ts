@@ -74,7 +74,7 @@ export class Draft {
    */
   #addStep(step: Step, effects: readonly Effect[], isRecreation: boolean): void {
     const { object = '' } = effects.find(({ kind, loss }) => kind === 'materialized view' && loss === 'drop') ?? {};
-    const isEarly = isRecreation && !this.context.allowed.allows({ kind: 'history', object });
+    const isEarly = isRecreation && !this.context.allowed.allows({ loss: 'history', object });
     const cause = isEarly ? this.#invalidatedBy.get(foldCase(object)) : undefined;
     this.steps.splice(cause ? this.steps.indexOf(cause) : this.steps.length, 0, step);
     // Views that the same step makes invalid may read from this one. They are dropped before it.

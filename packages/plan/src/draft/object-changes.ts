@@ -271,7 +271,7 @@ function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft): void
   if (refusal !== undefined) return draft.omit(change, refusal);
   const keepsRetention = ignore.ignoresProperty(entry, 'TTL') && keepRetention(wanted, now) !== undefined;
   const losses = findRebuildLosses(wanted, now, copied).filter(
-    loss => !allowed.useAllowance(loss) && !(loss.kind === 'ttl' && keepsRetention),
+    loss => !allowed.useAllowance(loss) && !(loss.loss === 'ttl' && keepsRetention),
   );
   const unchanged = conversions.flatMap(each => assertConversion(each, draft.context));
   const isTaken = (name: string) => draft.engine.find(name) !== undefined;

@@ -175,5 +175,5 @@ export function resumeRebuilds(draft: Draft): void {
 /** Finds what a rebuild loses although the old table is kept: dedup keys, and rows that expire earlier in the new table. */
 export const findRebuildLosses = (wanted: TableDefinition, now: TableDefinition, copied: CopiedColumns): NamedLoss[] =>
   findCopyLosses(now, wanted, copied).flatMap(({ loss }) =>
-    loss === 'ttl' || loss === 'keys' ? [{ kind: loss, object: now.name }] : [],
+    loss === 'ttl' || loss === 'keys' ? [{ loss, object: now.name }] : [],
   );

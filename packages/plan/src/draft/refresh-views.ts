@@ -77,7 +77,7 @@ function isOutOfScope(view: MaterializedView, readsRefreshed: boolean, draft: Dr
   if (ignore.ignoresObject(view)) return true;
   if (a.findObject(view.name)) return false;
   if (wasInvalid(view, healthProblems) && !readsRefreshed && !mayBeInvalidatedByPlan(view, draft)) return true;
-  return !keepExtra && allowed.allows({ kind: 'drop', object: view.name });
+  return !keepExtra && allowed.allows({ loss: 'drop', object: view.name });
 }
 
 /**
@@ -111,7 +111,7 @@ function willSourcesLoseRows(view: MaterializedView, draft: Draft): boolean {
   return draft.engine.catalogue.sources([view.base, ...view.references]).some(name => {
     const wanted = a.definitionOf(name);
     return wanted
-      ? findExpiredRows(wanted, draft.engine.definitionOf(name)) !== undefined
+      ? findExpiredRows(draft.engine.definitionOf(name), wanted) !== undefined
       : !keepExtra && !a.findObject(name);
   });
 }

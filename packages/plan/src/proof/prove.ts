@@ -152,18 +152,13 @@ function createExternalFacts(context: PlanContext, engine: Engine): ExternalFact
  */
 function findForbiddenLosses(account: RowAccount, context: PlanContext): Failure[] {
   const { allowed, answers, leftovers, renames } = context;
-  return account.losses().flatMap(({ effect: { loss: kind, object, column, text }, causes }): Failure[] => {
-    if (kind === undefined || leftovers.has(foldCase(object)) || parseMark(object) !== undefined) return [];
+  return account.losses().flatMap(({ effect: { loss, object, column, text }, causes }): Failure[] => {
+    if (loss === undefined || leftovers.has(foldCase(object)) || parseMark(object) !== undefined) return [];
     const table = isAuxiliaryTable(object, context) ? parseRebuiltTable(object) : undefined;
-    const loss = { kind, object: table ?? object, ...(column !== undefined && { column }) };
-    if (allowed.useAllowance(loss)) return [];
-    return [
-      {
-        causes,
-        reason: kind === 'values' ? text + answers.describeLost(renames.pathBeforePlan({ object, column })) : text,
-        loss,
-      },
-    ];
+    const named = { loss, object: table ?? object, column };
+    if (allowed.useAllowance(named)) return [];
+    const count = loss === 'values' ? answers.describeLost(renames.pathBeforePlan({ object, column })) : '';
+    return [{ causes, reason: text + count, loss: named }];
   });
 }
 

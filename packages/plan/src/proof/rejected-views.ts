@@ -37,7 +37,7 @@ export function findRejectedViews(
     entry =>
       isObject(entry.kind) &&
       !a.findObject(entry.name) &&
-      (keepExtra || ignore.ignoresObject(entry) || !allowed.allows({ kind: 'drop', object: entry.name })),
+      (keepExtra || ignore.ignoresObject(entry) || !allowed.allows({ loss: 'drop', object: entry.name })),
   );
   const all = new Schema(
     [...a.entries, ...keptOfB].map(({ statement }) => statement),

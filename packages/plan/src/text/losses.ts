@@ -3,9 +3,9 @@ import type { LossKind } from '@sqlpipe/engine';
 import { InvalidSelectionError } from '@sqlpipe/schema';
 import { type FindColumns, findReadings, formatPath, type ObjectPath, pathKey, resolvePath } from './object-path.js';
 
-/** What is lost for good: an object, a column, or something that a table or a view holds. */
+/** What is lost for good: an object, a column, or something that a table or a view holds. The fields are those of an `Effect`. */
 export interface NamedLoss extends ObjectPath {
-  readonly kind: LossKind;
+  readonly loss: LossKind;
 }
 
 /** The kinds of losses, and whether the name of such a loss has a column. */
@@ -18,14 +18,14 @@ const HAS_COLUMN: Readonly<Record<LossKind, boolean>> = {
   keys: false,
 };
 
-const pathOf = ({ kind, object, column }: NamedLoss): ObjectPath =>
-  HAS_COLUMN[kind] ? { object, column } : { object };
+const pathOf = ({ loss, object, column }: NamedLoss): ObjectPath =>
+  HAS_COLUMN[loss] ? { object, column } : { object };
 
 /** Prints the name of a loss: `drop:trades.qty`. */
-export const formatLoss = (loss: NamedLoss): string => `${loss.kind}:${formatPath(pathOf(loss))}`;
+export const formatLoss = (loss: NamedLoss): string => `${loss.loss}:${formatPath(pathOf(loss))}`;
 
 /** A key that is the same for all spellings of a loss. */
-const lossKey = (loss: NamedLoss): string => `${loss.kind} ${pathKey(pathOf(loss))}`;
+const lossKey = (loss: NamedLoss): string => `${loss.loss} ${pathKey(pathOf(loss))}`;
 
 /** The losses that a user allows. */
 export class AllowedLosses {
@@ -74,8 +74,8 @@ function parseLosses(name: string, findColumns: FindColumns): NamedLoss[] {
     throw new InvalidSelectionError(
       `--allow-loss ${name}: not the name of a loss; sqldiff --alter prints the names, such as drop:trades.qty and history:m_1h`,
     );
-  const kind = word as LossKind;
-  const existing = HAS_COLUMN[kind] ? resolvePath(path, findColumns) : undefined;
-  const all = HAS_COLUMN[kind] ? findReadings(path) : findReadings(path).slice(0, 1);
-  return (existing ? [existing] : all).map(reading => ({ kind, ...reading }));
+  const loss = word as LossKind;
+  const existing = HAS_COLUMN[loss] ? resolvePath(path, findColumns) : undefined;
+  const all = HAS_COLUMN[loss] ? findReadings(path) : findReadings(path).slice(0, 1);
+  return (existing ? [existing] : all).map(reading => ({ loss, ...reading }));
 }
