@@ -4,7 +4,8 @@
  */
 import { findReferences } from '@sqlpipe/ddl';
 import { parseHead } from '@sqlpipe/plan/text';
-import { foldCase, type Identity, identify, isObject, isSameName } from '@sqlpipe/sql';
+import { type Entry, identifyEntry } from '@sqlpipe/schema';
+import { foldCase, isObject, isSameName } from '@sqlpipe/sql';
 import type { Executor, StatementResult } from './executor.js';
 import type { ReplayOptions } from './options.js';
 import { endsRun, type Location, type Outcome } from './outcome.js';
@@ -33,24 +34,19 @@ export async function* executeStatements(
 ): AsyncGenerator<Outcome> {
   const inFlight: InFlight[] = [];
 
-  const executeInTurn = async (
-    n: number,
-    statement: string,
-    blockers: InFlight[],
-    isPlanned: boolean,
-  ): Promise<Outcome> => {
+  const executeInTurn = async (n: number, entry: Entry, blockers: InFlight[], isPlanned: boolean): Promise<Outcome> => {
     for (const { outcome } of blockers) await outcome;
     const started = performance.now();
     const time = new Date();
     const execute = executors[n % executors.length] as Executor;
     const isOver = ended.signal.aborted || interrupted.aborted;
-    const result: StatementResult = isOver ? { result: 'not reached' } : await execute(statement);
-    const location = locations[n - 1];
+    const result: StatementResult = isOver ? { result: 'not reached' } : await execute(entry);
+    const { statement, ...identity } = entry;
     const outcome = {
       n,
       statement,
-      ...(location && { location }),
-      identity: identify(statement),
+      location: locations[n - 1],
+      identity,
       isPlanned,
       ...(result.result !== 'not reached' && { time }),
       ms: Math.round(performance.now() - started),
@@ -65,8 +61,9 @@ export async function* executeStatements(
     n++;
     hasHead ||= parseHead(statement) !== undefined;
     const isPlanned = hasHead && n <= lastPlanned;
-    const blockers = isPlanned ? [...inFlight] : findBlockers(statement, inFlight);
-    inFlight.push({ identity: identify(statement), outcome: executeInTurn(n, statement, blockers, isPlanned) });
+    const entry = identifyEntry(statement);
+    const blockers = isPlanned ? [...inFlight] : findBlockers(entry, inFlight);
+    inFlight.push({ entry, outcome: executeInTurn(n, entry, blockers, isPlanned) });
     // Executors are assigned in turn: the next statement needs that of the first one in flight, which has to end.
     const most = isPlanned ? 0 : executors.length - 1;
     while (inFlight.length > most) yield await (inFlight.shift() as InFlight).outcome;
@@ -75,7 +72,7 @@ export async function* executeStatements(
 }
 
 interface InFlight {
-  identity: Identity;
+  entry: Entry;
   outcome: Promise<Outcome>;
 }
 
@@ -83,11 +80,9 @@ interface InFlight {
  * The statements in flight that must end before a statement is sent: those that create an object that it reads from, or that has its
  * name. A statement that creates no object (a GRANT, an ALTER, …) waits for all, and all wait for it.
  */
-function findBlockers(statement: string, inFlight: readonly InFlight[]): InFlight[] {
-  if (!inFlight.length) return [];
-  const { kind, name } = identify(statement);
-  if (!isObject(kind)) return [...inFlight];
-  const isMade = (other: string) => inFlight.some(({ identity }) => isSameName(identity.name, other));
+function findBlockers({ kind, name, statement }: Entry, inFlight: readonly InFlight[]): InFlight[] {
+  if (!inFlight.length || !isObject(kind)) return [...inFlight];
+  const isMade = (other: string) => inFlight.some(({ entry }) => isSameName(entry.name, other));
   const needed = new Set([name, ...findReferences(statement, isMade)].map(foldCase));
-  return inFlight.filter(({ identity }) => !isObject(identity.kind) || needed.has(foldCase(identity.name)));
+  return inFlight.filter(({ entry }) => !isObject(entry.kind) || needed.has(foldCase(entry.name)));
 }

@@ -4,7 +4,8 @@
  */
 import { askUntilSettled, type Instance, InstanceError, type Rejection, type Reply } from '@sqlpipe/instance';
 import { COLUMN_ORDER_REASON, parseAssertion } from '@sqlpipe/plan/text';
-import { givesRight, identify, isAcl, isPrincipal, readStatementHead } from '@sqlpipe/sql';
+import type { Entry } from '@sqlpipe/schema';
+import { givesRight, isAcl, isPrincipal, readStatementHead } from '@sqlpipe/sql';
 import { explainFailedAssertion } from './assertions.js';
 import { confirmChange, type Patience, type PendingChange, prepareChange, wasAltered } from './confirm-change.js';
 import { isShowable, type KnownObjects } from './existing.js';
@@ -48,21 +49,22 @@ const GRANT_OPTION_MESSAGE =
 /** A newer version may print the same definition in different words. */
 const TEXT_DIFFERS_MESSAGE = `already exists with a different text, and the definitions cannot be compared; if they mean the same, ${SKIP_HELP}`;
 
-export type Executor = (statement: string) => Promise<StatementResult>;
+export type Executor = (entry: Entry) => Promise<StatementResult>;
 
 /** Creates the executor for a target. A failure is a result; the executor throws only if there is a bug. */
 export function createExecutor(target: Instance, options: ExecutorOptions): Executor {
   const { check, ignored, existing, ifExists, noVerify, patience, guard } = options;
-  return async statement => {
+  return async entry => {
+    const { statement } = entry;
     try {
-      if (await ignored.skips(statement, existing)) return { result: 'skipped' };
+      if (await ignored.skips(entry, existing)) return { result: 'skipped' };
       const rejection = await check(statement);
       if (rejection) return { result: 'rejected', error: formatPreflightRejection(rejection) };
-      const existingRights = await compareRights(statement);
+      const existingRights = await compareRights(entry);
       if (existingRights) return resolveExisting(existingRights);
       const changes = await guard?.describeChanges(statement);
       if (changes !== undefined) return { result: 'rejected', error: changes };
-      const result = await send(statement);
+      const result = await send(entry);
       await guard?.record(statement);
       return result;
     } catch (error) {
@@ -72,66 +74,60 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
   };
 
   /** Sends a statement. If its reply is lost, queries the target. @param tries how often it may be sent */
-  async function send(statement: string, tries = 1 + Math.max(options.retries ?? 0, 1)): Promise<StatementResult> {
+  async function send(entry: Entry, tries = 1 + Math.max(options.retries ?? 0, 1)): Promise<StatementResult> {
     try {
-      return await execute(statement);
+      return await execute(entry);
     } catch (error) {
-      const identity = identify(statement);
-      const canLook = isShowable(identity) || isAcl(identity.kind);
+      const canLook = isShowable(entry) || isAcl(entry.kind);
       if (!(error instanceof InstanceError) || !error.outcomeUnknown || !canLook) throw error;
-      return resolveUnknown(statement, error, tries - 1);
+      return resolveUnknown(entry, error, tries - 1);
     }
   }
 
   /** Compares a statement with an existing object, sends it once, and confirms the change. */
-  async function execute(statement: string): Promise<StatementResult> {
+  async function execute(entry: Entry): Promise<StatementResult> {
+    const { statement } = entry;
     const { replaces, keepsExisting } = readStatementHead(statement);
-    const identity = identify(statement);
-    const isKnown = ifExists === 'compare' && (await existing.isKnown(identity));
+    const isKnown = ifExists === 'compare' && (await existing.isKnown(entry));
     // If the server accepts the statement, its reply does not show whether the object existed, and with which definition.
-    const before = replaces || keepsExisting || isKnown ? await compare(statement) : undefined;
+    const before = replaces || keepsExisting || isKnown ? await compare(entry) : undefined;
     // If the object differs, the statement is sent anyway, because the server may report another error first.
     const isDecided = before?.result === 'skipped' || (replaces ? ifExists !== 'compare' : keepsExisting);
     if (before && isDecided) return resolveExisting(before);
-    if (isAssertion(identity)) return checkAssertion(statement);
+    if (isAssertion(entry)) return checkAssertion(statement);
     const pending =
-      identity.kind === 'other' && !options.isSimulated
+      entry.kind === 'other' && !options.isSimulated
         ? await prepareChange(statement, target, existing, !noVerify)
         : undefined;
-    existing.invalidate(identity);
+    existing.invalidate(entry);
     const reply = await target.execute(statement).catch(error => resolveUnknownChange(error, pending));
-    existing.invalidate(identity);
+    existing.invalidate(entry);
     if (reply.ok) {
       if (reply.rows) await options.onRows(reply.rows);
-      await existing.access.recordChange(statement);
+      await existing.access.recordChange(entry);
       const confirmed = pending && (await confirmChange(pending, target, existing, { patience, verify: !noVerify }));
       return { result: 'applied', ...(before && { replaced: before }), ...confirmed };
     }
-    return resolveRejection(statement, reply, before);
+    return resolveRejection(entry, reply, before);
   }
 
   /** Finds out whether a statement was rejected because its object exists. @param before the comparison before it was sent */
   async function resolveRejection(
-    statement: string,
+    entry: Entry,
     rejection: Rejection,
     before: StatementResult | undefined,
   ): Promise<StatementResult> {
     const { message: error, position, denied } = rejection;
-    const rejected: StatementResult = {
-      result: 'rejected',
-      error,
-      denied,
-      ...(position !== undefined && { position }),
-    };
+    const rejected: StatementResult = { result: 'rejected', error, denied, position };
     const exists = rejection.matches(ALREADY_EXISTS);
-    const concernsPrincipal = isPrincipal(identify(statement).kind);
+    const concernsPrincipal = isPrincipal(entry.kind);
     if (ifExists === 'fail') return { ...rejected, exists };
     if (!exists && denied) return rejected;
     if (exists && ifExists === 'skip') return { result: 'skipped' };
     const why = `${error}, and it cannot be compared`;
     const incomparable: StatementResult = { ...rejected, error: `${why}; ${SKIP_HELP}`, exists };
     try {
-      const compared = before ?? (await compare(statement));
+      const compared = before ?? (await compare(entry));
       if (compared && (exists || compared.result === 'skipped')) return resolveExisting(compared);
       return exists && concernsPrincipal ? incomparable : rejected;
     } catch (failure) {
@@ -168,12 +164,11 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
   }
 
   /** Compares a statement's object with the target's; undefined if the target has none, or does not show it. */
-  async function compare(statement: string): Promise<StatementResult | undefined> {
-    if (givesRight(identify(statement).kind)) return compareRights(statement);
-    const identity = identify(statement);
-    const found = await existing.fetch(identity);
+  async function compare(entry: Entry): Promise<StatementResult | undefined> {
+    if (givesRight(entry.kind)) return compareRights(entry);
+    const found = await existing.fetch(entry);
     if (found === undefined) return undefined;
-    const comparison = ignored.rules.withoutIgnored(identity, await existing.compare(statement, found));
+    const comparison = ignored.rules.withoutIgnored(entry, await existing.compare(entry.statement, found));
     if (comparison.differences.length === 0) return { result: 'skipped', comparison };
     const differs: StatementResult = { result: 'differs', error: DIFFERENT_MESSAGE, comparison };
     if (isReordered(differs)) return { ...differs, error: COLUMN_ORDER_REASON };
@@ -181,8 +176,8 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
   }
 
   /** Compares the rights of a GRANT with existing ones; undefined if some are missing, or the target does not show them. */
-  async function compareRights(statement: string): Promise<StatementResult | undefined> {
-    if (!givesRight(identify(statement).kind)) return undefined;
+  async function compareRights({ kind, statement }: Entry): Promise<StatementResult | undefined> {
+    if (!givesRight(kind)) return undefined;
     const comparison = await existing.access.compare(statement);
     if (!comparison) return undefined;
     if (comparison.differences.length > 0) return { result: 'differs', error: GRANT_OPTION_MESSAGE, comparison };
@@ -190,15 +185,15 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
   }
 
   /** Finds out whether a statement was executed although its reply was lost. If its object is missing, it is sent again. */
-  async function resolveUnknown(statement: string, lost: InstanceError, tries: number): Promise<StatementResult> {
+  async function resolveUnknown(entry: Entry, lost: InstanceError, tries: number): Promise<StatementResult> {
     existing.access.invalidate();
-    const compared = await compare(statement).catch(() => {
+    const compared = await compare(entry).catch(() => {
       throw lost;
     });
     if (compared?.result === 'skipped') return { result: 'applied' };
     // Not every server shows its access control, so a missing right proves nothing.
-    if (compared || isAcl(identify(statement).kind)) throw lost;
-    if (tries > 0) return send(statement, tries);
+    if (compared || isAcl(entry.kind)) throw lost;
+    if (tries > 0) return send(entry, tries);
     return { result: 'failed', error: lost.message, failure: lost };
   }
 

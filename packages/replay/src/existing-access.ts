@@ -9,6 +9,7 @@ import {
   type StatementComparison,
 } from '@sqlpipe/ddl';
 import { fetchPrincipals, fetchRights, fetchRightsOf, type Instance, InstanceError } from '@sqlpipe/instance';
+import type { Entry } from '@sqlpipe/schema';
 import { foldCase, givesRight, identify, isPrincipal, kindKey, type NamedObject } from '@sqlpipe/sql';
 
 /** The rights of the target that were queried: all of them, or those of some users, groups and service accounts. */
@@ -67,10 +68,9 @@ export class ExistingAccess {
   }
 
   /** Records a statement that was sent. After one that may remove something, everything is queried again. */
-  async recordChange(statement: string): Promise<void> {
-    const identity = identify(statement);
-    const { kind } = identity;
-    if (isPrincipal(kind)) (await this.#principals)?.set(kindKey(identity), statement);
+  async recordChange(entry: Entry): Promise<void> {
+    const { kind, statement } = entry;
+    if (isPrincipal(kind)) (await this.#principals)?.set(kindKey(entry), statement);
     else if (kind === 'other') this.invalidate();
     else if (givesRight(kind)) {
       const known = await this.#rights;
@@ -85,9 +85,9 @@ export class ExistingAccess {
   }
 
   /** Compares a statement that was applied with the target; undefined if the target does not show the result. */
-  async readBack(statement: string): Promise<(Comparison & { exists: boolean }) | undefined> {
-    const identity = identify(statement);
-    if (givesRight(identity.kind)) {
+  async readBack(entry: Entry): Promise<(Comparison & { exists: boolean }) | undefined> {
+    const { kind, statement } = entry;
+    if (givesRight(kind)) {
       // The server stores `*` as the list of columns.
       if (parseRights(statement)?.some(right => right.kind === 'grant' && right.column === '*')) return undefined;
       const exists = (await this.compare(statement))?.exists;
@@ -96,7 +96,7 @@ export class ExistingAccess {
       return { differences: [], notComparable: [], exists };
     }
     if (!(await this.#fetchPrincipals())) return undefined;
-    const found = await this.findPrincipal(identity);
+    const found = await this.findPrincipal(entry);
     if (found === undefined) return { differences: [], notComparable: [], exists: false };
     const comparison = compareStatements(statement, found);
     return comparison.asText ? undefined : { ...comparison, exists: true };

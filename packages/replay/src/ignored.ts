@@ -1,13 +1,18 @@
 /*! Finds the statements that a replay skips because the user ignores what they create or grant. */
-import { findNeeded, type IgnoreRules, MemoryBudget, Schema, splitRights } from '@sqlpipe/schema';
-import { identify, identityKey } from '@sqlpipe/sql';
+import {
+  type Entry,
+  findNeeded,
+  type IgnoreRules,
+  identifyEntry,
+  MemoryBudget,
+  Schema,
+  splitRights,
+} from '@sqlpipe/schema';
+import { identityKey } from '@sqlpipe/sql';
 import type { KnownObjects } from './existing.js';
 import type { Location, ReplayInput } from './outcome.js';
 
-const isIgnored = (statement: string, rules: IgnoreRules): boolean => {
-  const identity = identify(statement);
-  return identity.kind !== 'other' && rules.ignoresObject({ ...identity, statement });
-};
+const isIgnored = (entry: Entry, rules: IgnoreRules): boolean => entry.kind !== 'other' && rules.ignoresObject(entry);
 
 /** Decides which statements are skipped, because what they create or grant is ignored. */
 export class IgnoredStatements {
@@ -26,19 +31,18 @@ export class IgnoredStatements {
       all.push(statement);
       yield statement;
     }
-    const needed = findNeeded(new Schema(all), ({ statement }) => this.isIgnored(statement));
+    const needed = findNeeded(new Schema(all), entry => this.isIgnored(entry));
     for (const entry of needed.keys()) this.#needed.add(identityKey(entry));
   }
 
-  isIgnored(statement: string): boolean {
-    return isIgnored(statement, this.rules);
+  isIgnored(entry: Entry): boolean {
+    return isIgnored(entry, this.rules);
   }
 
   /** Whether a statement is skipped: what it creates is ignored, and nothing needs it, or it exists. @throws InstanceError */
-  async skips(statement: string, existing: Pick<KnownObjects, 'fetch'>): Promise<boolean> {
-    if (!this.isIgnored(statement)) return false;
-    const identity = identify(statement);
-    return !this.#needed.has(identityKey(identity)) || (await existing.fetch(identity)) !== undefined;
+  async skips(entry: Entry, existing: Pick<KnownObjects, 'fetch'>): Promise<boolean> {
+    if (!this.isIgnored(entry)) return false;
+    return !this.#needed.has(identityKey(entry)) || (await existing.fetch(entry)) !== undefined;
   }
 }
 
@@ -50,7 +54,7 @@ export function splitIgnoredRights({ statements, locations }: ReplayInput, rules
     for await (const statement of statements) {
       const location = locations[n++];
       const single = splitRights(statement);
-      const remaining = single.filter(each => !isIgnored(each, rules));
+      const remaining = single.filter(each => !isIgnored(identifyEntry(each), rules));
       const isSplit = remaining.length > 0 && remaining.length < single.length;
       for (const each of isSplit ? remaining : [statement]) {
         splitLocations.push(location);

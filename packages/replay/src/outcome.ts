@@ -39,12 +39,12 @@ export interface Outcome {
   n: number;
   statement: string;
   /** The location of the statement, if it is in a file. */
-  location?: Location;
+  location?: Location | undefined;
   identity: Identity;
   result: Result;
   error?: string;
   /** Index into the statement that the error points at, in UTF-16 code units. */
-  position?: number;
+  position?: number | undefined;
   /** Whether the reason is a missing permission. */
   denied?: boolean;
   /** For `rejected`: whether the server has an object of that name, which was not or cannot be compared. */

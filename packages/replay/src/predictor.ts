@@ -20,6 +20,7 @@ import {
 import { type Instance, type Rejection, type Reply, toRequestText } from '@sqlpipe/instance';
 import { createEngine, ServerAnswers } from '@sqlpipe/plan';
 import { AllowedLosses, formatLoss, parseAssertion, parseHead, printExpiredQuestion } from '@sqlpipe/plan/text';
+import type { Entry } from '@sqlpipe/schema';
 import { displayName, foldCase, identify, isPrincipal, type NamedObject } from '@sqlpipe/sql';
 import { createExecutor, type Executor, type ExecutorOptions, type StatementResult } from './executor.js';
 import { type ExistingObjects, isShowable, type KnownObjects } from './existing.js';
@@ -93,8 +94,8 @@ export class Predictor {
     this.#execute = createExecutor(this.#createSimulatedInstance(), { ...options, ...simulation });
   }
 
-  async predict(statement: string): Promise<StatementResult> {
-    const head = parseHead(statement);
+  async predict(entry: Entry): Promise<StatementResult> {
+    const head = parseHead(entry.statement);
     for (const [from, to] of head?.renamedViews ?? []) this.#renamedViews.set(from, to);
     this.#allowed ??= new AllowedLosses([...this.#allowLoss, ...(head?.allowedLosses ?? [])], name => {
       const columns = this.#engine.find(name)?.columns;
@@ -102,9 +103,8 @@ export class Predictor {
     });
     this.#effects = [];
     try {
-      const { result, ...rest } = await this.#execute(statement);
-      const createsObject = isShowable(identify(statement));
-      const predicted = rest.replaced ? 'would replace' : createsObject ? 'would create' : 'would send';
+      const { result, ...rest } = await this.#execute(entry);
+      const predicted = rest.replaced ? 'would replace' : isShowable(entry) ? 'would create' : 'would send';
       return {
         ...rest,
         result: result === 'applied' ? predicted : result,

@@ -160,7 +160,7 @@ export async function* requireAllowed(
     }
     if (rejection.permission) permissions.add(rejection.permission);
     if (found.length < MAX_LISTED) {
-      const located = { n, statement, identity: identify(statement), ...(location && { location }) };
+      const located = { n, statement, identity: identify(statement), location };
       found.push(`${statementLabel(located)}: ${rejection.reason}`);
       findings.push({ ...locate(located), message: `${describeStatement(located)}: ${rejection.reason}` });
     } else more++;

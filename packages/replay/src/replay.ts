@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { fetchHealth, type Instance, tryQuery, waitUntilReady } from '@sqlpipe/instance';
 import type { Omission } from '@sqlpipe/plan/text';
 import { spool } from '@sqlpipe/records';
-import { type Health, problemsOf } from '@sqlpipe/schema';
+import { type Health, identifyEntry, problemsOf } from '@sqlpipe/schema';
 import { displayName, type Identity, isObject } from '@sqlpipe/sql';
 import { recordQuery } from './assertions.js';
 import { checkPlan, recordPlanned, rejectOmissions, requireState } from './check-plan.js';
@@ -100,7 +100,7 @@ async function readInput(input: ReplayInput, connection: Instance, options: Repl
   const checked = await checkPlan(recordPlanned(input.statements, planned, permission.queries), connection, options);
   const { statements, locations } = splitIgnoredRights({ ...input, ...checked }, ignore);
   const checkUnlessIgnored: typeof check = async statement =>
-    ignored.isIgnored(statement) ? undefined : check(statement);
+    ignored.isIgnored(identifyEntry(statement)) ? undefined : check(statement);
   const skipsRejects = dryRun || stream || (options.keepGoing && !checked.isPlan);
   const allowed = skipsRejects ? statements : requireAllowed(statements, checkUnlessIgnored, locations);
   const complete = stream ? undefined : await spool(ignored.recordNeeded(allowed));
@@ -143,7 +143,7 @@ async function createExecutors(
     return { executors: jobs.map(job => createExecutor(job, { ...executorOptions, existing, guard })) };
   const known = schema ?? (await fetchSchemaIfShown(config, connection));
   const predictor = new (await import('./predictor.js')).Predictor(connection, existing, known, executorOptions);
-  return { executors: [statement => predictor.predict(statement)], predictor };
+  return { executors: [entry => predictor.predict(entry)], predictor };
 }
 
 /** Passes outcomes on. Ends a plan if an object that is read back is not as its statement says. */

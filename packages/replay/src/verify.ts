@@ -104,7 +104,7 @@ async function verifyAccess(
   existing: KnownObjects,
   ignore: IgnoreRules,
 ): Promise<Partial<Outcome>> {
-  const found = await existing.access.readBack(statement);
+  const found = await existing.access.readBack({ ...identity, statement });
   if (!found) return {};
   if (!found.exists)
     return {

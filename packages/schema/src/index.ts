@@ -17,6 +17,6 @@ export {
   splitRights,
 } from './ignore.js';
 export { createMatcher, type MatchCriteria, NameSelection, type RelatedOptions, selectWithRelated } from './matcher.js';
-export { dumpOrder, type Entry, Schema, toEntry } from './schema.js';
+export { dumpOrder, type Entry, identifyEntry, Schema, toEntry } from './schema.js';
 export { InvalidSelectionError, parseKinds, parseSelection, type Selection } from './selection.js';
 export { findCycle, topologicalOrder } from './topological-order.js';

@@ -14,6 +14,7 @@ import {
   foldCase,
   givesRight,
   type Identity,
+  identify,
   isObject,
   isPrincipal,
   type Kind,
@@ -26,10 +27,12 @@ export interface Entry extends Identity {
   statement: string;
 }
 
+/** Identifies a statement by the rules of SQL, even if QuestDB reads it differently. */
+export const identifyEntry = (statement: string): Entry => ({ ...identify(statement), statement });
+
 /** Converts a statement into an entry. @throws AmbiguousStatementError if a comment hides from SQL what QuestDB runs */
 export function toEntry(statement: string): Entry {
-  const { kind, name, verb } = requireUnambiguous(statement);
-  return { kind, name, verb, statement };
+  return { ...requireUnambiguous(statement), statement };
 }
 
 /** Statements by the name of the object or principal that each creates. As on the server, the case of a name does not matter. */

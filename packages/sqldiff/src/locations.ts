@@ -29,8 +29,7 @@ export class Locations {
     const found = this.#byKey.get(hasName(identity) ? identityKey(identity) : foldCase(statement ?? ''));
     if (!found) return undefined;
     const { statement: text, ...location } = found;
-    const position = findColumnOffset(text, property);
-    return locate({ statement: text, location, ...(position !== undefined && { position }) });
+    return locate({ statement: text, location, position: findColumnOffset(text, property) });
   }
 }
 
