@@ -1,10 +1,15 @@
 /*! One action of ALTER on an existing object: printed as a statement, or applied to a definition in memory. */
 import { isSameName } from '@sqlpipe/sql';
-import { type ColumnAlteration, columnAlterOf } from './columns/column-properties.js';
+import { type AnyColumnProperty, COLUMN_PROPERTIES, type ColumnAlteration } from './columns/column-properties.js';
 import { addTimestampToIndex } from './columns/indexes.js';
 import { printAddedColumn } from './columns/type.js';
 import type { Column, Definition, TableDefinition } from './definition.js';
-import { type AnyProperty, alterOf, type PropertyAlteration } from './properties/object-properties.js';
+import {
+  ALL_PROPERTIES,
+  type AnyProperty,
+  type PropertyAlteration,
+  propertiesOf,
+} from './properties/object-properties.js';
 import { formatOwner } from './properties/storage.js';
 import { quoteColumn } from './reserved-names.js';
 
@@ -65,19 +70,35 @@ const STRUCTURE_ACTIONS: { readonly [A in StructureAlteration as A['action']]: A
   },
 };
 
-/** Finds what is known of an ALTER: of the list of columns or a query, of one column, or of a property. */
-function actionOf(alteration: Alteration): Action<never> {
-  const { action } = alteration;
-  if (action in STRUCTURE_ACTIONS) return STRUCTURE_ACTIONS[action as StructureAlteration['action']];
-  const column = columnAlterOf(alteration);
-  if (!column)
-    return { ...(alterOf(alteration as PropertyAlteration) as Required<AnyProperty>['alter']), apply: setProperty };
-  return {
-    permission: column.permission,
-    print: (each: ColumnAlteration) => `ALTER COLUMN ${quoteColumn(each.column)} ${column.print(each)}`,
-    apply: alterColumn,
-  };
-}
+const ofColumn = (alter: AnyColumnProperty['alter']): Action<ColumnAlteration> => ({
+  permission: alter.permission,
+  print: each => `ALTER COLUMN ${quoteColumn(each.column)} ${alter.print(each)}`,
+  // No statement names the columns of a materialized view, but a server knows them.
+  apply(definition: Definition & { readonly columns?: Column[]; readonly timestamp?: string | undefined }, alteration) {
+    const { kind, timestamp } = definition;
+    if (!(kind === 'table' || (kind === 'materialized view' && alter.worksOnViews))) return definition;
+    const change = (column: Column) => addTimestampToIndex(alter.apply(column, alteration), timestamp);
+    return withColumn(definition, alteration.column, change);
+  },
+});
+
+const ofProperty = (alter: Required<AnyProperty>['alter']): Action<PropertyAlteration> => ({
+  ...alter,
+  apply(definition, alteration) {
+    const { action, ...set } = alteration;
+    if (!propertiesOf(definition.kind).some(each => each.alter?.actions.includes(action))) return definition;
+    return alter.apply ? alter.apply(definition, alteration) : ({ ...definition, ...set } as Definition);
+  },
+});
+
+/** Each ALTER by its action: of the list of columns or a query, of one column, or of a property. */
+const ACTIONS: ReadonlyMap<string, Action<never>> = new Map<string, Action<never>>([
+  ...Object.entries(STRUCTURE_ACTIONS),
+  ...COLUMN_PROPERTIES.flatMap(({ alter }) => alter.actions.map(action => [action, ofColumn(alter)] as const)),
+  ...ALL_PROPERTIES.flatMap(({ alter }) => alter?.actions.map(action => [action, ofProperty(alter)] as const) ?? []),
+]);
+
+const actionOf = ({ action }: Alteration) => ACTIONS.get(action) as Action<never>;
 
 /** The permission that an ALTER requires; undefined if it requires none. */
 export const permissionFor = (alteration: Alteration): string | undefined =>
@@ -99,13 +120,6 @@ export function printAlter({ kind, name, alteration }: Alter): string {
 export const applyAlteration = <T extends Definition>(definition: T, alteration: Alteration): T =>
   actionOf(alteration).apply(definition, alteration as never) as T;
 
-function setProperty(definition: Definition, alteration: PropertyAlteration): Definition {
-  const { action: _, ...set } = alteration;
-  const found = alterOf(alteration, definition.kind);
-  if (!found) return definition;
-  return found.apply ? found.apply(definition, alteration) : ({ ...definition, ...set } as Definition);
-}
-
 /** The name of the designated timestamp after a column was renamed or dropped. */
 const timestampAfter = ({ timestamp }: TableDefinition, column: string, to: string | undefined): string | undefined =>
   timestamp !== undefined && isSameName(timestamp, column) ? to : timestamp;
@@ -122,16 +136,3 @@ const withColumn = <T extends { readonly columns?: Column[] }>(
   ...object,
   ...(object.columns && { columns: object.columns.map(each => (isSameName(each.name, name) ? change(each) : each)) }),
 });
-
-/** Alters a column. No statement names those of a materialized view, but a server knows them. */
-function alterColumn(
-  definition: Definition & { readonly columns?: Column[]; readonly timestamp?: string | undefined },
-  alteration: ColumnAlteration,
-): Definition {
-  const { kind, timestamp } = definition;
-  const alter = columnAlterOf(alteration);
-  if (!alter || !(kind === 'table' || (kind === 'materialized view' && alter.worksOnViews))) return definition;
-  return withColumn(definition, alteration.column, column =>
-    addTimestampToIndex(alter.apply(column, alteration), timestamp),
-  );
-}

@@ -54,9 +54,8 @@ export {
   printAliasChanges,
 } from './principal.js';
 export { printDefinition } from './print.js';
-export { findExpiredRows, keepRetention } from './properties/expired-rows.js';
 export { findProperty, propertiesOf } from './properties/object-properties.js';
-export { UNLIMITED } from './properties/retention.js';
+export { findExpiredRows, keepRetention, UNLIMITED } from './properties/retention.js';
 export { EXPLICIT, type PrintOptions } from './property.js';
 export { COLUMN_ORDER, columnProperty, isColumnOrder, type PropertyName } from './property-name.js';
 export { findStoredValues } from './query-columns.js';

@@ -10,7 +10,7 @@ const OPTIONS = [CACHE, CAPACITY, INDEX, PARQUET] as const;
 
 export type ColumnAlteration = Parameters<(typeof TYPE | (typeof OPTIONS)[number])['alter']['print']>[0];
 
-type AnyColumnProperty = ColumnEntry<ColumnAlteration>;
+export type AnyColumnProperty = ColumnEntry<ColumnAlteration>;
 
 /** The type of a column. */
 export const COLUMN_TYPE = TYPE as unknown as AnyColumnProperty;
@@ -25,7 +25,3 @@ export function findColumnProperty(named: string): AnyColumnProperty | undefined
   const property = /^column '[^']*'(.*)$/s.exec(named)?.[1];
   return COLUMN_PROPERTIES.find(({ name }) => name === property);
 }
-
-/** The ALTER of the property that an alteration sets; undefined if it sets none of a column. */
-export const columnAlterOf = ({ action }: { readonly action: string }): AnyColumnProperty['alter'] | undefined =>
-  COLUMN_PROPERTIES.find(({ alter }) => alter.actions.some(each => each === action))?.alter;

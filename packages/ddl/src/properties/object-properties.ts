@@ -48,17 +48,13 @@ const PROPERTIES = {
 /** The properties of a kind besides its query and its columns. */
 export const propertiesOf = (kind: ObjectKind): readonly AnyProperty[] => PROPERTIES[kind];
 
-const ALL = new Set(Object.values(PROPERTIES).flat());
+export const ALL_PROPERTIES = [...new Set(Object.values(PROPERTIES).flat())];
 
 /** A property by its name: of objects of that kind, or of any if there are no definitions of it. */
 export const findProperty = (name: string, kind: Kind): AnyProperty | undefined =>
-  [...(isObject(kind) ? PROPERTIES[kind] : ALL)].find(property => property.name === name);
+  (isObject(kind) ? PROPERTIES[kind] : ALL_PROPERTIES).find(property => property.name === name);
 
-export const PROPERTY_FEATURES = [...ALL].flatMap(({ feature }) => feature ?? []);
-
-/** The ALTER of the property that an alteration sets; undefined if objects of that kind do not have it. */
-export const alterOf = ({ action }: PropertyAlteration, kind?: ObjectKind): AnyProperty['alter'] =>
-  [...(kind ? PROPERTIES[kind] : ALL)].find(({ alter }) => alter?.actions.some(each => each === action))?.alter;
+export const PROPERTY_FEATURES = ALL_PROPERTIES.flatMap(({ feature }) => feature ?? []);
 
 /** Parses an ALTER of a property after its first words, such as `set ttl`; undefined if a server knows no such ALTER of the kind. */
 export function parsePropertyAlteration(words: string, cursor: Cursor, lookup: NameLookup, altered: FoundObject) {
