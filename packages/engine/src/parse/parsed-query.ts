@@ -150,7 +150,11 @@ function tokensOfQuery(text: string, tokenize: Grammar['tokenize']): (IToken & {
   const { tokens } = tokenize(text);
   if (tokens.map(({ image }) => image.toLowerCase()).join(' ') === 'show tables')
     return tokensOfQuery('select table_name::string as table_name from tables()', tokenize);
-  return tokens.map(token => ({ ...token, text: token.image, at: token.startOffset }));
+  return tokens.map(token => {
+    const { image, startOffset } = token;
+    // The lexer of the bundles tells only where a token begins.
+    return { ...token, endOffset: startOffset + image.length - 1, text: image, at: startOffset };
+  });
 }
 
 /** The grammar recurses for each parenthesis: thousands of them overflow the stack. */
