@@ -27,13 +27,13 @@ demo: build ## copy a trading schema between two test servers
 types: build
 	@tsc --noEmit -p tsconfig.test.json
 
-test: FILES := 'test/!(exhaustive)/**'
+test: FILES := 'test/{packages,programs,servers}/**'
 test: QUESTDB := 9.3.4
 test: types ## run the tests, also against a real QuestDB if Java and Maven are installed
 
-exhaustive: FILES := 'test/exhaustive/**'
+exhaustive: FILES := 'test/{docs,release,exhaustive}/**'
 exhaustive: QUESTDB := 9.3.4 9.2.3 9.0.3 8.1.4
-exhaustive: types ## run the tests that take longest: every fault, every recorded statement, kills, random pairs, executables, old versions
+exhaustive: types ## run the tests of documents and releases, and those that take longest: every fault, kills, random pairs, old versions
 
 # The jars are fetched first, because test files run in parallel and Maven must not.
 test exhaustive:
