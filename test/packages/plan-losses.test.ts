@@ -140,9 +140,8 @@ test('views that are recreated are dropped while their queries can be asked, the
       "DROP MATERIALIZED VIEW 'm';",
       "ALTER TABLE 't' DROP COLUMN k;",
       'CREATE MATERIALIZED VIEW m',
-      'CREATE MATERIALIZED VIEW d',
       "REFRESH MATERIALIZED VIEW 'm' FULL;",
-      "REFRESH MATERIALIZED VIEW 'd' FULL;",
+      'CREATE MATERIALIZED VIEW d',
     ],
   );
 });
@@ -157,9 +156,8 @@ test('a view over one that is recreated is recreated too, so that an interrupted
       "DROP MATERIALIZED VIEW 'd';",
       "DROP MATERIALIZED VIEW 'm';",
       'CREATE MATERIALIZED VIEW m',
-      'CREATE MATERIALIZED VIEW d',
       "REFRESH MATERIALIZED VIEW 'm' FULL;",
-      "REFRESH MATERIALIZED VIEW 'd' FULL;",
+      'CREATE MATERIALIZED VIEW d',
     ],
   );
 });

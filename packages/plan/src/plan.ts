@@ -18,11 +18,11 @@ import {
   freeNames,
   listUnalterable,
   omitContradictoryRenames,
-  reconcileObjects,
+  reconcileTables,
   renameTables,
 } from './draft/object-changes.js';
 import { dropOldTables, resumeRebuilds } from './draft/rebuild.js';
-import { listUnrepaired, refreshViews, resendViewQueries } from './draft/refresh-views.js';
+import { listUnrepaired, reconcileStoredViews } from './draft/refresh-views.js';
 import { markUnfilled } from './draft/unfilled-marks.js';
 import {
   createEngine,
@@ -165,9 +165,8 @@ function draftPlan(context: PlanContext, engine: Engine, excluded: ReadonlyMap<s
   renameTables(draft);
   resumeRebuilds(draft);
 
-  reconcileObjects(draft);
-  resendViewQueries(draft);
-  refreshViews(draft);
+  reconcileTables(draft);
+  reconcileStoredViews(draft);
   markUnfilled(draft);
   grantRights(draft);
 

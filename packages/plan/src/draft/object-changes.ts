@@ -16,7 +16,7 @@ import {
   type TableDefinition,
 } from '@sqlpipe/ddl';
 import type { CatalogueObject } from '@sqlpipe/engine';
-import { dumpOrder, type Entry } from '@sqlpipe/schema';
+import { dumpOrder, type Entry, type Schema } from '@sqlpipe/schema';
 import { displayName, foldCase, isObject, kindKeywords } from '@sqlpipe/sql';
 import type { PlanContext } from '../plan-context.js';
 import { alterColumns, dropColumns } from './alter-columns.js';
@@ -27,6 +27,9 @@ import { omitProperty } from './unalterable.js';
 
 export const printDrop = ({ kind, name }: Pick<Entry, 'kind' | 'name'>): string =>
   `DROP ${kindKeywords(kind)} '${name}';`;
+
+/** Lists the objects of a schema in dump order. */
+export const listObjects = (schema: Schema): Entry[] => dumpOrder(schema).filter(({ kind }) => isObject(kind));
 
 /**
  * Leaves out each object of A or B that a rename comment names if the comment contradicts the schemas. A wrong rename would give one
@@ -44,8 +47,7 @@ export function omitContradictoryRenames(draft: Draft): void {
 /** Drops objects whose names A uses for others, and views that get another name. A view is dropped before what it reads. */
 export function freeNames(draft: Draft): void {
   const { a, b, renames } = draft.context;
-  for (const entry of dumpOrder(b).reverse()) {
-    if (!isObject(entry.kind)) continue;
+  for (const entry of listObjects(b).reverse()) {
     const newName = renames.pending.get(foldCase(entry.name));
     const isRenamedTable = newName !== undefined && entry.kind === 'table' && a.findObject(newName)?.kind === 'table';
     const wanted = a.findObject(entry.name);
@@ -72,37 +74,34 @@ export function renameTables(draft: Draft): void {
 }
 
 /**
- * Creates and alters the objects of A, in dump order. First come tables and the plain views over them. Then columns are dropped, which no
- * plain view reads any more. Stored views, and everything that reads them, come last: any later change of a source would make a refresh
- * necessary.
+ * Creates and alters tables and the plain views over them, in dump order. Then drops columns, which no plain view reads any more.
+ * `reconcileStoredViews` comes later: any change of a source after it would make a refresh necessary.
  */
-export function reconcileObjects(draft: Draft): void {
+export function reconcileTables(draft: Draft): void {
   const { context } = draft;
-  const entries = [...dumpOrder(context.a)].filter(({ kind }) => isObject(kind));
-  const reconciledLast = findStoredViewsAndReaders(entries, context);
+  const reconciledLast = findStoredViewsAndReaders(context);
+  const entries = listObjects(context.a).filter(entry => !reconciledLast.has(entry));
   const unblockedAtStart = entries.filter(({ name }) => !draft.isBlocked(name));
-  for (const entry of entries) if (!reconciledLast.has(entry)) reconcileObject(entry, draft);
-  // Columns are dropped also in tables that the loop above has blocked. But a column whose rename was left out stays, because it still
-  // holds the values.
+  for (const entry of entries) reconcileObject(entry, draft);
+  // Columns are dropped also in tables that the loop above has blocked.
   for (const { name } of unblockedAtStart) {
     const [wanted, now] = [context.a.definitionOf(name), draft.engine.definitionOf(name)];
     const isToAlter = wanted?.kind === 'table' && now?.kind === 'table' && !context.toRebuild.has(foldCase(name));
     if (isToAlter && !isOfQuery(wanted)) dropColumns(wanted, draft);
   }
-  for (const entry of entries) if (reconciledLast.has(entry)) reconcileObject(entry, draft);
 }
 
-/** Finds the views that store rows, and all that reads from them. @param entries the objects of A in dump order */
-function findStoredViewsAndReaders(entries: readonly Entry[], { a }: PlanContext): ReadonlySet<Entry> {
+/** Finds the views of A that store rows, and all views that read from them. */
+export function findStoredViewsAndReaders({ a }: PlanContext): ReadonlySet<Entry> {
   const found = new Set<Entry>();
-  for (const entry of entries)
+  for (const entry of listObjects(a))
     if (/^(materialized|live) view$/.test(entry.kind) || a.prerequisites(entry).some(needed => found.has(needed)))
       found.add(entry);
   return found;
 }
 
 /** Creates, recreates or alters one object, or leaves it out with a reason. */
-function reconcileObject(entry: Entry, draft: Draft): void {
+export function reconcileObject(entry: Entry, draft: Draft): void {
   const { context } = draft;
   const now = draft.engine.find(entry.name);
   const change = { identity: entry, properties: [], what: displayName(entry) };
@@ -291,9 +290,8 @@ export function alterExpiry(draft: Draft): void {
 export function dropExtraObjects(draft: Draft): void {
   const { a, b, renames, keepExtra } = draft.context;
   if (keepExtra) return;
-  for (const entry of dumpOrder(b).reverse()) {
+  for (const entry of listObjects(b).reverse()) {
     const isExtra =
-      isObject(entry.kind) &&
       !a.findObject(entry.name) &&
       !draft.context.ignore.ignoresObject(entry) &&
       !renames.pending.has(foldCase(entry.name)) &&

@@ -4,24 +4,12 @@
  */
 import { findExpiredRows } from '@sqlpipe/ddl';
 import { type MaterializedView, OTHER_TYPES_REASON } from '@sqlpipe/engine';
+import type { Entry } from '@sqlpipe/schema';
 import { foldCase, isSameName, type Kind } from '@sqlpipe/sql';
 import type { PlanContext } from '../plan-context.js';
 import type { Draft } from './draft.js';
-import { findCreation, printDrop } from './object-changes.js';
+import { findCreation, findStoredViewsAndReaders, listObjects, printDrop, reconcileObject } from './object-changes.js';
 import { isUnfilled, markOf } from './unfilled-marks.js';
-
-/** Sends the queries of stale views again (see `View.isStale`). Until then, the server rejects every query on these views. */
-export function resendViewQueries(draft: Draft): void {
-  for (const { name } of draft.engine.catalogue.inDependencyOrder()) {
-    const view = draft.engine.find(name);
-    if (view?.kind === 'view' && view.isStale && !draft.context.ignore.ignoresObject(view))
-      draft.alter('view', name, { action: 'query', body: view.body }, []);
-  }
-}
-
-/** The names that materialized views refer to, in lower case. */
-const namesReadBy = (...views: readonly MaterializedView[]): Set<string> =>
-  new Set(views.flatMap(({ base, references }) => [base, ...references]).map(foldCase));
 
 /**
  * Matches the reason of an invalid view whose query failed on a row. The reason begins with `[-1]` in place of a position, or with
@@ -30,35 +18,48 @@ const namesReadBy = (...views: readonly MaterializedView[]): Set<string> =>
 const FAILED_ON_A_ROW = /^(?:\[-1\]: |inconvertible value: )/;
 
 /**
- * Refreshes materialized views:
- * - those that are invalid, unless their query would fail again;
- * - those that lack rows, unless the server fills them by itself before their sources lose rows.
+ * Reconciles stored views and what reads from them. Each view is repaired before what reads from it is created:
+ * - A stale plain view gets its query again (see `View.isStale`). Until then, the server rejects every query on it.
+ * - A materialized view is refreshed if it is invalid, unless its query would fail again.
+ * - A materialized view is refreshed if it lacks rows, unless the server fills it by itself before its sources lose rows.
  */
-export function refreshViews(draft: Draft): void {
-  const { a, engineOfB } = draft.context;
-  const views = draft.engine.catalogue.inDependencyOrder().filter(object => object.kind === 'materialized view');
-  const viewsWithRowsInB = views.filter(view => mayHaveRowsInB(view, draft.context));
-  const [readByViews, readByViewsWithRows] = [namesReadBy(...views), namesReadBy(...viewsWithRowsInB)];
+export function reconcileStoredViews(draft: Draft): void {
+  const { context, engine } = draft;
+  const { a, b, engineOfB, ignore } = context;
+  const reconciledLast = findStoredViewsAndReaders(context);
+  const extra = engine.catalogue.inDependencyOrder().flatMap(({ name }) => (a.findObject(name) ? [] : name));
+  const readers = [...a.entries, ...extra.flatMap(name => b.findObject(name) ?? [])];
+  const views = readers.filter(({ kind }) => kind === 'materialized view');
+  const findNamesRead = (entries: readonly Entry[]) => {
+    const read = entries.flatMap(each => (a.findObject(each.name) ? a : b).prerequisites(each));
+    return new Set(read.map(({ name }) => foldCase(name)));
+  };
+  const readByViews = findNamesRead(views);
+  const readByViewsWithRows = findNamesRead(views.filter(view => mayHaveRowsInB(view, context)));
   const refreshed = new Set<string>();
-  for (const view of views) {
-    const name = foldCase(view.name);
-    const now = draft.engine.find(name);
-    if (now?.kind !== 'materialized view') continue;
-    const readsRefreshed = [...namesReadBy(now)].some(each => refreshed.has(each));
-    if (isOutOfScope(now, readsRefreshed, draft)) continue;
+  const repair = (name: string): void => {
+    const now = engine.find(name);
+    if (!now || ignore.ignoresObject(now)) return;
+    if (now.kind === 'view' && now.isStale) draft.alter(now.kind, now.name, { action: 'query', body: now.body }, []);
+    if (now.kind !== 'materialized view') return;
+    const readsRefreshed = [now.base, ...now.references].some(each => refreshed.has(foldCase(each)));
+    if (isOutOfScope(now, readsRefreshed, draft)) return;
     // An interrupted plan may have dropped the view. Its mark, or a view over it that still has rows, shows that it had rows.
-    const isMarked = a.findObject(name) !== undefined && engineOfB.find(markOf(view.name)) !== undefined;
-    const mayHaveHadRowsBefore = isMarked || viewsWithRowsInB.includes(view) || readByViewsWithRows.has(name);
-    const isCreated = engineOfB.catalogue.findById(now.id) === undefined;
-    const lacksRows = mayHaveHadRowsBefore && (isCreated || isUnfilled(name, draft.context));
+    const isMarked = a.findObject(name) !== undefined && engineOfB.find(markOf(now.name)) !== undefined;
+    const hadRows = isMarked || mayHaveRowsInB(now, context) || readByViewsWithRows.has(foldCase(name));
+    const lacksRows = hadRows && (!engineOfB.catalogue.findById(now.id) || isUnfilled(name, context));
     // Even a view that the server fills is refreshed if another view is computed from its rows, or if its sources lose rows later.
-    const planMustFill = !isFilledByServer(now) || readByViews.has(name) || willSourcesLoseRows(now, draft);
+    const planMustFill = !isFilledByServer(now) || readByViews.has(foldCase(name)) || willSourcesLoseRows(now, draft);
     const wouldFail = FAILED_ON_A_ROW.test(now.invalid ?? '') && !readsRetypedColumn(now, draft);
-    const isRepairable = now.invalid !== undefined && !wouldFail;
-    if (!isRepairable && !(lacksRows && planMustFill)) continue;
+    if ((now.invalid === undefined || wouldFail) && !(lacksRows && planMustFill)) return;
     refreshView(now, planMustFill, draft);
-    refreshed.add(name);
+    refreshed.add(foldCase(name));
+  };
+  for (const entry of listObjects(a)) {
+    if (reconciledLast.has(entry)) reconcileObject(entry, draft);
+    repair(entry.name);
   }
+  for (const name of extra) repair(name);
 }
 
 /** Whether the server fills a new view by itself, in the background, without REFRESH. */
@@ -67,14 +68,12 @@ const isFilledByServer = ({ refresh }: Pick<MaterializedView, 'refresh'>): boole
 
 /**
  * Whether the plan need not care about a view:
- * - it is ignored;
  * - A lacks it, and the plan drops it later;
  * - A lacks it, it was invalid before, the plan refreshes none of its sources, and no interrupted plan has made it invalid.
  * @param readsRefreshed whether the plan refreshes a source of the view; the same cause may have made both invalid
  */
 function isOutOfScope(view: MaterializedView, readsRefreshed: boolean, draft: Draft): boolean {
-  const { a, keepExtra, ignore, allowed, healthProblems } = draft.context;
-  if (ignore.ignoresObject(view)) return true;
+  const { a, keepExtra, allowed, healthProblems } = draft.context;
   if (a.findObject(view.name)) return false;
   if (wasInvalid(view, healthProblems) && !readsRefreshed && !mayBeInvalidatedByPlan(view, draft)) return true;
   return !keepExtra && allowed.allows({ loss: 'drop', object: view.name });
@@ -130,7 +129,10 @@ function readsRetypedColumn(
 }
 
 /** Whether the view may have rows in B, also under its former name. */
-const mayHaveRowsInB = ({ kind, name }: MaterializedView, { b, findStoredRows, renames }: PlanContext): boolean =>
+const mayHaveRowsInB = (
+  { kind, name }: Pick<Entry, 'kind' | 'name'>,
+  { b, findStoredRows, renames }: PlanContext,
+): boolean =>
   [name, renames.otherName(name) ?? name].some(
     candidate => b.findObject(candidate)?.kind === kind && findStoredRows(candidate) !== 'none',
   );
