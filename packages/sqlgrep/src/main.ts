@@ -1,8 +1,6 @@
-import { createMain, Exit, FLAG, maxRecordOption, SEVERAL, UsageError } from '@sqlpipe/cli';
-import { decodeRecords, MAX_RECORD, writeRecords } from '@sqlpipe/records';
-import { createMatcher, type Entry } from '@sqlpipe/schema';
+import { createMain, FLAG, maxRecordOption, SEVERAL } from '@sqlpipe/cli';
+import { MAX_RECORD } from '@sqlpipe/records';
 import { KINDS } from '@sqlpipe/sql';
-import { formatJsonLine, formatListLine, selectStatements } from './select-statements.js';
 
 /** The program. */
 export const main = createMain({
@@ -35,26 +33,5 @@ export const main = createMain({
     'with-dependents': { ...FLAG, describe: 'also select what needs the matches' },
     'max-record': maxRecordOption(MAX_RECORD),
   },
-  run: async ({ operands: patterns, maxRecord, ...options }, io) => {
-    const matcher = createMatcher({ ...options, patterns });
-    let matchCount = 0;
-    const matches = (entry: Entry): boolean => {
-      const isMatch = matcher(entry);
-      if (isMatch) matchCount++;
-      return isMatch;
-    };
-    const { count, list, json } = options;
-    if (Number(count) + Number(list) + Number(json) > 1)
-      throw new UsageError('--count, --list and --json cannot be combined');
-    const selected = selectStatements(decodeRecords(io.stdin(), { maxRecord }), matches, options);
-    if (count) {
-      let number = 0;
-      for await (const _ of selected) number++;
-      await io.print(`${number}\n`);
-    } else if (list || json)
-      for await (const statement of selected) await io.print((list ? formatListLine : formatJsonLine)(statement));
-    else await writeRecords(selected, io.stdout, 'sqlgrep', maxRecord);
-    if (!matchCount) io.info('nothing matched');
-    return matchCount ? Exit.ok : Exit.negative;
-  },
+  run: async (options, io) => (await import('./select-statements.js')).writeSelected(options, io),
 });

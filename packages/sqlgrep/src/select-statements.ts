@@ -1,6 +1,10 @@
+import { Exit, type Io, UsageError } from '@sqlpipe/cli';
+import { decodeRecords, writeRecords } from '@sqlpipe/records';
 import {
   collectStatements,
+  createMatcher,
   type Entry,
+  type MatchCriteria,
   type RelatedOptions,
   Schema,
   selectWithRelated,
@@ -9,10 +13,34 @@ import {
 import { identify } from '@sqlpipe/sql';
 import { escapeControls, formatSafeJson } from '@sqlpipe/text';
 
-/**
- * The statements that match, with their dependencies or dependents if requested, in input order. If neither is
- * requested, the statements are passed on as they arrive.
- */
+/** Which statements to select, and what to write of them. */
+type GrepOptions = Omit<MatchCriteria, 'patterns'> &
+  RelatedOptions & { operands: string[]; maxRecord: number; count?: boolean; list?: boolean; json?: boolean };
+
+/** Writes the statements of standard input that match, or what the options ask for; returns the exit status. */
+export async function writeSelected({ operands: patterns, maxRecord, ...options }: GrepOptions, io: Io) {
+  const matcher = createMatcher({ ...options, patterns });
+  let matchCount = 0;
+  const matches = (entry: Entry): boolean => {
+    const isMatch = matcher(entry);
+    if (isMatch) matchCount++;
+    return isMatch;
+  };
+  const { count, list, json } = options;
+  if ([count, list, json].filter(Boolean).length > 1)
+    throw new UsageError('--count, --list and --json cannot be combined');
+  const selected = selectStatements(decodeRecords(io.stdin(), { maxRecord }), matches, options);
+  if (count) {
+    let number = 0;
+    for await (const _ of selected) number++;
+    await io.print(`${number}\n`);
+  } else if (list || json) for await (const statement of selected) await io.print(`${formatLine(statement, json)}\n`);
+  else await writeRecords(selected, io.stdout, 'sqlgrep', maxRecord);
+  if (!matchCount) io.info('nothing matched');
+  return matchCount ? Exit.ok : Exit.negative;
+}
+
+/** The statements that match, in input order: with related ones at its end if they are requested, otherwise as they arrive. */
 export async function* selectStatements(
   statements: AsyncIterable<string>,
   matches: (entry: Entry) => boolean,
@@ -26,14 +54,8 @@ export async function* selectStatements(
   }
 }
 
-/** The kind of an object, a tab, its name. */
-export function formatListLine(statement: string): string {
+/** The kind of an object, a tab, its name; or a line of JSON with the unchanged statement, with its secrets. */
+function formatLine(statement: string, json: boolean | undefined): string {
   const { kind, name } = identify(statement);
-  return `${kind}\t${escapeControls(name)}\n`;
-}
-
-/** A line of JSON: an object with `kind`, `name` and `statement`. The statement is unchanged, with its secrets. */
-export function formatJsonLine(statement: string): string {
-  const { kind, name } = identify(statement);
-  return `${formatSafeJson({ kind, name, statement })}\n`;
+  return json ? formatSafeJson({ kind, name, statement }) : `${kind}\t${escapeControls(name)}`;
 }
