@@ -38,7 +38,7 @@ const server = (isEnterprise: boolean): NameLookup => ({
   isEnterprise,
   has: featuresOf(isEnterprise ? undefined : '9.3.4'),
   defaults: DEFAULTS,
-  checkQuery() {},
+  rejectBadQuery() {},
   find: name => objects.find(object => isSameName(object.name, name)),
 });
 

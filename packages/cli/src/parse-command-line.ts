@@ -28,7 +28,7 @@ export function parseCommandLine<Specs extends OptionSpecs>(program: Program<Spe
   const words = [...world.args];
   const specs = addCommonOptions(program.options);
   let parsed: Parsed<Specs> | undefined;
-  checkNames(words, specs);
+  rejectPropertyNames(words, specs);
   createParser(specs).parse(words, {}, (error, values) => {
     if (error) throw new UsageError(explainParseError(error.message, specs));
     const verbosity = { quiet: values['quiet'] === true, verbose: Number(values['verbose'] ?? 0) };
@@ -36,7 +36,7 @@ export function parseCommandLine<Specs extends OptionSpecs>(program: Program<Spe
     if (output !== undefined) parsed = { ...verbosity, output };
     else {
       const usage = program.standaloneOption && values[program.standaloneOption] ? '' : program.operands;
-      const operands = checkOperands(values._.map(String), usage);
+      const operands = requireOperands(values._.map(String), usage);
       parsed = { ...verbosity, args: { ...takeLastValues(values, specs), operands } as unknown as Args<Specs> };
     }
   });
@@ -95,7 +95,7 @@ function printInstead(
 }
 
 /** Rejects options such as `--toString`: yargs looks options up in plain objects, which have properties of that name. */
-function checkNames(words: string[], specs: OptionSpecs): void {
+function rejectPropertyNames(words: string[], specs: OptionSpecs): void {
   const options = words.slice(0, words.includes('--') ? words.indexOf('--') : undefined);
   for (const [, name = ''] of options.map(word => /^--?([^=]*)/.exec(word) ?? []))
     if (name in Object.prototype) throw new UsageError(unknownOption(name, specs));
@@ -124,7 +124,7 @@ function takeLastValues(values: Readonly<Record<string, unknown>>, specs: Option
   return Object.fromEntries(
     given.map(([option, { array }]) => {
       const value = Array.isArray(values[option]) && !array ? values[option].at(-1) : values[option];
-      checkValue(option, value);
+      rejectBadValue(option, value);
       const property = option.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()); // `keepGoing`
       return [property, value];
     }),
@@ -132,7 +132,7 @@ function takeLastValues(values: Readonly<Record<string, unknown>>, specs: Option
 }
 
 /** Rejects a negative or infinite number, and an empty value, which an unset variable leaves. */
-function checkValue(option: string, value: unknown): void {
+function rejectBadValue(option: string, value: unknown): void {
   if (typeof value === 'number' && !(value >= 0 && value < Number.POSITIVE_INFINITY))
     throw new UsageError(`${formatFlag(option)} must be a number of at least 0`);
   if (value === '' || (Array.isArray(value) && value.includes('')))
@@ -142,7 +142,7 @@ function checkValue(option: string, value: unknown): void {
 const formatFlag = (option: string): string => (option.length > 1 ? `--${option}` : `-${option}`);
 
 /** Checks the number of operands. A surplus operand is not shown, because it may be a password. */
-function checkOperands(operands: string[], usage: string): string[] {
+function requireOperands(operands: string[], usage: string): string[] {
   const wanted = usage.split(' ').filter(Boolean);
   if (operands.includes('')) throw new UsageError('an operand is empty; is a variable unset?');
   const missing = wanted.filter(operand => operand.startsWith('<'))[operands.length];

@@ -47,5 +47,5 @@ export {
 } from './grammar/rejection-error.js';
 export { formatGeohashType, isTimestamp, parseColumnType } from './grammar/types.js';
 export { type Interval, isTimeZone, rejectLongPeriod } from './properties/refresh.js';
-export { checkRetention, retentionOf } from './properties/retention.js';
+export { rejectUnevenRetention, retentionOf } from './properties/retention.js';
 export { rejectImpossiblePolicy } from './properties/storage-policy.js';

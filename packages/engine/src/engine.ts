@@ -170,7 +170,7 @@ export class Engine {
       show,
       verbs: this.#handlers,
       maxInMemory: session.defaults.maxInMemory,
-      checkQuery: (body: Body) => void parseBody(body),
+      rejectBadQuery: (body: Body) => void parseBody(body),
       findBase: (body: Body, given: LocatedName | undefined) => requireValidBase(body, given, this.catalogue),
     });
     if (!statement) return { effects: [], result: { kind: 'empty' } };

@@ -108,7 +108,7 @@ function validateFraming(maxRecord: number, allowEmpty: boolean): Transform {
   let partialBytes = 0;
   let recordCount = 0;
 
-  const checkRecords = (records: Buffer): Buffer => {
+  const requireValidRecords = (records: Buffer): Buffer => {
     for (let start = 0; start < records.length; recordCount++) {
       const end = records.indexOf(0, start) + 1;
       if (end - start > maxRecord) throw recordTooLong(recordCount, maxRecord);
@@ -124,7 +124,7 @@ function validateFraming(maxRecord: number, allowEmpty: boolean): Transform {
   return transform(
     async (chunk: Buffer) => {
       const end = chunk.lastIndexOf(0) + 1;
-      const records = end ? checkRecords(Buffer.concat([...partial, chunk.subarray(0, end)])) : undefined;
+      const records = end ? requireValidRecords(Buffer.concat([...partial, chunk.subarray(0, end)])) : undefined;
       if (end) [partial, partialBytes] = [[], 0];
       if (end < chunk.length) partial.push(chunk.subarray(end));
       partialBytes += chunk.length - end;

@@ -14,7 +14,7 @@ import { PlanGuard } from './plan-guard.js';
  * @returns also a guard that notices later changes of the plan's objects
  * @throws CodedError, InstanceError
  */
-export async function checkPlan(
+export async function requireCurrent(
   statements: AsyncIterable<string>,
   target: Instance,
   { staleOk, stream, allowPlan }: Pick<ReplayOptions, 'staleOk' | 'stream' | 'allowPlan'>,

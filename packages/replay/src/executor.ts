@@ -94,7 +94,7 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
     // If the object differs, the statement is sent anyway, because the server may report another error first.
     const isDecided = before?.result === 'skipped' || (replaces ? ifExists !== 'compare' : keepsExisting);
     if (before && isDecided) return resolveExisting(before);
-    if (isAssertion(entry)) return checkAssertion(statement);
+    if (isAssertion(entry)) return evaluateAssertion(statement);
     const pending =
       entry.kind === 'other' && !options.isSimulated
         ? await prepareChange(statement, target, existing, !noVerify)
@@ -139,7 +139,7 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
   }
 
   /** Checks an assertion: every value that a SELECT in a stream returns must be true. A false value may become true soon. */
-  async function checkAssertion(statement: string): Promise<StatementResult> {
+  async function evaluateAssertion(statement: string): Promise<StatementResult> {
     const assertion = parseAssertion(statement);
     const ask = async () => {
       const rows = await target.queryRows(statement);

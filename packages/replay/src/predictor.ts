@@ -146,7 +146,7 @@ export class Predictor {
       label: target.label,
       endpoint: target.endpoint,
       streamFirstColumn: (...query) => target.streamFirstColumn(...query),
-      queryRows: query => this.#checkAssertion(query),
+      queryRows: query => this.#askAssertion(query),
       execute: statement => this.#simulate(statement),
       bufferNeeded: statement => target.bufferNeeded(statement),
       close: async () => {},
@@ -181,7 +181,7 @@ export class Predictor {
    * Asks the target whether an assertion holds.
    * @throws UnknownEffectError if a statement of the run would change what the assertion reads
    */
-  #checkAssertion(query: string): Promise<unknown[][]> {
+  #askAssertion(query: string): Promise<unknown[][]> {
     this.#rowAccount.recordAssertion(parseAssertion(query) ?? {});
     const names = findReferencesOfQuery(query.replace(/;\s*$/, ''));
     if (names.some(name => this.#changed.has(foldCase(name))))

@@ -6,7 +6,7 @@ import { spool } from '@sqlpipe/records';
 import { type Health, identifyEntry, problemsOf } from '@sqlpipe/schema';
 import { displayName, type Identity, isObject } from '@sqlpipe/sql';
 import { recordQuery } from './assertions.js';
-import { checkPlan, recordPlanned, rejectOmissions, requireState } from './check-plan.js';
+import { recordPlanned, rejectOmissions, requireCurrent, requireState } from './check-plan.js';
 import { executeStatements } from './execute-statements.js';
 import { createExecutor, type Executor } from './executor.js';
 import { ExistingObjects } from './existing.js';
@@ -97,14 +97,14 @@ async function readInput(input: ReplayInput, connection: Instance, options: Repl
   const planned = new Set<string>();
   const permission = { statements: planned, queries: new Map(), isGiven: options.allowPlan };
   const check = createPreflightCheck(connection, allow, permission);
-  const checked = await checkPlan(recordPlanned(input.statements, planned, permission.queries), connection, options);
-  const { statements, locations } = splitIgnoredRights({ ...input, ...checked }, ignore);
+  const plan = await requireCurrent(recordPlanned(input.statements, planned, permission.queries), connection, options);
+  const { statements, locations } = splitIgnoredRights({ ...input, ...plan }, ignore);
   const checkUnlessIgnored: typeof check = async statement =>
     ignored.isIgnored(identifyEntry(statement)) ? undefined : check(statement);
-  const skipsRejects = dryRun || stream || (options.keepGoing && !checked.isPlan);
+  const skipsRejects = dryRun || stream || (options.keepGoing && !plan.isPlan);
   const allowed = skipsRejects ? statements : requireAllowed(statements, checkUnlessIgnored, locations);
   const complete = stream ? undefined : await spool(ignored.recordNeeded(allowed));
-  const { guard } = checked;
+  const { guard } = plan;
   return { statements: complete ?? allowed, count: complete?.count, locations, permission, check, ignored, guard };
 }
 

@@ -152,7 +152,7 @@ export class Splitter {
 
   /** Ends a statement without comments that `findEndFast` has found. @param text all of it, with its `;` */
   *#finishUnscanned(text: string): Generator<string> {
-    this.#checkLength(text.length - 1);
+    this.#rejectTooLong(text.length - 1);
     yield* this.#hold(text.slice(0, -1), false);
     this.#column++;
   }
@@ -192,11 +192,11 @@ export class Splitter {
   #append(piece: string): void {
     if (piece) this.#pieces.push(piece);
     this.#length += piece.length;
-    this.#checkLength(this.#length);
+    this.#rejectTooLong(this.#length);
   }
 
   /** @throws SplitError for a statement that exceeds the maximum length */
-  #checkLength(length: number): void {
+  #rejectTooLong(length: number): void {
     if (length + this.#carry.length > this.maxLength)
       throw new SplitError(
         `a statement of more than ${this.maxLength} characters; is a semicolon missing? --max-record raises the limit`,
@@ -224,7 +224,7 @@ export class Splitter {
     const comments = text.slice(0, end);
     const { body, endsInLineComment } = this.#held;
     if (end > 0) {
-      this.#checkLength(body.length + end);
+      this.#rejectTooLong(body.length + end);
       this.#held.body = `${body}${endsInLineComment ? '\n' : ''}${comments}`;
       this.#held.endsInLineComment = !comments.endsWith('*/');
     }

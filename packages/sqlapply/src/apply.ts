@@ -51,7 +51,7 @@ interface Ends {
  */
 export async function applyInput(options: RunOptions, openEnds: () => Promise<Ends>, io: Io): Promise<number> {
   limitHeapGrowth();
-  checkOptions(options);
+  rejectBadOptions(options);
   const work = () => applyReported(options, openEnds, io);
   return options.annotations ? annotateFailure(work, io) : work();
 }
@@ -68,7 +68,7 @@ async function applyReported(options: RunOptions, openEnds: () => Promise<Ends>,
   }
 }
 
-function checkOptions(options: RunOptions): void {
+function rejectBadOptions(options: RunOptions): void {
   const { report, rejects, json, annotations, dryRun, alter, stream, ifExists, renamed, jobs } = options;
   if ([report === '-', rejects === '-', json, annotations].filter(Boolean).length > 1)
     throw new UsageError('only one of --report, --rejects, --json and --annotations can be on standard output');

@@ -26,13 +26,13 @@ import { writeMissing } from './write-statements.js';
 
 /** Compares the schemas that the command line names; returns the exit status. */
 export async function writeDifferences(args: DiffArgs, io: Io): Promise<number> {
-  await checkOptions(args);
+  await rejectBadOptions(args);
   const work = () => compareSides(args, io);
   return args.annotations ? annotateFailure(work, io) : work();
 }
 
 /** @throws UsageError for options that cannot be combined */
-async function checkOptions(args: DiffArgs): Promise<void> {
+async function rejectBadOptions(args: DiffArgs): Promise<void> {
   const { names, json, text, missing, alter, annotations, output } = args;
   if ([names, json, text, missing, alter].filter(Boolean).length > 1)
     throw new UsageError('--names, --json, --text, --missing and --alter cannot be combined');

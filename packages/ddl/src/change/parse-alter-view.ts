@@ -13,7 +13,7 @@ import { parseWalChange } from './parse-wal.js';
 export function parseAlterView(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   const view = parseAlteredObject(cursor, lookup, 'view');
   cursor.expectToken(cursor.requireNoSemicolon("'as'"), 'as');
-  const body = parseViewBody(cursor, lookup.checkQuery);
+  const body = parseViewBody(cursor, lookup.rejectBadQuery);
   expectEndOfBody(cursor, body);
   return toAlter(view, { action: 'query', body: body.text });
 }

@@ -24,7 +24,7 @@ function toViewStatement<D extends ViewDefinition | MaterializedViewDefinition |
 export function parseCreateView(cursor: Cursor, orReplace: boolean, context: CreateContext): CreateOf<ViewDefinition> {
   const created = parseCreatedName(cursor, 'view name');
   if (!isWord(cursor.require("'as'"), 'as')) throw cursor.error("'as' expected");
-  const body = parseViewBody(cursor, context.checkQuery);
+  const body = parseViewBody(cursor, context.rejectBadQuery);
   expectEndOfBody(cursor, body);
   const reader = new ClauseReader(cursor, context, 'view');
   if (body.isEnclosed) {
@@ -49,7 +49,7 @@ export function parseCreateMaterializedView(
   reader.read(REFRESH);
   if (!isWord(reader.token, 'as'))
     throw cursor.error(reader.spans.has(REFRESH.name) ? "'as' expected" : "'refresh' or 'as' expected");
-  const body = parseViewBody(cursor, context.checkQuery);
+  const body = parseViewBody(cursor, context.rejectBadQuery);
   const { base = '' } = reader.definition;
   const given = reader.spans.has(BASE.name)
     ? { name: base, position: reader.spans.get(BASE.name)?.position ?? 0 }
@@ -93,7 +93,7 @@ export function parseCreateLiveView(cursor: Cursor, context: CreateContext): Cre
       "live view requires a START FROM clause, one of 'START FROM NOW', 'START FROM BEGINNING' or 'START FROM <timestamp>'",
     );
   reader.check(TTL);
-  const body = parseViewBody(cursor, context.checkQuery, { mayHaveOwner: true });
+  const body = parseViewBody(cursor, context.rejectBadQuery, { mayHaveOwner: true });
   if (body.isEnclosed) expectEndOfBody(cursor, body);
   reader.expected = undefined;
   reader.advance();

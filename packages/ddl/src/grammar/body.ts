@@ -23,7 +23,7 @@ export interface Body {
 }
 
 /** Checks a query. It is called as soon as the query has been read, because the server rejects errors in it then. */
-export type CheckQuery = (body: Body) => void;
+export type RejectBadQuery = (body: Body) => void;
 
 /**
  * Parses `(query`, or `query` up to the end of the statement. `expectEndOfBody` reads the closing parenthesis.
@@ -31,7 +31,7 @@ export type CheckQuery = (body: Body) => void;
  */
 export function parseViewBody(
   cursor: Cursor,
-  check: CheckQuery,
+  check: RejectBadQuery,
   { mayHaveOwner = false }: { mayHaveOwner?: boolean } = {},
 ): Body {
   const start = cursor.readOffset;
@@ -45,17 +45,17 @@ export function parseViewBody(
     const written = cursor.text.slice(position, ownerAt).trimEnd();
     const code = readCode(new Cursor(written), 0, false);
     cursor.seek(ownerAt);
-    return checkedBody({ written, code, position, start: position, isEnclosed: false }, check);
+    return toBody({ written, code, position, start: position, isEnclosed: false }, check);
   }
   const code = readCode(cursor, position, false);
   const token = cursor.next();
   // The server stores the semicolon with the query (observed on 9.3.4 and 9.4.4).
   const end = token === undefined ? cursor.text.length : cursor.end;
   const written = cursor.text.slice(position, end);
-  return checkedBody({ written, code, position, start: position, isEnclosed: false }, check);
+  return toBody({ written, code, position, start: position, isEnclosed: false }, check);
 }
 
-function checkedBody(body: Omit<Body, 'text'>, check: CheckQuery): Body {
+function toBody(body: Omit<Body, 'text'>, check: RejectBadQuery): Body {
   const checked = { ...body, text: trimQuery(body.written) };
   check(checked);
   return checked;
@@ -64,7 +64,7 @@ function checkedBody(body: Omit<Body, 'text'>, check: CheckQuery): Body {
 /** Parses the query after an opening parenthesis that has been read. */
 export function parseEnclosedBody(
   cursor: Cursor,
-  check: CheckQuery,
+  check: RejectBadQuery,
   {
     expected = "'select', 'with', 'declare' or table name expected",
     start,
@@ -77,7 +77,7 @@ export function parseEnclosedBody(
   cursor.unread();
   const code = readCode(cursor, position, true);
   const written = cursor.text.slice(position, position + code.length);
-  return checkedBody({ written, code, position, start: start ?? position, isEnclosed: true }, check);
+  return toBody({ written, code, position, start: start ?? position, isEnclosed: true }, check);
 }
 
 /** Requires the closing parenthesis of a query, or the end of the statement if it has no parentheses. */

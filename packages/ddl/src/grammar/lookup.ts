@@ -1,7 +1,7 @@
 /*! What a parser checks a statement against: the server's catalogue, or nothing if the statement is only parsed. */
 import type { ObjectKind } from '@sqlpipe/sql';
 import type { Column, Defaults, PartitionUnit, StoragePolicy } from '../definition.js';
-import type { CheckQuery } from './body.js';
+import type { RejectBadQuery } from './body.js';
 import type { Cursor } from './cursor.js';
 import { featuresOf, type HasFeature } from './features.js';
 import { rejectReserved, stripPublic, unquoteToken } from './names.js';
@@ -28,7 +28,7 @@ export interface ServerTraits {
   readonly isEnterprise: boolean | undefined;
   readonly has: HasFeature;
   readonly defaults: Defaults;
-  readonly checkQuery: CheckQuery;
+  readonly rejectBadQuery: RejectBadQuery;
 }
 
 /** The traits with which a statement is only parsed: those of any edition and version. */
@@ -36,7 +36,7 @@ export const anyServer = (defaults: Defaults): ServerTraits => ({
   isEnterprise: undefined,
   has: featuresOf(undefined),
   defaults,
-  checkQuery() {},
+  rejectBadQuery() {},
 });
 
 /** The catalogue, in which a parser looks names up: QuestDB checks a statement against its catalogue while it parses it. */

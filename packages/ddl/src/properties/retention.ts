@@ -59,7 +59,7 @@ export const retentionOf = (object: Pick<WithRetention, 'ttl' | 'policy'>, isEnt
   isEnterprise ? { ttl: 0, policy: policyOf(object) } : { ttl: object.ttl, policy: object.policy };
 
 /** Checks a TTL against the partitions that the server has chosen where the statement names none. */
-export function checkRetention(spans: ClauseSpans, { kind, ttl, partitionBy }: WithRetention): void {
+export function rejectUnevenRetention(spans: ClauseSpans, { kind, ttl, partitionBy }: WithRetention): void {
   const position = spans.get(TTL.name)?.position;
   // A length in months is accepted for a materialized view (observed on 9.3.4).
   if (position !== undefined && partitionBy && (kind !== 'materialized view' || ttl > 0))

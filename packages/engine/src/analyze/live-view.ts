@@ -27,7 +27,7 @@ interface ScannedQuery {
 }
 
 /** Checks what QuestDB's parser requires of the query: its SELECT list, FROM and windows. @throws RejectionError */
-export function checkParserRules(body: Body, catalogue: Catalogue): void {
+export function requireParserRules(body: Body, catalogue: Catalogue): void {
   const query = readQuery(body);
   const base = catalogue.find(unquoteToken(query.baseToken.text));
   const timestamp = base && 'timestamp' in base ? base.timestamp : undefined;

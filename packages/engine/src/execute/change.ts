@@ -17,7 +17,7 @@ import { OpaqueError, unknownSyntaxError } from '../errors.js';
 import { parseBody } from '../parse/parsed-query.js';
 import type { ExecutionResult, Session } from '../session.js';
 import { createView, defaultStart } from './create.js';
-import { changeRows, checkCopy, isRowChange } from './rows.js';
+import { changeRows, isRowChange, rejectBadCopy } from './rows.js';
 import {
   findColumnsReadFromBase,
   GONE_TABLE_REASON,
@@ -58,7 +58,7 @@ function handleChange(verb: string): StatementHandler {
         if (object?.opaque !== undefined && (verb === 'alter' || verb === 'rename')) throw unknownSyntaxError(object);
         return object;
       },
-      checkQuery(body) {
+      rejectBadQuery(body) {
         parseBody(body);
         query = body;
       },
@@ -77,7 +77,7 @@ function handleRows(verb: string): StatementHandler {
         `sqlserve keeps the schema and no rows, so it rejects ${verb.toUpperCase()}; use a real QuestDB for tests that need rows`,
       );
     if (verb === 'insert' || verb === 'update') return handleChange(verb)(cursor, session);
-    if (verb === 'copy') checkCopy(cursor, session.catalogue);
+    if (verb === 'copy') rejectBadCopy(cursor, session.catalogue);
     throw new OpaqueError('its result depends on rows or files of the server');
   };
 }

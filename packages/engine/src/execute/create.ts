@@ -16,7 +16,6 @@ import {
   type Body,
   type CreateOf,
   type CreateStatement,
-  checkRetention,
   isTimestamp,
   isTimeZone,
   isValidColumnName,
@@ -31,12 +30,13 @@ import {
   RejectionError,
   rejectBadCover,
   rejectImpossiblePolicy,
+  rejectUnevenRetention,
   retentionOf,
   unquoteToken,
 } from '@sqlpipe/ddl/grammar';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Relation } from '../analyze/column-scope.js';
-import { analyzeLiveView, checkParserRules } from '../analyze/live-view.js';
+import { analyzeLiveView, requireParserRules } from '../analyze/live-view.js';
 import { analyzeSampling, type ViewSampling } from '../analyze/materialized-view.js';
 import { findQueryReferences, requireReadAccess } from '../analyze/query-references.js';
 import { analyzeRelation } from '../analyze/relation.js';
@@ -330,7 +330,7 @@ function createMaterializedView(session: Session, statement: CreateOf<Materializ
   const partitionBy = definition.partitionBy ?? sampling.partitionBy ?? defaultPartition(sampling.interval);
   const complete = { ...definition, partitionBy };
   // With PARTITION BY in the statement, the parser has checked the retention already.
-  if (!definition.partitionBy) checkRetention(spans, complete);
+  if (!definition.partitionBy) rejectUnevenRetention(spans, complete);
   rejectBadName(name, position, '');
   rejectCycleOfBases(catalogue, statement, base.name);
   const columns = toColumns(relation).map(column => toStoredColumn(column, definition));
@@ -369,12 +369,12 @@ function createLiveView(session: Session, statement: CreateOf<LiveViewDefinition
   const { catalogue } = session;
   const { position, body, spans, definition } = statement;
   const { name, start, owner = session.owner } = definition;
-  checkParserRules(body, catalogue);
+  requireParserRules(body, catalogue);
   if (!requireCreatable(session, statement)) return;
   const { base, relation } = analyzeLiveView(statement, catalogue);
   requireReadAccess(session, parseBody(body));
   const complete = { ...definition, partitionBy: definition.partitionBy ?? base.partitionBy };
-  checkRetention(spans, complete);
+  rejectUnevenRetention(spans, complete);
   rejectBadName(name, position, '');
   const digits = findColumn(base, base.timestamp)?.type === 'TIMESTAMP_NS' ? 9 : 6;
   const startTime = parseTimestamp(unquoteToken(start), digits);

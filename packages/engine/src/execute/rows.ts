@@ -74,7 +74,7 @@ const ROW_CHANGES: Readonly<Record<RowChange['verb'], RowChangeKind>> = {
  * Checks what a COPY needs besides rows and files: the table or the query that it exports. The server creates the table of
  * an import if there is none (observed on 9.3.4).
  */
-export function checkCopy(cursor: Cursor, catalogue: Catalogue): void {
+export function rejectBadCopy(cursor: Cursor, catalogue: Catalogue): void {
   const source = cursor.requireNoSemicolon('copy source');
   if (source === '(') {
     const start = cursor.readOffset;

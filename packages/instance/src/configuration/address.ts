@@ -48,7 +48,7 @@ function parseWithoutScheme(text: string, scheme: 'http' | 'https'): URL {
 
 /** @param given the address as the user wrote it, for messages */
 function parseUrl(href: string, given: string): URL {
-  checkPort(given);
+  rejectBadPort(given);
   if (given === '' || !URL.canParse(href)) throw addressError(given, 'is not an address');
   const url = new URL(href);
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
@@ -61,7 +61,7 @@ function parseUrl(href: string, given: string): URL {
 }
 
 /** Checks the port if the address can contain no secret: digits after a colon may also be a password. */
-function checkPort(given: string): void {
+function rejectBadPort(given: string): void {
   const [, port] = /^(?:\w+:\/\/)?[^/@?#;=:]+:(\d+)(?:\/[^@]*)?$/.exec(given) ?? [];
   if (port !== undefined && !(Number(port) >= 1 && Number(port) <= 65535))
     throw configError(`port ${truncate(port, 20)} is not between 1 and 65535`);

@@ -135,7 +135,12 @@ async function parseToml(text: string, path: string): Promise<Record<string, unk
 function toInstanceEntry(table: unknown, place: string, file: string, home = '~'): InstanceEntry {
   if (typeof table !== 'object' || table === null)
     throw configError(`${place} is not a table; write [NAME] and url = "…" below it`);
-  for (const [key, value] of Object.entries(table)) checkKey(key, value, place);
+  for (const [key, value] of Object.entries(table)) {
+    if (!Object.hasOwn(KEYS, key))
+      throw configError(`${place} has an unknown key "${key}"; the known keys are ${Object.keys(KEYS).join(', ')}`);
+    const type = typeof KEYS[key as keyof InstanceEntry];
+    if (typeof value !== type) throw configError(`${place}: ${key} must be a ${type}`);
+  }
   const entry = { ...table } as InstanceEntry;
   if (entry.url === undefined) throw configError(`${place} has no url; add url = "http://host:9000"`);
   for (const key of PATH_KEYS) {
@@ -145,11 +150,4 @@ function toInstanceEntry(table: unknown, place: string, file: string, home = '~'
       entry[key] = path.startsWith('~/') ? join(home, path.slice(2)) : resolve(dirname(file), path);
   }
   return entry;
-}
-
-function checkKey(key: string, value: unknown, place: string): void {
-  if (!Object.hasOwn(KEYS, key))
-    throw configError(`${place} has an unknown key "${key}"; the known keys are ${Object.keys(KEYS).join(', ')}`);
-  const type = typeof KEYS[key as keyof InstanceEntry];
-  if (typeof value !== type) throw configError(`${place}: ${key} must be a ${type}`);
 }

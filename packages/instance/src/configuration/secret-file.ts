@@ -62,12 +62,12 @@ export async function readCertificates(path: string): Promise<string> {
   } catch (error) {
     throw readError('the certificates', path, error);
   }
-  await checkCertificates(text, path);
+  await requireCertificates(text, path);
   return text;
 }
 
 /** Rejects certificates that Node cannot read: Node would ignore them, and trust no server. */
-async function checkCertificates(text: string, path: string): Promise<void> {
+async function requireCertificates(text: string, path: string): Promise<void> {
   const { X509Certificate } = await import('node:crypto'); // few runs need it
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*(?:-----END CERTIFICATE-----)?/g) ?? [];
   if (!blocks.length)

@@ -167,7 +167,7 @@ export class JsonScanner {
     this.#token = Token.None;
     const end = close + 1;
     if (this.#pending.length === 0) {
-      this.#checkLength(end - start);
+      this.#rejectTooLong(end - start);
       this.#endString(decodeString(chunk, start, end));
     } else {
       this.#keep(chunk.subarray(start, end));
@@ -201,11 +201,11 @@ export class JsonScanner {
   }
 
   #keep(bytes: Buffer): void {
-    this.#checkLength(this.#pending.length + bytes.length);
+    this.#rejectTooLong(this.#pending.length + bytes.length);
     this.#pending.append(bytes);
   }
 
-  #checkLength(bytes: number): void {
+  #rejectTooLong(bytes: number): void {
     if (bytes > this.limits.token)
       throw new MalformedReplyError(`contains a value longer than ${this.limits.token} bytes`);
   }

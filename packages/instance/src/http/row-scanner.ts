@@ -73,7 +73,7 @@ export class RowScanner implements JsonEvents {
     rejectErrorReply(this.#topValues);
     this.#json.end();
     if (this.#dataset === 'none') throw new MalformedReplyError('contains no dataset');
-    this.#checkRow();
+    this.#rejectEmptyRow();
     requireCount(this.#topValues.count, this.#rows);
   }
 
@@ -107,7 +107,7 @@ export class RowScanner implements JsonEvents {
   scalar(value: unknown, depth: number): void {
     if (depth === 0) throw new MalformedReplyError('is not a JSON object');
     if (depth === 1) this.#setTopValue(value);
-    else if (depth === 3 && this.#key === 'columns') this.#checkColumnName(value);
+    else if (depth === 3 && this.#key === 'columns') this.#requireColumnName(value);
     else if (this.#dataset !== 'open') return;
     else if (depth === 2) throw new MalformedReplyError(`contains a row that is not an array (row ${this.#rows + 1})`);
     else if (depth === 3) this.#addCell(value);
@@ -125,7 +125,7 @@ export class RowScanner implements JsonEvents {
     return rows.length ? end : at;
   }
 
-  #checkRow(): void {
+  #rejectEmptyRow(): void {
     if (this.#endsInEmptyRow) throw new MalformedReplyError(`contains an empty row (row ${this.#rows})`);
   }
 
@@ -135,7 +135,7 @@ export class RowScanner implements JsonEvents {
   }
 
   /** Requires the expected column: a proxy may have cached the reply to another query. */
-  #checkColumnName(value: unknown): void {
+  #requireColumnName(value: unknown): void {
     if (!this.#inColumnName) return;
     this.#columnName ??= value;
     if (this.#columnName !== DDL)
@@ -150,7 +150,7 @@ export class RowScanner implements JsonEvents {
   #openRow(kind: 'array' | 'object'): void {
     if (kind !== 'array') throw new MalformedReplyError(`contains a row that is not an array (row ${this.#rows + 1})`);
     rejectErrorReply(this.#topValues);
-    this.#checkRow();
+    this.#rejectEmptyRow();
     this.#column = 0;
   }
 
