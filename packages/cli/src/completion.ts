@@ -1,6 +1,5 @@
 /*! Completion scripts for shells. A script is written once; when it runs, it asks a program only for names of instances. */
 
-/** An option. */
 export interface Flag {
   /** The names as typed: `--output`, `-o`. */
   names: string[];

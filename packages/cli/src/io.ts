@@ -35,8 +35,7 @@ export interface Io {
   /** Asks for a secret on the terminal, not on the three streams; undefined without a terminal. */
   promptSecret(question: string): Promise<string | undefined>;
   /**
-   * Aborts at SIGINT, SIGTERM or SIGHUP. A program with this signal must end soon after that. The process is then ended
-   * by the same signal.
+   * Aborts at SIGINT, SIGTERM or SIGHUP. A program with this signal must end soon after that. The process is then ended by the same signal.
    */
   readonly interrupted: AbortSignal;
 }

@@ -14,7 +14,6 @@ export interface OptionSpec extends Options {
 /** Options by name. */
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 
-/** A program: its command line and its work. */
 export interface Program<Specs extends OptionSpecs> {
   name: string;
   /** The operands, separated by blanks: `<required>`, `[optional]`, or `[any..]` for any number. */
@@ -35,7 +34,6 @@ export interface Program<Specs extends OptionSpecs> {
   run(args: Args<Specs>, io: Io): Promise<number>;
 }
 
-/** What a program says of itself. */
 export type ProgramDescription = Omit<Program<OptionSpecs>, 'run'>;
 
 /** The values of options by name (`keepGoing` for `--keep-going`) and the operands in order. */

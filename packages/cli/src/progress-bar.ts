@@ -3,7 +3,6 @@ import type { Writable } from 'node:stream';
 import { Format, type Options, type Params, Presets, SingleBar } from 'cli-progress';
 import cliTruncate from 'cli-truncate';
 
-/** The state that is shown. */
 export interface ProgressStep {
   done: number;
   /** The number of all statements, if it is known. */

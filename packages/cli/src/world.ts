@@ -23,7 +23,6 @@ export interface World {
   onUncaught(report: (error: unknown) => number): void;
 }
 
-/** A stream that may be a terminal. */
 export type Output = Writable & { isTTY?: boolean; columns?: number; hasColors?(): boolean };
 
 /** A program as a function. Resolves to the exit status. Without a world it runs in this process, and sets its exit status. */

@@ -25,10 +25,7 @@ export interface PropertyDifference {
 export interface Comparison {
   /** Empty if the two definitions are the same. */
   readonly differences: PropertyDifference[];
-  /**
-   * The properties that only one definition states. They are no differences, but do not prove either that the
-   * definitions are the same.
-   */
+  /** The properties that only one definition states. They are no differences, but do not prove either that the definitions are the same. */
   readonly notComparable: string[];
 }
 

@@ -109,7 +109,6 @@ const WITHOUT_CAST = new Set([
   'UUID DECIMAL',
 ]);
 
-/** A type without its size. */
 const familyOf = (type: string): string => (type.endsWith('[]') ? 'ARRAY' : type.replace(/\(.*/, ''));
 
 /** Whether `printTypeCast` makes something that the server accepts, whatever the values are. */
@@ -153,7 +152,6 @@ export function printConverted(value: string, from: string, to: string): string 
 /** Whether a type has NULL. */
 export const hasNull = (type: string): boolean => !['BYTE', 'SHORT', 'BOOLEAN'].includes(type);
 
-/** A column that gets another type. */
 export interface FilledColumn {
   readonly table: string;
   readonly column: string;

@@ -12,8 +12,7 @@ interface Targets<Name> {
 }
 
 /**
- * Reads `ADD USER … TO …`, `[GRANT] ASSUME SERVICE ACCOUNT … TO …` and `GRANT … [ON …] TO …`, whatever follows. Other
- * kinds name nothing.
+ * Reads `ADD USER … TO …`, `[GRANT] ASSUME SERVICE ACCOUNT … TO …` and `GRANT … [ON …] TO …`, whatever follows. Other kinds name nothing.
  */
 export function readGrantTargets(statement: string, kind: Kind): Targets<string> {
   const { objects, principals } = locateGrantTargets(statement, kind);

@@ -11,7 +11,6 @@ import {
 } from '@sqlpipe/sql';
 import { quotePrincipal } from './rights.js';
 
-/** A user, a group or a service account. */
 export interface PrincipalDefinition {
   readonly kind: Kind;
   readonly name: string;

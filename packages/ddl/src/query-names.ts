@@ -1,7 +1,6 @@
 /*!
- * Finds the names of tables in a query: after FROM and similar keywords, and before columns (`trades.price`), if the table
- * has no alias. A name before a column may also be an alias or a common table expression, which does not count. Each rule
- * was observed on QuestDB 9.3.4.
+ * Finds the names of tables in a query: after FROM and similar keywords, and before columns (`trades.price`), if the table has no alias. A
+ * name before a column may also be an alias or a common table expression, which does not count. Each rule was observed on QuestDB 9.3.4.
  */
 import { foldCase, keywordOf, type NameSpan, type Token, type TokenReader, unquote } from '@sqlpipe/sql';
 import { RESERVED } from './reserved-names.js';
@@ -94,11 +93,7 @@ export class QueryNames {
     this.#scope.tables.clear();
   }
 
-  /**
-   * Handles a table that the query reads.
-   * @param isTable false for a common table expression
-   * @param ahead what follows
-   */
+  /** Handles a table that the query reads. @param isTable false for a common table expression @param ahead what follows */
   addTable(table: NameSpan, isTable: boolean, ahead: TokenReader): void {
     if (isTable) this.#found.push({ ...table, place: 'table' });
     const alias = aliasIn(ahead);

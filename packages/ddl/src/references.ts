@@ -179,7 +179,6 @@ export class ReferenceFinder {
     else if (token.text === ',') level.state = COMMA_TRANSITIONS[level.state] ?? level.state;
   }
 
-  /** Reads a keyword, a name or a variable, depending on the state. */
   #consumeWord(token: Token, level: Level): void {
     const { state } = level;
     const next = TRANSITIONS[state][keywordOf(token)];
@@ -232,7 +231,6 @@ export class ReferenceFinder {
     level.state = 'start';
   }
 
-  /** Reads the name of a common table expression; its query follows. */
   #beginCte(level: Level): void {
     const name = foldCase(this.#tokens.readName().name);
     this.cteNames.add(name);
@@ -240,7 +238,6 @@ export class ReferenceFinder {
     level.state = 'before-cte-query';
   }
 
-  /** Begins the definition of a variable; its value follows. */
   #declare(variable: string, level: Level): void {
     level.defining = [foldCase(variable), { reads: [] }];
     this.#define(level);
@@ -288,7 +285,6 @@ export class ReferenceFinder {
     return { ...table, cannotBeCte: first?.start !== table.position || first.text.startsWith("'") };
   }
 
-  /** Adds a common table expression, or else a table or a view. */
   #addReference(table: TableSpan): void {
     const isTable = table.cannotBeCte || this.isView(table.name);
     const definition = isTable ? undefined : this.#findNamedQuery(table.name);

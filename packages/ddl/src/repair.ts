@@ -18,7 +18,6 @@ import { PARTITIONING } from './properties/partitioning.js';
 import { TTL } from './properties/retention.js';
 import { needsQuotes, quoteName, RESERVED } from './reserved-names.js';
 
-/** A statement that can be replayed, and the repairs. */
 export interface RepairResult {
   statement: string;
   /** The repairs in words that keep the meaning, except changes of white space around the body of a view. */
@@ -206,9 +205,8 @@ function repairVolume(end: string, notes: string[]): string {
 }
 
 /**
- * Finds a PARTITION BY after the query of a materialized view that conflicts with its TTL. With
- * PARTITION BY YEAR, 9.3.4 rejects a TTL of months that are not full years; it accepts the TTL if it chooses YEAR itself. So the
- * statement of a view with both had no PARTITION BY.
+ * Finds a PARTITION BY after the query of a materialized view that conflicts with its TTL. With PARTITION BY YEAR, 9.3.4 rejects a TTL of
+ * months that are not full years; it accepts the TTL if it chooses YEAR itself. So the statement of a view with both had no PARTITION BY.
  * @param at the end of the query
  */
 function findConflict(statement: string, at: number): ClauseSpan | undefined {

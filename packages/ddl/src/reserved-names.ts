@@ -23,7 +23,6 @@ export const quoteName = (name: string): string => (needsQuotes(name) ? `"${name
 /** The words that start a clause where ALTER may have the name of a column. */
 const COLUMN_CLAUSES = new Set(['column', 'if']);
 
-/** The name of a column as it is written in an ALTER. */
 export const quoteColumn = (name: string): string =>
   COLUMN_CLAUSES.has(foldCase(name)) ? `"${name}"` : quoteName(name);
 

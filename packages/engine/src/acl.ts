@@ -55,7 +55,6 @@ export class Acl {
     return this.#log.savepoint();
   }
 
-  /** Undoes all changes since a savepoint. */
   rollback(to: number): void {
     this.#log.rollback(to);
   }

@@ -17,13 +17,11 @@ export interface Transition {
   readonly after: CatalogueObject | undefined;
 }
 
-/** The objects by name, in any case, and what refers to them. */
 export class Catalogue {
   readonly #objects = new Map<string, CatalogueObject>();
   /** The names of the objects, in lower case, by their ids. */
   readonly #names = new Map<number | undefined, string>();
 
-  /** The largest id of an object or a column so far. */
   #lastId = 0;
 
   /** For each name, the views that refer to it, all in lower case. The named object need not exist. */
@@ -42,7 +40,6 @@ export class Catalogue {
     return this.#objects.get(key(name));
   }
 
-  /** Finds an object by its id, whatever its name is now. */
   findById(id: number | undefined): CatalogueObject | undefined {
     return this.#objects.get(this.#names.get(id) ?? '');
   }
@@ -62,7 +59,6 @@ export class Catalogue {
     return compiled;
   }
 
-  /** Adds an object, or replaces the one of the same name. */
   put(object: CatalogueObject): void {
     this.#change(object.name, this.#assignIds(object));
   }

@@ -7,7 +7,6 @@ import type { CatalogueObject, LiveView, MaterializedView, StoredColumn, Table, 
 /** What is lost for good: the first word of the name of a loss. */
 export type LossKind = 'drop' | 'drop-user' | 'history' | 'values' | 'ttl' | 'keys';
 
-/** The losses that take rows. */
 export const TAKES_ROWS: ReadonlySet<LossKind | undefined> = new Set(['drop', 'ttl', 'history'] as const);
 
 /** What a statement does to an object. */
@@ -144,7 +143,6 @@ export function findUnwrittenLosses({ before, after }: Transition, filled: Reado
   });
 }
 
-/** Finds the rows that expire because an object keeps them for a shorter time than before. */
 export function findExpiryLosses(before: Definition, after: Definition): Effect[] {
   const which = findExpiredRows(before, after);
   if (which === undefined) return [];

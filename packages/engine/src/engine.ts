@@ -63,7 +63,6 @@ export interface Execution {
 /** A statement that changes nothing. */
 export type QueryStatement = Exclude<Statement, { statement: 'create' | 'change' }>;
 
-/** A state to which an engine can return. */
 export interface Savepoint {
   readonly transitionCount: number;
   readonly access: ReturnType<Acl['savepoint']>;
@@ -202,7 +201,6 @@ export class Engine {
     });
   }
 
-  /** What a caller may see and do. */
   session(caller: string): Session {
     const { catalogue, acl } = this;
     const { version, defaults = DEFAULTS, secrets = NO_SECRETS } = this.#options;

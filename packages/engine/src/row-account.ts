@@ -56,7 +56,6 @@ export class RowAccount {
     return this.#views.recomputed();
   }
 
-  /** The indexes of the statements that have made a view invalid. */
   findInvalidations(view: string): readonly number[] {
     return this.#ledger.invalidatedBy.of(this.#engine.find(view)?.id);
   }

@@ -52,7 +52,6 @@ interface TrackedView {
 const sourcesOf = ({ dependencies }: TrackedView): CatalogueObject[] =>
   dependencies.filter(({ kind }) => kind !== 'view');
 
-/** Accounts for the rows of the materialized views of the loaded schema. */
 export class ViewHistories {
   readonly #trackedViews: ReadonlyMap<number | undefined, TrackedView>;
   readonly #droppedOrRecomputed = new Set<TrackedView>();

@@ -149,8 +149,7 @@ class HttpInstance implements Instance {
   }
 
   /**
-   * Sends a statement to the endpoint that the instance has. An endpoint that answers 404 has executed nothing, so the other one is
-   * tried.
+   * Sends a statement to the endpoint that the instance has. An endpoint that answers 404 has executed nothing, so the other one is tried.
    */
   async #send(statement: string, purpose: Purpose): Promise<Response> {
     const sendTo = async (endpoint: ApiPath): Promise<Response> => {

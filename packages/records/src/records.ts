@@ -9,8 +9,7 @@ import { objectTransform, transform } from 'through2';
 import { createCommitWriter } from './commit-writer.js';
 
 /**
- * Creates a transform from normalized statements, single or in batches, to records: the statement, an LF and a NUL, in
- * UTF-8.
+ * Creates a transform from normalized statements, single or in batches, to records: the statement, an LF and a NUL, in UTF-8.
  * @throws StreamError for a statement that contains a NUL or a lone surrogate, and for a record over the limit
  */
 export function encodeRecords(maxRecord = MAX_RECORD): Transform {
@@ -71,9 +70,8 @@ export interface ReadOptions {
 }
 
 /**
- * Reads the statements of a stream of UTF-8 records. Each record ends with a NUL; the `;` and the LF before it may be
- * missing. Statements are normalized (see `normalizeStatement`); records that are empty or contain only comments are
- * skipped.
+ * Reads the statements of a stream of UTF-8 records. Each record ends with a NUL; the `;` and the LF before it may be missing. Statements
+ * are normalized (see `normalizeStatement`); records that are empty or contain only comments are skipped.
  *
  * @throws StreamError while the result is read: no bytes, no NUL at all, no NUL at the end, bytes that are not UTF-8, a
  * record over the limit, a second statement in a record, a failure marker

@@ -39,7 +39,6 @@ export interface PendingChange {
   readonly refresh: RefreshState | undefined;
 }
 
-/** How long to wait. */
 export interface Patience {
   /** Milliseconds in total; 0 for no limit. */
   readonly timeout: number;

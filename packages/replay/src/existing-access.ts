@@ -30,7 +30,6 @@ export const accessOf = (target: Instance) => ({
 /** Where the access control of a target is read. */
 export type AccessSource = ReturnType<typeof accessOf>;
 
-/** The users, groups, service accounts and rights of a target. */
 export class ExistingAccess {
   /** The statements that create the principals, by kind and name. */
   #principals: Promise<Map<string, string> | undefined> | undefined;

@@ -21,13 +21,11 @@ const BATCH = 100;
 /** The key of a statement that may have changed any object. */
 const ANY = 'other';
 
-/** What an executor compares statements with. */
 export type KnownObjects = Pick<
   ExistingObjects,
   'fetch' | 'isKnown' | 'invalidate' | 'compare' | 'defaults' | 'access'
 >;
 
-/** The objects of a target, to compare statements with. */
 export class ExistingObjects {
   readonly #target: Instance;
   #defaults: Promise<Defaults> | undefined;
@@ -44,10 +42,7 @@ export class ExistingObjects {
   readonly #capacities: SymbolCapacities;
   readonly access: ExistingAccess;
 
-  /**
-   * @param warn called once for what the target does not show
-   * @param isRerun whether objects of the stream probably exist already
-   */
+  /** @param warn called once for what the target does not show @param isRerun whether objects of the stream probably exist already */
   constructor(target: Instance, warn: (message: string) => void, isRerun: boolean) {
     this.#target = target;
     this.#fetchesMany = isRerun;

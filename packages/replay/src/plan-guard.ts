@@ -12,7 +12,6 @@ interface GuardedObject extends NamedObject {
   readonly statement: string | undefined;
 }
 
-/** Compares the objects of a plan with those of the target before each statement. */
 export class PlanGuard {
   readonly #known = new Map<string, GuardedObject>();
 

@@ -49,7 +49,6 @@ function describeForbiddenLoss(
   return `${displayName({ kind, name: object })}: ${text}; --allow-loss ${formatLoss(lost)} allows it`;
 }
 
-/** Predicts what statements would do to a target, without changing it. */
 export class Predictor {
   readonly #schema: TargetSchema;
   /** Why the target does not show its schema; undefined if it does. Without the schema, only existing objects are compared. */

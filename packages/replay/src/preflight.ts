@@ -124,7 +124,6 @@ function permissionHint(permissions: readonly string[], pronoun: 'it' | 'them'):
   return options.length > 0 ? [`use ${options.join(' ')} to send ${pronoun}`] : [];
 }
 
-/** The message about one statement. */
 export const formatPreflightRejection = ({ reason, permission }: PreflightRejection): string =>
   [reason, ...permissionHint(permission ? [permission] : [], 'it')].join('; ');
 

@@ -20,9 +20,8 @@ export interface MatchCriteria {
 }
 
 /**
- * Returns a function that says whether a statement matches. The statement must have one of the kinds, and one of its
- * names must match a pattern or an expression, in any case. Without kinds every kind matches, and without patterns and
- * expressions every name.
+ * Returns a function that says whether a statement matches. The statement must have one of the kinds, and one of its names must match a
+ * pattern or an expression, in any case. Without kinds every kind matches, and without patterns and expressions every name.
  * @throws InvalidSelectionError for an unknown kind or an invalid regular expression
  */
 export function createMatcher({
@@ -94,10 +93,7 @@ export class NameSelection {
   /** The folded names that the selected statements mention. */
   readonly #needed = new Set<string>();
 
-  /**
-   * @param names globs, in any case
-   * @param withDeps whether to select what the named objects need, too
-   */
+  /** @param names globs, in any case @param withDeps whether to select what the named objects need, too */
   constructor(names: readonly string[], withDeps: boolean) {
     this.#isEmpty = !names.length;
     this.#withDeps = withDeps;

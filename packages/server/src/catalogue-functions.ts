@@ -176,7 +176,6 @@ const COLUMN_COLUMNS: readonly ListColumn<CatalogueColumn>[] = [
   ['upsertKey', 'BOOLEAN', ({ dedup }) => dedup],
 ];
 
-/** The columns of one object, as SHOW COLUMNS lists them. */
 export function listColumns(session: Session, name: string, position: number): Rows {
   const object = session.catalogue.find(name);
   if (!object) throw missingError(position, name);

@@ -20,7 +20,6 @@ export interface EndpointOptions {
     | undefined;
 }
 
-/** A server and its connections. */
 export interface Endpoint {
   /** Not listening yet. */
   readonly server: Server;

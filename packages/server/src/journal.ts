@@ -20,7 +20,6 @@ export const toJournalChanges = ({ catalogue, acl }: Engine): JournalChange[] =>
   ...acl.changes.map((change): JournalChange => ({ acl: change })),
 ];
 
-/** Applies a recorded change. */
 export function replayChange(change: JournalChange, { catalogue, acl }: Engine): void {
   if ('put' in change) catalogue.put(change.put);
   else if ('drop' in change) catalogue.drop(change.drop);

@@ -9,7 +9,6 @@ const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
-/** Whether an IP address is this machine's own. */
 export const isLoopback = (address: string): boolean =>
   loopback.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
 

@@ -11,7 +11,6 @@ export interface HttpReply {
   readonly whole?: boolean;
 }
 
-/** The options that the parameters of a request set. */
 export interface ResponseOptions {
   readonly query: string;
   /** `nm=true`: no metadata. */
@@ -71,7 +70,6 @@ export const textReply = (status: number, message: string): HttpReply => ({
   body: `${message}\r\n`,
 });
 
-/** A reply without a body. */
 export const emptyReply = (status: number, headers = {}): HttpReply => ({
   status,
   type: 'text',

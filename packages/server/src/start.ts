@@ -65,8 +65,7 @@ export const DEFAULT_REQUEST_LIMIT = 64_448;
 
 /**
  * Starts a server.
- * @throws CodedError for a statement that is rejected, and for a folder that cannot be used; errors of the system where it
- *   can not listen
+ * @throws CodedError for a statement that is rejected, and for a folder that cannot be used; errors of the system where it can not listen
  */
 export async function startServer({
   edition: name,

@@ -55,9 +55,8 @@ export function identify(statement: string): Identity {
 }
 
 /**
- * Reads the head of a statement in the form that servers print; undefined for another form. Most statements have this
- * form, and need not be read token by token. No comment can begin within it, so it does not matter that
- * versions of QuestDB read comments differently.
+ * Reads the head of a statement in the form that servers print; undefined for another form. Most statements have this form, and need not be
+ * read token by token. No comment can begin within it, so it does not matter that versions of QuestDB read comments differently.
  */
 export function readPrintedHead(statement: string): Head | undefined {
   const [, phrase, name, parenthesis] = PRINTED_FORM.exec(statement) ?? [];

@@ -31,8 +31,7 @@ const CODE_END = /['"`();]|-(?=-)|\/(?=\*)/g;
 const QUOTES = '\'"`';
 
 /**
- * Reads a text in chunks; a segment may continue in the next chunk. A chunk must not end between the characters of
- * `--`, `/*` or its end.
+ * Reads a text in chunks; a segment may continue in the next chunk. A chunk must not end between the characters of `--`, `/*` or its end.
  */
 export class Lexer {
   type: SegmentType = 'code';

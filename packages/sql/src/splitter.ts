@@ -333,7 +333,6 @@ interface StatementEnd {
   readonly scanner?: StatementScanner;
 }
 
-/** A statement that has ended and was not yielded yet. */
 interface HeldStatement {
   /** The statement without its `;`, and without white space at its ends. */
   body: string;

@@ -134,7 +134,6 @@ function toNothingSentError(error: unknown): unknown {
 export const resolveTarget = (operand: string, options: InstanceOptions, io: Io): Promise<ResolvedInstance> =>
   resolveInstance(operand, { ...instanceContext(io), program: 'sqlapply', options });
 
-/** The statements of a run. */
 export interface Input extends DeferredInput {
   /** The locations of the statements read so far, in their order; undefined for those of a stream. */
   readonly locations: readonly (Location | undefined)[];

@@ -11,7 +11,6 @@ const MAX_QUERIES = 200;
 /** The results after which the principal exists. */
 const EXISTING_RESULTS: ReadonlySet<Result> = new Set(['applied', 'skipped']);
 
-/** The users and service accounts of a stream. */
 export class LoginCheck {
   readonly #target: ConnectionConfig;
   /** By case-folded name; `isNew` if the principal was created in this run without credentials. */
@@ -28,8 +27,7 @@ export class LoginCheck {
   }
 
   /**
-   * A line for each principal that cannot log in, according to the target or, if it does not show that, to the
-   * statements. Never fails.
+   * A line for each principal that cannot log in, according to the target or, if it does not show that, to the statements. Never fails.
    * @param canAsk whether the target may be queried
    */
   async messages(canAsk: boolean): Promise<string[]> {

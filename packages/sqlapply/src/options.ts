@@ -14,7 +14,6 @@ import {
 } from '@sqlpipe/cli';
 import { MAX_RECORD } from '@sqlpipe/records';
 
-/** The parsed options and operands. */
 export type ApplyOptions = Args<typeof OPTIONS>;
 
 /** The options of a run, wherever its input comes from. */

@@ -17,7 +17,6 @@ export function formatName({ identity, a, b }: Difference, sides: Sides): string
 export const formatIgnored = ({ identity, property }: IgnoredDifference): string =>
   escapeControls(`ignored: ${displayName(identity)}${property === undefined ? '' : `: ${property}`}`);
 
-/** How to show what is found. */
 export interface FormatOptions {
   readonly json?: boolean;
   /** Only the line that names it. */

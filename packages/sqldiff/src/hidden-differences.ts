@@ -41,7 +41,6 @@ const MAX_PER_REQUEST = 20;
 /** Maximum number of objects that a warning names; of the others it gives the number. */
 const MAX_LISTED = 3;
 
-/** The objects of A that are the same in B. */
 export function selectUnchanged(a: string[], differences: Pick<Difference, 'a'>[]): Identity[] {
   const different = new Set(differences.map(each => each.a));
   return a.filter(statement => !different.has(statement)).map(identify);

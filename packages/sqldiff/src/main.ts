@@ -1,7 +1,6 @@
 import { createMain } from '@sqlpipe/cli';
 import { OPTIONS } from './options.js';
 
-/** The program. */
 export const main = createMain({
   name: 'sqldiff',
   operands: '<A> <B>',

@@ -30,7 +30,6 @@ export interface Side {
   path: string;
 }
 
-/** The two, in the order of the operands. */
 export type Sides = [a: Side, b: Side];
 
 /**

@@ -17,7 +17,6 @@ import {
 } from '@sqlpipe/cli';
 import { MAX_RECORD } from '@sqlpipe/records';
 
-/** The options as the command line has them. */
 export type DiffArgs = Args<typeof OPTIONS>;
 
 export const OPTIONS = {

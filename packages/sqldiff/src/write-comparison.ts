@@ -11,7 +11,6 @@ import type { Locations } from './locations.js';
 import type { Sides } from './operands.js';
 import type { DiffArgs } from './options.js';
 
-/** How to write a comparison. */
 export interface ComparisonOptions extends Pick<DiffArgs, 'json' | 'names' | 'text' | 'output'> {
   /** Where the statements of files are, if findings are written as annotations. */
   readonly locations?: Locations | undefined;

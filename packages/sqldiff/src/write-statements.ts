@@ -10,7 +10,6 @@ import type { Difference } from '@sqlpipe/schema';
 import { displayName, identify, significantTokens } from '@sqlpipe/sql';
 import { escapeLines } from '@sqlpipe/text';
 
-/** Where statements are written, and in which form. */
 export interface OutputOptions {
   /** A file, or `-` for standard output, which is the default. */
   readonly output?: string | undefined;

@@ -11,7 +11,6 @@ import {
 } from '@sqlpipe/cli';
 import { MAX_RECORD } from '@sqlpipe/records';
 
-/** The options as the command line has them. */
 export type DumpArgs = Args<typeof OPTIONS>;
 
 /** The options that say what the dump contains. */

@@ -2,7 +2,6 @@ import { createMain, FLAG, maxRecordOption, SEVERAL } from '@sqlpipe/cli';
 import { MAX_RECORD } from '@sqlpipe/records';
 import { KINDS } from '@sqlpipe/sql';
 
-/** The program. */
 export const main = createMain({
   name: 'sqlgrep',
   operands: '[pattern..]',

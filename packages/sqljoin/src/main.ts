@@ -1,7 +1,6 @@
 import { createMain, maxRecordOption } from '@sqlpipe/cli';
 import { MAX_RECORD } from '@sqlpipe/records';
 
-/** The program. */
 export const main = createMain({
   name: 'sqljoin',
   operands: '',

@@ -6,7 +6,6 @@ import { createMain, Exit, INSTANCE_OPTIONS, instanceContext, printSettings } fr
 import { dump, inspect, resolveInstance } from '@sqlpipe/instance';
 import { escapeControls } from '@sqlpipe/text';
 
-/** The program. */
 export const main = createMain({
   name: 'sqlpipe check',
   operands: '<instance>',

@@ -2,7 +2,6 @@
 import { createMain } from '@sqlpipe/cli';
 import { OPTIONS } from './copy-options.js';
 
-/** The program. */
 export const main = createMain({
   name: 'sqlpipe copy',
   operands: '<source> <target>',

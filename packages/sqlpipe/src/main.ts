@@ -3,7 +3,6 @@ import { basename } from 'node:path';
 import { type Main, runInProcess, type World } from '@sqlpipe/cli';
 import { PROGRAMS } from './programs.js';
 
-/** The program. */
 export const main: Main = world => (world ? start(world) : runInProcess(start));
 
 async function start(world: World): Promise<number> {

@@ -1,7 +1,6 @@
 /*! The programs, each by its own name and as a command of sqlpipe; only this file imports them. */
 import type { Main } from '@sqlpipe/cli';
 
-/** A program of the family. */
 export interface ProgramEntry {
   /** `dump` */
   command: string;

@@ -2,7 +2,6 @@
 import { createMain, NUMBER, SEVERAL, VALUE } from '@sqlpipe/cli';
 import { DEFAULT_REQUEST_LIMIT, RELEASES } from '@sqlpipe/server';
 
-/** The program. */
 export const main = createMain({
   name: 'sqlserve',
   operands: '',

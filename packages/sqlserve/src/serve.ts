@@ -5,7 +5,6 @@ import { readSource } from '@sqlpipe/files';
 import { MAX_RECORD } from '@sqlpipe/records';
 import { DEFAULT_ADMIN, type LoginCredentials, type ServerOptions, startServer } from '@sqlpipe/server';
 
-/** The options of the command line. */
 export interface ServeArgs extends Pick<ServerOptions, 'edition' | 'questdb' | 'port' | 'address' | 'data'> {
   readonly load: readonly string[];
   readonly requestLimit: number;

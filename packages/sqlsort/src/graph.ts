@@ -26,7 +26,6 @@ const DOT_SHAPES: Partial<Record<Kind, string>> = {
   'live view': 'hexagon',
 };
 
-/** The graph in the language of Graphviz. */
 export function toDot(schema: Schema): string {
   const { nodes, arrows } = buildDiagram(schema);
   return joinLines([
@@ -51,7 +50,6 @@ const MERMAID_SHAPES: Partial<Record<Kind, [before: string, after: string]>> = {
   'live view': ['{{"', '"}}'],
 };
 
-/** The graph as a flowchart of Mermaid. */
 export function toMermaid(schema: Schema): string {
   const { nodes, arrows } = buildDiagram(schema);
   return joinLines([

@@ -18,7 +18,6 @@ import { toEntry } from '@sqlpipe/schema';
 import { displayName, foldCase, type Identity, identify, isAcl, isObject } from '@sqlpipe/sql';
 import { CodedError, truncate } from '@sqlpipe/text';
 
-/** An adapted statement. */
 export interface Adapted {
   /** Undefined if the statement is left out. */
   readonly statement?: string | undefined;
@@ -28,7 +27,6 @@ export interface Adapted {
 
 export type Adapt = (statement: string) => Adapted;
 
-/** What to do about losses. */
 export interface LossOptions {
   readonly isLossy: boolean;
   /** Called for each statement with losses, if losses are accepted. */
@@ -36,8 +34,7 @@ export interface LossOptions {
 }
 
 /**
- * Applies the adapters to each statement, in order. With an object, the statements that read from it are
- * left out.
+ * Applies the adapters to each statement, in order. With an object, the statements that read from it are left out.
  * @throws CodedError at the end if anything was lost and losses are not accepted; AmbiguousStatementError as
  * `toEntry`
  */
@@ -92,7 +89,6 @@ const reading =
       : { losses: [`removed, because it reads from '${missing}', which is removed`] };
   };
 
-/** A statement, and its number in the input. */
 export interface Numbered {
   readonly n: number;
   readonly statement: string;

@@ -1,7 +1,6 @@
 import { createMain, FLAG, maxRecordOption, SEVERAL } from '@sqlpipe/cli';
 import { MAX_RECORD } from '@sqlpipe/records';
 
-/** The program. */
 export const main = createMain({
   name: 'sqltr',
   operands: '',

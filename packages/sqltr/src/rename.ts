@@ -8,7 +8,6 @@ import { CodedError, truncate } from '@sqlpipe/text';
 import { type Numbered, place } from './adapt.js';
 import type { Rules } from './rules.js';
 
-/** The rules for each kind of name. */
 export interface NameRules {
   readonly objects: Rules;
   /** Only for OWNED BY. If none of these rules matches an owner, those for principals apply. */

@@ -53,11 +53,7 @@ export class Rules {
   readonly #fixedTargetCounts = new Map<string, number>();
   readonly #rulesToStar: Rule[];
 
-  /**
-   * @param given `OLD=NEW`
-   * @param option the name of the rules in messages
-   * @throws UsageError for an invalid rule
-   */
+  /** @param given `OLD=NEW` @param option the name of the rules in messages @throws UsageError for an invalid rule */
   constructor(given: readonly string[], option: string) {
     this.#rules = given.map(rule => parseRule(rule, option));
     this.#rulesToStar = this.#rules.filter(({ to }) => to.hasStar);

@@ -6,7 +6,6 @@ import { type Adapt, adapt, type LossOptions, type Numbered, toEnterprise, toOpe
 import { type NameRules, rename } from './rename.js';
 import { Rules } from './rules.js';
 
-/** How to translate a schema. */
 export interface SchemaTranslation {
   readonly names: NameRules;
   /** The result of `adaptersFor`. */

@@ -56,7 +56,6 @@ export function parseAddedColumn(
   return { column, typePosition };
 }
 
-/** A column without options. */
 export const newColumn = (name: string, type: string, { defaults }: Pick<NameLookup, 'defaults'>): Column => ({
   name,
   type,

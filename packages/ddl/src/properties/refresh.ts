@@ -14,9 +14,7 @@ class RefreshReader {
   /** The next token, which has been read. */
   token: string;
 
-  /**
-   * @param next reads the token after a clause. In CREATE that is required; at the end of an ALTER it is `as`
-   */
+  /** @param next reads the token after a clause. In CREATE that is required; at the end of an ALTER it is `as` */
   constructor(
     private readonly cursor: Cursor,
     first: string,

@@ -11,7 +11,6 @@ import { isTtl, policyOf, type WithRetention } from './storage-policy.js';
 const localTtl = ({ ttl, policy }: WithRetention): Age =>
   policy && isTtl(policy) ? (policy.after['DROP LOCAL'] ?? 0) : ttl;
 
-/** TTL of a table, a materialized view or a live view. */
 export const TTL = property<WithRetention, { readonly action: 'ttl'; readonly ttl: Age }>({
   name: 'TTL',
   value: object => (localTtl(object) === 0 ? 'none' : formatAge(localTtl(object))),

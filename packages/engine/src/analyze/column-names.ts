@@ -5,7 +5,6 @@ import type { Naming } from '../catalogue.js';
 import type { ParsedQuery } from '../parse/parsed-query.js';
 import { type Names, printExpression } from './expression.js';
 
-/** Chooses a name for a column without an alias: one that is not taken. */
 export function chooseAlias(expression: Expression, names: Names, taken: TakenNames, naming: Naming): string {
   const isText = naming === 'by expression';
   const base = isText ? printExpressionAlias(expression, names) : findFunctionAlias(expression, names.query);

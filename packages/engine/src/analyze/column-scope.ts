@@ -7,7 +7,6 @@ import type { Names } from './expression.js';
 import { inferFunctionType } from './functions.js';
 import type { QueryScope } from './scope.js';
 
-/** A column of a relation. */
 export interface Field {
   readonly name: string;
   readonly type: string | undefined;
@@ -27,7 +26,6 @@ export interface AliasedRelation {
   readonly relation: Relation;
 }
 
-/** The columns of the sources of one query. */
 export class ColumnScope {
   readonly query: ParsedQuery;
 

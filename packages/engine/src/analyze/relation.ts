@@ -117,7 +117,6 @@ class Analysis {
     return { alias, relation: isDesignated ? { ...relation, timestamp } : relation };
   }
 
-  /** Analyzes a table, a view, a query in parentheses or of WITH, or a function. */
   #analyzeSource(source: Source): Relation {
     if ('function' in source)
       return source.function.toLowerCase() === 'long_sequence' ? { fields: [{ name: 'x', type: 'LONG' }] } : UNKNOWN;

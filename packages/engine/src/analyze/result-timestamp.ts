@@ -7,7 +7,6 @@ import { hasAggregate } from './functions.js';
 
 export type SelectItem = SelectStatement['columns'][number];
 
-/** A column of a result, and the select item that gives it. */
 export interface SelectedField extends Field {
   readonly item?: SelectItem;
 }

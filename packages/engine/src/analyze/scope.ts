@@ -9,7 +9,6 @@ import type { Catalogue } from '../catalogue.js';
 import type { CatalogueObject } from '../catalogue-objects.js';
 import type { ParsedQuery } from '../parse/parsed-query.js';
 
-/** A source in FROM, with what is joined to it. */
 export type TableRef = NonNullable<SelectStatement['from']>[number];
 
 /** What stands in the place of a table: a query, a function, or a name. */
@@ -50,7 +49,6 @@ interface LocalNames {
 /** Maximum number of lookups of variables per query: one may stand for an expression with other ones, and so for a text of any length. */
 const MAX_LOOKUPS = 10_000;
 
-/** The names that can be used at a place in a query. */
 export class QueryScope {
   readonly #inner = new WeakMap<SelectStatement, QueryScope>();
 

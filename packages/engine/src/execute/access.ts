@@ -100,7 +100,6 @@ function parseOptions(cursor: Cursor, kind: PrincipalKind): PrincipalOptions {
   return options;
 }
 
-/** The next token as a string, which may be in quotes. */
 const parseText = (cursor: Cursor, expected: string): string =>
   unquoteToken(cursor.requireNoSemicolon(expected)).replaceAll("''", "'");
 

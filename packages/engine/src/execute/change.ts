@@ -37,7 +37,6 @@ export type StatementHandlers = ReadonlyMap<string, StatementHandler>;
 const handle = (handler: (verb: string) => StatementHandler, ...verbs: string[]) =>
   verbs.map(verb => [verb, handler(verb)] as const);
 
-/** The statements of both editions. */
 export const statementHandlers: StatementHandlers = new Map([
   // Statements about a client's session have no effect.
   ...handle(() => () => undefined, 'set', 'begin', 'commit', 'rollback'),

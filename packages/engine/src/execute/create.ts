@@ -89,7 +89,6 @@ function requireCreatable(
   throw new RejectionError(position, `${kind} already exists`);
 }
 
-/** Executes CREATE TABLE, with columns, LIKE another object or AS a query. */
 function createTable(session: Session, statement: CreateOf<TableDefinition>): void {
   const { catalogue } = session;
   const { position, source, body } = statement;
@@ -186,7 +185,6 @@ function chooseTimestamp(
   return field.name;
 }
 
-/** Rejects clauses such as CAST and INDEX that name a column which the query does not return. */
 function rejectUnknownColumns({ positions }: CreateStatement, { fields, hasUnknownColumns }: Relation): void {
   if (hasUnknownColumns) return;
   for (const clause of ['cast', 'index', 'dedup'] as const) {
@@ -276,7 +274,6 @@ function putView(session: Session, statement: ViewStatement, errorPosition: numb
   });
 }
 
-/** Rejects a view that would depend on itself, also through other views. */
 function rejectCycle(catalogue: Catalogue, { definition: { name }, body }: ViewStatement): void {
   const reference = findQueryReferences(parseBody(body), catalogue).find(reference =>
     catalogue.closure([reference]).has(foldCase(name)),
@@ -288,7 +285,6 @@ function rejectCycle(catalogue: Catalogue, { definition: { name }, body }: ViewS
   throw new RejectionError(body.position, `circular dependency detected: ${problem}`);
 }
 
-/** Rejects a materialized view that would be its own base, also through other materialized views. */
 function rejectCycleOfBases(
   catalogue: Catalogue,
   { definition: { name }, position }: CreateStatement,

@@ -224,7 +224,6 @@ function hasSameInputs(view: MaterializedView, catalogue: Catalogue): boolean {
   return view.inputs?.every(input => now.has(input)) ?? false;
 }
 
-/** Converts the columns of a query to those of a view. */
 export const toColumns = ({ fields }: Relation): StoredColumn[] =>
   fields.map(({ name, type }) => {
     const column = { name, type: type ?? 'DOUBLE', cached: true, dedup: false };
@@ -245,5 +244,4 @@ export function inputsOf(
   return sources.flatMap(object => object.columns.map(({ id, name, type }) => `${object.id} ${id ?? name} ${type}`));
 }
 
-/** Why materialized views over a dropped or renamed table are invalid. */
 export const GONE_TABLE_REASON = 'base table is dropped or renamed';

@@ -13,7 +13,6 @@ export interface TreeNode {
   readonly type?: string;
 }
 
-/** The children of a node in order, including those in its lists. */
 export function childrenOf(node: object): TreeNode[] {
   return Object.values(node).flatMap((child: unknown) => {
     if (typeof child !== 'object' || child === null) return [];

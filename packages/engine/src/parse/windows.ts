@@ -8,7 +8,6 @@ import { closingIndex, isKeyword, openingIndex, type QueryToken, splitList } fro
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { foldCase } from '@sqlpipe/sql';
 
-/** The definition of a window: what stands in its parentheses. */
 export interface Window {
   readonly partitionBy: readonly QueryToken[][];
   readonly orderBy: readonly QueryToken[][];
@@ -163,7 +162,6 @@ export function inlineWindows<T extends GrammarToken>(tokens: readonly T[]): T[]
   return inlined;
 }
 
-/** The definitions of WINDOW by name, with what they inherit. */
 function resolveWindows<T extends QueryToken>(
   definitions: readonly { name: string; definition: readonly T[] }[],
 ): Map<string, readonly T[]> {

@@ -117,7 +117,6 @@ function addressError(operand: string, why: string): InstanceError {
   return configError(`${shown} ${why}; give an address such as http://host:9000`);
 }
 
-/** An address as messages show it. */
 export const formatAddress = ({ origin, pathname }: URL): string => origin + (pathname === '/' ? '' : pathname);
 
 /** A key, `=`, and a value up to a single `;` (two of them stand for one). The last `;` may be missing. */

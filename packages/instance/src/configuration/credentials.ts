@@ -21,7 +21,6 @@ export interface CredentialSource {
   read(user?: string): Promise<Credentials> | Credentials;
 }
 
-/** Credentials that were found. */
 export interface Authorization {
   /** The value of the Authorization header: a secret. */
   header: string;
@@ -35,9 +34,8 @@ export interface Authorization {
 /**
  * The credentials of an instance; undefined if no source has any.
  *
- * The user of one source is combined with the password of a later one (`--user` with `SQLDUMP_PASSWORD`), unless the
- * later source has another user. Throws `CONFIG` for a user without a password, a password without a user, and a source
- * with both a token and a login.
+ * The user of one source is combined with the password of a later one (`--user` with `SQLDUMP_PASSWORD`), unless the later source has
+ * another user. Throws `CONFIG` for a user without a password, a password without a user, and a source with both a token and a login.
  *
  * @param help what to do if the user or the password is missing, for the end of a message
  */
@@ -91,7 +89,6 @@ export async function resolveAuthorization(
 
 const placeOf = ({ name, places }: CredentialSource, value: keyof Credentials): string => places?.[value] ?? name;
 
-/** The text that is shown instead of a secret. */
 const HIDDEN = '***';
 
 /** The source whose user is not shown. */

@@ -36,7 +36,6 @@ import {
 import { fromNetrc } from './netrc.js';
 import { readCertificates } from './secret-file.js';
 
-/** The source of a value that the user has not set. */
 const DEFAULT = 'default';
 
 /** The default time limit of a reply, in seconds. A server ends a query after 60 s by itself. */

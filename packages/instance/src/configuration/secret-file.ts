@@ -8,8 +8,7 @@ import { configError, InstanceError } from '../instance-error.js';
 const OTHERS_READ = 0o044;
 
 /**
- * The only line of a file that contains a secret (UTF-8). Throws `CONFIG` if the file cannot be read, or if other users
- * can read it.
+ * The only line of a file that contains a secret (UTF-8). Throws `CONFIG` if the file cannot be read, or if other users can read it.
  *
  * @param what the name of the file in messages: `--password-file`
  */

@@ -12,10 +12,7 @@ import { collectStatements } from '@sqlpipe/schema';
 import { tryQuery } from '../best-effort-client.js';
 import type { Instance } from '../instance.js';
 
-/**
- * The statements of a dump that create users, groups and service accounts.
- * @throws InstanceError if the instance does not show them
- */
+/** The statements of a dump that create users, groups and service accounts. @throws InstanceError if the instance does not show them */
 export async function fetchPrincipals(source: Instance): Promise<string[]> {
   const dumped = await fetchDumpIfKnown(source, 'USERS, GROUPS, SERVICE_ACCOUNTS');
   if (dumped) return dumped;

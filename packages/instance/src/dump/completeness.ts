@@ -43,7 +43,6 @@ export function isWanted({ kind, name }: ListedObject, selects: (kind: Kind) => 
 
 type Objects = ReadonlyMap<string, ListedObject>;
 
-/** An object, as messages call it. */
 export const titleOf = (object: NamedObject): string =>
   escapeControls(object.kind === 'other' ? `'${object.name}'` : displayName(object));
 
@@ -53,7 +52,6 @@ function listTitles(titles: readonly string[]): string {
   return titles.slice(0, MAX_NAMED).join(', ') + more;
 }
 
-/** Why the dump lacks an object. */
 interface Absence {
   readonly object: ListedObject;
   readonly reason: string;
@@ -103,7 +101,6 @@ export interface ObjectReadOptions {
   readonly note: (message: string) => void;
 }
 
-/** The objects of a dump, compared with the list of the server. */
 export class ObjectCheck {
   readonly #config: ConnectionConfig;
   /** The list when it arrives; undefined if the server does not show it. */
@@ -287,7 +284,6 @@ export async function* addMissingRows(
   check.reportUnchecked();
 }
 
-/** How servers print a table, up to its name. */
 const TABLE_HEAD = "CREATE TABLE '";
 
 /** Matches an object of a kind that only a newer server has, as servers print objects. */

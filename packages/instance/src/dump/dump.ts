@@ -176,7 +176,6 @@ async function* fetchRows(
 /** Matches the server's message if a permission for reading access control is missing. */
 const ACL_RIGHTS = /\[(?:LIST|USER DETAILS|LIST USERS)\b/;
 
-/** Adds a hint to the error of an account that may not read access control. */
 function addAclHint(error: unknown, { selects }: Selection): unknown {
   if (!(error instanceof InstanceError) || error.code !== 'DENIED') return error;
   if (!error.matches(ACL_RIGHTS) || !KINDS.some(kind => isAcl(kind) && selects(kind))) return error;

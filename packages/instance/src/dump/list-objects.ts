@@ -67,8 +67,7 @@ export async function findViews(source: Instance, names: readonly string[]): Pro
 }
 
 /**
- * Queries tables(); undefined if that is rejected, because a view named `tables` shadows the function (observed on
- * 9.3.4).
+ * Queries tables(); undefined if that is rejected, because a view named `tables` shadows the function (observed on 9.3.4).
  */
 async function queryTables(
   source: Instance,

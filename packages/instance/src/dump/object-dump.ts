@@ -41,7 +41,6 @@ export async function fetchObjectRows(
   return dumpOrder(new Schema(lasting.map(({ statement }) => statement))).map(({ statement }) => statement);
 }
 
-/** An object as it was when it was read. */
 interface ReadObject extends ListedObject {
   version: unknown;
   statement: string;
@@ -55,7 +54,6 @@ interface Reading {
 
 const NOTHING_READ: Reading = { listed: [], objects: new Map() };
 
-/** The objects of two readings that are not the same in both. */
 const findChanged = (before: Reading, now: Reading): ReadObject[] =>
   [...now.objects.values()].filter(({ name, statement }) => {
     const other = before.objects.get(name);

@@ -103,7 +103,6 @@ async function fetchBatch(
   return rows;
 }
 
-/** The error for a reply with fewer or more rows than statements were requested. */
 const wrongCountError = ({ label }: Instance, requested: number, received: string): InstanceError =>
   new InstanceError(
     'PROTOCOL',

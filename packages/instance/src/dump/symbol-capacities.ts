@@ -10,7 +10,6 @@ import { batchesOf, DEFAULT_REQUEST_BUFFER, fetchInHalves } from '../http/reques
 import { fetchParameters } from '../inspect.js';
 import type { Instance } from '../instance.js';
 
-/** Matches the name of a table, as servers print it. */
 const TABLE = /^CREATE TABLE '([^']+)' \( \n/;
 
 /** Matches a symbol without its capacity; perhaps also what looks like one. */

@@ -255,7 +255,6 @@ class Exchange implements Dispatcher.DispatchHandler {
 const canceledError = (): Error =>
   Object.assign(new Error('canceled'), { code: 'UND_ERR_DESTROYED', stack: 'Error: canceled' });
 
-/** The cause of a failure at a time limit. */
 const timeoutError = (): NodeJS.ErrnoException => Object.assign(new Error('time-out'), { code: 'TIMEOUT' });
 
 /** A countdown that can be paused. It calls `expire` at zero. */

@@ -365,7 +365,6 @@ function describeResponse(response: Response, body: Buffer): string {
   return `answered ${status}${type}, ${start.includes('\0') ? 'binary data' : `"${quoteReply(start, 80, response)}"`}`;
 }
 
-/** Quotes a part of a reply in a message: masked and shortened. */
 const quoteReply = (text: string, length: number, response: Response): string =>
   truncate(maskReply(text, response), length);
 

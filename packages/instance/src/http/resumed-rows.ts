@@ -11,10 +11,7 @@ export class ResumedRows {
   #count = 0;
   readonly #hash = createHash('sha256');
 
-  /**
-   * The rows of a reply after those that were passed on before.
-   * @throws ChangedRowsError if the reply does not begin with those rows
-   */
+  /** The rows of a reply after those that were passed on before. @throws ChangedRowsError if the reply does not begin with those rows */
   async *continueWith(reply: AsyncIterable<string[]>): AsyncGenerator<string[], void, undefined> {
     const hash = createHash('sha256');
     let toSkip = this.#count;

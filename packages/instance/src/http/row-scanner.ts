@@ -214,7 +214,6 @@ export function requireCount(count: unknown, rows: number): void {
     throw new MalformedReplyError(`contains ${rows} rows, but its count is ${JSON.stringify(count)}`);
 }
 
-/** The error for a key that occurs twice at the top level of a reply: its value is not clear. */
 export const duplicateKeyError = (key: string): MalformedReplyError =>
   new MalformedReplyError(`contains ${JSON.stringify(key)} twice`);
 

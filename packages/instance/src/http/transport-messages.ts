@@ -97,9 +97,7 @@ function connectMessage(cause: NodeJS.ErrnoException, { connectTimeout, url, pro
   );
 }
 
-/**
- * OpenSSL reports a rejection as an alert (of SSL, TLSV1, SSL/TLS). Its other messages do not say that the server does not use TLS.
- */
+/** OpenSSL reports a rejection as an alert (of SSL, TLSV1, SSL/TLS). Its other messages do not say that the server does not use TLS. */
 function tlsMessage(code: string, { protocol }: URL): string | undefined {
   const [, refusal] = /^ERR_SSL_[\w/]+?_ALERT_(\w+)$/.exec(code) ?? [];
   if (refusal)

@@ -42,7 +42,6 @@ export function grantRights(draft: Draft): void {
   }
 }
 
-/** Creates the principals that B lacks, and alters those that differ. */
 export function createPrincipals(draft: Draft): void {
   for (const entry of dumpOrder(draft.context.a)) {
     if (!isPrincipal(entry.kind)) continue;
@@ -57,7 +56,6 @@ export function createPrincipals(draft: Draft): void {
   }
 }
 
-/** Changes the external alias of a principal, and lists its other differences. */
 function alterPrincipal(entry: Entry, existing: Entry, draft: Draft): void {
   const [wanted, now] = [parsePrincipal(entry.statement), parsePrincipal(existing.statement)];
   if (wanted && now && wanted.alias !== now.alias)

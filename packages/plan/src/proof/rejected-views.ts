@@ -18,7 +18,6 @@ export class RejectedViewError extends Error {
   }
 }
 
-/** A view that a server would reject, and its message. */
 export interface RejectedView {
   readonly entry: Entry;
   readonly reason: string;

@@ -79,7 +79,6 @@ export class RenameOffers {
 const columnsOf = (definition: Definition | undefined): readonly Column[] =>
   definition?.kind === 'table' ? definition.columns : [];
 
-/** A key that is the same for tables with the same columns. */
 const columnKey = (definition: Definition | undefined): string =>
   columnsOf(definition)
     .map(({ name, type }) => `${foldCase(name)} ${type}`)

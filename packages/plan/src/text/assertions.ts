@@ -272,7 +272,6 @@ export function assertApplied(table: string): Assertion {
   };
 }
 
-/** Asserts that a table and its copy have the same number of rows. */
 export function assertSameCount(from: string, to: string): Assertion {
   return {
     statement: `SELECT a.n = b.n AS as_many_rows FROM (SELECT count() n FROM '${from}') a CROSS JOIN (SELECT count() n FROM '${to}') b;`,
@@ -301,7 +300,6 @@ export function assertSameCount(from: string, to: string): Assertion {
 export const printCast = (from: Column, to: Column): string =>
   from.type === to.type ? doubleQuote(from.name) : printTypeCast(doubleQuote(from.name), from.type, to.type);
 
-/** A copy, with the SQL that converts its columns. */
 interface CopyWithCasts extends Copy {
   /** The columns in both tables. `cast` is SQL that converts a value to the type in the other table. */
   readonly columns: readonly { readonly from: string; readonly to: string; readonly cast: string }[];
@@ -364,7 +362,6 @@ function parseCopy(text: string): CopyWithCasts | undefined {
 export const adviseNative = (table: string, timestamp = '…'): string =>
   `use ALTER TABLE '${table}' CONVERT PARTITION TO NATIVE WHERE ${timestamp} IS NOT NULL`;
 
-/** Describes values that do not fit into a type, and what to do. */
 export const describeMisfits = (count: number): string =>
   `${count} ${count === 1 ? 'value does' : 'values do'} not fit, and the table would be suspended; UPDATE ${count === 1 ? 'it' : 'them'} first`;
 

@@ -7,7 +7,6 @@ import type { ColumnHead, StoredRows } from '@sqlpipe/engine';
 import { foldCase, keywordOf, tokens, unquote } from '@sqlpipe/sql';
 import { doubleQuote } from './statement-text.js';
 
-/** What a server says of a materialized view. */
 export interface HistoryFinding {
   readonly answer: StoredRows;
   /** The columns of the view; undefined if the server does not show them. */

@@ -24,7 +24,6 @@ const pathOf = ({ loss, object, column }: NamedLoss): ObjectPath =>
 /** Prints the name of a loss: `drop:trades.qty`. */
 export const formatLoss = (loss: NamedLoss): string => `${loss.loss}:${formatPath(pathOf(loss))}`;
 
-/** A key that is the same for all spellings of a loss. */
 const lossKey = (loss: NamedLoss): string => `${loss.loss} ${pathKey(pathOf(loss))}`;
 
 /** The losses that a user allows. */

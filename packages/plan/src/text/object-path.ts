@@ -31,18 +31,15 @@ export function resolvePath(text: string, find: FindColumns): ObjectPath | undef
 export const pathKey = ({ object, column }: ObjectPath): string =>
   column === undefined ? foldCase(object) : `${foldCase(object)}\0${foldCase(column)}`;
 
-/** Formats a path with quotes, which has only one reading. */
 const quotePath = ({ object, column }: ObjectPath): string =>
   column === undefined ? `'${object}'` : `'${object}'.'${column}'`;
 
-/** Formats a path, without quotes if possible. */
 export function formatPath(path: ObjectPath): string {
   const isPlain = [path.object, path.column ?? ''].every(name => PLAIN.test(name));
   if (!isPlain) return quotePath(path);
   return path.column === undefined ? path.object : `${path.object}.${path.column}`;
 }
 
-/** Formats a path as one word of a shell command. */
 export const formatPathForShell = (path: string): string => (path.includes("'") ? `"${path}"` : path);
 
 /** A name that needs no quotes: it has no dot, and no character that is special in a shell. */

@@ -12,10 +12,7 @@ interface PrintablePlan {
   readonly remarks: readonly string[];
 }
 
-/**
- * Prints the statements of a plan. The first one starts with the head.
- * @param b the statements of the schema that the plan is for
- */
+/** Prints the statements of a plan. The first one starts with the head. @param b the statements of the schema that the plan is for */
 export function printPlan({ statements, remarks }: PrintablePlan, b: Iterable<string>): string[] {
   const plain = statements.map(({ statement }) => statement);
   const state = computeFingerprint(plain, b);
