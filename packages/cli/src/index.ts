@@ -12,7 +12,7 @@ export {
   INCLUDE_OPTION,
   INSTANCE_OPTIONS,
   inGroup,
-  maxRecordOption,
+  MAX_RECORD_OPTION,
   NUMBER,
   OUTPUT_OPTION,
   PLAN_OPTIONS,

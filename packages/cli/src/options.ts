@@ -2,7 +2,7 @@
 
 import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
-import { CATEGORIES } from '@sqlpipe/sql';
+import { CATEGORIES, MAX_RECORD } from '@sqlpipe/sql';
 import { CodedError, escapeControls, formatMessage, systemErrorReason } from '@sqlpipe/text';
 import { Exit, UsageError } from './exit.js';
 import type { Io } from './io.js';
@@ -77,15 +77,11 @@ export const ANNOTATIONS_OPTION = { ...FLAG, describe: 'print findings as GitHub
 /** `--output`: the file to write. */
 export const OUTPUT_OPTION = { ...VALUE, alias: 'o', describe: 'write to FILE; NAME.sql gets text' } as const;
 
-/** `--max-record`. @param bytes the default limit */
-export const maxRecordOption = (bytes: number) =>
-  ({
-    ...NUMBER,
-    default: bytes,
-    placeholder: 'BYTES',
-    describe: 'maximum length of a record',
-    coerce: parseMaxRecord,
-  }) as const;
+/** `--max-record`: the limit for a record. */
+export const MAX_RECORD_OPTION = {
+  ...{ ...NUMBER, default: MAX_RECORD, placeholder: 'BYTES', describe: 'maximum length of a record' },
+  coerce: parseMaxRecord,
+} as const;
 
 /** Checks the number, or all numbers if the option is repeated. @throws UsageError for an invalid number */
 function parseMaxRecord(given: number): number {

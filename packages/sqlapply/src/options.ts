@@ -5,14 +5,13 @@ import {
   FLAG,
   IGNORE_OPTIONS,
   INSTANCE_OPTIONS,
-  maxRecordOption,
+  MAX_RECORD_OPTION,
   NUMBER,
   type OptionSpecs,
   PLAN_OPTIONS,
   SEVERAL,
   VALUE,
 } from '@sqlpipe/cli';
-import { MAX_RECORD } from '@sqlpipe/records';
 
 export type ApplyOptions = Args<typeof OPTIONS>;
 
@@ -45,7 +44,7 @@ export const REPLAY_OPTIONS = {
   },
   rejects: { ...VALUE, describe: 'write statements that were not applied' },
   report: { ...VALUE, describe: 'write one line of JSON per statement; - is stdout' },
-  'max-record': maxRecordOption(MAX_RECORD),
+  'max-record': MAX_RECORD_OPTION,
 } as const satisfies OptionSpecs;
 
 export const OPTIONS = {

@@ -8,14 +8,13 @@ import {
   INCLUDE_OPTION,
   INSTANCE_OPTIONS,
   inGroup,
-  maxRecordOption,
+  MAX_RECORD_OPTION,
   type OptionSpecs,
   OUTPUT_OPTION,
   PLAN_OPTIONS,
   SEVERAL,
   VALUE,
 } from '@sqlpipe/cli';
-import { MAX_RECORD } from '@sqlpipe/records';
 
 export type DiffArgs = Args<typeof OPTIONS>;
 
@@ -41,6 +40,6 @@ export const OPTIONS = {
     undo: { ...VALUE, describe: 'with --alter: also write the way back' },
   }),
   output: OUTPUT_OPTION,
-  'max-record': maxRecordOption(MAX_RECORD),
+  'max-record': MAX_RECORD_OPTION,
   ...INSTANCE_OPTIONS,
 } as const satisfies OptionSpecs;

@@ -5,11 +5,10 @@ import {
   FLAG,
   INCLUDE_OPTION,
   INSTANCE_OPTIONS,
-  maxRecordOption,
+  MAX_RECORD_OPTION,
   type OptionSpecs,
   OUTPUT_OPTION,
 } from '@sqlpipe/cli';
-import { MAX_RECORD } from '@sqlpipe/records';
 
 export type DumpArgs = Args<typeof OPTIONS>;
 
@@ -30,6 +29,6 @@ export const OPTIONS = {
   output: OUTPUT_OPTION,
   text: { ...FLAG, describe: 'write .sql text instead of a stream' },
   ...SELECTION_OPTIONS,
-  'max-record': maxRecordOption(MAX_RECORD),
+  'max-record': MAX_RECORD_OPTION,
   'list-instances': { ...FLAG, describe: 'print the names in instances.toml' },
 } as const satisfies OptionSpecs;

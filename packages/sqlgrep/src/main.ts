@@ -1,5 +1,4 @@
-import { createMain, FLAG, maxRecordOption, SEVERAL } from '@sqlpipe/cli';
-import { MAX_RECORD } from '@sqlpipe/records';
+import { createMain, FLAG, MAX_RECORD_OPTION, SEVERAL } from '@sqlpipe/cli';
 import { KINDS } from '@sqlpipe/sql';
 
 export const main = createMain({
@@ -30,7 +29,7 @@ export const main = createMain({
     },
     'with-deps': { ...FLAG, describe: 'also select what the matches need' },
     'with-dependents': { ...FLAG, describe: 'also select what needs the matches' },
-    'max-record': maxRecordOption(MAX_RECORD),
+    'max-record': MAX_RECORD_OPTION,
   },
   run: async (options, io) => (await import('./select-statements.js')).writeSelected(options, io),
 });

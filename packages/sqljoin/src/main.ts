@@ -1,5 +1,4 @@
-import { createMain, maxRecordOption } from '@sqlpipe/cli';
-import { MAX_RECORD } from '@sqlpipe/records';
+import { createMain, MAX_RECORD_OPTION } from '@sqlpipe/cli';
 
 export const main = createMain({
   name: 'sqljoin',
@@ -21,7 +20,7 @@ export const main = createMain({
       placeholder: 'DIR',
       describe: 'write one file per object into this folder',
     },
-    'max-record': maxRecordOption(MAX_RECORD),
+    'max-record': MAX_RECORD_OPTION,
   },
   run: async (options, io) => (await import('./write-text.js')).writeText(options, io),
 });

@@ -1,5 +1,4 @@
-import { createMain, maxRecordOption, UsageError } from '@sqlpipe/cli';
-import { MAX_RECORD } from '@sqlpipe/records';
+import { createMain, MAX_RECORD_OPTION, UsageError } from '@sqlpipe/cli';
 
 export const main = createMain({
   name: 'sqlsort',
@@ -17,7 +16,7 @@ export const main = createMain({
       coerce: rejectPictures,
       describe: 'write the dependency graph for Graphviz or Mermaid instead',
     },
-    'max-record': maxRecordOption(MAX_RECORD),
+    'max-record': MAX_RECORD_OPTION,
   },
   run: async (options, io) => (await import('./sort.js')).writeSorted(options, io),
 });

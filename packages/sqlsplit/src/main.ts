@@ -1,5 +1,4 @@
-import { createMain, maxRecordOption } from '@sqlpipe/cli';
-import { MAX_RECORD } from '@sqlpipe/records';
+import { createMain, MAX_RECORD_OPTION } from '@sqlpipe/cli';
 
 export const main = createMain({
   name: 'sqlsplit',
@@ -13,6 +12,6 @@ export const main = createMain({
     ['sqlsplit schema.sql | grep -z "^CREATE TABLE \'fx_" | sqlapply dst', 'apply some tables'],
     ["sqldump src | tr '\\0' '\\n' | sqlsplit | cmp - <(sqldump src)", 'a round trip'],
   ],
-  options: { 'max-record': maxRecordOption(MAX_RECORD) },
+  options: { 'max-record': MAX_RECORD_OPTION },
   run: async (options, io) => (await import('./write-stream.js')).writeStream(options, io),
 });

@@ -1,5 +1,4 @@
-import { createMain, FLAG, maxRecordOption, SEVERAL } from '@sqlpipe/cli';
-import { MAX_RECORD } from '@sqlpipe/records';
+import { createMain, FLAG, MAX_RECORD_OPTION, SEVERAL } from '@sqlpipe/cli';
 
 export const main = createMain({
   name: 'sqltr',
@@ -22,7 +21,7 @@ export const main = createMain({
       describe: 'translate for open-source, enterprise, or a version such as 9.3',
     },
     lossy: { ...FLAG, describe: 'remove what cannot be translated, with a warning' },
-    'max-record': maxRecordOption(MAX_RECORD),
+    'max-record': MAX_RECORD_OPTION,
   },
   run: async (options, io) => (await import('./translate.js')).writeTranslation(options, io),
 });
