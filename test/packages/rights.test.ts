@@ -182,22 +182,23 @@ test('what a principal may do equals the verdict of a naive model', t => {
 test('Acl: a rollback restores exactly the state of the savepoint', t => {
   fc.assert(
     fc.property(changes, changes, changes, changes, (before, kept, undone, after) => {
-      const [acl, other] = [new Acl('admin'), new Acl('admin')];
+      const log = new UndoLog();
+      const [acl, other] = [new Acl('admin', log), new Acl('admin')];
       const changeBoth = (all: readonly Change[]) => {
         for (const change of all) for (const each of [acl, other]) changeAcl(each, change);
       };
       const compare = () => t.deepEqual(acl.snapshotChanges(), other.snapshotChanges());
       changeBoth(before);
-      const outer = acl.savepoint();
+      const outer = log.savepoint();
       const snapshot = acl.snapshotChanges();
       changeBoth(kept);
-      const inner = acl.savepoint();
+      const inner = log.savepoint();
       for (const change of undone) changeAcl(acl, change);
-      acl.rollback(inner);
+      log.rollback(inner);
       compare();
       changeBoth(after);
       compare();
-      acl.rollback(outer);
+      log.rollback(outer);
       t.deepEqual(acl.snapshotChanges(), snapshot);
       t.deepEqual(acl.takeChanges().length, before.length);
     }),
@@ -206,11 +207,12 @@ test('Acl: a rollback restores exactly the state of the savepoint', t => {
 });
 
 test('Acl: after the changes are taken, earlier savepoints undo nothing', t => {
-  const acl = new Acl('admin');
-  const savepoint = acl.savepoint();
+  const log = new UndoLog();
+  const acl = new Acl('admin', log);
+  const savepoint = log.savepoint();
   acl.grant({ kind: 'grant', entity: 'ann', permission: 'HTTP', option: false });
   acl.takeChanges();
-  acl.rollback(savepoint);
+  log.rollback(savepoint);
   t.true(acl.has('ann', 'HTTP', {}));
 });
 

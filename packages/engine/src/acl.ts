@@ -42,21 +42,16 @@ export type AclChange =
 /** The principals and their rights. Changes can be undone. */
 export class Acl {
   readonly #principals = new Map<string, Principal>();
-  readonly #log = new UndoLog();
   /** To be changed by `grant` and `revoke`, which record what they change. */
-  readonly rights = new RightSet([], this.#log);
+  readonly rights: RightSet;
   #changes: AclChange[] = [];
 
   /** @param admin the built-in administrator, who has every permission */
-  constructor(readonly admin: string) {}
-
-  /** The point to which later changes can be undone, until `takeChanges` is called. */
-  savepoint(): number {
-    return this.#log.savepoint();
-  }
-
-  rollback(to: number): void {
-    this.#log.rollback(to);
+  constructor(
+    readonly admin: string,
+    private readonly log = new UndoLog(),
+  ) {
+    this.rights = new RightSet([], log);
   }
 
   /** The changes since the last call of `takeChanges`, in order. */
@@ -68,7 +63,7 @@ export class Acl {
   takeChanges(): AclChange[] {
     const changes = this.#changes;
     this.#changes = [];
-    this.#log.commit();
+    this.log.commit();
     return changes;
   }
 
@@ -170,13 +165,13 @@ export class Acl {
 
   #record(change: AclChange): void {
     this.#changes.push(change);
-    this.#log.record(() => this.#changes.pop());
+    this.log.record(() => this.#changes.pop());
   }
 
   #store(name: string, principal: Principal | undefined): void {
     const id = foldCase(name);
     const replaced = this.#principals.get(id);
-    this.#log.record(() => this.#store(name, replaced));
+    this.log.record(() => this.#store(name, replaced));
     if (principal) this.#principals.set(id, principal);
     else this.#principals.delete(id);
   }

@@ -2,7 +2,7 @@
  * The objects of one database. They are found by name in any case, or by id, and listed in the order of their creation, as in QuestDB.
  * Changes can be undone.
  */
-import { isSystemTable } from '@sqlpipe/ddl';
+import { isSystemTable, type UndoLog } from '@sqlpipe/ddl';
 import { topologicalOrder } from '@sqlpipe/schema';
 import { foldCase } from '@sqlpipe/sql';
 import { type CatalogueObject, referencesOf } from './catalogue-objects.js';
@@ -32,6 +32,7 @@ export class Catalogue {
   /** @param compile completes an object that was loaded from its statement: it derives the columns from the query */
   constructor(
     readonly naming: Naming = 'by expression',
+    private readonly log: UndoLog,
     readonly compile: (object: CatalogueObject, catalogue: Catalogue) => CatalogueObject,
   ) {}
 
@@ -88,6 +89,10 @@ export class Catalogue {
     const before = this.find(name);
     this.#set(name, after);
     this.#transitions.push({ name: after?.name ?? before?.name ?? name, before, after });
+    this.log.record(() => {
+      this.#transitions.pop();
+      this.#set(name, before);
+    });
   }
 
   #set(name: string, object: CatalogueObject | undefined): void {
@@ -132,15 +137,8 @@ export class Catalogue {
   takeTransitions(): Transition[] {
     const transitions = this.#transitions;
     this.#transitions = [];
+    this.log.commit();
     return transitions;
-  }
-
-  /** Undoes the transitions after the first `count` ones. */
-  rollback(count: number): void {
-    while (this.#transitions.length > count) {
-      const { name, before } = this.#transitions.pop() as Transition;
-      this.#set(name, before);
-    }
   }
 
   all(): CatalogueObject[] {

@@ -4,7 +4,15 @@
  *
  * Loading does not compile views. A view is compiled when a statement changes what it reads, or asks for its columns.
  */
-import { DEFAULTS, type Defaults, type Definition, parsePrincipal, printDefinition, printRight } from '@sqlpipe/ddl';
+import {
+  DEFAULTS,
+  type Defaults,
+  type Definition,
+  parsePrincipal,
+  printDefinition,
+  printRight,
+  UndoLog,
+} from '@sqlpipe/ddl';
 import { type Body, featuresOf, type HasFeature, type LocatedName, RejectionError } from '@sqlpipe/ddl/grammar';
 import { type Health, Schema } from '@sqlpipe/schema';
 import { displayName, foldCase, isObject, isPrincipal, KINDS } from '@sqlpipe/sql';
@@ -63,15 +71,11 @@ export interface Execution {
 /** A statement that changes nothing. */
 export type QueryStatement = Exclude<Statement, { statement: 'create' | 'change' }>;
 
-export interface Savepoint {
-  readonly transitionCount: number;
-  readonly access: ReturnType<Acl['savepoint']>;
-}
-
 /** A schema that executes statements. */
 export class Engine {
   readonly catalogue: Catalogue;
   readonly acl: Acl;
+  readonly #log = new UndoLog();
   readonly #options: EngineOptions;
   readonly #isEnterprise: boolean;
   readonly #assumesRows: boolean;
@@ -82,8 +86,9 @@ export class Engine {
   constructor(options: EngineOptions = {}) {
     const { health, naming, admin = 'admin', isEnterprise = false } = options;
     this.#options = options;
-    this.catalogue = new Catalogue(naming, (object, all) => compileLoaded(object, all, health !== undefined));
-    this.acl = new Acl(admin);
+    const compile = (object: CatalogueObject, all: Catalogue) => compileLoaded(object, all, health !== undefined);
+    this.catalogue = new Catalogue(naming, this.#log, compile);
+    this.acl = new Acl(admin, this.#log);
     this.#isEnterprise = isEnterprise;
     this.#assumesRows = options.rows === 'assumed';
     this.#handlers = isEnterprise ? enterpriseHandlers : statementHandlers;
@@ -121,8 +126,8 @@ export class Engine {
   }
 
   /** Executes a statement and updates the objects that depend on it. If it throws, the caller must roll back. */
-  #executeWithConsequences(text: string, caller: string, before: Savepoint): Execution {
-    const start = before.transitionCount;
+  #executeWithConsequences(text: string, caller: string, before: number): Execution {
+    const start = this.catalogue.transitions.length;
     const principalsBefore = this.#assumesRows ? this.acl.principals() : [];
     let execution = this.#run(text, caller);
     const uncompiled = this.#hasLoaded ? findUncompiled(this.catalogue, listChangedSince(this.catalogue, start)) : [];
@@ -253,13 +258,12 @@ export class Engine {
   }
 
   /** The current state, to which `rollback` can return. */
-  savepoint(): Savepoint {
-    return { transitionCount: this.catalogue.transitions.length, access: this.acl.savepoint() };
+  savepoint(): number {
+    return this.#log.savepoint();
   }
 
-  rollback({ transitionCount, access }: Savepoint): void {
-    this.catalogue.rollback(transitionCount);
-    this.acl.rollback(access);
+  rollback(to: number): void {
+    this.#log.rollback(to);
   }
 
   /** The name of an object with its kind, for messages. */
