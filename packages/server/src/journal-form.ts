@@ -49,21 +49,20 @@ const form =
   value =>
     isRecord(value) && Object.entries<Check>(checks).every(([key, check]) => check(value[key]));
 
+/** The same check for several properties. */
+const each = <Key extends string>(check: Check, ...keys: Key[]) =>
+  Object.fromEntries(keys.map(key => [key, check])) as { readonly [Each in Key]: Check };
+
 const isIndex = oneOf(
   form({ type: is('BITMAP'), capacity: isNumber }),
   form({ type: isText, covered: listOf(isText), capacity: is(undefined) }),
 );
 
 const isColumn = form<StoredColumn>({
-  id: optional(isNumber),
-  name: isText,
-  type: isText,
-  cached: isFlag,
-  capacity: optional(isNumber),
-  dedup: isFlag,
-  index: optional(isIndex),
-  parquet: optional(isText),
-  isGuess: optional(isFlag),
+  ...each(isText, 'name', 'type'),
+  ...each(isFlag, 'cached', 'dedup'),
+  ...each(optional(isNumber), 'id', 'capacity'),
+  ...{ index: optional(isIndex), parquet: optional(isText), isGuess: optional(isFlag) },
 });
 
 const isPolicy = form<StoragePolicy>({
@@ -74,99 +73,58 @@ const isPolicy = form<StoragePolicy>({
 const isRefresh = form<Refresh>({
   type: oneOf(...['IMMEDIATE', 'MANUAL', 'EVERY'].map(is)),
   deferred: isFlag,
-  every: optional(isText),
-  start: optional(isText),
-  timeZone: optional(isText),
+  ...each(optional(isText), 'every', 'start', 'timeZone'),
   period: optional(form({ length: isText, delay: optional(isText) })),
 });
 
 const common = {
-  id: optional(isNumber),
   name: isText,
-  owner: optional(isText),
   columns: listOf(isColumn),
-  timestamp: optional(isText),
-  isUncompiled: optional(isFlag),
-  opaque: optional(isText),
+  ...each(optional(isText), 'owner', 'timestamp', 'opaque'),
+  ...{ id: optional(isNumber), isUncompiled: optional(isFlag) },
 };
 const stored = {
   partitionBy: oneOf(...['NONE', 'HOUR', 'DAY', 'WEEK', 'MONTH', 'YEAR'].map(is)),
-  ttl: isNumber,
-  volume: optional(isText),
+  ...{ ttl: isNumber, volume: optional(isText) },
 };
 const derived = { body: isText, references: listOf(isText) };
 
 const isTable = form<Table>({
-  ...common,
-  ...stored,
-  kind: is('table'),
-  wal: isFlag,
-  parquet: isFlag,
-  policy: optional(isPolicy),
-  maxUncommittedRows: optional(isNumber),
-  o3MaxLag: optional(isNumber),
-  like: is(undefined),
-  query: is(undefined),
-  structure: optional(isNumber),
-  isSuspended: optional(isFlag),
+  ...{ ...common, ...stored, kind: is('table'), policy: optional(isPolicy), isSuspended: optional(isFlag) },
+  ...each(isFlag, 'wal', 'parquet'),
+  ...each(optional(isNumber), 'maxUncommittedRows', 'o3MaxLag', 'structure'),
+  ...each(is(undefined), 'like', 'query'),
 });
 
 const isView = form<View>({
-  ...common,
-  ...derived,
-  kind: is('view'),
+  ...{ ...common, ...derived, kind: is('view'), sources: optional(listOf(isText)), isStale: optional(isFlag) },
   invalid: optional(form({ reason: isText, position: isNumber })),
-  sources: optional(listOf(isText)),
-  isStale: optional(isFlag),
 });
 
 const isMaterializedView = form<MaterializedView>({
-  ...common,
-  ...stored,
-  ...derived,
-  kind: is('materialized view'),
-  base: isText,
-  interval: isText,
-  refresh: isRefresh,
-  expire: optional(isText),
-  indexes: is(undefined),
-  invalid: optional(isText),
-  isInvalidEarly: optional(isFlag),
-  neverRefreshed: optional(isFlag),
-  partlyRefreshed: optional(isFlag),
-  inputs: optional(listOf(isText)),
+  ...{ ...common, ...stored, ...derived, kind: is('materialized view'), refresh: isRefresh },
+  ...each(isText, 'base', 'interval'),
+  ...each(optional(isText), 'expire', 'invalid'),
+  ...each(optional(isFlag), 'isInvalidEarly', 'neverRefreshed', 'partlyRefreshed'),
+  ...{ indexes: is(undefined), inputs: optional(listOf(isText)) },
 });
 
 const isLiveView = form<LiveView>({
-  ...common,
-  ...stored,
-  ...derived,
-  kind: is('live view'),
-  base: isText,
-  flush: isText,
-  inMemory: isText,
-  start: isText,
-  invalid: optional(isText),
+  ...{ ...common, ...stored, ...derived, kind: is('live view'), invalid: optional(isText) },
+  ...each(isText, 'base', 'flush', 'inMemory', 'start'),
 });
 
 const isStoredPrincipal = form<Principal>({
   kind: oneOf(...KINDS.filter(isPrincipal).map(is)),
   name: isText,
-  password: optional(isText),
   tokens: listOf(form<StoredToken>({ digest: isText, expires: isNumber, refresh: optional(isNumber) })),
-  disabled: optional(isFlag),
-  alias: optional(isText),
+  ...{ ...each(optional(isText), 'password', 'alias'), disabled: optional(isFlag) },
 });
 
+const scope = each(optional(isText), 'table', 'column');
+
 const isRight = oneOf(
-  form<Grant>({
-    kind: is('grant'),
-    permission: isText,
-    entity: isText,
-    option: isFlag,
-    table: optional(isText),
-    column: optional(isText),
-  }),
+  form<Grant>({ kind: is('grant'), permission: isText, entity: isText, option: isFlag, ...scope }),
   form<Assumption>({ kind: is('assumption'), account: isText, entity: isText, option: isFlag }),
   form<Membership>({ kind: is('membership'), user: isText, group: isText }),
 );
