@@ -21,9 +21,8 @@ export function foreignRequestReason(
   hosts: ReadonlySet<string> | undefined,
 ): string | undefined {
   const host = headers.get('host');
-  if (hosts && host !== undefined && !isAllowed(host, hosts)) {
+  if (hosts && host !== undefined && !isAllowed(host, hosts))
     return 'Host not allowed: start sqlserve with --allow-host NAME to allow it';
-  }
   const site = headers.get('sec-fetch-site') ?? 'none';
   const pages = [headers.get('origin'), headers.get('referer')].filter(page => page !== undefined);
   if ((site === 'none' || site === 'same-origin') && pages.every(page => isSameOrigin(page, host))) return;

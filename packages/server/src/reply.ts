@@ -33,9 +33,8 @@ export function formatReply(outcome: ExecutionResult, options: ResponseOptions):
     return jsonReply(200, `{"${key}":"empty query","query":${quote(options.query)},"position":"0"}`);
   }
   const unknown = options.columns?.find(name => !outcome.columns.some(column => column.name === name));
-  if (unknown !== undefined) {
+  if (unknown !== undefined)
     return jsonReply(400, `{"query":${quote(options.query)},"error":${quote(`column not found: '${unknown}'`)}}`);
-  }
   const { columns, rows } = options.columns ? selectColumns(outcome, options.columns) : outcome;
   const limitedRows = options.limit ? rows.slice(...options.limit) : rows;
   const timestamp = columns.findIndex(({ name }) => name === outcome.timestamp);

@@ -45,12 +45,10 @@ const paths = new Set(['/api/v1/sql/execute', '/exec', '/settings', '/ping', '/'
 
 function findRequestError({ method, path, headers }: HttpRequest): HttpReply | undefined {
   const length = headers.get('content-length');
-  if ((method === 'POST' || method === 'PUT') && length === undefined) {
+  if ((method === 'POST' || method === 'PUT') && length === undefined)
     return textReply(400, 'Content-length not specified for POST/PUT request');
-  }
-  if (method === 'GET' && length !== undefined && length !== '0') {
+  if (method === 'GET' && length !== undefined && length !== '0')
     return textReply(400, 'GET request method cannot have content');
-  }
   if (!paths.has(path)) return textReply(404, 'Not Found');
   return method === 'GET' ? undefined : textReply(405, `Method ${method} not supported`);
 }

@@ -126,9 +126,8 @@ function permissionRows(rights: readonly Right[], find: (name: string) => Catalo
     const existingColumn = object?.columns.find(({ name }) => isSameName(name, column));
     if (!object || (column !== undefined && !existingColumn)) continue;
     add(permission, object.name, existingColumn?.name ?? null, option);
-    if (existingColumn && object.timestamp !== undefined && (permission === 'SELECT' || permission === 'UPDATE')) {
+    if (existingColumn && object.timestamp !== undefined && (permission === 'SELECT' || permission === 'UPDATE'))
       implied.push([permission, object.name, object.timestamp]);
-    }
   }
   for (const [permission, table, timestamp] of implied) {
     const wider = [idOf(permission, null, null), idOf(permission, table, null), idOf(permission, table, timestamp)];

@@ -57,9 +57,8 @@ function scanToken(text: string, from: number): ServerToken | undefined {
 
 /** The offset of the closing quote, or -1. A doubled quote does not close, except for a backtick. */
 function closingQuote(text: string, from: number, quote: string): number {
-  for (let pos = text.indexOf(quote, from); pos >= 0; pos = text.indexOf(quote, pos + 2)) {
+  for (let pos = text.indexOf(quote, from); pos >= 0; pos = text.indexOf(quote, pos + 2))
     if (quote === '`' || text.charAt(pos + 1) !== quote) return pos;
-  }
   return -1;
 }
 

@@ -97,11 +97,10 @@ function parseEncoding(cursor: Cursor, token: string, type: string | undefined):
   const valid = [...encodings].filter(([, fits]) => types.some(fits)).map(([encoding]) => encoding);
   if (!encodings.has(name))
     throw cursor.error(`invalid parquet encoding '${token}', supported values: ${valid.join(', ')}`);
-  if (!valid.includes(name)) {
+  if (!valid.includes(name))
     throw cursor.error(
       `encoding '${token}' is not valid for column type ${type}, supported encodings for this type: ${valid.join(', ')}`,
     );
-  }
   return name;
 }
 
@@ -126,8 +125,7 @@ function parseCompression(cursor: Cursor, token: string, parts: string[]): strin
 function parseCompressionLevel({ name, levels }: Codec, text: string, position: number): number {
   const level = parseInt32(text);
   if (level === undefined) throw new RejectionError(position, 'compression level must be a number');
-  if (levels && (level < levels[0] || level > levels[1])) {
+  if (levels && (level < levels[0] || level > levels[1]))
     throw new RejectionError(position, `${name} compression level must be between ${levels[0]} and ${levels[1]}`);
-  }
   return level;
 }

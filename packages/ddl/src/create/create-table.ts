@@ -37,9 +37,8 @@ export function parseCreateTable(cursor: Cursor, first: string, context: CreateC
     cursor.unread();
     const reader = new ClauseReader(cursor, context, 'table');
     parseColumnList(reader);
-    if (isBatch) {
+    if (isBatch)
       throw cursor.error("'atomic' or 'batch' keywords can only be used in CREATE ... AS SELECT statements.");
-    }
     readClauses(reader);
     return toTableStatement(reader, created);
   }
@@ -130,12 +129,11 @@ function parseIndexedColumn({ columns, positions, isQuery }: ClauseReader, named
     return columns.addOfQuery(named.name);
   }
   if (column.index) throw new RejectionError(named.position, 'duplicate index clause');
-  if (!isQuery && column.type !== 'SYMBOL') {
+  if (!isQuery && column.type !== 'SYMBOL')
     throw new RejectionError(
       named.position,
       `indexes are supported only for SYMBOL columns [columnName=${named.name}, columnType=${column.type}]`,
     );
-  }
   return column;
 }
 

@@ -17,9 +17,8 @@ const longForms = "'HOUR(S)', 'DAY(S)', 'WEEK(S)', 'MONTH(S)' or 'YEAR(S)'";
 export function parseAge(cursor: Cursor): { age: Age; position: number } {
   const position = cursor.readOffset;
   const token = cursor.next();
-  if (token === undefined || token === ';') {
+  if (token === undefined || token === ';')
     throw new RejectionError(cursor.readOffset, 'missing argument, should be <number> <unit> or <number_with_unit>');
-  }
   const short = token.length > 1 && /\p{L}$/u.test(token);
   const number = short ? token.slice(0, -1) : token;
   const shortUnit = short ? unitOf(token.slice(-1)) : undefined;
@@ -27,17 +26,15 @@ export function parseAge(cursor: Cursor): { age: Age; position: number } {
   const count = parseInt64(shortUnit ? number : token);
   if (count === undefined)
     throw new RejectionError(position, `invalid syntax, should be <number> <unit> but was ${token}`);
-  if (count > BigInt(MAX_INT) || count < 0n) {
+  if (count > BigInt(MAX_INT) || count < 0n)
     throw new RejectionError(position, `value out of range: ${count}. Max value: ${MAX_INT}`);
-  }
   const unit = shortUnit ?? parseLongUnit(cursor);
   return { age: checkedAge(Number(count), unit, position), position };
 }
 
 function shortUnitError(token: string, position: number): RejectionError {
-  if (parseInt64(token.slice(0, -1)) === undefined) {
+  if (parseInt64(token.slice(0, -1)) === undefined)
     return new RejectionError(position, 'invalid argument, should be <number> <unit> or <number_with_unit>');
-  }
   const unit = token.slice(-1);
   return new RejectionError(
     position + token.length - 1,

@@ -195,7 +195,6 @@ export class ClauseReader {
 
 /** Rejects anything after a statement except semicolons. */
 export function expectOnlySemicolons(cursor: Cursor): void {
-  for (let token = cursor.next(); token !== undefined; token = cursor.next()) {
+  for (let token = cursor.next(); token !== undefined; token = cursor.next())
     if (token !== ';') throw unexpectedTokenError(cursor.at, token);
-  }
 }

@@ -53,9 +53,8 @@ export function parseColumnType(cursor: Cursor, token: string): string {
 
 function toArrayType(type: string, dimensions: number, position: number): string {
   if (type !== 'DOUBLE') throw new RejectionError(position, `unsupported array element type [type=${type}]`);
-  if (dimensions > maxDimensions) {
+  if (dimensions > maxDimensions)
     throw new RejectionError(position, `too many array dimensions [nDims=${dimensions}, maxNDims=${maxDimensions}]`);
-  }
   return type + '[]'.repeat(dimensions);
 }
 
@@ -72,19 +71,17 @@ function misplacedBracketError(cursor: Cursor, position: number): RejectionError
 }
 
 function parseArrayDimensions(cursor: Cursor, type: string, typePosition: number): number {
-  if (type === 'ARRAY') {
+  if (type === 'ARRAY')
     throw new RejectionError(
       typePosition,
       'the system supports type-safe arrays, e.g. `type[]`. Supported types are: DOUBLE. More types incoming.',
     );
-  }
   let dimensions = 0;
   let sized: number | undefined;
   while (cursor.next() === '[') {
     const open = cursor.at;
-    if (/\s/.test(cursor.text.charAt(open - 1))) {
+    if (/\s/.test(cursor.text.charAt(open - 1)))
       throw new RejectionError(open, 'array type requires no whitespace between type and brackets');
-    }
     const inside = cursor.next();
     if (inside === ']') dimensions++;
     else if (inside !== undefined && parseInt32(inside) !== undefined) {
@@ -125,17 +122,14 @@ function parseGeohash(cursor: Cursor): string {
   const position = cursor.at;
   const { name } = parseLiteral(cursor);
   const count = parseInt32(name.slice(0, -1));
-  if (count === undefined) {
+  if (count === undefined)
     throw new RejectionError(position, "invalid GEOHASH size, must be number followed by 'C' or 'B' character");
-  }
   const unit = name.slice(-1).toLowerCase();
-  if (unit !== 'c' && unit !== 'b') {
+  if (unit !== 'c' && unit !== 'b')
     throw new RejectionError(position, "invalid GEOHASH size units, must be 'c', 'C' for chars, or 'b', 'B' for bits");
-  }
   const bits = unit === 'c' ? count * 5 : count;
-  if (bits < 1 || bits > 60) {
+  if (bits < 1 || bits > 60)
     throw new RejectionError(position, `invalid GEOHASH type precision range, must be [1, 60] bits, provided=${bits}`);
-  }
   cursor.expect(')');
   return formatGeohashType(bits);
 }

@@ -102,9 +102,8 @@ export function parseLag(text: string, position: number): number {
     const micros = MICROS.get(qualifier);
     if (micros !== undefined) return Math.floor(Number(text.slice(0, digits)) * micros);
     if (qualifier === '') throw new RejectionError(position + digits, `expected interval qualifier in ${text}`);
-    if (qualifier.length > 2) {
+    if (qualifier.length > 2)
       throw new RejectionError(position + digits, `expected 1/2 letter interval qualifier in ${text}`);
-    }
   }
   throw new RejectionError(position + text.length, `invalid interval qualifier ${text}`);
 }

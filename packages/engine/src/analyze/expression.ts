@@ -120,9 +120,8 @@ const comparisons = new Set(['=', '!=', '<>', '<', '<=', '>', '>=', '~', '!~', '
 function inferBinaryType(operator: string, left: string | undefined, right: string | undefined): string | undefined {
   if (comparisons.has(operator.toUpperCase())) return 'BOOLEAN';
   if (operator === '||') return left === 'VARCHAR' || right === 'VARCHAR' ? 'VARCHAR' : 'STRING';
-  if (left !== undefined && right !== undefined && (isTimestamp(left) || left === 'DATE')) {
+  if (left !== undefined && right !== undefined && (isTimestamp(left) || left === 'DATE'))
     return left === right && operator === '-' ? 'LONG' : left;
-  }
   if (right !== undefined && isTimestamp(right)) return right;
   return isDecimal(left) || isDecimal(right) ? undefined : findWiderType(left, right, 'INT');
 }
@@ -140,9 +139,8 @@ export function unifyTypes(left: string | undefined, right: string | undefined):
   if (right === 'NULL') return left === 'CHAR' ? 'STRING' : left;
   if (left === 'NULL') return right;
   if (isDecimal(left) || isDecimal(right)) return undefined;
-  if (left !== undefined && right !== undefined && numbers.includes(left) && numbers.includes(right)) {
+  if (left !== undefined && right !== undefined && numbers.includes(left) && numbers.includes(right))
     return findWiderType(left, right, 'BYTE');
-  }
   return left === 'VARCHAR' || right === 'VARCHAR' ? 'VARCHAR' : 'STRING';
 }
 

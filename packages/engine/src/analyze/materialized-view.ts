@@ -117,12 +117,11 @@ class BaseCheck {
       const name = alias ?? chooseAlias(expression, names, taken, this.catalogue.naming);
       taken.add(name);
       if (isValidColumnName(name)) continue;
-      if (alias !== undefined) {
+      if (alias !== undefined)
         throw new RejectionError(
           findAliasPosition(this.query, item),
           `column alias '${name}' contains unsupported characters`,
         );
-      }
       throw new RejectionError(
         this.query.positionOf(expression),
         `column '${name}' requires an explicit alias. Use: ${name} AS your_column_name`,
@@ -186,9 +185,8 @@ export function analyzeSampling(
   const field = timestamp && relation.fields.find(({ name }) => isSameName(name, timestamp.name));
   const mayHave = (column: string) =>
     relation.hasUnknownColumns || relation.fields.some(({ name }) => isSameName(name, column));
-  if (timestamp && !mayHave(timestamp.name)) {
+  if (timestamp && !mayHave(timestamp.name))
     throw new RejectionError(timestamp.position, `TIMESTAMP column does not exist [name=${timestamp.name}]`);
-  }
   requireWalBase(base, catalogue);
   const bucket = findBucket(query, catalogue);
   if (!bucket) {
@@ -201,21 +199,18 @@ export function analyzeSampling(
       : 'TIMESTAMP column is not present in select list';
     throw new RejectionError(body.position, problem);
   }
-  if (!timestamp && bucket.column !== undefined && !mayHave(bucket.column)) {
+  if (!timestamp && bucket.column !== undefined && !mayHave(bucket.column))
     throw new RejectionError(
       body.position,
       `TIMESTAMP column does not exist or not present in select list [name=${bucket.column}]`,
     );
-  }
   const period = statement.refresh.period === 'sample by interval' ? analyzePeriod(query.select, bucket) : undefined;
   rejectNonDeterministic(query);
-  if (field?.type !== undefined && !isTimestamp(field.type)) {
+  if (field?.type !== undefined && !isTimestamp(field.type))
     throw new RejectionError(timestamp?.position ?? 0, `TIMESTAMP column expected [actual=${field.type}]`);
-  }
   const designated = timestamp?.name ?? relation.timestamp ?? bucket.column;
-  if (designated === undefined) {
+  if (designated === undefined)
     throw new RejectionError(body.position, 'materialized view query is required to have designated timestamp');
-  }
   return { interval: bucket.interval, timestamp: designated, ...period };
 }
 
@@ -335,21 +330,19 @@ function analyzePeriod({ sampleBy }: Select, { interval, offset: position }: Buc
   const { timeZone, offset } = sampleBy?.alignTo ?? {};
   if (timeZone !== undefined && !isTimeZone(timeZone))
     throw new RejectionError(position, `invalid timezone: ${timeZone}`);
-  if (offset !== undefined && !/^[-+]?00:00$/.test(offset)) {
+  if (offset !== undefined && !/^[-+]?00:00$/.test(offset))
     throw new RejectionError(position, "PERIOD (SAMPLE BY INTERVAL) can't be used with WITH OFFSET");
-  }
   return { period: length.count + length.unit, timeZone };
 }
 
 function rejectNonDeterministic(query: ParsedQuery): void {
   const visit = (node: TreeNode): void => {
     const { type, name } = node as { type?: string; name?: unknown };
-    if (type === 'function' && typeof name === 'string' && isNonDeterministic(name)) {
+    if (type === 'function' && typeof name === 'string' && isNonDeterministic(name))
       throw new RejectionError(
         query.positionOf(node),
         `non-deterministic function cannot be used in materialized view: ${name}`,
       );
-    }
     childrenOf(node).forEach(visit);
   };
   visit(query.select);

@@ -66,14 +66,12 @@ function createPrincipal(cursor: Cursor, session: Session, kind: PrincipalKind):
   session.authorize(`CREATE ${kind.toUpperCase()}`);
   const namesake = acl.find(name);
   if (namesake?.kind === kind && hasGuard) return;
-  if (namesake || isSameName(name, acl.admin)) {
+  if (namesake || isSameName(name, acl.admin))
     throw new RejectionError(position, `${namesake?.kind ?? 'user'} already exists [name=${name}]`);
-  }
   const hash = password && session.secrets.hashPassword(password);
   acl.put({ kind, name, tokens: [], password: hash, alias });
-  if (kind === 'service account' && !isSameName(owner, acl.admin)) {
+  if (kind === 'service account' && !isSameName(owner, acl.admin))
     acl.grant({ kind: 'assumption', account: name, entity: owner, option: true });
-  }
 }
 
 interface PrincipalOptions {
@@ -222,9 +220,8 @@ function dropTokens(cursor: Cursor, session: Session, kind: PrincipalKind, named
   session.authorize('DROP REST TOKEN');
   const principal = requirePrincipal(session.acl, kind, named);
   const tokens = principal.tokens.filter(old => droppedDigest !== undefined && old.digest !== droppedDigest);
-  if (droppedDigest !== undefined && tokens.length === principal.tokens.length) {
+  if (droppedDigest !== undefined && tokens.length === principal.tokens.length)
     throw new RejectionError(position, 'token does not exist');
-  }
   session.acl.put({ ...principal, tokens });
 }
 
@@ -233,9 +230,8 @@ function parseTokenLifetime(cursor: Cursor): { lifetime: number; refresh: boolea
   cursor.expect('with', 'ttl');
   const [, count, unit = ''] = /^(\d+)([smhd])$/i.exec(unquoteToken(cursor.requireNoSemicolon('TTL'))) ?? [];
   const micros = Number(count) * (MICROS.get(unit.toLowerCase()) ?? 0);
-  if (!(micros >= MINUTE && micros <= 3650 * DAY)) {
+  if (!(micros >= MINUTE && micros <= 3650 * DAY))
     throw cursor.error("TTL is a number and a unit (s, m, h, d), from '1m' to '3650d'");
-  }
   return { lifetime: micros / 1000, refresh: cursor.accept('refresh') };
 }
 
@@ -274,10 +270,9 @@ function changePermissions(statement: GrantStatement, session: Session): void {
   for (const permission of permissions) for (const { scope } of scopes) requireGrantRight(session, permission, scope);
   if (verified) for (const scope of scopes) requireScopeExists(session, scope);
   const entity = requireEntity(statement, session);
-  for (const permission of permissions) {
+  for (const permission of permissions)
     for (const { scope } of scopes)
       acl[gives ? 'grant' : 'revoke']({ kind: 'grant', entity, permission, option, ...scope });
-  }
 }
 
 function requireScopeExists({ catalogue }: Session, { scope: { column }, table }: LocatedScope): void {

@@ -138,9 +138,8 @@ function toTableAsQuery(catalogue: Catalogue, statement: CreateOf<TableDefinitio
     rejectBadColumnName(column, index, position);
     const declared = statement.columns.find(column);
     if (declared?.type && type) rejectImpossibleCast(statement, column, type, declared.type);
-    if (!declared && type === 'NULL') {
+    if (!declared && type === 'NULL')
       throw new RejectionError(0, `cannot create NULL-type column, please use type cast, e.g. ${column}::type`);
-    }
     // If the engine does not know the type of a column, it stores a guess.
     const stored = {
       name: column,
@@ -148,15 +147,13 @@ function toTableAsQuery(catalogue: Catalogue, statement: CreateOf<TableDefinitio
       cached: declared?.cached ?? true,
       dedup: declared?.dedup ?? false,
     };
-    if (declared?.index && stored.type !== 'SYMBOL') {
+    if (declared?.index && stored.type !== 'SYMBOL')
       throw new RejectionError(0, `indexes are supported only for SYMBOL columns: ${column}`);
-    }
     return addTimestampToIndex(declared?.index ? { ...stored, index: declared.index } : stored, timestamp);
   });
   const dedup = statement.positions.dedup.toSorted((a, b) => a.position - b.position);
-  if (dedup[0] && !dedup.some(key => isSameName(key.name, timestamp))) {
+  if (dedup[0] && !dedup.some(key => isSameName(key.name, timestamp)))
     throw new RejectionError(dedup[0].position, 'deduplicate key list must include dedicated timestamp column');
-  }
   return { ...definition, columns, timestamp, query: undefined };
 }
 
@@ -176,12 +173,10 @@ function chooseTimestamp(
   if (!timestamp) return designated;
   const field = fields.find(({ name }) => isSameName(name, timestamp.name));
   if (!field && hasUnknownColumns) return timestamp.name;
-  if (!field) {
+  if (!field)
     throw new RejectionError(timestamp.position, `designated timestamp column doesn't exist [name=${timestamp.name}]`);
-  }
-  if (field.type !== undefined && !isTimestamp(field.type)) {
+  if (field.type !== undefined && !isTimestamp(field.type))
     throw new RejectionError(timestamp.position, `TIMESTAMP column expected [actual=${field.type}]`);
-  }
   return field.name;
 }
 

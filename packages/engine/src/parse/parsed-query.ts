@@ -95,9 +95,8 @@ export function parseBody(body: Body): ParsedQuery {
 export function parseQueryText(text: string): ParsedQuery {
   const cursor = new Cursor(text);
   const code = readCode(cursor, 0, false);
-  for (let token = cursor.next(); token !== undefined; token = cursor.next()) {
+  for (let token = cursor.next(); token !== undefined; token = cursor.next())
     if (token !== ';') throw unexpectedTokenError(cursor.at, token);
-  }
   return parseQuery(code, { position: 0, isEnclosed: false });
 }
 
@@ -244,9 +243,8 @@ function toRejectionError(
   const [last, beforeLast] = [preceding.at(-1)?.image.toLowerCase() ?? '', preceding.at(-3)?.image];
   const expected = last === '[' && beforeLast === '::' ? "']' expected" : EXPECTED_AFTER.get(last);
   if (expected !== undefined) return new RejectionError(at, expected);
-  if (bad.image === '.' && tokens.some(token => token.startOffset === bad.startOffset + 1 && token.image === '.')) {
+  if (bad.image === '.' && tokens.some(token => token.startOffset === bad.startOffset + 1 && token.image === '.'))
     return new RejectionError(at + 1, 'too many dots');
-  }
   const inSelectList =
     preceding[0]?.image.toLowerCase() === 'select' && !preceding.some(token => token.image.toLowerCase() === 'from');
   if (inSelectList && last === '*' && preceding.length === 2)

@@ -48,15 +48,13 @@ export function parseShow(cursor: Cursor, dialect: ShowDialect): Show {
   }
   if (isWord(token, 'parameters')) return { statement: 'show parameters' };
   if (isWord(token, 'transaction')) {
-    for (const word of ['isolation', 'level']) {
+    for (const word of ['isolation', 'level'])
       if (!isWord(cursor.next(), word)) throw new RejectionError(cursor.readOffset, `expected '${word}'`);
-    }
     return { statement: 'show setting', setting: 'transaction_isolation' };
   }
   if (isWord(token, 'time') && cursor.accept('zone')) return { statement: 'show setting', setting: 'timezone' };
-  if (token !== undefined && settings.has(token.toLowerCase())) {
+  if (token !== undefined && settings.has(token.toLowerCase()))
     return { statement: 'show setting', setting: token.toLowerCase() };
-  }
   const edition = token === undefined ? undefined : dialect.show(cursor, token);
   if (edition) return edition;
   throw new RejectionError(
