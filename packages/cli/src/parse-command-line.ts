@@ -188,11 +188,7 @@ const WIDTH = 80;
 const INDENT = 31;
 
 /** Formats the help of a program with these options. @param columns the width of the terminal, if there is one */
-function formatHelp(
-  { name, operands, summary, examples }: ProgramDescription,
-  options: OptionSpecs,
-  columns = WIDTH,
-): string {
+function formatHelp({ name, operands, summary, examples }: ProgramDescription, options: OptionSpecs, columns = WIDTH) {
   const width = Math.min(WIDTH, columns || WIDTH);
   const groups = new Map<string, string[]>();
   for (const [option, spec] of Object.entries(options)) {

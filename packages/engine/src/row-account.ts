@@ -194,10 +194,7 @@ const isRetained = (object: CatalogueObject | undefined): object is Table | Mate
   object?.kind === 'table' || object?.kind === 'materialized view';
 
 /** Finds the objects whose retention a statement makes the server enforce: it rewrites them, computes them again or sets another TTL. */
-function findEnforcements(
-  { effects, transitions }: Pick<Execution, 'effects' | 'transitions'>,
-  ledger: Ledger,
-): Enforcement[] {
+function findEnforcements({ effects, transitions }: Pick<Execution, 'effects' | 'transitions'>, ledger: Ledger) {
   const written = effects.filter(({ effect, column }) => effect === 'rewritten' && column === undefined);
   const retained = transitions.filter(
     ({ before, after }) => isRetained(after) && after.ttl !== (isRetained(before) ? before.ttl : 0),

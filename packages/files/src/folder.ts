@@ -95,11 +95,7 @@ async function filesFor(statements: AsyncIterable<string>): Promise<Map<string, 
 /** Statements as the text of one file: a blank line between them, none at the end. */
 const formatFile = (statements: string[] = []): string => `${statements.join('\n\n')}\n`;
 
-async function replaceAll(
-  folder: string,
-  files: [path: string, content: string][],
-  interrupted?: AbortSignal,
-): Promise<void> {
+async function replaceAll(folder: string, files: [path: string, content: string][], interrupted?: AbortSignal) {
   const staged: Staged[] = [];
   try {
     for (const [path, content] of files) {

@@ -80,10 +80,7 @@ export const parseLocatedFile = (path: string, maxLength?: number): AsyncGenerat
   parseLocatedText(createReadStream(path), path, maxLength, true);
 
 /** The statements as one batch; those before an error too. */
-function* inOneBatch(
-  statements: Iterable<string>,
-  locate: (statement: string) => LocatedStatement,
-): Generator<LocatedStatement[]> {
+function* inOneBatch(statements: Iterable<string>, locate: (statement: string) => LocatedStatement) {
   const batch: LocatedStatement[] = [];
   try {
     for (const statement of statements) batch.push(locate(statement));

@@ -41,11 +41,7 @@ export async function waitUntilReady(config: ConnectionConfig, options: WaitOpti
 }
 
 /** Tries once, for at most `remaining` milliseconds but at least a second. Resolves to the failure, if there was one. */
-async function probe(
-  config: ConnectionConfig,
-  remaining: number,
-  signal: AbortSignal,
-): Promise<InstanceError | undefined> {
+async function probe(config: ConnectionConfig, remaining: number, signal: AbortSignal) {
   const limit = (given: number) => Math.min(given || Number.POSITIVE_INFINITY, Math.max(remaining, 1000));
   const limits = { timeout: limit(config.timeout), connectTimeout: limit(config.connectTimeout) };
   const instance = connect({ ...config, ...limits, retries: 0 });

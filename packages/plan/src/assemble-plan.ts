@@ -96,10 +96,7 @@ export async function assemblePlan({ draft, proof }: ProvenDraft): Promise<Plan>
  * Collects the assertions that come before all steps: an assertion that fails leaves B as it is. Nothing is renamed yet, so they use the
  * names of B. A loss that is allowed needs no assertion.
  */
-function collectAssertions(
-  { recomputed, enforcements }: ProofResult,
-  context: PlanContext,
-): readonly PlannedStatement[] {
+function collectAssertions({ recomputed, enforcements }: ProofResult, context: PlanContext) {
   const { allowed, answers, findStoredRows } = context;
   const assertions: PlannedStatement[] = [];
   const assertedViews: string[] = [];

@@ -40,10 +40,7 @@ class UnknownEffectError extends Error {
 }
 
 /** Describes a loss that is not allowed: it changes the exit status. Undefined for any other effect. */
-function describeForbiddenLoss(
-  { kind, loss, object, column, text }: Effect,
-  allowed: AllowedLosses | undefined,
-): string | undefined {
+function describeForbiddenLoss({ kind, loss, object, column, text }: Effect, allowed: AllowedLosses | undefined) {
   const lost = loss && { loss, object, column };
   if (!lost || allowed?.useAllowance(lost)) return undefined;
   return `${displayName({ kind, name: object })}: ${text}; --allow-loss ${formatLoss(lost)} allows it`;

@@ -147,11 +147,7 @@ async function createExecutors(
 }
 
 /** Passes outcomes on. Ends a plan if an object that is read back is not as its statement says. */
-async function* endPlan(
-  outcomes: AsyncIterable<Outcome>,
-  options: ReplayOptions,
-  ended: AbortController,
-): AsyncGenerator<Outcome> {
+async function* endPlan(outcomes: AsyncIterable<Outcome>, options: ReplayOptions, ended: AbortController) {
   for await (const outcome of outcomes) {
     if (outcome.isPlanned && endsRun(outcome, options)) ended.abort();
     yield outcome;

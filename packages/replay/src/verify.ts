@@ -39,12 +39,7 @@ export async function* verifyOutcomes(
   yield* await readWaiting();
 }
 
-async function readBack(
-  outcomes: Outcome[],
-  target: Instance,
-  existing: KnownObjects,
-  ignore: IgnoreRules,
-): Promise<Outcome[]> {
+async function readBack(outcomes: Outcome[], target: Instance, existing: KnownObjects, ignore: IgnoreRules) {
   const applied = outcomes.filter(({ result }) => result === 'applied');
   const changed = lastChange(outcomes);
   const made = applied.filter(({ identity }) => isShowable(identity));

@@ -134,10 +134,7 @@ function formatLogLine(request: LogEntry[0], status: LogEntry[1], milliseconds: 
 }
 
 /** Executes every statement. @throws CodedError at the first rejection, and errors of reading */
-async function loadSchema(
-  { label, statements }: InitialSchema,
-  execute: (statement: string) => Promise<unknown>,
-): Promise<void> {
+async function loadSchema({ label, statements }: InitialSchema, execute: (statement: string) => Promise<unknown>) {
   let number = 0;
   for await (const batch of statements) {
     for (const statement of [batch].flat()) {

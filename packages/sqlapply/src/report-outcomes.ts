@@ -59,12 +59,7 @@ export async function reportReplay(
  * Writes each outcome to the report. If the report cannot be written, the run continues, and the error is thrown at its end.
  * @param path a file, or `-` for standard output
  */
-async function* writeReport(
-  outcomes: AsyncIterable<Outcome>,
-  path: string,
-  options: RunOptions,
-  io: Io,
-): AsyncGenerator<Outcome> {
+async function* writeReport(outcomes: AsyncIterable<Outcome>, path: string, options: RunOptions, io: Io) {
   const file = path === '-' ? undefined : await open(path, 'w');
   let failure: unknown;
   try {
@@ -149,11 +144,7 @@ function reportStatement(outcome: Outcome, io: Io): void {
  * Prints what would happen: `would create table 'fx_trades'`. At the end it prints the number of statements that would do nothing:
  * `skipped: 31 statements`.
  */
-async function* printDryRun(
-  outcomes: AsyncIterable<Outcome>,
-  io: Io,
-  findings: Replay['findings'],
-): AsyncGenerator<Outcome> {
+async function* printDryRun(outcomes: AsyncIterable<Outcome>, io: Io, findings: Replay['findings']) {
   const counts = new Map<Result, number>();
   for await (const outcome of outcomes) {
     const { result, identity, statement, effects = [] } = outcome;
@@ -214,12 +205,7 @@ const PRIVATE_MODE = 0o600;
  * written. The stream then has a failure marker and no commit mark, so that readers reject it.
  * @throws the error of the source, after the file is written; errors of the file system
  */
-async function writeRejects(
-  path: string,
-  stdout: Writable,
-  rejects: AsyncIterable<string>,
-  maxRecord: number,
-): Promise<void> {
+async function writeRejects(path: string, stdout: Writable, rejects: AsyncIterable<string>, maxRecord: number) {
   let failure: unknown;
   const write = async (file: Writable): Promise<void> => {
     const end = createCommitWriter(file, 'sqlapply');

@@ -112,12 +112,7 @@ async function addProperties(client: BestEffortClient, same: Identity[], add: Ad
 /**
  * Adds what CREATE MATERIALIZED VIEW sets of columns and servers do not print, and symbol capacities that the server leaves as they are.
  */
-async function addColumns(
-  client: BestEffortClient,
-  objects: Identity[],
-  isAutoScaled: boolean,
-  add: Add,
-): Promise<void> {
+async function addColumns(client: BestEffortClient, objects: Identity[], isAutoScaled: boolean, add: Add) {
   for (let start = 0; start < objects.length; start += MAX_PER_REQUEST) {
     const batch = objects.slice(start, start + MAX_PER_REQUEST);
     const query = batch.map(

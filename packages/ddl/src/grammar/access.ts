@@ -225,12 +225,7 @@ const ENDS_PERMISSION: ReadonlySet<string> = new Set(['on', 'to', 'from', ',']);
 const WORDS = /^[\w$@]+(?: [\w$@]+)*$/;
 
 /** The columns of a table without those that EXCLUDE names. @param at the position of `*` */
-function remainingColumns(
-  { columnsOf }: AccessContext,
-  table: string,
-  excluded: readonly NameSpan[],
-  at: number,
-): string[] {
+function remainingColumns({ columnsOf }: AccessContext, table: string, excluded: readonly NameSpan[], at: number) {
   const all = columnsOf(table);
   if (!all) throw missingError(at, table);
   for (const { name, position } of excluded) {

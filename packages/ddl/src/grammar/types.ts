@@ -94,13 +94,7 @@ function parseArrayDimensions(cursor: Cursor, type: string, typePosition: number
   return dimensions;
 }
 
-function arrayTypeError(
-  cursor: Cursor,
-  type: string,
-  typePosition: number,
-  open: number,
-  dimensions: number,
-): RejectionError {
+function arrayTypeError(cursor: Cursor, type: string, typePosition: number, open: number, dimensions: number) {
   let last = cursor.at;
   let token = cursor.next();
   while (token !== undefined && !'],)'.includes(token)) {

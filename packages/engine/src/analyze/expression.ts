@@ -63,10 +63,7 @@ export function inferType(expression: Expression, names: Names): string | undefi
 }
 
 /** Infers the type of a function whose arguments determine the size of its values. */
-function inferSizedType(
-  { name, args }: Extract<Expression, { type: 'function' }>,
-  query: ParsedQuery,
-): string | undefined {
+function inferSizedType({ name, args }: Extract<Expression, { type: 'function' }>, query: ParsedQuery) {
   const [first, second] = args.map(argument => Number(query.text(argument)));
   switch (name.toLowerCase()) {
     case 'rnd_geohash':

@@ -167,10 +167,7 @@ function applyChange(change: ChangeStatement, session: Session, query: Body | un
 }
 
 /** Executes COMPILE VIEW. It only reports an invalid view: a view is compiled as soon as an object changes that it depends on. */
-function executeCompile(
-  { name, position }: Extract<ChangeStatement, { verb: 'compile' }>,
-  { catalogue }: Session,
-): void {
+function executeCompile({ name, position }: Extract<ChangeStatement, { verb: 'compile' }>, { catalogue }: Session) {
   const view = catalogue.find(name);
   if (view?.kind === 'view' && view.invalid) throw new RejectionError(position, view.invalid.reason);
 }

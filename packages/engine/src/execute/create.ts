@@ -165,10 +165,7 @@ function findNamedTimestamp({ definition, spans }: CreateStatement): LocatedName
 }
 
 /** Chooses the designated timestamp of a CREATE TABLE AS: the one that the statement names, or else that of the query. */
-function chooseTimestamp(
-  statement: CreateStatement,
-  { fields, timestamp: designated, hasUnknownColumns }: Relation,
-): string | undefined {
+function chooseTimestamp(statement: CreateStatement, { fields, timestamp: designated, hasUnknownColumns }: Relation) {
   const timestamp = findNamedTimestamp(statement);
   if (!timestamp) return designated;
   const field = fields.find(({ name }) => isSameName(name, timestamp.name));
@@ -280,11 +277,7 @@ function rejectCycle(catalogue: Catalogue, { definition: { name }, body }: ViewS
   throw new RejectionError(body.position, `circular dependency detected: ${problem}`);
 }
 
-function rejectCycleOfBases(
-  catalogue: Catalogue,
-  { definition: { name }, position }: CreateStatement,
-  base: string,
-): void {
+function rejectCycleOfBases(catalogue: Catalogue, { definition: { name }, position }: CreateStatement, base: string) {
   const seen = new Set<string>();
   let object = catalogue.find(base);
   while (object?.kind === 'materialized view' && !seen.has(object.name)) {

@@ -69,10 +69,7 @@ export async function findViews(source: Instance, names: readonly string[]): Pro
 /**
  * Queries tables(); undefined if that is rejected, because a view named `tables` shadows the function (observed on 9.3.4).
  */
-async function queryTables(
-  source: Instance,
-  queryFor: (kindColumn: (typeof COLUMNS)[number]) => string,
-): Promise<unknown[][] | undefined> {
+async function queryTables(source: Instance, queryFor: (kindColumn: (typeof COLUMNS)[number]) => string) {
   const query = async () => {
     for (const kindColumn of COLUMNS) {
       const rows = await queryIfSupported(source, kindColumn.column, () => source.queryRows(queryFor(kindColumn)));

@@ -116,10 +116,7 @@ function willSourcesLoseRows(view: MaterializedView, draft: Draft): boolean {
 }
 
 /** Whether the plan changes the type of a column that a view may read. */
-function readsRetypedColumn(
-  { base, references }: MaterializedView,
-  { engine, context: { engineOfB } }: Draft,
-): boolean {
+function readsRetypedColumn({ base, references }: MaterializedView, { engine, context: { engineOfB } }: Draft) {
   return [...engine.catalogue.closure([base, ...references])].some(name => {
     const now = engine.find(name);
     const former = engineOfB.catalogue.findById(now?.id);
