@@ -1,5 +1,4 @@
 /*! The options that several programs share. No option's value is a secret: every user of the machine can read argv. */
-
 import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { CATEGORIES, MAX_RECORD } from '@sqlpipe/sql';

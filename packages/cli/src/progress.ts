@@ -1,5 +1,4 @@
 /*! Shows progress on the last line of a terminal: the number of statements, the rate, and the current statement. */
-
 import type { Writable } from 'node:stream';
 import { displayName, identify } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';

@@ -1,5 +1,4 @@
 /*! Handles what is the same for every program: streams, errors and the exit status. */
-
 import { setTimeout as pause } from 'node:timers/promises';
 import { escapeControls, formatError } from '@sqlpipe/text';
 import { Exit, exitStatus } from './exit.js';

@@ -2,7 +2,6 @@
  * What is known of a property: how it is parsed, printed, compared and altered. The properties of objects are listed in
  * `properties/object-properties.ts`, those of columns in `columns/column-properties.ts`.
  */
-
 import type { ClauseReader, CreateContext } from './grammar/clause-reader.js';
 import type { Cursor } from './grammar/cursor.js';
 import type { FeatureName } from './grammar/features.js';

@@ -98,10 +98,7 @@ export class Catalogue {
   #set(name: string, object: CatalogueObject | undefined): void {
     this.#removeReferences(name);
     this.#names.delete(this.find(name)?.id);
-    if (!object) {
-      this.#objects.delete(key(name));
-      return;
-    }
+    if (!object) return void this.#objects.delete(key(name));
     this.#objects.set(key(name), object);
     this.#names.set(object.id, key(name));
     for (const reference of referencesOf(object)) {

@@ -2,7 +2,6 @@
  * The layout of a schema in a folder: the path of a statement's file, and the files that exist. The names of objects may be
  * hostile, and not all file systems distinguish all names.
  */
-
 import { lstat, readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { MemoryBudget } from '@sqlpipe/schema';

@@ -1,5 +1,4 @@
 /*! Reads stored statements: from a folder, a stream file, `.sql` text or standard input. */
-
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';

@@ -1,5 +1,4 @@
 /*! `.sql` text: statements, each with its `;` and a blank line after it. `tr '\0' '\n'` turns a stream into this form. */
-
 import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import type { Writable } from 'node:stream';

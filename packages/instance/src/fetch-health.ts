@@ -1,5 +1,4 @@
 /*! Fetches what an instance reports about its objects besides their definitions: which are invalid, suspended, without rows or behind. */
-
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Health } from '@sqlpipe/schema';
 import { foldCase, type Kind, quoteLiteral } from '@sqlpipe/sql';

@@ -6,8 +6,7 @@ import { identify, isObject, isPrincipal, isSameName } from '@sqlpipe/sql';
 import { indentLines } from '@sqlpipe/text';
 import { findKnownColumns, type Plan, withPurpose } from './assemble-plan.js';
 import { planChanges } from './plan.js';
-import type { PlanOptions } from './plan-context.js';
-import { createEngine, isEnterpriseSchema } from './plan-context.js';
+import { createEngine, isEnterpriseSchema, type PlanOptions } from './plan-context.js';
 import {
   type Assertion,
   assertApplied,
@@ -18,8 +17,7 @@ import {
 } from './text/assertions.js';
 import { formatLoss, type NamedLoss } from './text/losses.js';
 import { printRename } from './text/object-path.js';
-import type { Omission } from './text/omission.js';
-import { describeOmission } from './text/omission.js';
+import { describeOmission, type Omission } from './text/omission.js';
 
 /** The options of the plan on which its undo depends. */
 export type UndoOptions = Pick<

@@ -1,5 +1,4 @@
 /*! Encodes statements as records, and decodes records. An incomplete or invalid record is an error. */
-
 import { isUtf8 } from 'node:buffer';
 import { pipeline, type Readable, type Transform, type Writable } from 'node:stream';
 import { pipeline as runPipeline } from 'node:stream/promises';

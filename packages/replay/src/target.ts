@@ -1,5 +1,4 @@
 /*! The instance that a replay changes: whether it may be changed, the connections to it, and its schema. */
-
 import type { Right } from '@sqlpipe/ddl';
 import {
   type ConnectionConfig,

@@ -1,5 +1,4 @@
 /*! Collects a complete schema in memory, each statement once. */
-
 import { getHeapStatistics } from 'node:v8';
 import { compareStatements } from '@sqlpipe/ddl';
 import { displayName, hasName, identityKey } from '@sqlpipe/sql';

@@ -1,5 +1,4 @@
 /*! Compares two schemas, object by object. The order of their statements does not matter. */
-
 import {
   type CompareOptions,
   compareStatements,

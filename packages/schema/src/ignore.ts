@@ -1,5 +1,4 @@
 /*! Rules by which a user ignores differences between two schemas, such as `tmp_*` and `trades: TTL`. */
-
 import {
   COLUMN_ORDER,
   type Comparison,

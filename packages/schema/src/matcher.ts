@@ -1,5 +1,4 @@
 /*! Selects statements by kind and by the names that they concern, with or without what these statements need. */
-
 import { findReferences, readGrantTargets } from '@sqlpipe/ddl';
 import { foldCase, type NamedObject } from '@sqlpipe/sql';
 import { escapeControls, suggestWord } from '@sqlpipe/text';

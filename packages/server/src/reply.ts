@@ -1,5 +1,4 @@
 /*! The bodies of replies: rows, "OK", a rejection, the empty query. They are compact JSON with QuestDB's order of keys. */
-
 import type { ExecutionResult, Rows, Value } from '@sqlpipe/engine';
 
 export interface HttpReply {

@@ -2,7 +2,6 @@
  * Routes requests: the two paths that execute statements, the paths that need no login, and every rejection of a
  * request whose statement is not read.
  */
-
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { DenialError } from '@sqlpipe/engine';
 import type { ServerEdition } from './editions.js';

@@ -1,5 +1,4 @@
 /*! Finds the users and service accounts that cannot log in: a dump never contains credentials. */
-
 import { parsePrincipal, quotePrincipal } from '@sqlpipe/ddl';
 import { BestEffortClient, type ConnectionConfig, hasCredentials } from '@sqlpipe/instance';
 import type { Outcome, Result } from '@sqlpipe/replay';

@@ -2,7 +2,6 @@
  * Same text, different meaning: server settings that apply if a statement does not set a property, and properties of
  * objects that no dump contains. They are compared if both servers show them (their names observed on 9.3.4).
  */
-
 import { BestEffortClient, type ConnectionConfig, fetchParameters } from '@sqlpipe/instance';
 import type { Difference } from '@sqlpipe/schema';
 import { displayName, foldCase, type Identity, identify, type Kind, quoteLiteral } from '@sqlpipe/sql';

@@ -1,5 +1,4 @@
 /*! Writes the statements that B lacks, to the file or the stream that the command line names. */
-
 import { Readable, type Writable } from 'node:stream';
 import { styleText } from 'node:util';
 import { Exit, type Io } from '@sqlpipe/cli';

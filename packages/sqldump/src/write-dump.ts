@@ -1,5 +1,4 @@
 /*! Writes the dump of an instance as a stream or as text. */
-
 import type { Writable } from 'node:stream';
 import { Exit, type Io, instanceContext, limitHeapGrowth, printSettings, UsageError, withProgress } from '@sqlpipe/cli';
 import { removeOwner } from '@sqlpipe/ddl';

@@ -1,5 +1,4 @@
 /*! What `sqlpipe` prints itself: its help, its version, its completion, and the error for an unknown program. */
-
 import { type CompletionSpec, runProgram, UsageError, type World, zshBootstrap } from '@sqlpipe/cli';
 import { suggestWord } from '@sqlpipe/text';
 import { OWN_COMMANDS, OWN_PROGRAMS, PROGRAMS } from './programs.js';

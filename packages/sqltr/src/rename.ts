@@ -1,5 +1,4 @@
 /*! Renames the objects and principals of a schema, wherever statements mention them. */
-
 import { findCommonTableExpressions, findMentions, findUnknownNames, isBareName, type Mention } from '@sqlpipe/ddl';
 import { isValidTableName } from '@sqlpipe/ddl/grammar';
 import { spool } from '@sqlpipe/records';

@@ -1,7 +1,6 @@
 /*! Parses statements that change existing objects. The first word decides which parser reads the rest. */
 import type { Alter } from '../alteration.js';
-import type { Defaults } from '../definition.js';
-import { DEFAULTS } from '../definition.js';
+import { DEFAULTS, type Defaults } from '../definition.js';
 import { Cursor, isWord } from '../grammar/cursor.js';
 import { acceptAll, type NameLookup } from '../grammar/lookup.js';
 import { RejectionError, unexpectedTokenError, unlessRejected } from '../grammar/rejection-error.js';

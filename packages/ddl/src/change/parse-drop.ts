@@ -1,5 +1,4 @@
 /*! Parses DROP and RENAME. */
-
 import type { LocatedName, ObjectKind, PrincipalKind } from '@sqlpipe/sql';
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import { type NameLookup, readName } from '../grammar/lookup.js';

@@ -1,5 +1,4 @@
 /*! The properties of columns, in the order in which differences are reported and clauses are printed. */
-
 import type { ColumnEntry } from './column-property.js';
 import { INDEX } from './indexes.js';
 import { PARQUET } from './parquet.js';

@@ -1,5 +1,4 @@
 /*! What is known of a property of columns. */
-
 import type { Column } from '../definition.js';
 import type { Cursor } from '../grammar/cursor.js';
 import type { KnownObject, NameLookup } from '../grammar/lookup.js';

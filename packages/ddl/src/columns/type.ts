@@ -2,7 +2,6 @@
  * The type of a column, and what ALTER TABLE reads of a column that it adds or whose type it changes: fewer options than CREATE TABLE,
  * with other errors.
  */
-
 import { canConvert, isAcceptedConversion } from '../conversions.js';
 import type { Column } from '../definition.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';

@@ -1,8 +1,7 @@
 /*! Parses and checks names: which words must be quoted, and which characters are invalid in names of tables and columns. */
 import { foldCase, type LocatedName, unquote } from '@sqlpipe/sql';
 import { RESERVED } from '../reserved-names.js';
-import type { Cursor } from './cursor.js';
-import { isWord } from './cursor.js';
+import { type Cursor, isWord } from './cursor.js';
 import { RejectionError } from './rejection-error.js';
 
 /** QuestDB's `cairo.max.file.name.length`, in UTF-16 code units. */

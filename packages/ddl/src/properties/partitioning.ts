@@ -1,5 +1,4 @@
 /*! The designated timestamp, and PARTITION BY. */
-
 import { foldCase } from '@sqlpipe/sql';
 import type { PartitionUnit } from '../definition.js';
 import type { ClauseReader } from '../grammar/clause-reader.js';

@@ -1,8 +1,7 @@
 /*! The base of a materialized view, and REFRESH: when, how often, for which period. */
 import { foldCase } from '@sqlpipe/sql';
 import type { MaterializedViewDefinition, Refresh, RefreshClause } from '../definition.js';
-import type { Cursor } from '../grammar/cursor.js';
-import { isWord } from '../grammar/cursor.js';
+import { type Cursor, isWord } from '../grammar/cursor.js';
 import { rejectReserved, stripPublic, unquoteToken } from '../grammar/names.js';
 import { DAY, MICROS, parseInt32, parseTimestamp } from '../grammar/numbers.js';
 import { RejectionError, unexpectedTokenError } from '../grammar/rejection-error.js';

@@ -1,5 +1,4 @@
 /*! How long rows are kept: TTL, what it becomes in the enterprise edition, and which rows a change of it makes expire. */
-
 import type { Age, Definition, MaterializedViewDefinition, TableDefinition } from '../definition.js';
 import { formatAge, isEvenAge, parseAge, rejectUnevenAge } from '../grammar/ages.js';
 import type { ClauseSpans } from '../grammar/clause-reader.js';

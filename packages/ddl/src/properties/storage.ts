@@ -1,5 +1,4 @@
 /*! How a table is written and where it is stored, and whose it is. */
-
 import { foldCase } from '@sqlpipe/sql';
 import type { PartitionUnit } from '../definition.js';
 import type { ClauseReader } from '../grammar/clause-reader.js';

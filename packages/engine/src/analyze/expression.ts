@@ -1,5 +1,4 @@
 /*! Infers the types of expressions, as far as they are known, and prints expressions as QuestDB does when it names a column after one. */
-
 import type { Expression } from '@questdb/sql-parser';
 import { Cursor, formatGeohashType, isTimestamp, parseColumnType } from '@sqlpipe/ddl/grammar';
 import { childrenOf, type ParsedQuery } from '../parse/parsed-query.js';

@@ -2,7 +2,6 @@
  * Rejects queries that a materialized view must not have. As in QuestDB, first the parser checks the base table, aliases, windows, FILL
  * and unions. Then the compiler checks the timestamp and the sampling interval.
  */
-
 import type { Expression, SelectStatement as Select } from '@questdb/sql-parser';
 import {
   type Body,

@@ -136,10 +136,7 @@ function dropPrincipal(cursor: Cursor, session: Session, kind: PrincipalKind): v
 function alterPrincipal(cursor: Cursor, session: Session, kind: PrincipalKind): ExecutionResult | undefined {
   const { acl } = session;
   const named = parseEntityName(cursor, `${kind} name`);
-  if (kind === 'group') {
-    changeAlias(cursor, session, named);
-    return;
-  }
+  if (kind === 'group') return void changeAlias(cursor, session, named);
   const verb = cursor.requireNoSemicolon("'enable', 'disable', 'with', 'create' or 'drop'").toLowerCase();
   switch (verb) {
     case 'enable':
@@ -149,13 +146,11 @@ function alterPrincipal(cursor: Cursor, session: Session, kind: PrincipalKind): 
       acl.put({ ...requirePrincipal(acl, kind, named), disabled: verb === 'disable' });
       return;
     case 'with':
-      setPassword(cursor, session, kind, named);
-      return;
+      return void setPassword(cursor, session, kind, named);
     case 'create':
       return createToken(cursor, session, kind, named);
     case 'drop':
-      dropTokens(cursor, session, kind, named);
-      return;
+      return void dropTokens(cursor, session, kind, named);
     default:
       throw unexpectedTokenError(cursor.at, verb);
   }

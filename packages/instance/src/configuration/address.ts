@@ -2,7 +2,6 @@
  * Addresses: a URL, a host without a scheme, or a QuestDB client's configuration string. Which of them are those of one server,
  * or of this machine.
  */
-
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { escapeControls, truncate } from '@sqlpipe/text';

@@ -2,7 +2,6 @@
  * Finds the credentials that belong to an instance. Sources are read in order, from the most specific to the most
  * general; the first one with credentials decides between a password and a token.
  */
-
 import type { ChildProcess } from 'node:child_process';
 import { promisify } from 'node:util';
 import { escapeControls, maskSecrets, truncate } from '@sqlpipe/text';

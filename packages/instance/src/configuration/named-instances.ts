@@ -2,7 +2,6 @@
  * Reads the user's file of named instances: their addresses, where their credentials are stored, and which of them are protected. The file
  * contains no secrets.
  */
-
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { escapeControls, suggestWord } from '@sqlpipe/text';

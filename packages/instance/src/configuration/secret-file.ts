@@ -1,5 +1,4 @@
 /*! Files with secrets: accepted only if no other user can read them. */
-
 import type { Stats } from 'node:fs';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { systemErrorReason } from '@sqlpipe/text';

@@ -5,7 +5,6 @@
  * The catalogue is not a snapshot, so the objects are listed again at the end. What may have changed is read again, until nothing has
  * changed. If objects come and go all the time, the dump has the objects that are in both last lists.
  */
-
 import { dumpOrder, Schema } from '@sqlpipe/schema';
 import type { BestEffortClient } from '../best-effort-client.js';
 import type { Instance } from '../instance.js';

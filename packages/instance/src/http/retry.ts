@@ -1,5 +1,4 @@
 /*! Counts and delays the retries of one request, for networks and gateways that fail now and then. */
-
 import { setTimeout } from 'node:timers/promises';
 import { InstanceError } from '../instance-error.js';
 

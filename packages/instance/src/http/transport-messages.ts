@@ -1,5 +1,4 @@
 /*! Messages and hints for failures of the transport. */
-
 import { truncate } from '@sqlpipe/text';
 import type { ConnectionConfig } from '../configuration/connection-config.js';
 import type { InstanceErrorCode } from '../instance-error.js';

@@ -2,7 +2,6 @@
  * Proves a plan by running it on an engine that has B. Each statement must be accepted, all rows of B must be accounted for, and no view
  * may become invalid. The changes that cause a failure are left out of the next draft.
  */
-
 import type { PropertyName } from '@sqlpipe/ddl';
 import {
   type Effect,
