@@ -135,39 +135,35 @@ function rebaseWal(name: string, session: Session): void {
 
 const REBASED_REASON = 'base table rebase';
 
-/** Changes the catalogue. @param query the query in the statement */
+type Changed<Verb> = Extract<ChangeStatement, { verb: Verb }>;
+
+/** How statements change the catalogue, by verb. Others change nothing that it contains. `query` is that of an ALTER VIEW. */
+const CHANGES: {
+  readonly [V in ChangeStatement['verb']]?: (change: Changed<V>, session: Session, query: Body | undefined) => void;
+} = {
+  alter({ alters }, session, query) {
+    const [first] = alters;
+    if (first?.kind === 'table') alterTable(alters, session);
+    else if (first?.kind === 'view' && query) alterView(first, query, session);
+    else if (first) alterStoredView(first, session);
+  },
+  drop: ({ name }, session) => dropObject(name, session),
+  'drop all': (_, { catalogue }) => catalogue.clear(),
+  rename: renameTable,
+  refresh: executeRefresh,
+  'resume wal': ({ name, skips }, session) => resumeWal(name, skips ? 'skips transactions' : undefined, session),
+  'suspend wal': ({ name }, session) => setSuspended(name, true, session),
+  'rebase wal': ({ name }, session) => rebaseWal(name, session),
+  compile: executeCompile,
+};
+
 function applyChange(change: ChangeStatement, session: Session, query: Body | undefined): void {
-  switch (change.verb) {
-    case 'alter': {
-      const [first] = change.alters;
-      if (first?.kind === 'table') return alterTable(change.alters, session);
-      if (first?.kind === 'materialized view' || first?.kind === 'live view') return alterStoredView(first, session);
-      return first && query && alterView(first, query, session);
-    }
-    case 'drop':
-      return dropObject(change.name, session);
-    case 'drop all':
-      return session.catalogue.clear();
-    case 'rename':
-      return renameTable(change, session);
-    case 'refresh':
-      return executeRefresh(change, session);
-    case 'resume wal':
-      return resumeWal(change.name, change.skips ? 'skips transactions' : undefined, session);
-    case 'suspend wal':
-      return setSuspended(change.name, true, session);
-    case 'rebase wal':
-      return rebaseWal(change.name, session);
-    case 'compile':
-      return executeCompile(change, session);
-    default:
-      if (isRowChange(change)) changeRows(change, session);
-    // Other statements change nothing that the catalogue contains.
-  }
+  if (isRowChange(change)) return changeRows(change, session);
+  (CHANGES[change.verb] as (typeof CHANGES)['alter'])?.(change as never, session, query);
 }
 
 /** Executes COMPILE VIEW. It only reports an invalid view: a view is compiled as soon as an object changes that it depends on. */
-function executeCompile({ name, position }: Extract<ChangeStatement, { verb: 'compile' }>, { catalogue }: Session) {
+function executeCompile({ name, position }: Changed<'compile'>, { catalogue }: Session): void {
   const view = catalogue.find(name);
   if (view?.kind === 'view' && view.invalid) throw new RejectionError(position, view.invalid.reason);
 }
@@ -181,7 +177,7 @@ function dropObject(name: string, { catalogue }: Session): void {
 }
 
 /** Renames a table. For the views over it, the table is dropped. */
-function renameTable({ name, to }: Extract<ChangeStatement, { verb: 'rename' }>, session: Session): void {
+function renameTable({ name, to }: Changed<'rename'>, session: Session): void {
   const table = session.catalogue.find(name);
   dropObject(name, session);
   if (table) session.catalogue.put({ ...table, name: to });
@@ -191,10 +187,7 @@ function renameTable({ name, to }: Extract<ChangeStatement, { verb: 'rename' }>,
  * Executes REFRESH MATERIALIZED VIEW. An invalid view becomes valid if its query is valid, whatever the rows are. A full refresh empties
  * the view first, so the views over it become invalid (observed on 9.3.4; documented for live views).
  */
-function executeRefresh(
-  { name, isFull }: Extract<ChangeStatement, { verb: 'refresh' }>,
-  { catalogue, rowEffects }: Session,
-): void {
+function executeRefresh({ name, isFull }: Changed<'refresh'>, { catalogue, rowEffects }: Session): void {
   const view = catalogue.resolve(name);
   if (view?.kind !== 'materialized view') return;
   const { invalid, isInvalidEarly: _, partlyRefreshed: __, ...rest } = view;
