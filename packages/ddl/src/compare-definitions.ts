@@ -15,9 +15,8 @@ import { findQueryDifference } from './query-tokens.js';
 export interface PropertyDifference {
   /** What differs, in the user's words: `dedup keys`, `column 'price'`, `column order`, `query`. */
   readonly property: PropertyName;
-  /** The value of definition A as text; `none` if A has no such property. */
+  /** The value of definition A as text, and below that of B; `none` if one has no such property. */
   readonly a: string;
-  /** The value of definition B as text. */
   readonly b: string;
 }
 

@@ -14,7 +14,6 @@ import { quotePrincipal } from './rights.js';
 export interface PrincipalDefinition {
   readonly kind: Kind;
   readonly name: string;
-  /** The owner, if the statement names one. */
   readonly owner?: string | undefined;
   /** The password or the key, as written; no server shows it. */
   readonly credentials?: string | undefined;

@@ -137,7 +137,6 @@ const awaitsFirstName = (level: Level): level is Level & { defining: [name: stri
 export class ReferenceFinder {
   readonly #reads: Reads = [];
   readonly #levels: Level[] = [{ state: 'header', reads: this.#reads }];
-  /** The folded names of all common table expressions. */
   readonly cteNames = new Set<string>();
   /** The definitions that the current level can use, by folded name; the innermost one is last and hides the others. */
   readonly #scope = new Map<string, NamedQuery[]>();

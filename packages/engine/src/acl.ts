@@ -17,7 +17,6 @@ export interface Secrets {
   /** @throws NotReady while the hash is computed */
   hashPassword(password: string): string;
   generateToken(lifetime: number, refresh: boolean): { token: string; stored: StoredToken };
-  /** Identifies a token without revealing it. */
   digest(token: string): string;
 }
 

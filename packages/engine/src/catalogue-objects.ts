@@ -31,7 +31,6 @@ export interface Table extends TableDefinition, Loaded {
 
 /** An object that may have been loaded from its statement. */
 interface Loaded extends Identified {
-  /** Whether the query was not compiled yet. */
   readonly isUncompiled?: boolean;
   /** The statement of an object whose syntax or query is unknown. It may have any column that a view reads from it. */
   readonly opaque?: string;

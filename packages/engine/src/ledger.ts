@@ -69,7 +69,6 @@ export interface ExternalFacts {
 
 export interface AccountedLoss {
   readonly effect: Effect;
-  /** The indexes of the statements that cause it. */
   readonly causes: readonly number[];
 }
 

@@ -12,7 +12,6 @@ export type InstanceErrorCode = 'UNREACHABLE' | 'PROTOCOL' | 'DENIED' | 'CONFIG'
 
 /** What is known about a failure in addition to its message. */
 export interface InstanceErrorDetails {
-  /** The HTTP status, if there was a reply. */
   status?: number | undefined;
   /** Index into the query (UTF-16 code units) that the server's message points at. */
   position?: number | undefined;

@@ -28,7 +28,6 @@ export interface PlannedStatement {
   readonly effects: readonly Effect[];
   /** The lines of the comment above the statement: its costs, or what it is for. */
   readonly comments: readonly string[];
-  /** Descriptions of what is lost for good. */
   readonly lost: readonly string[];
 }
 

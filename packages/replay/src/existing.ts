@@ -121,7 +121,6 @@ export class ExistingObjects {
     }
   }
 
-  /** What the target fills in if a statement omits it. */
   defaults(): Promise<Defaults> {
     this.#defaults ??= fetchDefaults(this.#target);
     return this.#defaults;

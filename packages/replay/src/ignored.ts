@@ -16,7 +16,6 @@ const isIgnored = (entry: Entry, rules: IgnoreRules): boolean => entry.kind !== 
 
 /** Decides which statements are skipped, because what they create or grant is ignored. */
 export class IgnoredStatements {
-  /** The keys of what others need. */
   readonly #needed = new Set<string>();
 
   constructor(readonly rules: IgnoreRules) {}

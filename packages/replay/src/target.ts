@@ -26,7 +26,6 @@ export interface ReplayTarget {
 export interface TargetOptions {
   /** The number of statements that may be in flight; at least 1. */
   readonly jobs: number;
-  /** Change nothing. */
   readonly dryRun: boolean;
   /** The name of the instance that may be changed even if it is protected. */
   readonly yesTo?: string | undefined;

@@ -16,9 +16,8 @@ import { dumpOrder, type Entry, Schema } from './schema.js';
 /** An object or statement that is only in one schema, or that is different in the two. */
 export interface Difference {
   identity: Identity;
-  /** The statement in schema A, if it is there. */
+  /** The statements in the two schemas, if they are there. */
   a?: string;
-  /** The statement in schema B, if it is there. */
   b?: string;
   /** The result of comparing the two statements, if both are there. */
   comparison?: StatementComparison;

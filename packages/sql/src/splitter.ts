@@ -58,7 +58,6 @@ export class Splitter {
   #length = 0;
   /** Characters at the end of the last chunk that may be half of a comment delimiter. */
   #carry = '';
-  /** Where the current statement starts. */
   #line = 1;
   #column = 1;
   #startLine = 1;

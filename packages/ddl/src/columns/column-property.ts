@@ -26,7 +26,6 @@ export type ColumnProperty<Action extends string, Values> = ColumnEntry<ColumnAc
 
 interface ColumnAlter<A extends ColumnAction<string, object>>
   extends Pick<PropertyAlter<Column, A>, 'actions' | 'print' | 'permission'> {
-  /** Whether columns of materialized views have it too. */
   readonly worksOnViews?: boolean;
   /** The parsers of the text after its first word, by this word. */
   readonly syntax: Readonly<Record<string, (cursor: Cursor, lookup: NameLookup, altered: AlteredColumn) => A>>;

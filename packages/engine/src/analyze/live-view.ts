@@ -22,7 +22,6 @@ interface ScannedQuery {
   readonly windows: readonly NamedWindow[];
   readonly calls: readonly WindowCall[];
   readonly baseToken: QueryToken;
-  /** The position of the query. */
   readonly start: number;
 }
 

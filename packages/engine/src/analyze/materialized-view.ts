@@ -163,7 +163,6 @@ export interface ViewSampling {
 /** The clauses of a statement that decide how a view is sampled. */
 interface SamplingClauses {
   readonly body: Body;
-  /** The column that it names as designated timestamp. */
   readonly timestamp: LocatedName | undefined;
   readonly refresh: RefreshClause;
 }

@@ -14,7 +14,6 @@ export interface Address {
   user?: string | undefined;
   password?: string | undefined;
   token?: string | undefined;
-  /** A file of certificates to trust. */
   cacert?: string | undefined;
   insecure?: boolean;
 }

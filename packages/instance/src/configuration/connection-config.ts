@@ -30,7 +30,6 @@ export interface ConnectionConfig extends RetryOptions {
   credentialsHelp: string;
   /** Certificates (PEM) to trust instead of the system's. */
   ca?: string;
-  /** Whether to accept any TLS certificate. */
   insecure: boolean;
   proxy?: URL;
   /** Maximum time for a complete reply, or between two of its rows, in milliseconds; 0 for no limit. */

@@ -70,10 +70,8 @@ const KEYS = {
   user: '',
   password_file: '',
   token_file: '',
-  /** A shell command that prints the token. */
   token_command: '',
   cacert: '',
-  /** Whether the instance's TLS certificate is verified. */
   tls_verify: true,
   /** Seconds for a complete reply, or between two rows of it. */
   timeout: 0,

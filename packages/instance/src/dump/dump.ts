@@ -31,9 +31,7 @@ export interface DumpOptions {
   verbatim: boolean;
   /** The maximum length of a record in bytes. Its row in JSON may be longer, because of escapes. */
   maxRecord: number;
-  /** Whether to leave out invalid views. */
   skipInvalid: boolean;
-  /** Whether to warn of invalid views. */
   reportInvalid: boolean;
   /** Whether to accept a dump without the objects that the account may not read. Each is a warning. */
   partial: boolean;

@@ -271,7 +271,6 @@ class PausableTimer {
     this.#remaining = limit;
   }
 
-  /** Continues with the remaining time. */
   start(): void {
     if (this.limit === 0 || this.#timer) return;
     this.#startTime = performance.now();

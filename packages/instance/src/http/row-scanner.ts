@@ -39,7 +39,6 @@ export class RowScanner implements JsonEvents {
   #rows = 0;
   #column = 0;
   #inColumnName = false;
-  /** The name of the first column, if the reply contains it. */
   #columnName: unknown;
   #firstCell = '';
   /**

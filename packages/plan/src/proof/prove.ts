@@ -41,7 +41,6 @@ export interface ProofResult {
 }
 
 interface Failure {
-  /** The indexes of the steps that cause it. */
   readonly causes: readonly number[];
   readonly reason: string;
   readonly loss?: NamedLoss;

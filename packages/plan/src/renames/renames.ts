@@ -22,7 +22,6 @@ export class Renames {
   readonly #pendingOrMade = new Map<string, string>();
   /** For each table, by its new name in lower case, the new names of columns by the old ones. They are pending, or a rebuild made them. */
   readonly #columnRenames = new Map<string, Map<string, string>>();
-  /** Notes about renames that an earlier plan has made. */
   readonly notes: string[] = [];
   /** Why comments about renames have no effect. */
   readonly warnings: string[] = [];
