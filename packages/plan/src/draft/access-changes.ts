@@ -11,7 +11,7 @@ import {
 } from '@sqlpipe/ddl';
 import { dumpOrder, type Entry, type Schema, toEntry } from '@sqlpipe/schema';
 import { displayName, identify, isPrincipal, kindKeywords } from '@sqlpipe/sql';
-import type { Draft } from './draft.js';
+import { changeOf, type Draft } from './draft.js';
 import { omitProperty } from './unalterable.js';
 
 const rightsIn = (schema: Schema): RightSet =>
@@ -50,7 +50,7 @@ export function createPrincipals(draft: Draft): void {
     else if (existing.kind === entry.kind) alterPrincipal(entry, existing, draft);
     else
       draft.omit(
-        { identity: entry, properties: [], what: `CREATE ${displayName(entry)}` },
+        changeOf(entry, `CREATE ${displayName(entry)}`),
         `there is already a ${displayName(existing)}, which no statement converts`,
       );
   }

@@ -4,7 +4,7 @@
  */
 import { type Alteration, type PropertyName, printAlter } from '@sqlpipe/ddl';
 import { type Effect, type Engine, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
-import { foldCase, identityKey, type ObjectKind } from '@sqlpipe/sql';
+import { displayName, foldCase, identityKey, type ObjectKind } from '@sqlpipe/sql';
 import type { PlanContext } from '../plan-context.js';
 import type { Assertion } from '../text/assertions.js';
 import type { Change, Omission } from '../text/omission.js';
@@ -23,6 +23,13 @@ export type Refusal = readonly [reason: string, ...hints: string[]];
 
 /** The key by which the next draft recognizes a change. */
 export const changeKey = ({ identity, what }: Change): string => `${identityKey(identity)} ${what}`;
+
+/** A change of a complete object. */
+export const changeOf = (identity: Change['identity'], what = displayName(identity)): Change => ({
+  identity,
+  properties: [],
+  what,
+});
 
 /** The steps so far, and an engine that has executed them. */
 export class Draft {
@@ -98,11 +105,11 @@ export class Draft {
   addFirst(statement: string, identity: Change['identity']): void {
     this.engine.execute(statement);
     const first = this.steps.findIndex(({ assertion }) => assertion === undefined);
-    this.steps.splice(first, 0, { statement, change: { identity, properties: [], what: printOnOneLine(statement) } });
+    this.steps.splice(first, 0, { statement, change: changeOf(identity, printOnOneLine(statement)) });
   }
 
   excludes(statement: string, identity: Change['identity']): boolean {
-    return this.excluded.has(changeKey({ identity, properties: [], what: printOnOneLine(statement) }));
+    return this.excluded.has(changeKey(changeOf(identity, printOnOneLine(statement))));
   }
 
   /** Adds an ALTER. @returns whether it was added */

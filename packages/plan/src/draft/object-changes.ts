@@ -1,5 +1,5 @@
 /*!
- * Drafts the changes of tables and views: frees names, renames, creates, alters, and drops what A lacks.
+ * Drafts which tables and views are renamed, created, altered and recreated, and drops what A lacks.
  *
  * An object is blocked if it could not be created, recreated, renamed or given its query. Some tables are blocked for other reasons, such
  * as an interrupted rebuild that cannot be completed. What depends on a blocked object is left out too.
@@ -8,22 +8,19 @@ import {
   compareDefinitions,
   compareStatements,
   type Definition,
-  findColumn,
   keepRetention,
   printDefinition,
   propertiesOf,
   spellOutDefaults,
-  type TableDefinition,
 } from '@sqlpipe/ddl';
 import type { CatalogueObject } from '@sqlpipe/engine';
 import { dumpOrder, type Entry, type Schema } from '@sqlpipe/schema';
 import { displayName, foldCase, isObject, kindKeywords } from '@sqlpipe/sql';
 import type { PlanContext } from '../plan-context.js';
-import { alterColumns, dropColumns } from './alter-columns.js';
-import { alterTable, assertConversion, whyValuesForbid } from './alter-table.js';
-import type { Draft } from './draft.js';
-import { findCopiedColumns, findRebuildLosses, isAuxiliaryTable, printRebuild, whyNotCopyable } from './rebuild.js';
-import { omitProperty } from './unalterable.js';
+import { dropColumns } from './alter-columns.js';
+import { alterObject, isOfQuery } from './alter-object.js';
+import { changeOf, type Draft } from './draft.js';
+import { isAuxiliaryTable } from './rebuild.js';
 
 export const printDrop = ({ kind, name }: Pick<Entry, 'kind' | 'name'>): string =>
   `DROP ${kindKeywords(kind)} '${name}';`;
@@ -40,7 +37,7 @@ export function omitContradictoryRenames(draft: Draft): void {
   for (const [name, reason] of renames.refused) {
     const entry = a.findObject(name) ?? b.findObject(name);
     draft.block(name);
-    if (entry) draft.omit({ identity: entry, properties: [], what: displayName(entry) }, reason);
+    if (entry) draft.omit(changeOf(entry), reason);
   }
 }
 
@@ -66,10 +63,7 @@ export function renameTables(draft: Draft): void {
     const renamed = { kind: table.kind, name: table.name, verb: 'RENAME' };
     if (draft.addStatement(`RENAME TABLE '${table.name}' TO '${to}';`, renamed)) continue;
     draft.block(to);
-    draft.omit(
-      { identity: { kind: table.kind, name: to }, properties: [], what: `table '${to}'` },
-      `it is still called '${table.name}'`,
-    );
+    draft.omit(changeOf({ kind: table.kind, name: to }), `it is still called '${table.name}'`);
   }
 }
 
@@ -104,7 +98,7 @@ export function findStoredViewsAndReaders({ a }: PlanContext): ReadonlySet<Entry
 export function reconcileObject(entry: Entry, draft: Draft): void {
   const { context } = draft;
   const now = draft.engine.find(entry.name);
-  const change = { identity: entry, properties: [], what: displayName(entry) };
+  const change = changeOf(entry);
   if (draft.isBlocked(entry.name)) {
     const oldName = now ? undefined : context.renames.otherName(entry.name);
     const why = oldName === undefined ? 'another object still has this name' : `it is still called '${oldName}'`;
@@ -132,9 +126,6 @@ export function reconcileObject(entry: Entry, draft: Draft): void {
     recreateObject(entry, draft);
   else alterObject(entry, wanted, draft);
 }
-
-/** Whether the columns of a table follow from a query. They are not known, so nothing of the table is changed. */
-const isOfQuery = (wanted: Definition): boolean => 'query' in wanted && wanted.query !== undefined;
 
 /** Whether an object is as A has it, apart from ignored properties. */
 function isAsWanted(entry: Entry, draft: Draft): boolean {
@@ -181,9 +172,8 @@ function recreateObject(entry: Entry, draft: Draft): void {
   const { kind, name } = entry;
   // The name is spelled as in B: sqlapply checks the state of B first, and 9.3.4 shows an invalid view only under its exact name.
   const statement = printDrop({ kind, name: draft.engine.find(name)?.name ?? name });
-  const change = { identity: entry, properties: [], what: 'DROP and CREATE' };
   const creation = findCreation(entry, draft.engine.definitionOf(name), draft.context);
-  if (!draft.add(change, [statement, creation.statement])) draft.block(name);
+  if (!draft.add(changeOf(entry, 'DROP and CREATE'), [statement, creation.statement])) draft.block(name);
 }
 
 /**
@@ -206,86 +196,6 @@ export function findCreation(
   return { definition: created, statement: printDefinition(created, { quoted: true }) };
 }
 
-/** Alters an object, or rebuilds a table that `--rebuild` names. */
-function alterObject(entry: Entry, wanted: Definition, draft: Draft): void {
-  const { name } = entry;
-  const now = draft.engine.definitionOf(name) as Definition;
-  if (wanted.kind === 'view') {
-    const hasOtherQuery = compareDefinitions(wanted, now).differences.some(({ property }) => property === 'query');
-    if (hasOtherQuery && !draft.alter('view', now.name, { action: 'query', body: wanted.body }, ['query']))
-      draft.block(name);
-  } else if (wanted.kind !== 'table') alterProperties(entry, wanted, draft);
-  else if (draft.context.toRebuild.has(foldCase(name)) && !differsOnlyByRetention(wanted, now, draft.context))
-    rebuildTable(entry, wanted, draft);
-  else {
-    alterColumns(wanted, draft);
-    alterProperties(entry, wanted, draft);
-    const altered = draft.engine.definitionOf(name) as TableDefinition;
-    const keepsOldColumnName = [...draft.context.renames.columnRenamesOf(name).keys()].some(column =>
-      findColumn(altered, column),
-    );
-    if (keepsOldColumnName && draft.hasOmission(entry)) draft.block(name);
-  }
-}
-
-/** Whether a table differs only by its retention, and an ALTER at the end of the plan sets that. */
-function differsOnlyByRetention(wanted: TableDefinition, now: Definition, context: PlanContext): boolean {
-  const altered = propertiesOf(wanted.kind).flatMap(({ alter }) =>
-    alter?.expiresRows && alter.find(wanted, now, context) ? alter.sets : [],
-  );
-  return compareDefinitions(wanted, now).differences.every(({ property }) => altered.includes(property));
-}
-
-/**
- * Adds the ALTERs that set properties.
- * @param expiresRows whether to set the properties that let the server drop rows, or all others
- */
-function alterProperties(entry: Entry, wanted: Definition, draft: Draft, expiresRows = false): void {
-  for (const { alter } of propertiesOf(wanted.kind)) {
-    const now = draft.engine.definitionOf(entry.name);
-    if (!alter || now?.kind !== wanted.kind || (alter.expiresRows ?? false) !== expiresRows) continue;
-    // In a blocked object, properties that are already listed are not tried again. Others are altered, such as the retention.
-    const isAlreadyOmitted =
-      draft.isBlocked(entry.name) && alter.sets.some(property => draft.hasOmission(entry, property));
-    const alteration = isAlreadyOmitted ? undefined : alter.find(wanted, now, draft.context);
-    if (!alteration) continue;
-    const differing = compareDefinitions(wanted, now).differences.map(({ property }) => property);
-    const properties = alter.sets.filter(property => differing.includes(property));
-    if (now.kind === 'table') alterTable({ table: now, alteration, properties }, draft);
-    else draft.alter(now.kind, now.name, alteration, properties);
-  }
-}
-
-/** Rebuilds a table, unless the server cannot cast a column, or the new table would lose something that is not allowed. */
-function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft): void {
-  const { renames, allowed, ignore } = draft.context;
-  const now = draft.engine.definitionOf(entry.name) as TableDefinition;
-  const change = { identity: entry, properties: [], what: `rebuild of table '${now.name}'` };
-  const copied = findCopiedColumns(wanted, now, renames.columnRenamesOf(entry.name));
-  const conversions = copied
-    .filter(({ column, source }) => column.type !== source.type)
-    .map(({ column, source }) => ({ table: now.name, column: source.name, from: source.type, to: column.type }));
-  const refusal =
-    whyNotCopyable(copied) ?? conversions.flatMap(each => whyValuesForbid(each, draft.context)?.[0] ?? [])[0];
-  if (refusal !== undefined) return draft.omit(change, refusal);
-  const keepsRetention = ignore.ignoresProperty(entry, 'TTL') && keepRetention(wanted, now) !== undefined;
-  const losses = findRebuildLosses(wanted, now, copied).filter(
-    loss => !allowed.useAllowance(loss) && !(loss.loss === 'ttl' && keepsRetention),
-  );
-  const unchanged = conversions.flatMap(each => assertConversion(each, draft.context));
-  const isTaken = (name: string) => draft.engine.find(name) !== undefined;
-  if (losses.length === 0) draft.add(change, printRebuild(wanted, now, copied, unchanged, isTaken));
-  else draft.omissions.push({ ...change, reasons: ['the new table does not keep all that the old one has'], losses });
-}
-
-/** Sets TTLs, storage policies and EXPIRE ROWS. They come late, because nothing undoes the loss of expired rows. */
-export function alterExpiry(draft: Draft): void {
-  for (const entry of dumpOrder(draft.context.a)) {
-    const [wanted, now] = [draft.context.a.definitionOf(entry), draft.engine.definitionOf(entry.name)];
-    if (wanted && wanted.kind === now?.kind && !isOfQuery(wanted)) alterProperties(entry, wanted, draft, true);
-  }
-}
-
 /** Drops the objects that A lacks, each before the objects that it reads from. */
 export function dropExtraObjects(draft: Draft): void {
   const { a, b, renames, keepExtra } = draft.context;
@@ -297,21 +207,5 @@ export function dropExtraObjects(draft: Draft): void {
       !renames.pending.has(foldCase(entry.name)) &&
       !draft.isBlocked(entry.name);
     if (isExtra && !isAuxiliaryTable(entry.name, draft.context)) draft.addStatement(printDrop(entry), entry);
-  }
-}
-
-/** Lists the differences that no statement of the plan removes. */
-export function listUnalterable(draft: Draft): void {
-  const { context } = draft;
-  for (const entry of context.a.entries) {
-    const change = { identity: entry, properties: [], what: displayName(entry) };
-    if (entry.kind === 'other') draft.omit(change, 'it creates no object that can be compared');
-    const [wanted, now] = [context.a.definitionOf(entry), draft.engine.definitionOf(entry.name)];
-    if (!isObject(entry.kind) || draft.isBlocked(entry.name) || !wanted || !now || wanted.kind !== now.kind) continue;
-    for (const difference of compareDefinitions(wanted, now).differences) {
-      const { property } = difference;
-      if (draft.hasOmission(entry, property) || (property === 'owner' && context.ignoreOwner)) continue;
-      if (!context.ignore.ignoresProperty(entry, property)) omitProperty(entry, difference, draft);
-    }
   }
 }

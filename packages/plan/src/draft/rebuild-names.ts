@@ -32,14 +32,10 @@ const hashRebuild = (wanted: TableDefinition, now: TableDefinition, earlierCount
     .slice(0, 8);
 
 /** Finds a hash whose names are free. If the same rebuild was made before, its old table has taken one. */
-export function findUnusedHash(
-  wanted: TableDefinition,
-  now: TableDefinition,
-  isTaken: (name: string) => boolean,
-): string {
+export function findUnusedHash(wanted: TableDefinition, now: TableDefinition, engine: Engine): string {
   for (let earlierCount = 0; ; earlierCount++) {
     const hash = hashRebuild(wanted, now, earlierCount);
-    if (!Object.values(createRebuildNames(now.name, hash)).some(isTaken)) return hash;
+    if (!Object.values(createRebuildNames(now.name, hash)).some(name => engine.find(name))) return hash;
   }
 }
 

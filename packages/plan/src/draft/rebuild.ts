@@ -5,6 +5,7 @@
  */
 import { canCast, EXPLICIT, findColumn, keepRetention, printDefinition, type TableDefinition } from '@sqlpipe/ddl';
 import { type Engine, findCopyLosses } from '@sqlpipe/engine';
+import type { Entry } from '@sqlpipe/schema';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { PlanContext } from '../plan-context.js';
 import {
@@ -18,9 +19,9 @@ import {
   printCast,
   printValueCondition,
 } from '../text/assertions.js';
-import type { NamedLoss } from '../text/losses.js';
 import { doubleQuote, printOnOneLine } from '../text/statement-text.js';
-import type { Draft, Refusal } from './draft.js';
+import { assertConversion, whyValuesForbid } from './alter-table.js';
+import { changeOf, type Draft, type Refusal } from './draft.js';
 import {
   createRebuildNames,
   findUnusedHash,
@@ -30,8 +31,32 @@ import {
 } from './rebuild-names.js';
 import { parseMark } from './unfilled-marks.js';
 
+/** Rebuilds a table, unless the server cannot cast a column, or the new table would lose something that is not allowed. */
+export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft): void {
+  const { renames, allowed, ignore } = draft.context;
+  const now = draft.engine.definitionOf(entry.name) as TableDefinition;
+  const change = changeOf(entry, `rebuild of table '${now.name}'`);
+  const copied = findCopiedColumns(wanted, now, renames.columnRenamesOf(entry.name));
+  const conversions = copied
+    .filter(({ column, source }) => column.type !== source.type)
+    .map(({ column, source }) => ({ table: now.name, column: source.name, from: source.type, to: column.type }));
+  const uncastable = conversions.find(({ from, to }) => !canCast(from, to));
+  const refusal = uncastable
+    ? `the server cannot cast column '${uncastable.column}': ${uncastable.from} to ${uncastable.to}`
+    : conversions.flatMap(each => whyValuesForbid(each, draft.context)?.[0] ?? [])[0];
+  if (refusal !== undefined) return draft.omit(change, refusal);
+  const keepsRetention = ignore.ignoresProperty(entry, 'TTL') && keepRetention(wanted, now) !== undefined;
+  // Although the old table is kept, the new one may lack its dedup keys, and may let rows expire earlier.
+  const losses = findCopyLosses(now, wanted, copied)
+    .flatMap(({ loss }) => (loss === 'ttl' || loss === 'keys' ? [{ loss, object: now.name }] : []))
+    .filter(named => !allowed.useAllowance(named) && !(named.loss === 'ttl' && keepsRetention));
+  const unchanged = conversions.flatMap(each => assertConversion(each, draft.context));
+  if (losses.length === 0) draft.add(change, printRebuild(wanted, now, copied, unchanged, draft));
+  else draft.omissions.push({ ...change, reasons: ['the new table does not keep all that the old one has'], losses });
+}
+
 /** Finds the columns that two tables share, with their names in both. @param renamed the new names of columns by their old names */
-export const findCopiedColumns = (
+const findCopiedColumns = (
   newTable: TableDefinition,
   oldTable: TableDefinition,
   renamed: ReadonlyMap<string, string>,
@@ -51,14 +76,14 @@ type CopiedColumns = ReturnType<typeof findCopiedColumns>;
  * if both have the same number of rows. First, the server must have applied all rows that were sent, or the copy would lack some.
  * @param unchanged the assertions that the casts of the copy change no value
  */
-export function printRebuild(
+function printRebuild(
   wanted: TableDefinition,
   now: TableDefinition,
   copied: CopiedColumns,
   unchanged: readonly Assertion[],
-  isTaken: (name: string) => boolean,
+  { engine }: Draft,
 ): readonly (string | Assertion)[] {
-  const { newName, oldName } = createRebuildNames(now.name, findUnusedHash(wanted, now, isTaken));
+  const { newName, oldName } = createRebuildNames(now.name, findUnusedHash(wanted, now, engine));
   const targets = copied.map(({ to }) => doubleQuote(to)).join(', ');
   const values = copied.map(({ cast }) => cast).join(', ');
   return [
@@ -79,17 +104,14 @@ export function printRebuild(
  * all of their rows. First, the server must have applied all rows that were sent to an old table.
  */
 export function dropOldTables(draft: Draft): void {
-  const { a, dropOld, renames, toRebuild } = draft.context;
-  for (const { name } of dropOld ? draft.engine.catalogue.list() : []) {
+  const { engine, context } = draft;
+  const { a, dropOld, renames, toRebuild } = context;
+  for (const { name } of dropOld ? engine.catalogue.list() : []) {
     const { table = '', role, hash = '' } = parseRebuildName(name) ?? {};
-    const [wanted, old, now] = [
-      a.definitionOf(table),
-      draft.engine.definitionOf(name),
-      draft.engine.definitionOf(table),
-    ];
+    const [wanted, old, now] = [a.definitionOf(table), engine.definitionOf(name), engine.definitionOf(table)];
     if (role !== 'old' || !toRebuild.has(foldCase(table)) || a.findObject(name)) continue;
     if (wanted?.kind !== 'table' || old?.kind !== 'table' || now?.kind !== 'table') continue;
-    if (!isRebuildHash(hash, wanted, old, draft.engine)) continue;
+    if (!isRebuildHash(hash, wanted, old, engine)) continue;
     const copied = findCopiedColumns(now, old, renames.columnRenamesOf(table));
     dropIfRowsAreIn(old, table, copied, [assertCopied({ from: name, to: table, columns: copied })], draft);
   }
@@ -104,18 +126,12 @@ function dropIfRowsAreIn(
   draft: Draft,
 ): void {
   const drop = `DROP TABLE '${name}';`;
-  const change = { identity: { kind, name }, properties: [], what: printOnOneLine(drop) };
+  const change = changeOf({ kind, name }, printOnOneLine(drop));
   const incomparable = copied.find(({ column: { type } }) => type === 'BINARY' || type.endsWith('[]'));
   if (incomparable) {
     const why = `the server cannot compare its column '${incomparable.from}' with that of '${other}'`;
     draft.omit(change, why, 'compare the rows, then drop it yourself');
   } else draft.add(change, [assertApplied(name), ...assertions, assertNoPartition(name, 'detached'), drop]);
-}
-
-/** Why the rows cannot be copied: the server cannot cast a column. Undefined if they can be copied. */
-export function whyNotCopyable(copied: CopiedColumns): string | undefined {
-  const pair = copied.find(({ column, source }) => !canCast(source.type, column.type));
-  return pair && `the server cannot cast column '${pair.from}': ${pair.source.type} to ${pair.column.type}`;
 }
 
 /** Why a rebuild cannot be completed: a writer has created the table between its two renames. */
@@ -153,10 +169,7 @@ export function resumeRebuilds(draft: Draft): void {
     const isHalfExchanged = hasExchangeBegun && !draft.engine.find(table);
     const refusal = whyNotResumable(table, leftovers, draft.engine);
     if (refusal !== undefined) {
-      draft.omit(
-        { identity: { kind: 'table', name: table }, properties: [], what: `rebuild of table '${table}'` },
-        ...refusal,
-      );
+      draft.omit(changeOf({ kind: 'table', name: table }, `rebuild of table '${table}'`), ...refusal);
       draft.block(table);
       continue;
     }
@@ -171,9 +184,3 @@ export function resumeRebuilds(draft: Draft): void {
     }
   }
 }
-
-/** Finds what a rebuild loses although the old table is kept: dedup keys, and rows that expire earlier in the new table. */
-export const findRebuildLosses = (wanted: TableDefinition, now: TableDefinition, copied: CopiedColumns): NamedLoss[] =>
-  findCopyLosses(now, wanted, copied).flatMap(({ loss }) =>
-    loss === 'ttl' || loss === 'keys' ? [{ loss, object: now.name }] : [],
-  );

@@ -1,16 +1,37 @@
 /*! Lists differences that no ALTER removes, with the reasons. Most reasons are in the properties of `ddl`. */
-import { COLUMN_ORDER, findColumnProperty, findProperty, type PropertyDifference } from '@sqlpipe/ddl';
+import {
+  COLUMN_ORDER,
+  compareDefinitions,
+  findColumnProperty,
+  findProperty,
+  type PropertyDifference,
+} from '@sqlpipe/ddl';
 import type { Entry } from '@sqlpipe/schema';
-import { displayName } from '@sqlpipe/sql';
+import { displayName, isObject } from '@sqlpipe/sql';
 import { formatPath, formatPathForShell } from '../text/object-path.js';
 import { COLUMN_ORDER_REASON, columnOrderHints } from '../text/omission.js';
-import type { Draft, Refusal } from './draft.js';
+import { changeOf, type Draft, type Refusal } from './draft.js';
 
 const UNALTERABLE: [property: RegExp, reason: string][] = [
   [/^column '.*' name$|^name$/s, 'changing only the case of a name needs two renames'],
   [/^statement$/, 'compared as text: its syntax is unknown'],
   [/^credentials$/, 'no server shows them'],
 ];
+
+/** Lists the differences that no statement of the plan removes. */
+export function listUnalterable(draft: Draft): void {
+  const { context } = draft;
+  for (const entry of context.a.entries) {
+    if (entry.kind === 'other') draft.omit(changeOf(entry), 'it creates no object that can be compared');
+    const [wanted, now] = [context.a.definitionOf(entry), draft.engine.definitionOf(entry.name)];
+    if (!isObject(entry.kind) || draft.isBlocked(entry.name) || !wanted || !now || wanted.kind !== now.kind) continue;
+    for (const difference of compareDefinitions(wanted, now).differences) {
+      const { property } = difference;
+      if (draft.hasOmission(entry, property) || (property === 'owner' && context.ignoreOwner)) continue;
+      if (!context.ignore.ignoresProperty(entry, property)) omitProperty(entry, difference, draft);
+    }
+  }
+}
 
 /** Lists a difference that no statement removes. @throws Error if one does: then the plan lacks it */
 export function omitProperty(entry: Entry, { property, a, b }: PropertyDifference, draft: Draft): void {

@@ -8,7 +8,7 @@ import { foldCase } from '@sqlpipe/sql';
 import type { PlanContext } from '../plan-context.js';
 import { assertEmpty } from '../text/assertions.js';
 import { printOnOneLine } from '../text/statement-text.js';
-import type { Draft } from './draft.js';
+import { changeOf, type Draft } from './draft.js';
 
 /** The name of the table that marks a view. The hash keeps it apart from the tables of users. */
 export const markOf = (view: string): string =>
@@ -38,11 +38,7 @@ export function markUnfilled(draft: Draft): void {
     if (view === undefined || a.findObject(name)) continue;
     const isFilled = engine.find(view) !== undefined && !engine.wasNeverRefreshed(view);
     const drop = `DROP TABLE '${name}';`;
-    const change = {
-      identity: { kind: 'table', name, verb: 'DROP' },
-      properties: [],
-      what: printOnOneLine(drop),
-    } as const;
+    const change = changeOf({ kind: 'table', name, verb: 'DROP' }, printOnOneLine(drop));
     if (a.findObject(view) ? isFilled : !keepExtra) draft.add(change, [assertEmpty(name), drop]);
   }
 }
