@@ -1,6 +1,6 @@
 /*!
- * Finds what a view, or a table created from a query, reads from: the names in positions where a table may be. It is a state machine
- * over tokens, not a parser, so that future syntax does no harm. Each level of parentheses has a state of its own. Each rule beyond
+ * Finds the tables and views that a statement refers to: the names in positions where a table may be. A state machine reads the tokens,
+ * with one state for each level of parentheses. It is no parser, so it also reads statements whose syntax is not known. Each rule beyond
  * standard SQL was observed on QuestDB 9.3.4.
  */
 import {
@@ -21,8 +21,8 @@ import type { QueryNames } from './query-names.js';
  * Finds the objects that a statement refers to: the objects that a query reads from, the base of a materialized view, and
  * the table after LIKE.
  *
- * The names are as written, without quotes and without the schema `public`, in the order of their first use. A common
- * table expression or a variable that is not used reads nothing. Statements that create no object have no references.
+ * The names are as written, without quotes and without the schema `public`, in the order of their first use. What an unused
+ * common table expression or variable reads does not count. Statements that create no object have no references.
  *
  * @param isView whether a name is that of a view. A view takes precedence over a common table expression of the same name;
  * a table does not.
@@ -30,19 +30,19 @@ import type { QueryNames } from './query-names.js';
 export function findReferences(statement: string, isView: (name: string) => boolean = () => false): string[] {
   if (!mayHaveReferences(identify(statement).kind, statement)) return [];
   const findIn = (tokens: Iterable<Token>) => new ReferenceFinder(tokens, isView).findNames();
-  // If a block comment has a quote, SQL and the server may read different tokens. The tokens are the wrong ones if they leave a
-  // parenthesis open.
+  // If a block comment contains a quote, SQL and the server may read different tokens. Tokens that leave a parenthesis open are the wrong
+  // ones.
   const names = findIn(significantTokens(statement)) ?? findIn(serverTokens(statement));
   return [...(names ?? [])];
 }
 
-/** Finds the objects that a query reads, as `findReferences` finds those of a view with this query. */
+/** Finds the objects that a query reads. The result is that of `findReferences` for a view with this query. */
 export const findReferencesOfQuery = (query: string): string[] => findReferences(`CREATE VIEW v AS (\n${query}\n);`);
 
 export const mayHaveReferences = (kind: Kind, statement: string): boolean =>
   isObject(kind) && (kind !== 'table' || MAY_REFERENCE.test(statement));
 
-/** Matches a word that every CREATE TABLE with references contains. Few statements have one, so most are not tokenized. */
+/** Matches the words of which every CREATE TABLE with references contains one. Most have none, so they are not tokenized. */
 const MAY_REFERENCE = /\b(?:AS|LIKE)\b/i;
 
 /** What was read last on one level of parentheses, and so what may follow. */
@@ -92,7 +92,7 @@ const TRANSITIONS: Record<State, Record<string, State>> = {
   expression: {},
 };
 
-/** The state after a comma; without an entry it stays the same. After a common table expression, a comma begins the next one. */
+/** The state after a comma. Without an entry, the state stays the same. In state `start`, the comma follows a query of WITH. */
 const COMMA_TRANSITIONS: Partial<Record<State, State>> = {
   'after-table': 'before-table',
   start: 'before-cte-name',
@@ -100,27 +100,27 @@ const COMMA_TRANSITIONS: Partial<Record<State, State>> = {
 };
 
 /**
- * What a query reads, in order: names, and named queries. A named query stands for everything that it reads, and is resolved once, at the
- * end. If names were copied into named queries instead, a chain of these would take quadratic time and memory.
+ * What a query reads, in order: names, and named queries. A named query stands for everything that it reads. It is resolved once, at the
+ * end. If its names were copied to each place of use, a chain of named queries would take quadratic time and memory.
  */
 type Reads = (string | NamedQuery)[];
 
 interface TableSpan extends NameSpan {
-  /** Whether it has a schema or single quotes, which the name of a common table expression cannot have. */
+  /** Whether the name has a schema or single quotes, which no name of a common table expression has. */
   cannotBeCte: boolean;
 }
 
 /** A common table expression (CTE) or a variable. What it reads counts only if it is used. */
 interface NamedQuery {
   reads: Reads;
-  /** The first name in the value of a variable. It is a table if the variable is used as one, and otherwise a column. */
+  /** The first name in the value of a variable. If the variable stands where a table may be, this name is a table, otherwise a column. */
   firstName?: TableSpan | undefined;
 }
 
-/** A query or an expression in parentheses. */
+/** The statement itself, or what is in a pair of parentheses. */
 interface Level {
   state: State;
-  /** The list for what is read on this level, outside its definitions. */
+  /** The list of what is read on this level, outside of definitions. */
   reads: Reads;
   /** The folded names of the definitions of this level; a name occurs once per definition. */
   defined?: string[];
@@ -133,12 +133,12 @@ const awaitsFirstName = (level: Level): level is Level & { defining: [name: stri
   level.defining !== undefined &&
   level.defining[1].firstName === undefined;
 
-/** Walks once over the tokens of a statement. It has a stack of its own, because parentheses may nest deeper than calls can. */
+/** Finds names in one pass over the tokens of a statement. A stack replaces recursion: parentheses may nest deeper than calls can. */
 export class ReferenceFinder {
   readonly #reads: Reads = [];
   readonly #levels: Level[] = [{ state: 'header', reads: this.#reads }];
   readonly cteNames = new Set<string>();
-  /** The definitions that the current level can use, by folded name; the innermost one is last and hides the others. */
+  /** The definitions that the current level can use, by folded name. Of several, the innermost is last and hides the others. */
   readonly #scope = new Map<string, NamedQuery[]>();
   readonly #tokens: TokenReader;
 
@@ -161,7 +161,7 @@ export class ReferenceFinder {
     return this.#levels.at(-1) as Level;
   }
 
-  /** The list for the next reference: that of the current definition, or of the query. */
+  /** The list that gets the next reference: that of the definition that is being read, or that of the level. */
   get #currentReads(): Reads {
     const { state, defining, reads } = this.#level;
     return defining && (state === 'value' || state === 'before-cte-query') ? defining[1].reads : reads;
@@ -198,7 +198,7 @@ export class ReferenceFinder {
     else if (isVariable) this.#useVariable(token.text, level);
   }
 
-  /** Enters parentheses: a query, the value of a variable, what follows the name of a table, or an expression. */
+  /** Enters parentheses around a query, the value of a variable, LIKE with its table, or an expression. */
   #open(level: Level): void {
     const { state } = level;
     const { word } = this.#tokens;
@@ -214,7 +214,7 @@ export class ReferenceFinder {
     this.#levels.push({ state: inside, reads: this.#currentReads, ...(isGroup && { defining: level.defining }) });
     this.names?.open(inside === 'start');
     if (state === 'before-table') level.state = 'after-table';
-    // After the parentheses of the body, the rest of CREATE follows.
+    // The outermost parentheses around a query are those of CREATE: after them, the rest of its clauses follows.
     if (state === 'start') level.state = this.#levels.length > 2 ? 'after-table' : 'rest';
   }
 
@@ -243,7 +243,7 @@ export class ReferenceFinder {
     level.state = 'value';
   }
 
-  /** Makes the definition that is being read visible. */
+  /** Adds the definition that is being read to those that this level and the levels in it can use. */
   #define(level: Level): void {
     const [name, definition] = level.defining as [string, NamedQuery];
     const scope = this.#scope.get(name);
@@ -253,7 +253,7 @@ export class ReferenceFinder {
     level.defined.push(name);
   }
 
-  /** Adds what the value of a variable reads. If the variable stands where a table may be, the first name of the value is a table. */
+  /** Adds what the value of a variable reads. If the variable stands where a table may be, the first name of its value is a table. */
   #useVariable(variable: string, level: Level): void {
     const definition = this.#findNamedQuery(variable);
     if (definition) this.#currentReads.push(definition);
@@ -263,7 +263,7 @@ export class ReferenceFinder {
     level.state = 'after-table';
   }
 
-  /** Reads a name where a table may be. Before a parenthesis it is a function. */
+  /** Reads a name where a table may be. A name before a parenthesis is that of a function, and does not count. */
   #readTable(level: Level): void {
     const table = this.#readTableName();
     if (this.#tokens.peek()?.text !== '(') this.#addReference(table);

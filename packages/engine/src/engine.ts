@@ -1,8 +1,8 @@
 /*!
- * A QuestDB schema in memory. It is loaded from the statements of a dump. Other statements are executed: they change it as they would
- * change a server, or are rejected with the server's message and position.
+ * A QuestDB schema in memory. It is loaded from the statements of a dump. Other statements are executed: they change the schema as they
+ * would on a server, or are rejected with the server's message and position.
  *
- * Loading does not compile views. A view is compiled when a statement changes what it reads, or asks for its columns.
+ * Loading does not compile views. A view is compiled when a statement changes what the view reads, or needs the columns of the view.
  */
 import {
   DEFAULTS,
@@ -49,7 +49,7 @@ export interface EngineOptions {
   readonly naming?: Naming;
   /** The health that the server of the schema reports; undefined if there is no server. */
   readonly health?: Health | undefined;
-  /** Whether tables are assumed to have rows. Only then statements about rows are accepted, and effects are reported. */
+  /** Whether tables are assumed to have rows; by default they have none. Only with rows, INSERT and UPDATE run and effects are reported. */
   readonly rows?: 'assumed' | 'none';
   /** The name of the built-in administrator, which is the default caller. */
   readonly admin?: string;
@@ -60,11 +60,11 @@ export interface EngineOptions {
 /** What executing a statement has done. */
 export interface Execution {
   readonly effects: readonly Effect[];
-  /** The objects that it has changed, before and after. */
+  /** The objects that the statement has changed, before and after it. */
   readonly transitions: readonly Transition[];
   /** The reply. Only a statement that creates a token returns rows. */
   readonly result: ExecutionResult;
-  /** The statement itself if it only asks, such as SHOW. The engine does not answer it; sqlserve does. */
+  /** The statement, if it changes nothing, such as SHOW. The engine does not answer it; sqlserve does. */
   readonly query?: QueryStatement;
 }
 
@@ -95,7 +95,7 @@ export class Engine {
     this.#has = featuresOf(options.version);
   }
 
-  /** Loads the statements of a dump, in any order, without executing them. */
+  /** Loads the statements of a dump, in any order, without executing them. Loading cannot be rolled back. */
   load(statements: Iterable<string>): void {
     this.#hasLoaded = true;
     const { defaults, health } = this.#options;
@@ -112,8 +112,8 @@ export class Engine {
   }
 
   /**
-   * Executes one statement for a caller, by default the administrator. If it throws, nothing has changed.
-   * @throws RejectionError with the server's message; OpaqueError if the effect cannot be known; NotReady
+   * Executes one statement for a caller, by default the administrator. After an error, nothing has changed.
+   * @throws RejectionError with the server's message; OpaqueError if the effect cannot be known; NotReady, see `whenReady`
    */
   execute(text: string, caller = this.acl.admin): Execution {
     const before = this.savepoint();
@@ -132,8 +132,8 @@ export class Engine {
     let execution = this.#run(text, caller);
     const uncompiled = this.#hasLoaded ? findUncompiled(this.catalogue, listChangedSince(this.catalogue, start)) : [];
     if (uncompiled.length > 0) {
-      // Whether a view becomes invalid depends on whether it was valid. So the statement is undone, the views are compiled, and the
-      // statement is executed again.
+      // Whether a view becomes invalid depends on whether it was valid before the statement. So the statement is undone, the views are
+      // compiled, and the statement is executed again.
       this.rollback(before);
       for (const { name } of uncompiled) this.catalogue.resolve(name);
       execution = this.#run(text, caller);
@@ -189,7 +189,10 @@ export class Engine {
     }
   }
 
-  /** Removes the rights on objects and columns that are gone, and moves those on renamed columns. Rights on plain views stay. */
+  /**
+   * Removes the rights on objects and columns that are gone or on renamed tables. Rights on renamed columns move. Those on plain views
+   * stay.
+   */
   #updateRights(transitions: readonly Transition[]): Effect[] {
     return transitions.flatMap(({ before, after }) => {
       if (!before || before.kind === 'view') return [];
@@ -239,7 +242,7 @@ export class Engine {
     ];
   }
 
-  /** The reasons of all invalid views, by name in lower case. */
+  /** Why views are invalid, by name in lower case. Valid views are not in the map. */
   invalidViews(): Map<string, string> {
     const reasons = this.catalogue.list().map(object => [foldCase(object.name), whyInvalid(object)] as const);
     return new Map(reasons.filter((entry): entry is [string, string] => entry[1] !== undefined));
@@ -278,7 +281,8 @@ export const isNotExecutable = (error: unknown): error is RejectionError | Opaqu
   error instanceof RejectionError || error instanceof OpaqueError;
 
 /**
- * Lists the objects that are new, gone or have other columns since the first `start` transitions. Views over them must be compiled again.
+ * Lists the objects that have appeared, gone or got other columns after the first `start` transitions. Views over them are compiled
+ * again.
  */
 const listChangedSince = (catalogue: Catalogue, start: number): string[] => [
   ...new Set(
@@ -291,7 +295,7 @@ const listChangedSince = (catalogue: Catalogue, start: number): string[] => [
 
 const DONE: ExecutionResult = { kind: 'ddl' };
 
-/** Stores no secrets, for an engine without logins. Hashing would take long. */
+/** The secrets of an engine without logins: nothing is hashed, because hashing takes long. */
 const NO_SECRETS: Secrets = {
   hashPassword: () => '',
   generateToken: () => ({ token: '', stored: { digest: '', expires: 0 } }),

@@ -8,7 +8,7 @@ import { type CommentRules, findEndFast, type SegmentType, WHITESPACE } from './
 import { StatementScanner, type UnclosedSegment } from './statement-scanner.js';
 import { significantTokens, type Token, tokens } from './tokens.js';
 
-/** The maximum length of a record in bytes, with its LF and NUL. A statement has no more UTF-16 code units than bytes. */
+/** The default maximum length of a record in bytes, with its LF and NUL. A statement has no more UTF-16 code units than bytes. */
 export const MAX_RECORD = 16 * 1024 * 1024;
 
 /** Text cannot be cut into statements. `line` and `column` count from 1, columns in UTF-16 code units. */
@@ -19,19 +19,19 @@ export class SplitError extends Error {
     message: string,
     readonly line: number,
     readonly column: number,
-    /** The reason in the failure marker, if there is one. `message` ends with it; the program that wrote the text has printed it. */
+    /** The reason in a failure marker; undefined for any other error. `message` ends with it, and the failed program has printed it. */
     readonly printedReason?: string,
   ) {
     super(message);
   }
 }
 
-/** The characters that start or end comments. Scanners get no text that is cut after one of these, so pairs such as `--` stay together. */
+/** The characters of `--` and of the delimiters of block comments. Text for scanners is never cut between two of these characters. */
 const COMMENT_DELIMITER_CHARACTERS = '-/*';
 
 const NON_WHITESPACE = /[^ \t\n\r]/;
 
-/** The length of the first piece of a chunk that the scanners read; see `#scan`. */
+/** The approximate length of the first piece that `#scan` reads, in UTF-16 code units. Each further piece is twice as long. */
 const FIRST_PIECE = 256;
 
 const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
@@ -44,14 +44,15 @@ const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
  * Cuts text into statements at each `;` outside quotes, comments and parentheses. Text with only comments is not a statement.
  *
  * Statements come out normalized: without white space at the ends, and with one `;`. After a `--` comment, the `;` is on a line of
- * its own. Comments before a statement stay with it. Comments after its `;` on the same line move before the `;`.
+ * its own. Comments before a statement stay with it. Comments after its `;` on the same line move before the `;`, unless another statement
+ * follows on that line.
  *
- * Text is read by the rules of SQL. If a block comment contains a quote or `--`, the server may read on from there differently. Then two
- * scanners read the statement, one by each set of rules. The scanner that ends it first wins, because the wrong one would run into
- * the next statement.
+ * Text is read by the rules of SQL. If a block comment contains a quote or `--`, the server may read the rest differently. Then two
+ * scanners read the statement, one by each set of rules. The first `;` that either scanner finds ends the statement. The scanner with
+ * the wrong rules would read into the next statement.
  */
 export class Splitter {
-  /** The scanners of the current statement: by SQL's rules, and also by the server's rules if these may differ. */
+  /** The scanners of the current statement: one with SQL's rules; if the server may read it differently, also one with the server's. */
   #scanners = [new StatementScanner('sql')];
   /** The text of the current statement so far, and its length. */
   #pieces: string[] = [];
@@ -61,31 +62,31 @@ export class Splitter {
   #line = 1;
   #column = 1;
   #startLine = 1;
-  /** The last statement that has ended. Comments may follow its `;`, so it is not returned before the next one has ended. */
+  /** The last statement that has ended. Comments may follow its `;`, so it is not yielded before the next statement has ended. */
   #held: HeldStatement | undefined;
 
-  /** @param maxLength the longest statement in UTF-16 code units; a longer one is a SplitError */
+  /** @param maxLength the maximum length of a statement with its white space and comments, in UTF-16 code units */
   constructor(private readonly maxLength = Number.POSITIVE_INFINITY) {}
 
-  /** The line on which the last returned statement starts, with its comments; counted from 1. */
+  /** The line on which the last yielded statement starts, or the first comment before it; counted from 1. */
   get startLine(): number {
     return this.#startLine;
   }
 
-  /** The statement that has ended and has not been returned yet, without comments after its `;`. */
+  /** The statement that has ended and has not been yielded yet. Comments that are still in `remainder` are missing. */
   get held(): string | undefined {
     return this.#held && formatStatement(this.#held);
   }
 
-  /** The text after the last statement that has ended. */
+  /** The text after the last `;` that has ended a statement. */
   get remainder(): string {
     return this.#pieces.join('') + this.#carry;
   }
 
-  /** Reads a chunk, and yields the complete statements. @throws SplitError for a failure marker, and for a statement that is too long */
+  /** Reads a chunk, and yields the ended statements but the last. @throws SplitError for a failure marker, or a too long statement */
   *write(text: string): Generator<string> {
     const end = lastIndexNotOf(COMMENT_DELIMITER_CHARACTERS, text) + 1;
-    // A run of these characters is kept back until a different one arrives.
+    // Such characters at the end of the text are kept until another character arrives.
     const chunk = end ? this.#carry + text.slice(0, end) : '';
     this.#carry = end ? text.slice(end) : this.#carry + text;
     yield* this.#cut(chunk);
@@ -94,8 +95,8 @@ export class Splitter {
   /**
    * Ends the text, and yields the remaining statements.
    * @param options.requiresSemicolon whether the last statement must have its `;`
-   * @throws SplitError if a quote, comment or parenthesis is unclosed, if the `;` is missing, if only the head of a plan is left, and for
-   *   what `write` rejects
+   * @throws SplitError if a quote, a block comment or a parenthesis is unclosed, if a required `;` is missing, if only the head of a plan
+   *   is left, and for what `write` rejects
    */
   *end({ requiresSemicolon = false } = {}): Generator<string> {
     const chunk = this.#carry;
@@ -134,8 +135,8 @@ export class Splitter {
   }
 
   /**
-   * Finds the `;` that ends the current statement in this chunk. The fast search works only if the complete
-   * statement is in this chunk and has no comments.
+   * Finds the `;` that ends the current statement in a chunk; undefined if it is not there. The fast search succeeds only if the complete
+   * statement is in the chunk and has no comments.
    */
   #findEnd(chunk: string, from: number): StatementEnd | undefined {
     const at = this.#length ? -1 : findEndFast(chunk, from);
@@ -157,8 +158,8 @@ export class Splitter {
   }
 
   /**
-   * Finds the first `;` that ends the current statement by either set of rules. The scanners read pieces of doubling length. Otherwise
-   * the one that finds no end would read the rest of the chunk for every statement, which takes quadratic time.
+   * Finds the first `;` that ends the current statement by either set of rules. The scanners read pieces of doubling length. If they read
+   * complete chunks, one without an end would read the rest of the chunk for every statement, in quadratic time.
    */
   #scan(chunk: string, from: number): Required<StatementEnd> | undefined {
     for (let start = from, size = FIRST_PIECE; start < chunk.length; size *= 2) {
@@ -170,7 +171,7 @@ export class Splitter {
     return undefined;
   }
 
-  /** Scans the piece from `start` to `end`. The statement starts at `from`, and is scanned up to `start` already. */
+  /** Scans the piece from `start` to `end`. In this chunk, the statement starts at `from` and has been scanned up to `start`. */
   #scanPiece(chunk: string, from: number, start: number, end: number): Required<StatementEnd> | undefined {
     const [sql, server] = this.#scanners as [StatementScanner, StatementScanner?];
     const sqlEnd = sql.read(chunk.slice(start, end));
@@ -180,7 +181,7 @@ export class Splitter {
     return sqlEnd < 0 ? undefined : { at: start + sqlEnd, scanner: sql };
   }
 
-  /** Starts to scan the current statement by the server's rules too. @param last its text that is not in `#pieces` yet */
+  /** Adds a scanner with the server's rules, which reads the statement so far. @param last the text that is not in `#pieces` yet */
   #startServerScanner(last: string): StatementScanner {
     const serverScanner = new StatementScanner('server');
     for (const piece of [...this.#pieces, last]) serverScanner.read(piece);
@@ -204,7 +205,7 @@ export class Splitter {
       );
   }
 
-  /** Ends the current statement, and starts the next one. */
+  /** Ends the current statement, with what its scanner has found, and starts the next one. @throws SplitError for a failure marker */
   *#finish({ rules, lastType, hasContent }: StatementScanner): Generator<string> {
     const text = this.#pieces.join('');
     this.#rejectFailureMarker(text);
@@ -233,8 +234,8 @@ export class Splitter {
   }
 
   /**
-   * Holds a statement, and yields the one that was held. A `;` alone is no statement. If this `;` is on a later line than the held
-   * statement, comments after it do not belong to that statement.
+   * Holds a statement, and yields the one that was held. For a `;` alone, neither happens: it is no statement. If such a `;` is on a
+   * later line than the held statement, comments after the `;` do not belong to that statement.
    */
   *#hold(text: string, endsInLineComment: boolean): Generator<string> {
     const body = trim(text);
@@ -255,7 +256,7 @@ export class Splitter {
     this.#held = undefined;
   }
 
-  /** Rejects a failure marker on a line of its own, before or after the statement: the writer of the text has failed. */
+  /** Rejects a failure marker on a line of its own before or after the statement, but not inside it: the writer of the text has failed. */
   #rejectFailureMarker(text: string): void {
     if (!mayContainFailureMarker(text)) return;
     let isBeforeStatement = true;
@@ -284,7 +285,7 @@ export class Splitter {
     return new SplitError(UNCLOSED_MESSAGES[type] ?? 'unclosed parenthesis', ...this.#locate(this.remainder, at));
   }
 
-  /** The error for a last statement without `;`. A failure marker in it is the better error. */
+  /** The error for a last statement without `;`. @throws SplitError for a failure marker, which says more */
   #missingSemicolonError(): SplitError {
     const text = this.remainder;
     this.#rejectFailureMarker(text);
@@ -311,13 +312,13 @@ export class Splitter {
 /**
  * Normalizes the statement of one record. A `;` before the last comments moves to the end.
  * @returns '' if the record has no statement
- * @throws SplitError if a quote, a comment or a parenthesis is unclosed, or if a second statement follows
+ * @throws SplitError if a second statement follows, and for what `Splitter` rejects
  */
 export function normalizeStatement(text: string): string {
   const trimmed = trim(text);
   if (isNormalized(trimmed)) return trimmed;
   const splitter = new Splitter();
-  const [first] = splitter.write(text); // yielded only if a second statement has ended
+  const [first] = splitter.write(text); // yielded if a second statement has ended, or before an error
   if (first) throw secondStatementError(first);
   const { held, remainder } = splitter;
   const [statement = '', second] = splitter.end();
@@ -326,7 +327,7 @@ export function normalizeStatement(text: string): string {
   return statement;
 }
 
-/** The `;` that ends a statement, and the scanner that found it; without a scanner, `findEndFast` did. */
+/** The offset of the `;` that ends a statement, and the scanner that found it; undefined if `findEndFast` found it. */
 interface StatementEnd {
   readonly at: number;
   readonly scanner?: StatementScanner;
@@ -337,7 +338,7 @@ interface HeldStatement {
   body: string;
   endsInLineComment: boolean;
   readonly startLine: number;
-  /** Whether comments that follow belong to it: until the line of its `;` ends. */
+  /** Whether comments that follow belong to the statement: only on the line of its `;`. */
   acceptsComments: boolean;
 }
 
@@ -368,20 +369,20 @@ function secondStatementError(first: string): SplitError {
   return new SplitError('a second statement after the first', lines.length, (lines.at(-1) as string).length + 1);
 }
 
-/** Whether a trimmed text is one normalized statement, as nearly all are. If it has comments, the answer is false. */
+/** Whether a trimmed text is one normalized statement, as nearly all are. For a text with comments, the answer is always false. */
 function isNormalized(text: string): boolean {
   const last = text.length - 1;
   return last > 0 && findEndFast(text, 0) === last && !WHITESPACE.includes(text.charAt(last - 1));
 }
 
-/** Trims white space of SQL. A RegExp would take quadratic time. */
+/** Trims what is white space in QuestDB. A RegExp would take quadratic time. */
 function trim(text: string): string {
   let start = 0;
   while (start < text.length && WHITESPACE.includes(text.charAt(start))) start++;
   return text.slice(start, lastIndexNotOf(WHITESPACE, text) + 1);
 }
 
-/** Finds the first offset, from `at` on, that does not follow a character of a comment delimiter: the text can be cut there. */
+/** Finds the first offset from `at` on at which no character of a comment delimiter precedes; else the end of the text. */
 function findSafeCut(text: string, at: number): number {
   let end = Math.min(at, text.length);
   while (end < text.length && COMMENT_DELIMITER_CHARACTERS.includes(text.charAt(end - 1))) end++;

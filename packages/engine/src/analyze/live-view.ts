@@ -1,6 +1,7 @@
 /*!
- * Rejects queries that a live view must not have. As in QuestDB, first the parser checks the windows as they are written, then the
- * compiler checks the query. Rules and messages are those of QuestDB 10's parser and tests. No server of that version was tried.
+ * Rejects queries that a live view cannot have. As in QuestDB, the parser first checks the SELECT list, FROM and the windows as they are
+ * written. Then the compiler checks the rest. Rules and messages are from the parser and the tests of QuestDB 10. No server of that
+ * version was tried.
  */
 import type { SelectStatement } from '@questdb/sql-parser';
 import { findColumn, isKeyword, type QueryToken, splitList, tokenizeQuery, topLevelIndex } from '@sqlpipe/ddl';
@@ -16,7 +17,7 @@ import { analyzeRelation } from './relation.js';
 
 type Base = (Table | MaterializedView) & { timestamp: string };
 
-/** The query of a live view as it is written. All positions in it count from the start of the statement. */
+/** The parts of a query that the checks need, as they are written. Their positions count from the start of the statement. */
 interface ScannedQuery {
   readonly tokens: readonly QueryToken[];
   readonly windows: readonly NamedWindow[];
@@ -25,7 +26,7 @@ interface ScannedQuery {
   readonly start: number;
 }
 
-/** Checks what QuestDB's parser requires of the query: its SELECT list, FROM and windows. @throws RejectionError */
+/** Checks the SELECT list, FROM and the windows of a query, as QuestDB's parser does. @throws RejectionError */
 export function requireParserRules(body: Body, catalogue: Catalogue): void {
   const query = readQuery(body);
   const base = catalogue.find(unquoteToken(query.baseToken.text));
@@ -45,7 +46,7 @@ export function requireParserRules(body: Body, catalogue: Catalogue): void {
     );
 }
 
-/** Reads the parts of a query that the checks need. @throws RejectionError for a star, and if FROM does not begin with the name of a base */
+/** Reads these parts. @throws RejectionError for a star, if the query does not begin with SELECT, and if FROM does not begin with a name */
 function readQuery(body: Body): ScannedQuery {
   const tokens = tokenizeQuery(body.code).map(token => ({ ...token, at: token.at + body.position }));
   const start = tokens[0]?.at ?? body.position;
@@ -63,7 +64,7 @@ function readQuery(body: Body): ScannedQuery {
   return { tokens, windows, calls: readWindowCalls(tokens, windows), baseToken: table, start };
 }
 
-/** Whether an expression is the name of a column, with or without that of its table. */
+/** Whether an expression is only the name of a column, with or without the name of its table. */
 const isColumn = (item: readonly QueryToken[]): boolean =>
   (item.length === 1 || (item.length === 3 && item[1]?.text === '.')) && /^["a-z_]/i.test(item.at(-1)?.text ?? '');
 
@@ -75,7 +76,7 @@ const isOrderItemOf = (item: readonly QueryToken[], column: string): boolean => 
 
 const isDescending = (item: readonly QueryToken[]): boolean => isKeyword(item.at(-1), 'desc');
 
-/** The position that QuestDB reports when it rejects a window as a whole. */
+/** The position that QuestDB reports for a rejected window: of ANCHOR, or else of the first expression. `otherwise` is for `()`. */
 const positionOf = ({ anchor, partitionBy, orderBy }: Window, otherwise: number): number =>
   anchor?.at ?? partitionBy[0]?.[0]?.at ?? orderBy[0]?.[0]?.at ?? otherwise;
 
@@ -141,8 +142,8 @@ const isDefaultFrame = ({ frame, from, to, excludesCurrentRow }: Window): boolea
   (frame === 'range' && from === 'unbounded preceding' && to === 'current row' && !excludesCurrentRow);
 
 /**
- * Whether a window with PARTITION BY has the default frame, or the equal RANGE frame, and no ANCHOR resets it: its state would grow.
- * QuestDB does not ask here whether the frame excludes the current row.
+ * Whether the state of a window would grow without end: it has PARTITION BY, the default frame and no ANCHOR. An equal RANGE frame counts
+ * as the default one. As in QuestDB, EXCLUDE CURRENT ROW does not matter here.
  */
 const isUnbounded = (window: Window): boolean =>
   !window.anchor &&
@@ -151,7 +152,7 @@ const isUnbounded = (window: Window): boolean =>
   window.to === 'current row' &&
   (window.frame === undefined || window.frame === 'range');
 
-/** Whether a function needs no more than the last row of each partition. */
+/** Whether a call is a last_value() over a sorted frame up to the current row: the last row of each partition is enough for it. */
 const keepsLastValue = ({ name, ignoresNulls, window }: WindowCall): boolean =>
   name.toLowerCase() === 'last_value' &&
   !ignoresNulls &&
@@ -181,7 +182,7 @@ function rejectUnboundedWindows({ windows, calls }: ScannedQuery): void {
   }
 }
 
-/** Functions that number rows: a late row changes the numbers of all after it. */
+/** Functions that number rows: a late row changes the numbers of all rows after it. */
 const RANKING = ['row_number', 'rank', 'dense_rank'];
 
 const ANCHOR_ADVICE =
@@ -212,7 +213,7 @@ function rejectUnboundedCalls({ calls }: ScannedQuery): void {
   }
 }
 
-/** Whether a call is a last_value that reads one row only: the last one of its frame, a fixed number of rows away. */
+/** Whether a call is a last_value() over a ROWS frame that ends before the current row: it reads one row, at a fixed distance. */
 const readsRowAtFixedDistance = ({ name, ignoresNulls, window }: WindowCall): boolean =>
   name.toLowerCase() === 'last_value' &&
   !ignoresNulls &&
@@ -223,14 +224,14 @@ const readsRowAtFixedDistance = ({ name, ignoresNulls, window }: WindowCall): bo
 const NEED_LATER_ROWS = ['ntile', 'cume_dist', 'percent_rank'];
 /** Functions that ignore the frame of their window. */
 const FRAMELESS = ['lag', ...NEED_LATER_ROWS];
-/** Functions that choose some of the rows; their results depend on later rows too. */
+/** Functions that choose some of the rows. Their results depend on later rows too. */
 const SUBSAMPLING = ['sdt', 'lttb', 'm4', 'minmax', 'uniform', 'cadence'];
 
 /**
- * Checks what QuestDB's compiler requires of the query.
+ * Checks the query of a live view as QuestDB's compiler does.
  * @returns the base, and what the query returns
- * @throws RejectionError with QuestDB's positions: the base if that is wrong; an offset in the query if the query does not compile; 0 for
- *   DISTINCT; otherwise the name of the view
+ * @throws RejectionError with QuestDB's position: that of a wrong base; an offset in the query if it does not compile; 0 for DISTINCT;
+ *   otherwise that of the view's name
  */
 export function analyzeLiveView(
   statement: { readonly body: Body; readonly position: number },
@@ -246,7 +247,7 @@ export function analyzeLiveView(
     rejectBadRanges(text, base.timestamp);
     return fields;
   });
-  // QuestDB compiles the query as a text of its own, and counts from its start.
+  // QuestDB compiles the query as a separate text, and counts positions from the start of that text.
   if (relation instanceof RejectionError)
     throw new RejectionError(Math.max(0, relation.position - text.start), relation.message);
   const problem = findShapeProblem(query, text, base) ?? findFunctionProblem(text, base);
@@ -255,7 +256,8 @@ export function analyzeLiveView(
 }
 
 /**
- * Requires the one base of a live view: a WAL table or a materialized view, with a designated timestamp, so that its rows come in order.
+ * Requires that the base of a live view is a WAL table or a materialized view, with a designated timestamp.
+ * @returns the base
  * @throws RejectionError for any other base
  */
 function requireLiveViewBase({ baseToken }: ScannedQuery, catalogue: Catalogue): Base {
@@ -280,7 +282,7 @@ function rejectNonDeterministic({ tokens }: ScannedQuery): void {
     throw new RejectionError(found.at, `non-deterministic function cannot be used in live view: ${found.text}`);
 }
 
-/** Rejects RANGE frames that are not ordered by the timestamp, or have different partitions: QuestDB computes all in one pass. */
+/** Requires that all windows with a RANGE frame and no ANCHOR are ordered by the timestamp only, and have the same PARTITION BY. */
 function rejectBadRanges({ calls }: ScannedQuery, timestamp: string): void {
   const ranges = calls.filter(({ window }) => window?.frame === 'range' && !window.anchor);
   for (const { name, at, window } of ranges)
@@ -306,7 +308,7 @@ const isOrderedOnlyBy = ({ orderBy: [first, second] }: Window, timestamp: string
 const CACHE_PROBLEM =
   'may only use window functions that support incremental refresh; this query requires caching or multi-pass evaluation';
 
-/** Why the query is no plain scan of its base with window functions. @throws RejectionError for DISTINCT, at position 0 as QuestDB does */
+/** Why the query is no plain scan of its base with window functions; undefined if it is one. @throws RejectionError for DISTINCT */
 function findShapeProblem({ select }: ParsedQuery, { calls }: ScannedQuery, base: Base): string | undefined {
   if (calls.length === 0 || select.setOperations?.length) return 'must contain at least one window function';
   const [from, ...others] = select.from ?? [];
@@ -326,7 +328,7 @@ function findShapeProblem({ select }: ParsedQuery, { calls }: ScannedQuery, base
   return findFilterProblem(select, base);
 }
 
-/** The column of the base that an item of ORDER BY means, in lower case. */
+/** The column that an item of ORDER BY names, by its own name or by its alias, in lower case; undefined for an expression. */
 function findOrderedColumn(expression: { type: string }, { columns }: SelectStatement): string | undefined {
   const name = columnName(expression);
   const aliased = columns.find(item => item.type === 'selectItem' && item.alias?.toLowerCase() === name);
@@ -339,8 +341,8 @@ const columnName = (expression: { type: string }): string | undefined =>
     : undefined;
 
 /**
- * Why a WHERE is not allowed: it compares the designated timestamp of the base. Only conditions that AND joins are searched, not those
- * inside OR and other expressions.
+ * Why a WHERE is not allowed: one of its conditions has the designated timestamp of the base as an operand. Undefined if none has. Only
+ * conditions that are joined by AND are checked, not those inside OR and other expressions.
  */
 function findFilterProblem({ where }: SelectStatement, { timestamp }: Base): string | undefined {
   const conditions: { type: string }[] = where ? [where] : [];
@@ -369,8 +371,8 @@ function findFunctionProblem({ calls, tokens }: ScannedQuery, base: Base): strin
 }
 
 /**
- * Whether QuestDB can save the state of a function. It cannot for lag() of a DECIMAL of more than 18 digits. It cannot for a window without
- * PARTITION BY either, unless its frame starts at the current row.
+ * Whether QuestDB can save the state of a window function. It cannot for lag() of a DECIMAL with more than 18 digits. Nor can it for a
+ * window without PARTITION BY, unless the frame of the window starts at the current row.
  */
 function supportsSnapshot({ name, arguments: given, window }: WindowCall, base: Base): boolean {
   const first = splitList(given)[0]?.at(-1);
@@ -379,7 +381,7 @@ function supportsSnapshot({ name, arguments: given, window }: WindowCall, base: 
   return !(Number(/^DECIMAL\((\d+)/.exec(column?.type ?? '')?.[1]) > 18);
 }
 
-/** The timestamp of the base has to be a column of the view, under its own name. */
+/** Why the designated timestamp of the base is not a column of the view under its own name; undefined if it is. */
 function findTimestampProblem(tokens: readonly QueryToken[], { timestamp }: Base): string | undefined {
   const items = splitList(tokens.slice(1, topLevelIndex(tokens, 'from')));
   const aliases = items.flatMap(item => {

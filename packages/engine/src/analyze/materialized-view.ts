@@ -1,6 +1,6 @@
 /*!
- * Rejects queries that a materialized view must not have. As in QuestDB, first the parser checks the base table, aliases, windows, FILL
- * and unions. Then the compiler checks the timestamp and the sampling interval.
+ * Rejects queries that a materialized view cannot have. As in QuestDB, the parser first checks the base table, and the queries that read
+ * it: aliases, windows, SAMPLE BY and unions. Then the compiler checks the timestamp, the sampling interval and the functions.
  */
 import type { Expression, SelectStatement as Select } from '@questdb/sql-parser';
 import {
@@ -26,7 +26,10 @@ import { hasAggregate, isNonDeterministic } from './functions.js';
 import { isColumnItem } from './result-timestamp.js';
 import { listTableRefs, QueryScope, type Source } from './scope.js';
 
-/** Requires a valid base table of a view. @throws RejectionError if the query has none, or uses it in an unsupported way */
+/**
+ * Requires the base table of a materialized view: `statedBase`, or else the only table that the query reads.
+ * @throws RejectionError if the query does not read that table, reads several without `statedBase`, or uses the base in an unsupported way
+ */
 export function requireValidBase(body: Body, statedBase: LocatedName | undefined, catalogue: Catalogue): LocatedName {
   const query = parseBody(body);
   const scope = QueryScope.around(query, catalogue);
@@ -55,7 +58,7 @@ function requireSingleBase(names: ReadonlyMap<string, LocatedName>, position: nu
 }
 
 class BaseCheck {
-  /** The tables of each query; a query of WITH may be used many times. */
+  /** The tables that each query reads. They are kept, because a query of WITH may be used many times. */
   readonly #tables = new WeakMap<Select, ReadonlyMap<string, LocatedName>>();
   readonly #validated = new WeakSet<Select>();
 
@@ -64,7 +67,7 @@ class BaseCheck {
     readonly catalogue: Catalogue,
   ) {}
 
-  /** Finds the tables that a query reads, by lower-case name. A view is replaced by the tables that it reads. */
+  /** Finds the tables and stored views that a query reads, by name in lower case. A plain view is replaced by those that it reads. */
   findTables(select: Select, outer: QueryScope): ReadonlyMap<string, LocatedName> {
     const known = this.#tables.get(select);
     if (known) return known;
@@ -85,7 +88,7 @@ class BaseCheck {
     return this.catalogue.sources([name]).map(each => ({ name: this.catalogue.find(each)?.name ?? each, position }));
   }
 
-  /** Checks every query that reads the base table, an outer one before those in it. */
+  /** Checks the queries that read the base table: a query, then the parts of its union and the queries in its FROM. */
   validate(select: Select, outer: QueryScope, base: string): void {
     if (this.#validated.has(select)) return;
     this.#validated.add(select);
@@ -104,7 +107,7 @@ class BaseCheck {
     for (const source of sources) if ('select' in source) this.validate(source.select, source.scope, base);
   }
 
-  /** Each column needs a name that is valid in a table; window functions are not allowed. */
+  /** Rejects columns whose names are not valid in a table, and columns that are window functions. */
   #rejectBadColumns(select: Select, scope: QueryScope, base: string): void {
     const taken = new TakenNames();
     let window: Expression | undefined;
@@ -148,14 +151,14 @@ const notSupported = (base: string): string => `on base table is not supported f
 const listSources = (select: Select, scope: QueryScope): Source[] =>
   listTableRefs(select).map(ref => scope.sourceOf(ref));
 
-/** What QuestDB's compiler derives from the query of a view. */
+/** What QuestDB's compiler derives from the query of a materialized view. */
 export interface ViewSampling {
-  /** The sampling interval; empty for a view that does not aggregate. */
+  /** The sampling interval; empty for a passthrough view, see `analyzePassThrough`. */
   readonly interval: string;
   readonly timestamp: string;
-  /** The partitioning of the base, which a view without aggregation inherits. */
+  /** The partitioning of the base, which a passthrough view inherits; undefined for other views. */
   readonly partitionBy?: PartitionUnit | undefined;
-  /** For PERIOD (SAMPLE BY INTERVAL): its length and time zone. */
+  /** The length of the period and its time zone; undefined without PERIOD (SAMPLE BY INTERVAL). */
   readonly period?: string | undefined;
   readonly timeZone?: string | undefined;
 }
@@ -168,9 +171,9 @@ interface SamplingClauses {
 }
 
 /**
- * Derives the sampling of a view from its query, as QuestDB's compiler does.
- * @throws RejectionError for a query without a timestamp or an interval, for a wrong timestamp, period or function, and for a base
- *   without WAL
+ * Derives the sampling of a materialized view from its query, as QuestDB's compiler does.
+ * @throws RejectionError for a missing timestamp or interval, for an invalid timestamp, period or function, and for a base that is
+ *   missing, has no WAL or is a live view
  */
 export function analyzeSampling(
   statement: SamplingClauses,
@@ -212,7 +215,11 @@ export function analyzeSampling(
   return { interval: bucket.interval, timestamp: designated, ...period };
 }
 
-/** Derives the sampling of a passthrough view, which has one row for each row of its base that it selects; undefined for another view. */
+/**
+ * Derives the sampling of a passthrough view; undefined for any other view. A passthrough view does not aggregate: it has one row for each
+ * selected row of its base.
+ * @throws RejectionError for a function that is not deterministic
+ */
 function analyzePassThrough(
   query: ParsedQuery,
   timestamp: LocatedName | undefined,
@@ -245,13 +252,13 @@ interface Bucket {
   readonly interval: string;
   /** The column with the start of the bucket, by its name in the query that computes it. */
   readonly column: string | undefined;
-  /** Where the interval is, from the start of the query. */
+  /** The offset of the interval in the query. */
   readonly offset: number;
 }
 
 /**
- * Finds the bucket of a query: SAMPLE BY, or a column with timestamp_floor(). If the query has none and reads from only one subquery or
- * view, the bucket of that one counts.
+ * Finds the time bucket by which a query groups its rows: that of SAMPLE BY, or of a timestamp_floor() column. If the query has none and
+ * its only source is a subquery or a plain view, the bucket of that source counts.
  */
 function findBucket(query: ParsedQuery, catalogue: Catalogue): Bucket | undefined {
   const find = (select: Select, outer: QueryScope): Bucket | undefined => {
@@ -276,7 +283,7 @@ function findOwnBucket(select: Select, scope: QueryScope): Bucket | undefined {
     return { interval: sampleBy.duration, column: findTimestamp(select, scope), offset };
   }
   const floor = findTimestampFloor(select);
-  // If there is a GROUP BY, the server finds no interval, whatever its message advises (observed on 9.3.4).
+  // If there is a GROUP BY, the server finds no interval, although its message advises GROUP BY (observed on 9.3.4).
   if (floor?.type !== 'selectItem' || floor.expression.type !== 'function' || select.groupBy) return;
   const [interval] = floor.expression.args;
   const text = interval?.type === 'literal' ? String(interval.value) : '';
@@ -292,15 +299,16 @@ const findTimestampFloor = ({ columns }: Select): Select['columns'][number] | un
       item.expression.name.toLowerCase() === 'timestamp_floor',
   );
 
-/** The source of a query that has only one, without joins, GROUP BY and set operations; undefined for other queries. */
+/** The only source of a query without joins, GROUP BY and set operations; undefined for any other query. */
 function findOnlySource({ from, groupBy, setOperations }: Select, scope: QueryScope): Source | undefined {
   const [ref, ...more] = from ?? [];
   return !ref || more.length > 0 || ref.joins?.length || groupBy || setOperations ? undefined : scope.sourceOf(ref);
 }
 
 /**
- * The designated timestamp of the sampled table, by its name in the SELECT list. A timestamp_floor() column counts as the timestamp. If
- * the query does not select it, the server adds it under a name that no column has (observed on 9.3.4).
+ * The name that the designated timestamp of the sampled table has in the result. If the query does not select the timestamp, a
+ * timestamp_floor() column takes its place. If there is none, the server adds the timestamp under a free name (observed on 9.3.4).
+ * Undefined if the query samples a subquery, or an object without a designated timestamp.
  */
 function findTimestamp(select: Select, scope: QueryScope): string | undefined {
   const [ref] = listTableRefs(select);
@@ -320,7 +328,8 @@ function findTimestamp(select: Select, scope: QueryScope): string | undefined {
 }
 
 /**
- * Derives the period of PERIOD (SAMPLE BY INTERVAL) from the bucket. As in QuestDB, errors have an offset in the query as their position.
+ * Derives the period of PERIOD (SAMPLE BY INTERVAL) from SAMPLE BY.
+ * @throws RejectionError whose position is the offset of the interval in the query, as in QuestDB
  */
 function analyzePeriod({ sampleBy }: Select, { interval, offset: position }: Bucket): Partial<ViewSampling> {
   const length: Interval = { count: Number.parseInt(interval, 10) || 1, unit: interval.slice(-1) };

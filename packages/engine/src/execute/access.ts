@@ -42,7 +42,7 @@ export const enterpriseHandlers: StatementHandlers = new Map([
   ['exit', rejectAssume],
 ]);
 
-/** Makes a handler that calls `handler` if USER, GROUP or SERVICE ACCOUNT follows, and otherwise the handler of both editions. */
+/** Makes a handler of a verb. If USER, GROUP or SERVICE ACCOUNT follows, it calls `handler`, otherwise the handler of both editions. */
 function forPrincipals(
   verb: string,
   handler: (cursor: Cursor, session: Session, kind: PrincipalKind) => ReturnType<StatementHandler>,
@@ -53,7 +53,7 @@ function forPrincipals(
   };
 }
 
-/** Rejects ASSUME and EXIT. ASSUME lasts as long as a connection of the PostgreSQL protocol, but over HTTP each request is on its own. */
+/** Rejects ASSUME and EXIT. Their effect lasts for a connection of the PostgreSQL protocol; over HTTP, requests share no such state. */
 function rejectAssume(): never {
   throw new RejectionError(0, 'service accounts are not assumed over HTTP: log in as the account');
 }
@@ -77,11 +77,11 @@ function createPrincipal(cursor: Cursor, session: Session, kind: PrincipalKind):
 interface PrincipalOptions {
   password?: string | undefined;
   alias?: string;
-  /** Service accounts only: the principal that may assume it and may let others assume it. */
+  /** Service accounts only: the principal that may assume the account, and may let others do so. */
   owner?: string;
 }
 
-/** Parses the options after the name to the end of the statement. Each may occur once. */
+/** Parses the options between the name and the end of the statement. @throws RejectionError for an option that is wrong or repeated */
 function parseOptions(cursor: Cursor, kind: PrincipalKind): PrincipalOptions {
   const options: PrincipalOptions = {};
   for (let token = cursor.next(); token !== undefined && token !== ';'; token = cursor.next()) {
@@ -101,7 +101,7 @@ function parseOptions(cursor: Cursor, kind: PrincipalKind): PrincipalOptions {
 const parseText = (cursor: Cursor, expected: string): string =>
   unquoteToken(cursor.requireNoSemicolon(expected)).replaceAll("''", "'");
 
-/** `PASSWORD 'p'` or `NO PASSWORD`. */
+/** Parses `PASSWORD 'p'` or `NO PASSWORD`; undefined for the latter. */
 function parsePassword(cursor: Cursor): string | undefined {
   const token = cursor.requireNoSemicolon("'password' or 'no password'");
   if (isWord(token, 'no')) {
@@ -132,7 +132,7 @@ function dropPrincipal(cursor: Cursor, session: Session, kind: PrincipalKind): v
     if (isSameName(object.owner, name)) catalogue.put({ ...object, owner: acl.admin });
 }
 
-/** Executes ALTER USER, GROUP or SERVICE ACCOUNT from the name on. Returns a new token, if one was created. */
+/** Executes ALTER USER, GROUP or SERVICE ACCOUNT from the name on. @returns the reply with the new token, if one was created */
 function alterPrincipal(cursor: Cursor, session: Session, kind: PrincipalKind): ExecutionResult | undefined {
   const { acl } = session;
   const named = parseEntityName(cursor, `${kind} name`);
@@ -156,7 +156,10 @@ function alterPrincipal(cursor: Cursor, session: Session, kind: PrincipalKind): 
   }
 }
 
-/** `WITH EXTERNAL ALIAS 'a'` or `DROP EXTERNAL ALIAS 'a'`: nothing else of a group can be changed, because it never logs in. */
+/**
+ * Executes `WITH EXTERNAL ALIAS 'a'` or `DROP EXTERNAL ALIAS 'a'` of ALTER GROUP. Nothing else of a group can be altered, because a group
+ * never logs in.
+ */
 function changeAlias(cursor: Cursor, session: Session, named: LocatedName): void {
   const { acl } = session;
   const adds = isWord(cursor.requireNoSemicolon("'with' or 'drop'"), 'with');
@@ -181,10 +184,10 @@ function setPassword(cursor: Cursor, session: Session, kind: PrincipalKind, name
   acl.put({ ...principal, password: password && session.secrets.hashPassword(password) });
 }
 
-/** How CREATE and DROP name a token. Tokens for other protocols are not supported. */
+/** The words after CREATE and DROP that name a REST token. The engine supports no other tokens. */
 const REST_TOKEN_WORDS = ['token', 'type', 'rest'];
 
-/** Executes `TOKEN TYPE REST WITH TTL …` after CREATE. Returns the token, which the server cannot show again. */
+/** Executes `TOKEN TYPE REST WITH TTL …` after CREATE, and drops expired tokens. @returns the token, which no server can show again */
 function createToken(cursor: Cursor, session: Session, kind: PrincipalKind, named: LocatedName): ExecutionResult {
   cursor.expect(...REST_TOKEN_WORDS);
   const { lifetime, refresh } = parseTokenLifetime(cursor);
@@ -220,7 +223,11 @@ function dropTokens(cursor: Cursor, session: Session, kind: PrincipalKind, named
   session.acl.put({ ...principal, tokens });
 }
 
-/** `WITH TTL '30d' [REFRESH]`, from a minute to ten years; in milliseconds. */
+/**
+ * Parses `WITH TTL '30d' [REFRESH]`.
+ * @returns the lifetime in milliseconds, and whether each login renews it
+ * @throws RejectionError for less than a minute or more than 3650 days
+ */
 function parseTokenLifetime(cursor: Cursor): { lifetime: number; refresh: boolean } {
   cursor.expect('with', 'ttl');
   const [, count, unit = ''] = /^(\d+)([smhd])$/i.exec(unquoteToken(cursor.requireNoSemicolon('TTL'))) ?? [];
@@ -236,7 +243,7 @@ function requirePrincipal(acl: Acl, kind: PrincipalKind, { name, position }: Loc
   throw new RejectionError(position, `${kind} does not exist [name=${name}]`);
 }
 
-/** Executes ADD USER … TO, or REMOVE USER … FROM, groups. */
+/** Executes ADD USER … TO groups, or REMOVE USER … FROM groups. */
 function changeMembership(cursor: Cursor, session: Session, adds: boolean): void {
   const { acl } = session;
   const statement = parseMembership(cursor, adds, createAccessContext(session));
@@ -286,7 +293,7 @@ function requireEntity({ entity, verified }: GrantStatement | AssumptionStatemen
   return found?.name ?? name;
 }
 
-/** Requires the permission with grant option; owners have all permissions on their objects. @throws DenialError */
+/** Requires that the caller may grant a permission. The owner of an object may grant any permission on it. @throws DenialError */
 function requireGrantRight({ acl, caller, catalogue }: Session, permission: string, scope: Scope): void {
   if (acl.has(caller, permission, scope, true)) return;
   if (scope.table !== undefined && isSameName(catalogue.find(scope.table)?.owner, caller)) return;

@@ -1,6 +1,6 @@
 /*!
- * Executes CREATE. The name must be valid and free, and what the statement refers to must exist. The order of the checks is QuestDB's. So
- * a statement with two errors gets the same message as there.
+ * Executes CREATE of tables and views. The order of the checks is QuestDB's, so a statement with two errors gets the same message as in
+ * QuestDB.
  */
 import {
   addTimestampToIndex,
@@ -47,7 +47,7 @@ import { parseBody } from '../parse/parsed-query.js';
 import { requireReadable, type Session } from '../session.js';
 import { inputsOf, toColumns } from './validity.js';
 
-/** Executes a CREATE. @throws RejectionError, DenialError */
+/** Executes CREATE of a table or a view. @throws RejectionError; DenialError; OpaqueError; NotReady */
 export function executeCreate(session: Session, statement: CreateStatement): void {
   switch (statement.kind) {
     case 'table':
@@ -62,9 +62,9 @@ export function executeCreate(session: Session, statement: CreateStatement): voi
 }
 
 /**
- * Checks that the name is free, and that the session may create the object. An engine has no volumes, so a statement that names one
- * is rejected.
- * @returns whether there is something to create; `false` for IF NOT EXISTS if an object of this kind has the name
+ * Checks that the name is free, and that the caller may create the object. An engine has no volumes, so a statement that names one is
+ * rejected.
+ * @returns whether the object is to be created: `false` if the statement has IF NOT EXISTS and an object of this kind has the name
  * @throws RejectionError for any other taken name, and for a volume; DenialError
  */
 function requireCreatable(
@@ -108,12 +108,15 @@ function createTable(session: Session, statement: CreateOf<TableDefinition>): vo
     if (index) rejectBadCover(name, statement.positions.covered.get(foldCase(name)) ?? [], columns, "doesn't exist");
   if (body) requireReadAccess(session, parseBody(body));
   rejectBadName(name, position, body ? '' : 'Could not create table, ');
-  // A longer name is not valid for a folder. QuestDB fails to create the folder, and then reports that the table exists.
+  // QuestDB cannot create a folder with a longer name. It then reports that the table exists.
   if (Buffer.byteLength(name) > MAX_FILE_NAME_BYTES) throw new RejectionError(position, 'table already exists');
   catalogue.put(table);
 }
 
-/** The table that LIKE creates, with the columns and options of the model: a table, a materialized view or a live view. */
+/**
+ * The table that LIKE creates, with the columns and options of its model: a table, a materialized view or a live view.
+ * @throws RejectionError if the model is missing or a plain view; OpaqueError if its syntax is unknown
+ */
 function toTableLike(catalogue: Catalogue, { name, owner }: TableDefinition, like: LocatedName): Table {
   const model = catalogue.resolve(like.name);
   if (!model || model.kind === 'view') throw missingError(like.position, like.name);
@@ -124,7 +127,10 @@ function toTableLike(catalogue: Catalogue, { name, owner }: TableDefinition, lik
   return { kind: 'table', ...copy, ...retentionOf(model, false), wal, parquet };
 }
 
-/** The table that AS creates: with the columns of the query, and the types and options that CAST, INDEX and DEDUP set. */
+/**
+ * The table that AS creates: with the columns of the query, and the types and options that CAST, INDEX and DEDUP set.
+ * @throws RejectionError if the query is invalid, or if a clause does not fit its columns
+ */
 function toTableAsQuery(catalogue: Catalogue, statement: CreateOf<TableDefinition> & { readonly body: Body }): Table {
   const { position, body, definition, spans } = statement;
   const relation = analyzeRelation(parseBody(body), catalogue);
@@ -187,7 +193,7 @@ function rejectUnknownColumns({ positions }: CreateStatement, { fields, hasUnkno
   }
 }
 
-/** CREATE TABLE AS accepts a CAST between types of a group (observed on 9.3.4). */
+/** Groups of types: CREATE TABLE AS accepts a CAST from a type to any other type of its group (observed on 9.3.4). */
 const CAST_GROUPS: readonly RegExp[] = [
   /^(?:BYTE|SHORT|CHAR|INT|LONG|DATE|TIMESTAMP|TIMESTAMP_NS|FLOAT|DOUBLE)$/,
   /^(?:STRING|VARCHAR|SYMBOL)$/,
@@ -234,8 +240,8 @@ export function createView(session: Session, statement: ViewStatement): void {
     return;
   }
   session.authorize('CREATE VIEW');
-  // Here QuestDB's compiler does not count the parenthesis before the query and the blanks after it, so its positions are too small.
-  // Those of its parser are right. An error comes from the parser if its position is 0, or if it begins with `Duplicate column`.
+  // Here QuestDB's compiler does not count the text between `body.start` and the query: the parenthesis, and what is before it. So the
+  // positions of the compiler are too small. The positions of the parser are right: position 0, and that of `Duplicate column`.
   const shift = body.position - body.start;
   const rejection = orRejection(() => putView(session, statement, body.position));
   if (!(rejection instanceof RejectionError)) return;
@@ -294,7 +300,7 @@ function createMaterializedView(session: Session, statement: CreateOf<Materializ
   const { catalogue } = session;
   const { position, body, spans, definition } = statement;
   const { name, refresh, indexes, owner = session.owner } = definition;
-  const base = statement.source as LocatedName; // if the statement names none, `findBase` has set it
+  const base = statement.source as LocatedName; // if the statement names no base, `findBase` has found it
   if (!requireCreatable(session, statement)) return;
   const { timeZone } = refresh;
   if (timeZone !== undefined && !isTimeZone(timeZone))
@@ -335,8 +341,8 @@ function createMaterializedView(session: Session, statement: CreateOf<Materializ
 }
 
 /**
- * Fills in what a REFRESH clause omits: a timer starts at the current time; the period and time zone of SAMPLE BY INTERVAL are those of the
- * query.
+ * Fills in what a REFRESH clause omits. The default of START is that of `defaultStart`. PERIOD (SAMPLE BY INTERVAL) gets the length and the
+ * time zone of the query's SAMPLE BY.
  */
 function completeRefresh(refresh: RefreshClause, sampling: ViewSampling): Refresh {
   const { period, ...options } = refresh;
@@ -345,7 +351,7 @@ function completeRefresh(refresh: RefreshClause, sampling: ViewSampling): Refres
   return { ...started, timeZone: sampling.timeZone, period: { length: sampling.period ?? '' } };
 }
 
-/** The default of START: the current time for EVERY without a period, none for the others. */
+/** The default of START: the current time for EVERY without a period, and undefined for any other REFRESH clause. */
 export const defaultStart = ({ type, period }: Pick<RefreshClause, 'type' | 'period'>): string | undefined =>
   type === 'EVERY' && !period ? new Date().toISOString().replace('Z', '000Z') : undefined;
 

@@ -1,6 +1,6 @@
 /*!
  * Reads what a response means: success, a rejection by the server, or something that is not QuestDB's protocol, such as a proxy's
- * login page. Messages may quote the response, so secrets in them are masked, and long quotations are shortened.
+ * login page. Messages may quote the response. Secrets of the request are masked there, and long quotations are shortened.
  */
 import { isUtf8 } from 'node:buffer';
 import { findSecrets } from '@sqlpipe/sql';
@@ -21,9 +21,9 @@ import { PROXY_CREDENTIALS_MESSAGE } from './transport-messages.js';
 /** The server's rejection of one statement. */
 export interface Rejection {
   ok: false;
-  /** The server's message, unescaped. Secrets of the request are masked. */
+  /** The server's message, decoded from JSON. Secrets of the request are masked, and a very long message is cut. */
   message: string;
-  /** Tests the message without masking. A pattern may fail on `message`: if the password is `table`, this word is masked there. */
+  /** Tests the unmasked message. A pattern may fail on `message`: if the password is `table`, this word is masked there. */
   matches(pattern: RegExp): boolean;
   /** The position in the statement (UTF-16 code units), if the server sent one. */
   position?: number;
@@ -35,7 +35,7 @@ export interface Rejection {
 export type Reply =
   | {
       ok: true;
-      /** The rows of the reply, with secrets: a server shows a new token only once. */
+      /** The rows of the reply, if rows are accepted. Secrets in them are not masked: a server shows a new token only once. */
       rows?: unknown[][];
     }
   | Rejection;
@@ -55,22 +55,22 @@ export class UnexpectedResponseError extends Error {
 type ReplyObject = Record<string, unknown> & { dataset?: unknown[][] };
 
 /**
- * Maximum length of a reply that `readRows` reads, in bytes. The catalogue of a hundred thousand tables is far smaller. To parse
- * a reply of this length may take a gibibyte. Statements return few rows, so `maxReplyLength` is enough for them.
+ * Maximum length of a reply that `readRows` reads, in bytes. The catalogue of a hundred thousand tables is far smaller. Parsing a reply of
+ * this length may take 1 GiB of memory.
  */
 const MAX_ROWS_LENGTH = 32 * 1024 * 1024;
 
 /** Maximum length of a reply, in bytes, apart from quotations of the statement. */
 const BASE_REPLY_LENGTH = 64 * 1024;
 
-/** Maximum length of a reply to a statement, in bytes. It may quote the statement of the URL twice, each character as `\uXXXX`. */
+/** Maximum length of the reply to a statement, in bytes. The server may quote the statement in it twice, each character as `\uXXXX`. */
 const maxReplyLength = ({ url }: Response): number => BASE_REPLY_LENGTH + 12 * url.length;
 
 /**
- * Reads the result of a statement.
+ * Reads the result of a statement: success or a rejection.
  * @param acceptRows whether rows count as success
- * @throws UnexpectedResponseError; TransportError if the reply is truncated; with `acceptRows`, ServerError for a reply with rows and an
- *   error
+ * @throws UnexpectedResponseError for any other response; TransportError if the reply does not arrive completely; with `acceptRows`,
+ *   ServerError for a reply with rows and an error
  */
 export async function readReply(response: Response, acceptRows = false): Promise<Reply> {
   if (response.status !== 200) return toRejection(await readServerError(response), response);
@@ -94,13 +94,13 @@ export async function readReply(response: Response, acceptRows = false): Promise
 /** The exact reply to nearly all statements (observed on 9.3.4). */
 const OK = Buffer.from('{"ddl":"OK"}');
 
-/** Reads all rows of a reply of at most `MAX_ROWS_LENGTH`. @throws ServerError if the query was rejected, and what `readReply` throws */
+/** Reads all rows of a reply. @throws ServerError if the query was rejected; UnexpectedResponseError; TransportError */
 export async function readRows(response: Response): Promise<unknown[][]> {
   if (response.status !== 200) throw await readServerError(response);
   return requireRows(parseReply(await readBody(response, MAX_ROWS_LENGTH), response, MAX_ROWS_LENGTH), response);
 }
 
-/** Requires the rows of a parsed reply. @throws ServerError, UnexpectedResponseError if rows are missing or their number is wrong */
+/** Requires the rows of a reply. @throws ServerError if it has an error; UnexpectedResponseError if rows are missing or miscounted */
 function requireRows(reply: ReplyObject, response: Response): unknown[][] {
   rejectErrorReply(reply);
   try {
@@ -113,7 +113,7 @@ function requireRows(reply: ReplyObject, response: Response): unknown[][] {
   return reply.dataset.map(row => row.map(cell => (typeof cell === 'object' && cell !== null ? undefined : cell)));
 }
 
-/** Reads the error of a response whose status is not 200. @throws UnexpectedResponseError if it is not a rejection */
+/** Reads the error of a response whose status is not 200. @throws UnexpectedResponseError if it is no rejection; TransportError */
 export async function readServerError(response: Response): Promise<ServerError> {
   const { status } = response;
   const limit = maxReplyLength(response);
@@ -126,13 +126,13 @@ export async function readServerError(response: Response): Promise<ServerError> 
   throw unexpectedStatusError(response, body);
 }
 
-/** The error for a reply that looks like JSON and cannot be used. */
+/** The error for a reply that begins like JSON and cannot be used. */
 function invalidJsonError({ message }: MalformedReplyError, response: Response): UnexpectedResponseError {
   const help = UNSTREAMABLE.test(message) ? RECREATE_HELP : TOO_LONG.test(message) ? ADDRESS_HELP : RETRY_HELP;
   return new UnexpectedResponseError('PROTOCOL', `the reply ${quoteReply(message, 300, response)}; ${help}`);
 }
 
-/** The error for a reply that cannot be used: JSON with an error, or not JSON. @param start the first bytes of its body */
+/** The error for a reply that cannot be used: invalid JSON, compressed, empty or something else. @param start the start of its body */
 export function invalidReplyError(
   error: MalformedReplyError,
   response: Response,
@@ -154,7 +154,7 @@ export function invalidReplyError(
 
 export function toRejection({ message, position }: ServerError, response: Response): Rejection {
   const { status } = response;
-  // Observed on 9.3.4: a read-only server answers a CREATE TABLE with "Write permission denied" and the status 400.
+  // A read-only server answers CREATE TABLE with "Write permission denied" and status 400 (observed on 9.3.4), so the message counts too.
   const denied = status === 403 || /\b(?:permission|access) denied\b/i.test(message);
   return {
     ok: false,
@@ -167,8 +167,9 @@ export function toRejection({ message, position }: ServerError, response: Respon
 }
 
 /**
- * Reads the body of a reply into memory. It stops after the chunk that exceeds the limit, so the result may be longer, which callers
- * check. It uses events: for one small chunk, as in most replies, an async iterator would take longer than all other work.
+ * Reads the body of a reply into memory, up to the chunk that exceeds the limit. The result may be longer than the limit, so callers must
+ * check its length. Events are used because for one small chunk, an async iterator would take longer than all other work.
+ * @throws TransportError if the body does not arrive completely
  */
 function readBody({ body }: Response, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -187,7 +188,7 @@ function readBody({ body }: Response, limit: number): Promise<Buffer> {
   });
 }
 
-/** Parses a reply of limited length. @throws UnexpectedResponseError */
+/** Parses a reply. @throws UnexpectedResponseError if it is longer than the limit, or not a valid JSON object */
 function parseReply(body: Buffer, response: Response, limit: number): ReplyObject {
   try {
     if (body.length > limit) throw tooLongError(limit);
@@ -200,7 +201,7 @@ function parseReply(body: Buffer, response: Response, limit: number): ReplyObjec
 const tooLongError = (limit: number): MalformedReplyError => new MalformedReplyError(`is longer than ${limit} bytes`);
 const TOO_LONG = /^is longer than/;
 
-/** Parses the object of a reply. @throws MalformedReplyError */
+/** Parses a JSON object whose `dataset`, if it has one, consists of rows. @throws MalformedReplyError */
 function parseObject(body: Buffer): ReplyObject {
   const value = parseJson(body);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -213,7 +214,10 @@ function parseObject(body: Buffer): ReplyObject {
 
 const isRows = (dataset: unknown): dataset is unknown[][] => Array.isArray(dataset) && dataset.every(Array.isArray);
 
-/** Parses JSON with the limits of this protocol, which `JSON.parse` does not have. @throws MalformedReplyError */
+/**
+ * Parses JSON. Unlike `JSON.parse`, it limits the nesting, and rejects bytes that are not UTF-8 and significant keys that occur twice.
+ * @throws MalformedReplyError
+ */
 function parseJson(body: Buffer): unknown {
   const builder = new ValueBuilder(isUtf8(body));
   const scanner = new JsonScanner(builder, { token: body.length, depth: MAX_DEPTH });
@@ -222,7 +226,7 @@ function parseJson(body: Buffer): unknown {
   return builder.value;
 }
 
-/** Builds the value of a JSON text. A significant key that occurs twice is an error, because its value would be unclear. */
+/** Builds the value of a JSON text. If a significant key occurs twice at the top level, that is an error: its value would be unclear. */
 class ValueBuilder implements JsonEvents {
   value: unknown;
   readonly #containers: (unknown[] | Record<string, unknown>)[] = [];
@@ -257,9 +261,9 @@ class ValueBuilder implements JsonEvents {
   }
 
   /**
-   * Parses the rows of `dataset` from the second one to the last `],[` of the chunk with one `JSON.parse`, which is four times as fast as
-   * the scanner. The scanner reads the other rows. This is tried once. It fails if that `],[` is inside a string or a cell, or if the
-   * JSON is wrong; then the scanner reads all rows.
+   * Parses the rows of `dataset` after the first one, up to the last `],[` of the chunk. One call of `JSON.parse` is four times as fast as
+   * the scanner, which reads the other rows. If the last `],[` is inside a string or a cell, or if the JSON is wrong, the scanner reads all
+   * rows. There is only one attempt for each reply.
    * @returns the offset after the parsed rows; `at` if there are none
    */
   readElements(chunk: Buffer, at: number, depth: number): number {
@@ -309,11 +313,11 @@ const NO_SERVER = ': no QuestDB server there; is the address right, with its pat
 const TOO_LARGE = ': the request is too large for a proxy on the way; raise the limit of the proxy, or bypass it';
 
 /**
- * For each status, the code of the error and the end of its message. If that ends in a blank, `explainStatus` appends when to try again.
- * For 407 it is the complete message.
+ * For each status, the code of the error and the end of its message. If this text ends in a blank, `explainStatus` appends when to try
+ * again. For 407, the text is the complete message.
  */
 const EXPLANATIONS: Readonly<Record<number, readonly [code: InstanceErrorCode, explanation: string]>> = {
-  401: ['DENIED', ''], // `instance.ts` completes it, because it knows which credentials were sent
+  401: ['DENIED', ''], // `instance.ts` completes the message, because only that file knows which credentials were sent
   403: ['DENIED', ': permission denied; grant the permission to this user, or use another account'],
   404: ['PROTOCOL', NO_SERVER],
   405: ['PROTOCOL', NO_SERVER],
@@ -336,7 +340,7 @@ function explainStatus(response: Response): readonly [code: InstanceErrorCode, e
   return isStatus5xx ? ['UNREACHABLE', ': the server failed; see its log'] : ['PROTOCOL', `; ${ADDRESS_HELP}`];
 }
 
-/** The seconds that a server asks clients to wait, in the header Retry-After; undefined if it does not ask. */
+/** The seconds to wait before the next request, from the header Retry-After; undefined if it is missing or invalid. */
 export function parseRetryAfter({ headers }: Response): number | undefined {
   const value = headers['retry-after'];
   if (value === undefined) return undefined;
@@ -344,7 +348,7 @@ export function parseRetryAfter({ headers }: Response): number | undefined {
   return Number.isNaN(seconds) ? undefined : Math.max(seconds, 0);
 }
 
-/** Describes where a redirect leads. Its path and query may contain secrets, so they are not shown. */
+/** Describes where a redirect leads. The path and the query of that URL may contain secrets, so they are not shown. */
 function describeRedirect(response: Response): string {
   const { status, headers, url } = response;
   const what = `answered with a redirect (${status})`;
@@ -356,7 +360,7 @@ function describeRedirect(response: Response): string {
     : `${what} to ${quoteReply(origin, 300, response)}, which is not followed; give the address it leads to, unless that is a login page`;
 }
 
-/** Describes a response that is not of this protocol: its status, its type, its first characters. */
+/** Describes a response that is not of this protocol: the status, the content type and the first characters. */
 function describeResponse(response: Response, body: Buffer): string {
   const { status, headers } = response;
   const type = headers['content-type'] === undefined ? '' : `, ${quoteReply(headers['content-type'], 40, response)}`;
@@ -368,10 +372,10 @@ function describeResponse(response: Response, body: Buffer): string {
 const quoteReply = (text: string, length: number, response: Response): string =>
   truncate(maskReply(text, response), length);
 
-/** Masks the secrets of the request, which a server or a proxy may quote. */
+/** Masks the secrets of the request, which a server or a proxy may quote, and cuts a long text. */
 function maskReply(text: string, { url, secrets }: Response): string {
   const all = [...secrets, ...findSecrets(new URL(url).searchParams.get('query') ?? '')];
-  // Masking keeps the length. So a secret that is cut at the end of the masked text is not shown.
+  // A secret that is cut at the end of the text is not found. Masking keeps the length, so that end is not in the part that is shown.
   return maskSecrets(text.slice(0, MAX_MASKED), all).slice(0, MAX_MASKED / 4);
 }
 

@@ -1,8 +1,8 @@
 /*!
  * Drafts which tables and views are renamed, created, altered and recreated, and drops what A lacks.
  *
- * An object is blocked if it could not be created, recreated, renamed or given its query. Some tables are blocked for other reasons, such
- * as an interrupted rebuild that cannot be completed. What depends on a blocked object is left out too.
+ * An object is blocked if the plan cannot drop, create, recreate or rename it, or cannot give it its query. Some tables are blocked for
+ * other reasons, such as an interrupted rebuild that cannot be completed. What depends on a blocked object is left out too.
  */
 import {
   compareDefinitions,
@@ -29,8 +29,8 @@ export const printDrop = ({ kind, name }: Pick<Entry, 'kind' | 'name'>): string 
 export const listObjects = (schema: Schema): Entry[] => dumpOrder(schema).filter(({ kind }) => isObject(kind));
 
 /**
- * Leaves out each object of A or B that a rename comment names if the comment contradicts the schemas. A wrong rename would give one
- * object the columns of another. Nor is such an object dropped: if it were gone, the next plan would take the comment for a valid rename.
+ * Leaves out the objects that are named by rename comments which contradict A or B. A wrong rename would give one object the columns of
+ * another. Such an object is not dropped either: without it, the next plan would take the comment for a valid rename.
  */
 export function omitContradictoryRenames(draft: Draft): void {
   const { a, b, renames } = draft.context;
@@ -41,7 +41,7 @@ export function omitContradictoryRenames(draft: Draft): void {
   }
 }
 
-/** Drops objects whose names A uses for others, and views that get another name. A view is dropped before what it reads. */
+/** Drops objects whose names A gives to another kind, and views that get another name. A view is dropped before what it reads. */
 export function freeNames(draft: Draft): void {
   const { a, b, renames } = draft.context;
   for (const entry of listObjects(b).reverse()) {
@@ -55,7 +55,7 @@ export function freeNames(draft: Draft): void {
   }
 }
 
-/** Renames tables, in any order: B has none of the new names. */
+/** Renames tables. Their order does not matter, because B has none of the new names. A table that cannot be renamed is left out. */
 export function renameTables(draft: Draft): void {
   for (const [from, to] of draft.context.renames.pending) {
     const table = draft.engine.find(from);
@@ -138,10 +138,10 @@ function isAsWanted(entry: Entry, draft: Draft): boolean {
   return compareDefinitions(wanted, now).differences.every(({ property }) => ignore.ignoresProperty(entry, property));
 }
 
-/** Differences for which a view is not recreated, because that costs its history. The name can differ only in its case. */
+/** Properties for which a view is not recreated, because a recreation costs its history. Names differ only in case. */
 const NOT_WORTH_RECREATING: ReadonlySet<string> = new Set(['owner', 'name']);
 
-/** Whether a materialized or live view has to be recreated, because no ALTER sets what differs. */
+/** Whether a materialized or live view has to be recreated, because no ALTER sets a property that differs. */
 function mustRecreate(wanted: Definition, now: Definition | undefined, context: PlanContext): boolean {
   const { kind } = wanted;
   if (now?.kind !== kind || kind === 'table' || kind === 'view') return false;
@@ -153,9 +153,8 @@ function mustRecreate(wanted: Definition, now: Definition | undefined, context: 
 }
 
 /**
- * Whether a materialized view of B reads another that the plan recreates. Then this reader is recreated too. Otherwise the plan could
- * stop while the other view is still empty. The next plan could not find out then whether the reader's query returns all rows that the
- * reader stores.
+ * Whether a materialized view of B reads a materialized view that the plan has recreated. Then the reader is recreated too. Otherwise, if
+ * the plan stopped while the source is empty, the next plan could not compare the reader's rows with the reader's query.
  */
 const readsRecreatedView = (now: CatalogueObject, { engine: { catalogue }, context: { engineOfB, renames } }: Draft) =>
   now.kind === 'materialized view' &&
@@ -167,7 +166,7 @@ const readsRecreatedView = (now: CatalogueObject, { engine: { catalogue }, conte
     return isCreatedByPlan && engineOfB.find(renames.nameBeforePlan(name))?.kind === source.kind;
   });
 
-/** Drops an object and creates it as A has it. If one of the two statements is not possible, both are left out. */
+/** Drops an object and creates it again. If one of the two statements is rejected, both are left out and the object is blocked. */
 function recreateObject(entry: Entry, draft: Draft): void {
   const { kind, name } = entry;
   // The name is spelled as in B: sqlapply checks the state of B first, and 9.3.4 shows an invalid view only under its exact name.
@@ -178,8 +177,8 @@ function recreateObject(entry: Entry, draft: Draft): void {
 
 /**
  * Finds the definition and the statement with which a plan creates an object of A. If A has a shorter retention, a recreated materialized
- * view keeps its own until `alterExpiry` sets the new one. If `--ignore` names `refresh`, it also keeps its REFRESH clause.
- * @param replaced what the new object replaces, in B or after the steps so far
+ * view keeps the old one until `alterExpiry` sets the new one. If `--ignore` names `refresh`, the view keeps its REFRESH clause too.
+ * @param replaced what the new object replaces, in B or after the steps so far; undefined if it replaces nothing
  */
 export function findCreation(
   entry: Entry,

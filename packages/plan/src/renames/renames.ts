@@ -18,22 +18,22 @@ export class Renames {
   readonly #engineOfB: Engine;
   /** Pending renames of objects: the new names by the old names in lower case. */
   readonly pending = new Map<string, string>();
-  /** The pending renames of objects, and those of --renamed that an earlier plan has made: the new names by the old ones in lower case. */
+  /** The pending renames of objects, and those of --renamed whose old name B lacks: the new names by the old ones in lower case. */
   readonly #pendingOrMade = new Map<string, string>();
-  /** For each table, by its new name in lower case, the new names of columns by the old ones. They are pending, or a rebuild made them. */
+  /** The renames of columns that are pending or that a rebuild has made, by the new name of their table in lower case. */
   readonly #columnRenames = new Map<string, Map<string, string>>();
   readonly notes: string[] = [];
   /** Why comments about renames have no effect. */
   readonly warnings: string[] = [];
-  /** Why a comment about a rename contradicts A or B, by the name of the object in lower case. The plan leaves these objects out. */
+  /** The objects that the plan leaves out, by name in lower case, each with the reason why a rename comment contradicts A or B. */
   readonly refused = new Map<string, string>();
-  /** All stated renames, also if no schema has the old name: the new names by the old ones. */
+  /** The stated renames, even if no schema has the old name: the new names by the old ones. */
   readonly stated = { objects: new Map<string, string>(), columns: new Map<string, string>() };
 
   /**
    * @param engine an engine that has B
    * @param renamed renames as `OLD=NEW`, which take precedence over comments
-   * @throws InvalidSelectionError for names that match nothing or are ambiguous
+   * @throws InvalidSelectionError if a rename in `renamed` matches nothing, is ambiguous, or contradicts A or B
    */
   constructor(a: Schema, b: Schema, engine: Engine, renamed: readonly string[]) {
     this.#a = a;
@@ -47,7 +47,7 @@ export class Renames {
     for (const comment of comments) if (comment.column !== undefined) this.#readColumnComment(comment, comments);
   }
 
-  /** The other name of a renamed object: the old name by the new one, and vice versa. */
+  /** The other name of a renamed object: the new name, or the old one in lower case; undefined if the object is not renamed. */
   otherName(name: string): string | undefined {
     return (
       this.#pendingOrMade.get(foldCase(name)) ?? [...this.#pendingOrMade].find(([, to]) => isSameName(to, name))?.[0]
@@ -73,8 +73,8 @@ export class Renames {
   }
 
   /**
-   * The stated renames of columns and objects together: the new names by the old ones in lower case. In a query, a name does not show which
-   * of the two it is.
+   * The stated renames of columns and objects together: the new names by the old ones in lower case. A name in a query does not show
+   * whether it is that of a column or of an object.
    */
   get statedNames(): ReadonlyMap<string, string> {
     const { columns, objects } = this.stated;
@@ -87,8 +87,8 @@ export class Renames {
   }
 
   /**
-   * Finds the columns of a table in both schemas, in lower case; an empty set for other objects and principals, undefined if nothing has
-   * this name. The name may be the old or the new one.
+   * Finds the names of a table's columns in both schemas, in lower case. For other objects and principals, the set is empty. Undefined if
+   * nothing has this name. The name may be the old or the new one.
    */
   readonly findColumns = (name: string): ReadonlySet<string> | undefined => {
     const names = [name, this.otherName(name) ?? name];
@@ -112,7 +112,7 @@ export class Renames {
     const columnRenames: [rename: string, from: string, to: string][] = [];
     for (const rename of renames) {
       const [from, to] = splitRename(rename);
-      // The object may be only in B, under its new name: A lacks it if it is ignored, and an earlier plan may have renamed it.
+      // If the object is ignored, A lacks it. If an earlier plan has renamed it, B has it under the new name.
       const exists = (object: string) => this.#a.findObject(object) ?? this.#engineOfB.find(object);
       const name = resolvePath(to, object => (exists(object) ? new Set() : undefined))?.object;
       if (name === undefined || resolvePath(from, this.findColumns)?.column !== undefined)
@@ -122,7 +122,7 @@ export class Renames {
     for (const columnRename of columnRenames) this.#readColumnRename(...columnRename);
   }
 
-  /** Reads a rename of an object. @throws InvalidSelectionError if it contradicts a schema */
+  /** Reads a rename of an object. @throws InvalidSelectionError if it contradicts A, B or another rename */
   #readObjectRename(rename: string, from: string, to: string): void {
     if (isSameName(from, to)) throw new InvalidSelectionError(`--renamed ${rename}: ${SAME_NAME}`);
     const [before, after] = [this.#engineOfB.find(from), this.#a.findObject(to)];
@@ -146,7 +146,7 @@ export class Renames {
     this.pending.set(foldCase(before.name), after.name);
   }
 
-  /** Reads a rename of a column. @throws InvalidSelectionError if it contradicts a schema */
+  /** Reads a rename of a column. @throws InvalidSelectionError if it contradicts A or B */
   #readColumnRename(rename: string, from: string, to: string): void {
     const newColumn = resolvePath(to, this.findColumns)?.column ?? unquote(to);
     const oldPath = resolvePath(from, this.findColumns);
@@ -181,11 +181,11 @@ export class Renames {
   }
 
   /**
-   * Reads a comment about an object, unless an option or an earlier comment states the rename. Does nothing if B has none of the old names.
-   * Otherwise the first case that applies:
-   * 1. B lacks the new name: the rename is pending, unless A still has the old name.
-   * 2. A still has the old name, and that object has no rename comment: a warning.
-   * 3. Otherwise the comment contradicts A or B, and both objects are left out.
+   * Reads a comment about an object. It has no effect if an option or an earlier comment states the rename, or if B has none of the old
+   * names. Otherwise the first case that applies:
+   * 1. B lacks the new name, and A lacks the old one: the rename is pending.
+   * 2. B has the new name, and A has the old one without a rename comment: a warning.
+   * 3. The comment contradicts A or B: both objects are left out.
    */
   #readObjectComment({ entry, from, text }: EntryComment, all: readonly EntryComment[]): void {
     const problem = whyVoid(from, entry.name);
@@ -206,12 +206,15 @@ export class Renames {
   }
 
   /**
-   * Reads a comment about a column, as one about an object, but:
-   * - If the column of A with the old name has a comment itself, the table is left out, whatever B has: a plan that is interrupted may have
-   *   added one of the two.
-   * - If B has neither name, there is a warning.
-   * - If B has both, and the column with the new name has another type than in A, the table is left out: an ALTER of the type could turn
-   *   one column into another.
+   * Reads a comment about a column. It has no effect if an option or an earlier comment states the rename, or if A or B lacks the table.
+   * Otherwise the first case that applies:
+   * 1. A has a column with the old name, and that has a rename comment too: the table is left out. An interrupted plan may have added one
+   *    of the two columns.
+   * 2. B has only the new name: the rename counts if a rebuild has made it.
+   * 3. B has neither name: a warning.
+   * 4. B has only the old name: the rename is pending. If A has the old name too, the table is left out.
+   * 5. B has both names: a warning. If the column with the new name has another type than in A, the table is left out. An ALTER of the type
+   *    could turn one column into another.
    */
   #readColumnComment({ entry, column = '', from, text }: EntryComment, all: readonly EntryComment[]): void {
     const problem = whyVoid(from, column);
@@ -262,8 +265,9 @@ export class Renames {
   }
 
   /**
-   * Adds the rename of a column if a rebuild has already made it: the old table, which the rebuild has kept, has the column.
-   * @returns whether a rebuild has made it
+   * Adds the rename of a column if a rebuild has already made it. Then the old table that the rebuild has kept has a column of the old
+   * name.
+   * @returns whether a rebuild has made the rename
    */
   #addRenameMadeByRebuild({ object, column = '' }: ObjectPath, to: string): boolean {
     const table = this.#pendingOrMade.get(foldCase(object)) ?? object;
@@ -302,10 +306,12 @@ type EntryComment = RenameComment & { readonly entry: Entry };
 const hasColumn = (table: TableDefinition | undefined, name: string): boolean =>
   table !== undefined && findColumn(table, name) !== undefined;
 
-/** Why a rename does nothing: 9.3.4 accepts one of a table and keeps the old name, and rejects one of a column. */
+/**
+ * Why a rename that changes only the case is not made: 9.3.4 accepts it for a table but keeps the old name. It is rejected for a column.
+ */
 const SAME_NAME = 'for QuestDB, names that differ only in case are the same name';
 
-/** Why a comment about a rename says nothing, whatever the schemas have. @param from the former names in it */
+/** Why a rename comment has no effect, whatever the schemas have; undefined if it may have one. @param from the old names in it */
 function whyVoid(from: readonly string[], name: string): string | undefined {
   if (from.length === 0) return 'not understood; write -- renamed from OLD';
   return from.some(former => isSameName(former, name)) ? SAME_NAME : undefined;

@@ -1,9 +1,9 @@
 /*!
- * The assertions of a plan: SELECTs that must return true before the next statement is sent. `assertX` makes one; `parseAssertion`
- * recognizes one in a plan, which anybody may have edited.
+ * The assertions of a plan: SELECTs that must return true before the next statement is sent. `assertX` makes an assertion.
+ * `parseAssertion` recognizes one in a plan. Anybody may have edited the plan.
  *
  * Each assertion returns one column. The alias of that column is the name of the assertion's form, and each form has a parser. A text is
- * accepted only if the parsed assertion prints the same text. The other files of this folder print the queries that need more code.
+ * accepted only if the parsed assertion prints the same text. Longer queries are printed by other files of this folder.
  */
 import { type Column, hasNull, type MaterializedViewDefinition, printTypeCast } from '@sqlpipe/ddl';
 import type { AssertionForm, ColumnHead, Conversion, Copy } from '@sqlpipe/engine';
@@ -13,14 +13,14 @@ import { parseExpired, printExpiredQuestion, type TtlHolder } from './expiry.js'
 import { printNoHistoryAssertion } from './history.js';
 import { doubleQuote, withoutComments } from './statement-text.js';
 
-/** What the server has answered to `questions` of an assertion: for each, the values of the first column. */
+/** The server's answers to the `questions` of an assertion: for each question, the values of the first column. */
 type FirstColumns = readonly (readonly unknown[])[];
 
 /** The view that an assertion is about, as the caller knows it. */
 interface KnownView {
-  /** The queries that the view may have, each with the WITH clause that the query in the assertion has, if it has one. */
+  /** The queries that the view may have. If the query in the assertion has a WITH clause, each of them begins with it. */
   readonly bodies: readonly string[];
-  /** The view, if the target has it as a materialized view. */
+  /** The materialized view on the target, with the same WITH clause in its `body`; undefined if the target has none. */
   readonly existing?: Pick<MaterializedViewDefinition, 'name' | 'body' | 'base'> | undefined;
   /** The columns of the existing view, as the target lists them. */
   readonly columns?: readonly ColumnHead[] | undefined;
@@ -31,35 +31,38 @@ type NameList = readonly [string, ...string[]];
 /** A SELECT of a plan, and what it means. */
 export interface Assertion {
   readonly statement: string;
-  /** The table or materialized view that it is about; then other views, or the other table of a copy. */
+  /** The table or materialized view that the assertion is about, then other views or the other table of a copy. */
   readonly tables: NameList;
-  /** Whether the answer `false` is final. Otherwise background work of the server may still make it true. */
+  /** Whether the answer `false` is final. If not, background work of the server may soon make it true, so the server is asked again. */
   readonly isFinal?: boolean;
-  /** The materialized view whose rows it compares with the view's query. While rows are written, it may be false until the next refresh. */
+  /**
+   * The materialized view whose rows the assertion compares with the view's query. If rows are being written to the base, the assertion may
+   * be false until the next refresh.
+   */
   readonly laggingView?: string;
-  /** Whether nothing may write to its table while the plan is applied. */
+  /** Whether nothing may write to `tables[0]` while the plan is applied. */
   readonly needsIdleTable?: boolean;
-  /** Whether it comes after the statement that copies the rows of `tables[0]`. */
+  /** Whether the statement before the assertion copies the rows of `tables[0]`. */
   readonly followsCopy?: boolean;
-  /** What it does, for the comment in the plan. */
+  /** What the assertion does, for its comment in the plan. */
   readonly purpose: string;
-  /** The queries whose answers explain why it is false. */
+  /** The queries whose answers explain why the assertion is false. */
   readonly questions?: readonly string[];
-  /** Explains why it is false, and what to do. @param answers the answers to the questions */
+  /** Explains why the assertion is false, and what to do. @param answers the answers to `questions` */
   explain(answers: FirstColumns): string;
-  /** What to do if the server cannot answer it. */
+  /** What to do if no reply to the assertion arrives, for example within the time limit. */
   readonly help?: string;
-  /** Prints every text of this assertion that the planner could have written for a view; absent if it contains no query of a view. */
+  /** Prints the texts that the planner could have written for a view. Absent if the assertion contains no query of a view. */
   printFor?(view: KnownView): readonly string[];
-  /** The copy that exists if it is true; without columns if the text of the assertion does not show them. */
+  /** The copy that exists if the assertion is true. It has no columns if the text does not show them. */
   readonly copy?: Copy;
-  /** The conversion that changes no value if it is true. */
+  /** The conversion that changes no value if the assertion is true. */
   readonly conversion?: Conversion;
 }
 
 /**
- * Parses an assertion; undefined for any other statement. A plan may have been edited. So if the assertion has `printFor`, the caller must
- * check that the text is one of those that it returns.
+ * Parses an assertion; undefined for any other statement. The query of a view in it may have been edited. So if the assertion has
+ * `printFor`, the caller must check that `printFor` prints the same text.
  */
 export function parseAssertion(statement: string): Assertion | undefined {
   const text = withoutComments(statement);
@@ -78,7 +81,7 @@ const createParser =
 
 type AssertionParser = (text: string) => Assertion | undefined;
 
-/** The parser of each form. For a text that is no assertion, it returns undefined, or an assertion with another `statement`. */
+/** The parser of each form. For a text that is no assertion, a parser returns undefined, or an assertion with another `statement`. */
 const FORMS = new Map<string, AssertionParser>(
   Object.entries({
     nothing_is_lost: createParser(
@@ -130,10 +133,10 @@ function parseNoneChanged(text: string): Assertion | undefined {
   return column === '' ? undefined : assertNoneChanged({ table, column, from, to });
 }
 
-/** The count that a question returned. @param index that of the question */
+/** The count in the answer to a question. @param index the index of the question */
 const countOf = (answers: FirstColumns, index = 0): number => Number(answers[index]?.[0]);
 
-/** Makes the common part of assertions which say that a count is 0. @param question the query for the count */
+/** Makes the common part of the assertions that a count is 0. @param question the query for the count */
 const assertNone = (table: string, question: string, form: string) =>
   ({
     statement: `${question.replace('count()', `count() = 0 AS ${form}`)};`,
@@ -154,13 +157,13 @@ function toNoHistoryAssertion(view: string, statement: string): Assertion {
     laggingView: view,
     purpose: `stops the plan if ${problem}`,
     explain: () => `${problem}; make the plan again: the new plan lists them`,
-    // A planner that asked no server does not know which columns are floating point. Then the text has no tolerance for them.
+    // If the planner did not know the columns, its text has no tolerance for floating point. So both texts are printed.
     printFor: ({ existing, columns }) =>
       existing ? [undefined, columns].map(known => printNoHistoryAssertion(existing, known)) : [],
   };
 }
 
-/** Asserts that views have no refresh limit. With a limit, a full refresh does not compute older rows. No dump contains the limit. */
+/** Asserts that views have no refresh limit: with one, a full refresh would lose older rows. No dump contains the limit. */
 export function assertUnlimited(views: NameList): Assertion {
   const list = views.map(view => `'${view}'`).join(', ');
   return {
@@ -173,7 +176,10 @@ export function assertUnlimited(views: NameList): Assertion {
   };
 }
 
-/** Asserts that an object has no rows older than its TTL. @param body the query of a view */
+/**
+ * Asserts that an object has no rows older than its TTL.
+ * @param body the query of a materialized view, if the newest row of that query decides which rows are older
+ */
 export function assertNoneExpired(retained: TtlHolder, body?: string): Assertion {
   const { name } = retained;
   return {
@@ -189,7 +195,7 @@ export function assertNoneExpired(retained: TtlHolder, body?: string): Assertion
   };
 }
 
-/** Asserts that a server can compute the query of a view. @param statement the complete assertion */
+/** Asserts that a server can compute the query of a materialized view. @param statement as `printComputableAssertion` prints it */
 export function assertComputable(statement: string): Assertion {
   const [, view = ''] = / "([^"]+)" LIMIT 1\);$/.exec(statement) ?? [];
   return {
@@ -202,7 +208,10 @@ export function assertComputable(statement: string): Assertion {
   };
 }
 
-/** Asserts that a table has no rows, or a column no values. @param condition for a value of the column, see `printValueCondition` */
+/**
+ * Asserts that a table has no rows, or a column no values.
+ * @param condition what `printValueCondition` prints for the column; undefined for the complete table
+ */
 export function assertEmpty(table: string, condition?: string): Assertion {
   const [, name] = /^"([^"]+)"/.exec(condition ?? '') ?? [];
   const [holder, what] = name === undefined ? [`'${table}'`, 'row'] : [`column '${name}' of '${table}'`, 'value'];
@@ -214,7 +223,7 @@ export function assertEmpty(table: string, condition?: string): Assertion {
   };
 }
 
-/** Asserts that a conversion changes no value. At a value that does not fit into a decimal, the server would even stop halfway. */
+/** Asserts that a conversion changes no value. If a value did not fit into a DECIMAL, the server would suspend the table. */
 export function assertNoneChanged(conversion: Conversion): Assertion {
   const { table, column } = conversion;
   const [name, question] = [`column '${column}' of '${table}'`, printChangedQuestion(conversion)];
@@ -233,7 +242,7 @@ export function assertNoneChanged(conversion: Conversion): Assertion {
   };
 }
 
-/** The states of partitions that assertions are about, by the columns of `table_partitions`. */
+/** The states of partitions that assertions are about, by the column of `table_partitions()` that shows each. */
 const PARTITION_STATES = {
   isParquet: {
     form: 'all_native',
@@ -261,7 +270,7 @@ export function assertNoPartition(table: string, state: PartitionState): Asserti
   };
 }
 
-/** Asserts that the server has applied all rows that were sent to a table. For a table without WAL, this is always true. */
+/** Asserts that a table is not suspended, and that all its committed transactions are applied. Without WAL, this is always true. */
 export function assertApplied(table: string): Assertion {
   return {
     statement: `SELECT coalesce(max(CASE WHEN writerTxn = sequencerTxn AND NOT suspended THEN 0 ELSE 1 END), 0) = 0 AS all_applied FROM wal_tables() WHERE name = '${table}';`,
@@ -301,23 +310,23 @@ export const printCast = (from: Column, to: Column): string =>
   from.type === to.type ? doubleQuote(from.name) : printTypeCast(doubleQuote(from.name), from.type, to.type);
 
 interface CopyWithCasts extends Copy {
-  /** The columns in both tables. `cast` is SQL that converts a value to the type in the other table. */
+  /** The names of each copied column in both tables. `cast` is SQL that converts a value of `from` to the type of `to`. */
   readonly columns: readonly { readonly from: string; readonly to: string; readonly cast: string }[];
 }
 
-/** Asserts that `to` has each row of `from`, duplicates included. */
+/** Asserts that `to` has each row of `from` at least as often as `from`. Only the copied columns are compared. */
 export const assertCopied = (copy: CopyWithCasts): Assertion => ({
   ...assertNoSurplus(copy.from, copy.to, printSurplusAssertion(copy, '>', 'all_copied')),
   copy,
 });
 
-/** Asserts that `to` has no other rows than `from`. */
+/** Asserts that `to` has no row more often than `from`. Only the copied columns are compared. */
 export const assertNoneAdded = (copy: CopyWithCasts): Assertion =>
   assertNoSurplus(copy.to, copy.from, printSurplusAssertion(copy, '<', 'none_added'));
 
 /**
- * Prints the assertion that a table has no row more often (`>`) or less often (`<`) than its copy. It adds up 1 and -1 instead
- * of comparing two counts, because 9.3.4 miscounts groups of a UNION ALL.
+ * Prints the assertion that a table has no row more often (`>`) or less often (`<`) than its copy. The query adds up 1 and -1 instead of
+ * comparing two counts, because 9.3.4 miscounts groups of a UNION ALL.
  */
 function printSurplusAssertion({ from, to, columns }: CopyWithCasts, sign: '>' | '<', form: string): string {
   const names = columns.map(column => doubleQuote(column.to)).join(', ');
@@ -327,7 +336,7 @@ function printSurplusAssertion({ from, to, columns }: CopyWithCasts, sign: '>' |
   return `SELECT coalesce(sum(CASE WHEN sqlpipe_more ${sign} 0 THEN sqlpipe_more ELSE 0 END), 0) = 0 AS ${form} FROM (${rows});`;
 }
 
-/** Makes the assertion that a table or its copy, whichever the plan drops, has no row that the other one lacks. */
+/** Makes the assertion that the table to be dropped has no row that the kept table lacks. One of the two is a copy of the other. */
 function assertNoSurplus(dropped: string, kept: string, statement: string): Assertion {
   const problem = `'${dropped}' has rows that '${kept}' does not have`;
   const help = `compare the two tables; if '${dropped}' has no row that you need, send DROP TABLE '${dropped}';`;
@@ -344,7 +353,7 @@ function assertNoSurplus(dropped: string, kept: string, statement: string): Asse
 const SIDE = ' FROM (SELECT 1 sqlpipe_side, ';
 const CAST = /(?:CAST\((?:CAST\()?"([^"]+)"(?: AS STRING\))? AS [\w(),]+\)|"([^"]+)") "([^"]+)"(?:, |$)/g;
 
-/** Reads the tables and columns of `all_copied` and `none_added`. One pattern for the complete text would take quadratic time. */
+/** Parses the copy in `all_copied` and `none_added`; undefined if there is none. One pattern for the complete text takes quadratic time. */
 function parseCopy(text: string): CopyWithCasts | undefined {
   const middle = text.lastIndexOf(' UNION ALL SELECT -1, ');
   const side = text.slice(text.indexOf(SIDE) + SIDE.length, middle);
@@ -373,8 +382,8 @@ export const printPartitionQuestion = (table: string, state: PartitionState): st
   `SELECT count() FROM table_partitions('${table}') WHERE ${state}`;
 
 /**
- * Prints the condition for a value that is not NULL, 0 or false. A column that was just added has only these, and if somebody wrote one of
- * them, nothing is lost with it. 9.3.4 cannot compare arrays with NULL.
+ * Prints the condition for a value that would be lost with its column: one that is not NULL, or, if the type has no NULL, not 0 or false.
+ * A new column reads as these in every row. 9.3.4 cannot compare arrays with NULL, so their text is compared.
  */
 export function printValueCondition({ name, type }: Pick<Column, 'name' | 'type'>): string {
   const column = doubleQuote(name);
