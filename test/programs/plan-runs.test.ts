@@ -1,5 +1,5 @@
 import type { ExecutionContext } from 'ava';
-import { waitUntilApplied, waitUntilInvalid, waitUntilValid } from '../support/background.js';
+import { waitUntilApplied, waitUntilInvalid, waitUntilRefreshed, waitUntilValid } from '../support/background.js';
 import { takeHoldings, waitForHoldings } from '../support/holdings.js';
 import { day, LONG_MONTH, make, rowsOn, SUM, table } from '../support/kept-rows.js';
 import { LEDGER, makeLedger, RENAMED, shellWithFiles } from '../support/ledger.js';
@@ -173,3 +173,28 @@ testWithQuestDB(
     }
   },
 );
+
+testWithQuestDB('a view is not compared while the view that it reads is computed again', async t => {
+  const server = await emptyServer();
+  const schema = [
+    'CREATE TABLE t (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY MONTH WAL',
+    "CREATE MATERIALIZED VIEW 'm' WITH BASE 't' REFRESH IMMEDIATE AS (SELECT ts, sum(x) n FROM t SAMPLE BY 1s) PARTITION BY MONTH",
+    "CREATE MATERIALIZED VIEW 'd' WITH BASE 'm' REFRESH IMMEDIATE AS (SELECT ts, max(n) n FROM m SAMPLE BY 1h) PARTITION BY MONTH",
+  ];
+  await make(server, [
+    schema[0] as string,
+    "INSERT INTO t SELECT timestamp_sequence('2024-01-01', 1000000L), x::INT FROM long_sequence(400000)",
+    ...schema.slice(1),
+  ]);
+  await waitUntilRefreshed(server);
+  await make(server, ['UPDATE t SET x = x WHERE x = 1']);
+  await waitUntilInvalid(server);
+  // An interrupted plan has sent this just before. Its rows are gone when the next plan compares the view above.
+  const url = await disturb(t, server, /rows_lost.* FROM 'd' /s, async () => {
+    await execute(server, "REFRESH MATERIALIZED VIEW 'm' FULL");
+    while ((await execute(server, 'SELECT 1 FROM m LIMIT 1')).length > 0);
+  });
+  const run = await shellWithFiles(t, { ...server, url }, { 'after.sql': `${schema.join(';\n')};` });
+  const planned = await run('sqldiff --alter after.sql $DB > plan');
+  t.is(planned.code, 0, planned.stderr);
+});

@@ -96,11 +96,6 @@ export async function fetchWalState(instance: Instance, table: string): Promise<
   return Number(writer) >= Number(sequencer) ? 'applied' : 'pending';
 }
 
-async function fetchStateOf(instance: Instance, view: string, columns: string): Promise<unknown[] | undefined> {
-  const query = `SELECT ${columns} FROM materialized_views() WHERE lower(view_name) = ${quoteLiteral(foldCase(view))}`;
-  return (await queryIfAccepted(instance, query))?.[0];
-}
-
 /** The state that an instance reports for a materialized view. */
 export interface RefreshState {
   readonly status: string;
@@ -113,23 +108,25 @@ export interface RefreshState {
 /** The state of a materialized view; undefined if there is no such view, or the instance does not show it. */
 export async function fetchRefreshState(instance: Instance, view: string): Promise<RefreshState | undefined> {
   const columns = 'view_status, invalidation_reason, last_refresh_start_timestamp, last_refresh_finish_timestamp';
-  const row = await fetchStateOf(instance, view, columns);
+  const query = `SELECT ${columns} FROM materialized_views() WHERE lower(view_name) = ${quoteLiteral(foldCase(view))}`;
+  const [row] = (await queryIfAccepted(instance, query)) ?? [];
   if (!row) return undefined;
   const [status, reason, started, finished] = row.map(cell => String(cell ?? ''));
   return { status: status ?? '', reason: reason || undefined, started: started ?? '', finished: finished ?? '' };
 }
 
 /**
- * Fetches the state of a materialized view and its base, if the view is settled: it has all rows of its base, is invalid, or is refreshed
- * by hand or by a timer. Undefined if the next refresh may come by itself, or the instance does not show that. Two equal states mean that
- * the view did not change in between.
+ * Fetches the state of a materialized view and its base, if the view is settled: it has all rows of its base, is refreshed by hand or by a
+ * timer, or is invalid while no view is refreshed, which could be its source. Undefined if the next refresh may come by itself, or the
+ * instance does not show that. Two equal states mean that the view did not change in between.
  */
 async function fetchSettledState(instance: Instance, view: string): Promise<string | undefined> {
-  const columns = 'view_status, refresh_type, refresh_base_table_txn, base_table_txn';
-  const row = await fetchStateOf(instance, view, columns);
-  if (!row) return undefined;
-  const [status, type, refreshed, base] = row;
-  const isSettled = status === 'invalid' || (status === 'valid' && (type !== 'immediate' || refreshed === base));
+  const columns = 'view_name, view_status, refresh_type, refresh_base_table_txn, base_table_txn';
+  const views = (await queryIfAccepted(instance, `SELECT ${columns} FROM materialized_views()`)) ?? [];
+  const row = views.find(([name]) => nameOf(name) === foldCase(view)) ?? [];
+  const [, status, type, refreshed, base] = row;
+  const isQuiet = status === 'invalid' && views.every(([, other]) => other !== 'refreshing');
+  const isSettled = isQuiet || (status === 'valid' && (type !== 'immediate' || refreshed === base));
   return isSettled ? row.join(' ') : undefined;
 }
 
