@@ -4,7 +4,7 @@ import { displayName, foldCase, type Kind } from '@sqlpipe/sql';
 import type { Transition } from './catalogue.js';
 import type { CatalogueObject, LiveView, MaterializedView, StoredColumn, Table, View } from './catalogue-objects.js';
 
-/** What is lost for good: the first word of the name of a loss. */
+/** The kind of a loss: the first word of its name, such as `drop` in `drop:trades.qty`. */
 export type LossKind = 'drop' | 'drop-user' | 'history' | 'values' | 'ttl' | 'keys';
 
 export const TAKES_ROWS: ReadonlySet<LossKind | undefined> = new Set(['drop', 'ttl', 'history'] as const);
@@ -12,9 +12,9 @@ export const TAKES_ROWS: ReadonlySet<LossKind | undefined> = new Set(['drop', 't
 /** What a statement does to an object. */
 export interface Effect {
   /**
-   * `rewritten`: work that grows with the number of rows. `removed`: something goes that can be created again. `lost`: rows,
-   * values or a guarantee are lost for good. `invalidated`: a view cannot be queried, or a materialized view is no longer
-   * refreshed. `repaired`: it is valid again.
+   * `rewritten`: work that grows with the number of rows. `removed`: something goes that can be created again. `lost`: a loss, whose kind
+   * is `loss`. `invalidated`: a view cannot be queried, or a materialized or live view is no longer refreshed. `repaired`: a view is valid
+   * again.
    */
   readonly effect: 'rewritten' | 'removed' | 'lost' | 'invalidated' | 'repaired';
   readonly kind: Kind;
@@ -25,11 +25,11 @@ export interface Effect {
   readonly text: string;
 }
 
-/** Whether all rows of a materialized view are computed again. */
+/** Whether an effect is the full refresh of a materialized view, which computes all of its rows again. */
 export const isRefreshed = ({ effect, kind }: Effect): boolean =>
   effect === 'rewritten' && kind === 'materialized view';
 
-/** Finds the effects of the changes of one statement: of each object, then of views that only became invalid or valid. */
+/** Finds the effects of one statement. Several transitions of an object count as one. Views that keep their query come last. */
 export function findEffects(transitions: readonly Transition[]): Effect[] {
   const byName = new Map<string, Transition>();
   for (const transition of transitions) {
@@ -41,14 +41,14 @@ export function findEffects(transitions: readonly Transition[]): Effect[] {
   return [...others, ...all.filter(isOnlyHealth)].flatMap(transition => findObjectEffects(transition, all));
 }
 
-/** Whether only the health of a view has changed, because of another object. */
+/** Whether a view keeps its query. Then its health has changed because of another object, or a property such as its TTL has. */
 const isOnlyHealth = ({ before, after }: Transition): boolean =>
   before !== undefined && after !== undefined && 'body' in before && 'body' in after && before.body === after.body;
 
 function findObjectEffects({ before, after }: Transition, all: readonly Transition[]): Effect[] {
   if (!before) return [];
   if (!after) {
-    // RENAME TABLE keeps the rows: the object under the new name has the same columns.
+    // RENAME TABLE keeps the rows. It is recognized by the object with the new name, which has the same list of columns.
     if (all.some(other => other.before === undefined && other.after?.columns === before.columns)) return [];
     const { kind, name: object } = before;
     const removed: Effect = { effect: 'removed', kind, object, text: `removes ${displayName(before)}` };
@@ -77,7 +77,7 @@ export const columnLoss = (table: string, { name, type }: Column, to?: string): 
 });
 
 function findTableEffects(before: Table, after: Table): Effect[] {
-  // With the same number of columns, one without its name was renamed.
+  // If the number of columns is the same, a column whose name is gone was renamed.
   const hasOtherNumber = before.columns.length !== after.columns.length;
   const byName = new Map(after.columns.map(column => [foldCase(column.name), column]));
   const pairs = before.columns.map((column, i) => ({
@@ -107,9 +107,9 @@ function findColumnEffects(table: string, before: Column, after: Column): Effect
 }
 
 /**
- * Finds the dedup keys that are removed. That is a loss: with fewer keys, rows that were distinct overwrite each other; without any key,
- * duplicate rows remain. A renamed key is not removed.
- * @param findNow finds what a column of the table before is in the table after
+ * Finds the losses of dedup keys. With fewer keys, rows that were distinct overwrite each other. Without any key, duplicate rows remain. A
+ * renamed key is not lost.
+ * @param findNow finds the column of `after` that a column of `before` has become
  */
 export function findKeyLosses(
   before: TableDefinition,
@@ -126,8 +126,8 @@ export function findKeyLosses(
 }
 
 /**
- * Finds the columns whose old type has no NULL, and whose new type has one. Rows that are older than the column do not store its value.
- * They read 0 or false before, and NULL after.
+ * Finds the values that are lost when a column gets a type with NULL in place of one without. Rows that are older than the column store no
+ * value of it. They read 0 or false before, and NULL after. If the conversion is not lossless, `columnLoss` reports the loss instead.
  * @param filled the ids of columns of which every row stores a value
  */
 export function findUnwrittenLosses({ before, after }: Transition, filled: ReadonlySet<number | undefined>): Effect[] {
@@ -161,16 +161,16 @@ function findHealthEffects(before: CatalogueObject, after: CatalogueObject): Eff
 }
 
 /**
- * Why a stale view is invalid. A server stores with each view what it reads, also through other views. If one of those views reads from
- * something else later, each query on the view fails with a NullPointerException. `views()` reports the view as valid, and COMPILE
- * VIEW does not help (observed on 9.3.4).
+ * Why a stale view is invalid. A server stores what a view reads, also through other views, when the view gets its query. If one of those
+ * other views later reads from something else, each query on the view fails with a NullPointerException. `views()` still reports the view
+ * as valid, and COMPILE VIEW does not help (observed on 9.3.4). So the engine itself reports it as invalid until ALTER VIEW.
  */
 const STALE_REASON = 'a view below it reads from something else now, so that its query has to be stated again';
 
-/** Why a view is invalid whose query returns other types than its columns have: only a new view can have those types. */
+/** Why a materialized view is invalid if its query returns other types than its columns have. Only a new view can have those types. */
 export const OTHER_TYPES_REASON = 'its query gives columns of other types';
 
-/** Why a view cannot be queried, or why a materialized or live view is no longer refreshed. */
+/** Why a view cannot be queried, or why a materialized or live view is no longer refreshed; undefined if the object is valid. */
 export function whyInvalid(object: CatalogueObject): string | undefined {
   if (object.kind === 'view') {
     const { invalid, isStale } = object as View;
@@ -187,7 +187,7 @@ export const principalLoss = (kind: Kind, name: string): Effect => ({
   text: `loses ${displayName({ kind, name })} with its credentials and rights`,
 });
 
-/** The removal of the rights on a table, or on a column. @param count their number */
+/** The effect that the rights on an object, or on one of its columns, are removed; empty if there are none. @param count their number */
 export function rightsRemoval(count: number, table: CatalogueObject, column?: string): Effect[] {
   if (count === 0) return [];
   const what = column === undefined ? displayName(table) : `column '${column}'`;

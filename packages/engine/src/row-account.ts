@@ -1,7 +1,7 @@
 /*!
- * Accounts for the rows of a schema while statements change it. Tables, materialized and live views hold rows; columns hold values. After
- * the last statement, what each holder had is still there, or in a copy, or a view computes it again, or it is lost. A holder is known by
- * its id, which renaming does not change.
+ * Accounts for the rows of a schema while statements change it. Tables, materialized and live views hold rows; columns hold values. For
+ * each holder, the account finds where its content is after the last statement: still there, in a copy, computed again by a view, or lost.
+ * A holder is known by its id, which renaming does not change.
  */
 import { findColumn, parseFill } from '@sqlpipe/ddl';
 import { displayName, isSameName } from '@sqlpipe/sql';
@@ -60,7 +60,7 @@ export class RowAccount {
     return this.#ledger.invalidatedBy.of(this.#engine.find(view)?.id);
   }
 
-  /** The index of the statement that has removed the base of a materialized view, in a list; empty if the base exists. */
+  /** A list with the index of the statement that has removed the base of a materialized view; empty if none has. */
   findRemovalOfBase(view: string): readonly number[] {
     const object = this.#engine.find(view);
     const base = object?.kind === 'materialized view' ? this.findLoaded(object.base) : undefined;
@@ -80,7 +80,10 @@ export class RowAccount {
     if (column?.type === conversion.from) this.#ledger.keptAs.add(column.id, conversion.to);
   }
 
-  /** Records a statement that the engine has executed. @returns its effects, and the losses that only this account shows */
+  /**
+   * Records a statement that the engine has executed.
+   * @returns its effects without the losses that the account disproves, and the losses that only this account finds
+   */
   recordStatement(
     statement: string,
     { effects, transitions }: Pick<Execution, 'effects' | 'transitions'>,
@@ -93,7 +96,7 @@ export class RowAccount {
     const unwritten = transitions.flatMap(each => findUnwrittenLosses(each, this.#fullyWrittenColumns));
     const wasInLoadedSchema = (name: string) =>
       transitions.every(({ before }) => !before || this.#loadedIds.has(before.id) || !isSameName(before.name, name));
-    // Dropping what the statements have created themselves is no loss.
+    // It is no loss if a statement drops what earlier statements have created.
     const changedValues = effects.filter(effect => !this.#keepsValues(effect, transitions));
     const relevantEffects = [...changedValues, ...unwritten].filter(
       ({ loss, object }) => loss !== 'drop' || wasInLoadedSchema(object),
@@ -107,8 +110,8 @@ export class RowAccount {
   }
 
   /**
-   * Records that an UPDATE has written a column in every row. After other changes of rows, what assertions have shown of values is
-   * outdated.
+   * If a statement is an UPDATE that fills a column, records that every row now stores a value of this column. If it writes rows otherwise,
+   * discards what assertions have shown of the values in the table.
    */
   #recordFullUpdate(statement: string, effects: readonly Effect[]): void {
     const fill = parseFill(statement);
@@ -120,7 +123,7 @@ export class RowAccount {
       for (const { id } of (this.#engine.find(object)?.columns ?? []) as StoredColumn[]) this.#ledger.keptAs.delete(id);
   }
 
-  /** Whether an effect is a conversion of which an assertion has shown that it changes no value. */
+  /** Whether an effect is a conversion that changes no value, as an assertion has shown. */
   #keepsValues({ loss, object, column = '' }: Effect, transitions: readonly Transition[]): boolean {
     const { before, after } = transitions.find(({ name }) => isSameName(name, object)) ?? {};
     if (loss !== 'values' || before?.kind !== 'table' || after?.kind !== 'table') return false;
@@ -129,8 +132,8 @@ export class RowAccount {
   }
 
   /**
-   * The rows, values and dedup keys of the loaded schema that are lost after the statements so far. Dropped views and principals are in
-   * the list too: they hold no rows, but dropping them needs permission.
+   * The rows, values and dedup keys of the loaded schema that are lost after the statements so far. Dropped plain views and principals are
+   * in the list too: they hold no rows, but the user has to allow these losses.
    */
   losses(): AccountedLoss[] {
     const { loaded, lossesWithoutHolder } = this.#ledger;
@@ -141,7 +144,7 @@ export class RowAccount {
    * The losses of an object of the loaded schema. They depend on where its rows are now:
    * - in the same object: what statements have taken from it;
    * - in a copy of the table: what the copy does not hold;
-   * - in a recreated materialized view: what its query does not return;
+   * - in a recreated materialized view: what the new view lacks;
    * - nowhere: the complete object is lost. A plain view that was recreated loses nothing.
    */
   #lossesOf(object: CatalogueObject): AccountedLoss[] {
@@ -170,8 +173,8 @@ export class RowAccount {
   }
 
   /**
-   * Records a loss under the id of the object or column that loses something. The loss of a complete object is not recorded here:
-   * `#lossesOf` finds that the object is gone.
+   * Records a loss by the id of its holder; a principal has none. The loss of a complete object is not recorded here: `#lossesOf` finds
+   * it.
    */
   #recordLoss(effect: Effect, transitions: readonly Transition[], index: number): void {
     const { object, column, loss } = effect;
@@ -189,11 +192,14 @@ export class RowAccount {
   }
 }
 
-/** Whether an object has rows that a TTL may expire. Those of live views are not accounted for. */
+/** Whether an object has rows that a TTL may expire. The expiry of live views is not accounted for. */
 const isRetained = (object: CatalogueObject | undefined): object is Table | MaterializedView =>
   object?.kind === 'table' || object?.kind === 'materialized view';
 
-/** Finds the objects whose retention a statement makes the server enforce: it rewrites them, computes them again or sets another TTL. */
+/**
+ * Finds the objects of the loaded schema whose TTL the server enforces after a statement. Such a statement writes rows, computes a view
+ * again or sets another TTL.
+ */
 function findEnforcements({ effects, transitions }: Pick<Execution, 'effects' | 'transitions'>, ledger: Ledger) {
   const written = effects.filter(({ effect, column }) => effect === 'rewritten' && column === undefined);
   const retained = transitions.filter(
@@ -210,7 +216,11 @@ function findEnforcements({ effects, transitions }: Pick<Execution, 'effects' | 
   });
 }
 
-/** Records the loss of expired rows. The server counts them once, before the first statement that drops them. @returns the loss */
+/**
+ * Records the rows that an enforcement drops. They are counted once, for the first statement that drops them. Later statements only become
+ * further causes.
+ * @returns the loss; empty if it is already recorded, or if no row has expired
+ */
 function recordEnforcement(enforcement: Enforcement, ledger: Ledger, index: number): Effect[] {
   const { former, now } = enforcement;
   const causes = [...ledger.causesOf(former, index)];

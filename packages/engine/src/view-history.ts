@@ -1,7 +1,8 @@
 /*!
- * Finds which rows of materialized views are history: stored, but no longer returned by the query.
+ * Finds the rows that materialized views lose when statements drop the views or compute them again. Such rows are history: they are stored,
+ * but the query no longer returns them.
  *
- * "Former" is a view of the loaded schema. Its "successor" is the view that ends up under the name planned for it.
+ * A "former" view is one of the loaded schema. Its "successor" is the object that has the name planned for it.
  *
  * Example: DROP of a materialized view, CREATE with another query, REFRESH. At DROP, the server's answer decides whether the former
  * query can return all rows. At CREATE, the new view becomes the successor: it may read fewer sources, and is empty until REFRESH.
@@ -39,9 +40,9 @@ interface TrackedView {
   readonly former: MaterializedView;
   /** The objects that it reads directly, or through plain views. */
   readonly dependencies: readonly CatalogueObject[];
-  /** The assertion that the server can compute it; undefined if the server need not be asked. */
+  /** The assertion that the server can compute the view again; undefined if the server need not be asked. */
   computableAssertion?: string;
-  /** The successor, if it has another query and no longer reads some sources, and the indexes of the statements that cause this. */
+  /** Set if the successor has another query, which no longer reads some sources. `causes` are indexes of statements. */
   redefinition?: {
     readonly successor: MaterializedView;
     readonly unreadSources: readonly CatalogueObject[];
@@ -66,7 +67,11 @@ export class ViewHistories {
     this.#trackedViews = new Map(views.map(former => [former.id, { former, dependencies: dependenciesOf(former) }]));
   }
 
-  /** Records what is lost of the views that a statement drops, creates, or makes the server compute. @returns the losses */
+  /**
+   * Records what is lost if a statement drops or creates materialized views, or makes the server compute them.
+   * @param refreshed the object that the statement refreshes in full, if any
+   * @returns the losses
+   */
   recordStatement(transitions: readonly Transition[], refreshed: CatalogueObject | undefined, index: number): Effect[] {
     const dropped = transitions
       .flatMap(({ before }) => this.#trackedViews.get(before?.id) ?? [])
@@ -86,8 +91,8 @@ export class ViewHistories {
   }
 
   /**
-   * Finds the immediate views of which only a range was refreshed, and whose base a statement changes. The server then computes all of
-   * their rows, even if only metadata changes (observed on 9.3.4).
+   * Finds the views that the server computes completely because a statement changes their base. This happens to immediate views that were
+   * refreshed for a range only, even if only metadata changes (observed on 9.3.4).
    */
   #findCompletedByServer(transitions: readonly Transition[]): MaterializedView[] {
     const altered = transitions.flatMap(({ before, after }) => (before && after ? [foldCase(after.name)] : []));
@@ -98,12 +103,15 @@ export class ViewHistories {
     });
   }
 
-  /** Finds the loaded view with the same id, or else the one that an object replaces. */
+  /** Finds the loaded view with the same id as an object, or else the one that the object replaces. */
   #findTracked(object: CatalogueObject): TrackedView | undefined {
     return this.#trackedViews.get(this.ledger.formerOf(object)?.id);
   }
 
-  /** Records that new views may lack rows. The server fills them in the background, perhaps after a source has lost its rows. */
+  /**
+   * Records the rows of a source that an effect removes, and that new views may miss. The server fills new views in the background, perhaps
+   * too late to read these rows.
+   */
   recordMissedRows({ object, loss }: Effect, index: number): void {
     const { catalogue, losses } = this.ledger;
     for (const id of TAKES_ROWS.has(loss) ? this.#unrefreshed : []) {
@@ -117,7 +125,7 @@ export class ViewHistories {
 
   /**
    * Records what is lost when a view of the loaded schema is dropped or computed again.
-   * @param computed the view that is computed; undefined if the statement only drops
+   * @param computed the view that is computed or created; undefined if the statement only drops
    * @returns the loss, if there is one
    */
   #recordRowLoss(tracked: TrackedView, computed: MaterializedView | undefined, index: number): Effect[] {
@@ -141,8 +149,8 @@ export class ViewHistories {
   }
 
   /**
-   * Describes why rows are lost when a view is dropped or computed again, by the first cause that applies; starts with a verb; undefined if
-   * none are lost.
+   * Describes the rows that are lost when a view is dropped or computed again, by the first cause that applies. Starts with a verb;
+   * undefined if none are lost.
    * @param isRejected whether the server rejects the query of the view
    */
   #describeLoss(
@@ -153,7 +161,7 @@ export class ViewHistories {
   ): string | undefined {
     const { former } = tracked;
     const storedRows = this.ledger.facts.findStoredRows(former.name);
-    // What the server has answered was recorded at DROP. It is not recorded again when the successor is created.
+    // At CREATE of a successor, the rows that the former query does not return are not recorded again: DROP has recorded them.
     const isFormer = computed === undefined || computed.id === former.id;
     if (storedRows !== 'recomputable' && isFormer) return describeUnreturnedRows(storedRows);
     if (isRejected)
@@ -161,7 +169,7 @@ export class ViewHistories {
     const readSources = sourcesOf(tracked).filter(source => !unreadSources.includes(source));
     const sourceLoss = this.#describeSourceLoss(tracked, readSources);
     if (sourceLoss !== undefined) return sourceLoss;
-    // What a redefined view no longer reads is judged after all statements, by lossesOf.
+    // `lossesOf` judges the sources that a redefined view no longer reads, after all statements.
     const [unread] = tracked.redefinition?.successor === computed ? [] : unreadSources;
     if (unread) return `loses rows that only '${unread.name}' holds`;
     // A refresh of a view with periods ends with the last complete period.
@@ -170,8 +178,8 @@ export class ViewHistories {
   }
 
   /**
-   * Finds the sources of the former view whose rows the new view does not read. For a source that was renamed, copied or recreated, this
-   * checks the object that has its rows now.
+   * Finds the sources of the former view whose rows the new view does not read. If a source was renamed, copied or recreated, the object
+   * that has its rows now is checked instead.
    */
   #findUnreadSources(former: MaterializedView, { base, references }: MaterializedView): CatalogueObject[] {
     const { catalogue } = this.ledger;
@@ -198,7 +206,7 @@ export class ViewHistories {
     return holders.filter(holder => holder !== undefined);
   }
 
-  /** Describes which source of a view has lost rows; starts with a verb; undefined if none has. */
+  /** Describes which source of a view has lost rows or values; starts with a verb; undefined if none has. */
   #describeSourceLoss(tracked: TrackedView, sources: readonly CatalogueObject[]): string | undefined {
     for (const source of sources) {
       const holders = this.#findCurrentHolders(source, tracked.former);
@@ -212,8 +220,8 @@ export class ViewHistories {
   }
 
   /**
-   * Finds a column of a source table whose values change, and which a view may read: its query, or that of a view in between, names the
-   * column or has a `*`.
+   * Finds a column of a source table whose values change, if a view may read it. A view may read the column if its query, or that of a view
+   * in between, names the column or has a `*`.
    */
   #findConvertedColumn({ former, dependencies }: TrackedView, source: CatalogueObject): string | undefined {
     if (source.kind !== 'table') return undefined;
@@ -229,8 +237,8 @@ export class ViewHistories {
   }
 
   /**
-   * The losses of a view that was dropped and has a successor. If the successor has another query, a source that only the former view
-   * read may have lost rows.
+   * The losses of a view that was dropped and has a successor. A source that the successor no longer reads may lose rows after the CREATE.
+   * So such sources are judged here.
    */
   lossesOf(former: MaterializedView, successor: MaterializedView): AccountedLoss[] {
     const { losses, touchedBy, facts } = this.ledger;

@@ -1,6 +1,6 @@
 /*!
- * One instance: queries rows and executes statements, with retries if they are wanted. Here, the messages of failures get the instance's
- * name.
+ * One instance: queries rows and executes statements, with retries if they are wanted. Every failure becomes an `InstanceError`, whose
+ * message starts with the name of the instance.
  */
 import { returnsRows } from '@sqlpipe/sql';
 import { truncate } from '@sqlpipe/text';
@@ -27,22 +27,23 @@ import { InstanceError } from './instance-error.js';
 export interface Instance {
   /** The address without secrets, for messages. */
   readonly label: string;
-  /** The path that statements are sent to. Until a reply shows that it exists, it is the path that QuestDB documents. */
+  /** The path that statements are sent to. Until a reply shows which path exists, this is the path that QuestDB documents. */
   readonly endpoint: string;
   /**
    * The first column of each row of a query, in batches as the reply arrives, and in constant memory. The rows are complete only if the
-   * generator ends without an error. If a reply breaks off and retries are on, the query is sent again. Then the new reply must begin with
-   * the rows that were already yielded.
+   * generator ends without an error. If a reply breaks off and retries are on, the query is sent again. A new reply that does not begin
+   * with the rows that were already yielded is an error.
    *
    * @throws InstanceError; `REJECTED` with the server's message and position if the server rejected the query
    * @param maxValueBytes the maximum length of a single value in bytes, as JSON writes it; by default 32 MiB
    */
   streamFirstColumn(query: string, maxValueBytes?: number): AsyncGenerator<string[], void, undefined>;
-  /** All rows of a small reply; a cell with an array or an object is undefined. Throws as `streamFirstColumn` does. */
+  /** All rows of a reply of at most 32 MiB. A cell with an array or an object is undefined. Throws as `streamFirstColumn` does. */
   queryRows(query: string): Promise<unknown[][]>;
   /**
-   * Sends one statement. Its final `;` is removed, because the server may store it. It is sent again only if the server has certainly not
-   * executed it. A rejection is returned; it is thrown only if the statement may return rows and the reply has some.
+   * Sends one statement. A final `;` is removed, because the server may store it; see `toRequestText`. The statement is sent again only if
+   * the server has certainly not executed it. A rejection is returned. But if a statement may return rows, and its reply has rows and an
+   * error, the rejection is thrown.
    * @throws InstanceError; its `outcomeUnknown` says whether the statement may have been executed
    */
   execute(statement: string): Promise<Reply>;
@@ -52,19 +53,19 @@ export interface Instance {
   close(): Promise<void>;
 }
 
-/** Creates a connection to an instance. Nothing is sent before the first query. */
+/** Creates a connection to an instance. Nothing is sent before the first request. */
 export function connect(config: ConnectionConfig): Instance {
   return new HttpInstance(config);
 }
 
 /**
- * Pauses in milliseconds before a request that got the status 429 is sent again. The server may ask for a longer one. If that exceeds the
- * maximum, the request is not sent again.
+ * Pauses in milliseconds before a request is sent again after the status 429. The server may ask for a longer pause. If that pause exceeds
+ * the maximum, the request is not sent again.
  */
 const BUSY_DELAYS = [250, 500, 1000, 2000, 4000];
 const MAX_BUSY_DELAY = 30_000;
 
-/** Makes the server send the number of all rows. If a limit of the server cuts the rows off, fewer arrive than this number. */
+/** Makes the server send the number of all rows. If a limit of the server cuts rows off, fewer arrive, and the reply is rejected. */
 const COUNT_PARAMETER = '&count=true';
 
 const DENIED_HELP = '; grant the permission to this user, or use another account';
@@ -167,7 +168,11 @@ class HttpInstance implements Instance {
     return sendTo(second);
   }
 
-  /** Sends a statement and reads the reply. After a failure that may pass, it is sent again, as far as the purpose allows. */
+  /**
+   * Sends a statement and reads the reply. After a failure that may pass, the statement is sent again, as far as retries and the purpose
+   * allow that.
+   * @throws InstanceError
+   */
   async #request<T>(statement: string, purpose: Purpose, read: (response: Response) => Promise<T>): Promise<T> {
     const retries = new Retries(this.#config, this.#ended);
     for (;;) {
@@ -193,7 +198,7 @@ class HttpInstance implements Instance {
       if (response.status !== 429 || delay > MAX_BUSY_DELAY || left < 0 || this.#ended.aborted) return response;
       response.body.destroy();
       if (delay >= 1000) this.#config.info?.(`${this.label}: too busy; trying again in ${Math.round(delay / 1000)} s`);
-      // If the pause is aborted, the next try shows the reason.
+      // If the pause is aborted, the request is sent once more, and its result is final.
       await this.#pause(delay, this.#ended).catch(() => {});
     }
     return send();
@@ -208,7 +213,7 @@ class HttpInstance implements Instance {
     );
   }
 
-  /** Converts the error of a request to one with the instance's name. An error that is a bug is returned unchanged. */
+  /** Converts the error of a request to an `InstanceError`. Any other error is a bug, and is returned unchanged. */
   #toInstanceError(error: unknown, statement: string, response: Response | undefined): unknown {
     const status = response?.status;
     if (error instanceof ServerError && response) return this.#rejectionError(error, response);
@@ -249,7 +254,7 @@ class HttpInstance implements Instance {
   }
 }
 
-/** Reads the rows of a reply in batches, as they arrive. @throws what `readRows` throws */
+/** Yields the first column of a reply in batches, as its rows arrive. @throws what `readRows` throws */
 async function* scanRows(response: Response, maxValueBytes: number | undefined): AsyncGenerator<string[]> {
   if (response.status !== 200) throw await readServerError(response);
   const { body, timer } = response;

@@ -41,13 +41,13 @@ export interface Plan {
   readonly notes: readonly string[];
   /** Why comments about renames have no effect. */
   readonly warnings: readonly string[];
-  /** The new names of renamed objects, by the old names in lower case. A view is not renamed, but recreated under its new name. */
+  /** The pending renames of objects: the new names by the old names in lower case. A view gets its new name by DROP and CREATE. */
   readonly renamed: ReadonlyMap<string, string>;
   /** The statements of the schema after the plan. */
   readonly result: readonly string[];
 }
 
-/** A proven draft, its proof, and what was computed again in any draft so far. */
+/** A proven draft and its proof. */
 export interface ProvenDraft {
   readonly draft: Draft;
   readonly proof: ProofResult;
@@ -92,8 +92,8 @@ export async function assemblePlan({ draft, proof }: ProvenDraft): Promise<Plan>
 }
 
 /**
- * Collects the assertions that come before all steps: an assertion that fails leaves B as it is. Nothing is renamed yet, so they use the
- * names of B. A loss that is allowed needs no assertion.
+ * Collects the assertions that come before all steps. If one fails, B stays as it is. The assertions use the names of B, because nothing
+ * is renamed yet. A loss that is allowed needs no assertion.
  */
 function collectAssertions({ recomputed, enforcements }: ProofResult, context: PlanContext) {
   const { allowed, answers, findStoredRows } = context;
@@ -122,16 +122,16 @@ function collectAssertions({ recomputed, enforcements }: ProofResult, context: P
   return assertions;
 }
 
-/** Finds the columns of a materialized view; undefined if the engine does not know all types. */
+/** Finds the columns of a materialized view; undefined if there is no such view, or the engine does not know all types. */
 export function findKnownColumns(view: string, engine: Engine): readonly Column[] | undefined {
   const object = engine.catalogue.resolve(view);
   return object?.kind === 'materialized view' && areTypesKnown(object.columns) ? object.columns : undefined;
 }
 
 /**
- * Finds the tables that steps copy or rename: nothing may write to them. A writer that uses QuestDB's line protocol (ILP) would create a
- * renamed table again. Over TCP, rows that the server has received and not committed are lost (observed on 9.3.4: those of the last half
- * second).
+ * Finds the tables to which nothing may write while the plan is applied: those that steps rename, copy, or compare before a DROP. After a
+ * rename, a writer that uses QuestDB's line protocol (ILP) would create the table again. Over TCP, the rename also loses the rows that the
+ * server has received and not committed (observed on 9.3.4: those of the last half second).
  */
 const findTablesToKeepIdle = (steps: readonly Step[], engineOfB: Engine): string[] => [
   ...new Set(
@@ -173,7 +173,7 @@ function toPlannedStatement(
   };
 }
 
-/** Describes what a statement about a mark is for, see `unfilled-marks.ts`; undefined for another object. */
+/** Describes the purpose of a statement that creates or drops a mark, see `unfilled-marks.ts`; undefined for any other statement. */
 function describeMark({ name, verb }: Step['change']['identity']): string | undefined {
   const view = parseMark(name);
   if (view === undefined) return undefined;
@@ -182,8 +182,8 @@ function describeMark({ name, verb }: Step['change']['identity']): string | unde
 }
 
 /**
- * Describes the cost of a statement without effects. It changes metadata only, except for CREATE MATERIALIZED VIEW: unless the view is
- * deferred, this also fills it.
+ * Describes the cost of a statement without effects. Such a statement changes metadata only. But CREATE MATERIALIZED VIEW without DEFERRED
+ * also fills the view.
  */
 function describeWithoutEffects(statement: string): string {
   const created = identify(statement).kind === 'materialized view' ? tryParseDefinition(statement) : undefined;

@@ -1,10 +1,11 @@
 /*!
- * Plans the statements that turn schema B into schema A, in loops from the inside out:
- * - `draftUntilProven`: the first draft has all changes that an engine accepts. Running it shows which changes lose something or make a
- *   view invalid. The next draft leaves these out.
- * - `planWithAnswers`: if A and B both have a view that a server would reject, the plan is made again without this view.
- * - `planUntilAnswered`: B's server is asked what drafts and proofs have queued, and the plan is made again with the answers.
- * - `planChanges`: to find the names of all losses, the plan is made again with the named losses allowed, until no new name appears.
+ * Plans the statements that turn schema B into schema A, in nested loops. From the innermost to the outermost:
+ * - `draftUntilProven`: the first draft has all changes that an engine accepts. A proof finds the changes that fail, make a view invalid,
+ *   or lose something that is not allowed. The next draft leaves these changes out.
+ * - `planWithAnswers`: a view of A that a server would reject is an error, or planning is repeated without this view.
+ * - `planUntilAnswered`: B's server gets the questions that drafts and proofs have queued. Planning is repeated with the answers.
+ * - `planChanges`: to find the names of all losses, planning is repeated with the losses found so far allowed, until no
+ *   new name appears.
  */
 import { type Engine, whenReady } from '@sqlpipe/engine';
 import { IgnoreRules, selectWanted } from '@sqlpipe/schema';
@@ -45,9 +46,12 @@ interface Schemas {
 }
 
 /**
- * Plans the statements that turn schema B into A.
- * @throws InvalidSelectionError for names that match nothing or are ambiguous; RejectedViewError if a server would reject a view of A,
- *   for example because the view reads something that A lacks; an error without a code if the plan does not lead to A
+ * Plans the statements that turn schema B into A. A change that is not possible, or loses something that is not allowed, is an omission.
+ * @param a the statements of the wanted schema
+ * @param b the statements of the schema to change
+ * @throws InvalidSelectionError if a name in the options matches nothing, is ambiguous or contradicts a schema;
+ *   RejectedViewError if a server would reject a view of A, for example because the view reads something that A lacks;
+ *   what the functions of `RowQueries` throw; an error without a code if the plan cannot be proven or does not lead to A
  */
 export async function planChanges(a: Iterable<string>, b: Iterable<string>, options: PlanOptions = {}): Promise<Plan> {
   const inB = [...b];
@@ -60,7 +64,7 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, opti
   // Some losses show only if others are allowed. The user needs the names of all at once.
   for (let names = omissions.flatMap(namesOfLosses); names.length > 0; ) {
     allowLoss.push(...names);
-    // A view may be rejected only because a loss is allowed now. It must not fail this plan.
+    // A server may reject a view of A only because a loss is allowed now. Such a view must not fail this plan.
     const { draft } = await planUntilAnswered(schemas, answers, { ...options, allowLoss, skipInvalid: true });
     const later = draft.omissions.filter(({ losses = [] }) => losses.length > 0);
     omissions.push(...later);
@@ -84,9 +88,9 @@ async function planUntilAnswered(schemas: Schemas, answers: ServerAnswers, optio
 }
 
 /**
- * Plans with the answers so far. A view of A that a server would reject is an error. If B has the same problem, or if `skipInvalid` is
- * set, the plan leaves the view out instead.
- * @throws RejectedViewError
+ * Plans with the answers so far. The plan leaves out views of A that a server would reject, if B has the same problem
+ * (`isAlsoRejectedInB`) or `skipInvalid` is set.
+ * @throws RejectedViewError for any other view of A that a server would reject
  */
 function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: PlanOptions): ProvenDraft {
   const { version, defaults, health } = options;
@@ -97,7 +101,7 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
     return engine;
   };
   const context = createPlanContext({ a, b }, loadB(), answers, { ...options, ...server });
-  // A view that is invalid in B may be valid as A defines it. So the health of B is replaced by one without invalid views.
+  // A view that is invalid in B may be valid as A defines it. So this engine gets a health without invalid views.
   const rejected = findRejectedViews(context, createEngine({ ...server, health: health && {} }));
   if (rejected.length === 0) return draftUntilProven(context, loadB);
   const rejectedInAOnly = options.skipInvalid
@@ -112,7 +116,7 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
   // These views are removed from both schemas, so that the plan neither creates nor drops them. Then they are listed as left out.
   const proven = planWithAnswers({ a: a.filter(isAccepted), b: b.filter(isAccepted) }, answers, options);
   for (const { entry, reason } of rejected) {
-    // If B has a view of this name, the omission is about its validity only. Otherwise it is about the complete view.
+    // If B has a view of this name and kind, only its validity is left out. Otherwise the complete view is left out.
     const properties = context.b.findObject(entry.name)?.kind === entry.kind ? (['invalid'] as const) : [];
     const hint = `--ignore ${formatPathForShell(formatPath({ object: entry.name }))} takes it off this list`;
     proven.draft.omit(
@@ -124,7 +128,10 @@ function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: Pla
   return proven;
 }
 
-/** Drafts plans until one is proven. Each draft leaves out the changes that the proofs of the earlier ones have excluded. */
+/**
+ * Drafts plans until one is proven. Each draft leaves out the changes that the proofs of earlier drafts have excluded.
+ * @throws an error without a code if a failed proof excludes nothing new, or if the proven plan does not lead to A
+ */
 function draftUntilProven(context: PlanContext, loadB: () => Engine): ProvenDraft {
   const excluded = new Map<string, Omission>();
   const recomputed = new Set<string>();
@@ -134,8 +141,8 @@ function draftUntilProven(context: PlanContext, loadB: () => Engine): ProvenDraf
     for (const view of proof.recomputed.keys()) recomputed.add(view);
     if (proof.excluded.length === 0) {
       requireLeadsToA(draft);
-      // This draft did not try changes of blocked objects. If an earlier draft has excluded such a change, it is added to the omissions, so
-      // that the user sees the names of all losses at once.
+      // This draft has not tried the changes of blocked objects. So losses that only earlier proofs have found are added: the user needs
+      // the names of all losses at once.
       const named = new Set(draft.omissions.flatMap(namesOfLosses));
       const namesNewLoss = (omission: Omission) => namesOfLosses(omission).some(name => !named.has(name));
       draft.omissions.push(...[...excluded.values()].filter(namesNewLoss));
@@ -154,6 +161,8 @@ function draftUntilProven(context: PlanContext, loadB: () => Engine): ProvenDraf
 /**
  * Drafts the steps in their order. Destructive steps come last, except those whose result another step needs, such as a freed name or a
  * dropped column.
+ * @param engine an engine that has B, and executes the steps
+ * @param excluded the changes to leave out, by `changeKey`
  */
 function draftPlan(context: PlanContext, engine: Engine, excluded: ReadonlyMap<string, Omission>): Draft {
   const draft = new Draft(engine, excluded, context);
@@ -175,7 +184,7 @@ function draftPlan(context: PlanContext, engine: Engine, excluded: ReadonlyMap<s
   alterExpiry(draft);
   dropExtraObjects(draft);
   dropPrincipals(draft);
-  grantRights(draft); // again: the rights that a dropped principal had granted to others are gone
+  grantRights(draft); // again: DROP of a principal also removes memberships in it, and rights to act as it
 
   // What the plan does not change.
   listUnalterable(draft);

@@ -26,14 +26,15 @@ export type UndoOptions = Pick<
 >;
 
 export interface UndoPlan extends Plan {
-  /** What is not undone: each with lines that say why. */
+  /** What is not undone. The first line of each entry says what, the others say why. */
   readonly remains: readonly (readonly [string, ...string[]])[];
 }
 
 /**
- * Plans the statements that turn the schema after a plan back into B. What the plan created is dropped, after an assertion that nothing
- * was written into it. Any other loss has to be allowed. The head of the plan lists what is not undone.
+ * Plans the statements that turn the schema after a plan back into B. What the plan created is dropped, after assertions that no rows are
+ * lost. The user has to allow any other loss. The head of the undo lists what is not undone.
  * @param b the statements of the schema that the plan is for
+ * @throws what `planChanges` throws
  */
 export async function planUndo(
   plan: Plan,
@@ -48,7 +49,7 @@ export async function planUndo(
   });
   engineAfterPlan.load(plan.result);
   const created = await whenReady(() => findCreated(plan, before, engineAfterPlan));
-  // The server is not asked about rows, because the plan will change them. Assertions check them when the plan is undone.
+  // The server is not asked about rows, because the plan will change the rows. Assertions check them when the undo is applied.
   const undo = await planChanges(b, plan.result, {
     defaults,
     ignoreOwner,
@@ -72,11 +73,14 @@ export async function planUndo(
 
 interface Created {
   readonly loss: NamedLoss;
-  /** Assert that dropping it loses no rows: nothing was written to a table; the query of a view returns its rows. */
+  /** Assert that the drop loses no rows: nothing was written to the table or column, or the query of the view returns all of its rows. */
   readonly assertions: readonly Assertion[];
 }
 
-/** Asserts that nothing was written into a table, or into its column; queries do not see detached partitions. */
+/**
+ * Asserts that nothing was written into a table, or into one of its columns. Queries do not see detached partitions, so there must be none.
+ * @param condition for a value of the column, see `printValueCondition`
+ */
 const assertUnwritten = (table: string, condition?: string): Assertion[] => [
   assertApplied(table),
   assertEmpty(table, condition),
@@ -108,7 +112,7 @@ function findCreated({ statements, result, renamed }: Plan, before: Schema, engi
   });
 }
 
-/** The renames that undo those of a plan, as values of --renamed. The tables of a rebuild keep their names. */
+/** The renames that undo those of a plan, as values of --renamed. The renames within a rebuild are not undone. */
 function findRenames({ statements, result, renamed }: Plan): string[] {
   const after = new Schema(result);
   const objects = [...renamed].filter(([from, to]) => after.findObject(to) && !after.findObject(from));

@@ -1,6 +1,6 @@
 /*!
- * Executes one statement. It is compared with an existing object before it is sent, and again if the server rejects it. If the reply
- * is lost, the target is queried whether the statement was executed.
+ * Executes one statement on a target. If the statement has to be compared with an existing object, this happens before it is sent, or after
+ * the server has rejected it. If the reply is lost, queries of the target show whether the statement was executed.
  */
 import { askUntilSettled, type Instance, InstanceError, type Rejection, type Reply } from '@sqlpipe/instance';
 import { COLUMN_ORDER_REASON, parseAssertion } from '@sqlpipe/plan/text';
@@ -15,30 +15,30 @@ import { isAssertion, isReordered, type Outcome } from './outcome.js';
 import type { PlanGuard } from './plan-guard.js';
 import { formatPreflightRejection, type PreflightCheck } from './preflight.js';
 
-/** What an executor checks before and after it sends a statement. */
+/** The checks and settings of an executor. */
 export interface ExecutorOptions {
   check: PreflightCheck;
   ignored: IgnoredStatements;
   existing: KnownObjects;
   ifExists: IfExists;
-  /** Whether the target is an engine. It has no background work to wait for. */
+  /** Whether the target is an engine, which has no background work to wait for. */
   isSimulated?: boolean;
   /** Do not read back what a statement changed. */
   noVerify: boolean;
-  /** Maximum number of times that a statement is sent again if its reply was lost and its object does not exist; at least once. */
+  /** Maximum number of times that a statement is sent again if its reply was lost and its object is missing; 0 and undefined count as 1. */
   retries: number | undefined;
-  /** How long to wait for the server's background work after a change. */
+  /** How long to wait for the server's background work. */
   patience: Patience;
-  /** For a plan: detects changes that somebody else makes meanwhile. */
+  /** For a plan: detects changes that others make while the plan is applied. */
   guard?: PlanGuard | undefined;
-  /** Receives the rows that a statement returns: a token, which is secret. */
+  /** Receives the rows that a statement returns, such as a new token, which is secret. */
   onRows(rows: unknown[][]): unknown;
 }
 
 /** The parts of an outcome that an executor determines. */
 export type StatementResult = Omit<Outcome, 'n' | 'statement' | 'identity' | 'ms'>;
 
-/** The server's message for a name that is taken, even by the same definition (observed on 9.3.4). For users it is not known. */
+/** Matches the server's message for a taken name, also if the definition is the same (observed on 9.3.4); not known for principals. */
 const ALREADY_EXISTS = /already exists/;
 
 const SKIP_HELP = 'use --if-exists skip';
@@ -51,7 +51,7 @@ const TEXT_DIFFERS_MESSAGE = `already exists with a different text, and the defi
 
 export type Executor = (entry: Entry) => Promise<StatementResult>;
 
-/** Creates the executor for a target. A failure is a result; the executor throws only if there is a bug. */
+/** Creates the executor for a target. The executor returns a failure of the instance as a result, and throws any other error. */
 export function createExecutor(target: Instance, options: ExecutorOptions): Executor {
   const { check, ignored, existing, ifExists, noVerify, patience, guard } = options;
   return async entry => {
@@ -73,7 +73,11 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
     }
   };
 
-  /** Sends a statement. If its reply is lost, queries the target. @param tries how often it may be sent */
+  /**
+   * Sends a statement. If its reply is lost, finds out from the target whether the statement was executed.
+   * @param tries how often the statement may be sent
+   * @throws InstanceError
+   */
   async function send(entry: Entry, tries = 1 + Math.max(options.retries ?? 0, 1)): Promise<StatementResult> {
     try {
       return await execute(entry);
@@ -89,9 +93,9 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
     const { statement } = entry;
     const { replaces, keepsExisting } = readStatementHead(statement);
     const isKnown = ifExists === 'compare' && (await existing.isKnown(entry));
-    // If the server accepts the statement, its reply does not show whether the object existed, and with which definition.
+    // If the server accepts OR REPLACE or IF NOT EXISTS, its reply does not show whether the object existed, and with which definition.
     const before = replaces || keepsExisting || isKnown ? await compare(entry) : undefined;
-    // If the object differs, the statement is sent anyway, because the server may report another error first.
+    // If the object differs, a plain CREATE is sent anyway, because the server may report another error first.
     const isDecided = before?.result === 'skipped' || (replaces ? ifExists !== 'compare' : keepsExisting);
     if (before && isDecided) return resolveExisting(before);
     if (isAssertion(entry)) return evaluateAssertion(statement);
@@ -111,7 +115,10 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
     return resolveRejection(entry, reply, before);
   }
 
-  /** Finds out whether a statement was rejected because its object exists. @param before the comparison before it was sent */
+  /**
+   * Finds the result of a rejected statement. If its object exists, the comparison with this object decides.
+   * @param before the comparison before the statement was sent; undefined if there was none
+   */
   async function resolveRejection(
     entry: Entry,
     rejection: Rejection,
@@ -138,7 +145,10 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
     }
   }
 
-  /** Checks an assertion: every value that a SELECT in a stream returns must be true. A false value may become true soon. */
+  /**
+   * Checks an assertion: the SELECT must return rows, and every value must be true. Background work of the server may still make a false
+   * answer true. So the SELECT is repeated until the answer can no longer change, or the time is up.
+   */
   async function evaluateAssertion(statement: string): Promise<StatementResult> {
     const assertion = parseAssertion(statement);
     const ask = async () => {
@@ -163,7 +173,7 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
     return ifExists === 'skip' ? { result: 'skipped' } : { result: 'rejected', error: EXISTS_MESSAGE };
   }
 
-  /** Compares a statement's object with the target's; undefined if the target has none, or does not show it. */
+  /** Compares a statement with the object or rights of the target; undefined if the target has none, or does not show them. */
   async function compare(entry: Entry): Promise<StatementResult | undefined> {
     if (givesRight(entry.kind)) return compareRights(entry);
     const found = await existing.fetch(entry);
@@ -175,7 +185,10 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
     return comparison.asText ? { ...differs, error: TEXT_DIFFERS_MESSAGE } : differs;
   }
 
-  /** Compares the rights of a GRANT with existing ones; undefined if some are missing, or the target does not show them. */
+  /**
+   * Compares the rights that a statement gives with existing ones. A grant option that the statement would remove is a difference.
+   * @returns undefined if the statement gives no rights, if the target does not show them, or if some are missing there
+   */
   async function compareRights({ kind, statement }: Entry): Promise<StatementResult | undefined> {
     if (!givesRight(kind)) return undefined;
     const comparison = await existing.access.compare(statement);
@@ -184,7 +197,11 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
     return comparison.exists ? { result: 'skipped', comparison } : undefined;
   }
 
-  /** Finds out whether a statement was executed although its reply was lost. If its object is missing, it is sent again. */
+  /**
+   * Finds out whether a statement was executed although its reply was lost. If its object is missing, the statement is sent again.
+   * @param tries how often the statement may still be sent
+   * @throws the error of the lost reply if the outcome stays unknown
+   */
   async function resolveUnknown(entry: Entry, lost: InstanceError, tries: number): Promise<StatementResult> {
     existing.access.invalidate();
     const compared = await compare(entry).catch(() => {
@@ -197,7 +214,10 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
     return { result: 'failed', error: lost.message, failure: lost };
   }
 
-  /** Finds out whether a change was applied although its reply was lost: the object shows it. @throws the error of the reply if not */
+  /**
+   * Finds out whether a change was applied although its reply was lost. If the object shows the change, the reply counts as OK.
+   * @throws the error of the lost reply otherwise
+   */
   async function resolveUnknownChange(lost: unknown, pending: PendingChange | undefined): Promise<Reply> {
     if (!pending || !(lost instanceof InstanceError) || !lost.outcomeUnknown) throw lost;
     const isApplied = await wasAltered(pending, target, existing, patience).catch(() => false);

@@ -1,8 +1,9 @@
 /*!
- * Predicts a run, for a dry run. The executor sends each statement to an engine that has the target's schema, instead of to the target. The
- * target is only asked about rows, by assertions and by questions of the planner. What the engine rejects, it rejects in the words of the
- * server. What depends on facts that cannot be asked is `unknown`. The engine accepts functions that it does not know. Only a dry run
- * imports this module, which is large.
+ * Predicts the results of a dry run. The executor sends each statement to an engine that has the target's schema. The target itself only
+ * answers assertions and the planner's questions about rows. If the target hides its schema, only existing objects are compared.
+ *
+ * The engine rejects a statement with the server's message. It accepts functions that it does not know, so the server may still reject a
+ * statement. A result that depends on unknown facts is `unknown`. Only a dry run imports this module, which is large.
  */
 import { compareStatements, DEFAULTS, findReferencesOfQuery, parseFill, type StatementComparison } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
@@ -32,14 +33,14 @@ export interface PredictorOptions extends Omit<ExecutorOptions, 'existing' | 'is
 }
 
 /**
- * The result of a statement cannot be predicted: it depends on rows, its syntax is unknown, or the target hides its schema. Then the
+ * The result of a statement cannot be predicted, for example because it depends on rows, or because the target hides its schema. Such a
  * result is `unknown`, which does not change the exit status.
  */
 class UnknownEffectError extends Error {
   override name = 'UnknownEffectError';
 }
 
-/** Describes a loss that is not allowed: it changes the exit status. Undefined for any other effect. */
+/** Describes a loss that is not allowed, which changes the exit status; undefined for any other effect. */
 function describeForbiddenLoss({ kind, loss, object, column, text }: Effect, allowed: AllowedLosses | undefined) {
   const lost = loss && { loss, object, column };
   if (!lost || allowed?.useAllowance(lost)) return undefined;
@@ -56,7 +57,7 @@ export class Predictor {
   /** The account of this run. If undefined, statements run as the built-in administrator, and no missing permission is predicted. */
   readonly #account: string | undefined;
   readonly #allowLoss: readonly string[];
-  /** The losses that the options or the plan allow; undefined before the first statement, which may be the head of a plan. */
+  /** The losses that the options or the plan allow; undefined before the first statement, which may contain the head of a plan. */
   #allowed: AllowedLosses | undefined;
   readonly #execute: Executor;
   /** The new names of materialized views that a plan recreates under another name, by the old ones in lower case. */
@@ -112,7 +113,7 @@ export class Predictor {
     }
   }
 
-  /** Describes the views that the statements so far leave invalid, and the losses of these statements that are not allowed. */
+  /** Describes each view that the statements so far have made invalid, and each loss of these statements that is not allowed. */
   describeProblems(): string[] {
     const invalid = [...this.#engine.invalidViews().keys()].filter(name => !this.#invalidBefore.has(name));
     return [
@@ -122,7 +123,7 @@ export class Predictor {
   }
 
   /**
-   * Adds the account of this run with its rights, unless the schema has it.
+   * Adds the account of this run and its rights to the engine, unless the schema has the account.
    * @returns its name; undefined if the target shows neither the account nor its rights
    */
   #loadAccount(): string | undefined {
@@ -149,7 +150,7 @@ export class Predictor {
     };
   }
 
-  /** Shows the objects of the engine to the executor, instead of those of the target. */
+  /** Makes the objects with which the executor compares statements: those of the engine, not those of the target. */
   #createKnownObjects(): KnownObjects {
     const [engine, { defaults }] = [this.#engine, this.#schema];
     const source: AccessSource = {
@@ -174,8 +175,9 @@ export class Predictor {
   }
 
   /**
-   * Asks the target whether an assertion holds.
-   * @throws UnknownEffectError if a statement of the run would change what the assertion reads
+   * Sends an assertion to the target. The account records what a true assertion shows, whatever the answer is.
+   * @returns the rows of the answer
+   * @throws UnknownEffectError if the assertion reads an object that an earlier statement would change; InstanceError
    */
   #askAssertion(query: string): Promise<unknown[][]> {
     this.#rowAccount.recordAssertion(parseAssertion(query) ?? {});
@@ -185,7 +187,11 @@ export class Predictor {
     return this.target.queryRows(query);
   }
 
-  /** Executes a statement on the engine. @returns what `execute` of the target would return, or that a refresh would fail */
+  /**
+   * Executes a statement on the engine.
+   * @returns the reply that the target would send; a rejection also if the target would accept a refresh that then fails
+   * @throws UnknownEffectError
+   */
   async #simulate(statement: string): Promise<Reply> {
     if (this.#hiddenReason !== undefined)
       throw new UnknownEffectError(`the target does not show its schema: ${this.#hiddenReason}`);
@@ -196,7 +202,7 @@ export class Predictor {
       this.#effects = this.#rowAccount.recordStatement(sent, execution);
       for (const { name } of execution.transitions) this.#changed.add(foldCase(name));
       for (const { object } of this.#effects) this.#changed.add(foldCase(object));
-      // The engine has checked the statement, but has no rows. The effect of an UPDATE that fills a column does not depend on them.
+      // The engine has checked the statement, but has no rows. An UPDATE that fills a column has the same effect whatever the rows are.
       if (/^(?:INSERT|UPDATE|WITH)$/.test(identify(statement).verb) && !parseFill(statement))
         throw new UnknownEffectError('its result depends on rows');
       const refreshed = this.#effects.find(isRefreshed);
@@ -212,7 +218,7 @@ export class Predictor {
     }
   }
 
-  /** Asks the target about the rows of materialized views that a statement drops or computes again, and how many expired rows it drops. */
+  /** Asks the target about the rows of each materialized view that a statement drops or computes again, and how many rows would expire. */
   async #askAboutRows(execution: Execution): Promise<void> {
     for (const { effect, kind, loss, object } of execution.effects) {
       const mayLoseHistory = kind === 'materialized view' && (effect === 'rewritten' || loss === 'drop');
@@ -225,11 +231,11 @@ export class Predictor {
   }
 }
 
-/** Prints the query for the number of rows that are older than the TTL which a statement sets. */
+/** Prints the query for the number of expired rows: those older than the TTL that the object has after a statement. */
 const printQuestion = ({ former, now: { partitionBy, ttl } }: Enforcement): string =>
   printExpiredQuestion({ ...former, partitionBy, ttl }, former.kind === 'table' ? undefined : former.body);
 
-/** Makes a rejection by the engine. Its messages contain no secret, so nothing is masked. */
+/** Makes a rejection by the engine. The engine's messages contain no secret, so nothing is masked. */
 const createRejection = (
   message: string,
   details: { status: number; position?: number; denied?: boolean },

@@ -1,4 +1,4 @@
-/*! Executes all statements but CREATE that change the catalogue. The first word of a statement selects its handler. */
+/*! Executes the statements of both editions other than CREATE and queries. The first word of a statement selects its handler. */
 import {
   type Alter,
   type Alteration,
@@ -26,7 +26,7 @@ import {
   whyNotRefreshable,
 } from './validity.js';
 
-/** Reads the rest of a statement after its first word, checks and executes it. Without a result the reply is OK. */
+/** Reads the rest of a statement after its first word, checks and executes the statement. If it returns nothing, the reply is OK. */
 export type StatementHandler = (cursor: Cursor, session: Session) => HandlerResult;
 
 // biome-ignore lint/suspicious/noConfusingVoidType: most handlers have no result of their own, and return nothing
@@ -40,7 +40,7 @@ const handle = (handler: (verb: string) => StatementHandler, ...verbs: string[])
 export const statementHandlers: StatementHandlers = new Map([
   // Statements about a client's session have no effect.
   ...handle(() => () => undefined, 'set', 'begin', 'commit', 'rollback'),
-  // They are checked against the catalogue while they are parsed.
+  // Parsing checks these statements against the catalogue.
   ...handle(handleChange, 'alter', 'compile', 'drop', 'refresh', 'rename', 'truncate', 'vacuum'),
   ...handle(handleRows, 'insert', 'update', 'copy', 'reindex', 'backup', 'checkpoint', 'snapshot', 'cancel'),
 ]);
@@ -50,7 +50,7 @@ function handleChange(verb: string): StatementHandler {
     let query: Body | undefined;
     const change = parseChangeAfter(cursor, verb, {
       ...session,
-      // Only ALTER needs the columns. For other statements, no query has to be compiled.
+      // Only ALTER needs the columns of the object, so only for ALTER the query of a view is compiled.
       find(name) {
         const object = verb === 'alter' ? session.catalogue.resolve(name) : session.catalogue.find(name);
         // An object of unknown syntax can be dropped, but not altered or renamed.
@@ -81,7 +81,7 @@ function handleRows(verb: string): StatementHandler {
   };
 }
 
-/** Requires the permissions for a statement. With IF EXISTS there may be nothing to change. @throws DenialError */
+/** Requires the permissions for a statement. An object that does not exist (IF EXISTS) needs none. @throws DenialError */
 function authorizeChange(change: ChangeStatement, { catalogue, authorize }: Session): void {
   const permission = permissionOf(change);
   if (permission && (change.verb === 'drop all' || change.verb === 'rebase wal')) return authorize(permission);
@@ -94,13 +94,16 @@ function authorizeChange(change: ChangeStatement, { catalogue, authorize }: Sess
   }
 }
 
-/** The columns for which a permission suffices; undefined if it must be for the table, as for adding or renaming a column. */
+/** The columns on which a permission for an ALTER suffices; undefined if it must be on the table, as for adding or renaming a column. */
 const columnsOf = (alteration: Alteration, object: CatalogueObject): string[] | undefined =>
   'column' in alteration && alteration.action !== 'add column' && alteration.action !== 'rename column'
     ? [findColumn(object, alteration.column)?.name ?? alteration.column]
     : undefined;
 
-/** Requires that no table is suspended: what is sent to a suspended table waits for RESUME WAL. @throws OpaqueError */
+/**
+ * Requires that a statement does not go to the WAL of a suspended table. A server would accept it, but not apply it before RESUME WAL.
+ * @throws OpaqueError
+ */
 function requireApplied(change: ChangeStatement, { catalogue }: Session): void {
   for (const name of changedTables(change)) {
     const table = catalogue.find(name);
@@ -111,7 +114,7 @@ function requireApplied(change: ChangeStatement, { catalogue }: Session): void {
   }
 }
 
-/** Ends the suspension of a table. @param loses what happens to acknowledged transactions; undefined if all are applied */
+/** Ends the suspension of a table. @param loses how the text of the loss begins; undefined if all transactions are applied */
 function resumeWal(name: string, loses: string | undefined, session: Session): void {
   const table = session.catalogue.find(name);
   if (table && loses !== undefined) {
@@ -126,7 +129,10 @@ function setSuspended(name: string, isSuspended: boolean, { catalogue }: Session
   if (table?.kind === 'table' && (table.isSuspended ?? false) !== isSuspended) catalogue.put({ ...table, isSuspended });
 }
 
-/** Executes REBASE WAL. It discards what a suspended table has not applied. Views may have read that, so they become invalid. */
+/**
+ * Executes REBASE WAL, which discards the transactions that a suspended table has not applied. Stored views may have read them, so these
+ * views become invalid.
+ */
 function rebaseWal(name: string, session: Session): void {
   resumeWal(name, 'loses the transactions', session);
   invalidateMaterializedViews(session.catalogue, name, REBASED_REASON);
@@ -162,7 +168,11 @@ function applyChange(change: ChangeStatement, session: Session, query: Body | un
   (CHANGES[change.verb] as (typeof CHANGES)['alter'])?.(change as never, session, query);
 }
 
-/** Executes COMPILE VIEW. It only reports an invalid view: a view is compiled as soon as an object changes that it depends on. */
+/**
+ * Executes COMPILE VIEW, which only rejects an invalid view. The engine compiles a view after each change of what the view reads, so
+ * nothing is compiled here.
+ * @throws RejectionError
+ */
 function executeCompile({ name, position }: Changed<'compile'>, { catalogue }: Session): void {
   const view = catalogue.find(name);
   if (view?.kind === 'view' && view.invalid) throw new RejectionError(position, view.invalid.reason);
@@ -176,7 +186,7 @@ function dropObject(name: string, { catalogue }: Session): void {
   invalidateLiveViews(catalogue, object.name, () => GONE_TABLE_REASON);
 }
 
-/** Renames a table. For the views over it, the table is dropped. */
+/** Renames a table. The views over it become invalid, as if the table were dropped. */
 function renameTable({ name, to }: Changed<'rename'>, session: Session): void {
   const table = session.catalogue.find(name);
   dropObject(name, session);
@@ -184,8 +194,9 @@ function renameTable({ name, to }: Changed<'rename'>, session: Session): void {
 }
 
 /**
- * Executes REFRESH MATERIALIZED VIEW. An invalid view becomes valid if its query is valid, whatever the rows are. A full refresh empties
- * the view first, so the views over it become invalid (observed on 9.3.4; documented for live views).
+ * Executes REFRESH MATERIALIZED VIEW. A full refresh makes an invalid view valid, unless `whyNotRefreshable` gives a reason. The server
+ * empties the view first, so the views over it become invalid (observed on 9.3.4; documented for live views). An incremental refresh
+ * leaves an invalid view invalid.
  */
 function executeRefresh({ name, isFull }: Changed<'refresh'>, { catalogue, rowEffects }: Session): void {
   const view = catalogue.resolve(name);
@@ -226,7 +237,7 @@ function alterTable(alters: readonly Alter[], { catalogue, assignColumnOwner }: 
   if (operation) invalidateMaterializedViews(catalogue, table.name, operation);
 }
 
-/** How the existing columns were changed, in the words in which materialized views over the table report it. */
+/** Which change of existing columns makes stored views invalid, in the words of the server's reason; undefined if there is none. */
 function columnOperation({ columns: oldColumns }: Table, { columns: newColumns }: Table): string | undefined {
   if (newColumns.length < oldColumns.length) return 'drop column operation';
   if (oldColumns.some(({ name }, i) => newColumns[i]?.name !== name)) return 'rename column operation';
@@ -239,7 +250,7 @@ function alterView({ name }: Alter, body: Body, session: Session): void {
   createView(session, { definition: view, position: body.start, ifNotExists: false, orReplace: true, body });
 }
 
-/** Changes how a materialized view is refreshed, how long its data or that of a live view is kept, or its indexes. */
+/** Executes an ALTER of a materialized or live view: of its refresh, its retention or its indexes. */
 function alterStoredView({ name, alteration }: Alter, { catalogue }: Session): void {
   const view = catalogue.resolve(name);
   if (view?.kind === 'live view') return catalogue.put(applyAlteration(view, alteration));

@@ -1,6 +1,6 @@
 /*!
  * Decides which views are valid after a statement has changed what they depend on, and compiles views. QuestDB updates the state of views
- * a moment later, in background jobs (observed on 9.3.4). The engine does so before the statement ends.
+ * a moment later, in background jobs (observed on 9.3.4). The engine updates it before the statement ends.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { printDefinition } from '@sqlpipe/ddl';
@@ -23,7 +23,7 @@ import {
 import { OTHER_TYPES_REASON } from '../effects.js';
 import { parseQueryText, QuerySyntaxError } from '../parse/parsed-query.js';
 
-/** Compiles the plain views over changed objects again. Stores their new columns, or why they are invalid. */
+/** Compiles the plain views again that read changed objects, also indirectly. Stores their new columns, or why they are invalid. */
 export function recompilePlainViews(catalogue: Catalogue, changed: readonly string[]): void {
   const dependents = findPlainViewsOver(catalogue, changed);
   if (dependents.size === 0) return;
@@ -35,8 +35,10 @@ export function recompilePlainViews(catalogue: Catalogue, changed: readonly stri
 }
 
 /**
- * Finds the materialized views over changed objects that can no longer be refreshed, with the reason. A server reports a view that only
- * joins a changed table as valid until the next row of its base arrives (observed on 9.3.4). The engine reports it as invalid at once.
+ * Finds the materialized views over changed objects that can no longer be refreshed. If a view only joins a changed table, a server
+ * reports it as valid until the next row of its base arrives (observed on 9.3.4). The engine assumes this row, so the view is invalid at
+ * once.
+ * @returns copies of these views, with the reason; the catalogue is not changed
  */
 export function findUnrefreshable(catalogue: Catalogue, changed: readonly string[]): MaterializedView[] {
   const names = [...changed, ...findPlainViewsOver(catalogue, changed)];
@@ -61,7 +63,7 @@ function findPlainViewsOver(catalogue: Catalogue, names: readonly string[]): Set
   return views;
 }
 
-/** Finds the objects that have not been compiled, among changed objects and those that depend on them. */
+/** Finds the objects that have not been compiled yet, among changed objects and the views over them. */
 export function findUncompiled(catalogue: Catalogue, changed: readonly string[]): CatalogueObject[] {
   return [...changed, ...findPlainViewsOver(catalogue, changed)]
     .flatMap(name => [catalogue.dependentsOf(name), catalogue.find(name) ?? []].flat())
@@ -91,11 +93,10 @@ const analyzeBody = (body: string, catalogue: Catalogue): Relation | RejectionEr
   orRejection(() => analyzeRelation(parseQueryText(body), catalogue));
 
 /**
- * Compiles a view that was loaded from its statement. If the query is rejected:
- * - a view that the server reports as invalid, or whose base is missing, stays uncompiled until it can be compiled;
- * - a plain view is invalid;
- * - but it is opaque if the server has listed its invalid views without this one, or if the query cannot be parsed;
- * - any other view is opaque.
+ * Compiles a view that was loaded from its statement. If the query is rejected, the first case that applies decides:
+ * 1. A view that the server reports as invalid, or a materialized view without its base, stays uncompiled until it can be compiled.
+ * 2. If the server's health is unknown and the query can be parsed, a plain view is invalid.
+ * 3. Any other view is opaque, because the engine does not understand its query.
  * @param isHealthKnown whether the server has reported which views are invalid
  */
 export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isHealthKnown: boolean): CatalogueObject {
@@ -124,9 +125,9 @@ export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isH
 }
 
 /**
- * Makes the materialized views over an object invalid, and the materialized views over those. An invalid view keeps its first reason.
- * Where the server still reports a view as valid, it makes the views over it invalid, even those that were created in the meantime.
- * @param includeEmpty whether a direct reader without rows becomes invalid too; indirect readers always do (observed on 9.3.4)
+ * Makes the materialized views with a base invalid, and the materialized views over those. An invalid view keeps its first reason. If the
+ * server reports it as invalid too, the views over it are skipped. Otherwise they become invalid: some may have been created meanwhile.
+ * @param includeEmpty whether a view without rows becomes invalid too; the views over it always do (observed on 9.3.4)
  * @param isEarly whether the server still reports the views as valid, see `findUnrefreshable`
  */
 export function invalidateMaterializedViews(
@@ -147,7 +148,7 @@ export function invalidateMaterializedViews(
 
 /**
  * Records that the immediate views over a table are no longer empty. A server fills an immediate view that was created with DEFERRED as
- * soon as its base changes, even only in its metadata (observed on 9.3.4).
+ * soon as its base changes, even if only metadata changes (observed on 9.3.4).
  */
 export function recordNotEmpty(catalogue: Catalogue, base: string): void {
   for (const view of catalogue.dependentsOf(base))
@@ -161,8 +162,8 @@ export function recordNotEmpty(catalogue: Catalogue, base: string): void {
 }
 
 /**
- * Makes the live views over an object invalid, for good. An invalid view keeps its first reason.
- * @param reasonFor the reason; undefined if a view stays valid
+ * Makes the live views over an object invalid. Nothing makes a live view valid again. An invalid view keeps its first reason.
+ * @param reasonFor returns the reason for a view; undefined if the view stays valid
  */
 export function invalidateLiveViews(
   catalogue: Catalogue,
@@ -183,8 +184,8 @@ export function findColumnsReadFromBase({ body, base }: LiveView, catalogue: Cat
 }
 
 /**
- * Why a view could not be created over the current objects: its base is no WAL table, or its query is rejected. Undefined if it could be,
- * or the engine does not understand its query.
+ * Why a view could not be created over the current objects: its base table has no WAL, or its query is rejected. Undefined if the view
+ * could be created, or if the engine does not understand its query.
  */
 export function whyNotCreatable(
   { body, opaque, ...view }: Exclude<CatalogueObject, Table>,
@@ -214,11 +215,11 @@ export function whyNotRefreshable(view: MaterializedView, catalogue: Catalogue):
     (columns.length === view.columns.length &&
       columns.every(({ type }, i) => type === view.columns[i]?.type) &&
       (areTypesKnown(columns) || hasSameInputs(view, catalogue)));
-  // With other types, a refresh empties the view before it fails (observed on 9.3.4).
+  // With other types, a refresh would empty the view and then fail (observed on 9.3.4). So the view counts as not refreshable.
   return isSame ? undefined : OTHER_TYPES_REASON;
 }
 
-/** Whether all that a materialized view could read when it was created still has the same types. */
+/** Whether every column that a materialized view could read when it was created still has its type; false if this is unknown. */
 function hasSameInputs(view: MaterializedView, catalogue: Catalogue): boolean {
   const now = new Set(inputsOf(view, catalogue));
   return view.inputs?.every(input => now.has(input)) ?? false;
@@ -231,9 +232,9 @@ export const toColumns = ({ fields }: Relation): StoredColumn[] =>
   });
 
 /**
- * What a materialized view can read: a text for each column of its sources, with the ids and the type. If the type of a column of the view
- * is a guess, comparing two such lists shows whether the type may have changed. Undefined if the types of all columns are known
- * and the view is not opaque.
+ * What a materialized view can read: a text for each column of its sources, with the ids of the source and the column, and the type. If
+ * types of the view itself are not known, comparing two such lists shows whether these types may have changed. Undefined if the types of
+ * all columns are known and the view is not opaque.
  */
 export function inputsOf(
   { columns, base, references, opaque }: Pick<MaterializedView, 'columns' | 'base' | 'references' | 'opaque'>,

@@ -1,6 +1,6 @@
 /*!
- * The question whether a materialized view holds rows that its query no longer returns. Each form was tried on 9.3.4, also while
- * rows were written.
+ * Prints the question whether a materialized view holds rows that its query no longer returns. Such rows count as lost. The question is an
+ * assertion, or a query for their number. Each form was tried on 9.3.4, also while rows were written.
  */
 import { findStoredValues, type MaterializedViewDefinition, needsQuotes } from '@sqlpipe/ddl';
 import type { ColumnHead, StoredRows } from '@sqlpipe/engine';
@@ -19,9 +19,9 @@ export type AskHistory = (view: MaterializedViewDefinition) => Promise<HistoryFi
 type ComparedView = Pick<MaterializedViewDefinition, 'name' | 'body' | 'base'>;
 
 /**
- * Replaces the names in a query of what was renamed. If a column of another table has one of the old names, that name is replaced
- * too, and the query fails or returns other rows.
- * @param renamed the new names by the old ones, in lower case
+ * Replaces the old names of renamed objects and columns in a query. The query does not show which table a column belongs to. So if a column
+ * of another table has an old name, that name is replaced too, and the query fails or returns other rows.
+ * @param renamed the new names by the old names in lower case
  */
 export function renameInQuery(query: string, renamed: ReadonlyMap<string, string>): string {
   let [body, previous] = ['', ''];
@@ -37,8 +37,8 @@ export function renameInQuery(query: string, renamed: ReadonlyMap<string, string
 
 /**
  * Prints the assertion that a materialized view holds no rows that its query no longer returns. A query may end in a comment, so a line
- * feed follows it.
- * @param columns without them, duplicate rows count as one, and sums that differ in their last bits count as lost
+ * feed follows the query.
+ * @param columns those of the view; without them, equal rows count as one, and sums that differ in their last digits count as lost
  */
 export function printNoHistoryAssertion(view: ComparedView, columns?: readonly ColumnHead[]): string {
   if (!columns)
@@ -46,7 +46,11 @@ export function printNoHistoryAssertion(view: ComparedView, columns?: readonly C
   return `SELECT coalesce(sum(${printLostRow(view, columns)}), 0) = 0 AS nothing_is_lost FROM ${printDifferences(view, columns)};`;
 }
 
-/** Prints the query for the number of lost rows, and for the times of the first and the last one. `ROWLESS_ANSWERS` has its columns. */
+/**
+ * Prints the query for the number of lost rows, and for the times of the first and the last one. Equal rows count once. sqlserve answers
+ * the query by the names of its columns, see `ROWLESS_ANSWERS`.
+ * @param timestamp the designated timestamp of the view
+ */
 export function printHistoryQuestion(view: ComparedView, timestamp: string, columns: readonly ColumnHead[]): string {
   const lost = printLostRow(view, columns);
   const time = (order: 'min' | 'max') => `${order}(CASE WHEN ${lost} = 1 THEN ${doubleQuote(timestamp)} END)`;
@@ -54,8 +58,9 @@ export function printHistoryQuestion(view: ComparedView, timestamp: string, colu
 }
 
 /**
- * Prints a query with one row for each combination of values in the view or its query: how much more often the view has it, and the range
- * of the computed values. `count()` over these rows is wrong on 9.3.4, which then leaves out columns; `sum` is right.
+ * Prints a query that compares the rows of a view with those of its query. Each row of the result stands for one combination of the
+ * values that are not computed. Its columns are how much more often the view has the combination, and the range of each computed value.
+ * `count()` over these rows is wrong on 9.3.4, which then leaves out columns, so the callers use `sum`.
  */
 function printDifferences(view: ComparedView, columns: readonly ColumnHead[]): string {
   const computed = findComputedColumns(view, columns);
@@ -72,13 +77,19 @@ function printDifferences(view: ComparedView, columns: readonly ColumnHead[]): s
   return `(SELECT ${[...keys, 'sum(sqlpipe_side) sqlpipe_more', ...ranges].join(', ')} FROM (${both}))`;
 }
 
-/** As keys, each NaN and both zeros are different values, of which `min` and `max` give one or another. */
+/**
+ * Prints a column as a key of the comparison. As keys, each NaN and both zeros would be different values, although `min` and `max` may
+ * return any of them. So NaN becomes NULL, and both zeros become the same.
+ */
 const printKey = (column: ColumnHead, i: number): string => {
   const value = doubleQuote(column.name);
   return isFloat(column) ? `CASE WHEN ${value} IS NOT NULL THEN ${value} + 0 END sqlpipe_key${i}` : value;
 };
 
-/** Prints an expression that is 1 if the view has a combination of values more often than its query, and 0 otherwise. */
+/**
+ * Prints an expression over a row of `printDifferences`: 1 if the view has rows that its query does not return, and 0 otherwise. A computed
+ * value counts as lost if it is NULL in the query, or if it differs by more than its tolerance.
+ */
 function printLostRow(view: ComparedView, columns: readonly ColumnHead[]): string {
   const differ = findComputedColumns(view, columns).map(({ type }, i) => {
     const [low, high] = [`sqlpipe_low${i}`, `sqlpipe_high${i}`];
@@ -87,22 +98,22 @@ function printLostRow(view: ComparedView, columns: readonly ColumnHead[]): strin
   return `CASE WHEN ${['sqlpipe_more > 0', ...differ].join(' OR ')} THEN 1 ELSE 0 END`;
 }
 
-/** Finds the floating point columns whose last digits may differ from one run to the next. */
+/** Finds the floating point columns that may be computed: their last digits may differ from one run of the query to the next. */
 function findComputedColumns({ body, base = '' }: ComparedView, columns: readonly ColumnHead[]): ColumnHead[] {
   const stored = findStoredValues(body, base);
   return columns.filter((column, index) => isFloat(column) && !(stored.length === columns.length && stored[index]));
 }
 
 /**
- * How much of its value a computed value may differ by. It is a ratio, because to the server values are equal that differ by less than
- * 1e-10. These are the largest differences of 60 results, parallel (frames of 2,000 rows, 4 workers) and serial, with 10,000 to 200,000
- * rows in a group (measured on 9.3.4):
- * - DOUBLE: 6e-14 of positive values, 6e-13 of correlations and of sums whose signs cancel;
- * - FLOAT, which only `sum` gives of FLOAT values: 1.6e-5 of positive values.
+ * The tolerance of a computed value, by type. It is a ratio, because for the server, values that differ by less than 1e-10 are equal. The
+ * largest differences of 60 results are listed below. The results were parallel (frames of 2,000 rows, 4 workers) and serial, with 10,000
+ * to 200,000 rows in a group (measured on 9.3.4):
+ * - DOUBLE: 6e-14 of positive values, 6e-13 of correlations and of sums in which positive and negative values cancel;
+ * - FLOAT (among computed columns only a `sum` of FLOAT values): 1.6e-5 of positive values.
  *
- * The difference is divided by the sum of both values. So if rows are gone that made up less than twice the tolerance of a value, this is
- * not noticed; docs/PLANS.md says so. On the other hand, no tolerance spares all values. What may count as lost: FLOAT sums that cancel
- * (2e-4) or have millions of rows (6e-3), and deviations far smaller than their values (2e-7).
+ * The difference is divided by the sum of both values. So the loss of rows that made up less than twice the tolerance of a value is not
+ * noticed; docs/PLANS.md says so. On the other hand, some results differ by more than the tolerance although no row is gone. These may
+ * count as lost: FLOAT sums that cancel (2e-4) or have millions of rows (6e-3), and deviations far smaller than their values (2e-7).
  */
 const TOLERANCES: Readonly<Record<string, string>> = { FLOAT: '1e-4', DOUBLE: '1e-9' };
 
