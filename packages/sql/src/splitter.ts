@@ -8,7 +8,7 @@ import { type CommentRules, findEndFast, type SegmentType, WHITESPACE } from './
 import { StatementScanner, type UnclosedSegment } from './statement-scanner.js';
 import { significantTokens, type Token, tokens } from './tokens.js';
 
-/** The default maximum length of a record in bytes, with its LF and NUL. A statement has no more UTF-16 code units than bytes. */
+/** The default maximum length of a record in bytes, with its LF and NUL. For text it counts UTF-16 code units: never more than bytes. */
 export const MAX_RECORD = 16 * 1024 * 1024;
 
 /** Text cannot be cut into statements. `line` and `column` count from 1, columns in UTF-16 code units. */
@@ -48,8 +48,8 @@ const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
  * follows on that line.
  *
  * Text is read by the rules of SQL. If a block comment contains a quote or `--`, the server may read the rest differently. Then two
- * scanners read the statement, one by each set of rules. The first `;` that either scanner finds ends the statement. The scanner with
- * the wrong rules would read into the next statement.
+ * scanners read the statement, one by each set of rules. The first `;` that either scanner finds ends the statement: a scanner with
+ * the wrong rules usually reads into the next statement.
  */
 export class Splitter {
   /** The scanners of the current statement: one with SQL's rules; if the server may read it differently, also one with the server's. */
@@ -83,7 +83,7 @@ export class Splitter {
     return this.#pieces.join('') + this.#carry;
   }
 
-  /** Reads a chunk, and yields the ended statements but the last. @throws SplitError for a failure marker, or a too long statement */
+  /** Reads a chunk, and yields the ended statements except the last. @throws SplitError for a failure marker, or a too long statement */
   *write(text: string): Generator<string> {
     const end = lastIndexNotOf(COMMENT_DELIMITER_CHARACTERS, text) + 1;
     // Such characters at the end of the text are kept until another character arrives.
@@ -159,7 +159,7 @@ export class Splitter {
 
   /**
    * Finds the first `;` that ends the current statement by either set of rules. The scanners read pieces of doubling length. If they read
-   * complete chunks, one without an end would read the rest of the chunk for every statement, in quadratic time.
+   * complete chunks, a scanner that finds no `;` would read the rest of the chunk for every statement, in quadratic time.
    */
   #scan(chunk: string, from: number): Required<StatementEnd> | undefined {
     for (let start = from, size = FIRST_PIECE; start < chunk.length; size *= 2) {
@@ -256,7 +256,7 @@ export class Splitter {
     this.#held = undefined;
   }
 
-  /** Rejects a failure marker on a line of its own before or after the statement, but not inside it: the writer of the text has failed. */
+  /** Rejects a failure marker, which says that the writer of the text has failed. It is a line before or after the statement, not in it. */
   #rejectFailureMarker(text: string): void {
     if (!mayContainFailureMarker(text)) return;
     let isBeforeStatement = true;
@@ -318,7 +318,7 @@ export function normalizeStatement(text: string): string {
   const trimmed = trim(text);
   if (isNormalized(trimmed)) return trimmed;
   const splitter = new Splitter();
-  const [first] = splitter.write(text); // yielded if a second statement has ended, or before an error
+  const [first] = splitter.write(text); // this yields the first statement when a second one ends, or when there is an error
   if (first) throw secondStatementError(first);
   const { held, remainder } = splitter;
   const [statement = '', second] = splitter.end();
@@ -382,7 +382,7 @@ function trim(text: string): string {
   return text.slice(start, lastIndexNotOf(WHITESPACE, text) + 1);
 }
 
-/** Finds the first offset from `at` on at which no character of a comment delimiter precedes; else the end of the text. */
+/** Finds the first offset from `at` on that does not follow a character of a comment delimiter; if there is none, the end of the text. */
 function findSafeCut(text: string, at: number): number {
   let end = Math.min(at, text.length);
   while (end < text.length && COMMENT_DELIMITER_CHARACTERS.includes(text.charAt(end - 1))) end++;

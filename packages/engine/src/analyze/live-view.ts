@@ -46,7 +46,7 @@ export function requireParserRules(body: Body, catalogue: Catalogue): void {
     );
 }
 
-/** Reads these parts. @throws RejectionError for a star, if the query does not begin with SELECT, and if FROM does not begin with a name */
+/** Reads the parts of a query. @throws RejectionError for a star, without SELECT at the start, and without a name after FROM */
 function readQuery(body: Body): ScannedQuery {
   const tokens = tokenizeQuery(body.code).map(token => ({ ...token, at: token.at + body.position }));
   const start = tokens[0]?.at ?? body.position;
@@ -76,7 +76,7 @@ const isOrderItemOf = (item: readonly QueryToken[], column: string): boolean => 
 
 const isDescending = (item: readonly QueryToken[]): boolean => isKeyword(item.at(-1), 'desc');
 
-/** The position that QuestDB reports for a rejected window: of ANCHOR, or else of the first expression. `otherwise` is for `()`. */
+/** The position that QuestDB reports for a rejected window: of ANCHOR, or else of the first expression. For `OVER ()`, it is `otherwise`. */
 const positionOf = ({ anchor, partitionBy, orderBy }: Window, otherwise: number): number =>
   anchor?.at ?? partitionBy[0]?.[0]?.at ?? orderBy[0]?.[0]?.at ?? otherwise;
 
@@ -230,8 +230,8 @@ const SUBSAMPLING = ['sdt', 'lttb', 'm4', 'minmax', 'uniform', 'cadence'];
 /**
  * Checks the query of a live view as QuestDB's compiler does.
  * @returns the base, and what the query returns
- * @throws RejectionError with QuestDB's position: that of a wrong base; an offset in the query if it does not compile; 0 for DISTINCT;
- *   otherwise that of the view's name
+ * @throws RejectionError with QuestDB's position. It is the base if that is wrong, and 0 for DISTINCT. If the query does not compile, it
+ *   is an offset in the query. Otherwise it is the name of the view.
  */
 export function analyzeLiveView(
   statement: { readonly body: Body; readonly position: number },

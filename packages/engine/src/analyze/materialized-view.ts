@@ -67,7 +67,7 @@ class BaseCheck {
     readonly catalogue: Catalogue,
   ) {}
 
-  /** Finds the tables and stored views that a query reads, by name in lower case. A plain view is replaced by those that it reads. */
+  /** Finds the tables, materialized and live views that a query reads, by name in lower case. A plain view is replaced by its sources. */
   findTables(select: Select, outer: QueryScope): ReadonlyMap<string, LocatedName> {
     const known = this.#tables.get(select);
     if (known) return known;
@@ -306,9 +306,10 @@ function findOnlySource({ from, groupBy, setOperations }: Select, scope: QuerySc
 }
 
 /**
- * The name that the designated timestamp of the sampled table has in the result. If the query does not select the timestamp, a
- * timestamp_floor() column takes its place. If there is none, the server adds the timestamp under a free name (observed on 9.3.4).
- * Undefined if the query samples a subquery, or an object without a designated timestamp.
+ * The name that the designated timestamp of the sampled table has for the checks of this file. If the query does not select the
+ * timestamp, a timestamp_floor() column takes its place: under its alias, or under the name of the timestamp. If there is none, the
+ * server adds the timestamp under a free name (observed on 9.3.4). Undefined if the query samples a subquery, or an object without a
+ * designated timestamp.
  */
 function findTimestamp(select: Select, scope: QueryScope): string | undefined {
   const [ref] = listTableRefs(select);

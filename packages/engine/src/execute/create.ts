@@ -108,7 +108,7 @@ function createTable(session: Session, statement: CreateOf<TableDefinition>): vo
     if (index) rejectBadCover(name, statement.positions.covered.get(foldCase(name)) ?? [], columns, "doesn't exist");
   if (body) requireReadAccess(session, parseBody(body));
   rejectBadName(name, position, body ? '' : 'Could not create table, ');
-  // QuestDB cannot create a folder with a longer name. It then reports that the table exists.
+  // QuestDB cannot create a folder whose name exceeds this limit. It then reports that the table exists.
   if (Buffer.byteLength(name) > MAX_FILE_NAME_BYTES) throw new RejectionError(position, 'table already exists');
   catalogue.put(table);
 }
@@ -241,7 +241,7 @@ export function createView(session: Session, statement: ViewStatement): void {
   }
   session.authorize('CREATE VIEW');
   // Here QuestDB's compiler does not count the text between `body.start` and the query: the parenthesis, and what is before it. So the
-  // positions of the compiler are too small. The positions of the parser are right: position 0, and that of `Duplicate column`.
+  // positions of the compiler are too small. Its parser reports the right positions: 0, and that of `Duplicate column`.
   const shift = body.position - body.start;
   const rejection = orRejection(() => putView(session, statement, body.position));
   if (!(rejection instanceof RejectionError)) return;
@@ -300,7 +300,7 @@ function createMaterializedView(session: Session, statement: CreateOf<Materializ
   const { catalogue } = session;
   const { position, body, spans, definition } = statement;
   const { name, refresh, indexes, owner = session.owner } = definition;
-  const base = statement.source as LocatedName; // if the statement names no base, `findBase` has found it
+  const base = statement.source as LocatedName; // if the statement names no base, the engine has found it before
   if (!requireCreatable(session, statement)) return;
   const { timeZone } = refresh;
   if (timeZone !== undefined && !isTimeZone(timeZone))

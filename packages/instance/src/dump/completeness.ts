@@ -2,8 +2,8 @@
  * Checks whether a dump is complete, and fetches what it lacks. SHOW CREATE DATABASE silently leaves out what the account may not read. It
  * also leaves out what is dropped, renamed or recreated while it runs (see QuestDB's ShowCreateDatabaseRecordCursorFactory).
  *
- * tables() lists more (observed on 9.3.4: all objects). So the dump is compared with that list, and each missing object is fetched by
- * itself.
+ * tables() lists more: on 9.3.4, it lists all objects (observed). So the dump is compared with that list, and each missing object is
+ * fetched by itself.
  */
 import { findReferences, isSystemTable } from '@sqlpipe/ddl';
 import { dumpOrder, type NameSelection, Schema } from '@sqlpipe/schema';
@@ -106,6 +106,7 @@ export class ObjectCheck {
   /** The list when it arrives; undefined if the server does not show it. */
   readonly #listRequest: Promise<Objects | undefined>;
   #list: Objects | undefined;
+  /** The objects of the list that the dump does not have yet, by folded name. */
   #pending = new Map<string, ListedObject>();
   /** The names in the dump before the list arrived; undefined after that. */
   #recordedEarly: string[] | undefined = [];
@@ -131,7 +132,7 @@ export class ObjectCheck {
   recordRow(name: string): boolean {
     this.#recordedEarly?.push(name);
     if (!this.#list) return true;
-    // If nothing is pending or fetched, and as many unlisted names are kept as allowed, a name changes nothing. Then it need not be folded.
+    // If nothing is pending or fetched, and `#unlisted` is full, a name changes nothing. Then it need not be folded.
     if (!this.#pending.size && this.#unlisted.size === MAX_UNLISTED && !this.#fetched.size) return true;
     const key = foldCase(name);
     if (this.#pending.delete(key)) return true;
@@ -170,7 +171,7 @@ export class ObjectCheck {
     }
     if (this.#unlisted.size)
       this.options.note(
-        `the server's list lacks ${listTitles(Array.from(this.#unlisted.values(), name => titleOf({ kind: 'other', name })))}: either they were created meanwhile, or this account sees only a part of the list, and the dump may be incomplete too`,
+        `the server's list lacks ${listTitles(Array.from(this.#unlisted.values(), name => titleOf({ kind: 'other', name })))}: either these objects are new, or this account sees only a part of the list, and the dump may be incomplete too`,
       );
   }
 

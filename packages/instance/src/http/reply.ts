@@ -1,6 +1,6 @@
 /*!
  * Reads what a response means: success, a rejection by the server, or something that is not QuestDB's protocol, such as a proxy's
- * login page. Messages may quote the response. Secrets of the request are masked there, and long quotations are shortened.
+ * login page. Messages may quote the response. In messages, secrets of the request are masked, and long quotations are shortened.
  */
 import { isUtf8 } from 'node:buffer';
 import { findSecrets } from '@sqlpipe/sql';
@@ -109,7 +109,7 @@ function requireRows(reply: ReplyObject, response: Response): unknown[][] {
   } catch (error) {
     throw error instanceof MalformedReplyError ? invalidJsonError(error, response) : error;
   }
-  // An array or object in a cell becomes undefined: no caller uses it, and an object without a prototype cannot be converted to text.
+  // An array or object in a cell becomes undefined. No caller uses it, and `String()` fails for it: these objects have no prototype.
   return reply.dataset.map(row => row.map(cell => (typeof cell === 'object' && cell !== null ? undefined : cell)));
 }
 
@@ -375,7 +375,7 @@ const quoteReply = (text: string, length: number, response: Response): string =>
 /** Masks the secrets of the request, which a server or a proxy may quote, and cuts a long text. */
 function maskReply(text: string, { url, secrets }: Response): string {
   const all = [...secrets, ...findSecrets(new URL(url).searchParams.get('query') ?? '')];
-  // A secret that is cut at the end of the text is not found. Masking keeps the length, so that end is not in the part that is shown.
+  // A secret that is cut at the end of the text is not found. Masking never shortens a text, so that end is not in the part that is shown.
   return maskSecrets(text.slice(0, MAX_MASKED), all).slice(0, MAX_MASKED / 4);
 }
 

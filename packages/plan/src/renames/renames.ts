@@ -25,9 +25,12 @@ export class Renames {
   readonly notes: string[] = [];
   /** Why comments about renames have no effect. */
   readonly warnings: string[] = [];
-  /** The objects that the plan leaves out, by name in lower case, each with the reason why a rename comment contradicts A or B. */
+  /** The objects that the plan leaves out because a rename comment contradicts A or B: what the contradiction is, by name in lower case. */
   readonly refused = new Map<string, string>();
-  /** The stated renames, even if no schema has the old name: the new names by the old ones. */
+  /**
+   * The stated renames, whether or not a schema has the old name: the new names by the old ones. Not those of ignored objects that an
+   * earlier plan has made.
+   */
   readonly stated = { objects: new Map<string, string>(), columns: new Map<string, string>() };
 
   /**
@@ -112,7 +115,7 @@ export class Renames {
     const columnRenames: [rename: string, from: string, to: string][] = [];
     for (const rename of renames) {
       const [from, to] = splitRename(rename);
-      // If the object is ignored, A lacks it. If an earlier plan has renamed it, B has it under the new name.
+      // An ignored object is not in A. B may have it under the new name, if an earlier plan has renamed it.
       const exists = (object: string) => this.#a.findObject(object) ?? this.#engineOfB.find(object);
       const name = resolvePath(to, object => (exists(object) ? new Set() : undefined))?.object;
       if (name === undefined || resolvePath(from, this.findColumns)?.column !== undefined)
@@ -208,13 +211,13 @@ export class Renames {
   /**
    * Reads a comment about a column. It has no effect if an option or an earlier comment states the rename, or if A or B lacks the table.
    * Otherwise the first case that applies:
-   * 1. A has a column with the old name, and that has a rename comment too: the table is left out. An interrupted plan may have added one
-   *    of the two columns.
+   * 1. A has a column with the old name, and that has a rename comment too: the table is left out. After an interrupted plan, B would not
+   *    show which of the two columns is which.
    * 2. B has only the new name: the rename counts if a rebuild has made it.
    * 3. B has neither name: a warning.
    * 4. B has only the old name: the rename is pending. If A has the old name too, the table is left out.
    * 5. B has both names: a warning. If the column with the new name has another type than in A, the table is left out. An ALTER of the type
-   *    could turn one column into another.
+   *    would convert the values of the wrong column.
    */
   #readColumnComment({ entry, column = '', from, text }: EntryComment, all: readonly EntryComment[]): void {
     const problem = whyVoid(from, column);
@@ -265,8 +268,8 @@ export class Renames {
   }
 
   /**
-   * Adds the rename of a column if a rebuild has already made it. Then the old table that the rebuild has kept has a column of the old
-   * name.
+   * Adds the rename of a column if a rebuild has already made it. That is so if the old table, which the rebuild has kept, has a column
+   * of the old name.
    * @returns whether a rebuild has made the rename
    */
   #addRenameMadeByRebuild({ object, column = '' }: ObjectPath, to: string): boolean {

@@ -18,9 +18,9 @@ type FirstColumns = readonly (readonly unknown[])[];
 
 /** The view that an assertion is about, as the caller knows it. */
 interface KnownView {
-  /** The queries that the view may have. If the query in the assertion has a WITH clause, each of them begins with it. */
+  /** The queries that the view may have. If the query in the assertion begins with WITH, the caller has put that clause before each. */
   readonly bodies: readonly string[];
-  /** The materialized view on the target, with the same WITH clause in its `body`; undefined if the target has none. */
+  /** The materialized view on the target; undefined if there is none. Its `body` begins with the same WITH clause as `bodies`. */
   readonly existing?: Pick<MaterializedViewDefinition, 'name' | 'body' | 'base'> | undefined;
   /** The columns of the existing view, as the target lists them. */
   readonly columns?: readonly ColumnHead[] | undefined;
@@ -178,7 +178,7 @@ export function assertUnlimited(views: NameList): Assertion {
 
 /**
  * Asserts that an object has no rows older than its TTL.
- * @param body the query of a materialized view, if the newest row of that query decides which rows are older
+ * @param body the query of a materialized view, if the TTL is to count from the newest row of that query
  */
 export function assertNoneExpired(retained: TtlHolder, body?: string): Assertion {
   const { name } = retained;
@@ -230,8 +230,8 @@ export function assertNoneChanged(conversion: Conversion): Assertion {
   if (printMisfit(conversion) !== undefined)
     return {
       ...assertNone(table, question, 'all_fit'),
-      purpose: `stops the plan if '${table}' has values that do not fit into the new type, which would suspend it`,
-      explain: answers => `'${table}': ${describeMisfits(countOf(answers))}`,
+      purpose: `stops the plan if ${name} has values that do not fit into the new type: they would suspend the table`,
+      explain: answers => `${name}: ${describeMisfits(countOf(answers))}`,
       conversion,
     };
   return {
@@ -336,7 +336,7 @@ function printSurplusAssertion({ from, to, columns }: CopyWithCasts, sign: '>' |
   return `SELECT coalesce(sum(CASE WHEN sqlpipe_more ${sign} 0 THEN sqlpipe_more ELSE 0 END), 0) = 0 AS ${form} FROM (${rows});`;
 }
 
-/** Makes the assertion that the table to be dropped has no row that the kept table lacks. One of the two is a copy of the other. */
+/** Makes the assertion that the table to be dropped has no row more often than the kept table. One of the two is a copy of the other. */
 function assertNoSurplus(dropped: string, kept: string, statement: string): Assertion {
   const problem = `'${dropped}' has rows that '${kept}' does not have`;
   const help = `compare the two tables; if '${dropped}' has no row that you need, send DROP TABLE '${dropped}';`;
@@ -353,7 +353,10 @@ function assertNoSurplus(dropped: string, kept: string, statement: string): Asse
 const SIDE = ' FROM (SELECT 1 sqlpipe_side, ';
 const CAST = /(?:CAST\((?:CAST\()?"([^"]+)"(?: AS STRING\))? AS [\w(),]+\)|"([^"]+)") "([^"]+)"(?:, |$)/g;
 
-/** Parses the copy in `all_copied` and `none_added`; undefined if there is none. One pattern for the complete text takes quadratic time. */
+/**
+ * Parses the copy in `all_copied` and `none_added`; undefined if there is none. One pattern for the complete text would take quadratic
+ * time.
+ */
 function parseCopy(text: string): CopyWithCasts | undefined {
   const middle = text.lastIndexOf(' UNION ALL SELECT -1, ');
   const side = text.slice(text.indexOf(SIDE) + SIDE.length, middle);
@@ -383,7 +386,8 @@ export const printPartitionQuestion = (table: string, state: PartitionState): st
 
 /**
  * Prints the condition for a value that would be lost with its column: one that is not NULL, or, if the type has no NULL, not 0 or false.
- * A new column reads as these in every row. 9.3.4 cannot compare arrays with NULL, so their text is compared.
+ * A new column is NULL, 0 or false in every row, so nothing is lost with it. 9.3.4 cannot compare arrays with NULL, so their text is
+ * compared.
  */
 export function printValueCondition({ name, type }: Pick<Column, 'name' | 'type'>): string {
   const column = doubleQuote(name);
