@@ -165,7 +165,7 @@ function findHealthEffects(before: CatalogueObject, after: CatalogueObject): Eff
  * other views later reads from something else, each query on the view fails with a NullPointerException. `views()` still reports the view
  * as valid, and COMPILE VIEW does not help (observed on 9.3.4). So the engine itself reports it as invalid until ALTER VIEW.
  */
-const STALE_REASON = 'a view below it reads from something else now, so that its query has to be stated again';
+const STALE_REASON = 'a view that it reads has another query now; send ALTER VIEW with the query of this view';
 
 /** Why a materialized view is invalid if its query returns other types than its columns have. Only a new view can have those types. */
 export const OTHER_TYPES_REASON = 'its query gives columns of other types';

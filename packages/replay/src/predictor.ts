@@ -175,7 +175,7 @@ export class Predictor {
   }
 
   /**
-   * Sends an assertion to the target. The account records what a true assertion shows, whatever the answer is.
+   * Sends an assertion to the target. Before that, `#rowAccount` records what a true answer would show: after a false one, the run stops.
    * @returns the rows of the answer
    * @throws UnknownEffectError if the assertion reads an object that an earlier statement would change; InstanceError
    */

@@ -219,7 +219,7 @@ export function whyNotRefreshable(view: MaterializedView, catalogue: Catalogue):
   return isSame ? undefined : OTHER_TYPES_REASON;
 }
 
-/** Whether every column that a materialized view could read when it was created still has its type; false if this is unknown. */
+/** Whether every column that a materialized view could read when it was created, or compiled after loading, still has its type. */
 function hasSameInputs(view: MaterializedView, catalogue: Catalogue): boolean {
   const now = new Set(inputsOf(view, catalogue));
   return view.inputs?.every(input => now.has(input)) ?? false;

@@ -3,7 +3,8 @@
  * `parseAssertion` recognizes one in a plan. Anybody may have edited the plan.
  *
  * Each assertion returns one column. The alias of that column is the name of the assertion's form, and each form has a parser. A text is
- * accepted only if the parsed assertion prints the same text. Longer queries are printed by other files of this folder.
+ * accepted only if the parsed assertion prints the same text. If it contains the query of a view, `printFor` prints that text. Longer
+ * queries are printed by other files of this folder.
  */
 import { type Column, hasNull, type MaterializedViewDefinition, printTypeCast } from '@sqlpipe/ddl';
 import type { AssertionForm, ColumnHead, Conversion, Copy } from '@sqlpipe/engine';
