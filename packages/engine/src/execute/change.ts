@@ -143,29 +143,35 @@ const REBASED_REASON = 'base table rebase';
 
 type Changed<Verb> = Extract<ChangeStatement, { verb: Verb }>;
 
-/** How statements change the catalogue, by verb. Others change nothing that it contains. `query` is that of an ALTER VIEW. */
-const CHANGES: {
-  readonly [V in ChangeStatement['verb']]?: (change: Changed<V>, session: Session, query: Body | undefined) => void;
-} = {
-  alter({ alters }, session, query) {
-    const [first] = alters;
-    if (first?.kind === 'table') alterTable(alters, session);
-    else if (first?.kind === 'view' && query) alterView(first, query, session);
-    else if (first) alterStoredView(first, session);
-  },
-  drop: ({ name }, session) => dropObject(name, session),
-  'drop all': (_, { catalogue }) => catalogue.clear(),
-  rename: renameTable,
-  refresh: executeRefresh,
-  'resume wal': ({ name, skips }, session) => resumeWal(name, skips ? 'skips transactions' : undefined, session),
-  'suspend wal': ({ name }, session) => setSuspended(name, true, session),
-  'rebase wal': ({ name }, session) => rebaseWal(name, session),
-  compile: executeCompile,
-};
-
+/** Changes the catalogue. @param query the query in an ALTER VIEW */
 function applyChange(change: ChangeStatement, session: Session, query: Body | undefined): void {
-  if (isRowChange(change)) return changeRows(change, session);
-  (CHANGES[change.verb] as (typeof CHANGES)['alter'])?.(change as never, session, query);
+  switch (change.verb) {
+    case 'alter': {
+      const [first] = change.alters;
+      if (first?.kind === 'table') return alterTable(change.alters, session);
+      if (first?.kind === 'materialized view' || first?.kind === 'live view') return alterStoredView(first, session);
+      return first && query && alterView(first, query, session);
+    }
+    case 'drop':
+      return dropObject(change.name, session);
+    case 'drop all':
+      return session.catalogue.clear();
+    case 'rename':
+      return renameTable(change, session);
+    case 'refresh':
+      return executeRefresh(change, session);
+    case 'resume wal':
+      return resumeWal(change.name, change.skips ? 'skips transactions' : undefined, session);
+    case 'suspend wal':
+      return setSuspended(change.name, true, session);
+    case 'rebase wal':
+      return rebaseWal(change.name, session);
+    case 'compile':
+      return executeCompile(change, session);
+    default:
+      if (isRowChange(change)) changeRows(change, session);
+    // Other statements change nothing that the catalogue contains.
+  }
 }
 
 /**
