@@ -133,7 +133,7 @@ const awaitsFirstName = (level: Level): level is Level & { defining: [name: stri
   level.defining !== undefined &&
   level.defining[1].firstName === undefined;
 
-/** Finds names in one pass over the tokens of a statement. A stack replaces recursion: parentheses may nest deeper than calls can. */
+/** Reads the tokens of a statement once, and finds names. A stack replaces recursion: parentheses may nest deeper than calls can. */
 export class ReferenceFinder {
   readonly #reads: Reads = [];
   readonly #levels: Level[] = [{ state: 'header', reads: this.#reads }];

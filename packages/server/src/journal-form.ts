@@ -62,7 +62,9 @@ const isColumn = form<StoredColumn>({
   ...each(isText, 'name', 'type'),
   ...each(isFlag, 'cached', 'dedup'),
   ...each(optional(isNumber), 'id', 'capacity'),
-  ...{ index: optional(isIndex), parquet: optional(isText), isGuess: optional(isFlag) },
+  index: optional(isIndex),
+  parquet: optional(isText),
+  isGuess: optional(isFlag),
 });
 
 const isPolicy = form<StoragePolicy>({
@@ -81,36 +83,55 @@ const common = {
   name: isText,
   columns: listOf(isColumn),
   ...each(optional(isText), 'owner', 'timestamp', 'opaque'),
-  ...{ id: optional(isNumber), isUncompiled: optional(isFlag) },
+  id: optional(isNumber),
+  isUncompiled: optional(isFlag),
 };
 const stored = {
   partitionBy: oneOf(...['NONE', 'HOUR', 'DAY', 'WEEK', 'MONTH', 'YEAR'].map(is)),
-  ...{ ttl: isNumber, volume: optional(isText) },
+  ttl: isNumber,
+  volume: optional(isText),
 };
 const derived = { body: isText, references: listOf(isText) };
 
 const isTable = form<Table>({
-  ...{ ...common, ...stored, kind: is('table'), policy: optional(isPolicy), isSuspended: optional(isFlag) },
+  ...common,
+  ...stored,
+  kind: is('table'),
+  policy: optional(isPolicy),
+  isSuspended: optional(isFlag),
   ...each(isFlag, 'wal', 'parquet'),
   ...each(optional(isNumber), 'maxUncommittedRows', 'o3MaxLag', 'structure'),
   ...each(is(undefined), 'like', 'query'),
 });
 
 const isView = form<View>({
-  ...{ ...common, ...derived, kind: is('view'), sources: optional(listOf(isText)), isStale: optional(isFlag) },
+  ...common,
+  ...derived,
+  kind: is('view'),
+  sources: optional(listOf(isText)),
+  isStale: optional(isFlag),
   invalid: optional(form({ reason: isText, position: isNumber })),
 });
 
 const isMaterializedView = form<MaterializedView>({
-  ...{ ...common, ...stored, ...derived, kind: is('materialized view'), refresh: isRefresh },
+  ...common,
+  ...stored,
+  ...derived,
+  kind: is('materialized view'),
+  refresh: isRefresh,
   ...each(isText, 'base', 'interval'),
   ...each(optional(isText), 'expire', 'invalid'),
   ...each(optional(isFlag), 'isInvalidEarly', 'neverRefreshed', 'partlyRefreshed'),
-  ...{ indexes: is(undefined), inputs: optional(listOf(isText)) },
+  indexes: is(undefined),
+  inputs: optional(listOf(isText)),
 });
 
 const isLiveView = form<LiveView>({
-  ...{ ...common, ...stored, ...derived, kind: is('live view'), invalid: optional(isText) },
+  ...common,
+  ...stored,
+  ...derived,
+  kind: is('live view'),
+  invalid: optional(isText),
   ...each(isText, 'base', 'flush', 'inMemory', 'start'),
 });
 
@@ -118,7 +139,8 @@ const isStoredPrincipal = form<Principal>({
   kind: oneOf(...KINDS.filter(isPrincipal).map(is)),
   name: isText,
   tokens: listOf(form<StoredToken>({ digest: isText, expires: isNumber, refresh: optional(isNumber) })),
-  ...{ ...each(optional(isText), 'password', 'alias'), disabled: optional(isFlag) },
+  ...each(optional(isText), 'password', 'alias'),
+  disabled: optional(isFlag),
 });
 
 const scope = each(optional(isText), 'table', 'column');
