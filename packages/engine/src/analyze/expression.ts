@@ -96,6 +96,7 @@ function inferLiteralType(literal: Extract<Expression, { type: 'literal' }>, que
 
 function inferNumberType(text: string): string {
   if (/^nan$/i.test(text)) return 'NULL';
+  if (/^0x/i.test(text)) return 'LONG256';
   if (/^\d[\d_]*$/.test(text)) return Number(text.replaceAll('_', '')) > 2 ** 31 - 1 ? 'LONG' : 'INT';
   if (/l$/i.test(text)) return 'LONG';
   if (/f$/i.test(text)) return 'FLOAT';

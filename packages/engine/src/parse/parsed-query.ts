@@ -209,24 +209,32 @@ class NodePositions {
 }
 
 /**
- * Adapts what QuestDB accepts and the package's grammar does not: a comma before FROM is dropped, and a number that
- * ends in `d` or `f`, which the package's lexer splits, is one token again.
+ * Adapts what QuestDB accepts and the package's grammar does not: a comma before FROM and the TOLERANCE of a join are dropped, and a number
+ * that the package's lexer splits is one token again.
  */
 function adaptTokens(tokens: readonly IToken[]): IToken[] {
   const adapted: IToken[] = [];
-  for (const [i, token] of tokens.entries()) {
-    const previous = adapted.at(-1);
-    if (previous && isSuffix(previous, token)) {
+  let join = '';
+  for (let i = 0; i < tokens.length; i++) {
+    const [token, next] = [tokens[i] as IToken, tokens[i + 1]];
+    const [previous, word] = [adapted.at(-1), token.image.toLowerCase()];
+    if (word === 'join') join = previous?.image.toLowerCase() ?? '';
+    // The grammar takes the word as an alias. TOLERANCE changes no column.
+    if (word === 'tolerance' && /^(?:asof|lt)$/.test(join) && next?.tokenType.name === 'DurationLiteral') i++;
+    else if (previous && isRestOfNumber(previous, token))
       adapted[adapted.length - 1] = { ...previous, image: previous.image + token.image, endOffset: endOf(token) };
-    } else if (!(token.image === ',' && tokens[i + 1]?.image.toLowerCase() === 'from')) adapted.push(token);
+    else if (!(word === ',' && next?.image.toLowerCase() === 'from')) adapted.push(token);
   }
   return adapted;
 }
 
 const endOf = (token: IToken): number => token.endOffset ?? token.startOffset;
 
-const isSuffix = (number: IToken, token: IToken): boolean =>
-  /^[df]$/i.test(token.image) && /^\.?\d[\d._]*$/.test(number.image) && token.startOffset === endOf(number) + 1;
+/** Whether a token is the rest of a number before it: a `d` or `f`, or what follows the 0 of `0x1F`. */
+const isRestOfNumber = (number: IToken, token: IToken): boolean =>
+  token.startOffset === endOf(number) + 1 &&
+  ((/^[df]$/i.test(token.image) && /^\.?\d[\d._]*$/.test(number.image)) ||
+    (number.image === '0' && /^x(?:[\da-f]{2})+$/i.test(token.image)));
 
 /** QuestDB's error message for a token that the grammar did not expect. */
 function toRejectionError(
