@@ -1,7 +1,6 @@
 /*! QuestDB's grammar of DDL, check by check, for code that needs more than the definition in a statement. */
 export type { LocatedName } from '@sqlpipe/sql';
-export { parseChangeAfter } from './change/parse-change.js';
-export { OTHER_KINDS, parsePrincipalKind, parsePrincipalName } from './change/parse-drop.js';
+export { OTHER_KINDS, parseChangeAfter, parsePrincipalKind, parsePrincipalName } from './change/parse-change.js';
 export { rejectBadCover } from './columns/indexes.js';
 export { AFTER_CREATE, parseCreate } from './create/parse-create.js';
 export type { PartitionUnit, RefreshClause, StoragePolicy } from './definition.js';

@@ -1,21 +1,14 @@
-/*! Parses statements that change existing objects. The first word decides which parser reads the rest. */
+/*! Parses statements that change existing objects, all but ALTER. The first word decides which parser reads the rest. */
+
+import type { LocatedName, ObjectKind, PrincipalKind } from '@sqlpipe/sql';
 import type { Alter } from '../alteration.js';
 import { DEFAULTS, type Defaults } from '../definition.js';
 import { Cursor, isWord } from '../grammar/cursor.js';
-import { acceptAll, type NameLookup } from '../grammar/lookup.js';
-import { RejectionError, unexpectedTokenError, unlessRejected } from '../grammar/rejection-error.js';
+import { acceptAll, type NameLookup, readName, requireObject } from '../grammar/lookup.js';
+import { isValidTableName, parseEntityName, rejectReserved, stripPublic, unquoteToken } from '../grammar/names.js';
+import { missingError, RejectionError, unexpectedTokenError, unlessRejected } from '../grammar/rejection-error.js';
 import type { ChangeStatement } from './change.js';
-import { parseAlterTable } from './parse-alter-table.js';
-import { parseAlterLiveView, parseAlterMaterializedView, parseAlterView } from './parse-alter-view.js';
-import { parseDrop, parseRename } from './parse-drop.js';
-import {
-  parseCompile,
-  parseInsert,
-  parseRefreshStatement,
-  parseTruncate,
-  parseUpdate,
-  parseVacuum,
-} from './parse-maintenance.js';
+import { parseAlter } from './parse-alter.js';
 
 /**
  * Parses a statement that changes an existing object, whichever objects there are.
@@ -54,19 +47,218 @@ const PARSERS: ReadonlyMap<string, (cursor: Cursor, lookup: NameLookup) => Chang
   ['vacuum', parseVacuum],
 ]);
 
-function parseAlter(cursor: Cursor, lookup: NameLookup): ChangeStatement {
-  const change = parseAlterOf(cursor.next(), cursor, lookup);
-  cursor.expectEnd();
-  return change;
-}
+/** The server's words in the place of the name of an object. */
+const SHORT_NAMES = {
+  table: 'table-name',
+  view: 'view-name',
+  'materialized view': 'mat-view-name',
+  'live view': 'live-view-name',
+};
 
-function parseAlterOf(token: string | undefined, cursor: Cursor, lookup: NameLookup): ChangeStatement {
-  if (isWord(token, 'table')) return parseAlterTable(cursor, lookup);
-  if (isWord(token, 'view')) return parseAlterView(cursor, lookup);
-  if (isWord(token, 'materialized')) return parseAlterMaterializedView(cursor, lookup);
-  if (lookup.has('live views') && isWord(token, 'live')) return parseAlterLiveView(cursor, lookup);
+/** What the server calls an object of another kind. */
+export const OTHER_KINDS: Readonly<Record<ObjectKind, string>> = {
+  table: 'view or materialized view',
+  view: 'table or materialized view',
+  'materialized view': 'table or view',
+  'live view': 'table or view',
+};
+
+function parseDrop(cursor: Cursor, lookup: NameLookup): ChangeStatement {
+  const token = cursor.next();
+  if (isWord(token, 'table')) return parseDropObject(cursor, lookup, 'table');
+  if (isWord(token, 'view')) return parseDropObject(cursor, lookup, 'view');
+  if (isWord(token, 'materialized')) {
+    if (!isWord(cursor.next(), 'view')) throw cursor.error('expected VIEW');
+    return parseDropObject(cursor, lookup, 'materialized view');
+  }
+  if (isWord(token, 'all')) {
+    cursor.accept('tables');
+    cursor.expectEnd();
+    return { verb: 'drop all' };
+  }
+  if (lookup.has('live views') && isWord(token, 'live')) {
+    cursor.expect('view');
+    return parseDropObject(cursor, lookup, 'live view');
+  }
+  cursor.unread();
+  const kind = lookup.isEnterprise === false ? undefined : parsePrincipalKind(cursor);
+  if (kind) {
+    const { name } = parsePrincipalName(cursor, kind, 'exists');
+    cursor.expectEnd();
+    return { verb: 'drop', kind, name };
+  }
   throw new RejectionError(
     token === undefined ? cursor.readOffset : cursor.at,
-    "'table' or 'materialized' or 'view' expected",
+    "'table' or 'view' or 'materialized view' or 'all' expected",
   );
+}
+
+function parseDropObject(cursor: Cursor, lookup: NameLookup, kind: ObjectKind): ChangeStatement {
+  const short = SHORT_NAMES[kind];
+  const first = cursor.next();
+  if (first === undefined)
+    throw new RejectionError(kind === 'view' ? cursor.readOffset : cursor.at, `expected [IF EXISTS] ${short}`);
+  let position = cursor.at;
+  const ifExists = isWord(first, 'if');
+  if (ifExists) {
+    if (!isWord(cursor.next(), 'exists')) throw cursor.error(`expected EXISTS ${short}`);
+    position = cursor.readOffset;
+  } else cursor.unread();
+  const token = readName(cursor, lookup, cursor.requireNoSemicolon(`${kind} name`));
+  rejectReserved(token, cursor.at);
+  const name = unquoteToken(token);
+  const object = lookup.find(name, kind);
+  if (object && object.kind !== kind)
+    throw cursor.error(wrongKind(kind, object) ?? `${kind} name expected, got ${OTHER_KINDS[kind]} name`);
+  cursor.expectEnd();
+  if (!object && !ifExists) throw missingError(position, name, kind);
+  return { verb: 'drop', kind, name };
+}
+
+/** The message about a live view or in its place. */
+function wrongKind(kind: ObjectKind, found: { kind: string; name: string }): string | undefined {
+  if (kind === 'live view') return `live view name expected [name=${found.name}]`;
+  if (found.kind !== 'live view') return undefined;
+  return `${kind} name expected, got live view name${kind === 'table' ? `: ${found.name}` : ''}`;
+}
+
+/** Parses USER, GROUP or SERVICE ACCOUNT; undefined if something else follows. */
+export function parsePrincipalKind(cursor: Cursor): PrincipalKind | undefined {
+  if (cursor.accept('user')) return 'user';
+  if (cursor.accept('group')) return 'group';
+  if (!cursor.accept('service')) return undefined;
+  cursor.expect('account');
+  return 'service account';
+}
+
+/** Parses the name of a principal, before which IF and these words may stand. Nothing looks the name up. */
+export function parsePrincipalName(cursor: Cursor, kind: PrincipalKind, ...words: string[]) {
+  const hasGuard = isWord(cursor.requireNoSemicolon(`${kind} name or 'if'`), 'if');
+  if (hasGuard) cursor.expect(...words);
+  else cursor.unread();
+  return { hasGuard, ...parseEntityName(cursor, `${kind} name`) };
+}
+
+function parseRename(cursor: Cursor, lookup: NameLookup): ChangeStatement {
+  cursor.expect('table');
+  const from = parseTableName(cursor, 'from table name');
+  if (cursor.require('to') === '(') throw cursor.error('function call is not allowed here');
+  cursor.unread();
+  cursor.expect('to');
+  const { name: to } = parseTableName(cursor, 'to table name');
+  const rest = cursor.next();
+  if (rest === '(') throw cursor.error('function call is not allowed here');
+  if (rest !== undefined && rest !== ';') throw cursor.error('debris?');
+  rejectRename(lookup, from, to);
+  return { verb: 'rename', name: from.name, to };
+}
+
+function parseTableName(cursor: Cursor, expected: string): LocatedName {
+  const token = stripPublic(cursor, cursor.require(expected));
+  rejectReserved(token, cursor.at);
+  return { name: unquoteToken(token), position: cursor.at };
+}
+
+function rejectRename(lookup: NameLookup, { name, position }: LocatedName, to: string): void {
+  for (const each of [name, to])
+    if (!isValidTableName(each)) throw new RejectionError(0, `invalid table name [table=${each}]`);
+  const table = lookup.find(name, 'table');
+  if (!table) throw missingError(0, name);
+  if (table.kind !== 'table') throw new RejectionError(position, `cannot modify ${table.kind} [view=${name}]`);
+  const taken = lookup.find(to);
+  if (!taken || taken.name === table.name) return;
+  throw new RejectionError(0, `cannot rename table, new name is already in use [table=${name}, toTableName=${to}]`);
+}
+
+function parseTruncate(cursor: Cursor, lookup: NameLookup): ChangeStatement {
+  const what = cursor.next();
+  if (!isWord(what, 'table'))
+    throw new RejectionError(what === undefined ? cursor.readOffset : cursor.at, 'TABLE expected');
+  let token = cursor.next();
+  const ifExists = isWord(token, 'if');
+  if (ifExists) {
+    if (!isWord(cursor.next(), 'exists')) throw cursor.error('expected EXISTS table-name');
+    token = cursor.next();
+  }
+  if (isWord(token, 'only')) token = cursor.next();
+  if (isWord(token, 'with')) throw cursor.error('table name expected');
+  const names: string[] = [];
+  for (;;) {
+    if (token === undefined || token === ',') throw new RejectionError(cursor.readOffset, 'table name expected');
+    const name = unquoteToken(readName(cursor, lookup, token));
+    if (!ifExists || lookup.find(name, 'table')) requireObject(lookup, 'table', name, cursor.at);
+    names.push(name);
+    token = cursor.next();
+    if (token === undefined || token === ';' || isWord(token, 'keep')) break;
+    if (token !== ',') throw new RejectionError(cursor.readOffset, "',' or 'keep' expected");
+    token = cursor.next();
+    if (isWord(token, 'keep')) throw new RejectionError(cursor.readOffset, 'table name expected');
+  }
+  if (isWord(token, 'keep')) {
+    if (!isWord(cursor.next(), 'symbol')) throw cursor.error('SYMBOL expected');
+    if (!isWord(cursor.next(), 'maps')) throw cursor.error('MAPS expected');
+    cursor.expectEnd();
+  }
+  return { verb: 'truncate', names };
+}
+
+function parseVacuum(cursor: Cursor, lookup: NameLookup): ChangeStatement {
+  const what = cursor.requireNoSemicolon("'table'");
+  if (!isWord(what, 'table') && !isWord(what, 'partitions')) throw cursor.error("'partitions' expected");
+  const name = unquoteToken(readName(cursor, lookup, cursor.requireNoSemicolon('table name')));
+  const rest = cursor.next();
+  if (rest !== undefined && rest !== ';') throw cursor.error("end of line or ';' expected");
+  requireObject(lookup, 'table', name, cursor.at);
+  return { verb: 'vacuum', name };
+}
+
+/**
+ * After REFRESH. Which range is refreshed is not parsed. STATS computes again what the server knows of the intervals that
+ * are to be refreshed; it refreshes no rows.
+ */
+function parseRefreshStatement(cursor: Cursor, lookup: NameLookup): ChangeStatement {
+  cursor.expect('materialized', 'view');
+  const name = unquoteToken(readName(cursor, lookup, cursor.requireNoSemicolon('view name')));
+  requireObject(lookup, 'materialized view', name, cursor.at);
+  const mode = cursor.requireNoSemicolon("'full' or 'incremental' or 'range'").toLowerCase();
+  if (mode === 'range') {
+    cursor.skipRest();
+    return { verb: 'refresh range', name };
+  }
+  if (lookup.has('refresh stats') && mode === 'stats') {
+    cursor.expectEnd();
+    return { verb: 'refresh stats', name };
+  }
+  if (mode !== 'full' && mode !== 'incremental') throw cursor.error("'full' or 'incremental' or 'range' expected");
+  cursor.expectEnd();
+  return { verb: 'refresh', name, isFull: mode === 'full' };
+}
+
+function parseCompile(cursor: Cursor, lookup: NameLookup): ChangeStatement {
+  cursor.expectToken(cursor.requireNoSemicolon("'view'"), 'view');
+  const name = unquoteToken(readName(cursor, lookup, cursor.requireNoSemicolon('view name')));
+  const position = cursor.at;
+  cursor.expectEnd();
+  const view = lookup.find(name, 'view');
+  if (!view) throw missingError(position, name, 'view');
+  if (view.kind !== 'view') throw new RejectionError(position, 'view expected, got table');
+  return { verb: 'compile', name, position };
+}
+
+/** After UPDATE. What is written is not parsed. */
+function parseUpdate(cursor: Cursor, lookup: NameLookup): ChangeStatement {
+  const name = unquoteToken(readName(cursor, lookup, cursor.require('table name')));
+  requireObject(lookup, 'table', name, 0);
+  cursor.skipRest();
+  return { verb: 'update', name };
+}
+
+/** After INSERT. What is written is not parsed. */
+function parseInsert(cursor: Cursor, lookup: NameLookup): ChangeStatement {
+  cursor.accept('atomic');
+  cursor.expect('into');
+  const name = unquoteToken(readName(cursor, lookup, cursor.require('table name')));
+  requireObject(lookup, 'table', name, cursor.at);
+  cursor.skipRest();
+  return { verb: 'insert', name };
 }

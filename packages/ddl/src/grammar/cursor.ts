@@ -113,6 +113,11 @@ export class Cursor {
     if (!isWord(token, word)) throw this.error(`'${word}' expected`);
   }
 
+  /** Skips the rest of the statement. */
+  skipRest(): void {
+    while (this.next() !== undefined);
+  }
+
   error(problem: string): RejectionError {
     return new RejectionError(this.at, problem);
   }

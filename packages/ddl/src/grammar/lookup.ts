@@ -64,7 +64,7 @@ export function parseAlteredObject(cursor: Cursor, lookup: NameLookup, kind: Obj
   const token = readName(cursor, lookup, cursor.requireNoSemicolon(`${kind} name`));
   rejectReserved(token, position);
   const name = unquoteToken(token);
-  return { name, position, object: requireObject(lookup, kind, name, { missing: position, wrong: cursor.at }) };
+  return { name, position, object: requireObject(lookup, kind, name, position, cursor.at) };
 }
 
 /** Reads a name, without the schema `public` before it. Outside of CREATE and RENAME, 9.3.4 does not accept that schema. */
@@ -76,7 +76,8 @@ export function requireObject(
   lookup: NameLookup,
   kind: ObjectKind,
   name: string,
-  { missing, wrong }: { missing: number; wrong: number },
+  missing: number,
+  wrong = missing,
 ): KnownObject {
   const object = lookup.find(name, kind);
   if (!object) throw missingError(missing, name, kind);

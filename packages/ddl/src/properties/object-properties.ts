@@ -1,8 +1,6 @@
 /*! The properties of each kind, in the order in which servers print their clauses and differences are reported. */
 import { isObject, type Kind, type ObjectKind } from '@sqlpipe/sql';
 import type { Definition } from '../definition.js';
-import type { Cursor } from '../grammar/cursor.js';
-import type { FoundObject, NameLookup } from '../grammar/lookup.js';
 import type { Property, PropertyAlter } from '../property.js';
 import { DEDUP_KEYS } from './dedup-keys.js';
 import { EXPIRY } from './expiry.js';
@@ -55,12 +53,3 @@ export const findProperty = (name: string, kind: Kind): AnyProperty | undefined 
   (isObject(kind) ? PROPERTIES[kind] : ALL_PROPERTIES).find(property => property.name === name);
 
 export const PROPERTY_FEATURES = ALL_PROPERTIES.flatMap(({ feature }) => feature ?? []);
-
-/** Parses an ALTER of a property after its first words, such as `set ttl`; undefined if a server knows no such ALTER of the kind. */
-export function parsePropertyAlteration(words: string, cursor: Cursor, lookup: NameLookup, altered: FoundObject) {
-  const key = words.toLowerCase();
-  const alter = PROPERTIES[altered.object.kind].find(
-    each => each.alter && Object.hasOwn(each.alter.syntax, key),
-  )?.alter;
-  return (alter?.isKnown?.(lookup) ?? true) ? alter?.syntax[key]?.(cursor, lookup, altered) : undefined;
-}

@@ -1,0 +1,395 @@
+/*!
+ * Parses ALTER. QuestDB checks a statement against the object while it parses it, so that an unknown column is rejected before the text
+ * after it is parsed: here too, parsing and checking are one step.
+ */
+import { isSameName } from '@sqlpipe/sql';
+import type { Alteration } from '../alteration.js';
+import { COLUMN_PROPERTIES } from '../columns/column-properties.js';
+import { parseAddedColumn } from '../columns/type.js';
+import type { Column } from '../definition.js';
+import { parseAge } from '../grammar/ages.js';
+import { expectEndOfBody, parseViewBody } from '../grammar/body.js';
+import { type Cursor, isWord } from '../grammar/cursor.js';
+import { type FoundObject, type NameLookup, parseAlteredObject } from '../grammar/lookup.js';
+import { isValidColumnName, parseEntityName, unquoteToken } from '../grammar/names.js';
+import { parseInt64 } from '../grammar/numbers.js';
+import { RejectionError } from '../grammar/rejection-error.js';
+import { propertiesOf } from '../properties/object-properties.js';
+import { type ChangeStatement, type PartitionChange, toAlter } from './change.js';
+
+/** After ALTER. */
+export function parseAlter(cursor: Cursor, lookup: NameLookup): ChangeStatement {
+  const change = parseAlterOf(cursor.next(), cursor, lookup);
+  cursor.expectEnd();
+  return change;
+}
+
+function parseAlterOf(token: string | undefined, cursor: Cursor, lookup: NameLookup): ChangeStatement {
+  if (isWord(token, 'table'))
+    return new TableParser(cursor, lookup, parseAlteredObject(cursor, lookup, 'table')).parse();
+  if (isWord(token, 'view')) return parseAlterView(cursor, lookup);
+  if (isWord(token, 'materialized')) return parseAlterMaterializedView(cursor, lookup);
+  if (lookup.has('live views') && isWord(token, 'live')) return parseAlterLiveView(cursor, lookup);
+  throw new RejectionError(
+    token === undefined ? cursor.readOffset : cursor.at,
+    "'table' or 'materialized' or 'view' expected",
+  );
+}
+
+const VERBS = "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 'rename', 'set' or 'squash'";
+
+class TableParser {
+  /** The columns, if they are known, as the statement has changed them so far. */
+  readonly #columns: Column[] | undefined;
+  /** The current name of the designated timestamp. */
+  #timestamp: string | undefined;
+
+  constructor(
+    readonly cursor: Cursor,
+    readonly lookup: NameLookup,
+    readonly found: FoundObject,
+    readonly table = found.object,
+  ) {
+    this.#columns = table.columns?.map(column => ({ ...column }));
+    this.#timestamp = table.timestamp;
+  }
+
+  parse(): ChangeStatement {
+    const { cursor, lookup, found } = this;
+    const verb = cursor.requireNoSemicolon(VERBS).toLowerCase();
+    switch (verb) {
+      case 'add':
+        return this.#addColumns();
+      case 'drop':
+        return this.#drop();
+      case 'rename':
+        cursor.expect('column');
+        return this.#renameColumns();
+      case 'alter':
+        if (!isWord(cursor.requireNoSemicolon("'column'"), 'column'))
+          throw cursor.error("'column' or 'partition' expected");
+        return parseAlterColumn(cursor, lookup, found);
+      case 'set':
+        return this.#set();
+      case 'dedup':
+      case 'deduplicate':
+        return this.#property(verb) as ChangeStatement;
+      case 'enable':
+      case 'disable':
+        if (lookup.isEnterprise === false) break;
+        cursor.expect('storage');
+        return this.#property(`${verb} storage`) as ChangeStatement;
+      case 'squash':
+        cursor.expect('partitions');
+        return { verb: 'squash partitions', name: found.name };
+      case 'attach':
+      case 'detach':
+      case 'convert':
+        cursor.expect('partition');
+        return parsePartitions(cursor, found, `${verb} partition`);
+      case 'force':
+        cursor.expect('drop', 'partition');
+        return parsePartitions(cursor, found, 'force drop partition');
+    }
+    const walChange = parseWalChange(cursor, lookup, verb, found);
+    if (!walChange) throw cursor.error(`${VERBS} expected`);
+    return walChange;
+  }
+
+  #property(words: string): ChangeStatement | undefined {
+    return parseAlterProperty(words, this.cursor, this.lookup, this.found);
+  }
+
+  #existing(name: string): Column | undefined {
+    return this.#columns?.find(column => isSameName(column.name, name));
+  }
+
+  /** Parses the name of a column; if the columns are known, it has to be one of them. */
+  #parseColumn(expected: string): { name: string; column: Column | undefined } {
+    const name = unquoteToken(this.cursor.requireNoSemicolon(expected));
+    const column = this.#existing(name);
+    if (this.#columns && !column) throw this.cursor.error(`Invalid column: ${name}`);
+    return { name, column };
+  }
+
+  /** Parses a comma-separated list to the end of the statement, or to where `isLast` says that it ends. */
+  #list<T>(parseItem: () => T, isLast = () => false): T[] {
+    const items = [parseItem()];
+    while (!isLast()) {
+      const token = this.cursor.next();
+      if (token === undefined || (token === ';' && this.cursor.next() === undefined)) break;
+      if (token !== ',') throw this.cursor.error("',' expected");
+      items.push(parseItem());
+    }
+    return items;
+  }
+
+  /** A WAL table accepts one change of its structure per transaction. */
+  #rejectSeveral(count: number): void {
+    if (!this.table.wal || count < 2) return;
+    const { name, structure = 0 } = this.table;
+    throw new RejectionError(
+      0,
+      "statement is either no-op, or contains multiple transactions, such as 'alter table add column col1, col2', and " +
+        `currently not supported for WAL tables [table=${name}, oldStructureVersion=${structure}, newStructureVersion=${structure + count}]`,
+    );
+  }
+
+  #addColumns(): ChangeStatement {
+    const { cursor, lookup } = this;
+    cursor.accept('column');
+    let owner: string | undefined;
+    const columns = this.#list(
+      () => this.#addColumn(cursor.requireNoSemicolon("'column' or column name")),
+      () => {
+        if (lookup.isEnterprise === false || !cursor.accept('owned')) return false;
+        cursor.expect('by');
+        owner = parseEntityName(cursor, 'owner name').name;
+        return true;
+      },
+    );
+    if (this.#columns) this.#rejectSeveral(this.#columns.length - (this.table.columns?.length ?? 0));
+    return toAlter(this.found, ...columns.map(column => ({ action: 'add column', column, owner }) as const));
+  }
+
+  #addColumn(first: string): Column {
+    const { cursor } = this;
+    const optional = isWord(first, 'if');
+    const name = unquoteToken(optional ? this.#ifNotExists() : first);
+    const position = cursor.at;
+    const existing = this.#existing(name);
+    if (existing && !optional) throw new RejectionError(position, `column '${name}' already exists`);
+    if (!isValidColumnName(name)) throw new RejectionError(position, ' new column name contains invalid characters');
+    const { column, typePosition } = parseAddedColumn(cursor, name, this.lookup);
+    if (!existing) this.#columns?.push(column);
+    else if (existing.type !== column.type)
+      throw new RejectionError(
+        typePosition,
+        `column already exists with a different column type [current type=${existing.type}, requested type=${column.type}]`,
+      );
+    return column;
+  }
+
+  #ifNotExists(): string {
+    const { cursor } = this;
+    if (!isWord(cursor.next(), 'not')) throw cursor.error("'not' expected");
+    const token = cursor.next();
+    if (!isWord(token, 'exists')) throw cursor.error(`unexpected token '${token}' for if not exists`);
+    return cursor.requireNoSemicolon('column name');
+  }
+
+  #drop(): ChangeStatement {
+    const { cursor, found, table } = this;
+    const token = cursor.requireNoSemicolon("'column' or 'partition'");
+    const property = this.#property(`drop ${token}`);
+    if (property) return property;
+    if (isWord(token, 'partition')) return parsePartitions(cursor, found, 'drop partition');
+    if (!isWord(token, 'column')) throw cursor.error("'column' or 'partition' expected");
+    const names = this.#list(() => {
+      const { name, column } = this.#parseColumn('column name');
+      if (column && column.name === this.#timestamp) {
+        this.#rejectTimestampOfWal('remove');
+        if (table.partitionBy !== 'NONE') throw new RejectionError(0, 'cannot remove timestamp from partitioned table');
+      }
+      return name;
+    });
+    this.#rejectSeveral(names.length);
+    return toAlter(found, ...names.map(column => ({ action: 'drop column', column }) as const));
+  }
+
+  #rejectTimestampOfWal(verb: string): void {
+    const { wal, name, timestamp } = this.table;
+    if (!wal) return;
+    throw new RejectionError(0, `cannot ${verb} designated timestamp column [table=${name}, column=${timestamp}]`);
+  }
+
+  #renameColumns(): ChangeStatement {
+    const alterations = this.#list(() => this.#renameColumn());
+    this.#rejectSeveral(alterations.length);
+    return toAlter(this.found, ...alterations);
+  }
+
+  #renameColumn(): Alteration {
+    const { cursor } = this;
+    const { name, column } = this.#parseColumn('current column name');
+    if (!isWord(cursor.requireNoSemicolon("'to' expected"), 'to')) throw cursor.error("'to' expected'");
+    const to = unquoteToken(cursor.requireNoSemicolon('new column name'));
+    if (name === to) throw cursor.error('new column name is identical to existing name');
+    if (this.#existing(to)) throw cursor.error(' column already exists');
+    if (!isValidColumnName(to)) throw cursor.error(' new column name contains invalid characters');
+    if (column) {
+      if (column.name === this.#timestamp) {
+        this.#rejectTimestampOfWal('rename');
+        this.#timestamp = to;
+      }
+      column.name = to;
+    }
+    return { action: 'rename column', column: name, to };
+  }
+
+  #set(): ChangeStatement {
+    const token = this.cursor.requireNoSemicolon("'param', 'ttl' or 'type'");
+    if (isWord(token, 'type')) return this.#setType();
+    const property = this.#property(`set ${token}`);
+    if (property) return property;
+    throw this.cursor.error("'param' or 'type' expected");
+  }
+
+  #setType(): ChangeStatement {
+    const { cursor, table, found } = this;
+    const wal = cursor.requireWord('bypass', 'wal') === 'wal';
+    if (!wal) cursor.expect('wal');
+    if (table.partitionBy === 'NONE') throw new RejectionError(found.position, 'Cannot convert non-partitioned table');
+    return { verb: 'set type', name: found.name, wal };
+  }
+}
+
+/** After ALTER VIEW: replaces the query. */
+function parseAlterView(cursor: Cursor, lookup: NameLookup): ChangeStatement {
+  const view = parseAlteredObject(cursor, lookup, 'view');
+  cursor.expectToken(cursor.requireNoSemicolon("'as'"), 'as');
+  const body = parseViewBody(cursor, lookup.rejectBadQuery);
+  expectEndOfBody(cursor, body);
+  return toAlter(view, { action: 'query', body: body.text });
+}
+
+/** After ALTER MATERIALIZED: changes how a view is refreshed, how long its data is kept, and its indexes. */
+function parseAlterMaterializedView(cursor: Cursor, lookup: NameLookup): ChangeStatement {
+  if (!isWord(cursor.requireNoSemicolon("'view'"), 'view')) throw cursor.error("'view' expected'");
+  const view = parseAlteredObject(cursor, lookup, 'materialized view');
+  const verb = cursor.requireNoSemicolon("'alter' or 'resume' or 'suspend'");
+  if (isWord(verb, 'alter')) {
+    cursor.expect('column');
+    return parseAlterColumn(cursor, lookup, view);
+  }
+  const change = parseWalChange(cursor, lookup, verb, view) ?? parseAlterProperty(verb, cursor, lookup, view);
+  if (change) return change;
+  if (!isWord(verb, 'set')) throw cursor.error("'alter' or 'resume' or 'suspend' expected");
+  const token = cursor.requireNoSemicolon("'ttl' or 'refresh'");
+  if (isWord(token, 'refresh') && cursor.accept('limit'))
+    return { verb: 'set refresh limit', name: view.name, limit: parseAge(cursor).age };
+  const set = parseAlterProperty(`set ${token}`, cursor, lookup, view);
+  if (set) return set;
+  if (lookup.isEnterprise !== false && isWord(token, 'storage'))
+    throw cursor.error('storage policy is not supported for materialized views');
+  throw cursor.error("'ttl' or 'refresh' expected");
+}
+
+const LIVE_VIEW_VERBS = "'set', 'drop', 'convert', 'resume' or 'suspend'";
+
+/** After ALTER LIVE: what a view stores can be changed, but neither its query nor its columns. */
+function parseAlterLiveView(cursor: Cursor, lookup: NameLookup): ChangeStatement {
+  cursor.expect('view');
+  const view = parseAlteredObject(cursor, lookup, 'live view');
+  const verb = cursor.requireNoSemicolon(LIVE_VIEW_VERBS).toLowerCase();
+  switch (verb) {
+    case 'set': {
+      const token = cursor.requireNoSemicolon("'ttl'");
+      const set = parseAlterProperty(`set ${token}`, cursor, lookup, view);
+      if (!set) throw cursor.error("'ttl' expected");
+      return set;
+    }
+    case 'drop':
+    case 'convert':
+      cursor.expect('partition');
+      return parsePartitions(cursor, view, `${verb} partition`);
+    case 'force':
+      throw cursor.error('FORCE DROP PARTITION is not supported on live views');
+  }
+  const walChange = parseWalChange(cursor, lookup, verb, view);
+  if (!walChange) throw cursor.error(`${LIVE_VIEW_VERBS} expected`);
+  return walChange;
+}
+
+/** Parses an ALTER of a property after its first words, such as `set ttl`; undefined if a server knows no such ALTER of the kind. */
+function parseAlterProperty(words: string, cursor: Cursor, lookup: NameLookup, found: FoundObject) {
+  const key = words.toLowerCase();
+  const alter = propertiesOf(found.object.kind).find(
+    each => each.alter && Object.hasOwn(each.alter.syntax, key),
+  )?.alter;
+  const parse = alter?.isKnown?.(lookup) === false ? undefined : alter?.syntax[key];
+  return parse && toAlter(found, parse(cursor, lookup, found));
+}
+
+const WORDS_OF_TABLE = "'add index' or 'drop index' or 'type' or 'cache' or 'nocache' or 'symbol'";
+const WORDS_OF_VIEW = "'symbol capacity', 'add index' or 'drop index'";
+
+/** Parses what is changed, after COLUMN. */
+function parseAlterColumn(cursor: Cursor, lookup: NameLookup, found: FoundObject): ChangeStatement {
+  const { object } = found;
+  const isTable = object.kind === 'table';
+  const position = cursor.readOffset;
+  const name = unquoteToken(cursor.requireNoSemicolon('column name'));
+  const column = object.columns?.find(each => isSameName(each.name, name));
+  if (object.columns && !column)
+    throw new RejectionError(position, `column '${name}' does not exist in ${object.kind} '${object.name}'`);
+  const token = cursor.requireNoSemicolon(isTable ? WORDS_OF_TABLE : WORDS_OF_VIEW);
+  const word = token.toLowerCase();
+  const property = COLUMN_PROPERTIES.find(
+    ({ alter }) => (isTable || alter.worksOnViews) && Object.hasOwn(alter.syntax, word),
+  );
+  const parse = property?.alter.syntax[word];
+  if (!parse)
+    throw cursor.error(
+      isTable
+        ? `'add', 'drop', 'set', 'symbol', 'cache' or 'nocache' expected found '${token}'`
+        : `${WORDS_OF_VIEW} expected`,
+    );
+  return toAlter(found, parse(cursor, lookup, { object, name, column, position, objectPosition: found.position }));
+}
+
+/**
+ * Parses WAL after RESUME, SUSPEND or REBASE. REBASE is accepted for a table that is suspended, and `INTO 'folder'` only from another
+ * server: both messages are those of the documentation. Before QuestDB 10 only a server for developers accepts SUSPEND.
+ * @param verb in any case @returns undefined for another verb, and for one that the server does not know
+ */
+function parseWalChange(
+  cursor: Cursor,
+  { has }: NameLookup,
+  verb: string,
+  { object, name }: FoundObject,
+): ChangeStatement | undefined {
+  const word = verb.toLowerCase();
+  const mayRebase = has('rebase') && object.kind !== 'live view';
+  if (word !== 'resume' && word !== 'suspend' && !(word === 'rebase' && mayRebase)) return undefined;
+  cursor.expect('wal');
+  if (object.wal === false) throw cursor.error(`${object.name} is not a WAL table.`);
+  if (word === 'resume') return { verb: 'resume wal', name, skips: parseTransaction(cursor) };
+  if (word === 'suspend') {
+    if (!has('suspend')) throw new RejectionError(0, 'Cannot suspend table, database is not in dev mode');
+    return { verb: 'suspend wal', name };
+  }
+  if (cursor.accept('into')) throw cursor.error('REBASE WAL INTO is only supported on a read-only replica');
+  if (object.kind === 'table' && object.columns && !object.isSuspended)
+    throw new RejectionError(0, 'REBASE WAL requires the table to be suspended first');
+  return { verb: 'rebase wal', name };
+}
+
+/** Parses `FROM {TXN | TRANSACTION} n`. @returns whether it comes next */
+function parseTransaction(cursor: Cursor): boolean {
+  const from = cursor.next();
+  if (from === undefined || from === ';') return false;
+  cursor.expectToken(from, 'from');
+  cursor.requireWord('transaction', 'txn');
+  const value = cursor.requireNoSemicolon('transaction value');
+  if (parseInt64(value) === undefined) throw cursor.error(`invalid value [value=${value}]`);
+  return true;
+}
+
+/** After PARTITION in an ALTER of an object that is stored. Which partitions are meant is not parsed. */
+function parsePartitions(
+  cursor: Cursor,
+  { object: { partitionBy }, name }: FoundObject,
+  verb: PartitionChange['verb'],
+): PartitionChange {
+  const position = cursor.at;
+  if (verb === 'convert partition') {
+    cursor.expect('to');
+    cursor.requireWord('parquet', 'native');
+  }
+  if (partitionBy === 'NONE' && verb !== 'force drop partition') throw cursor.error('table is not partitioned');
+  if (cursor.requireWord('list', 'where') === 'list' && cursor.next() === ',')
+    throw cursor.error('partition name missing');
+  cursor.skipRest();
+  return { verb, name, position };
+}
