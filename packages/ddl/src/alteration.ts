@@ -4,6 +4,7 @@ import { type AnyColumnProperty, COLUMN_PROPERTIES, type ColumnAlteration } from
 import { addTimestampToIndex } from './columns/indexes.js';
 import { printAddedColumn } from './columns/type.js';
 import type { Column, Definition, TableDefinition } from './definition.js';
+import { quoteColumn } from './grammar/names.js';
 import {
   ALL_PROPERTIES,
   type AnyProperty,
@@ -11,7 +12,6 @@ import {
   propertiesOf,
 } from './properties/object-properties.js';
 import { formatOwner } from './properties/storage.js';
-import { quoteColumn } from './reserved-names.js';
 
 type StructureAlteration =
   | { readonly action: 'add column'; readonly column: Column; readonly owner?: string | undefined }

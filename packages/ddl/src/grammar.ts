@@ -1,4 +1,5 @@
 /*! QuestDB's grammar of DDL, check by check, for code that needs more than the definition in a statement. */
+
 export type { LocatedName } from '@sqlpipe/sql';
 export { OTHER_KINDS, parseChangeAfter, parsePrincipalKind, parsePrincipalName } from './change/parse-change.js';
 export { rejectBadCover } from './columns/indexes.js';
@@ -46,5 +47,4 @@ export {
 } from './grammar/rejection-error.js';
 export { formatGeohashType, isTimestamp, parseColumnType } from './grammar/types.js';
 export { type Interval, isTimeZone, rejectLongPeriod } from './properties/refresh.js';
-export { rejectUnevenRetention, retentionOf } from './properties/retention.js';
-export { rejectImpossiblePolicy } from './properties/storage-policy.js';
+export { rejectImpossiblePolicy, rejectUnevenRetention, retentionOf } from './properties/retention.js';

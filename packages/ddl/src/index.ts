@@ -4,18 +4,16 @@ export { parseAlters, parseChange } from './change/parse-change.js';
 export { COLUMN_OPTIONS, COLUMN_TYPE, findColumnProperty } from './columns/column-properties.js';
 export { addTimestampToIndex } from './columns/indexes.js';
 export {
+  type CompareOptions,
   type Comparison,
   compareDefinitions,
-  type PropertyDifference,
-} from './compare-definitions.js';
-export {
-  type CompareOptions,
   compareStatements,
   listComparedProperties,
+  type PropertyDifference,
   type StatementComparison,
   spellOutDefaults,
   tryParseDefinition,
-} from './compare-statements.js';
+} from './compare.js';
 export {
   canCast,
   canConvert,
@@ -46,18 +44,21 @@ export {
 export { toAge } from './grammar/ages.js';
 export type { ClauseSpan, ClauseSpans } from './grammar/clause-reader.js';
 export { isLaterVersion } from './grammar/features.js';
-export { readGrantTargets, sortByScope } from './grant-targets.js';
+export { isSystemTable, needsQuotes, quoteName } from './grammar/names.js';
 export { findCommonTableExpressions, findMentions, findUnknownNames, isUnderstood, type Mention } from './mentions.js';
 export { ownerOf, removeOwner } from './owner.js';
-export {
-  parsePrincipal,
-  printAliasChanges,
-} from './principal.js';
+export { parsePrincipal, printAliasChanges } from './principal.js';
 export { printDefinition } from './print.js';
 export { findProperty, propertiesOf } from './properties/object-properties.js';
 export { findExpiredRows, keepRetention, UNLIMITED } from './properties/retention.js';
-export { EXPLICIT, type PrintOptions } from './property.js';
-export { COLUMN_ORDER, columnProperty, isColumnOrder, type PropertyName } from './property-name.js';
+export {
+  COLUMN_ORDER,
+  columnProperty,
+  EXPLICIT,
+  isColumnOrder,
+  type PrintOptions,
+  type PropertyName,
+} from './property.js';
 export { findStoredValues } from './query-columns.js';
 export { isBareName } from './query-names.js';
 export {
@@ -72,7 +73,6 @@ export {
 } from './query-tokens.js';
 export { findReferences, findReferencesOfQuery } from './references.js';
 export { isCleanTable, isRepairForm, repair } from './repair.js';
-export { isSystemTable, needsQuotes, quoteName } from './reserved-names.js';
 export { RightSet } from './right-set.js';
 export {
   type Assumption,
@@ -85,6 +85,8 @@ export {
   printRight,
   quotePrincipal,
   type Right,
+  readGrantTargets,
+  sortByScope,
 } from './rights.js';
 export { findSampling } from './sampling.js';
 export { UndoLog } from './undo-log.js';

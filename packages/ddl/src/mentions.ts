@@ -13,14 +13,13 @@ import {
   type Token,
   unquote,
 } from '@sqlpipe/sql';
-import { tryParseDefinition } from './compare-statements.js';
-import { locateGrantTargets } from './grant-targets.js';
+import { tryParseDefinition } from './compare.js';
 import { findOwnerClause } from './owner.js';
 import { parsePrincipal } from './principal.js';
 import { type NamePlace, QueryNames } from './query-names.js';
 import { mayHaveReferences, ReferenceFinder } from './references.js';
 import { isCleanTable } from './repair.js';
-import { parseRights } from './rights.js';
+import { locateGrantTargets, parseRights } from './rights.js';
 
 /** A name in a statement, without its quotes. `[position, end)` includes the quotes, but not the schema `public`. */
 export interface Mention extends NameSpan {

@@ -4,9 +4,9 @@
  */
 import { COLUMN_PROPERTIES } from './columns/column-properties.js';
 import type { Column, Definition } from './definition.js';
+import { quoteName } from './grammar/names.js';
 import { type AnyProperty, propertiesOf } from './properties/object-properties.js';
 import type { PrintOptions } from './property.js';
-import { quoteName } from './reserved-names.js';
 
 const PRINTED_OPTIONS: PrintOptions = { form: '9.3', quoted: false };
 

@@ -3,7 +3,7 @@
  * name before a column may also be an alias or a common table expression, which does not count. Each rule was observed on QuestDB 9.3.4.
  */
 import { foldCase, keywordOf, type NameSpan, type Token, type TokenReader, unquote } from '@sqlpipe/sql';
-import { RESERVED } from './reserved-names.js';
+import { RESERVED } from './grammar/names.js';
 
 /** The position of a name, which decides how another name has to be written there. */
 export type NamePlace =

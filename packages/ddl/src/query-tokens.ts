@@ -3,9 +3,9 @@
  * quotes that no name needs do not matter.
  */
 import { Cursor } from './grammar/cursor.js';
+import { RESERVED } from './grammar/names.js';
 import { RejectionError } from './grammar/rejection-error.js';
 import { TYPE_NAMES } from './grammar/types.js';
-import { RESERVED } from './reserved-names.js';
 
 /** A token of a query. */
 export interface QueryToken {

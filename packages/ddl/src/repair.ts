@@ -12,11 +12,10 @@ import { trimQuery } from './grammar/body.js';
 import { ClauseReader, type ClauseSpan } from './grammar/clause-reader.js';
 import { Cursor } from './grammar/cursor.js';
 import { anyServer } from './grammar/lookup.js';
-import { isValidColumnName } from './grammar/names.js';
+import { isValidColumnName, needsQuotes, quoteName, RESERVED } from './grammar/names.js';
 import { unlessRejected } from './grammar/rejection-error.js';
 import { PARTITIONING } from './properties/partitioning.js';
 import { TTL } from './properties/retention.js';
-import { needsQuotes, quoteName, RESERVED } from './reserved-names.js';
 
 export interface RepairResult {
   statement: string;

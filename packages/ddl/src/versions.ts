@@ -1,6 +1,6 @@
 /*! Finds features in a statement that older versions of QuestDB do not have. */
 import { COLUMN_PROPERTIES } from './columns/column-properties.js';
-import { tryParseDefinition } from './compare-statements.js';
+import { tryParseDefinition } from './compare.js';
 import type { Definition, TableDefinition } from './definition.js';
 import { type FeatureName, featuresOf } from './grammar/features.js';
 import { PROPERTY_FEATURES } from './properties/object-properties.js';

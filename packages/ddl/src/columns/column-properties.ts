@@ -2,8 +2,7 @@
 import type { ColumnEntry } from './column-property.js';
 import { INDEX } from './indexes.js';
 import { PARQUET } from './parquet.js';
-import { CACHE, CAPACITY } from './symbol.js';
-import { TYPE } from './type.js';
+import { CACHE, CAPACITY, TYPE } from './type.js';
 
 const OPTIONS = [CACHE, CAPACITY, INDEX, PARQUET] as const;
 

@@ -3,8 +3,7 @@ import type { Column } from '../definition.js';
 import type { Cursor } from '../grammar/cursor.js';
 import type { KnownObject, NameLookup } from '../grammar/lookup.js';
 import { RejectionError } from '../grammar/rejection-error.js';
-import type { Property, PropertyAlter } from '../property.js';
-import type { ColumnSuffix } from '../property-name.js';
+import type { ColumnSuffix, Property, PropertyAlter } from '../property.js';
 
 /** What a statement states about a column. For a column of a query, `type` may be empty, and `cached` may be missing. */
 export type StatedColumn = Omit<Column, 'name' | 'dedup' | 'cached'> & { readonly cached?: boolean };

@@ -4,21 +4,29 @@
  */
 import { foldCase, type LocatedName } from '@sqlpipe/sql';
 import { addTimestampToIndex, parseIndexOptions } from '../columns/indexes.js';
-import { parseSymbolOptions, rejectCachedCapacity } from '../columns/symbol.js';
+import { parseParquet } from '../columns/parquet.js';
+import { newColumn, parseSymbolOptions, rejectCachedCapacity, unmatchedBracketError } from '../columns/type.js';
 import type { Column, TableDefinition } from '../definition.js';
 import { expectEndOfBody, parseEnclosedBody } from '../grammar/body.js';
 import { ClauseReader, Columns, type CreateContext, type CreateOf } from '../grammar/clause-reader.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
-import { type CreatedName, parseCreatedName, parseLiteral, parseObjectName } from '../grammar/names.js';
+import {
+  type CreatedName,
+  isValidColumnName,
+  parseCreatedName,
+  parseLiteral,
+  parseObjectName,
+  rejectReserved,
+  unquoteToken,
+} from '../grammar/names.js';
 import { expectLong } from '../grammar/numbers.js';
-import { RejectionError, unexpectedTokenError } from '../grammar/rejection-error.js';
+import { RejectionError, tokenError, unexpectedTokenError } from '../grammar/rejection-error.js';
 import { parseColumnType } from '../grammar/types.js';
 import { DEDUP_KEYS } from '../properties/dedup-keys.js';
 import { PARTITIONING, TIMESTAMP } from '../properties/partitioning.js';
-import { TTL } from '../properties/retention.js';
+import { STORAGE_POLICY, TTL } from '../properties/retention.js';
 import { FORMAT, MAX_UNCOMMITTED_ROWS, OWNER, parseLag, VOLUME, WAL } from '../properties/storage.js';
-import { STORAGE_POLICY } from '../properties/storage-policy.js';
-import { parseColumnList } from './columns.js';
+import { columnProperty } from '../property.js';
 
 /** Parses the rest of a statement after CREATE; the next token has been read. */
 export function parseCreateTable(cursor: Cursor, first: string, context: CreateContext): CreateOf<TableDefinition> {
@@ -152,4 +160,67 @@ function parseCast({ cursor, columns, positions, isQuery }: ClauseReader): void 
     rejectCachedCapacity(column, parseSymbolOptions(cursor, column, " or ')'"));
   }
   cursor.expect(')');
+}
+
+/** Parses `ts TIMESTAMP, s SYMBOL …)`, with the closing parenthesis. */
+function parseColumnList(reader: ClauseReader): void {
+  while (parseColumn(reader) === ',');
+}
+
+/** Parses one column and returns the token after it: a comma or the closing parenthesis. */
+function parseColumn(reader: ClauseReader): string {
+  const { cursor, columns, context } = reader;
+  const nameToken = readColumnToken(cursor);
+  rejectReserved(nameToken, cursor.at);
+  const name = unquoteToken(nameToken);
+  const position = cursor.at;
+  const type = parseColumnType(cursor, readColumnToken(cursor));
+  if (!isValidColumnName(name)) throw new RejectionError(position, ' new column name contains invalid characters');
+  const column = columns.add(newColumn(name, type, context), position);
+
+  let token = type === 'SYMBOL' ? parseSymbol(reader, { name, position }, column) : undefined;
+  token ??= readAfterColumn(cursor, { name, position });
+  if (isWord(token, 'parquet')) {
+    const start = cursor.previousEnd;
+    column.parquet = parseParquet(cursor, type);
+    token = cursor.require("',' or ')'");
+    reader.addSpan(columnProperty(name, ' Parquet settings'), start);
+  }
+  // PRECISION, NULL and NOT NULL have no effect.
+  if (isWord(token, 'precision')) token = cursor.require("'NOT' or 'NULL' or ',' or ')'");
+  if (isWord(token, 'not')) token = cursor.require("'NULL'");
+  if (isWord(token, 'null')) token = cursor.require("','");
+  if (token !== ')' && token !== ',') throw tokenError(cursor.at, token, "',' or ')' expected");
+  return token;
+}
+
+function readColumnToken(cursor: Cursor): string {
+  const token = cursor.require("')' or ','");
+  if (token === ')' || token === ',') throw tokenError(cursor.at, token, 'missing column definition');
+  return token;
+}
+
+function readAfterColumn(cursor: Cursor, { name, position }: LocatedName): string {
+  if (cursor.accept(']')) throw unmatchedBracketError(name, position);
+  return cursor.require("',' or ')'");
+}
+
+/** Parses `CAPACITY n NOCACHE INDEX …` after SYMBOL. Returns the token after it. */
+function parseSymbol(reader: ClauseReader, named: LocatedName, column: Column): string {
+  const { cursor, context } = reader;
+  parseSymbolOptions(cursor, column, ", 'index' or ')'");
+  rejectCachedCapacity(column, cursor.at);
+  const endsHere = (token: string) => token === ')' || token === ',' || isWord(token, 'parquet');
+  const token = cursor.require("')', 'index' or 'parquet'");
+  if (endsHere(token)) return token;
+  cursor.expectToken(token, 'index');
+  const start = cursor.previousEnd;
+  const next = cursor.require(') | , expected');
+  const isPlain = endsHere(next);
+  const covered: LocatedName[] = [];
+  column.index = parseIndexOptions(cursor, next, context, { covered, expected: isPlain ? undefined : "'capacity'" });
+  reader.positions.covered.set(foldCase(column.name), covered);
+  const after = isPlain ? cursor.require("')'") : readAfterColumn(cursor, named);
+  reader.addSpan(columnProperty(column.name, ' index'), start);
+  return after;
 }

@@ -4,10 +4,9 @@ import { type Body, expectEndOfBody, parseViewBody } from '../grammar/body.js';
 import { ClauseReader, type CreateContext, type CreateOf } from '../grammar/clause-reader.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import { type CreatedName, parseCreatedName } from '../grammar/names.js';
-import { EXPIRY } from '../properties/expiry.js';
 import { PARTITIONING, VIEW_TIMESTAMP } from '../properties/partitioning.js';
 import { BASE, REFRESH } from '../properties/refresh.js';
-import { TTL } from '../properties/retention.js';
+import { EXPIRY, TTL } from '../properties/retention.js';
 import { OWNER, VOLUME } from '../properties/storage.js';
 import { FLUSH, IN_MEMORY, START, VIEW_INDEXES } from '../properties/views.js';
 

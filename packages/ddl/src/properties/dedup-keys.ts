@@ -4,11 +4,10 @@ import type { Column } from '../definition.js';
 import type { ClauseReader } from '../grammar/clause-reader.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import type { FoundObject } from '../grammar/lookup.js';
-import { requireLiteral, unquoteToken } from '../grammar/names.js';
+import { quoteColumn, quoteName, requireLiteral, unquoteToken } from '../grammar/names.js';
 import { RejectionError } from '../grammar/rejection-error.js';
 import { isArray } from '../grammar/types.js';
 import { property } from '../property.js';
-import { quoteColumn, quoteName } from '../reserved-names.js';
 
 export interface Keyed {
   readonly columns: readonly Column[];

@@ -2,11 +2,10 @@
 import { foldCase } from '@sqlpipe/sql';
 import type { PartitionUnit } from '../definition.js';
 import type { ClauseReader } from '../grammar/clause-reader.js';
-import { parseLiteral } from '../grammar/names.js';
+import { parseLiteral, quoteName } from '../grammar/names.js';
 import { RejectionError } from '../grammar/rejection-error.js';
 import { isTimestamp } from '../grammar/types.js';
 import { property } from '../property.js';
-import { quoteName } from '../reserved-names.js';
 
 const UNITS: ReadonlySet<string> = new Set<PartitionUnit>(['NONE', 'HOUR', 'DAY', 'WEEK', 'MONTH', 'YEAR']);
 

@@ -5,8 +5,7 @@ import { type Cursor, isWord } from '../grammar/cursor.js';
 import { rejectReserved, stripPublic, unquoteToken } from '../grammar/names.js';
 import { DAY, MICROS, parseInt32, parseTimestamp } from '../grammar/numbers.js';
 import { RejectionError, unexpectedTokenError } from '../grammar/rejection-error.js';
-import { property } from '../property.js';
-import type { ClauseName } from '../property-name.js';
+import { type ClauseName, property } from '../property.js';
 import { findSampling } from '../sampling.js';
 
 class RefreshReader {

@@ -1,10 +1,26 @@
-/*! How long rows are kept: TTL, what it becomes in the enterprise edition, and which rows a change of it makes expire. */
-import type { Age, Definition, MaterializedViewDefinition, TableDefinition } from '../definition.js';
+/*!
+ * How long rows are kept: TTL, the storage policy that the enterprise edition has for tables in its place, and EXPIRE ROWS. The source of
+ * that edition is not public: the stages of a policy are those of its documentation, and lengths have the syntax of TTL.
+ */
+
+import type { LocatedName } from '@sqlpipe/sql';
+import type {
+  Age,
+  Definition,
+  MaterializedViewDefinition,
+  PartitionUnit,
+  StoragePolicy,
+  TableDefinition,
+} from '../definition.js';
 import { formatAge, isEvenAge, parseAge, rejectUnevenAge } from '../grammar/ages.js';
 import type { ClauseSpans } from '../grammar/clause-reader.js';
+import { type Cursor, isWord } from '../grammar/cursor.js';
+import type { HasFeature } from '../grammar/features.js';
+import type { FoundObject } from '../grammar/lookup.js';
+import { parseLiteral } from '../grammar/names.js';
+import { parseInt64 } from '../grammar/numbers.js';
 import { RejectionError } from '../grammar/rejection-error.js';
 import { property } from '../property.js';
-import { isTtl, policyOf, type WithRetention } from './storage-policy.js';
 
 /** The TTL of an object: from its TTL, or in the enterprise edition from a storage policy that only drops data. */
 const localTtl = ({ ttl, policy }: WithRetention): Age =>
@@ -102,4 +118,250 @@ export function keepRetention<Stored extends TableDefinition | MaterializedViewD
   if (findExpiredRows(former, wanted) === undefined || partitionBy === undefined) return undefined;
   if (former.ttl !== 0 && !isEvenAge(partitionBy, former.ttl)) return undefined;
   return { ...wanted, ttl: former.ttl, ...(former.kind === 'table' && { policy: former.policy }) };
+}
+
+const STAGES: readonly Stage[] = ['TO PARQUET', 'TO REMOTE', 'DROP LOCAL', 'DROP REMOTE'];
+
+type Stage = keyof StoragePolicy['after'];
+
+/** Parses `POLICY(TO PARQUET 3 DAYS, DROP LOCAL 1 MONTH)` after STORAGE. @param stages receives the stages that it names */
+function parseStoragePolicy(cursor: Cursor, unit: PartitionUnit, stages: LocatedName[]): StoragePolicy {
+  cursor.expect('policy');
+  cursor.expect('(');
+  const after: { [stage in Stage]?: Age } = {};
+  do {
+    const stage = parseStage(cursor);
+    stages.push({ name: stage, position: cursor.at });
+    if (after[stage] !== undefined) throw cursor.error(`duplicate storage policy stage [stage=${stage}]`);
+    const length = parseAge(cursor);
+    if (length.age === 0) throw new RejectionError(length.position, 'storage policy TTL must be positive');
+    rejectUnevenAge(unit, length.age, length.position);
+    after[stage] = length.age;
+  } while (cursor.require("',' or ')'") === ',');
+  cursor.unread();
+  cursor.expect(')');
+  return { after };
+}
+
+/** Requires that a server can follow a policy. @param stages where the statement names its stages */
+export function rejectImpossiblePolicy(
+  policy: StoragePolicy | undefined,
+  stages: readonly LocatedName[],
+  has: HasFeature,
+): void {
+  if (!policy) return;
+  const { after } = policy;
+  const reject = (stage: Stage, problem: string): RejectionError =>
+    new RejectionError(stages.find(({ name }) => name === stage)?.position ?? 0, problem);
+  if (after['DROP REMOTE'] !== undefined && !has('drop remote'))
+    throw reject('DROP REMOTE', "'DROP REMOTE' is not supported yet");
+  for (const stage of ['TO PARQUET', 'TO REMOTE'] as const) {
+    const dropped = after['DROP LOCAL'];
+    if (dropped === undefined || longestHours(after[stage] ?? 0) <= longestHours(dropped)) continue;
+    throw reject(stage, `storage policy stage is later than DROP LOCAL [stage=${stage}]`);
+  }
+}
+
+/** Hours are positive, months negative. */
+const longestHours = (ttl: Age): number => (ttl < 0 ? -ttl * 31 * 24 : ttl);
+
+function parseStage(cursor: Cursor): Stage {
+  const words = [cursor.require("'to' or 'drop'")];
+  const { at } = cursor;
+  words.push(cursor.require("'parquet', 'remote' or 'local'"));
+  const named = words.join(' ').toUpperCase();
+  const stage = STAGES.find(stage => stage === named);
+  if (!stage) throw new RejectionError(at, `${STAGES.map(stage => `'${stage}'`).join(', ')} expected`);
+  return stage;
+}
+
+/** Whether a storage policy only drops data. The enterprise edition turns a TTL into such a policy. */
+export const isTtl = ({ after, disabled }: StoragePolicy): boolean =>
+  !disabled && Object.keys(after).join() === 'DROP LOCAL';
+
+/** What an object says of its retention. Only tables have a policy. */
+export type WithRetention = Pick<Definition & { readonly ttl: Age }, 'kind' | 'ttl'> & {
+  readonly policy?: StoragePolicy | undefined;
+  readonly partitionBy?: PartitionUnit | undefined;
+};
+
+const formatStages = ({ after }: StoragePolicy): string =>
+  STAGES.flatMap(stage => (after[stage] === undefined ? [] : `${stage} ${formatAge(after[stage])}`)).join(', ');
+
+const DROP_POLICY = { action: 'storage policy', policy: undefined } as const;
+
+export const STORAGE_POLICY = property<
+  WithRetention,
+  /** If undefined, the policy is dropped. */
+  | { readonly action: 'storage policy'; readonly policy: StoragePolicy | undefined }
+  /** Stores whether the policy is followed. */
+  | { readonly action: 'storage policy state'; readonly disabled: boolean }
+>({
+  name: 'storage policy',
+  value: ({ policy }) => (policy && !policy.disabled && !isTtl(policy) ? `(${formatStages(policy)})` : 'none'),
+  parse(reader) {
+    if (reader.context.isEnterprise === false || !reader.begins('storage')) return undefined;
+    const { cursor, definition, positions } = reader;
+    return { policy: parseStoragePolicy(cursor, definition.partitionBy ?? 'NONE', positions.stages) };
+  },
+  // On a line of its own in the place of the TTL, as in the only documented example.
+  print: ({ policy }) => (policy && !policy.disabled ? `\nSTORAGE POLICY(${formatStages(policy)})` : ''),
+  // The TTL after which no data is left, if there is such a time.
+  translate({ policy }, { isEnterprise }) {
+    if (!policy || isEnterprise) return undefined;
+    const { 'TO REMOTE': remote, 'DROP LOCAL': local, 'DROP REMOTE': end } = policy.after;
+    const ttl = end ?? (remote === undefined ? local : undefined);
+    const clause = ttl === undefined ? '' : `TTL ${formatAge(ttl)}`;
+    const loss = isTtl(policy)
+      ? {}
+      : { loss: `STORAGE POLICY(${formatStages(policy)}) becomes ${clause || 'nothing'}` };
+    return { clause: clause && ` ${clause}`, ...loss };
+  },
+  alter: {
+    actions: ['storage policy', 'storage policy state'],
+    sets: ['storage policy', 'TTL'],
+    expiresRows: true,
+    isKnown: ({ isEnterprise }) => isEnterprise !== false,
+    syntax: {
+      'set storage'(cursor, { isEnterprise, has }, { object: { partitionBy = 'HOUR' } }) {
+        const stages: LocatedName[] = [];
+        const policy = parseStoragePolicy(cursor, partitionBy, stages);
+        if (isEnterprise) rejectImpossiblePolicy(policy, stages, has);
+        return { action: 'storage policy', policy };
+      },
+      'drop storage'(cursor) {
+        cursor.expect('policy');
+        return DROP_POLICY;
+      },
+      'enable storage': (cursor, _, altered) => parsePolicyState(cursor, altered, false),
+      'disable storage': (cursor, _, altered) => parsePolicyState(cursor, altered, true),
+    },
+    print(alteration) {
+      if (alteration.action === 'storage policy state')
+        return `${alteration.disabled ? 'DISABLE' : 'ENABLE'} STORAGE POLICY`;
+      return alteration.policy ? `SET STORAGE POLICY(${formatStages(alteration.policy)})` : 'DROP STORAGE POLICY';
+    },
+    apply(table, alteration) {
+      if (alteration.action === 'storage policy') return { ...table, ttl: 0, policy: alteration.policy };
+      return table.policy ? { ...table, policy: { ...table.policy, disabled: alteration.disabled } } : table;
+    },
+    permission(alteration) {
+      if (alteration.action === 'storage policy state')
+        return `${alteration.disabled ? 'DISABLE' : 'ENABLE'} STORAGE POLICY`;
+      return alteration.policy ? 'SET STORAGE POLICY' : 'REMOVE STORAGE POLICY';
+    },
+    find(wanted, now, { isEnterprise }) {
+      if (!isEnterprise) return undefined;
+      const [policy, present] = [policyOf(wanted), policyOf(now)];
+      const isEven = Object.values(policy?.after ?? {}).every(length => isEvenAge(now.partitionBy ?? 'DAY', length));
+      const isSame = followedStages(policy) === followedStages(present);
+      return isSame || !isEven ? undefined : { action: 'storage policy', policy };
+    },
+  },
+  unalterable: 'the open source edition has no storage policies',
+});
+
+function parsePolicyState(cursor: Cursor, { object: { columns, policy, name } }: FoundObject, disabled: boolean) {
+  cursor.expect('policy');
+  if (columns && !policy) throw cursor.error(`table has no storage policy [table=${name}]`);
+  return { action: 'storage policy state', disabled } as const;
+}
+
+/** The storage policy of a table: the enterprise edition turns a TTL in CREATE into one that drops local data. */
+export const policyOf = ({ ttl, policy }: Pick<WithRetention, 'ttl' | 'policy'>): StoragePolicy | undefined =>
+  policy ?? (ttl === 0 ? undefined : { after: { 'DROP LOCAL': ttl } });
+
+const followedStages = (policy: StoragePolicy | undefined): string =>
+  policy && !policy.disabled ? formatStages(policy) : '';
+
+export const EXPIRY = property<
+  { readonly expire?: string | undefined },
+  /** The text after EXPIRE ROWS; if undefined, rows expire no longer. */
+  { readonly action: 'expiry'; readonly expire: string | undefined }
+>({
+  name: 'expiry of rows',
+  value: ({ expire }) => expire ?? 'none',
+  parse(reader) {
+    if (!reader.context.has('EXPIRE ROWS') || !reader.begins('expire')) return undefined;
+    return { expire: parseExpireRows(reader.cursor) };
+  },
+  print: ({ expire }) => (expire === undefined ? '' : ` EXPIRE ROWS ${expire}`),
+  feature: { name: 'EXPIRE ROWS', word: /\bexpire\b/i, isIn: ({ expire }) => expire !== undefined },
+  alter: {
+    actions: ['expiry'],
+    sets: ['expiry of rows'],
+    expiresRows: true,
+    isKnown: ({ has }) => has('EXPIRE ROWS'),
+    syntax: {
+      'set expire': cursor => ({ action: 'expiry', expire: parseExpireRows(cursor) }),
+      drop(cursor) {
+        cursor.expect('expire');
+        return { action: 'expiry', expire: undefined };
+      },
+    },
+    print: ({ expire }) => (expire === undefined ? 'DROP EXPIRE' : `SET EXPIRE ROWS ${expire}`),
+    permission: () => 'ALTER MATERIALIZED VIEW',
+    find: ({ expire }, now) => (expire === now.expire ? undefined : { action: 'expiry', expire }),
+  },
+});
+
+/** Parses `ROWS WHEN …` or `ROWS KEEP …` after EXPIRE, with CLEANUP EVERY. Returns the text after ROWS. */
+function parseExpireRows(cursor: Cursor): string {
+  cursor.expect('rows');
+  const token = cursor.require("'when' or 'keep'");
+  if (!isWord(token, 'when') && !isWord(token, 'keep')) throw cursor.error("'when' or 'keep' expected");
+  const rule = isWord(token, 'when') ? parsePredicate(cursor) : parseKeep(cursor);
+  if (!cursor.accept('cleanup')) return rule;
+  cursor.expect('every');
+  return `${rule} CLEANUP EVERY ${cursor.require('duration')}`;
+}
+
+/** The predicate as it is written, up to the next clause. */
+function parsePredicate(cursor: Cursor): string {
+  const start = cursor.nextOffset;
+  let end = start;
+  let depth = 0;
+  for (let token = cursor.next(); token !== undefined; token = cursor.next()) {
+    if (
+      depth === 0 &&
+      (token === ';' || ['cleanup', 'owned', 'in'].some(word => isWord(token, word) && endsHere(cursor, word)))
+    ) {
+      cursor.unread();
+      break;
+    }
+    if (token === '(') depth++;
+    if (token === ')') depth--;
+    end = cursor.end;
+  }
+  const predicate = cursor.text.slice(start, end).trim();
+  if (predicate === '') throw new RejectionError(end, 'predicate expected');
+  return `WHEN ${predicate}`;
+}
+
+/** Whether a word starts a clause: `x IN (1, 2)` goes on. */
+const endsHere = (cursor: Cursor, word: string): boolean =>
+  word !== 'in' || /^\s+volume\b/i.test(cursor.text.slice(cursor.end));
+
+function parseKeep(cursor: Cursor): string {
+  const token = cursor.require("'latest', 'highest', 'lowest' or a row count");
+  if (isWord(token, 'latest')) {
+    const on = cursor.accept('on') ? ` ON ${parseLiteral(cursor).name}` : '';
+    return `KEEP LATEST${on}${parseKeys(cursor)}`;
+  }
+  const count = parseInt64(token);
+  const order = count === undefined ? token : cursor.require("'highest' or 'lowest'");
+  if (!isWord(order, 'highest') && !isWord(order, 'lowest'))
+    throw cursor.error(
+      count === undefined ? "'latest', 'highest', 'lowest' or a row count expected" : "'highest' or 'lowest' expected",
+    );
+  const rows = count === undefined ? '' : ` ${count}`;
+  return `KEEP${rows} ${order.toUpperCase()} ${parseLiteral(cursor).name}${parseKeys(cursor)}`;
+}
+
+function parseKeys(cursor: Cursor): string {
+  if (!cursor.accept('partition')) return '';
+  cursor.expect('by');
+  const keys = [parseLiteral(cursor).name];
+  while (cursor.accept(',')) keys.push(parseLiteral(cursor).name);
+  return ` PARTITION BY ${keys.join(', ')}`;
 }

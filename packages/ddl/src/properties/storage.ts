@@ -3,11 +3,10 @@ import { foldCase } from '@sqlpipe/sql';
 import type { PartitionUnit } from '../definition.js';
 import type { ClauseReader } from '../grammar/clause-reader.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
-import { parseEntityName, unquoteToken } from '../grammar/names.js';
+import { parseEntityName, quoteName, unquoteToken } from '../grammar/names.js';
 import { MICROS, parseInt32, parseInt64 } from '../grammar/numbers.js';
 import { RejectionError } from '../grammar/rejection-error.js';
 import { type PrintOptions, property } from '../property.js';
-import { quoteName } from '../reserved-names.js';
 
 /** FORMAT: whether new partitions are written as Parquet. */
 export const FORMAT = property<
