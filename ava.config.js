@@ -25,7 +25,7 @@ const SQLSERVE = ['--require=./test/support/end-with-stdin.cjs', 'packages/sqlse
 export default {
   files: ['test/**/*.test.ts'],
   extensions: { ts: 'commonjs' },
-  require: ['./test/support/compiled.cjs'],
+  require: ['./test/support/quick-hashes.cjs', './test/support/compiled.cjs'],
   workerThreads: false,
   // Short-lived garbage is most of what tests make.
   nodeArguments: ['--max-semi-space-size=64'],

@@ -14,7 +14,7 @@ import { manExamples, manPages, manSection, testWithMandoc } from '../support/ma
 import { fileScope, type Scope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
 import { type Outcome, shellEnvironment, shellIn } from '../support/shell.js';
-import { startSqlserve } from '../support/sqlserve.js';
+import { serveHere, startSqlserve } from '../support/sqlserve.js';
 import { macro, test } from '../support/test.js';
 import { tutorialOf } from '../support/tutorial.js';
 
@@ -62,7 +62,7 @@ test.before(async () => {
     startSqlserve(file),
     startSqlserve(file),
     startSqlserve(file),
-    startSqlserve(file, ['--edition', 'enterprise']),
+    serveHere(file, { edition: 'enterprise' }),
   ]);
   const urls = { src, prod: src, standby: src, dst, laptop: dst, dst2, cluster };
   const instances = Object.entries(urls).map(([name, { url }]) => `[${name}]\nurl = "${url}"\n`);

@@ -6,7 +6,7 @@ import { fileScope } from '../support/scope.js';
 import { fc } from '../support/seed.js';
 import type { Server } from '../support/server.js';
 import type { Outcome } from '../support/shell.js';
-import { startSqlserve } from '../support/sqlserve.js';
+import { serveHere } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
 const scope = fileScope();
@@ -25,7 +25,7 @@ const people = [
 ];
 
 test.before(async () => {
-  const start = () => startSqlserve(scope, ['--edition', 'enterprise']);
+  const start = () => serveHere(scope, { edition: 'enterprise' });
   servers = [await start(), await start()];
   for (const server of servers)
     await setUp(server, ...TABLES.map(name => `CREATE TABLE "${name}" (ts TIMESTAMP, a INT, b INT) timestamp(ts)`));

@@ -10,7 +10,7 @@ import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { reconcile } from '../support/reconcile.js';
 import { reconcileEnterprise } from '../support/reconcile-enterprise.js';
 import { SEED } from '../support/seed.js';
-import { startSqlserve } from '../support/sqlserve.js';
+import { serveHere } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
 const PAIRS = Number(process.env.PAIRS ?? 5);
@@ -47,9 +47,8 @@ const ENTERPRISE_SEEDS = [10, 14];
 test('enterprise: random pairs of schemas are reconciled, and nothing is lost unless allowed', async t => {
   const run = await inProcess(t);
   for (const seed of ENTERPRISE_SEEDS) {
-    const server = await startSqlserve(t, ['--edition', 'enterprise']);
+    const server = await serveHere(t, { edition: 'enterprise' });
     const { isReconciled, left } = await reconcileEnterprise(server.url, run, seed);
     t.true(isReconciled, `seed ${seed}: ${left}`);
-    await server.end();
   }
 });

@@ -11,7 +11,7 @@ import { borrowQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { recordingProxy } from '../support/recording-proxy.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
-import { CREATE_TRADES, readDump, startSqlserve } from '../support/sqlserve.js';
+import { CREATE_TRADES, readDump, serveHere, startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
 const scope = fileScope();
@@ -214,7 +214,7 @@ test('it loads the bundles of sqlpipe only, and an engine only for a dry run', a
 });
 
 test('access control: each end has its own credentials, which no message contains', async t => {
-  const start = () => startSqlserve(t, ['--edition', 'enterprise']);
+  const start = () => serveHere(t, { edition: 'enterprise' });
   const [from, to] = [await start(), await start()];
   await setUp(from, CREATE_TRADES, "CREATE USER ann WITH PASSWORD 's3cret'", 'GRANT SELECT ON trades TO ann');
   const run = await inProcess(t, { SRC: from.url, DST: to.url });

@@ -9,7 +9,7 @@ import { admin, executeAs, loginAs, setUp } from '../support/principals.js';
 import { type Instead, recordingProxy } from '../support/recording-proxy.js';
 import type { Server } from '../support/server.js';
 import type { Outcome } from '../support/shell.js';
-import { startSqlserve } from '../support/sqlserve.js';
+import { serveHere, startSqlserve } from '../support/sqlserve.js';
 import { terminal } from '../support/terminal.js';
 import { test } from '../support/test.js';
 
@@ -17,7 +17,7 @@ const TABLE = 'CREATE TABLE trades (ts TIMESTAMP, price DOUBLE) timestamp(ts) PA
 
 /** An enterprise server with the table, a user, a group and a service account, and a shell that applies text to it. */
 async function startSetting(t: ExecutionContext, instead?: (query: string) => Instead | undefined) {
-  const server = await startSqlserve(t, ['--edition', 'enterprise']);
+  const server = await serveHere(t, { edition: 'enterprise' });
   await setUp(
     server,
     TABLE,
@@ -66,7 +66,7 @@ test('a created token goes to stdout only, not into messages, reports or rejects
 });
 
 test('a token as the only column is printed; on a terminal control characters are escaped', async t => {
-  const server = await startSqlserve(t, ['--edition', 'enterprise']);
+  const server = await serveHere(t, { edition: 'enterprise' });
   const instead = (query: string): Instead | undefined =>
     query.includes('CREATE TOKEN')
       ? [200, { query, columns: [{ name: 'token', type: 'STRING' }], dataset: [['qt1\u001b[2J']], count: 1 }]
@@ -357,7 +357,7 @@ test('hints: a user without permissions for access control', async t => {
 });
 
 test('hints: a token sent to a server that accepts only passwords', async t => {
-  const oss = await startSqlserve(t, [], { QDB_HTTP_USER: 'u', QDB_HTTP_PASSWORD: 'p4ss' });
+  const oss = await serveHere(t, { user: 'u', password: 'p4ss' });
   const run = await inProcess(t, { OSS: oss.url });
   const token = await run('SQLDUMP_TOKEN=qt1secret sqldump $OSS');
   t.is(token.code, 77);

@@ -4,7 +4,7 @@ import { LEDGER, makeLedger, RENAMED, shellWithFiles } from '../support/ledger.j
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { ROWS } from '../support/reconcile.js';
 import { execute, type Server } from '../support/server.js';
-import { startSqlserve } from '../support/sqlserve.js';
+import { serveHere, startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
 const emptyServer = sharedQuestDB();
@@ -304,7 +304,7 @@ const ENTERPRISE: [what: string, before: string, after: string, options?: string
 
 for (const [what, before, after, options = ''] of ENTERPRISE)
   test(`enterprise: an --alter plan leaves no difference: ${what}`, async t => {
-    const server = await startSqlserve(t, ['--edition', 'enterprise']);
+    const server = await serveHere(t, { edition: 'enterprise' });
     const run = await shellWithFiles(t, server, { 'before.sql': before, 'after.sql': after });
     await run('printf quest > password; chmod 600 password');
     const account = '--user admin --password-file password';

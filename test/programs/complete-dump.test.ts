@@ -5,7 +5,7 @@ import { inProcess } from '../support/in-process.js';
 import { admin, executeAs, loginAs, setUp } from '../support/principals.js';
 import { borrowQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { type Instead, recordingProxy } from '../support/recording-proxy.js';
-import { startSqlserve } from '../support/sqlserve.js';
+import { serveHere, startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
 const LIST = 'SELECT table_name, table_type, id FROM tables()';
@@ -148,7 +148,7 @@ test('an object of a kind that nobody knows is named, and there is no commit mar
 
 /** An enterprise sqlserve with five tables and three views, of which `half` may read only some. */
 async function startHalfReadable(t: ExecutionContext) {
-  const server = await startSqlserve(t, ['--edition', 'enterprise']);
+  const server = await serveHere(t, { edition: 'enterprise' });
   const other = await startSqlserve(t);
   const tables = ['t0', 't1', 't2', 't3', 'one column'];
   await setUp(
@@ -234,7 +234,7 @@ test('copy, sqldiff and sqlapply --alter do not act on a part of a schema', asyn
 });
 
 test('live views that the statement leaves out are added before the rights', async t => {
-  const server = await startSqlserve(t, ['--edition', 'enterprise']);
+  const server = await serveHere(t, { edition: 'enterprise' });
   await setUp(
     server,
     'CREATE TABLE base (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY',

@@ -4,7 +4,7 @@ import { inProcess } from '../support/in-process.js';
 import { loginAs } from '../support/principals.js';
 import { fileScope } from '../support/scope.js';
 import type { Outcome } from '../support/shell.js';
-import { startSqlserve } from '../support/sqlserve.js';
+import { serveHere, startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
 const scope = fileScope();
@@ -54,7 +54,7 @@ const database = [
 ];
 
 test.before(async () => {
-  const [from, to] = await Promise.all([0, 1].map(() => startSqlserve(scope, ['--edition', 'enterprise'])));
+  const [from, to] = await Promise.all([0, 1].map(() => serveHere(scope, { edition: 'enterprise' })));
   const oss = await startSqlserve(scope);
   run = await inProcess(scope, {
     ENT: from?.url,
@@ -150,8 +150,8 @@ test('the schema without owners replays on the open source edition', async t => 
 });
 
 test('live views and storage policies are printed as documented and replay unchanged', async t => {
-  const [from, to] = await Promise.all([0, 1].map(() => startSqlserve(t, ['--edition', 'enterprise'])));
-  const oss = await startSqlserve(t, ['--questdb', '9.4']);
+  const [from, to] = await Promise.all([0, 1].map(() => serveHere(t, { edition: 'enterprise' })));
+  const oss = await serveHere(t, { questdb: '9.4' });
   const bash = await inProcess(t, { ...loginAs(), ENT: from?.url, ENT2: to?.url, OSS: oss.url });
   const made = await bash(`sqlsplit <<'END' | sqlapply --no-verify --allow ALTER $ENT
 CREATE TABLE t (ts TIMESTAMP, v INT) timestamp(ts) PARTITION BY DAY STORAGE POLICY(DROP LOCAL 1M, TO PARQUET 72 HOURS) WAL OWNED BY ops;

@@ -10,14 +10,14 @@ import { loginAs, setUp } from '../support/principals.js';
 import { recordingProxy } from '../support/recording-proxy.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
-import { startSqlserve } from '../support/sqlserve.js';
+import { serveHere, startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
 const file = fileScope();
 let cluster: Server;
 
 test.before(async () => {
-  cluster = await startSqlserve(file, ['--edition', 'enterprise']);
+  cluster = await serveHere(file, { edition: 'enterprise' });
   await setUp(
     cluster,
     'CREATE TABLE fx_quotes (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY',
@@ -59,7 +59,7 @@ test('a name that matches nothing is named with a suggestion, and there is no co
 
 /** An instance of which `half` may read t0, t2 and the view above t1. */
 async function startHalfReadable(t: ExecutionContext) {
-  const server = await startSqlserve(t, ['--edition', 'enterprise']);
+  const server = await serveHere(t, { edition: 'enterprise' });
   await setUp(
     server,
     ...['t0', 't1', 't2'].map(name => `CREATE TABLE ${name} (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY`),

@@ -8,7 +8,7 @@ import type { ExecutionContext } from 'ava';
 import { CASES } from '../cases/meaning.js';
 import { inProcess } from '../support/in-process.js';
 import { fc } from '../support/seed.js';
-import { startSqlserve } from '../support/sqlserve.js';
+import { serveHere, startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
 const A = [
@@ -98,7 +98,7 @@ test('the library ignores the same', async t => {
 const RESULTS = ['skipped', 'skipped', 'skipped', 'applied', 'applied', 'skipped'];
 
 async function startWithB(t: ExecutionContext) {
-  const server = await startSqlserve(t, ['--edition', 'enterprise']);
+  const server = await serveHere(t, { edition: 'enterprise' });
   const options = { user: 'admin', password: 'quest', url: server.url };
   for await (const { result, error } of replay(['CREATE USER ann;', ...B], options)) t.is(result, 'applied', error);
   const names = async () => {
@@ -128,7 +128,7 @@ test('what is ignored is skipped by a replay, unless something else needs it', a
 });
 
 test('the rights of an ignored user are skipped, also if an object needs the user as its owner', async t => {
-  const { url } = await startSqlserve(t, ['--edition', 'enterprise']);
+  const { url } = await serveHere(t, { edition: 'enterprise' });
   const statements = [
     'CREATE USER ann;',
     "CREATE TABLE owned (ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY DAY OWNED BY 'ann';",

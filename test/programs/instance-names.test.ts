@@ -1,7 +1,7 @@
 /*! instances.toml: messages about mistyped operands and wrong entries, and the values that `--show-config` shows without secrets. */
 import type { ExecutionContext } from 'ava';
 import { inProcess } from '../support/in-process.js';
-import { startSqlserve } from '../support/sqlserve.js';
+import { serveHere, startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
 const INSTANCES = '.config/sqlpipe/instances.toml';
@@ -32,7 +32,7 @@ test('an invalid url in instances.toml affects its own entry only', async t => {
 });
 
 test('a 401 names the user and the source of the credentials, but no secret', async t => {
-  const { url } = await startSqlserve(t, [], { QDB_HTTP_USER: 'ann', QDB_HTTP_PASSWORD: 'op3n' });
+  const { url } = await serveHere(t, { user: 'ann', password: 'op3n' });
   const run = await shellWithInstances(t, `[x]\nurl = "${url}"\nuser = "bob"\n`);
   const stderrOf = async (command: string) => (await run(command)).stderr;
   const all = [

@@ -4,7 +4,7 @@ import type { ExecutionContext } from 'ava';
 import { inProcess } from '../support/in-process.js';
 import { parseJsonLines } from '../support/json-lines.js';
 import { loginAs } from '../support/principals.js';
-import { startSqlserve } from '../support/sqlserve.js';
+import { serveHere, startSqlserve } from '../support/sqlserve.js';
 import { terminal } from '../support/terminal.js';
 import { test } from '../support/test.js';
 
@@ -104,7 +104,7 @@ test('--allow-plan applies a plan only to the state that it was made for', async
 });
 
 test('a report and -v show each statement that was sent, with its object; the report has the time', async t => {
-  const { url } = await startSqlserve(t, ['--questdb', '9.4']);
+  const { url } = await serveHere(t, { questdb: '9.4' });
   const run = await inProcess(t, { DB: url });
   await run(`${WRITE_FILES} sqlapply $DB before.sql`);
   const began = Date.now();
@@ -136,7 +136,7 @@ test('a report and -v show each statement that was sent, with its object; the re
 });
 
 test('a report names what a statement without a definition changes', async t => {
-  const { url } = await startSqlserve(t, ['--edition', 'enterprise']);
+  const { url } = await serveHere(t, { edition: 'enterprise' });
   const run = await inProcess(t, { DB: url, ...loginAs() });
   await run(`cat > changes.sql <<'END'
 CREATE TABLE t (ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY DAY;

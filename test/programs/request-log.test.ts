@@ -6,14 +6,14 @@ import { loginAs } from '../support/principals.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
 import type { Outcome } from '../support/shell.js';
-import { startSqlserve } from '../support/sqlserve.js';
+import { serveHere } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
 const scope = fileScope();
 let server: Server;
 
 test.before(async () => {
-  server = await startSqlserve(scope, ['--edition', 'enterprise']);
+  server = await serveHere(scope, { edition: 'enterprise' });
 });
 
 /** The lines about requests, without the times. */

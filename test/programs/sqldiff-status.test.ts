@@ -2,7 +2,7 @@
 
 import { inProcess } from '../support/in-process.js';
 import { loginAs } from '../support/principals.js';
-import { startSqlserve } from '../support/sqlserve.js';
+import { serveHere } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
 const SHARED = "CREATE TABLE 'same' (x INT);";
@@ -90,7 +90,7 @@ test('user names are compared without case, and users of other names are separat
 });
 
 test('a principal of another kind on the instance differs, for sqldiff and sqlapply', async t => {
-  const { url } = await startSqlserve(t, ['--edition', 'enterprise']);
+  const { url } = await serveHere(t, { edition: 'enterprise' });
   const run = await inProcess(t, { DST: url, ...loginAs() });
   await run('echo "CREATE USER ann WITH PASSWORD x;" | sqlsplit | sqlapply $DST; echo "CREATE GROUP ann;" > a.sql');
   const compared = await run('sqldiff --include USERS,GROUPS --names a.sql $DST');

@@ -10,7 +10,7 @@ import { questdb, type Service, sqlserve } from '../support/instances.js';
 import { fileScope } from '../support/scope.js';
 import { fc } from '../support/seed.js';
 import type { Server } from '../support/server.js';
-import { startSqlserve } from '../support/sqlserve.js';
+import { serveHere, startSqlserve } from '../support/sqlserve.js';
 import { terminal } from '../support/terminal.js';
 import { macro, test } from '../support/test.js';
 
@@ -377,11 +377,11 @@ function applyPatch(lines: string[], diff: string[]): string[] {
   return [...result, ...left];
 }
 
-const A = { QDB_HTTP_USER: 'ann', QDB_HTTP_PASSWORD: 'one' };
-const B = { QDB_HTTP_USER: 'bob', QDB_HTTP_PASSWORD: 'two' };
+const A = { user: 'ann', password: 'one' };
+const B = { user: 'bob', password: 'two' };
 
 test('each instance gets only its own credentials', async t => {
-  const [a, b] = await Promise.all([startSqlserve(t, [], A), startSqlserve(t, [], B)]);
+  const [a, b] = await Promise.all([serveHere(t, A), serveHere(t, B)]);
   const run = await inProcess(t, { A: a.url, B: b.url });
   const [ann, bob] = ['USER=ann SQLDIFF_A_PASSWORD=one', 'USER=bob SQLDIFF_B_PASSWORD=two'];
   for (const shared of ['', 'SQLDIFF_USER=eve', 'SQLDIFF_USER=eve SQLDIFF_PASSWORD=x', 'SQLDIFF_TOKEN=x'])

@@ -8,7 +8,7 @@ import { freshFolder } from '../support/folder.js';
 import { inProcess } from '../support/in-process.js';
 import { listenHttp } from '../support/listen.js';
 import { setUp } from '../support/principals.js';
-import { startSqlserve } from '../support/sqlserve.js';
+import { serveHere, startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
 const PROGRAMS = readdirSync('packages').filter(name => /^sql.+/.test(name) && name !== 'sqlpipe');
@@ -83,7 +83,7 @@ statements: 1
 });
 
 test('check: prints the user without a secret, and reports missing permissions', async t => {
-  const server = await startSqlserve(t, ['--edition', 'enterprise']);
+  const server = await serveHere(t, { edition: 'enterprise' });
   const { url } = server;
   const run = await inProcess(t, { SQLPIPE_USER: 'admin', SQLPIPE_PASSWORD: 'quest' });
   const { code, stdout } = await run(`sqlpipe check ${url}`);

@@ -7,7 +7,7 @@ import { inProcess } from '../support/in-process.js';
 import { loginAs } from '../support/principals.js';
 import { sharedSqlserve } from '../support/shared-sqlserve.js';
 import type { Outcome } from '../support/shell.js';
-import { startSqlserve } from '../support/sqlserve.js';
+import { serveHere } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 import { testWith } from '../support/tools.js';
 
@@ -58,7 +58,7 @@ const ENTERPRISE = [
 ];
 
 test('enterprise: principals are sorted first, access control last', async t => {
-  const enterprise = await startSqlserve(t, ['--edition', 'enterprise']);
+  const enterprise = await serveHere(t, { edition: 'enterprise' });
   const run = await inProcess(t, { SRC: enterprise.url, ...loginAs() });
   const made = await run(`sqlsplit <<'END' | sqlapply -q $SRC\n${ENTERPRISE.join(';\n')}\nEND`);
   t.is(made.code, 0, made.stderr);

@@ -12,7 +12,7 @@ import { inProcess } from '../support/in-process.js';
 import { parseJsonLines } from '../support/json-lines.js';
 import { loginAs } from '../support/principals.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
-import { startSqlserve } from '../support/sqlserve.js';
+import { serveHere } from '../support/sqlserve.js';
 
 const emptyServer = sharedQuestDB();
 
@@ -85,7 +85,7 @@ if (existsSync(TABLES))
   testWithQuestDB(
     'an enterprise schema with owners, storage policies and grants is translated to open source',
     async t => {
-      const [server, enterprise] = [await emptyServer(), await startSqlserve(t, ['--edition', 'enterprise'])];
+      const [server, enterprise] = [await emptyServer(), await serveHere(t, { edition: 'enterprise' })];
       const tables = recordedTables();
       const folder = await freshFolder(t);
       const owned = tables.map((table, i) =>

@@ -4,15 +4,14 @@ import { fileScope, type Scope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
 import { shell } from '../support/shell.js';
 import { startSlow } from '../support/slow.js';
-import { startSqlserve } from '../support/sqlserve.js';
+import { serveHere, startSqlserve } from '../support/sqlserve.js';
 import { terminal } from '../support/terminal.js';
 import { test } from '../support/test.js';
 
-const loginSettings = (user: string, password: string) => ({ QDB_HTTP_USER: user, QDB_HTTP_PASSWORD: password });
 const SCHEMA = "printf 'CREATE TABLE a (x INT);\\n\\0CREATE TABLE b (x INT);\\n\\0'";
 
 test('the password is prompted for without echo if only the user is given', async t => {
-  const { url } = await startSqlserve(t, [], loginSettings('ann', 'op3n'));
+  const { url } = await serveHere(t, { user: 'ann', password: 'op3n' });
   const on = await terminal(t);
   const { code, screen } = await on(`sqldump --user ann ${url}`, [[/ann at .*: /, 'op3n\r']]);
   t.is(code, 0, screen);
@@ -21,8 +20,8 @@ test('the password is prompted for without echo if only the user is given', asyn
 });
 
 test('both ends of a pipe prompt, the first one first', async t => {
-  const src = await startSqlserve(t, [], loginSettings('ann', 'op3n'));
-  const dst = await startSqlserve(t, [], loginSettings('bob', 's3same'));
+  const src = await serveHere(t, { user: 'ann', password: 'op3n' });
+  const dst = await serveHere(t, { user: 'bob', password: 's3same' });
   const on = await terminal(t);
   const setUp = await on(`${SCHEMA} | sqlapply -q --user ann ${src.url}`, [[/ann at .*: /, 'op3n\r']]);
   t.is(setUp.code, 0, setUp.screen);
@@ -35,7 +34,7 @@ test('both ends of a pipe prompt, the first one first', async t => {
 });
 
 test('the target does not prompt if the source has failed', async t => {
-  const src = await startSqlserve(t, [], loginSettings('ann', 'op3n'));
+  const src = await serveHere(t, { user: 'ann', password: 'op3n' });
   const on = await terminal(t);
   const { code, screen } = await on(`sqldump --user ann ${src.url} | sqlapply --user bob ${src.url}`, [
     [/ann at .*: /, 'wrong\r'],
@@ -56,7 +55,7 @@ test('^C at the prompt interrupts the whole pipeline and restores the terminal',
 });
 
 test('a program that starts while another one prompts leaves the terminal as it was before the prompt', async t => {
-  const { url } = await startSqlserve(t, [], loginSettings('ann', 'op3n'));
+  const { url } = await serveHere(t, { user: 'ann', password: 'op3n' });
   const on = await terminal(t);
   const during = `until stty -a < /dev/tty | grep -q ' -echo '; do :; done; { ${SCHEMA}; cat; } | sqlgrep '*' >&2`;
   const { screen } = await on(`sqldump --user ann ${url} | { ${during}; }; stty -a`, [

@@ -7,7 +7,7 @@ import { freshFolder } from '../support/folder.js';
 import { listen } from '../support/listen.js';
 import { freePort } from '../support/ports.js';
 import { startProgram } from '../support/program.js';
-import { startSqlserve } from '../support/sqlserve.js';
+import { serveHere, startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
 /** Longer than any test may take, so that waiting for a mistake would fail the test. */
@@ -66,7 +66,7 @@ test('--wait ends with any error message of the server, since the server is runn
 });
 
 test('--wait does not retry a mistake', async t => {
-  const { url } = await startSqlserve(t, [], { QDB_HTTP_USER: 'u', QDB_HTTP_PASSWORD: 'p' });
+  const { url } = await serveHere(t, { user: 'u', password: 'p' });
   t.like(await apply(t, '--wait', FOREVER, url), { code: 77 });
   t.like(await apply(t, '--wait', FOREVER, `${url}/prefix`), { code: 76 });
   const stranger = await startFaultyServer(t, socket => socket.write('220 mail.example.com ESMTP\r\n'));

@@ -4,7 +4,7 @@ import { enterprisePair } from './enterprise-pairs.js';
 import { openScope } from './open-scope.js';
 import { admin, executeAs } from './principals.js';
 import { randomness } from './schema-pairs.js';
-import { startSqlserve } from './sqlserve.js';
+import { serveHere } from './sqlserve.js';
 import type { StatementStream } from './statement-streams.js';
 
 /** A stream, and the user who sends it. */
@@ -87,7 +87,7 @@ const grant = (right: string): string => `GRANT ${right} TO limited`;
 export async function compareOnSqlserve({ compare }: DryRuns, seed: number): Promise<Comparison> {
   const scope = openScope();
   try {
-    const server = await startSqlserve(scope, ['--edition', 'enterprise']);
+    const server = await serveHere(scope, { edition: 'enterprise' });
     const stream = enterpriseStream(seed);
     for (const statement of stream.target) await executeAs(server, admin, statement);
     return await compare(server, stream, `--user ${stream.user}`);

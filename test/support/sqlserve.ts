@@ -3,8 +3,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { type ServeOptions, serve } from '@sqlpipe/api';
 import type { Scope } from './scope.js';
-import { borrowServer, type Server, type ServerProcess, startServer } from './server.js';
+import { borrowServer, type Server, type ServerProcess, serverAt, startServer } from './server.js';
 
 /** The built program. */
 export const SQLSERVE = 'packages/sqlserve/bin/sqlserve.js';
@@ -31,6 +32,13 @@ export function startSqlserve(scope: Scope, args?: readonly string[], env: NodeJ
     ...env,
     NODE_OPTIONS: `${ENDS_WITH_STDIN} ${args?.includes('enterprise') ? QUICK_HASHES : ''}`,
   });
+}
+
+/** Starts an empty sqlserve in the process of the test, which is faster than one of its own. */
+export async function serveHere(scope: Scope, options: ServeOptions): Promise<Server> {
+  const { url, close } = await serve(options);
+  scope.teardown(close);
+  return serverAt(url);
 }
 
 /** Starts sqlserve with arguments that it rejects. Returns its exit status and message. */
