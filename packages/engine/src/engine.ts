@@ -36,7 +36,7 @@ import {
 } from './execute/validity.js';
 import { loadObject } from './load-object.js';
 import { parseBody } from './parse/parsed-query.js';
-import { type Dialect, parseStatement, type Statement } from './parse/statement.js';
+import { parseStatement, type Statement } from './parse/statement.js';
 import { formatPrincipals } from './print-acl.js';
 import { ALL_RIGHTS, type ExecutionResult, rightsOfCaller, type Session } from './session.js';
 
@@ -54,7 +54,6 @@ export interface EngineOptions {
   /** The name of the built-in administrator, which is the default caller. */
   readonly admin?: string;
   readonly secrets?: Secrets;
-  readonly parseShow?: Dialect['show'];
 }
 
 /** What executing a statement has done. */
@@ -168,10 +167,8 @@ export class Engine {
     const rowEffects: Effect[] = [];
     const session = { ...this.session(caller), rowEffects: this.#assumesRows ? rowEffects : undefined };
     session.authorize('HTTP');
-    const { parseShow: show = () => undefined } = this.#options;
     const statement = parseStatement(text, {
       ...session,
-      show,
       verbs: this.#handlers,
       maxInMemory: session.defaults.maxInMemory,
       rejectBadQuery: (body: Body) => void parseBody(body),

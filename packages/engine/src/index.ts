@@ -17,7 +17,7 @@ export { type Effect, isRefreshed, type LossKind, OTHER_TYPES_REASON } from './e
 export { Engine, type EngineOptions, type Execution, isNotExecutable, type QueryStatement } from './engine.js';
 export { NotReady, OpaqueError, whenReady } from './errors.js';
 export type { Conversion, Copy, Enforcement, ExternalFacts, StoredRows } from './ledger.js';
-export type { Show } from './parse/show.js';
+export type { AclList, Show, ShownObject } from './parse/show.js';
 export { formatPermissions, formatPrincipals } from './print-acl.js';
 export { RowAccount } from './row-account.js';
 export { type AssertionForm, ROWLESS_ANSWERS } from './rowless-answers.js';

@@ -1,7 +1,6 @@
 /*! The two editions of the server: which statements each executes, and who may log in. */
 import { type Acl, Engine, type Naming, type StoredToken } from '@sqlpipe/engine';
 import { createSecrets, digest, hashPassword, isExpired, isSameSecret, PasswordCheck } from './secrets.js';
-import { parseAclShow } from './show-access.js';
 
 export interface ServerEdition {
   /** The release type that `/settings` reports. */
@@ -35,7 +34,7 @@ export function emulateEdition(
   const { version } = options;
   if (edition === 'enterprise') {
     const admin = login ?? DEFAULT_ADMIN;
-    const enterprise = { isEnterprise: true, admin: admin.user, secrets: createSecrets(), parseShow: parseAclShow };
+    const enterprise = { isEnterprise: true, admin: admin.user, secrets: createSecrets() };
     const engine = new Engine({ ...options, ...enterprise });
     return { release: 'EE', version, engine, authenticate: createAuthenticator(engine.acl, admin) };
   }

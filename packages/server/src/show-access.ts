@@ -3,29 +3,16 @@
  * of the enterprise edition lists. Callers need no permission to see what concerns themselves.
  */
 import type { Right } from '@sqlpipe/ddl';
-import { type Cursor, isWord, RejectionError, unquoteToken } from '@sqlpipe/ddl/grammar';
-import type { Acl, CatalogueObject, Principal, Rows, Session, Show, Value } from '@sqlpipe/engine';
+import { RejectionError } from '@sqlpipe/ddl/grammar';
+import type { Acl, AclList, CatalogueObject, Principal, Rows, Session, Show, Value } from '@sqlpipe/engine';
 import { isSameName } from '@sqlpipe/sql';
 import { heads } from './catalogue-functions.js';
 import { isExpired } from './secrets.js';
 
-/** Parses the SHOW statements that only this edition has: the list that is requested, and the principal named. */
-export function parseAclShow(cursor: Cursor, token: string): Show | undefined {
-  const what = isWord(token, 'service') ? `service ${cursor.requireNoSemicolon("'account' or 'accounts'")}` : token;
-  const kind = what.toLowerCase();
-  if (!Object.hasOwn(answersByKind, kind)) return;
-  if (kind === 'users') return { statement: 'show acl', what: kind };
-  const entity = cursor.next();
-  if (entity !== undefined && entity !== ';')
-    return { statement: 'show acl', what: kind, entity: unquoteToken(entity) };
-  cursor.unread();
-  return { statement: 'show acl', what: kind };
-}
-
 /** @throws DenialError, and RejectionError if there is no principal of that name */
-export function answerAclShow({ what, entity }: Extract<Show, { statement: 'show acl' }>, session: Session): Rows {
+export function answerAclShow({ list, entity }: Extract<Show, { statement: 'show acl' }>, session: Session): Rows {
   if (entity !== undefined) requireDetailsAccess(session, entity);
-  return answersByKind[what]?.(session, entity) ?? { columns: [], rows: [] };
+  return ACL_ANSWERS[list](session, entity);
 }
 
 /** Requires USER DETAILS, except for the caller, its groups and the service accounts that it may assume. */
@@ -40,14 +27,14 @@ const listEnabled = (acl: Acl, kind: Principal['kind'], others: Value[][] = []):
   rows: [...others, ...acl.list(kind).map(({ name, disabled = false }): Value[] => [name, !disabled])],
 });
 
-const answersByKind: Readonly<Record<string, (session: Session, entity: string | undefined) => Rows>> = {
+const ACL_ANSWERS: Readonly<Record<AclList, (session: Session, entity: string | undefined) => Rows>> = {
   users: ({ acl, authorize }) => {
     authorize('LIST USERS');
     return listEnabled(acl, 'user', [[acl.admin, true]]);
   },
   groups: ({ acl, authorize }, entity) => {
     if (entity === undefined) authorize('LIST USERS');
-    if (entity !== undefined) requireShownPrincipal(acl, entity);
+    else requireShownPrincipal(acl, entity);
     const names = entity === undefined ? undefined : acl.rights.groupsOf(entity);
     const groups = acl.list('group').filter(({ name }) => names?.some(own => isSameName(own, name)) ?? true);
     return {

@@ -12,7 +12,8 @@ import {
 } from '@sqlpipe/ddl/grammar';
 import { CATEGORIES, type Kind, type ObjectKind } from '@sqlpipe/sql';
 
-interface ShownObject extends LocatedName {
+/** An object that SHOW CREATE names. */
+export interface ShownObject extends LocatedName {
   readonly kind: ObjectKind;
 }
 
@@ -24,13 +25,15 @@ export type Show =
   | { readonly statement: 'show columns'; readonly name: string; readonly position: number }
   | { readonly statement: 'show parameters' }
   | { readonly statement: 'show setting'; readonly setting: string }
-  | { readonly statement: 'show acl'; readonly what: string; readonly entity?: string | undefined };
+  | { readonly statement: 'show acl'; readonly list: AclList; readonly entity?: string | undefined };
 
-/** What an edition adds to SHOW. */
-export interface ShowDialect extends Pick<ServerTraits, 'isEnterprise' | 'has'> {
-  /** SHOW with a word that only this edition knows. */
-  readonly show: (cursor: Cursor, token: string) => Show | undefined;
-}
+/** The lists of access control, which only the enterprise edition has. */
+const ACL_LISTS = ['users', 'groups', 'service accounts', 'user', 'service account', 'permissions'] as const;
+
+/** A list of access control, as SHOW names it. */
+export type AclList = (typeof ACL_LISTS)[number];
+
+type ShowDialect = Pick<ServerTraits, 'isEnterprise' | 'has'>;
 
 /** Settings that PostgreSQL's drivers ask for. */
 const settings = new Set([
@@ -55,14 +58,28 @@ export function parseShow(cursor: Cursor, dialect: ShowDialect): Show {
   if (isWord(token, 'time') && cursor.accept('zone')) return { statement: 'show setting', setting: 'timezone' };
   if (token !== undefined && settings.has(token.toLowerCase()))
     return { statement: 'show setting', setting: token.toLowerCase() };
-  const edition = token === undefined ? undefined : dialect.show(cursor, token);
-  if (edition) return edition;
+  const list = dialect.isEnterprise ? parseAclList(cursor, token) : undefined;
+  if (list === 'users') return { statement: 'show acl', list };
+  if (list !== undefined) return { statement: 'show acl', list, entity: parseEntity(cursor) };
   throw new RejectionError(
     cursor.readOffset,
     "expected 'TABLES', 'COLUMNS FROM <tab>', 'PARTITIONS FROM <tab>', 'TRANSACTION ISOLATION LEVEL', " +
       "'transaction_isolation', 'max_identifier_length', 'standard_conforming_strings', 'parameters', " +
       "'server_version', 'server_version_num', 'search_path', 'datestyle', or 'time zone'",
   );
+}
+
+function parseAclList(cursor: Cursor, token: string | undefined): AclList | undefined {
+  const isService = isWord(token, 'service');
+  const words = isService ? `service ${cursor.requireNoSemicolon("'account' or 'accounts'")}` : token;
+  return ACL_LISTS.find(list => list === words?.toLowerCase());
+}
+
+function parseEntity(cursor: Cursor): string | undefined {
+  const entity = cursor.next();
+  if (entity !== undefined && entity !== ';') return unquoteToken(entity);
+  cursor.unread();
+  return undefined;
 }
 
 function parseShownTable(cursor: Cursor): LocatedName {

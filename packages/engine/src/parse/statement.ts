@@ -12,7 +12,7 @@ import {
   unexpectedTokenError,
   unquoteToken,
 } from '@sqlpipe/ddl/grammar';
-import { parseShow, type Show, type ShowDialect } from './show.js';
+import { parseShow, type Show } from './show.js';
 
 export type Statement =
   | CreateStatement
@@ -25,7 +25,7 @@ export type Statement =
   | { readonly statement: 'query'; readonly text: string };
 
 /** What an edition adds to the grammar. */
-export interface Dialect extends ShowDialect, CreateContext {
+export interface Dialect extends CreateContext {
   /** Words that begin a statement which changes something. */
   readonly verbs: { has(word: string): boolean };
 }
