@@ -85,6 +85,8 @@ test('SELECT over tables has their columns and no rows', async t => {
   await shared.execute('create view one as (select count() n from t)');
   for (const [sql, columns, timestamp] of [
     ['t', 's SYMBOL, x INT, ts TIMESTAMP', 2],
+    ['public.t', 's SYMBOL, x INT, ts TIMESTAMP', 2],
+    ['t CROSS JOIN v', 's SYMBOL, x INT, ts TIMESTAMP, ts1 TIMESTAMP, d DOUBLE', 2],
     ['SELECT * FROM t', 's SYMBOL, x INT, ts TIMESTAMP', 2],
     ["SELECT ts, x FROM t WHERE x > 1 AND s = 'a' ORDER BY ts LIMIT 3", 'ts TIMESTAMP, x INT', 0],
     ['SELECT * FROM v', 'ts TIMESTAMP, d DOUBLE', 0],
@@ -137,6 +139,7 @@ test('what needs rows or a query engine is rejected with the reason', async t =>
     t.like(await shared.execute(sql), { error, position: 0 });
   }
   t.like(await shared.execute('SELECT nope FROM t'), { error: 'Invalid column: nope', position: 7 });
+  t.like(await shared.execute('t WHERE nope = 1'), { error: 'Invalid column: nope', position: 8 });
 });
 
 test('a query over views that name views many times is answered in time', async t => {

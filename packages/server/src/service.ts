@@ -1,5 +1,5 @@
 /*! Executes statements on the engine, one after the other, and answers the questions about its schema. */
-import { printDefinition, quoteName } from '@sqlpipe/ddl';
+import { printDefinition } from '@sqlpipe/ddl';
 import { missingError, RejectionError } from '@sqlpipe/ddl/grammar';
 import {
   type CatalogueObject,
@@ -11,11 +11,11 @@ import {
   type Rows,
   requireReadable,
   type Session,
-  type Show,
+  type ShownObject,
   whenReady,
 } from '@sqlpipe/engine';
 import { parseQueryText } from '@sqlpipe/engine/query';
-import { isPrincipal, type Kind, type ObjectKind } from '@sqlpipe/sql';
+import { isPrincipal, type Kind } from '@sqlpipe/sql';
 import { listColumns, PARAMETERS, showSetting } from './catalogue-functions.js';
 import type { ServerEdition } from './editions.js';
 import { type Journal, toJournalChanges } from './journal.js';
@@ -65,45 +65,30 @@ export class Service {
   }
 
   #answer(query: QueryStatement, session: Session): Rows {
+    const { catalogue } = session;
     switch (query.statement) {
       case 'explain show create database':
         return listOf('QUERY PLAN', 'STRING', ['show_create_database']);
-      case 'table': {
-        const { name, position } = query;
-        if (!session.catalogue.find(name)) throw missingError(position, name);
-        return answerQuery(parseQueryText(`SELECT * FROM ${quoteName(name)}`), session);
-      }
       case 'query':
         return answerQuery(parseQueryText(query.text), session);
-      default:
-        return this.#show(query, session);
-    }
-  }
-
-  #show(show: Show, session: Session): Rows {
-    switch (show.statement) {
       case 'show create':
-        return ddlRows(
-          show.parts.map(({ kind, name, position }) =>
-            printDefinition(requireShownObject(session, kind, name, position)),
-          ),
-        );
+        return ddlRows(query.parts.map(part => printDefinition(requireShownObject(session, part))));
       case 'show create database':
-        return this.#dump(show.kinds, session);
+        return this.#dump(query.kinds, session);
       case 'show tables':
         return listOf(
           'table_name',
           'STRING',
-          session.catalogue.list().map(({ name }) => name),
+          Array.from(catalogue.list(), ({ name }) => name),
         );
       case 'show columns':
-        return listColumns(session, show.name, show.position);
+        return listColumns(session, query.name, query.position);
       case 'show acl':
-        return answerAclShow(show, session);
+        return answerAclShow(query, session);
       case 'show parameters':
         return PARAMETERS;
       default:
-        return showSetting(show.setting);
+        return showSetting(query.setting);
     }
   }
 
@@ -121,7 +106,7 @@ export class Service {
 }
 
 /** The object of that name and kind. @throws RejectionError with an error message of that kind's own */
-function requireShownObject(session: Session, kind: ObjectKind, name: string, position: number): CatalogueObject {
+function requireShownObject(session: Session, { kind, name, position }: ShownObject): CatalogueObject {
   const object = session.catalogue.find(name);
   if (!object) throw missingError(position, name, kind);
   requireReadable(session, object.name);

@@ -10,7 +10,6 @@ import {
   RejectionError,
   rejectReserved,
   unexpectedTokenError,
-  unquoteToken,
 } from '@sqlpipe/ddl/grammar';
 import { parseShow, type Show } from './show.js';
 
@@ -20,8 +19,6 @@ export type Statement =
   /** A statement that is checked against the catalogue while it is parsed: the cursor stands after its first word. */
   | { readonly statement: 'change'; readonly verb: string; readonly cursor: Cursor }
   | { readonly statement: 'explain show create database' }
-  /** A query that consists of the name of a table only. */
-  | { readonly statement: 'table'; readonly name: string; readonly position: number }
   | { readonly statement: 'query'; readonly text: string };
 
 /** What an edition adds to the grammar. */
@@ -44,9 +41,8 @@ export function parseStatement(text: string, dialect: Dialect): Statement | unde
     if (verb !== 'alter') rejectMore(text);
     return { statement: 'change', verb, cursor };
   }
-  if (['select', 'with', 'declare', '('].includes(verb)) return { statement: 'query', text };
-  const table = parseImplicitTable(cursor, token);
-  return table ? { statement: 'table', ...table } : { statement: 'query', text };
+  if (!['select', 'with', 'declare', '('].includes(verb)) rejectUnknownStatement(cursor, token);
+  return { statement: 'query', text };
 }
 
 const principals = new Set(['user', 'group', 'service']);
@@ -89,22 +85,17 @@ const aliasStops = new Set(
 );
 
 /**
- * QuestDB reads a statement that starts with an unknown word as a query without SELECT: the word is a table, the next
- * one its alias. This explains its rejections of unknown statements.
- * @returns the table; undefined if the first token, which was already read, calls a function
+ * QuestDB reads a statement that starts with an unknown word as a query without SELECT: the word is a table or a function, the next
+ * one the alias. This explains its rejections of unknown statements.
  * @throws RejectionError for what cannot follow a table
  */
-function parseImplicitTable(cursor: Cursor, first: string): { name: string; position: number } | undefined {
-  const position = cursor.at;
-  rejectReserved(first, position);
+function rejectUnknownStatement(cursor: Cursor, first: string): void {
+  rejectReserved(first, cursor.at);
   const stops = (token: string | undefined) => token === undefined || aliasStops.has(token.toLowerCase());
   let token = cursor.next();
-  if (token === '(') return;
-  if (!stops(token)) {
-    if (isWord(token, 'as')) token = cursor.require('alias');
-    rejectReserved(token ?? '', cursor.at);
-    token = cursor.next();
-    if (token !== undefined && !stops(token)) throw unexpectedTokenError(cursor.at, token);
-  }
-  return { name: unquoteToken(first), position };
+  if (stops(token)) return;
+  if (isWord(token, 'as')) token = cursor.require('alias');
+  rejectReserved(token ?? '', cursor.at);
+  token = cursor.next();
+  if (token !== undefined && !stops(token)) throw unexpectedTokenError(cursor.at, token);
 }
