@@ -1,5 +1,6 @@
 /*! The bodies of replies: rows, "OK", a rejection, the empty query. They are compact JSON with QuestDB's order of keys. */
 import type { ExecutionResult, Rows, Value } from '@sqlpipe/engine';
+import type { HttpRequest } from './request.js';
 
 export interface HttpReply {
   readonly status: number;
@@ -10,40 +11,44 @@ export interface HttpReply {
   readonly whole?: boolean;
 }
 
-export interface ResponseOptions {
-  readonly query: string;
-  /** `nm=true`: no metadata. */
-  readonly bare: boolean;
-  /** `limit=lo,hi`: which rows. */
-  readonly limit?: readonly [number, number] | undefined;
-  /** `count=true`: report the number of all rows, not of those within the limit. */
-  readonly count: boolean;
-  readonly version: number;
-  /** `cols=a,b`: which columns. */
-  readonly columns?: readonly string[] | undefined;
-  readonly timings: boolean;
-  readonly explain: boolean;
-}
-
-export function formatReply(outcome: ExecutionResult, options: ResponseOptions): HttpReply {
+/**
+ * The reply to an executed statement. `cols=a,b` selects columns, `limit=lo,hi` rows, `nm=true` omits the metadata, and `count=true`
+ * counts all rows, not only those within the limit.
+ */
+export function formatReply(outcome: ExecutionResult, query: string, parameters: HttpRequest['parameters']): HttpReply {
   if (outcome.kind === 'ddl') return jsonReply(200, '{"ddl":"OK"}');
   if (outcome.kind === 'empty') {
-    const key = options.version >= 2 ? 'notice' : 'error';
-    return jsonReply(200, `{"${key}":"empty query","query":${quote(options.query)},"position":"0"}`);
+    const key = Number(parameters.get('version')) >= 2 ? 'notice' : 'error';
+    return jsonReply(200, `{"${key}":"empty query","query":${quote(query)},"position":"0"}`);
   }
-  const unknown = options.columns?.find(name => !outcome.columns.some(column => column.name === name));
+  const names = parameters.get('cols')?.split(',');
+  const unknown = names?.find(name => !outcome.columns.some(column => column.name === name));
   if (unknown !== undefined)
-    return jsonReply(400, `{"query":${quote(options.query)},"error":${quote(`column not found: '${unknown}'`)}}`);
-  const { columns, rows } = options.columns ? selectColumns(outcome, options.columns) : outcome;
-  const limitedRows = options.limit ? rows.slice(...options.limit) : rows;
+    return jsonReply(400, `{"query":${quote(query)},"error":${quote(`column not found: '${unknown}'`)}}`);
+  const { columns, rows } = names ? selectColumns(outcome, names) : outcome;
+  const limit = parseLimit(parameters.get('limit'));
+  const limitedRows = limit ? rows.slice(...limit) : rows;
   const timestamp = columns.findIndex(({ name }) => name === outcome.timestamp);
   const heads = columns.map(({ name, type }) => `{"name":${quote(name)},"type":${quote(type)}}`).join();
   const dataset = limitedRows
     .map(row => `[${row.map((value, i) => formatValue(value, columns[i]?.type)).join()}]`)
     .join();
-  const meta = options.bare ? '' : `"query":${quote(options.query)},"columns":[${heads}],"timestamp":${timestamp},`;
-  const count = options.count ? rows.length : limitedRows.length;
-  return jsonReply(200, `{${meta}"dataset":[${dataset}],"count":${count}${formatExtras(options)}}`);
+  const isSet = (name: string) => parameters.get(name) === 'true';
+  const meta = isSet('nm') ? '' : `"query":${quote(query)},"columns":[${heads}],"timestamp":${timestamp},`;
+  const count = isSet('count') ? rows.length : limitedRows.length;
+  // Times are always 0: measured ones would say nothing about a real server.
+  const timings = isSet('timings') ? ',"timings":{"authentication":0,"compiler":0,"execute":0,"count":0}' : '';
+  const explain = isSet('explain') ? ',"explain":{"jitCompiled":false}' : '';
+  return jsonReply(200, `{${meta}"dataset":[${dataset}],"count":${count}${timings}${explain}}`);
+}
+
+/** `n` or `lo,hi`, 1-based; `0` and less give one row (observed on 9.3.4). */
+function parseLimit(text: string | undefined): [number, number] | undefined {
+  const match = /^(-?\d+)(?:,(-?\d+))?$/.exec(text ?? '');
+  if (!match) return;
+  const [, first, second] = match;
+  const [lo, hi] = second === undefined ? [1, Number(first)] : [Number(first), Number(second)];
+  return [Math.max(lo, 1) - 1, Math.max(hi, lo, 1)];
 }
 
 function selectColumns({ columns, rows }: Rows, names: readonly string[]): Rows {
@@ -51,11 +56,6 @@ function selectColumns({ columns, rows }: Rows, names: readonly string[]): Rows 
   const pickValues = <T>(values: readonly T[]) => indexes.flatMap(index => values.slice(index, index + 1));
   return { columns: pickValues(columns), rows: rows.map(pickValues) };
 }
-
-/** Times are always 0: measured ones would say nothing about a real server. */
-const formatExtras = ({ timings, explain }: ResponseOptions): string =>
-  (timings ? ',"timings":{"authentication":0,"compiler":0,"execute":0,"count":0}' : '') +
-  (explain ? ',"explain":{"jitCompiled":false}' : '');
 
 /** The reply for a rejected statement, or for a caller without the permission. */
 export const rejectionReply = (status: number, query: string, message: string, position: number): HttpReply =>

@@ -6,15 +6,7 @@ import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { DenialError } from '@sqlpipe/engine';
 import type { ServerEdition } from './editions.js';
 import { foreignRequestReason } from './origin.js';
-import {
-  emptyReply,
-  formatReply,
-  type HttpReply,
-  jsonReply,
-  type ResponseOptions,
-  rejectionReply,
-  textReply,
-} from './reply.js';
+import { emptyReply, formatReply, type HttpReply, jsonReply, rejectionReply, textReply } from './reply.js';
 import { decodeBytes, type HttpRequest } from './request.js';
 import type { Service } from './service.js';
 
@@ -36,7 +28,9 @@ export function createRouter(
     if (request.path === '/ping') return emptyReply(204);
     if (request.path === '/') return emptyReply(301, { Location: '/index.html' });
     const caller = await edition.authenticate(request.headers.get('authorization'));
-    return caller === undefined ? textReply(401, 'Unauthorized') : execute(service, request.parameters, caller);
+    if (caller === undefined) return textReply(401, 'Unauthorized');
+    const reply = await execute(service, request.parameters, caller);
+    return { ...reply, headers: { 'Keep-Alive': 'timeout=5, max=10000' } };
   };
 }
 
@@ -75,18 +69,13 @@ const settings = ({ release, version }: ServerEdition): HttpReply => ({
   whole: true,
 });
 
-const keepAlive = { 'Keep-Alive': 'timeout=5, max=10000' };
-
 async function execute(service: Service, parameters: HttpRequest['parameters'], caller: string): Promise<HttpReply> {
   const { text: query, valid } = decodeBytes(parameters.get('query') ?? '');
-  if (!valid) return { ...rejectionReply(400, query, 'Bad UTF8 encoding in query text', 0), headers: keepAlive };
+  if (!valid) return rejectionReply(400, query, 'Bad UTF8 encoding in query text', 0);
   try {
-    return {
-      ...formatReply(await service.execute(query, caller), parseResponseOptions(query, parameters)),
-      headers: keepAlive,
-    };
+    return formatReply(await service.execute(query, caller), query, parameters);
   } catch (error) {
-    return { ...formatFailure(query, error), headers: keepAlive };
+    return formatFailure(query, error);
   }
 }
 
@@ -96,26 +85,4 @@ function formatFailure(query: string, error: unknown): HttpReply {
   // The parsers recurse as deep as the statement is nested, and nothing is changed before a statement is parsed.
   if (error instanceof RangeError) return rejectionReply(400, query, 'the statement is nested too deeply', 0);
   return rejectionReply(500, query, `internal error: ${(error as Error).message}`, 0);
-}
-
-function parseResponseOptions(query: string, parameters: HttpRequest['parameters']): ResponseOptions {
-  return {
-    query,
-    bare: parameters.get('nm') === 'true',
-    count: parameters.get('count') === 'true',
-    limit: parseLimit(parameters.get('limit')),
-    version: Number(parameters.get('version') ?? 1),
-    columns: parameters.get('cols')?.split(','),
-    timings: parameters.get('timings') === 'true',
-    explain: parameters.get('explain') === 'true',
-  };
-}
-
-/** `n` or `lo,hi`, 1-based; `0` and less give one row (observed on 9.3.4). */
-function parseLimit(text: string | undefined): [number, number] | undefined {
-  const match = /^(-?\d+)(?:,(-?\d+))?$/.exec(text ?? '');
-  if (!match) return;
-  const [, first, second] = match;
-  const [lo, hi] = second === undefined ? [1, Number(first)] : [Number(first), Number(second)];
-  return [Math.max(lo, 1) - 1, Math.max(hi, lo, 1)];
 }
