@@ -14,10 +14,8 @@ export interface EndpointOptions {
   answer(request: HttpRequest): Promise<HttpReply>;
   /** `http.request.header.buffer.size`, in bytes. */
   readonly requestLimit: number;
-  /** Called after each request; `status` is undefined if the connection was closed without a reply. */
-  readonly onRequest?:
-    | ((request: HttpRequest | undefined, status: number | undefined, milliseconds: number) => void)
-    | undefined;
+  /** Called after each request, with a line that contains no secret. */
+  readonly onRequest?: ((line: string) => void) | undefined;
 }
 
 export interface Endpoint {
@@ -86,7 +84,7 @@ function serveConnection(
     deadline = undefined;
     received = '';
     if (request === 'hang up') {
-      onRequest?.(undefined, undefined, 0);
+      onRequest?.('closed a connection without an answer: not a request, or longer than --request-limit');
       socket.destroy();
       return;
     }
@@ -94,7 +92,7 @@ function serveConnection(
     waiting.delete(socket);
     const start = performance.now();
     const reply = await answer(request);
-    onRequest?.(request, reply.status, performance.now() - start);
+    onRequest?.(`${formatTarget(request)} ${reply.status} ${(performance.now() - start).toFixed(1)} ms`);
     if (socket.destroyed) return;
     if (request.hasBody) {
       socket.end(formatMessage(reply, true));
@@ -111,6 +109,10 @@ function serveConnection(
   waiting.add(socket);
   if (open.size > maxConnections) [...waiting].at(0)?.destroy();
 }
+
+/** Omits the query, which may contain a password, and a login before the host. */
+const formatTarget = ({ method, path }: HttpRequest): string =>
+  `${method.slice(0, 20)} ${path.replace(/\/\/[^/]*@/, '//').slice(0, 100)}`;
 
 const reasons: Readonly<Record<number, string>> = {
   200: 'OK',

@@ -9,7 +9,6 @@ import { DEFAULT_ADMIN, emulateEdition, type LoginCredentials } from './editions
 import { createEndpoint, type Endpoint } from './endpoint.js';
 import { Journal } from './journal.js';
 import { isLoopback } from './origin.js';
-import type { HttpRequest } from './request.js';
 import { createRouter } from './routes.js';
 import { Service } from './service.js';
 
@@ -101,8 +100,7 @@ export async function startServer({
     const service = new Service(edition, journal ?? undefined);
     const isPublic = !isLoopback((await lookup(address)).address);
     const hosts = isPublic && allowHost.length === 0 ? undefined : new Set(allowHost.map(host => host.toLowerCase()));
-    const log = onRequest && ((...entry: LogEntry) => onRequest(formatLogLine(...entry)));
-    endpoint = createEndpoint({ answer: createRouter(service, hosts), requestLimit, onRequest: log });
+    endpoint = createEndpoint({ answer: createRouter(service, hosts), requestLimit, onRequest });
     await once(endpoint.server.listen(port, address), 'listening');
   } catch (error) {
     await journal?.close();
@@ -122,15 +120,6 @@ export async function startServer({
       return closed;
     },
   };
-}
-
-type LogEntry = [request: HttpRequest | undefined, status: number | undefined, milliseconds: number];
-
-/** Omits the query, which may contain a password, and a login before the host. */
-function formatLogLine(request: LogEntry[0], status: LogEntry[1], milliseconds: number): string {
-  if (!request) return 'closed a connection without an answer: not a request, or longer than --request-limit';
-  const path = request.path.replace(/\/\/[^/]*@/, '//').slice(0, 100);
-  return `${request.method.slice(0, 20)} ${path} ${status} ${milliseconds.toFixed(1)} ms`;
 }
 
 /** Executes every statement. @throws CodedError at the first rejection, and errors of reading */
