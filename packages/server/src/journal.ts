@@ -73,7 +73,7 @@ export class Journal {
     const { file } = this;
     const bytes = Buffer.from(formatLine(changes));
     try {
-      await writeAt(file.handle, bytes, file.size);
+      await file.handle.appendFile(bytes);
       await file.handle.datasync();
     } catch (error) {
       await file.handle.truncate(file.size);
@@ -119,9 +119,14 @@ interface OpenJournal {
 async function rewriteJournal(path: string, state: readonly JournalChange[]): Promise<OpenJournal> {
   const newPath = `${path}.new`;
   await rm(newPath, { force: true });
-  const handle = await open(newPath, 'wx', 0o600);
+  const handle = await open(newPath, 'ax', 0o600);
   try {
-    const size = await writeState(handle, state);
+    for (let start = 0; start < state.length; start += 1000) {
+      const lines = state.slice(start, start + 1000).map(change => formatLine([change]));
+      await handle.appendFile(lines.join(''));
+    }
+    await handle.sync();
+    const { size } = await handle.stat();
     await rename(newPath, path);
     return { handle, initialSize: size, size };
   } catch (error) {
@@ -131,28 +136,9 @@ async function rewriteJournal(path: string, state: readonly JournalChange[]): Pr
   }
 }
 
-async function writeState(handle: FileHandle, state: readonly JournalChange[]): Promise<number> {
-  let size = 0;
-  for (let start = 0; start < state.length; start += 1000) {
-    const lines = state.slice(start, start + 1000).map(change => formatLine([change]));
-    const bytes = Buffer.from(lines.join(''));
-    await writeAt(handle, bytes, size);
-    size += bytes.length;
-  }
-  await handle.sync();
-  return size;
-}
-
 /** The changes of one statement as a line. U+2028 and U+2029 are escaped: to some readers they end a line. */
 const formatLine = (changes: readonly JournalChange[]): string =>
   `${JSON.stringify(changes).replace(/[\u2028\u2029]/g, each => `\\u${each.charCodeAt(0).toString(16)}`)}\n`;
-
-async function writeAt(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
-  for (let written = 0; written < bytes.length; ) {
-    const { bytesWritten } = await handle.write(bytes, written, bytes.length - written, position + written);
-    written += bytesWritten;
-  }
-}
 
 /**
  * Creates a folder and its missing parents, accessible to no other user. The option `recursive` of `mkdir` is not

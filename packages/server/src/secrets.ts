@@ -3,12 +3,15 @@
  * token is 256 random bits, for which one round of SHA-256 suffices.
  */
 import { createHash, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
 import { NotReady, type Secrets, type StoredToken } from '@sqlpipe/engine';
 
 /** What OWASP recommends for scrypt if memory is scarce: 16 MiB. */
 const SCRYPT_COST = { N: 2 ** 14, r: 8, p: 5 };
 
 const keyLength = 32;
+
+const computeKey = promisify<string, Buffer, number, typeof SCRYPT_COST, Buffer>(scrypt);
 
 /** Maximum number of hashes in progress. They use the threads that also write the journal: guessers must not fill them. */
 const maxConcurrent = 2;
@@ -19,9 +22,7 @@ async function deriveKey(password: string, salt: Buffer): Promise<Buffer> {
   if (running >= maxConcurrent) await new Promise<void>(resolve => queue.push(resolve));
   else running++;
   try {
-    return await new Promise((resolve, reject) => {
-      scrypt(password, salt, keyLength, SCRYPT_COST, (error, key) => (error ? reject(error) : resolve(key)));
-    });
+    return await computeKey(password, salt, keyLength, SCRYPT_COST);
   } finally {
     const next = queue.shift();
     if (next) next();
