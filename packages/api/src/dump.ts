@@ -1,4 +1,3 @@
-import { removeOwner } from '@sqlpipe/ddl';
 import { dump as dumpInstance } from '@sqlpipe/instance';
 import { parseSelection } from '@sqlpipe/schema';
 import { type Instance, type OnWarning, resolve } from './instance.js';
@@ -51,6 +50,6 @@ export async function* dump(
 ): AsyncGenerator<string, void, undefined> {
   const selection = parseSelection(include, exclude);
   const config = await resolve(instance, onWarning);
-  for await (const batch of dumpInstance(config, { selection, skipInvalid, partial, warn: onWarning }))
-    yield* noOwner ? batch.map(removeOwner) : batch;
+  const dumped = dumpInstance(config, { selection, noOwner, skipInvalid, partial, warn: onWarning });
+  for await (const batch of dumped) yield* batch;
 }

@@ -1,17 +1,8 @@
 /*! Writes the dump of an instance as a stream or as text. */
 import type { Writable } from 'node:stream';
 import { Exit, type Io, instanceContext, limitHeapGrowth, printSettings, UsageError, withProgress } from '@sqlpipe/cli';
-import { removeOwner } from '@sqlpipe/ddl';
 import { isStdout, isTextOutput, writeOutput, writeSqlText } from '@sqlpipe/files';
-import {
-  type ConnectionConfig,
-  type DumpOptions,
-  dump,
-  type InstanceOptions,
-  listInstances,
-  type ResolvedInstance,
-  resolveInstance,
-} from '@sqlpipe/instance';
+import { dump, type InstanceOptions, listInstances, type ResolvedInstance, resolveInstance } from '@sqlpipe/instance';
 import { writeRecords } from '@sqlpipe/records';
 import { parseSelection } from '@sqlpipe/schema';
 import { formatFailureMarker } from '@sqlpipe/sql';
@@ -33,7 +24,7 @@ export async function writeDump(
   const selection = parseSelection(include, exclude);
   const source = await resolveSource(instance, options, io);
   if (options.showConfig) return printSettings([source.settings], io);
-  const statements = dumpSource(source, { ...options, names, maxRecord, selection, warn: io.warn, note: io.info });
+  const statements = dump(source, { ...options, names, maxRecord, selection, warn: io.warn, note: io.info });
   const isShown = isStdout(output) && io.stdout.isTTY === true;
   const watched = isShown ? statements : reportProgress(statements, io);
   const isText = text || isTextOutput(output, io.stdout);
@@ -74,11 +65,3 @@ async function* reportProgress(batches: AsyncIterable<string[]>, io: Io): AsyncG
 /** The instance that an operand names. @throws InstanceError */
 export const resolveSource = (operand: string, options: InstanceOptions, io: Io): Promise<ResolvedInstance> =>
   resolveInstance(operand, { ...instanceContext(io), program: 'sqldump', options });
-
-/** The statements of the source that the options select, in batches. @throws InstanceError while they are read */
-export async function* dumpSource(
-  source: ConnectionConfig,
-  { noOwner, ...options }: Partial<DumpOptions> & { noOwner: boolean },
-): AsyncGenerator<string[]> {
-  for await (const batch of dump(source, options)) yield noOwner ? batch.map(removeOwner) : batch;
-}

@@ -1,10 +1,11 @@
 /*! Copies a schema from one instance to another: the pipelines of sqldump and sqlapply, with a stream in memory between them. */
 import { PassThrough } from 'node:stream';
 import { type Io, printSettings, rejectSharedInsecure } from '@sqlpipe/cli';
+import { dump } from '@sqlpipe/instance';
 import { decodeRecords, deferInput, writeRecords } from '@sqlpipe/records';
 import { parseSelection } from '@sqlpipe/schema';
 import { applyInput, type Input, resolveTarget } from '@sqlpipe/sqlapply/apply';
-import { dumpSource, resolveSource } from '@sqlpipe/sqldump/write-dump';
+import { resolveSource } from '@sqlpipe/sqldump/write-dump';
 import type { CopyOptions } from './copy-options.js';
 
 /** Copies the schema of the first instance that the command line names to the second; returns the exit status. */
@@ -24,9 +25,9 @@ export async function copySchema({ include, exclude, ...options }: CopyOptions, 
   const openEnds = async () => {
     const { source, target } = await resolveEnds();
     const config = { ...source, interrupted: io.interrupted };
-    const dump = (signal: AbortSignal) =>
-      dumpSource(config, { ...options, selection, signal, warn: io.warn, note: io.info });
-    return { input: openStream(dump, options.maxRecord), target };
+    const dumpUntil = (signal: AbortSignal) =>
+      dump(config, { ...options, selection, signal, warn: io.warn, note: io.info });
+    return { input: openStream(dumpUntil, options.maxRecord), target };
   };
   return applyInput({ ...options, json: false, annotations: false, staleOk: false, allowPlan: false }, openEnds, io);
 }
@@ -34,14 +35,14 @@ export async function copySchema({ include, exclude, ...options }: CopyOptions, 
 /**
  * Passes a dump through a stream of records, whose reader sets the pace. A dump that fails gives the reader its own error,
  * instead of the commit mark.
- * @param dump gives batches of statements until its signal aborts, when the reader needs no more
+ * @param dumpUntil gives batches of statements until its signal aborts, when the reader needs no more
  */
-function openStream(dump: (signal: AbortSignal) => AsyncIterable<string[]>, maxRecord: number): Input {
+function openStream(dumpUntil: (signal: AbortSignal) => AsyncIterable<string[]>, maxRecord: number): Input {
   const stream = new PassThrough();
   const unwanted = new AbortController();
   stream.on('close', () => unwanted.abort());
   function read(): AsyncIterable<string> {
-    writeRecords(dump(unwanted.signal), stream, 'sqldump', maxRecord).then(
+    writeRecords(dumpUntil(unwanted.signal), stream, 'sqldump', maxRecord).then(
       () => stream.end(),
       error => stream.destroy(error),
     );

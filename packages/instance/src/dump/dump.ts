@@ -1,9 +1,8 @@
 /*!
  * Dumps an instance's schema. Each statement is repaired if the server is known to print it wrongly. What the server leaves out
- * is fetched, or is an error, so a dump that ends without an error has every selected object that the server lists. Only `partial` and
- * `skipInvalid` allow less.
+ * is fetched, or is an error.
  */
-import { isCleanTable, repair } from '@sqlpipe/ddl';
+import { isCleanTable, removeOwner, repair } from '@sqlpipe/ddl';
 import { NameSelection, parseSelection, type Selection } from '@sqlpipe/schema';
 import { displayName, identify, isAcl, KINDS, type Kind, MAX_RECORD, normalizeStatement, redact } from '@sqlpipe/sql';
 import { maskSecrets, truncate } from '@sqlpipe/text';
@@ -29,6 +28,8 @@ export interface DumpOptions {
   via: 'auto' | 'database' | 'catalogue';
   /** Whether to leave statements as the server prints them. */
   verbatim: boolean;
+  /** Whether to remove OWNED BY. */
+  noOwner: boolean;
   /** The maximum length of a record in bytes. Its row in JSON may be longer, because of escapes. */
   maxRecord: number;
   skipInvalid: boolean;
@@ -49,6 +50,7 @@ const DEFAULTS: DumpOptions = {
   withDeps: false,
   via: 'auto',
   verbatim: false,
+  noOwner: false,
   maxRecord: MAX_RECORD,
   skipInvalid: false,
   reportInvalid: true,
@@ -72,7 +74,8 @@ export async function* dump(config: ConnectionConfig, given: Partial<DumpOptions
   const close = () => Promise.all([source.close(), client.close()]);
   options.signal?.addEventListener('abort', close);
   try {
-    yield* dumpStatements(config, source, client, options);
+    for await (const batch of dumpStatements(config, source, client, options))
+      yield options.noOwner ? batch.map(removeOwner) : batch;
   } finally {
     await close();
   }
@@ -80,8 +83,7 @@ export async function* dump(config: ConnectionConfig, given: Partial<DumpOptions
 
 /**
  * Yields the selected statements: repaired, with symbol capacities, and without invalid views if `skipInvalid` is set. At the end, reports
- * missing objects, and names that match nothing. A CREATE TABLE that needs no repair is not parsed,
- * because parsing is slow, and nearly all rows are such.
+ * missing objects, and names that match nothing.
  */
 async function* dumpStatements(
   config: ConnectionConfig,
@@ -93,12 +95,15 @@ async function* dumpStatements(
   const invalid = new Map<Kind, Map<string, string>>();
   let hasAcl = false;
   let count = 0;
+  const { selection, note } = options;
   const names = new NameSelection(options.names, options.withDeps);
   const [missing, capacities] = [new MissingObjects(), new SymbolCapacities(use => client.attempt(use))];
-  for await (const batch of names.select(fetchRows(config, source, client, options, { names, missing }))) {
+  const read = { names, missing, selects: selection.selects, note };
+  for await (const batch of names.select(fetchRows(config, source, client, options, read))) {
     const statements: string[] = [];
     for (const row of batch) {
       count++;
+      // Nearly all rows are such, and parsing them would be slow.
       if (isCleanTable(row)) {
         statements.push(row);
         continue;
@@ -107,7 +112,7 @@ async function* dumpStatements(
       const { kind, name } = identity;
       if (isAcl(kind)) {
         hasAcl = true;
-        if (!options.selection.selects(kind)) continue; // a category of the server may have more kinds of access control than were selected
+        if (!selection.selects(kind)) continue; // a category of the server may have more kinds of access control than were selected
       }
       const list = VIEW_LISTS.get(kind);
       if (list) {
@@ -123,7 +128,7 @@ async function* dumpStatements(
     }
     yield options.verbatim ? statements : await capacities.addTo(statements);
   }
-  if (options.selection.requestsAcl && !hasAcl && !options.names.length)
+  if (selection.requestsAcl && !hasAcl && !options.names.length)
     options.warn('access control was requested, but the server reports none; it may be disabled there');
   missing.report(config, names, options);
   const unmatched = names.describeUnmatched();
@@ -146,28 +151,23 @@ function toStatement(row: string, rowNumber: number, config: ConnectionConfig, {
  */
 const MIN_ROW_LIMIT = 32 * 1024 * 1024;
 
-/** Fetches the rows in the way that `via` selects. Objects that the server does not show are added to `read.missing`. */
 async function* fetchRows(
   config: ConnectionConfig,
   source: Instance,
   client: BestEffortClient,
-  { via, selection, maxRecord, note }: DumpOptions,
-  read: Pick<ObjectReadOptions, 'names' | 'missing'>,
+  { via, selection, maxRecord }: DumpOptions,
+  read: ObjectReadOptions,
 ): AsyncGenerator<string[]> {
-  const { selects, clause } = selection;
-  const fetchAllObjectRows = () => fetchObjectRows(source, client, { ...read, selects, note });
-  if (via === 'catalogue') return yield await fetchAllObjectRows();
-  const check = new ObjectCheck(config, client, { ...read, selects, note });
+  if (via === 'catalogue') return yield await fetchObjectRows(source, client, read);
+  const check = new ObjectCheck(config, client, read);
+  const query = `SHOW CREATE DATABASE${selection.clause}`;
   try {
-    yield* addMissingRows(
-      source.streamFirstColumn(`SHOW CREATE DATABASE${clause}`, Math.max(MIN_ROW_LIMIT, 2 * maxRecord)),
-      check,
-    );
+    yield* addMissingRows(source.streamFirstColumn(query, Math.max(MIN_ROW_LIMIT, 2 * maxRecord)), check);
   } catch (error) {
     if (!hasNoShowCreateDatabase(error)) throw addAclHint(error, selection);
     if (via === 'database')
       throw error.withMessage(`${error.message}; it has no SHOW CREATE DATABASE, so use --via catalogue`);
-    yield await fetchAllObjectRows();
+    yield await fetchObjectRows(source, client, read);
   }
 }
 
@@ -189,7 +189,6 @@ function hasNoShowCreateDatabase(error: unknown): error is InstanceError {
   return error.matches(/^expected 'TABLES?'/) && !error.matches(/DATABASE/);
 }
 
-/** Normalizes a row. @throws InstanceError with the number of the row, if it is not one statement */
 function requireStatement(row: string, rowNumber: number, config: ConnectionConfig): string {
   try {
     const statement = normalizeStatement(row);
