@@ -27,7 +27,6 @@ export interface InstanceErrorDetails {
 /** A failure at one instance. The message names the instance, contains no secret, and can be shown unchanged. */
 export class InstanceError extends Error {
   override name = 'InstanceError';
-  readonly code: InstanceErrorCode;
   readonly status: number | undefined;
   readonly position: number | undefined;
   readonly serverMessage: string | undefined;
@@ -35,9 +34,12 @@ export class InstanceError extends Error {
   /** As `Rejection.matches`. */
   readonly matches: (pattern: RegExp) => boolean;
 
-  constructor(code: InstanceErrorCode, message: string, details: InstanceErrorDetails = {}) {
+  constructor(
+    readonly code: InstanceErrorCode,
+    message: string,
+    details: InstanceErrorDetails = {},
+  ) {
     super(message, { cause: details.cause });
-    this.code = code;
     this.status = details.status;
     this.position = details.position;
     this.serverMessage = details.serverMessage;

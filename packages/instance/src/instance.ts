@@ -1,7 +1,4 @@
-/*!
- * One instance: queries rows and executes statements, with retries if they are wanted. Every failure becomes an `InstanceError`, whose
- * message starts with the name of the instance.
- */
+/*! One instance: queries rows and executes statements. Every failure is an `InstanceError`, whose message starts with the instance's name. */
 import { returnsRows } from '@sqlpipe/sql';
 import { truncate } from '@sqlpipe/text';
 import type { ConnectionConfig } from './configuration/connection-config.js';
@@ -31,9 +28,7 @@ export interface Instance {
   readonly endpoint: string;
   /**
    * The first column of each row of a query, in batches as the reply arrives, and in constant memory. The rows are complete only if the
-   * generator ends without an error. If a reply breaks off and retries are on, the query is sent again. A new reply that does not begin
-   * with the rows that were already yielded is an error.
-   *
+   * generator ends without an error. If a reply breaks off and retries are on, the query is sent again.
    * @throws InstanceError; `REJECTED` with the server's message and position if the server rejected the query
    * @param maxValueBytes the maximum length of a single value in bytes, as JSON writes it; by default 32 MiB
    */
@@ -54,9 +49,7 @@ export interface Instance {
 }
 
 /** Creates a connection to an instance. Nothing is sent before the first request. */
-export function connect(config: ConnectionConfig): Instance {
-  return new HttpInstance(config);
-}
+export const connect = (config: ConnectionConfig): Instance => new HttpInstance(config);
 
 /**
  * Pauses in milliseconds before a request is sent again after the status 429. The server may ask for a longer pause. If that pause exceeds
@@ -73,28 +66,22 @@ const DENIED_HELP = '; grant the permission to this user, or use another account
 /** Observed on 9.3.4: the open source edition answers a token like a wrong password. */
 const TOKENS_UNSUPPORTED = '; the open source edition accepts no tokens, only a user and a password';
 
-/** Why a retry cannot continue a reply: rows that were passed on cannot be taken back. */
-const CHANGED_ROWS =
-  'the reply broke off, and the next one does not begin with the same rows, so the schema may have changed; try again';
-
 /** Why a request is sent. A query may be sent again whenever its reply is lost, a statement only if it has certainly not been executed. */
 type Purpose = 'query' | 'execute';
 
 class HttpInstance implements Instance {
   readonly label: string;
   readonly #config: ConnectionConfig;
-  readonly #pause: NonNullable<ConnectionConfig['pause']>;
   readonly #connection: Connection;
   readonly #closed = new AbortController();
   /** Aborts when the instance is closed or the user interrupts the program. Then pauses end at once, and the next failure is final. */
   readonly #ended: AbortSignal;
-  /** The endpoint that requests go to; undefined until one has replied with neither 404 nor 5xx. */
-  #endpoint: ApiPath | undefined;
+  /** The endpoints to try; only one of them after it has replied with neither 404 nor 5xx. */
+  #endpoints: readonly [ApiPath, ...ApiPath[]] = ENDPOINTS;
 
   constructor(config: ConnectionConfig) {
     this.label = config.label;
     this.#config = config;
-    this.#pause = config.pause ?? pauseFor;
     const { interrupted } = config;
     this.#ended = interrupted ? AbortSignal.any([this.#closed.signal, interrupted]) : this.#closed.signal;
     this.#connection = new Connection(config);
@@ -102,13 +89,12 @@ class HttpInstance implements Instance {
 
   async *streamFirstColumn(query: string, maxValueBytes?: number): AsyncGenerator<string[], void, undefined> {
     if (!this.#config.retries) return yield* this.#rowsOnce(query, maxValueBytes);
-    const { ChangedRowsError, ResumedRows } = await import('./http/resumed-rows.js'); // few runs need it
-    const [resumed, retries] = [new ResumedRows(), new Retries(this.#config, this.#ended)];
+    const { ResumedRows } = await import('./http/resumed-rows.js'); // few runs need it
+    const [resumed, retries] = [new ResumedRows(this.label), new Retries(this.#config, this.#ended)];
     for (;;)
       try {
         return yield* resumed.continueWith(this.#rowsOnce(query, maxValueBytes));
       } catch (error) {
-        if (error instanceof ChangedRowsError) throw new InstanceError('UNREACHABLE', `${this.label}: ${CHANGED_ROWS}`);
         await retries.waitAfter(error);
       }
   }
@@ -145,34 +131,28 @@ class HttpInstance implements Instance {
     return this.#config.url.pathname.replace(/\/$/, '');
   }
 
-  #path(statement: string, parameters = '', endpoint: ApiPath = this.#endpoint ?? ENDPOINTS[0]): string {
+  #path(statement: string, parameters = '', endpoint = this.#endpoints[0]): string {
     return requestTarget(this.#prefix + endpoint, toRequestText(statement), parameters);
   }
 
-  /**
-   * Sends a statement to the endpoint that the instance has. An endpoint that answers 404 has executed nothing, so the other one is tried.
-   */
+  /** Sends a statement to the endpoint that the instance has. One that answers 404 has executed nothing, so the other is tried. */
   async #send(statement: string, purpose: Purpose): Promise<Response> {
     const sendTo = async (endpoint: ApiPath): Promise<Response> => {
       const path = this.#path(statement, purpose === 'query' ? COUNT_PARAMETER : '', endpoint);
       const response = await this.#sendAgainWhileBusy(() =>
         purpose === 'query' ? this.#connection.getIdempotent(path) : this.#connection.get(path),
       );
-      if (response.status !== 404 && response.status < 500) this.#endpoint = endpoint;
+      if (response.status !== 404 && response.status < 500) this.#endpoints = [endpoint];
       return response;
     };
-    const [first, second] = this.#endpoint ? [this.#endpoint] : ENDPOINTS;
+    const [first, second] = this.#endpoints;
     const response = await sendTo(first);
     if (response.status !== 404 || !second) return response;
     response.body.resume();
     return sendTo(second);
   }
 
-  /**
-   * Sends a statement and reads the reply. After a failure that may pass, the statement is sent again, as far as retries and the purpose
-   * allow that.
-   * @throws InstanceError
-   */
+  /** Sends a statement and reads the reply; again after a failure that may pass, if retries and the purpose allow that. */
   async #request<T>(statement: string, purpose: Purpose, read: (response: Response) => Promise<T>): Promise<T> {
     const retries = new Retries(this.#config, this.#ended);
     for (;;) {
@@ -190,7 +170,8 @@ class HttpInstance implements Instance {
 
   /** Sends a request, and after the status 429 up to five times more. The pauses together are no longer than the time limit. */
   async #sendAgainWhileBusy(send: () => Promise<Response>): Promise<Response> {
-    let left = this.#config.timeout || Number.POSITIVE_INFINITY;
+    const { timeout, pause = pauseFor } = this.#config;
+    let left = timeout || Number.POSITIVE_INFINITY;
     for (const milliseconds of BUSY_DELAYS) {
       const response = await send();
       const delay = Math.max(milliseconds, 1000 * (parseRetryAfter(response) ?? 0));
@@ -199,7 +180,7 @@ class HttpInstance implements Instance {
       response.body.destroy();
       if (delay >= 1000) this.#config.info?.(`${this.label}: too busy; trying again in ${Math.round(delay / 1000)} s`);
       // If the pause is aborted, the request is sent once more, and its result is final.
-      await this.#pause(delay, this.#ended).catch(() => {});
+      await pause(delay, this.#ended).catch(() => {});
     }
     return send();
   }
@@ -229,7 +210,6 @@ class HttpInstance implements Instance {
     return new InstanceError(code, `${this.label}: ${message}${hint}`, { status, outcomeUnknown, cause: error.cause });
   }
 
-  /** Why a server answers 401, and what to do. */
   get #authenticationHelp(): string {
     const { account = 'the credentials', authorization, credentialsHelp } = this.#config;
     if (authorization === undefined) return `authentication required; ${credentialsHelp}`;
@@ -238,18 +218,12 @@ class HttpInstance implements Instance {
   }
 
   get endpoint(): string {
-    return this.#prefix + (this.#endpoint ?? ENDPOINTS[0]);
-  }
-
-  /** The addresses that were not found, without their parameters. */
-  get #triedAddresses(): string {
-    const endpoints = this.#endpoint ? [this.#endpoint] : ENDPOINTS;
-    return endpoints.map(endpoint => this.#config.url.origin + this.#prefix + endpoint).join(', ');
+    return this.#prefix + this.#endpoints[0];
   }
 
   #unexpectedResponseError({ code, message }: UnexpectedResponseError, status: number | undefined): InstanceError {
-    const help =
-      status === 401 ? `: ${this.#authenticationHelp}` : status === 404 ? ` Tried: ${this.#triedAddresses}` : '';
+    const tried = this.#endpoints.map(endpoint => this.#config.url.origin + this.#prefix + endpoint);
+    const help = status === 401 ? `: ${this.#authenticationHelp}` : status === 404 ? ` Tried: ${tried.join(', ')}` : '';
     return new InstanceError(code, `${this.label}: ${message}${help}`, { status, outcomeUnknown: mayHaveRun(status) });
   }
 }
@@ -284,9 +258,8 @@ async function* scanRows(response: Response, maxValueBytes: number | undefined):
 }
 
 /** Whether a failed request with this status (undefined without a reply) may have been executed nevertheless. */
-function mayHaveRun(status: number | undefined): boolean {
-  return status === undefined || status < 300 || status === 408 || status >= 500;
-}
+const mayHaveRun = (status: number | undefined): boolean =>
+  status === undefined || status < 300 || status === 408 || status >= 500;
 
 /** Connects to an instance, uses the connection, and closes it. */
 export async function withInstance<T>(config: ConnectionConfig, use: (instance: Instance) => Promise<T>): Promise<T> {

@@ -59,9 +59,7 @@ async function probe(config: ConnectionConfig, remaining: number, signal: AbortS
   }
 }
 
-/** Whether it passes by itself while a server starts. */
 function isTransient(error: InstanceError): boolean {
-  const { code, status } = error;
-  if (status !== undefined && status !== 200) return code === 'UNREACHABLE'; // 429, 503, others above 500
-  return isTransientFailure(error);
+  const { code, status = 200 } = error;
+  return status === 200 ? isTransientFailure(error) : code === 'UNREACHABLE'; // 429, 503, others above 500
 }

@@ -1,9 +1,6 @@
 /*!
  * Sends requests over one kept-alive connection, one at a time. Nothing else sends requests with undici.
  *
- * A failure reports how far the request had got: that decides whether a statement may have been executed. A statement is sent once. Only
- * a query that changes nothing may be repeated, and only once.
- *
  * The server may close the connection between two requests. Before undici writes on an idle connection, it processes a pending close
  * and reconnects. undici also closes an idle connection before the time-out that the server announces. Only a close that crosses a
  * request on the wire is a failure. The server may have read that request, so it counts as sent.
@@ -29,15 +26,9 @@ export interface Response {
   body: Readable;
 }
 
-/**
- * How far a request had got:
- * - `connecting`: nothing was sent;
- * - `waiting`: it was sent, and no reply has begun;
- * - `reading`: its reply has begun.
- */
+/** How far a request had got: nothing was sent; it was sent, and no reply has begun; its reply has begun. */
 type Phase = 'connecting' | 'waiting' | 'reading';
 
-/** A request failed before its reply was complete. */
 export class TransportError extends Error {
   override name = 'TransportError';
 
@@ -56,7 +47,6 @@ export class TransportError extends Error {
 
 const CLOSED_CODES = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
-/** A kept-alive connection to one server. */
 export class Connection {
   readonly #config: ConnectionConfig;
   readonly #headers: Record<string, string>;
@@ -76,9 +66,8 @@ export class Connection {
 
   /** The header lines of every request. The size of a request is computed from them. */
   get headerLines(): string[] {
-    const lines = [`host: ${this.#config.url.host}`, 'connection: keep-alive'];
-    for (const [name, value] of Object.entries(this.#headers)) lines.push(`${name}: ${value}`);
-    return lines;
+    const own = Object.entries(this.#headers).map(([name, value]) => `${name}: ${value}`);
+    return [`host: ${this.#config.url.host}`, 'connection: keep-alive', ...own];
   }
 
   /** Sends a GET request once, and waits for the head of the response. @throws TransportError */
@@ -138,10 +127,8 @@ export function requestSecrets({ authorization = '', proxy }: ConnectionConfig):
   return isLogin ? [...own, ...loginSecrets([username, password].map(decodeURIComponent).join(':'))] : own;
 }
 
-/** `user:password`, and the password alone. */
 const loginSecrets = (login: string): string[] => [login, login.slice(login.indexOf(':') + 1)];
 
-/** Loads undici and creates a client for the server, or for the proxy on the way. */
 async function createDispatcher({ url, proxy, ca, insecure }: ConnectionConfig): Promise<Dispatcher> {
   const tls = { timeout: 0, rejectUnauthorized: !insecure, ...(ca === undefined ? {} : { ca }) };
   if (proxy === undefined) {
@@ -277,7 +264,6 @@ class PausableTimer {
     this.#timer = setTimeout(this.expire, this.#remaining);
   }
 
-  /** Pauses until the next `start`. */
   stop(): void {
     if (!this.#timer) return;
     clearTimeout(this.#timer);

@@ -1,8 +1,6 @@
 /*!
- * Scans JSON as its bytes arrive, in chunks that may be cut anywhere. Every token is checked, and none is stored.
- *
- * The end of a string is found by a search for its closing quote, and JSON.parse decodes the string. Both are native code, so scanning
- * is fast.
+ * Scans JSON as its bytes arrive, in chunks that may be cut anywhere. Every token is checked, and none is stored. It is fast because native
+ * code does most of it: the search for the quote that ends a string, and JSON.parse, which decodes the string.
  */
 import { isUtf8 } from 'node:buffer';
 
@@ -18,11 +16,8 @@ export interface JsonEvents {
   key(name: string, depth: number): void;
   /** A string, number, true, false or null. */
   scalar(value: unknown, depth: number): void;
-  /**
-   * Called after a comma in an array. A handler that can read many elements at once checks them and returns where the
-   * last one ends; `at` if it reads none.
-   */
-  readElements?(chunk: Buffer, at: number, depth: number): number;
+  /** Called after a comma in an array. Reads many elements at once, and returns where the last one ends; `at` if it reads none. */
+  readElements(chunk: Buffer, at: number, depth: number): number;
 }
 
 const enum Expect {
@@ -65,10 +60,7 @@ export class JsonScanner {
   /** Whether a string was cut between a backslash and the character that it escapes. */
   #escaped = false;
 
-  /**
-   * @param limits the length of a string or a number in bytes, which is kept in memory until it is complete; the number of nested
-   *   containers
-   */
+  /** @param limits the length in bytes of a string or a number, which is kept until it is complete; the number of nested containers */
   constructor(
     private readonly events: JsonEvents,
     private readonly limits: { readonly token: number; readonly depth: number },
@@ -124,7 +116,7 @@ export class JsonScanner {
   }
 
   #readElements(chunk: Buffer, at: number): number {
-    const end = this.events.readElements?.(chunk, at, this.#containers.length) ?? at;
+    const end = this.events.readElements(chunk, at, this.#containers.length);
     this.#expect = end > at ? Expect.CommaOrClose : Expect.Value;
     return end;
   }

@@ -1,6 +1,6 @@
 /*!
  * Reads what a response means: success, a rejection by the server, or something that is not QuestDB's protocol, such as a proxy's
- * login page. Messages may quote the response. In messages, secrets of the request are masked, and long quotations are shortened.
+ * login page. Where a message quotes the response, secrets of the request are masked.
  */
 import { isUtf8 } from 'node:buffer';
 import { findSecrets } from '@sqlpipe/sql';
@@ -74,9 +74,10 @@ const maxReplyLength = ({ url }: Response): number => BASE_REPLY_LENGTH + 12 * u
  */
 export async function readReply(response: Response, acceptRows = false): Promise<Reply> {
   if (response.status !== 200) return toRejection(await readServerError(response), response);
-  const body = await readBody(response, maxReplyLength(response));
+  const limit = maxReplyLength(response);
+  const body = await readBody(response, limit);
   if (body.equals(OK)) return { ok: true };
-  const reply = parseReply(body, response, maxReplyLength(response));
+  const reply = parseReply(body, response, limit);
   if (acceptRows && reply.dataset) return { ok: true, rows: requireRows(reply, response) };
   try {
     rejectErrorReply(reply);
@@ -94,7 +95,6 @@ export async function readReply(response: Response, acceptRows = false): Promise
 /** The exact reply to nearly all statements (observed on 9.3.4). */
 const OK = Buffer.from('{"ddl":"OK"}');
 
-/** Reads all rows of a reply. @throws ServerError if the query was rejected; UnexpectedResponseError; TransportError */
 export async function readRows(response: Response): Promise<unknown[][]> {
   if (response.status !== 200) throw await readServerError(response);
   return requireRows(parseReply(await readBody(response, MAX_ROWS_LENGTH), response, MAX_ROWS_LENGTH), response);
@@ -119,14 +119,11 @@ export async function readServerError(response: Response): Promise<ServerError> 
   const limit = maxReplyLength(response);
   const body = await readBody(response, limit);
   if (body.length > limit) throw invalidReplyError(tooLongError(limit), response, body);
-  if (status === 400 || status === 403) {
-    const error = parseServerError(body);
-    if (error) return error;
-  }
-  throw unexpectedStatusError(response, body);
+  const error = parseServerError(body);
+  if (error && (status === 400 || status === 403)) return error;
+  throw unexpectedStatusError(response, body, error);
 }
 
-/** The error for a reply that begins like JSON and cannot be used. */
 function invalidJsonError({ message }: MalformedReplyError, response: Response): UnexpectedResponseError {
   const help = UNSTREAMABLE.test(message) ? RECREATE_HELP : TOO_LONG.test(message) ? ADDRESS_HELP : RETRY_HELP;
   return new UnexpectedResponseError('PROTOCOL', `the reply ${quoteReply(message, 300, response)}; ${help}`);
@@ -201,9 +198,17 @@ function parseReply(body: Buffer, response: Response, limit: number): ReplyObjec
 const tooLongError = (limit: number): MalformedReplyError => new MalformedReplyError(`is longer than ${limit} bytes`);
 const TOO_LONG = /^is longer than/;
 
-/** Parses a JSON object whose `dataset`, if it has one, consists of rows. @throws MalformedReplyError */
+/**
+ * Parses a JSON object whose `dataset`, if it has one, consists of rows. Unlike `JSON.parse`, it limits the nesting, and rejects bytes that
+ * are not UTF-8 and significant keys that occur twice.
+ * @throws MalformedReplyError
+ */
 function parseObject(body: Buffer): ReplyObject {
-  const value = parseJson(body);
+  const builder = new ValueBuilder(isUtf8(body));
+  const scanner = new JsonScanner(builder, { token: body.length, depth: MAX_DEPTH });
+  scanner.write(body);
+  scanner.end();
+  const { value } = builder;
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new MalformedReplyError('is not a JSON object');
   const reply = value as ReplyObject;
@@ -214,27 +219,13 @@ function parseObject(body: Buffer): ReplyObject {
 
 const isRows = (dataset: unknown): dataset is unknown[][] => Array.isArray(dataset) && dataset.every(Array.isArray);
 
-/**
- * Parses JSON. Unlike `JSON.parse`, it limits the nesting, and rejects bytes that are not UTF-8 and significant keys that occur twice.
- * @throws MalformedReplyError
- */
-function parseJson(body: Buffer): unknown {
-  const builder = new ValueBuilder(isUtf8(body));
-  const scanner = new JsonScanner(builder, { token: body.length, depth: MAX_DEPTH });
-  scanner.write(body);
-  scanner.end();
-  return builder.value;
-}
-
-/** Builds the value of a JSON text. If a significant key occurs twice at the top level, that is an error: its value would be unclear. */
+/** Builds the value of a JSON text. A significant key that occurs twice at the top level is an error: its value would be unclear. */
 class ValueBuilder implements JsonEvents {
   value: unknown;
   readonly #containers: (unknown[] | Record<string, unknown>)[] = [];
   #key = '';
 
-  /**
-   * @param mayParseRows whether `JSON.parse` may read the rows: only if the text is valid UTF-8, because decoding replaces invalid bytes
-   */
+  /** @param mayParseRows whether the text is valid UTF-8: otherwise decoding by `JSON.parse` would replace invalid bytes */
   constructor(private mayParseRows: boolean) {}
 
   open(kind: 'array' | 'object'): void {
@@ -262,9 +253,7 @@ class ValueBuilder implements JsonEvents {
 
   /**
    * Parses the rows of `dataset` after the first one, up to the last `],[` of the chunk. One call of `JSON.parse` is four times as fast as
-   * the scanner, which reads the other rows. If the last `],[` is inside a string or a cell, or if the JSON is wrong, the scanner reads all
-   * rows. There is only one attempt for each reply.
-   * @returns the offset after the parsed rows; `at` if there are none
+   * the scanner. If the last `],[` is inside a string or a cell, or if the JSON is wrong, the scanner reads all rows.
    */
   readElements(chunk: Buffer, at: number, depth: number): number {
     const end = chunk.lastIndexOf('],[') + 1;
@@ -279,7 +268,7 @@ class ValueBuilder implements JsonEvents {
   }
 }
 
-/** Parses the server's error in the body of a reply; undefined if there is none, or if the body is not a valid reply. */
+/** The server's error in the body of a reply; undefined if there is none, or if the body is not a valid reply. */
 function parseServerError(body: Buffer): ServerError | undefined {
   try {
     rejectErrorReply(parseObject(body));
@@ -296,15 +285,13 @@ const UNSTREAMABLE = /^contains (?:a NUL|half of)/;
 const RECREATE_HELP = 'a stream cannot contain that: recreate the object without it';
 const ADDRESS_HELP = "is this a QuestDB server's address, or did a proxy's login page answer?";
 
-function unexpectedStatusError(response: Response, body: Buffer): UnexpectedResponseError {
+function unexpectedStatusError(response: Response, body: Buffer, error: ServerError | undefined) {
   const { status } = response;
   if (status !== 304 && status >= 300 && status < 400)
     return new UnexpectedResponseError('PROTOCOL', describeRedirect(response));
-  const message = parseServerError(body)?.message;
-  const what =
-    message === undefined
-      ? describeResponse(response, body)
-      : `answered ${status}: ${quoteReply(message, 300, response)}`;
+  const what = error
+    ? `answered ${status}: ${quoteReply(error.message, 300, response)}`
+    : describeResponse(response, body);
   const [code, explanation] = explainStatus(response);
   return new UnexpectedResponseError(code, status === 407 ? explanation : what + explanation);
 }

@@ -8,11 +8,7 @@ export type ApiPath = (typeof ENDPOINTS)[number];
 
 /**
  * Encodes a statement as the value of a query parameter, in the shortest form that URLs allow and the server reads
- * correctly.
- *
- * A blank becomes `+`. Letters, digits and `-._~!$'()*,;:@/` are not changed. All other characters become `%XX` of
- * their UTF-8 bytes: `& = ? % +`, control characters, non-ASCII characters, and those that a URL's query must not
- * contain. Observed on 9.3.4: after a second `=` the reply is "empty query", after a `?` it is a 404. Throws URIError
+ * correctly. Observed on 9.3.4: after a second `=` the reply is "empty query", after a `?` it is a 404. Throws URIError
  * for half of a surrogate pair.
  */
 export function encodeQuery(text: string): string {
@@ -34,7 +30,7 @@ function endsInStart(statement: string): boolean {
   return keywordOf(clause) === 'START' && time?.type === 'string' && end?.text === ';';
 }
 
-/** The request target for a statement. `path` is the path prefix of the instance, followed by an endpoint. */
+/** @param path the path prefix of the instance, followed by an endpoint */
 export function requestTarget(path: string, statement: string, parameters = ''): string {
   return `${path}?query=${encodeQuery(statement)}${parameters}`;
 }
@@ -49,8 +45,6 @@ export const DEFAULT_REQUEST_BUFFER = 64448;
  * The server stores the query string encoded (Q bytes) and decoded (D). It also stores the other bytes of the request line
  * (33 without a path prefix) and the header (H). A line end in the header counts as one byte, and the empty line is included.
  * `33 + 2Q < B` and `33 + Q + D + H <= B` were measured to the byte on 9.3.4.
- *
- * @param target a target made by `requestTarget`
  * @param headers the header lines, without line ends
  */
 export function bufferNeeded(target: string, headers: readonly string[]): number {

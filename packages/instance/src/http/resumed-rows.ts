@@ -1,17 +1,15 @@
-/*! Continues a reply that broke off with the next reply. Rows that were passed on cannot be taken back, so both must begin alike. */
+/*! Continues a reply that broke off with the next reply. */
 import { createHash } from 'node:crypto';
-
-/** The next reply does not begin with the rows that were passed on. */
-export class ChangedRowsError extends Error {
-  override name = 'ChangedRowsError';
-}
+import { InstanceError } from '../instance-error.js';
 
 /** Rows of a query that is sent again when its reply breaks off, each row once. */
 export class ResumedRows {
   #count = 0;
   readonly #hash = createHash('sha256');
 
-  /** The rows of a reply after those that were passed on before. @throws ChangedRowsError if the reply does not begin with those rows */
+  constructor(private readonly label: string) {}
+
+  /** The rows of a reply after those that were passed on before. These cannot be taken back, so the reply must begin with them. */
   async *continueWith(reply: AsyncIterable<string[]>): AsyncGenerator<string[], void, undefined> {
     const hash = createHash('sha256');
     let toSkip = this.#count;
@@ -20,13 +18,18 @@ export class ResumedRows {
       for (const row of known) addRow(hash, row);
       toSkip -= known.length;
       if (toSkip > 0) continue;
-      if (known.length > 0 && !hash.copy().digest().equals(this.#hash.copy().digest())) throw new ChangedRowsError();
+      if (known.length > 0 && !hash.copy().digest().equals(this.#hash.copy().digest())) throw this.#changedRowsError();
       const rows = batch.slice(known.length);
       for (const row of rows) addRow(this.#hash, row);
       this.#count += rows.length;
       yield rows;
     }
-    if (toSkip > 0) throw new ChangedRowsError();
+    if (toSkip > 0) throw this.#changedRowsError();
+  }
+
+  #changedRowsError(): InstanceError {
+    const what = 'the reply broke off, and the next one does not begin with the same rows';
+    return new InstanceError('UNREACHABLE', `${this.label}: ${what}, so the schema may have changed; try again`);
   }
 }
 

@@ -1,4 +1,4 @@
-/*! Counts and delays the retries of one request, for networks and gateways that fail now and then. */
+/*! Retries of a request, for networks and gateways that fail now and then. */
 import { setTimeout } from 'node:timers/promises';
 import { InstanceError } from '../instance-error.js';
 
@@ -9,7 +9,6 @@ const MAX_PAUSE = 30_000;
 /** The statuses of a gateway whose server does not reply. */
 const GATEWAY_STATUSES = new Set([502, 503, 504]);
 
-/** How often to send a request again, and how. */
 export interface RetryOptions {
   /** Maximum number of retries of one request; none where not given. */
   retries?: number | undefined;
@@ -19,11 +18,9 @@ export interface RetryOptions {
   pause?: ((milliseconds: number, signal: AbortSignal) => Promise<unknown>) | undefined;
 }
 
-/** Waits that many milliseconds; rejects when the signal aborts. */
 export const pauseFor = (milliseconds: number, signal: AbortSignal): Promise<void> =>
   setTimeout(milliseconds, undefined, { signal });
 
-/** Counts the retries of one request. */
 export class Retries {
   #count = 0;
 

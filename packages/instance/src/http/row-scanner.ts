@@ -1,6 +1,6 @@
 /*!
- * Reads the rows of a reply while it arrives. The first cell of each row is passed on at once; everything else is checked and dropped. So
- * memory does not grow with the reply. Only this file defines what a complete and valid reply is.
+ * Reads the rows of a reply while it arrives. The first cell of each row is passed on at once; everything else is checked and dropped, so
+ * memory does not grow with the reply.
  */
 import { type JsonEvents, JsonScanner, MalformedReplyError } from './json.js';
 
@@ -24,12 +24,10 @@ const MAX_VALUE_BYTES = 32 * 1024 * 1024;
 export const MAX_DEPTH = 128;
 
 /**
- * Reads a reply with rows from chunks that may be cut anywhere.
+ * Reads a reply with rows from chunks that may be cut anywhere. Depths: `{` 0 `"dataset": [` 1 `[` 2 `a cell` 3.
  *
- * It handles the scanner's events. Depths: `{` 0 `"dataset": [` 1 `[` 2 `a cell` 3.
- *
- * Throws `MalformedReplyError` for an incomplete or invalid reply, `ServerError` for a reply that contains an error. The rows
- * that were returned earlier were in the reply; only `end` confirms that they are all.
+ * Throws `MalformedReplyError` for an incomplete or invalid reply, `ServerError` for a reply that contains an error. Only `end` confirms
+ * that the rows are complete.
  */
 export class RowScanner implements JsonEvents {
   readonly #json: JsonScanner;
@@ -67,7 +65,6 @@ export class RowScanner implements JsonEvents {
     return rows;
   }
 
-  /** Throws unless the reply is complete and valid. */
   end(): void {
     rejectErrorReply(this.#topValues);
     this.#json.end();
@@ -92,15 +89,20 @@ export class RowScanner implements JsonEvents {
 
   open(kind: 'array' | 'object', depth: number): void {
     if (depth === 0 && kind !== 'object') throw new MalformedReplyError('is not a JSON object');
-    if (depth === 1 && this.#key === 'dataset') this.#openDataset(kind);
-    else if (this.#dataset === 'open' && depth === 2) this.#openRow(kind);
+    if (depth === 1 && this.#key === 'dataset') {
+      if (kind !== 'array') throw new MalformedReplyError('contains a dataset that is not an array');
+      this.#dataset = 'open';
+    } else if (this.#dataset === 'open' && depth === 2) this.#openRow(kind);
     else if (this.#dataset === 'open' && depth === 3) this.#addCell(NESTED);
   }
 
   close(depth: number): void {
     if (this.#dataset !== 'open') return;
-    if (depth === 2) this.#closeRow();
-    else if (depth === 1) this.#dataset = 'closed';
+    if (depth === 1) this.#dataset = 'closed';
+    if (depth !== 2) return;
+    this.#rows++;
+    if (this.#column === 0) this.#endsInEmptyRow = true;
+    else this.#ready.push(this.#firstCell);
   }
 
   scalar(value: unknown, depth: number): void {
@@ -141,11 +143,6 @@ export class RowScanner implements JsonEvents {
       throw new MalformedReplyError(`contains ${JSON.stringify(this.#columnName)} where ${DDL} was requested`);
   }
 
-  #openDataset(kind: 'array' | 'object'): void {
-    if (kind !== 'array') throw new MalformedReplyError('contains a dataset that is not an array');
-    this.#dataset = 'open';
-  }
-
   #openRow(kind: 'array' | 'object'): void {
     if (kind !== 'array') throw new MalformedReplyError(`contains a row that is not an array (row ${this.#rows + 1})`);
     rejectErrorReply(this.#topValues);
@@ -154,14 +151,7 @@ export class RowScanner implements JsonEvents {
   }
 
   #addCell(value: unknown): void {
-    if (this.#column++ > 0) return;
-    this.#firstCell = requireText(value, this.#rows + 1);
-  }
-
-  #closeRow(): void {
-    this.#rows++;
-    if (this.#column === 0) this.#endsInEmptyRow = true;
-    else this.#ready.push(this.#firstCell);
+    if (this.#column++ === 0) this.#firstCell = requireText(value, this.#rows + 1);
   }
 }
 
@@ -173,8 +163,8 @@ const ROW_END = '"]'.length;
 const AMBIGUOUS = /\\u|\uFFFD/;
 
 /**
- * Parses rows of one string each, separated by commas: one call of JSON.parse is many times faster than a call per row.
- * Returns no rows if any of them may be invalid: then they are read one by one, which finds and reports the error.
+ * Parses rows of one string each: one call of JSON.parse is many times faster than a call per row. Returns no rows if any of them may be
+ * invalid: then they are read one by one, which finds and reports the error.
  */
 function parseRows(json: string): string[] {
   if (AMBIGUOUS.test(json)) return [];
@@ -225,11 +215,8 @@ function requireText(value: unknown, row: number): string {
   return value;
 }
 
-function describeValue(value: unknown): string {
-  if (value === null) return 'null';
-  if (value === NESTED) return 'an array or object';
-  return `a ${typeof value}`;
-}
+const describeValue = (value: unknown): string =>
+  value === null ? 'null' : value === NESTED ? 'an array or object' : `a ${typeof value}`;
 
 function toPosition(position: unknown): number | undefined {
   const number = typeof position === 'string' ? Number.parseInt(position, 10) : position;

@@ -11,7 +11,6 @@ interface TransportFailure {
   message: string;
 }
 
-/** Where a request went, and the minimum request buffer (bytes) of a server that accepts it. */
 type RequestContext = ConnectionConfig & { readonly bufferNeeded: number };
 
 const HOST_HELP = 'is the address right?';
@@ -20,7 +19,6 @@ const CERTIFICATE_HELP = 'give its certificate authority with --cacert, or accep
 export const PROXY_CREDENTIALS_MESSAGE =
   'the proxy requires credentials (407); write them into the variable, as in https_proxy=http://user:password@host:port';
 
-/** Failures to reach a host, and what to do. */
 const NETWORK_MESSAGES: Record<string, [what: string, help: string]> = {
   ECONNREFUSED: ['connection refused', 'is the server running, and is the port right?'],
   ENOTFOUND: ['no such host', HOST_HELP],
@@ -43,8 +41,9 @@ const TLS_MESSAGES: Record<string, string> = {
 const NOT_HTTP = new Set(['HTTPParserError', 'AssertionError']);
 /** undici's messages for an unexpected interim response: 100 and 101. */
 const INTERIM_MESSAGES = new Set(['bad response', 'bad upgrade']);
+/** If a proxy rejects a tunnel, undici reports the status only in the text of its error. */
+const PROXY_REJECTION = /^Proxy response \((\d+)\)/;
 
-/** The message for a request that got no response, or an incomplete one. */
 export function describeTransportError(error: TransportError, context: RequestContext): TransportFailure {
   const code = error.cause.code ?? '';
   if (code === 'UND_ERR_DESTROYED') return unreachableFailure('the request was canceled');
@@ -53,8 +52,12 @@ export function describeTransportError(error: TransportError, context: RequestCo
     return protocolFailure(
       `the server does not speak HTTP (${describeCause(error.cause)}); is the port right, or does it use https://?`,
     );
-  const proxyRejection = proxyFailure(error.cause);
-  if (proxyRejection !== undefined) return proxyRejection;
+  const [, proxyStatus] = PROXY_REJECTION.exec(error.cause.message) ?? [];
+  if (proxyStatus === '407') return { code: 'DENIED', message: PROXY_CREDENTIALS_MESSAGE };
+  if (proxyStatus !== undefined)
+    return unreachableFailure(
+      `the proxy answered ${proxyStatus} to the request for a tunnel; does it permit that port, and does it know the host? no_proxy bypasses it`,
+    );
   if (error.cause.name === 'HeadersOverflowError')
     return protocolFailure('the header of the reply is too large; is this the address of a QuestDB server?');
   if (isMalformed || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH')
@@ -112,17 +115,6 @@ function wrongNameMessage(cause: NodeJS.ErrnoException & { cert?: { subjectaltna
   return `its TLS certificate is for other names (${names}); use one of them, or accept any certificate with --insecure`;
 }
 
-/** If a proxy rejects a tunnel, undici reports the status only in the text of its error. */
-function proxyFailure({ message }: Error): TransportFailure | undefined {
-  const [, status] = /^Proxy response \((\d+)\)/.exec(message) ?? [];
-  if (status === '407') return { code: 'DENIED', message: PROXY_CREDENTIALS_MESSAGE };
-  return status === undefined
-    ? undefined
-    : unreachableFailure(
-        `the proxy answered ${status} to the request for a tunnel; does it permit that port, and does it know the host? no_proxy bypasses it`,
-      );
-}
-
 /** A server closes the connection without a reply if a request exceeds its buffer (observed on 9.3.4), or if it stops. */
 function closedMessage({ bufferNeeded: needed, url }: RequestContext): string {
   if (needed <= DEFAULT_REQUEST_BUFFER) {
@@ -135,10 +127,6 @@ function closedMessage({ bufferNeeded: needed, url }: RequestContext): string {
   );
 }
 
-function describeCause(cause: Error): string {
-  return truncate(cause.message || cause.name, 200);
-}
+const describeCause = (cause: Error): string => truncate(cause.message || cause.name, 200);
 
-function formatSeconds(milliseconds: number): string {
-  return `${milliseconds / 1000} s`;
-}
+const formatSeconds = (milliseconds: number): string => `${milliseconds / 1000} s`;
