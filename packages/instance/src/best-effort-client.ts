@@ -3,10 +3,7 @@ import type { ConnectionConfig } from './configuration/connection-config.js';
 import { connect, type Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
 
-/**
- * Milliseconds for an attempt with all its tries, unless the timeout of the instance is shorter. A server that does not answer a
- * query within this time gets no more.
- */
+/** Milliseconds for an attempt, unless the timeout of the instance is shorter. A server that does not answer within it gets no more. */
 const MAX_TIMEOUT = 5000;
 
 /**

@@ -5,7 +5,6 @@ import { foldCase, type Kind, quoteLiteral } from '@sqlpipe/sql';
 import { queryIfAccepted } from './best-effort-client.js';
 import type { Instance } from './instance.js';
 
-/** The rows of a query; undefined if there is no reply. */
 type RunQuery = (query: string) => Promise<unknown[][] | undefined>;
 
 /** Fetches the health of all objects, as far as the instance shows it. @throws InstanceError if it does not reply */
@@ -117,8 +116,7 @@ export async function fetchRefreshState(instance: Instance, view: string): Promi
 
 /**
  * Fetches the state of a materialized view and its base, if the view is settled: it has all rows of its base, is refreshed by hand or by a
- * timer, or is invalid while no view is refreshed, which could be its source. Undefined if the next refresh may come by itself, or the
- * instance does not show that. Two equal states mean that the view did not change in between.
+ * timer, or is invalid while no view is refreshed, which could be its source. Two equal states mean that the view did not change in between.
  */
 async function fetchSettledState(instance: Instance, view: string): Promise<string | undefined> {
   const columns = 'view_name, view_status, refresh_type, refresh_base_table_txn, base_table_txn';
@@ -140,7 +138,6 @@ const PAUSE = 10;
  * Asks until the answer is final, can no longer change, or the time is up. While rows are written, a materialized view lags behind its
  * base for moments.
  * @param view the view that the question is about, if it is about one
- * @param patience the time limit in milliseconds, if it is shorter than the usual one; and what ends the questions early
  */
 export async function askUntilSettled<T>(
   instance: Instance,

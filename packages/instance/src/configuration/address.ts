@@ -1,7 +1,4 @@
-/*!
- * Addresses: a URL, a host without a scheme, or a QuestDB client's configuration string. Which of them are those of one server,
- * or of this machine.
- */
+/*! Reads addresses, and tells which of them are those of one server, or of this machine. */
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { escapeControls, truncate } from '@sqlpipe/text';
@@ -36,7 +33,6 @@ export function parseAddress(operand: string): Address {
   };
 }
 
-/** Parses `host` or `host:port`, with or without a path. */
 function parseWithoutScheme(text: string, scheme: 'http' | 'https'): URL {
   const url = parseUrl(`${scheme}://${text}`, text);
   // A URL object does not distinguish `:80` from no port.
@@ -44,7 +40,6 @@ function parseWithoutScheme(text: string, scheme: 'http' | 'https'): URL {
   return url;
 }
 
-/** @param given the address as the user wrote it, for messages */
 function parseUrl(href: string, given: string): URL {
   rejectBadPort(given);
   if (given === '' || !URL.canParse(href)) throw addressError(given, 'is not an address');
@@ -68,7 +63,6 @@ function rejectBadPort(given: string): void {
 /** Signs of credentials in the wrong place: `http:/user:password@host`, `http:addr=host;token=…`. */
 const MISPLACED = /[@;=]/;
 
-/** A copy without credentials and without slashes at its end. */
 function stripUrl(url: URL): URL {
   const copy = new URL(url.origin);
   copy.pathname = url.pathname.replace(/\/+$/, '');
@@ -121,8 +115,8 @@ export const formatAddress = ({ origin, pathname }: URL): string => origin + (pa
 const PAIR = /(\w+)=((?:[^;]|;;)*)(?:;|$)/y;
 
 /**
- * Parses `schema::key=value;key=value;`, with any keys. Throws `CONFIG`. The message contains positions only. A
- * value may be a secret, and so may a key: after a `;` inside a value, the rest of the value is read as a key.
+ * Parses `schema::key=value;key=value;`, with any keys. A message contains positions only: a value may be a secret, and so may
+ * a key, because after a `;` inside a value, the rest of the value is read as a key.
  */
 function parseConfigString(text: string): { schema: string; values: Map<string, string> } {
   const schemaEnd = text.indexOf('::');
@@ -165,8 +159,9 @@ export async function isSameAddress(one: URL, other: URL, lookUp = lookUpAll): P
   if (effectivePort(one) !== effectivePort(other) || one.pathname !== other.pathname) return false;
   const hosts = [one, other].map(({ hostname }) => formatHost(hostname));
   if (hosts[0] === hosts[1]) return true;
-  const [[name, second], [ip]] = [hosts.filter(host => !isAddress(host)), hosts.filter(isAddress)];
+  const [name, second] = hosts.filter(host => !isAddress(host));
   if (name === undefined || second !== undefined) return false;
+  const ip = hosts.find(isAddress);
   const addresses = await lookUp(name).catch(() => []);
   return addresses.some(address => formatHost(address) === ip);
 }
@@ -183,11 +178,6 @@ function formatHost(hostname: string): string {
 
 const isAddress = (host: string): boolean => host === LOCALHOST || isIP(host) > 0;
 
-/** The port that an address says or that its scheme has. */
 export const effectivePort = ({ port, protocol }: URL): string => port || (protocol === 'https:' ? '443' : '80');
 
-/** Whether requests to a host stay on this machine. */
-export const isLoopbackHost = (hostname: string): boolean => {
-  const host = formatHost(hostname);
-  return host === LOCALHOST || host.endsWith(`.${LOCALHOST}`);
-};
+export const isLoopbackHost = (hostname: string): boolean => /(?:^|\.)localhost$/.test(formatHost(hostname));

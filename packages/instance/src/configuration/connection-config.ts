@@ -42,7 +42,6 @@ export interface ConnectionConfig extends RetryOptions {
 
 /** An instance as the command line and the environment describe it. */
 export interface ResolvedInstance extends ConnectionConfig {
-  /** The values that the connection uses, and where each comes from, for people to read. */
   settings: readonly Setting[];
 }
 

@@ -31,11 +31,8 @@ export interface Authorization {
 }
 
 /**
- * The credentials of an instance; undefined if no source has any.
- *
- * The user of one source is combined with the password of a later one (`--user` with `SQLDUMP_PASSWORD`), unless the later source has
- * another user. Throws `CONFIG` for a user without a password, a password without a user, and a source with both a token and a login.
- *
+ * The credentials of an instance; undefined if no source has any. The user of one source is combined with the password of a later one
+ * (`--user` with `SQLDUMP_PASSWORD`), unless the later source has another user.
  * @param help what to do if the user or the password is missing, for the end of a message
  */
 export async function resolveAuthorization(
@@ -90,7 +87,6 @@ const placeOf = ({ name, places }: CredentialSource, value: keyof Credentials): 
 
 const HIDDEN = '***';
 
-/** The source whose user is not shown. */
 export const ADDRESS_SOURCE = 'the address';
 
 function bearerHeader(token: string, source: string): string {
@@ -106,32 +102,26 @@ export const fromCaller = (credentials: Credentials): CredentialSource => ({
   read: () => credentials,
 });
 
-export function fromOptions({ user, passwordFile, tokenFile }: InstanceOptions): CredentialSource {
-  return {
-    name: 'the command line',
-    places: { user: '--user', password: '--password-file', token: '--token-file' },
-    async read() {
-      return {
-        user,
-        password: passwordFile && (await readSecretLine(passwordFile, '--password-file')),
-        token: tokenFile && (await readSecretLine(tokenFile, '--token-file')),
-      };
-    },
-  };
-}
+export const fromOptions = ({ user, passwordFile, tokenFile }: InstanceOptions): CredentialSource => ({
+  name: 'the command line',
+  places: { user: '--user', password: '--password-file', token: '--token-file' },
+  read: async () => ({
+    user,
+    password: passwordFile && (await readSecretLine(passwordFile, '--password-file')),
+    token: tokenFile && (await readSecretLine(tokenFile, '--token-file')),
+  }),
+});
 
-export function fromAddress({ user, password, token }: Address, context: ResolveContext): CredentialSource {
-  return {
-    name: ADDRESS_SOURCE,
-    read() {
-      if (!context.credentials && (password !== undefined || token !== undefined))
-        context.warn(
-          'the address contains a secret, which others on this machine can see; use an environment variable instead',
-        );
-      return { user, password, token };
-    },
-  };
-}
+export const fromAddress = ({ user, password, token }: Address, context: ResolveContext): CredentialSource => ({
+  name: ADDRESS_SOURCE,
+  read() {
+    if (!context.credentials && (password !== undefined || token !== undefined))
+      context.warn(
+        'the address contains a secret, which others on this machine can see; use an environment variable instead',
+      );
+    return { user, password, token };
+  },
+});
 
 /** Empty variables count as not set. */
 export function fromEnvironment(name: string, env: ResolveContext['env']): CredentialSource {
@@ -158,28 +148,24 @@ export function fromEntry(
   return {
     name: `[${name}] in instances.toml`,
     places: { user: place, password: `password_file in ${place}`, token: `${tokenKey} in ${place}` },
-    async read() {
-      return {
-        user,
-        password: password_file && (await readSecretLine(password_file, `password_file of ${name}`)),
-        token: token_file
-          ? await readSecretLine(token_file, `token_file of ${name}`)
-          : token_command && (await runTokenCommand(token_command, name, env, timeout)),
-      };
-    },
+    read: async () => ({
+      user,
+      password: password_file && (await readSecretLine(password_file, `password_file of ${name}`)),
+      token: token_file
+        ? await readSecretLine(token_file, `token_file of ${name}`)
+        : token_command && (await runTokenCommand(token_command, name, env, timeout)),
+    }),
   };
 }
 
-export function fromPrompt(address: string, { promptSecret, options }: ResolveContext): CredentialSource {
-  return {
-    name: 'the terminal',
-    async read(user) {
-      if (user === undefined) return {};
-      if (options?.showConfig) return { password: 'whatever the answer is' };
-      return { password: (await promptSecret?.(`password of ${user} at ${address}`)) || undefined };
-    },
-  };
-}
+export const fromPrompt = (address: string, { promptSecret, options }: ResolveContext): CredentialSource => ({
+  name: 'the terminal',
+  async read(user) {
+    if (user === undefined) return {};
+    if (options?.showConfig) return { password: 'whatever the answer is' };
+    return { password: (await promptSecret?.(`password of ${user} at ${address}`)) || undefined };
+  },
+});
 
 /**
  * The one line that a shell command prints. The command's stdin is empty, because ours may be a statement stream.

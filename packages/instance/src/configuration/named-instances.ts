@@ -1,7 +1,4 @@
-/*!
- * Reads the user's file of named instances: their addresses, where their credentials are stored, and which of them are protected. The file
- * contains no secrets.
- */
+/*! Reads the user's file of named instances. The file contains no secrets. */
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { escapeControls, suggestWord } from '@sqlpipe/text';
@@ -11,9 +8,7 @@ import type { ResolveContext } from './connection-config.js';
 import { isNotFound, readError } from './secret-file.js';
 
 /** Whether an operand can be a name in instances.toml: it has no scheme, port or path. */
-export function canBeName(operand: string): boolean {
-  return !/[:/@]/.test(operand);
-}
+export const canBeName = (operand: string): boolean => !/[:/@]/.test(operand);
 
 /** Why an operand is used as a host name, and which names are similar to it; undefined if it is certainly a host. */
 export async function explainUnknownName(operand: string, env: ResolveContext['env']): Promise<string | undefined> {
@@ -64,7 +59,6 @@ export function addressOfEntry({ url }: InstanceEntry, name: string, env: Resolv
   }
 }
 
-/** The keys of a table of the file, each with a value of its type. */
 const KEYS = {
   url: '',
   user: '',

@@ -21,8 +21,6 @@ const MACRO = /^[ \t]*macdef(?:.|\n(?![ \t]*\n))*/gm;
 /**
  * The entries of a netrc file, in order; the entry `default` has no host.
  * Throws `CONFIG` for a keyword without a value. The message quotes nothing, because any word may be a secret.
- *
- * @param path the path of the file, for messages
  */
 export function parseNetrc(text: string, path: string): NetrcEntry[] {
   const entries: NetrcEntry[] = [];
@@ -54,7 +52,6 @@ function* splitWords(text: string): Generator<string, undefined> {
 /**
  * The credentials of the first entry for a host. The entry `default` is not used, because a credential belongs to one
  * instance. A password without a login is a token.
- *
  * @param file a file, which must exist; by default `~/.netrc`, if it exists
  */
 export function fromNetrc({ hostname }: URL, file: string | undefined, home: string | undefined): CredentialSource {

@@ -38,11 +38,8 @@ import { readCertificates } from './secret-file.js';
 
 const DEFAULT = 'default';
 
-/** The default time limit of a reply, in seconds. A server ends a query after 60 s by itself. */
-const DEFAULT_TIMEOUT = 120;
-
-/** The default time limit of a connection, in seconds. */
-const DEFAULT_CONNECT_TIMEOUT = 10;
+/** The default time limits, in seconds. A server ends a query after 60 s by itself. */
+const DEFAULT_LIMITS = { timeout: 120, connect_timeout: 10 };
 
 /**
  * Resolves the operand INSTANCE, with the credentials that belong to it. Nothing is sent.
@@ -62,9 +59,10 @@ export async function resolveInstance(operand: string, context: ResolveContext):
   const address = entry ? addressOfEntry(entry, operand, env) : parseOperand(operand, env);
   const shown = formatAddress(address.url);
   const place = placeOfEntry(operand, env);
-  const { proxy, variable = '' } = findProxy(address.url, env) ?? {};
+  const found = findProxy(address.url, env);
+  const proxy = found?.proxy;
   const help = credentialsHelp(context);
-  const chosen = resolveSettings({ operand, entry, address, proxy, variable }, context);
+  const chosen = resolveSettings(operand, entry, address, found, context);
   const sources = [
     ...(context.credentials ? [fromCaller(context.credentials)] : []),
     fromOptions(options),
@@ -103,17 +101,12 @@ export async function resolveInstance(operand: string, context: ResolveContext):
   };
 }
 
-interface SettingSources {
-  readonly operand: string;
-  readonly entry: InstanceEntry | undefined;
-  readonly address: Address;
-  readonly proxy: URL | undefined;
-  readonly variable: string;
-}
-
 /** Resolves the settings other than credentials. Returns their values, and in `settings` each with its source, for `--show-config`. */
 function resolveSettings(
-  { operand, entry, address, proxy, variable }: SettingSources,
+  operand: string,
+  entry: InstanceEntry | undefined,
+  address: Address,
+  found: ReturnType<typeof findProxy>,
   { env, options = {} }: ResolveContext,
 ) {
   const place = placeOfEntry(operand, env);
@@ -124,8 +117,8 @@ function resolveSettings(
     if (source !== undefined) settings.push({ name, value: String(value), source });
     return value;
   };
-  const chooseTimeLimit = (key: 'timeout' | 'connect_timeout', option: number | undefined, fallback: number) => {
-    const flag = key.replace('_', '-');
+  const chooseTimeLimit = (key: keyof typeof DEFAULT_LIMITS, option: number | undefined) => {
+    const [flag, fallback] = [key.replace('_', '-'), DEFAULT_LIMITS[key]];
     const seconds = choose(key, [option, `--${flag}`], [entry?.[key], place], [fallback, DEFAULT]) ?? fallback;
     return toMilliseconds(option === undefined && entry ? `${key} of ${operand}` : flag, seconds);
   };
@@ -142,11 +135,11 @@ function resolveSettings(
     [address.insecure ? false : undefined, ADDRESS_SOURCE],
     [true, DEFAULT],
   );
-  const timeout = chooseTimeLimit('timeout', options.timeout, DEFAULT_TIMEOUT);
-  const connectTimeout = chooseTimeLimit('connect_timeout', options.connectTimeout, DEFAULT_CONNECT_TIMEOUT);
+  const timeout = chooseTimeLimit('timeout', options.timeout);
+  const connectTimeout = chooseTimeLimit('connect_timeout', options.connectTimeout);
   const retries = choose('retries', [options.retries, '--retries'], [entry?.retries, place], [0, DEFAULT]) ?? 0;
   if (!Number.isInteger(retries) || retries < 0) throw configError('retries must be a whole number, 0 or more');
-  choose('proxy', [proxy?.origin, variable]);
+  if (found) choose('proxy', [found.proxy.origin, found.variable]);
   if (entry) choose('protected', [entry.protected, place], [false, DEFAULT]);
   return { settings, cacert, tlsVerify, timeout, connectTimeout, retries };
 }
@@ -169,14 +162,12 @@ function toMilliseconds(name: string, seconds: number): number {
   return Math.min(1000 * seconds, 2 ** 31 - 1);
 }
 
-/** How to give credentials, for the message of a server that needs some. */
 function credentialsHelp({ program, credentials }: ResolveContext): string {
   if (credentials) return 'give user and password, or token';
   const prefix = program.toUpperCase();
   return `give credentials in ${prefix}_USER and ${prefix}_PASSWORD, or ${prefix}_TOKEN`;
 }
 
-/** Warns of credentials that leave this machine without TLS. */
 function warnAboutPlainHttp(url: URL, proxy: URL | undefined, context: ResolveContext): void {
   if (url.protocol === 'https:') return;
   const hops = [proxy, url].filter(hop => hop !== undefined);
@@ -185,7 +176,6 @@ function warnAboutPlainHttp(url: URL, proxy: URL | undefined, context: ResolveCo
   context.warn(`credentials go to ${url.host}${by} over plain http, where anyone on the way can read them; use https`);
 }
 
-/** Warns of the proxy's own credentials, if they leave this machine without TLS. */
 function warnAboutPlainProxy({ protocol, hostname, host }: URL, context: ResolveContext): void {
   if (protocol === 'https:' || isLoopbackHost(hostname)) return;
   context.warn(

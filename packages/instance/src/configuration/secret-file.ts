@@ -6,11 +6,7 @@ import { configError, InstanceError } from '../instance-error.js';
 
 const OTHERS_READ = 0o044;
 
-/**
- * The only line of a file that contains a secret (UTF-8). Throws `CONFIG` if the file cannot be read, or if other users can read it.
- *
- * @param what the name of the file in messages: `--password-file`
- */
+/** The only line of a file that contains a secret (UTF-8). @param what the name of the file in messages: `--password-file` */
 export async function readSecretLine(path: string, what: string): Promise<string> {
   const secret = (await readSecretFile(path, what)).replace(/\r?\n$/, '');
   if (secret === '') throw configError(`${what} ${path} is empty; it must contain the secret`);
@@ -52,20 +48,11 @@ export function readError(what: string, path: string, error: unknown): InstanceE
   return configError(`cannot read ${what} ${path}: ${systemErrorReason(error)}`);
 }
 
-/** The certificates in a file, as PEM. @throws InstanceError */
+/** The certificates in a file, as PEM. Rejects those that Node cannot read: Node would ignore them, and trust no server. */
 export async function readCertificates(path: string): Promise<string> {
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (error) {
+  const text = await readFile(path, 'utf8').catch(error => {
     throw readError('the certificates', path, error);
-  }
-  await requireCertificates(text, path);
-  return text;
-}
-
-/** Rejects certificates that Node cannot read: Node would ignore them, and trust no server. */
-async function requireCertificates(text: string, path: string): Promise<void> {
+  });
   const { X509Certificate } = await import('node:crypto'); // few runs need it
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*(?:-----END CERTIFICATE-----)?/g) ?? [];
   if (!blocks.length)
@@ -79,4 +66,5 @@ async function requireCertificates(text: string, path: string): Promise<void> {
       throw configError(`${path}: certificate ${i + 1} is damaged; get the file again`);
     }
   });
+  return text;
 }

@@ -74,7 +74,6 @@ async function listRights(source: Instance, entity: string): Promise<Exclude<Rig
   ];
 }
 
-/** The rows of a query; none if the name in it does not exist. */
 const fetchRowsIfExists = async (source: Instance, query: string): Promise<unknown[][]> =>
   (await tryQuery(
     () => source.queryRows(query),
@@ -87,7 +86,6 @@ const isTrue = (cell: unknown): boolean => cell === true || cell === 'true' || c
 /** Whether a user or service account has a password, a key or a token, by the rows of SHOW USER or SHOW SERVICE ACCOUNT. */
 export const hasCredentials = (rows: unknown[][]): boolean => rows.some(([, enabled]) => isTrue(enabled));
 
-/** A dump of some kinds; undefined if the server does not know the statement. A lack of permission is an error. */
 const fetchDumpIfKnown = (source: Instance, categories: string): Promise<string[] | undefined> =>
   tryQuery(
     () => collectStatements(source.streamFirstColumn(`SHOW CREATE DATABASE INCLUDE (${categories})`)),

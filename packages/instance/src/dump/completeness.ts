@@ -46,7 +46,6 @@ type Objects = ReadonlyMap<string, ListedObject>;
 export const titleOf = (object: NamedObject): string =>
   escapeControls(object.kind === 'other' ? `'${object.name}'` : displayName(object));
 
-/** Titles of objects, at most as many as a message should name. */
 function listTitles(titles: readonly string[]): string {
   const more = titles.length > MAX_NAMED ? ` and ${titles.length - MAX_NAMED} more` : '';
   return titles.slice(0, MAX_NAMED).join(', ') + more;
@@ -93,7 +92,6 @@ export class MissingObjects {
   }
 }
 
-/** Which objects to read. `missing` collects the objects that could not be read; `note` gets messages for the user. */
 export interface ObjectReadOptions {
   readonly selects: (kind: Kind) => boolean;
   readonly names: NameSelection;
@@ -102,9 +100,8 @@ export interface ObjectReadOptions {
 }
 
 export class ObjectCheck {
-  readonly #config: ConnectionConfig;
-  /** The list when it arrives; undefined if the server does not show it. */
-  readonly #listRequest: Promise<Objects | undefined>;
+  readonly #listRequest: Promise<void>;
+  /** Undefined until it arrives, and if the server does not show it. */
   #list: Objects | undefined;
   /** The objects of the list that the dump does not have yet, by folded name. */
   #pending = new Map<string, ListedObject>();
@@ -120,11 +117,10 @@ export class ObjectCheck {
 
   /** Requests the list at once, while the dump is read. @param options the kinds and names of the objects that the dump should have */
   constructor(
-    config: ConnectionConfig,
+    private readonly config: ConnectionConfig,
     private readonly client: BestEffortClient,
     private readonly options: ObjectReadOptions,
   ) {
-    this.#config = config;
     this.#listRequest = this.#fetchList().then(list => this.#useList(list));
   }
 
@@ -148,12 +144,11 @@ export class ObjectCheck {
     return needed.length ? this.#fetchWithReferences(needed) : [];
   }
 
-  /** The statements of all other listed objects that the dump does not have, in order. */
   async fetchOthers(): Promise<string[]> {
     await this.#listRequest;
     const statements: string[] = [];
     for (let refetches = 0; this.#pending.size || this.#hasChanged; refetches++) {
-      if (refetches === MAX_LIST_REFETCHES) throw changingSchemaError(this.#config);
+      if (refetches === MAX_LIST_REFETCHES) throw changingSchemaError(this.config);
       statements.push(...(await this.#fetchWithReferences([...this.#pending.values()])));
       if (!this.#hasChanged) break;
       this.#hasChanged = false;
@@ -163,13 +158,11 @@ export class ObjectCheck {
   }
 
   reportUnchecked(): void {
-    if (!this.#list) {
+    if (!this.#list)
       this.options.note(
         'the server does not list its objects, so the dump may lack some that this account may not read, or that were changed meanwhile',
       );
-      return;
-    }
-    if (this.#unlisted.size)
+    else if (this.#unlisted.size)
       this.options.note(
         `the server's list lacks ${listTitles(Array.from(this.#unlisted.values(), name => titleOf({ kind: 'other', name })))}: either these objects are new, or this account sees only a part of the list, and the dump may be incomplete too`,
       );
@@ -184,13 +177,12 @@ export class ObjectCheck {
     );
   }
 
-  #useList(list: Objects | undefined): Objects | undefined {
+  #useList(list: Objects | undefined): void {
     this.#list = list;
     this.#pending = new Map(Array.from(list ?? []).filter(([, object]) => this.options.names.mayNeed(object)));
     const early = this.#recordedEarly ?? [];
     this.#recordedEarly = undefined;
     if (list) for (const name of early) this.recordRow(name);
-    return list;
   }
 
   #pendingReferences(statement: string): ListedObject[] {
@@ -221,9 +213,7 @@ export class ObjectCheck {
       denied.add(object);
       this.options.missing.addDenied(object, message);
     };
-    const statements = await withInstance(this.#config, instance =>
-      fetchUncheckedStatements(instance, known, onDenied),
-    );
+    const statements = await withInstance(this.config, instance => fetchUncheckedStatements(instance, known, onDenied));
     return known.flatMap((object, i) => {
       const statement = statements[i];
       if (!denied.has(object)) this.#recordLeftOut(object, statement !== undefined);
@@ -231,7 +221,6 @@ export class ObjectCheck {
     });
   }
 
-  /** Records whether an object that the dump left out still exists, and tells the user what happened to it. */
   #recordLeftOut(object: ListedObject, exists: boolean): void {
     const key = foldCase(object.name);
     if (exists) this.#fetched.add(key);
@@ -242,10 +231,7 @@ export class ObjectCheck {
     this.options.note(`${titleOf(object)} was ${change} while the schema was read`);
   }
 
-  /**
-   * Adds to the pending objects what was renamed (the first list had its id under another name), and what was created again under its old
-   * name.
-   */
+  /** Adds to the pending objects what has a new name (the first list had its id), and what was created again under its old name. */
   #addRenamedAndRecreated(list: Objects | undefined): void {
     const ids = new Set<unknown>(Array.from(this.#list?.values() ?? [], ({ id }) => id));
     ids.delete(undefined); // servers before 9.0, and functions other than tables(), have none
@@ -280,8 +266,7 @@ export async function* addMissingRows(
     }
     yield start ? batch.slice(start) : batch;
   }
-  const others = await check.fetchOthers();
-  if (others.length) yield others;
+  yield await check.fetchOthers();
   check.reportUnchecked();
 }
 

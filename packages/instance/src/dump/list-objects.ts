@@ -65,9 +65,7 @@ export async function findViews(source: Instance, names: readonly string[]): Pro
   return new Set(views.map(({ name }) => foldCase(name)));
 }
 
-/**
- * Queries tables(); undefined if that is rejected, because a view named `tables` shadows the function (observed on 9.3.4).
- */
+/** Queries tables(); undefined if that is rejected, because a view named `tables` shadows the function (observed on 9.3.4). */
 async function queryTables(source: Instance, queryFor: (kindColumn: (typeof COLUMNS)[number]) => string) {
   const query = async () => {
     for (const kindColumn of COLUMNS) {

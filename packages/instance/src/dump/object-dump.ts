@@ -1,6 +1,5 @@
 /*!
- * Dumps a server without SHOW CREATE DATABASE (QuestDB before 10). Its objects are fetched one by one, and sorted in the order of that
- * statement.
+ * Dumps a server without SHOW CREATE DATABASE (QuestDB before 10), in the order of that statement.
  *
  * The catalogue is not a snapshot, so the objects are listed again at the end. What may have changed is read again, until nothing has
  * changed. If objects come and go all the time, the dump has the objects that are in both last lists.
@@ -15,11 +14,7 @@ import { fetchUncheckedStatements } from './statements.js';
 /** Maximum number of readings of a schema that keeps changing. */
 const MAX_READS = 6;
 
-/**
- * The rows that SHOW CREATE DATABASE would return.
- * @param client for the queries that save time and are not necessary
- * @throws InstanceError; with code UNREACHABLE if objects keep changing while they are read
- */
+/** The rows that SHOW CREATE DATABASE would return. @param client for the queries that save time and are not necessary */
 export async function fetchObjectRows(
   source: Instance,
   client: BestEffortClient,
@@ -45,9 +40,9 @@ interface ReadObject extends ListedObject {
   statement: string;
 }
 
-/** A list of objects, and those of them that could be read, by name. */
 interface Reading {
   readonly listed: readonly ListedObject[];
+  /** Those that could be read, by name. */
   readonly objects: ReadonlyMap<string, ReadObject>;
 }
 

@@ -32,13 +32,11 @@ export async function fetchStatements(
   const statements: (string | undefined)[] = [];
   for (const batch of batchesOf(objects)) {
     const printed = await fetchUncheckedStatements(instance, batch, onDenied);
-    const tables = batch.filter(({ kind }, i) => kind === 'table' && printed[i] !== undefined);
-    const names = tables.map(({ name }) => name);
+    const names = batch.flatMap(({ kind, name }, i) => (kind === 'table' && printed[i] !== undefined ? name : []));
     // 9.3.4 answers SHOW CREATE TABLE of a view with a CREATE TABLE that has the view's columns.
     const views = names.length ? await findViews(instance, names) : new Set();
-    statements.push(
-      ...batch.map(({ kind, name }, i) => (kind === 'table' && views.has(foldCase(name)) ? undefined : printed[i])),
-    );
+    const isView = ({ kind, name }: NamedObject) => kind === 'table' && views.has(foldCase(name));
+    statements.push(...batch.map((object, i) => (isView(object) ? undefined : printed[i])));
   }
   return statements;
 }
@@ -46,11 +44,7 @@ export async function fetchStatements(
 /** Receives each object that the account may not read, and the server's message. Its statement is then undefined. */
 type OnDenied = (object: NamedObject, message: string) => void;
 
-/**
- * Fetches statements as `fetchStatements` does, but does not check the kinds. With the kind `table`, a view would get the
- * statement of a table.
- * @param onDenied without it, an object that may not be read is an error
- */
+/** As `fetchStatements`, but does not check the kinds: with the kind `table`, a view would get the statement of a table. */
 export async function fetchUncheckedStatements(
   instance: Instance,
   objects: readonly NamedObject[],

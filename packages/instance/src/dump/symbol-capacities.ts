@@ -12,7 +12,7 @@ import type { Instance } from '../instance.js';
 
 const TABLE = /^CREATE TABLE '([^']+)' \( \n/;
 
-/** Matches a symbol without its capacity; perhaps also what looks like one. */
+/** Perhaps matches also what only looks like a symbol. */
 const WITHOUT_CAPACITY = / SYMBOL(?:[,\n]| (?!CAPACITY))/;
 
 /** What an instance does if a statement states no capacity. */
@@ -41,7 +41,6 @@ export class SymbolCapacities {
     return new SymbolCapacities(use => ifAccepted(() => use(instance)));
   }
 
-  /** The statements, with the capacities that were requested for the symbols of their tables. */
   async addTo(statements: string[]): Promise<string[]> {
     const tables = this.#isShown ? statements.flatMap(findTableWithSymbol) : [];
     if (!tables.length) return statements;
