@@ -65,3 +65,23 @@ testWithQuestDB('a rebuild with a rename in a comment is finished by the same fi
   t.is(code, 0, stderr);
   t.deepEqual([...(await takeHoldings(server)).keys()], ['t']);
 });
+
+testWithQuestDB('columns may have the aliases of the questions that a plan asks', async t => {
+  const server = await emptyServer();
+  const stored = (unit: string) =>
+    `CREATE TABLE t (ts TIMESTAMP, newest INT, sqlpipe_side INT, sqlpipe__more DOUBLE) TIMESTAMP(ts) PARTITION BY ${unit} WAL;`;
+  const view =
+    'CREATE MATERIALIZED VIEW m WITH BASE t AS (select ts, max(newest) newest, sum(sqlpipe_side) SQLPIPE_SIDE, sum(sqlpipe__more) sqlpipe_more from t sample by 1h) PARTITION BY DAY TTL 100 DAYS';
+  await make(server, [
+    stored('DAY'),
+    "INSERT INTO t VALUES ('2024-01-01', 1, 2, 3.5), ('2024-01-02', 4, 5, 6.5)",
+    view,
+  ]);
+  const run = await shellWithFiles(t, server, { 'after.sql': `${stored('HOUR')}\n${view};` });
+  const { code, stderr } = await run(
+    'sqldiff --alter --rebuild t --drop-old after.sql $DB > plan; sqlapply -q --allow-plan $DB plan',
+  );
+  t.deepEqual([code, stderr], [0, '']);
+  await waitUntilTrue(server, 'SELECT count() = 2 FROM m');
+  t.deepEqual([...(await takeHoldings(server)).keys()].toSorted(), ['m', 't']);
+});

@@ -12,7 +12,7 @@ import { printComputableAssertion } from './common-queries.js';
 import { NONE_CHANGED, printChangedQuestion, printMisfit } from './conversions.js';
 import { parseExpired, printExpiredQuestion, type TtlHolder } from './expiry.js';
 import { printNoHistoryAssertion } from './history.js';
-import { doubleQuote, withoutComments } from './statement-text.js';
+import { chooseAliasPrefix, doubleQuote, withoutComments } from './statement-text.js';
 
 /** The server's answers to the `questions` of an assertion: for each question, the values of the first column. */
 type FirstColumns = readonly (readonly unknown[])[];
@@ -332,9 +332,11 @@ export const assertNoneAdded = (copy: CopyWithCasts): Assertion =>
 function printSurplusAssertion({ from, to, columns }: CopyWithCasts, sign: '>' | '<', form: string): string {
   const names = columns.map(column => doubleQuote(column.to)).join(', ');
   const values = columns.map(column => `${column.cast} ${doubleQuote(column.to)}`).join(', ');
-  const both = `SELECT 1 sqlpipe_side, ${values} FROM '${from}' UNION ALL SELECT -1, ${names} FROM '${to}'`;
-  const rows = `SELECT ${names}, sum(sqlpipe_side) sqlpipe_more FROM (${both}) GROUP BY ${names}`;
-  return `SELECT coalesce(sum(CASE WHEN sqlpipe_more ${sign} 0 THEN sqlpipe_more ELSE 0 END), 0) = 0 AS ${form} FROM (${rows});`;
+  const prefix = chooseAliasPrefix(columns.map(column => column.to));
+  const [side, more] = [`${prefix}side`, `${prefix}more`];
+  const both = `SELECT 1 ${side}, ${values} FROM '${from}' UNION ALL SELECT -1, ${names} FROM '${to}'`;
+  const rows = `SELECT ${names}, sum(${side}) ${more} FROM (${both}) GROUP BY ${names}`;
+  return `SELECT coalesce(sum(CASE WHEN ${more} ${sign} 0 THEN ${more} ELSE 0 END), 0) = 0 AS ${form} FROM (${rows});`;
 }
 
 /** Makes the assertion that the table to be dropped has no row more often than the kept table. One of the two is a copy of the other. */
@@ -351,7 +353,7 @@ function assertNoSurplus(dropped: string, kept: string, statement: string): Asse
   };
 }
 
-const SIDE = ' FROM (SELECT 1 sqlpipe_side, ';
+const SIDE = / FROM \(SELECT 1 sqlpipe_+side, /;
 const CAST = /(?:CAST\((?:CAST\()?"([^"]+)"(?: AS STRING\))? AS [\w(),]+\)|"([^"]+)") "([^"]+)"(?:, |$)/g;
 
 /**
@@ -360,7 +362,7 @@ const CAST = /(?:CAST\((?:CAST\()?"([^"]+)"(?: AS STRING\))? AS [\w(),]+\)|"([^"
  */
 function parseCopy(text: string): CopyWithCasts | undefined {
   const middle = text.lastIndexOf(' UNION ALL SELECT -1, ');
-  const side = text.slice(text.indexOf(SIDE) + SIDE.length, middle);
+  const [, side = ''] = text.slice(0, middle).split(SIDE);
   const [, values = '', from = ''] = /^(.+) FROM '([^']+)'$/.exec(side) ?? [];
   const [, to = ''] = / FROM '([^']+)$/.exec(text.slice(middle, text.lastIndexOf("') GROUP BY "))) ?? [];
   const columns = [...values.matchAll(CAST)].map(([all, cast, bare, name = '']) => ({

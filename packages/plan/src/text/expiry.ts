@@ -22,15 +22,17 @@ export function printExpiredQuestion(
   body?: string,
 ): string {
   const [unit, time] = [`'${UNITS[partitionBy]}'`, doubleQuote(timestamp)];
-  const end = `dateadd(${unit}, 1, timestamp_floor(${unit}, ${time}))`;
-  const age = `datediff('${ttl < 0 ? 'M' : 'h'}', ${end}, newest) >= ${Math.abs(ttl)}`;
+  // The names of both sides keep `newest` apart from a column of this name.
+  const end = `dateadd(${unit}, 1, timestamp_floor(${unit}, stored.${time}))`;
+  const age = `datediff('${ttl < 0 ? 'M' : 'h'}', ${end}, recent.newest) >= ${Math.abs(ttl)}`;
   const newest = `SELECT max(${time}) newest FROM ${body === undefined ? `'${name}'` : `(\n${body}\n)`}`;
-  return `SELECT count() FROM '${name}' CROSS JOIN (${newest}) WHERE ${end} <= newest AND ${age}`;
+  return `SELECT count() FROM '${name}' stored CROSS JOIN (${newest}) recent WHERE ${end} <= recent.newest AND ${age}`;
 }
 
-const START = /^SELECT count\(\) = 0 AS none_expire FROM '([^']+)' CROSS JOIN \(SELECT max\("([^"]+)"\) newest FROM /;
+const START =
+  /^SELECT count\(\) = 0 AS none_expire FROM '([^']+)' stored CROSS JOIN \(SELECT max\("([^"]+)"\) newest FROM /;
 const END =
-  /^ WHERE dateadd\('(\w)', 1, timestamp_floor\('\w', "[^"]+"\)\) <= newest AND datediff\('([Mh])', .+ >= (\d+);$/;
+  /^ recent WHERE dateadd\('(\w)', 1, timestamp_floor\('\w', stored\."[^"]+"\)\) <= recent\.newest AND datediff\('([Mh])', .+ >= (\d+);$/;
 
 /**
  * Parses the question in an assertion: the object, and the query of a view. The text is untrusted and may be long, so only its start and
@@ -38,7 +40,7 @@ const END =
  */
 export function parseExpired(text: string): { retained: TtlHolder; body: string | undefined } | undefined {
   const [start = '', name, timestamp] = START.exec(text) ?? [];
-  const where = text.lastIndexOf(" WHERE dateadd('");
+  const where = text.lastIndexOf(" recent WHERE dateadd('");
   const [, letter, age, length] = END.exec(text.slice(where)) ?? [];
   const partitionBy = (Object.keys(UNITS) as (keyof typeof UNITS)[]).find(unit => UNITS[unit] === letter);
   if (name === undefined || partitionBy === undefined) return undefined;

@@ -5,7 +5,7 @@
 import { findStoredValues, type MaterializedViewDefinition, needsQuotes } from '@sqlpipe/ddl';
 import type { ColumnHead, StoredRows } from '@sqlpipe/engine';
 import { foldCase, keywordOf, tokens, unquote } from '@sqlpipe/sql';
-import { doubleQuote } from './statement-text.js';
+import { chooseAliasPrefix, doubleQuote } from './statement-text.js';
 
 export interface HistoryFinding {
   readonly answer: StoredRows;
@@ -64,26 +64,28 @@ export function printHistoryQuestion(view: ComparedView, timestamp: string, colu
  */
 function printDifferences(view: ComparedView, columns: readonly ColumnHead[]): string {
   const computed = findComputedColumns(view, columns);
-  const keys = columns.filter(column => !computed.includes(column)).map(printKey);
+  const prefix = chooseAliasPrefix(columns.map(({ name }) => name));
+  const stored = columns.filter(column => !computed.includes(column));
+  const keys = stored.map((column, i) => printKey(column, `${prefix}key${i}`));
   const ranges = computed.flatMap((column, i) => {
     const value = doubleQuote(column.name);
     return [
-      `min(${value}) sqlpipe_low${i}`,
-      `max(${value}) sqlpipe_high${i}`,
-      `sum(CASE WHEN ${value} IS NOT NULL THEN sqlpipe_side ELSE 0 END) sqlpipe_more${i}`,
+      `min(${value}) ${prefix}low${i}`,
+      `max(${value}) ${prefix}high${i}`,
+      `sum(CASE WHEN ${value} IS NOT NULL THEN ${prefix}side ELSE 0 END) ${prefix}more${i}`,
     ];
   });
-  const both = `SELECT 1 sqlpipe_side, * FROM '${view.name}' UNION ALL SELECT -1 sqlpipe_side, * FROM (\n${view.body}\n)`;
-  return `(SELECT ${[...keys, 'sum(sqlpipe_side) sqlpipe_more', ...ranges].join(', ')} FROM (${both}))`;
+  const both = `SELECT 1 ${prefix}side, * FROM '${view.name}' UNION ALL SELECT -1 ${prefix}side, * FROM (\n${view.body}\n)`;
+  return `(SELECT ${[...keys, `sum(${prefix}side) ${prefix}more`, ...ranges].join(', ')} FROM (${both}))`;
 }
 
 /**
  * Prints a column as a key of the comparison. As keys, each NaN and both zeros would be different values, although `min` and `max` may
  * return any of them. So NaN becomes NULL, and both zeros become the same.
  */
-const printKey = (column: ColumnHead, i: number): string => {
+const printKey = (column: ColumnHead, alias: string): string => {
   const value = doubleQuote(column.name);
-  return isFloat(column) ? `CASE WHEN ${value} IS NOT NULL THEN ${value} + 0 END sqlpipe_key${i}` : value;
+  return isFloat(column) ? `CASE WHEN ${value} IS NOT NULL THEN ${value} + 0 END ${alias}` : value;
 };
 
 /**
@@ -91,11 +93,12 @@ const printKey = (column: ColumnHead, i: number): string => {
  * value counts as lost if it is NULL in the query, or if it differs by more than its tolerance.
  */
 function printLostRow(view: ComparedView, columns: readonly ColumnHead[]): string {
+  const prefix = chooseAliasPrefix(columns.map(({ name }) => name));
   const differ = findComputedColumns(view, columns).map(({ type }, i) => {
-    const [low, high] = [`sqlpipe_low${i}`, `sqlpipe_high${i}`];
-    return `sqlpipe_more${i} > 0 OR (${high} - ${low}) / (abs(${high}) + abs(${low})) > ${TOLERANCES[type]}`;
+    const [low, high] = [`${prefix}low${i}`, `${prefix}high${i}`];
+    return `${prefix}more${i} > 0 OR (${high} - ${low}) / (abs(${high}) + abs(${low})) > ${TOLERANCES[type]}`;
   });
-  return `CASE WHEN ${['sqlpipe_more > 0', ...differ].join(' OR ')} THEN 1 ELSE 0 END`;
+  return `CASE WHEN ${[`${prefix}more > 0`, ...differ].join(' OR ')} THEN 1 ELSE 0 END`;
 }
 
 /** Finds the floating point columns that may be computed: their last digits may differ from one run of the query to the next. */

@@ -7,6 +7,12 @@ export const withoutComments = (statement: string): string => {
   return statement.slice(first?.start);
 };
 
+/** Chooses the start of the aliases in a question: no column of the question begins with it. */
+export function chooseAliasPrefix(columns: readonly string[]): string {
+  const lengths = columns.map(name => /^sqlpipe(_+)/i.exec(name)?.[1]?.length ?? 0);
+  return `sqlpipe_${'_'.repeat(lengths.reduce((longest, length) => Math.max(longest, length), 0))}`;
+}
+
 export const doubleQuote = (name: string): string => `"${name}"`;
 
 /** Prints a statement on one line, for a list: without comments, and with one space for any white space. */
