@@ -2,7 +2,7 @@
 
 import { inProcess } from '../support/in-process.js';
 import { parseJsonLines } from '../support/json-lines.js';
-import { borrowQuestDB, startQuestDB, testWithQuestDB } from '../support/questdb.js';
+import { borrowQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { fileScope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
 import { withoutStatements } from '../support/shell.js';
@@ -157,14 +157,6 @@ testWithQuestDB('the rejects are a stream that completes the run', async t => {
     [second.code, withoutStatements(second.stderr)],
     [0, `sqlapply: ${target.url}: 1 statement: 1 applied\n`],
   );
-});
-
-testWithQuestDB('a read-only target is a permission error', async t => {
-  const other = await startQuestDB(t, { QDB_HTTP_SECURITY_READONLY: 'true' });
-  const run = await shellWithStream(t, other.url, TABLE);
-  const { code, stderr } = await run('sqlapply $DST < stream');
-  t.is(code, 77);
-  t.regex(stderr, /Write permission denied/);
 });
 
 testWithQuestDB('a statement too large for the server is named before anything is sent', async t => {

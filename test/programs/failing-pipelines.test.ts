@@ -2,39 +2,36 @@
  * Pipelines that fail, in a real bash: the exit status that the user sees, and the reasons. Every program names the one that failed and
  * its reason; only that one says what to do, and files keep all of it.
  */
-import { questdb, sqlserve } from '../support/instances.js';
+import { startQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { shell } from '../support/shell.js';
+import { startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
-for (const service of [sqlserve, questdb]) {
-  service.test(`${service.name}: a wrong password exits with 77 and is not shown`, async t => {
-    const { url } = await service.start(t, { QDB_HTTP_USER: 'admin', QDB_HTTP_PASSWORD: 's3:cret ü' });
-    const run = await shell(t, { URL: url });
-    const right = "SQLDUMP_USER=admin SQLDUMP_PASSWORD='s3:cret ü'";
-    const made = await run(`printf 'CREATE TABLE a (x INT);\\0' | ${right.replaceAll('DUMP', 'APPLY')} sqlapply $URL`);
-    t.deepEqual({ code: made.code, stderr: made.stderr }, { code: 0, stderr: '' });
-    t.regex((await run(`${right} sqldump $URL`)).stdout.toString(), /^CREATE TABLE 'a'[^\0]*\0$/);
-
-    for (const [program, credentials] of [
-      ['sqldump', ''],
-      ['sqldump', 'SQLDUMP_USER=admin SQLDUMP_PASSWORD=hush'],
-      ['sqldump', right.replaceAll('DUMP', 'APPLY')],
-      ['sqlapply', 'SQLAPPLY_USER=admin SQLAPPLY_PASSWORD=hush'],
-    ] as const) {
-      const { code, stdout, stderr } = await run(
-        `printf 'CREATE TABLE b (x INT);\\0' | ${credentials} ${program} $URL`,
-      );
-      t.is(code, 77, `${credentials} ${program}: ${stderr}`);
-      t.regex(stdout.toString(), program === 'sqldump' ? /^-- sqldump: incomplete: [^\0]*401[^\0]*\n$/ : /^$/);
-      t.regex(stderr, new RegExp(`^${program}: .*${new URL(url).host}.*401`, 'm'));
-      t.notRegex(`${stdout}${stderr}`, /hush|s3:cret/);
-    }
-    t.is((await run(`${right} sqldump $URL | grep -zc .`)).stdout.toString(), '1\n');
-  });
-}
+testWithQuestDB('a wrong password exits with 77 and is not shown, and so does a server that is read-only', async t => {
+  const login = { QDB_HTTP_USER: 'admin', QDB_HTTP_PASSWORD: 's3:cret ü' };
+  const { url } = await startQuestDB(t, { ...login, QDB_HTTP_SECURITY_READONLY: 'true' });
+  const run = await shell(t, { URL: url });
+  const right = "SQLDUMP_USER=admin SQLDUMP_PASSWORD='s3:cret ü'";
+  for (const [program, credentials] of [
+    ['sqldump', ''],
+    ['sqldump', 'SQLDUMP_USER=admin SQLDUMP_PASSWORD=hush'],
+    ['sqldump', right.replaceAll('DUMP', 'APPLY')],
+    ['sqlapply', 'SQLAPPLY_USER=admin SQLAPPLY_PASSWORD=hush'],
+  ] as const) {
+    const { code, stdout, stderr } = await run(`printf 'CREATE TABLE b (x INT);\\0' | ${credentials} ${program} $URL`);
+    t.is(code, 77, `${credentials} ${program}: ${stderr}`);
+    t.regex(stdout.toString(), program === 'sqldump' ? /^-- sqldump: incomplete: [^\0]*401[^\0]*\n$/ : /^$/);
+    t.regex(stderr, new RegExp(`^${program}: .*${new URL(url).host}.*401`, 'm'));
+    t.notRegex(`${stdout}${stderr}`, /hush|s3:cret/);
+  }
+  t.like(await run(`${right} sqldump $URL`), { code: 0, stdout: Buffer.from('\0'), stderr: '' });
+  const applied = await run(`printf 'CREATE TABLE b (x INT);\\0' | ${right.replaceAll('DUMP', 'APPLY')} sqlapply $URL`);
+  t.is(applied.code, 77);
+  t.regex(applied.stderr, /Write permission denied/);
+});
 
 test('sqldump into a full disk exits with 74, into a closed reader quietly with 141', async t => {
-  const { url } = await sqlserve.start(t);
+  const { url } = await startSqlserve(t);
   const run = await shell(t, { URL: url });
   const { code } = await run(`for t in {1..10}; do
     printf 'CREATE TABLE t%d (' $t; printf 'c%d DOUBLE, ' {1..1500}; echo 'z INT);'

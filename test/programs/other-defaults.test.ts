@@ -1,14 +1,27 @@
 /*! A server whose configuration fills in other defaults than the built-in ones: what plans and changes rely on is written out. */
-import { startQuestDB, testWithQuestDB } from '../support/questdb.js';
-import { shell } from '../support/shell.js';
+import { inProcess } from '../support/in-process.js';
+import { parseJsonLines } from '../support/json-lines.js';
+import { borrowQuestDB, startQuestDB, testWithQuestDB } from '../support/questdb.js';
+import { fileScope } from '../support/scope.js';
+import type { Server } from '../support/server.js';
 import { startSqlserve } from '../support/sqlserve.js';
 
-/** Settings of a target with other defaults. */
 const OTHER_DEFAULTS = {
   QDB_CAIRO_WAL_ENABLED_DEFAULT: 'false',
   QDB_CAIRO_DEFAULT_SYMBOL_CACHE_FLAG: 'false',
+  QDB_CAIRO_DEFAULT_SYMBOL_CAPACITY: '512',
   QDB_CAIRO_INDEX_VALUE_BLOCK_SIZE: '512',
+  QDB_CAIRO_O3_MAX_LAG: '7s',
 };
+
+const file = fileScope();
+let started: Promise<Server> | undefined;
+
+async function emptyServer(): Promise<Server> {
+  started ??= startQuestDB(file, OTHER_DEFAULTS);
+  await (await started).dropAll();
+  return started;
+}
 
 const DAILY = 'TIMESTAMP(ts) PARTITION BY DAY WAL';
 
@@ -26,12 +39,11 @@ const WANTED = [
   "CREATE TABLE 'd' ( \n\tts TIMESTAMP,\n\ts SYMBOL INDEX CAPACITY 256\n) timestamp(ts) PARTITION BY DAY;",
 ];
 
-testWithQuestDB('QuestDB with other defaults: a plan leads to the schema that it is for', async t => {
-  const [server, source] = [await startQuestDB(t, OTHER_DEFAULTS), await startSqlserve(t)];
+testWithQuestDB('a plan leads to the schema that it is for', async t => {
+  const [server, source] = [await emptyServer(), await startSqlserve(t)];
   for (const statement of BEFORE) t.is((await server.execute(statement)).error, undefined, statement);
   await server.execute("INSERT INTO r VALUES ('2026-01-01', 'a', 'b'), ('2026-01-02', 'c', 'd')");
-  const run = await shell(t, { DB: server.url, SRC: source.url, WANTED: WANTED.join('\n') });
-  await run('echo "$WANTED" > wanted.sql');
+  const run = await inProcess(t, { DB: server.url, SRC: source.url }, { 'wanted.sql': WANTED.join('\n') });
 
   const planned = await run('sqldiff --alter --rebuild r wanted.sql $DB > plan');
   t.like(planned, { code: 0, stderr: '' });
@@ -46,6 +58,73 @@ testWithQuestDB('QuestDB with other defaults: a plan leads to the schema that it
 
   // Changes written by hand, and their dry run.
   await run("echo 'ALTER TABLE p ADD COLUMN h SYMBOL; ALTER TABLE p ADD COLUMN j SYMBOL INDEX;' > change.sql");
-  t.like(await run('sqlapply --dry-run --allow ALTER $DB change.sql'), { code: 0, stderr: '' });
-  t.like(await run('sqlapply --allow ALTER $DB change.sql'), { code: 0, stderr: '' });
+  for (const dry of ['--dry-run', ''])
+    t.like(await run(`sqlapply ${dry} --allow ALTER $DB change.sql`), { code: 0, stderr: '' });
+});
+
+const HANDWRITTEN = [
+  'create table a (ts timestamp, s symbol index, u symbol cache) timestamp(ts) partition by day',
+  'create table b (ts timestamp, s symbol capacity 64 nocache, u symbol), index(s) timestamp(ts) partition by month ttl 1 year',
+  'create table c (ts timestamp, s symbol index capacity 256) timestamp(ts) partition by hour wal dedup upsert keys(ts, s)',
+  'create table d (like a)',
+  'create table e as (select ts, s::symbol as s from a), index(s) timestamp(ts) partition by year',
+  'create table f (x int)',
+  'create view v as (select * from a)',
+  'create materialized view m as (select ts, count() n from c sample by 1h)',
+];
+
+/** Tables as QuestDB 9.3 prints them, and whether the target creates a different definition. */
+const PRINTED: [statement: string, differs: boolean][] = [
+  ["CREATE TABLE 'p' ( \n\tts TIMESTAMP\n) timestamp(ts) PARTITION BY DAY;", true],
+  ["CREATE TABLE 'q' ( \n\ts SYMBOL\n);", true],
+  [
+    "CREATE TABLE 'r' ( \n\tts TIMESTAMP,\n\ts SYMBOL NOCACHE INDEX CAPACITY 256\n) timestamp(ts) PARTITION BY NONE BYPASS WAL;",
+    false,
+  ],
+];
+
+testWithQuestDB('omitted properties are filled in from these defaults, except in printed statements', async t => {
+  const files = {
+    'open.sql': HANDWRITTEN.map(statement => `${statement};`).join('\n'),
+    'printed.sql': PRINTED.map(([statement]) => statement).join('\n'),
+  };
+  const run = await inProcess(t, { DB: (await emptyServer()).url }, files);
+  const apply = async (options: string) => {
+    const applied = await run(`sqlapply --allow CTAS --report report ${options}`);
+    const report: { result: string }[] = parseJsonLines((await run('cat report')).stdout);
+    return { ...applied, results: report.map(({ result }) => result) };
+  };
+  for (const result of ['applied', 'skipped'])
+    t.like(await apply('$DB open.sql'), { code: 0, stderr: '', results: HANDWRITTEN.map(() => result) });
+  t.like(await run('sqldiff --ignore-extra open.sql $DB'), { code: 0, stderr: '' });
+  for (const isThere of [false, true]) {
+    const { code, stderr, results } = await apply('--keep-going $DB printed.sql');
+    t.is(code, 1, isThere ? 'the objects exist' : 'the objects are created');
+    t.regex(stderr, /WAL: enabled in [^,]*, bypassed in /);
+    t.regex(stderr, /column 's' cache: CACHE in [^,]*, NOCACHE in /);
+    t.deepEqual(
+      results.map(result => result === 'differs'),
+      PRINTED.map(([, differs]) => differs),
+    );
+  }
+  t.like(await run('sqldiff --names --ignore-extra printed.sql $DB'), { code: 1, stderr: '' });
+});
+
+testWithQuestDB('a dump that means something else on the other server gets a warning', async t => {
+  const [server, usual] = [await emptyServer(), await borrowQuestDB(t)];
+  await usual.execute('CREATE TABLE trades (ts TIMESTAMP, pair SYMBOL) TIMESTAMP(ts) PARTITION BY DAY');
+  const run = await inProcess(t, { A: usual.url, B: server.url });
+  const { stdout, stderr } = await run('sqldump $A | sqlapply -q $B; sqldiff --names $A $B');
+  t.regex(stderr, /may mean something else: cairo\.wal\.enabled\.default is true in \S+ and false in /);
+  t.regex(stdout.toString(), /differs: table 'trades'/);
+});
+
+testWithQuestDB('a dump does not have the usual symbol capacity of its server', async t => {
+  const server = await emptyServer();
+  await server.execute('CREATE TABLE t (s SYMBOL, large SYMBOL CAPACITY 1024)');
+  const run = await inProcess(t, { DB: server.url });
+  t.deepEqual(String((await run('sqldump -q $DB')).stdout).match(/\S+ SYMBOL\b.*/g), [
+    's SYMBOL NOCACHE,',
+    'large SYMBOL CAPACITY 1024 NOCACHE',
+  ]);
 });

@@ -1,7 +1,7 @@
 /*! Symbol capacities: a requested one is a part of the schema, one that the server raised by itself is not. */
 
 import { inProcess } from '../support/in-process.js';
-import { borrowQuestDB, startQuestDB, testWithQuestDB } from '../support/questdb.js';
+import { borrowQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { recordingProxy } from '../support/recording-proxy.js';
 import { fileScope } from '../support/scope.js';
 import { withoutStatements } from '../support/shell.js';
@@ -43,16 +43,6 @@ testWithQuestDB('a dump has the capacities that were requested, and a copy keeps
   ]);
   t.deepEqual((await run('sqldump -q $URL')).stdout, stdout);
   t.notRegex(String((await run('sqldump -q --verbatim $URL')).stdout), /SYMBOL CAPACITY/);
-});
-
-testWithQuestDB('a dump does not have the usual capacity of its server', async t => {
-  const questdb = await startQuestDB(t, { QDB_CAIRO_DEFAULT_SYMBOL_CAPACITY: '512' });
-  await questdb.execute('CREATE TABLE t (s SYMBOL, large SYMBOL CAPACITY 1024)');
-  const run = await inProcess(t, { URL: questdb.url });
-  t.deepEqual(String((await run('sqldump -q $URL')).stdout).match(/\S+ SYMBOL\b.*/g), [
-    's SYMBOL,',
-    'large SYMBOL CAPACITY 1024',
-  ]);
 });
 
 testWithQuestDB('a table with another capacity than a statement differs', async t => {
