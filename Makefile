@@ -44,9 +44,9 @@ test exhaustive:
 
 # What Node itself does for the programs: HTTP and TLS, time and signals; on the oldest also processes, streams, files, terminals.
 NODE_TESTS := $(patsubst %,test/%.test.ts,packages/instance-connection packages/instance-failures servers/instance-questdb \
-  $(addprefix programs/,exit-status instance-names interrupt stream-option timeouts tls wait))
+  $(addprefix programs/,exit-status interrupt timeouts tls wait))
 STREAM_TESTS := $(patsubst %,test/%.test.ts,packages/instance packages/records \
-  $(addprefix programs/,common-options existing-objects output pipelines sqlpipe terminal))
+  $(addprefix programs/,common-options output pipelines stream-option terminal))
 NEWER_NODES := node-22 node-24 node-26
 .PHONY: $(NEWER_NODES)
 

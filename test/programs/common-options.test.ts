@@ -42,14 +42,6 @@ for (const program of PROGRAMS) {
     }
   });
 
-  test(`${program} --completion prints a valid bash script`, async t => {
-    const run = await inProcess(t);
-    const { code, stderr } = await run(
-      `${program} --completion > script && bash -n script && grep -q _${program.replace(' ', '_')} script`,
-    );
-    t.deepEqual([code, stderr], [0, '']);
-  });
-
   test(`${program} rejects an unknown option`, async t => {
     const run = await inProcess(t);
     const { code, stdout, stderr } = await run(`${program} --non-sense`);
@@ -132,18 +124,6 @@ test(
   0,
   /truncated after 1 complete record/,
 );
-test(
-  exitsWith,
-  `${STREAM} | head -c 30 | sqljoin`,
-  65,
-  /truncated after 1 complete record: the input does not end with a NUL byte/,
-);
-test(
-  exitsWith,
-  `${TEXT} | sqljoin`,
-  65,
-  /no NUL byte in the input: it is either \.sql text \(sqlsplit converts it\) or /,
-);
 for (const filter of ['sqlsort', 'sqlsort --graph dot', 'sqlgrep a', 'sqlgrep --with-deps a'])
   test(
     exitsWith,
@@ -190,22 +170,7 @@ test(exitsWith, 'sqlsort --graph svg', 64, /^sqlsort: --graph svg needs Graphviz
 test(exitsWith, 'sqlsort --graph=dot --graph=pdf', 64, /--graph pdf needs Graphviz/);
 test(exitsWith, 'sqlapply http://127.0.0.1:1 < /dev/null', 65, /empty input: /);
 
-test('sqldump --list-instances prints names and addresses without an instance', async t => {
-  const run = await shell(t);
-  const { code, stdout, stderr } = await run(`sqldump --list-instances; mkdir -p .config/sqlpipe
-printf '[prod]\\nurl = "https://me:s3cret@db.example.com"\\n["eu west"]\\nurl = "localhost"\\n' > .config/sqlpipe/instances.toml
-sqldump --list-instances`);
-  t.deepEqual([code, stderr], [0, '']);
-  t.is(stdout.toString(), 'prod\thttps://db.example.com\neu west\thttp://localhost:9000\n');
-});
-
 test(exitsWith, 'sqldump --list-instances extra', 64, /too many operands: 1 given, 0 accepted/);
-
-test('output truncated by an error ends with a comment and without a NUL', async t => {
-  const run = await shell(t);
-  const { stdout } = await run(`printf 'SELECT 1; SELECT (2' | sqlsplit`);
-  t.is(stdout.toString(), 'SELECT 1;\n-- sqlsplit: incomplete: standard input:1:18: unclosed parenthesis\n');
-});
 
 test('a terminal as standard input is a usage error', async t => {
   const run = await shell(t);

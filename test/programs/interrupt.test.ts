@@ -8,7 +8,6 @@ import { deferred } from '../support/deferred.js';
 import { startProgram, waitForProcess } from '../support/program.js';
 import { test } from '../support/test.js';
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const TABLES = ['a', 'b', 'c'].map(name => `CREATE TABLE '${name}' ( \n\tx INT\n);\n`);
 const STREAM = TABLES.map(table => `${table}\0`).join('');
 
@@ -23,7 +22,8 @@ async function startTarget(t: ExecutionContext, answer: Answer) {
   return { url, reached, sent };
 }
 
-for (const signal of SIGNALS) {
+// One function catches all three.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   test(`${signal} during a replay: the request in flight is finished, the rest goes to the rejects`, async t => {
     const { url, reached, sent } = await startTarget(t, socket => socket.write(reply('{"ddl":"OK"}')));
     const command = ['sqlapply', '--no-verify', '--rejects', 'rest', url];
@@ -42,77 +42,73 @@ for (const signal of SIGNALS) {
     t.is(await readFile(join(folder, 'rest'), 'utf8'), `${TABLES[2]}\0`);
   });
 
-  test(`${signal} during a replay: a request without a reply is canceled`, async t => {
-    const { url, reached } = await startTarget(t, () => {});
-    const { child, ended, stderr } = await startProgram(t, ['sqlapply', url]);
-    child.stdin.end(STREAM);
-    await reached;
-    child.kill(signal);
-    t.deepEqual(await ended, [null, signal]);
-    t.regex(
-      await stderr,
-      /statement 2 \(table 'b'\): whether it was applied is unknown: .*: the request was canceled\n/,
-    );
-    t.regex(
-      await stderr,
-      /: interrupted: .*: 1 of 3 applied, 1 unknown, 1 not reached\n {2}hint: to continue, rerun the same/,
-    );
-  });
+test('SIGTERM during a replay: a request without a reply is canceled', async t => {
+  const { url, reached } = await startTarget(t, () => {});
+  const { child, ended, stderr } = await startProgram(t, ['sqlapply', url]);
+  child.stdin.end(STREAM);
+  await reached;
+  child.kill('SIGTERM');
+  t.deepEqual(await ended, [null, 'SIGTERM']);
+  t.regex(await stderr, /statement 2 \(table 'b'\): whether it was applied is unknown: .*: the request was canceled\n/);
+  t.regex(
+    await stderr,
+    /: interrupted: .*: 1 of 3 applied, 1 unknown, 1 not reached\n {2}hint: to continue, rerun the same/,
+  );
+});
 
-  test(`${signal} while a replay waits for more input: the summary is printed`, async t => {
-    const { url, reached } = await startTarget(t, socket => socket.write(reply('{"ddl":"OK"}')));
-    const { child, ended, stderr } = await startProgram(t, ['sqlapply', '--stream', '--no-verify', url]);
-    child.stdin.write(STREAM);
-    (await reached)();
-    child.kill(signal);
-    t.deepEqual(await ended, [null, signal]);
-    t.regex(await stderr, /: interrupted: .*: [23] statements: [23] applied\n/);
-  });
+test('SIGTERM while a replay waits for more input: the summary is printed', async t => {
+  const { url, reached } = await startTarget(t, socket => socket.write(reply('{"ddl":"OK"}')));
+  const { child, ended, stderr } = await startProgram(t, ['sqlapply', '--stream', '--no-verify', url]);
+  child.stdin.write(STREAM);
+  (await reached)();
+  child.kill('SIGTERM');
+  t.deepEqual(await ended, [null, 'SIGTERM']);
+  t.regex(await stderr, /: interrupted: .*: [23] statements: [23] applied\n/);
+});
 
-  test(`${signal} during a dump leaves no file`, async t => {
-    const { url } = await startFaultyServer(t, socket =>
-      socket.write(Buffer.concat([head(), chunk('{"dataset":[["CREATE')])),
-    );
-    const { child, ended, listFiles, folder } = await startProgram(t, ['sqldump', '-o', 'schema', url]);
-    await waitForTemporaryFile(folder);
-    child.kill(signal);
-    t.deepEqual(await ended, [null, signal]);
-    t.deepEqual(await listFiles(), []);
-  });
+test('SIGTERM during a dump leaves no file', async t => {
+  const { url } = await startFaultyServer(t, socket =>
+    socket.write(Buffer.concat([head(), chunk('{"dataset":[["CREATE')])),
+  );
+  const { child, ended, listFiles, folder } = await startProgram(t, ['sqldump', '-o', 'schema', url]);
+  await waitForTemporaryFile(folder);
+  child.kill('SIGTERM');
+  t.deepEqual(await ended, [null, 'SIGTERM']);
+  t.deepEqual(await listFiles(), []);
+});
 
-  test(`${signal} ends a dump to standard output while the server is silent`, async t => {
-    const { promise: reached, resolve: reach } = deferred();
-    const { url } = await startFaultyServer(t, () => reach());
-    const { child, ended, stdout } = await startProgram(t, ['sqldump', url]);
-    await reached;
-    child.kill(signal);
-    t.deepEqual(await ended, [null, signal]);
-    t.is((await stdout).length, 0);
-  });
+test('SIGTERM ends a dump to standard output while the server is silent', async t => {
+  const { promise: reached, resolve: reach } = deferred();
+  const { url } = await startFaultyServer(t, () => reach());
+  const { child, ended, stdout } = await startProgram(t, ['sqldump', url]);
+  await reached;
+  child.kill('SIGTERM');
+  t.deepEqual(await ended, [null, 'SIGTERM']);
+  t.is((await stdout).length, 0);
+});
 
-  test(`${signal} while sqljoin writes its file leaves no file`, async t => {
-    const { child, ended, listFiles, folder } = await startProgram(t, ['sqljoin', '-o', 'schema.sql']);
-    const record = `CREATE TABLE 't' (${'x INT, '.repeat(10_000)}y INT);\n\0`;
-    child.stdin.end(record.repeat(1000));
-    await waitForTemporaryFile(folder);
-    child.kill(signal);
-    t.deepEqual(await ended, [null, signal]);
-    t.deepEqual(await listFiles(), []);
-  });
+test('SIGTERM while sqljoin writes its file leaves no file', async t => {
+  const { child, ended, listFiles, folder } = await startProgram(t, ['sqljoin', '-o', 'schema.sql']);
+  const record = `CREATE TABLE 't' (${'x INT, '.repeat(10_000)}y INT);\n\0`;
+  child.stdin.end(record.repeat(1000));
+  await waitForTemporaryFile(folder);
+  child.kill('SIGTERM');
+  t.deepEqual(await ended, [null, 'SIGTERM']);
+  t.deepEqual(await listFiles(), []);
+});
 
-  for (const [program, input] of [
-    ['sqlsplit', STREAM.replaceAll('\0', '')],
-    ['sqlgrep', STREAM],
-  ] as const)
-    test(`${signal} while ${program} waits for more input leaves an incomplete stream`, async t => {
-      const { child, ended, stdout } = await startProgram(t, [program]);
-      child.stdin.write(input);
-      await once(child.stdout, 'readable');
-      child.kill(signal);
-      t.deepEqual(await ended, [null, signal]);
-      t.not((await stdout).at(-1), 0);
-    });
-}
+for (const [program, input] of [
+  ['sqlsplit', STREAM.replaceAll('\0', '')],
+  ['sqlgrep', STREAM],
+] as const)
+  test(`SIGTERM while ${program} waits for more input leaves an incomplete stream`, async t => {
+    const { child, ended, stdout } = await startProgram(t, [program]);
+    child.stdin.write(input);
+    await once(child.stdout, 'readable');
+    child.kill('SIGTERM');
+    t.deepEqual(await ended, [null, 'SIGTERM']);
+    t.not((await stdout).at(-1), 0);
+  });
 
 /** Waits until a folder contains a temporary file. */
 async function waitForTemporaryFile(folder: string): Promise<void> {
