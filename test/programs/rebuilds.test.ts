@@ -66,6 +66,54 @@ testWithQuestDB('a rebuild with a rename in a comment is finished by the same fi
   t.deepEqual([...(await takeHoldings(server)).keys()], ['t']);
 });
 
+testWithQuestDB('a rebuild begins only if all rows can be copied', async t => {
+  const server = await emptyServer();
+  const columns = (time: string, rest: string) =>
+    `CREATE TABLE t (ts TIMESTAMP, x INT, u TIMESTAMP) TIMESTAMP(${time}) ${rest} WAL;`;
+  const rows = "INSERT INTO t VALUES ('2024-01-01', 1, NULL), ('2024-01-30', 2, '2024-01-01'), ('2024-02-20', 3, NULL)";
+  const cases: [before: string, after: string, losses: string[], problem: RegExp][] = [
+    [
+      columns('ts', 'PARTITION BY MONTH TTL 1 MONTH'),
+      columns('ts', 'PARTITION BY DAY TTL 1 MONTH'),
+      ['ttl:t'],
+      /'t' has 1 row older than its TTL/,
+    ],
+    [
+      columns('ts', 'PARTITION BY DAY'),
+      columns('u', 'PARTITION BY DAY'),
+      [],
+      /column 'u' of 't' is NULL in 2 rows, which a designated timestamp cannot be/,
+    ],
+  ];
+  for (const [before, after, losses, problem] of cases) {
+    await server.dropAll();
+    await make(server, [before, rows]);
+    const run = await shellWithFiles(t, server, { 'before.sql': before, 'after.sql': after });
+    const apply = (options: string, b = '$DB') =>
+      run(`sqldiff --alter --rebuild t ${options} after.sql ${b} > plan; sqlapply -q --allow-plan $DB plan`);
+    const careful = await apply('');
+    t.regex(careful.stderr, problem);
+    t.deepEqual(namesOf(careful.stderr.replace(/plan again with .*/, '')), losses, careful.stderr);
+    const unasked = await apply('', 'before.sql');
+    t.regex(unasked.stderr, problem);
+    t.regex(unasked.stderr, /the assertion is not true/);
+    t.deepEqual(
+      [...(await takeHoldings(server))].map(([name, { rows }]) => `${name} ${rows}`),
+      ['t 3'],
+    );
+    for (const name of losses) {
+      const { code, stderr } = await apply(`--drop-old --allow-loss ${name}`);
+      t.deepEqual([code, stderr], [0, '']);
+      await waitUntilTrue(server, 'SELECT count() = 2 FROM t');
+    }
+  }
+  await make(server, ["UPDATE t SET u = '2024-01-02' WHERE u IS NULL"]);
+  const run = await shellWithFiles(t, server, { 'after.sql': columns('u', 'PARTITION BY DAY') });
+  const { code, stderr } = await run('sqldiff --alter --rebuild t after.sql $DB | sqlapply -q --allow-plan $DB');
+  t.is(code, 0, stderr);
+  t.is((await takeHoldings(server)).get('t')?.rows, 3);
+});
+
 testWithQuestDB('columns may have the aliases of the questions that a plan asks', async t => {
   const server = await emptyServer();
   const stored = (unit: string) =>

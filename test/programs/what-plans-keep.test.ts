@@ -368,24 +368,3 @@ testWithQuestDB('a plan that drops a table does not drop another one of its name
     t.is((await takeHoldings(server)).get('extra')?.rows, 1);
   }
 });
-
-testWithQuestDB('a rebuild says how to go on if the TTL expires rows in smaller partitions', async t => {
-  const server = await emptyServer();
-  await make(server, rowsOn(['2024-01-01', '2024-01-30', '2024-02-20'], 'PARTITION BY MONTH TTL 1 MONTH'));
-  const run = await shellWithFiles(t, server, {
-    'after.sql': table('PARTITION BY DAY TTL 1 MONTH'),
-    'kept.sql': table('PARTITION BY DAY'),
-  });
-  const apply = (options: string) =>
-    run(`sqldiff --alter --ignore-extra ${options} $DB > plan && sqlapply -q --timeout 8 --allow-plan $DB plan`);
-  const stopped = await apply('--rebuild t after.sql');
-  t.is(stopped.code, 1);
-  t.regex(
-    stopped.stderr,
-    /has 3 rows, 't_new_\w+' has 2; rows older than the TTL of .* are dropped .* a plan for 't' without a TTL, then/,
-  );
-  t.is((await apply('--rebuild t kept.sql')).code, 0);
-  t.deepEqual(namesOf((await apply('after.sql')).stderr), ['ttl:t']);
-  t.is((await apply('--allow-loss ttl:t after.sql')).code, 0);
-  await waitUntilNone(() => execute(server, "SELECT x FROM t WHERE ts < '2024-01-02'"));
-});

@@ -7,6 +7,7 @@ const ASSERTIONS = [
   'is_computable',
   'none_limited',
   'is_empty',
+  'none_null',
   'all_fit',
   'none_changed',
   'all_native',

@@ -3,7 +3,15 @@
  * copied to a new table, which then gets the name of the old one. The old table is kept, as QuestDB's documentation recommends; with
  * `--drop-old`, it is dropped at the end.
  */
-import { canCast, EXPLICIT, findColumn, keepRetention, printDefinition, type TableDefinition } from '@sqlpipe/ddl';
+import {
+  canCast,
+  EXPLICIT,
+  findColumn,
+  keepRetention,
+  printDefinition,
+  type TableDefinition,
+  UNLIMITED,
+} from '@sqlpipe/ddl';
 import { type Engine, findCopyLosses } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
 import { foldCase, isSameName } from '@sqlpipe/sql';
@@ -13,12 +21,14 @@ import {
   assertApplied,
   assertCopied,
   assertEmpty,
+  assertNoNull,
   assertNoneAdded,
+  assertNoneExpired,
   assertNoPartition,
   assertSameCount,
-  printCast,
   printValueCondition,
 } from '../text/assertions.js';
+import { printCast } from '../text/copies.js';
 import { doubleQuote, printOnOneLine } from '../text/statement-text.js';
 import { assertConversion, whyValuesForbid } from './alter-table.js';
 import { changeOf, type Draft, type Refusal } from './draft.js';
@@ -33,26 +43,53 @@ import { parseMark } from './unfilled-marks.js';
 
 /** Rebuilds a table, unless the server cannot cast a column, or the new table would lose something that is not allowed. */
 export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft): void {
-  const { renames, allowed, ignore } = draft.context;
+  const { renames, allowed, ignore, answers } = draft.context;
   const now = draft.engine.definitionOf(entry.name) as TableDefinition;
   const change = changeOf(entry, `rebuild of table '${now.name}'`);
   const copied = findCopiedColumns(wanted, now, renames.columnRenamesOf(entry.name));
   const conversions = copied
     .filter(({ column, source }) => column.type !== source.type)
     .map(({ column, source }) => ({ table: now.name, column: source.name, from: source.type, to: column.type }));
-  const uncastable = conversions.find(({ from, to }) => !canCast(from, to));
-  const refusal = uncastable
-    ? `the server cannot cast column '${uncastable.column}': ${uncastable.from} to ${uncastable.to}`
-    : conversions.flatMap(each => whyValuesForbid(each, draft.context)?.[0] ?? [])[0];
-  if (refusal !== undefined) return draft.omit(change, refusal);
-  const keepsRetention = ignore.ignoresProperty(entry, 'TTL') && keepRetention(wanted, now) !== undefined;
+  const isTtlIgnored = ignore.ignoresProperty(entry, 'TTL');
+  const retention = keepRetention(wanted, now);
+  const { newName, oldName } = createRebuildNames(now.name, findUnusedHash(wanted, now, draft.engine));
+  const kept = { ...(retention ?? wanted), name: newName };
+  // A retention that lets rows expire is set later. While they are copied, it would make the numbers of rows differ.
+  const isSetLater = kept.ttl !== 0 && !isTtlIgnored && allowed.useAllowance({ loss: 'ttl', object: now.name });
+  const created = isSetLater ? { ...kept, ...UNLIMITED } : kept;
+  const unmet = assertCopyable(created, { ...now, name: renames.nameBeforePlan(now.name) }, copied).flatMap(each => {
+    const count = answers.askCount(each.questions?.[0] ?? '');
+    return count ? [{ reason: each.explain([[count]]), loss: each.loss }] : [];
+  });
   // Although the old table is kept, the new one may lack its dedup keys, and may let rows expire earlier.
-  const losses = findCopyLosses(now, wanted, copied)
+  const losses = [...findCopyLosses(now, wanted, copied), ...unmet]
     .flatMap(({ loss }) => (loss === 'ttl' || loss === 'keys' ? [{ loss, object: now.name }] : []))
-    .filter(named => !allowed.useAllowance(named) && !(named.loss === 'ttl' && keepsRetention));
+    .filter(named => !allowed.useAllowance(named) && !(named.loss === 'ttl' && isTtlIgnored && retention));
+  const reasons = [
+    ...conversions.flatMap(({ column, from, to }) =>
+      canCast(from, to) ? [] : [`the server cannot cast column '${column}': ${from} to ${to}`],
+    ),
+    ...conversions.flatMap(each => whyValuesForbid(each, draft.context)?.[0] ?? []),
+    ...unmet.map(({ reason }) => reason),
+    ...(losses.length > 0 ? ['the new table does not keep all that the old one has'] : []),
+  ];
+  if (reasons.length > 0) return void draft.omissions.push({ ...change, reasons, losses });
   const unchanged = conversions.flatMap(each => assertConversion(each, draft.context));
-  if (losses.length === 0) draft.add(change, printRebuild(wanted, now, copied, unchanged, draft));
-  else draft.omissions.push({ ...change, reasons: ['the new table does not keep all that the old one has'], losses });
+  const required = [...unchanged, ...assertCopyable(created, now, copied)];
+  draft.add(change, printRebuild(created, now, oldName, copied, required));
+}
+
+/** Asserts what the new table needs of the rows of the old one, or the copy would fail or lack some of them. */
+function assertCopyable(
+  created: TableDefinition,
+  { name, timestamp = '' }: TableDefinition,
+  copied: CopiedColumns,
+): Assertion[] {
+  const time = copied.find(({ to }) => isSameName(to, created.timestamp ?? ''))?.from;
+  return [
+    ...(time === undefined || isSameName(time, timestamp) ? [] : [assertNoNull(name, time)]),
+    ...(created.ttl === 0 ? [] : [assertNoneExpired({ ...created, name, timestamp: time })]),
+  ];
 }
 
 /** Finds the columns that two tables share, with their names in both. @param renamed the new names of columns by their old names */
@@ -74,23 +111,22 @@ type CopiedColumns = ReturnType<typeof findCopiedColumns>;
 /**
  * Prints the statements of a rebuild. They create a new table under a temporary name, copy the rows, and rename the old and the new table
  * if both have the same number of rows. First, the server must have applied all rows that were sent, or the copy would lack some.
- * @param unchanged the assertions that the casts of the copy change no value
+ * @param required what must be true of the rows before they are copied
  */
 function printRebuild(
-  wanted: TableDefinition,
+  created: TableDefinition,
   now: TableDefinition,
+  oldName: string,
   copied: CopiedColumns,
-  unchanged: readonly Assertion[],
-  { engine }: Draft,
+  required: readonly Assertion[],
 ): readonly (string | Assertion)[] {
-  const { newName, oldName } = createRebuildNames(now.name, findUnusedHash(wanted, now, engine));
+  const { name: newName } = created;
   const targets = copied.map(({ to }) => doubleQuote(to)).join(', ');
   const values = copied.map(({ cast }) => cast).join(', ');
   return [
     assertApplied(now.name),
-    ...unchanged,
-    // A shorter retention is set later. It would expire rows while they are copied, so that the numbers of rows differ.
-    printDefinition({ ...(keepRetention(wanted, now) ?? wanted), name: newName }, EXPLICIT),
+    ...required,
+    printDefinition(created, EXPLICIT),
     `INSERT INTO '${newName}' (${targets}) SELECT ${values} FROM '${now.name}';`,
     // `copy` tells the proof which columns the new table has. A column that was not copied is lost, also for the views that read it.
     { ...assertSameCount(now.name, newName), copy: { from: now.name, to: newName, columns: copied } },

@@ -6,13 +6,15 @@
  * accepted only if the parsed assertion prints the same text. If it contains the query of a view, `printFor` prints that text. Longer
  * queries are printed by other files of this folder.
  */
-import { type Column, hasNull, type MaterializedViewDefinition, printTypeCast } from '@sqlpipe/ddl';
-import type { AssertionForm, ColumnHead, Conversion, Copy } from '@sqlpipe/engine';
+import { type Column, hasNull, type MaterializedViewDefinition } from '@sqlpipe/ddl';
+import type { AssertionForm, ColumnHead, Conversion, Copy, LossKind } from '@sqlpipe/engine';
 import { printComputableAssertion } from './common-queries.js';
 import { NONE_CHANGED, printChangedQuestion, printMisfit } from './conversions.js';
+import { type CopyWithCasts, parseCopy, printSurplusAssertion } from './copies.js';
 import { parseExpired, printExpiredQuestion, type TtlHolder } from './expiry.js';
 import { printNoHistoryAssertion } from './history.js';
-import { chooseAliasPrefix, doubleQuote, withoutComments } from './statement-text.js';
+import { formatLoss } from './losses.js';
+import { doubleQuote, withoutComments } from './statement-text.js';
 
 /** The server's answers to the `questions` of an assertion: for each question, the values of the first column. */
 type FirstColumns = readonly (readonly unknown[])[];
@@ -55,6 +57,8 @@ export interface Assertion {
   readonly help?: string;
   /** Prints the texts that the planner could have written for a view. Absent if the assertion contains no query of a view. */
   printFor?(view: KnownView): readonly string[];
+  /** What is lost if the assertion is false and the plan goes on all the same. */
+  readonly loss?: LossKind;
   /** The copy that exists if the assertion is true. It has no columns if the text does not show them. */
   readonly copy?: Copy;
   /** The conversion that changes no value if the assertion is true. */
@@ -105,6 +109,10 @@ const FORMS = new Map<string, AssertionParser>(
       /^SELECT count\(\) = 0 AS is_empty FROM '([^']+)'(?: WHERE ("[^"]+" (?:(?:::VARCHAR )?IS NOT NULL|<> 0|= true)))?;$/,
       assertEmpty,
     ),
+    none_null: createParser(
+      /^SELECT count\(\) = 0 AS none_null FROM '([^']+)' WHERE "([^"]+)" IS NULL;$/,
+      assertNoNull,
+    ),
     all_fit: parseNoneChanged,
     none_changed: parseNoneChanged,
     all_native: createParser(/ FROM table_partitions\('([^']+)'\) WHERE isParquet;$/, table =>
@@ -136,6 +144,9 @@ function parseNoneChanged(text: string): Assertion | undefined {
 
 /** The count in the answer to a question. @param index the index of the question */
 const countOf = (answers: FirstColumns, index = 0): number => Number(answers[index]?.[0]);
+
+const numberOf = (answers: FirstColumns, what: string): string =>
+  `${countOf(answers)} ${what}${countOf(answers) === 1 ? '' : 's'}`;
 
 /** Makes the common part of the assertions that a count is 0. @param question the query for the count */
 const assertNone = (table: string, question: string, form: string) =>
@@ -185,11 +196,10 @@ export function assertNoneExpired(retained: TtlHolder, body?: string): Assertion
   const { name } = retained;
   return {
     ...assertNone(name, printExpiredQuestion(retained, body), 'none_expire'),
+    loss: 'ttl',
     purpose: `stops the plan if '${name}' has rows older than its TTL, which the server would drop`,
-    explain(answers) {
-      const rows = countOf(answers) === 1 ? 'row' : 'rows';
-      return `'${name}' has ${countOf(answers)} ${rows} older than its TTL, which the server would drop; make the plan again: the new plan lists the loss`;
-    },
+    explain: answers =>
+      `'${name}' has ${numberOf(answers, 'row')} older than its TTL, which the server would drop; plan again with --allow-loss ${formatLoss({ loss: 'ttl', object: name })} to allow that`,
     ...(body !== undefined && {
       printFor: ({ existing }) => (existing ? [assertNoneExpired(retained, existing.body).statement] : []),
     }),
@@ -219,8 +229,18 @@ export function assertEmpty(table: string, condition?: string): Assertion {
   return {
     ...assertNone(table, printCountQuestion(table, condition), 'is_empty'),
     purpose: `stops the plan if ${holder} has ${what}s`,
+    explain: answers => `${holder} has ${numberOf(answers, what)}, which would be lost`,
+  };
+}
+
+/** Asserts that a column that becomes the designated timestamp is never NULL: the server would reject the rows. */
+export function assertNoNull(table: string, column: string): Assertion {
+  const name = `column '${column}' of '${table}'`;
+  return {
+    ...assertNone(table, printCountQuestion(table, `${doubleQuote(column)} IS NULL`), 'none_null'),
+    purpose: `stops the plan if ${name} is NULL, which a designated timestamp cannot be`,
     explain: answers =>
-      `${holder} has ${countOf(answers)} ${what}${countOf(answers) === 1 ? '' : 's'}, which would be lost`,
+      `${name} is NULL in ${numberOf(answers, 'row')}, which a designated timestamp cannot be; UPDATE it first`,
   };
 }
 
@@ -228,17 +248,16 @@ export function assertEmpty(table: string, condition?: string): Assertion {
 export function assertNoneChanged(conversion: Conversion): Assertion {
   const { table, column } = conversion;
   const [name, question] = [`column '${column}' of '${table}'`, printChangedQuestion(conversion)];
-  if (printMisfit(conversion) !== undefined)
-    return {
-      ...assertNone(table, question, 'all_fit'),
-      purpose: `stops the plan if ${name} has values that do not fit into the new type: they would suspend the table`,
-      explain: answers => `${name}: ${describeMisfits(countOf(answers))}`,
-      conversion,
-    };
+  const isDecimal = printMisfit(conversion) !== undefined;
   return {
-    ...assertNone(table, question, 'none_changed'),
-    purpose: `stops the plan if the new type would change values of ${name}`,
-    explain: answers => `${name}: ${countOf(answers)} of its values would change; make the plan again`,
+    ...assertNone(table, question, isDecimal ? 'all_fit' : 'none_changed'),
+    purpose: isDecimal
+      ? `stops the plan if ${name} has values that do not fit into the new type: they would suspend the table`
+      : `stops the plan if the new type would change values of ${name}`,
+    explain(answers) {
+      const count = countOf(answers);
+      return `${name}: ${isDecimal ? describeMisfits(count) : `${count} of its values would change; make the plan again`}`;
+    },
     conversion,
   };
 }
@@ -292,27 +311,17 @@ export function assertSameCount(from: string, to: string): Assertion {
       printCountQuestion(from),
       printCountQuestion(to),
       `SELECT "column" FROM table_columns('${to}') WHERE upsertKey`,
-      `SELECT ttlValue FROM tables() WHERE table_name = '${to}'`,
     ],
     explain(answers) {
       const [old, copied, keys = []] = [countOf(answers), countOf(answers, 1), answers[2]];
-      const overwritten = `rows with the same dedup keys (${keys.join(', ')}) overwrite each other`;
-      const expired = `rows older than the TTL of '${to}' are dropped while they are copied; first apply a plan for '${from}' without a TTL, then one that sets it`;
-      const lost = [...(keys.length > 0 ? [overwritten] : []), ...(countOf(answers, 3) > 0 ? [expired] : [])];
-      const [reason = `stop all programs that write to '${from}', and make the plan again`] = copied < old ? lost : [];
+      const reason =
+        copied < old && keys.length > 0
+          ? `rows with the same dedup keys (${keys.join(', ')}) overwrite each other`
+          : `stop all programs that write to '${from}', and make the plan again`;
       return `'${from}' has ${old} rows, '${to}' has ${copied}; ${reason}`;
     },
     copy: { from, to, columns: [] },
   };
-}
-
-/** Prints SQL that converts a value of column `from` to the type of `to`. */
-export const printCast = (from: Column, to: Column): string =>
-  from.type === to.type ? doubleQuote(from.name) : printTypeCast(doubleQuote(from.name), from.type, to.type);
-
-interface CopyWithCasts extends Copy {
-  /** The names of each copied column in both tables. `cast` is SQL that converts a value of `from` to the type of `to`. */
-  readonly columns: readonly { readonly from: string; readonly to: string; readonly cast: string }[];
 }
 
 /** Asserts that `to` has each row of `from` at least as often as `from`. Only the copied columns are compared. */
@@ -324,20 +333,6 @@ export const assertCopied = (copy: CopyWithCasts): Assertion => ({
 /** Asserts that `to` has no row more often than `from`. Only the copied columns are compared. */
 export const assertNoneAdded = (copy: CopyWithCasts): Assertion =>
   assertNoSurplus(copy.to, copy.from, printSurplusAssertion(copy, '<', 'none_added'));
-
-/**
- * Prints the assertion that a table has no row more often (`>`) or less often (`<`) than its copy. The query adds up 1 and -1 instead of
- * comparing two counts, because 9.3.4 miscounts groups of a UNION ALL.
- */
-function printSurplusAssertion({ from, to, columns }: CopyWithCasts, sign: '>' | '<', form: string): string {
-  const names = columns.map(column => doubleQuote(column.to)).join(', ');
-  const values = columns.map(column => `${column.cast} ${doubleQuote(column.to)}`).join(', ');
-  const prefix = chooseAliasPrefix(columns.map(column => column.to));
-  const [side, more] = [`${prefix}side`, `${prefix}more`];
-  const both = `SELECT 1 ${side}, ${values} FROM '${from}' UNION ALL SELECT -1, ${names} FROM '${to}'`;
-  const rows = `SELECT ${names}, sum(${side}) ${more} FROM (${both}) GROUP BY ${names}`;
-  return `SELECT coalesce(sum(CASE WHEN ${more} ${sign} 0 THEN ${more} ELSE 0 END), 0) = 0 AS ${form} FROM (${rows});`;
-}
 
 /** Makes the assertion that the table to be dropped has no row more often than the kept table. One of the two is a copy of the other. */
 function assertNoSurplus(dropped: string, kept: string, statement: string): Assertion {
@@ -351,26 +346,6 @@ function assertNoSurplus(dropped: string, kept: string, statement: string): Asse
     explain: () => `${problem}; ${help}`,
     help,
   };
-}
-
-const SIDE = / FROM \(SELECT 1 sqlpipe_+side, /;
-const CAST = /(?:CAST\((?:CAST\()?"([^"]+)"(?: AS STRING\))? AS [\w(),]+\)|"([^"]+)") "([^"]+)"(?:, |$)/g;
-
-/**
- * Parses the copy in `all_copied` and `none_added`; undefined if there is none. One pattern for the complete text would take quadratic
- * time.
- */
-function parseCopy(text: string): CopyWithCasts | undefined {
-  const middle = text.lastIndexOf(' UNION ALL SELECT -1, ');
-  const [, side = ''] = text.slice(0, middle).split(SIDE);
-  const [, values = '', from = ''] = /^(.+) FROM '([^']+)'$/.exec(side) ?? [];
-  const [, to = ''] = / FROM '([^']+)$/.exec(text.slice(middle, text.lastIndexOf("') GROUP BY "))) ?? [];
-  const columns = [...values.matchAll(CAST)].map(([all, cast, bare, name = '']) => ({
-    from: cast ?? bare ?? '',
-    to: name,
-    cast: all.slice(0, all.lastIndexOf(` "${name}"`)),
-  }));
-  return columns.length > 0 ? { from, to, columns } : undefined;
 }
 
 /** Advises the statement after which a table with Parquet partitions can be altered. */

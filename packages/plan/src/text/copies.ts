@@ -1,0 +1,47 @@
+/*! Prints and parses the comparison of the rows of a table with those of its copy. */
+import { type Column, printTypeCast } from '@sqlpipe/ddl';
+import type { Copy } from '@sqlpipe/engine';
+import { chooseAliasPrefix, doubleQuote } from './statement-text.js';
+
+/** Prints SQL that converts a value of column `from` to the type of `to`. */
+export const printCast = (from: Column, to: Column): string =>
+  from.type === to.type ? doubleQuote(from.name) : printTypeCast(doubleQuote(from.name), from.type, to.type);
+
+export interface CopyWithCasts extends Copy {
+  /** The names of each copied column in both tables. `cast` is SQL that converts a value of `from` to the type of `to`. */
+  readonly columns: readonly { readonly from: string; readonly to: string; readonly cast: string }[];
+}
+
+/**
+ * Prints the assertion that a table has no row more often (`>`) or less often (`<`) than its copy. The query adds up 1 and -1 instead of
+ * comparing two counts, because 9.3.4 miscounts groups of a UNION ALL.
+ */
+export function printSurplusAssertion({ from, to, columns }: CopyWithCasts, sign: '>' | '<', form: string): string {
+  const names = columns.map(column => doubleQuote(column.to)).join(', ');
+  const values = columns.map(column => `${column.cast} ${doubleQuote(column.to)}`).join(', ');
+  const prefix = chooseAliasPrefix(columns.map(column => column.to));
+  const [side, more] = [`${prefix}side`, `${prefix}more`];
+  const both = `SELECT 1 ${side}, ${values} FROM '${from}' UNION ALL SELECT -1, ${names} FROM '${to}'`;
+  const rows = `SELECT ${names}, sum(${side}) ${more} FROM (${both}) GROUP BY ${names}`;
+  return `SELECT coalesce(sum(CASE WHEN ${more} ${sign} 0 THEN ${more} ELSE 0 END), 0) = 0 AS ${form} FROM (${rows});`;
+}
+
+const SIDE = / FROM \(SELECT 1 sqlpipe_+side, /;
+const CAST = /(?:CAST\((?:CAST\()?"([^"]+)"(?: AS STRING\))? AS [\w(),]+\)|"([^"]+)") "([^"]+)"(?:, |$)/g;
+
+/**
+ * Parses the copy in `all_copied` and `none_added`; undefined if there is none. One pattern for the complete text would take quadratic
+ * time.
+ */
+export function parseCopy(text: string): CopyWithCasts | undefined {
+  const middle = text.lastIndexOf(' UNION ALL SELECT -1, ');
+  const [, side = ''] = text.slice(0, middle).split(SIDE);
+  const [, values = '', from = ''] = /^(.+) FROM '([^']+)'$/.exec(side) ?? [];
+  const [, to = ''] = / FROM '([^']+)$/.exec(text.slice(middle, text.lastIndexOf("') GROUP BY "))) ?? [];
+  const columns = [...values.matchAll(CAST)].map(([all, cast, bare, name = '']) => ({
+    from: cast ?? bare ?? '',
+    to: name,
+    cast: all.slice(0, all.lastIndexOf(` "${name}"`)),
+  }));
+  return columns.length > 0 ? { from, to, columns } : undefined;
+}
