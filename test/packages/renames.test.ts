@@ -251,3 +251,22 @@ sqlapply $DB old.sql; sqlsplit new.sql | sqljoin -d schema`);
   t.regex(typing.stderr, /^sqldiff: table 't': -- rename form qty: not understood; write -- renamed from OLD\n$/);
   t.is((await run('sqldiff --alter --renamed t.x=y schema $DB')).code, 64);
 });
+
+/** As a server answers about a table with a detached partition, in which no column can be renamed. */
+const askDetached = async (query: string) => (/detached/.test(query) ? [1] : [0, 0, 1]);
+
+test('a table does not get fewer keys because one of them is not renamed', async t => {
+  const keyed = (columns: string, keys: string) =>
+    `CREATE TABLE t (ts TIMESTAMP, ${columns}) TIMESTAMP(ts) PARTITION BY DAY WAL DEDUP UPSERT KEYS(${keys});`;
+  const before = 'CREATE TABLE t (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY WAL;';
+  const { statements, omissions } = await plan([keyed('y INT -- renamed from x\n', 'ts, y')], [before], {
+    askRow: askDetached,
+  });
+  t.deepEqual(statements, []);
+  t.deepEqual(
+    omissions.filter(line => line.includes('left out')),
+    ['RENAME COLUMN x TO y', 'DEDUP ENABLE UPSERT KEYS(ts,y)'].map(
+      what => `table 't': left out: ALTER TABLE 't' ${what}`,
+    ),
+  );
+});

@@ -44,9 +44,9 @@ export const DEDUP_KEYS = property<Keyed, { readonly action: 'dedup keys'; reado
       return { ...table, columns: table.columns.map(each => ({ ...each, dedup: set.has(foldCase(each.name)) })) };
     },
     permission: ({ keys }) => (keys.length > 0 ? 'DEDUP ENABLE' : 'DEDUP DISABLE'),
-    // Columns that could not be added are no keys. The server updates and converts columns that are keys, too.
+    // With fewer keys than wanted, rows would overwrite each other. So a key that could not be added stays in the list.
     find(wanted, now) {
-      const keys = keysOf(wanted).filter(key => now.columns.some(({ name }) => isSameName(name, key)));
+      const keys = keysOf(wanted);
       const hasTimestamp = keys.some(key => isSameName(key, now.timestamp ?? ''));
       const isPossible = now.wal && (keys.length === 0 || hasTimestamp);
       return isPossible && keySet(keys) !== keySet(keysOf(now)) ? { action: 'dedup keys', keys } : undefined;
