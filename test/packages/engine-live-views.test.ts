@@ -141,6 +141,7 @@ test('what a live view cannot be over is rejected with the message of the server
     ['SELECT ts, n FROM lv', 'lv)', 'live views are not allowed as base tables in V1'],
     [`SELECT *, ${WINDOW} FROM base`, '*,', 'wildcard column select is not allowed in live view queries'],
     [`SELECT ts, ${WINDOW} FROM base LIMIT 5`, 'x FLUSH', LIMIT],
+    [`SELECT ts, ${WINDOW} FROM base ORDER BY price + 1`, 'x FLUSH', LIMIT.replace('LIMIT', 'ORDER BY')],
     [
       `SELECT ts, ${WINDOW} FROM (select * from base)`,
       'SELECT',

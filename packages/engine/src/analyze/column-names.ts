@@ -5,6 +5,10 @@ import type { Naming } from '../catalogue.js';
 import type { ParsedQuery } from '../parse/parsed-query.js';
 import { type Names, printExpression } from './expression.js';
 
+/** The name of a column without that of its table; undefined for any other expression. */
+export const columnName = (expression: Expression): string | undefined =>
+  expression.type === 'column' ? expression.name.parts.at(-1) : undefined;
+
 export function chooseAlias(expression: Expression, names: Names, taken: TakenNames, naming: Naming): string {
   const isText = naming === 'by expression';
   const base = isText ? printExpressionAlias(expression, names) : findFunctionAlias(expression, names.query);
@@ -13,7 +17,8 @@ export function chooseAlias(expression: Expression, names: Names, taken: TakenNa
 
 /** Prints the expression as a name, in quotes if it contains a dot. */
 function printExpressionAlias(expression: Expression, names: Names): string {
-  if (expression.type === 'column') return expression.name.parts.at(-1) ?? '';
+  const column = columnName(expression);
+  if (column !== undefined) return column;
   const declared = expression.type === 'variable' ? names.variable(expression.name) : undefined;
   if (declared) return printExpressionAlias(declared, names);
   const text = printExpression(expression, names);
@@ -23,8 +28,6 @@ function printExpressionAlias(expression: Expression, names: Names): string {
 /** Finds the name of a column or function; `column` for most other expressions. */
 function findFunctionAlias(expression: Expression, query: ParsedQuery): string {
   switch (expression.type) {
-    case 'column':
-      return expression.name.parts.at(-1) ?? '';
     case 'function':
       return expression.name;
     case 'paren':
@@ -39,7 +42,7 @@ function findFunctionAlias(expression: Expression, query: ParsedQuery): string {
       return text.includes('.') ? 'column' : text;
     }
     default:
-      return 'column';
+      return columnName(expression) ?? 'column';
   }
 }
 

@@ -3,14 +3,15 @@
  * written. Then the compiler checks the rest. Rules and messages are from the parser and the tests of QuestDB 10. No server of that
  * version was tried.
  */
-import type { SelectStatement } from '@questdb/sql-parser';
+import type { Expression, SelectStatement } from '@questdb/sql-parser';
 import { findColumn, isKeyword, type QueryToken, splitList, tokenizeQuery, topLevelIndex } from '@sqlpipe/ddl';
 import { type Body, orRejection, RejectionError, unquoteToken } from '@sqlpipe/ddl/grammar';
 import { isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import type { MaterializedView, Table } from '../catalogue-objects.js';
-import { type ParsedQuery, parseBody } from '../parse/parsed-query.js';
+import { parseBody } from '../parse/parsed-query.js';
 import { type NamedWindow, readNamedWindows, readWindowCalls, type Window, type WindowCall } from '../parse/windows.js';
+import { columnName } from './column-names.js';
 import type { Relation } from './column-scope.js';
 import { hasAggregate, isNonDeterministic } from './functions.js';
 import { analyzeRelation } from './relation.js';
@@ -250,7 +251,9 @@ export function analyzeLiveView(
   // QuestDB compiles the query as a separate text, and counts positions from the start of that text.
   if (relation instanceof RejectionError)
     throw new RejectionError(Math.max(0, relation.position - text.start), relation.message);
-  const problem = findShapeProblem(query, text, base) ?? findFunctionProblem(text, base);
+  const { select } = query;
+  const problem =
+    findShapeProblem(select, text, base) ?? findFunctionProblem(text, base) ?? findTimestampProblem(select, base);
   if (problem) throw new RejectionError(position, `live view select ${problem}`);
   return { base, relation };
 }
@@ -309,7 +312,7 @@ const CACHE_PROBLEM =
   'may only use window functions that support incremental refresh; this query requires caching or multi-pass evaluation';
 
 /** Why the query is no plain scan of its base with window functions; undefined if it is one. @throws RejectionError for DISTINCT */
-function findShapeProblem({ select }: ParsedQuery, { calls }: ScannedQuery, base: Base): string | undefined {
+function findShapeProblem(select: SelectStatement, { calls }: ScannedQuery, base: Base): string | undefined {
   if (calls.length === 0 || select.setOperations?.length) return 'must contain at least one window function';
   const [from, ...others] = select.from ?? [];
   if (from?.joins?.length || others.length > 0 || select.latestOn || select.sampleBy || select.pivot)
@@ -321,53 +324,47 @@ function findShapeProblem({ select }: ParsedQuery, { calls }: ScannedQuery, base
   if (aggregates || select.groupBy?.length) return clauseProblem('GROUP BY');
   if (select.limit) return clauseProblem('LIMIT');
   const sorted = select.orderBy?.map(item => ({ ...item, column: findOrderedColumn(item.expression, select) }));
-  if (sorted?.some(({ column }) => column !== base.timestamp.toLowerCase())) return clauseProblem('ORDER BY');
+  if (sorted?.some(({ column }) => !isSameName(column, base.timestamp))) return clauseProblem('ORDER BY');
   if (sorted?.some(({ direction }) => direction?.toLowerCase() === 'desc')) return CACHE_PROBLEM;
   const designated = from?.timestampDesignation;
   if (designated !== undefined && !isSameName(designated, base.timestamp)) return CACHE_PROBLEM;
   return findFilterProblem(select, base);
 }
 
-/** The column that an item of ORDER BY names, by its own name or by its alias, in lower case; undefined for an expression. */
-function findOrderedColumn(expression: { type: string }, { columns }: SelectStatement): string | undefined {
+/** The column that an item of ORDER BY names, by its own name or by its alias; undefined for an expression. */
+function findOrderedColumn(expression: Expression, { columns }: SelectStatement): string | undefined {
   const name = columnName(expression);
-  const aliased = columns.find(item => item.type === 'selectItem' && item.alias?.toLowerCase() === name);
+  const aliased = columns.find(item => item.type === 'selectItem' && isSameName(item.alias, name));
   return aliased?.type === 'selectItem' ? columnName(aliased.expression) : name;
 }
-
-const columnName = (expression: { type: string }): string | undefined =>
-  expression.type === 'column'
-    ? (expression as { type: string; name: { parts: string[] } }).name.parts.at(-1)?.toLowerCase()
-    : undefined;
 
 /**
  * Why a WHERE is not allowed: one of its conditions has the designated timestamp of the base as an operand. Undefined if none has. Only
  * conditions that are joined by AND are checked, not those inside OR and other expressions.
  */
 function findFilterProblem({ where }: SelectStatement, { timestamp }: Base): string | undefined {
-  const conditions: { type: string }[] = where ? [where] : [];
+  const conditions = where ? [where] : [];
   for (let condition = conditions.pop(); condition; condition = conditions.pop()) {
-    const { type, operator, left, right, expression } = condition as { type: string } & Record<string, unknown>;
-    if (type === 'binary' && String(operator).toLowerCase() === 'and')
-      conditions.push(left as { type: string }, right as { type: string });
-    else if (type === 'paren') conditions.push(expression as { type: string });
-    else if (
-      [left, right, expression].some(side => side && columnName(side as { type: string }) === timestamp.toLowerCase())
-    )
+    const { left, right, expression } = condition as { left?: Expression; right?: Expression; expression?: Expression };
+    if (condition.type === 'binary' && condition.operator.toLowerCase() === 'and')
+      conditions.push(condition.left, condition.right);
+    else if (condition.type === 'paren') conditions.push(condition.expression);
+    else if ([left, right, expression].some(side => side && isSameName(columnName(side), timestamp)))
       return 'cannot filter on the designated timestamp yet';
   }
   return undefined;
 }
 
-function findFunctionProblem({ calls, tokens }: ScannedQuery, base: Base): string | undefined {
+function findFunctionProblem({ calls }: ScannedQuery, base: Base): string | undefined {
   const needsCache = ({ name, window }: WindowCall): boolean =>
     [...NEED_LATER_ROWS, ...SUBSAMPLING].includes(name.toLowerCase()) ||
     (window !== undefined && window.orderBy.length > 0 && !isOrderedOnlyBy(window, base.timestamp));
   if (calls.some(needsCache)) return CACHE_PROBLEM;
   const unsupported = calls.find(call => !supportsSnapshot(call, base));
-  if (unsupported)
-    return `cannot use window function ${unsupported.name}(); incremental snapshot is not supported for this function yet`;
-  return findTimestampProblem(tokens, base);
+  return (
+    unsupported &&
+    `cannot use window function ${unsupported.name}(); incremental snapshot is not supported for this function yet`
+  );
 }
 
 /**
@@ -382,15 +379,10 @@ function supportsSnapshot({ name, arguments: given, window }: WindowCall, base: 
 }
 
 /** Why the designated timestamp of the base is not a column of the view under its own name; undefined if it is. */
-function findTimestampProblem(tokens: readonly QueryToken[], { timestamp }: Base): string | undefined {
-  const items = splitList(tokens.slice(1, topLevelIndex(tokens, 'from')));
-  const aliases = items.flatMap(item => {
-    const end = item.findIndex((_, i) => i > 0 && item[i]?.text !== '.' && item[i - 1]?.text !== '.');
-    const column = end < 0 ? item : item.slice(0, end);
-    const last = column.at(-1);
-    if (!isColumn(column) || !last || !isSameName(unquoteToken(last.text), timestamp)) return [];
-    const [alias, ...more] = (end < 0 ? [] : item.slice(end)).filter(token => !isKeyword(token, 'as'));
-    return more.length > 0 ? [] : [unquoteToken((alias ?? last).text)];
+function findTimestampProblem({ columns }: SelectStatement, { timestamp }: Base): string | undefined {
+  const aliases = columns.flatMap(item => {
+    const name = item.type === 'selectItem' ? columnName(item.expression) : undefined;
+    return item.type === 'selectItem' && isSameName(name, timestamp) ? (item.alias ?? timestamp) : [];
   });
   const [alias] = aliases;
   if (alias === undefined) return `must project the base table's designated timestamp '${timestamp}' as a plain column`;

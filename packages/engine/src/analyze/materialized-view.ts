@@ -20,7 +20,7 @@ import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from '../catalogue.js';
 import { childrenOf, type ParsedQuery, parseBody, parseQueryText, type TreeNode } from '../parse/parsed-query.js';
 import type { Session } from '../session.js';
-import { chooseAlias, findAliasPosition, TakenNames } from './column-names.js';
+import { chooseAlias, columnName, findAliasPosition, TakenNames } from './column-names.js';
 import type { Relation } from './column-scope.js';
 import { hasAggregate, isNonDeterministic } from './functions.js';
 import { isColumnItem } from './result-timestamp.js';
@@ -322,8 +322,7 @@ function findTimestamp(select: Select, scope: QueryScope): string | undefined {
   const taken = new TakenNames();
   for (const each of select.columns) {
     if (each.type !== 'selectItem') return designated;
-    const { expression } = each;
-    taken.add(each.alias ?? (expression.type === 'column' ? (expression.name.parts.at(-1) ?? '') : ''));
+    taken.add(each.alias ?? columnName(each.expression) ?? '');
   }
   return taken.unused(designated, n => `${designated}${n}`);
 }

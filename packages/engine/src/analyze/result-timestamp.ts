@@ -2,6 +2,7 @@
 import type { SelectStatement } from '@questdb/sql-parser';
 import { isTimestamp } from '@sqlpipe/ddl/grammar';
 import { isSameName } from '@sqlpipe/sql';
+import { columnName } from './column-names.js';
 import type { AliasedRelation, Field } from './column-scope.js';
 import { hasAggregate } from './functions.js';
 
@@ -69,7 +70,5 @@ function itemName(select: SelectStatement, index: number, fields: readonly Field
   const isAfterStar = select.columns.slice(0, index).some(item => item.type !== 'selectItem');
   const item = select.columns[index];
   if (!isAfterStar) return fields[index]?.name;
-  return item?.type === 'selectItem'
-    ? (item.alias ?? (item.expression.type === 'column' ? item.expression.name.parts.at(-1) : undefined))
-    : undefined;
+  return item?.type === 'selectItem' ? (item.alias ?? columnName(item.expression)) : undefined;
 }
