@@ -3,7 +3,7 @@
  * a setting. Each function has a table of its columns, in the server's order.
  */
 import type { Column } from '@sqlpipe/ddl';
-import { missingError, RejectionError, splitAge, unquoteToken } from '@sqlpipe/ddl/grammar';
+import { missingError, splitAge, unquoteToken } from '@sqlpipe/ddl/grammar';
 import {
   type CatalogueObject,
   type ColumnHead,
@@ -18,23 +18,20 @@ import {
 import type { ParsedQuery, TableFunctionCall } from '@sqlpipe/engine/query';
 
 /** Calls a catalogue function. @throws RejectionError for an unknown name or wrong arguments */
-export function callFunction(source: TableFunctionCall, session: Session, positionOf: ParsedQuery['positionOf']): Rows {
+export function callFunction(source: TableFunctionCall, session: Session, query: ParsedQuery): Rows {
   const { name: spelling, args } = source;
   const [argument] = args;
   const name = spelling.toLowerCase();
   if (name === 'table_columns') {
-    if (argument?.type === 'literal') return listColumns(session, String(argument.value), positionOf(argument));
-    throw new RejectionError(
-      positionOf(source),
-      'function `table_columns` requires arguments: table_columns(STRING constant)',
-    );
+    if (argument?.type === 'literal') return listColumns(session, String(argument.value), query.positionOf(argument));
+    throw query.rejection('function `table_columns` requires arguments: table_columns(STRING constant)', source);
   }
   const list = name === 'live_views' && !session.has('live views') ? undefined : LISTS[name];
-  if (!list) throw new RejectionError(positionOf(source), `unknown function name: ${spelling}()`);
+  if (!list) throw query.rejection(`unknown function name: ${spelling}()`, source);
   if (args.length === 0) return list(session);
-  throw new RejectionError(
-    positionOf(source),
+  throw query.rejection(
     `wrong number of arguments for function \`${name}\`; expected: 0, provided: ${args.length}`,
+    source,
   );
 }
 

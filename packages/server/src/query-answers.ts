@@ -6,6 +6,7 @@ import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { type ColumnHead, ROWLESS_ANSWERS, type Rows, type Session, type Value } from '@sqlpipe/engine';
 import {
   analyzeRelation,
+  columnName,
   type Expression,
   type ParsedQuery,
   type Relation,
@@ -29,7 +30,7 @@ const functions: ReadonlyMap<string, (session: Session) => string> = new Map<str
  * @throws RejectionError for any other query, because there is no query engine
  */
 export function answerQuery(query: ParsedQuery, session: Session): Rows {
-  const { select, positionOf } = query;
+  const { select } = query;
   const assertion = answerAssertion(select);
   if (assertion) return assertion;
   // Errors of the query are reported before the fact that no rows are stored.
@@ -40,7 +41,7 @@ export function answerQuery(query: ParsedQuery, session: Session): Rows {
   const operations = select.setOperations ?? [];
   if (operations.some(({ operator, all }) => operator !== 'UNION' || !all)) throw noRowsError();
   const [table, ...others] = [select, ...operations.map(next => next.select)].map(each =>
-    answerSelect(each, relation, session, positionOf),
+    answerSelect({ ...query, select: each }, relation, session),
   );
   if (!table) throw noRowsError();
   return { columns: table.columns, rows: [...table.rows, ...others.flatMap(({ rows }) => rows)] };
@@ -55,12 +56,8 @@ function headsOf({ fields, hasUnknownColumns }: Relation): ColumnHead[] {
   });
 }
 
-function answerSelect(
-  select: SelectStatement,
-  relation: Relation,
-  session: Session,
-  positionOf: ParsedQuery['positionOf'],
-): Rows {
+function answerSelect(query: ParsedQuery, relation: Relation, session: Session): Rows {
+  const { select } = query;
   const [from, ...joins] = select.from ?? [];
   const hasOnlyColumns = !(select.groupBy || select.sampleBy || select.latestOn || select.distinct || select.pivot);
   if (!from && hasOnlyColumns && !select.where)
@@ -71,8 +68,8 @@ function answerSelect(
   const source = from?.table;
   if (source?.type !== 'tableFunctionCall' || joins.length > 0 || from?.joins?.length || !hasOnlyColumns)
     throw noRowsError();
-  const table = filterRows(callFunction(source, session, positionOf), select);
-  return limitRows(sortRows(project(table, select.columns, positionOf), select), select);
+  const table = filterRows(callFunction(source, session, query), select);
+  return limitRows(sortRows(project(table, query), select), select);
 }
 
 function filterRows({ columns, rows }: Rows, { where }: SelectStatement): Rows {
@@ -124,8 +121,8 @@ function evaluate(expression: Expression, session: Session): Value | undefined {
   return functions.get(expression.name.toLowerCase())?.(session);
 }
 
-function project(table: Rows, items: readonly SelectItem[], positionOf: ParsedQuery['positionOf']): Rows {
-  const picks = items.flatMap(item => pickColumns(table, item, positionOf));
+function project(table: Rows, query: ParsedQuery): Rows {
+  const picks = query.select.columns.flatMap(item => pickColumns(table, item, query));
   return {
     columns: picks.map(({ head }) => head),
     rows: table.rows.map(row => picks.map(({ index, value = null }) => row[index] ?? value)),
@@ -139,23 +136,22 @@ interface PickedColumn {
   readonly value?: Value;
 }
 
-function pickColumns({ columns }: Rows, item: SelectItem, positionOf: ParsedQuery['positionOf']): PickedColumn[] {
+function pickColumns({ columns }: Rows, item: SelectItem, query: ParsedQuery): PickedColumn[] {
   if (item.type === 'star') return columns.map((head, index) => ({ head, index }));
   if (item.type === 'selectItem' && item.expression.type === 'literal' && typeof item.expression.value === 'number')
     return [{ head: { name: item.alias ?? 'column', type: 'INT' }, index: -1, value: item.expression.value }];
   if (item.type !== 'selectItem' || item.expression.type !== 'column') throw noRowsError();
-  const name = item.expression.name.parts.at(-1) ?? '';
+  const name = columnName(item.expression);
   const index = columns.findIndex(head => isSameName(head.name, name));
   const head = columns[index];
-  if (!head) throw new RejectionError(positionOf(item.expression), `Invalid column: ${name}`);
+  if (!head) throw query.rejection(`Invalid column: ${name}`, item.expression);
   return [{ head: { name: item.alias ?? head.name, type: head.type }, index }];
 }
 
 function sortRows(table: Rows, { orderBy }: SelectStatement): Rows {
   if (!orderBy) return table;
   const keys = orderBy.map(({ expression, direction }) => {
-    const name = expression.type === 'column' ? (expression.name.parts.at(-1) ?? '') : '';
-    const index = table.columns.findIndex(head => isSameName(head.name, name));
+    const index = table.columns.findIndex(head => isSameName(head.name, columnName(expression)));
     if (index < 0) throw noRowsError();
     return { index, sign: direction === 'desc' ? -1 : 1 };
   });
@@ -197,7 +193,7 @@ function evaluateCondition(expression: Expression, row: Row): Value | undefined 
     case 'literal':
       return expression.value;
     case 'column':
-      return row((expression.name.parts.at(-1) ?? '').toLowerCase());
+      return row(columnName(expression)?.toLowerCase() ?? '');
     case 'paren':
       return expression.additionalExpressions?.length ? undefined : evaluate(expression.expression);
     case 'function': {

@@ -1,6 +1,5 @@
 /*! The columns that a query may refer to, and how QuestDB finds one by its name. */
 import type { QualifiedName } from '@questdb/sql-parser';
-import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { isSameName } from '@sqlpipe/sql';
 import type { ParsedQuery } from '../parse/parsed-query.js';
 import type { Names } from './expression.js';
@@ -30,8 +29,8 @@ export class ColumnScope {
   readonly query: ParsedQuery;
 
   constructor(
-    readonly queryScope: QueryScope,
-    readonly sources: readonly AliasedRelation[],
+    private readonly queryScope: QueryScope,
+    private readonly sources: readonly AliasedRelation[],
   ) {
     this.query = queryScope.query;
   }
@@ -62,10 +61,10 @@ export class ColumnScope {
     const qualifier = parts.length > 1 ? parts.slice(0, -1).join('.') : undefined;
     const sources = this.sources.filter(({ alias }) => qualifier === undefined || isSameName(alias, qualifier));
     if (qualifier !== undefined && sources.length === 0)
-      throw new RejectionError(this.query.positionOf(expression), 'Invalid table name or alias');
+      throw this.query.rejection('Invalid table name or alias', expression);
     const holders = sources.filter(({ relation }) => relation.fields.some(field => isSameName(field.name, name)));
     if (qualifier === undefined && holders.length > 1 && !aliases.some(alias => isSameName(alias.name, name)))
-      throw new RejectionError(this.query.positionOf(expression), `Ambiguous column [name=${name}]`);
+      throw this.query.rejection(`Ambiguous column [name=${name}]`, expression);
     const field = [...sources.flatMap(({ relation }) => relation.fields), ...(qualifier ? [] : aliases)].find(field =>
       isSameName(field.name, name),
     );
@@ -74,7 +73,7 @@ export class ColumnScope {
     // A function without arguments may be called without parentheses.
     const type = qualifier === undefined ? inferFunctionType(name, []) : undefined;
     if (type !== undefined) return type;
-    throw new RejectionError(this.query.positionOf(expression), `Invalid column: ${parts.join('.')}`);
+    throw this.query.rejection(`Invalid column: ${parts.join('.')}`, expression);
   }
 
   /** The columns that `*` selects, or `qualifier.*`. */

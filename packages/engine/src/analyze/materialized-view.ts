@@ -97,8 +97,7 @@ class BaseCheck {
     const readsBase = names.has(foldCase(base));
     if (readsBase) this.#rejectBadColumns(select, scope, base);
     for (const { select: next } of select.setOperations ?? []) {
-      if (readsBase && names.size > 1)
-        throw new RejectionError(this.query.positionOf(next), `union ${notSupported(base)}`);
+      if (readsBase && names.size > 1) throw this.query.rejection(`union ${notSupported(base)}`, next);
       this.validate(next, scope, base);
     }
     const sources = listSources(select, scope);
@@ -124,12 +123,10 @@ class BaseCheck {
           findAliasPosition(this.query, item),
           `column alias '${name}' contains unsupported characters`,
         );
-      throw new RejectionError(
-        this.query.positionOf(expression),
-        `column '${name}' requires an explicit alias. Use: ${name} AS your_column_name`,
-      );
+      const problem = `column '${name}' requires an explicit alias. Use: ${name} AS your_column_name`;
+      throw this.query.rejection(problem, expression);
     }
-    if (window) throw new RejectionError(this.query.positionOf(window), `window function ${notSupported(base)}`);
+    if (window) throw this.query.rejection(`window function ${notSupported(base)}`, window);
   }
 
   #rejectBadSampling({ sampleBy }: Select, base: string): void {
@@ -140,9 +137,8 @@ class BaseCheck {
       throw new RejectionError(position, `ALIGN TO FIRST OBSERVATION ${notSupported(base)}`);
     }
     const bound = sampleBy.from ?? sampleBy.to;
-    if (bound) throw new RejectionError(query.positionOf(bound), `FROM-TO ${notSupported(base)}`);
-    if (sampleBy.fill?.length)
-      throw new RejectionError(query.positionOf(sampleBy.fill, 'fillValue'), `FILL ${notSupported(base)}`);
+    if (bound) throw query.rejection(`FROM-TO ${notSupported(base)}`, bound);
+    if (sampleBy.fill?.length) throw query.rejection(`FILL ${notSupported(base)}`, sampleBy.fill, 'fillValue');
   }
 }
 
@@ -346,10 +342,7 @@ function rejectNonDeterministic(query: ParsedQuery): void {
   const visit = (node: TreeNode): void => {
     const { type, name } = node as { type?: string; name?: unknown };
     if (type === 'function' && typeof name === 'string' && isNonDeterministic(name))
-      throw new RejectionError(
-        query.positionOf(node),
-        `non-deterministic function cannot be used in materialized view: ${name}`,
-      );
+      throw query.rejection(`non-deterministic function cannot be used in materialized view: ${name}`, node);
     childrenOf(node).forEach(visit);
   };
   visit(query.select);

@@ -60,7 +60,7 @@ class Analysis {
     const union = (select.setOperations ?? []).reduce((left, { operator, select: next }) => {
       const right = this.analyze(next, queryScope, left.fields);
       if (!left.hasUnknownColumns && !right.hasUnknownColumns && left.fields.length !== right.fields.length)
-        throw new RejectionError(this.query.positionOf(next), 'queries have different number of columns');
+        throw this.query.rejection('queries have different number of columns', next);
       const unify = operator === 'UNION' ? unifyRowTypes : unifyTypes;
       return {
         ...(left.hasUnknownColumns && { hasUnknownColumns: true }),
@@ -140,24 +140,20 @@ class Analysis {
 
   /** Rejects SAMPLE BY with `*`, with GROUP BY or without an aggregate function. */
   #rejectMisusedSampling(select: SelectStatement): void {
-    if (!select.sampleBy) return;
-    const index = select.columns.findIndex(item => item.type === 'star');
-    const star = select.columns[index];
+    const { columns, groupBy, sampleBy } = select;
+    if (!sampleBy) return;
+    const star = columns.find(item => item.type === 'star');
     if (star) {
+      const message = 'wildcard column select is not allowed in sample-by queries';
       // The parser keeps no position for a star that comes first.
-      const position = index === 0 ? this.query.positionOf(select, 'selectList') : this.query.positionOf(star);
-      throw new RejectionError(position, 'wildcard column select is not allowed in sample-by queries');
+      throw star === columns[0]
+        ? this.query.rejection(message, select, 'selectList')
+        : this.query.rejection(message, star);
     }
-    if (select.groupBy) {
-      const [first = select] = select.groupBy;
-      throw new RejectionError(
-        this.query.positionOf(first),
-        'SELECT query must not contain both GROUP BY and SAMPLE BY',
-      );
-    }
-    if (!select.columns.some(item => hasAggregate(item))) {
-      const position =
-        this.query.positionOf(select.sampleBy, 'DurationLiteral') || this.query.positionOf(select.sampleBy);
+    if (groupBy)
+      throw this.query.rejection('SELECT query must not contain both GROUP BY and SAMPLE BY', groupBy[0] ?? select);
+    if (!columns.some(hasAggregate)) {
+      const position = this.query.positionOf(sampleBy, 'DurationLiteral') || this.query.positionOf(sampleBy);
       throw new RejectionError(position, "at least one aggregation function must be present in 'select' clause");
     }
   }

@@ -33,6 +33,8 @@ export interface ParsedQuery {
   positionOf(node: object, part?: string): number;
   /** The text of a node or of a named part of it; `operator` is the operator of a binary expression. */
   text(node: object, part?: string): string;
+  /** A rejection at the position of a node or of a named part of it. */
+  rejection(message: string, node: object, part?: string): RejectionError;
 }
 
 /** A concrete syntax tree of chevrotain, as far as it is needed for positions. */
@@ -113,10 +115,12 @@ const parsed = new Map<string, ParsedText>();
 
 function parseQuery(text: string, place: Place): ParsedQuery {
   const { select, nodes } = parsed.get(text) ?? parseByGrammar(text, place);
+  const positionOf = (node: object, part?: string) => place.position + nodes.span(node, part).start;
   return {
     select,
     position: place.position,
-    positionOf: (node, part) => place.position + nodes.span(node, part).start,
+    positionOf,
+    rejection: (message, node, part) => new RejectionError(positionOf(node, part), message),
     text: (node, part) => {
       const { start, end } = nodes.span(node, part);
       return text.slice(start, end);
