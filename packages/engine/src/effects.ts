@@ -1,6 +1,7 @@
 /*! Finds the effects of a statement on each object, by comparing the object before and after the statement. */
 import { type Column, type Definition, findExpiredRows, hasNull, isLossless, type TableDefinition } from '@sqlpipe/ddl';
 import { displayName, foldCase, type Kind } from '@sqlpipe/sql';
+import type { Principal } from './acl.js';
 import type { Transition } from './catalogue.js';
 import type { CatalogueObject, LiveView, MaterializedView, StoredColumn, Table, View } from './catalogue-objects.js';
 
@@ -24,6 +25,14 @@ export interface Effect {
   /** A description that continues a sentence: `rewrites column 'qty'`. */
   readonly text: string;
 }
+
+/** An effect on an object. @param details the column that it concerns, and the kind of a loss */
+export const effectOn = (
+  { kind, name }: { readonly kind: Kind; readonly name: string },
+  effect: Effect['effect'],
+  text: string,
+  details: Pick<Effect, 'column' | 'loss'> = {},
+): Effect => ({ effect, kind, object: name, ...details, text });
 
 /** Whether an effect is the full refresh of a materialized view, which computes all of its rows again. */
 export const isRefreshed = ({ effect, kind }: Effect): boolean =>
@@ -50,31 +59,25 @@ function findObjectEffects({ before, after }: Transition, all: readonly Transiti
   if (!after) {
     // RENAME TABLE keeps the rows. It is recognized by the object with the new name, which has the same list of columns.
     if (all.some(other => other.before === undefined && other.after?.columns === before.columns)) return [];
-    const { kind, name: object } = before;
-    const removed: Effect = { effect: 'removed', kind, object, text: `removes ${displayName(before)}` };
-    return [kind === 'view' ? removed : objectLoss(before)];
+    return [
+      before.kind === 'view' ? effectOn(before, 'removed', `removes ${displayName(before)}`) : objectLoss(before),
+    ];
   }
   const effects = before.kind === 'table' && after.kind === 'table' ? findTableEffects(before, after) : [];
   return [...effects, ...findExpiryLosses(before, after), ...findHealthEffects(before, after)];
 }
 
-export const objectLoss = (object: CatalogueObject): Effect => ({
-  effect: 'lost',
-  kind: object.kind,
-  object: object.name,
-  loss: 'drop',
-  text: `loses ${displayName(object)}${object.kind === 'view' ? '' : ' and its rows'}`,
-});
+export function objectLoss(object: CatalogueObject): Effect {
+  const text = `loses ${displayName(object)}${object.kind === 'view' ? '' : ' and its rows'}`;
+  return effectOn(object, 'lost', text, { loss: 'drop' });
+}
 
 /** The loss of a column, or of some of its values if it gets the type `to`. */
-export const columnLoss = (table: string, { name, type }: Column, to?: string): Effect => ({
-  effect: 'lost',
-  kind: 'table',
-  object: table,
-  column: name,
-  loss: to === undefined ? 'drop' : 'values',
-  text: to === undefined ? `loses column '${name}'` : `may lose values of column '${name}': ${type} to ${to}`,
-});
+export function columnLoss(table: TableDefinition, { name, type }: Column, to?: string): Effect {
+  if (to === undefined) return effectOn(table, 'lost', `loses column '${name}'`, { column: name, loss: 'drop' });
+  const text = `may lose values of column '${name}': ${type} to ${to}`;
+  return effectOn(table, 'lost', text, { column: name, loss: 'values' });
+}
 
 function findTableEffects(before: Table, after: Table): Effect[] {
   // If the number of columns is the same, a column whose name is gone was renamed.
@@ -86,23 +89,22 @@ function findTableEffects(before: Table, after: Table): Effect[] {
   }));
   const gone = pairs.filter(({ now }) => !now).map(({ column }) => column);
   return [
-    ...gone.map(column => columnLoss(after.name, column)),
-    ...pairs.flatMap(({ column, now }) => (now ? findColumnEffects(after.name, column, now) : [])),
+    ...gone.map(column => columnLoss(after, column)),
+    ...pairs.flatMap(({ column, now }) => (now ? findColumnEffects(after, column, now) : [])),
     ...findKeyLosses(before, after, key => pairs.find(({ column }) => column === key)?.now),
   ];
 }
 
-function findColumnEffects(table: string, before: Column, after: Column): Effect[] {
+function findColumnEffects(table: Table, before: Column, after: Column): Effect[] {
   const { name: column, type } = before;
   const isRetyped = type !== after.type;
   const [hadIndex, hasIndex] = [before.index !== undefined, after.index !== undefined];
-  const rewritten = { effect: 'rewritten', kind: 'table', object: table, column } as const;
-  const removed = { ...rewritten, effect: 'removed' } as const;
+  const indexEffect = hasIndex ? 'rewritten' : 'removed';
+  const indexText = `${hasIndex ? 'builds' : 'removes'} the index of column '${column}'`;
   return [
-    ...(isRetyped ? [{ ...rewritten, text: `rewrites column '${column}'` }] : []),
+    ...(isRetyped ? [effectOn(table, 'rewritten', `rewrites column '${column}'`, { column })] : []),
     ...(isRetyped && !isLossless(type, after.type) ? [columnLoss(table, before, after.type)] : []),
-    ...(hadIndex && !hasIndex ? [{ ...removed, text: `removes the index of column '${column}'` }] : []),
-    ...(hasIndex && !hadIndex ? [{ ...rewritten, text: `builds the index of column '${column}'` }] : []),
+    ...(hadIndex !== hasIndex ? [effectOn(table, indexEffect, indexText, { column })] : []),
   ];
 }
 
@@ -116,13 +118,13 @@ export function findKeyLosses(
   after: TableDefinition,
   findNow: (column: Column) => Column | undefined,
 ): Effect[] {
-  const loss = { effect: 'lost', loss: 'keys', kind: 'table', object: after.name } as const;
   const keys = before.columns.filter(({ dedup }) => dedup);
   if (keys.length > 0 && !after.columns.some(({ dedup }) => dedup))
-    return [{ ...loss, text: 'switches deduplication off' }];
-  return keys
-    .filter(key => !findNow(key)?.dedup)
-    .map(({ name }) => ({ ...loss, column: name, text: `removes dedup key '${name}'` }));
+    return [effectOn(after, 'lost', 'switches deduplication off', { loss: 'keys' })];
+  const removed = keys.filter(key => !findNow(key)?.dedup);
+  return removed.map(({ name }) =>
+    effectOn(after, 'lost', `removes dedup key '${name}'`, { column: name, loss: 'keys' }),
+  );
 }
 
 /**
@@ -133,30 +135,28 @@ export function findKeyLosses(
 export function findUnwrittenLosses({ before, after }: Transition, filled: ReadonlySet<number | undefined>): Effect[] {
   if (before?.kind !== 'table' || after?.kind !== 'table') return [];
   const oldTypes = new Map((before.columns as StoredColumn[]).map(({ id, type }) => [id, type]));
-  return (after.columns as StoredColumn[]).flatMap(({ id, name, type }): Effect[] => {
+  return (after.columns as StoredColumn[]).flatMap(({ id, name, type }) => {
     const oldType = oldTypes.get(id);
     if (oldType === undefined || hasNull(oldType) || !hasNull(type)) return [];
     if (!isLossless(oldType, type) || filled.has(id)) return [];
     const zero = oldType === 'BOOLEAN' ? 'false' : '0';
     const text = `may lose values of column '${name}': rows that are older than the column read NULL instead of ${zero}`;
-    return [{ effect: 'lost', loss: 'values', kind: 'table', object: after.name, column: name, text }];
+    return [effectOn(after, 'lost', text, { column: name, loss: 'values' })];
   });
 }
 
 export function findExpiryLosses(before: Definition, after: Definition): Effect[] {
   const which = findExpiredRows(before, after);
   if (which === undefined) return [];
-  const text = `expires rows of ${displayName(after)} ${which}`;
-  return [{ effect: 'lost', loss: 'ttl', kind: after.kind, object: after.name, text }];
+  return [effectOn(after, 'lost', `expires rows of ${displayName(after)} ${which}`, { loss: 'ttl' })];
 }
 
 function findHealthEffects(before: CatalogueObject, after: CatalogueObject): Effect[] {
   const [reasonBefore, reason] = [whyInvalid(before), whyInvalid(after)];
-  const object = { kind: after.kind, object: after.name } as const;
   if (reason !== undefined && reasonBefore === undefined)
-    return [{ effect: 'invalidated', ...object, text: `invalidates ${displayName(after)}: ${reason}` }];
+    return [effectOn(after, 'invalidated', `invalidates ${displayName(after)}: ${reason}`)];
   if (reason === undefined && reasonBefore !== undefined)
-    return [{ effect: 'repaired', ...object, text: `repairs ${displayName(after)}` }];
+    return [effectOn(after, 'repaired', `repairs ${displayName(after)}`)];
   return [];
 }
 
@@ -179,18 +179,13 @@ export function whyInvalid(object: CatalogueObject): string | undefined {
   return object.kind === 'table' ? undefined : (object as MaterializedView | LiveView).invalid;
 }
 
-export const principalLoss = (kind: Kind, name: string): Effect => ({
-  effect: 'lost',
-  loss: 'drop-user',
-  kind,
-  object: name,
-  text: `loses ${displayName({ kind, name })} with its credentials and rights`,
-});
+export const principalLoss = (principal: Principal): Effect =>
+  effectOn(principal, 'lost', `loses ${displayName(principal)} with its credentials and rights`, { loss: 'drop-user' });
 
 /** The effect that the rights on an object, or on one of its columns, are removed; empty if there are none. @param count their number */
 export function rightsRemoval(count: number, table: CatalogueObject, column?: string): Effect[] {
   if (count === 0) return [];
   const what = column === undefined ? displayName(table) : `column '${column}'`;
   const text = `removes ${count} ${count === 1 ? 'grant' : 'grants'} on ${what}`;
-  return [{ effect: 'removed', kind: table.kind, object: table.name, text, ...(column !== undefined && { column }) }];
+  return [effectOn(table, 'removed', text, column === undefined ? {} : { column })];
 }

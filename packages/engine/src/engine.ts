@@ -154,12 +154,8 @@ export class Engine {
     const access = this.#updateRights(transitions);
     if (!this.#assumesRows) return { ...execution, transitions };
     const gone = principalsBefore.filter(({ name }) => !this.acl.find(name));
-    const principals = gone.map(({ kind, name }) => principalLoss(kind, name));
-    return {
-      ...execution,
-      transitions,
-      effects: [...execution.effects, ...findEffects(transitions), ...access, ...principals],
-    };
+    const effects = [...execution.effects, ...findEffects(transitions), ...access, ...gone.map(principalLoss)];
+    return { ...execution, transitions, effects };
   }
 
   /** Parses a statement and executes it, without its consequences for other objects. */

@@ -16,7 +16,14 @@ export {
 export { type Effect, isRefreshed, type LossKind, OTHER_TYPES_REASON } from './effects.js';
 export { Engine, type EngineOptions, type Execution, isNotExecutable, type QueryStatement } from './engine.js';
 export { NotReady, OpaqueError, whenReady } from './errors.js';
-export type { Conversion, Copy, Enforcement, ExternalFacts, StoredRows } from './ledger.js';
+export {
+  type Conversion,
+  type Copy,
+  type Enforcement,
+  type ExternalFacts,
+  findCopyLosses,
+  type StoredRows,
+} from './ledger.js';
 export type { AclList, Show, ShownObject } from './parse/show.js';
 export { formatPermissions, formatPrincipals } from './print-acl.js';
 export { RowAccount } from './row-account.js';
@@ -30,4 +37,3 @@ export {
   type Session,
   type Value,
 } from './session.js';
-export { findCopyLosses } from './table-copy.js';

@@ -1,7 +1,8 @@
 /*! The state of a row account: the objects of the loaded schema, the losses and their causes so far, and facts from outside. */
+import { type Column, findColumn, isLossless, type TableDefinition } from '@sqlpipe/ddl';
 import { isSameName } from '@sqlpipe/sql';
-import type { CatalogueObject, MaterializedView, Table } from './catalogue-objects.js';
-import type { Effect } from './effects.js';
+import type { CatalogueObject, MaterializedView, StoredColumn, Table } from './catalogue-objects.js';
+import { columnLoss, type Effect, findExpiryLosses, findKeyLosses } from './effects.js';
 import type { Engine } from './engine.js';
 
 /** Rows of a materialized view that its query no longer returns. Dates are as the server prints them. */
@@ -136,6 +137,15 @@ export class Ledger {
     return this.catalogue.find(this.facts.newNameOf(name));
   }
 
+  /** Finds the table that now holds a copy of the rows of another one, and what the copy lacks. */
+  findCopy(copied: CatalogueObject) {
+    const copy = this.copies.get(copied.id);
+    const table = this.catalogue.findById(copy?.table.id);
+    if (!copy || table?.kind !== 'table' || copied.kind !== 'table') return undefined;
+    const isKept = (column: StoredColumn, to: string) => this.keptAs.of(column.id).includes(to);
+    return { table, losses: findCopyLosses(copied, table, copy.columns, isKept) };
+  }
+
   /** The index of the statement that removed an object, in a list; an empty list if none did. */
   findRemoval({ id }: CatalogueObject): readonly number[] {
     return this.catalogue.findById(id) ? [] : this.touchedBy.of(id).slice(-1);
@@ -146,4 +156,28 @@ export class Ledger {
     const causes = [this.invalidatedBy.of(object.id), this.findRemoval(object)];
     return causes.find(({ length }) => length > 0) ?? [current];
   }
+}
+
+/**
+ * Finds what a table loses that is gone, and whose rows are in a copy.
+ * @param isKept whether all values of a column are known to be the same in another type; by default, what the types alone show
+ */
+export function findCopyLosses(
+  before: TableDefinition,
+  copied: TableDefinition,
+  columns: Copy['columns'],
+  isKept: (column: Column, to: string) => boolean = () => false,
+): Effect[] {
+  const findCopied = ({ name }: Column): Column | undefined =>
+    findColumn(copied, columns.find(({ from }) => isSameName(from, name))?.to ?? '');
+  return [
+    ...findExpiryLosses(before, copied),
+    ...findKeyLosses(before, copied, findCopied),
+    ...before.columns.flatMap(column => {
+      const now = findCopied(column);
+      return now && (isLossless(column.type, now.type) || isKept(column, now.type))
+        ? []
+        : [columnLoss(before, column, now?.type)];
+    }),
+  ];
 }

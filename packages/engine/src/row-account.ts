@@ -7,7 +7,7 @@ import { findColumn, parseFill } from '@sqlpipe/ddl';
 import { displayName, isSameName } from '@sqlpipe/sql';
 import type { Transition } from './catalogue.js';
 import type { CatalogueObject, MaterializedView, StoredColumn, Table } from './catalogue-objects.js';
-import { columnLoss, type Effect, findUnwrittenLosses, isRefreshed, objectLoss } from './effects.js';
+import { columnLoss, type Effect, effectOn, findUnwrittenLosses, isRefreshed, objectLoss } from './effects.js';
 import type { Engine, Execution } from './engine.js';
 import {
   type AccountedLoss,
@@ -17,7 +17,6 @@ import {
   type ExternalFacts,
   Ledger,
 } from './ledger.js';
-import { findCopy } from './table-copy.js';
 import { ViewHistories } from './view-history.js';
 
 /** Tracks the rows of the schema that an engine has when the account is created. */
@@ -151,7 +150,7 @@ export class RowAccount {
     const now = this.#engine.catalogue.findById(object.id);
     if (now) return [...this.#ledger.losses.of(object.id), ...this.#lossesOfColumns(object, now)];
     const causes = this.#ledger.findRemoval(object);
-    const copy = findCopy(object, this.#ledger);
+    const copy = this.#ledger.findCopy(object);
     if (copy) return copy.losses.map(effect => ({ effect, causes }));
     const successor = this.#ledger.successorOf(object);
     if (object.kind === 'view' && successor?.kind === 'view') return [];
@@ -168,7 +167,7 @@ export class RowAccount {
       const losses = this.#ledger.losses.of(column.id);
       return ids.has(column.id) || losses.some(({ effect }) => effect.loss === 'drop')
         ? losses
-        : [{ effect: columnLoss(after.name, column), causes: this.#ledger.touchedBy.of(before.id) }];
+        : [{ effect: columnLoss(after, column), causes: this.#ledger.touchedBy.of(before.id) }];
     });
   }
 
@@ -233,7 +232,7 @@ function recordEnforcement(enforcement: Enforcement, ledger: Ledger, index: numb
   if (count === 0) return [];
   const rows = count === undefined ? 'may drop rows' : `drops ${count} ${count === 1 ? 'row' : 'rows'}`;
   const text = `${rows} of ${displayName(now)} older than its TTL`;
-  const effect: Effect = { effect: 'lost', kind: now.kind, object: now.name, loss: 'ttl', text };
+  const effect = effectOn(now, 'lost', text, { loss: 'ttl' });
   ledger.losses.add(now.id, { effect, causes });
   return [effect];
 }

@@ -10,14 +10,10 @@
 import { displayName, foldCase, isSameName, significantTokens, unquote } from '@sqlpipe/sql';
 import type { Transition } from './catalogue.js';
 import type { CatalogueObject, MaterializedView, StoredColumn } from './catalogue-objects.js';
-import { type Effect, findExpiryLosses, TAKES_ROWS } from './effects.js';
+import { type Effect, effectOn, findExpiryLosses, TAKES_ROWS } from './effects.js';
 import type { AccountedLoss, Ledger, StoredRows } from './ledger.js';
-import { findCopy } from './table-copy.js';
 
-/** The loss of rows of a materialized view. @param text what happens to them, for a message */
-function historyLoss({ kind, name: object }: MaterializedView, text: string): Effect {
-  return { effect: 'lost', kind, object, loss: 'history', text };
-}
+const historyLoss = (view: MaterializedView, text: string): Effect => effectOn(view, 'lost', text, { loss: 'history' });
 
 /** The loss of rows of a materialized view that is computed again. @param consequence starts with a verb, such as `loses rows …` */
 const recomputeLoss = (view: MaterializedView, consequence: string): Effect =>
@@ -202,7 +198,7 @@ export class ViewHistories {
     // counts as a holder. A reader that is not wanted must keep its own rows, so the new source does not count.
     const countsAsHolder = isRecreated && (facts.isWanted(reader.name) || !facts.isRedefined(source, successor));
     const recreated = countsAsHolder && this.#findUnreadSources(source, successor).length === 0 ? successor : undefined;
-    const holders = [catalogue.findById(source.id), findCopy(source, this.ledger)?.table, recreated];
+    const holders = [catalogue.findById(source.id), this.ledger.findCopy(source)?.table, recreated];
     return holders.filter(holder => holder !== undefined);
   }
 
@@ -225,7 +221,7 @@ export class ViewHistories {
    */
   #findConvertedColumn({ former, dependencies }: TrackedView, source: CatalogueObject): string | undefined {
     if (source.kind !== 'table') return undefined;
-    const copyLosses = findCopy(source, this.ledger)?.losses ?? [];
+    const copyLosses = this.ledger.findCopy(source)?.losses ?? [];
     const tokens = [former, ...dependencies].flatMap(each => ('body' in each ? [...significantTokens(each.body)] : []));
     const words = new Set(tokens.map(({ text }) => foldCase(unquote(text))));
     return (source.columns as StoredColumn[]).find(column => {

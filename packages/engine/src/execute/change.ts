@@ -7,22 +7,36 @@ import {
   changedTables,
   findColumn,
   objectsOf,
+  type PartitionChange,
   permissionFor,
   permissionOf,
 } from '@sqlpipe/ddl';
-import { type Body, type Cursor, parseChangeAfter, RejectionError } from '@sqlpipe/ddl/grammar';
+import {
+  type Body,
+  type Cursor,
+  isWord,
+  missingError,
+  parseChangeAfter,
+  RejectionError,
+  readCode,
+  unexpectedTokenError,
+  unquoteToken,
+} from '@sqlpipe/ddl/grammar';
 import { displayName } from '@sqlpipe/sql';
+import { analyzeRelation } from '../analyze/relation.js';
+import type { Catalogue } from '../catalogue.js';
 import type { CatalogueObject, MaterializedView, Table } from '../catalogue-objects.js';
+import { effectOn } from '../effects.js';
 import { OpaqueError, unknownSyntaxError } from '../errors.js';
-import { parseBody } from '../parse/parsed-query.js';
+import { parseBody, parseQueryText } from '../parse/parsed-query.js';
 import type { ExecutionResult, Session } from '../session.js';
 import { createView, defaultStart } from './create.js';
-import { changeRows, isRowChange, rejectBadCopy } from './rows.js';
 import {
   findColumnsReadFromBase,
   GONE_TABLE_REASON,
   invalidateLiveViews,
   invalidateMaterializedViews,
+  recordNotEmpty,
   whyNotRefreshable,
 } from './validity.js';
 
@@ -119,7 +133,7 @@ function resumeWal(name: string, loses: string | undefined, session: Session): v
   const table = session.catalogue.find(name);
   if (table && loses !== undefined) {
     const text = `${loses} of ${displayName(table)} that are not applied`;
-    session.rowEffects?.push({ effect: 'lost', loss: 'drop', kind: table.kind, object: table.name, text });
+    session.rowEffects?.push(effectOn(table, 'lost', text, { loss: 'drop' }));
   }
   setSuspended(name, false, session);
 }
@@ -213,7 +227,7 @@ function executeRefresh({ name, isFull }: Changed<'refresh'>, { catalogue, rowEf
   catalogue.put(reason === undefined ? refreshed : { ...refreshed, invalid: reason });
   if (!isFull) return;
   const text = `rebuilds ${displayName(view)} from what '${view.base}' holds`;
-  rowEffects?.push({ effect: 'rewritten', kind: view.kind, object: view.name, text });
+  rowEffects?.push(effectOn(view, 'rewritten', text));
   invalidateMaterializedViews(catalogue, view.name, 'truncate operation');
   invalidateLiveViews(catalogue, view.name, () => 'base materialized view is refreshed in full');
 }
@@ -265,4 +279,68 @@ function alterStoredView({ name, alteration }: Alter, { catalogue }: Session): v
   if (alteration.action !== 'refresh') return catalogue.put(changed);
   const { start = defaultStart(alteration.refresh), ...refresh } = changed.refresh;
   catalogue.put({ ...changed, refresh: { ...refresh, start } });
+}
+
+type RowChange = Extract<ChangeStatement, { verb: 'insert' | 'update' | 'truncate' }> | PartitionChange;
+
+const isRowChange = (change: ChangeStatement): change is RowChange => Object.hasOwn(ROW_CHANGES, change.verb);
+
+/**
+ * Executes a statement about rows: the effect on the rows, and the materialized views that become invalid.
+ * @throws RejectionError for partitions of tables without rows
+ */
+function changeRows(change: RowChange, { catalogue, rowEffects }: Session): void {
+  if (!rowEffects && 'position' in change)
+    throw new RejectionError(change.position, `sqlserve keeps no rows: nothing to ${change.verb.split(' ', 1)[0]}`);
+  const { effect, what, operation } = ROW_CHANGES[change.verb];
+  for (const name of 'names' in change ? change.names : [change.name]) {
+    const table = catalogue.find(name); // with IF EXISTS there may be none
+    const loss = effect === 'lost' ? ({ loss: 'drop' } as const) : {};
+    if (table) rowEffects?.push(effectOn(table, effect, `${what} ${displayName(table)}`, loss));
+    if (operation !== undefined) invalidateMaterializedViews(catalogue, name, operation);
+    recordNotEmpty(catalogue, name);
+    // Live views keep the rows that are gone from their base.
+    if (change.verb === 'update') invalidateLiveViews(catalogue, name, () => operation);
+  }
+}
+
+interface RowChangeKind {
+  readonly effect: 'rewritten' | 'lost';
+  readonly what: string;
+  /** What makes the materialized views over the table invalid, in the words in which they report it. */
+  readonly operation?: string;
+}
+
+const partitionDrop: RowChangeKind = {
+  effect: 'lost',
+  what: 'loses some rows of',
+  operation: 'drop partition operation',
+};
+
+const ROW_CHANGES: Readonly<Record<RowChange['verb'], RowChangeKind>> = {
+  insert: { effect: 'rewritten', what: 'writes rows to' },
+  update: { effect: 'rewritten', what: 'rewrites rows of', operation: 'update operation' },
+  truncate: { effect: 'lost', what: 'loses all rows of', operation: 'truncate operation' },
+  'drop partition': partitionDrop,
+  'force drop partition': partitionDrop,
+  'detach partition': partitionDrop,
+  'attach partition': { effect: 'rewritten', what: 'rewrites partitions of' },
+  'convert partition': { effect: 'rewritten', what: 'rewrites partitions of' },
+};
+
+/**
+ * Checks what a COPY needs besides rows and files: the table or the query that it exports. The server creates the table of
+ * an import if there is none (observed on 9.3.4).
+ */
+function rejectBadCopy(cursor: Cursor, catalogue: Catalogue): void {
+  const source = cursor.requireNoSemicolon('copy source');
+  if (source === '(') {
+    const start = cursor.readOffset;
+    const query = ' '.repeat(start) + readCode(cursor, start, true); // blanks, so that positions are those of the statement
+    return void analyzeRelation(parseQueryText(query), catalogue);
+  }
+  const direction = cursor.requireNoSemicolon("'from' or 'to' or 'cancel'");
+  if (!['from', 'to', 'cancel'].some(word => isWord(direction, word))) throw unexpectedTokenError(cursor.at, direction);
+  const name = unquoteToken(source);
+  if (isWord(direction, 'to') && !catalogue.find(name)) throw missingError(0, name);
 }
