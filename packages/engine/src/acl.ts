@@ -1,7 +1,16 @@
-/*! Users, groups and service accounts (the principals), and their rights. Changes can be undone. */
-import { type Right, RightSet, UndoLog } from '@sqlpipe/ddl';
+/*! Users, groups and service accounts (the principals), and their rights: stored, changed, undone and printed as statements. */
+import {
+  formatScope,
+  type Grant,
+  printRight,
+  quotePrincipal,
+  type Right,
+  RightSet,
+  sortByScope,
+  UndoLog,
+} from '@sqlpipe/ddl';
 import type { Scope } from '@sqlpipe/ddl/grammar';
-import { foldCase, isSameName, type PrincipalKind } from '@sqlpipe/sql';
+import { foldCase, isPrincipal, isSameName, KINDS, type Kind, type PrincipalKind, quoteLiteral } from '@sqlpipe/sql';
 
 /** What is stored of a REST token. */
 export interface StoredToken {
@@ -177,3 +186,56 @@ export class Acl {
 }
 
 const byName = (a: Principal, b: Principal): number => (a.name < b.name ? -1 : 1);
+
+/**
+ * CREATE USER, GROUP and SERVICE ACCOUNT, without credentials: the statements that precede the objects. The rows of an enterprise server
+ * are not public, so these and the following are the documented statements. Replayed in their order, they print the same rows.
+ */
+export const formatPrincipals = (acl: Acl, kinds: ReadonlySet<Kind>): string[] =>
+  KINDS.filter(isPrincipal)
+    .filter(kind => kinds.has(kind))
+    .flatMap(kind => acl.list(kind))
+    .map(({ kind, name, alias }) => {
+      const clause = alias ? ` WITH EXTERNAL ALIAS ${quoteLiteral(alias)}` : '';
+      return `CREATE ${kind.toUpperCase()} ${quotePrincipal(name)}${clause};`;
+    });
+
+/** Memberships, assumptions and grants: the statements that follow the objects. */
+export function formatPermissions(acl: Acl, kinds: ReadonlySet<Kind>): string[] {
+  if (!kinds.has('grant')) return [];
+  const rights = [...acl.rights];
+  const members = acl.list('user').map(({ name }) => ({ name, groups: acl.rights.groupsOf(name) }));
+  return [
+    ...members
+      .filter(({ groups }) => groups.length > 0)
+      .map(
+        ({ name, groups }) =>
+          `ADD USER ${quotePrincipal(name)} TO ${groups.toSorted().map(quotePrincipal).join(', ')};`,
+      ),
+    ...rights
+      .filter(({ kind }) => kind === 'assumption')
+      .map(printRight)
+      .toSorted(),
+    ...formatGrants(rights.filter(right => right.kind === 'grant')),
+  ];
+}
+
+/** One GRANT for each entity, scope and option, with all its permissions. */
+function formatGrants(grants: readonly Grant[]): string[] {
+  const columns = new Map<string, Grant[]>();
+  for (const grant of grants) {
+    const { entity, table = '', permission, option, column } = grant;
+    const id = JSON.stringify([entity, table, permission, option, column === undefined]);
+    columns.set(id, [...(columns.get(id) ?? []), grant]);
+  }
+  const permissions = new Map<string, string[]>();
+  for (const group of columns.values()) {
+    const [first] = group;
+    if (!first) continue;
+    const scoped = group.flatMap(({ column }) => column ?? []);
+    const tail = `${formatScope(first.table, scoped)} TO ${quotePrincipal(first.entity)}${first.option ? ' WITH GRANT OPTION' : ''};`;
+    permissions.set(tail, [...(permissions.get(tail) ?? []), first.permission]);
+  }
+  const statements = [...permissions].map(([tail, names]) => `GRANT ${names.toSorted().join(', ')}${tail}`).toSorted();
+  return sortByScope(statements, statement => statement);
+}

@@ -8,18 +8,21 @@ import {
   DEFAULTS,
   type Defaults,
   type Definition,
+  findReferences,
+  findSampling,
   parsePrincipal,
   printDefinition,
   printRight,
+  UNLIMITED,
   UndoLog,
 } from '@sqlpipe/ddl';
 import { type Body, featuresOf, type HasFeature, type LocatedName, RejectionError } from '@sqlpipe/ddl/grammar';
-import { type Health, Schema } from '@sqlpipe/schema';
-import { displayName, foldCase, isObject, isPrincipal, KINDS } from '@sqlpipe/sql';
-import { Acl, type Secrets } from './acl.js';
+import { type Entry, type Health, Schema } from '@sqlpipe/schema';
+import { displayName, foldCase, isObject, isPrincipal, KINDS, type Kind } from '@sqlpipe/sql';
+import { Acl, formatPrincipals, type Secrets } from './acl.js';
 import { requireValidBase } from './analyze/materialized-view.js';
 import { Catalogue, type Naming, type Transition } from './catalogue.js';
-import type { CatalogueObject } from './catalogue-objects.js';
+import { type CatalogueObject, toStoredColumn } from './catalogue-objects.js';
 import { type Effect, findEffects, principalLoss, rightsRemoval, whyInvalid } from './effects.js';
 import { OpaqueError } from './errors.js';
 import { enterpriseHandlers } from './execute/access.js';
@@ -34,10 +37,8 @@ import {
   recordNotEmpty,
   whyNotCreatable,
 } from './execute/validity.js';
-import { loadObject } from './load-object.js';
 import { parseBody } from './parse/parsed-query.js';
 import { parseStatement, type Statement } from './parse/statement.js';
-import { formatPrincipals } from './print-acl.js';
 import { ALL_RIGHTS, type ExecutionResult, rightsOfCaller, type Session } from './session.js';
 
 /** How an engine behaves. */
@@ -266,6 +267,58 @@ export class Engine {
   title(name: string): string {
     const object = this.find(name);
     return object ? displayName(object) : `'${name}'`;
+  }
+}
+
+/** Makes the object that a statement of a schema creates, as far as it is known without its query. */
+function loadObject(entry: Entry, schema: Schema, health: Health | undefined): CatalogueObject {
+  const { kind, name, statement } = entry;
+  const parsed = schema.definitionOf(entry);
+  const isKnown = parsed !== undefined && !('query' in parsed && parsed.query !== undefined);
+  const definition = isKnown ? parsed : unknownDefinition(kind, name);
+  const reported = isKnown ? health : undefined;
+  const key = foldCase(name);
+  const reason = reported?.invalid?.get(key);
+  const invalid = reason !== undefined && { invalid: reason };
+  const references = findReferences(statement, each => schema.findObject(each)?.kind === 'view');
+  const opaque = !isKnown && { opaque: statement };
+  const common = { columns: [], references, ...(isKnown ? { isUncompiled: true } : opaque) };
+  switch (definition.kind) {
+    case 'table':
+      return { ...definition, ...opaque, ...(reported?.suspended?.has(key) && { isSuspended: true }) };
+    case 'view':
+      return { ...definition, ...common, ...(reason !== undefined && { invalid: { reason, position: 0 } }) };
+    case 'materialized view':
+      return {
+        ...definition,
+        ...common,
+        columns: reported?.columns?.get(key)?.map(column => toStoredColumn(column, definition)) ?? [],
+        base: definition.base ?? references[0] ?? '',
+        partitionBy: definition.partitionBy ?? 'DAY',
+        interval: findSampling(definition.body)?.interval ?? '',
+        neverRefreshed: reported?.neverRefreshed?.has(key) ?? false,
+        ...(reported?.partlyRefreshed?.has(key) && { partlyRefreshed: true }),
+        ...invalid,
+      };
+    default: {
+      const partitionBy = definition.partitionBy ?? 'DAY';
+      return { ...definition, ...common, base: references[0] ?? '', partitionBy, ...invalid };
+    }
+  }
+}
+
+/** Takes the place of a definition that is not known: a view may read any column from the object. */
+function unknownDefinition(kind: Kind, name: string): Definition {
+  const body = '';
+  switch (kind) {
+    case 'view':
+      return { kind, name, body };
+    case 'live view':
+      return { kind, name, body, flush: '', inMemory: '', start: 'NOW', ...UNLIMITED };
+    case 'materialized view':
+      return { kind, name, body, refresh: { type: 'MANUAL', deferred: false }, ...UNLIMITED };
+    default:
+      return { kind: 'table', name, columns: [], partitionBy: 'DAY', ...UNLIMITED, wal: true, parquet: false };
   }
 }
 

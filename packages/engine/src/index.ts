@@ -2,7 +2,15 @@
  * What statements do: a schema in memory, dependencies, effects; no I/O. A statement is parsed (`parse`), what it refers to is
  * compared with the catalogue (`analyze`), and then it changes the schema (`execute`).
  */
-export { Acl, type AclChange, type Principal, type Secrets, type StoredToken } from './acl.js';
+export {
+  Acl,
+  type AclChange,
+  formatPermissions,
+  formatPrincipals,
+  type Principal,
+  type Secrets,
+  type StoredToken,
+} from './acl.js';
 export type { Naming } from './catalogue.js';
 export {
   areTypesKnown,
@@ -24,8 +32,7 @@ export {
   findCopyLosses,
   type StoredRows,
 } from './ledger.js';
-export type { AclList, Show, ShownObject } from './parse/show.js';
-export { formatPermissions, formatPrincipals } from './print-acl.js';
+export type { AclList, Show, ShownObject } from './parse/statement.js';
 export { RowAccount } from './row-account.js';
 export { type AssertionForm, ROWLESS_ANSWERS } from './rowless-answers.js';
 export {

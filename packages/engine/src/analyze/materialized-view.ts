@@ -23,7 +23,7 @@ import type { Session } from '../session.js';
 import { chooseAlias, columnName, findAliasPosition, TakenNames } from './column-names.js';
 import type { Relation } from './column-scope.js';
 import { hasAggregate, isNonDeterministic } from './functions.js';
-import { isColumnItem } from './result-timestamp.js';
+import { isColumnItem } from './relation.js';
 import { listTableRefs, QueryScope, type Source } from './scope.js';
 
 /**
