@@ -47,7 +47,7 @@ export type AclChange =
   | { readonly grant: Right }
   | { readonly revoke: Right };
 
-/** The principals and their rights. Changes can be undone. */
+/** The principals and their rights. */
 export class Acl {
   readonly #principals = new Map<string, Principal>();
   /** To be changed by `grant` and `revoke`, which record what they change. */

@@ -19,7 +19,6 @@ export interface Transition {
 
 export class Catalogue {
   readonly #objects = new Map<string, CatalogueObject>();
-  /** The names of the objects, in lower case, by their ids. */
   readonly #names = new Map<number | undefined, string>();
 
   #lastId = 0;
@@ -74,7 +73,6 @@ export class Catalogue {
     return { ...object, id, columns };
   }
 
-  /** Returns an id as it is, such as one in a journal, or a new one. */
   #assignId(given: number | undefined): number {
     const id = given ?? this.#lastId + 1;
     this.#lastId = Math.max(this.#lastId, id);
@@ -120,7 +118,6 @@ export class Catalogue {
     for (const { name } of [...this.#objects.values()]) this.drop(name);
   }
 
-  /** The views that refer to a name; an object of that name need not exist. */
   dependentsOf(name: string): CatalogueObject[] {
     return [...(this.#dependents.get(key(name)) ?? [])].flatMap(view => this.find(view) ?? []);
   }
@@ -180,7 +177,6 @@ export class Catalogue {
     return [...this.closure(names)].filter(name => this.find(name)?.kind !== 'view');
   }
 
-  /** Names as the catalogue spells them, without objects that no longer exist. */
   #existing(names: Iterable<string>): string[] {
     return [...names].flatMap(name => this.find(name)?.name ?? []);
   }

@@ -109,8 +109,7 @@ function findColumnEffects(table: Table, before: Column, after: Column): Effect[
 }
 
 /**
- * Finds the losses of dedup keys. With fewer keys, rows that were distinct overwrite each other. Without any key, duplicate rows remain. A
- * renamed key is not lost.
+ * With fewer dedup keys, rows that were distinct overwrite each other. Without any key, duplicate rows remain. A renamed key is not lost.
  * @param findNow finds the column of `after` that a column of `before` has become
  */
 export function findKeyLosses(
@@ -128,9 +127,8 @@ export function findKeyLosses(
 }
 
 /**
- * Finds the values that are lost when a column gets a type with NULL in place of one without. Rows that are older than the column store no
- * value of it. They read 0 or false before, and NULL after. If the conversion is not lossless, `columnLoss` reports the loss instead.
- * @param filled the ids of columns of which every row stores a value
+ * Rows that are older than a column store no value of it. If the column gets a type with NULL in place of one without, they read NULL and
+ * no longer 0 or false. @param filled the ids of columns of which every row stores a value
  */
 export function findUnwrittenLosses({ before, after }: Transition, filled: ReadonlySet<number | undefined>): Effect[] {
   if (before?.kind !== 'table' || after?.kind !== 'table') return [];
@@ -161,9 +159,9 @@ function findHealthEffects(before: CatalogueObject, after: CatalogueObject): Eff
 }
 
 /**
- * Why a stale view is invalid. A server stores what a view reads, also through other views, when the view gets its query. If one of those
- * other views later reads from something else, each query on the view fails with a NullPointerException. `views()` still reports the view
- * as valid, and COMPILE VIEW does not help (observed on 9.3.4). So the engine itself reports it as invalid until ALTER VIEW.
+ * Why a stale view is invalid. A server stores what a view reads, also through other views, when the view gets its query. If another view
+ * later reads from something else, each query on the view fails with a NullPointerException. `views()` still reports the view as valid,
+ * and COMPILE VIEW does not help (observed on 9.3.4).
  */
 const STALE_REASON = 'a view that it reads has another query now; send ALTER VIEW with the query of this view';
 

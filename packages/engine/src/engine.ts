@@ -183,10 +183,7 @@ export class Engine {
     }
   }
 
-  /**
-   * Removes the rights on objects and columns that are gone or on renamed tables. Rights on renamed columns move. Those on plain views
-   * stay.
-   */
+  /** Removes the rights on what is gone or renamed. Rights on renamed columns move. Those on plain views stay. */
   #updateRights(transitions: readonly Transition[]): Effect[] {
     return transitions.flatMap(({ before, after }) => {
       if (!before || before.kind === 'view') return [];
@@ -254,7 +251,6 @@ export class Engine {
     return object?.kind === 'materialized view' && object.neverRefreshed === true;
   }
 
-  /** The current state, to which `rollback` can return. */
   savepoint(): number {
     return this.#log.savepoint();
   }
@@ -270,7 +266,7 @@ export class Engine {
   }
 }
 
-/** Makes the object that a statement of a schema creates, as far as it is known without its query. */
+/** The object that a statement creates, as far as it is known without its query. */
 function loadObject(entry: Entry, schema: Schema, health: Health | undefined): CatalogueObject {
   const { kind, name, statement } = entry;
   const parsed = schema.definitionOf(entry);
@@ -326,10 +322,6 @@ function unknownDefinition(kind: Kind, name: string): Definition {
 export const isNotExecutable = (error: unknown): error is RejectionError | OpaqueError =>
   error instanceof RejectionError || error instanceof OpaqueError;
 
-/**
- * Lists the objects that have appeared, gone or got other columns after the first `start` transitions. Views over them are compiled
- * again.
- */
 const listChangedSince = (catalogue: Catalogue, start: number): string[] => [
   ...new Set(
     catalogue.transitions

@@ -8,7 +8,6 @@ import type { Engine } from './engine.js';
 /** Rows of a materialized view that its query no longer returns. Dates are as the server prints them. */
 export interface HistoryRows {
   readonly count: number;
-  /** How many rows the view stores. */
   readonly total: number;
   readonly first: string;
   readonly last: string;
@@ -86,7 +85,6 @@ class ListsById<V> extends Map<number | undefined, V[]> {
   }
 }
 
-/** What statements have done to the holders of rows. */
 export class Ledger {
   readonly catalogue: Engine['catalogue'];
   readonly loaded: readonly CatalogueObject[];
@@ -132,7 +130,6 @@ export class Ledger {
     return this.loaded.find(object => object.id === id) ?? this.loaded.find(isFormer);
   }
 
-  /** The object that now has the name planned for an object of the loaded schema. */
   successorOf({ name }: CatalogueObject): CatalogueObject | undefined {
     return this.catalogue.find(this.facts.newNameOf(name));
   }

@@ -45,7 +45,6 @@ export class RowAccount {
     return findEnforcements(execution, this.#ledger);
   }
 
-  /** The objects whose retention the statements so far make the server enforce. */
   get enforcements(): Enforcement[] {
     return [...this.#ledger.enforcements.values()];
   }
@@ -79,10 +78,7 @@ export class RowAccount {
     if (column?.type === conversion.from) this.#ledger.keptAs.add(column.id, conversion.to);
   }
 
-  /**
-   * Records a statement that the engine has executed.
-   * @returns its effects without the losses that the account disproves, and the losses that only this account finds
-   */
+  /** @returns the effects without the losses that the account disproves, and the losses that only this account finds */
   recordStatement(
     statement: string,
     { effects, transitions }: Pick<Execution, 'effects' | 'transitions'>,
@@ -109,8 +105,8 @@ export class RowAccount {
   }
 
   /**
-   * If a statement is an UPDATE that fills a column, records that every row now stores a value of this column. If it writes rows otherwise,
-   * discards what assertions have shown of the values in the table.
+   * An UPDATE that fills a column stores a value of it in every row. Other rows that a statement writes end what assertions have shown of
+   * the values in the table.
    */
   #recordFullUpdate(statement: string, effects: readonly Effect[]): void {
     const fill = parseFill(statement);
@@ -130,10 +126,7 @@ export class RowAccount {
     return this.#ledger.keptAs.of(id).includes(findColumn(after, column)?.type ?? '');
   }
 
-  /**
-   * The rows, values and dedup keys of the loaded schema that are lost after the statements so far. Dropped plain views and principals are
-   * in the list too: they hold no rows, but the user has to allow these losses.
-   */
+  /** What the loaded schema has lost so far: rows, values, dedup keys, and plain views and principals, which hold no rows. */
   losses(): AccountedLoss[] {
     const { loaded, lossesWithoutHolder } = this.#ledger;
     return [...lossesWithoutHolder, ...loaded.flatMap(object => this.#lossesOf(object))];
@@ -171,10 +164,7 @@ export class RowAccount {
     });
   }
 
-  /**
-   * Records a loss by the id of its holder; a principal has none. The loss of a complete object is not recorded here: `#lossesOf` finds
-   * it.
-   */
+  /** A principal has no id. The loss of a complete object is not recorded here: `#lossesOf` finds it. */
   #recordLoss(effect: Effect, transitions: readonly Transition[], index: number): void {
     const { object, column, loss } = effect;
     const { losses } = this.#ledger;
@@ -195,10 +185,7 @@ export class RowAccount {
 const isRetained = (object: CatalogueObject | undefined): object is Table | MaterializedView =>
   object?.kind === 'table' || object?.kind === 'materialized view';
 
-/**
- * Finds the objects of the loaded schema whose TTL the server enforces after a statement. Such a statement writes rows, computes a view
- * again or sets another TTL.
- */
+/** A server enforces the TTL of an object when a statement writes rows, computes a view again or sets another TTL. */
 function findEnforcements({ effects, transitions }: Pick<Execution, 'effects' | 'transitions'>, ledger: Ledger) {
   const written = effects.filter(({ effect, column }) => effect === 'rewritten' && column === undefined);
   const retained = transitions.filter(
@@ -215,11 +202,7 @@ function findEnforcements({ effects, transitions }: Pick<Execution, 'effects' | 
   });
 }
 
-/**
- * Records the rows that an enforcement drops. They are counted once, for the first statement that drops them. Later statements only become
- * further causes.
- * @returns the loss; empty if it is already recorded, or if no row has expired
- */
+/** Expired rows are counted once, for the first statement that drops them. Later statements only become further causes. */
 function recordEnforcement(enforcement: Enforcement, ledger: Ledger, index: number): Effect[] {
   const { former, now } = enforcement;
   const causes = [...ledger.causesOf(former, index)];

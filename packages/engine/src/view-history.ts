@@ -19,10 +19,7 @@ const historyLoss = (view: MaterializedView, text: string): Effect => effectOn(v
 const recomputeLoss = (view: MaterializedView, consequence: string): Effect =>
   historyLoss(view, `recomputing ${displayName(view)} ${consequence}`);
 
-/**
- * Describes the rows of a view that its query does not return, as far as the server could tell; starts with a verb.
- * @param storedRows neither `none` nor `recomputable`
- */
+/** Starts with a verb. @param storedRows neither `none` nor `recomputable` */
 function describeUnreturnedRows(storedRows: StoredRows): string {
   if (typeof storedRows === 'string')
     return "may lose rows that a refresh does not return: no server was asked, or the server could not tell, or the view's refresh limit leaves out older rows";
@@ -63,11 +60,7 @@ export class ViewHistories {
     this.#trackedViews = new Map(views.map(former => [former.id, { former, dependencies: dependenciesOf(former) }]));
   }
 
-  /**
-   * Records what is lost if a statement drops or creates materialized views, or makes the server compute them.
-   * @param refreshed the object that the statement refreshes in full, if any
-   * @returns the losses
-   */
+  /** @param refreshed the object that the statement refreshes in full, if any */
   recordStatement(transitions: readonly Transition[], refreshed: CatalogueObject | undefined, index: number): Effect[] {
     const dropped = transitions
       .flatMap(({ before }) => this.#trackedViews.get(before?.id) ?? [])
@@ -87,8 +80,8 @@ export class ViewHistories {
   }
 
   /**
-   * Finds the views that the server computes completely because a statement changes their base. This happens to immediate views that were
-   * refreshed for a range only, even if only metadata changes (observed on 9.3.4).
+   * Finds the immediate views that were refreshed for a range only: the server computes them completely if their base changes, even if only
+   * metadata changes (observed on 9.3.4).
    */
   #findCompletedByServer(transitions: readonly Transition[]): MaterializedView[] {
     const altered = transitions.flatMap(({ before, after }) => (before && after ? [foldCase(after.name)] : []));
@@ -99,15 +92,11 @@ export class ViewHistories {
     });
   }
 
-  /** Finds the loaded view with the same id as an object, or else the one that the object replaces. */
   #findTracked(object: CatalogueObject): TrackedView | undefined {
     return this.#trackedViews.get(this.ledger.formerOf(object)?.id);
   }
 
-  /**
-   * Records the rows of a source that an effect removes, and that new views may miss. The server fills new views in the background, perhaps
-   * too late to read these rows.
-   */
+  /** The server fills new views in the background, perhaps too late to read the rows that an effect removes from a source. */
   recordMissedRows({ object, loss }: Effect, index: number): void {
     const { catalogue, losses } = this.ledger;
     for (const id of TAKES_ROWS.has(loss) ? this.#unrefreshed : []) {
@@ -119,11 +108,7 @@ export class ViewHistories {
     }
   }
 
-  /**
-   * Records what is lost when a view of the loaded schema is dropped or computed again.
-   * @param computed the view that is computed or created; undefined if the statement only drops
-   * @returns the loss, if there is one
-   */
+  /** @param computed the view that is computed or created; undefined if the statement only drops */
   #recordRowLoss(tracked: TrackedView, computed: MaterializedView | undefined, index: number): Effect[] {
     const { former } = tracked;
     const { facts, losses } = this.ledger;
@@ -144,11 +129,7 @@ export class ViewHistories {
     return [effect];
   }
 
-  /**
-   * Describes the rows that are lost when a view is dropped or computed again, by the first cause that applies. Starts with a verb;
-   * undefined if none are lost.
-   * @param isRejected whether the server rejects the query of the view
-   */
+  /** By the first cause that applies; starts with a verb; undefined if no rows are lost. */
   #describeLoss(
     tracked: TrackedView,
     computed: MaterializedView | undefined,
@@ -173,10 +154,7 @@ export class ViewHistories {
     return endsEarlier ? 'loses rows of a period that has not ended' : undefined;
   }
 
-  /**
-   * Finds the sources of the former view whose rows the new view does not read. If a source was renamed, copied or recreated, the object
-   * that has its rows now is checked instead.
-   */
+  /** Finds the sources of the former view whose rows the new view does not read, wherever these rows are now. */
   #findUnreadSources(former: MaterializedView, { base, references }: MaterializedView): CatalogueObject[] {
     const { catalogue } = this.ledger;
     const readIds = new Set(catalogue.sources([base, ...references]).map(name => catalogue.find(name)?.id));
@@ -186,10 +164,7 @@ export class ViewHistories {
     );
   }
 
-  /**
-   * Finds the objects that hold the rows of a source now: the source itself, its copy, or a recreated view over the same sources.
-   * @param reader the view that reads the source
-   */
+  /** The source itself, its copy, or a recreated view over the same sources. @param reader the view that reads the source */
   #findCurrentHolders(source: CatalogueObject, reader: MaterializedView): CatalogueObject[] {
     const { catalogue, facts } = this.ledger;
     const successor = this.ledger.successorOf(source);
@@ -202,7 +177,7 @@ export class ViewHistories {
     return holders.filter(holder => holder !== undefined);
   }
 
-  /** Describes which source of a view has lost rows or values; starts with a verb; undefined if none has. */
+  /** Starts with a verb; undefined if no source has lost rows or values. */
   #describeSourceLoss(tracked: TrackedView, sources: readonly CatalogueObject[]): string | undefined {
     for (const source of sources) {
       const holders = this.#findCurrentHolders(source, tracked.former);
@@ -215,10 +190,7 @@ export class ViewHistories {
     return undefined;
   }
 
-  /**
-   * Finds a column of a source table whose values change, if a view may read it. A view may read the column if its query, or that of a view
-   * in between, names the column or has a `*`.
-   */
+  /** Finds a column with changed values that a view may read: its query, or that of a view in between, names the column or has a `*`. */
   #findConvertedColumn({ former, dependencies }: TrackedView, source: CatalogueObject): string | undefined {
     if (source.kind !== 'table') return undefined;
     const copyLosses = this.ledger.findCopy(source)?.losses ?? [];
@@ -232,10 +204,7 @@ export class ViewHistories {
     })?.name;
   }
 
-  /**
-   * The losses of a view that was dropped and has a successor. A source that the successor no longer reads may lose rows after the CREATE.
-   * So such sources are judged here.
-   */
+  /** A source that the successor no longer reads may lose rows after the CREATE. So such sources are judged here, at the end. */
   lossesOf(former: MaterializedView, successor: MaterializedView): AccountedLoss[] {
     const { losses, touchedBy, facts } = this.ledger;
     const recorded = [former, successor].flatMap(({ id }) => losses.of(id));
@@ -255,10 +224,7 @@ export class ViewHistories {
     ];
   }
 
-  /**
-   * The views of the loaded schema that are computed again, by name in lower case; not those that were dropped for good. The value is the
-   * assertion that the server can compute the view; undefined if the server need not be asked.
-   */
+  /** By name in lower case, without views that were dropped for good: the assertion that the server can compute the view, if any. */
   recomputed(): ReadonlyMap<string, string | undefined> {
     const existsOrWasRecreated = ({ former }: TrackedView) =>
       (this.ledger.catalogue.findById(former.id) ?? this.ledger.successorOf(former))?.kind === former.kind;

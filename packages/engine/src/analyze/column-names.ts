@@ -25,7 +25,6 @@ function printExpressionAlias(expression: Expression, names: Names): string {
   return text.includes('.') ? `"${text}"` : text;
 }
 
-/** Finds the name of a column or function; `column` for most other expressions. */
 function findFunctionAlias(expression: Expression, query: ParsedQuery): string {
   switch (expression.type) {
     case 'function':
@@ -64,7 +63,6 @@ export class TakenNames {
     this.#names.add(foldCase(name));
   }
 
-  /** The name if it is free, or the first free one with a number. */
   unused(name: string, numbered: (n: number) => string): string {
     if (!this.has(name)) return name;
     let n = this.#numbers.get(foldCase(name)) ?? 1;

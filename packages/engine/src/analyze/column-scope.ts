@@ -11,7 +11,6 @@ export interface Field {
   readonly type: string | undefined;
 }
 
-/** What a table, a view or a query returns. */
 export interface Relation {
   readonly fields: readonly Field[];
   readonly timestamp?: string | undefined;
@@ -19,7 +18,6 @@ export interface Relation {
   readonly hasUnknownColumns?: boolean;
 }
 
-/** A relation under the name it has in a query. */
 export interface AliasedRelation {
   readonly alias: string | undefined;
   readonly relation: Relation;
@@ -51,11 +49,7 @@ export class ColumnScope {
       this.#column(name.parts, name, []);
   }
 
-  /**
-   * The type of a column; undefined if it is not known. Columns win over aliases, but an alias makes a column that several sources
-   * have unambiguous.
-   * @throws RejectionError if there is no such column, or more than one
-   */
+  /** Columns win over aliases, but an alias makes a column that several sources have unambiguous. */
   #column(parts: readonly string[], expression: object, aliases: readonly Field[]): string | undefined {
     const name = parts.at(-1) ?? '';
     const qualifier = parts.length > 1 ? parts.slice(0, -1).join('.') : undefined;

@@ -4,7 +4,6 @@ import { Cursor, formatGeohashType, isTimestamp, parseColumnType } from '@sqlpip
 import { childrenOf, type ParsedQuery } from '../parse/parsed-query.js';
 import { inferFunctionType, isDecimal } from './functions.js';
 
-/** The names that an expression may use, and the query that it is in. */
 export interface Names {
   readonly query: ParsedQuery;
   /** The type of a column. @throws RejectionError if there is no column of that name */
@@ -123,7 +122,6 @@ function inferBinaryType(operator: string, left: string | undefined, right: stri
   return isDecimal(left) || isDecimal(right) ? undefined : findWiderType(left, right, 'INT');
 }
 
-/** Finds the wider of two types of numbers, at least `floor`. */
 function findWiderType(left: string | undefined, right: string | undefined, floor: string): string | undefined {
   const ranks = [left, right, floor].map(type => numbers.indexOf(type === 'NULL' ? 'BYTE' : (type ?? '')));
   return ranks.includes(-1) ? (left ?? right) : numbers[Math.max(...ranks)];
@@ -186,7 +184,6 @@ const stripParentheses = (expression: Expression): Expression =>
     ? stripParentheses(expression.expression)
     : expression;
 
-/** Prints an expression as QuestDB does: with one space around operators, and with parentheses only if necessary. */
 export function printExpression(expression: Expression, names: Names): string {
   const { query } = names;
   const text = (inner: Expression): string => printExpression(inner, names);

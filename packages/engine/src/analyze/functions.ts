@@ -72,7 +72,6 @@ const nonDeterministic = new Set(
 export const isNonDeterministic = (name: string): boolean =>
   nonDeterministic.has(name.toLowerCase()) || name.toLowerCase().startsWith('rnd_');
 
-/** The type that a call returns, undefined if it is not known. */
 export function inferFunctionType(name: string, argumentTypes: readonly (string | undefined)[]): string | undefined {
   const key = name.toLowerCase();
   const [first, ...others] = argumentTypes;

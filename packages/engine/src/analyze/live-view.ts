@@ -27,7 +27,6 @@ interface ScannedQuery {
   readonly start: number;
 }
 
-/** Checks the SELECT list, FROM and the windows of a query, as QuestDB's parser does. @throws RejectionError */
 export function requireParserRules(body: Body, catalogue: Catalogue): void {
   const query = readQuery(body);
   const base = catalogue.find(unquoteToken(query.baseToken.text));
@@ -65,7 +64,6 @@ function readQuery(body: Body): ScannedQuery {
   return { tokens, windows, calls: readWindowCalls(tokens, windows), baseToken: table, start };
 }
 
-/** Whether an expression is only the name of a column, with or without the name of its table. */
 const isColumn = (item: readonly QueryToken[]): boolean =>
   (item.length === 1 || (item.length === 3 && item[1]?.text === '.')) && /^["a-z_]/i.test(item.at(-1)?.text ?? '');
 
@@ -142,10 +140,7 @@ const isDefaultFrame = ({ frame, from, to, excludesCurrentRow }: Window): boolea
   frame === undefined ||
   (frame === 'range' && from === 'unbounded preceding' && to === 'current row' && !excludesCurrentRow);
 
-/**
- * Whether the state of a window would grow without end: it has PARTITION BY, the default frame and no ANCHOR. An equal RANGE frame counts
- * as the default one. As in QuestDB, EXCLUDE CURRENT ROW does not matter here.
- */
+/** Whether the state of a window would grow without end. As in QuestDB, EXCLUDE CURRENT ROW does not matter here. */
 const isUnbounded = (window: Window): boolean =>
   !window.anchor &&
   window.partitionBy.length > 0 &&
@@ -228,12 +223,7 @@ const FRAMELESS = ['lag', ...NEED_LATER_ROWS];
 /** Functions that choose some of the rows. Their results depend on later rows too. */
 const SUBSAMPLING = ['sdt', 'lttb', 'm4', 'minmax', 'uniform', 'cadence'];
 
-/**
- * Checks the query of a live view as QuestDB's compiler does.
- * @returns the base, and what the query returns
- * @throws RejectionError with QuestDB's position. It is the base if that is wrong, and 0 for DISTINCT. If the query does not compile, it
- *   is an offset in the query. Otherwise it is the name of the view.
- */
+/** @throws RejectionError at the base, at 0 for DISTINCT, at an offset in the query, or at the name of the view, as QuestDB's compiler does */
 export function analyzeLiveView(
   statement: { readonly body: Body; readonly position: number },
   catalogue: Catalogue,
@@ -258,11 +248,6 @@ export function analyzeLiveView(
   return { base, relation };
 }
 
-/**
- * Requires that the base of a live view is a WAL table or a materialized view, with a designated timestamp.
- * @returns the base
- * @throws RejectionError for any other base
- */
 function requireLiveViewBase({ baseToken }: ScannedQuery, catalogue: Catalogue): Base {
   const name = unquoteToken(baseToken.text);
   const base = catalogue.resolve(name);
@@ -285,7 +270,6 @@ function rejectNonDeterministic({ tokens }: ScannedQuery): void {
     throw new RejectionError(found.at, `non-deterministic function cannot be used in live view: ${found.text}`);
 }
 
-/** Requires that all windows with a RANGE frame and no ANCHOR are ordered by the timestamp only, and have the same PARTITION BY. */
 function rejectBadRanges({ calls }: ScannedQuery, timestamp: string): void {
   const ranges = calls.filter(({ window }) => window?.frame === 'range' && !window.anchor);
   for (const { name, at, window } of ranges)
@@ -331,17 +315,13 @@ function findShapeProblem(select: SelectStatement, { calls }: ScannedQuery, base
   return findFilterProblem(select, base);
 }
 
-/** The column that an item of ORDER BY names, by its own name or by its alias; undefined for an expression. */
 function findOrderedColumn(expression: Expression, { columns }: SelectStatement): string | undefined {
   const name = columnName(expression);
   const aliased = columns.find(item => item.type === 'selectItem' && isSameName(item.alias, name));
   return aliased?.type === 'selectItem' ? columnName(aliased.expression) : name;
 }
 
-/**
- * Why a WHERE is not allowed: one of its conditions has the designated timestamp of the base as an operand. Undefined if none has. Only
- * conditions that are joined by AND are checked, not those inside OR and other expressions.
- */
+/** Why a WHERE is not allowed. Only conditions that are joined by AND are checked, not those inside OR and other expressions. */
 function findFilterProblem({ where }: SelectStatement, { timestamp }: Base): string | undefined {
   const conditions = where ? [where] : [];
   for (let condition = conditions.pop(); condition; condition = conditions.pop()) {
@@ -367,10 +347,7 @@ function findFunctionProblem({ calls }: ScannedQuery, base: Base): string | unde
   );
 }
 
-/**
- * Whether QuestDB can save the state of a window function. It cannot for lag() of a DECIMAL with more than 18 digits. Nor can it for a
- * window without PARTITION BY, unless the frame of the window starts at the current row.
- */
+/** Whether QuestDB can save the state of a window function: not without PARTITION BY, and not of lag() over a long DECIMAL. */
 function supportsSnapshot({ name, arguments: given, window }: WindowCall, base: Base): boolean {
   const first = splitList(given)[0]?.at(-1);
   if (window?.partitionBy.length === 0 && window.from !== 'current row') return false;

@@ -26,10 +26,7 @@ import { hasAggregate, isNonDeterministic } from './functions.js';
 import { isColumnItem } from './relation.js';
 import { listTableRefs, QueryScope, type Source } from './scope.js';
 
-/**
- * Requires the base table of a materialized view: `statedBase`, or else the only table that the query reads.
- * @throws RejectionError if the query does not read that table, reads several without `statedBase`, or uses the base in an unsupported way
- */
+/** The base table: `statedBase`, or else the only table that the query reads. @throws RejectionError for an unsupported query over it */
 export function requireValidBase(body: Body, statedBase: LocatedName | undefined, catalogue: Catalogue): LocatedName {
   const query = parseBody(body);
   const scope = QueryScope.around(query, catalogue);
@@ -106,7 +103,6 @@ class BaseCheck {
     for (const source of sources) if ('select' in source) this.validate(source.select, source.scope, base);
   }
 
-  /** Rejects columns whose names are not valid in a table, and columns that are window functions. */
   #rejectBadColumns(select: Select, scope: QueryScope, base: string): void {
     const taken = new TakenNames();
     let window: Expression | undefined;
@@ -147,7 +143,6 @@ const notSupported = (base: string): string => `on base table is not supported f
 const listSources = (select: Select, scope: QueryScope): Source[] =>
   listTableRefs(select).map(ref => scope.sourceOf(ref));
 
-/** What QuestDB's compiler derives from the query of a materialized view. */
 export interface ViewSampling {
   /** The sampling interval; empty for a passthrough view, see `analyzePassThrough`. */
   readonly interval: string;
@@ -159,18 +154,13 @@ export interface ViewSampling {
   readonly timeZone?: string | undefined;
 }
 
-/** The clauses of a statement that decide how a view is sampled. */
 interface SamplingClauses {
   readonly body: Body;
   readonly timestamp: LocatedName | undefined;
   readonly refresh: RefreshClause;
 }
 
-/**
- * Derives the sampling of a materialized view from its query, as QuestDB's compiler does.
- * @throws RejectionError for a missing timestamp or interval, for an invalid timestamp, period or function, and for a base that is
- *   missing, has no WAL or is a live view
- */
+/** Derives the sampling of a materialized view from its query, as QuestDB's compiler does. @throws RejectionError */
 export function analyzeSampling(
   statement: SamplingClauses,
   base: LocatedName,
@@ -211,11 +201,7 @@ export function analyzeSampling(
   return { interval: bucket.interval, timestamp: designated, ...period };
 }
 
-/**
- * Derives the sampling of a passthrough view; undefined for any other view. A passthrough view does not aggregate: it has one row for each
- * selected row of its base.
- * @throws RejectionError for a function that is not deterministic
- */
+/** The sampling of a view with one row for each selected row of its base; undefined for a view that aggregates. @throws RejectionError */
 function analyzePassThrough(
   query: ParsedQuery,
   timestamp: LocatedName | undefined,
@@ -248,14 +234,10 @@ interface Bucket {
   readonly interval: string;
   /** The column with the start of the bucket, by its name in the query that computes it. */
   readonly column: string | undefined;
-  /** The offset of the interval in the query. */
   readonly offset: number;
 }
 
-/**
- * Finds the time bucket by which a query groups its rows: that of SAMPLE BY, or of a timestamp_floor() column. If the query has none and
- * its only source is a subquery or a plain view, the bucket of that source counts.
- */
+/** Finds the bucket of SAMPLE BY or of a timestamp_floor() column, in the query or else in its only source: a subquery or a plain view. */
 function findBucket(query: ParsedQuery, catalogue: Catalogue): Bucket | undefined {
   const find = (select: Select, outer: QueryScope): Bucket | undefined => {
     const scope = outer.enter(select);
@@ -302,10 +284,8 @@ function findOnlySource({ from, groupBy, setOperations }: Select, scope: QuerySc
 }
 
 /**
- * The name that the designated timestamp of the sampled table has for the checks of this file. If the query does not select the
- * timestamp, a timestamp_floor() column takes its place: under its alias, or under the name of the timestamp. If there is none, the
- * server adds the timestamp under a free name (observed on 9.3.4). Undefined if the query samples a subquery, or an object without a
- * designated timestamp.
+ * The name of the sampled table's designated timestamp, for the checks of this file. If the query does not select the timestamp, a
+ * timestamp_floor() column takes its place. Without one, the server adds the timestamp under a free name (observed on 9.3.4).
  */
 function findTimestamp(select: Select, scope: QueryScope): string | undefined {
   const [ref] = listTableRefs(select);
@@ -323,10 +303,7 @@ function findTimestamp(select: Select, scope: QueryScope): string | undefined {
   return taken.unused(designated, n => `${designated}${n}`);
 }
 
-/**
- * Derives the period of PERIOD (SAMPLE BY INTERVAL) from SAMPLE BY.
- * @throws RejectionError whose position is the offset of the interval in the query, as in QuestDB
- */
+/** Derives the period from SAMPLE BY. @throws RejectionError whose position is the offset of the interval in the query, as in QuestDB */
 function analyzePeriod({ sampleBy }: Select, { interval, offset: position }: Bucket): Partial<ViewSampling> {
   const length: Interval = { count: Number.parseInt(interval, 10) || 1, unit: interval.slice(-1) };
   rejectLongPeriod(length, position);

@@ -11,7 +11,6 @@ import { requireReadable, type Session } from '../session.js';
 import { hasAggregate } from './functions.js';
 import { listTableRefs, QueryScope, type Source, type TableRef } from './scope.js';
 
-/** Finds the tables and views that a query refers to, each once, as the catalogue spells them. */
 export const findQueryReferences = (query: ParsedQuery, catalogue: Catalogue): string[] => [
   ...new Set(listReads(query, catalogue).map(({ object }) => object.name)),
 ];
@@ -84,8 +83,8 @@ function listReads(query: ParsedQuery, catalogue: Catalogue): { object: Catalogu
 }
 
 /**
- * Whether a query certainly returns no rows if no table and no materialized view has rows. False for a query with WITH, PIVOT or FILL, and
- * for one that may aggregate all rows into one.
+ * Whether a query certainly returns no rows if nothing has rows. False with WITH, PIVOT or FILL, and for a query that may aggregate all
+ * rows into one.
  */
 export function returnsNoRows(query: ParsedQuery, catalogue: Catalogue): boolean {
   /** Each view is read once: views over views can name one many times. */

@@ -25,7 +25,7 @@ const MAX_COLUMNS = 20_000;
 const tooManyColumnsError = (position: number): RejectionError =>
   new RejectionError(position, `a query of more than ${MAX_COLUMNS} columns is not supported`);
 
-/** Analyzes what a query returns. @throws RejectionError for a table or column that does not exist, and for a misused SAMPLE BY */
+/** @throws RejectionError for a table or column that does not exist, and for a misused SAMPLE BY */
 export function analyzeRelation(query: ParsedQuery, catalogue: Catalogue): Relation {
   return new Analysis(query, catalogue).analyze(query.select, QueryScope.around(query, catalogue));
 }
@@ -41,11 +41,7 @@ class Analysis {
     readonly catalogue: Catalogue,
   ) {}
 
-  /**
-   * Analyzes a query with all parts of its union.
-   * @param outer the scope that the query is in
-   * @param unionFields the columns of the part of the union before it: ORDER BY at the end may refer to them
-   */
+  /** @param unionFields the columns of the part of the union before it: ORDER BY at the end may refer to them */
   analyze(select: SelectStatement, outer: QueryScope, unionFields: readonly Field[] = []): Relation {
     this.#analyzeFilters(select, outer);
     const queryScope = outer.enter(select);
@@ -132,7 +128,6 @@ class Analysis {
     return { fields, timestamp: object.timestamp, hasUnknownColumns: object.columns.length === 0 };
   }
 
-  /** Rejects SAMPLE BY with `*`, with GROUP BY or without an aggregate function. */
   #rejectMisusedSampling(select: SelectStatement): void {
     const { columns, groupBy, sampleBy } = select;
     if (!sampleBy) return;
@@ -152,7 +147,6 @@ class Analysis {
     }
   }
 
-  /** Analyzes the items of SELECT. Columns whose names are taken get a number. */
   #analyzeSelectList(select: SelectStatement, columnScope: ColumnScope): SelectedField[] {
     const fields: SelectedField[] = [];
     const taken = new TakenNames();
@@ -233,7 +227,6 @@ interface SelectedField extends Field {
   readonly item?: SelectItem;
 }
 
-/** The source whose columns `t.*` selects; undefined for `*`. */
 const starQualifier = (item: SelectItem): string | undefined =>
   item.type === 'qualifiedStar' ? item.qualifier.parts.at(-1) : undefined;
 
@@ -279,14 +272,13 @@ function findSortTimestamp(
   return field?.type !== undefined && isTimestamp(field.type) ? field.name : undefined;
 }
 
-/** Whether a select item is a column of the source with an alias, and nothing else. */
 export function isColumnItem(item: SelectItem, name: string, alias: string | undefined): boolean {
   if (item.type !== 'selectItem' || item.expression.type !== 'column') return false;
   const { parts } = item.expression.name;
   return isSameName(parts.at(-1), name) && (parts.length === 1 || isSameName(parts[0], alias));
 }
 
-/** The name of the column that a select item gives. After a star, the index of the item is not that of its column. */
+/** The name of the column of a select item. After a star, the index of the item is not that of its column. */
 function itemName(select: SelectStatement, index: number, fields: readonly Field[]): string | undefined {
   const isAfterStar = select.columns.slice(0, index).some(item => item.type !== 'selectItem');
   const item = select.columns[index];

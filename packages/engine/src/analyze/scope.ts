@@ -11,7 +11,6 @@ import type { ParsedQuery } from '../parse/parsed-query.js';
 
 export type TableRef = NonNullable<SelectStatement['from']>[number];
 
-/** What stands in the place of a table: a query, a function, or a name. */
 type TableExpression = TableRef['table'];
 
 /** A query in the place of a table, and the scope that it is in. A query of WITH is the same object wherever it is used. */
@@ -26,7 +25,6 @@ interface TableSource {
   readonly name: string;
   /** The position of the name, after the schema `public`. */
   readonly position: number;
-  /** Undefined if there is none of that name. */
   readonly object: CatalogueObject | undefined;
 }
 
@@ -66,7 +64,6 @@ export class QueryScope {
     return new QueryScope(query, catalogue, nothing, 0, undefined, { left: MAX_LOOKUPS });
   }
 
-  /** The scope in a query that stands in this one: with what its WITH and DECLARE define. */
   enter(select: SelectStatement): QueryScope {
     const known = this.#inner.get(select);
     if (known) return known;

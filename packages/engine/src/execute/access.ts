@@ -58,7 +58,6 @@ function rejectAssume(): never {
   throw new RejectionError(0, 'service accounts are not assumed over HTTP: log in as the account');
 }
 
-/** Executes CREATE USER, GROUP or SERVICE ACCOUNT from the name on. */
 function createPrincipal(cursor: Cursor, session: Session, kind: PrincipalKind): void {
   const { acl } = session;
   const { hasGuard, name, position } = parsePrincipalName(cursor, kind, 'not', 'exists');
@@ -81,7 +80,6 @@ interface PrincipalOptions {
   owner?: string;
 }
 
-/** Parses the options between the name and the end of the statement. @throws RejectionError for an option that is wrong or repeated */
 function parseOptions(cursor: Cursor, kind: PrincipalKind): PrincipalOptions {
   const options: PrincipalOptions = {};
   for (let token = cursor.next(); token !== undefined && token !== ';'; token = cursor.next()) {
@@ -101,7 +99,6 @@ function parseOptions(cursor: Cursor, kind: PrincipalKind): PrincipalOptions {
 const parseText = (cursor: Cursor, expected: string): string =>
   unquoteToken(cursor.requireNoSemicolon(expected)).replaceAll("''", "'");
 
-/** Parses `PASSWORD 'p'` or `NO PASSWORD`; undefined for the latter. */
 function parsePassword(cursor: Cursor): string | undefined {
   const token = cursor.requireNoSemicolon("'password' or 'no password'");
   if (isWord(token, 'no')) {
@@ -114,10 +111,7 @@ function parsePassword(cursor: Cursor): string | undefined {
   return password;
 }
 
-/**
- * Executes DROP USER, GROUP or SERVICE ACCOUNT from the name on. The administrator becomes the owner of the objects of the dropped
- * principal, so that a later principal of the same name does not own them.
- */
+/** The administrator becomes the owner of the principal's objects: a later principal of the same name shall not own them. */
 function dropPrincipal(cursor: Cursor, session: Session, kind: PrincipalKind): void {
   const { acl, catalogue } = session;
   const { hasGuard, name, position } = parsePrincipalName(cursor, kind, 'exists');
@@ -132,7 +126,6 @@ function dropPrincipal(cursor: Cursor, session: Session, kind: PrincipalKind): v
     if (isSameName(object.owner, name)) catalogue.put({ ...object, owner: acl.admin });
 }
 
-/** Executes ALTER USER, GROUP or SERVICE ACCOUNT from the name on. @returns the reply with the new token, if one was created */
 function alterPrincipal(cursor: Cursor, session: Session, kind: PrincipalKind): ExecutionResult | undefined {
   const { acl } = session;
   const named = parseEntityName(cursor, `${kind} name`);
@@ -156,10 +149,7 @@ function alterPrincipal(cursor: Cursor, session: Session, kind: PrincipalKind): 
   }
 }
 
-/**
- * Executes `WITH EXTERNAL ALIAS 'a'` or `DROP EXTERNAL ALIAS 'a'` of ALTER GROUP. Nothing else of a group can be altered, because a group
- * never logs in.
- */
+/** Executes WITH or DROP EXTERNAL ALIAS 'a'. Nothing else of a group can be altered, because it never logs in. */
 function changeAlias(cursor: Cursor, session: Session, named: LocatedName): void {
   const { acl } = session;
   const adds = isWord(cursor.requireNoSemicolon("'with' or 'drop'"), 'with');
@@ -223,11 +213,7 @@ function dropTokens(cursor: Cursor, session: Session, kind: PrincipalKind, named
   session.acl.put({ ...principal, tokens });
 }
 
-/**
- * Parses `WITH TTL '30d' [REFRESH]`.
- * @returns the lifetime in milliseconds, and whether each login renews it
- * @throws RejectionError for less than a minute or more than 3650 days
- */
+/** Parses `WITH TTL '30d' [REFRESH]`: a lifetime in milliseconds, and whether each login renews it. */
 function parseTokenLifetime(cursor: Cursor): { lifetime: number; refresh: boolean } {
   cursor.expect('with', 'ttl');
   const [, count, unit = ''] = /^(\d+)([smhd])$/i.exec(unquoteToken(cursor.requireNoSemicolon('TTL'))) ?? [];
@@ -243,7 +229,6 @@ function requirePrincipal(acl: Acl, kind: PrincipalKind, { name, position }: Loc
   throw new RejectionError(position, `${kind} does not exist [name=${name}]`);
 }
 
-/** Executes ADD USER … TO groups, or REMOVE USER … FROM groups. */
 function changeMembership(cursor: Cursor, session: Session, adds: boolean): void {
   const { acl } = session;
   const statement = parseMembership(cursor, adds, createAccessContext(session));

@@ -95,7 +95,7 @@ function handleRows(verb: string): StatementHandler {
   };
 }
 
-/** Requires the permissions for a statement. An object that does not exist (IF EXISTS) needs none. @throws DenialError */
+/** An object that does not exist (IF EXISTS) needs no permission. @throws DenialError */
 function authorizeChange(change: ChangeStatement, { catalogue, authorize }: Session): void {
   const permission = permissionOf(change);
   if (permission && (change.verb === 'drop all' || change.verb === 'rebase wal')) return authorize(permission);
@@ -114,10 +114,7 @@ const columnsOf = (alteration: Alteration, object: CatalogueObject): string[] | 
     ? [findColumn(object, alteration.column)?.name ?? alteration.column]
     : undefined;
 
-/**
- * Requires that a statement does not go to the WAL of a suspended table. A server would accept it, but not apply it before RESUME WAL.
- * @throws OpaqueError
- */
+/** Rejects a change of a suspended table: a server would accept it, but not apply it before RESUME WAL. @throws OpaqueError */
 function requireApplied(change: ChangeStatement, { catalogue }: Session): void {
   for (const name of changedTables(change)) {
     const table = catalogue.find(name);
@@ -143,10 +140,7 @@ function setSuspended(name: string, isSuspended: boolean, { catalogue }: Session
   if (table?.kind === 'table' && (table.isSuspended ?? false) !== isSuspended) catalogue.put({ ...table, isSuspended });
 }
 
-/**
- * Executes REBASE WAL, which discards the transactions that a suspended table has not applied. Stored views may have read them, so these
- * views become invalid.
- */
+/** REBASE WAL discards what a suspended table has not applied. Stored views may have read it, so they become invalid. */
 function rebaseWal(name: string, session: Session): void {
   resumeWal(name, 'loses the transactions', session);
   invalidateMaterializedViews(session.catalogue, name, REBASED_REASON);
@@ -157,7 +151,7 @@ const REBASED_REASON = 'base table rebase';
 
 type Changed<Verb> = Extract<ChangeStatement, { verb: Verb }>;
 
-/** Changes the catalogue. @param query the query in an ALTER VIEW */
+/** @param query the query in an ALTER VIEW */
 function applyChange(change: ChangeStatement, session: Session, query: Body | undefined): void {
   switch (change.verb) {
     case 'alter': {
@@ -188,11 +182,7 @@ function applyChange(change: ChangeStatement, session: Session, query: Body | un
   }
 }
 
-/**
- * Executes COMPILE VIEW, which only rejects an invalid view. The engine compiles a view after each change of what the view reads, so
- * nothing is compiled here.
- * @throws RejectionError
- */
+/** COMPILE VIEW only rejects an invalid view: the engine compiles a view after each change of what the view reads. */
 function executeCompile({ name, position }: Changed<'compile'>, { catalogue }: Session): void {
   const view = catalogue.find(name);
   if (view?.kind === 'view' && view.invalid) throw new RejectionError(position, view.invalid.reason);
@@ -206,7 +196,7 @@ function dropObject(name: string, { catalogue }: Session): void {
   invalidateLiveViews(catalogue, object.name, () => GONE_TABLE_REASON);
 }
 
-/** Renames a table. The views over it become invalid, as if the table were dropped. */
+/** The views over a renamed table become invalid, as if it were dropped. */
 function renameTable({ name, to }: Changed<'rename'>, session: Session): void {
   const table = session.catalogue.find(name);
   dropObject(name, session);
@@ -214,9 +204,8 @@ function renameTable({ name, to }: Changed<'rename'>, session: Session): void {
 }
 
 /**
- * Executes REFRESH MATERIALIZED VIEW. A full refresh makes an invalid view valid, unless `whyNotRefreshable` gives a reason. The server
- * empties the view first, so the views over it become invalid (observed on 9.3.4; documented for live views). An incremental refresh
- * leaves an invalid view invalid.
+ * A full refresh makes an invalid view valid, unless `whyNotRefreshable` gives a reason. The server empties the view first, so the views
+ * over it become invalid (observed on 9.3.4; documented for live views). An incremental refresh leaves an invalid view invalid.
  */
 function executeRefresh({ name, isFull }: Changed<'refresh'>, { catalogue, rowEffects }: Session): void {
   const view = catalogue.resolve(name);
@@ -270,7 +259,6 @@ function alterView({ name }: Alter, body: Body, session: Session): void {
   createView(session, { definition: view, position: body.start, ifNotExists: false, orReplace: true, body });
 }
 
-/** Executes an ALTER of a materialized or live view: of its refresh, its retention or its indexes. */
 function alterStoredView({ name, alteration }: Alter, { catalogue }: Session): void {
   const view = catalogue.resolve(name);
   if (view?.kind === 'live view') return catalogue.put(applyAlteration(view, alteration));
@@ -285,10 +273,6 @@ type RowChange = Extract<ChangeStatement, { verb: 'insert' | 'update' | 'truncat
 
 const isRowChange = (change: ChangeStatement): change is RowChange => Object.hasOwn(ROW_CHANGES, change.verb);
 
-/**
- * Executes a statement about rows: the effect on the rows, and the materialized views that become invalid.
- * @throws RejectionError for partitions of tables without rows
- */
 function changeRows(change: RowChange, { catalogue, rowEffects }: Session): void {
   if (!rowEffects && 'position' in change)
     throw new RejectionError(change.position, `sqlserve keeps no rows: nothing to ${change.verb.split(' ', 1)[0]}`);
@@ -328,10 +312,7 @@ const ROW_CHANGES: Readonly<Record<RowChange['verb'], RowChangeKind>> = {
   'convert partition': { effect: 'rewritten', what: 'rewrites partitions of' },
 };
 
-/**
- * Checks what a COPY needs besides rows and files: the table or the query that it exports. The server creates the table of
- * an import if there is none (observed on 9.3.4).
- */
+/** Checks the source of a COPY. The server creates the table of an import if there is none (observed on 9.3.4). */
 function rejectBadCopy(cursor: Cursor, catalogue: Catalogue): void {
   const source = cursor.requireNoSemicolon('copy source');
   if (source === '(') {

@@ -47,7 +47,7 @@ import { parseBody } from '../parse/parsed-query.js';
 import { requireReadable, type Session } from '../session.js';
 import { inputsOf, toColumns } from './validity.js';
 
-/** Executes CREATE of a table or a view. @throws RejectionError; DenialError; OpaqueError; NotReady */
+/** @throws RejectionError; DenialError; OpaqueError; NotReady */
 export function executeCreate(session: Session, statement: CreateStatement): void {
   switch (statement.kind) {
     case 'table':
@@ -63,9 +63,7 @@ export function executeCreate(session: Session, statement: CreateStatement): voi
 
 /**
  * Checks that the name is free, and that the caller may create the object. An engine has no volumes, so a statement that names one is
- * rejected.
- * @returns whether the object is to be created: `false` if the statement has IF NOT EXISTS and an object of this kind has the name
- * @throws RejectionError for any other taken name, and for a volume; DenialError
+ * rejected. @returns false if the statement has IF NOT EXISTS and an object of this kind exists
  */
 function requireCreatable(
   { catalogue, authorize }: Session,
@@ -113,10 +111,7 @@ function createTable(session: Session, statement: CreateOf<TableDefinition>): vo
   catalogue.put(table);
 }
 
-/**
- * The table that LIKE creates, with the columns and options of its model: a table, a materialized view or a live view.
- * @throws RejectionError if the model is missing or a plain view; OpaqueError if its syntax is unknown
- */
+/** The table that LIKE creates. @throws RejectionError if the model is missing or a plain view; OpaqueError if its syntax is unknown */
 function toTableLike(catalogue: Catalogue, { name, owner }: TableDefinition, like: LocatedName): Table {
   const model = catalogue.resolve(like.name);
   if (!model || model.kind === 'view') throw missingError(like.position, like.name);
@@ -127,10 +122,7 @@ function toTableLike(catalogue: Catalogue, { name, owner }: TableDefinition, lik
   return { kind: 'table', ...copy, ...retentionOf(model, false), wal, parquet };
 }
 
-/**
- * The table that AS creates: with the columns of the query, and the types and options that CAST, INDEX and DEDUP set.
- * @throws RejectionError if the query is invalid, or if a clause does not fit its columns
- */
+/** The table that AS creates: with the columns of the query, and the types and options that CAST, INDEX and DEDUP set. */
 function toTableAsQuery(catalogue: Catalogue, statement: CreateOf<TableDefinition> & { readonly body: Body }): Table {
   const { position, body, definition, spans } = statement;
   const relation = analyzeRelation(parseBody(body), catalogue);
@@ -170,7 +162,7 @@ function findNamedTimestamp({ definition, spans }: CreateStatement): LocatedName
     : undefined;
 }
 
-/** Chooses the designated timestamp of a CREATE TABLE AS: the one that the statement names, or else that of the query. */
+/** The designated timestamp that the statement names, or else that of the query. */
 function chooseTimestamp(statement: CreateStatement, { fields, timestamp: designated, hasUnknownColumns }: Relation) {
   const timestamp = findNamedTimestamp(statement);
   if (!timestamp) return designated;
@@ -225,7 +217,6 @@ const escapeForMessage = (text: string): string =>
 /** A CREATE VIEW, or an ALTER VIEW, which gives a view another query. */
 type ViewStatement = Pick<CreateOf<ViewDefinition>, 'definition' | 'position' | 'ifNotExists' | 'orReplace' | 'body'>;
 
-/** Executes CREATE VIEW, CREATE OR REPLACE VIEW and ALTER VIEW. */
 export function createView(session: Session, statement: ViewStatement): void {
   const { catalogue } = session;
   const {
@@ -249,7 +240,7 @@ export function createView(session: Session, statement: ViewStatement): void {
   throw new RejectionError(rejection.position - shift, rejection.message);
 }
 
-/** Checks the query of a view and stores the view. @param errorPosition the position reported for an invalid column name */
+/** @param errorPosition the position reported for an invalid column name */
 function putView(session: Session, statement: ViewStatement, errorPosition: number): void {
   const { catalogue } = session;
   const { position, body, orReplace } = statement;
@@ -340,10 +331,7 @@ function createMaterializedView(session: Session, statement: CreateOf<Materializ
   });
 }
 
-/**
- * Fills in what a REFRESH clause omits. The default of START is that of `defaultStart`. PERIOD (SAMPLE BY INTERVAL) gets the length and the
- * time zone of the query's SAMPLE BY.
- */
+/** Fills in what a REFRESH clause omits: START, and the length and the time zone of PERIOD (SAMPLE BY INTERVAL). */
 function completeRefresh(refresh: RefreshClause, sampling: ViewSampling): Refresh {
   const { period, ...options } = refresh;
   const started = { ...options, start: options.start ?? defaultStart(refresh) };

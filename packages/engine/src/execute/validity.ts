@@ -35,10 +35,8 @@ export function recompilePlainViews(catalogue: Catalogue, changed: readonly stri
 }
 
 /**
- * Finds the materialized views over changed objects that can no longer be refreshed. If a view only joins a changed table, a server
- * reports it as valid until the next row of its base arrives (observed on 9.3.4). The engine assumes this row, so the view is invalid at
- * once.
- * @returns copies of these views, with the reason; the catalogue is not changed
+ * Finds the materialized views over changed objects that can no longer be refreshed, and why. If a view only joins a changed table, a
+ * server reports it as valid until the next row of its base arrives (observed on 9.3.4). The engine assumes this row.
  */
 export function findUnrefreshable(catalogue: Catalogue, changed: readonly string[]): MaterializedView[] {
   const names = [...changed, ...findPlainViewsOver(catalogue, changed)];
@@ -88,7 +86,6 @@ const toInvalid = ({ message, position }: RejectionError): NonNullable<View['inv
   position,
 });
 
-/** Analyzes the query of a view over the current objects. @returns what the query returns, or the rejection */
 const analyzeBody = (body: string, catalogue: Catalogue): Relation | RejectionError =>
   orRejection(() => analyzeRelation(parseQueryText(body), catalogue));
 
@@ -147,8 +144,8 @@ export function invalidateMaterializedViews(
 }
 
 /**
- * Records that the immediate views over a table are no longer empty. A server fills an immediate view that was created with DEFERRED as
- * soon as its base changes, even if only metadata changes (observed on 9.3.4).
+ * A server fills an immediate view that was created with DEFERRED as soon as its base changes, even if only metadata changes (observed on
+ * 9.3.4).
  */
 export function recordNotEmpty(catalogue: Catalogue, base: string): void {
   for (const view of catalogue.dependentsOf(base))
@@ -161,10 +158,7 @@ export function recordNotEmpty(catalogue: Catalogue, base: string): void {
       catalogue.put({ ...view, neverRefreshed: false });
 }
 
-/**
- * Makes the live views over an object invalid. Nothing makes a live view valid again. An invalid view keeps its first reason.
- * @param reasonFor returns the reason for a view; undefined if the view stays valid
- */
+/** Nothing makes a live view valid again, and it keeps its first reason. @param reasonFor undefined if the view stays valid */
 export function invalidateLiveViews(
   catalogue: Catalogue,
   base: string,
@@ -177,16 +171,13 @@ export function invalidateLiveViews(
   }
 }
 
-/** The columns of its base that a live view reads; undefined if the engine does not understand its query. */
+/** Undefined if the engine does not understand the query. */
 export function findColumnsReadFromBase({ body, base }: LiveView, catalogue: Catalogue): string[] | undefined {
   const columns = orRejection(() => findColumnsRead(parseQueryText(body), catalogue, base));
   return columns instanceof RejectionError ? undefined : columns;
 }
 
-/**
- * Why a view could not be created over the current objects: its base table has no WAL, or its query is rejected. Undefined if the view
- * could be created, or if the engine does not understand its query.
- */
+/** Why a view could not be created now; undefined if it could, or if the engine does not understand its query. */
 export function whyNotCreatable(
   { body, opaque, ...view }: Exclude<CatalogueObject, Table>,
   catalogue: Catalogue,
@@ -199,7 +190,6 @@ export function whyNotCreatable(
   return isRejected ? relation.message : undefined;
 }
 
-/** Why a full refresh of a materialized view would fail; undefined if it would not. */
 export function whyNotRefreshable(view: MaterializedView, catalogue: Catalogue): string | undefined {
   const base = catalogue.find(view.base);
   if (!base) return `[-105]: ${missingError(0, view.base).message}`; // the number of this error, not a position

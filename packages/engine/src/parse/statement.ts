@@ -26,13 +26,11 @@ export type Statement =
   | { readonly statement: 'explain show create database' }
   | { readonly statement: 'query'; readonly text: string };
 
-/** What an edition adds to the grammar. */
 export interface Dialect extends CreateContext {
   /** Words that begin a statement which changes something. */
   readonly verbs: { has(word: string): boolean };
 }
 
-/** Parses one statement; undefined if the text contains none. */
 export function parseStatement(text: string, dialect: Dialect): Statement | undefined {
   const cursor = new Cursor(text);
   const token = cursor.next();
@@ -218,7 +216,6 @@ function parseCategories(cursor: Cursor, { has }: ShowDialect): Set<Kind> {
   return includes ? named : new Set([...all].filter(kind => !named.has(kind)));
 }
 
-/** Parses ALL, or a list of categories: words without quotes. */
 function parseCategoryList(cursor: Cursor, categories: typeof CATEGORIES): Set<Kind> {
   const token = cursor.next();
   if (isWord(token, 'all')) return new Set(categories.get('ALL'));

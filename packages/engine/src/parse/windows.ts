@@ -49,10 +49,7 @@ export function readNamedWindows(tokens: readonly QueryToken[]): NamedWindow[] {
   return windows;
 }
 
-/**
- * Splits `WINDOW w AS (…), v AS (…)` at an index; undefined if there is something else. `end` is where the clause ends, and a
- * definition has its parentheses.
- */
+/** Splits `WINDOW w AS (…), v AS (…)` at an index, up to `end`; undefined if there is something else. A definition has its parentheses. */
 function splitWindowClause<T extends QueryToken>(
   tokens: readonly T[],
   from: number,
