@@ -5,7 +5,7 @@
 import { COLUMN_PROPERTIES } from './columns/column-properties.js';
 import type { Column, Definition } from './definition.js';
 import { quoteName } from './grammar/names.js';
-import { type AnyProperty, propertiesOf } from './properties/object-properties.js';
+import { type AnyProperty, propertiesAfterQuery, propertiesOf } from './properties/object-properties.js';
 import type { PrintOptions } from './property.js';
 
 const PRINTED_OPTIONS: PrintOptions = { form: '9.3', quoted: false };
@@ -20,14 +20,10 @@ export function printDefinition(definition: Definition, given: Partial<PrintOpti
     const list = definition.columns.map(column => formatColumn(column, options)).join(',\n');
     return `CREATE TABLE '${name}' ( \n${list}\n)${print(propertiesOf(kind))};`;
   }
-  const properties = propertiesOf(kind);
-  const afterBody = properties.findIndex(property => property.name === FIRST_AFTER_BODY[kind]);
-  const head = `CREATE ${kind.toUpperCase()} '${name}'${print(properties.slice(0, afterBody))}`;
-  return `${head} AS (${kind === 'view' ? ' ' : ''}\n${definition.body}\n)${print(properties.slice(afterBody))};`;
+  const after = propertiesAfterQuery(kind);
+  const head = `CREATE ${kind.toUpperCase()} '${name}'${print(propertiesOf(kind).slice(0, -after.length))}`;
+  return `${head} AS (${kind === 'view' ? ' ' : ''}\n${definition.body}\n)${print(after)};`;
 }
-
-/** The property of each kind of view whose clause is the first after the query. */
-const FIRST_AFTER_BODY = { view: 'owner', 'materialized view': 'partitioning', 'live view': 'owner' };
 
 function formatColumn(column: Column, options: PrintOptions): string {
   const name = options.quoted ? quoteName(column.name) : column.name;

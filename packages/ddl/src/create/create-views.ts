@@ -4,11 +4,17 @@ import { type Body, expectEndOfBody, parseViewBody } from '../grammar/body.js';
 import { ClauseReader, type CreateContext, type CreateOf } from '../grammar/clause-reader.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import { type CreatedName, parseCreatedName } from '../grammar/names.js';
-import { PARTITIONING, VIEW_TIMESTAMP } from '../properties/partitioning.js';
+import { propertiesAfterQuery } from '../properties/object-properties.js';
+import { PARTITIONING } from '../properties/partitioning.js';
 import { BASE, REFRESH } from '../properties/refresh.js';
-import { EXPIRY, TTL } from '../properties/retention.js';
-import { OWNER, VOLUME } from '../properties/storage.js';
-import { FLUSH, IN_MEMORY, START, VIEW_INDEXES } from '../properties/views.js';
+import { TTL } from '../properties/retention.js';
+import { FLUSH, IN_MEMORY, START } from '../properties/views.js';
+
+function readClausesAfterQuery(reader: ClauseReader): void {
+  reader.advance();
+  for (const property of propertiesAfterQuery(reader.definition.kind)) reader.read(property);
+  reader.expectEnd();
+}
 
 function toViewStatement<D extends ViewDefinition | MaterializedViewDefinition | LiveViewDefinition>(
   reader: ClauseReader,
@@ -26,11 +32,7 @@ export function parseCreateView(cursor: Cursor, orReplace: boolean, context: Cre
   const body = parseViewBody(cursor, context.rejectBadQuery);
   expectEndOfBody(cursor, body);
   const reader = new ClauseReader(cursor, context, 'view');
-  if (body.isEnclosed) {
-    reader.advance();
-    reader.read(OWNER);
-    reader.expectEnd();
-  }
+  if (body.isEnclosed) readClausesAfterQuery(reader);
   return toViewStatement(reader, created, body, orReplace);
 }
 
@@ -50,19 +52,13 @@ export function parseCreateMaterializedView(
     throw cursor.error(reader.spans.has(REFRESH.name) ? "'as' expected" : "'refresh' or 'as' expected");
   const body = parseViewBody(cursor, context.rejectBadQuery);
   const { base = '' } = reader.definition;
-  const given = reader.spans.has(BASE.name)
-    ? { name: base, position: reader.spans.get(BASE.name)?.position ?? 0 }
-    : undefined;
+  const span = reader.spans.get(BASE.name);
+  const given = span && { name: base, position: span.position };
   const source = context.findBase ? context.findBase(body, given) : given;
   reader.definition = { ...reader.definition, base: source?.name };
   reader.expected = undefined;
   expectEndOfBody(cursor, body);
-  if (body.isEnclosed) {
-    reader.advance();
-    for (const property of [VIEW_INDEXES, VIEW_TIMESTAMP, PARTITIONING, TTL, EXPIRY, VOLUME, OWNER])
-      reader.read(property);
-    reader.expectEnd();
-  }
+  if (body.isEnclosed) readClausesAfterQuery(reader);
   return { ...toViewStatement<MaterializedViewDefinition>(reader, created, body), source };
 }
 
@@ -92,12 +88,10 @@ export function parseCreateLiveView(cursor: Cursor, context: CreateContext): Cre
       "live view requires a START FROM clause, one of 'START FROM NOW', 'START FROM BEGINNING' or 'START FROM <timestamp>'",
     );
   reader.check(TTL);
-  const body = parseViewBody(cursor, context.rejectBadQuery, { mayHaveOwner: true });
+  const body = parseViewBody(cursor, context.rejectBadQuery, true);
   if (body.isEnclosed) expectEndOfBody(cursor, body);
   reader.expected = undefined;
-  reader.advance();
-  reader.read(OWNER);
-  reader.expectEnd();
+  readClausesAfterQuery(reader);
   return toViewStatement(reader, created, body);
 }
 

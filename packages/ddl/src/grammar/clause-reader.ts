@@ -92,7 +92,7 @@ export type CreateStatement =
 interface Clause {
   readonly name: string;
   parse?(reader: ClauseReader): object | undefined;
-  check?(definition: Stated, position: number, context: CreateContext): void;
+  check?(definition: object, position: number, context: CreateContext): void;
 }
 
 /** Reads the clauses of one statement. `token` is the next token, which has always been read. */

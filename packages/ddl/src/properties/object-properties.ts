@@ -13,10 +13,8 @@ const TABLE = [
   ...[TIMESTAMP, PARTITIONING, TTL, STORAGE_POLICY, FORMAT, WAL, MAX_UNCOMMITTED_ROWS, O3_MAX_LAG, VOLUME, DEDUP_KEYS],
   OWNER,
 ] as const;
-const MATERIALIZED_VIEW = [
-  ...[BASE, REFRESH, ...REFRESH_DETAILS],
-  ...[VIEW_INDEXES, VIEW_TIMESTAMP, PARTITIONING, TTL, EXPIRY, VOLUME, OWNER],
-] as const;
+const AFTER_QUERY = [VIEW_INDEXES, VIEW_TIMESTAMP, PARTITIONING, TTL, EXPIRY, VOLUME, OWNER] as const;
+const MATERIALIZED_VIEW = [BASE, REFRESH, ...REFRESH_DETAILS, ...AFTER_QUERY] as const;
 const LIVE_VIEW = [FLUSH, IN_MEMORY, PARTITIONING, TTL, START, OWNER] as const;
 
 type AlterationOf<P> = P extends { readonly alter?: infer Alter }
@@ -43,6 +41,10 @@ const PROPERTIES = {
 
 /** The properties of a kind besides its query and its columns. */
 export const propertiesOf = (kind: ObjectKind): readonly AnyProperty[] => PROPERTIES[kind];
+
+/** The properties of a view whose clauses come after its query. */
+export const propertiesAfterQuery = (kind: ObjectKind): readonly AnyProperty[] =>
+  kind === 'materialized view' ? (AFTER_QUERY as unknown as readonly AnyProperty[]) : PROPERTIES.view;
 
 export const ALL_PROPERTIES = [...new Set(Object.values(PROPERTIES).flat())];
 
