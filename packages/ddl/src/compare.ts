@@ -31,11 +31,16 @@ export interface StatementComparison extends Comparison {
 }
 
 const TEXT = 'statement';
+const NONE = 'none';
 
 /** The properties in which two statements of a kind can differ. `*` stands for the name of a column. */
 export function listComparedProperties(kind: Kind): PropertyName[] {
   if (isPrincipal(kind)) return ['name', 'owner', 'external alias', 'credentials', TEXT];
-  return isObject(kind) ? [...listDefinitionProperties(kind), TEXT] : [];
+  if (!isObject(kind)) return [];
+  const suffixes = ['', ' name', ...COLUMN_OPTIONS.map(({ name }) => name)] as const;
+  const others: PropertyName[] =
+    kind === 'table' ? [...suffixes.map(suffix => columnProperty('*', suffix)), COLUMN_ORDER] : ['query'];
+  return ['name', 'kind', ...others, ...propertiesOf(kind).map(({ name }) => name), TEXT];
 }
 
 const NO_DIFFERENCE: StatementComparison = { differences: [], notComparable: [], asText: false };
@@ -115,18 +120,15 @@ function isCanonical(statement: string, defaults: Defaults): boolean {
 function comparePrincipals(a: string, b: string): StatementComparison | undefined {
   const [principalA, principalB] = [parsePrincipal(a), parsePrincipal(b)];
   if (!principalA || !principalB) return undefined;
-  const areDifferent = (one?: string, other?: string) => one !== undefined && other !== undefined && one !== other;
-  const differences = (['name', 'owner'] as const)
-    .filter(property => areDifferent(principalA[property], principalB[property]))
-    .map(
-      (property): PropertyDifference => ({ property, a: principalA[property] ?? '', b: principalB[property] ?? '' }),
-    );
-  if (principalA.alias !== principalB.alias)
-    differences.push({ property: 'external alias', a: principalA.alias ?? 'none', b: principalB.alias ?? 'none' });
-  if (areDifferent(principalA.credentials, principalB.credentials))
-    differences.push({ property: 'credentials', a: '***', b: '***' });
-  const isOneSided = (principalA.credentials === undefined) !== (principalB.credentials === undefined);
-  return { differences, notComparable: isOneSided ? ['credentials'] : [], asText: false };
+  const comparison = new ComparisonBuilder();
+  comparison.add('name', principalA.name, principalB.name);
+  comparison.add('owner', principalA.owner, principalB.owner);
+  comparison.add('external alias', principalA.alias ?? NONE, principalB.alias ?? NONE);
+  comparison.add('credentials', principalA.credentials, principalB.credentials, true);
+  const differences = comparison.differences.map(each =>
+    each.property === 'credentials' ? { ...each, a: '***', b: '***' } : each,
+  );
+  return { ...comparison, differences, asText: false };
 }
 
 /** Why the syntax of a statement is unknown, as the start of a text; '' if it is known. */
@@ -177,24 +179,6 @@ export interface Comparison {
   readonly differences: PropertyDifference[];
   /** The properties that only one definition states. They are no differences, but do not prove either that the definitions are the same. */
   readonly notComparable: string[];
-}
-
-const NONE = 'none';
-
-/**
- * The properties in which two definitions can differ, if the first is of this kind; none if there are no definitions of it. `*` stands
- * for the name of a column.
- */
-export function listDefinitionProperties(kind: Kind): PropertyName[] {
-  if (!isObject(kind)) return [];
-  const others: PropertyName[] =
-    kind === 'table'
-      ? [
-          ...(['', ' name', ...COLUMN_OPTIONS.map(({ name }) => name)] as const).map(each => columnProperty('*', each)),
-          COLUMN_ORDER,
-        ]
-      : ['query'];
-  return ['name', 'kind', ...others, ...propertiesOf(kind).map(({ name }) => name)];
 }
 
 /** Compares two definitions property by property. */

@@ -34,10 +34,8 @@ export const dependsOnVersion = (statement: string): boolean => findFeatures(sta
  */
 export function findMissingFeatures(statement: string, version: string): FeatureName[] {
   const has = featuresOf(version);
-  return findFeatures(
-    statement,
-    FEATURES.filter(({ name }) => !has(name)),
-  ).map(({ name }) => name);
+  const missing = FEATURES.filter(({ name }) => !has(name));
+  return findFeatures(statement, missing).map(({ name }) => name);
 }
 
 function findFeatures(statement: string, features = FEATURES): Feature<Definition>[] {
