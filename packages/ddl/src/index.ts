@@ -42,7 +42,6 @@ export {
   type ViewDefinition,
 } from './definition.js';
 export { toAge } from './grammar/ages.js';
-export type { ClauseSpan, ClauseSpans } from './grammar/clause-reader.js';
 export { isLaterVersion } from './grammar/features.js';
 export { isSystemTable, needsQuotes, quoteName } from './grammar/names.js';
 export { findCommonTableExpressions, findMentions, findUnknownNames, isUnderstood, type Mention } from './mentions.js';
@@ -59,7 +58,7 @@ export {
   type PrintOptions,
   type PropertyName,
 } from './property.js';
-export { findStoredValues } from './query-columns.js';
+export { findSampling, findStoredValues } from './query-columns.js';
 export { isBareName } from './query-names.js';
 export {
   closingIndex,
@@ -88,6 +87,5 @@ export {
   readGrantTargets,
   sortByScope,
 } from './rights.js';
-export { findSampling } from './sampling.js';
 export { UndoLog } from './undo-log.js';
 export { dependsOnVersion, findMissingFeatures } from './versions.js';

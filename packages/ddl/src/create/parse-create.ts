@@ -5,7 +5,7 @@ import { Cursor, isWord } from '../grammar/cursor.js';
 import { anyServer } from '../grammar/lookup.js';
 import { DAY, HOUR, MICROS, MINUTE } from '../grammar/numbers.js';
 import { resolveRefresh } from '../properties/refresh.js';
-import { findSampling } from '../sampling.js';
+import { findSampling } from '../query-columns.js';
 import { parseCreateTable } from './create-table.js';
 import { parseCreateLiveView, parseCreateMaterializedView, parseCreateView } from './create-views.js';
 

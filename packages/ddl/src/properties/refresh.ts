@@ -6,7 +6,7 @@ import { rejectReserved, stripPublic, unquoteToken } from '../grammar/names.js';
 import { DAY, MICROS, parseInt32, parseTimestamp } from '../grammar/numbers.js';
 import { RejectionError, unexpectedTokenError } from '../grammar/rejection-error.js';
 import { type ClauseName, property } from '../property.js';
-import { findSampling } from '../sampling.js';
+import { findSampling } from '../query-columns.js';
 
 class RefreshReader {
   /** The next token, which has been read. */
