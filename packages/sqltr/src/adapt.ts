@@ -1,6 +1,5 @@
 /*! Adapts statements to another edition or version, and reports what they lose by that. */
 import {
-  type ClauseSpan,
   columnProperty,
   type Definition,
   findColumnProperty,
@@ -50,7 +49,11 @@ export async function* adapt(
   for await (const given of statements) {
     n++;
     const entry = toEntry(given);
-    const { statement, losses } = applyAll([reading(leftOut), ...adapters], given);
+    const missing = leftOut.size > 0 ? findReferences(given).find(name => leftOut.has(foldCase(name))) : undefined;
+    const { statement, losses }: Adapted =
+      missing === undefined
+        ? applyAll(adapters, given)
+        : { losses: [`removed, because it reads from '${missing}', which is removed`] };
     if (losses.length > 0) {
       const message = `${place(n, entry)}: ${losses.join('; ')}`;
       first ??= message;
@@ -78,16 +81,6 @@ function applyAll(adapters: readonly Adapt[], given: string): Adapted {
   }
   return { statement, losses };
 }
-
-/** Leaves out the statements that read from such an object. */
-const reading =
-  (leftOut: ReadonlySet<string>): Adapt =>
-  statement => {
-    const missing = leftOut.size > 0 ? findReferences(statement).find(name => leftOut.has(foldCase(name))) : undefined;
-    return missing === undefined
-      ? { statement, losses: [] }
-      : { losses: [`removed, because it reads from '${missing}', which is removed`] };
-  };
 
 export interface Numbered {
   readonly n: number;
@@ -130,7 +123,7 @@ export function toEnterprise(statement: string): Adapted {
 /** Writes the properties that the other edition says in other clauses. */
 function translateProperties(given: string, edition: { readonly isEnterprise: boolean }) {
   const losses: string[] = [];
-  const statement = replaceClauses(given, ({ property }, { definition }) => {
+  const statement = replaceClauses(given, (property, _, { definition }) => {
     const translation = findProperty(property, definition.kind)?.translate?.(definition as Definition, edition);
     if (translation?.loss !== undefined) losses.push(`${translation.loss}, because ${OPEN_SOURCE} such stages`);
     return translation?.clause;
@@ -138,29 +131,22 @@ function translateProperties(given: string, edition: { readonly isEnterprise: bo
   return { statement, losses };
 }
 
-/** A clause with its text, which begins with the white space before it. */
-interface LocatedClause extends ClauseSpan {
-  /** The property that it states, as a comparison names it: `column 'x' index`. */
-  readonly property: string;
-  readonly text: string;
-}
-
 /**
  * Replaces the clauses for which there is another text. The syntax of the statement is known, at least after a misprint of the server is
  * repaired.
+ * @param replace receives a property, as a comparison names it, and its clause with the white space before it
  * @returns the statement unchanged if nothing is replaced
  */
 function replaceClauses(
   given: string,
-  replace: (clause: LocatedClause, statement: ReturnType<typeof parseCreateStatement>) => string | undefined,
+  replace: (property: string, text: string, statement: ReturnType<typeof parseCreateStatement>) => string | undefined,
 ): string {
   const text = repair(given).statement;
   const statement = parseCreateStatement(text);
-  const spans = Array.from(statement.spans, ([property, span]) => ({ ...span, property }));
   let replaced = '';
   let end = 0;
-  for (const span of spans.sort((a, b) => a.start - b.start)) {
-    const now = replace({ ...span, text: text.slice(span.start, span.end) }, statement);
+  for (const [property, span] of [...statement.spans].sort(([, a], [, b]) => a.start - b.start)) {
+    const now = replace(property, text.slice(span.start, span.end), statement);
     if (now === undefined) continue;
     replaced += text.slice(end, span.start) + now;
     end = span.end;
@@ -197,7 +183,7 @@ export const toVersion =
 /** Removes the clauses that a feature adds to a statement; undefined if the object is of no use without them. */
 function withoutFeature(statement: string, feature: string): string | undefined {
   let isRemoved = false;
-  const without = replaceClauses(statement, ({ property }, { kind }) => {
+  const without = replaceClauses(statement, (property, _, { kind }) => {
     const found = findProperty(property, kind)?.feature ?? findColumnProperty(property)?.feature;
     if (found?.name !== feature || !found.isDispensable) return undefined;
     isRemoved = true;
@@ -209,7 +195,7 @@ function withoutFeature(statement: string, feature: string): string | undefined 
 /** Replaces indexes of some types by indexes without a type, as they were before there were types. */
 function withPlainIndexes(statement: string, types: RegExp): string {
   if (identify(statement).kind !== 'table' || !/\bindex\s/i.test(statement)) return statement;
-  return replaceClauses(statement, ({ property, text }, { kind, definition }) => {
+  return replaceClauses(statement, (property, text, { kind, definition }) => {
     if (kind !== 'table' || !/\b(?:type|include)\b/i.test(text)) return undefined;
     const column = definition.columns.find(({ name }) => property === columnProperty(name, ' index'));
     if (!column?.index || !types.test(column.index.type)) return undefined;

@@ -97,7 +97,8 @@ class Renaming {
   checkAndReplaceNames(statement: string, surveyed: readonly Mention[]): string {
     const expressions = this.#findExpressions(statement);
     const isShadowed = expressions.some(name => this.#views.has(name));
-    const mentions = isShadowed ? findMentions(statement, { isView: name => this.#isIn(this.#views, name) }) : surveyed;
+    const isView = (name: string): boolean => this.#views.has(foldCase(name));
+    const mentions = isShadowed ? findMentions(statement, { isView }) : surveyed;
     for (const mention of mentions) if (this.#changedName(mention) !== undefined) this.#claim(mention, false);
     const renamed = this.replaceNames(statement, mentions);
     const suspect = expressions.find(name => this.#newViews.has(name)) ?? this.#findClash(statement, mentions);
@@ -163,10 +164,8 @@ class Renaming {
   /** A new name that already occurs in the statement, and may be an alias there. */
   #findClash(statement: string, mentions: readonly Mention[]): string | undefined {
     const folded = foldCase(statement);
-    return mentions
-      .filter(({ role, name }) => role === 'object' && name !== this.rules.objects.apply(name))
-      .map(({ name }) => this.rules.objects.apply(name))
-      .find(name => name !== undefined && folded.includes(foldCase(name)));
+    const newNames = mentions.map(mention => (mention.role === 'object' ? this.#changedName(mention) : undefined));
+    return newNames.find(name => name !== undefined && folded.includes(foldCase(name)));
   }
 
   /**
@@ -175,15 +174,14 @@ class Renaming {
    */
   #verify(statement: string, mentions: readonly Mention[], renamed: string, suspect = ''): void {
     const expected = mentions.map(mention => this.#newName(mention) ?? mention.name);
-    const found = findMentions(renamed, { isView: name => this.#isIn(this.#newViews, name) }).map(({ name }) => name);
+    const isView = (name: string): boolean => this.#newViews.has(foldCase(name));
+    const found = findMentions(renamed, { isView }).map(({ name }) => name);
     if (found.length === expected.length && found.every((name, i) => name === expected[i])) return;
     throw new CodedError(
       'REJECTED',
       `${truncate(displayName(readStatementHead(statement)), NAMED)}: the new name '${shorten(suspect)}' is also that of an alias or a common table expression in it; choose another name`,
     );
   }
-
-  readonly #isIn = (views: ReadonlySet<string>, name: string): boolean => views.has(foldCase(name));
 }
 
 /** Maximum length of a name in messages, in UTF-16 code units. */

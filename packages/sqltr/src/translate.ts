@@ -5,20 +5,13 @@ import { type Adapt, adapt, type LossOptions, type Numbered, toEnterprise, toOpe
 import { type NameRules, rename } from './rename.js';
 import { Rules } from './rules.js';
 
-export interface SchemaTranslation {
-  readonly names: NameRules;
-  /** The result of `adaptersFor`. */
-  readonly adapters: readonly Adapt[];
-}
-
 /**
  * The translated statements. The first one is yielded after all of them were read and translated without an error.
- * @throws CodedError if there is no translation, AmbiguousStatementError if the meaning of a statement is not
- * clear
+ * @throws CodedError if there is no translation, AmbiguousStatementError if the meaning of a statement is not clear
  */
 export async function* translate(
   statements: AsyncIterable<string>,
-  { names, adapters }: SchemaTranslation,
+  { names, adapters }: { readonly names: NameRules; readonly adapters: readonly Adapt[] },
   losses: LossOptions,
 ): AsyncGenerator<string> {
   const adapted = adapt(statements, adapters, losses);
