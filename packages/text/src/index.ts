@@ -1,5 +1,5 @@
-export { CodedError } from './coded-error.js';
 export {
+  CodedError,
   escapeControls,
   escapeLines,
   type Finding,
