@@ -17,7 +17,6 @@ import { RejectionError } from '../grammar/rejection-error.js';
 import { propertiesOf } from '../properties/object-properties.js';
 import { type ChangeStatement, type PartitionChange, toAlter } from './change.js';
 
-/** After ALTER. */
 export function parseAlter(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   const change = parseAlterOf(cursor.next(), cursor, lookup);
   cursor.expectEnd();
@@ -30,10 +29,7 @@ function parseAlterOf(token: string | undefined, cursor: Cursor, lookup: NameLoo
   if (isWord(token, 'view')) return parseAlterView(cursor, lookup);
   if (isWord(token, 'materialized')) return parseAlterMaterializedView(cursor, lookup);
   if (lookup.has('live views') && isWord(token, 'live')) return parseAlterLiveView(cursor, lookup);
-  throw new RejectionError(
-    token === undefined ? cursor.readOffset : cursor.at,
-    "'table' or 'materialized' or 'view' expected",
-  );
+  throw cursor.errorAt(token, "'table' or 'materialized' or 'view' expected");
 }
 
 const VERBS = "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 'rename', 'set' or 'squash'";
@@ -314,7 +310,6 @@ function parseAlterProperty(words: string, cursor: Cursor, lookup: NameLookup, f
 const WORDS_OF_TABLE = "'add index' or 'drop index' or 'type' or 'cache' or 'nocache' or 'symbol'";
 const WORDS_OF_VIEW = "'symbol capacity', 'add index' or 'drop index'";
 
-/** Parses what is changed, after COLUMN. */
 function parseAlterColumn(cursor: Cursor, lookup: NameLookup, found: FoundObject): ChangeStatement {
   const { object } = found;
   const isTable = object.kind === 'table';

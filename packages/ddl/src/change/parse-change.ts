@@ -87,10 +87,7 @@ function parseDrop(cursor: Cursor, lookup: NameLookup): ChangeStatement {
     cursor.expectEnd();
     return { verb: 'drop', kind, name };
   }
-  throw new RejectionError(
-    token === undefined ? cursor.readOffset : cursor.at,
-    "'table' or 'view' or 'materialized view' or 'all' expected",
-  );
+  throw cursor.errorAt(token, "'table' or 'view' or 'materialized view' or 'all' expected");
 }
 
 function parseDropObject(cursor: Cursor, lookup: NameLookup, kind: ObjectKind): ChangeStatement {
@@ -122,7 +119,6 @@ function wrongKind(kind: ObjectKind, found: { kind: string; name: string }): str
   return `${kind} name expected, got live view name${kind === 'table' ? `: ${found.name}` : ''}`;
 }
 
-/** Parses USER, GROUP or SERVICE ACCOUNT; undefined if something else follows. */
 export function parsePrincipalKind(cursor: Cursor): PrincipalKind | undefined {
   if (cursor.accept('user')) return 'user';
   if (cursor.accept('group')) return 'group';
@@ -172,8 +168,7 @@ function rejectRename(lookup: NameLookup, { name, position }: LocatedName, to: s
 
 function parseTruncate(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   const what = cursor.next();
-  if (!isWord(what, 'table'))
-    throw new RejectionError(what === undefined ? cursor.readOffset : cursor.at, 'TABLE expected');
+  if (!isWord(what, 'table')) throw cursor.errorAt(what, 'TABLE expected');
   let token = cursor.next();
   const ifExists = isWord(token, 'if');
   if (ifExists) {

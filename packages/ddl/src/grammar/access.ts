@@ -131,7 +131,7 @@ class AccessParser {
   #permission(): string {
     const words: string[] = [];
     const isComplete = (token: string): boolean =>
-      ENDS_PERMISSION.has(token.toLowerCase()) && words.join(' ').toUpperCase() !== 'CONVERT PARTITION';
+      ['on', 'to', 'from', ','].includes(token.toLowerCase()) && words.join(' ').toUpperCase() !== 'CONVERT PARTITION';
     let token = this.cursor.next();
     const position = this.cursor.at;
     for (; token !== undefined && !isComplete(token); token = this.cursor.next()) words.push(token);
@@ -149,12 +149,10 @@ class AccessParser {
       return [{ scope: { table: '*' } }];
     }
     this.cursor.unread();
-    return this.#list(() => this.#table()).flat();
-  }
-
-  #table(): LocatedScope[] {
-    const table = this.#name('table');
-    return this.cursor.accept('(') ? this.#columns(table) : [{ scope: { table: table.name }, table }];
+    return this.#list(() => {
+      const table = this.#name('table');
+      return this.cursor.accept('(') ? this.#columns(table) : [{ scope: { table: table.name }, table }];
+    }).flat();
   }
 
   /** After the opening parenthesis: columns, or `*` for all, with EXCLUDE for all but some. */
@@ -162,15 +160,14 @@ class AccessParser {
     const toScope = (column: string): LocatedScope => ({ scope: { table: table.name, column }, table });
     if (!this.cursor.accept('*')) return this.#columnNames().map(({ name }) => toScope(name));
     const { at } = this.cursor;
-    const excluded = this.cursor.accept('exclude') ? this.#excludedNames() : [];
+    const excluded: NameSpan[] = [];
+    if (this.cursor.accept('exclude')) {
+      this.cursor.expect('(');
+      excluded.push(...this.#columnNames());
+    }
     this.cursor.expect(')');
     if (!this.context) return [{ ...toScope('*'), excluded }];
     return remainingColumns(this.context, table.name, excluded, at).map(toScope);
-  }
-
-  #excludedNames(): NameSpan[] {
-    this.cursor.expect('(');
-    return this.#columnNames();
   }
 
   #columnNames(): NameSpan[] {
@@ -205,7 +202,6 @@ class AccessParser {
     return { name, position: cursor.at, end: cursor.end };
   }
 
-  /** Reads items up to the first that no comma follows. */
   #list<T>(item: () => T): T[] {
     const items: T[] = [];
     do items.push(item());
@@ -219,8 +215,6 @@ const IS_VALID: Readonly<Record<string, (name: string) => boolean>> = {
   table: isValidTableName,
   column: isValidColumnName,
 };
-
-const ENDS_PERMISSION: ReadonlySet<string> = new Set(['on', 'to', 'from', ',']);
 
 const WORDS = /^[\w$@]+(?: [\w$@]+)*$/;
 

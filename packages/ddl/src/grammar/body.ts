@@ -29,14 +29,10 @@ export type RejectBadQuery = (body: Body) => void;
  * Parses `(query`, or `query` up to the end of the statement. `expectEndOfBody` reads the closing parenthesis.
  * @param mayHaveOwner whether OWNED BY may follow also without parentheses; it is not read
  */
-export function parseViewBody(
-  cursor: Cursor,
-  check: RejectBadQuery,
-  { mayHaveOwner = false }: { mayHaveOwner?: boolean } = {},
-): Body {
+export function parseViewBody(cursor: Cursor, check: RejectBadQuery, mayHaveOwner = false): Body {
   const start = cursor.readOffset;
   if (cursor.require("'(' or 'with' or 'select'") === '(')
-    return parseEnclosedBody(cursor, check, { expected: "'with' or 'select'", start });
+    return parseEnclosedBody(cursor, check, "'with' or 'select'", start);
   cursor.unread();
   // A symbol directly after AS has been read with it.
   const position = Math.min(start, cursor.at);
@@ -65,10 +61,8 @@ function toBody(body: Omit<Body, 'text'>, check: RejectBadQuery): Body {
 export function parseEnclosedBody(
   cursor: Cursor,
   check: RejectBadQuery,
-  {
-    expected = "'select', 'with', 'declare' or table name expected",
-    start,
-  }: { expected?: string; start?: number } = {},
+  expected = "'select', 'with', 'declare' or table name expected",
+  start = cursor.readOffset,
 ): Body {
   const position = cursor.readOffset;
   const first = cursor.require(expected);
@@ -77,7 +71,7 @@ export function parseEnclosedBody(
   cursor.unread();
   const code = readCode(cursor, position, true);
   const written = cursor.text.slice(position, position + code.length);
-  return toBody({ written, code, position, start: start ?? position, isEnclosed: true }, check);
+  return toBody({ written, code, position, start, isEnclosed: true }, check);
 }
 
 /** Requires the closing parenthesis of a query, or the end of the statement if it has no parentheses. */
@@ -101,19 +95,16 @@ export function readCode(cursor: Cursor, position: number, isEnclosed: boolean):
     length = at - position + piece.length;
   };
   let depth = 0;
-  for (let token = cursor.next(); token !== undefined; token = cursor.next()) {
-    if (token === ';' || (isEnclosed && token === ')' && depth === 0)) {
-      const end = cursor.at;
-      cursor.seek(end);
-      add('', end);
-      return pieces.join('');
-    }
+  let token = cursor.next();
+  for (; token !== undefined && token !== ';'; token = cursor.next()) {
+    if (isEnclosed && token === ')' && depth === 0) break;
     if (token === '(') depth++;
     if (token === ')') depth--;
     add(token, cursor.at);
   }
-  cursor.seek(cursor.text.length);
-  add('', cursor.text.length);
+  const end = token === undefined ? cursor.text.length : cursor.at;
+  cursor.seek(end);
+  add('', end);
   return pieces.join('');
 }
 

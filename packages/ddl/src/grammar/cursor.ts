@@ -78,8 +78,7 @@ export class Cursor {
   /** Reads the next token; rejects the end of the statement and a semicolon, as the server does outside of CREATE. */
   requireNoSemicolon(expected: string): string {
     const token = this.next();
-    if (token === undefined) throw new RejectionError(this.readOffset, `${expected} expected`);
-    if (token === ';') throw this.error(`${expected} expected`);
+    if (token === undefined || token === ';') throw this.errorAt(token, `${expected} expected`);
     return token;
   }
 
@@ -103,8 +102,7 @@ export class Cursor {
   expect(...words: readonly string[]): void {
     for (const word of words) {
       const token = this.next();
-      if (token === undefined) throw new RejectionError(this.readOffset, `'${word}' expected`);
-      this.expectToken(token, word);
+      if (!isWord(token, word)) throw this.errorAt(token, `'${word}' expected`);
     }
   }
 
@@ -113,13 +111,17 @@ export class Cursor {
     if (!isWord(token, word)) throw this.error(`'${word}' expected`);
   }
 
-  /** Skips the rest of the statement. */
   skipRest(): void {
     while (this.next() !== undefined);
   }
 
   error(problem: string): RejectionError {
     return new RejectionError(this.at, problem);
+  }
+
+  /** The rejection of the token that was read last; undefined if it was the end of the statement. */
+  errorAt(token: string | undefined, problem: string): RejectionError {
+    return new RejectionError(token === undefined ? this.readOffset : this.at, problem);
   }
 
   /** Rejects anything but the end of the statement. */

@@ -1,6 +1,6 @@
 /*! What a parser checks a statement against: the server's catalogue, or nothing if the statement is only parsed. */
 import type { ObjectKind } from '@sqlpipe/sql';
-import type { Column, Defaults, PartitionUnit, StoragePolicy } from '../definition.js';
+import type { Column, Defaults, PartitionUnit, TableDefinition } from '../definition.js';
 import type { RejectBadQuery } from './body.js';
 import type { Cursor } from './cursor.js';
 import { featuresOf, type HasFeature } from './features.js';
@@ -8,15 +8,12 @@ import { rejectReserved, stripPublic, unquoteToken } from './names.js';
 import { missingError, RejectionError } from './rejection-error.js';
 
 /** An object as far as it is known. What is not known is not checked. */
-export interface KnownObject {
+export interface KnownObject extends Pick<Partial<TableDefinition>, 'timestamp' | 'wal' | 'policy'> {
   readonly kind: ObjectKind;
   readonly name: string;
   /** The columns. If they are not known, a column of any name and type is accepted. */
   readonly columns?: readonly Column[];
-  readonly timestamp?: string | undefined;
   readonly partitionBy?: PartitionUnit | undefined;
-  readonly wal?: boolean;
-  readonly policy?: StoragePolicy | undefined;
   readonly isSuspended?: boolean;
   /** How often the columns were added, dropped or renamed. */
   readonly structure?: number;

@@ -1,6 +1,6 @@
 /*! DEDUP UPSERT KEYS of a table. */
 import { foldCase, isSameName } from '@sqlpipe/sql';
-import type { Column } from '../definition.js';
+import type { TableDefinition } from '../definition.js';
 import type { ClauseReader } from '../grammar/clause-reader.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import type { FoundObject } from '../grammar/lookup.js';
@@ -9,14 +9,9 @@ import { RejectionError } from '../grammar/rejection-error.js';
 import { isArray } from '../grammar/types.js';
 import { property } from '../property.js';
 
-export interface Keyed {
-  readonly columns: readonly Column[];
-  readonly wal: boolean;
-  readonly timestamp?: string | undefined;
-}
+type Keyed = Pick<TableDefinition, 'columns' | 'wal' | 'timestamp'>;
 
-const keysOf = ({ columns }: Pick<Keyed, 'columns'>): string[] =>
-  columns.filter(({ dedup }) => dedup).map(({ name }) => name);
+const keysOf = ({ columns }: Keyed): string[] => columns.filter(({ dedup }) => dedup).map(({ name }) => name);
 
 const keySet = (names: readonly string[]): string => names.map(foldCase).sort().join(', ');
 

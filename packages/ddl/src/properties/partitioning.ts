@@ -1,6 +1,6 @@
 /*! The designated timestamp, and PARTITION BY. */
 import { foldCase } from '@sqlpipe/sql';
-import type { PartitionUnit } from '../definition.js';
+import type { MaterializedViewDefinition, PartitionUnit } from '../definition.js';
 import type { ClauseReader } from '../grammar/clause-reader.js';
 import { parseLiteral, quoteName } from '../grammar/names.js';
 import { RejectionError } from '../grammar/rejection-error.js';
@@ -28,11 +28,9 @@ export const VIEW_TIMESTAMP = property<{ readonly timestamp?: string | undefined
 });
 
 /** A server prints the partitioning of a table only after its designated timestamp. */
-export const PARTITIONING = property<{
-  readonly kind: string;
-  readonly partitionBy?: PartitionUnit | undefined;
-  readonly timestamp?: string | undefined;
-}>({
+export const PARTITIONING = property<
+  Pick<MaterializedViewDefinition, 'partitionBy' | 'timestamp'> & { readonly kind: string }
+>({
   name: 'partitioning',
   value: ({ partitionBy }) => partitionBy,
   parse: parsePartitioning,

@@ -1,6 +1,6 @@
 /*! How a table is written and where it is stored, and whose it is. */
 import { foldCase } from '@sqlpipe/sql';
-import type { PartitionUnit } from '../definition.js';
+import type { TableDefinition } from '../definition.js';
 import type { ClauseReader } from '../grammar/clause-reader.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import { parseEntityName, quoteName, unquoteToken } from '../grammar/names.js';
@@ -10,7 +10,7 @@ import { type PrintOptions, property } from '../property.js';
 
 /** FORMAT: whether new partitions are written as Parquet. */
 export const FORMAT = property<
-  { readonly parquet: boolean; readonly wal: boolean },
+  Pick<TableDefinition, 'parquet' | 'wal'>,
   { readonly action: 'format'; readonly parquet: boolean }
 >({
   name: 'format',
@@ -45,11 +45,7 @@ export const FORMAT = property<
 });
 
 /** WAL or BYPASS WAL. A table without partitions never uses WAL. */
-export const WAL = property<{
-  readonly partitionBy: PartitionUnit;
-  readonly wal: boolean;
-  readonly timestamp?: string | undefined;
-}>({
+export const WAL = property<Pick<TableDefinition, 'partitionBy' | 'wal' | 'timestamp'>>({
   name: 'WAL',
   value: ({ partitionBy, wal }) => (partitionBy === 'NONE' ? undefined : wal ? 'enabled' : 'bypassed'),
   parse(reader) {
@@ -65,11 +61,7 @@ export const WAL = property<{
   unalterable: 'ALTER TABLE … SET TYPE has an effect only after a restart of the server',
 });
 
-export interface Parameters {
-  readonly maxUncommittedRows?: number | undefined;
-  /** In microseconds. */
-  readonly o3MaxLag?: number | undefined;
-}
+type Parameters = Pick<TableDefinition, 'maxUncommittedRows' | 'o3MaxLag'>;
 
 /** WAL or BYPASS WAL; undefined if neither comes next. */
 function parseWal(reader: ClauseReader, isPartitioned: boolean): boolean | undefined {
@@ -79,10 +71,8 @@ function parseWal(reader: ClauseReader, isPartitioned: boolean): boolean | undef
   }
   if (!reader.begins('bypass')) return undefined;
   const token = reader.advance();
-  if (!isWord(token, 'wal')) {
-    const position = token === undefined ? reader.cursor.readOffset : reader.cursor.at;
-    throw new RejectionError(position, ` invalid syntax, should be BYPASS WAL but was BYPASS ${token ?? ''}`);
-  }
+  if (!isWord(token, 'wal'))
+    throw reader.cursor.errorAt(token, ` invalid syntax, should be BYPASS WAL but was BYPASS ${token ?? ''}`);
   reader.advance();
   return false;
 }
