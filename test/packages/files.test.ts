@@ -2,8 +2,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { isStdout, parseSqlText, readFolder } from '@sqlpipe/files';
-import { freshFolder } from '../support/folder.js';
+import { isStdout, parseSqlText } from '@sqlpipe/files';
+import { freshFolder, readFolder } from '../support/folder.js';
 import { fc } from '../support/seed.js';
 import { test } from '../support/test.js';
 

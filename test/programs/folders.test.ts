@@ -2,10 +2,10 @@
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
-import { readFolder, writeFolder } from '@sqlpipe/files';
+import { writeFolder } from '@sqlpipe/files';
 import { foldCase } from '@sqlpipe/sql';
 import type { ExecutionContext } from 'ava';
-import { freshFolder } from '../support/folder.js';
+import { freshFolder, readFolder } from '../support/folder.js';
 import { inProcess } from '../support/in-process.js';
 import { fc } from '../support/seed.js';
 import { test } from '../support/test.js';

@@ -1,7 +1,10 @@
-/*! Fresh folders. */
+/*! Folders: fresh ones, and those with a file for each object. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readSource } from '@sqlpipe/files';
+import { MAX_RECORD } from '@sqlpipe/records';
+import { collectStatements } from '@sqlpipe/schema';
 import type { Scope } from './scope.js';
 
 /** Path of a new empty folder, in the folder for temporary files or another, removed when the scope ends. */
@@ -10,3 +13,6 @@ export async function freshFolder(scope: Scope, parent: string = tmpdir()): Prom
   scope.teardown(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
+
+/** The statements of a folder with a file for each object, in their order. */
+export const readFolder = (path: string): Promise<string[]> => collectStatements(readSource(path, MAX_RECORD));

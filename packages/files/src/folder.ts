@@ -14,16 +14,10 @@ import { type Staged, stageFile } from './write-file.js';
 /**
  * Reads the statements of a folder that `writeFolder` wrote, in the order of a dump. Each file `*.sql` must be in the
  * folder of its kind; hidden files and folders are ignored.
- *
  * @param maxLength the maximum length of a statement, in UTF-16 code units
  * @throws CodedError if the content of a file does not match its path, DuplicateNameError if two files create one object
  */
-export async function readFolder(folder: string, maxLength?: number): Promise<string[]> {
-  return (await readLocatedFolder(folder, maxLength)).map(({ statement }) => statement);
-}
-
-/** Like `readFolder`, with the file and line of each statement. @throws like `readFolder` */
-export async function readLocatedFolder(folder: string, maxLength?: number): Promise<LocatedStatement[]> {
+export async function readFolder(folder: string, maxLength: number): Promise<LocatedStatement[]> {
   const located = new Map<string, LocatedStatement>();
   for (const [name, { statements, lines, invalid }] of await scanFolder(folder, maxLength)) {
     if (invalid) throw new CodedError('DAMAGED', invalid.reason, invalid);
@@ -56,7 +50,7 @@ export async function writeFolder(
   await Promise.all((await staleTempFiles(folder)).map(removeIfPossible));
   const existing = await scanFolder(folder);
   for (const path of files.keys()) {
-    const { invalid } = existing.get(path) ?? {};
+    const invalid = existing.get(path)?.invalid;
     if (invalid) throw new CodedError('DAMAGED', `${invalid.reason}; move it away; nothing was written`, invalid);
   }
   await replaceAll(

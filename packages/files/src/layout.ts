@@ -174,7 +174,6 @@ export function fileName(name: string): string {
     .join(`${CONTINUED_SUFFIX}/`);
 }
 
-/** Whether file systems store a character unchanged, and never confuse it with another. */
 function isReadable(character: string): boolean {
   if (!READABLE.test(character) || IGNORABLE.test(character) || character.normalize('NFKC') !== character) return false;
   return character.toLowerCase() === character && character.toUpperCase().toLowerCase() === character; // ß might be equal to ss

@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { decodeRecords, type ReadOptions } from '@sqlpipe/records';
 import { SplitError, Splitter, significantTokens } from '@sqlpipe/sql';
-import { readLocatedFolder } from './folder.js';
+import { readFolder } from './folder.js';
 import { type LocatedStatement, parseLocatedFile, parseLocatedText, withoutLocations } from './text.js';
 
 /**
@@ -12,35 +12,30 @@ import { type LocatedStatement, parseLocatedFile, parseLocatedText, withoutLocat
  * file `*.sql` without a NUL is text. Any other file is a stream, or a stream that was truncated in its first record.
  *
  * @param maxRecord the maximum length of a record in bytes, and of a statement in UTF-16 code units
+ * @param isText whether a file must be text, whatever its name is
  * @throws StreamError, CodedError, DuplicateNameError; errors of opening have the code `NOINPUT`
  */
-export const readSource = (path: string, maxRecord: number): AsyncGenerator<string[]> =>
-  withoutLocations(readLocatedSource(path, maxRecord));
+export const readSource = (path: string, maxRecord: number, isText?: boolean): AsyncGenerator<string[]> =>
+  withoutLocations(readLocatedSource(path, maxRecord, isText));
 
 /** Like `readSource`, with the file and line of each statement. @throws like `readSource` */
-export async function* readLocatedSource(path: string, maxRecord: number): AsyncGenerator<LocatedStatement[]> {
-  const kind = await detectKind(path);
-  if (kind === 'folder') yield await readLocatedFolder(path, maxRecord);
-  else if (kind === 'text') yield* withPath(parseLocatedFile(path, maxRecord), path);
+export async function* readLocatedSource(
+  path: string,
+  maxRecord: number,
+  isText = false,
+): AsyncGenerator<LocatedStatement[]> {
+  const stats = await stat(path).catch(error => rethrowWithPath(error, path));
+  if (stats.isDirectory()) yield await readFolder(path, maxRecord);
+  else if (isText || (await hasText(path))) yield* withPath(parseLocatedFile(path, maxRecord), path);
   else
     for await (const statement of withPath(decodeRecords(createReadStream(path), { maxRecord }), path))
       yield [{ statement, path }];
 }
 
-/** Reads the statements of a file of `.sql` text. @throws TextError; errors of opening have the code `NOINPUT` */
-export const readTextFile = (path: string, maxLength: number): AsyncGenerator<string[]> =>
-  withoutLocations(withPath(parseLocatedFile(path, maxLength), path));
-
-/** Whether a path is that of a folder. @throws errors of the file system, with the code `NOINPUT` */
-export async function isFolder(path: string): Promise<boolean> {
-  return (await stat(path).catch(error => rethrowWithPath(error, path))).isDirectory();
-}
-
-async function detectKind(path: string): Promise<'folder' | 'stream' | 'text'> {
-  if (await isFolder(path)) return 'folder';
-  if (!path.endsWith('.sql')) return 'stream';
-  for await (const chunk of withPath(createReadStream(path), path)) if ((chunk as Buffer).includes(0)) return 'stream';
-  return 'text';
+async function hasText(path: string): Promise<boolean> {
+  if (!path.endsWith('.sql')) return false;
+  for await (const chunk of withPath(createReadStream(path), path)) if ((chunk as Buffer).includes(0)) return false;
+  return true;
 }
 
 async function* withPath<T>(source: AsyncIterable<T>, path: string): AsyncGenerator<T> {

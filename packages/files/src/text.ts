@@ -54,8 +54,6 @@ export interface LocatedStatement {
 /**
  * Reads the normalized statements of a `.sql` text (see `Splitter`). Each batch has the statements that end in one chunk.
  * A byte order mark at the start is dropped. The last statement may lack its `;`.
- *
- * @param bytes UTF-8, in chunks cut anywhere
  * @param name the name of the text in messages
  * @param maxLength the maximum length of a statement, in UTF-16 code units
  * @throws TextError for an unclosed quote, comment or parenthesis, for bytes that are not UTF-8, and for a NUL
@@ -70,11 +68,7 @@ export async function* withoutLocations(batches: AsyncIterable<LocatedStatement[
   for await (const batch of batches) yield batch.map(({ statement }) => statement);
 }
 
-/**
- * Reads the statements of a `.sql` file. The last one must have its `;`: a file that was cut inside a statement often
- * ends with a valid shorter statement.
- * @throws like `parseSqlText`, TextError if the `;` is missing, and errors of the file system
- */
+/** Reads a `.sql` file. The last statement must have its `;`: a file that was cut inside a statement often ends with a valid shorter one. */
 export const parseLocatedFile = (path: string, maxLength?: number): AsyncGenerator<LocatedStatement[]> =>
   parseLocatedText(createReadStream(path), path, maxLength, true);
 
@@ -88,7 +82,6 @@ function* inOneBatch(statements: Iterable<string>, locate: (statement: string) =
   }
 }
 
-/** Like `parseSqlText`, with the line of each statement. `name` is the path of the file. @throws like `parseSqlText` */
 export async function* parseLocatedText(
   bytes: AsyncIterable<Buffer>,
   name: string,
@@ -98,32 +91,21 @@ export async function* parseLocatedText(
   const splitter = new Splitter(maxLength);
   const locate = (statement: string): LocatedStatement => ({ statement, path: name, line: splitter.startLine });
   try {
-    for await (const chunk of decodeUtf8(bytes)) yield* inOneBatch(splitter.write(chunk), locate);
+    for await (const chunk of decodeUtf8(bytes, name)) yield* inOneBatch(splitter.write(chunk), locate);
     yield* inOneBatch(splitter.end({ requiresSemicolon }), locate);
   } catch (error) {
-    if (error instanceof SplitError) {
-      const { line, column, message } = error;
-      const findings = [{ path: name, line, message }];
-      throw new TextError('DAMAGED', `${name}:${line}:${column}: ${message}`, { cause: error, findings });
-    }
-    if (error instanceof EncodingError) {
-      const findings = [{ path: name, message: error.message }];
-      throw new TextError('DAMAGED', `${name}: ${error.message}`, { cause: error, findings });
-    }
-    throw error;
+    if (!(error instanceof SplitError)) throw error;
+    const { line, column, message } = error;
+    const findings = [{ path: name, line, message }];
+    throw new TextError('DAMAGED', `${name}:${line}:${column}: ${message}`, { cause: error, findings });
   }
 }
 
-/** Bytes that are not text. The message has the reason and the offset. */
-export class EncodingError extends Error {
-  override name = 'EncodingError';
-}
+const encodingError = (path: string, message: string): TextError =>
+  new TextError('DAMAGED', `${path}: ${message}`, { findings: [{ path, message }] });
 
-/**
- * Decodes UTF-8 in chunks cut anywhere; a byte order mark at the start is dropped.
- * @throws EncodingError at a NUL and at bytes that are not UTF-8
- */
-export async function* decodeUtf8(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
+/** Decodes UTF-8 in chunks cut anywhere; a byte order mark at the start is dropped. */
+async function* decodeUtf8(bytes: AsyncIterable<Buffer>, name: string): AsyncGenerator<string> {
   let partial: Buffer = Buffer.alloc(0);
   let offset = 0;
   for await (const chunk of bytes) {
@@ -131,21 +113,23 @@ export async function* decodeUtf8(bytes: AsyncIterable<Buffer>): AsyncGenerator<
     // The last character may have up to three bytes so far.
     const ends = [0, 1, 2, 3].map(cut => all.subarray(0, Math.max(all.length - cut, 0)));
     const text = ends.find(isUtf8) ?? all;
-    yield decode(text, offset);
+    yield decode(text, offset, name);
     partial = all.subarray(text.length);
     offset += text.length;
   }
-  yield decode(partial, offset);
+  yield decode(partial, offset, name);
 }
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
-function decode(bytes: Buffer, offset: number): string {
-  if (!isUtf8(bytes))
-    throw new EncodingError(`not UTF-8, at byte ${offset + firstInvalidByte(bytes)}; iconv converts other encodings`);
+function decode(bytes: Buffer, offset: number, name: string): string {
+  if (!isUtf8(bytes)) {
+    const at = offset + firstInvalidByte(bytes);
+    throw encodingError(name, `not UTF-8, at byte ${at}; iconv converts other encodings`);
+  }
   const nul = bytes.indexOf(0);
   if (nul >= 0)
-    throw new EncodingError(`a NUL at byte ${offset + nul}: this is a statement stream already, or not text`);
+    throw encodingError(name, `a NUL at byte ${offset + nul}: this is a statement stream already, or not text`);
   const hasMark = offset === 0 && bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
   return bytes.toString('utf8', hasMark ? BYTE_ORDER_MARK.length : 0);
 }

@@ -25,10 +25,8 @@ export const isStaged = (name: string): boolean => STAGED.test(name);
 
 /**
  * Writes a file under a temporary name in the folder of `path`. If that fails, the temporary file is removed.
- *
  * @param write writes the content; it need not end the stream
  * @param interrupted stops writing when it is aborted
- * @param mode the file's permissions
  * @throws any error of `write` and of the file system
  */
 export async function stageFile(
@@ -50,32 +48,6 @@ export async function stageFile(
   };
   await discardOnError(writeFile(temporary, 'wx', write, interrupted, mode));
   return { commit: () => discardOnError(rename(temporary, path)), discard };
-}
-
-/**
- * Writes a file under a temporary name in the folder of `path`, and renames it when the content is on disk. If that fails,
- * an existing file is unchanged, and the temporary file is removed. A device or a pipe cannot be replaced; it is written
- * directly. The parameters are those of `stageFile`; an existing file keeps those of its permissions that `mode` has too.
- *
- * @throws CodedError for a folder, and any error of `stageFile`
- */
-export async function writeFileAtomic(
-  path: string,
-  write: (file: Writable) => Promise<unknown>,
-  interrupted?: AbortSignal,
-  mode?: number,
-): Promise<void> {
-  const existing = await statIfExists(path);
-  if (existing?.isDirectory()) throw new CodedError('IO', `${path}: is a directory; give the name of a file`);
-  if (existing && !existing.isFile()) return writeFile(path, 'w', write, interrupted);
-  const target = existing ? await realpath(path) : path; // a link is kept, and its target is replaced
-  const staged = await stageFile(
-    target,
-    write,
-    interrupted,
-    existing ? existing.mode & (mode ?? ALL_PERMISSIONS) : mode,
-  );
-  await staged.commit();
 }
 
 const ALL_PERMISSIONS = 0o777;
@@ -129,11 +101,13 @@ export const isTextOutput = (path: string | undefined, stdout: { readonly isTTY?
   isStdout(path) ? stdout.isTTY === true : path.endsWith('.sql');
 
 /**
- * Writes to standard output if the path is `-` or missing, otherwise to a file with `writeFileAtomic`.
+ * Writes to standard output if the path is `-` or missing, otherwise to a file: under a temporary name, which is renamed when the content is
+ * on disk. If that fails, an existing file is unchanged. A device or a pipe cannot be replaced; it is written directly.
  * @param write writes the content; it need not end the stream
  * @param interrupted returns the signal that ends the writing of a file; not called for standard output, where nothing
  * has to be removed and a signal can simply end the process
- * @throws any error of `write` and of `writeFileAtomic`
+ * @param mode the file's permissions; an existing file keeps those of its own that it has too
+ * @throws CodedError for a folder, any error of `write` and of the file system
  */
 export async function writeOutput(
   path: string | undefined,
@@ -142,6 +116,12 @@ export async function writeOutput(
   interrupted?: () => AbortSignal,
   mode?: number,
 ): Promise<void> {
-  if (isStdout(path)) await write(stdout);
-  else await writeFileAtomic(path, write, interrupted?.(), mode);
+  if (isStdout(path)) return void (await write(stdout));
+  const existing = await statIfExists(path);
+  if (existing?.isDirectory()) throw new CodedError('IO', `${path}: is a directory; give the name of a file`);
+  const signal = interrupted?.();
+  if (existing && !existing.isFile()) return writeFile(path, 'w', write, signal);
+  const target = existing ? await realpath(path) : path; // a link is kept, and its target is replaced
+  const permissions = existing ? existing.mode & (mode ?? ALL_PERMISSIONS) : mode;
+  await (await stageFile(target, write, signal, permissions)).commit();
 }

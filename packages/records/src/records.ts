@@ -97,8 +97,6 @@ export function decodeRecords(input: Readable, options: ReadOptions = {}): Async
 /**
  * Creates a transform that passes only complete records. Without this step split2 would emit an unterminated tail as a record, and
  * replace bytes that are not UTF-8 by U+FFFD. It would also search its complete buffer again with every chunk.
- * @param maxRecord the longest record in bytes, its NUL included
- * @param allowEmpty whether input of zero bytes is accepted, as a stream without statements
  */
 function validateFraming(maxRecord: number, allowEmpty: boolean): Transform {
   let partial: Buffer[] = [];

@@ -16,8 +16,6 @@ export interface Spooled extends AsyncIterable<string> {
 /**
  * Reads all statements before it resolves; beyond a few MiB they go to a temporary file. The file is unlinked before
  * its first byte is written, so it disappears however the program ends.
- *
- * @throws the error of the input; the temporary file is then gone
  */
 export async function spool(input: AsyncIterable<string>): Promise<Spooled> {
   let buffered: string[] = [];

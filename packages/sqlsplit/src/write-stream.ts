@@ -1,7 +1,7 @@
 /*! Writes `.sql` text or a folder as a stream. */
 import type { Readable } from 'node:stream';
 import { Exit, type Io, limitHeapGrowth } from '@sqlpipe/cli';
-import { isFolder, parseSqlText, readFolder, readTextFile } from '@sqlpipe/files';
+import { parseSqlText, readSource } from '@sqlpipe/files';
 import { writeRecords } from '@sqlpipe/records';
 
 /** Writes the statements of the files, or of standard input, as a stream; returns the exit status. */
@@ -16,9 +16,6 @@ export async function writeStream(
 
 /** The statements of the files and folders in order. `-`, or no file at all, stands for standard input. */
 async function* readStatements(files: string[], stdin: () => Readable, maxLength: number): AsyncGenerator<string[]> {
-  for (const file of files.length ? files : ['-']) {
-    if (file === '-') yield* parseSqlText(stdin(), 'standard input', maxLength);
-    else if (await isFolder(file)) yield await readFolder(file, maxLength);
-    else yield* readTextFile(file, maxLength);
-  }
+  for (const file of files.length ? files : ['-'])
+    yield* file === '-' ? parseSqlText(stdin(), 'standard input', maxLength) : readSource(file, maxLength, true);
 }
