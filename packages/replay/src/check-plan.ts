@@ -49,11 +49,7 @@ export function rejectOmissions(omissions: readonly Omission[]): void {
   throw new CodedError('REJECTED', `${number} left out`, { lines: [...lines, 'hint: --keep-going applies the rest'] });
 }
 
-/**
- * Requires that the target is in the state that a plan was made for.
- * @param message the error otherwise, after the label of the target
- * @throws CodedError, InstanceError
- */
+/** Requires that the target is in the state that a plan was made for. @param message the error otherwise, after the label of the target */
 export async function requireState(plan: readonly string[], target: Instance, message: string): Promise<PlanGuard> {
   const guard = await PlanGuard.start(target, plan);
   if (computeFingerprint(plan, guard.statements()) !== parseHead(plan[0] ?? '')?.state)

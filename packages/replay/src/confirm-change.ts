@@ -117,7 +117,6 @@ export async function confirmChange(
 const ALTERED_DIFFERENTLY = 'the server altered it, but to a different definition';
 const NOT_DONE = 'the server reported success, but the object did not change';
 
-/** Checks that an object has gone, and in a rename that it has the new name. */
 async function verifyDone(
   change: Extract<ChangeStatement, { verb: 'drop' | 'rename' }>,
   existing: KnownObjects,
@@ -183,9 +182,7 @@ async function waitForRefresh(
  */
 const REFRESH_AGAIN_AFTER = 1000;
 
-/**
- * Why a refresh failed if the server gives no reason: so it does if the query returns other types than the view has (observed on 9.3.4).
- */
+/** A server gives no reason for a failed refresh if the query returns other types than the view has (observed on 9.3.4). */
 const NO_REASON = 'the columns of the view may have other types than its query gives; drop and recreate it';
 
 /**
@@ -195,7 +192,6 @@ const NO_REASON = 'the columns of the view may have other types than its query g
 const isInvalidation = ({ status, reason, started, finished }: RefreshState): boolean =>
   status !== 'valid' && (reason === undefined ? started === finished : isChangeOfBase(reason));
 
-/** Repeats a query until it has a result; undefined when the time is up. */
 async function poll<T>({ timeout, interrupted }: Patience, ask: () => Promise<T | undefined>): Promise<T | undefined> {
   const end = timeout > 0 ? performance.now() + timeout : Number.POSITIVE_INFINITY;
   for (let delay = SHORTEST; ; delay = Math.min(2 * delay, LONGEST)) {

@@ -8,18 +8,15 @@ import { type Entry, identifyEntry } from '@sqlpipe/schema';
 import { foldCase, isObject, isSameName } from '@sqlpipe/sql';
 import type { Executor, StatementResult } from './executor.js';
 import type { ReplayOptions } from './options.js';
-import { endsRun, type Location, type Outcome } from './outcome.js';
+import { endsRun, type Outcome, type ReplayInput } from './outcome.js';
 
-/** When the execution ends, and where its statements are. */
-export interface ExecutionOptions extends Pick<ReplayOptions, 'keepGoing' | 'dryRun'> {
-  /** Aborted when the user wants to stop: statements in flight are finished, later ones are `not reached`. */
-  interrupted: AbortSignal;
+export interface ExecutionOptions
+  extends Pick<ReplayOptions, 'keepGoing' | 'dryRun' | 'signal'>,
+    Pick<ReplayInput, 'locations'> {
   /** Aborted when an outcome ends the run: later statements are `not reached`. */
   ended: AbortController;
   /** The number of the last statement that may be part of a plan; there is none by default. */
-  lastPlanned?: number | undefined;
-  /** The location of each statement in the order of the statements; undefined if it is not known. */
-  locations?: readonly (Location | undefined)[];
+  lastPlanned: number | undefined;
 }
 
 /**
@@ -30,7 +27,7 @@ export interface ExecutionOptions extends Pick<ReplayOptions, 'keepGoing' | 'dry
 export async function* executeStatements(
   statements: AsyncIterable<string>,
   executors: readonly Executor[],
-  { interrupted, ended, lastPlanned = Number.POSITIVE_INFINITY, locations = [], ...continuation }: ExecutionOptions,
+  { signal, ended, lastPlanned = Number.POSITIVE_INFINITY, locations, ...continuation }: ExecutionOptions,
 ): AsyncGenerator<Outcome> {
   const inFlight: InFlight[] = [];
 
@@ -39,7 +36,7 @@ export async function* executeStatements(
     const started = performance.now();
     const time = new Date();
     const execute = executors[n % executors.length] as Executor;
-    const isOver = ended.signal.aborted || interrupted.aborted;
+    const isOver = ended.signal.aborted || signal.aborted;
     const result: StatementResult = isOver ? { result: 'not reached' } : await execute(entry);
     const { statement, ...identity } = entry;
     const outcome = {

@@ -10,29 +10,24 @@ import { explainFailedAssertion } from './assertions.js';
 import { confirmChange, type Patience, type PendingChange, prepareChange, wasAltered } from './confirm-change.js';
 import { isShowable, type KnownObjects } from './existing.js';
 import type { IgnoredStatements } from './ignored.js';
-import type { IfExists } from './options.js';
+import type { ReplayOptions } from './options.js';
 import { isAssertion, isReordered, type Outcome } from './outcome.js';
 import type { PlanGuard } from './plan-guard.js';
 import { formatPreflightRejection, type PreflightCheck } from './preflight.js';
 
 /** The checks and settings of an executor. */
-export interface ExecutorOptions {
+export interface ExecutorOptions extends Pick<ReplayOptions, 'ifExists' | 'noVerify' | 'onRows'> {
   check: PreflightCheck;
   ignored: IgnoredStatements;
   existing: KnownObjects;
-  ifExists: IfExists;
   /** Whether the target is an engine, which has no background work to wait for. */
   isSimulated?: boolean;
-  /** Do not read back what a statement changed. */
-  noVerify: boolean;
   /** Maximum number of times that a statement is sent again if its reply was lost and its object is missing; 0 and undefined count as 1. */
   retries: number | undefined;
   /** How long to wait for the server's background work. */
   patience: Patience;
   /** For a plan: detects changes that others make while the plan is applied. */
   guard?: PlanGuard | undefined;
-  /** Receives the rows that a statement returns, such as a new token, which is secret. */
-  onRows(rows: unknown[][]): unknown;
 }
 
 /** The parts of an outcome that an executor determines. */
@@ -63,7 +58,7 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
       const existingRights = await compareRights(entry);
       if (existingRights) return resolveExisting(existingRights);
       const changes = await guard?.describeChanges(statement);
-      if (changes !== undefined) return { result: 'rejected', error: changes };
+      if (changes) return { result: 'rejected', error: changes };
       const result = await send(entry);
       await guard?.record(statement);
       return result;
@@ -73,11 +68,7 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
     }
   };
 
-  /**
-   * Sends a statement. If its reply is lost, finds out from the target whether the statement was executed.
-   * @param tries how often the statement may be sent
-   * @throws InstanceError
-   */
+  /** Sends a statement. If its reply is lost, finds out from the target whether the statement was executed. */
   async function send(entry: Entry, tries = 1 + Math.max(options.retries ?? 0, 1)): Promise<StatementResult> {
     try {
       return await execute(entry);
@@ -115,10 +106,7 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
     return resolveRejection(entry, reply, before);
   }
 
-  /**
-   * Finds the result of a rejected statement. If its object exists, the comparison with this object decides.
-   * @param before the comparison before the statement was sent; undefined if there was none
-   */
+  /** @param before the comparison before the statement was sent; undefined if there was none */
   async function resolveRejection(
     entry: Entry,
     rejection: Rejection,
@@ -220,8 +208,7 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
    */
   async function resolveUnknownChange(lost: unknown, pending: PendingChange | undefined): Promise<Reply> {
     if (!pending || !(lost instanceof InstanceError) || !lost.outcomeUnknown) throw lost;
-    const isApplied = await wasAltered(pending, target, existing, patience).catch(() => false);
-    if (!isApplied) throw lost;
-    return { ok: true };
+    if (await wasAltered(pending, target, existing, patience).catch(() => false)) return { ok: true };
+    throw lost;
   }
 }

@@ -27,7 +27,6 @@ export const accessOf = (target: Instance) => ({
   rightsOf: (name: string) => fetchRightsOf(target, name),
 });
 
-/** Where the access control of a target is read. */
 export type AccessSource = ReturnType<typeof accessOf>;
 
 export class ExistingAccess {
@@ -77,7 +76,6 @@ export class ExistingAccess {
     }
   }
 
-  /** Discards what is known, so that it is queried again. */
   invalidate(): void {
     this.#principals = undefined;
     this.#rights = undefined;
@@ -109,7 +107,6 @@ export class ExistingAccess {
     return this.#principals;
   }
 
-  /** The rights that the entities of these rights have on the target. */
   async #fetchRightsFor(rights: readonly Right[]): Promise<RightSet | undefined> {
     this.#rights ??= this.#query('rights', async (): Promise<KnownRights> => {
       const all = await this.source.rights();

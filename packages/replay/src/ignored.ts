@@ -12,8 +12,6 @@ import { identityKey } from '@sqlpipe/sql';
 import type { KnownObjects } from './existing.js';
 import type { Location, ReplayInput } from './outcome.js';
 
-const isIgnored = (entry: Entry, rules: IgnoreRules): boolean => entry.kind !== 'other' && rules.ignoresObject(entry);
-
 /** Decides which statements are skipped, because what they create or grant is ignored. */
 export class IgnoredStatements {
   readonly #needed = new Set<string>();
@@ -35,7 +33,7 @@ export class IgnoredStatements {
   }
 
   isIgnored(entry: Entry): boolean {
-    return isIgnored(entry, this.rules);
+    return entry.kind !== 'other' && this.rules.ignoresObject(entry);
   }
 
   /** Whether a statement is skipped: what it creates is ignored, and nothing needs it, or it exists. @throws InstanceError */
@@ -46,14 +44,14 @@ export class IgnoredStatements {
 }
 
 /** Splits each statement that grants rights of which some are ignored, into a statement for each of the others. */
-export function splitIgnoredRights({ statements, locations }: ReplayInput, rules: IgnoreRules): ReplayInput {
+export function splitIgnoredRights({ statements, locations }: ReplayInput, ignored: IgnoredStatements): ReplayInput {
   const splitLocations: (Location | undefined)[] = [];
   async function* split(): AsyncGenerator<string> {
     let n = 0;
     for await (const statement of statements) {
       const location = locations[n++];
       const single = splitRights(statement);
-      const remaining = single.filter(each => !isIgnored(identifyEntry(each), rules));
+      const remaining = single.filter(each => !ignored.isIgnored(identifyEntry(each)));
       const isSplit = remaining.length > 0 && remaining.length < single.length;
       for (const each of isSplit ? remaining : [statement]) {
         splitLocations.push(location);
@@ -61,5 +59,5 @@ export function splitIgnoredRights({ statements, locations }: ReplayInput, rules
       }
     }
   }
-  return rules.haveObjects ? { statements: split(), locations: splitLocations } : { statements, locations };
+  return ignored.rules.haveObjects ? { statements: split(), locations: splitLocations } : { statements, locations };
 }

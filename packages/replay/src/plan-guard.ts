@@ -7,6 +7,10 @@ import { fetchStatements, type Instance, InstanceError, listAllObjects } from '@
 import { findPlannedObjects } from '@sqlpipe/plan/text';
 import { displayName, foldCase, identify, isObject, kindKey, type NamedObject } from '@sqlpipe/sql';
 
+/** The names that statements refer to, in lower case. */
+const findNames = (statements: readonly string[]): Set<string> =>
+  new Set(statements.flatMap(each => findReferences(each)).map(foldCase));
+
 interface GuardedObject extends NamedObject {
   /** Its definition as the plan left it; undefined if there is no such object. */
   readonly statement: string | undefined;
@@ -26,11 +30,10 @@ export class PlanGuard {
     const guard = new PlanGuard(target);
     const planned = findPlannedObjects(statements);
     await guard.#fetch(planned);
-    const queries = [...statements, ...[...guard.#known.values()].flatMap(({ statement }) => statement ?? [])];
-    const names = new Set(queries.flatMap(each => findReferences(each)).map(foldCase));
-    const hasReaders = [...guard.#known.values()].some(({ statement }) => statement !== undefined);
+    const existing = guard.statements();
+    const names = findNames([...statements, ...existing]);
     const others = (await listAllObjects(target)).flatMap(({ kind, name }) => {
-      const isRead = names.has(foldCase(name)) || (hasReaders && kind !== 'table');
+      const isRead = names.has(foldCase(name)) || (existing.length > 0 && kind !== 'table');
       return isRead && isObject(kind) && !guard.#known.has(kindKey({ kind, name })) ? [{ kind, name }] : [];
     });
     // The planner did not know what this account may not read, so nothing depends on it.
@@ -38,20 +41,15 @@ export class PlanGuard {
     return guard;
   }
 
-  /** The definitions of these objects as the plan left them. */
   statements(): string[] {
     return [...this.#known.values()].flatMap(({ statement }) => statement ?? []);
   }
 
-  /**
-   * Describes what somebody else has changed in the objects that a statement changes or reads from; undefined if nothing.
-   * @throws InstanceError
-   */
-  async describeChanges(statement: string): Promise<string | undefined> {
+  /** Describes what somebody else has changed in the objects that a statement changes or reads from; '' if nothing. */
+  async describeChanges(statement: string): Promise<string> {
     const known = this.#findObjects(statement);
     const statements = await fetchStatements(this.target, known);
-    const changes = known.flatMap((object, i) => describeChange(object, statements[i]) ?? []);
-    return changes.length > 0 ? changes.join('; ') : undefined;
+    return known.flatMap((object, i) => describeChange(object, statements[i]) ?? []).join('; ');
   }
 
   /** Reads the objects that a statement has changed again. If that fails, they are no longer compared. */
@@ -76,13 +74,13 @@ export class PlanGuard {
     const creates = isObject(identify(statement).kind);
     const changed = findPlannedObjects([statement]).flatMap(object => this.#known.get(kindKey(object)) ?? []);
     const queries = creates ? [statement] : changed.flatMap(({ statement }) => statement ?? []);
-    const names = new Set(queries.flatMap(each => findReferences(each)).map(foldCase));
+    const names = findNames(queries);
     const sources = [...this.#known.values()].filter(({ name }) => names.has(foldCase(name)));
     return [...new Set([...(creates ? [] : changed), ...sources])];
   }
 }
 
-/** Describes how an object differs from what the plan left; undefined if it does not. @param now its statement on the target */
+/** @param now the statement of the object on the target */
 function describeChange(object: GuardedObject, now: string | undefined): string | undefined {
   const { statement } = object;
   if (statement === now) return undefined;

@@ -2,8 +2,8 @@
  * Predicts the results of a dry run. The executor sends each statement to an engine that has the target's schema. The target itself only
  * answers assertions and the planner's questions about rows. If the target hides its schema, only existing objects are compared.
  *
- * The engine rejects a statement with the server's message. It accepts functions that it does not know, so the server may still reject a
- * statement. A result that depends on unknown facts is `unknown`. Only a dry run imports this module, which is large.
+ * The engine accepts functions that it does not know, so the server may still reject a statement. Only a dry run imports this module,
+ * which is large.
  */
 import { compareStatements, DEFAULTS, findReferencesOfQuery, parseFill, type StatementComparison } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
@@ -32,15 +32,11 @@ export interface PredictorOptions extends Omit<ExecutorOptions, 'existing' | 'is
   readonly allowLoss: readonly string[];
 }
 
-/**
- * The result of a statement cannot be predicted, for example because it depends on rows, or because the target hides its schema. Such a
- * result is `unknown`, which does not change the exit status.
- */
+/** The result of a statement depends on what is not known, such as rows. It is `unknown`, which does not change the exit status. */
 class UnknownEffectError extends Error {
   override name = 'UnknownEffectError';
 }
 
-/** Describes a loss that is not allowed, which changes the exit status; undefined for any other effect. */
 function describeForbiddenLoss({ kind, loss, object, column, text }: Effect, allowed: AllowedLosses | undefined) {
   const lost = loss && { loss, object, column };
   if (!lost || allowed?.useAllowance(lost)) return undefined;
@@ -56,7 +52,6 @@ export class Predictor {
   readonly #invalidBefore: ReadonlyMap<string, string>;
   /** The account of this run. If undefined, statements run as the built-in administrator, and no missing permission is predicted. */
   readonly #account: string | undefined;
-  readonly #allowLoss: readonly string[];
   /** The losses that the options or the plan allow; undefined before the first statement, which may contain the head of a plan. */
   #allowed: AllowedLosses | undefined;
   readonly #execute: Executor;
@@ -71,7 +66,7 @@ export class Predictor {
     private readonly target: Instance,
     existing: ExistingObjects,
     schema: TargetSchema | { readonly hidden: string },
-    { allowLoss, ...options }: PredictorOptions,
+    private readonly options: PredictorOptions,
   ) {
     this.#hiddenReason = 'hidden' in schema ? schema.hidden : undefined;
     this.#schema = 'hidden' in schema ? { statements: [], defaults: DEFAULTS } : schema;
@@ -85,7 +80,6 @@ export class Predictor {
       newNameOf: view => this.#renamedViews.get(foldCase(view)) ?? view,
     });
     this.#account = this.#loadAccount();
-    this.#allowLoss = allowLoss;
     const objects = this.#hiddenReason === undefined ? this.#createKnownObjects() : existing;
     const simulation = { existing: objects, isSimulated: true, noVerify: true };
     this.#execute = createExecutor(this.#createSimulatedInstance(), { ...options, ...simulation });
@@ -94,7 +88,7 @@ export class Predictor {
   async predict(entry: Entry): Promise<StatementResult> {
     const head = parseHead(entry.statement);
     for (const [from, to] of head?.renamedViews ?? []) this.#renamedViews.set(from, to);
-    this.#allowed ??= new AllowedLosses([...this.#allowLoss, ...(head?.allowedLosses ?? [])], name => {
+    this.#allowed ??= new AllowedLosses([...this.options.allowLoss, ...(head?.allowedLosses ?? [])], name => {
       const columns = this.#engine.find(name)?.columns;
       return columns && new Set(columns.map(column => foldCase(column.name)));
     });
@@ -113,7 +107,6 @@ export class Predictor {
     }
   }
 
-  /** Describes each view that the statements so far have made invalid, and each loss of these statements that is not allowed. */
   describeProblems(): string[] {
     const invalid = [...this.#engine.invalidViews().keys()].filter(name => !this.#invalidBefore.has(name));
     return [
@@ -136,7 +129,6 @@ export class Predictor {
     return account.name;
   }
 
-  /** Makes an instance that executes statements on the engine, and queries rows of the target. */
   #createSimulatedInstance(): Instance {
     const target = this.target;
     return {
@@ -231,11 +223,10 @@ export class Predictor {
   }
 }
 
-/** Prints the query for the number of expired rows: those older than the TTL that the object has after a statement. */
+/** The query for the number of rows that are older than the TTL that the object has after a statement. */
 const printQuestion = ({ former, now: { partitionBy, ttl } }: Enforcement): string =>
   printExpiredQuestion({ ...former, partitionBy, ttl }, former.kind === 'table' ? undefined : former.body);
 
-/** Makes a rejection by the engine. The engine's messages contain no secret, so nothing is masked. */
 const createRejection = (
   message: string,
   details: { status: number; position?: number; denied?: boolean },

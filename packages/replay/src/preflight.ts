@@ -37,7 +37,6 @@ export interface PlanPermission {
   readonly isGiven: boolean;
 }
 
-/** Returns undefined if the statement may be sent. */
 export type PreflightCheck = (statement: string) => Promise<PreflightRejection | undefined>;
 
 /** Statements were rejected before anything was sent. */
@@ -51,13 +50,9 @@ export class PreflightError extends CodedError {
 }
 
 /**
- * The checks for this target. They reject a statement
- * - that the server reads differently than SQL,
- * - that is not part of a schema dump and not allowed,
- * - that the server's version does not support, or
- * - that is too large for a request.
- * @param allow verbs, in any case, that are allowed too; `CTAS` and `REPLACE` for such a CREATE; `all` allows
- * everything
+ * The checks for this target. They reject a statement that the server reads differently than SQL, that is not part of a schema dump and not
+ * allowed, that the server's version does not support, or that is too large for a request.
+ * @param allow verbs, in any case, that are allowed too; `CTAS` and `REPLACE` for such a CREATE; `all` allows everything
  */
 export function createPreflightCheck(
   target: Instance,
@@ -67,12 +62,13 @@ export function createPreflightCheck(
   const allowed = new Set(allow.flatMap(list => list.toUpperCase().split(',')));
   let version: Promise<string | undefined> | undefined;
   let limit: Promise<number> | undefined;
+  const knownVersion = () => {
+    version ??= fetchVersion(target);
+    return version;
+  };
   return async statement => {
-    if (findAmbiguity(statement)) {
-      version ??= fetchVersion(target);
-      const ambiguity = findAmbiguity(statement, commentRulesOf(await version));
-      if (ambiguity) return { reason: ambiguity };
-    }
+    const ambiguity = findAmbiguity(statement) && findAmbiguity(statement, commentRulesOf(await knownVersion()));
+    if (ambiguity) return { reason: ambiguity };
     const head = readStatementHead(statement);
     const needed = findAllowNeeded(head, statement);
     const isPlanned = plan?.statements.has(statement) === true;
@@ -81,8 +77,7 @@ export function createPreflightCheck(
     if (!isAllowed && !(needed.permission === 'SELECT' && (await isPlanAssertion(target, statement, plan?.queries))))
       return { ...needed, ...(isPlanned && { permission: PLAN }) };
     if (dependsOnVersion(statement)) {
-      version ??= fetchVersion(target);
-      const known = await version;
+      const known = await knownVersion();
       const missing = known === undefined ? [] : findMissingFeatures(statement, known);
       if (missing.length > 0)
         return { reason: `the target is QuestDB ${known}, which does not support ${missing.join(', ')}` };

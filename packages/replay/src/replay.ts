@@ -71,13 +71,7 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   const stopped = AbortSignal.any([signal, ended.signal]);
   const upcoming = predictor || count === undefined ? statements : existing.lookAhead(statements);
   const queue = count === undefined ? upcoming : watch(upcoming, count, stopped);
-  const executed = executeStatements(queue, executors, {
-    ...options,
-    interrupted: signal,
-    ended,
-    lastPlanned,
-    locations,
-  });
+  const executed = executeStatements(queue, executors, { ...options, ended, lastPlanned, locations });
   const isVerified = !(options.dryRun || options.noVerify);
   const verified = isVerified
     ? endPlan(verifyOutcomes(executed, connection, existing, options.ignore), options, ended)
@@ -90,7 +84,6 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   };
 }
 
-/** Reads the statements, unless they are streamed, and checks whether they may be sent. */
 async function readInput(input: ReplayInput, connection: Instance, options: ReplayOptions): Promise<Run> {
   const { allow, dryRun, stream, ignore } = options;
   const ignored = new IgnoredStatements(ignore);
@@ -98,7 +91,7 @@ async function readInput(input: ReplayInput, connection: Instance, options: Repl
   const permission = { statements: planned, queries: new Map(), isGiven: options.allowPlan };
   const check = createPreflightCheck(connection, allow, permission);
   const plan = await requireCurrent(recordPlanned(input.statements, planned, permission.queries), connection, options);
-  const { statements, locations } = splitIgnoredRights({ ...input, ...plan }, ignore);
+  const { statements, locations } = splitIgnoredRights({ ...input, ...plan }, ignored);
   const checkUnlessIgnored: typeof check = async statement =>
     ignored.isIgnored(identifyEntry(statement)) ? undefined : check(statement);
   const skipsRejects = dryRun || stream || (options.keepGoing && !plan.isPlan);
@@ -130,7 +123,6 @@ async function makePlan(run: Run, { config, connection }: ReplayTarget, options:
   };
 }
 
-/** Makes the functions that execute a statement: one for each connection, or one that predicts what would happen. */
 async function createExecutors(
   { schema, check, ignored, guard }: Run,
   existing: ExistingObjects,
@@ -168,19 +160,16 @@ async function* warnOfProblems(
     yield outcome;
   }
   if (skipped.length === 0) return;
-  const health = (await fetchHealthIfShown(target)) ?? {};
+  const health = await fetchHealthIfShown(target);
   for (const identity of skipped)
     for (const { state, reason } of problemsOf(identity, health))
       if (!ignore.ignoresProperty(identity, state))
         onWarning(`${displayName(identity)} was skipped, but is ${state} on the target: ${reason}`);
 }
 
-/**
- * What is invalid or suspended now and was not before, one line each; nothing if the target does not answer.
- * @param before what the target reported before the first statement
- */
+/** What is invalid or suspended now and was not before, one line each. */
 async function findDamage(target: Instance, before: Health): Promise<string[]> {
-  const now = (await fetchHealthIfShown(target)) ?? {};
+  const now = await fetchHealthIfShown(target);
   return (['suspended', 'invalid'] as const).flatMap(state =>
     [...(now[state] ?? [])]
       .filter(([name]) => !before[state]?.has(name))
@@ -188,5 +177,6 @@ async function findDamage(target: Instance, before: Health): Promise<string[]> {
   );
 }
 
-/** What a target reports; undefined if it does not answer. */
-const fetchHealthIfShown = (target: Instance): Promise<Health | undefined> => tryQuery(() => fetchHealth(target));
+/** What a target reports; nothing if it does not answer. */
+const fetchHealthIfShown = async (target: Instance): Promise<Partial<Health>> =>
+  (await tryQuery(() => fetchHealth(target))) ?? {};

@@ -74,8 +74,6 @@ const lastChange = (outcomes: readonly Outcome[]): number =>
 /**
  * Checks whether an object has the definition of a statement.
  * @param found the server's own definition; undefined if there is no such object
- * @param message the error if the definitions differ
- * @param ignore the differences that do not matter
  */
 export async function verifyObject(
   statement: string,
