@@ -12,7 +12,7 @@ const MESSAGE_CALLEES = /^(?!RejectionError|DenialError)\w*(Error|Failure)$|^#?(
 
 /** Files with texts that other files throw or print: every text in them counts as a message. */
 const MESSAGE_FILES = [
-  ...['instance', 'http/json', 'http/reply', 'http/row-scanner', 'http/transport-messages'].map(
+  ...['instance', 'http/json', 'http/reply', 'http/resumed-rows', 'http/row-scanner', 'http/transport-messages'].map(
     name => `instance/src/${name}`,
   ),
   'files/src/layout',

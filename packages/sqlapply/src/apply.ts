@@ -52,20 +52,18 @@ interface Ends {
 export async function applyInput(options: RunOptions, openEnds: () => Promise<Ends>, io: Io): Promise<number> {
   limitHeapGrowth();
   rejectBadOptions(options);
-  const work = () => applyReported(options, openEnds, io);
-  return options.annotations ? annotateFailure(work, io) : work();
-}
-
-async function applyReported(options: RunOptions, openEnds: () => Promise<Ends>, io: Io): Promise<number> {
   const summary = new Summary(options);
-  try {
-    const ignore = new IgnoreRules(await readIgnorePatterns(options));
-    return await run({ ...(await openEnds()), ignore }, options, summary, io);
-  } catch (error) {
-    if (summary.isStarted) throw error;
-    if (io.interrupted.aborted) io.error('interrupted; nothing was sent');
-    throw toNothingSentError(error);
-  }
+  const work = async () => {
+    try {
+      const ignore = new IgnoreRules(await readIgnorePatterns(options));
+      return await run(await openEnds(), ignore, options, summary, io);
+    } catch (error) {
+      if (summary.label) throw error;
+      if (io.interrupted.aborted) io.error('interrupted; nothing was sent');
+      throw toNothingSentError(error);
+    }
+  };
+  return options.annotations ? annotateFailure(work, io) : work();
 }
 
 function rejectBadOptions(options: RunOptions): void {
@@ -85,7 +83,8 @@ function rejectBadOptions(options: RunOptions): void {
 }
 
 async function run(
-  { input, target: instance, ignore }: Ends & { readonly ignore: IgnoreRules },
+  { input, target: instance }: Ends,
+  ignore: IgnoreRules,
   options: RunOptions,
   summary: Summary,
   io: Io,
@@ -123,14 +122,13 @@ async function* readInput(input: Input, { stream }: RunOptions, io: Io): AsyncGe
 
 /** Adds to an error that nothing was sent; not to a usage error, a bug, or an error that already says so. */
 function toNothingSentError(error: unknown): unknown {
-  const isPlain = [Exit.usage, Exit.bug].some(status => status === exitStatus(error));
-  if (isPlain || error instanceof PreflightError) return error;
-  const code = exitStatus(error) === Exit.io ? 'IO' : String((error as NodeJS.ErrnoException).code);
+  const status = exitStatus(error);
+  if (status === Exit.usage || status === Exit.bug || error instanceof PreflightError) return error;
+  const code = status === Exit.io ? 'IO' : String((error as NodeJS.ErrnoException).code);
   const message = formatError(error).replace(/\n|$/, '; nothing was sent$&');
   return new CodedError(code, message, { cause: error });
 }
 
-/** The target that an operand names. @throws InstanceError */
 export const resolveTarget = (operand: string, options: InstanceOptions, io: Io): Promise<ResolvedInstance> =>
   resolveInstance(operand, { ...instanceContext(io), program: 'sqlapply', options });
 

@@ -11,13 +11,10 @@ const MAX_QUERIES = 200;
 const EXISTING_RESULTS: ReadonlySet<Result> = new Set(['applied', 'skipped']);
 
 export class LoginCheck {
-  readonly #target: ConnectionConfig;
   /** By case-folded name; `isNew` if the principal was created in this run without credentials. */
   readonly #found = new Map<string, { identity: Identity; isNew: boolean }>();
 
-  constructor(target: ConnectionConfig) {
-    this.#target = target;
-  }
+  constructor(private readonly target: ConnectionConfig) {}
 
   count({ result, identity, statement }: Outcome): void {
     if ((identity.kind !== 'user' && identity.kind !== 'service account') || !EXISTING_RESULTS.has(result)) return;
@@ -31,16 +28,15 @@ export class LoginCheck {
    */
   async messages(canAsk: boolean): Promise<string[]> {
     if (this.#found.size === 0) return [];
-    const client = new BestEffortClient(this.#target);
+    const client = new BestEffortClient(this.target);
     const lacking: string[] = [];
     let queries = 0;
     let isSilent = !canAsk;
     try {
       for (const { identity, isNew } of this.#found.values()) {
         isSilent ||= queries++ === MAX_QUERIES;
-        const rows: unknown[][] | undefined = isSilent
-          ? undefined
-          : await client.table(`SHOW ${kindKeywords(identity.kind)} ${quotePrincipal(identity.name)}`);
+        const query = `SHOW ${kindKeywords(identity.kind)} ${quotePrincipal(identity.name)}`;
+        const rows: unknown[][] | undefined = isSilent ? undefined : await client.table(query);
         isSilent ||= rows === undefined;
         if (rows ? !hasCredentials(rows) : isNew) lacking.push(loginHint(identity));
       }
@@ -51,7 +47,7 @@ export class LoginCheck {
   }
 }
 
-const loginHint = ({ kind, name }: Identity): string =>
-  kind === 'user'
-    ? `user '${name}' cannot log in yet: ALTER USER ${quoteLiteral(name)} WITH PASSWORD '…';`
-    : `service account '${name}' cannot log in yet: ALTER SERVICE ACCOUNT ${quoteLiteral(name)} CREATE TOKEN TYPE REST WITH TTL '…';`;
+function loginHint({ kind, name }: Identity): string {
+  const change = kind === 'user' ? "WITH PASSWORD '…'" : "CREATE TOKEN TYPE REST WITH TTL '…'";
+  return `${kind} '${name}' cannot log in yet: ALTER ${kindKeywords(kind)} ${quoteLiteral(name)} ${change};`;
+}

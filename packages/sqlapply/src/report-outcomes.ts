@@ -35,7 +35,7 @@ export async function reportReplay(
   io: Io,
 ): Promise<void> {
   for (const [head, ...lines] of omissions.map(describeOmission)) io.error(head, indentLines(lines));
-  if (omissions.length > 0) summary.noteBroken();
+  summary.hasRejects ||= omissions.length > 0;
   summary.label = connection.label;
   const isSilent = hasDataOnStdout(options);
   let reported = options.dryRun && !isSilent ? printDryRun(outcomes, io, findings) : outcomes;
@@ -43,15 +43,10 @@ export async function reportReplay(
   if (options.json) reported = writeReport(reported, '-', options, io);
   const summarize = isSilent ? io.summary : io.info;
   const reporting = reportOutcomes(reported, summary, new LoginCheck(config), findDamage, options, io, summarize);
-  /** The statements that are not in force on the target: rejected, different, or not reached. */
-  async function* selectRejects(): AsyncGenerator<string> {
-    for await (const outcome of reporting) if (isReject(outcome)) yield outcome.statement;
-  }
-  const rejects = selectRejects();
-  if (options.rejects) await writeRejects(options.rejects, io.stdout, rejects, options.maxRecord);
-  else for await (const _ of rejects);
+  if (options.rejects) await writeRejects(options.rejects, io.stdout, reporting, options.maxRecord);
+  else for await (const _ of reporting);
   const allFindings = findings();
-  if (allFindings.length > 0) summary.noteBroken();
+  summary.hasRejects ||= allFindings.length > 0;
   if (isSilent) for (const finding of allFindings) io.warn(`${connection.label}: ${finding}`);
 }
 
@@ -130,14 +125,10 @@ function annotate(outcome: Outcome, target: string): string {
 
 /** Reports a statement that was sent, with its object and result. It is shown only with `-v`. */
 function reportStatement(outcome: Outcome, io: Io): void {
-  const { statement, result } = outcome;
-  if (result === 'skipped' || result === 'not reached') return;
-  io.detail(
-    `${statementLabel(outcome)}: ${result}`,
-    escapeLines(redactStatement(statement))
-      .split('\n')
-      .map(line => `  ${line}`),
-  );
+  if (WITHOUT_EFFECT.has(outcome.result)) return;
+  const lines = escapeLines(redactStatement(outcome.statement)).split('\n');
+  const below = lines.map(line => `  ${line}`);
+  io.detail(`${statementLabel(outcome)}: ${outcome.result}`, below);
 }
 
 /**
@@ -201,11 +192,14 @@ const redactStatement = (statement: string): string => redact(statement, () => '
 const PRIVATE_MODE = 0o600;
 
 /**
- * Writes statements as a stream to a file, or to standard output if the path is `-`. If their source fails, the statements before are
- * written. The stream then has a failure marker and no commit mark, so that readers reject it.
- * @throws the error of the source, after the file is written; errors of the file system
+ * Writes the statements that are not in force on the target as a stream to a file, or to standard output if the path is `-`. If the run
+ * fails, those before are written. The stream then has a failure marker and no commit mark, so that readers reject it.
+ * @throws the error of the run, after the file is written; errors of the file system
  */
-async function writeRejects(path: string, stdout: Writable, rejects: AsyncIterable<string>, maxRecord: number) {
+async function writeRejects(path: string, stdout: Writable, outcomes: AsyncIterable<Outcome>, maxRecord: number) {
+  async function* rejects(): AsyncGenerator<string> {
+    for await (const outcome of outcomes) if (isReject(outcome)) yield outcome.statement;
+  }
   let failure: unknown;
   const write = async (file: Writable): Promise<void> => {
     const end = createCommitWriter(file, 'sqlapply');

@@ -20,11 +20,11 @@ export class ResumeHint {
   /** @param isPlannedHere whether the plan was made by the same command */
   constructor(
     private readonly ifExists: IfExists,
-    private readonly isPlannedHere = false,
+    private readonly isPlannedHere: boolean,
   ) {}
 
   /** @param isInterrupted whether the user has stopped the run: then a request that failed was canceled */
-  count(outcome: Outcome, isInterrupted = false): void {
+  count(outcome: Outcome, isInterrupted: boolean): void {
     const { n, statement, identity, result, comparison, failure, exists = false } = outcome;
     this.#isPlan ||= parseHead(statement) !== undefined;
     if (result === 'unknown' && !isShowable(identity)) this.#unknown = n;

@@ -18,7 +18,8 @@ export class Summary {
   /** For each statement, the properties that the target does not show. */
   readonly #notComparable: string[] = [];
   #denied = false;
-  #rejects = false;
+  /** Whether a statement was rejected, a change is left out, or a dry run would leave something invalid or lose it. */
+  hasRejects = false;
   /** Whether a table has its columns in another order, which no rerun changes. */
   #hasReordered = false;
   /** For a plan: the numbers of the statements that nothing undoes. */
@@ -32,10 +33,6 @@ export class Summary {
 
   constructor({ ifExists, dryRun, alter }: Pick<RunOptions, 'ifExists' | 'dryRun' | 'alter'>) {
     this.#resumeHint = dryRun ? undefined : new ResumeHint(ifExists, alter);
-  }
-
-  get isStarted(): boolean {
-    return this.label !== '';
   }
 
   /** @param isInterrupted whether the user has stopped the run */
@@ -54,25 +51,20 @@ export class Summary {
     this.#resumeHint?.count(outcome, isInterrupted);
     if (isReject(outcome) && outcome.result !== 'not reached') {
       this.#denied ||= outcome.denied === true;
-      this.#rejects = true;
+      this.hasRejects = true;
     }
-  }
-
-  /** Reports that a dry run would leave something invalid, or lose it. */
-  noteBroken(): void {
-    this.#rejects = true;
   }
 
   /** The exit status of the run: a failure of the instance takes precedence over a rejection. */
   get status(): number {
     if (this.failure) return exitStatus(this.failure);
-    if (!this.#rejects) return this.#hasReordered ? Exit.negative : Exit.ok;
+    if (!this.hasRejects) return this.#hasReordered ? Exit.negative : Exit.ok;
     return this.#denied ? Exit.denied : Exit.negative;
   }
 
   /** Whether everything was done that can be done. */
   get complete(): boolean {
-    return !this.failure && !this.#rejects && !this.#counts.has('not reached');
+    return !this.failure && !this.hasRejects && !this.#counts.has('not reached');
   }
 
   /** A line with the properties that could not be compared, because the target does not show them; undefined if none. */
@@ -87,12 +79,16 @@ export class Summary {
    * `http://host:9000: 3 of 5 applied, 1 skipped, 1 rejected`, and below it how to continue.
    */
   toString(): string {
-    if (!this.complete && this.#resumeHint)
-      return formatMessage([`${this.label}: ${this.#formatState()}`, ...this.#formatLosses()].join('; '), [
-        `hint: ${this.#resumeHint}`,
-      ]);
-    const statements = `${this.total} ${this.total === 1 ? 'statement' : 'statements'}`;
-    return [this.label, statements, this.#formatCounts().join(', ')].filter(Boolean).join(': ');
+    const counts = [...this.#counts].map(([result, count]) => `${count} ${result}`);
+    if (this.complete || !this.#resumeHint) {
+      const statements = `${this.total} ${this.total === 1 ? 'statement' : 'statements'}`;
+      return [this.label, statements, counts.join(', ')].filter(Boolean).join(': ');
+    }
+    const applied = `${this.#counts.get('applied') ?? 0} of ${this.total} applied`;
+    const state = [applied, ...counts.filter(each => !each.endsWith(' applied'))].join(', ');
+    return formatMessage([`${this.label}: ${state}`, ...this.#formatLosses()].join('; '), [
+      `hint: ${this.#resumeHint}`,
+    ]);
   }
 
   /** Whether the statements of a plan that were applied have lost anything. */
@@ -101,14 +97,5 @@ export class Summary {
     const [first, ...more] = this.#appliedLosses;
     if (first === undefined) return ['nothing was lost'];
     return [`nothing undoes ${more.length > 0 ? 'statements' : 'statement'} ${this.#appliedLosses.join(', ')}`];
-  }
-
-  #formatState(): string {
-    const applied = `${this.#counts.get('applied') ?? 0} of ${this.total} applied`;
-    return [applied, ...this.#formatCounts(result => result !== 'applied')].join(', ');
-  }
-
-  #formatCounts(isWanted: (result: Result) => boolean = () => true): string[] {
-    return [...this.#counts].filter(([result]) => isWanted(result)).map(([result, count]) => `${count} ${result}`);
   }
 }

@@ -1,11 +1,12 @@
-/*! Writes what differs and what does not work, on standard output or in a file. */
+/*! Writes what differs and what does not work, as text and as JSON, without the secrets that statements contain. */
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { Exit, formatAnnotation, formatPropertyLines, type Io } from '@sqlpipe/cli';
+import { Exit, formatAnnotation, formatPropertyLines, type Io, unifiedDiff } from '@sqlpipe/cli';
+import { type Definition, printDefinition, tryParseDefinition } from '@sqlpipe/ddl';
 import { isStdout, writeOutput } from '@sqlpipe/files';
-import type { SchemaComparison } from '@sqlpipe/schema';
-import { displayName } from '@sqlpipe/sql';
-import { formatDifference, formatName, formatProblem } from './format.js';
+import type { ComparedProblem, Difference, IgnoredDifference, SchemaComparison } from '@sqlpipe/schema';
+import { displayName, hasName, redact } from '@sqlpipe/sql';
+import { escapeControls, formatSafeJson } from '@sqlpipe/text';
 import { findHiddenDifferences, selectUnchanged } from './hidden-differences.js';
 import type { Locations } from './locations.js';
 import type { Sides } from './operands.js';
@@ -30,26 +31,25 @@ export async function writeComparison(
   for (const warning of await findHiddenDifferences(sides, selectUnchanged(inA, [...differences, ...ignored])))
     io.warn(warning);
 
-  const colors = io.colors && isStdout(output);
-  const format = { json, names, text, colors };
+  const format = { json, names, text, colors: io.colors && isStdout(output) };
+  const labels = [sides[0].label, sides[1].label] as const;
   const findings = [
-    ...differences.map(each => formatDifference(each, sides, format)),
-    ...problems.map(each => formatProblem(each, sides, format)),
+    ...differences.map(each => `${formatDifference(each, labels, format)}\n`),
+    ...problems.map(each => `${formatProblem(each, labels, format)}\n`),
   ];
   const write = (out: Writable) => pipeline(Readable.from(findings), out, { end: false });
-  if (locations) await io.print(annotate(compared, sides, locations).join(''));
+  if (locations) await io.print(annotate(compared, labels, locations).join(''));
   if (!locations || !isStdout(output)) await writeOutput(output, io.stdout, write, () => io.interrupted);
   if (!json) io.info(summarize(compared));
   return findings.length ? Exit.negative : Exit.ok;
 }
 
 /** An annotation for each difference, one for each property that differs, and for each problem. */
-function annotate({ differences, problems }: SchemaComparison, sides: Sides, locations: Locations): string[] {
-  const labels = [sides[0].label, sides[1].label] as const;
+function annotate({ differences, problems }: SchemaComparison, labels: Labels, locations: Locations): string[] {
   return [
     ...differences.flatMap(difference => {
       const { identity, a, b, comparison } = difference;
-      const head = formatName(difference, sides).trimEnd();
+      const head = formatName(difference, labels);
       const properties = comparison?.differences ?? [];
       if (properties.length === 0) return formatAnnotation({ ...locations.find(identity, a ?? b), message: head });
       return properties.map(each => {
@@ -58,7 +58,7 @@ function annotate({ differences, problems }: SchemaComparison, sides: Sides, loc
       });
     }),
     ...problems.map(problem =>
-      formatAnnotation({ ...locations.find(problem.identity), message: formatProblem(problem, sides, {}).trimEnd() }),
+      formatAnnotation({ ...locations.find(problem.identity), message: formatProblem(problem, labels, {}) }),
     ),
   ];
 }
@@ -78,3 +78,79 @@ function summarize(compared: SchemaComparison): string {
 /** `3 differences ignored` */
 export const countIgnored = ({ ignored }: SchemaComparison): string =>
   `${ignored.length} ${ignored.length === 1 ? 'difference' : 'differences'} ignored`;
+
+/** `ignored: table 'trades': TTL` */
+export const formatIgnored = ({ identity, property }: IgnoredDifference): string =>
+  escapeControls(`ignored: ${displayName(identity)}${property === undefined ? '' : `: ${property}`}`);
+
+type Labels = readonly [a: string, b: string];
+
+interface FormatOptions extends Partial<Pick<DiffArgs, 'json' | 'names' | 'text'>> {
+  readonly colors?: boolean;
+}
+
+/** `only in src: table 'trades'`, `differs: view 'spreads'`; a grant is shown as its statement. */
+function formatName({ identity, a, b }: Difference, [labelA, labelB]: Labels): string {
+  const what = hasName(identity) ? displayName(identity) : redactFully(a ?? b ?? '').replace(/;$/, '');
+  const how = b === undefined ? `only in ${labelA}` : a === undefined ? `only in ${labelB}` : 'differs';
+  return escapeControls(`${how}: ${what}`);
+}
+
+/** `invalid in dst: materialized view 'm'`, or `suspended in dst: table 't'`; below it the server's reason. */
+function formatProblem(problem: ComparedProblem, [labelA, labelB]: Labels, options: FormatOptions): string {
+  const { identity, state, side, reason } = problem;
+  const { kind, name } = identity;
+  if (options.json) return formatSafeJson({ kind, name, result: state, side, reason });
+  const head = escapeControls(`${state} in ${side === 'a' ? labelA : labelB}: ${displayName(identity)}`);
+  return options.names ? head : `${paint(head, options.colors && BOLD)}\n  ${escapeControls(reason)}`;
+}
+
+/** The line of `formatName`, and below it the properties or lines that differ, as they are in A and in B; or all of it as JSON. */
+function formatDifference(difference: Difference, labels: Labels, options: FormatOptions): string {
+  const { identity, a, b, comparison } = difference;
+  const { json, names, text, colors = false } = options;
+  if (json) {
+    const { kind, name } = identity;
+    const result = b === undefined ? 'only-a' : a === undefined ? 'only-b' : 'differs';
+    const properties = comparison?.differences;
+    return formatSafeJson({ kind, name, result, a: a && redactFully(a), b: b && redactFully(b), properties });
+  }
+  const head = formatName(difference, labels);
+  if (names) return head;
+  const bold = paint(head, colors && BOLD);
+  if (a === undefined || b === undefined) return bold;
+  if (text) return [bold, ...formatTextDiff(a, b, labels, colors)].join('\n');
+  const lines = formatPropertyLines(comparison?.differences ?? [], labels, colors);
+  return [bold, ...lines.map(line => `  ${line}`)].join('\n');
+}
+
+/** The names of the two sides and a unified diff: lines with `-` are in A, lines with `+` in B. */
+function formatTextDiff(a: string, b: string, [labelA, labelB]: Labels, colors: boolean): string[] {
+  const names = [`--- ${labelA}`, `+++ ${labelB}`].map(name => paint(escapeControls(name), colors && BOLD));
+  const lines = unifiedDiff(printStatement(a, b), printStatement(b, a)).map(line =>
+    paint(line.split('\t').map(escapeControls).join('\t'), colors && COLORS[line.charAt(0)]),
+  );
+  return [...names, ...lines];
+}
+
+/**
+ * A statement in the form that servers print, if its meaning is known. A property that the statement does not define
+ * is printed as in the other statement.
+ */
+function printStatement(statement: string, other: string): string {
+  const [definition, otherDefinition] = [tryParseDefinition(statement), tryParseDefinition(other)];
+  if (!definition) return redactFully(statement);
+  const isSameKind = definition.kind === otherDefinition?.kind;
+  const defined = Object.fromEntries(Object.entries(definition).filter(([, value]) => value !== undefined));
+  const completed = isSameKind ? ({ ...otherDefinition, ...defined } as Definition) : definition;
+  return printDefinition(completed, { quoted: true });
+}
+
+/** Redacts secrets, and their lengths too. */
+const redactFully = (statement: string): string => redact(statement, () => '***');
+
+const BOLD = 1;
+/** git's colors of lines, by the first character of the line. */
+const COLORS: Record<string, number> = { '@': 36, '-': 31, '+': 32 };
+
+const paint = (line: string, code: number | false | undefined): string => (code ? `\x1b[${code}m${line}\x1b[m` : line);

@@ -17,11 +17,10 @@ import {
 } from '@sqlpipe/schema';
 import { displayName } from '@sqlpipe/sql';
 import { formatHints } from '@sqlpipe/text';
-import { formatIgnored } from './format.js';
 import { Locations } from './locations.js';
 import { readSide, resolveOperands, type Side, type Sides } from './operands.js';
 import type { DiffArgs } from './options.js';
-import { countIgnored, writeComparison } from './write-comparison.js';
+import { countIgnored, formatIgnored, writeComparison } from './write-comparison.js';
 import { writeMissing } from './write-statements.js';
 
 /** Compares the schemas that the command line names; returns the exit status. */
