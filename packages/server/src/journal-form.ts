@@ -19,7 +19,7 @@ export type JournalChange = { readonly put: CatalogueObject } | { readonly drop:
 
 type Check = (value: unknown) => boolean;
 
-/** A check for each property of a type, so that the compiler notices one that is missing. */
+/** The compiler notices a property without a check. */
 type Form<T> = { readonly [Key in keyof T]-?: Check };
 
 const isText: Check = value => typeof value === 'string';
@@ -28,18 +28,15 @@ const isFlag: Check = value => typeof value === 'boolean';
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const is =
-  (expected: unknown): Check =>
-  value =>
-    value === expected;
-const optional =
-  (check: Check): Check =>
-  value =>
-    value === undefined || check(value);
 const oneOf =
   (...checks: Check[]): Check =>
   value =>
     checks.some(check => check(value));
+const is =
+  (...values: unknown[]): Check =>
+  value =>
+    values.includes(value);
+const optional = (check: Check): Check => oneOf(is(undefined), check);
 const listOf =
   (check: Check): Check =>
   value =>
@@ -49,7 +46,6 @@ const form =
   value =>
     isRecord(value) && Object.entries<Check>(checks).every(([key, check]) => check(value[key]));
 
-/** The same check for several properties. */
 const each = <Key extends string>(check: Check, ...keys: Key[]) =>
   Object.fromEntries(keys.map(key => [key, check])) as { readonly [Each in Key]: Check };
 
@@ -73,7 +69,7 @@ const isPolicy = form<StoragePolicy>({
 });
 
 const isRefresh = form<Refresh>({
-  type: oneOf(...['IMMEDIATE', 'MANUAL', 'EVERY'].map(is)),
+  type: is('IMMEDIATE', 'MANUAL', 'EVERY'),
   deferred: isFlag,
   ...each(optional(isText), 'every', 'start', 'timeZone'),
   period: optional(form({ length: isText, delay: optional(isText) })),
@@ -87,7 +83,7 @@ const common = {
   isUncompiled: optional(isFlag),
 };
 const stored = {
-  partitionBy: oneOf(...['NONE', 'HOUR', 'DAY', 'WEEK', 'MONTH', 'YEAR'].map(is)),
+  partitionBy: is('NONE', 'HOUR', 'DAY', 'WEEK', 'MONTH', 'YEAR'),
   ttl: isNumber,
   volume: optional(isText),
 };
@@ -136,7 +132,7 @@ const isLiveView = form<LiveView>({
 });
 
 const isStoredPrincipal = form<Principal>({
-  kind: oneOf(...KINDS.filter(isPrincipal).map(is)),
+  kind: is(...KINDS.filter(isPrincipal)),
   name: isText,
   tokens: listOf(form<StoredToken>({ digest: isText, expires: isNumber, refresh: optional(isNumber) })),
   ...each(optional(isText), 'password', 'alias'),

@@ -25,10 +25,7 @@ const functions: ReadonlyMap<string, (session: Session) => string> = new Map<str
   ['version', () => 'PostgreSQL 12.3, compiled by Visual C++ build 1914, 64-bit, QuestDB'],
 ]);
 
-/**
- * Answers a query on the catalogue, of constants, or over tables that have no rows.
- * @throws RejectionError for any other query, because there is no query engine
- */
+/** @throws RejectionError for a query that needs rows, because there is no query engine */
 export function answerQuery(query: ParsedQuery, session: Session): Rows {
   const { select } = query;
   const assertion = answerAssertion(select);
@@ -47,7 +44,6 @@ export function answerQuery(query: ParsedQuery, session: Session): Rows {
   return { columns: table.columns, rows: [...table.rows, ...others.flatMap(({ rows }) => rows)] };
 }
 
-/** The columns of a relation. @throws RejectionError if the type of one is not known */
 function headsOf({ fields, hasUnknownColumns }: Relation): ColumnHead[] {
   if (hasUnknownColumns) throw noRowsError();
   return fields.map(({ name, type }) => {
@@ -60,11 +56,10 @@ function answerSelect(query: ParsedQuery, relation: Relation, session: Session):
   const { select } = query;
   const [from, ...joins] = select.from ?? [];
   const hasOnlyColumns = !(select.groupBy || select.sampleBy || select.latestOn || select.distinct || select.pivot);
-  if (!from && hasOnlyColumns && !select.where)
-    return limitRows(
-      { columns: headsOf(relation), rows: [select.columns.map(item => constantOf(item, session))] },
-      select,
-    );
+  if (!from && hasOnlyColumns && !select.where) {
+    const row = select.columns.map(item => constantOf(item, session));
+    return limitRows({ columns: headsOf(relation), rows: [row] }, select);
+  }
   const source = from?.table;
   if (source?.type !== 'tableFunctionCall' || joins.length > 0 || from?.joins?.length || !hasOnlyColumns)
     throw noRowsError();
@@ -83,7 +78,7 @@ function filterRows({ columns, rows }: Rows, { where }: SelectStatement): Rows {
   return { columns, rows: rows.filter(isSelected) };
 }
 
-/** Answers a question of a plan about rows; undefined for any other query. */
+/** What a plan asks about rows; undefined for any other query. */
 function answerAssertion({ columns }: SelectStatement): Rows | undefined {
   const names = columns.map(item => (item.type === 'selectItem' ? (item.alias ?? '') : ''));
   const answers = names.flatMap(name => ROWLESS_ANSWERS.get(name) ?? []);
@@ -100,7 +95,6 @@ const noRowsError = (): RejectionError =>
     'sqlserve stores no rows and has no query engine: it answers constants, now(), SELECT over tables if that has no rows, and simple queries over tables() and other lists; use a real QuestDB for tests that need rows',
   );
 
-/** The value of a select item. @throws RejectionError if it is not a constant, nor a function with a known value */
 function constantOf(item: SelectItem, session: Session): Value {
   const value = item.type === 'selectItem' ? evaluate(item.expression, session) : undefined;
   if (value === undefined) throw noRowsError();
@@ -123,29 +117,27 @@ function evaluate(expression: Expression, session: Session): Value | undefined {
 
 function project(table: Rows, query: ParsedQuery): Rows {
   const picks = query.select.columns.flatMap(item => pickColumns(table, item, query));
-  return {
-    columns: picks.map(({ head }) => head),
-    rows: table.rows.map(row => picks.map(({ index, value = null }) => row[index] ?? value)),
-  };
+  return { columns: picks.map(({ head }) => head), rows: table.rows.map(row => picks.map(({ value }) => value(row))) };
 }
 
-/** A column of a result: that with an index in the source, or a number if the source has none with that index. */
 interface PickedColumn {
   readonly head: ColumnHead;
-  readonly index: number;
-  readonly value?: Value;
+  value(row: readonly Value[]): Value;
 }
 
 function pickColumns({ columns }: Rows, item: SelectItem, query: ParsedQuery): PickedColumn[] {
-  if (item.type === 'star') return columns.map((head, index) => ({ head, index }));
-  if (item.type === 'selectItem' && item.expression.type === 'literal' && typeof item.expression.value === 'number')
-    return [{ head: { name: item.alias ?? 'column', type: 'INT' }, index: -1, value: item.expression.value }];
-  if (item.type !== 'selectItem' || item.expression.type !== 'column') throw noRowsError();
-  const name = columnName(item.expression);
+  const valueAt = (index: number) => (row: readonly Value[]) => row[index] ?? null;
+  if (item.type === 'star') return columns.map((head, index) => ({ head, value: valueAt(index) }));
+  if (item.type !== 'selectItem') throw noRowsError();
+  const { expression, alias } = item;
+  const number = expression.type === 'literal' && typeof expression.value === 'number' ? expression.value : undefined;
+  if (number !== undefined) return [{ head: { name: alias ?? 'column', type: 'INT' }, value: () => number }];
+  if (expression.type !== 'column') throw noRowsError();
+  const name = columnName(expression);
   const index = columns.findIndex(head => isSameName(head.name, name));
   const head = columns[index];
-  if (!head) throw query.rejection(`Invalid column: ${name}`, item.expression);
-  return [{ head: { name: item.alias ?? head.name, type: head.type }, index }];
+  if (!head) throw query.rejection(`Invalid column: ${name}`, expression);
+  return [{ head: { name: alias ?? head.name, type: head.type }, value: valueAt(index) }];
 }
 
 function sortRows(table: Rows, { orderBy }: SelectStatement): Rows {

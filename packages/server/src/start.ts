@@ -3,6 +3,7 @@ import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
+import type { Naming } from '@sqlpipe/engine';
 import { findSecrets } from '@sqlpipe/sql';
 import { CodedError, maskSecrets } from '@sqlpipe/text';
 import { DEFAULT_ADMIN, emulateEdition, type LoginCredentials } from './editions.js';
@@ -34,13 +35,12 @@ export interface ServerOptions {
   /** The one login of the open source edition, none by default; the administrator of the enterprise edition. */
   readonly login?: LoginCredentials | undefined;
   readonly address: string;
-  /** 0 selects a free one. */
   readonly port: number;
   /** Names that requests may be addressed to, besides this machine's own. */
   readonly allowHost?: readonly string[];
   readonly requestLimit?: number;
   /** How columns of queries are named that have no name. */
-  readonly naming?: 'by expression' | 'by function';
+  readonly naming?: Naming;
   /** The folder that keeps the schema; nothing is kept without one. */
   readonly data?: string | undefined;
   /** Run in this order where nothing was kept. */
@@ -122,7 +122,6 @@ export async function startServer({
   };
 }
 
-/** Executes every statement. @throws CodedError at the first rejection, and errors of reading */
 async function loadSchema({ label, statements }: InitialSchema, execute: (statement: string) => Promise<unknown>) {
   let number = 0;
   for await (const batch of statements) {
