@@ -17,7 +17,7 @@ export class MemoryBudget {
   #used = 0;
   #statements = 0;
 
-  /** Counts a statement. @throws CodedError if there is no memory for it */
+  /** @throws CodedError if there is no memory for the statement */
   add({ length }: string): void {
     this.#statements++;
     this.#used += OVERHEAD + 2 * length;
@@ -29,11 +29,7 @@ export class MemoryBudget {
   }
 }
 
-/**
- * Collects the wanted statements of an input of single statements or batches.
- * @param budget the memory for statements; it may be shared with other collections
- * @throws CodedError, and any error of the input
- */
+/** @param statements single statements or batches @param budget may be shared with other collections @throws CodedError */
 export async function collectStatements(
   statements: AsyncIterable<string | string[]>,
   isWanted: (statement: string) => boolean = () => true,
@@ -56,10 +52,8 @@ export class DuplicateNameError extends Error {
 }
 
 /**
- * Removes duplicates: of two statements with the same meaning, the first is kept. Objects share one namespace, as do users,
- * groups and service accounts. Grants and memberships have no names. Other statements (ALTER, INSERT, …) are all kept.
- *
- * @throws DuplicateNameError if two statements have the same name and different meanings
+ * Of statements with the same meaning, keeps the first. Objects share one namespace, as do users, groups and service accounts. Grants and
+ * memberships have no names. Other statements are all kept. @throws DuplicateNameError for a name with different meanings
  */
 export function deduplicate(statements: Iterable<string>): string[] {
   const seen = new Map<string, { entry: Entry; position: number }>();

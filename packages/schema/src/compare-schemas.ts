@@ -53,8 +53,8 @@ export interface CompareSchemasOptions {
 }
 
 /**
- * Compares two schemas. Objects, users, groups and service accounts are compared by name, in any case. Memberships,
- * assumptions and grants are sets of rights, one permission at a time; other statements are compared by their tokens.
+ * Objects and principals are compared by name, in any case. Memberships, assumptions and grants are sets of rights, one permission at a
+ * time. Other statements are compared by their tokens.
  */
 export function compareSchemas(
   a: Iterable<string>,
@@ -70,13 +70,8 @@ export function compareSchemas(
   const [schemaA, schemaB] = [new Schema(a), new Schema(b)];
   const findTable = (name: string) => schemaA.findObject(name)?.statement;
   const [itemsA, itemsB] = [new SchemaItems(schemaA), new SchemaItems(schemaB)];
-  const result: SchemaComparison = {
-    differences: [],
-    total: itemsA.items.size,
-    notComparable: [],
-    problems: [],
-    ignored: [],
-  };
+  const { size: total } = itemsA.items;
+  const result: SchemaComparison = { differences: [], total, notComparable: [], problems: [], ignored: [] };
   const add = (difference: Difference): void => {
     const { identity, a, b } = difference;
     const isIgnored = ignore.ignoresObject({ ...identity, statement: a ?? b ?? '' });

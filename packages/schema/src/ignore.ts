@@ -41,10 +41,10 @@ export class IgnoreRules {
   readonly #rules: readonly IgnoreRule[];
 
   /**
-   * @param patterns `tmp_*` (names), `grant` (a kind), `trades: TTL`, `materialized view: TTL` and `*: TTL` (properties),
-   *   `column order`; quotes make a kind a name. `*` and `?` match as in a shell, in any case
+   * @param patterns names (`tmp_*`), kinds (`grant`) and properties (`trades: TTL`, `materialized view: TTL`, `column order`); quotes make
+   *   a kind a name. `*` and `?` match as in a shell, in any case
    * @param exceptions the keys of objects and principals that are not ignored in spite of the rules
-   * @throws InvalidSelectionError for a pattern without an object or a property, or with a property that does not exist
+   * @throws InvalidSelectionError for a pattern without an object, and for a property that does not exist
    */
   constructor(
     private readonly patterns: readonly string[] = [],
@@ -114,18 +114,15 @@ const matchesEntry = ({ kind, name }: IgnoreRule, entry: NamedStatement): boolea
     : entry.kind === kind;
 
 /**
- * The names by which a statement is selected: for a grant its objects, or its entity if it is on the database or on
- * all tables; for a membership its user, for an assumption its service account, for others the name of the object.
+ * The names by which a statement is selected: for a grant its objects, or its entity if it has none; for a membership its user, for an
+ * assumption its service account, for others the name of the object.
  */
 export function searchableNames({ kind, name, statement = '' }: NamedStatement): string[] {
   const { objects, principals } = readGrantTargets(statement, kind);
   return objects.length ? objects : [principals[0] ?? name];
 }
 
-/**
- * The ignored objects and principals of a schema that others need, each with one of those that need it.
- * @param exists whether an ignored one need not be created
- */
+/** The ignored entries that others need, each with one of those. @param exists whether an ignored one need not be created */
 export function findNeeded(
   schema: Schema,
   isIgnored: (entry: Entry) => boolean,
@@ -145,7 +142,7 @@ export function findNeeded(
 
 /**
  * Leaves out what is ignored of A, unless B lacks it and something else needs it.
- * @returns what of A has to be created in B, rules that do not ignore it, and notes about what is created although it is ignored
+ * @returns what B has to get, rules that do not ignore it, and notes about what is created although it is ignored
  */
 export function selectWanted(a: readonly string[], b: Iterable<string>, ignore: IgnoreRules) {
   if (!ignore.haveObjects) return { statements: a, rules: ignore, notes: [] };
@@ -179,10 +176,8 @@ export interface IgnoredDifference {
 }
 
 /**
- * Whether a glob matches a whole text: `*` matches any characters, `?` one character, and any other character itself.
- * There is no escape for `*` and `?`, because no name of an object contains them.
- *
- * After a mismatch only the last `*` is tried with one character more, so the time stays polynomial.
+ * `*` matches any characters, `?` one character. There is no escape for them, because no name contains them. After a mismatch only the last
+ * `*` is tried with one character more, so the time stays polynomial.
  */
 export function matchesGlob(glob: string, text: string): boolean {
   const [pattern, characters] = [[...glob], [...text]];

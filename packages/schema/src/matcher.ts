@@ -19,8 +19,7 @@ export interface MatchCriteria {
 }
 
 /**
- * Returns a function that says whether a statement matches. The statement must have one of the kinds, and one of its names must match a
- * pattern or an expression, in any case. Without kinds every kind matches, and without patterns and expressions every name.
+ * A statement must have one of the kinds, and one of its names must match a pattern or an expression. An empty list matches all.
  * @throws InvalidSelectionError for an unknown kind or an invalid regular expression
  */
 export function createMatcher({
@@ -100,10 +99,7 @@ export class NameSelection {
     this.#unmatched = new Map(names.map(name => [name, createMatcher({ patterns: [name] })]));
   }
 
-  /**
-   * Whether an object that the server lists must be read. With dependencies it may be any: only the definitions of
-   * the named objects show what they need.
-   */
+  /** Whether a listed object must be read. With dependencies it may be any, because only definitions show what an object needs. */
   mayNeed(object: NamedObject): boolean {
     if (this.#isEmpty) return true;
     this.#existing.add(object.name);

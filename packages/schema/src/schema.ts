@@ -44,11 +44,7 @@ export class Schema {
   readonly #definitions = new Map<Entry, Definition | undefined>();
   #dependencies?: ReadonlyMap<string, string[]>;
 
-  /**
-   * @param statements in any order, of any kind
-   * @param defaults what the server of the schema fills in if a statement omits it
-   * @throws like `toEntry`
-   */
+  /** @param defaults what the server fills in if a statement omits it @throws like `toEntry` */
   constructor(
     statements: Iterable<string>,
     private readonly defaults?: CompareOptions['defaults'],
@@ -60,12 +56,10 @@ export class Schema {
     }
   }
 
-  /** Finds the table or view of any kind that has this name, in any case. */
   findObject(name: string): Entry | undefined {
     return this.#objects.get(foldCase(name));
   }
 
-  /** Finds the user, group or service account that has this name, in any case. */
   findPrincipal(name: string): Entry | undefined {
     return this.#principals.get(foldCase(name));
   }
@@ -80,10 +74,7 @@ export class Schema {
     return definition;
   }
 
-  /**
-   * The rights that an entry gives; undefined if it gives none, or if they are not known. `*` stands for the columns that a table has in
-   * the schema.
-   */
+  /** Undefined if an entry gives no rights, or if they are not known. `*` stands for the columns that a table has in the schema. */
   rightsOf({ kind, statement }: Entry): Right[] | undefined {
     const columnsOf = (table: string): string[] | undefined => {
       const definition = this.definitionOf(table);
@@ -94,7 +85,7 @@ export class Schema {
     return givesRight(kind) ? parseRights(statement, columnsOf) : undefined;
   }
 
-  /** Returns for each object, by its name as stored, the names of the objects in the schema that its text refers to directly. */
+  /** For each object, by its name as stored, the names of the objects that its text refers to directly. */
   dependencies(): ReadonlyMap<string, string[]> {
     this.#dependencies ??= new Map(
       Array.from(this.#objects.values(), entry => [entry.name, this.#referencedObjects(entry).map(({ name }) => name)]),
@@ -102,10 +93,7 @@ export class Schema {
     return this.#dependencies;
   }
 
-  /**
-   * Returns the entries of the schema that must exist before an entry is created. For an object: the objects that it
-   * reads from directly, and its owner. For a membership, an assumption or a grant: the objects and principals in it.
-   */
+  /** What must exist before an entry: what it reads from directly, its owner, and what a membership, assumption or grant names. */
   prerequisites(entry: Entry): Entry[] {
     const { objects, principals } = readGrantTargets(entry.statement, entry.kind);
     const named = [
@@ -123,9 +111,9 @@ export class Schema {
 }
 
 /**
- * Sorts entries in the order of `SHOW CREATE DATABASE`: users, groups and service accounts; objects by dependencies and
- * names; memberships, assumptions and grants; then all other statements in input order. None is lost. The order within a
- * kind of access control is our own, because the server's is not public. Of grants the wider ones come first.
+ * Sorts entries in the order of `SHOW CREATE DATABASE`: users, groups and service accounts; objects by dependencies and names; memberships,
+ * assumptions and grants; then all other statements in input order. The order within a kind of access control is our own, because the
+ * server's is not public. Of grants the wider ones come first.
  */
 export function dumpOrder(schema: Schema): Entry[] {
   const entriesOf = (...kinds: Kind[]) => schema.entries.filter(({ kind }) => kinds.includes(kind));

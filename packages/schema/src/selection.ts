@@ -21,7 +21,6 @@ export interface Selection {
 export const kindOf = (word: string): Kind | undefined =>
   KINDS.find(kind => kind === word.toLowerCase().replaceAll('-', ' '));
 
-/** The kinds of a word, in any case: it is a category (`TABLES`) or one kind (`table`). */
 function kindsOf(word: string): readonly Kind[] | undefined {
   const kind = kindOf(word);
   return CATEGORIES.get(word.toUpperCase()) ?? (kind && [kind]);
@@ -29,10 +28,7 @@ function kindsOf(word: string): readonly Kind[] | undefined {
 
 const wordsOf = (lists: readonly string[]): string[] => lists.flatMap(list => list.split(',')).map(word => word.trim());
 
-/**
- * Parses lists of categories and kinds, in any case and separated by commas, into a set of kinds.
- * @throws InvalidSelectionError for an unknown word
- */
+/** @param lists categories and kinds, in any case and separated by commas @throws InvalidSelectionError for an unknown word */
 export function parseKinds(lists: readonly string[]): Set<Kind> {
   return new Set(
     wordsOf(lists).flatMap(word => {
@@ -53,7 +49,7 @@ function categoryOf(word: string, isExcluded: boolean): string | undefined {
 }
 
 /**
- * Parses lists of categories and kinds, in any case and separated by commas, into a selection.
+ * @param include categories and kinds, in any case and separated by commas
  * @throws InvalidSelectionError for an unknown word, and if both lists are used, because the server accepts one clause
  */
 export function parseSelection(include: readonly string[] = [], exclude: readonly string[] = []): Selection {

@@ -6,12 +6,9 @@ import { CodedError } from '@sqlpipe/text';
 import TinyQueue from 'tinyqueue';
 
 /**
- * Sorts the names of objects in dependency order.
- *
  * @param needs for each name, the names that the object needs; names that are not keys themselves are ignored
- * @param isTransparent whether the dependents of this object also depend directly on its dependencies, as for views
- * (observed on 9.4.4)
- * @returns every key once. A cycle is not an error: the edge that would close it is ignored, as the server does.
+ * @param isTransparent whether the dependents of this object also depend directly on its dependencies, as for views (9.4.4)
+ * @returns every key once. The edge that would close a cycle is ignored, as the server does.
  * @throws CodedError if the objects that are not transparent have too many dependencies to sort in reasonable time
  */
 export function topologicalOrder(
@@ -100,8 +97,8 @@ class Graph {
   }
 
   /**
-   * Returns the nodes to visit for a node, in order: its dependencies and, for transparent ones, their dependencies. Nodes
-   * that were seen are omitted, because all their dependencies were seen too.
+   * The nodes to visit for a node, in order: its dependencies and, for transparent ones, theirs. Nodes that were seen are omitted, because
+   * all their dependencies were seen too.
    */
   unseenDependencies(node: number): Int32Array {
     // If there is no cycle, `sortForVisit` puts the dependencies of a transparent node before the node.
@@ -122,10 +119,8 @@ class Graph {
   }
 
   /**
-   * Sorts nodes in visiting order. With a cycle, the order is by name. Without a cycle, each transparent node comes after
-   * its dependencies: the smallest name comes as early as possible, directly after its own dependencies, then the next
-   * name, and so on. This is the postorder of a depth-first search that visits nodes by name.
-   *
+   * With a cycle, the order is by name. Without a cycle, each transparent node comes after its dependencies: the smallest name as early as
+   * possible, directly after its own dependencies, then the next name. This is the postorder of a depth-first search by name.
    * @param node the node whose dependencies are sorted, or ROOT
    */
   sortForVisit(node: number, nodes: Int32Array): Int32Array {
@@ -148,10 +143,7 @@ class Graph {
   }
 }
 
-/**
- * Sorts nodes so that each comes before its dependencies. Among the nodes that may come next, the greatest comes first.
- * Returns undefined if there is a cycle.
- */
+/** Each node comes before its dependencies. Of those that may come next, the greatest comes first. Undefined if there is a cycle. */
 function reverseTopologicalSort(nodes: Int32Array, needs: (node: number) => number[]): Int32Array | undefined {
   const dependentCounts = new Map<number, number>();
   for (const node of nodes)
@@ -172,9 +164,7 @@ function reverseTopologicalSort(nodes: Int32Array, needs: (node: number) => numb
 }
 
 /**
- * Finds a cycle: names each of which needs the next one, and the last needs the first. Returns undefined if there is none,
- * and always the same cycle for the same input.
- *
+ * Names each of which needs the next one, and the last the first; always the same cycle for the same input. Undefined if there is none.
  * @param needs for each name, the names that the object needs; names that are not keys themselves are ignored
  */
 export function findCycle(needs: ReadonlyMap<string, Iterable<string>>): string[] | undefined {

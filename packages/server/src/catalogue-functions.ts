@@ -17,7 +17,6 @@ import {
 } from '@sqlpipe/engine';
 import type { ParsedQuery, TableFunctionCall } from '@sqlpipe/engine/query';
 
-/** Calls a catalogue function. @throws RejectionError for an unknown name or wrong arguments */
 export function callFunction(source: TableFunctionCall, session: Session, query: ParsedQuery): Rows {
   const { name: spelling, args } = source;
   const [argument] = args;
@@ -35,7 +34,6 @@ export function callFunction(source: TableFunctionCall, session: Session, query:
   );
 }
 
-/** A column of a catalogue function: its name, its type, and how its value is computed. */
 type ListColumn<T> = readonly [name: string, type: string, value: (object: T, index: number) => Value];
 
 const listObjects = <T>(columns: readonly ListColumn<T>[], objects: readonly T[]): Rows => ({
@@ -215,7 +213,7 @@ const SETTINGS: Readonly<Record<string, string | number>> = {
   server_version_num: '123000',
 };
 
-/** Answers SHOW of a setting; NULL if it is unknown. @param setting its name in lower case */
+/** NULL if the setting is unknown. @param setting its name in lower case */
 export function showSetting(setting: string): Rows {
   const [name, value = null] = Object.entries(SETTINGS).find(([key]) => key.toLowerCase() === setting) ?? [setting];
   return { columns: [{ name, type: typeof value === 'number' ? 'INT' : 'STRING' }], rows: [[value]] };

@@ -3,7 +3,6 @@ import { type Acl, Engine, type Naming, type StoredToken } from '@sqlpipe/engine
 import { createSecrets, digest, hashPassword, isExpired, isSameSecret, PasswordCheck } from './secrets.js';
 
 export interface ServerEdition {
-  /** The release type that `/settings` reports. */
   readonly release: 'OSS' | 'EE';
   readonly version: string;
   readonly engine: Engine;
@@ -21,10 +20,8 @@ export interface LoginCredentials {
 export const DEFAULT_ADMIN: LoginCredentials = { user: 'admin', password: 'quest' };
 
 /**
- * Emulates an edition. The open source edition has one optional login, no owners and no permissions. In the enterprise edition every
- * caller has a name, and a password or a token.
- * @param login the one login, or the administrator
- * @param options how columns of queries are named that have no name, and the version that the server reports
+ * The open source edition has one optional login, no owners and no permissions. In the enterprise edition every caller has a name, and a
+ * password or a token. @param login the one login, or the administrator
  */
 export function emulateEdition(
   edition: 'oss' | 'open-source' | 'enterprise',
@@ -48,10 +45,7 @@ export function emulateEdition(
   };
 }
 
-/**
- * Resolves an Authorization header to a name, or to undefined. The administrator's password is the configured one, and
- * is hashed like any other.
- */
+/** The administrator's password is the configured one, and is hashed like any other. */
 function createAuthenticator(
   acl: Acl,
   admin: LoginCredentials,

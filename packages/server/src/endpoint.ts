@@ -19,9 +19,7 @@ export interface EndpointOptions {
 }
 
 export interface Endpoint {
-  /** Not listening yet. */
   readonly server: Server;
-  /** Stops listening and closes every connection. */
   close(): Promise<void>;
 }
 

@@ -14,7 +14,6 @@ import type { Engine } from '@sqlpipe/engine';
 import { CodedError } from '@sqlpipe/text';
 import { areChanges, type JournalChange } from './journal-form.js';
 
-/** The changes of an engine that can still be undone. */
 export const toJournalChanges = ({ catalogue, acl }: Engine): JournalChange[] => [
   ...catalogue.transitions.map(({ name, after }): JournalChange => (after ? { put: after } : { drop: name })),
   ...acl.changes.map((change): JournalChange => ({ acl: change })),
@@ -42,8 +41,8 @@ export class Journal {
   ) {}
 
   /**
-   * Opens or creates the journal in a folder. Replays its changes, or calls `begin` if there are none; then writes
-   * the state of the engine as the new journal. No other sqlserve can open the folder until this journal is closed.
+   * Replays the changes of a folder, or calls `begin` if there are none, and writes the state as the new journal. No other sqlserve can
+   * open the folder until this journal is closed.
    */
   static async open(folder: string, engine: Engine, begin: () => Promise<void>): Promise<Journal> {
     await makeFolder(folder);
@@ -66,8 +65,8 @@ export class Journal {
   }
 
   /**
-   * Resolves when the changes of one statement are on disk. After a crash all of them are there, or none. A write that
-   * fails halfway is undone, because no line after an incomplete one could be read. One call at a time.
+   * After a crash all changes of a statement are there, or none. A write that fails halfway is undone, because no line after an incomplete
+   * one could be read. One call at a time.
    */
   async append(changes: readonly JournalChange[]): Promise<void> {
     const { file } = this;
@@ -113,8 +112,8 @@ interface OpenJournal {
 }
 
 /**
- * Writes a new journal, which then replaces the old one. Other users who can write to the folder may have put a link
- * at the new path, so an existing file is never opened: the file is created, readable only by its owner.
+ * Other users who can write to the folder may have put a link at the new path. So an existing file is never opened: the file is created,
+ * readable only by its owner.
  */
 async function rewriteJournal(path: string, state: readonly JournalChange[]): Promise<OpenJournal> {
   const newPath = `${path}.new`;
@@ -140,10 +139,7 @@ async function rewriteJournal(path: string, state: readonly JournalChange[]): Pr
 const formatLine = (changes: readonly JournalChange[]): string =>
   `${JSON.stringify(changes).replace(/[\u2028\u2029]/g, each => `\\u${each.charCodeAt(0).toString(16)}`)}\n`;
 
-/**
- * Creates a folder and its missing parents, accessible to no other user. The option `recursive` of `mkdir` is not
- * used: with it `mkdir` never returns where not even root may create a folder, as in /proc.
- */
+/** Creates a folder for its owner only. `mkdir` with `recursive` never returns where not even root may create a folder, as in /proc. */
 async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, 0o700);
@@ -214,10 +210,8 @@ async function syncFolder(path: string): Promise<void> {
 }
 
 /**
- * Locks a folder until the socket is closed or this process ends, however it ends. Node has no file locks, and a lock file outlives a
- * killed process. So the lock is a socket in Linux's abstract namespace: the kernel gives its name to one process only. On other
- * systems, and between containers with separate networks, nothing is locked.
- * @throws CodedError if another process has locked the folder
+ * Node has no file locks, and a lock file outlives a killed process. So the lock is a socket in Linux's abstract namespace, whose name the
+ * kernel gives to one process. On other systems, and between containers with separate networks, nothing is locked.
  */
 async function lockFolder(folder: string): Promise<Server | undefined> {
   if (platform() !== 'linux') return;

@@ -12,10 +12,7 @@ loopback.addAddress('::1', 'ipv6');
 export const isLoopback = (address: string): boolean =>
   loopback.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
 
-/**
- * The reason to reject a request, if there is one.
- * @param hosts lower-case host names that are allowed besides this machine's own; undefined allows any
- */
+/** @param hosts lower-case host names that are allowed besides this machine's own; undefined allows any */
 export function foreignRequestReason(
   headers: ReadonlyMap<string, string>,
   hosts: ReadonlySet<string> | undefined,

@@ -11,10 +11,7 @@ export interface HttpReply {
   readonly whole?: boolean;
 }
 
-/**
- * The reply to an executed statement. `cols=a,b` selects columns, `limit=lo,hi` rows, `nm=true` omits the metadata, and `count=true`
- * counts all rows, not only those within the limit.
- */
+/** `cols=a,b` selects columns, `limit=lo,hi` rows; `nm=true` omits the metadata, and `count=true` counts the rows beyond the limit too. */
 export function formatReply(outcome: ExecutionResult, query: string, parameters: HttpRequest['parameters']): HttpReply {
   if (outcome.kind === 'ddl') return jsonReply(200, '{"ddl":"OK"}');
   if (outcome.kind === 'empty') {
@@ -57,7 +54,6 @@ function selectColumns({ columns, rows }: Rows, names: readonly string[]): Rows 
   return { columns: pickValues(columns), rows: rows.map(pickValues) };
 }
 
-/** The reply for a rejected statement, or for a caller without the permission. */
 export const rejectionReply = (status: number, query: string, message: string, position: number): HttpReply =>
   jsonReply(status, `{"query":${quote(query)},"error":${quote(message)},"position":${position}}`);
 

@@ -52,10 +52,7 @@ function isTooLong(requestLine: string, query: string, headers: number, limit: n
   return rest + 2 * query.length >= limit || rest + query.length + decoded + headers > limit + 1;
 }
 
-/**
- * Undefined if a line is not a header: `Content-Length : 9` and folded lines are read differently by different
- * programs, so a request could hide in what another program considers a body.
- */
+/** Undefined if a line is not a header. `Content-Length : 9` and folded lines are rejected: programs disagree where their body begins. */
 function parseHeaders(lines: readonly string[]): Map<string, string> | undefined {
   const headers = new Map<string, string>();
   for (const line of lines) {

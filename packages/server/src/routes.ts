@@ -10,10 +10,7 @@ import { emptyReply, formatReply, type HttpReply, jsonReply, rejectionReply, tex
 import { decodeBytes, type HttpRequest } from './request.js';
 import type { Service } from './service.js';
 
-/**
- * Returns a function that answers any request.
- * @param hosts host names that are allowed besides this machine's own; undefined allows any
- */
+/** @param hosts host names that are allowed besides this machine's own; undefined allows any */
 export function createRouter(
   service: Service,
   hosts?: ReadonlySet<string>,

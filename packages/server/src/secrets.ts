@@ -32,20 +32,17 @@ async function deriveKey(password: string, salt: Buffer): Promise<Buffer> {
 
 const formatHash = (salt: Buffer, key: Buffer): string => `scrypt$${salt.toString('base64')}$${key.toString('base64')}`;
 
-/** Hashes a password with a new salt, without blocking the event loop. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16);
   return formatHash(salt, await deriveKey(password, salt));
 }
 
-/** Identifies a secret without revealing it. */
 export const digest = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
 
 /** Compares in a time that does not depend on the secrets. */
 export const isSameSecret = (a: string, b: string): boolean =>
   timingSafeEqual(Buffer.from(digest(a)), Buffer.from(digest(b)));
 
-/** A new REST token, and what is stored of it. */
 export function generateToken(ttl: number, refresh: boolean): { token: string; stored: StoredToken } {
   const token = `qt1${randomBytes(32).toString('base64url')}`;
   return { token, stored: { digest: digest(token), expires: Date.now() + ttl, refresh: refresh ? ttl : undefined } };
@@ -72,7 +69,6 @@ export const isExpired = ({ expires }: StoredToken): boolean => expires <= Date.
 /** The hash of no password: a login with an unknown name takes as long as one with a known name. */
 const DECOY_HASH = formatHash(randomBytes(16), randomBytes(keyLength));
 
-/** Maximum number of correct passwords that are remembered. */
 const maxRemembered = 1000;
 
 /** Checks passwords. A correct one is hashed only once, because a client sends it with every request. */

@@ -105,7 +105,6 @@ export class Service {
   }
 }
 
-/** The object of that name and kind. @throws RejectionError with an error message of that kind's own */
 function requireShownObject(session: Session, { kind, name, position }: ShownObject): CatalogueObject {
   const object = session.catalogue.find(name);
   if (!object) throw missingError(position, name, kind);

@@ -93,8 +93,8 @@ function credentialRows({ acl, caller }: Session, kind: Principal['kind'], name 
 }
 
 /**
- * A row for each permission and scope; if it is granted twice, with the grant option of either. Objects and columns that do
- * not exist are left out. The right to read or update some columns includes the designated timestamp: origin `I`.
+ * A row for each permission and existing scope; if it is granted twice, with the grant option of either. The right to read or update some
+ * columns includes the designated timestamp: origin `I`.
  */
 function permissionRows(rights: readonly Right[], find: (name: string) => CatalogueObject | undefined): Value[][] {
   const rows = new Map<string, Value[]>();
