@@ -270,3 +270,19 @@ test('a table does not get fewer keys because one of them is not renamed', async
     ),
   );
 });
+
+test('each other change of a column that is not renamed is listed', async t => {
+  const before = [table('x SYMBOL, z INT')];
+  const after = [table('y VARCHAR, -- renamed from x\nz INT').replace('y VARCHAR', 'y SYMBOL INDEX')];
+  for (const [a, change] of [
+    [after, 'ALTER COLUMN y ADD INDEX CAPACITY 256'],
+    [[table('y VARCHAR, -- renamed from x\nz INT')], 'ALTER COLUMN y TYPE VARCHAR'],
+  ] as const) {
+    const { statements, omissions } = await plan([...a], before, { askRow: askDetached });
+    t.deepEqual(statements, []);
+    t.deepEqual(
+      omissions.filter(line => line.includes('left out')),
+      ['RENAME COLUMN x TO y', change].map(what => `table 't': left out: ALTER TABLE 't' ${what}`),
+    );
+  }
+});

@@ -35,13 +35,20 @@ type AlterableTable = ReturnType<typeof createAlterable>;
 export function alterColumns(wanted: TableDefinition, draft: Draft): void {
   const table = createAlterable(wanted.name, draft);
   const unrenamed = renameColumns(draft.context.renames.columnRenamesOf(wanted.name), table);
+  // The server rejects the other changes of a column whose rename was left out, so each is listed.
+  const findCurrent = ({ name }: Column) => findColumn(table.current(), unrenamed.get(foldCase(name)) ?? name);
+  const alter = (column: Column, properties: typeof COLUMN_OPTIONS): void => {
+    const now = findCurrent(column);
+    for (const { name, alter } of now ? properties : [])
+      for (const alteration of alter.find(column, now as Column))
+        table.attempt(alteration, columnProperty(column.name, name));
+  };
   for (const column of wanted.columns)
-    if (!isSameName(column.name, table.current().timestamp)) alterColumn(column, [COLUMN_TYPE], table);
+    if (!isSameName(column.name, table.current().timestamp)) alter(column, [COLUMN_TYPE]);
   for (const column of wanted.columns)
-    if (!findColumn(table.current(), column.name) && !unrenamed.has(foldCase(column.name)))
+    if (!findCurrent(column))
       table.attempt({ action: 'add column', column: toAdded(column) }, columnProperty(column.name));
-  for (const column of wanted.columns)
-    if (findColumn(table.current(), column.name)?.type === column.type) alterColumn(column, COLUMN_OPTIONS, table);
+  for (const column of wanted.columns) if (findCurrent(column)?.type === column.type) alter(column, COLUMN_OPTIONS);
 }
 
 /** Drops the columns that the wanted table lacks. A column whose rename was left out stays, because it holds the values. */
@@ -49,7 +56,7 @@ export function dropColumns(wanted: TableDefinition, draft: Draft): void {
   const table = createAlterable(wanted.name, draft);
   const renamed = [...draft.context.renames.columnRenamesOf(wanted.name).keys()];
   for (const { name } of table.current().columns) {
-    const isTimestamp = isSameName(name, table.current().timestamp ?? '');
+    const isTimestamp = isSameName(name, table.current().timestamp);
     const isUnrenamed = renamed.some(from => isSameName(from, name));
     if (!findColumn(wanted, name) && !isTimestamp && !isUnrenamed)
       table.attempt({ action: 'drop column', column: name }, columnProperty(name), 'dedup keys');
@@ -61,11 +68,11 @@ function toAdded({ index, parquet: _, ...column }: Column): Column {
   return { ...column, ...(index?.capacity !== undefined && { index }), dedup: false };
 }
 
-/** Renames columns. @returns the old and new names of renames that were left out: these columns must not be added */
-function renameColumns(renamed: ReadonlyMap<string, string>, table: AlterableTable): Set<string> {
-  const unrenamed = new Set<string>();
+/** Renames columns. @returns the renames that were left out: the old names by the new ones in lower case */
+function renameColumns(renamed: ReadonlyMap<string, string>, table: AlterableTable): Map<string, string> {
+  const unrenamed = new Map<string, string>();
   for (const [column, to] of renamed) {
-    const timestamp = isSameName(column, table.current().timestamp ?? '') ? ['designated timestamp' as const] : [];
+    const timestamp = isSameName(column, table.current().timestamp) ? ['designated timestamp' as const] : [];
     const properties: PropertyName[] = [
       columnProperty(column),
       columnProperty(to),
@@ -74,15 +81,7 @@ function renameColumns(renamed: ReadonlyMap<string, string>, table: AlterableTab
       COLUMN_ORDER,
     ];
     if (!findColumn(table.current(), column) || findColumn(table.current(), to)) continue;
-    if (table.attempt({ action: 'rename column', column, to }, ...properties)) continue;
-    for (const name of [column, to]) unrenamed.add(foldCase(name));
+    if (!table.attempt({ action: 'rename column', column, to }, ...properties)) unrenamed.set(foldCase(to), column);
   }
   return unrenamed;
-}
-
-function alterColumn(wanted: Column, properties: typeof COLUMN_OPTIONS, table: AlterableTable): void {
-  const column = findColumn(table.current(), wanted.name);
-  if (!column) return;
-  for (const { name, alter } of properties)
-    for (const alteration of alter.find(wanted, column)) table.attempt(alteration, columnProperty(wanted.name, name));
 }
