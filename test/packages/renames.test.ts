@@ -286,3 +286,17 @@ test('each other change of a column that is not renamed is listed', async t => {
     );
   }
 });
+
+test('a chain of rename comments names the object that has each comment', async t => {
+  const [a, b, c] = ['a', 'b', 'c'].map(name => table('x INT', name)) as [string, string, string];
+  const reasons = [
+    ["table 'c': left out: table 'c'", "-- renamed from b: A has a 'b' too"],
+    ["table 'b': left out: table 'b'", "-- renamed from a: B has a 'b' too"],
+    ["table 'a': left out: table 'a'", "table 'b': -- renamed from a: B has a 'b' too"],
+  ];
+  const chain = [`-- renamed from b\n${c}`, `-- renamed from a\n${b}`];
+  for (const after of [chain, chain.toReversed()]) {
+    const { omissions } = await planChanges(after, [a, b]);
+    t.deepEqual(omissions.map(describeOmission).toSorted(), reasons.toSorted());
+  }
+});

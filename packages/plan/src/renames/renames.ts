@@ -203,7 +203,7 @@ export class Renames {
     const newInB = `B has a '${entry.name}' too`;
     if (hasNewName && isKept && !isOldNameAlsoRenamed) return this.#warn(entry, text, newInB);
     if (hasNewName || isKept)
-      return this.#refuse([entry.name, old], `${text}: ${isKept ? `A has a '${old}' too` : newInB}`);
+      return this.#refuse(entry, `${text}: ${isKept ? `A has a '${old}' too` : newInB}`, old);
     this.#pendingOrMade.set(foldCase(old), entry.name);
     this.pending.set(foldCase(old), entry.name);
   }
@@ -233,7 +233,7 @@ export class Renames {
     const oldNameInA = from.find(
       name => hasColumn(after, name) && all.some(each => each.entry === entry && isSameName(each.column, name)),
     );
-    if (oldNameInA !== undefined) return this.#refuse([entry.name], `${text}: A has a column '${oldNameInA}' too`);
+    if (oldNameInA !== undefined) return this.#refuse(entry, `${text}: A has a column '${oldNameInA}' too`);
     if (old === undefined && hasColumn(before, column))
       return void from.some(name => this.#addRenameMadeByRebuild({ object: entry.name, column: name }, column));
     if (old === undefined) {
@@ -242,10 +242,10 @@ export class Renames {
     }
     const existing = findColumn(before, column);
     if (existing === undefined && hasColumn(after, old))
-      return this.#refuse([entry.name], `${text}: A has a column '${old}' too`);
+      return this.#refuse(entry, `${text}: A has a column '${old}' too`);
     if (existing === undefined) return this.#addColumnRename(entry.name, old, column);
     const newInB = `B has a column '${column}' too`;
-    if (existing.type !== findColumn(after, column)?.type) return this.#refuse([entry.name], `${text}: ${newInB}`);
+    if (existing.type !== findColumn(after, column)?.type) return this.#refuse(entry, `${text}: ${newInB}`);
     this.#warn(entry, text, newInB);
   }
 
@@ -284,8 +284,10 @@ export class Renames {
     this.#columnRenames.set(foldCase(table), renames.set(from, to));
   }
 
-  #refuse(names: readonly string[], reason: string): void {
-    for (const name of names) if (!this.refused.has(foldCase(name))) this.refused.set(foldCase(name), reason);
+  /** Leaves out an object because of its comment, and the object with the old name, unless that has such a comment too. */
+  #refuse(entry: Entry, reason: string, old = entry.name): void {
+    this.refused.set(foldCase(entry.name), reason);
+    if (!this.refused.has(foldCase(old))) this.refused.set(foldCase(old), `${displayName(entry)}: ${reason}`);
   }
 
   #reportMade(rename: string): void {
