@@ -300,3 +300,23 @@ test('a chain of rename comments names the object that has each comment', async 
     t.deepEqual(omissions.map(describeOmission).toSorted(), reasons.toSorted());
   }
 });
+
+test('a loss is allowed by the old and the new names of a table and its column, also after the renames', async t => {
+  const renamed = ['t=u', 't.x=y'];
+  const after = [table('y SHORT, z INT', 'u')];
+  const commented = [`-- renamed from t\n${table('y SHORT, -- renamed from x\nz INT', 'u')}`];
+  const states = [table('x INT, z INT'), table('x INT, z INT', 'u'), table('y INT, z INT', 'u')];
+  for (const before of states)
+    for (const name of ['values:t.x', 'values:u.x', 'values:t.y', 'values:u.y'])
+      for (const [a, options] of [
+        [after, { renamed }],
+        [commented, {}],
+      ] as const) {
+        const { omissions, notes } = await plan([...a], [before], { ...options, allowLoss: [name] });
+        t.deepEqual([omissions, notes.filter(note => note.includes('nothing of this name'))], [[], []], name);
+      }
+  t.is(
+    (await plan([table('x SHORT, y INT')], [table('x INT, y INT')], { allowLoss: ['values:t.y'] })).omissions.length,
+    3,
+  );
+});

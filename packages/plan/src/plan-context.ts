@@ -71,7 +71,7 @@ export function createPlanContext(
 ): PlanContext {
   const [a, b] = [new Schema(schemas.a, options.defaults), new Schema(schemas.b)];
   const renames = new Renames(a, b, engineOfB, options.renamed ?? []);
-  const allowed = new AllowedLosses(options.allowLoss ?? [], renames.findColumns, name => renames.otherName(name));
+  const allowed = new AllowedLosses(options.allowLoss ?? [], renames.findColumns, path => renames.findPaths(path));
   const toRebuild = new Set(
     (options.rebuild ?? []).map(name => {
       const { object = '' } = resolvePath(name, renames.findColumns) ?? {};

@@ -18,10 +18,12 @@ export class Renames {
   readonly #engineOfB: Engine;
   /** Pending renames of objects: the new names by the old names in lower case. */
   readonly pending = new Map<string, string>();
-  /** The pending renames of objects, and those of --renamed whose old name B lacks: the new names by the old ones in lower case. */
+  /** The pending renames of objects, and those whose old name B lacks: the new names by the old ones in lower case. */
   readonly #pendingOrMade = new Map<string, string>();
   /** The renames of columns that are pending or that a rebuild has made, by the new name of their table in lower case. */
   readonly #columnRenames = new Map<string, Map<string, string>>();
+  /** The renames of columns that an ALTER of an earlier plan has made: the old and the new name, and the table as B names it. */
+  readonly #madeByAlter: { readonly table: string; readonly names: readonly [string, string] }[] = [];
   readonly notes: string[] = [];
   /** Why comments about renames have no effect. */
   readonly warnings: string[] = [];
@@ -69,6 +71,16 @@ export class Renames {
   /** The name that a column of a table has in B, or had before a rebuild renamed it. @param table its new name */
   columnBeforePlan(table: string, column: string): string {
     return [...this.columnRenamesOf(table)].find(([, to]) => isSameName(to, column))?.[0] ?? column;
+  }
+
+  /** The paths by which a user may name an object or a column: with the names before and after the plan. */
+  findPaths({ object, column }: ObjectPath): ObjectPath[] {
+    const objects = [object, this.otherName(object) ?? object];
+    const pending = objects.flatMap(name => [...this.columnRenamesOf(name)]);
+    const made = this.#madeByAlter.filter(({ table }) => objects.some(name => isSameName(name, table)));
+    const renamed = [...pending, ...made.map(({ names }) => names)];
+    const columns = [column, ...renamed.filter(names => names.some(name => isSameName(name, column))).flat()];
+    return objects.flatMap(name => columns.map(each => ({ object: name, column: each })));
   }
 
   pathBeforePlan({ object, column }: ObjectPath): ObjectPath {
@@ -160,7 +172,9 @@ export class Renames {
         column === undefined ? [] : (this.#findTableOfB(object) ?? []),
       );
       const isCopied = findReadings(from).some(path => this.#addRenameMadeByRebuild(path, newColumn));
-      if (isCopied || tables.some(table => hasColumn(table, newColumn))) return this.#reportMade(rename);
+      const renamed = tables.filter(table => hasColumn(table, newColumn));
+      for (const { name } of renamed) this.#madeByAlter.push({ table: name, names: [stated ?? '', newColumn] });
+      if (isCopied || renamed.length > 0) return this.#reportMade(rename);
       const names = tables.flatMap(({ name, columns }) =>
         columns.map(column => formatPath({ object: name, column: column.name })),
       );
@@ -196,14 +210,18 @@ export class Renames {
     const old = from.find(name => this.#engineOfB.find(name));
     for (const name of from) this.stated.objects.set(name, entry.name);
     const isStated = [entry.name, old].some(name => name !== undefined && this.otherName(name) !== undefined);
-    if (isStated || old === undefined) return;
+    if (isStated) return;
     const hasNewName = this.#engineOfB.find(entry.name) !== undefined;
+    if (old === undefined) {
+      const made = hasNewName ? from.filter(name => !this.#a.findObject(name)) : [];
+      for (const name of made) this.#pendingOrMade.set(foldCase(name), entry.name);
+      return;
+    }
     const isOldNameAlsoRenamed = all.some(other => other.column === undefined && isSameName(other.entry.name, old));
     const isKept = this.#a.findObject(old) !== undefined;
     const newInB = `B has a '${entry.name}' too`;
     if (hasNewName && isKept && !isOldNameAlsoRenamed) return this.#warn(entry, text, newInB);
-    if (hasNewName || isKept)
-      return this.#refuse(entry, `${text}: ${isKept ? `A has a '${old}' too` : newInB}`, old);
+    if (hasNewName || isKept) return this.#refuse(entry, `${text}: ${isKept ? `A has a '${old}' too` : newInB}`, old);
     this.#pendingOrMade.set(foldCase(old), entry.name);
     this.pending.set(foldCase(old), entry.name);
   }
@@ -234,8 +252,10 @@ export class Renames {
       name => hasColumn(after, name) && all.some(each => each.entry === entry && isSameName(each.column, name)),
     );
     if (oldNameInA !== undefined) return this.#refuse(entry, `${text}: A has a column '${oldNameInA}' too`);
-    if (old === undefined && hasColumn(before, column))
+    if (old === undefined && hasColumn(before, column)) {
+      for (const name of from) this.#madeByAlter.push({ table: before.name, names: [name, column] });
       return void from.some(name => this.#addRenameMadeByRebuild({ object: entry.name, column: name }, column));
+    }
     if (old === undefined) {
       const names = before.columns.map(({ name }) => name);
       return this.#warn(entry, text, `B has no column '${from[0]}'${suggestWord(from[0] ?? '', names)}`);

@@ -34,18 +34,18 @@ export class AllowedLosses {
 
   /**
    * @param findColumns finds the objects of both schemas, since a dot may be part of a name
-   * @param otherName finds the other name of an object, before or after a rename
+   * @param findPaths finds the paths of an object or a column before and after renames
    * @throws InvalidSelectionError for a text that is not the name of a loss, or is ambiguous
    */
   constructor(
     names: readonly string[],
     findColumns: FindColumns,
-    private readonly otherName: (object: string) => string | undefined = () => undefined,
+    private readonly findPaths: (path: ObjectPath) => readonly ObjectPath[] = path => [path],
   ) {
     for (const name of names) for (const loss of parseLosses(name, findColumns)) this.#names.set(lossKey(loss), name);
   }
 
-  /** Whether a loss is allowed, by the old name of a renamed object or by its new one. */
+  /** Whether a loss is allowed, by the old or the new names of the object and its column. */
   allows = (loss: NamedLoss): boolean => this.#find(loss) !== undefined;
 
   /** Whether a loss is allowed, as `allows`. Records that the allowance was used. */
@@ -56,8 +56,8 @@ export class AllowedLosses {
   }
 
   #find(loss: NamedLoss): string | undefined {
-    const object = this.otherName(loss.object) ?? loss.object;
-    return this.#names.get(lossKey(loss)) ?? this.#names.get(lossKey({ ...loss, object }));
+    const keys = this.findPaths(loss).map(path => lossKey({ ...loss, ...path }));
+    return keys.map(key => this.#names.get(key)).find(name => name !== undefined);
   }
 
   /** The names that allowed something, and those that did not. */
