@@ -1,9 +1,7 @@
 /*! Completion scripts for shells. A script is written once; when it runs, it asks a program only for names of instances. */
 
 export interface Flag {
-  /** The names as typed: `--output`, `-o`. */
   names: string[];
-  /** One line that says what the option does. */
   describe: string;
   /**
    * The type of its value, if it has one: one of several words, or a list of them separated by commas; a number; an instance;
@@ -22,7 +20,6 @@ export interface CompletionSpec {
   operands: readonly OperandType[];
 }
 
-/** A shell command that prints the names of instances, each with a tab and its address. */
 const LIST_INSTANCES_COMMAND = 'sqldump --list-instances 2>/dev/null';
 
 /** Writes a script for bash. Very old versions have no `compopt`; they do not complete files. */
@@ -134,5 +131,4 @@ function fishFlag({ names, describe, value }: Flag): string {
   return `${spelled}${fishValues(value)} -d '${describe.replace(/['\\]/g, '\\$&')}'`;
 }
 
-/** Functions that write completion scripts, by shell. */
 export const COMPLETIONS: Record<string, (program: CompletionSpec) => string> = { bash, zsh, fish };

@@ -4,7 +4,6 @@ import type { PropertyDifference } from '@sqlpipe/ddl';
 import { truncate } from '@sqlpipe/text';
 import { type StructuredPatchHunk, structuredPatch } from 'diff';
 
-/** The maximum number of UTF-16 code units of a value that are shown. */
 const WIDTH = 160;
 
 /**
@@ -25,7 +24,6 @@ export const formatPropertyLines = (
   });
 
 const OPTIONS = {
-  /** The number of lines around a change. */
   context: 2,
   /** The maximum number of different lines: the time grows with its square. */
   maxEditLength: 1000,

@@ -15,7 +15,6 @@ export const Exit = {
   config: 78,
 } as const;
 
-/** The exit status for the `code` of an error of the libraries. */
 const STATUS_BY_CODE: Record<string, number> = {
   REJECTED: Exit.negative,
   USAGE: Exit.usage,

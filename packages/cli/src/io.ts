@@ -14,7 +14,6 @@ export interface Io {
   readonly stdout: Writable & { isTTY?: boolean };
   /** Whether standard output supports colors: a terminal that is not dumb, unless NO_COLOR is set. */
   readonly colors: boolean;
-  /** Like `colors`, for standard error. */
   readonly errorColors: boolean;
   /** Prints an error; always shown. @param below further lines of the message, safe to show, with or without colors */
   error(message: string, below?: readonly string[]): void;
@@ -49,10 +48,8 @@ export const instanceContext = ({ env, warn, info, logRequest, promptSecret }: O
   promptSecret,
 });
 
-/** Verbosity, as set by the options. */
 export interface Verbosity {
   quiet: boolean;
-  /** The number of `-v` options. */
   verbose: number;
 }
 
@@ -62,10 +59,8 @@ export function createIo(
   { quiet, verbose }: Verbosity,
   { env, stdin, stdout, stderr, fstat, catchSignals }: World,
 ): Io {
-  /** The visible progress display, if there is one. */
   let progress: Progress | undefined;
   const isDumb = env['TERM'] === 'dumb';
-  /** Whether another program reads what this one writes. */
   const isPiped = (): boolean => {
     const type = fstat(1);
     return type.isFIFO() || type.isSocket();

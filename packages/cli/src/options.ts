@@ -7,7 +7,6 @@ import { Exit, UsageError } from './exit.js';
 import type { Io } from './io.js';
 import type { Args, OptionSpecs } from './program.js';
 
-/** The title of the last group of options in a help. */
 export const CONNECTION_GROUP = 'Connection options:';
 
 /** An option without a value. */

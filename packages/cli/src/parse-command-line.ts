@@ -80,7 +80,6 @@ const createParser = (specs: OptionSpecs) =>
     .showHelpOnFail(false)
     .exitProcess(false);
 
-/** The text to print if an option requests one: help, version, completion. */
 function printInstead(
   program: ProgramDescription,
   specs: OptionSpecs,

@@ -7,7 +7,6 @@ import type { ProgressStep } from './progress-bar.js';
 
 /**
  * Passes on statements or batches, and draws the progress while the consumer processes them.
- *
  * @param progress the display; if it is undefined, nothing is drawn
  * @param total the number of statements, if it is known
  * @param stopped aborted when the statements that follow are no longer processed, and so must not be counted

@@ -23,7 +23,6 @@ export function pathFor(statement: string): string | undefined {
   return folder && name && `${folder}/${fileName(name)}${SUFFIX}`;
 }
 
-/** A `.sql` file in one of the folders. */
 export interface ScannedFile {
   statements: string[];
   lines: number[];
@@ -154,7 +153,6 @@ const LAST_BLANK = / $/;
 /** The maximum length of a file's name: file systems accept 255 bytes, including the suffix and that of a temporary file. */
 const MAX_BYTES = 200;
 
-/** The suffix of a folder in which a long name continues. */
 export const CONTINUED_SUFFIX = '~';
 
 /**

@@ -10,7 +10,6 @@ import { type LocatedStatement, parseLocatedFile, parseLocatedText, withoutLocat
 /**
  * Reads the statements of a folder that `writeFolder` wrote, of a stream file, or of a file of `.sql` text, in batches. A
  * file `*.sql` without a NUL is text. Any other file is a stream, or a stream that was truncated in its first record.
- *
  * @param maxRecord the maximum length of a record in bytes, and of a statement in UTF-16 code units
  * @param isText whether a file must be text, whatever its name is
  * @throws StreamError, CodedError, DuplicateNameError; errors of opening have the code `NOINPUT`

@@ -7,11 +7,9 @@ import { finished } from 'node:stream/promises';
 import { isatty } from 'node:tty';
 import { CodedError } from '@sqlpipe/text';
 
-/** A complete file on disk under a temporary name, ready to be renamed. */
 export interface Staged {
   /** Renames the file; removes it if that fails. */
   commit(): Promise<void>;
-  /** Removes the file, unless it has been renamed. */
   discard(): Promise<void>;
 }
 

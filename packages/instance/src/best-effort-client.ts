@@ -23,7 +23,6 @@ export class BestEffortClient {
     this.#instance = connect({ ...config, timeout, connectTimeout: timeout, retries: 0 });
   }
 
-  /** As `Instance.queryRows`; undefined if the query fails. */
   table(query: string): Promise<unknown[][] | undefined> {
     return this.attempt(instance => instance.queryRows(query));
   }
@@ -76,7 +75,6 @@ export async function queryIfSupported<T>(
   });
 }
 
-/** Whether an error means that the server does not support the query. */
 export const isUnsupported = (error: InstanceError): boolean => error.code === 'REJECTED' && error.matches(UNSUPPORTED);
 
 /** The result of queries; undefined if the instance rejects one, because not every version and account may ask it. */

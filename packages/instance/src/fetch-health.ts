@@ -131,7 +131,6 @@ async function fetchSettledState(instance: Instance, view: string): Promise<stri
 /** Milliseconds within which a refresh must have read the latest rows of the base at least once. */
 const CATCH_UP = 5000;
 
-/** Milliseconds between two questions, in which the server can do something else. */
 const PAUSE = 10;
 
 /**

@@ -8,9 +8,7 @@ import { InstanceError } from './instance-error.js';
 
 /** An instance as it describes itself; `unknown` stands for what it does not report. */
 export interface Inspection {
-  /** The path that statements are sent to. */
   endpoint: string;
-  /** The server's name of its build. */
   version: string;
   user: string;
   accessControl: Awaited<ReturnType<typeof hasAccessControl>>;
@@ -18,7 +16,6 @@ export interface Inspection {
   permissions: string[];
   /** In bytes; the server does not read a longer request. */
   requestLimit: string;
-  /** Views that the instance reports as invalid, each with its reason. */
   invalid: Map<string, string>;
   /** Tables that no longer apply changes, each with its error. */
   suspended: Map<string, string>;

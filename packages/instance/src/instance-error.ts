@@ -53,5 +53,4 @@ export class InstanceError extends Error {
   }
 }
 
-/** The error for an address, a credential or a configuration file that cannot be used. */
 export const configError = (message: string): InstanceError => new InstanceError('CONFIG', message);

@@ -44,7 +44,6 @@ export interface Instance {
   execute(statement: string): Promise<Reply>;
   /** The minimum request buffer (bytes) of a server that accepts this statement; see `DEFAULT_REQUEST_BUFFER`. */
   bufferNeeded(statement: string): number;
-  /** Closes the connection. A request in flight fails. */
   close(): Promise<void>;
 }
 
@@ -228,7 +227,6 @@ class HttpInstance implements Instance {
   }
 }
 
-/** Yields the first column of a reply in batches, as its rows arrive. @throws what `readRows` throws */
 async function* scanRows(response: Response, maxValueBytes: number | undefined): AsyncGenerator<string[]> {
   if (response.status !== 200) throw await readServerError(response);
   const { body, timer } = response;

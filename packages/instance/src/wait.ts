@@ -5,7 +5,6 @@ import { isTransientFailure } from './http/retry.js';
 import { connect } from './instance.js';
 import { InstanceError } from './instance-error.js';
 
-/** Milliseconds between two attempts. */
 const INTERVAL = 500;
 
 /** How to wait. */
@@ -21,7 +20,6 @@ export interface WaitOptions {
 /**
  * Resolves when an instance answers a query, even with an error message: then it is ready for statements. A wrong
  * address, certificate or credential fails at once, because waiting cannot help.
- *
  * @throws InstanceError: `UNREACHABLE` when the time is up
  */
 export async function waitUntilReady(config: ConnectionConfig, options: WaitOptions): Promise<void> {

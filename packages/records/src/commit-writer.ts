@@ -16,7 +16,6 @@ const NUL = Buffer.alloc(1);
  * The last stage of a program's pipeline. It writes records to `out`, and the last NUL when all records have arrived.
  * Without any record it writes one lone NUL. A terminal gets text, with control characters escaped. If the pipeline
  * fails, it writes a failure marker (`-- NAME: incomplete: REASON`) and no NUL.
- *
  * @param out the destination; it is not ended, and an error of it fails the pipeline
  * @param name the name of the program, for the failure marker
  */

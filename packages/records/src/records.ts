@@ -62,7 +62,6 @@ const isLonger = (statement: string, bytes: number): boolean =>
 
 /** Limits for reading a stream. */
 export interface ReadOptions {
-  /** The longest record in bytes, its NUL included. */
   maxRecord?: number;
   /** Accept input of zero bytes as a stream without statements. */
   allowEmpty?: boolean;
@@ -71,7 +70,6 @@ export interface ReadOptions {
 /**
  * Reads the statements of a stream of UTF-8 records. Each record ends with a NUL; the `;` and the LF before it may be missing. Statements
  * are normalized (see `normalizeStatement`); records that are empty or contain only comments are skipped.
- *
  * @throws StreamError while the result is read: no bytes, no NUL at all, no NUL at the end, bytes that are not UTF-8, a
  * record over the limit, a second statement in a record, a failure marker
  */

@@ -32,7 +32,6 @@ const [SHORTEST, LONGEST] = [5, 500];
 /** A change that is about to be sent, with what must be known about its object. */
 export interface PendingChange {
   readonly change: ChangeStatement;
-  /** For ALTER of an existing object: its definition. */
   readonly before?: string;
   /** The definition that the object should have after an ALTER, if the object exists. */
   readonly expected?: string | undefined;
@@ -42,7 +41,6 @@ export interface PendingChange {
 export interface Patience {
   /** Milliseconds in total; 0 for no limit. */
   readonly timeout: number;
-  /** Aborted when the user wants to stop. */
   readonly interrupted: AbortSignal;
 }
 
@@ -92,7 +90,6 @@ export async function wasAltered(
   return result === undefined && comparison?.asText === false;
 }
 
-/** Waits until a change that was sent is complete, and checks its result. */
 export async function confirmChange(
   { change, expected, refresh }: PendingChange,
   target: Instance,

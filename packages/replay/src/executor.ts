@@ -15,7 +15,6 @@ import { isAssertion, isReordered, type Outcome } from './outcome.js';
 import type { PlanGuard } from './plan-guard.js';
 import { formatPreflightRejection, type PreflightCheck } from './preflight.js';
 
-/** The checks and settings of an executor. */
 export interface ExecutorOptions extends Pick<ReplayOptions, 'ifExists' | 'noVerify' | 'onRows'> {
   check: PreflightCheck;
   ignored: IgnoredStatements;
@@ -24,13 +23,11 @@ export interface ExecutorOptions extends Pick<ReplayOptions, 'ifExists' | 'noVer
   isSimulated?: boolean;
   /** Maximum number of times that a statement is sent again if its reply was lost and its object is missing; 0 and undefined count as 1. */
   retries: number | undefined;
-  /** How long to wait for the server's background work. */
   patience: Patience;
   /** For a plan: detects changes that others make while the plan is applied. */
   guard?: PlanGuard | undefined;
 }
 
-/** The parts of an outcome that an executor determines. */
 export type StatementResult = Omit<Outcome, 'n' | 'statement' | 'identity' | 'ms'>;
 
 /** Matches the server's message for a taken name, also if the definition is the same (observed on 9.3.4); not known for principals. */
@@ -79,7 +76,6 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
     }
   }
 
-  /** Compares a statement with an existing object, sends it once, and confirms the change. */
   async function execute(entry: Entry): Promise<StatementResult> {
     const { statement } = entry;
     const { replaces, keepsExisting } = readStatementHead(statement);

@@ -30,7 +30,6 @@ export const accessOf = (target: Instance) => ({
 export type AccessSource = ReturnType<typeof accessOf>;
 
 export class ExistingAccess {
-  /** The statements that create the principals, by kind and name. */
   #principals: Promise<Map<string, string> | undefined> | undefined;
   #rights: Promise<KnownRights | undefined> | undefined;
   /** What the target does not show. An account may be allowed to see rights, and not the list of users. */

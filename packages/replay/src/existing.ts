@@ -66,7 +66,6 @@ export class ExistingObjects {
     return statement;
   }
 
-  /** Whether the target is known to have an object of that kind and name. */
   async isKnown(identity: NamedObject): Promise<boolean> {
     await this.#prefetching;
     return this.#prefetched.get(kindKey(identity)) !== undefined;
@@ -126,7 +125,6 @@ export class ExistingObjects {
     return this.#defaults;
   }
 
-  /** Compares a statement, completed with the target's defaults, with a definition of the target. */
   async compare(statement: string, existing: string): Promise<StatementComparison> {
     if (statement === existing) return compareStatements(statement, existing);
     const defaults = await this.defaults();

@@ -12,7 +12,6 @@ import { identityKey } from '@sqlpipe/sql';
 import type { KnownObjects } from './existing.js';
 import type { Location, ReplayInput } from './outcome.js';
 
-/** Decides which statements are skipped, because what they create or grant is ignored. */
 export class IgnoredStatements {
   readonly #needed = new Set<string>();
 

@@ -19,21 +19,18 @@ export interface ReplayOptions {
   readonly staleOk: boolean;
   /** Send statements as they arrive, instead of reading all of them first. */
   readonly stream: boolean;
-  /** Change existing objects that differ. */
   readonly alter: boolean;
   /** For `alter` and a dry run: what may be lost. */
   readonly allowLoss: readonly string[];
   /** For `alter`: what has another name in the target. */
   readonly renamed: readonly string[];
   readonly ignore: IgnoreRules;
-  /** Do not read back what statements created and changed. */
   readonly noVerify: boolean;
   /** Maximum number of seconds to wait for the target to start. */
   readonly wait?: number | undefined;
   /** Aborted when the user wants to stop: statements in flight are finished, later ones are `not reached`. */
   readonly signal: AbortSignal;
   onWarning(message: string): void;
-  /** Receives what is good to know about the plan of `alter`. */
   onNote?(message: string): void;
   /** Receives the rows that a statement returns: a token, which is secret. It is awaited. */
   onRows(rows: unknown[][]): unknown;

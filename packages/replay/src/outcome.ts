@@ -38,7 +38,6 @@ export interface Outcome {
   /** The number of the statement in the stream, from 1. */
   n: number;
   statement: string;
-  /** The location of the statement, if it is in a file. */
   location?: Location | undefined;
   identity: Identity;
   result: Result;
@@ -49,13 +48,11 @@ export interface Outcome {
   denied?: boolean;
   /** For `rejected`: whether the server has an object of that name, which was not or cannot be compared. */
   exists?: boolean;
-  /** The comparison with the object of the target, if there was one. */
   comparison?: StatementComparison;
   /** For `applied`: whether the target's definition, read back, is equal in every property that the statement sets. */
   proven?: boolean;
   /** For `applied` and `would replace`: how the definition that CREATE OR REPLACE replaces differs from the statement's. */
   replaced?: Partial<Outcome>;
-  /** In a dry run: the effects that the statement would have. */
   effects?: readonly Effect[];
   /** A failure of the instance, which ends the run. */
   failure?: Error;
@@ -88,7 +85,6 @@ export function endsRun(outcome: Outcome, { keepGoing, dryRun }: Pick<ReplayOpti
   return outcome.failure !== undefined || !(dryRun || isReordered(outcome) || (keepGoing && !isReliedOn));
 }
 
-/** Whether a statement is an assertion: a query in a stream. */
 export const isAssertion = ({ kind, verb }: Identity): boolean => kind === 'other' && verb === 'SELECT';
 
 type LabelledStatement = Pick<Outcome, 'n' | 'statement' | 'identity' | 'location' | 'position'>;

@@ -19,14 +19,12 @@ import { describeStatement, type Location, locate, statementLabel } from './outc
  */
 const SURELY_FITS = (DEFAULT_REQUEST_BUFFER - 16 * 1024) / (2 * 9);
 
-/** Why a statement must not be sent. */
 export interface PreflightRejection {
   readonly reason: string;
   /** The value of --allow that permits the statement; `PLAN` if --allow-plan permits it. */
   readonly permission?: string;
 }
 
-/** The permission of what is part of a plan. */
 const PLAN = 'the plan';
 
 /** The statements of a plan that no dump contains, and whether the user allows them all. */
@@ -131,7 +129,6 @@ async function fetchRequestBuffer(target: Instance): Promise<number> {
   return Number(parameters?.get('http.request.header.buffer.size')) || Number.POSITIVE_INFINITY;
 }
 
-/** Maximum number of rejected statements that are listed. */
 const MAX_LISTED = 20;
 
 /** Passes statements on until one fails the check. At the end, all that failed are listed. @throws PreflightError */

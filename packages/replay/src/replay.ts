@@ -30,13 +30,10 @@ export interface Replay {
   findDamage(): Promise<string[]>;
 }
 
-/** Why a plan that was made a moment ago is not executed. */
 const CHANGED = 'it has changed while the changes were planned; rerun the same command';
 
-/** Statements that may be sent, and how. */
 interface Run {
   readonly statements: AsyncIterable<string>;
-  /** The number of statements; undefined with `stream`. */
   readonly count: number | undefined;
   readonly locations: ReplayInput['locations'];
   readonly permission: PlanPermission;

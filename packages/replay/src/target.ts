@@ -17,19 +17,16 @@ export interface ReplayTarget {
   readonly config: ConnectionConfig;
   /** The connections that statements are sent on, one for each that may be in flight. */
   readonly jobs: readonly Instance[];
-  /** The connection for everything else. */
   readonly connection: Instance;
   close(): Promise<void>;
 }
 
 /** What a run would do to a target. */
 export interface TargetOptions {
-  /** The number of statements that may be in flight; at least 1. */
   readonly jobs: number;
   readonly dryRun: boolean;
   /** The name of the instance that may be changed even if it is protected. */
   readonly yesTo?: string | undefined;
-  /** The error about a protected instance, which says how to confirm a change. */
   createProtectedError(name: string): Error;
 }
 

@@ -6,10 +6,8 @@ import { type Outcome, statementLabel } from '@sqlpipe/replay';
 import { isAcl, redact } from '@sqlpipe/sql';
 import { escapeControls, formatHints, truncate } from '@sqlpipe/text';
 
-/** Maximum length of the server's message, in UTF-16 code units. */
 const MAX_MESSAGE = 1000;
 
-/** Maximum length of a line of the statement, in UTF-16 code units. */
 const MAX_LINE = 100;
 
 const DENIED_HELP = '; does the user have the permission, or is the server read-only?';

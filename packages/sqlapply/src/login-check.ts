@@ -7,7 +7,6 @@ import { foldCase, type Identity, kindKeywords, quoteLiteral } from '@sqlpipe/sq
 /** Maximum number of queries, one per principal. For further principals only the statements are considered. */
 const MAX_QUERIES = 200;
 
-/** The results after which the principal exists. */
 const EXISTING_RESULTS: ReadonlySet<Result> = new Set(['applied', 'skipped']);
 
 export class LoginCheck {

@@ -23,7 +23,6 @@ export type RunOptions = Args<typeof REPLAY_OPTIONS> &
 export const hasDataOnStdout = ({ report, rejects, json, annotations }: RunOptions): boolean =>
   json || annotations || [report, rejects].includes('-');
 
-/** The options that say how statements are applied. */
 export const REPLAY_OPTIONS = {
   'dry-run': { ...FLAG, alias: 'n', describe: 'print what would happen; change nothing' },
   'if-exists': { choices: ['compare', 'fail', 'skip'], default: 'compare', describe: 'what to do if an object exists' },

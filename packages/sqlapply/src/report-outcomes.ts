@@ -26,7 +26,6 @@ import { LoginCheck } from './login-check.js';
 import { hasDataOnStdout, type RunOptions } from './options.js';
 import type { Summary } from './summary.js';
 
-/** Executes a prepared replay, reports it, and writes the rejects. */
 export async function reportReplay(
   { omissions, outcomes, findings, findDamage }: Replay,
   { config, connection }: ReplayTarget,
@@ -151,7 +150,6 @@ async function* printDryRun(outcomes: AsyncIterable<Outcome>, io: Io, findings: 
     await io.print(`${result}: ${count} ${count === 1 ? 'statement' : 'statements'}\n`);
 }
 
-/** The results of statements that would do nothing. */
 const WITHOUT_EFFECT: ReadonlySet<Result> = new Set(['skipped', 'not reached']);
 
 /** Prints the rows that a statement returns: cells separated by tabs, without a header. */

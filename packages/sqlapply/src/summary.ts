@@ -7,7 +7,6 @@ import { formatMessage } from '@sqlpipe/text';
 import type { RunOptions } from './options.js';
 import { ResumeHint } from './resume-hint.js';
 
-/** Maximum number of statements that one line names. */
 const MAX_LISTED = 5;
 
 export class Summary {
@@ -24,9 +23,7 @@ export class Summary {
   #hasReordered = false;
   /** For a plan: the numbers of the statements that nothing undoes. */
   #irreversible: ReadonlySet<number> | undefined;
-  /** The numbers of those that were applied. */
   readonly #appliedLosses: number[] = [];
-  /** The first failure of the instance, if there was one. */
   failure: Error | undefined;
   /** Undefined in a dry run, which leaves nothing incomplete. */
   readonly #resumeHint: ResumeHint | undefined;
@@ -35,7 +32,6 @@ export class Summary {
     this.#resumeHint = dryRun ? undefined : new ResumeHint(ifExists, alter);
   }
 
-  /** @param isInterrupted whether the user has stopped the run */
   count(outcome: Outcome, isInterrupted: boolean): void {
     this.total++;
     this.#irreversible = parseHead(outcome.statement)?.irreversible ?? this.#irreversible;
@@ -62,7 +58,6 @@ export class Summary {
     return this.#denied ? Exit.denied : Exit.negative;
   }
 
-  /** Whether everything was done that can be done. */
   get complete(): boolean {
     return !this.failure && !this.hasRejects && !this.#counts.has('not reached');
   }
@@ -91,7 +86,6 @@ export class Summary {
     ]);
   }
 
-  /** Whether the statements of a plan that were applied have lost anything. */
   #formatLosses(): string[] {
     if (!this.#irreversible || !this.#counts.has('applied')) return [];
     const [first, ...more] = this.#appliedLosses;

@@ -37,7 +37,6 @@ const LISTS: [query: string, properties: string[], of?: Kind][] = [
 /** Maximum number of objects per request for columns. The request must fit with names of any length. */
 const MAX_PER_REQUEST = 20;
 
-/** Maximum number of objects that a warning names; of the others it gives the number. */
 const MAX_LISTED = 3;
 
 export function selectUnchanged(a: string[], differences: Pick<Difference, 'a'>[]): Identity[] {

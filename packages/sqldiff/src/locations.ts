@@ -8,7 +8,6 @@ import { foldCase, hasName, identify, identityKey, type NamedObject, significant
 export class Locations {
   readonly #byKey = new Map<string, LocatedStatement>();
 
-  /** Passes statements on, and notes where they are. */
   async *record(batches: AsyncIterable<LocatedStatement[]>): AsyncGenerator<string[]> {
     for await (const batch of batches) {
       for (const located of batch) {

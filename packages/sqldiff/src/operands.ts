@@ -20,7 +20,6 @@ import { collectStatements, DuplicateNameError, deduplicate, type MemoryBudget, 
 import { identify } from '@sqlpipe/sql';
 import type { Locations } from './locations.js';
 
-/** One of the two that are compared. */
 export interface Side {
   /** The name in the output; never a secret. */
   label: string;
@@ -106,7 +105,6 @@ function rejectSharedCredentials({ env, options }: Omit<ResolveContext, 'program
 export interface ReadSideOptions extends Pick<DumpOptions, 'warn' | 'note'> {
   maxRecord: number;
   selection: Selection;
-  /** Shared by the statements of both sides. */
   budget: MemoryBudget;
   locations: Locations | undefined;
   stdin: AsyncIterable<string>;

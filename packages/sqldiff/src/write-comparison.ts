@@ -146,7 +146,6 @@ function printStatement(statement: string, other: string): string {
   return printDefinition(completed, { quoted: true });
 }
 
-/** Redacts secrets, and their lengths too. */
 const redactFully = (statement: string): string => redact(statement, () => '***');
 
 const BOLD = 1;

@@ -46,13 +46,11 @@ async function rejectBadOptions(args: DiffArgs): Promise<void> {
     );
 }
 
-/** The statements of standard input, which one of the operands may be. */
 async function* readStdin(io: Io, maxRecord: number): AsyncGenerator<string> {
   for await (const batch of readLocatedInput(io.stdin(), { maxRecord }))
     for (const { statement } of batch) yield statement;
 }
 
-/** Compares two schemas and writes the result. @returns the exit status */
 async function compareSides(args: DiffArgs, io: Io): Promise<number> {
   const { missing, alter, maxRecord } = args;
   const ignore = new IgnoreRules(await readIgnorePatterns(args));

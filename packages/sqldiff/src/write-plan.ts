@@ -43,7 +43,6 @@ export async function writePlan(
   return plan.omissions.length > 0 ? Exit.negative : Exit.ok;
 }
 
-/** The error that a view of A is not valid, with the places of such views in files. */
 function toStreamError(error: RejectedViewError, label: string, locations: Locations | undefined): StreamError {
   const findings: Finding[] = error.problems.map(({ entry, reason }) => ({
     ...locations?.find(entry),

@@ -12,7 +12,6 @@ import {
 
 export type DumpArgs = Args<typeof OPTIONS>;
 
-/** The options that say what the dump contains. */
 export const SELECTION_OPTIONS = {
   include: INCLUDE_OPTION,
   exclude: EXCLUDE_OPTION,

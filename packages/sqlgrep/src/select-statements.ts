@@ -13,7 +13,6 @@ import {
 import { identify } from '@sqlpipe/sql';
 import { escapeControls, formatSafeJson } from '@sqlpipe/text';
 
-/** Which statements to select, and what to write of them. */
 type GrepOptions = Omit<MatchCriteria, 'patterns'> &
   RelatedOptions & { operands: string[]; maxRecord: number; count?: boolean; list?: boolean; json?: boolean };
 

@@ -6,7 +6,6 @@ export interface ProgramEntry {
   command: string;
   /** `sqldump` */
   name: string;
-  /** What the program does, in the words of its man page. */
   summary: string;
   load(): Promise<{ readonly main: Main }>;
 }

@@ -43,7 +43,6 @@ function readCredentials({
   return user && password ? { user, password } : undefined;
 }
 
-/** The built-in administrator of the enterprise edition. */
 function readAdmin({
   QDB_ACL_ADMIN_USER: user = DEFAULT_ADMIN.user,
   QDB_ACL_ADMIN_PASSWORD: password = DEFAULT_ADMIN.password,

@@ -22,7 +22,6 @@ export async function* sortStatements(statements: AsyncIterable<string>): AsyncG
   for (const { statement } of dumpOrder(await readSchema(statements))) yield statement;
 }
 
-/** Maximum number of names that are shown of a cycle. */
 const MAX_LISTED = 20;
 
 /** `view 'a' needs view 'b', which needs view 'a'`. */

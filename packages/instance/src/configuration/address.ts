@@ -4,7 +4,6 @@ import { BlockList, isIP } from 'node:net';
 import { escapeControls, truncate } from '@sqlpipe/text';
 import { configError, type InstanceError } from '../instance-error.js';
 
-/** An address, and the credentials and options that may be written with it. */
 export interface Address {
   /** Scheme, host, port and path prefix, nothing else. The path has no slash at its end, unless it is `/`. */
   url: URL;
@@ -15,7 +14,6 @@ export interface Address {
   insecure?: boolean;
 }
 
-/** QuestDB's port; the default for an address without a scheme. */
 const DEFAULT_PORT = '9000';
 
 /**
@@ -69,7 +67,6 @@ function stripUrl(url: URL): URL {
   return copy;
 }
 
-/** Decodes a user or password of a URL. @param where what contains the URL, for messages */
 export function decodeCredential(encoded: string, where: string): string {
   try {
     return decodeURIComponent(encoded);

@@ -24,17 +24,14 @@ export interface ConnectionConfig extends RetryOptions {
   unknownName?: string | undefined;
   /** Called for each request that has ended, without its query and secrets: `GET http://host:9000/exec 200 12.3 ms`. */
   logRequest?: ((message: string) => void) | undefined;
-  /** Receives what is waited for, one line each. */
   info?: ((message: string) => void) | undefined;
   /** What to do about a 401, for the end of its message. */
   credentialsHelp: string;
-  /** Certificates (PEM) to trust instead of the system's. */
   ca?: string;
   insecure: boolean;
   proxy?: URL;
   /** Maximum time for a complete reply, or between two of its rows, in milliseconds; 0 for no limit. */
   timeout: number;
-  /** The longest time for connecting, in milliseconds; 0 for no limit. */
   connectTimeout: number;
   /** Aborts when the user interrupts the program: then pauses before a retry end, and the next failure is final. */
   interrupted?: AbortSignal;
@@ -78,7 +75,6 @@ export interface InstanceOptions {
   insecure?: boolean | undefined;
   /** The maximum time for a complete reply, or between two rows of it, in seconds; 0 for no limit. */
   timeout?: number | undefined;
-  /** The maximum time for connecting, in seconds; 0 for no limit. */
   connectTimeout?: number | undefined;
   retries?: number | undefined;
   /** Whether the settings are only shown: then nothing prompts for a password. */

@@ -21,12 +21,10 @@ export interface CredentialSource {
 }
 
 export interface Authorization {
-  /** The value of the Authorization header: a secret. */
   header: string;
   user?: string | undefined;
   /** Whose credentials these are and where they come from, without a secret: `user 'ann' (SQLDUMP_USER)`. */
   account: string;
-  /** Each value and where it comes from; secrets are hidden. */
   settings: Setting[];
 }
 

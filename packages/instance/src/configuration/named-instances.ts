@@ -47,7 +47,6 @@ function urlIfValid(text: string): URL | undefined {
   }
 }
 
-/** The address of an entry. @throws InstanceError that names the entry and the file */
 export function addressOfEntry({ url }: InstanceEntry, name: string, env: ResolveContext['env']): Address {
   const place = placeOfEntry(name, env);
   if (url === '') throw configError(`${place}: the url is empty; give an address such as http://host:9000`);
@@ -67,11 +66,9 @@ const KEYS = {
   token_command: '',
   cacert: '',
   tls_verify: true,
-  /** Seconds for a complete reply, or between two rows of it. */
   timeout: 0,
   connect_timeout: 0,
   retries: 0,
-  /** Whether a change must be confirmed by the instance's name. */
   protected: false,
 };
 

@@ -111,7 +111,6 @@ function resolveSettings(
 ) {
   const place = placeOfEntry(operand, env);
   const settings: Setting[] = [];
-  /** Chooses the first value that is set, and keeps it as a setting with its source. */
   const choose = <T>(name: string, ...candidates: (readonly [value: T | undefined, source: string])[]) => {
     const [value, source] = candidates.find(([candidate]) => candidate !== undefined) ?? [];
     if (source !== undefined) settings.push({ name, value: String(value), source });
@@ -144,7 +143,6 @@ function resolveSettings(
   return { settings, cacert, tlsVerify, timeout, connectTimeout, retries };
 }
 
-/** An operand of this form is a path, not a host. */
 const PATH = /^(?:\.{0,2}\/|~)|^[^/:@]+\.(?:sql|stream)$/;
 
 /** Parses an operand as an address. @throws InstanceError for a path, which is a likely mistake */

@@ -26,13 +26,11 @@ import { InstanceError } from '../instance-error.js';
 import { type ListedObject, listAllObjects } from './list-objects.js';
 import { fetchUncheckedStatements } from './statements.js';
 
-/** Maximum number of times that the list is fetched again because the schema has changed. */
 const MAX_LIST_REFETCHES = 6;
 
 /** Maximum number of objects that a message names. Of the others, it has only the number. */
 const MAX_NAMED = 20;
 
-/** Maximum number of stored names that are in the dump and not in the list. */
 const MAX_UNLISTED = 1000;
 
 /** Whether a dump should contain an object. One of an unknown kind is wanted only if all kinds of tables and views are selected. */
@@ -54,7 +52,6 @@ function listTitles(titles: readonly string[]): string {
 interface Absence {
   readonly object: ListedObject;
   readonly reason: string;
-  /** The server's message if it denied the definition. */
   readonly denial?: string;
 }
 
@@ -190,7 +187,6 @@ export class ObjectCheck {
     return findReferences(statement, isView).flatMap(name => this.#pending.get(foldCase(name)) ?? []);
   }
 
-  /** Fetches the definitions of objects, and of the pending objects that they refer to. */
   async #fetchWithReferences(objects: readonly ListedObject[]): Promise<string[]> {
     const found: string[] = [];
     for (let wanted = objects; wanted.length; ) {

@@ -22,13 +22,11 @@ export interface DumpOptions {
   selection: Selection;
   /** Globs for the names of the objects to dump; if there are none, all are dumped. */
   names: readonly string[];
-  /** Whether to dump also what the named objects need. */
   withDeps: boolean;
   /** How to read the schema: by SHOW CREATE DATABASE, object by object, or (`auto`) the first if the server has it and else the second. */
   via: 'auto' | 'database' | 'catalogue';
   /** Whether to leave statements as the server prints them. */
   verbatim: boolean;
-  /** Whether to remove OWNED BY. */
   noOwner: boolean;
   /** The maximum length of a record in bytes. Its row in JSON may be longer, because of escapes. */
   maxRecord: number;
@@ -171,7 +169,6 @@ async function* fetchRows(
   }
 }
 
-/** Matches the server's message if a permission for reading access control is missing. */
 const ACL_RIGHTS = /\[(?:LIST|USER DETAILS|LIST USERS)\b/;
 
 function addAclHint(error: unknown, { selects }: Selection): unknown {

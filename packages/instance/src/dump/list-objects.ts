@@ -52,7 +52,6 @@ export async function fetchVersions(client: BestEffortClient): Promise<Map<strin
   return new Map(rows?.map(([name, version]) => [String(name), version]));
 }
 
-/** The names, case-folded, whose object exists and is not a table. */
 export async function findViews(source: Instance, names: readonly string[]): Promise<Set<string>> {
   const folded = names.map(foldCase);
   const list = folded.map(quoteLiteral).join(', ');

@@ -11,7 +11,6 @@ import { changingSchemaError, isWanted, type ObjectReadOptions, titleOf } from '
 import { fetchVersions, type ListedObject, listAllObjects } from './list-objects.js';
 import { fetchUncheckedStatements } from './statements.js';
 
-/** Maximum number of readings of a schema that keeps changing. */
 const MAX_READS = 6;
 
 /** The rows that SHOW CREATE DATABASE would return. @param client for the queries that save time and are not necessary */

@@ -39,7 +39,6 @@ export class TransportError extends Error {
     super(cause.message);
   }
 
-  /** Whether the connection was closed before a reply began. */
   get wasClosed(): boolean {
     return this.phase === 'waiting' && CLOSED_CODES.has(this.cause.code ?? '');
   }
@@ -156,7 +155,6 @@ function withoutNumericName({ connect }: { connect?: buildConnector.connector })
   };
 }
 
-/** One request and its reply. The body is read with back-pressure. */
 class Exchange implements Dispatcher.DispatchHandler {
   #phase: Phase = 'connecting';
   #body: Readable | undefined;
@@ -224,7 +222,6 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.config.logRequest?.(`GET ${url} ${this.#status ?? 'no answer'} ${milliseconds} ms`);
   }
 
-  /** Fails the body if the reply has begun, and otherwise the request. */
   #fail(cause: NodeJS.ErrnoException): void {
     if (!this.#hasFailed) this.#logRequest();
     this.#hasFailed = true;
@@ -250,7 +247,6 @@ class PausableTimer {
   #startTime = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param limit milliseconds; 0 for no limit */
   constructor(
     private readonly limit: number,
     private readonly expire: () => void,
@@ -271,7 +267,6 @@ class PausableTimer {
     this.#remaining = Math.max(0, this.#remaining - (performance.now() - this.#startTime));
   }
 
-  /** Restores the complete time of a stopped timer. */
   reset(): void {
     this.#remaining = this.limit;
   }

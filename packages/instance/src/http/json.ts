@@ -14,7 +14,6 @@ export interface JsonEvents {
   open(kind: 'array' | 'object', depth: number): void;
   close(depth: number): void;
   key(name: string, depth: number): void;
-  /** A string, number, true, false or null. */
   scalar(value: unknown, depth: number): void;
   /** Called after a comma in an array. Reads many elements at once, and returns where the last one ends; `at` if it reads none. */
   readElements(chunk: Buffer, at: number, depth: number): number;
@@ -22,11 +21,8 @@ export interface JsonEvents {
 
 const enum Expect {
   Value,
-  /** After `[`. */
   ValueOrClose,
-  /** After `{`. */
   KeyOrClose,
-  /** After a comma in an object. */
   Key,
   Colon,
   CommaOrClose,
@@ -79,7 +75,6 @@ export class JsonScanner {
     if (this.#expect !== Expect.Nothing || this.#token !== Token.None) throw new MalformedReplyError('is truncated');
   }
 
-  /** Reads a byte between tokens, and the token that starts there. Returns where to continue. */
   #readPunctuation(chunk: Buffer, at: number): number {
     const byte = chunk[at] as number;
     switch (byte) {
@@ -219,7 +214,6 @@ class GrowingBuffer {
     this.length = length;
   }
 
-  /** Removes and returns all bytes; they are valid until the next `append`. */
   take(): Buffer {
     const all = this.#bytes.subarray(0, this.length);
     this.length = 0;

@@ -25,7 +25,6 @@ export interface Rejection {
   message: string;
   /** Tests the unmasked message. A pattern may fail on `message`: if the password is `table`, this word is masked there. */
   matches(pattern: RegExp): boolean;
-  /** The position in the statement (UTF-16 code units), if the server sent one. */
   position?: number;
   status: number;
   denied: boolean;
@@ -60,7 +59,6 @@ type ReplyObject = Record<string, unknown> & { dataset?: unknown[][] };
  */
 const MAX_ROWS_LENGTH = 32 * 1024 * 1024;
 
-/** Maximum length of a reply, in bytes, apart from quotations of the statement. */
 const BASE_REPLY_LENGTH = 64 * 1024;
 
 /** Maximum length of the reply to a statement, in bytes. The server may quote the statement in it twice, each character as `\uXXXX`. */
@@ -113,7 +111,6 @@ function requireRows(reply: ReplyObject, response: Response): unknown[][] {
   return reply.dataset.map(row => row.map(cell => (typeof cell === 'object' && cell !== null ? undefined : cell)));
 }
 
-/** Reads the error of a response whose status is not 200. @throws UnexpectedResponseError if it is no rejection; TransportError */
 export async function readServerError(response: Response): Promise<ServerError> {
   const { status } = response;
   const limit = maxReplyLength(response);
@@ -185,7 +182,6 @@ function readBody({ body }: Response, limit: number): Promise<Buffer> {
   });
 }
 
-/** Parses a reply. @throws UnexpectedResponseError if it is longer than the limit, or not a valid JSON object */
 function parseReply(body: Buffer, response: Response, limit: number): ReplyObject {
   try {
     if (body.length > limit) throw tooLongError(limit);

@@ -30,7 +30,6 @@ function endsInStart(statement: string): boolean {
   return keywordOf(clause) === 'START' && time?.type === 'string' && end?.text === ';';
 }
 
-/** @param path the path prefix of the instance, followed by an endpoint */
 export function requestTarget(path: string, statement: string, parameters = ''): string {
   return `${path}?query=${encodeQuery(statement)}${parameters}`;
 }

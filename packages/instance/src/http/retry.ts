@@ -6,7 +6,6 @@ import { InstanceError } from '../instance-error.js';
 const FIRST_PAUSE = 1000;
 const MAX_PAUSE = 30_000;
 
-/** The statuses of a gateway whose server does not reply. */
 const GATEWAY_STATUSES = new Set([502, 503, 504]);
 
 export interface RetryOptions {
@@ -24,7 +23,6 @@ export const pauseFor = (milliseconds: number, signal: AbortSignal): Promise<voi
 export class Retries {
   #count = 0;
 
-  /** @param signal ends a pause, and with it the retries */
   constructor(
     private readonly options: RetryOptions,
     private readonly signal: AbortSignal,

@@ -7,7 +7,6 @@ import { type JsonEvents, JsonScanner, MalformedReplyError } from './json.js';
 /** The error that a reply contains, as `error` or `notice`: the server's message, and its position in the query. */
 export class ServerError extends Error {
   override name = 'ServerError';
-  /** Index into the query (UTF-16 code units), if the server sent one. */
   readonly position: number | undefined;
 
   constructor(message: string, position: unknown) {
@@ -53,7 +52,6 @@ export class RowScanner implements JsonEvents {
     this.#json = new JsonScanner(this, { token: maxValueBytes, depth: MAX_DEPTH });
   }
 
-  /** The first columns of the rows that this chunk completes. */
   write(chunk: Buffer): string[] {
     try {
       this.#json.write(chunk);
