@@ -38,14 +38,8 @@ export type OnWarning = (message: string) => void;
 
 /** How to connect. @throws InstanceError with the code CONFIG; CodedError for a value that is no instance */
 export async function resolve(instance: Instance, warn: OnWarning = () => {}): Promise<ResolvedInstance> {
-  const {
-    url,
-    user,
-    password,
-    token,
-    env = {},
-    ...options
-  } = typeof instance === 'string' ? { url: instance } : (instance ?? {});
+  const given: Partial<InstanceOptions> = typeof instance === 'string' ? { url: instance } : (instance ?? {});
+  const { url, user, password, token, env = {}, ...options } = given;
   if (typeof url !== 'string')
     throw new CodedError('USAGE', 'an instance is an address, or an object whose url is one');
   return resolveInstance(url, { program: 'sqlpipe', env, warn, options, credentials: { user, password, token } });

@@ -17,9 +17,8 @@ export const formatPropertyLines = (
   colors = false,
 ): string[] =>
   differences.map(each => {
-    const paint = (color: 'red' | 'green', text: string) =>
-      colors ? styleText(color, text, { validateStream: false }) : text;
-    const value = (color: 'red' | 'green', text: string) => paint(color, truncate(text, WIDTH));
+    const value = (color: 'red' | 'green', text: string) =>
+      colors ? styleText(color, truncate(text, WIDTH), { validateStream: false }) : truncate(text, WIDTH);
     return `${truncate(each.property, WIDTH)}: ${value('red', each.a)} in ${truncate(a, WIDTH)}, ${value('green', each.b)} in ${truncate(b, WIDTH)}`;
   });
 

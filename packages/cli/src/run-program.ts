@@ -46,21 +46,16 @@ export async function runProgram<Specs extends OptionSpecs>(program: Program<Spe
     const status = parsed.args ? await program.run(parsed.args, io) : Exit.ok;
     return signal?.aborted ? signalStatus(signal.reason) : status;
   } catch (error) {
-    if (signal && exitStatus(error) === Exit.damaged) await waitForPendingSignal(signal);
+    if (signal && exitStatus(error) === Exit.damaged) await pause(SIGNAL_DELAY, undefined, { signal }).catch(() => {});
     return signal?.aborted ? signalStatus(signal.reason) : fail(error);
   }
 }
 
-/** Milliseconds by which a signal may arrive later than the end of the input. */
-const SIGNAL_DELAY = 100;
-
 /**
- * Waits for a signal that may be about to arrive. ^C ends all programs of a pipeline, and one of them can find its input
- * incomplete before its own signal arrives. A program that catches no signal need not wait.
+ * Milliseconds by which a signal may arrive later than the end of the input: ^C ends all programs of a pipeline, and one of them can find
+ * its input incomplete before its own signal arrives. A program that catches no signal need not wait.
  */
-async function waitForPendingSignal(signal: AbortSignal): Promise<void> {
-  if (!signal.aborted) await pause(SIGNAL_DELAY, undefined, { signal }).catch(() => {});
-}
+const SIGNAL_DELAY = 100;
 
 function formatFailure(error: unknown, status: number, name: string, world: World): string {
   const hint =

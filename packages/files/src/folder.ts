@@ -19,11 +19,9 @@ import { type Staged, stageFile } from './write-file.js';
  */
 export async function readFolder(folder: string, maxLength: number): Promise<LocatedStatement[]> {
   const located = new Map<string, LocatedStatement>();
-  for (const [name, { statements, lines, invalid }] of await scanFolder(folder, maxLength)) {
+  for (const { statements, invalid } of (await scanFolder(folder, maxLength)).values()) {
     if (invalid) throw new CodedError('DAMAGED', invalid.reason, invalid);
-    const path = join(folder, name);
-    for (const [i, statement] of statements.entries())
-      if (!located.has(statement)) located.set(statement, { statement, path, line: lines[i] as number });
+    for (const each of statements) if (!located.has(each.statement)) located.set(each.statement, each);
   }
   await rejectStrayFiles(folder, maxLength);
   const entries = dumpOrder(new Schema(deduplicate(located.keys())));
@@ -52,22 +50,17 @@ export async function writeFolder(
     const invalid = existing.get(path)?.invalid;
     if (invalid) throw new CodedError('DAMAGED', `${invalid.reason}; move it away; nothing was written`, invalid);
   }
-  await replaceAll(
-    folder,
-    [...files].filter(([path, content]) => formatFile(existing.get(path)?.statements) !== content),
-    interrupted,
-  );
+  const textOf = (path: string) => formatFile(existing.get(path)?.statements.map(({ statement }) => statement));
+  const changed = [...files].filter(([path, content]) => textOf(path) !== content);
+  await replaceAll(folder, changed, interrupted);
   for (const [path, { invalid }] of existing) if (!invalid && !files.has(path)) await rm(join(folder, path));
 }
 
 /** Creates a folder if it does not exist, but not its parents: a misspelled path creates no tree of folders. */
-async function ensureFolder(path: string): Promise<void> {
-  try {
-    await mkdir(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
-}
+const ensureFolder = (path: string): Promise<void> =>
+  mkdir(path).catch(error => {
+    if (error.code !== 'EEXIST') throw error;
+  });
 
 async function filesFor(statements: AsyncIterable<string>): Promise<Map<string, string>> {
   const files = new Map<string, string[]>();

@@ -7,7 +7,7 @@ import { join, relative, sep } from 'node:path';
 import { MemoryBudget } from '@sqlpipe/schema';
 import { displayName, folderOf, identify, KINDS, redact } from '@sqlpipe/sql';
 import { CodedError, type Finding, truncate } from '@sqlpipe/text';
-import { parseLocatedFile, TextError } from './text.js';
+import { type LocatedStatement, parseLocatedFile, TextError } from './text.js';
 import { isStaged } from './write-file.js';
 
 const SUFFIX = '.sql';
@@ -24,8 +24,7 @@ export function pathFor(statement: string): string | undefined {
 }
 
 export interface ScannedFile {
-  statements: string[];
-  lines: number[];
+  statements: LocatedStatement[];
   /** If `writeFolder` cannot have written the file: the reason, in a sentence with its path, and where in the file it is. */
   invalid?: { readonly reason: string; readonly findings: readonly Finding[] | undefined };
 }
@@ -103,27 +102,25 @@ const blockedFolderError = (path: string): CodedError => new CodedError('DAMAGED
 
 async function scanFile(folder: string, path: string, budget: MemoryBudget, maxLength?: number): Promise<ScannedFile> {
   const full = join(folder, path);
-  const statements: string[] = [];
-  const lines: number[] = [];
-  const content = { statements, lines };
+  const statements: LocatedStatement[] = [];
   const reject = (what: string, line?: number): ScannedFile => {
     const reason = `${full} ${what}`;
-    return { ...content, invalid: { reason, findings: [{ path: full, ...(line && { line }), message: reason }] } };
+    return { statements, invalid: { reason, findings: [{ path: full, ...(line && { line }), message: reason }] } };
   };
   if (!(await lstat(full)).isFile()) return reject('is not a regular file');
   try {
     for await (const batch of parseLocatedFile(full, maxLength))
-      for (const { statement, line = 1 } of batch) {
+      for (const located of batch) {
+        const { statement, line } = located;
         if (pathFor(statement) !== path) return reject(`contains ${describeMisplaced(statement)}`, line);
         budget.add(statement);
-        statements.push(statement);
-        lines.push(line);
+        statements.push(located);
       }
   } catch (error) {
-    if (error instanceof TextError) return { ...content, invalid: { reason: error.message, findings: error.findings } };
+    if (error instanceof TextError) return { statements, invalid: { reason: error.message, findings: error.findings } };
     throw error;
   }
-  return statements.length ? content : reject('contains no statement');
+  return statements.length ? { statements } : reject('contains no statement');
 }
 
 function describeMisplaced(statement: string): string {

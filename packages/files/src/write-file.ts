@@ -1,5 +1,4 @@
 /*! Writes files completely or not at all, and what options name: a file or standard output. */
-import type { Stats } from 'node:fs';
 import { open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { addAbortSignal, type Writable } from 'node:stream';
@@ -49,15 +48,6 @@ export async function stageFile(
 }
 
 const ALL_PERMISSIONS = 0o777;
-
-async function statIfExists(path: string): Promise<Stats | undefined> {
-  try {
-    return await stat(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-}
 
 async function writeFile(
   path: string,
@@ -115,7 +105,10 @@ export async function writeOutput(
   mode?: number,
 ): Promise<void> {
   if (isStdout(path)) return void (await write(stdout));
-  const existing = await statIfExists(path);
+  const existing = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
   if (existing?.isDirectory()) throw new CodedError('IO', `${path}: is a directory; give the name of a file`);
   const signal = interrupted?.();
   if (existing && !existing.isFile()) return writeFile(path, 'w', write, signal);

@@ -9,7 +9,6 @@ import {
   type DumpOptions,
   dump,
   InstanceError,
-  type InstanceOptions,
   listInstances,
   type ResolveContext,
   type ResolvedInstance,
@@ -31,30 +30,27 @@ export interface Side {
 export type Sides = [a: Side, b: Side];
 
 /**
- * What the two operands stand for, with the credentials of each.
- *
- * A single instance gets the credentials of the options and of the variables `SQLDIFF_…`. Two instances have variables
+ * What the two operands stand for, with the credentials of each and the labels given for A and B. A single instance gets the credentials of the options and of the variables `SQLDIFF_…`. Two instances have variables
  * of their own, `SQLDIFF_A_…` and `SQLDIFF_B_…`; credentials that could be meant for either are an error.
  * @throws UsageError, InstanceError
  */
 export async function resolveOperands(
-  operands: [string, string],
+  [a, b]: readonly [string, string],
+  [labelA, labelB]: readonly string[],
   context: Omit<ResolveContext, 'program'>,
 ): Promise<Sides> {
-  if (operands.every(operand => operand === '-'))
-    throw new UsageError('only one of the two operands can be standard input');
+  if (a === '-' && b === '-') throw new UsageError('only one of the two operands can be standard input');
   const names = (await listInstances(context.env)).map(({ name }) => name);
-  const [a, b] = operands;
   const [isA, isB] = [await isInstance(a, names), await isInstance(b, names)];
   if (isA && isB) rejectSharedCredentials(context);
-  const resolveSide = async (operand: string, isInstance: boolean, program: string): Promise<Side> => {
-    if (!isInstance) return { label: operand === '-' ? 'standard input' : operand, path: operand };
-    const instance = await resolveInstance(operand, { ...context, program });
-    return { label: instance.name ?? instance.label, path: '', instance };
+  const resolveSide = async (path: string, isInstance: boolean, program: string, label?: string): Promise<Side> => {
+    if (!isInstance) return { label: label ?? (path === '-' ? 'standard input' : path), path };
+    const instance = await resolveInstance(path, { ...context, program });
+    return { label: label ?? instance.name ?? instance.label, path: '', instance };
   };
   const sides: Sides = [
-    await resolveSide(a, isA, isB ? 'sqldiff_a' : 'sqldiff'),
-    await resolveSide(b, isB, isA ? 'sqldiff_b' : 'sqldiff'),
+    await resolveSide(a, isA, isB ? 'sqldiff_a' : 'sqldiff', labelA),
+    await resolveSide(b, isB, isA ? 'sqldiff_b' : 'sqldiff', labelB),
   ];
   rejectSharedInsecure(
     context.options?.insecure,
@@ -69,11 +65,7 @@ const PATH = /^[./~]|\.(sql|stream)$/;
 async function isInstance(operand: string, names: string[]): Promise<boolean> {
   if (operand === '-') return false;
   if (names.includes(operand)) return true;
-  const exists = await stat(operand).then(
-    () => true,
-    () => false,
-  );
-  return !exists && !PATH.test(operand);
+  return !PATH.test(operand) && (await stat(operand).catch(() => undefined)) === undefined;
 }
 
 /**
@@ -81,10 +73,8 @@ async function isInstance(operand: string, names: string[]): Promise<boolean> {
  * own that decide.
  */
 function rejectSharedCredentials({ env, options }: Omit<ResolveContext, 'program'>): void {
-  const areCredentialsGiven = (['user', 'passwordFile', 'tokenFile'] as const satisfies (keyof InstanceOptions)[]).some(
-    option => options?.[option] !== undefined,
-  );
-  if (areCredentialsGiven)
+  const { user, passwordFile, tokenFile } = options ?? {};
+  if ((user ?? passwordFile ?? tokenFile) !== undefined)
     throw new UsageError(
       'it is not clear which of the two instances --user, --password-file and --token-file are for; see CREDENTIALS in sqldiff(1)',
     );

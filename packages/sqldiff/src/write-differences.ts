@@ -46,15 +46,13 @@ async function rejectBadOptions(args: DiffArgs): Promise<void> {
     );
 }
 
-async function* readStdin(io: Io, maxRecord: number): AsyncGenerator<string> {
-  for await (const batch of readLocatedInput(io.stdin(), { maxRecord }))
-    for (const { statement } of batch) yield statement;
-}
-
 async function compareSides(args: DiffArgs, io: Io): Promise<number> {
   const { missing, alter, maxRecord } = args;
   const ignore = new IgnoreRules(await readIgnorePatterns(args));
-  const stdin = deferInput(() => readStdin(io, maxRecord));
+  const stdin = deferInput(async function* () {
+    for await (const batch of readLocatedInput(io.stdin(), { maxRecord }))
+      for (const { statement } of batch) yield statement;
+  });
   const sides = await openSides(args, stdin, io);
   if (args.showConfig)
     return printSettings(
@@ -110,12 +108,8 @@ function warnOfColumnOrder({ differences }: SchemaComparison, io: Io): void {
       io.warn(`${displayName(identity)}: ${COLUMN_ORDER_REASON}`, formatHints(columnOrderHints(identity.name)));
 }
 
-async function openSides(
-  { operands: [a = '', b = ''], ...args }: DiffArgs,
-  stdin: DeferredInput,
-  io: Io,
-): Promise<Sides> {
-  const operands = await resolveOperands([a, b], {
+function openSides({ operands: [a = '', b = ''], ...args }: DiffArgs, stdin: DeferredInput, io: Io): Promise<Sides> {
+  return resolveOperands([a, b], args.label, {
     ...instanceContext(io),
     options: args,
     // If the previous program in the pipe prompts too, its prompt comes first.
@@ -124,11 +118,6 @@ async function openSides(
       return io.promptSecret(question);
     },
   });
-  const [labelA, labelB] = args.label;
-  return [
-    { ...operands[0], label: labelA ?? operands[0].label },
-    { ...operands[1], label: labelB ?? operands[1].label },
-  ];
 }
 
 /** What an instance reports of its invalid and suspended objects; undefined for other operands. */

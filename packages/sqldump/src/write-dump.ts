@@ -15,7 +15,11 @@ export async function writeDump(
   io: Io,
 ): Promise<number> {
   limitHeapGrowth();
-  if (options.listInstances) return printInstances(io);
+  if (options.listInstances) {
+    for (const { name, address } of await listInstances(io.env))
+      await io.print(`${escapeControls(name)}\t${address}\n`);
+    return Exit.ok;
+  }
   // Not shown, because it may hold a password.
   if (names.some(name => /:\/\/|::/.test(name)))
     throw new UsageError(
@@ -44,12 +48,6 @@ async function writeTextOrFailureMarker(statements: AsyncIterable<string[]>, out
     if (!out.errored) out.write(formatFailureMarker({ name: 'sqldump', reason: formatError(error) }));
     throw error;
   }
-}
-
-/** Prints a line for each instance in instances.toml: its name, a tab, its address without secrets. */
-async function printInstances({ env, print }: Io): Promise<number> {
-  for (const { name, address } of await listInstances(env)) await print(`${escapeControls(name)}\t${address}\n`);
-  return Exit.ok;
 }
 
 /** Passes statements on while it shows the progress; reports the number of statements at the end. */

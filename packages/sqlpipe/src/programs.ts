@@ -1,16 +1,7 @@
 /*! The programs, each by its own name and as a command of sqlpipe; only this file imports them. */
 import type { Main } from '@sqlpipe/cli';
 
-export interface ProgramEntry {
-  /** `dump` */
-  command: string;
-  /** `sqldump` */
-  name: string;
-  summary: string;
-  load(): Promise<{ readonly main: Main }>;
-}
-
-const program = (name: string, summary: string, load: ProgramEntry['load']): ProgramEntry => ({
+const program = (name: string, summary: string, load: () => Promise<{ readonly main: Main }>) => ({
   command: name.slice('sql'.length),
   name,
   summary,
@@ -18,7 +9,7 @@ const program = (name: string, summary: string, load: ProgramEntry['load']): Pro
 });
 
 /** The programs that are also installed under their own name. */
-export const PROGRAMS: readonly ProgramEntry[] = [
+export const PROGRAMS = [
   program(
     'sqldump',
     'write the schema of a database instance as a stream of statements',

@@ -208,12 +208,10 @@ function parseObject(body: Buffer): ReplyObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new MalformedReplyError('is not a JSON object');
   const reply = value as ReplyObject;
-  if ('dataset' in reply && !isRows(reply.dataset))
+  if ('dataset' in reply && !(Array.isArray(reply.dataset) && reply.dataset.every(Array.isArray)))
     throw new MalformedReplyError('contains a dataset that is not rows of cells');
   return reply;
 }
-
-const isRows = (dataset: unknown): dataset is unknown[][] => Array.isArray(dataset) && dataset.every(Array.isArray);
 
 /** Builds the value of a JSON text. A significant key that occurs twice at the top level is an error: its value would be unclear. */
 class ValueBuilder implements JsonEvents {

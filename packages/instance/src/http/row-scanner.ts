@@ -11,7 +11,8 @@ export class ServerError extends Error {
 
   constructor(message: string, position: unknown) {
     super(message);
-    this.position = toPosition(position);
+    const number = typeof position === 'string' ? Number.parseInt(position, 10) : position;
+    this.position = Number.isSafeInteger(number) && (number as number) >= 0 ? (number as number) : undefined;
   }
 }
 
@@ -215,8 +216,3 @@ function requireText(value: unknown, row: number): string {
 
 const describeValue = (value: unknown): string =>
   value === null ? 'null' : value === NESTED ? 'an array or object' : `a ${typeof value}`;
-
-function toPosition(position: unknown): number | undefined {
-  const number = typeof position === 'string' ? Number.parseInt(position, 10) : position;
-  return Number.isSafeInteger(number) && (number as number) >= 0 ? (number as number) : undefined;
-}
