@@ -61,6 +61,9 @@ test('a server rejects what is about the wrong kind of view, or not suspended', 
     ['ALTER TABLE b REBASE WAL', 'b is not a WAL table.', 21],
     ["ALTER TABLE stuck REBASE WAL INTO 'x'", 'REBASE WAL INTO is only supported on a read-only replica', 29],
     ['REFRESH MATERIALIZED VIEW m STATS x', 'unexpected token [x]', 34],
+    ['REFRESH MATERIALIZED VIEW t FULL', 'materialized view name expected, got table name', 26],
+    ['ALTER TABLE t DROP PARTITION LIST', 'partition name expected', 33],
+    ['ALTER TABLE t DROP PARTITION LIST;', 'partition name expected', 33],
   ] as const)
     t.like(
       t.throws(() => parseOn(true, statement), { instanceOf: RejectionError }),

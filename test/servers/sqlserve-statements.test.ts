@@ -28,7 +28,7 @@ test('maintenance statements that change no schema are accepted', async t => {
     ['alter table trades suspend wal'],
     ['alter table trades resume wal'],
     ['alter table trades squash partitions x', 'unexpected token [x]', 37],
-    ['refresh materialized view trades stats', 'materialized view name expected', 26],
+    ['refresh materialized view trades stats', 'materialized view name expected, got table name', 26],
     ['alter table trades rebase wal', 'REBASE WAL requires the table to be suspended first', 0],
     ['alter table n rebase wal', 'n is not a WAL table.', 21],
     ['alter table trades rebase', "'wal' expected", 25],

@@ -383,7 +383,7 @@ function parsePartitions(
     cursor.requireWord('parquet', 'native');
   }
   if (partitionBy === 'NONE' && verb !== 'force drop partition') throw cursor.error('table is not partitioned');
-  if (cursor.requireWord('list', 'where') === 'list' && cursor.next() === ',')
+  if (cursor.requireWord('list', 'where') === 'list' && cursor.requireNoSemicolon('partition name') === ',')
     throw cursor.error('partition name missing');
   cursor.skipRest();
   return { verb, name, position };

@@ -214,7 +214,10 @@ function parseVacuum(cursor: Cursor, lookup: NameLookup): ChangeStatement {
 function parseRefreshStatement(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   cursor.expect('materialized', 'view');
   const name = unquoteToken(readName(cursor, lookup, cursor.requireNoSemicolon('view name')));
-  requireObject(lookup, 'materialized view', name, cursor.at);
+  const object = lookup.find(name, 'materialized view');
+  if (!object) throw missingError(cursor.at, name, 'materialized view');
+  // The server says so of a view too.
+  if (object.kind !== 'materialized view') throw cursor.error('materialized view name expected, got table name');
   const mode = cursor.requireNoSemicolon("'full' or 'incremental' or 'range'").toLowerCase();
   if (mode === 'range') {
     cursor.skipRest();
