@@ -1,26 +1,12 @@
-import { waitUntilApplied, waitUntilRefreshed, waitUntilTrue, waitUntilValid } from '../support/background.js';
+import { waitUntilApplied, waitUntilRefreshed, waitUntilTrue } from '../support/background.js';
 import { parseJsonLines } from '../support/json-lines.js';
-import { LEDGER, makeLedger, RENAMED, shellWithFiles } from '../support/ledger.js';
+import { LEDGER, makeLedger, shellWithFiles } from '../support/ledger.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
-import { ROWS } from '../support/reconcile.js';
 import { execute, type Server } from '../support/server.js';
 import { serveHere, startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
 const emptyServer = sharedQuestDB();
-
-testWithQuestDB('sqlapply --alter with a folder: the first run changes the schema, the second skips all', async t => {
-  const server = await emptyServer();
-  await makeLedger(server);
-  const run = await shellWithFiles(t, server, { 'after.sql': LEDGER.after });
-  await run('sqlsplit after.sql | sqljoin -d schema');
-  const first = await run(`sqlsplit schema/ | sqlapply -v --alter ${RENAMED} $DB`);
-  t.is(first.code, 0, first.stderr);
-  t.regex(first.stderr, /statements: \d+ applied, 3 skipped/);
-  const second = await run(`sqlsplit schema/ | sqlapply -v --alter ${RENAMED} $DB; sqldiff after.sql $DB`);
-  t.is(second.code, 0, second.stderr);
-  t.regex(second.stderr, /4 statements: 4 skipped/);
-});
 
 testWithQuestDB('changes that lose data are left out of a plan, and sqlapply --alter sends nothing', async t => {
   const server = await emptyServer();
@@ -78,23 +64,6 @@ testWithQuestDB(
     t.regex(failed.stderr, /the refresh failed: the columns of the view may have other types/);
   },
 );
-
-testWithQuestDB('a plan is rejected if the target has changed since the plan was made', async t => {
-  const server = await emptyServer();
-  await makeLedger(server);
-  const run = await shellWithFiles(t, server, { 'after.sql': LEDGER.after });
-  await run(`sqldiff --alter ${RENAMED} after.sql $DB > plan`);
-  await execute(server, 'ALTER TABLE ledger ADD COLUMN other INT');
-  await waitUntilApplied(server);
-  const stale = await run('sqlapply --allow all $DB < plan');
-  t.is(stale.code, 1);
-  t.regex(
-    stale.stderr,
-    /the plan was made for a different state.*sqldiff --alter, or apply it with --stale-ok.*nothing was sent/,
-  );
-  t.is((await run('sqlapply --stale-ok --allow all $DB < plan')).code, 0);
-  t.regex((await run('sqlapply --stream --allow all $DB < plan')).stderr, /a plan must be read completely/);
-});
 
 test('a plan is rejected if a view reads from what it changes since it was made', async t => {
   const server = await startSqlserve(t);
@@ -174,30 +143,6 @@ table 'ledger': may lose values of column 'x': LONG to INT; --allow-loss values:
   );
 });
 
-testWithQuestDB('--rebuild recreates a table that cannot be altered, with its rows', async t => {
-  const server = await emptyServer();
-  await makeLedger(server);
-  const before = LEDGER.before.replace('PARTITION BY DAY DEDUP', 'PARTITION BY HOUR DEDUP');
-  const run = await shellWithFiles(t, server, { 'after.sql': before });
-  const plain = await run('sqldiff --alter after.sql $DB | cat -v');
-  t.regex(
-    plain.stderr,
-    /partitioning: DAY to HOUR\n {2}cannot be altered: needs a new table\n {2}hint: --rebuild ledger makes one\n/,
-  );
-  const plan = await run('sqldiff --alter --rebuild ledger after.sql $DB > plan');
-  t.is(plan.code, 0, plan.stderr);
-  t.regex(
-    (await run('cat plan')).stdout.toString(),
-    /statements; sqlapply needs --allow-plan for INSERT, REFRESH, RENAME$/m,
-  );
-  const replay = await run('sqlapply --allow INSERT,REFRESH,RENAME $DB < plan; sqldiff --ignore-extra after.sql $DB');
-  t.is(replay.code, 0, replay.stdout + replay.stderr);
-  t.deepEqual(await execute(server, 'SELECT count(), sum(qty) FROM ledger'), [[ROWS, (ROWS * (ROWS + 1)) / 2]]);
-  const kept = (await execute(server, 'SHOW TABLES')).flat().filter(name => String(name).startsWith('ledger_before_'));
-  t.is(kept.length, 1);
-  await waitUntilValid(server);
-});
-
 testWithQuestDB('nothing is planned for a table to which the server applies no changes', async t => {
   const server = await emptyServer();
   await execute(server, 'CREATE TABLE t (ts TIMESTAMP, x DECIMAL(10,2)) timestamp(ts) PARTITION BY DAY');
@@ -272,22 +217,6 @@ async function suspend(server: Server, table: string): Promise<void> {
 }
 
 const ENTERPRISE: [what: string, before: string, after: string, options?: string][] = [
-  [
-    'rights',
-    'CREATE USER ann;\nCREATE GROUP staff;\nCREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY;\nADD USER ann TO staff;\nGRANT SELECT ON t TO ann;\nGRANT INSERT ON t TO staff WITH GRANT OPTION;',
-    'CREATE USER ann;\nCREATE USER bob;\nCREATE GROUP staff;\nCREATE SERVICE ACCOUNT app;\nCREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY;\nADD USER bob TO staff;\nGRANT SELECT ON t(x) TO ann;\nGRANT INSERT ON t TO staff;\nGRANT ASSUME SERVICE ACCOUNT app TO bob;',
-  ],
-  [
-    'storage policies',
-    'CREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY STORAGE POLICY(TO PARQUET 3 DAYS, DROP LOCAL 1 MONTH);\nCREATE USER ann;',
-    'CREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY STORAGE POLICY(TO PARQUET 5 DAYS, DROP LOCAL 2 MONTHS);\nCREATE USER ann;',
-  ],
-  [
-    'a removed TTL and a dropped user',
-    'CREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY TTL 1 WEEK;\nCREATE USER ann;\nCREATE USER eve;\nGRANT SELECT ON t TO eve;',
-    'CREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY;\nCREATE USER ann;',
-    '--allow-loss drop-user:eve',
-  ],
   [
     'a renamed table with grants',
     'CREATE USER ann;\nCREATE TABLE old (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY;\nCREATE VIEW v AS (select x from old);\nGRANT SELECT ON old TO ann;\nGRANT SELECT ON v TO ann;',
