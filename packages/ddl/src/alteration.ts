@@ -120,7 +120,6 @@ export function printAlter({ kind, name, alteration }: Alter): string {
 export const applyAlteration = <T extends Definition>(definition: T, alteration: Alteration): T =>
   actionOf(alteration).apply(definition, alteration as never) as T;
 
-/** The name of the designated timestamp after a column was renamed or dropped. */
 const timestampAfter = ({ timestamp }: TableDefinition, column: string, to: string | undefined): string | undefined =>
   timestamp !== undefined && isSameName(timestamp, column) ? to : timestamp;
 

@@ -56,10 +56,7 @@ export function compareStatements(a: string, b: string, options: CompareOptions 
   return { ...compareDefinitions(definitionA, definitionB), asText: false };
 }
 
-/**
- * Parses a statement into the definition that it has on a server: misprints are repaired, and CREATE TABLE … LIKE is
- * resolved. Returns undefined if the statement does not create an object, or if its syntax is unknown.
- */
+/** Parses a statement, its misprints repaired and LIKE resolved; undefined if it creates no object, or if its syntax is unknown. */
 export function tryParseDefinition(
   statement: string,
   { defaults = DEFAULTS, findTable }: CompareOptions = {},
@@ -75,10 +72,7 @@ export function tryParseDefinition(
   return model && definition ? { ...model, name: definition.name, owner: definition.owner } : definition;
 }
 
-/**
- * The statement that creates what a statement means, on a server with these defaults. A statement in printed form omits the built-in
- * defaults, which that server may not have: then every property is in it.
- */
+/** States every property of a statement in printed form, which relies on the built-in defaults, for a server that has others. */
 export function spellOutDefaults(statement: string, defaults: Defaults): string {
   const [meaning, made] = [repairAndParse(statement, defaults), tryParse(statement, defaults)];
   const isSame = !meaning || !made || compareDefinitions(meaning, made).differences.length === 0;
@@ -104,10 +98,7 @@ function findModel(start: Definition, find: (name: string) => Definition | undef
 const tryParse = (statement: string, defaults: Defaults): Definition | undefined =>
   unlessRejected(() => parseDefinition(statement, defaults));
 
-/**
- * Whether a statement is in printed form. What such a statement omits has the built-in defaults, whatever the
- * server's configuration is. With built-in defaults there is no difference, and the result is true.
- */
+/** Whether a statement is in printed form. What it omits then has the built-in defaults, whatever the server's configuration is. */
 function isCanonical(statement: string, defaults: Defaults): boolean {
   if (defaults === DEFAULTS || isCleanTable(statement)) return true;
   const definition = tryParse(statement, DEFAULTS);
@@ -137,10 +128,7 @@ function explainUnknown(statement: string): string {
   return result instanceof RejectionError ? `${result.message}: ` : '';
 }
 
-/**
- * Compares two statements by their tokens: white space, comments and the case of keywords do not matter.
- * @param explain what to say before a line of a statement
- */
+/** Compares two statements by their tokens. @param explain what to say before a line of a statement */
 function compareTexts(a: string, b: string, explain: (statement: string) => string = () => ''): StatementComparison {
   const at = findQueryDifference(a, b);
   if (!at) return { ...NO_DIFFERENCE, asText: true };
@@ -152,7 +140,6 @@ function compareTexts(a: string, b: string, explain: (statement: string) => stri
   return { differences: [difference], notComparable: [], asText: true };
 }
 
-/** The maximum number of UTF-16 code units of a line that are shown. */
 const WIDTH = 80;
 
 /** The line at an offset of a text, or a part of that line. Secrets are replaced by stars that do not show their length. */
@@ -286,7 +273,6 @@ function compareColumn(a: ListedColumn, b: ListedColumn, comparison: ComparisonB
     comparison.add(columnProperty(a.name, name), value(a), value(b), isHidden);
 }
 
-/** The number of UTF-16 code units of a query that are shown around the first difference. */
 const CONTEXT = 40;
 
 function excerptAround(query: string, at: number): string {

@@ -157,10 +157,7 @@ export interface FilledColumn {
   readonly column: string;
 }
 
-/**
- * Prints the statement that writes 0 or false into the rows from before a column without NULL was added. They then keep it when the
- * column gets a type with NULL. It changes no value.
- */
+/** Prints an UPDATE that stores 0 or false in rows older than a column without NULL. They then keep it in a type with NULL. */
 export const printFill = ({ table, column }: FilledColumn, type: string): string =>
   `UPDATE '${table}' SET "${column}" = "${column}" WHERE "${column}" = ${type === 'BOOLEAN' ? 'false' : '0'};`;
 

@@ -1,7 +1,4 @@
-/*!
- * The meaning of a statement: the object that a server creates. A property is optional if a statement may omit it and a
- * server cannot always show it later.
- */
+/*! The meaning of a statement: the object that a server creates. What a statement may omit and a server cannot always show is optional. */
 
 /** The size of a table's partitions: an hour, a day, …; `NONE` for no partitions. */
 export type PartitionUnit = 'NONE' | 'HOUR' | 'DAY' | 'WEEK' | 'MONTH' | 'YEAR';

@@ -29,11 +29,9 @@ export interface Mention extends NameSpan {
 }
 
 /**
- * Finds all names of objects and principals in a statement, in the order of the text: the created object, the sources of
- * its query, a base, LIKE, the owner, the objects and entities of a grant. Aliases, common table expressions, columns and
- * strings do not count. Returns nothing for a statement of kind `other`.
- *
- * @param options.isView whether a name is that of a view, as for `findReferences`
+ * Finds all names of objects and principals in a statement, in the order of the text. Aliases, common table expressions, columns and
+ * strings do not count. A statement of kind `other` has none.
+ * @param options.isView as for `findReferences`
  * @param options.inQueries whether queries are searched, which is slow
  * @throws AmbiguousStatementError if a comment hides from SQL what QuestDB reads
  */
@@ -93,10 +91,7 @@ export function findCommonTableExpressions(statement: string): ReadonlySet<strin
   return finder.cteNames;
 }
 
-/**
- * Finds possible names that are not among the mentions: all other words, names and strings of a statement whose syntax is
- * unknown. Returns nothing if the syntax is known.
- */
+/** Finds all other words, names and strings of a statement whose syntax is unknown: each may be a name. */
 export function findUnknownNames(statement: string, mentions: readonly Mention[]): string[] {
   const { kind } = readStatementHead(statement);
   if (isUnderstood(statement, kind)) return [];

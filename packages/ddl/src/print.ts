@@ -1,7 +1,4 @@
-/*!
- * Prints definitions as statements, in the form of SHOW CREATE and the dump, byte for byte (read in the ShowCreate…RecordCursorFactory
- * classes; if versions differ, in those after 9.3.4).
- */
+/*! Prints definitions as SHOW CREATE does, byte for byte (read in ShowCreate…RecordCursorFactory; if versions differ, after 9.3.4). */
 import { COLUMN_PROPERTIES } from './columns/column-properties.js';
 import type { Column, Definition } from './definition.js';
 import { quoteName } from './grammar/names.js';

@@ -1,7 +1,4 @@
-/*!
- * What is known of a property: how it is parsed, printed, compared and altered. The properties of objects are listed in
- * `properties/object-properties.ts`, those of columns in `columns/column-properties.ts`.
- */
+/*! What is known of a property: how it is parsed, printed, compared and altered. `properties/` and `columns/` have one entry for each. */
 import type { ClauseReader, CreateContext } from './grammar/clause-reader.js';
 import type { Cursor } from './grammar/cursor.js';
 import type { FeatureName } from './grammar/features.js';
@@ -56,10 +53,7 @@ export interface Property<F extends object> {
   readonly isHidden?: boolean;
   /** Prints the clause in CREATE with the white space before it; '' if there is none. */
   print?(definition: F, options: PrintOptions): string;
-  /**
-   * Parses the clause in CREATE if it comes next, as `reader.begins` tells. Also reads the token after the clause.
-   * @returns what the clause states; undefined if it does not come next
-   */
+  /** Parses the clause in CREATE if it comes next, as `reader.begins` tells, and reads the token after it; otherwise undefined. */
   parse?(reader: ClauseReader): Partial<F> | undefined;
   /** Checks the value against other clauses. @throws RejectionError at the position of the value */
   check?(definition: Partial<F>, position: number, context: CreateContext): void;

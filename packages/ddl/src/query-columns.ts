@@ -17,9 +17,8 @@ export interface QueryColumn {
 const NAME = /^(?:[\p{L}_][\p{L}\p{N}_$]*|".*"|`.*`)$/su;
 
 /**
- * Finds the columns of a query that is one simple SELECT. Each item is a column or an expression with an alias. Returns
- * undefined if the columns cannot be known from the query alone: for a star, a set operator, an expression without an
- * alias, or two columns of the same name.
+ * Finds the columns of a query that is one simple SELECT. Undefined if the query alone does not tell them: for a star, a set operator, an
+ * expression without an alias, or two columns of the same name.
  */
 export function findQueryColumns(query: string): QueryColumn[] | undefined {
   const columns = new Map<string, QueryColumn>();

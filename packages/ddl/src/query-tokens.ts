@@ -1,7 +1,4 @@
-/*!
- * Splits queries into tokens by the server's rules, and compares queries by their tokens. White space, comments, the case of keywords, and
- * quotes that no name needs do not matter.
- */
+/*! Splits queries into tokens by the server's rules, and compares them. Comments, the case of keywords and needless quotes do not matter. */
 import { Cursor } from './grammar/cursor.js';
 import { RESERVED } from './grammar/names.js';
 import { RejectionError } from './grammar/rejection-error.js';
@@ -119,10 +116,7 @@ class CastDepth {
   }
 }
 
-/**
- * A token in the form in which it is compared: keywords and types in lower case, names without quotes that they do not need,
- * anything else as written.
- */
+/** A token as it is compared: keywords and types in lower case, names without needless quotes, anything else as written. */
 function toComparable(tokens: readonly QueryToken[], at: number, isInCast: boolean): string | undefined {
   const text = tokens[at]?.text;
   if (text === undefined) return undefined;

@@ -18,14 +18,10 @@ import {
 import type { QueryNames } from './query-names.js';
 
 /**
- * Finds the objects that a statement refers to: the objects that a query reads from, the base of a materialized view, and
- * the table after LIKE.
- *
- * The names are as written, without quotes and without the schema `public`, in the order of their first use. What an unused
- * common table expression or variable reads does not count. Statements that create no object have no references.
- *
- * @param isView whether a name is that of a view. A view takes precedence over a common table expression of the same name;
- * a table does not.
+ * Finds the objects that a statement refers to: what its query reads, the base of a materialized view, and the table after LIKE. Names are
+ * as written, without quotes and without the schema `public`, in the order of their first use. What an unused common table expression or
+ * variable reads does not count.
+ * @param isView whether a name is that of a view, which hides a common table expression of the same name; a table does not
  */
 export function findReferences(statement: string, isView: (name: string) => boolean = () => false): string[] {
   if (!mayHaveReferences(identify(statement).kind, statement)) return [];

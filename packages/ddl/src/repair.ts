@@ -25,10 +25,7 @@ export interface RepairResult {
   warnings: string[];
 }
 
-/**
- * Repairs a statement that a server printed (SHOW CREATE … or a row of SHOW CREATE DATABASE), so that it can be replayed.
- * A statement that needs no repair, was written by hand, is unknown or is already repaired is returned unchanged.
- */
+/** Repairs what a server printed, so that it can be replayed. What needs no repair or is unknown is returned unchanged. */
 export function repair(row: string): RepairResult {
   if (isCleanTable(row)) return { statement: row, notes: [], warnings: [] };
   const notes: string[] = [];

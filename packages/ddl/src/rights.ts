@@ -5,10 +5,7 @@ import { Cursor } from './grammar/cursor.js';
 import { needsQuotes } from './grammar/names.js';
 import { unlessRejected } from './grammar/rejection-error.js';
 
-/**
- * One permission, on the database, on all tables, on one table, or on one of its columns. The column `*` stands for each
- * column that exists when the statement runs.
- */
+/** A permission on the database, all tables, a table or a column. The column `*` is each that exists when the statement runs. */
 export interface Grant extends Scope {
   readonly kind: 'grant';
   readonly permission: string;
@@ -38,10 +35,7 @@ export type Right = Grant | Membership | Assumption;
 /** All columns, or all tables. */
 const ALL = '*';
 
-/**
- * Parses a statement of access control as any server might read it; undefined for another statement, or if its syntax is
- * unknown. @param ignoresRest whether anything may follow the statement's known clauses
- */
+/** Parses a statement of access control as any server might read it; undefined for any other. @param ignoresRest whether anything may follow */
 export function readAccess(statement: string, ignoresRest = false): AccessStatement | undefined {
   const cursor = new Cursor(statement);
   return unlessRejected(() => {
@@ -53,10 +47,7 @@ export function readAccess(statement: string, ignoresRest = false): AccessStatem
 
 type ColumnsOf = (table: string) => readonly string[] | undefined;
 
-/**
- * Parses the individual rights that a statement gives; undefined if it gives none, or if its syntax is unknown.
- * @param columnsOf the columns that `*` stands for; where they are not known, `*` stays
- */
+/** Parses the individual rights that a statement gives; undefined if there are none. @param columnsOf what `*` stands for, if known */
 export const parseRights = (statement: string, columnsOf?: ColumnsOf): Right[] | undefined =>
   rightsOf(readAccess(statement), true, columnsOf);
 
@@ -130,9 +121,7 @@ interface Targets<Name> {
   readonly principals: Name[];
 }
 
-/**
- * Reads `ADD USER … TO …`, `[GRANT] ASSUME SERVICE ACCOUNT … TO …` and `GRANT … [ON …] TO …`, whatever follows. Other kinds name nothing.
- */
+/** Reads the names in a statement that gives rights, whatever follows its clauses. Other kinds name nothing. */
 export function readGrantTargets(statement: string, kind: Kind): Targets<string> {
   const { objects, principals } = locateGrantTargets(statement, kind);
   return { objects: objects.map(({ name }) => name), principals: principals.map(({ name }) => name) };
@@ -148,11 +137,7 @@ export function locateGrantTargets(statement: string, kind: Kind): Targets<NameS
   return { objects: [...new Set(tables)], principals: [access.entity] };
 }
 
-/**
- * Sorts grants from the widest scope to the narrowest, otherwise in their order. A wider grant removes narrower ones, with their
- * grant option (documented for GRANT), so it has to come first.
- * @param statementOf the statement of an item
- */
+/** Sorts grants by their scope, the widest first: it removes narrower ones, with their grant option (documented for GRANT). */
 export const sortByScope = <T>(grants: readonly T[], statementOf: (grant: T) => string): T[] =>
   grants
     .map(grant => ({ grant, scope: scopeOf(readAccess(statementOf(grant), true)) }))

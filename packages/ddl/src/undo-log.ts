@@ -1,7 +1,4 @@
-/**
- * Undoes changes: a stack of functions, each of which undoes one change. It costs what was changed, not what exists.
- * Nothing is recorded before the first savepoint.
- */
+/** A stack of functions that each undo one change. It costs what was changed, not what exists. Before a savepoint, nothing is recorded. */
 export class UndoLog {
   readonly #undo: (() => void)[] = [];
   #isOpen = false;

@@ -27,11 +27,7 @@ const FEATURES: readonly Feature<Definition>[] = [
 /** Whether only some versions of the server support a statement. */
 export const dependsOnVersion = (statement: string): boolean => findFeatures(statement).length > 0;
 
-/**
- * Finds the features that a statement needs and a version of QuestDB does not have: `views`, `DECIMAL`. Returns nothing
- * if the syntax of the statement is unknown.
- * @param version such as `9.2.3`
- */
+/** Finds the features that a statement needs and a version such as `9.2.3` does not have; none if its syntax is unknown. */
 export function findMissingFeatures(statement: string, version: string): FeatureName[] {
   const has = featuresOf(version);
   const missing = FEATURES.filter(({ name }) => !has(name));

@@ -1,7 +1,4 @@
-/*!
- * SQL and servers may read one statement differently: a comment may hide from one what the other runs. Code that
- * depends on the kind of a statement first checks here that both agree.
- */
+/*! Whether SQL and servers read one statement alike: a comment may hide from one what the other runs. */
 import { truncate } from '@sqlpipe/text';
 import { displayName, type Head, type Identity, readHead, readPrintedHead } from './identify.js';
 import { isObject } from './kinds.js';

@@ -1,7 +1,4 @@
-/*!
- * Finds the kind of a statement and the name of the object that it creates. It knows the forms in the
- * server's dump, in SHOW CREATE, and in the documentation of access control.
- */
+/*! Finds the kind of a statement and the name of what it creates, in the forms of dumps, SHOW CREATE and the documentation. */
 import { hasName, KINDS, type Kind, kindKeywords } from './kinds.js';
 import { type NameSpan, TokenReader } from './name.js';
 import { significantTokens, type Token } from './tokens.js';
@@ -90,10 +87,7 @@ function readCreate(words: TokenReader): Partial<Head> {
   return { replaces, runsQuery: isBatch };
 }
 
-/**
- * Whether a server answers a statement with rows: `ALTER USER | SERVICE ACCOUNT … CREATE TOKEN …` with the token, and COPY
- * with the id of its job.
- */
+/** Whether a server answers with rows: `ALTER USER | SERVICE ACCOUNT … CREATE TOKEN …` with the token, COPY with the id of its job. */
 export function returnsRows(statement: string): boolean {
   if (!/\b(?:token|copy)\b/i.test(statement)) return false;
   const words = new TokenReader(significantTokens(statement));

@@ -63,9 +63,7 @@ export const CATEGORIES: ReadonlyMap<string, readonly Kind[]> = new Map([
   ['ALL', KINDS.filter(kind => kind !== 'other')],
 ]);
 
-/**
- * A key that two statements share if they create an object or a principal of the same name, or give rights of one kind to the same entity.
- */
+/** A key that two statements share if they create an object or a principal of one name, or give rights of one kind to one entity. */
 export const identityKey = ({ kind, name }: { kind: Kind; name: string }): string =>
   `${isObject(kind) ? 'object' : isPrincipal(kind) ? 'principal' : kind} ${foldCase(name)}`;
 

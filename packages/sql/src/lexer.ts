@@ -50,10 +50,7 @@ export class Lexer {
     return this.#isInLineComment ? 'line-comment' : undefined;
   }
 
-  /**
-   * Reads the segment of a chunk that starts at `at`, sets `type`, and returns the segment's end. The end may be `at`
-   * itself if a segment of the previous chunk ends there.
-   */
+  /** Reads the segment that starts at `at`, sets `type`, and returns its end: `at` itself if a segment of the previous chunk ends there. */
   next(chunk: string, at: number): number {
     const { open } = this;
     if (open) {
@@ -127,10 +124,7 @@ function find(pattern: RegExp, text: string, from: number): RegExpExecArray | nu
   return pattern.exec(text);
 }
 
-/**
- * Finds the offset of the `;` that ends the statement at `from`, without a scanner.
- * @returns -1 if a scanner is needed: for a comment, for unbalanced parentheses, or if the statement does not end in this text
- */
+/** Finds the `;` that ends the statement at `from`; -1 if this text has none, or if comments or unbalanced parentheses need a scanner. */
 export function findEndFast(text: string, from: number): number {
   let depth = 0;
   for (let at = endOfCode(text, from); at < text.length; at = endOfCode(text, at + 1)) {

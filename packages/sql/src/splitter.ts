@@ -134,10 +134,7 @@ export class Splitter {
     }
   }
 
-  /**
-   * Finds the `;` that ends the current statement in a chunk; undefined if it is not there. The fast search succeeds only if the complete
-   * statement is in the chunk and has no comments.
-   */
+  /** Finds the `;` that ends the current statement. Without a scanner, it is found only if the chunk has all of it, and no comments. */
   #findEnd(chunk: string, from: number): StatementEnd | undefined {
     const at = this.#length ? -1 : findEndFast(chunk, from);
     return at < 0 ? this.#scan(chunk, from) : { at };

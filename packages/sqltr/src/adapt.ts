@@ -32,11 +32,7 @@ export interface LossOptions {
   readonly warn: (message: string) => void;
 }
 
-/**
- * Applies the adapters to each statement, in order. With an object, the statements that read from it are left out.
- * @throws CodedError at the end if anything was lost and losses are not accepted; AmbiguousStatementError as
- * `toEntry`
- */
+/** Applies the adapters to each statement, and leaves out what reads from a removed object. @throws CodedError for losses, at the end */
 export async function* adapt(
   statements: AsyncIterable<string>,
   adapters: readonly Adapt[],

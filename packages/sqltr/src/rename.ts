@@ -168,10 +168,7 @@ class Renaming {
     return newNames.find(name => name !== undefined && folded.includes(foldCase(name)));
   }
 
-  /**
-   * Parses a renamed statement again, if a new name may mean something else in it: an alias, or a common table
-   * expression that a renamed view now shadows.
-   */
+  /** Parses a renamed statement again: in it, a new name may be an alias, or a renamed view may now hide a common table expression. */
   #verify(statement: string, mentions: readonly Mention[], renamed: string, suspect = ''): void {
     const expected = mentions.map(mention => this.#newName(mention) ?? mention.name);
     const isView = (name: string): boolean => this.#newViews.has(foldCase(name));
@@ -199,11 +196,7 @@ const NO_PRINCIPAL = /^$|['"`\0-\x1f\x7f]/;
 const isValidName = (name: string, { role }: Mention): boolean =>
   role === 'object' ? isValidTableName(name) : !NO_PRINCIPAL.test(name);
 
-/**
- * A new name, in the quotes that it needs in the place of a mention.
- * @param statement the statement with the mention
- * @param name a valid name
- */
+/** A valid new name, in the quotes that it needs in the place of a mention. */
 function quoteLike(statement: string, { place, position, end }: Mention, name: string): string {
   if (place === 'quoted-qualifier') return name;
   const written = statement.slice(position, end);

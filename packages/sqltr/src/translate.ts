@@ -5,10 +5,7 @@ import { type Adapt, adapt, type LossOptions, type Numbered, toEnterprise, toOpe
 import { type NameRules, rename } from './rename.js';
 import { Rules } from './rules.js';
 
-/**
- * The translated statements. The first one is yielded after all of them were read and translated without an error.
- * @throws CodedError if there is no translation, AmbiguousStatementError if the meaning of a statement is not clear
- */
+/** The translated statements, after all were read. @throws CodedError, AmbiguousStatementError if one cannot be translated */
 export async function* translate(
   statements: AsyncIterable<string>,
   { names, adapters }: { readonly names: NameRules; readonly adapters: readonly Adapt[] },
@@ -26,10 +23,7 @@ async function* texts(statements: AsyncIterable<Numbered>): AsyncGenerator<strin
 
 const EDITIONS: Record<string, Adapt> = { 'open-source': toOpenSource, oss: toOpenSource, enterprise: toEnterprise };
 
-/**
- * The adapters for targets: `open-source` or `oss`, `enterprise`, a version, or an edition and a version.
- * @throws UsageError for any other targets
- */
+/** The adapters for an edition, a version, or one of each. @throws UsageError for any other targets */
 export function adaptersFor(targets: readonly string[]): Adapt[] {
   const isVersion = (target: string): boolean => /^\d+(?:\.\d+){0,2}$/.test(target);
   for (const target of targets)

@@ -23,10 +23,7 @@ export const formatMessage = (what: string, lines: readonly string[]): string =>
 /** Lines of a message that say what can be done. */
 export const formatHints = (hints: readonly string[]): string[] => indentLines(hints.map(hint => `hint: ${hint}`));
 
-/**
- * Formats a value as JSON on one line that is safe to show. Characters that `escapeControls` would escape are escaped in
- * JSON's syntax, so the meaning is the same.
- */
+/** Formats a value as JSON on one line that is safe to show: what `escapeControls` would escape is escaped in JSON's syntax. */
 export const formatSafeJson = (value: unknown): string =>
   JSON.stringify(value).replace(
     UNPRINTABLE,

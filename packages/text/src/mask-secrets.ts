@@ -100,10 +100,7 @@ function originalSpan({ starts }: DecodedText, from: number, to: number): [start
   return [starts[from] as number, starts[end] as number];
 }
 
-/**
- * Whether a secret is a word by itself. A short one of letters alone, or of digits alone, may be part of other words, where stars
- * would reveal it.
- */
+/** Whether a secret is a word by itself. A short one of letters or of digits may be part of other words, where stars would reveal it. */
 function isStandalone(text: string, at: number, secret: string): boolean {
   const isWithinWord = (offset: number): boolean =>
     /^(?:[a-z]{2}|\d{2})$/i.test(text.slice(Math.max(0, offset - 1), offset + 1));

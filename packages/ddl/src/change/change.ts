@@ -40,10 +40,7 @@ export interface PartitionChange {
 
 const REFRESH = { kind: 'materialized view', permission: 'REFRESH MATERIALIZED VIEW' } as const;
 
-/**
- * By the verb of a statement: the kind of the objects that it is about, which otherwise are tables, and the permission that it requires.
- * DROP has those of its object.
- */
+/** By the verb of a statement: the kind of its objects if they are no tables, and the permission. DROP has those of its object. */
 const VERBS: { readonly [V in ChangeStatement['verb']]?: { readonly kind?: ObjectKind; readonly permission: string } } =
   {
     'drop all': { permission: 'DATABASE ADMIN' },

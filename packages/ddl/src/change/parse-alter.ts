@@ -1,7 +1,4 @@
-/*!
- * Parses ALTER. QuestDB checks a statement against the object while it parses it, so that an unknown column is rejected before the text
- * after it is parsed: here too, parsing and checking are one step.
- */
+/*! Parses ALTER, and checks it against the object as it goes, as QuestDB does: an unknown column is rejected before the text after it. */
 import { isSameName } from '@sqlpipe/sql';
 import type { Alteration } from '../alteration.js';
 import { COLUMN_PROPERTIES } from '../columns/column-properties.js';
@@ -334,9 +331,8 @@ function parseAlterColumn(cursor: Cursor, lookup: NameLookup, found: FoundObject
 }
 
 /**
- * Parses WAL after RESUME, SUSPEND or REBASE. REBASE is accepted for a table that is suspended, and `INTO 'folder'` only from another
- * server: both messages are those of the documentation. Before QuestDB 10 only a server for developers accepts SUSPEND.
- * @param verb in any case @returns undefined for another verb, and for one that the server does not know
+ * Parses WAL after RESUME, SUSPEND or REBASE. The messages about REBASE are those of the documentation.
+ * @returns undefined for any other verb, and for one that the server does not know
  */
 function parseWalChange(
   cursor: Cursor,

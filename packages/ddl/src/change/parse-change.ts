@@ -10,10 +10,7 @@ import { missingError, RejectionError, unexpectedTokenError, unlessRejected } fr
 import type { ChangeStatement } from './change.js';
 import { parseAlter } from './parse-alter.js';
 
-/**
- * Parses a statement that changes an existing object, whichever objects there are.
- * @returns undefined for another statement, or an unknown syntax
- */
+/** Parses a statement that changes an existing object, whichever objects there are; undefined for any other, or an unknown syntax. */
 export function parseChange(statement: string, defaults: Defaults = DEFAULTS): ChangeStatement | undefined {
   const cursor = new Cursor(statement);
   return unlessRejected(() => parseChangeAfter(cursor, cursor.require('statement'), acceptAll(defaults)));
@@ -25,10 +22,7 @@ export function parseAlters(statement: string): readonly Alter[] {
   return change?.verb === 'alter' ? change.alters : [];
 }
 
-/**
- * Parses the rest of a statement after its first word, and checks it against the objects that the server has.
- * @throws RejectionError with the server's message and position
- */
+/** Parses the rest of a statement after its first word, and checks it against the objects of the server. @throws RejectionError */
 export function parseChangeAfter(cursor: Cursor, verb: string, lookup: NameLookup): ChangeStatement {
   const parse = PARSERS.get(verb.toLowerCase());
   if (!parse) throw unexpectedTokenError(cursor.at, verb);
@@ -207,10 +201,7 @@ function parseVacuum(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   return { verb: 'vacuum', name };
 }
 
-/**
- * After REFRESH. Which range is refreshed is not parsed. STATS computes again what the server knows of the intervals that
- * are to be refreshed; it refreshes no rows.
- */
+/** After REFRESH. A range is not parsed. STATS computes again which intervals are to be refreshed; it refreshes no rows. */
 function parseRefreshStatement(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   cursor.expect('materialized', 'view');
   const name = unquoteToken(readName(cursor, lookup, cursor.requireNoSemicolon('view name')));

@@ -11,10 +11,7 @@ export type StatedColumn = Omit<Column, 'name' | 'dedup' | 'cached'> & { readonl
 /** The action of an ALTER COLUMN: `{ action: 'cache', column: 's', cached: true }`, with the name as written. */
 type ColumnAction<Action, Values> = { readonly action: Action; readonly column: string } & Readonly<Values>;
 
-/**
- * A property of a column. Its name comes after that of the column: ` index` in `column 'qty' index`. The name of the type is empty. The
- * clause comes after the name of the column.
- */
+/** A property of a column. Its name follows that of the column: ` index` in `column 'qty' index`. The name of the type is empty. */
 export interface ColumnEntry<A extends ColumnAction<string, object>>
   extends Pick<Property<StatedColumn>, 'value' | 'print' | 'isHidden' | 'feature' | 'unalterable'> {
   readonly name: ColumnSuffix;

@@ -149,11 +149,7 @@ function parseCovering(type: string, cursor: Cursor, covered: LocatedName[]): In
   }
 }
 
-/**
- * Requires that an index covers columns of its table, other than its own, each once.
- * @param indexed the name of its column
- * @param missing how the statement says that there is no such column
- */
+/** Requires that an index covers other columns of its table, each once. @param missing how the statement says that there is none */
 export function rejectBadCover(
   indexed: string,
   covered: readonly LocatedName[],

@@ -1,13 +1,9 @@
-/*!
- * PARQUET(encoding, codec(level), BLOOM_FILTER) of a column. The types that each encoding is valid for were found from
- * the rejections of real servers (9.3.4 and a later build).
- */
+/*! PARQUET(encoding, codec(level), BLOOM_FILTER) of a column. The encodings of each type were found from rejections (9.3.4 and later). */
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import { parseInt32 } from '../grammar/numbers.js';
 import { RejectionError } from '../grammar/rejection-error.js';
 import { type ColumnProperty, expectEndWhile } from './column-property.js';
 
-/** PARQUET(…): how a column is written where the table is stored as Parquet. */
 export const PARQUET: ColumnProperty<'parquet settings', { parquet: string }> = {
   name: ' Parquet settings',
   value: ({ parquet }) => parquet || 'none',
@@ -62,8 +58,7 @@ const codecs = new Map<string, Codec>(
 );
 
 /**
- * Parses the parentheses after PARQUET, and returns the settings in the form that the server prints. Of a column whose
- * type is not known, it accepts the encodings of any type.
+ * Parses the parentheses after PARQUET into the form that the server prints. A column of unknown type may have any encoding.
  * @returns '' for `(default)`, which has no effect (9.3.4 printed it, later versions do not)
  */
 export function parseParquet(cursor: Cursor, type: string | undefined): string {

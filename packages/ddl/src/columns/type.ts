@@ -1,7 +1,4 @@
-/*!
- * The type of a column, with the options of a symbol: how many values it is made for, and whether they are cached. ALTER TABLE reads fewer
- * options than CREATE TABLE, with other errors.
- */
+/*! The type of a column, and the options of a symbol. ALTER TABLE reads fewer options than CREATE TABLE, with other errors. */
 import { canConvert, isAcceptedConversion } from '../conversions.js';
 import type { Column } from '../definition.js';
 import { type Cursor, isWord } from '../grammar/cursor.js';
@@ -45,7 +42,6 @@ export const TYPE: ColumnProperty<'type', Omit<Column, 'name' | 'dedup' | 'parqu
 export const printAddedColumn = (column: StatedColumn): string =>
   [TYPE, CACHE, INDEX].map(({ print }) => print?.(column, EXPLICIT)).join('');
 
-/** Parses the type and options after the name of a column. */
 export function parseAddedColumn(
   cursor: Cursor,
   name: string,

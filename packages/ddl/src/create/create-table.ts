@@ -1,7 +1,4 @@
-/*!
- * CREATE TABLE, clause by clause and check by check in the order of the server's own parser, because the server reports
- * only the first error.
- */
+/*! CREATE TABLE, check by check in the order of the server's own parser, because the server reports only the first error. */
 import { foldCase, type LocatedName } from '@sqlpipe/sql';
 import { addTimestampToIndex, parseIndexOptions } from '../columns/indexes.js';
 import { parseParquet } from '../columns/parquet.js';

@@ -62,10 +62,7 @@ export function parseCreateMaterializedView(
   return { ...toViewStatement<MaterializedViewDefinition>(reader, created, body), source };
 }
 
-/**
- * Parses the rest of a statement after CREATE LIVE. The messages of rejections are those that the documentation and the tests of QuestDB 10
- * contain; positions that these do not tell are those of the rejected token.
- */
+/** After CREATE LIVE. Messages are those of QuestDB 10's documentation and tests; positions not known from there are those of the token. */
 export function parseCreateLiveView(cursor: Cursor, context: CreateContext): CreateOf<LiveViewDefinition> {
   cursor.expect('view');
   const created = parseCreatedName(cursor, 'view name');

@@ -28,9 +28,7 @@ export function parseCreate(cursor: Cursor, first: string, context: CreateContex
 }
 
 /**
- * Parses the CREATE statement of a table, view, materialized view or live view, in any edition, with the places of its clauses.
- *
- * @param statement one statement, with or without `;`
+ * Parses the CREATE statement of a table or any view, in any edition, with the places of its clauses.
  * @param defaults what the target server fills in if the statement omits it
  * @throws RejectionError with the server's message and position (UTF-16 code units) if the statement is anything else
  */
@@ -56,10 +54,7 @@ export function parseDefinition(statement: string, defaults: Defaults = DEFAULTS
 /** The letters of units below a second in a sampling interval. */
 const SHORT_UNITS: Readonly<Record<string, string>> = { n: 'ns', U: 'us', T: 'ms' };
 
-/**
- * The default partitioning of a materialized view: YEAR if its sampling interval is more than an hour, MONTH if more than
- * a minute, otherwise DAY (QuestDB's source, CreateMatViewOperationImpl).
- */
+/** The partitioning of a materialized view by its sampling interval, if it names none (QuestDB's source, CreateMatViewOperationImpl). */
 export function defaultPartition(interval: string): PartitionUnit {
   const unit = interval.slice(-1);
   const micros = (Number.parseInt(interval, 10) || 1) * (MICROS.get(SHORT_UNITS[unit] ?? unit) ?? DAY);

@@ -8,11 +8,9 @@ import { isValidColumnName, isValidTableName, parseEntityName, unquoteToken } fr
 import { missingError, RejectionError } from './rejection-error.js';
 
 /**
- * What a server knows while it parses.
- *
- * With it, a statement is read as this server reads it: permissions must exist, a name is one valid token, and `t(*)` means the columns
- * that the table has. Without it, a statement is read as any server might: permissions are any words, a name is read as in SQL
- * (`fx-desk`, `"a""b"`, `public.t`), and `*` stays.
+ * What a server knows while it parses. With it, permissions must exist, a name is one valid token, and `t(*)` means the columns that the
+ * table has. Without it, a statement is read as any server might: permissions are any words, a name is read as in SQL (`fx-desk`,
+ * `"a""b"`, `public.t`), and `*` stays.
  */
 export interface AccessContext {
   readonly isPermission: (name: string) => boolean;
@@ -44,7 +42,6 @@ interface GrantOptions {
   readonly verified: boolean;
 }
 
-/** ADD USER, REMOVE USER. */
 export interface MembershipStatement {
   readonly kind: 'membership';
   readonly gives: boolean;
@@ -59,7 +56,6 @@ export interface AssumptionStatement extends GrantOptions {
   readonly entity: NameSpan;
 }
 
-/** GRANT, REVOKE. */
 export interface GrantStatement extends GrantOptions {
   readonly kind: 'grant';
   readonly permissions: readonly string[];
@@ -69,10 +65,7 @@ export interface GrantStatement extends GrantOptions {
 
 export type AccessStatement = MembershipStatement | AssumptionStatement | GrantStatement;
 
-/**
- * Parses a statement that gives or takes away rights, but not what follows it; undefined if its first word is another.
- * @throws RejectionError
- */
+/** Parses a statement that gives or takes away rights, but not what follows it; undefined for any other. @throws RejectionError */
 export function parseAccess(cursor: Cursor): AccessStatement | undefined {
   const verb = cursor.next()?.toLowerCase();
   if (verb === 'add' || verb === 'remove') return parseMembership(cursor, verb === 'add');

@@ -64,10 +64,7 @@ function checkedAge(count: number, unit: string, position: number): Age {
 /** The TTL of a number of units, such as `HOUR`. */
 export const toAge = (count: number, unit: string): Age => count * (LENGTHS[unit] ?? 0) || 0; // `|| 0` turns -0 months into 0
 
-/**
- * Whether a TTL is a multiple of the partition size. No TTL is not one of partitions by month or year, so that a TTL of these
- * cannot be removed (observed on 9.3.4).
- */
+/** Whether a TTL is a multiple of the partition size. 0 is none of months and years: there, no TTL can be removed (observed on 9.3.4). */
 export function isEvenAge(unit: PartitionUnit, age: Age): boolean {
   const months = age < 0;
   return {

@@ -1,7 +1,4 @@
-/*!
- * The query in a view of any kind or a CREATE TABLE AS: its end and its comments, by the server's lexer. The query itself is not parsed
- * here.
- */
+/*! The query in a view or a CREATE TABLE AS: its end and its comments, by the server's lexer. The query itself is not parsed here. */
 import { serverTokens } from '@sqlpipe/sql';
 import { findOwnerClause } from '../owner.js';
 import { Cursor } from './cursor.js';
@@ -83,10 +80,7 @@ export function expectEndOfBody(cursor: Cursor, { isEnclosed }: Body): void {
   }
 }
 
-/**
- * Reads the text from `position` to the closing parenthesis or a semicolon, and replaces its comments by blanks. The
- * cursor stops before the parenthesis or semicolon.
- */
+/** Reads up to the closing parenthesis or a semicolon, and stops before it. Returns the text with blanks in the place of comments. */
 export function readCode(cursor: Cursor, position: number, isEnclosed: boolean): string {
   const pieces: string[] = [];
   let length = 0;

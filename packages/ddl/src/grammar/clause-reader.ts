@@ -113,10 +113,7 @@ export class ClauseReader {
   #duplicate: string | undefined;
   #hasAdvanced = false;
 
-  /**
-   * @param columns the columns that clauses may name
-   * @param isQuery whether these are only those that clauses name, because a query has the others
-   */
+  /** @param columns those that clauses may name @param isQuery whether a query has further columns */
   constructor(
     readonly cursor: Cursor,
     readonly context: CreateContext,
@@ -147,11 +144,7 @@ export class ClauseReader {
     return true;
   }
 
-  /**
-   * Reads the clause of a property if it comes next, and checks it.
-   * @param duplicate the message if it has been there before
-   * @returns whether it came next
-   */
+  /** Reads and checks the clause of a property; false if it does not come next. @param duplicate the message if it was there before */
   read(property: Clause, { duplicate, isChecked = true }: { duplicate?: string; isChecked?: boolean } = {}): boolean {
     this.#start = -1;
     this.#duplicate = this.spans.has(property.name) ? duplicate : undefined;
@@ -193,7 +186,6 @@ export class ClauseReader {
   }
 }
 
-/** Rejects anything after a statement except semicolons. */
 export function expectOnlySemicolons(cursor: Cursor): void {
   for (let token = cursor.next(); token !== undefined; token = cursor.next())
     if (token !== ';') throw unexpectedTokenError(cursor.at, token);

@@ -60,7 +60,6 @@ export class Cursor {
     this.#isUnread = this.#word !== undefined;
   }
 
-  /** Continues reading at `position`. */
   seek(position: number): void {
     this.#last = startAt(position);
     this.#ends = [position, position];
@@ -124,7 +123,6 @@ export class Cursor {
     return new RejectionError(token === undefined ? this.readOffset : this.at, problem);
   }
 
-  /** Rejects anything but the end of the statement. */
   expectEnd(): void {
     const token = this.next();
     if (token !== undefined && token !== ';') throw unexpectedTokenError(this.at, token);

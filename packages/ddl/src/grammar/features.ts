@@ -26,7 +26,6 @@ const LAST_WITHOUT = {
 
 export type FeatureName = keyof typeof LAST_WITHOUT;
 
-/** Whether a server has a feature. */
 export type HasFeature = (feature: FeatureName) => boolean;
 
 /** The features of a version, such as `9.3.4`; all if it is undefined, because the enterprise edition has numbers of its own. */

@@ -30,10 +30,7 @@ export const quoteColumn = (name: string): string =>
 
 const SYSTEM_TABLES = new Set(['telemetry', 'telemetry_config', '_query_trace']);
 
-/**
- * Whether a table is one of the server's own, as named by its default configuration. No dump contains it
- * (TableFlagResolverImpl; query tracing).
- */
+/** Whether a table is one of the server's own, by its default name. No dump contains it (TableFlagResolverImpl; query tracing). */
 export const isSystemTable = (name: string): boolean =>
   name.startsWith('sys.') || SYSTEM_TABLES.has(name.toLowerCase());
 
@@ -71,10 +68,7 @@ export function parseLiteral(cursor: Cursor): LocatedName {
   return { name: unquoteToken(token), position };
 }
 
-/**
- * Reads the next token as the name of a user, a group or a service account. It must not contain quotes, because a dump
- * puts names in quotes.
- */
+/** Reads the name of a user, a group or a service account. It must not contain quotes, because a dump puts names in quotes. */
 export function parseEntityName(cursor: Cursor, expected: string): LocatedName {
   const name = unquoteToken(cursor.requireNoSemicolon(expected));
   const position = cursor.at;

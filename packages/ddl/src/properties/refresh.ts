@@ -159,7 +159,6 @@ function toMicros({ count, unit }: Interval, what: string, position: number): nu
   );
 }
 
-/** Rejects a period of more than a day. */
 export function rejectLongPeriod(length: Interval, position: number): void {
   if (toMicros(length, 'length', position) <= DAY) return;
   throw new RejectionError(position, `maximum supported length interval is 24 hours: ${length.count}${length.unit}`);

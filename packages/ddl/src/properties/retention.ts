@@ -83,10 +83,7 @@ export function rejectUnevenRetention(spans: ClauseSpans, { kind, ttl, partition
 /** What a definition says whose rows never expire. */
 export const UNLIMITED = { ttl: 0 } as const;
 
-/**
- * Which rows expire after a change that did not expire before it, as the end of a sentence: `that are older than 2 DAYS`; undefined
- * if none do.
- */
+/** Which rows only expire after a change, as the end of a sentence: `that are older than 2 DAYS`; undefined if none do. */
 export function findExpiredRows(before: Definition | undefined, after: Definition | undefined): string | undefined {
   const [formerRule, rule] = [before, after].map(each => (each && 'expire' in each ? each.expire : undefined));
   if (rule !== undefined && rule !== formerRule) return `by the rule ${rule}`;

@@ -193,10 +193,7 @@ export const VOLUME = property<{ readonly volume?: string | undefined }>({
   unalterable: 'needs a new table',
 });
 
-/**
- * OWNED BY. It is documented only where an enterprise server prints it for tables: on a line of its own, at the very end. Views follow
- * the same rule here.
- */
+/** OWNED BY. Its place is documented for tables only: on a line of its own, at the very end. Views follow the same rule here. */
 export const OWNER = property<{ readonly owner?: string | undefined }>({
   name: 'owner',
   value: ({ owner }) => owner && foldCase(owner),
