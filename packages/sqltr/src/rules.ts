@@ -4,40 +4,22 @@ import { foldCase } from '@sqlpipe/sql';
 import { formatMessage } from '@sqlpipe/text';
 
 /** One side of a rule: a whole name, or the prefix and suffix around a star. */
-class Pattern {
-  readonly #foldedPrefix: string;
-  readonly #foldedSuffix: string;
-
-  constructor(
-    /** The whole name if there is no star. */
-    readonly prefix: string,
-    /** Undefined if there is no star. */
-    readonly suffix?: string,
-  ) {
-    this.#foldedPrefix = foldCase(prefix);
-    this.#foldedSuffix = foldCase(suffix ?? '');
-  }
-
-  get hasStar(): boolean {
-    return this.suffix !== undefined;
-  }
-
-  /** @param folded a name, folded by `foldCase` */
-  matches(folded: string): boolean {
-    if (!this.hasStar) return folded === this.#foldedPrefix;
-    const minimum = this.#foldedPrefix.length + this.#foldedSuffix.length;
-    return folded.length >= minimum && folded.startsWith(this.#foldedPrefix) && folded.endsWith(this.#foldedSuffix);
-  }
-
-  /** The part of a matching name that the star stands for. */
-  starOf(name: string): string {
-    return name.slice(this.prefix.length, name.length - (this.suffix ?? '').length);
-  }
+interface Pattern {
+  readonly prefix: string;
+  readonly suffix: string | undefined;
 }
 
 interface Rule {
+  /** What it matches, in lower case. */
   readonly from: Pattern;
   readonly to: Pattern;
+  readonly foldedTo: Pattern;
+}
+
+/** @param folded a name, folded by `foldCase` */
+function matches({ prefix, suffix }: Pattern, folded: string): boolean {
+  if (suffix === undefined) return folded === prefix;
+  return folded.length >= prefix.length + suffix.length && folded.startsWith(prefix) && folded.endsWith(suffix);
 }
 
 /** A side may be in double quotes, so that it can contain `=`. */
@@ -56,12 +38,12 @@ export class Rules {
   /** @param given `OLD=NEW` @param option the name of the rules in messages @throws UsageError for an invalid rule */
   constructor(given: readonly string[], option: string) {
     this.#rules = given.map(rule => parseRule(rule, option));
-    this.#rulesToStar = this.#rules.filter(({ to }) => to.hasStar);
-    for (const [index, { from, to }] of this.#rules.entries()) {
-      const [oldName, newName] = [from, to].map(({ prefix }) => foldCase(prefix)) as [string, string];
-      if (from.hasStar) this.#globIndexes.push(index);
-      else if (!this.#firstExactRule.has(oldName)) this.#firstExactRule.set(oldName, index);
-      if (!to.hasStar) this.#fixedTargetCounts.set(newName, (this.#fixedTargetCounts.get(newName) ?? 0) + 1);
+    this.#rulesToStar = this.#rules.filter(({ to }) => to.suffix !== undefined);
+    for (const [index, { from, foldedTo }] of this.#rules.entries()) {
+      if (from.suffix !== undefined) this.#globIndexes.push(index);
+      else if (!this.#firstExactRule.has(from.prefix)) this.#firstExactRule.set(from.prefix, index);
+      const { prefix, suffix } = foldedTo;
+      if (suffix === undefined) this.#fixedTargetCounts.set(prefix, (this.#fixedTargetCounts.get(prefix) ?? 0) + 1);
     }
   }
 
@@ -72,7 +54,9 @@ export class Rules {
   /** The new name; undefined if no rule matches. */
   apply(name: string): string | undefined {
     const rule = this.#find(name);
-    return rule && (rule.to.hasStar ? rule.to.prefix + rule.from.starOf(name) + rule.to.suffix : rule.to.prefix);
+    if (!rule || rule.to.suffix === undefined) return rule?.to.prefix;
+    const star = name.slice(rule.from.prefix.length, name.length - (rule.from.suffix ?? '').length);
+    return rule.to.prefix + star + rule.to.suffix;
   }
 
   /**
@@ -81,17 +65,18 @@ export class Rules {
    */
   mayCollide(name: string): boolean {
     const ownRule = this.#find(name);
-    if (ownRule?.from.hasStar && !ownRule.to.hasStar) return true;
+    const isFixed = ownRule !== undefined && ownRule.to.suffix === undefined;
+    if (isFixed && ownRule.from.suffix !== undefined) return true;
     const folded = foldCase(this.apply(name) ?? name);
-    const ownCount = ownRule && !ownRule.to.hasStar ? 1 : 0;
-    if ((this.#fixedTargetCounts.get(folded) ?? 0) > ownCount) return true;
-    return this.#rulesToStar.some(rule => rule !== ownRule && rule.to.matches(folded));
+    if ((this.#fixedTargetCounts.get(folded) ?? 0) > (isFixed ? 1 : 0)) return true;
+    return this.#rulesToStar.some(rule => rule !== ownRule && matches(rule.foldedTo, folded));
   }
 
   #find(name: string): Rule | undefined {
     const folded = foldCase(name);
     const exact = this.#firstExactRule.get(folded) ?? this.#rules.length;
-    const glob = this.#globIndexes.find(index => index > exact || this.#rules[index]?.from.matches(folded)) ?? exact;
+    const glob =
+      this.#globIndexes.find(index => index > exact || matches((this.#rules[index] as Rule).from, folded)) ?? exact;
     return this.#rules[Math.min(exact, glob)];
   }
 }
@@ -106,5 +91,6 @@ function parseRule(text: string, option: string): Rule {
         'hint: put a name that contains = in double quotes',
       ]),
     );
-  return { from: new Pattern(...(from as [string, string?])), to: new Pattern(...(to as [string, string?])) };
+  const toPattern = ([prefix = '', suffix]: readonly string[]): Pattern => ({ prefix, suffix });
+  return { from: toPattern(from.map(foldCase)), to: toPattern(to), foldedTo: toPattern(to.map(foldCase)) };
 }
