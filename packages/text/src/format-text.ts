@@ -7,7 +7,7 @@ const SHORT: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /** Escapes control characters as `\n`, `\x1b`, `\u202e`: the result is one line that is safe to show. */
 export function escapeControls(text: string): string {
-  return text.replace(UNPRINTABLE, character => SHORT[character] ?? escapeCode(character.charCodeAt(0)));
+  return text.replace(UNPRINTABLE, character => SHORT[character] ?? escapeUnit(character).replace('\\u00', '\\x'));
 }
 
 /** Like `escapeControls`, but keeps line feeds and tabs. */
@@ -24,11 +24,7 @@ export const formatMessage = (what: string, lines: readonly string[]): string =>
 export const formatHints = (hints: readonly string[]): string[] => indentLines(hints.map(hint => `hint: ${hint}`));
 
 /** Formats a value as JSON on one line that is safe to show: what `escapeControls` would escape is escaped in JSON's syntax. */
-export const formatSafeJson = (value: unknown): string =>
-  JSON.stringify(value).replace(
-    UNPRINTABLE,
-    character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+export const formatSafeJson = (value: unknown): string => JSON.stringify(value).replace(UNPRINTABLE, escapeUnit);
 
 /** Cuts a text after `length` characters, and escapes it like `escapeControls`. */
 export function truncate(text: string, length: number): string {
@@ -49,10 +45,7 @@ export function systemErrorReason(error: unknown): string {
   return code === 'EISDIR' ? 'is a directory' : message.replace(/^(?:\w+ )?\w+: /, '').replace(/, .*/s, '');
 }
 
-function escapeCode(code: number): string {
-  const hex = code.toString(16);
-  return code < 0x100 ? `\\x${hex.padStart(2, '0')}` : `\\u${hex.padStart(4, '0')}`;
-}
+const escapeUnit = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 /** A message, and the place in a file that it is about, if it is about one. */
 export interface Finding {
