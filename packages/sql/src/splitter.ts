@@ -4,8 +4,14 @@
  */
 import { truncate } from '@sqlpipe/text';
 import { mayContainFailureMarker, PLAN_HEAD, parseFailureMarker } from './failure-marker.js';
-import { type CommentRules, findEndFast, type SegmentType, WHITESPACE } from './lexer.js';
-import { StatementScanner, type UnclosedSegment } from './statement-scanner.js';
+import {
+  type CommentRules,
+  findEndFast,
+  type SegmentType,
+  StatementScanner,
+  type UnclosedSegment,
+  WHITESPACE,
+} from './lexer.js';
 import { significantTokens, type Token, tokens } from './tokens.js';
 
 /** The default maximum length of a record in bytes, with its LF and NUL. For text it counts UTF-16 code units: never more than bytes. */
@@ -123,8 +129,15 @@ export class Splitter {
     try {
       let start = 0;
       for (let end = this.#findEnd(chunk, start); end; end = this.#findEnd(chunk, start)) {
-        if (end.scanner) yield* this.#finishScanned(chunk.slice(start, end.at), end.scanner);
-        else yield* this.#finishUnscanned(chunk.slice(start, end.at + 1));
+        const piece = chunk.slice(start, end.at);
+        if (end.scanner) {
+          this.#append(piece);
+          yield* this.#finish(end.scanner);
+        } else {
+          this.#rejectTooLong(piece.length);
+          yield* this.#hold(piece, false); // `findEndFast` finds only statements without comments
+        }
+        this.#column++; // the semicolon itself
         start = end.at + 1;
       }
       this.#append(chunk.slice(start));
@@ -138,20 +151,6 @@ export class Splitter {
   #findEnd(chunk: string, from: number): StatementEnd | undefined {
     const at = this.#length ? -1 : findEndFast(chunk, from);
     return at < 0 ? this.#scan(chunk, from) : { at };
-  }
-
-  /** Ends the current statement. @param piece its last piece, without the `;` */
-  *#finishScanned(piece: string, scanner: StatementScanner): Generator<string> {
-    this.#append(piece);
-    yield* this.#finish(scanner);
-    this.#column++; // the semicolon itself
-  }
-
-  /** Ends a statement without comments that `findEndFast` has found. @param text all of it, with its `;` */
-  *#finishUnscanned(text: string): Generator<string> {
-    this.#rejectTooLong(text.length - 1);
-    yield* this.#hold(text.slice(0, -1), false);
-    this.#column++;
   }
 
   /**
