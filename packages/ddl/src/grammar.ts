@@ -14,7 +14,6 @@ export {
   parseMembership,
   type Scope,
 } from './grammar/access.js';
-export { splitAge } from './grammar/ages.js';
 export { type Body, readCode } from './grammar/body.js';
 export {
   type CreateContext,
@@ -23,11 +22,18 @@ export {
   duplicateColumnError,
   expectOnlySemicolons,
 } from './grammar/clause-reader.js';
-export { Cursor, isWord } from './grammar/cursor.js';
+export {
+  Cursor,
+  isWord,
+  missingError,
+  orRejection,
+  RejectionError,
+  tokenError,
+  unexpectedTokenError,
+} from './grammar/cursor.js';
 export { featuresOf, type HasFeature } from './grammar/features.js';
 export type { NameLookup, ServerTraits } from './grammar/lookup.js';
 export {
-  isReserved,
   isValidColumnName,
   isValidTableName,
   MAX_FILE_NAME_BYTES,
@@ -37,14 +43,7 @@ export {
   stripPublic,
   unquoteToken,
 } from './grammar/names.js';
-export { DAY, MICROS, MINUTE, parseTimestamp } from './grammar/numbers.js';
-export {
-  missingError,
-  orRejection,
-  RejectionError,
-  tokenError,
-  unexpectedTokenError,
-} from './grammar/rejection-error.js';
+export { DAY, MICROS, MINUTE, parseTimestamp, splitAge } from './grammar/numbers.js';
 export { formatGeohashType, isTimestamp, parseColumnType } from './grammar/types.js';
 export { type Interval, isTimeZone, rejectLongPeriod } from './properties/refresh.js';
 export { rejectImpossiblePolicy, rejectUnevenRetention, retentionOf } from './properties/retention.js';

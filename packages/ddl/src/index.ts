@@ -41,9 +41,9 @@ export {
   type TableDefinition,
   type ViewDefinition,
 } from './definition.js';
-export { toAge } from './grammar/ages.js';
 export { isLaterVersion } from './grammar/features.js';
 export { isSystemTable, needsQuotes, quoteName } from './grammar/names.js';
+export { toAge } from './grammar/numbers.js';
 export { findCommonTableExpressions, findMentions, findUnknownNames, isUnderstood, type Mention } from './mentions.js';
 export { ownerOf, removeOwner } from './owner.js';
 export { parsePrincipal, printAliasChanges } from './principal.js';

@@ -1,8 +1,7 @@
 /*! Finds the columns and the sampling interval of a query, as far as the query states them. */
 import { foldCase } from '@sqlpipe/sql';
-import { Cursor } from './grammar/cursor.js';
+import { Cursor, unlessRejected } from './grammar/cursor.js';
 import { unquoteToken } from './grammar/names.js';
-import { unlessRejected } from './grammar/rejection-error.js';
 import { parseColumnType } from './grammar/types.js';
 import { closingIndex, isKeyword, type QueryToken, splitList, tokenizeQuery, topLevelIndex } from './query-tokens.js';
 import { findReferencesOfQuery } from './references.js';

@@ -1,7 +1,6 @@
 /*! Splits queries into tokens by the server's rules, and compares them. Comments, the case of keywords and needless quotes do not matter. */
-import { Cursor } from './grammar/cursor.js';
+import { Cursor, RejectionError } from './grammar/cursor.js';
 import { RESERVED } from './grammar/names.js';
-import { RejectionError } from './grammar/rejection-error.js';
 import { TYPE_NAMES } from './grammar/types.js';
 
 /** A token of a query. */

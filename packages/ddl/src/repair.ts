@@ -7,15 +7,14 @@
  */
 import { serverTokens, significantTokens, type Token } from '@sqlpipe/sql';
 import { DEFAULTS } from './definition.js';
-import { isEvenAge } from './grammar/ages.js';
 import { trimQuery } from './grammar/body.js';
 import { ClauseReader, type ClauseSpan } from './grammar/clause-reader.js';
-import { Cursor } from './grammar/cursor.js';
+import { Cursor, unlessRejected } from './grammar/cursor.js';
 import { anyServer } from './grammar/lookup.js';
 import { isValidColumnName, needsQuotes, quoteName, RESERVED } from './grammar/names.js';
-import { unlessRejected } from './grammar/rejection-error.js';
-import { PARTITIONING } from './properties/partitioning.js';
+import { isEvenAge } from './grammar/numbers.js';
 import { TTL } from './properties/retention.js';
+import { PARTITIONING } from './properties/storage.js';
 
 export interface RepairResult {
   statement: string;

@@ -1,9 +1,8 @@
 /*! The statements of access control: the individual rights that each gives or takes, the names in it, and a right as a statement. */
 import { givesRight, isSameName, type Kind, type NameSpan } from '@sqlpipe/sql';
 import { type AccessStatement, type LocatedScope, parseAccess, type Scope } from './grammar/access.js';
-import { Cursor } from './grammar/cursor.js';
+import { Cursor, unlessRejected } from './grammar/cursor.js';
 import { needsQuotes } from './grammar/names.js';
-import { unlessRejected } from './grammar/rejection-error.js';
 
 /** A permission on the database, all tables, a table or a column. The column `*` is each that exists when the statement runs. */
 export interface Grant extends Scope {

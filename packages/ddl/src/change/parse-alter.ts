@@ -4,13 +4,11 @@ import type { Alteration } from '../alteration.js';
 import { COLUMN_PROPERTIES } from '../columns/column-properties.js';
 import { parseAddedColumn } from '../columns/type.js';
 import type { Column } from '../definition.js';
-import { parseAge } from '../grammar/ages.js';
 import { expectEndOfBody, parseViewBody } from '../grammar/body.js';
-import { type Cursor, isWord } from '../grammar/cursor.js';
+import { type Cursor, isWord, RejectionError } from '../grammar/cursor.js';
 import { type FoundObject, type NameLookup, parseAlteredObject } from '../grammar/lookup.js';
 import { isValidColumnName, parseEntityName, unquoteToken } from '../grammar/names.js';
-import { parseInt64 } from '../grammar/numbers.js';
-import { RejectionError } from '../grammar/rejection-error.js';
+import { parseAge, parseInt64 } from '../grammar/numbers.js';
 import { propertiesOf } from '../properties/object-properties.js';
 import { type ChangeStatement, type PartitionChange, toAlter } from './change.js';
 

@@ -3,10 +3,16 @@
 import type { LocatedName, ObjectKind, PrincipalKind } from '@sqlpipe/sql';
 import type { Alter } from '../alteration.js';
 import { DEFAULTS, type Defaults } from '../definition.js';
-import { Cursor, isWord } from '../grammar/cursor.js';
+import {
+  Cursor,
+  isWord,
+  missingError,
+  RejectionError,
+  unexpectedTokenError,
+  unlessRejected,
+} from '../grammar/cursor.js';
 import { acceptAll, type NameLookup, readName, requireObject } from '../grammar/lookup.js';
 import { isValidTableName, parseEntityName, rejectReserved, stripPublic, unquoteToken } from '../grammar/names.js';
-import { missingError, RejectionError, unexpectedTokenError, unlessRejected } from '../grammar/rejection-error.js';
 import type { ChangeStatement } from './change.js';
 import { parseAlter } from './parse-alter.js';
 

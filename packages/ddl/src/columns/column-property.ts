@@ -1,8 +1,7 @@
 /*! What is known of a property of columns. */
 import type { Column } from '../definition.js';
-import type { Cursor } from '../grammar/cursor.js';
+import { type Cursor, RejectionError } from '../grammar/cursor.js';
 import type { KnownObject, NameLookup } from '../grammar/lookup.js';
-import { RejectionError } from '../grammar/rejection-error.js';
 import type { ColumnSuffix, Property, PropertyAlter } from '../property.js';
 
 /** What a statement states about a column. For a column of a query, `type` may be empty, and `cached` may be missing. */

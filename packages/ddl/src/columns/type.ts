@@ -1,10 +1,9 @@
 /*! The type of a column, and the options of a symbol. ALTER TABLE reads fewer options than CREATE TABLE, with other errors. */
 import { canConvert, isAcceptedConversion } from '../conversions.js';
 import type { Column } from '../definition.js';
-import { type Cursor, isWord } from '../grammar/cursor.js';
+import { type Cursor, isWord, RejectionError } from '../grammar/cursor.js';
 import type { NameLookup } from '../grammar/lookup.js';
 import { ceilPow2, expectInt, parseInt32 } from '../grammar/numbers.js';
-import { RejectionError } from '../grammar/rejection-error.js';
 import { parseColumnType } from '../grammar/types.js';
 import { EXPLICIT } from '../property.js';
 import {

@@ -6,7 +6,7 @@ import { newColumn, parseSymbolOptions, rejectCachedCapacity, unmatchedBracketEr
 import type { Column, TableDefinition } from '../definition.js';
 import { expectEndOfBody, parseEnclosedBody } from '../grammar/body.js';
 import { ClauseReader, Columns, type CreateContext, type CreateOf } from '../grammar/clause-reader.js';
-import { type Cursor, isWord } from '../grammar/cursor.js';
+import { type Cursor, isWord, RejectionError, tokenError, unexpectedTokenError } from '../grammar/cursor.js';
 import {
   type CreatedName,
   isValidColumnName,
@@ -17,12 +17,19 @@ import {
   unquoteToken,
 } from '../grammar/names.js';
 import { expectLong } from '../grammar/numbers.js';
-import { RejectionError, tokenError, unexpectedTokenError } from '../grammar/rejection-error.js';
 import { parseColumnType } from '../grammar/types.js';
 import { DEDUP_KEYS } from '../properties/dedup-keys.js';
-import { PARTITIONING, TIMESTAMP } from '../properties/partitioning.js';
 import { STORAGE_POLICY, TTL } from '../properties/retention.js';
-import { FORMAT, MAX_UNCOMMITTED_ROWS, OWNER, parseLag, VOLUME, WAL } from '../properties/storage.js';
+import {
+  FORMAT,
+  MAX_UNCOMMITTED_ROWS,
+  OWNER,
+  PARTITIONING,
+  parseLag,
+  TIMESTAMP,
+  VOLUME,
+  WAL,
+} from '../properties/storage.js';
 import { columnProperty } from '../property.js';
 
 /** Parses the rest of a statement after CREATE; the next token has been read. */
@@ -41,7 +48,7 @@ export function parseCreateTable(cursor: Cursor, first: string, context: CreateC
     }
     cursor.unread();
     const reader = new ClauseReader(cursor, context, 'table');
-    parseColumnList(reader);
+    while (parseColumn(reader) === ',');
     if (isBatch)
       throw cursor.error("'atomic' or 'batch' keywords can only be used in CREATE ... AS SELECT statements.");
     readClauses(reader);
@@ -157,11 +164,6 @@ function parseCast({ cursor, columns, positions, isQuery }: ClauseReader): void 
     rejectCachedCapacity(column, parseSymbolOptions(cursor, column, " or ')'"));
   }
   cursor.expect(')');
-}
-
-/** Parses `ts TIMESTAMP, s SYMBOL …)`, with the closing parenthesis. */
-function parseColumnList(reader: ClauseReader): void {
-  while (parseColumn(reader) === ',');
 }
 
 /** Parses one column and returns the token after it: a comma or the closing parenthesis. */

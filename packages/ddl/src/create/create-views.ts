@@ -5,9 +5,9 @@ import { ClauseReader, type CreateContext, type CreateOf } from '../grammar/clau
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import { type CreatedName, parseCreatedName } from '../grammar/names.js';
 import { propertiesAfterQuery } from '../properties/object-properties.js';
-import { PARTITIONING } from '../properties/partitioning.js';
 import { BASE, REFRESH } from '../properties/refresh.js';
 import { TTL } from '../properties/retention.js';
+import { PARTITIONING } from '../properties/storage.js';
 import { FLUSH, IN_MEMORY, START } from '../properties/views.js';
 
 function readClausesAfterQuery(reader: ClauseReader): void {

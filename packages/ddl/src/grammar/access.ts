@@ -3,9 +3,8 @@
  * server is closed, so messages and positions of rejections may differ from the server's.
  */
 import { isSameName, type NameSpan, serverTokens, TokenReader } from '@sqlpipe/sql';
-import { type Cursor, isWord } from './cursor.js';
+import { type Cursor, isWord, missingError, RejectionError } from './cursor.js';
 import { isValidColumnName, isValidTableName, parseEntityName, unquoteToken } from './names.js';
-import { missingError, RejectionError } from './rejection-error.js';
 
 /**
  * What a server knows while it parses. With it, permissions must exist, a name is one valid token, and `t(*)` means the columns that the

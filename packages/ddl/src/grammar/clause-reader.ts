@@ -10,10 +10,9 @@ import type {
   ViewDefinition,
 } from '../definition.js';
 import type { Body } from './body.js';
-import { type Cursor, isWord } from './cursor.js';
+import { type Cursor, isWord, RejectionError, unexpectedTokenError } from './cursor.js';
 import type { ServerTraits } from './lookup.js';
 import type { CreatedName } from './names.js';
-import { RejectionError, unexpectedTokenError } from './rejection-error.js';
 
 /** What a server accepts in CREATE, and what it checks while it parses. */
 export interface CreateContext extends ServerTraits {

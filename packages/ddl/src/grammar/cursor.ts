@@ -1,9 +1,8 @@
 /*!
- * Reads the tokens of one statement as the server does. Like the server, it has two positions: most rejections point at
- * the last token, some at the end of the text that has been read.
+ * Reads the tokens of one statement as the server does, and rejects them with its messages. Like the server, it has two positions: most
+ * rejections point at the last token, some at the end of the text that has been read.
  */
-import { type ServerToken, scanSignificant, startAt } from '@sqlpipe/sql';
-import { RejectionError, unexpectedTokenError } from './rejection-error.js';
+import { type ObjectKind, type ServerToken, scanSignificant, startAt } from '@sqlpipe/sql';
 
 /** Whether a token is a word, in any case. @param word in lower case */
 export const isWord = (token: string | undefined, word: string): boolean => token?.toLowerCase() === word;
@@ -127,4 +126,45 @@ export class Cursor {
     const token = this.next();
     if (token !== undefined && token !== ';') throw unexpectedTokenError(this.at, token);
   }
+}
+
+/** The statement is rejected. `position` counts UTF-16 code units from the start of the statement. */
+export class RejectionError extends Error {
+  override name = 'RejectionError';
+  readonly code: string = 'REJECTED';
+
+  constructor(
+    readonly position: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** The rejection of a token that is not allowed in its position. */
+export const unexpectedTokenError = (position: number, token: string) =>
+  new RejectionError(position, `unexpected token [${token}]`);
+
+/** The rejection of an invalid token, in the form of the server's messages. */
+export const tokenError = (position: number, token: string, problem: string) =>
+  new RejectionError(position, `found [tok='${token}', len=${token.length}] ${problem}`);
+
+/** The rejection of the name of an object that does not exist. */
+export const missingError = (position: number, name: string, kind: ObjectKind = 'table') =>
+  new RejectionError(position, `${kind} does not exist [${kind === 'table' ? 'table' : 'view'}=${name}]`);
+
+/** What a function returns, or the rejection that it throws. */
+export function orRejection<T>(run: () => T): T | RejectionError {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof RejectionError) return error;
+    throw error;
+  }
+}
+
+/** What a function returns; undefined if it throws a rejection. */
+export function unlessRejected<T>(run: () => T): T | undefined {
+  const result = orRejection(run);
+  return result instanceof RejectionError ? undefined : result;
 }

@@ -2,10 +2,9 @@
 import type { ObjectKind } from '@sqlpipe/sql';
 import type { Column, Defaults, PartitionUnit, TableDefinition } from '../definition.js';
 import type { RejectBadQuery } from './body.js';
-import type { Cursor } from './cursor.js';
+import { type Cursor, missingError, RejectionError } from './cursor.js';
 import { featuresOf, type HasFeature } from './features.js';
 import { rejectReserved, stripPublic, unquoteToken } from './names.js';
-import { missingError, RejectionError } from './rejection-error.js';
 
 /** An object as far as it is known. What is not known is not checked. */
 export interface KnownObject extends Pick<Partial<TableDefinition>, 'timestamp' | 'wal' | 'policy'> {

@@ -1,7 +1,6 @@
 /*! Names of objects and columns: which must be quoted, which are invalid, which belong to the server, and how they are parsed. */
 import { foldCase, type LocatedName, unquote } from '@sqlpipe/sql';
-import { type Cursor, isWord } from './cursor.js';
-import { RejectionError } from './rejection-error.js';
+import { type Cursor, isWord, RejectionError } from './cursor.js';
 
 /** The words that the server rejects as a bare name (SqlKeywords; each observed on 9.3.4). */
 export const RESERVED: ReadonlySet<string> = new Set(
@@ -43,11 +42,8 @@ export const MAX_FILE_NAME_BYTES = 250;
 /** A token without its quotes, as the server reads it. */
 export const unquoteToken = (token: string): string => unquote(token, 'server');
 
-/** Whether a name is a reserved word and therefore must be quoted. */
-export const isReserved = (name: string): boolean => RESERVED.has(foldCase(name));
-
 export function rejectReserved(token: string, position: number): void {
-  if (!isReserved(token)) return;
+  if (!RESERVED.has(foldCase(token))) return;
   throw new RejectionError(
     position,
     `table and column names that are SQL keywords have to be enclosed in double quotes, such as "${token}"`,

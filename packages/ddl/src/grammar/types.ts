@@ -1,8 +1,7 @@
 /*! Column types: the names that a statement may use, and the name that the server prints. */
-import type { Cursor } from './cursor.js';
+import { type Cursor, RejectionError } from './cursor.js';
 import { parseLiteral } from './names.js';
 import { parseInt32 } from './numbers.js';
-import { RejectionError } from './rejection-error.js';
 
 /** Types that exist only in expressions. */
 const EXPRESSION_ONLY = new Set(['INTERVAL', 'PARAMETER', 'CURSOR', 'regclass', 'regprocedure']);

@@ -2,10 +2,9 @@
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { TableDefinition } from '../definition.js';
 import type { ClauseReader } from '../grammar/clause-reader.js';
-import { type Cursor, isWord } from '../grammar/cursor.js';
+import { type Cursor, isWord, RejectionError } from '../grammar/cursor.js';
 import type { FoundObject } from '../grammar/lookup.js';
 import { quoteColumn, quoteName, requireLiteral, unquoteToken } from '../grammar/names.js';
-import { RejectionError } from '../grammar/rejection-error.js';
 import { isArray } from '../grammar/types.js';
 import { property } from '../property.js';
 

@@ -3,10 +3,19 @@ import { isObject, type Kind, type ObjectKind } from '@sqlpipe/sql';
 import type { Definition } from '../definition.js';
 import type { Property, PropertyAlter } from '../property.js';
 import { DEDUP_KEYS } from './dedup-keys.js';
-import { PARTITIONING, TIMESTAMP, VIEW_TIMESTAMP } from './partitioning.js';
 import { BASE, REFRESH, REFRESH_DETAILS } from './refresh.js';
 import { EXPIRY, STORAGE_POLICY, TTL } from './retention.js';
-import { FORMAT, MAX_UNCOMMITTED_ROWS, O3_MAX_LAG, OWNER, VOLUME, WAL } from './storage.js';
+import {
+  FORMAT,
+  MAX_UNCOMMITTED_ROWS,
+  O3_MAX_LAG,
+  OWNER,
+  PARTITIONING,
+  TIMESTAMP,
+  VIEW_TIMESTAMP,
+  VOLUME,
+  WAL,
+} from './storage.js';
 import { FLUSH, IN_MEMORY, START, VIEW_INDEXES } from './views.js';
 
 const TABLE = [

@@ -1,10 +1,9 @@
 /*! The base of a materialized view, and REFRESH: when, how often, for which period. */
 import { foldCase } from '@sqlpipe/sql';
 import type { MaterializedViewDefinition, Refresh, RefreshClause } from '../definition.js';
-import { type Cursor, isWord } from '../grammar/cursor.js';
+import { type Cursor, isWord, RejectionError, unexpectedTokenError } from '../grammar/cursor.js';
 import { rejectReserved, stripPublic, unquoteToken } from '../grammar/names.js';
 import { DAY, MICROS, parseInt32, parseTimestamp } from '../grammar/numbers.js';
-import { RejectionError, unexpectedTokenError } from '../grammar/rejection-error.js';
 import { type ClauseName, property } from '../property.js';
 import { findSampling } from '../query-columns.js';
 

@@ -12,14 +12,12 @@ import type {
   StoragePolicy,
   TableDefinition,
 } from '../definition.js';
-import { formatAge, isEvenAge, parseAge, rejectUnevenAge } from '../grammar/ages.js';
 import type { ClauseSpans } from '../grammar/clause-reader.js';
-import { type Cursor, isWord } from '../grammar/cursor.js';
+import { type Cursor, isWord, RejectionError } from '../grammar/cursor.js';
 import type { HasFeature } from '../grammar/features.js';
 import type { FoundObject } from '../grammar/lookup.js';
 import { parseLiteral } from '../grammar/names.js';
-import { parseInt64 } from '../grammar/numbers.js';
-import { RejectionError } from '../grammar/rejection-error.js';
+import { formatAge, isEvenAge, parseAge, parseInt64, rejectUnevenAge } from '../grammar/numbers.js';
 import { property } from '../property.js';
 
 /** The TTL of an object: from its TTL, or in the enterprise edition from a storage policy that only drops data. */
@@ -185,8 +183,6 @@ export type WithRetention = Pick<Definition & { readonly ttl: Age }, 'kind' | 't
 const formatStages = ({ after }: StoragePolicy): string =>
   STAGES.flatMap(stage => (after[stage] === undefined ? [] : `${stage} ${formatAge(after[stage])}`)).join(', ');
 
-const DROP_POLICY = { action: 'storage policy', policy: undefined } as const;
-
 export const STORAGE_POLICY = property<
   WithRetention,
   /** If undefined, the policy is dropped. */
@@ -228,7 +224,7 @@ export const STORAGE_POLICY = property<
       },
       'drop storage'(cursor) {
         cursor.expect('policy');
-        return DROP_POLICY;
+        return { action: 'storage policy', policy: undefined };
       },
       'enable storage': (cursor, _, altered) => parsePolicyState(cursor, altered, false),
       'disable storage': (cursor, _, altered) => parsePolicyState(cursor, altered, true),

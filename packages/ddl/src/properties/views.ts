@@ -2,10 +2,9 @@
 import { foldCase } from '@sqlpipe/sql';
 import { parseCapacityOption } from '../columns/indexes.js';
 import type { LiveViewDefinition, MaterializedViewDefinition } from '../definition.js';
-import { type Cursor, isWord } from '../grammar/cursor.js';
+import { type Cursor, isWord, RejectionError, unexpectedTokenError } from '../grammar/cursor.js';
 import { parseLiteral, unquoteToken } from '../grammar/names.js';
 import { MICROS, parseInt64, parseTimestamp } from '../grammar/numbers.js';
-import { RejectionError, unexpectedTokenError } from '../grammar/rejection-error.js';
 import { property } from '../property.js';
 
 /** INDEX of columns, which no server prints. */
