@@ -1,9 +1,9 @@
 import type { PropertyDifference } from '@sqlpipe/ddl';
-import { fetchCommonDefaults, fetchHealth, withInstance } from '@sqlpipe/instance';
+import { fetchCommonDefaults, fetchHealthOf } from '@sqlpipe/instance';
 import { compareSchemas, IgnoreRules } from '@sqlpipe/schema';
 import type { Kind } from '@sqlpipe/sql';
 import type { OnWarning } from './instance.js';
-import { collectSchema, type OpenSchema, openSchema, type Schema } from './schema.js';
+import { collectSchema, openSchema, type Schema } from './schema.js';
 
 /** How to compare. */
 export interface DiffOptions {
@@ -89,7 +89,7 @@ export async function diff(
     ignoreOwner,
     ignoreExtra,
     ignore: new IgnoreRules(ignore),
-    health: [await fetchHealthOf(openA), await fetchHealthOf(openB)],
+    health: [await fetchHealthOf(openA.instance), await fetchHealthOf(openB.instance)],
   });
   return {
     differences: compared.differences.map(({ identity: { kind, name }, comparison, ...statements }) => ({
@@ -114,5 +114,3 @@ export async function diff(
     })),
   };
 }
-
-const fetchHealthOf = async ({ instance }: OpenSchema) => instance && withInstance(instance, fetchHealth);

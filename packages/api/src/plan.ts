@@ -1,7 +1,7 @@
-import { fetchCommonDefaults, withInstance } from '@sqlpipe/instance';
-import { type PlanOptions as PlanChangesOptions, planChanges } from '@sqlpipe/plan';
+import { fetchCommonDefaults } from '@sqlpipe/instance';
+import { planChanges } from '@sqlpipe/plan';
 import { findRequiredPermissions, formatLoss, printPlan } from '@sqlpipe/plan/text';
-import { fetchInstanceFacts } from '@sqlpipe/replay';
+import { withInstanceFacts } from '@sqlpipe/replay';
 import { IgnoreRules } from '@sqlpipe/schema';
 import type { Kind } from '@sqlpipe/sql';
 import type { DiffOptions } from './diff.js';
@@ -68,18 +68,16 @@ export async function plan(a: Schema, b: Schema, options: PlanOptions = {}): Pro
   const [openA, openB] = [await openSchema(a, onWarning, false), await openSchema(b, onWarning, false)];
   const [inA, inB] = [await collectSchema(openA), await collectSchema(openB)];
   const defaults = await fetchCommonDefaults(openA.instance, openB.instance);
-  const planWith = (context: PlanChangesOptions) =>
+  const planned = await withInstanceFacts(openB.instance, facts =>
     planChanges(inA, inB, {
       ...given,
       defaults,
-      ...context,
+      ...facts,
       keepExtra: ignoreExtra,
       ignore: new IgnoreRules(ignore),
       skipInvalid: openA.instance !== undefined,
-    });
-  const planned = openB.instance
-    ? await withInstance(openB.instance, async instance => planWith(await fetchInstanceFacts(instance)))
-    : await planWith({});
+    }),
+  );
   for (const message of [...planned.warnings, ...planned.notes]) onWarning?.(message);
   return {
     statements: printPlan(planned, inB),

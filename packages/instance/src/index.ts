@@ -19,6 +19,7 @@ export { SymbolCapacities, USUAL_SYMBOL_CAPACITY } from './dump/symbol-capacitie
 export {
   askUntilSettled,
   fetchHealth,
+  fetchHealthOf,
   fetchRefreshState,
   fetchViewColumns,
   fetchWalState,

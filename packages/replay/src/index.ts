@@ -3,7 +3,7 @@
  * has the right one.
  */
 export { isShowable } from './existing.js';
-export { fetchInstanceFacts } from './instance-facts.js';
+export { withInstanceFacts } from './instance-facts.js';
 export type { IfExists, ReplayOptions } from './options.js';
 export {
   isReject,

@@ -2,6 +2,7 @@
 import type { Defaults } from '@sqlpipe/ddl';
 import {
   askUntilSettled,
+  type ConnectionConfig,
   fetchDefaults,
   fetchHealth,
   fetchRefreshState,
@@ -12,6 +13,7 @@ import {
   isEnterprise,
   queryIfAccepted,
   tryQuery,
+  withInstance,
 } from '@sqlpipe/instance';
 import type { PlanOptions, RowQueries, StoredSize } from '@sqlpipe/plan';
 import { type AskHistory, printHistoryQuestion } from '@sqlpipe/plan/text';
@@ -33,6 +35,12 @@ export async function fetchInstanceFacts(instance: Instance): Promise<InstanceFa
     askRow: query => askRow(instance, query),
   };
 }
+
+/** Plans with what has to be known about an instance, while it is connected; with nothing if there is none. */
+export const withInstanceFacts = <T>(
+  config: ConnectionConfig | undefined,
+  plan: (facts: Partial<InstanceFacts>) => Promise<T>,
+): Promise<T> => (config ? withInstance(config, async instance => plan(await fetchInstanceFacts(instance))) : plan({}));
 
 /** The first row of a query; undefined if the instance cannot answer it: a value that cannot be cast, an older version. */
 const askRow = async (instance: Instance, query: string): Promise<readonly unknown[] | undefined> =>

@@ -12,7 +12,7 @@ import {
   withProgress,
 } from '@sqlpipe/cli';
 import { readLocatedInput, readLocatedSource } from '@sqlpipe/files';
-import { type InstanceOptions, type ResolvedInstance, resolveInstance } from '@sqlpipe/instance';
+import { type ResolvedInstance, resolveInstance } from '@sqlpipe/instance';
 import { type DeferredInput, deferInput, StreamError } from '@sqlpipe/records';
 import { type Location, openTarget, PreflightError, replay } from '@sqlpipe/replay';
 import { IgnoreRules } from '@sqlpipe/schema';
@@ -24,12 +24,13 @@ import { Summary } from './summary.js';
 /** Applies the input that the command line names to its instance; returns the exit status. */
 export async function apply(options: ApplyOptions, io: Io): Promise<number> {
   const [instance = ''] = options.operands;
-  if (options.showConfig) return printSettings([(await resolveTarget(instance, options, io)).settings], io);
+  const resolve = (from: Io) => resolveInstance(instance, { ...instanceContext(from), program: 'sqlapply', options });
+  if (options.showConfig) return printSettings([(await resolve(io)).settings], io);
   const openEnds = async () => {
     const input = openInput(options, io);
     // The previous program in the pipe may prompt too: its prompt comes first.
     const promptSecret = (question: string) => input.ready().then(() => io.promptSecret(question));
-    return { input, target: await resolveTarget(instance, options, { ...io, promptSecret }) };
+    return { input, target: await resolve({ ...io, promptSecret }) };
   };
   return applyInput(options, openEnds, io);
 }
@@ -128,9 +129,6 @@ function toNothingSentError(error: unknown): unknown {
   const message = formatError(error).replace(/\n|$/, '; nothing was sent$&');
   return new CodedError(code, message, { cause: error });
 }
-
-export const resolveTarget = (operand: string, options: InstanceOptions, io: Io): Promise<ResolvedInstance> =>
-  resolveInstance(operand, { ...instanceContext(io), program: 'sqlapply', options });
 
 export interface Input extends DeferredInput {
   /** The locations of the statements read so far, in their order; undefined for those of a stream. */

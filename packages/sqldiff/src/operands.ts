@@ -30,9 +30,9 @@ export interface Side {
 export type Sides = [a: Side, b: Side];
 
 /**
- * What the two operands stand for, with the credentials of each and the labels given for A and B. A single instance gets the credentials of the options and of the variables `SQLDIFF_…`. Two instances have variables
- * of their own, `SQLDIFF_A_…` and `SQLDIFF_B_…`; credentials that could be meant for either are an error.
- * @throws UsageError, InstanceError
+ * What the two operands stand for, with the credentials of each and the labels given for A and B. A single instance gets the
+ * credentials of the options and of the variables `SQLDIFF_…`. Two instances have variables of their own, `SQLDIFF_A_…` and
+ * `SQLDIFF_B_…`; credentials that could be meant for either are an error.
  */
 export async function resolveOperands(
   [a, b]: readonly [string, string],

@@ -2,13 +2,12 @@
 import { annotateFailure, type Io, instanceContext, printSettings, readIgnorePatterns, UsageError } from '@sqlpipe/cli';
 import { COLUMN_ORDER } from '@sqlpipe/ddl';
 import { isSameOutput, isStdout, readLocatedInput } from '@sqlpipe/files';
-import { fetchCommonDefaults, fetchHealth, withInstance } from '@sqlpipe/instance';
+import { fetchCommonDefaults, fetchHealthOf } from '@sqlpipe/instance';
 import { COLUMN_ORDER_REASON, columnOrderHints } from '@sqlpipe/plan/text';
 import { type DeferredInput, deferInput } from '@sqlpipe/records';
-import { fetchInstanceFacts } from '@sqlpipe/replay';
+import { withInstanceFacts } from '@sqlpipe/replay';
 import {
   compareSchemas,
-  type Health,
   IgnoreRules,
   MemoryBudget,
   parseSelection,
@@ -18,7 +17,7 @@ import {
 import { displayName } from '@sqlpipe/sql';
 import { formatHints } from '@sqlpipe/text';
 import { Locations } from './locations.js';
-import { readSide, resolveOperands, type Side, type Sides } from './operands.js';
+import { readSide, resolveOperands, type Sides } from './operands.js';
 import type { DiffArgs } from './options.js';
 import { countIgnored, formatIgnored, writeComparison } from './write-comparison.js';
 import { writeMissing } from './write-statements.js';
@@ -70,14 +69,15 @@ async function compareSides(args: DiffArgs, io: Io): Promise<number> {
     note: io.info,
   };
   const [inA, inB] = [await readSide(sides[0], readOptions), await readSide(sides[1], readOptions)];
-  const defaults = await fetchCommonDefaults(sides[0].instance, sides[1].instance);
+  const [a, b] = [sides[0].instance, sides[1].instance];
+  const defaults = await fetchCommonDefaults(a, b);
   const { rules, notes } = missing ? selectWanted(inA, inB, ignore) : { rules: ignore, notes: [] };
   const compared = compareSchemas(inA, inB, {
     defaults,
     ignoreOwner: args.ignoreOwner,
     ignoreExtra: args.ignoreExtra || missing,
     ignore: rules,
-    health: missing ? [undefined, undefined] : [await readHealth(sides[0]), await readHealth(sides[1])],
+    health: missing ? [undefined, undefined] : [await fetchHealthOf(a), await fetchHealthOf(b)],
   });
   for (const ignored of compared.ignored) io.detail(formatIgnored(ignored));
   if (!alter) warnOfColumnOrder(compared, io);
@@ -91,14 +91,10 @@ async function compareSides(args: DiffArgs, io: Io): Promise<number> {
     keepExtra: args.ignoreExtra,
     ignore,
     locations,
-    skipInvalid: sides[0].instance !== undefined,
+    skipInvalid: a !== undefined,
   };
   const { writePlan } = await import('./write-plan.js'); // few runs need an engine
-  const { instance: target } = sides[1];
-  if (!target) return writePlan(inA, inB, sides, options, io);
-  return withInstance(target, async instance =>
-    writePlan(inA, inB, sides, { ...options, ...(await fetchInstanceFacts(instance)) }, io),
-  );
+  return withInstanceFacts(b, facts => writePlan(inA, inB, sides, { ...options, ...facts }, io));
 }
 
 /** Warns of columns in another order, which no statement changes. A plan lists them among its omissions instead. */
@@ -119,7 +115,3 @@ function openSides({ operands: [a = '', b = ''], ...args }: DiffArgs, stdin: Def
     },
   });
 }
-
-/** What an instance reports of its invalid and suspended objects; undefined for other operands. */
-const readHealth = async ({ instance }: Side): Promise<Health | undefined> =>
-  instance && withInstance(instance, fetchHealth);

@@ -2,7 +2,7 @@
 import type { Writable } from 'node:stream';
 import { Exit, type Io, instanceContext, limitHeapGrowth, printSettings, UsageError, withProgress } from '@sqlpipe/cli';
 import { isStdout, isTextOutput, writeOutput, writeSqlText } from '@sqlpipe/files';
-import { dump, type InstanceOptions, listInstances, type ResolvedInstance, resolveInstance } from '@sqlpipe/instance';
+import { dump, listInstances, resolveInstance } from '@sqlpipe/instance';
 import { writeRecords } from '@sqlpipe/records';
 import { parseSelection } from '@sqlpipe/schema';
 import { formatFailureMarker } from '@sqlpipe/sql';
@@ -26,7 +26,7 @@ export async function writeDump(
       'an operand after the first is an address; one instance is dumped, and NAMEs select its objects',
     );
   const selection = parseSelection(include, exclude);
-  const source = await resolveSource(instance, options, io);
+  const source = await resolveInstance(instance, { ...instanceContext(io), program: 'sqldump', options });
   if (options.showConfig) return printSettings([source.settings], io);
   const statements = dump(source, { ...options, names, maxRecord, selection, warn: io.warn, note: io.info });
   const isShown = isStdout(output) && io.stdout.isTTY === true;
@@ -59,7 +59,3 @@ async function* reportProgress(batches: AsyncIterable<string[]>, io: Io): AsyncG
   }
   io.summary(`${count} ${count === 1 ? 'statement' : 'statements'}`);
 }
-
-/** The instance that an operand names. @throws InstanceError */
-export const resolveSource = (operand: string, options: InstanceOptions, io: Io): Promise<ResolvedInstance> =>
-  resolveInstance(operand, { ...instanceContext(io), program: 'sqldump', options });

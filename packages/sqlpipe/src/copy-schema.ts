@@ -1,20 +1,20 @@
 /*! Copies a schema from one instance to another: the pipelines of sqldump and sqlapply, with a stream in memory between them. */
 import { PassThrough } from 'node:stream';
-import { type Io, printSettings, rejectSharedInsecure } from '@sqlpipe/cli';
-import { dump } from '@sqlpipe/instance';
+import { type Io, instanceContext, printSettings, rejectSharedInsecure } from '@sqlpipe/cli';
+import { dump, resolveInstance } from '@sqlpipe/instance';
 import { decodeRecords, deferInput, writeRecords } from '@sqlpipe/records';
 import { parseSelection } from '@sqlpipe/schema';
-import { applyInput, type Input, resolveTarget } from '@sqlpipe/sqlapply/apply';
-import { resolveSource } from '@sqlpipe/sqldump/write-dump';
+import { applyInput, type Input } from '@sqlpipe/sqlapply/apply';
 import type { CopyOptions } from './copy-options.js';
 
 /** Copies the schema of the first instance that the command line names to the second; returns the exit status. */
 export async function copySchema({ include, exclude, ...options }: CopyOptions, io: Io): Promise<number> {
   const [from = '', to = ''] = options.operands;
   const selection = parseSelection(include, exclude);
+  const context = { ...instanceContext(io), options };
   const resolveEnds = async () => {
-    const source = await resolveSource(from, options, io);
-    const target = await resolveTarget(to, options, io);
+    const source = await resolveInstance(from, { ...context, program: 'sqldump' });
+    const target = await resolveInstance(to, { ...context, program: 'sqlapply' });
     rejectSharedInsecure(options.insecure, [source.url, target.url]);
     return { source, target };
   };
