@@ -148,23 +148,22 @@ export class Acl {
 
   /** Whether a principal or one of its groups has a permission; with `option`, whether it may pass it on. */
   has(name: string, permission: string, scope: Scope, option = false): boolean {
-    if (isSameName(name, this.admin)) return true;
-    const names = this.namesWithGroups(name);
-    return names.some(entity => this.rights.allows({ kind: 'grant', permission, ...scope, entity, option }));
+    return this.#holds(name, entity => this.rights.allows({ kind: 'grant', permission, ...scope, entity, option }));
   }
 
   /** Whether a principal may read at least one column of a table. */
   canRead(name: string, table: string): boolean {
-    if (isSameName(name, this.admin)) return true;
-    return this.namesWithGroups(name).some(entity =>
-      this.rights.allowsPart({ kind: 'grant', permission: 'SELECT', table, entity, option: false }),
-    );
+    const read = { kind: 'grant', permission: 'SELECT', table, option: false } as const;
+    return this.#holds(name, entity => this.rights.allowsPart({ ...read, entity }));
   }
 
   /** Whether a principal or one of its groups may assume an account; with `option`, whether it may let others do so. */
   canAssume(name: string, account: string, option = false): boolean {
-    const names = this.namesWithGroups(name);
-    return names.some(entity => this.rights.has({ kind: 'assumption', account, entity, option }));
+    return this.#holds(name, entity => this.rights.has({ kind: 'assumption', account, entity, option }));
+  }
+
+  #holds(name: string, isHolder: (entity: string) => boolean): boolean {
+    return isSameName(name, this.admin) || this.namesWithGroups(name).some(isHolder);
   }
 
   namesWithGroups(name: string): string[] {

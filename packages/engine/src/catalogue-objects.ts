@@ -39,12 +39,12 @@ interface Loaded extends Identified {
 interface QueryResult extends Loaded {
   readonly columns: StoredColumn[];
   readonly timestamp?: string | undefined;
+  /** Tables, views and materialized views that the body refers to, as the catalogue spells them. */
+  readonly references: readonly string[];
 }
 
 /** A view, with what its query returns. */
 export interface View extends ViewDefinition, QueryResult {
-  /** Tables, views and materialized views that the body refers to, as the catalogue spells them. */
-  readonly references: readonly string[];
   /** Why the server rejects the body, and the position of the error in it. */
   readonly invalid?: { readonly reason: string; readonly position: number };
   /** What the view read when its query was stated, also through other views, in lower case; undefined if it was not compiled then. */
@@ -54,13 +54,11 @@ export interface View extends ViewDefinition, QueryResult {
 }
 
 /** A materialized view, with what its query returns. */
-export interface MaterializedView extends MaterializedViewDefinition, Loaded {
-  readonly columns: StoredColumn[];
+export interface MaterializedView extends MaterializedViewDefinition, QueryResult {
   readonly base: string;
   readonly partitionBy: PartitionUnit;
   /** The bucket that the query samples by. */
   readonly interval: string;
-  readonly references: readonly string[];
   /** Why the view is no longer refreshed. */
   readonly invalid?: string;
   /** Whether a server still reports the view as valid. */
@@ -92,7 +90,6 @@ type IndexClause = Pick<MaterializedViewDefinition, 'indexes'>;
 export interface LiveView extends LiveViewDefinition, QueryResult {
   readonly base: string;
   readonly partitionBy: PartitionUnit;
-  readonly references: readonly string[];
   /** Why the view is no longer updated. Nothing repairs it: it has to be dropped and created. */
   readonly invalid?: string;
 }

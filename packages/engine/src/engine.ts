@@ -31,8 +31,7 @@ import { executeCreate } from './execute/create.js';
 import {
   compileLoaded,
   findUncompiled,
-  findUnrefreshable,
-  invalidateMaterializedViews,
+  invalidateUnrefreshable,
   recompilePlainViews,
   recordNotEmpty,
   whyNotCreatable,
@@ -76,29 +75,25 @@ export class Engine {
   readonly catalogue: Catalogue;
   readonly acl: Acl;
   readonly #log = new UndoLog();
-  readonly #options: EngineOptions;
-  readonly #isEnterprise: boolean;
   readonly #assumesRows: boolean;
   readonly #handlers: StatementHandlers;
   readonly #has: HasFeature;
   #hasLoaded = false;
 
-  constructor(options: EngineOptions = {}) {
-    const { health, naming, admin = 'admin', isEnterprise = false } = options;
-    this.#options = options;
+  constructor(private readonly options: EngineOptions = {}) {
+    const { health, naming, admin = 'admin', isEnterprise, rows, version } = options;
     const compile = (object: CatalogueObject, all: Catalogue) => compileLoaded(object, all, health !== undefined);
     this.catalogue = new Catalogue(naming, this.#log, compile);
     this.acl = new Acl(admin, this.#log);
-    this.#isEnterprise = isEnterprise;
-    this.#assumesRows = options.rows === 'assumed';
+    this.#assumesRows = rows === 'assumed';
     this.#handlers = isEnterprise ? enterpriseHandlers : statementHandlers;
-    this.#has = featuresOf(options.version);
+    this.#has = featuresOf(version);
   }
 
   /** Loads the statements of a dump, in any order, without executing them. Loading cannot be rolled back. */
   load(statements: Iterable<string>): void {
     this.#hasLoaded = true;
-    const { defaults, health } = this.#options;
+    const { defaults, health } = this.options;
     const schema = new Schema(statements, defaults);
     for (const entry of schema.entries) {
       const { kind, name, statement } = entry;
@@ -127,31 +122,30 @@ export class Engine {
 
   /** Executes a statement and updates the objects that depend on it. If it throws, the caller must roll back. */
   #executeWithConsequences(text: string, caller: string, before: number): Execution {
-    const start = this.catalogue.transitions.length;
+    const { catalogue } = this;
+    const start = catalogue.transitions.length;
+    const listTransitions = () => catalogue.transitions.slice(start);
+    /** The objects that have appeared, gone or got other columns. */
+    const listChanged = () => {
+      const changed = listTransitions().filter(each => each.before?.columns !== each.after?.columns);
+      return [...new Set(changed.map(({ name }) => name))];
+    };
     const principalsBefore = this.#assumesRows ? this.acl.principals() : [];
     let execution = this.#run(text, caller);
-    const uncompiled = this.#hasLoaded ? findUncompiled(this.catalogue, listChangedSince(this.catalogue, start)) : [];
+    const uncompiled = this.#hasLoaded ? findUncompiled(catalogue, listChanged()) : [];
     if (uncompiled.length > 0) {
       // Whether a view becomes invalid depends on whether it was valid before the statement. So the statement is undone, the views are
       // compiled, and the statement is executed again.
       this.rollback(before);
-      for (const { name } of uncompiled) this.catalogue.resolve(name);
+      for (const { name } of uncompiled) catalogue.resolve(name);
       execution = this.#run(text, caller);
     }
-    recompilePlainViews(this.catalogue, listChangedSince(this.catalogue, start));
-    // A view that can no longer be refreshed becomes invalid with the next row of its base. Where rows are assumed, that row is assumed
-    // too.
-    if (this.#assumesRows)
-      for (const view of findUnrefreshable(this.catalogue, listChangedSince(this.catalogue, start))) {
-        this.catalogue.put(view);
-        invalidateMaterializedViews(this.catalogue, view.name, 'base materialized view is invalidated', {
-          includeEmpty: true,
-          isEarly: true,
-        });
-      }
-    for (const { before: former, after } of this.catalogue.transitions.slice(start))
-      if (former?.kind === 'table' && after) recordNotEmpty(this.catalogue, after.name);
-    const transitions = this.catalogue.transitions.slice(start);
+    recompilePlainViews(catalogue, listChanged());
+    // A view that can no longer be refreshed becomes invalid with the next row of its base, which is assumed as other rows are.
+    if (this.#assumesRows) invalidateUnrefreshable(catalogue, listChanged());
+    for (const { before: former, after } of listTransitions())
+      if (former?.kind === 'table' && after) recordNotEmpty(catalogue, after.name);
+    const transitions = listTransitions();
     const access = this.#updateRights(transitions);
     if (!this.#assumesRows) return { ...execution, transitions };
     const gone = principalsBefore.filter(({ name }) => !this.acl.find(name));
@@ -202,8 +196,7 @@ export class Engine {
 
   session(caller: string): Session {
     const { catalogue, acl } = this;
-    const { version, defaults = DEFAULTS, secrets = NO_SECRETS } = this.#options;
-    const isEnterprise = this.#isEnterprise;
+    const { version, isEnterprise = false, defaults = DEFAULTS, secrets = NO_SECRETS } = this.options;
     const rights = isEnterprise ? rightsOfCaller(caller, acl, catalogue) : ALL_RIGHTS;
     return { ...rights, catalogue, acl, caller, secrets, isEnterprise, version, has: this.#has, defaults };
   }
@@ -321,15 +314,6 @@ function unknownDefinition(kind: Kind, name: string): Definition {
 /** Whether an error means that a statement is rejected, or that its effect cannot be known. */
 export const isNotExecutable = (error: unknown): error is RejectionError | OpaqueError =>
   error instanceof RejectionError || error instanceof OpaqueError;
-
-const listChangedSince = (catalogue: Catalogue, start: number): string[] => [
-  ...new Set(
-    catalogue.transitions
-      .slice(start)
-      .filter(({ before, after }) => before?.columns !== after?.columns)
-      .map(({ name }) => name),
-  ),
-];
 
 const DONE: ExecutionResult = { kind: 'ddl' };
 

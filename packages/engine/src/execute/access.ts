@@ -117,10 +117,8 @@ function dropPrincipal(cursor: Cursor, session: Session, kind: PrincipalKind): v
   const { hasGuard, name, position } = parsePrincipalName(cursor, kind, 'exists');
   cursor.expectEnd();
   session.authorize(`DROP ${kind.toUpperCase()}`);
-  if (acl.find(name)?.kind !== kind) {
-    if (hasGuard) return;
-    throw new RejectionError(position, `${kind} does not exist [name=${name}]`);
-  }
+  if (hasGuard && acl.find(name)?.kind !== kind) return;
+  requirePrincipal(acl, kind, { name, position });
   acl.remove(name);
   for (const object of catalogue.all())
     if (isSameName(object.owner, name)) catalogue.put({ ...object, owner: acl.admin });

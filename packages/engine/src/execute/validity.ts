@@ -35,17 +35,21 @@ export function recompilePlainViews(catalogue: Catalogue, changed: readonly stri
 }
 
 /**
- * Finds the materialized views over changed objects that can no longer be refreshed, and why. If a view only joins a changed table, a
+ * Makes the materialized views over changed objects invalid that can no longer be refreshed. If a view only joins a changed table, a
  * server reports it as valid until the next row of its base arrives (observed on 9.3.4). The engine assumes this row.
  */
-export function findUnrefreshable(catalogue: Catalogue, changed: readonly string[]): MaterializedView[] {
+export function invalidateUnrefreshable(catalogue: Catalogue, changed: readonly string[]): void {
   const names = [...changed, ...findPlainViewsOver(catalogue, changed)];
   const views = new Map(names.flatMap(name => catalogue.dependentsOf(name)).map(view => [view.name, view]));
-  return [...views.values()].flatMap(view => {
+  const unrefreshable = [...views.values()].flatMap(view => {
     if (view.kind !== 'materialized view' || view.invalid !== undefined) return [];
     const reason = whyNotRefreshable(view, catalogue);
     return reason === undefined ? [] : [{ ...view, invalid: reason, isInvalidEarly: true }];
   });
+  for (const view of unrefreshable) {
+    catalogue.put(view);
+    invalidateMaterializedViews(catalogue, view.name, INVALID_BASE_REASON, { includeEmpty: true, isEarly: true });
+  }
 }
 
 function findPlainViewsOver(catalogue: Catalogue, names: readonly string[]): Set<string> {
@@ -125,7 +129,7 @@ export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isH
  * Makes the materialized views with a base invalid, and the materialized views over those. An invalid view keeps its first reason. If the
  * server reports it as invalid too, the views over it are skipped. Otherwise they become invalid: some may have been created meanwhile.
  * @param includeEmpty whether a view without rows becomes invalid too; the views over it always do (observed on 9.3.4)
- * @param isEarly whether the server still reports the views as valid, see `findUnrefreshable`
+ * @param isEarly whether the server still reports the views as valid, see `invalidateUnrefreshable`
  */
 export function invalidateMaterializedViews(
   catalogue: Catalogue,
@@ -133,13 +137,11 @@ export function invalidateMaterializedViews(
   reason: string,
   { includeEmpty = false, isEarly = false } = {},
 ): void {
-  for (const view of catalogue.dependentsOf(base)) {
-    if (view.kind !== 'materialized view' || !isSameName(view.base, base)) continue;
+  for (const view of listViewsWithBase(catalogue, base)) {
     if (view.invalid !== undefined && !view.isInvalidEarly) continue;
     if (includeEmpty || !view.neverRefreshed)
       catalogue.put({ ...view, invalid: view.invalid ?? reason, isInvalidEarly: isEarly });
-    const reasonOfReaders = 'base materialized view is invalidated';
-    invalidateMaterializedViews(catalogue, view.name, reasonOfReaders, { includeEmpty: true, isEarly });
+    invalidateMaterializedViews(catalogue, view.name, INVALID_BASE_REASON, { includeEmpty: true, isEarly });
   }
 }
 
@@ -148,15 +150,15 @@ export function invalidateMaterializedViews(
  * 9.3.4).
  */
 export function recordNotEmpty(catalogue: Catalogue, base: string): void {
-  for (const view of catalogue.dependentsOf(base))
-    if (
-      view.kind === 'materialized view' &&
-      view.neverRefreshed &&
-      view.refresh.type === 'IMMEDIATE' &&
-      isSameName(view.base, base)
-    )
-      catalogue.put({ ...view, neverRefreshed: false });
+  for (const view of listViewsWithBase(catalogue, base))
+    if (view.neverRefreshed && view.refresh.type === 'IMMEDIATE') catalogue.put({ ...view, neverRefreshed: false });
 }
+
+const listViewsWithBase = (catalogue: Catalogue, base: string): MaterializedView[] =>
+  catalogue
+    .dependentsOf(base)
+    .filter(view => view.kind === 'materialized view')
+    .filter(view => isSameName(view.base, base));
 
 /** Nothing makes a live view valid again, and it keeps its first reason. @param reasonFor undefined if the view stays valid */
 export function invalidateLiveViews(
@@ -195,7 +197,7 @@ export function whyNotRefreshable(view: MaterializedView, catalogue: Catalogue):
   if (!base) return `[-105]: ${missingError(0, view.base).message}`; // the number of this error, not a position
   if (base.kind === 'view') return `[0]: cannot get a reader for view [view=${base.name}]`;
   if (base.kind === 'table' && !base.wal) return 'base table is not a WAL table'; // observed on 9.3.4
-  if (base.kind === 'materialized view' && base.invalid !== undefined) return 'base materialized view is invalidated';
+  if (base.kind === 'materialized view' && base.invalid !== undefined) return INVALID_BASE_REASON;
   if (view.opaque !== undefined) return hasSameInputs(view, catalogue) ? undefined : OTHER_TYPES_REASON;
   const relation = analyzeBody(view.body, catalogue);
   if (relation instanceof RejectionError) return `[${relation.position}]: ${relation.message}`;
@@ -234,5 +236,7 @@ export function inputsOf(
   const sources = catalogue.sources([base, ...references]).flatMap(name => catalogue.find(name) ?? []);
   return sources.flatMap(object => object.columns.map(({ id, name, type }) => `${object.id} ${id ?? name} ${type}`));
 }
+
+const INVALID_BASE_REASON = 'base materialized view is invalidated';
 
 export const GONE_TABLE_REASON = 'base table is dropped or renamed';
