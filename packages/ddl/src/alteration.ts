@@ -124,8 +124,8 @@ const timestampAfter = ({ timestamp }: TableDefinition, column: string, to: stri
   timestamp !== undefined && isSameName(timestamp, column) ? to : timestamp;
 
 /** Finds a column by its name, in any case. */
-export const findColumn = ({ columns }: { readonly columns: readonly Column[] }, name: string): Column | undefined =>
-  columns.find(column => isSameName(column.name, name));
+export const findColumn = <C extends Column>(object: { readonly columns: readonly C[] }, name: string): C | undefined =>
+  object.columns.find(column => isSameName(column.name, name));
 
 const withColumn = <T extends { readonly columns?: Column[] }>(
   object: T,

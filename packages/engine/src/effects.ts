@@ -3,7 +3,7 @@ import { type Column, type Definition, findExpiredRows, hasNull, isLossless, typ
 import { displayName, foldCase, type Kind } from '@sqlpipe/sql';
 import type { Principal } from './acl.js';
 import type { Transition } from './catalogue.js';
-import type { CatalogueObject, LiveView, MaterializedView, StoredColumn, Table, View } from './catalogue-objects.js';
+import type { CatalogueObject, Table } from './catalogue-objects.js';
 
 /** The kind of a loss: the first word of its name, such as `drop` in `drop:trades.qty`. */
 export type LossKind = 'drop' | 'drop-user' | 'history' | 'values' | 'ttl' | 'keys';
@@ -132,8 +132,8 @@ export function findKeyLosses(
  */
 export function findUnwrittenLosses({ before, after }: Transition, filled: ReadonlySet<number | undefined>): Effect[] {
   if (before?.kind !== 'table' || after?.kind !== 'table') return [];
-  const oldTypes = new Map((before.columns as StoredColumn[]).map(({ id, type }) => [id, type]));
-  return (after.columns as StoredColumn[]).flatMap(({ id, name, type }) => {
+  const oldTypes = new Map(before.columns.map(({ id, type }) => [id, type]));
+  return after.columns.flatMap(({ id, name, type }) => {
     const oldType = oldTypes.get(id);
     if (oldType === undefined || hasNull(oldType) || !hasNull(type)) return [];
     if (!isLossless(oldType, type) || filled.has(id)) return [];
@@ -170,11 +170,9 @@ export const OTHER_TYPES_REASON = 'its query gives columns of other types';
 
 /** Why a view cannot be queried, or why a materialized or live view is no longer refreshed; undefined if the object is valid. */
 export function whyInvalid(object: CatalogueObject): string | undefined {
-  if (object.kind === 'view') {
-    const { invalid, isStale } = object as View;
-    return invalid?.reason ?? (isStale ? STALE_REASON : undefined);
-  }
-  return object.kind === 'table' ? undefined : (object as MaterializedView | LiveView).invalid;
+  if (object.kind === 'table') return undefined;
+  if (object.kind !== 'view') return object.invalid;
+  return object.invalid?.reason ?? (object.isStale ? STALE_REASON : undefined);
 }
 
 export const principalLoss = (principal: Principal): Effect =>

@@ -118,11 +118,6 @@ export class Ledger {
     };
   }
 
-  /** The losses that are not of a holder: those of principals, which have no id. */
-  get lossesWithoutHolder(): readonly AccountedLoss[] {
-    return this.losses.of(undefined);
-  }
-
   /** The loaded object with the same id, or else the loaded materialized view that an object replaces. */
   formerOf({ id, name }: CatalogueObject): CatalogueObject | undefined {
     const isFormer = (object: CatalogueObject) =>

@@ -6,7 +6,7 @@
 import { findColumn, parseFill } from '@sqlpipe/ddl';
 import { displayName, isSameName } from '@sqlpipe/sql';
 import type { Transition } from './catalogue.js';
-import type { CatalogueObject, MaterializedView, StoredColumn, Table } from './catalogue-objects.js';
+import type { CatalogueObject, MaterializedView, Table } from './catalogue-objects.js';
 import { columnLoss, type Effect, effectOn, findUnwrittenLosses, isRefreshed, objectLoss } from './effects.js';
 import type { Engine, Execution } from './engine.js';
 import {
@@ -74,7 +74,7 @@ export class RowAccount {
     if (!conversion) return;
     const converted = this.#engine.find(conversion.table);
     if (converted?.kind !== 'table') return;
-    const column = findColumn(converted, conversion.column) as StoredColumn | undefined;
+    const column = findColumn(converted, conversion.column);
     if (column?.type === conversion.from) this.#ledger.keptAs.add(column.id, conversion.to);
   }
 
@@ -111,25 +111,24 @@ export class RowAccount {
   #recordFullUpdate(statement: string, effects: readonly Effect[]): void {
     const fill = parseFill(statement);
     const table = fill && this.#engine.find(fill.table);
-    if (fill && table?.kind === 'table')
-      this.#fullyWrittenColumns.add((findColumn(table, fill.column) as StoredColumn | undefined)?.id);
+    if (fill && table?.kind === 'table') this.#fullyWrittenColumns.add(findColumn(table, fill.column)?.id);
     const written = fill ? [] : effects.filter(({ effect, column }) => effect === 'rewritten' && column === undefined);
     for (const { object } of written)
-      for (const { id } of (this.#engine.find(object)?.columns ?? []) as StoredColumn[]) this.#ledger.keptAs.delete(id);
+      for (const { id } of this.#engine.find(object)?.columns ?? []) this.#ledger.keptAs.delete(id);
   }
 
   /** Whether an effect is a conversion that changes no value, as an assertion has shown. */
   #keepsValues({ loss, object, column = '' }: Effect, transitions: readonly Transition[]): boolean {
     const { before, after } = transitions.find(({ name }) => isSameName(name, object)) ?? {};
     if (loss !== 'values' || before?.kind !== 'table' || after?.kind !== 'table') return false;
-    const { id } = (findColumn(before, column) ?? {}) as Partial<StoredColumn>;
+    const { id } = findColumn(before, column) ?? {};
     return this.#ledger.keptAs.of(id).includes(findColumn(after, column)?.type ?? '');
   }
 
   /** What the loaded schema has lost so far: rows, values, dedup keys, and plain views and principals, which hold no rows. */
   losses(): AccountedLoss[] {
-    const { loaded, lossesWithoutHolder } = this.#ledger;
-    return [...lossesWithoutHolder, ...loaded.flatMap(object => this.#lossesOf(object))];
+    const { loaded, losses } = this.#ledger;
+    return [...losses.of(undefined), ...loaded.flatMap(object => this.#lossesOf(object))];
   }
 
   /**
@@ -156,7 +155,7 @@ export class RowAccount {
   #lossesOfColumns(before: CatalogueObject, after: CatalogueObject): AccountedLoss[] {
     if (before.kind !== 'table' || after.kind !== 'table') return [];
     const ids = new Set(after.columns.map(({ id }) => id));
-    return (before.columns as StoredColumn[]).flatMap(column => {
+    return before.columns.flatMap(column => {
       const losses = this.#ledger.losses.of(column.id);
       return ids.has(column.id) || losses.some(({ effect }) => effect.loss === 'drop')
         ? losses
@@ -175,8 +174,8 @@ export class RowAccount {
     const former = change?.before ?? now;
     const isGone = loss === 'drop' && column === undefined && former?.id !== undefined && former.id !== now?.id;
     if (isGone) return;
-    const holder = column === undefined || loss === 'keys' ? former : findColumn(former as Table, column);
-    losses.add((holder as { id?: number } | undefined)?.id, accounted);
+    const holder = column === undefined || loss === 'keys' ? former : former && findColumn(former, column);
+    losses.add(holder?.id, accounted);
     this.#views.recordMissedRows(effect, index);
   }
 }

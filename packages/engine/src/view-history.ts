@@ -9,7 +9,7 @@
  */
 import { displayName, foldCase, isSameName, significantTokens, unquote } from '@sqlpipe/sql';
 import type { Transition } from './catalogue.js';
-import type { CatalogueObject, MaterializedView, StoredColumn } from './catalogue-objects.js';
+import type { CatalogueObject, MaterializedView } from './catalogue-objects.js';
 import { type Effect, effectOn, findExpiryLosses, TAKES_ROWS } from './effects.js';
 import type { AccountedLoss, Ledger, StoredRows } from './ledger.js';
 
@@ -196,7 +196,7 @@ export class ViewHistories {
     const copyLosses = this.ledger.findCopy(source)?.losses ?? [];
     const tokens = [former, ...dependencies].flatMap(each => ('body' in each ? [...significantTokens(each.body)] : []));
     const words = new Set(tokens.map(({ text }) => foldCase(unquote(text))));
-    return (source.columns as StoredColumn[]).find(column => {
+    return source.columns.find(column => {
       const own = this.ledger.losses.of(column.id).map(({ effect }) => effect);
       const losses = [...own, ...copyLosses.filter(each => isSameName(each.column ?? '', column.name))];
       const isChanged = losses.some(({ loss }) => loss === 'values');
