@@ -3,8 +3,11 @@
  * it: aliases, windows, SAMPLE BY and unions. Then the compiler checks the timestamp, the sampling interval and the functions.
  */
 import type { Expression, SelectStatement as Select } from '@questdb/sql-parser';
+import type { MaterializedViewDefinition } from '@sqlpipe/ddl';
 import {
   type Body,
+  type CreateOf,
+  type CreateStatement,
   type Interval,
   isTimestamp,
   isTimeZone,
@@ -12,7 +15,6 @@ import {
   type LocatedName,
   missingError,
   type PartitionUnit,
-  type RefreshClause,
   RejectionError,
   rejectLongPeriod,
 } from '@sqlpipe/ddl/grammar';
@@ -154,20 +156,24 @@ export interface ViewSampling {
   readonly timeZone?: string | undefined;
 }
 
-interface SamplingClauses {
-  readonly body: Body;
-  readonly timestamp: LocatedName | undefined;
-  readonly refresh: RefreshClause;
+/** The designated timestamp that a statement names, and where. */
+export function findNamedTimestamp({ definition, spans }: CreateStatement): LocatedName | undefined {
+  const span = spans.get('designated timestamp');
+  return span && 'timestamp' in definition && definition.timestamp !== undefined
+    ? { name: definition.timestamp, position: span.position }
+    : undefined;
 }
 
 /** Derives the sampling of a materialized view from its query, as QuestDB's compiler does. @throws RejectionError */
 export function analyzeSampling(
-  statement: SamplingClauses,
+  statement: CreateOf<MaterializedViewDefinition>,
   base: LocatedName,
   relation: Relation,
   { catalogue, has }: Pick<Session, 'catalogue' | 'has'>,
 ): ViewSampling {
-  const { body, timestamp } = statement;
+  const { body } = statement;
+  const { refresh } = statement.definition;
+  const timestamp = findNamedTimestamp(statement);
   const query = parseBody(body);
   const field = timestamp && relation.fields.find(({ name }) => isSameName(name, timestamp.name));
   const mayHave = (column: string) =>
@@ -191,7 +197,7 @@ export function analyzeSampling(
       body.position,
       `TIMESTAMP column does not exist or not present in select list [name=${bucket.column}]`,
     );
-  const period = statement.refresh.period === 'sample by interval' ? analyzePeriod(query.select, bucket) : undefined;
+  const period = refresh.period === 'sample by interval' ? analyzePeriod(query.select, bucket) : undefined;
   rejectNonDeterministic(query);
   if (field?.type !== undefined && !isTimestamp(field.type))
     throw new RejectionError(timestamp?.position ?? 0, `TIMESTAMP column expected [actual=${field.type}]`);

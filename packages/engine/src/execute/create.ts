@@ -37,7 +37,7 @@ import {
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Relation } from '../analyze/column-scope.js';
 import { analyzeLiveView, requireParserRules } from '../analyze/live-view.js';
-import { analyzeSampling, type ViewSampling } from '../analyze/materialized-view.js';
+import { analyzeSampling, findNamedTimestamp, type ViewSampling } from '../analyze/materialized-view.js';
 import { findQueryReferences, requireReadAccess } from '../analyze/query-references.js';
 import { analyzeRelation } from '../analyze/relation.js';
 import type { Catalogue } from '../catalogue.js';
@@ -155,13 +155,6 @@ function toTableAsQuery(catalogue: Catalogue, statement: CreateOf<TableDefinitio
   return { ...definition, columns, timestamp, query: undefined };
 }
 
-function findNamedTimestamp({ definition, spans }: CreateStatement): LocatedName | undefined {
-  const span = spans.get('designated timestamp');
-  return span && 'timestamp' in definition && definition.timestamp !== undefined
-    ? { name: definition.timestamp, position: span.position }
-    : undefined;
-}
-
 /** The designated timestamp that the statement names, or else that of the query. */
 function chooseTimestamp(statement: CreateStatement, { fields, timestamp: designated, hasUnknownColumns }: Relation) {
   const timestamp = findNamedTimestamp(statement);
@@ -219,13 +212,8 @@ type ViewStatement = Pick<CreateOf<ViewDefinition>, 'definition' | 'position' | 
 
 export function createView(session: Session, statement: ViewStatement): void {
   const { catalogue } = session;
-  const {
-    position,
-    body,
-    orReplace,
-    definition: { name },
-  } = statement;
-  const replaces = orReplace && !statement.ifNotExists && catalogue.find(name)?.kind === 'view';
+  const { position, body, orReplace, ifNotExists, definition } = statement;
+  const replaces = orReplace && !ifNotExists && catalogue.find(definition.name)?.kind === 'view';
   if (!replaces) {
     if (requireCreatable(session, { ...statement, kind: 'view' })) putView(session, statement, position);
     return;
@@ -298,12 +286,7 @@ function createMaterializedView(session: Session, statement: CreateOf<Materializ
     throw new RejectionError(position, `invalid timezone: ${timeZone}`);
   const relation = analyzeRelation(parseBody(body), catalogue);
   requireReadAccess(session, parseBody(body));
-  const sampling = analyzeSampling(
-    { body, refresh, timestamp: findNamedTimestamp(statement) },
-    base,
-    relation,
-    session,
-  );
+  const sampling = analyzeSampling(statement, base, relation, session);
   const unindexable = relation.fields.find(
     ({ name: field, type = 'SYMBOL' }) => indexes?.has(foldCase(field)) && type !== 'SYMBOL',
   );

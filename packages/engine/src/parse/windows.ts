@@ -17,13 +17,8 @@ export interface Window {
   readonly from: string;
   readonly to: string;
   readonly excludesCurrentRow: boolean;
-  readonly anchor?: Anchor | undefined;
-}
-
-interface Anchor {
-  readonly at: number;
-  /** The tokens after ANCHOR EXPRESSION; undefined for ANCHOR DAILY. */
-  readonly expression?: readonly QueryToken[] | undefined;
+  /** ANCHOR, with the tokens after ANCHOR EXPRESSION; they are undefined for ANCHOR DAILY. */
+  readonly anchor?: { readonly at: number; readonly expression: readonly QueryToken[] | undefined } | undefined;
 }
 
 export interface NamedWindow extends Window {
@@ -93,7 +88,8 @@ export function readWindowCalls(tokens: readonly QueryToken[], named: readonly N
   });
 }
 
-const PARTS = ['partition', 'order', 'rows', 'range', 'groups', 'cumulative', 'anchor'];
+const FRAMES = ['rows', 'range', 'groups', 'cumulative'];
+const PARTS = ['partition', 'order', ...FRAMES, 'anchor'];
 
 /** Reads the definition of a window, which may start with the name of another one that it extends. */
 function readWindow(tokens: readonly QueryToken[], named: readonly NamedWindow[]): Window {
@@ -103,11 +99,12 @@ function readWindow(tokens: readonly QueryToken[], named: readonly NamedWindow[]
   const parts = new Map(
     starts.map((start, i) => [tokens[start]?.text.toLowerCase(), tokens.slice(start, starts[i + 1])]),
   );
-  const frame = ['rows', 'range', 'groups', 'cumulative'].find(name => parts.has(name));
+  const frame = FRAMES.find(name => parts.has(name));
   const words = (frame === undefined ? [] : (parts.get(frame) ?? [])).slice(1).map(({ text }) => text.toLowerCase());
   const exclusion = words.indexOf('exclude');
   const bounds = (exclusion < 0 ? words : words.slice(0, exclusion)).join(' ');
   const [, from, to] = /^between (.*) and (.*)$/.exec(bounds) ?? [undefined, bounds, 'current row'];
+  const [anchor, kind, ...expression] = parts.get('anchor') ?? [];
   return {
     partitionBy: inherited?.partitionBy ?? splitList(parts.get('partition')?.slice(2)),
     orderBy: parts.has('order') ? splitList(parts.get('order')?.slice(2)) : (inherited?.orderBy ?? []),
@@ -115,14 +112,8 @@ function readWindow(tokens: readonly QueryToken[], named: readonly NamedWindow[]
     from: from || 'unbounded preceding',
     to: to ?? '',
     excludesCurrentRow: words[exclusion + 1] === 'current' && exclusion >= 0,
-    anchor: readAnchor(parts.get('anchor')),
+    anchor: anchor && { at: anchor.at, expression: isKeyword(kind, 'expression') ? expression : undefined },
   };
-}
-
-function readAnchor(part: readonly QueryToken[] | undefined): Anchor | undefined {
-  const [anchor, kind, ...expression] = part ?? [];
-  if (!anchor) return undefined;
-  return { at: anchor.at, expression: isKeyword(kind, 'expression') ? expression : undefined };
 }
 
 interface GrammarToken extends QueryToken {
