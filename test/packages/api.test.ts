@@ -125,10 +125,8 @@ test('a rejected statement is an outcome and ends the run, unless it is to go on
   const schema = ['CREATE VIEW v AS (SELECT nope FROM quotes)', QUOTES, TRADES];
   const [rejected, ...others] = await collect(replay(schema, server));
   t.like(rejected, { result: 'rejected', error: 'Invalid column: nope', position: 25 });
-  t.deepEqual(
-    others.map(({ result }) => result),
-    ['not reached', 'not reached'],
-  );
+  const results = others.map(({ result }) => result);
+  t.deepEqual(results, ['not reached', 'not reached']);
   t.deepEqual(await resultsOf(replay(schema, server, { keepGoing: true })), [
     'v rejected',
     'quotes differs',

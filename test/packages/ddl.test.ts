@@ -248,10 +248,8 @@ test('50,000 columns are compared within seconds', t => {
   const printed = `CREATE TABLE 't' ( \n${columns.map(column => `\t${column.toUpperCase()}`).join(',\n')}\n);`;
   const time = timeOf(() => {
     const [reversed, inCapitals] = [b, printed].map(other => compareStatements(a, other).differences);
-    t.deepEqual(
-      reversed?.map(({ property }) => property),
-      ['column order'],
-    );
+    const found = reversed?.map(({ property }) => property);
+    t.deepEqual(found, ['column order']);
     t.is(inCapitals?.length, columns.length, 'each by its name');
     t.is(repair(printed).statement, printed);
   });

@@ -29,11 +29,8 @@ test('the types of columns that functions and CASE give', async t => {
     ['with w as (select x y from t) select * from w', ['sym SYMBOL']], // a view comes before a query of WITH
   ] as const) {
     const engine = await engineAfter('create view w as (select sym from t)', `create view v as (${query})`);
-    t.deepEqual(
-      engine.find('v')?.columns.map(({ name, type }) => `${name} ${type}`),
-      [...columns],
-      query,
-    );
+    const seen = engine.find('v')?.columns.map(({ name, type }) => `${name} ${type}`);
+    t.deepEqual(seen, [...columns], query);
   }
 });
 

@@ -52,10 +52,8 @@ const CASES: [what: string, before: string[], after: string[], plan: string[]][]
 for (const [what, before, after, plan] of CASES)
   test(`planned: ${what}`, async t => {
     const { statements } = await planChanges(after, before);
-    t.deepEqual(
-      statements.map(({ statement }) => statement),
-      plan,
-    );
+    const texts = statements.map(({ statement }) => statement);
+    t.deepEqual(texts, plan);
   });
 
 test('a service account with another owner, and one with another password, are listed', async t => {
@@ -80,10 +78,8 @@ test('who is dropped loses what was given before', async t => {
       allowLoss: ['drop-user:ann'],
     },
   );
-  t.deepEqual(
-    statements.map(({ statement }) => statement),
-    ['DROP USER ann;', 'GRANT SELECT ON t TO ann;'],
-  );
+  const found = statements.map(({ statement }) => statement);
+  t.deepEqual(found, ['DROP USER ann;', 'GRANT SELECT ON t TO ann;']);
 });
 
 /** Statements, and whether only the enterprise edition prints them. */

@@ -184,14 +184,10 @@ const chain = (length: number, step: 1 | -1): Map<string, string[]> => {
 
 test('order: chains of 10,000 views in both directions of their names', t => {
   const down = [...chain(10_000, -1).keys()];
-  t.deepEqual(
-    topologicalOrder(chain(10_000, -1), () => true),
-    down,
-  );
-  t.deepEqual(
-    topologicalOrder(chain(10_000, 1), () => true),
-    down.reverse(),
-  );
+  const listed = topologicalOrder(chain(10_000, -1), () => true);
+  t.deepEqual(listed, down);
+  const given = topologicalOrder(chain(10_000, 1), () => true);
+  t.deepEqual(given, down.reverse());
 });
 
 test('order: a chain of 100,000 views is sorted; one with a cycle exceeds the limit', t => {

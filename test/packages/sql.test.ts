@@ -316,8 +316,6 @@ for (const [text, expected] of [
   test(`identifies ${text}`, t => t.is(displayName(identify(text)), expected));
 
 test('unquote removes quotes', t => {
-  t.deepEqual(
-    ["'a''b'", '"a""b"', '`a`', 'a'].map(text => unquote(text)),
-    ["a'b", 'a"b', 'a', 'a'],
-  );
+  const seen = ["'a''b'", '"a""b"', '`a`', 'a'].map(text => unquote(text));
+  t.deepEqual(seen, ["a'b", 'a"b', 'a', 'a']);
 });

@@ -31,8 +31,9 @@ async function startSetting(t: ExecutionContext, instead?: (query: string) => In
     run(
       `cat > in.sql <<'END'\n${text}\nEND\nsqlsplit in.sql | sqlapply --report report --rejects rest ${options} $DST`,
     );
-  const results = async () => parseJsonLines<{ result: string; proven?: boolean }>((await run('cat report')).stdout);
-  return { server, proxy, run, apply, results };
+  const report = async () => parseJsonLines<{ result: string; proven?: boolean }>((await run('cat report')).stdout);
+  const results = async () => (await report()).map(({ result }) => result);
+  return { server, proxy, run, apply, report, results };
 }
 
 const permissionsOf = async (server: Server, name: string): Promise<string[]> =>
@@ -46,10 +47,7 @@ test('a right that a statement revokes is given again by a later one', async t =
   const grant = 'GRANT SELECT ON trades TO zoe;';
   const { code, stderr } = await apply(`${grant}\nREVOKE SELECT ON trades FROM zoe;\n${grant}`, '--allow REVOKE');
   t.is(code, 0, stderr);
-  t.deepEqual(
-    (await results()).map(({ result }) => result),
-    ['skipped', 'applied', 'applied'],
-  );
+  t.deepEqual(await results(), ['skipped', 'applied', 'applied']);
   t.true((await permissionsOf(server, 'zoe')).some(row => row.startsWith('SELECT trades')));
 });
 
@@ -133,10 +131,7 @@ test('a grant that would remove the grant option is reported as a difference and
       proxy.queries.some(query => /^grant/i.test(query)),
       narrow,
     );
-    t.deepEqual(
-      (await results()).map(({ result }) => result),
-      ['differs'],
-    );
+    t.deepEqual(await results(), ['differs']);
     t.true((await run('cat rest')).stdout.length > 1);
   }
   t.deepEqual(await permissionsOf(server, 'zoe'), before);
@@ -152,25 +147,19 @@ test("a grant that would remove a column's or an earlier statement's grant optio
   t.is((await apply('GRANT SELECT ON trades(ts) TO zoe;')).code, 0);
   const run = await apply('GRANT HTTP TO zoe WITH GRANT OPTION; GRANT HTTP TO zoe; GRANT PGWIRE TO zoe;', '-k');
   t.is(run.code, 1);
-  t.deepEqual(
-    (await results()).map(({ result }) => result),
-    ['applied', 'differs', 'applied'],
-  );
+  t.deepEqual(await results(), ['applied', 'differs', 'applied']);
 });
 
 test('existing rights are skipped one permission at a time, and new ones are read back', async t => {
-  const { server, apply, results, proxy } = await startSetting(t);
+  const { server, apply, report, results, proxy } = await startSetting(t);
   const text = `ADD USER zoe TO g;
     GRANT ASSUME SERVICE ACCOUNT robot TO zoe WITH GRANT OPTION;
     GRANT SELECT, INSERT ON trades, trades(price) TO zoe;
-    GRANT HTTP TO g, CREATE TABLE TO g;
-    CREATE USER joe WITH PASSWORD 'of joe';`.replace(
-    'GRANT HTTP TO g, CREATE TABLE TO g',
-    'GRANT HTTP, CREATE TABLE TO g',
-  );
+    GRANT HTTP, CREATE TABLE TO g;
+    CREATE USER joe WITH PASSWORD 'of joe';`;
   t.is((await apply(text)).code, 0);
   t.deepEqual(
-    (await results()).map(each => [each.result, each.proven]),
+    (await report()).map(each => [each.result, each.proven]),
     [
       ...Array.from({ length: 4 }, () => ['applied', true]),
       ['applied', false], // as no server shows a password
@@ -180,7 +169,7 @@ test('existing rights are skipped one permission at a time, and new ones are rea
   const others =
     'GRANT INSERT ON trades TO zoe; GRANT SELECT ON trades(ts) TO zoe; GRANT HTTP TO g; ASSUME SERVICE ACCOUNT robot TO zoe WITH GRANT OPTION;';
   t.is((await apply(`${text}${others}`)).code, 0);
-  t.deepEqual(new Set((await results()).map(({ result }) => result)), new Set(['skipped']));
+  t.deepEqual(new Set(await results()), new Set(['skipped']));
   t.is(proxy.queries.filter(query => query.startsWith('SHOW CREATE DATABASE INCLUDE (PERMISSIONS)')).length, 1);
   t.false(proxy.queries.some(query => /^(GRANT|ADD|ASSUME)/.test(query)));
   const dry = await apply('GRANT HTTP TO g; GRANT HTTP TO zoe;', '--dry-run');
@@ -212,10 +201,7 @@ test('without SHOW CREATE DATABASE, access control is queried one principal at a
     GRANT SELECT ON trades(price) TO zoe WITH GRANT OPTION; GRANT HTTP TO g WITH GRANT OPTION; GRANT HTTP TO zoe;`;
   t.is((await apply(text)).code, 0);
   t.is((await apply(text)).code, 0);
-  t.deepEqual(
-    (await results()).slice(0, 6).map(({ result }) => result),
-    Array.from({ length: 6 }, () => 'skipped'),
-  );
+  t.deepEqual((await results()).slice(0, 6).join(), 'skipped,'.repeat(6).slice(0, -1));
   t.is((await apply('GRANT SELECT ON trades(price) TO zoe;')).code, 1);
   t.true((await permissionsOf(server, 'zoe')).includes('SELECT trades price true'));
 });

@@ -215,9 +215,7 @@ test('commands that change nothing need no confirmation', async t => {
   );
   t.is(code, 1, stderr); // the two differ
   t.is(stdout.toString(), "would create table 'a'\nonly in stream: table 'a'\n");
-  t.deepEqual(
-    requests.filter(({ statement }) => statement.startsWith('CREATE')),
-    [],
-  );
+  const wrong = requests.filter(({ statement }) => statement.startsWith('CREATE'));
+  t.deepEqual(wrong, []);
   t.deepEqual(await tables(), []);
 });

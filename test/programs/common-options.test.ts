@@ -20,10 +20,8 @@ for (const program of PROGRAMS) {
     t.regex(help, new RegExp(`^Usage: ${program} \\[options\\]`));
     t.regex(help, /\nExamples:\n {2}/);
     t.true(help.split('\n').length <= 54, `${help.split('\n').length} lines`);
-    t.deepEqual(
-      help.split('\n').filter(line => line.length > 80),
-      [],
-    );
+    const wrong = help.split('\n').filter(line => line.length > 80);
+    t.deepEqual(wrong, []);
     t.notRegex(help, /\[(array|boolean|string|number|default|choices)/);
     const [, own = '', connection = ''] =
       /\nOptions:\n([^]*?)(?:\nConnection options:\n([^]*))?\nExamples:/.exec(help) ?? [];

@@ -297,10 +297,8 @@ testWithQuestDB('while tables are created and dropped, a dump has what lasts, an
       t.is(code, 0, stderr);
       t.is(stdout.at(-1), 0);
       const found = namesOfAll(stdout);
-      t.deepEqual(
-        before.filter(name => !found.includes(name)),
-        [],
-      );
+      const wrong = before.filter(name => !found.includes(name));
+      t.deepEqual(wrong, []);
       // Objects that came or went meanwhile are there with what they need, or are named.
       for (const name of found)
         if (name.endsWith('_view')) t.true(found.indexOf(name.replace('_view', '')) < found.indexOf(name), stderr);

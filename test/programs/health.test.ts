@@ -97,10 +97,8 @@ testWithQuestDB('--alter repairs what loses nothing, and says how the rest is re
   t.regex(repairs.stdout.toString(), /^REFRESH MATERIALIZED VIEW 'hourly' FULL;$/m, repairs.stderr);
   const { statements, omissions } = await plan(SCHEMA.trim().split('\n'), { url: server.url });
   t.is(statements.length, 3, 'two assertions and a REFRESH');
-  t.deepEqual(
-    omissions.map(({ name }) => name),
-    ['A_costs'],
-  );
+  const seen = omissions.map(({ name }) => name);
+  t.deepEqual(seen, ['A_costs']);
   const applied = await run('sqlapply --alter --allow REFRESH $DB same.sql');
   t.is(applied.code, 0, applied.stderr);
   t.regex(applied.stderr, /A_costs.*RESUME WAL/, 'a table that is not changed does not stop the rest');

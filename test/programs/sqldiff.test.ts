@@ -23,10 +23,8 @@ test('--help groups the options by what one does with them', async t => {
     title,
     [...lines.matchAll(/^ .{5}--(\S+)/gm)].map(([, name]) => name),
   ]);
-  t.deepEqual(
-    groups.map(([title]) => title),
-    ['Compare options', 'Plan options', 'Options', 'Connection options'],
-  );
+  const seen = groups.map(([title]) => title);
+  t.deepEqual(seen, ['Compare options', 'Plan options', 'Options', 'Connection options']);
   t.deepEqual(groups[1]?.[1], ['alter', 'missing', 'allow-loss', 'renamed', 'rebuild', 'drop-old', 'undo']);
 });
 

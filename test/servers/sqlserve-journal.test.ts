@@ -387,8 +387,6 @@ testWith('strace')('at start, sqlserve replaces the journal by a synced one befo
   await traceSqlserve(t, data, execute => execute('CREATE TABLE a (x INT)'));
   const steps = await traceSqlserve(t, data, async () => {});
   const sync = ['begin sync', 'end sync'];
-  t.deepEqual(
-    steps.map(({ did }) => did),
-    ['write', ...sync, 'rename', ...sync, 'ready'],
-  );
+  const deeds = steps.map(({ did }) => did);
+  t.deepEqual(deeds, ['write', ...sync, 'rename', ...sync, 'ready']);
 });
