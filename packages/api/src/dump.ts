@@ -39,14 +39,7 @@ export interface DumpOptions {
  */
 export async function* dump(
   instance: Instance,
-  {
-    include = [],
-    exclude = [],
-    noOwner = false,
-    skipInvalid = false,
-    partial = false,
-    onWarning = () => {},
-  }: DumpOptions = {},
+  { include, exclude, noOwner = false, skipInvalid = false, partial = false, onWarning = () => {} }: DumpOptions = {},
 ): AsyncGenerator<string, void, undefined> {
   const selection = parseSelection(include, exclude);
   const config = await resolve(instance, onWarning);

@@ -53,13 +53,8 @@ export interface Server {
  * - `REJECTED` for a statement of the schema that the server rejects;
  * - `USAGE` for a `user` without a `password`, or the other way round, in the open source edition.
  */
-export async function serve({
-  schema,
-  edition = 'oss',
-  questdb = '10',
-  onWarning,
-  ...given
-}: ServeOptions = {}): Promise<Server> {
+export async function serve(options: ServeOptions = {}): Promise<Server> {
+  const { schema, edition = 'oss', questdb = '10', onWarning, ...given } = options;
   const { user, password } = edition === 'enterprise' ? { ...DEFAULT_ADMIN, ...given } : given;
   if (!user !== !password) throw new CodedError('USAGE', 'serve: give both user and password, or neither');
   const login = user && password ? { user, password } : undefined;

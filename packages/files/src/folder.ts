@@ -14,7 +14,6 @@ import { type Staged, stageFile } from './write-file.js';
 /**
  * Reads the statements of a folder that `writeFolder` wrote, in the order of a dump. Each file `*.sql` must be in the
  * folder of its kind; hidden files and folders are ignored.
- * @param maxLength the maximum length of a statement, in UTF-16 code units
  * @throws CodedError if the content of a file does not match its path, DuplicateNameError if two files create one object
  */
 export async function readFolder(folder: string, maxLength: number): Promise<LocatedStatement[]> {

@@ -23,8 +23,6 @@ export const isStaged = (name: string): boolean => STAGED.test(name);
 /**
  * Writes a file under a temporary name in the folder of `path`. If that fails, the temporary file is removed.
  * @param write writes the content; it need not end the stream
- * @param interrupted stops writing when it is aborted
- * @throws any error of `write` and of the file system
  */
 export async function stageFile(
   path: string,

@@ -88,7 +88,7 @@ export const isChangeOfBase = (reason: string): boolean =>
   / operation$|^base (?:table|materialized view) is /.test(reason);
 
 /** Whether everything that was sent to a WAL table or a materialized view has been applied. */
-export type WalState = 'applied' | 'pending' | 'suspended';
+type WalState = 'applied' | 'pending' | 'suspended';
 
 /** The state of a table. Without WAL, or if the instance does not show the state, there is nothing to apply. */
 export async function fetchWalState(instance: Instance, table: string): Promise<WalState> {

@@ -7,7 +7,6 @@ export type {
   InstanceOptions,
   ResolveContext,
   ResolvedInstance,
-  Setting,
 } from './configuration/connection-config.js';
 export { listInstances } from './configuration/named-instances.js';
 export { resolveInstance } from './configuration/resolve.js';
@@ -25,7 +24,6 @@ export {
   fetchWalState,
   isChangeOfBase,
   type RefreshState,
-  type WalState,
 } from './fetch-health.js';
 export type { Rejection, Reply } from './http/reply.js';
 export { DEFAULT_REQUEST_BUFFER, encodeQuery, toRequestText } from './http/request.js';
@@ -34,10 +32,9 @@ export {
   fetchDefaults,
   fetchParameters,
   fetchVersion,
-  type Inspection,
   inspect,
   isEnterprise,
 } from './inspect.js';
 export { connect, type Instance, withInstance } from './instance.js';
-export { InstanceError, type InstanceErrorCode, type InstanceErrorDetails } from './instance-error.js';
-export { type WaitOptions, waitUntilReady } from './wait.js';
+export { InstanceError } from './instance-error.js';
+export { waitUntilReady } from './wait.js';

@@ -6,25 +6,11 @@ import { fetchInvalidViews, fetchSuspended } from './fetch-health.js';
 import { connect, type Instance, withInstance } from './instance.js';
 import { InstanceError } from './instance-error.js';
 
-/** An instance as it describes itself; `unknown` stands for what it does not report. */
-export interface Inspection {
-  endpoint: string;
-  version: string;
-  user: string;
-  accessControl: Awaited<ReturnType<typeof hasAccessControl>>;
-  /** The user's permissions if access control is on. Servers list none for a built-in administrator. */
-  permissions: string[];
-  /** In bytes; the server does not read a longer request. */
-  requestLimit: string;
-  invalid: Map<string, string>;
-  /** Tables that no longer apply changes, each with its error. */
-  suspended: Map<string, string>;
-  /** Why nothing can be created on the instance, if that is known. */
-  denied?: string;
-}
-
-/** @throws InstanceError if there is no QuestDB server at the address, or it does not answer this user */
-export async function inspect(config: ConnectionConfig): Promise<Inspection> {
+/**
+ * An instance as it describes itself; `unknown` stands for what it does not report.
+ * @throws InstanceError if there is no QuestDB server at the address, or it does not answer this user
+ */
+export async function inspect(config: ConnectionConfig) {
   const instance = connect(config);
   const client = new BestEffortClient(config);
   const query = (sql: string) => client.table(sql);
@@ -35,6 +21,7 @@ export async function inspect(config: ConnectionConfig): Promise<Inspection> {
     const [[build] = []] = await instance.queryRows('SELECT build()');
     const parameters = (await client.attempt(fetchParameters)) ?? new Map<string, string>();
     const accessControl = await hasAccessControl(instance);
+    // Servers list none for a built-in administrator.
     const permissions = accessControl === 'on' ? ((await firstColumn('SHOW PERMISSIONS')) ?? []) : [];
     const readOnly = ['readonly', 'http.security.readonly'].some(name => parameters.get(name) === 'true');
     const mayCreate = !permissions.length || permissions.some(each => /^(ALL|CREATE TABLE)$/i.test(each));

@@ -7,8 +7,7 @@ import { InstanceError } from './instance-error.js';
 
 const INTERVAL = 500;
 
-/** How to wait. */
-export interface WaitOptions {
+interface WaitOptions {
   /** Maximum time; 0 for a single attempt. If a server answers 429 and names a time, that time is waited in addition. */
   seconds: number;
   /** Aborts the wait; then the promise rejects with the signal's reason. */

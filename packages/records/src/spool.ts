@@ -8,16 +8,11 @@ import split2 from 'split2';
 /** The maximum size of the text in memory, in UTF-16 code units; more is written to a temporary file. */
 const IN_MEMORY = 4 * 1024 * 1024;
 
-/** The statements of an input that was read completely. They can be read once. */
-export interface Spooled extends AsyncIterable<string> {
-  readonly count: number;
-}
-
 /**
  * Reads all statements before it resolves; beyond a few MiB they go to a temporary file. The file is unlinked before
- * its first byte is written, so it disappears however the program ends.
+ * its first byte is written, so it disappears however the program ends. The result can be read once.
  */
-export async function spool(input: AsyncIterable<string>): Promise<Spooled> {
+export async function spool(input: AsyncIterable<string>): Promise<AsyncIterable<string> & { readonly count: number }> {
   let buffered: string[] = [];
   let size = 0;
   let count = 0;

@@ -12,7 +12,6 @@ import { PlanGuard } from './plan-guard.js';
 /**
  * Passes statements on. If they are a plan, the target must be in the state that the plan was made for, and the plan must be complete.
  * @returns also a guard that notices later changes of the plan's objects
- * @throws CodedError, InstanceError
  */
 export async function requireCurrent(
   statements: AsyncIterable<string>,
@@ -41,7 +40,6 @@ export async function requireCurrent(
   return { statements: Readable.from(all), isPlan, guard };
 }
 
-/** @throws CodedError if a plan leaves anything out */
 export function rejectOmissions(omissions: readonly Omission[]): void {
   if (omissions.length === 0) return;
   const lines = omissions.map(describeOmission).flatMap(([what, ...rest]) => [what, ...indentLines(rest)]);

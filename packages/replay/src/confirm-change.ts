@@ -1,7 +1,4 @@
-/*!
- * Confirms statements that change existing objects. The server completes some of them in the background. So this file waits until a
- * change is complete, and then checks the object.
- */
+/*! Waits until a change of an existing object is complete, and checks the object: the server completes some changes in the background. */
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   applyAlteration,

@@ -183,7 +183,6 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
 
   /**
    * Finds out whether a statement was executed although its reply was lost. If its object is missing, the statement is sent again.
-   * @param tries how often the statement may still be sent
    * @throws the error of the lost reply if the outcome stays unknown
    */
   async function resolveUnknown(entry: Entry, lost: InstanceError, tries: number): Promise<StatementResult> {

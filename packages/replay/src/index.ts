@@ -11,10 +11,9 @@ export {
   type Location,
   locate,
   type Outcome,
-  type ReplayInput,
   type Result,
   statementLabel,
 } from './outcome.js';
 export { PreflightError } from './preflight.js';
 export { type Replay, replay } from './replay.js';
-export { openTarget, type ReplayTarget, type TargetOptions } from './target.js';
+export { openTarget, type ReplayTarget } from './target.js';

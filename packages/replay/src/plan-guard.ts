@@ -21,11 +21,7 @@ export class PlanGuard {
 
   private constructor(private readonly target: Instance) {}
 
-  /**
-   * Reads the objects of a plan, what it reads from, and all views, because they may read from what it changes.
-   * @param statements those of the plan
-   * @throws InstanceError
-   */
+  /** Reads the objects of a plan, what it reads from, and all views, because they may read from what it changes. */
   static async start(target: Instance, statements: readonly string[]): Promise<PlanGuard> {
     const guard = new PlanGuard(target);
     const planned = findPlannedObjects(statements);

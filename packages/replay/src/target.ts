@@ -21,8 +21,7 @@ export interface ReplayTarget {
   close(): Promise<void>;
 }
 
-/** What a run would do to a target. */
-export interface TargetOptions {
+interface TargetOptions {
   readonly jobs: number;
   readonly dryRun: boolean;
   /** The name of the instance that may be changed even if it is protected. */

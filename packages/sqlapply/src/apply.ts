@@ -21,7 +21,6 @@ import type { ApplyOptions, RunOptions } from './options.js';
 import { printRows, reportReplay } from './report-outcomes.js';
 import { Summary } from './summary.js';
 
-/** Applies the input that the command line names to its instance; returns the exit status. */
 export async function apply(options: ApplyOptions, io: Io): Promise<number> {
   const [instance = ''] = options.operands;
   const resolve = (from: Io) => resolveInstance(instance, { ...instanceContext(from), program: 'sqlapply', options });

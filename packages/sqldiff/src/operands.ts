@@ -68,10 +68,7 @@ async function isInstance(operand: string, names: string[]): Promise<boolean> {
   return !PATH.test(operand) && (await stat(operand).catch(() => undefined)) === undefined;
 }
 
-/**
- * Rejects credentials that may belong to either of two instances. A variable for both has no effect where each has variables of its
- * own that decide.
- */
+/** Rejects credentials that may be for either instance. A variable for both does no harm where variables of each side decide. */
 function rejectSharedCredentials({ env, options }: Omit<ResolveContext, 'program'>): void {
   const { user, passwordFile, tokenFile } = options ?? {};
   if ((user ?? passwordFile ?? tokenFile) !== undefined)
@@ -100,10 +97,7 @@ export interface ReadSideOptions extends Pick<DumpOptions, 'warn' | 'note'> {
   stdin: AsyncIterable<string>;
 }
 
-/**
- * The selected statements of a side, each once.
- * @throws InstanceError, StreamError, TextError, DuplicateNameError, errors of the file system
- */
+/** The selected statements of a side, each once. */
 export async function readSide({ instance, path, label }: Side, options: ReadSideOptions): Promise<string[]> {
   const { selection, maxRecord, warn, note, stdin, budget, locations } = options;
   const readFile = () => locations?.record(readLocatedSource(path, maxRecord)) ?? readSource(path, maxRecord);

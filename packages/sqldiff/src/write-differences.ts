@@ -22,14 +22,12 @@ import type { DiffArgs } from './options.js';
 import { countIgnored, formatIgnored, writeComparison } from './write-comparison.js';
 import { writeMissing } from './write-statements.js';
 
-/** Compares the schemas that the command line names; returns the exit status. */
 export async function writeDifferences(args: DiffArgs, io: Io): Promise<number> {
   await rejectBadOptions(args);
   const work = () => compareSides(args, io);
   return args.annotations ? annotateFailure(work, io) : work();
 }
 
-/** @throws UsageError for options that cannot be combined */
 async function rejectBadOptions(args: DiffArgs): Promise<void> {
   const { names, json, text, missing, alter, annotations, output } = args;
   if ([names, json, text, missing, alter].filter(Boolean).length > 1)

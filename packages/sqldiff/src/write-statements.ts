@@ -49,7 +49,6 @@ function colorStatement(statement: string): string {
 /**
  * Writes the stream of the objects that only A has. An object that differs cannot be repaired by CREATE: it is
  * reported, and the status is 1.
- * @param differences the objects that only A has or that differ in B, in an order that can be replayed
  */
 export async function writeMissing(differences: Difference[], output: OutputOptions, io: Io): Promise<number> {
   const different = differences.filter(({ b }) => b !== undefined);

@@ -9,7 +9,6 @@ import { formatFailureMarker } from '@sqlpipe/sql';
 import { escapeControls, formatError } from '@sqlpipe/text';
 import type { DumpArgs } from './options.js';
 
-/** Writes the schema of the instance that the command line names; returns the exit status. */
 export async function writeDump(
   { operands: [instance = '', ...names], output, text, maxRecord, include, exclude, ...options }: DumpArgs,
   io: Io,

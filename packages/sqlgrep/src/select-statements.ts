@@ -16,7 +16,6 @@ import { escapeControls, formatSafeJson } from '@sqlpipe/text';
 type GrepOptions = Omit<MatchCriteria, 'patterns'> &
   RelatedOptions & { operands: string[]; maxRecord: number; count?: boolean; list?: boolean; json?: boolean };
 
-/** Writes the statements of standard input that match, or what the options ask for; returns the exit status. */
 export async function writeSelected({ operands: patterns, maxRecord, ...options }: GrepOptions, io: Io) {
   const matcher = createMatcher({ ...options, patterns });
   let matchCount = 0;

@@ -3,7 +3,6 @@ import { Exit, type Io, limitHeapGrowth, UsageError } from '@sqlpipe/cli';
 import { writeFolder, writeOutput, writeSqlText } from '@sqlpipe/files';
 import { decodeRecords, spool } from '@sqlpipe/records';
 
-/** Writes the stream on standard input as text; returns the exit status. */
 export async function writeText(
   { output, directory, maxRecord }: { output?: string | undefined; directory?: string | undefined; maxRecord: number },
   io: Io,

@@ -7,7 +7,6 @@ import { parseSelection } from '@sqlpipe/schema';
 import { applyInput, type Input } from '@sqlpipe/sqlapply/apply';
 import type { CopyOptions } from './copy-options.js';
 
-/** Copies the schema of the first instance that the command line names to the second; returns the exit status. */
 export async function copySchema({ include, exclude, ...options }: CopyOptions, io: Io): Promise<number> {
   const [from = '', to = ''] = options.operands;
   const selection = parseSelection(include, exclude);

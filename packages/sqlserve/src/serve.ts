@@ -12,7 +12,6 @@ export interface ServeArgs extends Pick<ServerOptions, 'edition' | 'questdb' | '
   readonly verbose?: number | undefined;
 }
 
-/** Serves until the program is interrupted. @returns the exit status */
 export async function serve({ load: files, verbose, ...options }: ServeArgs, io: Io): Promise<number> {
   const { port, requestLimit, data } = options;
   if (!Number.isInteger(port) || port > 65_535) throw new UsageError('--port must be a whole number from 0 to 65535');

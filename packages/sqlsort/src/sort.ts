@@ -33,7 +33,6 @@ function formatCycle(schema: Schema, cycle: string[]): string {
   return names.join(', which needs ').replace(', which needs ', ' needs ');
 }
 
-/** Writes standard input sorted, or its graph; returns the exit status. */
 export async function writeSorted(
   { graph, maxRecord }: { graph?: 'dot' | 'mermaid' | undefined; maxRecord: number },
   io: Io,

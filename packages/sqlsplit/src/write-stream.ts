@@ -4,7 +4,6 @@ import { Exit, type Io, limitHeapGrowth } from '@sqlpipe/cli';
 import { parseSqlText, readSource } from '@sqlpipe/files';
 import { writeRecords } from '@sqlpipe/records';
 
-/** Writes the statements of the files, or of standard input, as a stream; returns the exit status. */
 export async function writeStream(
   { operands: files, maxRecord }: { operands: string[]; maxRecord: number },
   io: Io,

@@ -12,7 +12,6 @@ export interface ConnectionConfig extends RetryOptions {
   /**
    * The names in `instances.toml` under which the instance is protected, however it is addressed: a change of it must be confirmed
    * by one of them.
-   * @throws InstanceError if the file cannot be read
    */
   protectedNames?(): Promise<readonly string[]>;
   authorization?: string;

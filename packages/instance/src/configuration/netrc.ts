@@ -18,10 +18,7 @@ const TOKEN = /"((?:[^"\\]|\\.)*)"|#[^\n]*|([^\s"]\S*)/gs;
 /** A macro ends at an empty line. */
 const MACRO = /^[ \t]*macdef(?:.|\n(?![ \t]*\n))*/gm;
 
-/**
- * The entries of a netrc file, in order; the entry `default` has no host.
- * Throws `CONFIG` for a keyword without a value. The message quotes nothing, because any word may be a secret.
- */
+/** The entries of a netrc file, in order; `default` has no host. A message quotes nothing, because any word may be a secret. */
 export function parseNetrc(text: string, path: string): NetrcEntry[] {
   const entries: NetrcEntry[] = [];
   const words = splitWords(text);

@@ -1,7 +1,4 @@
-/*!
- * Resolves the operand INSTANCE to a server's address, credentials and settings. Each may come from several sources, of which the
- * first wins. Every setting keeps its source, which `--show-config` prints.
- */
+/*! Resolves an operand to a server's address, credentials and settings. Each may come from several sources, of which the first wins. */
 import { escapeControls } from '@sqlpipe/text';
 import { configError } from '../instance-error.js';
 import {

@@ -67,10 +67,7 @@ export class MissingObjects {
     this.#absences.push({ object, reason: `of an unknown kind, ${object.mark}` });
   }
 
-  /**
-   * Warns of each missing object that the selected names need, if a partial dump is accepted.
-   * @throws InstanceError otherwise, if such an object is missing
-   */
+  /** Warns of each missing object that the selected names need, if a partial dump is accepted; otherwise, throws. */
   report(
     { label }: ConnectionConfig,
     names: NameSelection,

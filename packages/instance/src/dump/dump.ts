@@ -79,10 +79,7 @@ export async function* dump(config: ConnectionConfig, given: Partial<DumpOptions
   }
 }
 
-/**
- * Yields the selected statements: repaired, with symbol capacities, and without invalid views if `skipInvalid` is set. At the end, reports
- * missing objects, and names that match nothing.
- */
+/** At the end, reports missing objects, and names that match nothing. */
 async function* dumpStatements(
   config: ConnectionConfig,
   source: Instance,

@@ -66,11 +66,10 @@ const maxReplyLength = ({ url }: Response): number => BASE_REPLY_LENGTH + 12 * u
 
 /**
  * Reads the result of a statement: success or a rejection.
- * @param acceptRows whether rows count as success
  * @throws UnexpectedResponseError for any other response; TransportError if the reply does not arrive completely; with `acceptRows`,
  *   ServerError for a reply with rows and an error
  */
-export async function readReply(response: Response, acceptRows = false): Promise<Reply> {
+export async function readReply(response: Response, acceptRows: boolean): Promise<Reply> {
   if (response.status !== 200) return toRejection(await readServerError(response), response);
   const limit = maxReplyLength(response);
   const body = await readBody(response, limit);
@@ -163,7 +162,6 @@ export function toRejection({ message, position }: ServerError, response: Respon
 /**
  * Reads the body of a reply into memory, up to the chunk that exceeds the limit. The result may be longer than the limit, so callers must
  * check its length. Events are used because for one small chunk, an async iterator would take longer than all other work.
- * @throws TransportError if the body does not arrive completely
  */
 function readBody({ body }: Response, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -197,7 +195,6 @@ const TOO_LONG = /^is longer than/;
 /**
  * Parses a JSON object whose `dataset`, if it has one, consists of rows. Unlike `JSON.parse`, it limits the nesting, and rejects bytes that
  * are not UTF-8 and significant keys that occur twice.
- * @throws MalformedReplyError
  */
 function parseObject(body: Buffer): ReplyObject {
   const builder = new ValueBuilder(isUtf8(body));

@@ -187,7 +187,6 @@ export const SIGNIFICANT_KEYS = new Set(['ddl', 'dml', 'dataset', 'error', 'noti
 /**
  * Rejects a reply that contains an error: with any status and value, before or after the rows. Observed on 9.3.4: after rows, the position
  * is called `errorPos`; the position in an empty query is a string.
- * @throws ServerError
  */
 export function rejectErrorReply(reply: Record<string, unknown>): void {
   const key = 'error' in reply ? 'error' : 'notice';
