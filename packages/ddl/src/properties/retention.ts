@@ -86,8 +86,8 @@ export function findExpiredRows(before: Definition | undefined, after: Definitio
   const [formerRule, rule] = [before, after].map(each => (each && 'expire' in each ? each.expire : undefined));
   if (rule !== undefined && rule !== formerRule) return `by the rule ${rule}`;
   const [then, now] = [ttlsOf(before), ttlsOf(after)];
-  const isShorter = now.some((length, i) => length !== 0 && length !== then[i] && !isAtLeast(length, then[i] ?? 0));
-  return isShorter ? `that are older than ${formatAge(now.find(length => length !== 0) ?? 0)}` : undefined;
+  const shorter = now.find((length, i) => length !== 0 && length !== then[i] && !isAtLeast(length, then[i] ?? 0));
+  return shorter === undefined ? undefined : `that are older than ${formatAge(shorter)}`;
 }
 
 /** The ages at which local and remote rows expire; 0 if they never do. */
