@@ -2,19 +2,6 @@
  * The type conversions of ALTER COLUMN … TYPE. Each was tried on 9.3.4 with the smallest and largest values and times, NULL, NaN,
  * infinities, -0.0, and texts (empty, long, emoji). test/packages/converted-values.test.ts tries those that are called lossless again.
  *
- * | from | keeps every value as | other accepted types |
- * | --- | --- | --- |
- * | BOOLEAN | STRING VARCHAR SYMBOL | numbers, times |
- * | BYTE | SHORT INT LONG FLOAT DOUBLE, DECIMAL with 3 digits before the point, texts | BOOLEAN, times, smaller DECIMAL |
- * | SHORT | INT LONG FLOAT DOUBLE, DECIMAL with 5, texts | BOOLEAN BYTE, times, smaller DECIMAL |
- * | INT | LONG DOUBLE, DECIMAL with 10, texts | BOOLEAN BYTE SHORT FLOAT, times, smaller DECIMAL |
- * | LONG | DECIMAL with 19, texts | BOOLEAN, smaller numbers, times, smaller DECIMAL |
- * | FLOAT | DOUBLE | BOOLEAN, integers, times, texts |
- * | DOUBLE, DATE, TIMESTAMP, TIMESTAMP_NS | | numbers, times, texts, BOOLEAN |
- * | STRING VARCHAR SYMBOL | one another | all but DECIMAL |
- * | CHAR IPv4 UUID | STRING VARCHAR SYMBOL | |
- * | DECIMAL | DECIMAL with as many digits before and after the point | smaller DECIMAL, integers |
- *
  * A value that the new type cannot hold becomes NULL, 0 or another value. Two kinds of conversions suspend a WAL table instead:
  * to a DECIMAL, if a value does not fit, and from a DECIMAL to an integer, whatever the values are.
  * BYTE, SHORT and BOOLEAN have no NULL. Rows from before such a column was added read 0 or false. After a change to a type with NULL
