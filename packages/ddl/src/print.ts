@@ -5,11 +5,9 @@ import { quoteName } from './grammar/names.js';
 import { type AnyProperty, propertiesAfterQuery, propertiesOf } from './properties/object-properties.js';
 import type { PrintOptions } from './property.js';
 
-const PRINTED_OPTIONS: PrintOptions = { form: '9.3', quoted: false };
-
 /** Prints the statement that creates an object, with its semicolon; by default exactly as QuestDB 9.3 prints it. */
 export function printDefinition(definition: Definition, given: Partial<PrintOptions> = {}): string {
-  const options = { ...PRINTED_OPTIONS, ...given };
+  const options: PrintOptions = { form: '9.3', quoted: false, ...given };
   const { kind, name } = definition;
   const print = (properties: readonly AnyProperty[]): string =>
     properties.map(property => property.print?.(definition, options) ?? '').join('');

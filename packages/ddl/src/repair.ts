@@ -12,8 +12,7 @@ import { ClauseReader, type ClauseSpan } from './grammar/clause-reader.js';
 import { Cursor, unlessRejected } from './grammar/cursor.js';
 import { anyServer } from './grammar/lookup.js';
 import { isValidColumnName, needsQuotes, quoteName, RESERVED } from './grammar/names.js';
-import { isEvenAge } from './grammar/numbers.js';
-import { TTL } from './properties/retention.js';
+import { isEvenAge, TTL } from './properties/retention.js';
 import { PARTITIONING } from './properties/storage.js';
 
 export interface RepairResult {

@@ -191,7 +191,6 @@ export class Splitter {
     this.#rejectTooLong(this.#length);
   }
 
-  /** @throws SplitError for a statement that exceeds the maximum length */
   #rejectTooLong(length: number): void {
     if (length + this.#carry.length > this.maxLength)
       throw new SplitError(

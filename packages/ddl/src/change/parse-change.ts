@@ -1,5 +1,4 @@
 /*! Parses statements that change existing objects, all but ALTER. The first word decides which parser reads the rest. */
-
 import type { LocatedName, ObjectKind, PrincipalKind } from '@sqlpipe/sql';
 import type { Alter } from '../alteration.js';
 import { DEFAULTS, type Defaults } from '../definition.js';

@@ -19,7 +19,7 @@ import {
 import { expectLong } from '../grammar/numbers.js';
 import { parseColumnType } from '../grammar/types.js';
 import { DEDUP_KEYS } from '../properties/dedup-keys.js';
-import { STORAGE_POLICY, TTL } from '../properties/retention.js';
+import { RETENTION, UNLIMITED } from '../properties/retention.js';
 import {
   FORMAT,
   MAX_UNCOMMITTED_ROWS,
@@ -71,7 +71,7 @@ function readClauses(reader: ClauseReader): void {
   parseIndexesAndCasts(reader);
   reader.read(TIMESTAMP);
   if (reader.read(PARTITIONING)) {
-    for (const property of [TTL, STORAGE_POLICY]) reader.read(property);
+    for (const property of RETENTION) reader.read(property);
     readFormat();
     reader.read(WAL);
   }
@@ -89,7 +89,7 @@ function toTableStatement(reader: ClauseReader, created: CreatedName, rest: Part
   const { columns, definition } = reader;
   const timestamp = definition.timestamp && (columns.find(definition.timestamp)?.name ?? definition.timestamp);
   return reader.toStatement<TableDefinition>(created, {
-    ...{ partitionBy: 'NONE', ttl: 0, wal: false, parquet: false },
+    ...{ partitionBy: 'NONE', ...UNLIMITED, wal: false, parquet: false },
     ...{ ...definition, kind: 'table', timestamp },
     columns: [...columns.values()].map(column => addTimestampToIndex(column, timestamp)),
     ...rest,

@@ -6,7 +6,7 @@ import { type Cursor, isWord } from '../grammar/cursor.js';
 import { type CreatedName, parseCreatedName } from '../grammar/names.js';
 import { propertiesAfterQuery } from '../properties/object-properties.js';
 import { BASE, REFRESH } from '../properties/refresh.js';
-import { TTL } from '../properties/retention.js';
+import { TTL, UNLIMITED } from '../properties/retention.js';
 import { PARTITIONING } from '../properties/storage.js';
 import { FLUSH, IN_MEMORY, START } from '../properties/views.js';
 
@@ -22,7 +22,7 @@ function toViewStatement<D extends ViewDefinition | MaterializedViewDefinition |
   body: Body,
   orReplace = false,
 ): CreateOf<D> {
-  const stated = { ...(reader.definition.kind === 'view' ? {} : { ttl: 0 }), ...reader.definition, body: body.text };
+  const stated = { ...(reader.definition.kind === 'view' ? {} : UNLIMITED), ...reader.definition, body: body.text };
   return reader.toStatement(created, stated as Partial<D>, { body, orReplace });
 }
 

@@ -2,8 +2,7 @@
  * Numbers as the server reads them: digits with single underscores between, an int of 32 bits, a long of 64. Timestamps: ISO 8601 with
  * microseconds; all parts after the year are optional. Ages: how long rows are kept, as they are written, stored and printed.
  */
-
-import type { Age, PartitionUnit } from '../definition.js';
+import type { Age } from '../definition.js';
 import { type Cursor, isWord, RejectionError, tokenError } from './cursor.js';
 
 const DIGITS = /^[-+]?\d+(?:_\d+)*$/;
@@ -80,7 +79,7 @@ const unitOf = (word: string): string | undefined =>
 
 const longForms = "'HOUR(S)', 'DAY(S)', 'WEEK(S)', 'MONTH(S)' or 'YEAR(S)'";
 
-/** Parses `14 DAYS` or `2w` after TTL. */
+/** Parses `14 DAYS` or `2w`. */
 export function parseAge(cursor: Cursor): { age: Age; position: number } {
   const position = cursor.readOffset;
   const token = cursor.next();
@@ -128,30 +127,10 @@ function checkedAge(count: number, unit: string, position: number): Age {
   return toAge(count, unit);
 }
 
-/** The TTL of a number of units, such as `HOUR`. */
+/** The age of a number of units, such as `HOUR`. */
 export const toAge = (count: number, unit: string): Age => count * (LENGTHS[unit] ?? 0) || 0; // `|| 0` turns -0 months into 0
 
-/** Whether a TTL is a multiple of the partition size. 0 is none of months and years: there, no TTL can be removed (observed on 9.3.4). */
-export function isEvenAge(unit: PartitionUnit, age: Age): boolean {
-  const months = age < 0;
-  return {
-    NONE: false,
-    HOUR: true,
-    DAY: months || age % 24 === 0,
-    WEEK: months || age % 168 === 0,
-    MONTH: months,
-    YEAR: months && age % 12 === 0,
-  }[unit];
-}
-
-/** Rejects a TTL that is not a multiple of the partition size. The message is that of versions after 9.3.4. */
-export function rejectUnevenAge(unit: PartitionUnit, age: Age, position: number): void {
-  if (unit === 'NONE') throw new RejectionError(position, 'cannot set TTL on a non-partitioned table');
-  if (isEvenAge(unit, age)) return;
-  throw new RejectionError(position, 'TTL value must be an integer multiple of the partition size (its time interval)');
-}
-
-/** A TTL in the largest unit of which it is a whole number. */
+/** An age in the largest unit of which it is a whole number. */
 export function splitAge(age: Age): { value: number; unit: string } {
   const fits = (length: number): boolean => age * length > 0 && age % length === 0;
   const [unit, length] = Object.entries(LENGTHS).findLast(([, length]) => fits(length)) ?? ['HOUR', 1];

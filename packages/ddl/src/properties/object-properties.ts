@@ -4,7 +4,7 @@ import type { Definition } from '../definition.js';
 import type { Property, PropertyAlter } from '../property.js';
 import { DEDUP_KEYS } from './dedup-keys.js';
 import { BASE, REFRESH, REFRESH_DETAILS } from './refresh.js';
-import { EXPIRY, STORAGE_POLICY, TTL } from './retention.js';
+import { EXPIRY, RETENTION, TTL } from './retention.js';
 import {
   FORMAT,
   MAX_UNCOMMITTED_ROWS,
@@ -19,7 +19,7 @@ import {
 import { FLUSH, IN_MEMORY, START, VIEW_INDEXES } from './views.js';
 
 const TABLE = [
-  ...[TIMESTAMP, PARTITIONING, TTL, STORAGE_POLICY, FORMAT, WAL, MAX_UNCOMMITTED_ROWS, O3_MAX_LAG, VOLUME, DEDUP_KEYS],
+  ...[TIMESTAMP, PARTITIONING, ...RETENTION, FORMAT, WAL, MAX_UNCOMMITTED_ROWS, O3_MAX_LAG, VOLUME, DEDUP_KEYS],
   OWNER,
 ] as const;
 const AFTER_QUERY = [VIEW_INDEXES, VIEW_TIMESTAMP, PARTITIONING, TTL, EXPIRY, VOLUME, OWNER] as const;

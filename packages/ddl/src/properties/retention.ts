@@ -2,7 +2,6 @@
  * How long rows are kept: TTL, the storage policy that the enterprise edition has for tables in its place, and EXPIRE ROWS. The source of
  * that edition is not public: the stages of a policy are those of its documentation, and lengths have the syntax of TTL.
  */
-
 import type { LocatedName } from '@sqlpipe/sql';
 import type {
   Age,
@@ -17,7 +16,7 @@ import { type Cursor, isWord, RejectionError } from '../grammar/cursor.js';
 import type { HasFeature } from '../grammar/features.js';
 import type { FoundObject } from '../grammar/lookup.js';
 import { parseLiteral } from '../grammar/names.js';
-import { formatAge, isEvenAge, parseAge, parseInt64, rejectUnevenAge } from '../grammar/numbers.js';
+import { formatAge, parseAge, parseInt64 } from '../grammar/numbers.js';
 import { property } from '../property.js';
 
 /** The TTL of an object: from its TTL, or in the enterprise edition from a storage policy that only drops data. */
@@ -66,6 +65,26 @@ export const TTL = property<WithRetention, { readonly action: 'ttl'; readonly tt
   unalterable: 'with partitions by month or year, a TTL can be changed, but not removed',
 });
 
+/** Whether a TTL is a multiple of the partition size. 0 is none of months and years: there, no TTL can be removed (observed on 9.3.4). */
+export function isEvenAge(unit: PartitionUnit, age: Age): boolean {
+  const months = age < 0;
+  return {
+    NONE: false,
+    HOUR: true,
+    DAY: months || age % 24 === 0,
+    WEEK: months || age % 168 === 0,
+    MONTH: months,
+    YEAR: months && age % 12 === 0,
+  }[unit];
+}
+
+/** Rejects a TTL that is not a multiple of the partition size. The message is that of versions after 9.3.4. */
+function rejectUnevenAge(unit: PartitionUnit, age: Age, position: number): void {
+  if (unit === 'NONE') throw new RejectionError(position, 'cannot set TTL on a non-partitioned table');
+  if (isEvenAge(unit, age)) return;
+  throw new RejectionError(position, 'TTL value must be an integer multiple of the partition size (its time interval)');
+}
+
 /** How long a table that is stored keeps its rows: the enterprise edition turns a TTL into a storage policy. */
 export const retentionOf = (object: Pick<WithRetention, 'ttl' | 'policy'>, isEnterprise: boolean) =>
   isEnterprise ? { ttl: 0, policy: policyOf(object) } : { ttl: object.ttl, policy: object.policy };
@@ -101,7 +120,7 @@ function ttlsOf(definition: Definition | undefined): readonly Age[] {
 function isAtLeast(ttl: Age, than: Age): boolean {
   if (than === 0) return false;
   if (ttl > 0 === than > 0) return Math.abs(ttl) >= Math.abs(than);
-  return ttl > 0 ? ttl >= -than * 31 * 24 : -ttl * 28 * 24 >= than;
+  return ttl > 0 ? ttl >= longestHours(than) : -ttl * 28 * 24 >= than;
 }
 
 /** A definition with the retention of a former one, so that no row expires; undefined where it is no longer, or a server rejects it. */
@@ -266,6 +285,9 @@ export const policyOf = ({ ttl, policy }: Pick<WithRetention, 'ttl' | 'policy'>)
 
 const followedStages = (policy: StoragePolicy | undefined): string =>
   policy && !policy.disabled ? formatStages(policy) : '';
+
+/** How long a table keeps its rows: the server accepts these clauses only after PARTITION BY. */
+export const RETENTION = [TTL, STORAGE_POLICY] as const;
 
 export const EXPIRY = property<
   { readonly expire?: string | undefined },
