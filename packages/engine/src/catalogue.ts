@@ -151,12 +151,11 @@ export class Catalogue {
     return topologicalOrder(needs).flatMap(name => objects.get(name) ?? []);
   }
 
-  /** The names that an object depends on: its references, and for each view among them that view's references too. */
+  /** The names that an object depends on. A view also depends on what the views among its references read. */
   #dependencies(object: CatalogueObject): string[] {
     if (object.kind === 'table') return [];
-    if (object.kind === 'live view') return this.#existing([object.base]);
-    if (object.kind === 'materialized view') return this.#existing([...object.references, object.base]);
-    return this.#existing(this.closure(object.references));
+    const names = object.kind === 'view' ? this.closure(object.references) : [...object.references, object.base];
+    return [...names].flatMap(name => this.find(name)?.name ?? []);
   }
 
   /** The names, and for each view among them the names that the view refers to; all in lower case. */
@@ -175,10 +174,6 @@ export class Catalogue {
   /** The names of the tables and stored views that a query reads if it refers to these names, in lower case. */
   sources(names: readonly string[]): string[] {
     return [...this.closure(names)].filter(name => this.find(name)?.kind !== 'view');
-  }
-
-  #existing(names: Iterable<string>): string[] {
-    return [...names].flatMap(name => this.find(name)?.name ?? []);
   }
 }
 

@@ -73,7 +73,7 @@ class BaseCheck {
     const scope = outer.enter(select);
     const names = new Map<string, LocatedName>();
     const others = (select.setOperations ?? []).map(({ select: next }) => [...this.findTables(next, scope).values()]);
-    for (const located of [...listSources(select, scope).map(source => this.#tablesOf(source)), ...others].flat())
+    for (const located of [...scope.sourcesOf(select).map(source => this.#tablesOf(source)), ...others].flat())
       if (!names.has(foldCase(located.name))) names.set(foldCase(located.name), located);
     this.#tables.set(select, names);
     return names;
@@ -99,7 +99,7 @@ class BaseCheck {
       if (readsBase && names.size > 1) throw this.query.rejection(`union ${notSupported(base)}`, next);
       this.validate(next, scope, base);
     }
-    const sources = listSources(select, scope);
+    const sources = scope.sourcesOf(select);
     if (sources.flatMap(source => this.#tablesOf(source)).some(({ name }) => isSameName(name, base)))
       this.#rejectBadSampling(select, base);
     for (const source of sources) if ('select' in source) this.validate(source.select, source.scope, base);
@@ -141,9 +141,6 @@ class BaseCheck {
 }
 
 const notSupported = (base: string): string => `on base table is not supported for materialized views: ${base}`;
-
-const listSources = (select: Select, scope: QueryScope): Source[] =>
-  listTableRefs(select).map(ref => scope.sourceOf(ref));
 
 export interface ViewSampling {
   /** The sampling interval; empty for a passthrough view, see `analyzePassThrough`. */

@@ -9,7 +9,7 @@ import type { CatalogueObject } from '../catalogue-objects.js';
 import { childrenOf, type ParsedQuery, parseQueryText, type TreeNode } from '../parse/parsed-query.js';
 import { requireReadable, type Session } from '../session.js';
 import { hasAggregate } from './functions.js';
-import { listTableRefs, QueryScope, type Source, type TableRef } from './scope.js';
+import { QueryScope, type Source, type TableRef } from './scope.js';
 
 export const findQueryReferences = (query: ParsedQuery, catalogue: Catalogue): string[] => [
   ...new Set(listReads(query, catalogue).map(({ object }) => object.name)),
@@ -111,8 +111,9 @@ export function returnsNoRows(query: ParsedQuery, catalogue: Catalogue): boolean
       groupBy || sampleBy || columns.some(item => item.type === 'selectItem' && item.expression.type === 'column');
     if (!isGrouped && columns.some(hasAggregate)) return false;
     const scope = outer.enter(each);
-    const sources = listTableRefs(each).map(ref => scope.sourceOf(ref));
-    return sources.every(isEmptySource) && setOperations.every(({ select }) => isEmptySelect(select, scope));
+    return (
+      scope.sourcesOf(each).every(isEmptySource) && setOperations.every(({ select }) => isEmptySelect(select, scope))
+    );
   };
 
   const isEmptyQuery = (each: ParsedQuery): boolean => isEmptySelect(each.select, QueryScope.around(each, catalogue));

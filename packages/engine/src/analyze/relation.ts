@@ -67,10 +67,8 @@ class Analysis {
     this.#filtersAnalyzed.add(select);
     const queryScope = outer.enter(select);
     if (select.where) this.#analyzeSubqueries([select.where], queryScope);
-    for (const ref of listTableRefs(select)) {
-      const source = queryScope.sourceOf(ref);
+    for (const source of queryScope.sourcesOf(select))
       if ('select' in source) this.#analyzeFilters(source.select, source.scope);
-    }
     for (const { select: next } of select.setOperations ?? []) this.#analyzeFilters(next, queryScope);
   }
 

@@ -93,6 +93,11 @@ export class QueryScope {
     return found && found.index < this.visible ? found : this.outer?.commonTable(key);
   }
 
+  /** What the sources in FROM of a query mean, if this is the scope in it. */
+  sourcesOf(select: SelectStatement): Source[] {
+    return listTableRefs(select).map(ref => this.sourceOf(ref));
+  }
+
   sourceOf(ref: TableRef): Source {
     const table = this.#withVariable(ref.table);
     if (table.type === 'select') return { select: table, scope: this };
