@@ -2,10 +2,10 @@
  * Routes requests: the two paths that execute statements, the paths that need no login, and every rejection of a
  * request whose statement is not read.
  */
+import { BlockList } from 'node:net';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { DenialError } from '@sqlpipe/engine';
 import type { ServerEdition } from './editions.js';
-import { foreignRequestReason } from './origin.js';
 import { emptyReply, formatReply, type HttpReply, jsonReply, rejectionReply, textReply } from './reply.js';
 import { decodeBytes, type HttpRequest } from './request.js';
 import type { Service } from './service.js';
@@ -83,3 +83,44 @@ function formatFailure(query: string, error: unknown): HttpReply {
   if (error instanceof RangeError) return rejectionReply(400, query, 'the statement is nested too deeply', 0);
   return rejectionReply(500, query, `internal error: ${(error as Error).message}`, 0);
 }
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+loopback.addAddress('::1', 'ipv6');
+
+export const isLoopback = (address: string): boolean =>
+  loopback.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
+
+/**
+ * Why a request of a web page is rejected. A browser sends a GET to any address, this machine's too, for any page. So no header may name a
+ * page of another origin. A page can also point its own host name to this machine's address (DNS rebinding). So a server that listens only
+ * on this machine accepts no other name.
+ * @param hosts lower-case host names that are allowed besides this machine's own; undefined allows any
+ */
+function foreignRequestReason(
+  headers: ReadonlyMap<string, string>,
+  hosts: ReadonlySet<string> | undefined,
+): string | undefined {
+  const host = headers.get('host');
+  if (hosts && host !== undefined && !isAllowed(host, hosts))
+    return 'Host not allowed: start sqlserve with --allow-host NAME to allow it';
+  const site = headers.get('sec-fetch-site') ?? 'none';
+  const pages = [headers.get('origin'), headers.get('referer')].filter(page => page !== undefined);
+  if ((site === 'none' || site === 'same-origin') && pages.every(page => isSameOrigin(page, host))) return;
+  return 'Requests from pages of other origins are not allowed';
+}
+
+function isAllowed(host: string, hosts: ReadonlySet<string>): boolean {
+  const name = parseUrl(`http://${host}`)
+    ?.hostname.replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '');
+  if (name === undefined) return false;
+  return name === 'localhost' || hosts.has(name) || isLoopback(name);
+}
+
+function isSameOrigin(page: string, host: string | undefined): boolean {
+  const url = parseUrl(page);
+  return url !== undefined && host !== undefined && url.host === parseUrl(`${url.protocol}//${host}`)?.host;
+}
+
+const parseUrl = (text: string): URL | undefined => (URL.canParse(text) ? new URL(text) : undefined);

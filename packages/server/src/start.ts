@@ -9,8 +9,7 @@ import { CodedError, maskSecrets } from '@sqlpipe/text';
 import { DEFAULT_ADMIN, emulateEdition, type LoginCredentials } from './editions.js';
 import { createEndpoint, type Endpoint } from './endpoint.js';
 import { Journal } from './journal.js';
-import { isLoopback } from './origin.js';
-import { createRouter } from './routes.js';
+import { createRouter, isLoopback } from './routes.js';
 import { Service } from './service.js';
 
 const VERSIONS = { '9.3': '9.3.4', '9.4': '9.4.4', '10': '10.0.0' } as const;
