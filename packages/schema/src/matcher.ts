@@ -82,8 +82,6 @@ function addReachable(entries: Iterable<Entry>, next: (entry: Entry) => Iterable
 
 /** The part of a dump that names select; the complete dump if there are no names. */
 export class NameSelection {
-  readonly #isEmpty: boolean;
-  readonly #withDeps: boolean;
   readonly #isNamed: (entry: NamedStatement) => boolean;
   /** A matcher for each name that has matched nothing yet. */
   readonly #unmatched: Map<string, (entry: NamedStatement) => boolean>;
@@ -92,22 +90,34 @@ export class NameSelection {
   readonly #needed = new Set<string>();
 
   /** @param names globs, in any case @param withDeps whether to select what the named objects need, too */
-  constructor(names: readonly string[], withDeps: boolean) {
-    this.#isEmpty = !names.length;
-    this.#withDeps = withDeps;
+  constructor(
+    private readonly names: readonly string[],
+    private readonly withDeps: boolean,
+  ) {
     this.#isNamed = createMatcher({ patterns: names });
     this.#unmatched = new Map(names.map(name => [name, createMatcher({ patterns: [name] })]));
   }
 
   /** Whether a listed object must be read. With dependencies it may be any, because only definitions show what an object needs. */
   mayNeed(object: NamedObject): boolean {
-    if (this.#isEmpty) return true;
     this.#existing.add(object.name);
-    return this.#withDeps || this.#isNamed(object);
+    return this.withDeps || this.#isNamed(object);
   }
 
-  select(batches: AsyncIterable<string[]>): AsyncIterable<string[]> {
-    return this.#isEmpty ? batches : this.#filter(batches);
+  async *select(batches: AsyncIterable<string[]>): AsyncGenerator<string[]> {
+    if (!this.names.length) return yield* batches;
+    const matches = (entry: Entry) => this.#matches(entry);
+    if (!this.withDeps) {
+      for await (const batch of batches) yield batch.filter(statement => matches(toEntry(statement)));
+      return;
+    }
+    const schema = new Schema(await collectStatements(batches));
+    const selected = selectWithRelated(schema, matches, { withDeps: true });
+    const isView = (name: string) => schema.findObject(name)?.kind === 'view';
+    for (const { kind, statement } of selected)
+      for (const name of [...findReferences(statement, isView), ...readGrantTargets(statement, kind).objects])
+        this.#needed.add(foldCase(name));
+    yield selected.map(({ statement }) => statement);
   }
 
   /** Whether a dump that lacks an object lacks what was selected. To be asked when all statements were selected. */
@@ -122,21 +132,6 @@ export class NameSelection {
     const existing = [...this.#existing];
     const suggestion = names.map(name => suggestWord(name, existing)).find(Boolean) ?? '';
     return escapeControls(`nothing matches ${names.map(name => `'${name}'`).join(', ')}${suggestion}`);
-  }
-
-  async *#filter(batches: AsyncIterable<string[]>): AsyncGenerator<string[]> {
-    const matches = (entry: Entry) => this.#matches(entry);
-    if (!this.#withDeps) {
-      for await (const batch of batches) yield batch.filter(statement => matches(toEntry(statement)));
-      return;
-    }
-    const schema = new Schema(await collectStatements(batches));
-    const selected = selectWithRelated(schema, matches, { withDeps: true });
-    const isView = (name: string) => schema.findObject(name)?.kind === 'view';
-    for (const { kind, statement } of selected)
-      for (const name of [...findReferences(statement, isView), ...readGrantTargets(statement, kind).objects])
-        this.#needed.add(foldCase(name));
-    yield selected.map(({ statement }) => statement);
   }
 
   #matches(entry: NamedStatement): boolean {
