@@ -41,27 +41,24 @@ const ROOT = -1;
 
 /** The visit of an object, with those of its dependencies that were not seen before. */
 class Visit {
-  #needed: Int32Array;
   #at = 0;
 
   constructor(
     readonly node: number,
-    needed: Int32Array,
-  ) {
-    this.#needed = needed;
-  }
+    private needed: Int32Array,
+  ) {}
 
   get length(): number {
-    return this.#needed.length - this.#at;
+    return this.needed.length - this.#at;
   }
 
   next(): number | undefined {
-    return this.#needed[this.#at++];
+    return this.needed[this.#at++];
   }
 
   /** Removes nodes that another visit has taken over. Otherwise each visit on a long chain would store the same nodes. */
   handOver(isTaken: (node: number) => boolean): void {
-    this.#needed = this.#needed.subarray(this.#at).filter(node => !isTaken(node));
+    this.needed = this.needed.subarray(this.#at).filter(node => !isTaken(node));
     this.#at = 0;
   }
 }
