@@ -9,7 +9,7 @@ import {
   sortByScope,
   UndoLog,
 } from '@sqlpipe/ddl';
-import type { Scope } from '@sqlpipe/ddl/grammar';
+import { RejectionError, type Scope } from '@sqlpipe/ddl/grammar';
 import { foldCase, isPrincipal, isSameName, KINDS, type Kind, type PrincipalKind, quoteLiteral } from '@sqlpipe/sql';
 
 /** What is stored of a REST token. */
@@ -98,6 +98,13 @@ export class Acl {
 
   find(name: string): Principal | undefined {
     return this.#principals.get(foldCase(name));
+  }
+
+  /** The principal of that name; undefined for the administrator. @throws RejectionError if there is none */
+  requireEntity(name: string, position: number): Principal | undefined {
+    const principal = this.find(name);
+    if (principal || isSameName(name, this.admin)) return principal;
+    throw new RejectionError(position, `entity does not exist [name=${name}]`);
   }
 
   list(kind: PrincipalKind): Principal[] {

@@ -34,7 +34,7 @@ const ACL_ANSWERS: Readonly<Record<AclList, (session: Session, entity: string | 
   },
   groups: ({ acl, authorize }, entity) => {
     if (entity === undefined) authorize('LIST USERS');
-    else requireShownPrincipal(acl, entity);
+    else acl.requireEntity(entity, 0);
     const names = entity === undefined ? undefined : acl.rights.groupsOf(entity);
     const groups = acl.list('group').filter(({ name }) => names?.some(own => isSameName(own, name)) ?? true);
     return {
@@ -47,7 +47,7 @@ const ACL_ANSWERS: Readonly<Record<AclList, (session: Session, entity: string | 
       authorize('LIST USERS');
       return listEnabled(acl, 'service account');
     }
-    requireShownPrincipal(acl, entity);
+    acl.requireEntity(entity, 0);
     const rows = rightsWithGroups(acl, entity).flatMap((right): Value[][] =>
       right.kind === 'assumption' ? [[right.account, right.option]] : [],
     );
@@ -56,7 +56,7 @@ const ACL_ANSWERS: Readonly<Record<AclList, (session: Session, entity: string | 
   user: (session, entity) => credentialRows(session, 'user', entity),
   'service account': (session, entity) => credentialRows(session, 'service account', entity),
   permissions: ({ acl, catalogue, caller }, entity = caller) => {
-    requireShownPrincipal(acl, entity);
+    acl.requireEntity(entity, 0);
     return {
       columns: [
         ...heads('STRING', 'permission table_name column_name'),
@@ -71,15 +71,8 @@ const ACL_ANSWERS: Readonly<Record<AclList, (session: Session, entity: string | 
 const rightsWithGroups = (acl: Acl, entity: string): Right[] =>
   acl.namesWithGroups(entity).flatMap(name => [...acl.rights.rightsOf(name)]);
 
-/** The principal of that name; undefined for the administrator. */
-function requireShownPrincipal(acl: Acl, name: string): Principal | undefined {
-  const principal = acl.find(name);
-  if (principal || isSameName(name, acl.admin)) return principal;
-  throw new RejectionError(0, `entity does not exist [name=${name}]`);
-}
-
 function credentialRows({ acl, caller }: Session, kind: Principal['kind'], name = caller): Rows {
-  const principal = requireShownPrincipal(acl, name);
+  const principal = acl.requireEntity(name, 0);
   if ((principal?.kind ?? 'user') !== kind) throw new RejectionError(0, `${kind} does not exist [name=${name}]`);
   const hasToken = principal?.tokens.some(token => !isExpired(token)) ?? false;
   return {

@@ -270,9 +270,7 @@ function requireScopeExists({ catalogue }: Session, { scope: { column }, table }
 
 function requireEntity({ entity, verified }: GrantStatement | AssumptionStatement, { acl }: Session): string {
   const { name, position } = entity;
-  const found = acl.find(name);
-  if (verified && !found && !isSameName(name, acl.admin))
-    throw new RejectionError(position, `entity does not exist [name=${name}]`);
+  const found = verified ? acl.requireEntity(name, position) : acl.find(name);
   return found?.name ?? name;
 }
 
