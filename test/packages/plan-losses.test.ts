@@ -295,3 +295,15 @@ test('a plan that only drops a materialized view does not say that it is compute
   t.true(costs.some(cost => cost.startsWith("dropping materialized view 'm' may lose rows")));
   t.false(costs.some(cost => cost.startsWith('recomputing')));
 });
+
+test('rows that are missing while a view is being refreshed are named with that reason', async t => {
+  const [base, view] = [
+    'CREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY WAL;',
+    'CREATE MATERIALIZED VIEW m WITH BASE t AS (select ts, sum(x) n from t sample by 1h) PARTITION BY DAY;',
+  ];
+  const doubt = "materialized view 'l' is being refreshed; plan again when that has ended";
+  const rows = { count: 1, total: 2, first: '2024-01-01', last: '2024-01-01', doubt };
+  const askHistory = async () => ({ answer: rows, columns: undefined });
+  const { omissions } = await planChanges([base, view.replace('sum', 'max')], [base, view], { askHistory });
+  t.regex(omissions[0]?.reasons[0] ?? '', new RegExp(`2024-01-01, perhaps only because ${doubt}$`));
+});

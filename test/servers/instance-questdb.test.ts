@@ -5,10 +5,12 @@ import {
   connect,
   DEFAULT_REQUEST_BUFFER,
   encodeQuery,
+  fetchRunningRefresh,
   type Instance,
   InstanceError,
   resolveInstance,
 } from '../../packages/instance/src/index.js';
+import { waitUntilApplied, waitUntilTrue } from '../support/background.js';
 import { sharedQuestDB, startQuestDB, testWithQuestDB } from '../support/questdb.js';
 
 const emptyServer = sharedQuestDB();
@@ -42,6 +44,27 @@ testWithQuestDB('the maximum size of a request is known to the byte', async t =>
 /** A table as the server prints it. */
 const wide = (columns: number) =>
   `CREATE TABLE 'wide' ( \n\tts TIMESTAMP,\n${Array.from({ length: columns }, (_, i) => `\tcolumn_${i} DOUBLE`).join(',\n')}\n) timestamp(ts) PARTITION BY DAY;`;
+
+testWithQuestDB('a refresh that runs is seen from the views above', async t => {
+  const server = await emptyServer();
+  const db = await openInstance(server.url);
+  for (const statement of [
+    "CREATE TABLE t AS (SELECT timestamp_sequence('2024-01-01', 1000000L) ts, x FROM long_sequence(20000)) TIMESTAMP(ts) PARTITION BY DAY WAL",
+    'CREATE TABLE k AS (SELECT x FROM long_sequence(500))',
+    'CREATE MATERIALIZED VIEW m WITH BASE t REFRESH MANUAL DEFERRED AS (SELECT t.ts, sum(sin(t.x * k.x)) s FROM t CROSS JOIN k SAMPLE BY 1h) PARTITION BY DAY',
+    'CREATE MATERIALIZED VIEW n WITH BASE m REFRESH MANUAL DEFERRED AS (SELECT ts, sum(s) s FROM m SAMPLE BY 1d) PARTITION BY DAY',
+  ]) {
+    await db.execute(statement);
+    await waitUntilApplied(server);
+  }
+  t.is(await fetchRunningRefresh(db, 'N'), undefined);
+  await db.execute('REFRESH MATERIALIZED VIEW m FULL');
+  await waitUntilTrue(server, "SELECT count() = 1 FROM materialized_views() WHERE view_status = 'refreshing'");
+  t.is(await fetchRunningRefresh(db, 'N'), 'm');
+  await waitUntilTrue(server, "SELECT count() = 0 FROM materialized_views() WHERE view_status = 'refreshing'");
+  t.is(await fetchRunningRefresh(db, 'N'), undefined);
+  await db.close();
+});
 
 testWithQuestDB('statements may be larger than with curl --data-urlencode, by the documented sizes', async t => {
   const { url } = await emptyServer();

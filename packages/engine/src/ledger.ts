@@ -11,8 +11,8 @@ export interface HistoryRows {
   readonly total: number;
   readonly first: string;
   readonly last: string;
-  /** Whether they are the newest rows of an invalid view. Its last refresh may have seen only some rows of their interval. */
-  readonly areNewest?: boolean;
+  /** Why the query may return them after all, later: a part of a sentence. */
+  readonly doubt?: string | undefined;
 }
 
 /**

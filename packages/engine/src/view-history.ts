@@ -23,9 +23,9 @@ const recomputeLoss = (view: MaterializedView, consequence: string): Effect =>
 function describeUnreturnedRows(storedRows: StoredRows): string {
   if (typeof storedRows === 'string')
     return "may lose rows that a refresh does not return: no server was asked, or the server could not tell, or the view's refresh limit leaves out older rows";
-  const { count, total, first, last, areNewest } = storedRows;
-  const doubt = areNewest ? ', perhaps only because the view is invalid and its newest interval was not refreshed' : '';
-  return `loses rows that its query no longer returns: ${count} of ${total}, from ${first} to ${last}${doubt}`;
+  const { count, total, first, last, doubt } = storedRows;
+  const perhaps = doubt === undefined ? '' : `, perhaps only because ${doubt}`;
+  return `loses rows that its query no longer returns: ${count} of ${total}, from ${first} to ${last}${perhaps}`;
 }
 
 /** A view of the loaded schema, and what statements have done to it. */

@@ -120,6 +120,21 @@ export async function fetchRefreshState(instance: Instance, view: string): Promi
 }
 
 /**
+ * Finds the view that is being refreshed, as far as the instance shows it, among a materialized view and those below it. If a refresh has
+ * nothing to do, the server may not show that it has ended (observed on 9.3.4).
+ */
+export async function fetchRunningRefresh(instance: Instance, view: string): Promise<string | undefined> {
+  const query = 'SELECT view_name, base_table_name, view_status FROM materialized_views()';
+  const views = new Map(((await queryIfAccepted(instance, query)) ?? []).map(row => [nameOf(row[0]), row]));
+  for (let key = foldCase(view); ; ) {
+    const [name, base, status] = views.get(key) ?? [];
+    if (name === undefined || status === 'refreshing') return name === undefined ? undefined : String(name);
+    views.delete(key);
+    key = nameOf(base);
+  }
+}
+
+/**
  * Fetches the state of a materialized view and its base, if the view is settled: it has all rows of its base, is refreshed by hand or by a
  * timer, or is invalid while no view is refreshed, which could be its source. Two equal states mean that the view did not change in between.
  */

@@ -20,6 +20,7 @@ export {
   fetchHealth,
   fetchHealthOf,
   fetchRefreshState,
+  fetchRunningRefresh,
   fetchViewColumns,
   fetchWalState,
   isChangeOfBase,

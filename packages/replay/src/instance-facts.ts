@@ -6,6 +6,7 @@ import {
   fetchDefaults,
   fetchHealth,
   fetchRefreshState,
+  fetchRunningRefresh,
   fetchVersion,
   fetchViewColumns,
   type Instance,
@@ -66,9 +67,15 @@ async function askHistory(instance: Instance, view: Parameters<AskHistory>[0]): 
     }
     const state = `SELECT count(), max("${timestamp}") FROM ${quoteLiteral(view.name)}`;
     const [[total, newest] = []] = await instance.queryRows(state);
+    const running = await fetchRunningRefresh(instance, view.name);
+    // The last refresh of an invalid view may have seen only some rows of its newest interval.
     const areNewest = first === newest && (await fetchRefreshState(instance, view.name))?.status === 'invalid';
-    const counts = { count: Number(lost), total: Number(total) };
-    return { answer: { ...counts, first: String(first), last: String(last), areNewest }, columns };
+    const doubt =
+      running === undefined
+        ? areNewest && 'the view is invalid and its newest interval was not refreshed'
+        : `materialized view '${running}' is being refreshed; plan again when that has ended`;
+    const rows = { count: Number(lost), total: Number(total), first: String(first), last: String(last) };
+    return { answer: { ...rows, doubt: doubt || undefined }, columns };
   } catch (error) {
     if (!(error instanceof InstanceError)) throw error;
     return { answer: (await count()) === 0 ? 'none' : 'unknown', columns };
