@@ -102,10 +102,7 @@ export function rejectSharedInsecure(insecure: boolean | undefined, urls: readon
 type SettingLine = Readonly<Record<'name' | 'value' | 'source', string>>;
 
 /** Prints the settings of instances, in columns, with an empty line between two instances. */
-export async function printSettings(
-  instances: readonly (readonly SettingLine[])[],
-  { print }: Pick<Io, 'print'>,
-): Promise<number> {
+export async function printSettings(instances: readonly (readonly SettingLine[])[], { print }: Io): Promise<number> {
   await print(instances.map(formatSettings).join('\n'));
   return Exit.ok;
 }
@@ -125,7 +122,7 @@ function formatSettings(settings: readonly SettingLine[]): string {
 export const readIgnorePatterns = async ({
   ignore,
   ignoreFile,
-}: Pick<Args<typeof IGNORE_OPTIONS>, 'ignore' | 'ignoreFile'>): Promise<readonly string[]> =>
+}: Args<typeof IGNORE_OPTIONS>): Promise<readonly string[]> =>
   ignoreFile === undefined ? ignore : [...ignore, ...(await readRuleFile('--ignore-file', ignoreFile))];
 
 /**

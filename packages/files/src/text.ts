@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import type { Writable } from 'node:stream';
+import { writeTo } from '@sqlpipe/records';
 import { SplitError, Splitter } from '@sqlpipe/sql';
 import { CodedError, escapeLines } from '@sqlpipe/text';
 
@@ -29,19 +30,14 @@ export async function writeSqlText(
     for (const statement of [batch].flat()) text += formatSqlText(statement);
     isEmpty &&= !text;
     if (text.length < CHUNK) continue;
-    await write(out, prepare(text));
+    await writeTo(out, prepare(text));
     text = '';
   }
-  await write(out, isEmpty ? '\n' : prepare(text));
+  await writeTo(out, isEmpty ? '\n' : prepare(text));
 }
 
 /** The minimum size of a write, in UTF-16 code units; the last one may be smaller. */
 const CHUNK = 64 * 1024;
-
-const write = (out: Writable, text: string): Promise<void> =>
-  new Promise((resolve, reject) => {
-    out.write(text, error => (error ? reject(error) : resolve()));
-  });
 
 /** A statement and its position in a file. */
 export interface LocatedStatement {

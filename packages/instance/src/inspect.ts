@@ -58,10 +58,7 @@ export async function fetchDefaults(instance: Instance): Promise<Defaults> {
  * The defaults for comparing two schemas: those of the instance that statements in a file are compared with. Two instances print
  * complete statements, so they need no defaults; without an instance the defaults are those of a server without configuration.
  */
-export async function fetchCommonDefaults(
-  a: ConnectionConfig | undefined,
-  b: ConnectionConfig | undefined,
-): Promise<Defaults> {
+export async function fetchCommonDefaults(a?: ConnectionConfig, b?: ConnectionConfig): Promise<Defaults> {
   const config = a ?? b;
   return !config || (a && b) ? DEFAULTS : withInstance(config, fetchDefaults);
 }

@@ -62,7 +62,8 @@ async function writePieces(out: Writable, bytes: Buffer): Promise<void> {
 const writeEscaped = (out: Writable, bytes: Buffer): Promise<void> =>
   writeTo(out, Buffer.from(escapeLines(bytes.toString().replaceAll('\0', '\n'))));
 
-const writeTo = (out: Writable, bytes: Buffer): Promise<void> =>
+/** Writes to a stream; waits until it is accepted. */
+export const writeTo = (out: Writable, content: Buffer | string): Promise<void> =>
   new Promise((resolve, reject) => {
-    out.write(bytes, error => (error ? reject(error) : resolve()));
+    out.write(content, error => (error ? reject(error) : resolve()));
   });

@@ -1,4 +1,4 @@
 export { MAX_RECORD } from '@sqlpipe/sql';
-export { createCommitWriter } from './commit-writer.js';
+export { createCommitWriter, writeTo } from './commit-writer.js';
 export { decodeRecords, encodeRecords, type ReadOptions, StreamError, writeRecords } from './records.js';
 export { type DeferredInput, deferInput, spool } from './spool.js';

@@ -11,11 +11,7 @@ import { foldCase } from '@sqlpipe/sql';
  * that of a view of the target or of the plan. In both, queries of WITH may take the place of objects: queries of such views, or casts.
  * @param planned the queries of the views of the plan
  */
-export async function isPlanAssertion(
-  target: Instance,
-  statement: string,
-  planned: ViewQueries = new Map(),
-): Promise<boolean> {
+export async function isPlanAssertion(target: Instance, statement: string, planned: ViewQueries): Promise<boolean> {
   const assertion = parseAssertion(statement);
   if (!assertion?.printFor) return assertion !== undefined;
   const [name] = assertion.tables;

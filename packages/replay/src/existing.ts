@@ -21,10 +21,7 @@ const BATCH = 100;
 /** The key of a statement that may have changed any object. */
 const ANY = 'other';
 
-export type KnownObjects = Pick<
-  ExistingObjects,
-  'fetch' | 'isKnown' | 'invalidate' | 'compare' | 'defaults' | 'access'
->;
+export type KnownObjects = Omit<ExistingObjects, 'lookAhead'>;
 
 export class ExistingObjects {
   readonly #target: Instance;

@@ -64,11 +64,7 @@ export interface Outcome {
 }
 
 /** Whether an existing table differs only in the order of its columns. Then a plan ends, but no other run. */
-export const isReordered = ({
-  result,
-  comparison,
-  isPlanned,
-}: Pick<Outcome, 'result' | 'comparison' | 'isPlanned'>): boolean =>
+export const isReordered = ({ result, comparison, isPlanned }: Partial<Outcome>): boolean =>
   result === 'differs' && !isPlanned && isColumnOrder(comparison?.differences.map(({ property }) => property) ?? []);
 
 /** Whether the target does not have what the statement says. Then the statement is written to the rejects. */
@@ -107,11 +103,8 @@ export function statementLabel(labelled: LabelledStatement): string {
 }
 
 /** The file of a statement, and the line of a position in it, else of its first word. */
-export function locate({
-  statement,
-  location,
-  position,
-}: Pick<LabelledStatement, 'statement' | 'location' | 'position'>): Location | undefined {
+export function locate(located: Omit<LabelledStatement, 'n' | 'identity'>): Location | undefined {
+  const { statement, location, position } = located;
   if (location?.line === undefined) return location;
   const [first] = significantTokens(statement);
   const before = statement.slice(0, position ?? first?.start ?? 0);

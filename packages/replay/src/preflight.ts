@@ -52,11 +52,7 @@ export class PreflightError extends CodedError {
  * allowed, that the server's version does not support, or that is too large for a request.
  * @param allow verbs, in any case, that are allowed too; `CTAS` and `REPLACE` for such a CREATE; `all` allows everything
  */
-export function createPreflightCheck(
-  target: Instance,
-  allow: readonly string[],
-  plan?: PlanPermission,
-): PreflightCheck {
+export function createPreflightCheck(target: Instance, allow: readonly string[], plan: PlanPermission): PreflightCheck {
   const allowed = new Set(allow.flatMap(list => list.toUpperCase().split(',')));
   let version: Promise<string | undefined> | undefined;
   let limit: Promise<number> | undefined;
@@ -69,10 +65,9 @@ export function createPreflightCheck(
     if (ambiguity) return { reason: ambiguity };
     const head = readStatementHead(statement);
     const needed = findAllowNeeded(head, statement);
-    const isPlanned = plan?.statements.has(statement) === true;
-    const isAllowed =
-      !needed || allowed.has(needed.permission) || allowed.has('ALL') || (isPlanned && plan?.isGiven === true);
-    if (!isAllowed && !(needed.permission === 'SELECT' && (await isPlanAssertion(target, statement, plan?.queries))))
+    const isPlanned = plan.statements.has(statement);
+    const isAllowed = !needed || allowed.has(needed.permission) || allowed.has('ALL') || (isPlanned && plan.isGiven);
+    if (!isAllowed && !(needed.permission === 'SELECT' && (await isPlanAssertion(target, statement, plan.queries))))
       return { ...needed, ...(isPlanned && { permission: PLAN }) };
     if (dependsOnVersion(statement)) {
       const known = await knownVersion();

@@ -33,19 +33,16 @@ export async function serve({ load: files, verbose, ...options }: ServeArgs, io:
 }
 
 /** The one login of the open source edition, from the variables that QuestDB reads too. */
-function readCredentials({
-  QDB_HTTP_USER: user,
-  QDB_HTTP_PASSWORD: password,
-}: NodeJS.ProcessEnv): LoginCredentials | undefined {
+function readCredentials(env: NodeJS.ProcessEnv): LoginCredentials | undefined {
+  const { QDB_HTTP_USER: user, QDB_HTTP_PASSWORD: password } = env;
   if (!user !== !password)
     throw new UsageError('QDB_HTTP_USER and QDB_HTTP_PASSWORD must be set together; set both or neither');
   return user && password ? { user, password } : undefined;
 }
 
-function readAdmin({
-  QDB_ACL_ADMIN_USER: user = DEFAULT_ADMIN.user,
-  QDB_ACL_ADMIN_PASSWORD: password = DEFAULT_ADMIN.password,
-}: NodeJS.ProcessEnv): LoginCredentials {
+function readAdmin(env: NodeJS.ProcessEnv): LoginCredentials {
+  const { QDB_ACL_ADMIN_USER: user = DEFAULT_ADMIN.user, QDB_ACL_ADMIN_PASSWORD: password = DEFAULT_ADMIN.password } =
+    env;
   if (user && password) return { user, password };
   throw new UsageError('QDB_ACL_ADMIN_USER and QDB_ACL_ADMIN_PASSWORD must not be empty');
 }
