@@ -137,15 +137,12 @@ export function inlineWindows<T extends GrammarToken>(tokens: readonly T[]): T[]
     if (token.text === ')') openings.pop();
     inlined.push(token);
     if (token.text !== '(') continue;
-    if (isKeyword(tokens[index - 2], 'over')) {
-      const close = closingIndex(tokens, index - 1);
-      const end = close < 0 ? tokens.length : close;
-      openings.push(inlined.length);
-      for (const part of removeAnchor(tokens.slice(index, end))) inlined.push(part);
-      index = end;
-      continue;
-    }
     openings.push(inlined.length);
+    if (!isKeyword(tokens[index - 2], 'over')) continue;
+    const close = closingIndex(tokens, index - 1);
+    const end = close < 0 ? tokens.length : close;
+    for (const part of removeAnchor(tokens.slice(index, end))) inlined.push(part);
+    index = end;
   }
   return inlined;
 }
@@ -157,11 +154,8 @@ function resolveWindows<T extends QueryToken>(
   for (const { name, definition } of definitions) {
     const [open, first, ...rest] = removeAnchor(definition.slice(0, -1));
     const inherited = first && windows.get(nameOf(first))?.slice(1, -1);
-    const parts = [open, ...(inherited ?? [first]), ...rest, definition.at(-1)];
-    windows.set(
-      name,
-      parts.filter(part => part !== undefined),
-    );
+    const parts = [open, ...(inherited ?? [first]), ...rest, definition.at(-1)].filter(part => part !== undefined);
+    windows.set(name, parts);
   }
   return windows;
 }
