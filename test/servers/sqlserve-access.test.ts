@@ -4,12 +4,12 @@ import { inProcess } from '../support/in-process.js';
 import { admin, basic, executeAs, loginAs, setUp } from '../support/principals.js';
 import type { Scope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
-import { startSqlserve } from '../support/sqlserve.js';
+import { serveHere, startSqlserve } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
 /** Starts an enterprise server with a user `ann` who may use HTTP, and executes the statements. */
 async function startWithAnn(scope: Scope, ...statements: string[]): Promise<Server> {
-  const server = await startSqlserve(scope, ['--edition', 'enterprise']);
+  const server = await serveHere(scope, { edition: 'enterprise' });
   await setUp(server, "create user ann with password 'ann'", 'grant http to ann', ...statements);
   return server;
 }

@@ -1,9 +1,9 @@
 import { admin, basic, bearer, executeAs } from '../support/principals.js';
-import { startSqlserve } from '../support/sqlserve.js';
+import { serveHere } from '../support/sqlserve.js';
 import { test } from '../support/test.js';
 
 test('enterprise: permissions limit statements and the contents of a dump', async t => {
-  const server = await startSqlserve(t, ['--edition', 'enterprise']);
+  const server = await serveHere(t, { edition: 'enterprise' });
   t.is((await fetch(`${server.url}/exec?query=show+tables`)).status, 401);
   for (const sql of [
     'create table open (ts timestamp, a int) timestamp(ts) partition by day',
@@ -43,7 +43,7 @@ test('enterprise: permissions limit statements and the contents of a dump', asyn
 });
 
 test('enterprise: a table or a query needs SELECT on every column that it uses', async t => {
-  const server = await startSqlserve(t, ['--edition', 'enterprise']);
+  const server = await serveHere(t, { edition: 'enterprise' });
   for (const sql of [
     'create table part (ts timestamp, a int, b int) timestamp(ts) partition by day',
     'create table closed (a int)',
@@ -87,7 +87,7 @@ test('enterprise: a table or a query needs SELECT on every column that it uses',
 });
 
 test('enterprise: an unknown permission cannot be granted', async t => {
-  const server = await startSqlserve(t, ['--edition', 'enterprise']);
+  const server = await serveHere(t, { edition: 'enterprise' });
   for (const [sql, at, error] of [
     ['grant http, selct on t to bob', 'selct', 'unknown permission [selct]'],
     ['grant create tables to bob', 'create', 'unknown permission [create tables]'],
@@ -100,7 +100,7 @@ test('enterprise: an unknown permission cannot be granted', async t => {
 });
 
 test('enterprise: an empty password is rejected with its position', async t => {
-  const server = await startSqlserve(t, ['--edition', 'enterprise']);
+  const server = await serveHere(t, { edition: 'enterprise' });
   const sql = "create user ann with password ''";
   t.like(await executeAs(server, admin, sql), { status: 400, error: 'password is empty', position: sql.indexOf("''") });
   t.is((await executeAs(server, admin, 'create user ann')).status, 200);
@@ -111,7 +111,7 @@ test('enterprise: an empty password is rejected with its position', async t => {
 });
 
 test('enterprise: WITH VERIFICATION rejects missing objects and principals', async t => {
-  const server = await startSqlserve(t, ['--edition', 'enterprise']);
+  const server = await serveHere(t, { edition: 'enterprise' });
   await executeAs(server, admin, 'create user bob');
   await executeAs(server, admin, 'create table there (a int)');
   await executeAs(server, admin, 'create service account robot');
@@ -131,7 +131,7 @@ test('enterprise: WITH VERIFICATION rejects missing objects and principals', asy
 });
 
 test('enterprise: a token is valid until it is dropped', async t => {
-  const server = await startSqlserve(t, ['--edition', 'enterprise']);
+  const server = await serveHere(t, { edition: 'enterprise' });
   await executeAs(server, admin, 'create service account robot');
   await executeAs(server, admin, 'grant http to robot');
   const created = await executeAs(server, admin, "alter service account robot create token type rest with ttl '30d'");
@@ -163,7 +163,7 @@ test('enterprise: a token is valid until it is dropped', async t => {
 });
 
 test('enterprise: live views are created, listed and shown as by QuestDB 10', async t => {
-  const server = await startSqlserve(t, ['--edition', 'enterprise']);
+  const server = await serveHere(t, { edition: 'enterprise' });
   const run = (sql: string) => executeAs(server, admin, sql);
   const query = 'SELECT ts, count(*) OVER (PARTITION BY sym ORDER BY ts ROWS 3 PRECEDING) n FROM base';
   for (const sql of [

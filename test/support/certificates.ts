@@ -33,19 +33,8 @@ export function certificateAuthority(folder: string): Authority {
     );
 
   extensions('authority.ext', 'basicConstraints=critical,CA:true\nkeyUsage=critical,keyCertSign,cRLSign\n');
-  openssl(
-    'req',
-    '-x509',
-    ...NEW_KEY,
-    '-keyout',
-    'root.key',
-    '-out',
-    'root.pem',
-    '-subj',
-    '/CN=Test Root',
-    '-days',
-    '2',
-  );
+  const root = ['-keyout', 'root.key', '-out', 'root.pem', '-subj', '/CN=Test Root', '-days', '2'];
+  openssl('req', '-x509', ...NEW_KEY, ...root);
   request('middle', 'Test Intermediate');
   sign('middle', 'root', 'authority.ext', '-days', '2');
 
