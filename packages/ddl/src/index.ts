@@ -55,7 +55,6 @@ export {
   columnProperty,
   EXPLICIT,
   isColumnOrder,
-  type PrintOptions,
   type PropertyName,
 } from './property.js';
 export { findSampling, findStoredValues } from './query-columns.js';

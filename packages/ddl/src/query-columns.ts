@@ -61,11 +61,11 @@ function findItems(tokens: readonly QueryToken[]): QueryToken[][] {
 }
 
 function toColumn(item: readonly QueryToken[]): QueryColumn | undefined {
-  const name = item.at(-1)?.text ?? '';
-  if (!NAME.test(name)) return undefined;
-  if (item.length === 1) return { name: unquoteToken(name) };
-  if (isKeyword(item.at(-2), 'as')) return { name: unquoteToken(name), type: parseCastType(item.slice(0, -2)) };
-  return item.at(-2)?.text === '.' && item.length === 3 ? { name: unquoteToken(name) } : undefined;
+  const last = item.at(-1)?.text ?? '';
+  if (!NAME.test(last)) return undefined;
+  const name = unquoteToken(last);
+  if (isKeyword(item.at(-2), 'as')) return { name, type: parseCastType(item.slice(0, -2)) };
+  return item.length === 1 || (item.length === 3 && item[1]?.text === '.') ? { name } : undefined;
 }
 
 /** The type of an expression of the form `CAST(… AS type)`, `…::type` or `ARRAY[]`; undefined for any other. */

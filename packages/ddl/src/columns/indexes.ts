@@ -200,23 +200,16 @@ function parseIndexOfView(cursor: Cursor, { defaults }: IndexContext, altered: A
       `column '${name}' is of type '${column.type}'. Index supports column type 'SYMBOL' only.`,
     );
   const token = cursor.next();
-  return parseIndexOptions(
-    cursor,
-    token,
-    { defaults, has: () => false },
-    {
-      expected: endsAlter(token) ? undefined : "'capacity' keyword",
-      parseCapacity: alteredCapacityParser('index capacity value', 'index capacity value must be numeric'),
-    },
-  );
+  if (!endsAlter(token) && !isWord(token, 'capacity')) throw cursor.error("'capacity' keyword expected");
+  const parseCapacity = alteredCapacityParser('index capacity value', 'index capacity value must be numeric');
+  return { type: 'BITMAP', capacity: parseCapacityOption(cursor, token, defaults.indexCapacity, parseCapacity) };
 }
 
 function rejectMissingIndex(altered: AlteredColumn): void {
   const { object, name, column, position } = altered;
-  if (object.kind === 'table') requireSymbol(altered, 'indexes are');
-  if (!column || column.index || (object.kind === 'table' && object.wal)) return;
-  throw new RejectionError(
-    position,
-    object.kind === 'table' ? `column is not indexed [column=${name}]` : `column '${name}' is not indexed`,
-  );
+  const isTable = object.kind === 'table';
+  if (isTable) requireSymbol(altered, 'indexes are');
+  if (!column || column.index || (isTable && object.wal)) return;
+  const problem = isTable ? `column is not indexed [column=${name}]` : `column '${name}' is not indexed`;
+  throw new RejectionError(position, problem);
 }
