@@ -83,12 +83,9 @@ export interface Numbered {
   readonly statement: string;
 }
 
-/** Maximum length of a statement's name in messages, in UTF-16 code units. */
-const LENGTH = 200;
-
 /** The name of a statement in messages: `statement 3 (table 'fx_trades')`. */
 export const place = (n: number, identity: Identity): string =>
-  `statement ${n} (${truncate(displayName(identity), LENGTH)})`;
+  `statement ${n} (${truncate(displayName(identity), 200)})`;
 
 const OPEN_SOURCE = 'the open source edition has no';
 

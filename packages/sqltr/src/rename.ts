@@ -176,15 +176,13 @@ class Renaming {
     if (found.length === expected.length && found.every((name, i) => name === expected[i])) return;
     throw new CodedError(
       'REJECTED',
-      `${truncate(displayName(readStatementHead(statement)), NAMED)}: the new name '${shorten(suspect)}' is also that of an alias or a common table expression in it; choose another name`,
+      `${shorten(displayName(readStatementHead(statement)))}: the new name '${shorten(suspect)}' is also that of an alias or a common table expression in it; choose another name`,
     );
   }
 }
 
-/** Maximum length of a name in messages, in UTF-16 code units. */
-const NAMED = 140;
-
-const shorten = (name: string): string => truncate(name, NAMED);
+/** A name as messages show it. */
+const shorten = (name: string): string => truncate(name, 140);
 
 /** Copies a name, because a substring in V8 keeps the complete statement in memory. */
 const detach = (name: string): string => Buffer.from(name).toString();
