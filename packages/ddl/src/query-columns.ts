@@ -30,9 +30,8 @@ export function findQueryColumns(query: string): QueryColumn[] | undefined {
 }
 
 /**
- * Finds which columns of a query hold values as its table has them: a column, or the first, last, least or greatest of its
- * values. All others may be computed.
- * @returns whether it is so, for each item of SELECT; nothing if the query is not one SELECT from this table alone
+ * Finds for each item of a SELECT whether it holds values as the table has them: a column, or its first, last, least or greatest value.
+ * @returns nothing if the query is not one SELECT from this table alone
  */
 export function findStoredValues(query: string, table: string): boolean[] {
   const tokens = tokenizeQuery(query);

@@ -173,10 +173,7 @@ function repairView(row: string, notes: string[]): string {
   return head + body + repairVolume(`\n)${row.slice(conflict?.end ?? end + 2)}`, notes);
 }
 
-/**
- * Removes a `;` at the end of a body. A view that was created without parentheses stores the `;` of its statement. Servers
- * print the body in parentheses, where this `;` would end the statement too early.
- */
+/** Removes the `;` that a view created without parentheses stores. Printed in parentheses, it would end the statement too early. */
 function removeSemicolon(body: string, notes: string[]): string {
   // With a quote in a block comment, SQL and the server may read different tokens; only the right reading ends with the `;`.
   const isLastIn = (tokens: Iterable<Token>) => [...tokens].at(-1)?.start === body.length - 1;

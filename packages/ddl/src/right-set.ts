@@ -76,10 +76,7 @@ export class RightSet {
     return same !== undefined && hasOption(same.right) === hasOption(right);
   }
 
-  /**
-   * Finds the rights that lose their grant option if this right is granted. A server stores the option of the latest
-   * statement, and a right on a table replaces the rights on its columns.
-   */
+  /** Finds the rights that lose their grant option if this right is granted: a server stores the option of the latest statement. */
   findLostOptions(right: Right): Right[] {
     if (hasOption(right) || this.#findCovering(right, true).some(hasOption)) return [];
     return this.#findCovered(right).filter(hasOption);

@@ -16,9 +16,8 @@ export const readStatementHead = (statement: string): Head =>
   readPrintedHead(statement) ?? readHead(significantTokens(statement));
 
 /**
- * Explains how a server would read a statement differently from SQL, which is why it must not be processed; undefined
- * if all agree. For an object, the head has to agree (`COMPARED`), because the rest only describes the object. For any
- * other statement, every token has to agree.
+ * Explains how a server would read a statement differently from SQL, so that it must not be processed; undefined if all agree. Of an
+ * object, the head has to agree (`COMPARED`), of any other statement every token.
  * @param allRules the rules of the servers that may run the statement; by default all
  */
 export function findAmbiguity(

@@ -39,7 +39,6 @@ export interface Head extends Identity {
   keepsExisting: boolean;
   /** Whether it runs a query to create a table from the result: CREATE TABLE … AS, CREATE BATCH, CREATE ATOMIC. */
   runsQuery: boolean;
-  /** The name of what it creates, with its position. */
   located?: NameSpan;
 }
 
@@ -51,10 +50,7 @@ export function identify(statement: string): Identity {
   return { kind, name, verb };
 }
 
-/**
- * Reads the head of a statement in the form that servers print; undefined for another form. Most statements have this form, and need not be
- * read token by token. No comment can begin within it, so it does not matter that versions of QuestDB read comments differently.
- */
+/** Reads a head in printed form, as most are, without its tokens. No comment can begin within it, so all servers read it alike. */
 export function readPrintedHead(statement: string): Head | undefined {
   const [, phrase, name, parenthesis] = PRINTED_FORM.exec(statement) ?? [];
   const kind = CREATED.find(([words]) => words === phrase)?.[1];
@@ -98,17 +94,13 @@ export function returnsRows(statement: string): boolean {
   return words.accept('CREATE TOKEN');
 }
 
-/** Whether a table's name is followed by AS and a query, and not by columns in parentheses. */
 function isCreatedFromQuery(words: TokenReader): boolean {
   if (words.peek()?.text === '(') return false;
   words.skipTo('AS');
   return words.peek() !== undefined;
 }
 
-/**
- * Reads a statement that gives rights. Its complete form is checked: for a server without access control `ASSUME` and
- * `GRANT` are names, and `ASSUME WHERE …` or `GRANT g JOIN …` is a query (observed on 9.3.4).
- */
+/** Reads all of a statement that gives rights: without access control, `ASSUME WHERE …` or `GRANT g JOIN …` is a query (observed on 9.3.4). */
 function readRight(words: TokenReader): Partial<Head> | undefined {
   if (words.accept('ADD USER')) {
     const { name } = words.readName();

@@ -15,10 +15,7 @@ export interface NameSpan extends LocatedName {
   readonly end: number;
 }
 
-/**
- * Parses a name, bare or in any quotes, and drops the schema `public`. The name is '' if the first token starts none.
- * @param peek returns the token at a distance from the first one; white space and comments do not count
- */
+/** Parses a name in any quotes, without the schema `public`; '' if there is none. @param peek returns a significant token by its distance */
 export function parseName(peek: (distance: number) => Token | undefined): NameSpan & { tokens: number } {
   let at = isPublicSchema(peek(0), peek(1)) ? 2 : 0;
   let name = '';
@@ -40,10 +37,7 @@ const isPublicSchema = (first?: Token, dot?: Token): boolean =>
 /** A name as a string literal for our queries: in single quotes, with quotes inside doubled. */
 export const quoteLiteral = (name: string): string => `'${name.replaceAll("'", "''")}'`;
 
-/**
- * Returns the form in which names that differ only in case are equal. Each character is folded separately, as the server
- * does (observed on 9.3.4); `toLowerCase` of a whole word would also consider neighbouring characters.
- */
+/** The form in which names that differ only in case are equal. Each character is folded by itself, as by the server (observed on 9.3.4). */
 export const foldCase = (name: string): string =>
   /^[\0-\x7f]*$/.test(name) ? name.toLowerCase() : name.replace(/[^]/g, unit => unit.toLowerCase().charAt(0));
 
@@ -60,7 +54,6 @@ export class TokenReader {
     this.#source = tokens[Symbol.iterator]();
   }
 
-  /** The next token, or the token at a distance from it. */
   peek(distance = 0): Token | undefined {
     while (this.#ahead.length <= distance) {
       const { done, value } = this.#source.next();
@@ -88,14 +81,12 @@ export class TokenReader {
     return true;
   }
 
-  /** Skips the character if it comes next; returns whether it did. */
   acceptPunctuation(character: string): boolean {
     const isNext = this.peek()?.text === character;
     if (isNext) this.next();
     return isNext;
   }
 
-  /** Skips tokens until the word comes next. */
   skipTo(word: string): void {
     while (this.peek() && this.word !== word) this.next();
   }

@@ -100,9 +100,7 @@ export class Splitter {
 
   /**
    * Ends the text, and yields the remaining statements.
-   * @param options.requiresSemicolon whether the last statement must have its `;`
-   * @throws SplitError if a quote, a block comment or a parenthesis is unclosed, if a required `;` is missing, if only the head of a plan
-   *   is left, and for what `write` rejects
+   * @throws SplitError if anything is unclosed, a required `;` is missing, only the head of a plan is left, and for what `write` rejects
    */
   *end({ requiresSemicolon = false } = {}): Generator<string> {
     const chunk = this.#carry;
@@ -153,10 +151,7 @@ export class Splitter {
     return at < 0 ? this.#scan(chunk, from) : { at };
   }
 
-  /**
-   * Finds the first `;` that ends the current statement by either set of rules. The scanners read pieces of doubling length. If they read
-   * complete chunks, a scanner that finds no `;` would read the rest of the chunk for every statement, in quadratic time.
-   */
+  /** Finds the first `;` by either set of rules, in pieces of doubling length: to scan the rest of a chunk each time would be quadratic. */
   #scan(chunk: string, from: number): Required<StatementEnd> | undefined {
     for (let start = from, size = FIRST_PIECE; start < chunk.length; size *= 2) {
       const end = findSafeCut(chunk, start + size);
@@ -228,10 +223,7 @@ export class Splitter {
     return text.slice(end);
   }
 
-  /**
-   * Holds a statement, and yields the one that was held. For a `;` alone, neither happens: it is no statement. If such a `;` is on a
-   * later line than the held statement, comments after the `;` do not belong to that statement.
-   */
+  /** Yields the held statement, and holds this one. A `;` alone is no statement; on a later line, it ends the held one's comments. */
   *#hold(text: string, endsInLineComment: boolean): Generator<string> {
     const body = trim(text);
     const [startLine] = this.#locate(text, Math.max(text.search(NON_WHITESPACE), 0));
@@ -304,11 +296,7 @@ export class Splitter {
   }
 }
 
-/**
- * Normalizes the statement of one record. A `;` before the last comments moves to the end.
- * @returns '' if the record has no statement
- * @throws SplitError if a second statement follows, and for what `Splitter` rejects
- */
+/** Normalizes the one statement of a record; '' if it has none. A `;` before the last comments moves to the end. @throws SplitError */
 export function normalizeStatement(text: string): string {
   const trimmed = trim(text);
   if (isNormalized(trimmed)) return trimmed;

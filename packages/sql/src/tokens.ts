@@ -81,10 +81,7 @@ export const keywordOf = (token: Token | undefined): string =>
 /** The words that may be keywords. Only ASCII, because `ß` in upper case is `SS`. */
 const ASCII_WORD = /^[\w$@]+$/;
 
-/**
- * The text that a word, a string or a quoted name stands for: without its quotes. SQL makes doubled quotes in it single;
- * QuestDB keeps them (GenericLexer), and accepts no name with quotes.
- */
+/** A text without its quotes. SQL makes doubled quotes in it single; QuestDB keeps them (GenericLexer), and accepts no name with quotes. */
 export function unquote(text: string, rules: CommentRules = 'sql'): string {
   const quote = text.charAt(0);
   if (text.length < 2 || !`'"\``.includes(quote) || !text.endsWith(quote)) return text;

@@ -58,7 +58,6 @@ const VERBS: { readonly [V in ChangeStatement['verb']]?: { readonly kind?: Objec
     'set refresh limit': { kind: 'materialized view', permission: 'ALTER MATERIALIZED VIEW' },
   };
 
-/** The verbs of what a server writes to the WAL of a table. */
 const USES_WAL = /^(?:alter|rename|truncate|update|insert|.* partition)$/;
 
 /** The objects that a statement is about. For RENAME, both names. An ALTER is about one. */

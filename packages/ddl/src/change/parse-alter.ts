@@ -235,7 +235,6 @@ class TableParser {
   }
 }
 
-/** After ALTER VIEW: replaces the query. */
 function parseAlterView(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   const view = parseAlteredObject(cursor, lookup, 'view');
   cursor.expectToken(cursor.requireNoSemicolon("'as'"), 'as');
