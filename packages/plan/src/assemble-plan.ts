@@ -76,7 +76,7 @@ export async function assemblePlan({ draft, proof }: ProvenDraft): Promise<Plan>
     work: await describeWork(draft, proof),
     irreversible: statements.flatMap(({ lost }, i) => (lost.length > 0 ? [i + 1] : [])),
     idleTables: findTablesToKeepIdle(draft.steps, context.engineOfB),
-    renamedViews: new Map([...renames.pending].filter(([name]) => proof.recomputed.has(name))),
+    renamedViews: new Map([...renames.pending].filter(([name]) => proof.account.recomputedViews.has(name))),
     allowedLosses: used,
   });
   return {
@@ -95,12 +95,12 @@ export async function assemblePlan({ draft, proof }: ProvenDraft): Promise<Plan>
  * Collects the assertions that come before all steps. If one fails, B stays as it is. The assertions use the names of B, because nothing
  * is renamed yet. A loss that is allowed needs no assertion.
  */
-function collectAssertions({ recomputed, enforcements }: ProofResult, context: PlanContext) {
+function collectAssertions({ account }: ProofResult, context: PlanContext) {
   const { allowed, answers, findStoredRows } = context;
   const assertions: PlannedStatement[] = [];
   const assertedViews: string[] = [];
   const add = (assertion: Assertion, ...comments: string[]) => assertions.push(withPurpose(assertion, ...comments));
-  for (const [view, computableAssertion] of recomputed) {
+  for (const [view, computableAssertion] of account.recomputedViews) {
     const definition = findAskableDefinition(view, context);
     if (!definition || allowed.useAllowance({ loss: 'history', object: definition.name })) continue;
     const finding = answers.findHistory(view);
@@ -114,7 +114,7 @@ function collectAssertions({ recomputed, enforcements }: ProofResult, context: P
   }
   const [first, ...others] = assertedViews;
   if (first !== undefined) add(assertUnlimited([first, ...others]));
-  for (const enforcement of enforcements) {
+  for (const enforcement of account.enforcements) {
     const { name } = enforcement.former;
     if (allowed.useAllowance({ loss: 'ttl', object: name }) || findStoredRows(name) === 'none') continue;
     add(assertNoneExpired(...findExpiryArguments(enforcement, context)));

@@ -13,7 +13,7 @@ type Work = 'copies' | 'rewrites' | 'reads';
  */
 export async function describeWork(draft: Draft, proof: ProofResult): Promise<string[]> {
   const work = findWork(draft, proof);
-  const sizes = work.size > 0 ? await draft.context.answers.askSizes() : undefined;
+  const sizes = work.size > 0 ? await draft.context.answers.server.askSizes?.() : undefined;
   return [...work].flatMap(([table, kinds]) => {
     const size = sizes?.get(foldCase(table));
     const isCopied = kinds.has('copies');

@@ -87,7 +87,8 @@ export function createPlanContext(
     allowed,
     toRebuild,
     findStoredRows: view =>
-      answers.findHistory(view)?.answer ?? assumeStoredRows(view, engineOfB, allowed, answers.hasHistories),
+      answers.findHistory(view)?.answer ??
+      assumeStoredRows(view, engineOfB, allowed, answers.server.askHistory !== undefined),
     engineOfB,
     healthProblems: b.entries.flatMap(entry => problemsOf(entry, options.health ?? {})),
     answers,

@@ -19,9 +19,6 @@ export function parseRebuildName(name: string): { table: string; role: 'new' | '
   return table && hash ? { table, role: role === 'new' ? 'new' : 'old', hash } : undefined;
 }
 
-/** The table whose rebuild has made a table; undefined if none has. */
-export const parseRebuiltTable = (name: string): string | undefined => parseRebuildName(name)?.table;
-
 /** Hashes both definitions of a table. @param earlierCount how often the same rebuild was made before */
 const hashRebuild = (wanted: TableDefinition, now: TableDefinition, earlierCount: number): string =>
   createHash('sha256')

@@ -12,7 +12,7 @@ import {
   type TableDefinition,
   UNLIMITED,
 } from '@sqlpipe/ddl';
-import { type Engine, findCopyLosses } from '@sqlpipe/engine';
+import { findCopyLosses } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { PlanContext } from '../plan-context.js';
@@ -31,14 +31,8 @@ import {
 import { printCast } from '../text/copies.js';
 import { doubleQuote, printOnOneLine } from '../text/statement-text.js';
 import { assertConversion, whyValuesForbid } from './alter-table.js';
-import { changeOf, type Draft, type Refusal } from './draft.js';
-import {
-  createRebuildNames,
-  findUnusedHash,
-  isRebuildHash,
-  parseRebuildName,
-  parseRebuiltTable,
-} from './rebuild-names.js';
+import { changeOf, type Draft } from './draft.js';
+import { createRebuildNames, findUnusedHash, isRebuildHash, parseRebuildName } from './rebuild-names.js';
 import { parseMark } from './unfilled-marks.js';
 
 /** Rebuilds a table, unless the server cannot cast a column, or the new table would lose something that is not allowed. */
@@ -170,18 +164,6 @@ function dropIfRowsAreIn(
   } else draft.add(change, [assertApplied(name), ...assertions, assertNoPartition(name, 'detached'), drop]);
 }
 
-/** Why a rebuild cannot be completed: a writer has created the table between its two renames. */
-function whyNotResumable(table: string, leftovers: ReadonlySet<string>, b: Engine): Refusal | undefined {
-  const newName = [...leftovers].find(name => isSameName(parseRebuiltTable(name), table));
-  const oldName = createRebuildNames(table, parseRebuildName(newName ?? '')?.hash ?? '').oldName;
-  if (!newName || !b.find(oldName) || !b.find(table)) return undefined;
-  return [
-    `a writer created it while an earlier rebuild exchanged the names; the old rows are in '${oldName}'`,
-    `stop the writers, rename '${table}', and plan again to complete that rebuild`,
-    'then copy the rows of the renamed table',
-  ];
-}
-
 /**
  * Whether a table exists only for the planner: it marks a view, is the new table of an interrupted rebuild, or the old one of a table that
  * `--rebuild` names. Such a table is not in A, and does not count as a difference.
@@ -201,17 +183,19 @@ export function resumeRebuilds(draft: Draft): void {
   const { leftovers, renames } = draft.context;
   for (const { name } of draft.engine.catalogue.list().filter(object => leftovers.has(foldCase(object.name)))) {
     const { table = '', hash = '' } = parseRebuildName(name) ?? {};
-    const hasExchangeBegun = draft.engine.find(createRebuildNames(table, hash).oldName) !== undefined;
-    const isHalfExchanged = hasExchangeBegun && !draft.engine.find(table);
-    const refusal = whyNotResumable(table, leftovers, draft.engine);
-    if (refusal !== undefined) {
-      draft.omit(changeOf({ kind: 'table', name: table }, `rebuild of table '${table}'`), ...refusal);
+    const { oldName } = createRebuildNames(table, hash);
+    const hasExchangeBegun = draft.engine.find(oldName) !== undefined;
+    if (hasExchangeBegun && draft.engine.find(table)) {
+      draft.omit(
+        changeOf({ kind: 'table', name: table }, `rebuild of table '${table}'`),
+        `a writer created it while an earlier rebuild exchanged the names; the old rows are in '${oldName}'`,
+        `stop the writers, rename '${table}', and plan again to complete that rebuild`,
+        'then copy the rows of the renamed table',
+      );
       draft.block(table);
-      continue;
-    }
+    } else if (hasExchangeBegun) draft.addStatement(`RENAME TABLE '${name}' TO '${table}';`, { kind: 'table', name });
     const [leftover, now] = [name, table].map(each => draft.engine.definitionOf(each));
-    if (isHalfExchanged) draft.addStatement(`RENAME TABLE '${name}' TO '${table}';`, { kind: 'table', name });
-    else if (leftover?.kind === 'table' && now?.kind === 'table') {
+    if (!hasExchangeBegun && leftover?.kind === 'table' && now?.kind === 'table') {
       const copied = findCopiedColumns(leftover, now, renames.columnRenamesOf(table));
       const added = leftover.columns.filter(column => !copied.some(({ to }) => isSameName(to, column.name)));
       const unwritten = added.map(column => assertEmpty(name, printValueCondition(column)));

@@ -5,7 +5,7 @@
 import { findColumn, findReferencesOfQuery } from '@sqlpipe/ddl';
 import type { Enforcement } from '@sqlpipe/engine';
 import { foldCase, isSameName } from '@sqlpipe/sql';
-import { parseRebuiltTable } from '../draft/rebuild-names.js';
+import { parseRebuildName } from '../draft/rebuild-names.js';
 import { isUnfilled } from '../draft/unfilled-marks.js';
 import type { PlanContext } from '../plan-context.js';
 import { type CommonQuery, printWith, renameQuery } from '../text/common-queries.js';
@@ -56,7 +56,7 @@ function findReplacements(body: string, context: PlanContext, seen = new Set<str
     if (!markSeen(name)) return [];
     const otherName = bothWays(renames.stated.objects).find(([from]) => isSameName(from, name))?.[1] ?? name;
     // A rebuild may have been interrupted before its new table got the name.
-    const rebuilt = [...leftovers].find(each => isSameName(parseRebuiltTable(each), name)) ?? '';
+    const rebuilt = [...leftovers].find(each => isSameName(parseRebuildName(each)?.table, name)) ?? '';
     const existing = engineOfB.find(name) ?? engineOfB.find(otherName) ?? engineOfB.find(rebuilt);
     const view = existing ? engineOfB.definitionOf(existing.name) : (a.definitionOf(name) ?? a.definitionOf(otherName));
     if (existing?.kind === 'table') {

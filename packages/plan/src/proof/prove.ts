@@ -3,19 +3,12 @@
  * may become invalid. The changes that cause a failure are left out of the next draft.
  */
 import type { PropertyName } from '@sqlpipe/ddl';
-import {
-  type Effect,
-  type Enforcement,
-  type Engine,
-  type Execution,
-  type ExternalFacts,
-  RowAccount,
-} from '@sqlpipe/engine';
+import { type Effect, type Engine, type Execution, type ExternalFacts, RowAccount } from '@sqlpipe/engine';
 import { compareSchemas } from '@sqlpipe/schema';
 import { displayName, foldCase, hasName, identityKey } from '@sqlpipe/sql';
 import { changeKey, type Draft, type Step, whyNotExecutable } from '../draft/draft.js';
 import { isAuxiliaryTable } from '../draft/rebuild.js';
-import { parseRebuiltTable } from '../draft/rebuild-names.js';
+import { parseRebuildName } from '../draft/rebuild-names.js';
 import { losesNothingByRefresh } from '../draft/refresh-views.js';
 import { parseMark } from '../draft/unfilled-marks.js';
 import type { PlanContext } from '../plan-context.js';
@@ -31,13 +24,7 @@ export interface ProofResult {
   readonly effects: readonly (readonly Effect[])[];
   /** The changes that must be left out; empty if the plan is proven. */
   readonly excluded: readonly Omission[];
-  /**
-   * The materialized views of B that are computed again, by name in lower case. The value is the assertion `is_computable`; undefined if
-   * the server need not be asked.
-   */
-  readonly recomputed: ReadonlyMap<string, string | undefined>;
-  /** The objects whose retention the steps make the server enforce. */
-  readonly enforcements: readonly Enforcement[];
+  readonly account: RowAccount;
 }
 
 interface Failure {
@@ -89,12 +76,7 @@ export function proveDraft({ steps, context }: Draft, engine: Engine): ProofResu
         });
     }
   }
-  return {
-    effects,
-    excluded: toOmissions(failures, steps),
-    recomputed: account.recomputedViews,
-    enforcements: account.enforcements,
-  };
+  return { effects, excluded: toOmissions(failures, steps), account };
 }
 
 /**
@@ -113,23 +95,20 @@ const findViewRejectedByServer = (
     const isSame = before && 'body' in before && before.body === after.body;
     const names = [...engine.catalogue.closure(after.references)];
     if (isSame || !names.every(name => context.engineOfB.find(context.renames.nameBeforePlan(name)))) return false;
-    const question = printCompileQuestion(printFutureQuery(after, engine, context).query);
-    context.answers.ask(question);
-    return context.answers.isRejected(question);
+    return context.answers.rejects(printCompileQuestion(printFutureQuery(after, engine, context).query));
   })?.name;
 
 function createExternalFacts(context: PlanContext, engine: Engine): ExternalFacts {
   const { a, findStoredRows, ignore, renames, answers } = context;
-  const newNameOf = (view: string): string => renames.nameAfterPlan(view);
   return {
     findStoredRows,
     countExpired(enforcement) {
       if (findStoredRows(enforcement.former.name) === 'none') return 0;
       return answers.askCount(printExpiredQuestion(...findExpiryArguments(enforcement, context)));
     },
-    newNameOf,
+    newNameOf: view => renames.nameAfterPlan(view),
     isWanted(view) {
-      const entry = a.findObject(newNameOf(view));
+      const entry = a.findObject(renames.nameAfterPlan(view));
       return entry !== undefined && !ignore.ignoresObject(entry);
     },
     isRedefined: (former, now) => isRedefined(former, now, context),
@@ -137,8 +116,7 @@ function createExternalFacts(context: PlanContext, engine: Engine): ExternalFact
       const { query, isChanged } = printFutureQuery(now, engine, context);
       if (!isChanged && !isRedefined(former, now, context)) return undefined;
       const assertion = printComputableAssertion(now.name, query);
-      answers.ask(assertion);
-      return { assertion, isRejected: answers.isRejected(assertion) };
+      return { assertion, isRejected: answers.rejects(assertion) };
     },
   };
 }
@@ -152,7 +130,7 @@ function findForbiddenLosses(account: RowAccount, context: PlanContext): Failure
   const { allowed, answers, leftovers, renames } = context;
   return account.losses().flatMap(({ effect: { loss, object, column, text }, causes }): Failure[] => {
     if (loss === undefined || leftovers.has(foldCase(object)) || parseMark(object) !== undefined) return [];
-    const table = isAuxiliaryTable(object, context) ? parseRebuiltTable(object) : undefined;
+    const table = isAuxiliaryTable(object, context) ? parseRebuildName(object)?.table : undefined;
     const named = { loss, object: table ?? object, column };
     if (allowed.useAllowance(named)) return [];
     const count = loss === 'values' ? answers.describeLost(renames.pathBeforePlan({ object, column })) : '';

@@ -35,7 +35,7 @@ export class ServerAnswers {
   /** By column: how many of its values a conversion changes, as a number and as the end of a sentence. */
   readonly #lost = new Map<string, { count: number; text: string }>();
 
-  constructor(private readonly server: RowQueries) {}
+  constructor(readonly server: RowQueries) {}
 
   /** The answer to a query. A query that was not asked yet is added to the questions, and its answer is undefined. */
   ask(query: string): AnswerRow {
@@ -48,7 +48,7 @@ export class ServerAnswers {
   /** As `ask`, for a query that counts rows: 0 before the answer, undefined if the server rejects the query. */
   askCount(query: string): number | undefined {
     const [count = 0] = this.ask(query) ?? [];
-    return this.isRejected(query) ? undefined : Number(count);
+    return this.rejects(query) ? undefined : Number(count);
   }
 
   /** Asks the server what it has yet to be asked. @returns whether there was such a question */
@@ -59,16 +59,9 @@ export class ServerAnswers {
     return questions.length > 0;
   }
 
-  /** Whether a server says what materialized views hold. If not, only the assertions of a plan check their rows. */
-  get hasHistories(): boolean {
-    return this.server.askHistory !== undefined;
-  }
-
-  /** The sizes of tables and materialized views, by name in lower case; undefined if no server shows them. */
-  askSizes = async (): Promise<ReadonlyMap<string, StoredSize> | undefined> => this.server.askSizes?.();
-
-  isRejected(query: string): boolean {
-    return this.#rows.has(query) && this.#rows.get(query) === undefined;
+  /** As `ask`. @returns whether the server rejects the query */
+  rejects(query: string): boolean {
+    return this.ask(query) === undefined && this.#rows.has(query);
   }
 
   /** As `ask`, about the rows of a materialized view. @param define finds its definition; undefined if no server can be asked */
