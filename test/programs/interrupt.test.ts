@@ -1,6 +1,6 @@
 /*! A signal ends a program soon, with that signal as its status, a summary and no temporary files. */
 import { once } from 'node:events';
-import { readdir, readFile, readlink, watch } from 'node:fs/promises';
+import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { type Answer, chunk, head, reply, startFaultyServer } from '../faults/faulty-server.js';
@@ -112,7 +112,7 @@ for (const [program, input] of [
 
 /** Waits until a folder contains a temporary file. */
 async function waitForTemporaryFile(folder: string): Promise<void> {
-  for await (const { filename } of watch(folder)) if (filename?.endsWith('.tmp')) return;
+  while (!(await readdir(folder)).some(file => file.endsWith('.tmp'))) await new Promise(setImmediate);
 }
 
 for (const command of [['sqlapply', 'http://127.0.0.1:1'], ['sqljoin']])
