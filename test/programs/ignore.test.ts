@@ -92,6 +92,24 @@ test('the library ignores the same', async t => {
   t.deepEqual(omissions, []);
 });
 
+const rebuilt = (columns: string, options: string): string =>
+  `CREATE TABLE t (ts TIMESTAMP, x INT${columns}) TIMESTAMP(ts) PARTITION BY ${options};`;
+
+for (const [a, b, ignored, kept] of [
+  [rebuilt('', 'MONTH'), rebuilt(', n VARCHAR', 'DAY'), "t: column 'n'", undefined],
+  [rebuilt(', y SHORT', 'MONTH'), rebuilt(', y LONG', 'DAY'), "t: column 'y'", undefined],
+  [rebuilt('', 'MONTH'), rebuilt('', 'DAY DEDUP UPSERT KEYS(ts)'), 't: dedup keys', undefined],
+  [rebuilt('', 'MONTH TTL 7 MONTHS'), rebuilt('', 'DAY TTL 5 MONTHS'), 't: TTL', 'TTL 5 MONTHS'],
+  [rebuilt('', 'MONTH TTL 5 MONTHS'), rebuilt('', 'DAY TTL 7 MONTHS'), 't: TTL', 'TTL 7 MONTHS'],
+  [rebuilt(', y INT, z INT', 'MONTH'), rebuilt(', z INT, y INT', 'DAY'), 'column order', 'y INT,'],
+] as const)
+  test(`a rebuild keeps what is ignored, or is left out: ${ignored}, ${kept ?? 'left out'}`, async t => {
+    const { statements, omissions } = await plan([a], [b], { rebuild: ['t'], ignore: [ignored] });
+    const refusal = `--ignore names ${ignored.slice(3)}, and the new table could not keep it`;
+    if (kept === undefined) t.true(omissions[0]?.reason.startsWith(refusal));
+    else t.true(statements.some(statement => statement.includes('CREATE TABLE') && statement.includes(kept)));
+  });
+
 /** What B becomes: 'all_y' needs 'tmp_base'; nothing needs 'tmp_new' or the grant. */
 const RESULTS = ['skipped', 'skipped', 'skipped', 'applied', 'applied', 'skipped'];
 

@@ -4,7 +4,9 @@
  * `--drop-old`, it is dropped at the end.
  */
 import {
+  COLUMN_ORDER,
   canCast,
+  compareDefinitions,
   EXPLICIT,
   findColumn,
   keepRetention,
@@ -44,10 +46,14 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
   const conversions = copied
     .filter(({ column, source }) => column.type !== source.type)
     .map(({ column, source }) => ({ table: now.name, column: source.name, from: source.type, to: column.type }));
+  // What `--ignore` names stays as it is in B. If the new table cannot keep it, the rebuild is left out.
   const isTtlIgnored = ignore.ignoresProperty(entry, 'TTL');
-  const retention = keepRetention(wanted, now);
+  const target = isTtlIgnored ? { ...wanted, ttl: now.ttl, policy: now.policy } : wanted;
+  const unkept = compareDefinitions(target, now).differences.filter(
+    ({ property }) => property !== COLUMN_ORDER && ignore.ignoresProperty(entry, property),
+  );
   const { newName, oldName } = createRebuildNames(now.name, findUnusedHash(wanted, now, draft.engine));
-  const kept = { ...(retention ?? wanted), name: newName };
+  const kept = { ...(keepRetention(target, now) ?? target), name: newName };
   // A retention that lets rows expire is set later. While they are copied, it would make the numbers of rows differ.
   const isSetLater = kept.ttl !== 0 && !isTtlIgnored && allowed.useAllowance({ loss: 'ttl', object: now.name });
   const created = isSetLater ? { ...kept, ...UNLIMITED } : kept;
@@ -56,10 +62,11 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
     return count ? [{ reason: each.explain([[count]]), loss: each.loss }] : [];
   });
   // Although the old table is kept, the new one may lack its dedup keys, and may let rows expire earlier.
-  const losses = [...findCopyLosses(now, wanted, copied), ...unmet]
+  const losses = [...findCopyLosses(now, target, copied), ...unmet]
     .flatMap(({ loss }) => (loss === 'ttl' || loss === 'keys' ? [{ loss, object: now.name }] : []))
-    .filter(named => !allowed.useAllowance(named) && !(named.loss === 'ttl' && isTtlIgnored && retention));
+    .filter(named => !allowed.useAllowance(named));
   const reasons = [
+    ...unkept.map(({ property }) => `--ignore names ${property}, and the new table could not keep it`),
     ...conversions.flatMap(({ column, from, to }) =>
       canCast(from, to) ? [] : [`the server cannot cast column '${column}': ${from} to ${to}`],
     ),
