@@ -83,17 +83,14 @@ function isOutOfScope(view: MaterializedView, readsRefreshed: boolean, draft: Dr
  * Whether to refresh an invalid view that only B has, because an interrupted plan may have made it invalid. Nothing shows for certain
  * that a plan did. So the view is refreshed only if its base is there, and if the refresh loses no rows.
  */
-function mayBeInvalidatedByPlan({ kind, name, base }: MaterializedView, { excluded, engine, context }: Draft): boolean {
-  const source = engine.find(base);
-  // Only an excluded refresh counts. It has the property `invalid`; an excluded DROP has none.
-  const isExcluded = [...excluded.values()].some(
-    ({ identity, properties: [property] }) =>
-      identity.kind === kind && identity.name === name && property === 'invalid',
-  );
-  return (
-    source !== undefined && !context.ignore.ignoresObject(source) && losesNothingByRefresh(name, context) && !isExcluded
-  );
+function mayBeInvalidatedByPlan(view: MaterializedView, draft: Draft): boolean {
+  const { engine, context } = draft;
+  const source = engine.find(view.base);
+  const isRefreshable = source !== undefined && !context.ignore.ignoresObject(source);
+  return isRefreshable && losesNothingByRefresh(view.name, context) && !draft.excludes(printRefresh(view), view);
 }
+
+const printRefresh = ({ name }: MaterializedView): string => `REFRESH MATERIALIZED VIEW '${name}' FULL;`;
 
 /** Whether the query of a view of B returns all rows that the view stores. */
 export function losesNothingByRefresh(view: string, { findStoredRows }: Pick<PlanContext, 'findStoredRows'>): boolean {
@@ -142,7 +139,7 @@ const mayHaveRowsInB = (
  */
 function refreshView(view: MaterializedView, planMustFill: boolean, draft: Draft): void {
   const { a, healthProblems } = draft.context;
-  const refresh = `REFRESH MATERIALIZED VIEW '${view.name}' FULL;`;
+  const refresh = printRefresh(view);
   const properties = wasInvalid(view, healthProblems) ? (['invalid'] as const) : [];
   // The proof excluded this refresh because of a loss. The recreation is already listed for that loss.
   if (draft.excludes(refresh, view) && draft.hasOmission(view, 'invalid')) return;
