@@ -3,7 +3,6 @@
  * one sees its result.
  */
 import {
-  type Alteration,
   COLUMN_OPTIONS,
   COLUMN_ORDER,
   COLUMN_TYPE,
@@ -17,49 +16,35 @@ import { foldCase, isSameName } from '@sqlpipe/sql';
 import { alterTable } from './alter-table.js';
 import type { Draft } from './draft.js';
 
-/**
- * Makes two functions: `current` returns the definition of a table so far; `attempt` alters the table, unless rows or a proof forbid it.
- */
-const createAlterable = (name: string, draft: Draft) => {
-  const current = () => draft.engine.definitionOf(name) as TableDefinition;
-  return {
-    current,
-    attempt: (alteration: Alteration, ...properties: PropertyName[]): boolean =>
-      alterTable({ table: current(), alteration, properties }, draft),
-  };
-};
-
-type AlterableTable = ReturnType<typeof createAlterable>;
+const tableIn = ({ engine }: Draft, name: string) => engine.definitionOf(name) as TableDefinition;
 
 /** Alters the columns of a table as far as possible: names, types, new columns, then options. `dropColumns` drops columns later. */
-export function alterColumns(wanted: TableDefinition, draft: Draft): void {
-  const table = createAlterable(wanted.name, draft);
-  const unrenamed = renameColumns(draft.context.renames.columnRenamesOf(wanted.name), table);
+export function alterColumns({ name: table, columns }: TableDefinition, draft: Draft): void {
+  const unrenamed = renameColumns(table, draft);
   // The server rejects the other changes of a column whose rename was left out, so each is listed.
-  const findCurrent = ({ name }: Column) => findColumn(table.current(), unrenamed.get(foldCase(name)) ?? name);
+  const findCurrent = ({ name }: Column) => findColumn(tableIn(draft, table), unrenamed.get(foldCase(name)) ?? name);
   const alter = (column: Column, properties: typeof COLUMN_OPTIONS): void => {
     const now = findCurrent(column);
     for (const { name, alter } of now ? properties : [])
       for (const alteration of alter.find(column, now as Column))
-        table.attempt(alteration, columnProperty(column.name, name));
+        alterTable(table, alteration, [columnProperty(column.name, name)], draft);
   };
-  for (const column of wanted.columns)
-    if (!isSameName(column.name, table.current().timestamp)) alter(column, [COLUMN_TYPE]);
-  for (const column of wanted.columns)
+  for (const column of columns)
+    if (!isSameName(column.name, tableIn(draft, table).timestamp)) alter(column, [COLUMN_TYPE]);
+  for (const column of columns)
     if (!findCurrent(column))
-      table.attempt({ action: 'add column', column: toAdded(column) }, columnProperty(column.name));
-  for (const column of wanted.columns) if (findCurrent(column)?.type === column.type) alter(column, COLUMN_OPTIONS);
+      alterTable(table, { action: 'add column', column: toAdded(column) }, [columnProperty(column.name)], draft);
+  for (const column of columns) if (findCurrent(column)?.type === column.type) alter(column, COLUMN_OPTIONS);
 }
 
 /** Drops the columns that the wanted table lacks. A column whose rename was left out stays, because it holds the values. */
 export function dropColumns(wanted: TableDefinition, draft: Draft): void {
-  const table = createAlterable(wanted.name, draft);
+  const { columns, timestamp } = tableIn(draft, wanted.name);
   const renamed = [...draft.context.renames.columnRenamesOf(wanted.name).keys()];
-  for (const { name } of table.current().columns) {
-    const isTimestamp = isSameName(name, table.current().timestamp);
+  for (const { name } of columns) {
     const isUnrenamed = renamed.some(from => isSameName(from, name));
-    if (!findColumn(wanted, name) && !isTimestamp && !isUnrenamed)
-      table.attempt({ action: 'drop column', column: name }, columnProperty(name), 'dedup keys');
+    if (!findColumn(wanted, name) && !isSameName(name, timestamp) && !isUnrenamed)
+      alterTable(wanted.name, { action: 'drop column', column: name }, [columnProperty(name), 'dedup keys'], draft);
   }
 }
 
@@ -69,10 +54,11 @@ function toAdded({ index, parquet: _, ...column }: Column): Column {
 }
 
 /** Renames columns. @returns the renames that were left out: the old names by the new ones in lower case */
-function renameColumns(renamed: ReadonlyMap<string, string>, table: AlterableTable): Map<string, string> {
+function renameColumns(table: string, draft: Draft): Map<string, string> {
   const unrenamed = new Map<string, string>();
-  for (const [column, to] of renamed) {
-    const timestamp = isSameName(column, table.current().timestamp) ? ['designated timestamp' as const] : [];
+  for (const [column, to] of draft.context.renames.columnRenamesOf(table)) {
+    const now = tableIn(draft, table);
+    const timestamp = isSameName(column, now.timestamp) ? ['designated timestamp' as const] : [];
     const properties: PropertyName[] = [
       columnProperty(column),
       columnProperty(to),
@@ -80,8 +66,9 @@ function renameColumns(renamed: ReadonlyMap<string, string>, table: AlterableTab
       'dedup keys',
       COLUMN_ORDER,
     ];
-    if (!findColumn(table.current(), column) || findColumn(table.current(), to)) continue;
-    if (!table.attempt({ action: 'rename column', column, to }, ...properties)) unrenamed.set(foldCase(to), column);
+    if (!findColumn(now, column) || findColumn(now, to)) continue;
+    if (!alterTable(table, { action: 'rename column', column, to }, properties, draft))
+      unrenamed.set(foldCase(to), column);
   }
   return unrenamed;
 }

@@ -56,7 +56,7 @@ function alterProperties(entry: Entry, wanted: Definition, draft: Draft, expires
     if (!alteration) continue;
     const differing = compareDefinitions(wanted, now).differences.map(({ property }) => property);
     const properties = alter.sets.filter(property => differing.includes(property));
-    if (now.kind === 'table') alterTable({ table: now, alteration, properties }, draft);
+    if (now.kind === 'table') alterTable(now.name, alteration, properties, draft);
     else draft.alter(now.kind, now.name, alteration, properties);
   }
 }

@@ -33,15 +33,15 @@ import { printOnOneLine } from '../text/statement-text.js';
 import type { Draft, Refusal } from './draft.js';
 import { describeUnalterable } from './unalterable.js';
 
-interface TableAlteration {
-  readonly table: TableDefinition;
-  readonly alteration: Alteration;
-  readonly properties: readonly PropertyName[];
-}
-
 /** Alters a table unless its rows forbid it, with the assertions and statements that have to come before. @returns whether it is altered */
-export function alterTable({ table, alteration, properties }: TableAlteration, draft: Draft): boolean {
+export function alterTable(
+  tableName: string,
+  alteration: Alteration,
+  properties: readonly PropertyName[],
+  draft: Draft,
+): boolean {
   const { context } = draft;
+  const table = draft.engine.definitionOf(tableName) as TableDefinition;
   const { name } = table;
   const statement = printAlter({ kind: 'table', name, alteration });
   const change = { identity: { kind: 'table', name } as const, properties, what: printOnOneLine(statement) };
