@@ -47,3 +47,60 @@ test('a view that a plan has dropped is created after the views below it, which 
   t.deepEqual(next.omissions, []);
   t.deepEqual(changesOf(next), first.slice(dropped + 1));
 });
+
+/** A table, and a view `m` over it; `m2` reads `m`, and is filled once. */
+const chain = (refresh: string, query: string, ...between: string[]) => [
+  'CREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY WAL;',
+  "CREATE MATERIALIZED VIEW 'm' WITH BASE 't' REFRESH IMMEDIATE AS (select ts, sum(x) n from t sample by 1h) PARTITION BY DAY;",
+  ...between,
+  `CREATE MATERIALIZED VIEW 'm2' ${refresh} AS (${query}) PARTITION BY MONTH;`,
+];
+
+test('a view that a plan creates is filled before a view over it that is filled once', async t => {
+  const daily = 'select ts, sum(n) n from m sample by 1d';
+  const joined = 'select t.ts, last(n) n from t asof join m sample by 1d';
+  const plain = 'CREATE VIEW v AS (select ts, n from m);';
+  const [mark = ''] = changesOf(
+    await planChanges(
+      chain('WITH BASE m REFRESH MANUAL DEFERRED', daily.replace('sum', 'max')),
+      chain('WITH BASE m REFRESH MANUAL DEFERRED', daily),
+    ),
+  );
+  t.regex(mark, /^CREATE TABLE 'm2_unfilled_/);
+  for (const [wanted, ...left] of [
+    [chain('WITH BASE m REFRESH MANUAL DEFERRED', daily), mark],
+    [chain('WITH BASE m REFRESH MANUAL', daily)],
+    [chain('WITH BASE m REFRESH EVERY 1h', daily)],
+    [chain('WITH BASE t REFRESH IMMEDIATE', joined)],
+    [chain('WITH BASE m REFRESH MANUAL', daily.replace('from m', 'from v'), plain)],
+  ] as const) {
+    const [table = ''] = wanted;
+    const { omissions, ...plan } = await planChanges(wanted, [table, ...left]);
+    t.deepEqual(omissions, []);
+    const changes = changesOf({ omissions, ...plan });
+    const filled = changes.indexOf("REFRESH MATERIALIZED VIEW 'm' FULL;");
+    const created = changes.findIndex(change => change.startsWith("CREATE MATERIALIZED VIEW 'm2'"));
+    t.true(filled > 0 && filled < created, changes.join('\n'));
+    // Over an empty table, no view needs to be filled.
+    t.deepEqual(
+      changesOf(await planChanges(wanted, left)).filter(change => /^REFRESH .* 'm' /.test(change)),
+      [],
+    );
+  }
+  const [all, health] = [chain('WITH BASE m REFRESH MANUAL', daily), { neverRefreshed: new Set(['m']) }];
+  const [first] = changesOf(await planChanges(all, all.slice(0, 2), { health }));
+  t.is(first, "REFRESH MATERIALIZED VIEW 'm' FULL;", 'the server has not begun to fill it');
+  const follower = chain('WITH BASE m REFRESH IMMEDIATE', daily);
+  t.deepEqual(changesOf(await planChanges(follower, follower.slice(0, 1))), follower.slice(1));
+});
+
+test('a view that is not filled completely keeps its mark until the next plan has filled it', async t => {
+  const wanted = chain('WITH BASE m REFRESH MANUAL DEFERRED', 'select ts, sum(n) n from m sample by 1d');
+  const changed = await planChanges(
+    wanted,
+    wanted.map(each => each.replace('sum(n)', 'max(n)')),
+  );
+  const [mark = ''] = changesOf(changed);
+  const next = await planChanges(wanted, [...wanted, mark], { health: { partlyRefreshed: new Set(['m2']) } });
+  t.deepEqual(changesOf(next), ["REFRESH MATERIALIZED VIEW 'm2' FULL;", mark.replace(/CREATE (.*) \(.*/, 'DROP $1;')]);
+});

@@ -1,7 +1,7 @@
 /*! Fetches what an instance reports about its objects besides their definitions: which are invalid, suspended, without rows or behind. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Health } from '@sqlpipe/schema';
-import { foldCase, type Kind, quoteLiteral } from '@sqlpipe/sql';
+import { foldCase, type Kind, quoteLiteral, significantTokens, unquote } from '@sqlpipe/sql';
 import { queryIfAccepted } from './best-effort-client.js';
 import type { ConnectionConfig } from './configuration/connection-config.js';
 import { type Instance, withInstance } from './instance.js';
@@ -119,19 +119,42 @@ export async function fetchRefreshState(instance: Instance, view: string): Promi
   return { status: status ?? '', reason: reason || undefined, started: started ?? '', finished: finished ?? '' };
 }
 
+/** A materialized view that is being refreshed in full, as far as an instance shows it. */
+export interface RunningRefresh {
+  readonly view: string;
+  /** Whether its query runs, or rows of it are being written. After a refresh for a range, the server shows a view so for ever. */
+  readonly isActive: boolean;
+}
+
 /**
- * Finds the view that is being refreshed, as far as the instance shows it, among a materialized view and those below it. If a refresh has
- * nothing to do, the server may not show that it has ended (observed on 9.3.4).
+ * Finds the refreshes that run, among the materialized views that a text names and those that these read. While a view is filled for the
+ * first time, or in full, no transaction of its base counts as read (observed on 9.3.4).
  */
-export async function fetchRunningRefresh(instance: Instance, view: string): Promise<string | undefined> {
-  const query = 'SELECT view_name, base_table_name, view_status FROM materialized_views()';
-  const views = new Map(((await queryIfAccepted(instance, query)) ?? []).map(row => [nameOf(row[0]), row]));
-  for (let key = foldCase(view); ; ) {
-    const [name, base, status] = views.get(key) ?? [];
-    if (name === undefined || status === 'refreshing') return name === undefined ? undefined : String(name);
-    views.delete(key);
-    key = nameOf(base);
+export async function fetchRunningRefreshes(instance: Instance, text: string): Promise<RunningRefresh[]> {
+  const columns = 'view_name, view_sql, base_table_name, view_status, refresh_base_table_txn';
+  const stored = (await queryIfAccepted(instance, `SELECT ${columns} FROM materialized_views()`)) ?? [];
+  const isRunning = ([, , , status, txn]: unknown[]) => status === 'refreshing' && Number(txn) < 0;
+  if (!stored.some(isRunning)) return [];
+  const plain = (await queryIfAccepted(instance, 'SELECT view_name, view_sql FROM views()')) ?? [];
+  const unseen = new Map([...plain, ...stored].map(row => [nameOf(row[0]), row]));
+  const found: unknown[][] = [];
+  for (const texts = [text]; texts.length > 0; )
+    for (const token of significantTokens(texts.pop() as string)) {
+      const name = foldCase(unquote(token.text));
+      const row = unseen.get(name);
+      if (!row) continue;
+      unseen.delete(name);
+      texts.push(String(row[1]), quoteLiteral(String(row[2] ?? '')));
+      if (isRunning(row)) found.push(row);
+    }
+  const active = new Set((await queryIfAccepted(instance, 'SELECT query FROM query_activity()'))?.map(([sql]) => sql));
+  const refreshes: RunningRefresh[] = [];
+  for (const [view, sql] of found) {
+    const name = String(view);
+    const isActive = active.has(sql) || (await fetchWalState(instance, name)) === 'pending';
+    refreshes.push({ view: name, isActive });
   }
+  return refreshes;
 }
 
 /**

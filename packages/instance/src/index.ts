@@ -20,7 +20,7 @@ export {
   fetchHealth,
   fetchHealthOf,
   fetchRefreshState,
-  fetchRunningRefresh,
+  fetchRunningRefreshes,
   fetchViewColumns,
   fetchWalState,
   isChangeOfBase,

@@ -11,6 +11,7 @@ import {
 } from '@sqlpipe/ddl';
 import {
   fetchRefreshState,
+  fetchRunningRefreshes,
   fetchWalState,
   type Instance,
   InstanceError,
@@ -18,6 +19,7 @@ import {
   type RefreshState,
   tryQuery,
 } from '@sqlpipe/instance';
+import type { Entry } from '@sqlpipe/schema';
 import { isObject, isSameName } from '@sqlpipe/sql';
 import type { KnownObjects } from './existing.js';
 import type { Outcome } from './outcome.js';
@@ -142,6 +144,35 @@ const unfinished = (problem: string, { label }: Instance): Partial<Outcome> => (
   error: problem,
   failure: new InstanceError('UNREACHABLE', `${label}: ${problem}`),
 });
+
+/** Milliseconds after which a refresh that shows no activity is taken for one of a range that has ended. */
+const IDLE = 1000;
+
+/**
+ * Waits until the views are filled that a new or refreshed materialized view reads, whoever has started that: it gets the rows that they
+ * have then. @returns undefined for any other statement too, and the outcome if the time is up
+ */
+export async function waitForSources(
+  { statement, kind, name }: Entry,
+  target: Instance,
+  patience: Patience,
+): Promise<(Partial<Outcome> & Pick<Outcome, 'result'>) | undefined> {
+  const change = kind === 'other' ? parseChange(statement, DEFAULTS) : undefined;
+  const isRefresh = change?.verb === 'refresh' && change.isFull;
+  if (!isRefresh && kind !== 'materialized view') return undefined;
+  const own = isRefresh ? change.name : name;
+  let activeAt = performance.now();
+  let last = '';
+  const hasEnded = await poll(patience, async () => {
+    const running = (await fetchRunningRefreshes(target, statement)).filter(({ view }) => !isSameName(view, own));
+    if (running.some(({ isActive }) => isActive)) activeAt = performance.now();
+    last = running[0]?.view ?? '';
+    return running.length === 0 || performance.now() - activeAt > IDLE || undefined;
+  });
+  if (hasEnded) return undefined;
+  const error = `not sent, because materialized view '${last}', which it reads, is being refreshed; --timeout waits longer`;
+  return { result: 'failed', error, failure: new InstanceError('UNREACHABLE', `${target.label}: ${error}`) };
+}
 
 /** Waits until a refresh in full has ended. @param before the state of the view before the refresh */
 async function waitForRefresh(

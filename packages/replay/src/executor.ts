@@ -7,7 +7,14 @@ import { COLUMN_ORDER_REASON, parseAssertion } from '@sqlpipe/plan/text';
 import type { Entry } from '@sqlpipe/schema';
 import { givesRight, isAcl, isPrincipal, readStatementHead } from '@sqlpipe/sql';
 import { explainFailedAssertion } from './assertions.js';
-import { confirmChange, type Patience, type PendingChange, prepareChange, wasAltered } from './confirm-change.js';
+import {
+  confirmChange,
+  type Patience,
+  type PendingChange,
+  prepareChange,
+  waitForSources,
+  wasAltered,
+} from './confirm-change.js';
 import { isShowable, type KnownObjects } from './existing.js';
 import type { IgnoredStatements } from './ignored.js';
 import type { ReplayOptions } from './options.js';
@@ -86,6 +93,9 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
     const isDecided = before?.result === 'skipped' || (replaces ? ifExists !== 'compare' : keepsExisting);
     if (before && isDecided) return resolveExisting(before);
     if (isAssertion(entry)) return evaluateAssertion(statement);
+    const fillsFromOthers = !options.isSimulated && (guard !== undefined || entry.kind === 'other');
+    const unfilled = fillsFromOthers ? await waitForSources(entry, target, patience) : undefined;
+    if (unfilled) return unfilled;
     const pending =
       entry.kind === 'other' && !options.isSimulated
         ? await prepareChange(statement, target, existing, !noVerify)

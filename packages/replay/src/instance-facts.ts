@@ -6,7 +6,7 @@ import {
   fetchDefaults,
   fetchHealth,
   fetchRefreshState,
-  fetchRunningRefresh,
+  fetchRunningRefreshes,
   fetchVersion,
   fetchViewColumns,
   type Instance,
@@ -67,13 +67,13 @@ async function askHistory(instance: Instance, view: Parameters<AskHistory>[0]): 
     }
     const state = `SELECT count(), max("${timestamp}") FROM ${quoteLiteral(view.name)}`;
     const [[total, newest] = []] = await instance.queryRows(state);
-    const running = await fetchRunningRefresh(instance, view.name);
+    const [running] = await fetchRunningRefreshes(instance, quoteLiteral(view.name));
     // The last refresh of an invalid view may have seen only some rows of its newest interval.
     const areNewest = first === newest && (await fetchRefreshState(instance, view.name))?.status === 'invalid';
     const doubt =
       running === undefined
         ? areNewest && 'the view is invalid and its newest interval was not refreshed'
-        : `materialized view '${running}' is being refreshed; plan again when that has ended`;
+        : `materialized view '${running.view}' is being refreshed; plan again when that has ended`;
     const rows = { count: Number(lost), total: Number(total), first: String(first), last: String(last) };
     return { answer: { ...rows, doubt: doubt || undefined }, columns };
   } catch (error) {

@@ -30,12 +30,11 @@ export function reconcileStoredViews(draft: Draft): void {
   const extra = engine.catalogue.inDependencyOrder().flatMap(({ name }) => (a.findObject(name) ? [] : name));
   const readers = [...a.entries, ...extra.flatMap(name => b.findObject(name) ?? [])];
   const views = readers.filter(({ kind }) => kind === 'materialized view');
-  const findNamesRead = (entries: readonly Entry[]) => {
-    const read = entries.flatMap(each => (a.findObject(each.name) ? a : b).prerequisites(each));
-    return new Set(read.map(({ name }) => foldCase(name)));
-  };
+  const findNamesRead = (entries: readonly Entry[]) =>
+    new Set(entries.flatMap(entry => findStoredSources(entry, context)).map(foldCase));
   const readByViews = findNamesRead(views);
   const readByViewsWithRows = findNamesRead(views.filter(view => mayHaveRowsInB(view, context)));
+  const neededByUnfilled = findNeededByUnfilled(context);
   const refreshed = new Set<string>();
   const repair = (name: string): void => {
     const now = engine.find(name);
@@ -46,8 +45,11 @@ export function reconcileStoredViews(draft: Draft): void {
     if (isOutOfScope(now, readsRefreshed, draft)) return;
     // An interrupted plan may have dropped the view. Its mark, or a view over it that still has rows, shows that it had rows.
     const isMarked = a.findObject(name) !== undefined && engineOfB.find(markOf(now.name)) !== undefined;
+    const mustHaveRows = neededByUnfilled.has(foldCase(name)) && readsTableOfB(now, draft);
     const hadRows = isMarked || mayHaveRowsInB(now, context) || readByViewsWithRows.has(foldCase(name));
-    const lacksRows = hadRows && (!engineOfB.catalogue.findById(now.id) || isUnfilled(name, context));
+    const isBeingFilled = isFilledByServer(now) && engineOfB.wasNeverRefreshed(name);
+    const isInB = engineOfB.catalogue.findById(now.id) !== undefined;
+    const lacksRows = (mustHaveRows || hadRows) && (!isInB || isBeingFilled || isUnfilled(name, context));
     // Even a view that the server fills is refreshed if another view is computed from its rows, or if its sources lose rows later.
     const planMustFill = !isFilledByServer(now) || readByViews.has(foldCase(name)) || willSourcesLoseRows(now, draft);
     const wouldFail = FAILED_ON_A_ROW.test(now.invalid ?? '') && !readsRetypedColumn(now, draft);
@@ -65,6 +67,40 @@ export function reconcileStoredViews(draft: Draft): void {
 /** Whether the server fills a new view by itself, in the background, without REFRESH. */
 const isFilledByServer = ({ refresh }: Pick<MaterializedView, 'refresh'>): boolean =>
   refresh.type === 'IMMEDIATE' && !refresh.deferred;
+
+/** The names of the tables and materialized views that a view reads, also through plain views. */
+const findStoredSources = (entry: Entry, context: PlanContext): string[] =>
+  (context.a.findObject(entry.name) ? context.a : context.b)
+    .prerequisites(entry)
+    .flatMap(each => (each.kind === 'view' ? findStoredSources(each, context) : [each.name]));
+
+/**
+ * Finds what must be filled before views of A are created or refreshed that B lacks, or that an interrupted plan has marked: each is
+ * filled once, from the rows that its sources have then. Only a view that the server fills follows its base, but nothing else that it reads.
+ * @returns names in lower case
+ */
+function findNeededByUnfilled(context: PlanContext): ReadonlySet<string> {
+  const { a, engineOfB } = context;
+  const needed = new Set<string>();
+  for (const entry of listObjects(a).reverse()) {
+    const definition = a.definitionOf(entry);
+    const isKnown = engineOfB.find(entry.name)?.kind === entry.kind && !engineOfB.find(markOf(entry.name));
+    if (definition?.kind !== 'materialized view' || isKnown) continue;
+    const followed = isFilledByServer(definition) && !needed.has(foldCase(entry.name)) ? definition.base : undefined;
+    for (const source of findStoredSources(entry, context))
+      if (followed === undefined || !isSameName(source, followed)) needed.add(foldCase(source));
+  }
+  return needed;
+}
+
+/** Whether a view reads a table that B has too, also through other views. All other tables are empty. */
+const readsTableOfB = (view: MaterializedView, draft: Draft): boolean =>
+  draft.engine.catalogue.sources([view.base, ...view.references]).some(name => {
+    const source = draft.engine.find(name);
+    return source?.kind === 'materialized view'
+      ? readsTableOfB(source, draft)
+      : draft.context.engineOfB.find(draft.context.renames.nameBeforePlan(name)) !== undefined;
+  });
 
 /**
  * Whether the plan need not care about a view:

@@ -19,9 +19,12 @@ export function parseMark(table: string): string | undefined {
   return markOf(view) === table ? view : undefined;
 }
 
-/** Whether an interrupted plan has created a view of A and has not filled it. */
-export const isUnfilled = (view: string, { a, engineOfB }: Pick<PlanContext, 'a' | 'engineOfB'>): boolean =>
-  a.findObject(view) !== undefined && engineOfB.find(markOf(view)) !== undefined && engineOfB.wasNeverRefreshed(view);
+/** Whether an interrupted plan has created a view of A and has not filled it, or not completely. */
+export function isUnfilled(name: string, { a, engineOfB }: Pick<PlanContext, 'a' | 'engineOfB'>): boolean {
+  const view = engineOfB.find(name);
+  const isFilled = view?.kind !== 'materialized view' || !(view.neverRefreshed || view.partlyRefreshed);
+  return !isFilled && a.findObject(name) !== undefined && engineOfB.find(markOf(name)) !== undefined;
+}
 
 /** Marks the deferred views that the plan creates and refreshes. Removes the marks of views that are filled, or that the plan drops. */
 export function markUnfilled(draft: Draft): void {
