@@ -1,11 +1,6 @@
 /*!
- * Plans the statements that turn schema B into schema A, in nested loops. From the innermost to the outermost:
- * - `draftUntilProven`: the first draft has all changes that an engine accepts. A proof finds the changes that fail, make a view invalid,
- *   or lose something that is not allowed. The next draft leaves these changes out.
- * - `planWithAnswers`: a view of A that a server would reject is an error, or planning is repeated without this view.
- * - `planUntilAnswered`: B's server gets the questions that drafts and proofs have queued. Planning is repeated with the answers.
- * - `planChanges`: to find the names of all losses, planning is repeated with the losses found so far allowed, until no
- *   new name appears.
+ * Plans the statements that turn schema B into schema A, in nested loops: `draftUntilProven` is the innermost, `planWithAnswers` and
+ * `planUntilAnswered` are around it, and `planChanges` is the outermost.
  */
 import { type Engine, whenReady } from '@sqlpipe/engine';
 import { IgnoreRules, selectWanted } from '@sqlpipe/schema';
