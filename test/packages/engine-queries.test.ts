@@ -21,6 +21,7 @@ test('the types of columns that functions and CASE give', async t => {
     ['select sum(f) a, sum(x) b, avg(f) c from t', ['a FLOAT', 'b LONG', 'c DOUBLE']],
     ['select t.x, u.f from t asof join t u tolerance 1d', ['x INT', 'f FLOAT']],
     ['select t.x from t lt join t u tolerance 10s where t.x > 1', ['x INT']],
+    ['select t.x from t asof join (select a.ts, a.x from t a join t b on (x)) tolerance 1d', ['x INT']],
     ['select 0x1F a from t', ['a LONG256']],
     ['declare @Src := t select sym from @src', ['sym SYMBOL']],
     ['declare @src := t select sym from @SRC', ['sym SYMBOL']],

@@ -216,15 +216,17 @@ class NodePositions {
  * Adapts what QuestDB accepts and the package's grammar does not: a comma before FROM and the TOLERANCE of a join are dropped, and a number
  * that the package's lexer splits is one token again.
  */
-function adaptTokens(tokens: readonly IToken[]): IToken[] {
-  const adapted: IToken[] = [];
-  let join = '';
+function adaptTokens<T extends IToken & { readonly depth: number }>(tokens: readonly T[]): T[] {
+  const adapted: T[] = [];
+  /** By depth: the word before the last JOIN. */
+  const joins: string[] = [];
   for (let i = 0; i < tokens.length; i++) {
-    const [token, next] = [tokens[i] as IToken, tokens[i + 1]];
+    const [token, next] = [tokens[i] as T, tokens[i + 1]];
     const [previous, word] = [adapted.at(-1), token.image.toLowerCase()];
-    if (word === 'join') join = previous?.image.toLowerCase() ?? '';
+    if (word === 'join') joins[token.depth] = previous?.image.toLowerCase() ?? '';
+    const isInexact = /^(?:asof|lt)$/.test(joins[token.depth] ?? '');
     // The grammar takes the word as an alias. TOLERANCE changes no column.
-    if (word === 'tolerance' && /^(?:asof|lt)$/.test(join) && next?.tokenType.name === 'DurationLiteral') i++;
+    if (isInexact && word === 'tolerance' && next?.tokenType.name === 'DurationLiteral') i++;
     else if (previous && isRestOfNumber(previous, token))
       adapted[adapted.length - 1] = { ...previous, image: previous.image + token.image, endOffset: endOf(token) };
     else if (!(word === ',' && next?.image.toLowerCase() === 'from')) adapted.push(token);
