@@ -25,12 +25,14 @@ export { type Effect, isRefreshed, type LossKind, OTHER_TYPES_REASON } from './e
 export { Engine, type EngineOptions, type Execution, isNotExecutable, type QueryStatement } from './engine.js';
 export { NotReady, OpaqueError, whenReady } from './errors.js';
 export {
+  type ComputedView,
   type Conversion,
   type Copy,
   type Enforcement,
   type ExternalFacts,
   findCopyLosses,
   type StoredRows,
+  type UnendedRows,
 } from './ledger.js';
 export type { AclList, Show, ShownObject } from './parse/statement.js';
 export { RowAccount } from './row-account.js';

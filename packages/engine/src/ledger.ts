@@ -30,6 +30,15 @@ export interface Enforcement {
   readonly now: Table | MaterializedView;
 }
 
+/** A materialized view that a statement computes or creates. It may be a successor of the former view. */
+export interface ComputedView {
+  readonly former: MaterializedView;
+  readonly now: MaterializedView;
+}
+
+/** What a refresh leaves out of the stored rows of a view, because their period has not ended. */
+export type UnendedRows = 'none' | 'unknown' | Pick<HistoryRows, 'count' | 'first' | 'last'>;
+
 /** A table that has all rows of another table, with the names of the columns in both. */
 export interface Copy {
   readonly from: string;
@@ -51,6 +60,8 @@ export interface ExternalFacts {
   readonly findStoredRows?: (view: string) => StoredRows;
   /** The number of expired rows, which the server will drop; undefined if it cannot say. By default 0. */
   readonly countExpired?: (enforcement: Enforcement) => number | undefined;
+  /** The rows of a materialized view in a period of its next refresh that has not ended; by default `none`. */
+  readonly findUnended?: (view: ComputedView) => UnendedRows;
   /** The planned name of an object of the loaded schema; by default, its name. */
   readonly newNameOf?: (object: string) => string;
   /** Whether the wanted schema has this view, and it is not ignored. If not, the view must keep all rows. By default it is wanted. */
@@ -110,6 +121,7 @@ export class Ledger {
     this.facts = {
       findStoredRows: () => 'recomputable',
       countExpired: () => 0,
+      findUnended: () => 'none',
       newNameOf: name => name,
       isWanted: () => true,
       isRedefined: (former, now) => former.body !== now.body,

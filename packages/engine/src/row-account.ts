@@ -11,13 +11,14 @@ import { columnLoss, type Effect, effectOn, findUnwrittenLosses, isRefreshed, ob
 import type { Engine, Execution } from './engine.js';
 import {
   type AccountedLoss,
+  type ComputedView,
   type Conversion,
   type Copy,
   type Enforcement,
   type ExternalFacts,
   Ledger,
 } from './ledger.js';
-import { ViewHistories } from './view-history.js';
+import { type Recomputation, ViewHistories } from './view-history.js';
 
 /** Tracks the rows of the schema that an engine has when the account is created. */
 export class RowAccount {
@@ -49,8 +50,17 @@ export class RowAccount {
     return [...this.#ledger.enforcements.values()];
   }
 
-  /** The materialized views that are computed again, and the assertion for each; see `ViewHistories.recomputed`. */
-  get recomputedViews(): ReadonlyMap<string, string | undefined> {
+  /** Finds the materialized views that a statement computes or creates, and that have a former view. */
+  findComputedViews({ effects, transitions }: Execution): ComputedView[] {
+    return this.#views.findComputed(transitions, this.#findRefreshed(effects));
+  }
+
+  #findRefreshed(effects: readonly Effect[]): CatalogueObject | undefined {
+    return this.#engine.find(effects.find(isRefreshed)?.object ?? '');
+  }
+
+  /** The materialized views that are computed again; see `ViewHistories.recomputed`. */
+  get recomputedViews(): ReadonlyMap<string, Recomputation> {
     return this.#views.recomputed();
   }
 
@@ -97,7 +107,7 @@ export class RowAccount {
       ({ loss, object }) => loss !== 'drop' || wasInLoadedSchema(object),
     );
     for (const effect of relevantEffects) if (effect.effect === 'lost') this.#recordLoss(effect, transitions, index);
-    const refreshed = this.#engine.find(effects.find(isRefreshed)?.object ?? '');
+    const refreshed = this.#findRefreshed(effects);
     const expired = findEnforcements({ effects, transitions }, this.#ledger).flatMap(found =>
       recordEnforcement(found, this.#ledger, index),
     );

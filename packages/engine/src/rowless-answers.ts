@@ -4,6 +4,7 @@
 const ASSERTIONS = [
   'nothing_is_lost',
   'none_expire',
+  'none_unended',
   'is_computable',
   'none_limited',
   'is_empty',

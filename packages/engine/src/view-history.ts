@@ -11,7 +11,7 @@ import { displayName, foldCase, isSameName, significantTokens, unquote } from '@
 import type { Transition } from './catalogue.js';
 import type { CatalogueObject, MaterializedView } from './catalogue-objects.js';
 import { type Effect, effectOn, findExpiryLosses, TAKES_ROWS } from './effects.js';
-import type { AccountedLoss, Ledger, StoredRows } from './ledger.js';
+import type { AccountedLoss, ComputedView, Ledger, StoredRows, UnendedRows } from './ledger.js';
 
 const historyLoss = (view: MaterializedView, text: string): Effect => effectOn(view, 'lost', text, { loss: 'history' });
 
@@ -28,13 +28,27 @@ function describeUnreturnedRows(storedRows: StoredRows): string {
   return `loses rows that its query no longer returns: ${count} of ${total}, from ${first} to ${last}${perhaps}`;
 }
 
+/** As `describeUnreturnedRows`; undefined if there are no such rows. A refresh of a view with periods ends with the last complete period. */
+function describeUnendedRows(rows: UnendedRows): string | undefined {
+  if (rows === 'none') return undefined;
+  if (rows === 'unknown') return 'may lose rows of a period that has not ended';
+  const { count, first, last } = rows;
+  return `loses ${count} ${count === 1 ? 'row' : 'rows'} of a period that has not ended, from ${first} to ${last}`;
+}
+
+/** How a view of the loaded schema is computed again. */
+export interface Recomputation {
+  /** The assertion that the server can compute the view again; undefined if the server need not be asked. */
+  computableAssertion?: string;
+  /** The view or its successor, each time that it is computed up to the end of a period. */
+  readonly withPeriods: MaterializedView[];
+}
+
 /** A view of the loaded schema, and what statements have done to it. */
-interface TrackedView {
+interface TrackedView extends Recomputation {
   readonly former: MaterializedView;
   /** The objects that it reads directly, or through plain views. */
   readonly dependencies: readonly CatalogueObject[];
-  /** The assertion that the server can compute the view again; undefined if the server need not be asked. */
-  computableAssertion?: string;
   /** Set if the successor has another query, which no longer reads some sources. `causes` are indexes of statements. */
   redefinition?: {
     readonly successor: MaterializedView;
@@ -45,6 +59,12 @@ interface TrackedView {
 
 const sourcesOf = ({ dependencies }: TrackedView): CatalogueObject[] =>
   dependencies.filter(({ kind }) => kind !== 'view');
+
+/** @param refreshed the object that the statement refreshes in full, if any */
+function findComputedOrCreated(transitions: readonly Transition[], refreshed: CatalogueObject | undefined) {
+  const created = transitions.flatMap(({ before, after }) => (before ? [] : (after ?? [])));
+  return (refreshed ? [refreshed] : created).filter(object => object.kind === 'materialized view');
+}
 
 export class ViewHistories {
   readonly #trackedViews: ReadonlyMap<number | undefined, TrackedView>;
@@ -57,7 +77,9 @@ export class ViewHistories {
     const views = loaded.filter(object => object.kind === 'materialized view');
     const dependenciesOf = ({ base, references }: MaterializedView) =>
       [...catalogue.closure([base, ...references])].flatMap(name => catalogue.find(name) ?? []);
-    this.#trackedViews = new Map(views.map(former => [former.id, { former, dependencies: dependenciesOf(former) }]));
+    this.#trackedViews = new Map(
+      views.map(former => [former.id, { former, dependencies: dependenciesOf(former), withPeriods: [] }]),
+    );
   }
 
   /** @param refreshed the object that the statement refreshes in full, if any */
@@ -65,18 +87,25 @@ export class ViewHistories {
     const dropped = transitions
       .flatMap(({ before }) => this.#trackedViews.get(before?.id) ?? [])
       .filter(({ former }) => !this.ledger.catalogue.findById(former.id));
-    const created = transitions.flatMap(({ before, after }) => (before ? [] : (after ?? [])));
-    const computedOrCreated = (refreshed ? [refreshed] : created).filter(object => object.kind === 'materialized view');
-    for (const { id } of computedOrCreated)
+    for (const { id } of findComputedOrCreated(transitions, refreshed))
       if (refreshed) this.#unrefreshed.delete(id);
       else this.#unrefreshed.add(id);
     return [
       ...dropped.flatMap(tracked => this.#recordRowLoss(tracked, undefined, index)),
-      ...[...computedOrCreated, ...this.#findCompletedByServer(transitions)].flatMap(view => {
-        const tracked = this.#findTracked(view);
-        return tracked ? this.#recordRowLoss(tracked, view, index) : [];
+      ...this.findComputed(transitions, refreshed).flatMap(({ former, now }) => {
+        const tracked = this.#trackedViews.get(former.id);
+        return tracked ? this.#recordRowLoss(tracked, now, index) : [];
       }),
     ];
+  }
+
+  /** Finds the views that a statement computes or creates, and that have a former view. */
+  findComputed(transitions: readonly Transition[], refreshed: CatalogueObject | undefined): ComputedView[] {
+    const views = [...findComputedOrCreated(transitions, refreshed), ...this.#findCompletedByServer(transitions)];
+    return views.flatMap(now => {
+      const former = this.#findTracked(now)?.former;
+      return former ? [{ former, now }] : [];
+    });
   }
 
   /**
@@ -120,6 +149,7 @@ export class ViewHistories {
     if (facts.findStoredRows(former.name) === 'none') return [];
     const computability = computed && facts.askComputable(former, computed);
     if (computability) tracked.computableAssertion = computability.assertion;
+    if (computed?.refresh.period) tracked.withPeriods.push(computed);
     const consequence = this.#describeLoss(tracked, computed, unreadSources, computability?.isRejected ?? false);
     if (consequence === undefined) return [];
     const effect = computed
@@ -149,9 +179,7 @@ export class ViewHistories {
     // `lossesOf` judges the sources that a redefined view no longer reads, after all statements.
     const [unread] = tracked.redefinition?.successor === computed ? [] : unreadSources;
     if (unread) return `loses rows that only '${unread.name}' holds`;
-    // A refresh of a view with periods ends with the last complete period.
-    const endsEarlier = computed?.refresh.period !== undefined && former.refresh.period === undefined;
-    return endsEarlier ? 'loses rows of a period that has not ended' : undefined;
+    return computed?.refresh.period && describeUnendedRows(this.ledger.facts.findUnended({ former, now: computed }));
   }
 
   /** Finds the sources of the former view whose rows the new view does not read, wherever these rows are now. */
@@ -224,14 +252,14 @@ export class ViewHistories {
     ];
   }
 
-  /** By name in lower case, without views that were dropped for good: the assertion that the server can compute the view, if any. */
-  recomputed(): ReadonlyMap<string, string | undefined> {
+  /** By name in lower case, without views that were dropped for good. */
+  recomputed(): ReadonlyMap<string, Recomputation> {
     const existsOrWasRecreated = ({ former }: TrackedView) =>
       (this.ledger.catalogue.findById(former.id) ?? this.ledger.successorOf(former))?.kind === former.kind;
     return new Map(
       [...this.#droppedOrRecomputed]
         .filter(existsOrWasRecreated)
-        .map(({ former, computableAssertion }) => [foldCase(former.name), computableAssertion]),
+        .map(tracked => [foldCase(tracked.former.name), tracked]),
     );
   }
 }

@@ -9,7 +9,7 @@ import { describeLosses, describeWork } from './cost.js';
 import type { Draft, Step } from './draft/draft.js';
 import { parseMark } from './draft/unfilled-marks.js';
 import type { PlanContext } from './plan-context.js';
-import { findAskableDefinition, findExpiryArguments } from './proof/asked-view.js';
+import { findAskableDefinition, findExpiryArguments, findPeriodHolder } from './proof/asked-view.js';
 import type { ProofResult } from './proof/prove.js';
 import { addOffers, describeKeptTables, RenameOffers } from './renames/rename-offers.js';
 import {
@@ -18,6 +18,7 @@ import {
   assertEmpty,
   assertNoHistory,
   assertNoneExpired,
+  assertNoneUnended,
   assertUnlimited,
 } from './text/assertions.js';
 import { printRemarks } from './text/head.js';
@@ -100,7 +101,7 @@ function collectAssertions({ account }: ProofResult, context: PlanContext) {
   const assertions: PlannedStatement[] = [];
   const assertedViews: string[] = [];
   const add = (assertion: Assertion, ...comments: string[]) => assertions.push(withPurpose(assertion, ...comments));
-  for (const [view, computableAssertion] of account.recomputedViews) {
+  for (const [view, { computableAssertion, withPeriods }] of account.recomputedViews) {
     const definition = findAskableDefinition(view, context);
     if (!definition || allowed.useAllowance({ loss: 'history', object: definition.name })) continue;
     const finding = answers.findHistory(view);
@@ -110,6 +111,9 @@ function collectAssertions({ account }: ProofResult, context: PlanContext) {
     else {
       add(assertNoHistory(definition, columns), ...(finding ? [] : ['no server was asked']));
       assertedViews.push(definition.name);
+      // A view that is computed twice may have the same periods.
+      const unended = withPeriods.map(now => assertNoneUnended(findPeriodHolder({ former: definition, now }, context)));
+      for (const each of new Map(unended.map(each => [each.statement, each])).values()) add(each);
     }
   }
   const [first, ...others] = assertedViews;

@@ -86,9 +86,7 @@ export function createPlanContext(
     renames,
     allowed,
     toRebuild,
-    findStoredRows: view =>
-      answers.findHistory(view)?.answer ??
-      assumeStoredRows(view, engineOfB, allowed, answers.server.askHistory !== undefined),
+    findStoredRows: view => answers.findHistory(view)?.answer ?? assumeStoredRows(view, engineOfB, allowed),
     engineOfB,
     healthProblems: b.entries.flatMap(entry => problemsOf(entry, options.health ?? {})),
     answers,
@@ -97,16 +95,13 @@ export function createPlanContext(
   };
 }
 
-/** What is assumed about the rows of a materialized view of B until the server has answered. @param hasServer whether it can be asked */
-function assumeStoredRows(view: string, engineOfB: Engine, allowed: AllowedLosses, hasServer: boolean): StoredRows {
+/** What is assumed about the rows of a materialized view of B until the server has answered. */
+function assumeStoredRows(view: string, engineOfB: Engine, allowed: AllowedLosses): StoredRows {
   // If the loss is allowed, no assertion checks the rows, so nothing is assumed.
   if (allowed.allows({ loss: 'history', object: view })) return 'unknown';
   if (engineOfB.wasNeverRefreshed(view)) return 'none';
-  // If no server can be asked, an assertion of the plan checks the rows. But no assertion can see that a full refresh of a view with
-  // periods leaves out the current period, so the answer for such a view is `unknown`.
-  const definition = engineOfB.definitionOf(view);
-  const hasPeriod = definition?.kind === 'materialized view' && definition.refresh.period !== undefined;
-  return hasPeriod && !hasServer ? 'unknown' : 'recomputable';
+  // Assertions of the plan check the rows, so even without a server they count as recomputable.
+  return 'recomputable';
 }
 
 /**

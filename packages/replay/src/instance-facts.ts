@@ -59,11 +59,7 @@ async function askHistory(instance: Instance, view: Parameters<AskHistory>[0]): 
   try {
     const [lost, first, last] = await askUntilSettled(instance, view.name, ask, ([lost]) => Number(lost) === 0);
     if (Number(lost) === 0) {
-      const unended = printUnended(view, timestamp);
-      const [[late, from, to] = []] = unended === undefined ? [] : await instance.queryRows(unended);
-      const total = Number(await count());
-      if (!late) return { answer: total === 0 ? 'none' : 'recomputable', columns };
-      return { answer: { count: Number(late), total, first: String(from), last: String(to) }, columns };
+      return { answer: Number(await count()) === 0 ? 'none' : 'recomputable', columns };
     }
     const state = `SELECT count(), max("${timestamp}") FROM ${quoteLiteral(view.name)}`;
     const [[total, newest] = []] = await instance.queryRows(state);
@@ -80,17 +76,6 @@ async function askHistory(instance: Instance, view: Parameters<AskHistory>[0]): 
     if (!(error instanceof InstanceError)) throw error;
     return { answer: (await count()) === 0 ? 'none' : 'unknown', columns };
   }
-}
-
-/** The query for the rows of a view in a period that has not ended. Only a refresh for a range computes them (observed on 9.3.4). */
-function printUnended({ name, refresh: { period, timeZone } }: Parameters<AskHistory>[0], timestamp: string) {
-  if (!period) return undefined;
-  const [, delay = '0', unit = 'h'] = /^(\d+)(\w)$/.exec(period.delay ?? '') ?? [];
-  const now = `dateadd('${unit}', -${delay}, now())`;
-  const floorOf = (time: string) => `timestamp_floor(${quoteLiteral(period.length)}, ${time})`;
-  const zone = timeZone === undefined ? undefined : quoteLiteral(timeZone);
-  const end = zone ? `to_utc(${floorOf(`to_timezone(${now}, ${zone})`)}, ${zone})` : floorOf(now);
-  return `SELECT count(), min("${timestamp}"), max("${timestamp}") FROM ${quoteLiteral(name)} WHERE "${timestamp}" >= ${end}`;
 }
 
 async function askSizes(instance: Instance): Promise<ReadonlyMap<string, StoredSize> | undefined> {

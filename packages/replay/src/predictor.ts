@@ -8,6 +8,7 @@
 import { compareStatements, DEFAULTS, findReferencesOfQuery, parseFill, type StatementComparison } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import {
+  type ComputedView,
   DenialError,
   type Effect,
   type Enforcement,
@@ -20,7 +21,14 @@ import {
 } from '@sqlpipe/engine';
 import { type Instance, type Rejection, type Reply, toRequestText } from '@sqlpipe/instance';
 import { createEngine, ServerAnswers } from '@sqlpipe/plan';
-import { AllowedLosses, formatLoss, parseAssertion, parseHead, printExpiredQuestion } from '@sqlpipe/plan/text';
+import {
+  AllowedLosses,
+  formatLoss,
+  parseAssertion,
+  parseHead,
+  printExpiredQuestion,
+  printUnendedRange,
+} from '@sqlpipe/plan/text';
 import type { Entry } from '@sqlpipe/schema';
 import { displayName, foldCase, identify, isPrincipal, type NamedObject } from '@sqlpipe/sql';
 import { createExecutor, type Executor, type ExecutorOptions, type StatementResult } from './executor.js';
@@ -77,6 +85,7 @@ export class Predictor {
     this.#rowAccount = new RowAccount(this.#engine, {
       findStoredRows: view => this.#answers.findHistory(view)?.answer ?? 'recomputable',
       countExpired: enforcement => this.#answers.askCount(printQuestion(enforcement)),
+      findUnended: view => this.#answers.askRows(this.#printUnended(view)),
       newNameOf: view => this.#renamedViews.get(foldCase(view)) ?? view,
     });
     this.#account = this.#loadAccount();
@@ -219,7 +228,15 @@ export class Predictor {
     }
     for (const enforcement of this.#rowAccount.findEnforcements(execution))
       this.#answers.ask(printQuestion(enforcement));
+    for (const view of this.#rowAccount.findComputedViews(execution))
+      if (view.now.refresh.period) this.#answers.ask(this.#printUnended(view));
     await this.#answers.askQuestions();
+  }
+
+  /** The query for the rows of a view in a period of its next refresh that has not ended. */
+  #printUnended({ former, now: { name, refresh } }: ComputedView): string {
+    const timestamp = former.timestamp ?? this.#engine.catalogue.resolve(name)?.timestamp;
+    return printUnendedRange({ name: former.name, timestamp, refresh });
   }
 }
 

@@ -2,14 +2,15 @@
  * Finds how B's server can be asked about the rows of a materialized view, and about expired rows. An interrupted plan may
  * have renamed or dropped what the view reads.
  */
-import { findColumn, findReferencesOfQuery } from '@sqlpipe/ddl';
-import type { Enforcement } from '@sqlpipe/engine';
+import { findColumn, findReferencesOfQuery, type MaterializedViewDefinition } from '@sqlpipe/ddl';
+import type { ComputedView, Enforcement } from '@sqlpipe/engine';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import { parseRebuildName } from '../draft/rebuild-names.js';
 import { isUnfilled } from '../draft/unfilled-marks.js';
 import type { PlanContext } from '../plan-context.js';
 import { type CommonQuery, printWith, renameQuery } from '../text/common-queries.js';
-import type { printExpiredQuestion } from '../text/expiry.js';
+import type { printExpiredQuestion, TtlHolder } from '../text/expiry.js';
+import type { PeriodHolder } from '../text/periods.js';
 import { doubleQuote } from '../text/statement-text.js';
 
 /**
@@ -34,11 +35,20 @@ export function findExpiryArguments(
   { former, now }: Enforcement,
   context: PlanContext,
 ): Parameters<typeof printExpiredQuestion> {
-  const { name } = former;
-  const timestamp = former.timestamp ?? context.engineOfB.catalogue.resolve(name)?.timestamp ?? now.timestamp;
-  const retained = { ...now, name, timestamp };
-  return former.kind === 'table' ? [retained] : [retained, findAskableDefinition(name, context)?.body ?? former.body];
+  const retained = { ...now, name: former.name, timestamp: findTimestamp(former, context) ?? now.timestamp };
+  return former.kind === 'table'
+    ? [retained]
+    : [retained, findAskableDefinition(former.name, context)?.body ?? former.body];
 }
+
+/** Finds a view under its name in B, with the periods that its next refresh has. */
+export const findPeriodHolder = (
+  { former, now }: { readonly former: MaterializedViewDefinition; readonly now: ComputedView['now'] },
+  context: PlanContext,
+): PeriodHolder => ({ name: former.name, timestamp: findTimestamp(former, context), refresh: now.refresh });
+
+const findTimestamp = ({ name, timestamp }: TtlHolder, { engineOfB }: PlanContext): string | undefined =>
+  timestamp ?? engineOfB.catalogue.resolve(name)?.timestamp;
 
 /** Lists renames in both directions. A query of A, which takes the place of that of a dropped view, has new names that B may lack. */
 const bothWays = (renames: ReadonlyMap<string, string>) =>

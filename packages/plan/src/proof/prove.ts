@@ -16,7 +16,8 @@ import { printCompileQuestion, printComputableAssertion } from '../text/common-q
 import { printExpiredQuestion } from '../text/expiry.js';
 import type { NamedLoss } from '../text/losses.js';
 import type { Omission } from '../text/omission.js';
-import { findExpiryArguments } from './asked-view.js';
+import { printUnendedRange } from '../text/periods.js';
+import { findExpiryArguments, findPeriodHolder } from './asked-view.js';
 import { isRedefined, printFutureQuery } from './future-query.js';
 
 /** What running the steps of a draft has shown. */
@@ -106,6 +107,7 @@ function createExternalFacts(context: PlanContext, engine: Engine): ExternalFact
       if (findStoredRows(enforcement.former.name) === 'none') return 0;
       return answers.askCount(printExpiredQuestion(...findExpiryArguments(enforcement, context)));
     },
+    findUnended: view => answers.askRows(printUnendedRange(findPeriodHolder(view, context))),
     newNameOf: view => renames.nameAfterPlan(view),
     isWanted(view) {
       const entry = a.findObject(renames.nameAfterPlan(view));

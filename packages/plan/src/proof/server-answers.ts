@@ -2,6 +2,7 @@
  * What a server has said of the rows of tables, views and new queries, and what it has yet to be asked. Who needs an answer adds the
  * question here, and is run again when the server has answered.
  */
+import type { UnendedRows } from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';
 import type { AskHistory, HistoryFinding } from '../text/history.js';
 import { type ObjectPath, pathKey } from '../text/object-path.js';
@@ -49,6 +50,13 @@ export class ServerAnswers {
   askCount(query: string): number | undefined {
     const [count = 0] = this.ask(query) ?? [];
     return this.rejects(query) ? undefined : Number(count);
+  }
+
+  /** As `askCount`, for a query that also returns the times of the first and the last row. */
+  askRows(query: string): UnendedRows {
+    if (this.rejects(query)) return 'unknown';
+    const [count = 0, first, last] = this.ask(query) ?? [];
+    return Number(count) === 0 ? 'none' : { count: Number(count), first: String(first), last: String(last) };
   }
 
   /** Asks the server what it has yet to be asked. @returns whether there was such a question */

@@ -14,6 +14,7 @@ import { type CopyWithCasts, parseCopy, printSurplusAssertion } from './copies.j
 import { parseExpired, printExpiredQuestion, type TtlHolder } from './expiry.js';
 import { printNoHistoryAssertion } from './history.js';
 import { formatLoss } from './losses.js';
+import { type PeriodHolder, parseUnended, printUnendedQuestion } from './periods.js';
 import { doubleQuote, withoutComments } from './statement-text.js';
 
 /** The server's answers to the `questions` of an assertion: for each question, the values of the first column. */
@@ -96,6 +97,10 @@ const FORMS = new Map<string, AssertionParser>(
     none_expire(text) {
       const { retained, body } = parseExpired(text) ?? {};
       return retained && assertNoneExpired(retained, body);
+    },
+    none_unended(text) {
+      const view = parseUnended(text);
+      return view && assertNoneUnended(view);
     },
     is_computable: createParser(
       /^(SELECT sqlpipe_rows >= 0 AS is_computable .*\n\) "[^"]+" LIMIT 1\);)$/s,
@@ -203,6 +208,17 @@ export function assertNoneExpired(retained: TtlHolder, body?: string): Assertion
     ...(body !== undefined && {
       printFor: ({ existing }) => (existing ? [assertNoneExpired(retained, existing.body).statement] : []),
     }),
+  };
+}
+
+/** Asserts that a materialized view has no rows in a period of its next refresh that has not ended. */
+export function assertNoneUnended(view: PeriodHolder): Assertion {
+  const { name } = view;
+  return {
+    ...assertNone(name, printUnendedQuestion(view), 'none_unended'),
+    purpose: `stops the plan if '${name}' has rows of a period that has not ended, which a refresh would lose`,
+    explain: answers =>
+      `'${name}' has ${numberOf(answers, 'row')} of a period that has not ended, which a refresh would lose; plan again with --allow-loss ${formatLoss({ loss: 'history', object: name })} to allow that`,
   };
 }
 

@@ -11,6 +11,7 @@ export { type PlanHead, parseHead } from './head.js';
 export { type AskHistory, printHistoryQuestion, printNoHistoryAssertion } from './history.js';
 export { AllowedLosses, formatLoss } from './losses.js';
 export { COLUMN_ORDER_REASON, columnOrderHints, describeOmission, type Omission } from './omission.js';
+export { printUnendedRange } from './periods.js';
 export {
   computeFingerprint,
   findPlannedObjects,
