@@ -91,6 +91,16 @@ test('the way back lists all that the plan lost', async t => {
   t.deepEqual(remarks.slice(-3), lines);
 });
 
+test('the head of the way back counts its assertions too', async t => {
+  const before = ['CREATE TABLE t (x INT);'];
+  const plan = await planChanges(['CREATE TABLE t (x INT, y INT);', 'CREATE TABLE u (x INT);'], before);
+  const { remarks, statements } = await planUndo(plan, before);
+  const numbers = /^nothing undoes statements (.*)$/.exec(remarks.find(line => line.startsWith('nothing')) ?? '')?.[1];
+  const drops = statements.flatMap(({ statement }, i) => (/^(?:DROP|ALTER)/.test(statement) ? [i + 1] : []));
+  t.is(drops.length, 2);
+  t.is(numbers, drops.join(', '));
+});
+
 test('a table without rows and bytes is one of 0 bytes', async t => {
   const table = (of: string) => `CREATE TABLE t (ts TIMESTAMP, x ${of}) timestamp(ts) PARTITION BY DAY;`;
   const askSizes = async () => new Map([['t', { rows: 0, bytes: 0 }]]);
@@ -286,6 +296,9 @@ test('a view that only B has is not recreated, because an interruption would los
   t.deepEqual(changesOf(plan), []);
   t.is(plan.omissions[0]?.reasons.at(-1), "invalidates materialized view 'm': change column type operation");
   t.deepEqual(plan.omissions[0]?.hints, ["if A has materialized view 'm', the plan creates it again"]);
+  const ignore = new IgnoreRules(['m']);
+  const ignoring = await planChanges([base.replace('k LONG', 'k TIMESTAMP'), view], [base, view], { ignore });
+  t.deepEqual(ignoring.omissions[0]?.hints, []);
 });
 
 test('a plan that only drops a materialized view does not say that it is computed again', async t => {

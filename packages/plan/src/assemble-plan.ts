@@ -60,6 +60,7 @@ export async function assemblePlan({ draft, proof }: ProvenDraft): Promise<Plan>
   const { context } = draft;
   const assertions = collectAssertions(proof, context);
   const statements = [
+    ...(context.firstAssertions ?? []).map(each => withPurpose(each)),
     ...assertions,
     ...draft.steps.map((step, i) => toPlannedStatement(step, proof.effects[i] ?? [], draft.engine, context)),
   ];
@@ -196,7 +197,7 @@ function describeWithoutEffects(statement: string): string {
 }
 
 /** Makes a statement of the plan that has a purpose and no costs: an assertion, or a statement about a mark. */
-export const withPurpose = (
+const withPurpose = (
   { statement, purpose }: Pick<Assertion, 'statement' | 'purpose'>,
   ...moreLines: string[]
 ): PlannedStatement => ({ statement, effects: [], comments: [purpose, ...moreLines], lost: [] });

@@ -13,11 +13,14 @@ import { foldCase, identify, isAcl } from '@sqlpipe/sql';
 import { findLeftovers } from './draft/rebuild-names.js';
 import type { RowQueries, ServerAnswers } from './proof/server-answers.js';
 import { Renames } from './renames/renames.js';
+import type { Assertion } from './text/assertions.js';
 import { AllowedLosses } from './text/losses.js';
 import { resolvePath } from './text/object-path.js';
 
 /** Options for planning. */
 export interface PlanOptions extends RowQueries {
+  /** Assertions with which the plan begins. */
+  readonly firstAssertions?: readonly Assertion[];
   /** The names of what may be lost: `drop:trades.qty`, `history:m_1h`. */
   readonly allowLoss?: readonly string[];
   /** Renames of objects and columns: `old=new`, `trades.old=new`. */

@@ -4,7 +4,7 @@ import { type Engine, whenReady } from '@sqlpipe/engine';
 import { IgnoreRules, Schema } from '@sqlpipe/schema';
 import { identify, isObject, isPrincipal, isSameName } from '@sqlpipe/sql';
 import { indentLines } from '@sqlpipe/text';
-import { findKnownColumns, type Plan, withPurpose } from './assemble-plan.js';
+import { findKnownColumns, type Plan } from './assemble-plan.js';
 import { planChanges } from './plan.js';
 import { createEngine, isEnterpriseSchema, type PlanOptions } from './plan-context.js';
 import {
@@ -49,6 +49,7 @@ export async function planUndo(
   });
   engineAfterPlan.load(plan.result);
   const created = await whenReady(() => findCreated(plan, before, engineAfterPlan));
+  const assertions = new Map(created.flatMap(({ assertions }) => assertions.map(each => [each.statement, each])));
   // The server is not asked about rows, because the plan will change the rows. Assertions check them when the undo is applied.
   const undo = await planChanges(b, plan.result, {
     defaults,
@@ -58,6 +59,7 @@ export async function planUndo(
     renamed: findRenames(plan),
     allowLoss: [...allowLoss, ...created.map(({ loss }) => formatLoss(loss))],
     skipInvalid: true,
+    firstAssertions: [...assertions.values()],
   });
   const lost = new Set(plan.statements.flatMap(({ lost }) => lost));
   const isIgnored = ({ identity, properties: [property] }: Omission) =>
@@ -66,9 +68,7 @@ export async function planUndo(
   const remains = [...[...lost].map((text): [string] => [text]), ...omissions.map(describeOmission)].map(
     ([text, ...lines]): [string, ...string[]] => [`not undone: ${text}`, ...indentLines(lines)],
   );
-  const assertions = new Map(created.flatMap(({ assertions }) => assertions.map(each => [each.statement, each])));
-  const statements = [...[...assertions.values()].map(each => withPurpose(each)), ...undo.statements];
-  return { ...undo, statements, omissions, remarks: [...undo.remarks, ...remains.flat()], notes: [], remains };
+  return { ...undo, omissions, remarks: [...undo.remarks, ...remains.flat()], notes: [], remains };
 }
 
 interface Created {

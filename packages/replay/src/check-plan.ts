@@ -35,7 +35,7 @@ export async function requireCurrent(
     const numbers = `its first comment says ${count} statements, but it has ${all.length}`;
     throw new CodedError('DAMAGED', `the plan is incomplete: ${numbers}; make it again with sqldiff --alter`);
   }
-  const help = 'make it again with sqldiff --alter, or apply it with --stale-ok';
+  const help = `make it again with sqldiff --alter${allowPlan ? '' : ', or apply it with --stale-ok'}`;
   const guard = await requireState(all, target, `the plan was made for a different state; ${help}`);
   return { statements: Readable.from(all), isPlan, guard };
 }

@@ -66,14 +66,15 @@ export function proveDraft({ steps, context }: Draft, engine: Engine): ProofResu
       const causes = wasInvalid ? account.findRemovalOfBase(name) : account.findInvalidations(name);
       const isRecomputable = losesNothingByRefresh(name, context);
       // Only the definition in A is there after an interruption. So a view that A lacks is not created again.
-      const isCreatable =
-        engine.find(name)?.kind === 'materialized view' && isRecomputable && engine.whyNotCreatable(name) === undefined;
+      const view = engine.find(name);
+      const isCreatable = view?.kind === 'materialized view' && isRecomputable && !engine.whyNotCreatable(name);
+      const mayBeInA = isCreatable && !context.a.findObject(name) && !context.ignore.ignoresObject(view);
       const hint = `if A has ${engine.title(name)}, the plan creates it again`;
       if (!wasInvalid || (causes.length > 0 && isRecomputable))
         failures.push({
           causes,
           reason: `invalidates ${engine.title(name)}: ${reason}`,
-          ...(isCreatable && !context.a.findObject(name) && { hint }),
+          ...(mayBeInA && { hint }),
         });
     }
   }
