@@ -232,19 +232,14 @@ async function* scanRows(response: Response, maxValueBytes: number | undefined):
   const { body, timer } = response;
   const scanner = new RowScanner(maxValueBytes);
   let start: Buffer | undefined;
-  const restartTimer = (): void => {
-    timer.reset();
-    timer.start();
-  };
-  timer.stop();
-  restartTimer();
+  timer.restart();
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) {
       timer.stop(); // the time of the consumer does not count
       start ??= chunk;
       const rows = scanner.write(chunk);
       yield rows;
-      if (rows.length) restartTimer();
+      if (rows.length) timer.restart();
       else timer.start(); // the limit holds for the time until a row is complete
     }
     scanner.end();

@@ -19,7 +19,7 @@ export interface Response {
   headers: IncomingHttpHeaders;
   /**
    * Counts down from sending the request to the end of the body; at zero the body fails. A consumer that reads row by row stops the timer
-   * while it works, and resets it after each row.
+   * while it works, and restarts it after each row.
    */
   timer: PausableTimer;
   /** Fails with `TransportError` if the body does not arrive completely. */
@@ -267,7 +267,10 @@ class PausableTimer {
     this.#remaining = Math.max(0, this.#remaining - (performance.now() - this.#startTime));
   }
 
-  reset(): void {
+  /** Starts again with the complete time. */
+  restart(): void {
+    this.stop();
     this.#remaining = this.limit;
+    this.start();
   }
 }

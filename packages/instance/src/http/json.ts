@@ -19,22 +19,8 @@ export interface JsonEvents {
   readElements(chunk: Buffer, at: number, depth: number): number;
 }
 
-const enum Expect {
-  Value,
-  ValueOrClose,
-  KeyOrClose,
-  Key,
-  Colon,
-  CommaOrClose,
-  Nothing,
-}
-
-const enum Token {
-  None,
-  String,
-  /** A number, true, false or null: it ends at white space, a comma or a bracket. */
-  Bare,
-}
+/** What may come next. */
+type Expect = 'value' | 'value-or-close' | 'key' | 'key-or-close' | 'colon' | 'comma-or-close' | 'nothing';
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -48,9 +34,10 @@ const BARE_START = Buffer.from('-0123456789tfn');
 
 /** Scans a JSON text of any length: `write` passes a chunk, `end` the end of the text. Throws `MalformedReplyError`. */
 export class JsonScanner {
-  #expect = Expect.Value;
+  #expect: Expect = 'value';
   readonly #containers: ('array' | 'object')[] = [];
-  #token = Token.None;
+  /** Bare is a number, true, false or null: it ends at white space, a comma or a bracket. */
+  #token: 'none' | 'string' | 'bare' = 'none';
   /** The bytes of a token that began in an earlier chunk. */
   readonly #pending = new GrowingBuffer();
   /** Whether a string was cut between a backslash and the character that it escapes. */
@@ -65,14 +52,14 @@ export class JsonScanner {
   write(chunk: Buffer): void {
     let at = 0;
     while (at < chunk.length) {
-      if (this.#token === Token.None) at = this.#readPunctuation(chunk, at);
-      else if (this.#token === Token.String) at = this.#readString(chunk, at);
+      if (this.#token === 'none') at = this.#readPunctuation(chunk, at);
+      else if (this.#token === 'string') at = this.#readString(chunk, at);
       else at = this.#readBare(chunk, at);
     }
   }
 
   end(): void {
-    if (this.#expect !== Expect.Nothing || this.#token !== Token.None) throw new MalformedReplyError('is truncated');
+    if (this.#expect !== 'nothing' || this.#token !== 'none') throw new MalformedReplyError('is truncated');
   }
 
   #readPunctuation(chunk: Buffer, at: number): number {
@@ -84,16 +71,16 @@ export class JsonScanner {
       case 0x09:
         return at + 1;
       case QUOTE:
-        this.#token = Token.String;
+        this.#token = 'string';
         return this.#readString(chunk, at, at + 1);
       case COMMA:
-        if (this.#expect !== Expect.CommaOrClose) throw misplacedError(byte);
+        if (this.#expect !== 'comma-or-close') throw misplacedError(byte);
         if (this.#containers.at(-1) === 'array') return this.#readElements(chunk, at + 1);
-        this.#expect = Expect.Key;
+        this.#expect = 'key';
         return at + 1;
       case COLON:
-        if (this.#expect !== Expect.Colon) throw misplacedError(byte);
-        this.#expect = Expect.Value;
+        if (this.#expect !== 'colon') throw misplacedError(byte);
+        this.#expect = 'value';
         return at + 1;
       case OPEN_ARRAY:
       case OPEN_OBJECT:
@@ -105,19 +92,19 @@ export class JsonScanner {
         return at + 1;
       default:
         if (!this.#expectsValue || !BARE_START.includes(byte)) throw misplacedError(byte);
-        this.#token = Token.Bare;
+        this.#token = 'bare';
         return at;
     }
   }
 
   #readElements(chunk: Buffer, at: number): number {
     const end = this.events.readElements(chunk, at, this.#containers.length);
-    this.#expect = end > at ? Expect.CommaOrClose : Expect.Value;
+    this.#expect = end > at ? 'comma-or-close' : 'value';
     return end;
   }
 
   get #expectsValue(): boolean {
-    return this.#expect === Expect.Value || this.#expect === Expect.ValueOrClose;
+    return this.#expect === 'value' || this.#expect === 'value-or-close';
   }
 
   #openContainer(kind: 'array' | 'object', byte: number): void {
@@ -126,12 +113,12 @@ export class JsonScanner {
       throw new MalformedReplyError(`is nested deeper than ${this.limits.depth} levels`);
     this.events.open(kind, this.#containers.length);
     this.#containers.push(kind);
-    this.#expect = kind === 'array' ? Expect.ValueOrClose : Expect.KeyOrClose;
+    this.#expect = kind === 'array' ? 'value-or-close' : 'key-or-close';
   }
 
   #closeContainer(kind: 'array' | 'object', byte: number): void {
-    const justOpened = kind === 'array' ? Expect.ValueOrClose : Expect.KeyOrClose;
-    if (this.#containers.at(-1) !== kind || (this.#expect !== Expect.CommaOrClose && this.#expect !== justOpened))
+    const justOpened = kind === 'array' ? 'value-or-close' : 'key-or-close';
+    if (this.#containers.at(-1) !== kind || (this.#expect !== 'comma-or-close' && this.#expect !== justOpened))
       throw misplacedError(byte);
     this.#containers.pop();
     this.events.close(this.#containers.length);
@@ -139,7 +126,7 @@ export class JsonScanner {
   }
 
   #endValue(): void {
-    this.#expect = this.#containers.length === 0 ? Expect.Nothing : Expect.CommaOrClose;
+    this.#expect = this.#containers.length === 0 ? 'nothing' : 'comma-or-close';
   }
 
   /** Reads the string that began at `start` or in an earlier chunk; its closing quote is searched from `from` on. */
@@ -151,7 +138,7 @@ export class JsonScanner {
       return chunk.length;
     }
     this.#escaped = false;
-    this.#token = Token.None;
+    this.#token = 'none';
     const end = close + 1;
     if (this.#pending.length === 0) {
       this.#rejectTooLong(end - start);
@@ -168,9 +155,9 @@ export class JsonScanner {
     if (this.#expectsValue) {
       this.events.scalar(text, this.#containers.length);
       this.#endValue();
-    } else if (this.#expect === Expect.Key || this.#expect === Expect.KeyOrClose) {
+    } else if (this.#expect === 'key' || this.#expect === 'key-or-close') {
       this.events.key(text, this.#containers.length);
-      this.#expect = Expect.Colon;
+      this.#expect = 'colon';
     } else throw misplacedError(QUOTE);
   }
 
@@ -180,7 +167,7 @@ export class JsonScanner {
     while (end < chunk.length && !endsToken(chunk[end] as number)) end++;
     this.#keep(chunk.subarray(start, end));
     if (end < chunk.length) {
-      this.#token = Token.None;
+      this.#token = 'none';
       this.events.scalar(decodeBare(this.#pending.take()), this.#containers.length);
       this.#endValue();
     }
