@@ -43,19 +43,23 @@ export interface Patience {
   readonly interrupted: AbortSignal;
 }
 
+/** Where a change is sent, and how its result is checked. */
+export interface ChangeContext {
+  readonly target: Instance;
+  readonly existing: KnownObjects;
+  readonly patience: Patience;
+  readonly noVerify: boolean;
+}
+
 /** Queries the object that a statement is about to change; undefined if the kind of change is not known. */
-export async function prepareChange(
-  statement: string,
-  target: Instance,
-  existing: KnownObjects,
-  verify: boolean,
-): Promise<PendingChange | undefined> {
-  const change = parseChange(statement, verify ? await existing.defaults() : DEFAULTS);
+export async function prepareChange(statement: string, context: ChangeContext): Promise<PendingChange | undefined> {
+  const { target, existing, noVerify } = context;
+  const change = parseChange(statement, noVerify ? DEFAULTS : await existing.defaults());
   if (!change) return undefined;
   // If an incremental refresh has nothing to do, the server does not show that it has ended (observed on 9.3.4).
   const isAwaited = change.verb === 'refresh' && change.isFull;
   const refresh = isAwaited ? await fetchRefreshState(target, change.name) : undefined;
-  return { change, refresh, ...(verify && (await predictAlter(change, existing))) };
+  return { change, refresh, ...(!noVerify && (await predictAlter(change, existing))) };
 }
 
 /** Predicts the definition of an object after an ALTER. @returns the statements that create the object before and after it */
@@ -75,35 +79,27 @@ async function predictAlter(
 }
 
 /** Whether an ALTER whose reply was lost was executed: the object is as expected now, and was not before. */
-export async function wasAltered(
-  pending: PendingChange,
-  target: Instance,
-  existing: KnownObjects,
-  patience: Patience,
-): Promise<boolean> {
+export async function wasAltered(pending: PendingChange, context: ChangeContext): Promise<boolean> {
   const { before, expected } = pending;
   if (before === undefined || expected === undefined) return false;
-  const { asText, differences } = await existing.compare(expected, before);
+  const { asText, differences } = await context.existing.compare(expected, before);
   if (asText || differences.length === 0) return false;
-  const { result, comparison } = await confirmChange(pending, target, existing, { patience, verify: true });
+  const { result, comparison } = await confirmChange(pending, { ...context, noVerify: false });
   return result === undefined && comparison?.asText === false;
 }
 
-export async function confirmChange(
-  { change, expected, refresh }: PendingChange,
-  target: Instance,
-  existing: KnownObjects,
-  { patience, verify }: { patience: Patience; verify: boolean },
-): Promise<Partial<Outcome>> {
-  if (change.verb === 'refresh') return waitForRefresh(change.name, refresh, target, patience);
-  if (change.verb === 'drop') return verify && isObject(change.kind) ? verifyDone(change, existing) : {};
+export async function confirmChange(pending: PendingChange, context: ChangeContext): Promise<Partial<Outcome>> {
+  const { change, expected } = pending;
+  const { existing, noVerify } = context;
+  if (change.verb === 'refresh') return waitForRefresh(change.name, pending.refresh, context);
+  if (change.verb === 'drop') return !noVerify && isObject(change.kind) ? verifyDone(change, existing) : {};
   for (const name of changedTables(change)) {
-    const failure = await waitForWal(name, target, patience);
+    const failure = await waitForWal(name, context);
     if (failure) return failure;
   }
   // A change may concern more objects than it names, and a definition that was fetched before it was complete is outdated.
   existing.invalidate({ kind: 'other', name: '' });
-  if (!verify) return {};
+  if (noVerify) return {};
   if (change.verb === 'rename') return verifyDone(change, existing);
   const [altered] = change.verb === 'alter' ? change.alters : [];
   if (!altered || expected === undefined) return {};
@@ -126,7 +122,7 @@ async function verifyDone(
 }
 
 /** Waits until everything that was sent to a table is applied. @returns undefined then, and the outcome otherwise */
-async function waitForWal(name: string, target: Instance, patience: Patience): Promise<Partial<Outcome> | undefined> {
+async function waitForWal(name: string, { target, patience }: ChangeContext): Promise<Partial<Outcome> | undefined> {
   const state = await poll(patience, async () => {
     const state = await fetchWalState(target, name);
     return state === 'pending' ? undefined : state;
@@ -178,8 +174,7 @@ export async function waitForSources(
 async function waitForRefresh(
   name: string,
   before: RefreshState | undefined,
-  target: Instance,
-  patience: Patience,
+  { target, patience }: ChangeContext,
 ): Promise<Partial<Outcome>> {
   if (!before) return {};
   let invalidatedAt = 0;

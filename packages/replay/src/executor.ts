@@ -52,7 +52,8 @@ export type Executor = (entry: Entry) => Promise<StatementResult>;
 
 /** Creates the executor for a target. The executor returns a failure of the instance as a result, and throws any other error. */
 export function createExecutor(target: Instance, options: ExecutorOptions): Executor {
-  const { check, ignored, existing, ifExists, noVerify, patience, guard } = options;
+  const { check, ignored, existing, ifExists, patience, guard } = options;
+  const context = { ...options, target };
   return async entry => {
     const { statement } = entry;
     try {
@@ -97,16 +98,14 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
     const unfilled = fillsFromOthers ? await waitForSources(entry, target, patience) : undefined;
     if (unfilled) return unfilled;
     const pending =
-      entry.kind === 'other' && !options.isSimulated
-        ? await prepareChange(statement, target, existing, !noVerify)
-        : undefined;
+      entry.kind === 'other' && !options.isSimulated ? await prepareChange(statement, context) : undefined;
     existing.invalidate(entry);
     const reply = await target.execute(statement).catch(error => resolveUnknownChange(error, pending));
     existing.invalidate(entry);
     if (reply.ok) {
       if (reply.rows) await options.onRows(reply.rows);
       await existing.access.recordChange(entry);
-      const confirmed = pending && (await confirmChange(pending, target, existing, { patience, verify: !noVerify }));
+      const confirmed = pending && (await confirmChange(pending, context));
       return { result: 'applied', ...(before && { replaced: before }), ...confirmed };
     }
     return resolveRejection(entry, reply, before);
@@ -213,7 +212,7 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
    */
   async function resolveUnknownChange(lost: unknown, pending: PendingChange | undefined): Promise<Reply> {
     if (!pending || !(lost instanceof InstanceError) || !lost.outcomeUnknown) throw lost;
-    if (await wasAltered(pending, target, existing, patience).catch(() => false)) return { ok: true };
+    if (await wasAltered(pending, context).catch(() => false)) return { ok: true };
     throw lost;
   }
 }
