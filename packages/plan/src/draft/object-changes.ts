@@ -9,6 +9,7 @@ import {
   compareStatements,
   type Definition,
   keepRetention,
+  parseDefinition,
   printDefinition,
   propertiesOf,
   spellOutDefaults,
@@ -19,7 +20,7 @@ import { displayName, foldCase, isObject, kindKeywords } from '@sqlpipe/sql';
 import type { PlanContext } from '../plan-context.js';
 import { dropColumns } from './alter-columns.js';
 import { alterObject, isOfQuery } from './alter-object.js';
-import { changeOf, type Draft } from './draft.js';
+import { changeOf, type Draft, whyNotExecutable } from './draft.js';
 import { isAuxiliaryTable } from './rebuild.js';
 
 export const printDrop = ({ kind, name }: Pick<Entry, 'kind' | 'name'>): string =>
@@ -120,11 +121,23 @@ export function reconcileObject(entry: Entry, draft: Draft): void {
   const readsRecreated = readsRecreatedView(now, draft);
   if (isAsWanted(entry, draft) && !readsRecreated) return;
   const wanted = context.a.definitionOf(entry);
-  if (!wanted || !draft.engine.definitionOf(entry.name)) return draft.omit(change, 'its syntax is unknown');
+  if (!draft.engine.definitionOf(entry.name)) return draft.omit(change, UNKNOWN_SYNTAX);
+  if (!wanted) return draft.omit(change, whyNotParsed(entry));
   if (isOfQuery(wanted)) return draft.omit(change, 'its columns follow from a query, so they cannot be compared');
   if (readsRecreated || mustRecreate(wanted, draft.engine.definitionOf(entry.name), context))
     recreateObject(entry, draft);
   else alterObject(entry, wanted, draft);
+}
+
+const UNKNOWN_SYNTAX = 'its syntax is unknown';
+
+function whyNotParsed({ statement }: Entry): string {
+  try {
+    parseDefinition(statement);
+    return UNKNOWN_SYNTAX;
+  } catch (error) {
+    return whyNotExecutable(error);
+  }
 }
 
 /** Whether an object is as A has it, apart from ignored properties. */
