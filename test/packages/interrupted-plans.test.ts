@@ -104,3 +104,37 @@ test('a view that is not filled completely keeps its mark until the next plan ha
   const next = await planChanges(wanted, [...wanted, mark], { health: { partlyRefreshed: new Set(['m2']) } });
   t.deepEqual(changesOf(next), ["REFRESH MATERIALIZED VIEW 'm2' FULL;", mark.replace(/CREATE (.*) \(.*/, 'DROP $1;')]);
 });
+
+test('a view over a plain view that gets another query is recreated instead of refreshed, and dropped first', async t => {
+  const [table, column] = ['CREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY WAL;', ', n VARCHAR)'];
+  const schema = (limit: number, low = 'sum') => [
+    `CREATE VIEW v AS (select ts, x from t where x > ${limit});`,
+    'CREATE VIEW w AS (select * from v);',
+    `CREATE MATERIALIZED VIEW m WITH BASE t REFRESH IMMEDIATE AS (select ts, ${low}(x) n from w sample by 1h) PARTITION BY DAY;`,
+    'CREATE MATERIALIZED VIEW m2 WITH BASE m REFRESH IMMEDIATE AS (select ts, sum(n) n from m sample by 1d) PARTITION BY MONTH;',
+  ];
+  const before = [table.replace(')', column), ...schema(10)];
+  const allowLoss = ['drop:t.n'];
+  for (const after of [
+    [table, ...schema(50)],
+    [table, ...schema(50, 'max')],
+  ]) {
+    const first = changesOf(await planChanges(after, before, { allowLoss }));
+    t.deepEqual(first.slice(0, 2), ["DROP MATERIALIZED VIEW 'm2';", "DROP MATERIALIZED VIEW 'm';"], first.join('\n'));
+    t.regex(first[2] ?? '', /^ALTER VIEW 'v'/);
+    const engine = engineWith(before);
+    for (const [i, statement] of first.entries()) {
+      engine.execute(statement);
+      const next = await planChanges(after, engine.statements(), { allowLoss });
+      t.deepEqual(next.omissions, []);
+      const isStoredDropped = i > 0;
+      if (isStoredDropped) t.false(changesOf(next).some(change => change.startsWith('DROP MATERIALIZED')));
+    }
+  }
+  // Without a refresh, the view keeps its rows, which are those of the former query.
+  const onlyView = changesOf(await planChanges([table, ...schema(50)], [table, ...schema(10)]));
+  t.true(
+    onlyView.every(change => change.startsWith('ALTER VIEW')),
+    onlyView.join('\n'),
+  );
+});

@@ -3,7 +3,7 @@
  * becomes an omission. What a draft loses is found later, when it is proven (prove.ts).
  */
 import { type Alteration, type PropertyName, printAlter } from '@sqlpipe/ddl';
-import { type Effect, type Engine, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
+import { type Engine, type Execution, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
 import { displayName, foldCase, identityKey, type ObjectKind } from '@sqlpipe/sql';
 import type { PlanContext } from '../plan-context.js';
 import type { Assertion } from '../text/assertions.js';
@@ -37,8 +37,11 @@ export class Draft {
   readonly omissions: Omission[] = [];
   /** The names of blocked objects in lower case. They will not be as A has them, so what reads them is left out too. */
   readonly #blocked = new Set<string>();
-  /** The first step that makes an object invalid, by the name of the object in lower case. */
-  readonly #invalidatedBy = new Map<string, Step>();
+  /**
+   * By the name of a view in lower case: the first step after which no server can say whether its query returns its rows. The step makes
+   * the view invalid, or gives another query to a plain view that it reads, also through other views.
+   */
+  readonly #outdatedBy = new Map<string, Step>();
 
   /**
    * @param engine an engine that has B; the statements change it
@@ -65,7 +68,7 @@ export class Draft {
     );
     try {
       const executions = steps.map(({ statement }) => this.engine.execute(statement));
-      for (const [i, step] of steps.entries()) this.#addStep(step, executions[i]?.effects ?? [], steps.length > 1);
+      for (const [i, step] of steps.entries()) this.#addStep(step, executions[i], steps.length > 1);
       return true;
     } catch (error) {
       this.engine.rollback(before);
@@ -75,20 +78,26 @@ export class Draft {
   }
 
   /**
-   * Adds a step after the others. The DROP of a recreated view comes earlier: before the first step that makes the view invalid.
-   * Otherwise, after an interruption, its query could read what is gone, and no server could say whether it returns all rows. If the loss
-   * of these rows is allowed, the DROP is not moved.
+   * Adds a step after the others. The DROP of a recreated view comes earlier: before the first step that outdates the view. Otherwise,
+   * after an interruption, its query would read what is gone or has changed, and no server could say whether it returns all rows. If the
+   * loss of these rows is allowed, the DROP is not moved.
    */
-  #addStep(step: Step, effects: readonly Effect[], isRecreation: boolean): void {
+  #addStep(step: Step, execution: Execution | undefined, isRecreation: boolean): void {
+    const { effects = [], transitions = [] } = execution ?? {};
     const { object = '' } = effects.find(({ kind, loss }) => kind === 'materialized view' && loss === 'drop') ?? {};
     const isEarly = isRecreation && !this.context.allowed.allows({ loss: 'history', object });
-    const cause = isEarly ? this.#invalidatedBy.get(foldCase(object)) : undefined;
+    const cause = isEarly ? this.#outdatedBy.get(foldCase(object)) : undefined;
     this.steps.splice(cause ? this.steps.indexOf(cause) : this.steps.length, 0, step);
-    // Views that the same step makes invalid may read from this one. They are dropped before it.
-    for (const [view, first] of this.#invalidatedBy) if (first === cause) this.#invalidatedBy.set(view, step);
-    for (const { effect, object } of effects)
-      if (effect === 'invalidated' && !this.#invalidatedBy.has(foldCase(object)))
-        this.#invalidatedBy.set(foldCase(object), step);
+    // Views that the same step outdates may read from this one. They are dropped before it.
+    for (const [view, first] of this.#outdatedBy) if (first === cause) this.#outdatedBy.set(view, step);
+    const invalidated = effects.flatMap(({ effect, object }) => (effect === 'invalidated' ? [foldCase(object)] : []));
+    const redefined = transitions.flatMap(({ before, after }) =>
+      before?.kind === 'view' && after?.kind === 'view' && before.body !== after.body ? [after.name] : [],
+    );
+    const { catalogue } = this.engine;
+    for (const name of redefined) redefined.push(...catalogue.dependentsOf(name).map(view => view.name));
+    for (const view of new Set([...invalidated, ...redefined.map(foldCase)]))
+      if (!this.#outdatedBy.has(view)) this.#outdatedBy.set(view, step);
   }
 
   /** Whether a change is ignored. Its first property decides, because the others follow from it. */

@@ -7,6 +7,7 @@ import { type MaterializedView, OTHER_TYPES_REASON } from '@sqlpipe/engine';
 import type { Entry } from '@sqlpipe/schema';
 import { foldCase, isSameName, type Kind } from '@sqlpipe/sql';
 import type { PlanContext } from '../plan-context.js';
+import { isRedefined } from '../proof/future-query.js';
 import type { Draft } from './draft.js';
 import { findCreation, findStoredViewsAndReaders, listObjects, printDrop, reconcileObject } from './object-changes.js';
 import { isUnfilled, markOf } from './unfilled-marks.js';
@@ -168,30 +169,43 @@ const mayHaveRowsInB = (
   );
 
 /**
- * Refreshes a view. If its query returns other types than its columns have, the view is recreated: a refresh would empty it and then fail
- * (observed on 9.3.4). If the view would stay invalid for another reason, nothing is done. A view that A lacks is not recreated: an
- * interruption would lose its definition.
+ * Refreshes a view. It is recreated instead in two cases:
+ * - Its query returns other types than its columns have: a refresh would empty it and then fail (observed on 9.3.4).
+ * - A plain view that it reads gets another query: if the plan stopped before the refresh, the rows of the old query would seem to be history.
+ *
+ * If the view would stay invalid for another reason, nothing is done. A view that A lacks is not recreated: an interruption would lose its
+ * definition.
  * @param planMustFill whether a recreated view is refreshed even if the server fills it
  */
 function refreshView(view: MaterializedView, planMustFill: boolean, draft: Draft): void {
   const { a, healthProblems } = draft.context;
-  const refresh = printRefresh(view);
+  const refresh = `REFRESH MATERIALIZED VIEW '${view.name}' FULL;`;
   const properties = wasInvalid(view, healthProblems) ? (['invalid'] as const) : [];
   // The proof excluded this refresh because of a loss. The recreation is already listed for that loss.
   if (draft.excludes(refresh, view) && draft.hasOmission(view, 'invalid')) return;
   const reason = draft.preview(refresh).get(foldCase(view.name));
-  // An excluded refresh is not added, but listed: the user needs the names of all losses.
-  if (reason === undefined || draft.excludes(refresh, view)) draft.addStatement(refresh, view, properties);
   const wanted = a.findObject(view.name);
-  if (reason !== OTHER_TYPES_REASON || wanted?.kind !== view.kind) return;
+  const isOutdated = reason === undefined && wanted?.kind === view.kind && readsRedefinedView(view, draft);
+  // An excluded refresh is not added, but listed: the user needs the names of all losses.
+  if ((reason === undefined && !isOutdated) || draft.excludes(refresh, view))
+    draft.addStatement(refresh, view, properties);
+  if ((reason !== OTHER_TYPES_REASON && !isOutdated) || wanted?.kind !== view.kind) return;
   const { definition, statement } = findCreation(wanted, draft.engine.definitionOf(view.name), draft.context);
-  const what = 'DROP and CREATE, because its columns get other types';
-  draft.add({ identity: view, properties, what }, [
+  const why = isOutdated ? 'a view that it reads gets another query' : 'its columns get other types';
+  draft.add({ identity: view, properties, what: `DROP and CREATE, because ${why}` }, [
     printDrop(view),
     statement,
     ...(!planMustFill && definition?.kind === 'materialized view' && isFilledByServer(definition) ? [] : [refresh]),
   ]);
 }
+
+/** Whether the plan gives another query to a plain view that a materialized view of B reads. */
+const readsRedefinedView = ({ id, base, references }: MaterializedView, { engine, context }: Draft): boolean =>
+  context.engineOfB.catalogue.findById(id) !== undefined &&
+  [...engine.catalogue.closure([base, ...references])].some(name => {
+    const [former, now] = [context.engineOfB.find(context.renames.nameBeforePlan(name)), engine.find(name)];
+    return former?.kind === 'view' && now?.kind === 'view' && isRedefined(former, now, context);
+  });
 
 /** Lists objects that are invalid or suspended in B and stay so, with what the user can do. */
 export function listUnrepaired(draft: Draft): void {
