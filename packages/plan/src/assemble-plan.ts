@@ -4,12 +4,13 @@
  */
 import { type Column, tryParseDefinition } from '@sqlpipe/ddl';
 import { areTypesKnown, type Effect, type Engine } from '@sqlpipe/engine';
-import { foldCase, identify } from '@sqlpipe/sql';
+import { displayName, foldCase, identify } from '@sqlpipe/sql';
 import { describeLosses, describeWork } from './cost.js';
 import type { Draft, Step } from './draft/draft.js';
 import { parseMark } from './draft/unfilled-marks.js';
 import type { PlanContext } from './plan-context.js';
 import { findAskableDefinition, findExpiryArguments, findPeriodHolder } from './proof/asked-view.js';
+import { isRedefined } from './proof/future-query.js';
 import type { ProofResult } from './proof/prove.js';
 import { addOffers, describeKeptTables, RenameOffers } from './renames/rename-offers.js';
 import {
@@ -153,8 +154,9 @@ function toPlannedStatement(
   { statement, assertion, change }: Step,
   effects: readonly Effect[],
   engineAfterPlan: Engine,
-  { answers, renames }: PlanContext,
+  context: PlanContext,
 ): PlannedStatement {
+  const { answers, renames } = context;
   const purpose = assertion?.purpose ?? describeMark(change.identity);
   if (purpose !== undefined) return withPurpose({ statement, purpose });
   const stillInvalid = engineAfterPlan.invalidViews();
@@ -170,12 +172,28 @@ function toPlannedStatement(
     const nextStatement = { view: 'ALTER VIEW', 'live view': 'CREATE' }[kind as string] ?? 'REFRESH … FULL';
     return `${text}; ${existsAfterPlan ? nextStatement : 'DROP'} follows`;
   });
+  const kept = describeKeptRows(change.identity, engineAfterPlan, context);
   return {
     statement,
     effects,
-    comments: costs.length > 0 ? costs : [describeWithoutEffects(statement)],
+    comments: [...(costs.length > 0 ? costs : [describeWithoutEffects(statement)]), ...kept],
     lost: describeLosses(effects, findNow),
   };
+}
+
+/** Describes which materialized views keep rows of the former query of a plain view that a statement changes. */
+function describeKeptRows({ kind, name }: Step['change']['identity'], engineAfterPlan: Engine, context: PlanContext) {
+  const [former, now] = [context.engineOfB.find(name), engineAfterPlan.find(name)];
+  if (kind !== 'view' || former?.kind !== kind || now?.kind !== kind || !isRedefined(former, now, context)) return [];
+  return engineAfterPlan.catalogue
+    .list()
+    .filter(
+      view =>
+        view.kind === 'materialized view' &&
+        context.engineOfB.catalogue.findById(view.id) !== undefined &&
+        engineAfterPlan.catalogue.closure([view.base, ...view.references]).has(foldCase(name)),
+    )
+    .map(view => `${displayName(view)} keeps the rows of the former query until REFRESH … FULL`);
 }
 
 /** Describes the purpose of a statement that creates or drops a mark, see `unfilled-marks.ts`; undefined for any other statement. */
