@@ -141,3 +141,22 @@ test('a view over a plain view that gets another query is recreated instead of r
     "materialized view 'm' keeps the rows of the former query until REFRESH … FULL",
   ]);
 });
+
+test('after a rename was interrupted, a server is asked about a view over the query that the plain view will have', async t => {
+  const view = 'CREATE VIEW v AS (select ts, x from t);';
+  const stored =
+    "CREATE MATERIALIZED VIEW 'm' WITH BASE 't2' REFRESH MANUAL AS (select ts, sum(x) n from v sample by 1h) PARTITION BY DAY;";
+  const table = 'CREATE TABLE t2 (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY;';
+  // The server cannot query the view `v` yet, because it has no table `t`.
+  const askRow = async (query: string) => (query.includes('from v ') ? undefined : [1]);
+  const { omissions, ...plan } = await planChanges(
+    [`-- renamed from t\n${table}`, view.replace('from t', 'from t2'), stored],
+    [table, view],
+    {
+      askRow,
+      health: { invalid: new Map([['v', 'table does not exist [table=t]']]) },
+    },
+  );
+  t.deepEqual(omissions, []);
+  t.is(changesOf({ omissions, ...plan }).at(-1), stored);
+});

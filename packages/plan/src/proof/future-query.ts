@@ -40,10 +40,10 @@ export function printFutureQuery(
     const object = catalogue.resolve(name);
     if (object?.kind === 'view') {
       const former = context.engineOfB.find(context.renames.nameBeforePlan(name));
-      const isSame = former?.kind === 'view' && !isRedefined(former, object, context);
-      isChanged ||= !isSame;
-      if (isSame && former.name === name && object.references.every(reference => !queries.has(foldCase(reference))))
-        continue;
+      isChanged ||= former?.kind !== 'view' || isRedefined(former, object, context);
+      // A view of B that has yet to get the new names of what it reads cannot be queried if these were renamed before an interruption.
+      const isSame = former?.kind === 'view' && former.name === name && former.body === object.body;
+      if (isSame && object.references.every(reference => !queries.has(foldCase(reference)))) continue;
       queries.set(foldCase(name), { name, query: object.body, isView: true });
     } else if (object && object.kind !== 'live view' && object.opaque === undefined) {
       const source = printSource(object, context);
