@@ -5,28 +5,30 @@ import type { Principal } from './acl.js';
 import type { Transition } from './catalogue.js';
 import type { CatalogueObject, Table } from './catalogue-objects.js';
 
-/** The kind of a loss: the first word of its name, such as `drop` in `drop:trades.qty`. */
+/** The kind of a loss: the part of its name before the colon, such as `drop` in `drop:trades.qty`. */
 export type LossKind = 'drop' | 'drop-user' | 'history' | 'values' | 'ttl' | 'keys';
 
 export const TAKES_ROWS: ReadonlySet<LossKind | undefined> = new Set(['drop', 'ttl', 'history'] as const);
 
-/** What a statement does to an object. */
+/** What a statement does to an object or a principal. */
 export interface Effect {
   /**
-   * `rewritten`: work that grows with the number of rows. `removed`: something goes that can be created again. `lost`: a loss, whose kind
-   * is `loss`. `invalidated`: a view cannot be queried, or a materialized or live view is no longer refreshed. `repaired`: a view is valid
-   * again.
+   * - `rewritten`: rows, values or an index are written, and the cost grows with the number of rows;
+   * - `removed`: a plain view, an index or rights are removed, and a statement can create them again;
+   * - `lost`: a loss, with its kind in `loss`;
+   * - `invalidated`: a plain view cannot be queried, or a stored view is no longer refreshed;
+   * - `repaired`: the view is valid again.
    */
   readonly effect: 'rewritten' | 'removed' | 'lost' | 'invalidated' | 'repaired';
   readonly kind: Kind;
   readonly object: string;
   readonly column?: string;
   readonly loss?: LossKind;
-  /** A description that continues a sentence: `rewrites column 'qty'`. */
+  /** A description that begins with a verb: `rewrites column 'qty'`. */
   readonly text: string;
 }
 
-/** An effect on an object. @param details the column that it concerns, and the kind of a loss */
+/** Makes an effect on an object. @param details the affected column, and the kind of a loss */
 export const effectOn = (
   { kind, name }: { readonly kind: Kind; readonly name: string },
   effect: Effect['effect'],
@@ -38,7 +40,7 @@ export const effectOn = (
 export const isRefreshed = ({ effect, kind }: Effect): boolean =>
   effect === 'rewritten' && kind === 'materialized view';
 
-/** Finds the effects of one statement. Several transitions of an object count as one. Views that keep their query come last. */
+/** Finds the effects of one statement. Several transitions of an object count as one. Effects on views with the same query come last. */
 export function findEffects(transitions: readonly Transition[]): Effect[] {
   const byName = new Map<string, Transition>();
   for (const transition of transitions) {
@@ -50,14 +52,14 @@ export function findEffects(transitions: readonly Transition[]): Effect[] {
   return [...others, ...all.filter(isOnlyHealth)].flatMap(transition => findObjectEffects(transition, all));
 }
 
-/** Whether a view keeps its query. Then its health has changed because of another object, or a property such as its TTL has. */
+/** Whether a view has the same query before and after. Only its health, its columns or a property such as the TTL may differ. */
 const isOnlyHealth = ({ before, after }: Transition): boolean =>
   before !== undefined && after !== undefined && 'body' in before && 'body' in after && before.body === after.body;
 
 function findObjectEffects({ before, after }: Transition, all: readonly Transition[]): Effect[] {
   if (!before) return [];
   if (!after) {
-    // RENAME TABLE keeps the rows. It is recognized by the object with the new name, which has the same list of columns.
+    // RENAME TABLE loses no rows. It is recognized by a new object that has the same array of columns.
     if (all.some(other => other.before === undefined && other.after?.columns === before.columns)) return [];
     return [
       before.kind === 'view' ? effectOn(before, 'removed', `removes ${displayName(before)}`) : objectLoss(before),
@@ -109,7 +111,8 @@ function findColumnEffects(table: Table, before: Column, after: Column): Effect[
 }
 
 /**
- * With fewer dedup keys, rows that were distinct overwrite each other. Without any key, duplicate rows remain. A renamed key is not lost.
+ * Finds the dedup keys that a table loses. With fewer keys, rows that were distinct overwrite each other. Without any key, duplicate rows
+ * remain. A renamed key is not lost.
  * @param findNow finds the column of `after` that a column of `before` has become
  */
 export function findKeyLosses(
@@ -127,8 +130,9 @@ export function findKeyLosses(
 }
 
 /**
- * Rows that are older than a column store no value of it. If the column gets a type with NULL in place of one without, they read NULL and
- * no longer 0 or false. @param filled the ids of columns of which every row stores a value
+ * Finds the losses in rows that are older than a column. These rows store no value for the column: they read 0 or false if its type has no
+ * NULL. After a change to a type with NULL, they would read NULL.
+ * @param filled the ids of the columns for which every row stores a value
  */
 export function findUnwrittenLosses({ before, after }: Transition, filled: ReadonlySet<number | undefined>): Effect[] {
   if (before?.kind !== 'table' || after?.kind !== 'table') return [];
@@ -159,9 +163,9 @@ function findHealthEffects(before: CatalogueObject, after: CatalogueObject): Eff
 }
 
 /**
- * Why a stale view is invalid. A server stores what a view reads, also through other views, when the view gets its query. If another view
- * later reads from something else, each query on the view fails with a NullPointerException. `views()` still reports the view as valid,
- * and COMPILE VIEW does not help (observed on 9.3.4).
+ * Why a stale view is invalid. When a view gets its query, a server stores which sources this view reads, also through other views. If one
+ * of the other views later reads another source, each query on this view fails with a NullPointerException. `views()` still reports this
+ * view as valid, and COMPILE VIEW does not help (observed on 9.3.4).
  */
 const STALE_REASON = 'a view that it reads has another query now; send ALTER VIEW with the query of this view';
 
@@ -178,7 +182,7 @@ export function whyInvalid(object: CatalogueObject): string | undefined {
 export const principalLoss = (principal: Principal): Effect =>
   effectOn(principal, 'lost', `loses ${displayName(principal)} with its credentials and rights`, { loss: 'drop-user' });
 
-/** The effect that the rights on an object, or on one of its columns, are removed; empty if there are none. @param count their number */
+/** Makes the effect that rights on an object or a column were removed; empty if `count` is 0. @param count the number of these rights */
 export function rightsRemoval(count: number, table: CatalogueObject, column?: string): Effect[] {
   if (count === 0) return [];
   const what = column === undefined ? displayName(table) : `column '${column}'`;

@@ -1,6 +1,6 @@
 /*!
- * A QuestDB schema in memory. It is loaded from the statements of a dump. Other statements are executed: they change the schema as they
- * would on a server, or are rejected with the server's message and position.
+ * A QuestDB schema in memory. `load` reads the statements of a dump. `execute` changes the schema as a server would, or rejects the
+ * statement with the server's message and position. If the engine does not know what a server would do, it throws an OpaqueError.
  *
  * Loading does not compile views. A view is compiled when a statement changes what the view reads, or needs the columns of the view.
  */
@@ -47,9 +47,9 @@ export interface EngineOptions {
   readonly version?: string | undefined;
   readonly defaults?: Defaults | undefined;
   readonly naming?: Naming;
-  /** The health that the server of the schema reports; undefined if there is no server. */
+  /** The health of the loaded objects, as their server reports it; undefined if no server was asked. */
   readonly health?: Health | undefined;
-  /** Whether tables are assumed to have rows; by default they have none. Only with rows, INSERT and UPDATE run and effects are reported. */
+  /** Whether tables are assumed to have rows; by default `none`. Without rows, INSERT and UPDATE are rejected, and no effects are found. */
   readonly rows?: 'assumed' | 'none';
   /** The name of the built-in administrator, which is the default caller. */
   readonly admin?: string;
@@ -63,11 +63,11 @@ export interface Execution {
   readonly transitions: readonly Transition[];
   /** The reply. Only a statement that creates a token returns rows. */
   readonly result: ExecutionResult;
-  /** The statement, if it changes nothing, such as SHOW. The engine does not answer it; sqlserve does. */
+  /** The statement, if it is a query, SHOW or EXPLAIN. The engine does not answer it; sqlserve does. */
   readonly query?: QueryStatement;
 }
 
-/** A statement that changes nothing. */
+/** A query, SHOW or EXPLAIN. */
 export type QueryStatement = Exclude<Statement, { statement: 'create' | 'change' }>;
 
 /** A schema that executes statements. */
@@ -90,7 +90,7 @@ export class Engine {
     this.#has = featuresOf(version);
   }
 
-  /** Loads the statements of a dump, in any order, without executing them. Loading cannot be rolled back. */
+  /** Loads the statements of a dump, in any order, without executing them. Ends all savepoints, so nothing before can be rolled back. */
   load(statements: Iterable<string>): void {
     this.#hasLoaded = true;
     const { defaults, health } = this.options;
@@ -125,7 +125,7 @@ export class Engine {
     const { catalogue } = this;
     const start = catalogue.transitions.length;
     const listTransitions = () => catalogue.transitions.slice(start);
-    /** The objects that have appeared, gone or got other columns. */
+    /** The names of the objects that were created, dropped, or got another list of columns. */
     const listChanged = () => {
       const changed = listTransitions().filter(each => each.before?.columns !== each.after?.columns);
       return [...new Set(changed.map(({ name }) => name))];
@@ -141,7 +141,7 @@ export class Engine {
       execution = this.#run(text, caller);
     }
     recompilePlainViews(catalogue, listChanged());
-    // A view that can no longer be refreshed becomes invalid with the next row of its base, which is assumed as other rows are.
+    // On a server, a view that can no longer be refreshed becomes invalid with the next row of its base. This row is assumed too.
     if (this.#assumesRows) invalidateUnrefreshable(catalogue, listChanged());
     for (const { before: former, after } of listTransitions())
       if (former?.kind === 'table' && after) recordNotEmpty(catalogue, after.name);
@@ -153,7 +153,7 @@ export class Engine {
     return { ...execution, transitions, effects };
   }
 
-  /** Parses a statement and executes it, without its consequences for other objects. */
+  /** Parses a statement and executes it; a query is only returned. The caller updates plain views and rights. */
   #run(text: string, caller: string): Omit<Execution, 'transitions'> {
     const rowEffects: Effect[] = [];
     const session = { ...this.session(caller), rowEffects: this.#assumesRows ? rowEffects : undefined };
@@ -177,7 +177,7 @@ export class Engine {
     }
   }
 
-  /** Removes the rights on what is gone or renamed. Rights on renamed columns move. Those on plain views stay. */
+  /** Removes the rights on dropped objects, renamed tables and dropped columns. Renamed columns and plain views keep their rights. */
   #updateRights(transitions: readonly Transition[]): Effect[] {
     return transitions.flatMap(({ before, after }) => {
       if (!before || before.kind === 'view') return [];
@@ -205,13 +205,13 @@ export class Engine {
     return this.catalogue.find(name);
   }
 
-  /** The definition of an object; undefined if there is none, or its syntax is unknown. */
+  /** The definition of an object; undefined if there is no such object, or if it is opaque. */
   definitionOf(name: string): Definition | undefined {
     const object = this.find(name);
     return object && object.opaque === undefined ? object : undefined;
   }
 
-  /** The statement that creates an object in its current form; undefined if there is none. */
+  /** The statement that creates an object in its current form; undefined if there is no such object. */
   statementOf(name: string): string | undefined {
     const object = this.find(name);
     return object && (object.opaque ?? printDefinition(object, { quoted: true }));
@@ -232,7 +232,7 @@ export class Engine {
     return new Map(reasons.filter((entry): entry is [string, string] => entry[1] !== undefined));
   }
 
-  /** Why a view could not be created over the current objects; undefined if it could, or the engine does not understand it. */
+  /** Why a view could not be created over the current objects; undefined if it could, or if the engine does not understand its query. */
   whyNotCreatable(name: string): string | undefined {
     const object = this.find(name);
     return object && object.kind !== 'table' ? whyNotCreatable(object, this.catalogue) : undefined;
@@ -259,7 +259,7 @@ export class Engine {
   }
 }
 
-/** The object that a statement creates, as far as it is known without its query. */
+/** Makes the object that a statement creates, as far as it is known without compiling its query. */
 function loadObject(entry: Entry, schema: Schema, health: Health | undefined): CatalogueObject {
   const { kind, name, statement } = entry;
   const parsed = schema.definitionOf(entry);
@@ -296,7 +296,7 @@ function loadObject(entry: Entry, schema: Schema, health: Health | undefined): C
   }
 }
 
-/** Takes the place of a definition that is not known: a view may read any column from the object. */
+/** Makes a placeholder for an unknown definition. It has no columns, and then a view may read any column from the object. */
 function unknownDefinition(kind: Kind, name: string): Definition {
   const body = '';
   switch (kind) {

@@ -1,11 +1,12 @@
 /*!
- * Finds the rows that materialized views lose when statements drop the views or compute them again. Such rows are history: they are stored,
- * but the query no longer returns them.
+ * Finds the history that materialized views lose when statements drop the views or compute them again. History is stored rows that the
+ * query of the view no longer returns.
  *
  * A "former" view is one of the loaded schema. Its "successor" is the object that has the name planned for it.
  *
- * Example: DROP of a materialized view, CREATE with another query, REFRESH. At DROP, the server's answer decides whether the former
- * query can return all rows. At CREATE, the new view becomes the successor: it may read fewer sources, and is empty until REFRESH.
+ * Example: DROP of a materialized view, CREATE with another query, REFRESH. At DROP, the rows that the former query does not return are
+ * lost; the server has been asked for them. At CREATE, the new view becomes the successor. It may read fewer sources, and is empty until
+ * REFRESH.
  */
 import { displayName, foldCase, isSameName, significantTokens, unquote } from '@sqlpipe/sql';
 import type { Transition } from './catalogue.js';
@@ -19,7 +20,7 @@ const historyLoss = (view: MaterializedView, text: string): Effect => effectOn(v
 const recomputeLoss = (view: MaterializedView, consequence: string): Effect =>
   historyLoss(view, `recomputing ${displayName(view)} ${consequence}`);
 
-/** Starts with a verb. @param storedRows neither `none` nor `recomputable` */
+/** Describes the loss of stored rows, beginning with a verb. @param storedRows neither `none` nor `recomputable` */
 function describeUnreturnedRows(storedRows: StoredRows): string {
   if (typeof storedRows === 'string')
     return "may lose rows that a refresh does not return: no server was asked, or the server could not tell, or the view's refresh limit leaves out older rows";
@@ -28,7 +29,7 @@ function describeUnreturnedRows(storedRows: StoredRows): string {
   return `loses rows that its query no longer returns: ${count} of ${total}, from ${first} to ${last}${perhaps}`;
 }
 
-/** As `describeUnreturnedRows`; undefined if there are no such rows. A refresh of a view with periods ends with the last complete period. */
+/** Describes the loss of rows in a period that has not ended, beginning with a verb; undefined if there are none. A refresh omits them. */
 function describeUnendedRows(rows: UnendedRows): string | undefined {
   if (rows === 'none') return undefined;
   if (rows === 'unknown') return 'may lose rows of a period that has not ended';
@@ -40,16 +41,16 @@ function describeUnendedRows(rows: UnendedRows): string | undefined {
 export interface Recomputation {
   /** The assertion that the server can compute the view again; undefined if the server need not be asked. */
   computableAssertion?: string;
-  /** The view or its successor, each time that it is computed up to the end of a period. */
+  /** The view or its successor, once for each computation that leaves out a period that has not ended. */
   readonly withPeriods: MaterializedView[];
 }
 
 /** A view of the loaded schema, and what statements have done to it. */
 interface TrackedView extends Recomputation {
   readonly former: MaterializedView;
-  /** The objects that it reads directly, or through plain views. */
+  /** The objects that the view reads directly or through plain views, and these plain views. */
   readonly dependencies: readonly CatalogueObject[];
-  /** Set if the successor has another query, which no longer reads some sources. `causes` are indexes of statements. */
+  /** Set if the successor has another query that does not read all sources. `causes` are the indexes of statements. */
   redefinition?: {
     readonly successor: MaterializedView;
     readonly unreadSources: readonly CatalogueObject[];
@@ -60,7 +61,10 @@ interface TrackedView extends Recomputation {
 const sourcesOf = ({ dependencies }: TrackedView): CatalogueObject[] =>
   dependencies.filter(({ kind }) => kind !== 'view');
 
-/** @param refreshed the object that the statement refreshes in full, if any */
+/**
+ * Finds the materialized view that a statement refreshes in full, or else the materialized views that it creates.
+ * @param refreshed the object that the statement refreshes in full, if any
+ */
 function findComputedOrCreated(transitions: readonly Transition[], refreshed: CatalogueObject | undefined) {
   const created = transitions.flatMap(({ before, after }) => (before ? [] : (after ?? [])));
   return (refreshed ? [refreshed] : created).filter(object => object.kind === 'materialized view');
@@ -82,7 +86,10 @@ export class ViewHistories {
     );
   }
 
-  /** @param refreshed the object that the statement refreshes in full, if any */
+  /**
+   * Records the statement at `index`. Returns what materialized views of the loaded schema lose when it drops or computes them.
+   * @param refreshed the object that the statement refreshes in full, if any
+   */
   recordStatement(transitions: readonly Transition[], refreshed: CatalogueObject | undefined, index: number): Effect[] {
     const dropped = transitions
       .flatMap(({ before }) => this.#trackedViews.get(before?.id) ?? [])
@@ -99,7 +106,7 @@ export class ViewHistories {
     ];
   }
 
-  /** Finds the views that a statement computes or creates, and that have a former view. */
+  /** Finds the materialized views that a statement creates or makes a server compute. Views without a former view are left out. */
   findComputed(transitions: readonly Transition[], refreshed: CatalogueObject | undefined): ComputedView[] {
     const views = [...findComputedOrCreated(transitions, refreshed), ...this.#findCompletedByServer(transitions)];
     return views.flatMap(now => {
@@ -109,8 +116,8 @@ export class ViewHistories {
   }
 
   /**
-   * Finds the immediate views that were refreshed for a range only: the server computes them completely if their base changes, even if only
-   * metadata changes (observed on 9.3.4).
+   * Finds the immediate views that were refreshed for a range only, and whose base a statement changes. The server then computes these
+   * views completely, even if only metadata changes (observed on 9.3.4).
    */
   #findCompletedByServer(transitions: readonly Transition[]): MaterializedView[] {
     const altered = transitions.flatMap(({ before, after }) => (before && after ? [foldCase(after.name)] : []));
@@ -125,7 +132,7 @@ export class ViewHistories {
     return this.#trackedViews.get(this.ledger.formerOf(object)?.id);
   }
 
-  /** The server fills new views in the background, perhaps too late to read the rows that an effect removes from a source. */
+  /** Records rows that recreated views may miss: the server may fill these views after an effect has removed the rows from a source. */
   recordMissedRows({ object, loss }: Effect, index: number): void {
     const { catalogue, losses } = this.ledger;
     for (const id of TAKES_ROWS.has(loss) ? this.#unrefreshed : []) {
@@ -137,7 +144,10 @@ export class ViewHistories {
     }
   }
 
-  /** @param computed the view that is computed or created; undefined if the statement only drops */
+  /**
+   * Records what a view of the loaded schema loses by the statement at `index`, and returns this loss; empty if there is none.
+   * @param computed the view that the statement computes or creates; undefined if it only drops the former view
+   */
   #recordRowLoss(tracked: TrackedView, computed: MaterializedView | undefined, index: number): Effect[] {
     const { former } = tracked;
     const { facts, losses } = this.ledger;
@@ -159,7 +169,7 @@ export class ViewHistories {
     return [effect];
   }
 
-  /** By the first cause that applies; starts with a verb; undefined if no rows are lost. */
+  /** Describes a loss by the first cause that applies, beginning with a verb; undefined if nothing is lost. */
   #describeLoss(
     tracked: TrackedView,
     computed: MaterializedView | undefined,
@@ -168,7 +178,7 @@ export class ViewHistories {
   ): string | undefined {
     const { former } = tracked;
     const storedRows = this.ledger.facts.findStoredRows(former.name);
-    // At CREATE of a successor, the rows that the former query does not return are not recorded again: DROP has recorded them.
+    // DROP has recorded the rows that the former query does not return. So CREATE of a successor does not record them again.
     const isFormer = computed === undefined || computed.id === former.id;
     if (storedRows !== 'recomputable' && isFormer) return describeUnreturnedRows(storedRows);
     if (isRejected)
@@ -182,7 +192,7 @@ export class ViewHistories {
     return computed?.refresh.period && describeUnendedRows(this.ledger.facts.findUnended({ former, now: computed }));
   }
 
-  /** Finds the sources of the former view whose rows the new view does not read, wherever these rows are now. */
+  /** Finds the sources of the former view whose rows the new view does not read, not even from a copy or a recreated source. */
   #findUnreadSources(former: MaterializedView, { base, references }: MaterializedView): CatalogueObject[] {
     const { catalogue } = this.ledger;
     const readIds = new Set(catalogue.sources([base, ...references]).map(name => catalogue.find(name)?.id));
@@ -192,20 +202,23 @@ export class ViewHistories {
     );
   }
 
-  /** The source itself, its copy, or a recreated view over the same sources. @param reader the view that reads the source */
+  /**
+   * Finds the objects that have the rows of a source now: the source itself, its copy, or a view recreated over the same sources.
+   * @param reader the view that reads the source
+   */
   #findCurrentHolders(source: CatalogueObject, reader: MaterializedView): CatalogueObject[] {
     const { catalogue, facts } = this.ledger;
     const successor = this.ledger.successorOf(source);
     const isRecreated = source.kind === 'materialized view' && successor?.kind === source.kind;
-    // A source that was recreated with another query returns other rows. A reader that is wanted shall show those rows, so the new source
-    // counts as a holder. A reader that is not wanted must keep its own rows, so the new source does not count.
+    // A source that was recreated with another query returns other rows. If the wanted schema has the reader, the reader has to show those
+    // rows, so the new source counts as a holder. Otherwise the reader must keep its own rows, so the new source does not count.
     const countsAsHolder = isRecreated && (facts.isWanted(reader.name) || !facts.isRedefined(source, successor));
     const recreated = countsAsHolder && this.#findUnreadSources(source, successor).length === 0 ? successor : undefined;
     const holders = [catalogue.findById(source.id), this.ledger.findCopy(source)?.table, recreated];
     return holders.filter(holder => holder !== undefined);
   }
 
-  /** Starts with a verb; undefined if no source has lost rows or values. */
+  /** Describes the first loss of rows or values in the sources, beginning with a verb; undefined if there is none. */
   #describeSourceLoss(tracked: TrackedView, sources: readonly CatalogueObject[]): string | undefined {
     for (const source of sources) {
       const holders = this.#findCurrentHolders(source, tracked.former);
@@ -218,7 +231,10 @@ export class ViewHistories {
     return undefined;
   }
 
-  /** Finds a column with changed values that a view may read: its query, or that of a view in between, names the column or has a `*`. */
+  /**
+   * Finds a column of a source with changed values, if the view may read this column. It may if the query of the view, or of a view among
+   * its dependencies, contains the name of the column or a `*`.
+   */
   #findConvertedColumn({ former, dependencies }: TrackedView, source: CatalogueObject): string | undefined {
     if (source.kind !== 'table') return undefined;
     const copyLosses = this.ledger.findCopy(source)?.losses ?? [];
@@ -232,7 +248,10 @@ export class ViewHistories {
     })?.name;
   }
 
-  /** A source that the successor no longer reads may lose rows after the CREATE. So such sources are judged here, at the end. */
+  /**
+   * Finds all losses of a recreated view, after the last statement. A source that the successor does not read may lose rows after the
+   * CREATE. So such sources are judged here.
+   */
   lossesOf(former: MaterializedView, successor: MaterializedView): AccountedLoss[] {
     const { losses, touchedBy, facts } = this.ledger;
     const recorded = [former, successor].flatMap(({ id }) => losses.of(id));
@@ -252,7 +271,7 @@ export class ViewHistories {
     ];
   }
 
-  /** By name in lower case, without views that were dropped for good. */
+  /** The views that were computed again or recreated, by their name in the loaded schema, in lower case. */
   recomputed(): ReadonlyMap<string, Recomputation> {
     const existsOrWasRecreated = ({ former }: TrackedView) =>
       (this.ledger.catalogue.findById(former.id) ?? this.ledger.successorOf(former))?.kind === former.kind;

@@ -1,4 +1,4 @@
-/*! Parses statements that change existing objects, all but ALTER. The first word decides which parser reads the rest. */
+/*! Parses statements that change existing objects. The first word selects the parser of the rest. ALTER has a file of its own. */
 import type { LocatedName, ObjectKind, PrincipalKind } from '@sqlpipe/sql';
 import type { Alter } from '../alteration.js';
 import { DEFAULTS, type Defaults } from '../definition.js';
@@ -15,19 +15,19 @@ import { isValidTableName, parseEntityName, rejectReserved, stripPublic, unquote
 import type { ChangeStatement } from './change.js';
 import { parseAlter } from './parse-alter.js';
 
-/** Parses a statement that changes an existing object, whichever objects there are; undefined for any other, or an unknown syntax. */
+/** Parses a statement that changes existing objects. Does not look them up. Undefined for any other statement, or an unknown syntax. */
 export function parseChange(statement: string, defaults: Defaults = DEFAULTS): ChangeStatement | undefined {
   const cursor = new Cursor(statement);
   return unlessRejected(() => parseChangeAfter(cursor, cursor.require('statement'), acceptAll(defaults)));
 }
 
-/** Parses an ALTER; empty for any other statement, or an unknown syntax. */
+/** Parses the alterations in an ALTER. Empty for an ALTER without any, such as RESUME WAL, another statement or an unknown syntax. */
 export function parseAlters(statement: string): readonly Alter[] {
   const change = parseChange(statement);
   return change?.verb === 'alter' ? change.alters : [];
 }
 
-/** Parses the rest of a statement after its first word, and checks it against the objects of the server. @throws RejectionError */
+/** Parses the rest of a statement after its first word, `verb`. Checks it against the objects of `lookup`. @throws RejectionError */
 export function parseChangeAfter(cursor: Cursor, verb: string, lookup: NameLookup): ChangeStatement {
   const parse = PARSERS.get(verb.toLowerCase());
   if (!parse) throw unexpectedTokenError(cursor.at, verb);
@@ -46,7 +46,7 @@ const PARSERS: ReadonlyMap<string, (cursor: Cursor, lookup: NameLookup) => Chang
   ['vacuum', parseVacuum],
 ]);
 
-/** The server's words in the place of the name of an object. */
+/** The placeholders for the name of an object in the server's messages. */
 const SHORT_NAMES = {
   table: 'table-name',
   view: 'view-name',
@@ -54,7 +54,7 @@ const SHORT_NAMES = {
   'live view': 'live-view-name',
 };
 
-/** What the server calls an object of another kind. */
+/** By the required kind: what the server's messages call an object of any other kind. */
 export const OTHER_KINDS: Readonly<Record<ObjectKind, string>> = {
   table: 'view or materialized view',
   view: 'table or materialized view',
@@ -111,7 +111,7 @@ function parseDropObject(cursor: Cursor, lookup: NameLookup, kind: ObjectKind): 
   return { verb: 'drop', kind, name };
 }
 
-/** The message about a live view or in its place. */
+/** The server's message if the required kind or the found one is a live view; undefined for other kinds. */
 function wrongKind(kind: ObjectKind, found: { kind: string; name: string }): string | undefined {
   if (kind === 'live view') return `live view name expected [name=${found.name}]`;
   if (found.kind !== 'live view') return undefined;
@@ -126,7 +126,7 @@ export function parsePrincipalKind(cursor: Cursor): PrincipalKind | undefined {
   return 'service account';
 }
 
-/** Parses the name of a principal, before which IF and these words may stand. Nothing looks the name up. */
+/** Parses the name of a principal, without looking it up. IF and `words` may precede the name, such as IF EXISTS. */
 export function parsePrincipalName(cursor: Cursor, kind: PrincipalKind, ...words: string[]) {
   const hasGuard = isWord(cursor.requireNoSemicolon(`${kind} name or 'if'`), 'if');
   if (hasGuard) cursor.expect(...words);
@@ -206,13 +206,13 @@ function parseVacuum(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   return { verb: 'vacuum', name };
 }
 
-/** After REFRESH. A range is not parsed. STATS computes again which intervals are to be refreshed; it refreshes no rows. */
+/** Parses the rest after REFRESH, without the limits of a RANGE. STATS has a verb of its own, because it refreshes no rows. */
 function parseRefreshStatement(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   cursor.expect('materialized', 'view');
   const name = unquoteToken(readName(cursor, lookup, cursor.requireNoSemicolon('view name')));
   const object = lookup.find(name, 'materialized view');
   if (!object) throw missingError(cursor.at, name, 'materialized view');
-  // The server says so of a view too.
+  // For any other kind, the server's message says `table`, even for a view.
   if (object.kind !== 'materialized view') throw cursor.error('materialized view name expected, got table name');
   const mode = cursor.requireNoSemicolon("'full' or 'incremental' or 'range'").toLowerCase();
   if (mode === 'range') {
@@ -239,7 +239,7 @@ function parseCompile(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   return { verb: 'compile', name, position };
 }
 
-/** After UPDATE. What is written is not parsed. */
+/** Parses the name of the table after UPDATE. The rest is skipped. */
 function parseUpdate(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   const name = unquoteToken(readName(cursor, lookup, cursor.require('table name')));
   requireObject(lookup, 'table', name, 0);
@@ -247,7 +247,7 @@ function parseUpdate(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   return { verb: 'update', name };
 }
 
-/** After INSERT. What is written is not parsed. */
+/** Parses the name of the table after INSERT. The rest is skipped. */
 function parseInsert(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   cursor.accept('atomic');
   cursor.expect('into');

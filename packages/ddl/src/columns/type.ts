@@ -1,4 +1,4 @@
-/*! The type of a column, and the options of a symbol. ALTER TABLE reads fewer options than CREATE TABLE, with other errors. */
+/*! The type of a column, and the options of a SYMBOL. ALTER TABLE accepts fewer options than CREATE TABLE, and has other messages. */
 import { canConvert, isAcceptedConversion } from '../conversions.js';
 import type { Column } from '../definition.js';
 import { type Cursor, isWord, RejectionError } from '../grammar/cursor.js';
@@ -23,7 +23,7 @@ export const TYPE: ColumnProperty<'type', Omit<Column, 'name' | 'dedup' | 'parqu
     actions: ['type'],
     syntax: { type: parseTypeChange },
     print: alteration => `TYPE${printAddedColumn(alteration)}`,
-    // The index and the Parquet settings go (observed on 9.3.4).
+    // The former index and Parquet settings are dropped (observed on 9.3.4), and so is the capacity of a former SYMBOL.
     apply(column, { action: _, column: _name, ...changed }) {
       const { index: _index, parquet: _parquet, capacity: _capacity, ...kept } = column;
       return { ...kept, ...changed, cached: changed.type !== 'SYMBOL' || changed.cached };
@@ -37,7 +37,7 @@ export const TYPE: ColumnProperty<'type', Omit<Column, 'name' | 'dedup' | 'parqu
   unalterable: 'no conversion between these types: needs a new table',
 };
 
-/** What ADD COLUMN accepts after the name of a column. Parquet settings need an ALTER of their own. */
+/** Prints what ADD COLUMN accepts after the name of a column. Parquet settings are left out: they need an ALTER of their own. */
 export const printAddedColumn = (column: StatedColumn): string =>
   [TYPE, CACHE, INDEX].map(({ print }) => print?.(column, EXPLICIT)).join('');
 
@@ -72,7 +72,7 @@ function parseAddedSymbol(cursor: Cursor, column: Column, context: NameLookup): 
   rejectCachedCapacity(column, cursor.at);
   const parseCapacity = alteredCapacityParser('symbol index capacity', 'numeric capacity expected');
   if (isWord(token, 'index')) column.index = parseIndexOptions(cursor, cursor.next(), context, { parseCapacity });
-  // The CAPACITY of an index is accepted even without INDEX (observed on 9.3.4).
+  // The CAPACITY of an index is accepted even without INDEX (observed on 9.3.4). Without INDEX, its value is not used.
   else if (isWord(token, 'capacity')) parseCapacity(cursor);
   else cursor.unread();
 }
@@ -93,7 +93,7 @@ function parseTypeChange(cursor: Cursor, lookup: NameLookup, altered: AlteredCol
 
 const LIMITS = { min: 2, max: 2 ** 30, maxCached: 2 ** 25 };
 
-/** CACHE or NOCACHE. Its clause contains the capacity, which servers from 9.3 on do not print. */
+/** CACHE or NOCACHE. The capacity is printed in the same clause, but not in the form of servers from 9.3 on. */
 export const CACHE: ColumnProperty<'cache', { cached: boolean }> = {
   name: ' cache',
   value: ({ type, cached }) => (type !== 'SYMBOL' || cached === undefined ? undefined : cached ? 'CACHE' : 'NOCACHE'),
@@ -150,9 +150,10 @@ export const CAPACITY: ColumnProperty<'symbol capacity', { capacity: number }> =
 };
 
 /**
- * Parses `CAPACITY n` and `CACHE` or `NOCACHE` after SYMBOL.
- * @param others what else CREATE expects, in the wording of the server's message; in an ALTER anything may follow
- * @returns the end of the first token, where CAST rejects the capacity
+ * Parses `CAPACITY n` and `CACHE` or `NOCACHE` after SYMBOL. All are optional.
+ * @param column receives the options
+ * @param others what else may follow in CREATE, in the wording of the server's message; undefined in an ALTER, where anything may follow
+ * @returns the `readOffset` after the first token, where CAST rejects the capacity
  */
 export function parseSymbolOptions(cursor: Cursor, column: Column, others?: string): number {
   const next = (words: string) => (others === undefined ? cursor.next() : cursor.require(words + others));
@@ -185,7 +186,7 @@ function parseAlteredCapacity(cursor: Cursor, expected: string): number {
   return toValidCapacity(token === '-' ? -value : value, position);
 }
 
-/** The capacity as the server stores it: a power of two. @throws RejectionError if it is out of bounds */
+/** The capacity as the server stores it: rounded up to a power of two. @throws RejectionError if it is out of bounds */
 function toValidCapacity(capacity: number, position: number): number {
   if (capacity < LIMITS.min) throw new RejectionError(position, `min symbol capacity is ${LIMITS.min}`);
   if (capacity > LIMITS.max) throw new RejectionError(position, `max symbol capacity is ${LIMITS.max}`);

@@ -1,4 +1,4 @@
-/*! CREATE TABLE, check by check in the order of the server's own parser, because the server reports only the first error. */
+/*! Parses CREATE TABLE. The checks are in the order of the server's parser, because only the first error is reported. */
 import { foldCase, type LocatedName } from '@sqlpipe/sql';
 import { addTimestampToIndex, parseIndexOptions } from '../columns/indexes.js';
 import { parseParquet } from '../columns/parquet.js';
@@ -32,7 +32,7 @@ import {
 } from '../properties/storage.js';
 import { columnProperty } from '../property.js';
 
-/** Parses the rest of a statement after CREATE; the next token has been read. */
+/** Parses the rest of a statement after CREATE. @param first the token after CREATE, which has been read. @throws RejectionError */
 export function parseCreateTable(cursor: Cursor, first: string, context: CreateContext): CreateOf<TableDefinition> {
   const isBatch = parseLeadIn(cursor, first);
   const created = parseCreatedName(cursor, 'table name');
@@ -63,7 +63,7 @@ export function parseCreateTable(cursor: Cursor, first: string, context: CreateC
   return { ...toTableStatement(reader, created, { query: body.text }), body };
 }
 
-/** The order of the clauses. FORMAT is legal in four places, but once; the clauses of partitions need PARTITION BY. */
+/** Reads the clauses in the server's order. FORMAT may be in any of four places, but only once. Retention and WAL need PARTITION BY. */
 function readClauses(reader: ClauseReader): void {
   const readFormat = () => reader.read(FORMAT, { duplicate: 'duplicate FORMAT clause', isChecked: false });
   reader.definition = { ...reader.definition, partitionBy: 'NONE', wal: false };
@@ -113,7 +113,7 @@ function parseLeadIn(cursor: Cursor, first: string): boolean {
   return true;
 }
 
-/** `, INDEX (…)` and `, CAST (…)` after the columns or the query. */
+/** Parses `, INDEX (…)` and `, CAST (…)`, which follow the columns or the query. */
 function parseIndexesAndCasts(reader: ClauseReader): void {
   for (; reader.token === ','; reader.advance()) {
     const token = reader.cursor.require("'index' or 'cast'");

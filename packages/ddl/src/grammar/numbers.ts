@@ -1,6 +1,6 @@
 /*!
- * Numbers as the server reads them: digits with single underscores between, an int of 32 bits, a long of 64. Timestamps: ISO 8601 with
- * microseconds; all parts after the year are optional. Ages: how long rows are kept, as they are written, stored and printed.
+ * Parses numbers as the server does: digits with single underscores between them, an int of 32 bits, a long of 64 bits. Parses timestamps
+ * in ISO 8601, with a fraction of up to nine digits; all parts after the year are optional. Parses and prints ages: how long rows are kept.
  */
 import type { Age } from '../definition.js';
 import { type Cursor, isWord, RejectionError, tokenError } from './cursor.js';
@@ -37,12 +37,12 @@ function expectSigned<T extends number | bigint>(cursor: Cursor, what: string, p
   return (first === '-' ? -value : value) as T;
 }
 
-/** The next power of two: servers store capacities so. */
+/** Rounds up to a power of two, as servers do with capacities. */
 export const ceilPow2 = (value: number): number => 2 ** Math.ceil(Math.log2(value));
 
 export const [MINUTE, HOUR, DAY] = [60e6, 3600e6, 86_400e6];
 
-/** Microseconds in each unit of a length. */
+/** The number of microseconds in each unit of time. */
 export const MICROS: ReadonlyMap<string, number> = new Map([
   ['ns', 1e-3],
   ['us', 1],
@@ -70,16 +70,16 @@ export function parseTimestamp(text: string, digits: 6 | 9 = 6): string | undefi
   return moment.toISOString().replace('.000Z', `.${parts}Z`);
 }
 
-/** The number of hours, or the negative number of months, of each unit. */
+/** The age of one of each unit: a positive number of hours, or a negative number of months. */
 const LENGTHS: Readonly<Record<string, number>> = { HOUR: 1, DAY: 24, WEEK: 168, MONTH: -1, YEAR: -12 };
 
-/** The unit of `d`, `day` or `days`, in any case. */
+/** The unit that a word names, in any case: DAY for `d`, `day` or `days`. Undefined for other words. */
 const unitOf = (word: string): string | undefined =>
   Object.keys(LENGTHS).find(unit => [unit.charAt(0), unit, `${unit}S`].some(each => isWord(word, each.toLowerCase())));
 
 const longForms = "'HOUR(S)', 'DAY(S)', 'WEEK(S)', 'MONTH(S)' or 'YEAR(S)'";
 
-/** Parses `14 DAYS` or `2w`. */
+/** Parses an age, such as `14 DAYS` or `2w`. @returns also the position for a rejection of the age @throws RejectionError */
 export function parseAge(cursor: Cursor): { age: Age; position: number } {
   const position = cursor.readOffset;
   const token = cursor.next();
@@ -127,10 +127,10 @@ function checkedAge(count: number, unit: string, position: number): Age {
   return toAge(count, unit);
 }
 
-/** The age of a number of units, such as `HOUR`. */
+/** The age of `count` units. @param unit such as `HOUR` */
 export const toAge = (count: number, unit: string): Age => count * (LENGTHS[unit] ?? 0) || 0; // `|| 0` turns -0 months into 0
 
-/** An age in the largest unit of which it is a whole number. */
+/** Expresses an age as a whole number of the largest possible unit. */
 export function splitAge(age: Age): { value: number; unit: string } {
   const fits = (length: number): boolean => age * length > 0 && age % length === 0;
   const [unit, length] = Object.entries(LENGTHS).findLast(([, length]) => fits(length)) ?? ['HOUR', 1];

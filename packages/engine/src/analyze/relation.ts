@@ -1,7 +1,7 @@
 /*!
- * Analyzes a query: the columns that it returns, their types as far as known, and its designated timestamp. Tables and columns must
- * exist. They are checked in the order of QuestDB's compiler, so that the first error is the same: first the queries in WHERE, then
- * the sources of a query, then the query itself.
+ * Analyzes a query: the columns that it returns, their types as far as known, and its designated timestamp. Rejects unknown tables and
+ * columns in the order of QuestDB's compiler, so that the first error is the same. The order is: the queries in WHERE, the sources of a
+ * query, the query itself.
  *
  * Names are found in two scopes: a QueryScope finds tables, queries of WITH and variables, a ColumnScope finds columns.
  */
@@ -19,21 +19,21 @@ import { listTableRefs, QueryScope, type Source, type SubquerySource, type Table
 
 type Pivot = NonNullable<SelectStatement['pivot']>;
 
-/** Maximum number of columns of a query. A short text can return many: each `SELECT * FROM a JOIN a` doubles their number. */
+/** Maximum number of columns of a query. A short query can return many: each nested `SELECT * FROM a JOIN a` doubles their number. */
 const MAX_COLUMNS = 20_000;
 
 const tooManyColumnsError = (position: number): RejectionError =>
   new RejectionError(position, `a query of more than ${MAX_COLUMNS} columns is not supported`);
 
-/** @throws RejectionError for a table or column that does not exist, and for a misused SAMPLE BY */
+/** Finds the columns that a query returns. @throws RejectionError, for example for an unknown table or column */
 export function analyzeRelation(query: ParsedQuery, catalogue: Catalogue): Relation {
   return new Analysis(query, catalogue).analyze(query.select, QueryScope.around(query, catalogue));
 }
 
 class Analysis {
-  /** The results of queries of WITH. Each is analyzed where it is used, and not at all otherwise (observed on 9.3.4). */
+  /** The results of queries of WITH, each analyzed when it is first used. Unused queries are not analyzed (observed on 9.3.4). */
   readonly #relations = new WeakMap<SubquerySource, Relation>();
-  /** The queries whose WHERE was checked. Outer queries check those of inner ones in advance. */
+  /** The queries whose WHERE was analyzed. Outer queries analyze the WHERE of inner queries in advance. */
   readonly #filtersAnalyzed = new WeakSet<SelectStatement>();
 
   constructor(
@@ -41,7 +41,7 @@ class Analysis {
     readonly catalogue: Catalogue,
   ) {}
 
-  /** @param unionFields the columns of the part of the union before it: ORDER BY at the end may refer to them */
+  /** Analyzes a query with its unions. @param unionFields the columns of the queries before it in a union, which ORDER BY may name too */
   analyze(select: SelectStatement, outer: QueryScope, unionFields: readonly Field[] = []): Relation {
     this.#analyzeFilters(select, outer);
     const queryScope = outer.enter(select);
@@ -74,7 +74,7 @@ class Analysis {
 
   #analyzeSelect(select: SelectStatement, queryScope: QueryScope, unionFields: readonly Field[]): Relation {
     const tables = listTableRefs(select).map(ref => this.#analyzeTableRef(ref, queryScope));
-    // WHERE filters the tables, all other clauses use what PIVOT makes of them.
+    // WHERE refers to the columns of the tables. If there is a PIVOT, all other clauses refer to the columns of its result.
     const tableScope = new ColumnScope(queryScope, tables);
     this.#rejectMisusedSampling(select);
     const sources = select.pivot ? [this.#analyzePivot(select.pivot, tableScope)] : tables;
@@ -96,7 +96,7 @@ class Analysis {
     };
   }
 
-  /** Analyzes a source in FROM, with its alias. QuestDB applies `timestamp(…)` after it only to a query in parentheses. */
+  /** Analyzes a source in FROM, with its alias. As in QuestDB, `timestamp(…)` has an effect only after a query in parentheses. */
   #analyzeTableRef(ref: TableRef, queryScope: QueryScope): AliasedRelation {
     const source = queryScope.sourceOf(ref);
     const { alias = 'name' in source ? source.name : undefined, timestampDesignation: timestamp } = ref;
@@ -117,7 +117,7 @@ class Analysis {
     // Functions about the catalogue may be called without parentheses.
     if (!object && (/^(?:pg_catalog|information_schema)\./i.test(name) || BUILT_IN.has(name))) return UNKNOWN;
     if (!object) throw missingError(position, name);
-    // QuestDB adds the position in the text of the view to that of this query, although the two have nothing to do with each other.
+    // The position in the query of the view is added to the position of this query. The sum is meaningless, but QuestDB does the same.
     if (object.kind === 'view' && object.invalid)
       throw new RejectionError(this.query.position + object.invalid.position, object.invalid.reason);
     const fields = object.columns.map((column: StoredColumn) =>
@@ -148,7 +148,7 @@ class Analysis {
   #analyzeSelectList(select: SelectStatement, columnScope: ColumnScope): SelectedField[] {
     const fields: SelectedField[] = [];
     const taken = new TakenNames();
-    // For an item other than `*`, QuestDB ignores the columns of `*` when it looks for a free name. So such names are kept apart.
+    // When QuestDB chooses a name for an expression, it ignores the columns of `*`. So the names of expressions are collected separately.
     const named: Field[] = [];
     const takenByNamed = new TakenNames();
     for (const item of select.columns) {
@@ -167,7 +167,7 @@ class Analysis {
     return fields;
   }
 
-  /** Analyzes an expression of SELECT, and names its column. @param preceding the items before it, whose aliases it may use */
+  /** Analyzes an expression of SELECT, and names its column. @param preceding the columns of the expressions before, which it may name */
   #analyzeItem(
     item: Extract<SelectItem, { type: 'selectItem' }>,
     columnScope: ColumnScope,
@@ -228,7 +228,10 @@ interface SelectedField extends Field {
 const starQualifier = (item: SelectItem): string | undefined =>
   item.type === 'qualifiedStar' ? item.qualifier.parts.at(-1) : undefined;
 
-/** The designated timestamp of a result. It is that of the first source, if the query selects it and keeps the order of the rows. */
+/**
+ * Finds the designated timestamp of a result; undefined if it has none. Without ORDER BY, it is that of the first source. The query must
+ * select this column, and may group rows only by SAMPLE BY.
+ */
 function findTimestamp(
   select: SelectStatement,
   sources: readonly AliasedRelation[],
@@ -276,7 +279,7 @@ export function isColumnItem(item: SelectItem, name: string, alias: string | und
   return isSameName(parts.at(-1), name) && (parts.length === 1 || isSameName(parts[0], alias));
 }
 
-/** The name of the column of a select item. After a star, the index of the item is not that of its column. */
+/** The name of the column of a select item; undefined if not known. After a star, the index of an item is not the index of its column. */
 function itemName(select: SelectStatement, index: number, fields: readonly Field[]): string | undefined {
   const isAfterStar = select.columns.slice(0, index).some(item => item.type !== 'selectItem');
   const item = select.columns[index];
@@ -284,7 +287,7 @@ function itemName(select: SelectStatement, index: number, fields: readonly Field
   return item?.type === 'selectItem' ? (item.alias ?? columnName(item.expression)) : undefined;
 }
 
-/** The common type of the rows of a UNION: symbols of two tables become strings. */
+/** The common type of two columns of a UNION without ALL: two SYMBOL columns become STRING. */
 function unifyRowTypes(left: string | undefined, right: string | undefined): string | undefined {
   return left === 'SYMBOL' && right === 'SYMBOL' ? 'STRING' : unifyTypes(left, right);
 }

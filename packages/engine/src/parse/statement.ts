@@ -1,4 +1,4 @@
-/*! Parses a statement of any kind: its first words select the parser for the rest. */
+/*! Classifies a statement by its first words. Parses CREATE, SHOW and EXPLAIN. Queries and changes are parsed later. */
 import {
   AFTER_CREATE,
   type CreateContext,
@@ -21,13 +21,13 @@ import { CATEGORIES, type Kind, type ObjectKind } from '@sqlpipe/sql';
 export type Statement =
   | CreateStatement
   | Show
-  /** A statement that is checked against the catalogue while it is parsed: the cursor stands after its first word. */
+  /** A statement that its handler parses against the catalogue. `verb` is the first word, in lower case. `cursor` is after this word. */
   | { readonly statement: 'change'; readonly verb: string; readonly cursor: Cursor }
   | { readonly statement: 'explain show create database' }
   | { readonly statement: 'query'; readonly text: string };
 
 export interface Dialect extends CreateContext {
-  /** Words that begin a statement which changes something. */
+  /** The first words of the statements that have a handler, in lower case, such as `drop` and `set`. */
   readonly verbs: { has(word: string): boolean };
 }
 
@@ -40,7 +40,7 @@ export function parseStatement(text: string, dialect: Dialect): Statement | unde
   if (verb === 'show') return expectEnd(cursor, parseShow(cursor, dialect));
   if (verb === 'explain') return parseExplain(cursor, dialect);
   if (dialect.verbs.has(verb)) {
-    // QuestDB's ALTER checks the text after the semicolon itself, or not at all.
+    // The text after the semicolon of an ALTER is left to the parser of ALTER: in QuestDB, not every ALTER rejects such text.
     if (verb !== 'alter') rejectMore(text);
     return { statement: 'change', verb, cursor };
   }
@@ -58,7 +58,7 @@ function parseCreateOrChange(cursor: Cursor, dialect: Dialect): Statement {
   return { statement: 'change', verb: 'create', cursor };
 }
 
-/** After EXPLAIN: the only statement with a plan here is one whose plan is fixed. */
+/** Parses the rest after EXPLAIN. Only SHOW CREATE DATABASE is accepted, because its query plan is always the same. */
 function parseExplain(cursor: Cursor, dialect: Dialect): Statement {
   cursor.expect('show');
   const shown = parseShow(cursor, dialect);
@@ -79,7 +79,7 @@ function expectEnd<T>(cursor: Cursor, statement: T): T {
   return statement;
 }
 
-/** Words that cannot be an alias (from QuestDB's SqlParser). */
+/** Words and punctuation that cannot be an alias (from QuestDB's SqlParser). */
 const aliasStops = new Set(
   (
     'where latest join inner left outer asof splice lt cross sample order on timestamp limit ) ; union group except ' +
@@ -88,9 +88,9 @@ const aliasStops = new Set(
 );
 
 /**
- * QuestDB reads a statement that starts with an unknown word as a query without SELECT: the word is a table or a function, the next
- * one the alias. This explains its rejections of unknown statements.
- * @throws RejectionError for what cannot follow a table
+ * Checks a statement that begins with an unknown word as QuestDB does: as a query without SELECT. The word is a table or a function, the
+ * next word is its alias. If this can be a query, nothing is rejected.
+ * @throws RejectionError for a keyword as a name, or a token that cannot follow the alias
  */
 function rejectUnknownStatement(cursor: Cursor, first: string): void {
   rejectReserved(first, cursor.at);
@@ -179,7 +179,7 @@ function parseShownTable(cursor: Cursor): LocatedName {
   return { name, position: cursor.at };
 }
 
-/** After SHOW CREATE. Several may be joined by UNION ALL, except for DATABASE. */
+/** Parses the rest after SHOW CREATE. UNION ALL may join several SHOW CREATE statements, but not SHOW CREATE DATABASE. */
 function parseShowCreate(cursor: Cursor, dialect: ShowDialect): Show {
   const token = cursor.next();
   if (dialect.has('dump') && isWord(token, 'database'))
@@ -206,7 +206,7 @@ function parseShowCreateOne(cursor: Cursor, token: string | undefined, { has }: 
   throw cursor.error(`expected 'TABLE' or 'VIEW' or 'MATERIALIZED VIEW'${live}${dump}`);
 }
 
-/** `[INCLUDE|EXCLUDE {ALL | (category, …)}]`: the selected kinds. */
+/** Parses `[INCLUDE|EXCLUDE {ALL | (category, …)}]`. Returns the selected kinds. */
 function parseCategories(cursor: Cursor, { has }: ShowDialect): Set<Kind> {
   const categories = new Map([...CATEGORIES].filter(([name]) => name !== 'LIVE_VIEWS' || has('live views')));
   const all = new Set(categories.get('ALL'));

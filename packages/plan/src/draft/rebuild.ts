@@ -1,6 +1,6 @@
 /*!
- * Rebuilds a table that `--rebuild` names, if more than its retention differs. This also changes what no ALTER can. The rows are
- * copied to a new table, which then gets the name of the old one. The old table is kept, as QuestDB's documentation recommends; with
+ * Rebuilds a table that `--rebuild` names, if more than its retention differs. A rebuild can change what no ALTER can. It copies the rows
+ * to a new table and gives the new table the name of the old one. The old table is kept, as QuestDB's documentation recommends. With
  * `--drop-old`, it is dropped at the end.
  */
 import {
@@ -37,7 +37,10 @@ import { changeOf, type Draft } from './draft.js';
 import { createRebuildNames, findUnusedHash, isRebuildHash, parseRebuildName } from './rebuild-names.js';
 import { parseMark } from './unfilled-marks.js';
 
-/** Rebuilds a table, unless the server cannot cast a column, or the new table would lose something that is not allowed. */
+/**
+ * Adds the rebuild of a table to a draft, or an omission with the reasons: an ignored property that the new table could not keep; a column,
+ * value or row that the server would reject; a loss that is not allowed.
+ */
 export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft): void {
   const { renames, allowed, ignore, answers } = draft.context;
   const now = draft.engine.definitionOf(entry.name) as TableDefinition;
@@ -46,7 +49,8 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
   const conversions = copied
     .filter(({ column, source }) => column.type !== source.type)
     .map(({ column, source }) => ({ table: now.name, column: source.name, from: source.type, to: column.type }));
-  // What `--ignore` names stays as it is in B. If the new table cannot keep it, the rebuild is left out.
+  // A property that `--ignore` names must stay as it is in B, except for the column order. The new table can keep the TTL. If another such
+  // property differs, the rebuild is left out.
   const isTtlIgnored = ignore.ignoresProperty(entry, 'TTL');
   const target = isTtlIgnored ? { ...wanted, ttl: now.ttl, policy: now.policy } : wanted;
   const unkept = compareDefinitions(target, now).differences.filter(
@@ -54,14 +58,15 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
   );
   const { newName, oldName } = createRebuildNames(now.name, findUnusedHash(wanted, now, draft.engine));
   const kept = { ...(keepRetention(target, now) ?? target), name: newName };
-  // A retention that lets rows expire is set later. While they are copied, it would make the numbers of rows differ.
+  // If the loss of expired rows is allowed, the new table gets its TTL after the copy. Rows that expire during the copy would make the
+  // numbers of rows differ.
   const isSetLater = kept.ttl !== 0 && !isTtlIgnored && allowed.useAllowance({ loss: 'ttl', object: now.name });
   const created = isSetLater ? { ...kept, ...UNLIMITED } : kept;
   const unmet = assertCopyable(created, { ...now, name: renames.nameBeforePlan(now.name) }, copied).flatMap(each => {
     const count = answers.askCount(each.questions?.[0] ?? '');
     return count ? [{ reason: each.explain([[count]]), loss: each.loss }] : [];
   });
-  // Although the old table is kept, the new one may lack its dedup keys, and may let rows expire earlier.
+  // The old table keeps all rows and values. But the new table may lack dedup keys, and may let rows expire earlier.
   const losses = [...findCopyLosses(now, target, copied), ...unmet]
     .flatMap(({ loss }) => (loss === 'ttl' || loss === 'keys' ? [{ loss, object: now.name }] : []))
     .filter(named => !allowed.useAllowance(named));
@@ -80,7 +85,7 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
   draft.add(change, printRebuild(created, now, oldName, copied, required));
 }
 
-/** Asserts what the new table needs of the rows of the old one, or the copy would fail or lack some of them. */
+/** Asserts that the new table can hold every row: none has NULL as the new designated timestamp, and none has expired. */
 function assertCopyable(
   created: TableDefinition,
   { name, timestamp = '' }: TableDefinition,
@@ -137,8 +142,8 @@ function printRebuild(
 }
 
 /**
- * With `--drop-old`, drops the old tables of rebuilds to the wanted definitions, by this plan or an earlier one, if the new tables have
- * all of their rows. First, the server must have applied all rows that were sent to an old table.
+ * With `--drop-old`, drops the old tables that rebuilds to the definitions of A have left, by this plan or an earlier one. Assertions
+ * before each DROP check that the new table has all rows of the old one, also those that were sent last.
  */
 export function dropOldTables(draft: Draft): void {
   const { engine, context } = draft;
@@ -154,7 +159,7 @@ export function dropOldTables(draft: Draft): void {
   }
 }
 
-/** Drops a table of a rebuild, after assertions that another table has all of its rows. */
+/** Drops a table of a rebuild, after assertions that table `other` has all of its rows. Left out if a column cannot be compared. */
 function dropIfRowsAreIn(
   { kind, name }: TableDefinition,
   other: string,
@@ -172,8 +177,8 @@ function dropIfRowsAreIn(
 }
 
 /**
- * Whether a table exists only for the planner: it marks a view, is the new table of an interrupted rebuild, or the old one of a table that
- * `--rebuild` names. Such a table is not in A, and does not count as a difference.
+ * Whether a plan has left a table: a mark of a view, the new table of an interrupted rebuild, or the old table from the rebuild of a table
+ * that `--rebuild` names. Such a table is not in A, and does not count as a difference.
  */
 export function isAuxiliaryTable(name: string, { a, leftovers, toRebuild }: PlanContext): boolean {
   const { table, role } = parseRebuildName(name) ?? {};
@@ -182,9 +187,9 @@ export function isAuxiliaryTable(name: string, { a, leftovers, toRebuild }: Plan
 }
 
 /**
- * Continues interrupted rebuilds. If the earlier plan stopped after its first RENAME, the new table gets the name of the original. If it
- * stopped before, the new table is dropped, and the rebuild starts again. Somebody may have written to the new table. So before the DROP,
- * assertions check that the original has all of its rows.
+ * Continues interrupted rebuilds. It depends on where the earlier plan stopped:
+ * - After its first RENAME: the new table gets the name of the original. This is left out if a writer has created a table with that name.
+ * - Before: the new table is dropped, and the rebuild starts again. First, assertions check that the new table has no rows of its own.
  */
 export function resumeRebuilds(draft: Draft): void {
   const { leftovers, renames } = draft.context;
