@@ -1,6 +1,6 @@
 /*!
  * Cuts text that arrives in chunks into statements, and normalizes them. The rules of SQL and those of the server may disagree on
- * where a comment ends, so one statement may need two scanners. Most statements are cut without scanning.
+ * where a comment ends, so one statement may need two scanners. Most statements have no comments, and need no scanner.
  */
 import { truncate } from '@sqlpipe/text';
 import { mayContainFailureMarker, PLAN_HEAD, parseFailureMarker } from './failure-marker.js';
@@ -14,7 +14,7 @@ import {
 } from './lexer.js';
 import { significantTokens, type Token, tokens } from './tokens.js';
 
-/** The default maximum length of a record in bytes, with its LF and NUL. For text it counts UTF-16 code units: never more than bytes. */
+/** The default maximum length of a record in bytes, with its LF and NUL. For text, it is a number of UTF-16 code units. */
 export const MAX_RECORD = 16 * 1024 * 1024;
 
 /** Text cannot be cut into statements. `line` and `column` count from 1, columns in UTF-16 code units. */
@@ -25,7 +25,7 @@ export class SplitError extends Error {
     message: string,
     readonly line: number,
     readonly column: number,
-    /** The reason in a failure marker; undefined for any other error. `message` ends with it, and the failed program has printed it. */
+    /** The reason in a failure marker, which the failed program has printed. `message` ends with it. Undefined for any other error. */
     readonly printedReason?: string,
   ) {
     super(message);
@@ -74,7 +74,7 @@ export class Splitter {
   /** @param maxLength the maximum length of a statement with its white space and comments, in UTF-16 code units */
   constructor(private readonly maxLength = Number.POSITIVE_INFINITY) {}
 
-  /** The line on which the last yielded statement starts, or the first comment before it; counted from 1. */
+  /** The line on which the last yielded statement starts, or its first comment if that comes earlier. Counts from 1. */
   get startLine(): number {
     return this.#startLine;
   }
@@ -100,7 +100,8 @@ export class Splitter {
 
   /**
    * Ends the text, and yields the remaining statements.
-   * @throws SplitError if anything is unclosed, a required `;` is missing, only the head of a plan is left, and for what `write` rejects
+   * @throws SplitError as `write` does; if a quote, a comment or a parenthesis is unclosed; if a required `;` is missing; if only the head
+   *   of a plan is left
    */
   *end({ requiresSemicolon = false } = {}): Generator<string> {
     const chunk = this.#carry;
@@ -122,7 +123,7 @@ export class Splitter {
     }
   }
 
-  /** Cuts off the statements that end in a chunk. Before an error it yields the held statement, which is complete. */
+  /** Cuts off the statements that end in a chunk. Before it throws an error, it yields the held statement, which is complete. */
   *#cut(chunk: string): Generator<string> {
     try {
       let start = 0;
@@ -145,13 +146,16 @@ export class Splitter {
     }
   }
 
-  /** Finds the `;` that ends the current statement. Without a scanner, it is found only if the chunk has all of it, and no comments. */
+  /** Finds the `;` that ends the current statement. No scanner is needed if the statement has no comments and is complete in this chunk. */
   #findEnd(chunk: string, from: number): StatementEnd | undefined {
     const at = this.#length ? -1 : findEndFast(chunk, from);
     return at < 0 ? this.#scan(chunk, from) : { at };
   }
 
-  /** Finds the first `;` by either set of rules, in pieces of doubling length: to scan the rest of a chunk each time would be quadratic. */
+  /**
+   * Finds the first `;` by either set of rules. Scans pieces of doubling length: scanning the rest of the chunk for each statement would
+   * take quadratic time.
+   */
   #scan(chunk: string, from: number): Required<StatementEnd> | undefined {
     for (let start = from, size = FIRST_PIECE; start < chunk.length; size *= 2) {
       const end = findSafeCut(chunk, start + size);
@@ -195,7 +199,7 @@ export class Splitter {
       );
   }
 
-  /** Ends the current statement, with what its scanner has found, and starts the next one. @throws SplitError for a failure marker */
+  /** Ends the current statement and starts the next one. @throws SplitError for a failure marker */
   *#finish({ rules, lastType, hasContent }: StatementScanner): Generator<string> {
     const text = this.#pieces.join('');
     this.#rejectFailureMarker(text);
@@ -223,7 +227,10 @@ export class Splitter {
     return text.slice(end);
   }
 
-  /** Yields the held statement, and holds this one. A `;` alone is no statement; on a later line, it ends the held one's comments. */
+  /**
+   * Yields the held statement, and holds a new one. A `;` alone is no statement. If it is on a later line, no more comments belong to the
+   * held statement.
+   */
   *#hold(text: string, endsInLineComment: boolean): Generator<string> {
     const body = trim(text);
     const [startLine] = this.#locate(text, Math.max(text.search(NON_WHITESPACE), 0));
@@ -243,7 +250,7 @@ export class Splitter {
     this.#held = undefined;
   }
 
-  /** Rejects a failure marker, which says that the writer of the text has failed. It is a line before or after the statement, not in it. */
+  /** Rejects a failure marker: the writer of the text has failed. A marker is a line before or after the statement, not inside it. */
   #rejectFailureMarker(text: string): void {
     if (!mayContainFailureMarker(text)) return;
     let isBeforeStatement = true;
@@ -296,12 +303,15 @@ export class Splitter {
   }
 }
 
-/** Normalizes the one statement of a record; '' if it has none. A `;` before the last comments moves to the end. @throws SplitError */
+/**
+ * Normalizes the statement of a record; '' if the record has none. A `;` before the last comments moves to the end.
+ * @throws SplitError for a second statement, and as `Splitter` does
+ */
 export function normalizeStatement(text: string): string {
   const trimmed = trim(text);
   if (isNormalized(trimmed)) return trimmed;
   const splitter = new Splitter();
-  const [first] = splitter.write(text); // this yields the first statement when a second one ends, or when there is an error
+  const [first] = splitter.write(text); // yields the first statement only if a second one ends, or before an error
   if (first) throw secondStatementError(first);
   const { held, remainder } = splitter;
   const [statement = '', second] = splitter.end();
@@ -331,9 +341,9 @@ const formatStatement = ({ body, endsInLineComment }: HeldStatement): string =>
 const LINE_END = /[\n\r]/;
 
 /**
- * Finds the comments at the start of a text that belong to the statement before it. They start on the first line, and only white space
- * follows them on their line. If a statement follows on that line, they belong to that one.
- * @returns the end of the comments, and whether more of them may follow the text
+ * Finds the comments that belong to the statement before a text. They start on the first line of the text. If a statement follows on the
+ * same line, the comments belong to that statement instead.
+ * @returns the end of the comments, and whether comments after the text may belong to the statement too
  */
 function findTrailingComments(text: string, rules: CommentRules): { end: number; acceptsComments: boolean } {
   let end = 0;
@@ -352,7 +362,7 @@ function secondStatementError(first: string): SplitError {
   return new SplitError('a second statement after the first', lines.length, (lines.at(-1) as string).length + 1);
 }
 
-/** Whether a trimmed text is one normalized statement, as nearly all are. For a text with comments, the answer is always false. */
+/** Whether a trimmed text is one normalized statement without comments, as nearly all are. */
 function isNormalized(text: string): boolean {
   const last = text.length - 1;
   return last > 0 && findEndFast(text, 0) === last && !WHITESPACE.includes(text.charAt(last - 1));

@@ -1,4 +1,4 @@
-/*! Parses ALTER, and checks it against the object as it goes, as QuestDB does: an unknown column is rejected before the text after it. */
+/*! Parses ALTER. As in QuestDB, names are checked during parsing: an unknown column is rejected before a later syntax error. */
 import { isSameName } from '@sqlpipe/sql';
 import type { Alteration } from '../alteration.js';
 import { COLUMN_PROPERTIES } from '../columns/column-properties.js';
@@ -30,9 +30,9 @@ function parseAlterOf(token: string | undefined, cursor: Cursor, lookup: NameLoo
 const VERBS = "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 'rename', 'set' or 'squash'";
 
 class TableParser {
-  /** The columns, if they are known, as the statement has changed them so far. */
+  /** A copy of the columns. ADD and RENAME change it during parsing. Undefined if the columns are not known. */
   readonly #columns: Column[] | undefined;
-  /** The current name of the designated timestamp. */
+  /** The name of the designated timestamp after the renames that have been parsed. */
   #timestamp: string | undefined;
 
   constructor(
@@ -95,7 +95,7 @@ class TableParser {
     return this.#columns?.find(column => isSameName(column.name, name));
   }
 
-  /** Parses the name of a column; if the columns are known, it has to be one of them. */
+  /** Parses the name of an existing column. @throws RejectionError if the columns are known, and none has the name */
   #parseColumn(expected: string): { name: string; column: Column | undefined } {
     const name = unquoteToken(this.cursor.requireNoSemicolon(expected));
     const column = this.#existing(name);
@@ -103,7 +103,7 @@ class TableParser {
     return { name, column };
   }
 
-  /** Parses a comma-separated list to the end of the statement, or to where `isLast` says that it ends. */
+  /** Parses a comma-separated list, up to the end of the statement or until `isLast` is true after an item. */
   #list<T>(parseItem: () => T, isLast = () => false): T[] {
     const items = [parseItem()];
     while (!isLast()) {
@@ -115,7 +115,7 @@ class TableParser {
     return items;
   }
 
-  /** A WAL table accepts one change of its structure per transaction. */
+  /** Rejects several changes of columns: a WAL table accepts one per statement. @param count the number of changes */
   #rejectSeveral(count: number): void {
     if (!this.table.wal || count < 2) return;
     const { name, structure = 0 } = this.table;
@@ -243,7 +243,7 @@ function parseAlterView(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   return toAlter(view, { action: 'query', body: body.text });
 }
 
-/** After ALTER MATERIALIZED: changes how a view is refreshed, how long its data is kept, and its indexes. */
+/** Parses the text after ALTER MATERIALIZED: changes of the refresh, the retention, the columns and the WAL of a view. */
 function parseAlterMaterializedView(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   if (!isWord(cursor.requireNoSemicolon("'view'"), 'view')) throw cursor.error("'view' expected'");
   const view = parseAlteredObject(cursor, lookup, 'materialized view');
@@ -267,7 +267,7 @@ function parseAlterMaterializedView(cursor: Cursor, lookup: NameLookup): ChangeS
 
 const LIVE_VIEW_VERBS = "'set', 'drop', 'convert', 'resume' or 'suspend'";
 
-/** After ALTER LIVE: what a view stores can be changed, but neither its query nor its columns. */
+/** Parses the text after ALTER LIVE. The query and the columns of a live view cannot be changed. */
 function parseAlterLiveView(cursor: Cursor, lookup: NameLookup): ChangeStatement {
   cursor.expect('view');
   const view = parseAlteredObject(cursor, lookup, 'live view');
@@ -291,7 +291,7 @@ function parseAlterLiveView(cursor: Cursor, lookup: NameLookup): ChangeStatement
   return walChange;
 }
 
-/** Parses an ALTER of a property after its first words, such as `set ttl`; undefined if a server knows no such ALTER of the kind. */
+/** Parses the text after `words`, such as `set ttl`. Undefined if the server has no such ALTER for this kind of object. */
 function parseAlterProperty(words: string, cursor: Cursor, lookup: NameLookup, found: FoundObject) {
   const key = words.toLowerCase();
   const alter = propertiesOf(found.object.kind).find(
@@ -328,8 +328,8 @@ function parseAlterColumn(cursor: Cursor, lookup: NameLookup, found: FoundObject
 }
 
 /**
- * Parses WAL after RESUME, SUSPEND or REBASE. The messages about REBASE are those of the documentation.
- * @returns undefined for any other verb, and for one that the server does not know
+ * Parses the text after RESUME, SUSPEND or REBASE. The messages about REBASE are those of the documentation.
+ * @returns undefined for any other verb, and for REBASE if the server or the kind of object does not have it
  */
 function parseWalChange(
   cursor: Cursor,
@@ -353,7 +353,7 @@ function parseWalChange(
   return { verb: 'rebase wal', name };
 }
 
-/** Parses `FROM {TXN | TRANSACTION} n`. @returns whether it comes next */
+/** Parses an optional `FROM {TXN | TRANSACTION} n`. @returns false if the statement ends instead */
 function parseTransaction(cursor: Cursor): boolean {
   const from = cursor.next();
   if (from === undefined || from === ';') return false;
@@ -364,7 +364,7 @@ function parseTransaction(cursor: Cursor): boolean {
   return true;
 }
 
-/** After PARTITION in an ALTER of an object that is stored. Which partitions are meant is not parsed. */
+/** Parses the text after PARTITION. The partitions after LIST, or the condition after WHERE, are skipped. */
 function parsePartitions(
   cursor: Cursor,
   { object: { partitionBy }, name }: FoundObject,

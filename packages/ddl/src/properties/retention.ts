@@ -1,6 +1,6 @@
 /*!
- * How long rows are kept: TTL, the storage policy that the enterprise edition has for tables in its place, and EXPIRE ROWS. The source of
- * that edition is not public: the stages of a policy are those of its documentation, and lengths have the syntax of TTL.
+ * How long rows are kept: TTL, storage policy and EXPIRE ROWS. The enterprise edition has storage policies for tables, in the place of TTL.
+ * Its source is not public. So the stages of a policy are those of its documentation, and lengths have the syntax of TTL.
  */
 import type { LocatedName } from '@sqlpipe/sql';
 import type {
@@ -19,7 +19,7 @@ import { parseLiteral } from '../grammar/names.js';
 import { formatAge, parseAge, parseInt64 } from '../grammar/numbers.js';
 import { property } from '../property.js';
 
-/** The TTL of an object: from its TTL, or in the enterprise edition from a storage policy that only drops data. */
+/** The TTL of an object, also if a storage policy states it (see `isTtl`); 0 if there is none. */
 const localTtl = ({ ttl, policy }: WithRetention): Age =>
   policy && isTtl(policy) ? (policy.after['DROP LOCAL'] ?? 0) : ttl;
 
@@ -65,7 +65,10 @@ export const TTL = property<WithRetention, { readonly action: 'ttl'; readonly tt
   unalterable: 'with partitions by month or year, a TTL can be changed, but not removed',
 });
 
-/** Whether a TTL is a multiple of the partition size. 0 is none of months and years: there, no TTL can be removed (observed on 9.3.4). */
+/**
+ * Whether the server accepts a TTL as a multiple of the partition size. A TTL in months fits partitions by hour, day or week. 0 does
+ * not fit partitions by month or year, so there no TTL can be removed (observed on 9.3.4).
+ */
 export function isEvenAge(unit: PartitionUnit, age: Age): boolean {
   const months = age < 0;
   return {
@@ -85,11 +88,11 @@ function rejectUnevenAge(unit: PartitionUnit, age: Age, position: number): void 
   throw new RejectionError(position, 'TTL value must be an integer multiple of the partition size (its time interval)');
 }
 
-/** How long a table that is stored keeps its rows: the enterprise edition turns a TTL into a storage policy. */
+/** The TTL and the storage policy that a server stores for a new table. The enterprise edition turns a TTL into a storage policy. */
 export const retentionOf = (object: Pick<WithRetention, 'ttl' | 'policy'>, isEnterprise: boolean) =>
   isEnterprise ? { ttl: 0, policy: policyOf(object) } : { ttl: object.ttl, policy: object.policy };
 
-/** Checks a TTL against the partitions that the server has chosen where the statement names none. */
+/** Rejects a TTL that does not fit the partitions, once the server has chosen them for a statement without PARTITION BY. */
 export function rejectUnevenRetention(spans: ClauseSpans, { kind, ttl, partitionBy }: WithRetention): void {
   const position = spans.get(TTL.name)?.position;
   // A length in months is accepted for a materialized view (observed on 9.3.4).
@@ -97,10 +100,10 @@ export function rejectUnevenRetention(spans: ClauseSpans, { kind, ttl, partition
     rejectUnevenAge(partitionBy, ttl, position);
 }
 
-/** What a definition says whose rows never expire. */
+/** The TTL of a definition whose rows never expire. */
 export const UNLIMITED = { ttl: 0 } as const;
 
-/** Which rows only expire after a change, as the end of a sentence: `that are older than 2 DAYS`; undefined if none do. */
+/** The rows that a change makes expire, as the end of a sentence: `that are older than 2 DAYS`. Undefined if there are none. */
 export function findExpiredRows(before: Definition | undefined, after: Definition | undefined): string | undefined {
   const [formerRule, rule] = [before, after].map(each => (each && 'expire' in each ? each.expire : undefined));
   if (rule !== undefined && rule !== formerRule) return `by the rule ${rule}`;
@@ -116,14 +119,17 @@ function ttlsOf(definition: Definition | undefined): readonly Age[] {
   return [definition.ttl || (policy?.after['DROP LOCAL'] ?? 0), policy?.after['DROP REMOTE'] ?? 0];
 }
 
-/** Whether a TTL is at least as long as another, for months of any length. */
+/** Whether a TTL is at least as long as another, for months of any length. No TTL is as long as 0, which means forever. */
 function isAtLeast(ttl: Age, than: Age): boolean {
   if (than === 0) return false;
   if (ttl > 0 === than > 0) return Math.abs(ttl) >= Math.abs(than);
   return ttl > 0 ? ttl >= longestHours(than) : -ttl * 28 * 24 >= than;
 }
 
-/** A definition with the retention of a former one, so that no row expires; undefined where it is no longer, or a server rejects it. */
+/**
+ * Gives a wanted definition the former TTL and storage policy, which keep rows longer. Undefined if the wanted ones make no rows expire,
+ * or if the former TTL does not fit the wanted partitions.
+ */
 export function keepRetention<Stored extends TableDefinition | MaterializedViewDefinition>(
   wanted: Stored,
   former: Stored,
@@ -138,7 +144,7 @@ const STAGES: readonly Stage[] = ['TO PARQUET', 'TO REMOTE', 'DROP LOCAL', 'DROP
 
 type Stage = keyof StoragePolicy['after'];
 
-/** Parses `POLICY(TO PARQUET 3 DAYS, DROP LOCAL 1 MONTH)` after STORAGE. @param stages receives the stages that it names */
+/** Parses `POLICY(TO PARQUET 3 DAYS, DROP LOCAL 1 MONTH)` after STORAGE. @param stages receives each stage with its position */
 function parseStoragePolicy(cursor: Cursor, unit: PartitionUnit, stages: LocatedName[]): StoragePolicy {
   cursor.expect('policy');
   cursor.expect('(');
@@ -157,7 +163,7 @@ function parseStoragePolicy(cursor: Cursor, unit: PartitionUnit, stages: Located
   return { after };
 }
 
-/** Requires that a server can follow a policy. @param stages where the statement names its stages */
+/** Rejects DROP REMOTE if the server lacks it, and TO PARQUET or TO REMOTE after DROP LOCAL. @param stages their positions */
 export function rejectImpossiblePolicy(
   policy: StoragePolicy | undefined,
   stages: readonly LocatedName[],
@@ -176,7 +182,7 @@ export function rejectImpossiblePolicy(
   }
 }
 
-/** Hours are positive, months negative. */
+/** The number of hours of a TTL, with 31 days per month. */
 const longestHours = (ttl: Age): number => (ttl < 0 ? -ttl * 31 * 24 : ttl);
 
 function parseStage(cursor: Cursor): Stage {
@@ -189,11 +195,11 @@ function parseStage(cursor: Cursor): Stage {
   return stage;
 }
 
-/** Whether a storage policy only drops data. The enterprise edition turns a TTL into such a policy. */
+/** Whether a storage policy has no stage but DROP LOCAL, and is not disabled. The enterprise edition turns a TTL into such a policy. */
 export const isTtl = ({ after, disabled }: StoragePolicy): boolean =>
   !disabled && Object.keys(after).join() === 'DROP LOCAL';
 
-/** What an object says of its retention. Only tables have a policy. */
+/** The fields of a definition that are about retention. Only tables have a policy. */
 export type WithRetention = Pick<Definition & { readonly ttl: Age }, 'kind' | 'ttl'> & {
   readonly policy?: StoragePolicy | undefined;
   readonly partitionBy?: PartitionUnit | undefined;
@@ -206,7 +212,7 @@ export const STORAGE_POLICY = property<
   WithRetention,
   /** If undefined, the policy is dropped. */
   | { readonly action: 'storage policy'; readonly policy: StoragePolicy | undefined }
-  /** Stores whether the policy is followed. */
+  /** Disables or enables the policy. */
   | { readonly action: 'storage policy state'; readonly disabled: boolean }
 >({
   name: 'storage policy',
@@ -218,7 +224,7 @@ export const STORAGE_POLICY = property<
   },
   // On a line of its own in the place of the TTL, as in the only documented example.
   print: ({ policy }) => (policy && !policy.disabled ? `\nSTORAGE POLICY(${formatStages(policy)})` : ''),
-  // The TTL after which no data is left, if there is such a time.
+  // The open source edition gets the TTL after which no data is left. If some data is kept forever, it gets none.
   translate({ policy }, { isEnterprise }) {
     if (!policy || isEnterprise) return undefined;
     const { 'TO REMOTE': remote, 'DROP LOCAL': local, 'DROP REMOTE': end } = policy.after;
@@ -279,19 +285,19 @@ function parsePolicyState(cursor: Cursor, { object: { columns, policy, name } }:
   return { action: 'storage policy state', disabled } as const;
 }
 
-/** The storage policy of a table: the enterprise edition turns a TTL in CREATE into one that drops local data. */
+/** The storage policy of a table in the enterprise edition. There, a TTL in CREATE becomes a policy with DROP LOCAL. */
 export const policyOf = ({ ttl, policy }: Pick<WithRetention, 'ttl' | 'policy'>): StoragePolicy | undefined =>
   policy ?? (ttl === 0 ? undefined : { after: { 'DROP LOCAL': ttl } });
 
 const followedStages = (policy: StoragePolicy | undefined): string =>
   policy && !policy.disabled ? formatStages(policy) : '';
 
-/** How long a table keeps its rows: the server accepts these clauses only after PARTITION BY. */
+/** The clauses for the retention of a table. The server accepts them only after PARTITION BY. */
 export const RETENTION = [TTL, STORAGE_POLICY] as const;
 
 export const EXPIRY = property<
   { readonly expire?: string | undefined },
-  /** The text after EXPIRE ROWS; if undefined, rows expire no longer. */
+  /** The text after EXPIRE ROWS; undefined for DROP EXPIRE. */
   { readonly action: 'expiry'; readonly expire: string | undefined }
 >({
   name: 'expiry of rows',
@@ -320,7 +326,7 @@ export const EXPIRY = property<
   },
 });
 
-/** Parses `ROWS WHEN …` or `ROWS KEEP …` after EXPIRE, with CLEANUP EVERY. Returns the text after ROWS. */
+/** Parses `ROWS WHEN …` or `ROWS KEEP …` after EXPIRE, and an optional CLEANUP EVERY. @returns what follows ROWS */
 function parseExpireRows(cursor: Cursor): string {
   cursor.expect('rows');
   const token = cursor.require("'when' or 'keep'");
@@ -331,7 +337,7 @@ function parseExpireRows(cursor: Cursor): string {
   return `${rule} CLEANUP EVERY ${cursor.require('duration')}`;
 }
 
-/** The predicate as it is written, up to the next clause. */
+/** Reads the predicate after WHEN, up to the next clause. @returns WHEN and the predicate as written */
 function parsePredicate(cursor: Cursor): string {
   const start = cursor.nextOffset;
   let end = start;
@@ -353,7 +359,7 @@ function parsePredicate(cursor: Cursor): string {
   return `WHEN ${predicate}`;
 }
 
-/** Whether a word starts a clause: `x IN (1, 2)` goes on. */
+/** Whether a word starts the next clause. IN does so only before VOLUME: the IN of `x IN (1, 2)` belongs to the predicate. */
 const endsHere = (cursor: Cursor, word: string): boolean =>
   word !== 'in' || /^\s+volume\b/i.test(cursor.text.slice(cursor.end));
 

@@ -1,7 +1,7 @@
 /*!
- * Rejects queries that a live view cannot have. As in QuestDB, the parser first checks the SELECT list, FROM and the windows as they are
- * written. Then the compiler checks the rest. Rules and messages are from the parser and the tests of QuestDB 10. No server of that
- * version was tried.
+ * Rejects queries that a live view cannot have. As QuestDB's parser, `requireParserRules` checks the SELECT list, FROM and the windows as
+ * they are written. Then, as QuestDB's compiler, `analyzeLiveView` checks the rest. Rules and messages are from the parser and the tests of
+ * QuestDB 10. No server of that version was tried.
  */
 import type { Expression, SelectStatement } from '@questdb/sql-parser';
 import { findColumn, isKeyword, type QueryToken, splitList, tokenizeQuery, topLevelIndex } from '@sqlpipe/ddl';
@@ -46,7 +46,10 @@ export function requireParserRules(body: Body, catalogue: Catalogue): void {
     );
 }
 
-/** Reads the parts of a query. @throws RejectionError for a star, without SELECT at the start, and without a name after FROM */
+/**
+ * Reads the parts of a query.
+ * @throws RejectionError if the SELECT list has a star, if the query does not start with SELECT, or if no table follows FROM
+ */
 function readQuery(body: Body): ScannedQuery {
   const tokens = tokenizeQuery(body.code).map(token => ({ ...token, at: token.at + body.position }));
   const start = tokens[0]?.at ?? body.position;
@@ -75,7 +78,7 @@ const isOrderItemOf = (item: readonly QueryToken[], column: string): boolean => 
 
 const isDescending = (item: readonly QueryToken[]): boolean => isKeyword(item.at(-1), 'desc');
 
-/** The position that QuestDB reports for a rejected window: of ANCHOR, or else of the first expression. For `OVER ()`, it is `otherwise`. */
+/** The position that QuestDB reports for a rejected window: that of ANCHOR, else of the first expression, else `otherwise`. */
 const positionOf = ({ anchor, partitionBy, orderBy }: Window, otherwise: number): number =>
   anchor?.at ?? partitionBy[0]?.[0]?.at ?? orderBy[0]?.[0]?.at ?? otherwise;
 
@@ -148,7 +151,7 @@ const isUnbounded = (window: Window): boolean =>
   window.to === 'current row' &&
   (window.frame === undefined || window.frame === 'range');
 
-/** Whether a call is a last_value() over a sorted frame up to the current row: the last row of each partition is enough for it. */
+/** Whether a call is last_value(), without IGNORE NULLS, over a sorted frame up to the current row. It needs one row per partition. */
 const keepsLastValue = ({ name, ignoresNulls, window }: WindowCall): boolean =>
   name.toLowerCase() === 'last_value' &&
   !ignoresNulls &&
@@ -209,7 +212,7 @@ function rejectUnboundedCalls({ calls }: ScannedQuery): void {
   }
 }
 
-/** Whether a call is a last_value() over a ROWS frame that ends before the current row: it reads one row, at a fixed distance. */
+/** Whether a call is last_value(), without IGNORE NULLS, over a ROWS frame that ends before the current row. It reads one row. */
 const readsRowAtFixedDistance = ({ name, ignoresNulls, window }: WindowCall): boolean =>
   name.toLowerCase() === 'last_value' &&
   !ignoresNulls &&
@@ -223,7 +226,14 @@ const FRAMELESS = ['lag', ...NEED_LATER_ROWS];
 /** Functions that choose some of the rows. Their results depend on later rows too. */
 const SUBSAMPLING = ['sdt', 'lttb', 'm4', 'minmax', 'uniform', 'cadence'];
 
-/** @throws RejectionError at the base, at 0 for DISTINCT, at an offset in the query, or at the name of the view, as QuestDB's compiler does */
+/**
+ * Finds the base and the columns of a live view, and checks what QuestDB's compiler checks.
+ * @throws RejectionError with the compiler's position:
+ * - an unsuitable base: the position of its name
+ * - an error in the query: the offset in the query
+ * - DISTINCT: 0
+ * - any other unsupported query: the position of the view's name
+ */
 export function analyzeLiveView(
   statement: { readonly body: Body; readonly position: number },
   catalogue: Catalogue,
@@ -270,6 +280,10 @@ function rejectNonDeterministic({ tokens }: ScannedQuery): void {
     throw new RejectionError(found.at, `non-deterministic function cannot be used in live view: ${found.text}`);
 }
 
+/**
+ * Checks the windows that have a RANGE frame and no ANCHOR.
+ * @throws RejectionError if a window is not sorted by the designated timestamp alone, ascending, or if two have different PARTITION BY
+ */
 function rejectBadRanges({ calls }: ScannedQuery, timestamp: string): void {
   const ranges = calls.filter(({ window }) => window?.frame === 'range' && !window.anchor);
   for (const { name, at, window } of ranges)
@@ -295,7 +309,7 @@ const isOrderedOnlyBy = ({ orderBy: [first, second] }: Window, timestamp: string
 const CACHE_PROBLEM =
   'may only use window functions that support incremental refresh; this query requires caching or multi-pass evaluation';
 
-/** Why the query is no plain scan of its base with window functions; undefined if it is one. @throws RejectionError for DISTINCT */
+/** Why a query is not a plain scan of its base with window functions; undefined if it is. @throws RejectionError for DISTINCT */
 function findShapeProblem(select: SelectStatement, { calls }: ScannedQuery, base: Base): string | undefined {
   if (calls.length === 0 || select.setOperations?.length) return 'must contain at least one window function';
   const [from, ...others] = select.from ?? [];
@@ -321,7 +335,10 @@ function findOrderedColumn(expression: Expression, { columns }: SelectStatement)
   return aliased?.type === 'selectItem' ? columnName(aliased.expression) : name;
 }
 
-/** Why a WHERE is not allowed. Only conditions that are joined by AND are checked, not those inside OR and other expressions. */
+/**
+ * Why a WHERE is not allowed: one of its conditions compares the designated timestamp. Only conditions that are joined by AND are checked,
+ * not those inside OR and other expressions.
+ */
 function findFilterProblem({ where }: SelectStatement, { timestamp }: Base): string | undefined {
   const conditions = where ? [where] : [];
   for (let condition = conditions.pop(); condition; condition = conditions.pop()) {
@@ -347,7 +364,10 @@ function findFunctionProblem({ calls }: ScannedQuery, base: Base): string | unde
   );
 }
 
-/** Whether QuestDB can save the state of a window function: not without PARTITION BY, and not of lag() over a long DECIMAL. */
+/**
+ * Whether QuestDB can save the state of a window function. It cannot save lag() of a DECIMAL with more than 18 digits. Without PARTITION
+ * BY, it can save only a frame that starts with the current row.
+ */
 function supportsSnapshot({ name, arguments: given, window }: WindowCall, base: Base): boolean {
   const first = splitList(given)[0]?.at(-1);
   if (window?.partitionBy.length === 0 && window.from !== 'current row') return false;

@@ -1,6 +1,7 @@
 /*!
- * Rejects queries that a materialized view cannot have. As in QuestDB, the parser first checks the base table, and the queries that read
- * it: aliases, windows, SAMPLE BY and unions. Then the compiler checks the timestamp, the sampling interval and the functions.
+ * Rejects queries that a materialized view cannot have. As QuestDB's parser, `requireValidBase` checks the base table and the queries that
+ * read it: aliases, window functions, SAMPLE BY and unions. Then, as QuestDB's compiler, `analyzeSampling` checks the timestamp, the
+ * sampling interval and the functions.
  */
 import type { Expression, SelectStatement as Select } from '@questdb/sql-parser';
 import type { MaterializedViewDefinition } from '@sqlpipe/ddl';
@@ -28,7 +29,10 @@ import { hasAggregate, isNonDeterministic } from './functions.js';
 import { isColumnItem } from './relation.js';
 import { listTableRefs, QueryScope, type Source } from './scope.js';
 
-/** The base table: `statedBase`, or else the only table that the query reads. @throws RejectionError for an unsupported query over it */
+/**
+ * Finds the base table: `statedBase`, otherwise the only table that the query reads.
+ * @throws RejectionError if there is no such table, or if a query over it is not supported
+ */
 export function requireValidBase(body: Body, statedBase: LocatedName | undefined, catalogue: Catalogue): LocatedName {
   const query = parseBody(body);
   const scope = QueryScope.around(query, catalogue);
@@ -57,7 +61,7 @@ function requireSingleBase(names: ReadonlyMap<string, LocatedName>, position: nu
 }
 
 class BaseCheck {
-  /** The tables that each query reads. They are kept, because a query of WITH may be used many times. */
+  /** The results of `findTables`. They are kept, because a query of WITH may be read many times. */
   readonly #tables = new WeakMap<Select, ReadonlyMap<string, LocatedName>>();
   readonly #validated = new WeakSet<Select>();
 
@@ -66,7 +70,7 @@ class BaseCheck {
     readonly catalogue: Catalogue,
   ) {}
 
-  /** Finds the tables, materialized and live views that a query reads, by name in lower case. A plain view is replaced by its sources. */
+  /** Finds the tables and stored views that a query reads, by name in lower case. A plain view is replaced by its sources. */
   findTables(select: Select, outer: QueryScope): ReadonlyMap<string, LocatedName> {
     const known = this.#tables.get(select);
     if (known) return known;
@@ -87,7 +91,7 @@ class BaseCheck {
     return this.catalogue.sources([name]).map(each => ({ name: this.catalogue.find(each)?.name ?? each, position }));
   }
 
-  /** Checks the queries that read the base table: a query, then the parts of its union and the queries in its FROM. */
+  /** Checks a query, the parts of its union and the queries in its FROM, if they read the base table. @throws RejectionError */
   validate(select: Select, outer: QueryScope, base: string): void {
     if (this.#validated.has(select)) return;
     this.#validated.add(select);
@@ -153,7 +157,7 @@ export interface ViewSampling {
   readonly timeZone?: string | undefined;
 }
 
-/** The designated timestamp that a statement names, and where. */
+/** The designated timestamp that a statement names, with its position; undefined if it names none. */
 export function findNamedTimestamp({ definition, spans }: CreateStatement): LocatedName | undefined {
   const span = spans.get('designated timestamp');
   return span && 'timestamp' in definition && definition.timestamp !== undefined
@@ -161,7 +165,10 @@ export function findNamedTimestamp({ definition, spans }: CreateStatement): Loca
     : undefined;
 }
 
-/** Derives the sampling of a materialized view from its query, as QuestDB's compiler does. @throws RejectionError */
+/**
+ * Derives the sampling of a materialized view from its query, as QuestDB's compiler does.
+ * @throws RejectionError if the base, the timestamp, the interval or a function is not supported
+ */
 export function analyzeSampling(
   statement: CreateOf<MaterializedViewDefinition>,
   base: LocatedName,
@@ -204,7 +211,10 @@ export function analyzeSampling(
   return { interval: bucket.interval, timestamp: designated, ...period };
 }
 
-/** The sampling of a view with one row for each selected row of its base; undefined for a view that aggregates. @throws RejectionError */
+/**
+ * The sampling of a passthrough view, which has one row for each selected row of its base. Undefined for any other query.
+ * @throws RejectionError for a non-deterministic function
+ */
 function analyzePassThrough(
   query: ParsedQuery,
   timestamp: LocatedName | undefined,
@@ -237,6 +247,7 @@ interface Bucket {
   readonly interval: string;
   /** The column with the start of the bucket, by its name in the query that computes it. */
   readonly column: string | undefined;
+  /** The offset of the interval in the query that computes the bucket. */
   readonly offset: number;
 }
 
@@ -287,8 +298,9 @@ function findOnlySource({ from, groupBy, setOperations }: Select, scope: QuerySc
 }
 
 /**
- * The name of the sampled table's designated timestamp, for the checks of this file. If the query does not select the timestamp, a
- * timestamp_floor() column takes its place. Without one, the server adds the timestamp under a free name (observed on 9.3.4).
+ * The column in which a query with SAMPLE BY returns the designated timestamp of its table; undefined without such a timestamp. If the
+ * query does not select it, a timestamp_floor() column takes its place. If there is no such column, the server adds the timestamp under
+ * a free name (observed on 9.3.4).
  */
 function findTimestamp(select: Select, scope: QueryScope): string | undefined {
   const [ref] = listTableRefs(select);
@@ -306,7 +318,7 @@ function findTimestamp(select: Select, scope: QueryScope): string | undefined {
   return taken.unused(designated, n => `${designated}${n}`);
 }
 
-/** Derives the period from SAMPLE BY. @throws RejectionError whose position is the offset of the interval in the query, as in QuestDB */
+/** Derives the period from SAMPLE BY. @throws RejectionError at the offset of the interval in the query, as in QuestDB */
 function analyzePeriod({ sampleBy }: Select, { interval, offset: position }: Bucket): Partial<ViewSampling> {
   const length: Interval = { count: Number.parseInt(interval, 10) || 1, unit: interval.slice(-1) };
   rejectLongPeriod(length, position);

@@ -1,4 +1,4 @@
-/*! Executes the statements of both editions other than CREATE and queries. The first word of a statement selects its handler. */
+/*! Executes the statements that both editions have, except CREATE and queries. The first word of a statement selects its handler. */
 import {
   type Alter,
   type Alteration,
@@ -40,7 +40,7 @@ import {
   whyNotRefreshable,
 } from './validity.js';
 
-/** Reads the rest of a statement after its first word, checks and executes the statement. If it returns nothing, the reply is OK. */
+/** Parses the text after the first word of a statement, and executes the statement. Without a result, the reply is OK. */
 export type StatementHandler = (cursor: Cursor, session: Session) => HandlerResult;
 
 // biome-ignore lint/suspicious/noConfusingVoidType: most handlers have no result of their own, and return nothing
@@ -64,7 +64,7 @@ function handleChange(verb: string): StatementHandler {
     let query: Body | undefined;
     const change = parseChangeAfter(cursor, verb, {
       ...session,
-      // Only ALTER needs the columns of the object, so only for ALTER the query of a view is compiled.
+      // To find the columns of a view, `resolve` may compile its query. Only ALTER needs the columns.
       find(name) {
         const object = verb === 'alter' ? session.catalogue.resolve(name) : session.catalogue.find(name);
         // An object of unknown syntax can be dropped, but not altered or renamed.
@@ -95,7 +95,7 @@ function handleRows(verb: string): StatementHandler {
   };
 }
 
-/** An object that does not exist (IF EXISTS) needs no permission. @throws DenialError */
+/** Requires the permissions for a change. With IF EXISTS, a missing object needs none. @throws DenialError */
 function authorizeChange(change: ChangeStatement, { catalogue, authorize }: Session): void {
   const permission = permissionOf(change);
   if (permission && (change.verb === 'drop all' || change.verb === 'rebase wal')) return authorize(permission);
@@ -108,13 +108,13 @@ function authorizeChange(change: ChangeStatement, { catalogue, authorize }: Sess
   }
 }
 
-/** The columns on which a permission for an ALTER suffices; undefined if it must be on the table, as for adding or renaming a column. */
+/** The columns to which the permission for an ALTER may be limited; undefined if it must be on the table, as for RENAME COLUMN. */
 const columnsOf = (alteration: Alteration, object: CatalogueObject): string[] | undefined =>
   'column' in alteration && alteration.action !== 'add column' && alteration.action !== 'rename column'
     ? [findColumn(object, alteration.column)?.name ?? alteration.column]
     : undefined;
 
-/** Rejects a change of a suspended table: a server would accept it, but not apply it before RESUME WAL. @throws OpaqueError */
+/** Rejects changes of suspended tables. A server accepts such a change, but applies it only after RESUME WAL. @throws OpaqueError */
 function requireApplied(change: ChangeStatement, { catalogue }: Session): void {
   for (const name of changedTables(change)) {
     const table = catalogue.find(name);
@@ -140,7 +140,7 @@ function setSuspended(name: string, isSuspended: boolean, { catalogue }: Session
   if (table?.kind === 'table' && (table.isSuspended ?? false) !== isSuspended) catalogue.put({ ...table, isSuspended });
 }
 
-/** REBASE WAL discards what a suspended table has not applied. Stored views may have read it, so they become invalid. */
+/** Discards the transactions that a suspended table has not applied. Stored views may have read them, so these views become invalid. */
 function rebaseWal(name: string, session: Session): void {
   resumeWal(name, 'loses the transactions', session);
   invalidateMaterializedViews(session.catalogue, name, REBASED_REASON);
@@ -196,7 +196,7 @@ function dropObject(name: string, { catalogue }: Session): void {
   invalidateLiveViews(catalogue, object.name, () => GONE_TABLE_REASON);
 }
 
-/** The views over a renamed table become invalid, as if it were dropped. */
+/** Renames a table. Views over it become invalid, as after a DROP. */
 function renameTable({ name, to }: Changed<'rename'>, session: Session): void {
   const table = session.catalogue.find(name);
   dropObject(name, session);
@@ -246,7 +246,7 @@ function alterTable(alters: readonly Alter[], { catalogue, assignColumnOwner }: 
   if (operation) invalidateMaterializedViews(catalogue, table.name, operation);
 }
 
-/** Which change of existing columns makes stored views invalid, in the words of the server's reason; undefined if there is none. */
+/** Names the change of existing columns that makes stored views invalid, as the server's reason does; undefined if there is none. */
 function columnOperation({ columns: oldColumns }: Table, { columns: newColumns }: Table): string | undefined {
   if (newColumns.length < oldColumns.length) return 'drop column operation';
   if (oldColumns.some(({ name }, i) => newColumns[i]?.name !== name)) return 'rename column operation';
@@ -283,7 +283,7 @@ function changeRows(change: RowChange, { catalogue, rowEffects }: Session): void
     if (table) rowEffects?.push(effectOn(table, effect, `${what} ${displayName(table)}`, loss));
     if (operation !== undefined) invalidateMaterializedViews(catalogue, name, operation);
     recordNotEmpty(catalogue, name);
-    // Live views keep the rows that are gone from their base.
+    // Live views keep rows that their base has lost, so of these changes only UPDATE makes them invalid.
     if (change.verb === 'update') invalidateLiveViews(catalogue, name, () => operation);
   }
 }
@@ -291,7 +291,7 @@ function changeRows(change: RowChange, { catalogue, rowEffects }: Session): void
 interface RowChangeKind {
   readonly effect: 'rewritten' | 'lost';
   readonly what: string;
-  /** What makes the materialized views over the table invalid, in the words in which they report it. */
+  /** The server's reason why materialized views over the table become invalid; undefined if they stay valid. */
   readonly operation?: string;
 }
 
@@ -312,7 +312,7 @@ const ROW_CHANGES: Readonly<Record<RowChange['verb'], RowChangeKind>> = {
   'convert partition': { effect: 'rewritten', what: 'rewrites partitions of' },
 };
 
-/** Checks the source of a COPY. The server creates the table of an import if there is none (observed on 9.3.4). */
+/** Checks the source of a COPY. Only an export needs an existing table: an import creates a missing one (observed on 9.3.4). */
 function rejectBadCopy(cursor: Cursor, catalogue: Catalogue): void {
   const source = cursor.requireNoSemicolon('copy source');
   if (source === '(') {

@@ -47,7 +47,10 @@ import { parseBody } from '../parse/parsed-query.js';
 import { requireReadable, type Session } from '../session.js';
 import { inputsOf, toColumns } from './validity.js';
 
-/** @throws RejectionError; DenialError; OpaqueError; NotReady */
+/**
+ * @throws RejectionError with the server's message; DenialError without permission; OpaqueError if the syntax of an object is not known;
+ *   NotReady if the grammar of queries is not loaded
+ */
 export function executeCreate(session: Session, statement: CreateStatement): void {
   switch (statement.kind) {
     case 'table':
@@ -62,8 +65,8 @@ export function executeCreate(session: Session, statement: CreateStatement): voi
 }
 
 /**
- * Checks that the name is free, and that the caller may create the object. An engine has no volumes, so a statement that names one is
- * rejected. @returns false if the statement has IF NOT EXISTS and an object of this kind exists
+ * Checks that the name is free, and that the caller may create the object. An engine has no volumes, so IN VOLUME is rejected.
+ * @returns false if the statement has IF NOT EXISTS, and an object of this kind exists
  */
 function requireCreatable(
   { catalogue, authorize }: Session,
@@ -106,7 +109,7 @@ function createTable(session: Session, statement: CreateOf<TableDefinition>): vo
     if (index) rejectBadCover(name, statement.positions.covered.get(foldCase(name)) ?? [], columns, "doesn't exist");
   if (body) requireReadAccess(session, parseBody(body));
   rejectBadName(name, position, body ? '' : 'Could not create table, ');
-  // QuestDB cannot create a folder whose name exceeds this limit. It then reports that the table exists.
+  // QuestDB cannot create the folder of a table with a longer name, and reports that the table exists.
   if (Buffer.byteLength(name) > MAX_FILE_NAME_BYTES) throw new RejectionError(position, 'table already exists');
   catalogue.put(table);
 }
@@ -122,7 +125,7 @@ function toTableLike(catalogue: Catalogue, { name, owner }: TableDefinition, lik
   return { kind: 'table', ...copy, ...retentionOf(model, false), wal, parquet };
 }
 
-/** The table that AS creates: with the columns of the query, and the types and options that CAST, INDEX and DEDUP set. */
+/** The table that AS creates. It has the columns of the query, with the types and options that CAST, INDEX and DEDUP set. */
 function toTableAsQuery(catalogue: Catalogue, statement: CreateOf<TableDefinition> & { readonly body: Body }): Table {
   const { position, body, definition, spans } = statement;
   const relation = analyzeRelation(parseBody(body), catalogue);
@@ -138,7 +141,7 @@ function toTableAsQuery(catalogue: Catalogue, statement: CreateOf<TableDefinitio
     if (declared?.type && type) rejectImpossibleCast(statement, column, type, declared.type);
     if (!declared && type === 'NULL')
       throw new RejectionError(0, `cannot create NULL-type column, please use type cast, e.g. ${column}::type`);
-    // If the engine does not know the type of a column, it stores a guess.
+    // If the type of a column is not known, DOUBLE is a guess.
     const stored = {
       name: column,
       type: declared?.type || type || 'DOUBLE',
@@ -155,7 +158,7 @@ function toTableAsQuery(catalogue: Catalogue, statement: CreateOf<TableDefinitio
   return { ...definition, columns, timestamp, query: undefined };
 }
 
-/** The designated timestamp that the statement names, or else that of the query. */
+/** The designated timestamp that the statement names, otherwise that of the query. @throws RejectionError for an unsuitable column */
 function chooseTimestamp(statement: CreateStatement, { fields, timestamp: designated, hasUnknownColumns }: Relation) {
   const timestamp = findNamedTimestamp(statement);
   if (!timestamp) return designated;
@@ -178,7 +181,7 @@ function rejectUnknownColumns({ positions }: CreateStatement, { fields, hasUnkno
   }
 }
 
-/** Groups of types: CREATE TABLE AS accepts a CAST from a type to any other type of its group (observed on 9.3.4). */
+/** Each pattern matches a group of types. CREATE TABLE AS accepts a cast between two types of the same group (observed on 9.3.4). */
 const CAST_GROUPS: readonly RegExp[] = [
   /^(?:BYTE|SHORT|CHAR|INT|LONG|DATE|TIMESTAMP|TIMESTAMP_NS|FLOAT|DOUBLE)$/,
   /^(?:STRING|VARCHAR|SYMBOL)$/,
@@ -219,8 +222,8 @@ export function createView(session: Session, statement: ViewStatement): void {
     return;
   }
   session.authorize('CREATE VIEW');
-  // Here QuestDB's compiler does not count the text between `body.start` and the query: the parenthesis, and what is before it. So the
-  // positions of the compiler are too small. Its parser reports the right positions: 0, and that of `Duplicate column`.
+  // For OR REPLACE, the positions of QuestDB's compiler are too small by the length of the text between `body.start` and the query. Only
+  // the errors of its parser have the right positions: those at 0, and `Duplicate column`.
   const shift = body.position - body.start;
   const rejection = orRejection(() => putView(session, statement, body.position));
   if (!(rejection instanceof RejectionError)) return;
@@ -279,7 +282,7 @@ function createMaterializedView(session: Session, statement: CreateOf<Materializ
   const { catalogue } = session;
   const { position, body, spans, definition } = statement;
   const { name, refresh, indexes, owner = session.owner } = definition;
-  const base = statement.source as LocatedName; // if the statement names no base, the engine has found it before
+  const base = statement.source as LocatedName; // if the statement names no base, `requireValidBase` has found it
   if (!requireCreatable(session, statement)) return;
   const { timeZone } = refresh;
   if (timeZone !== undefined && !isTimeZone(timeZone))
@@ -314,7 +317,7 @@ function createMaterializedView(session: Session, statement: CreateOf<Materializ
   });
 }
 
-/** Fills in what a REFRESH clause omits: START, and the length and the time zone of PERIOD (SAMPLE BY INTERVAL). */
+/** Adds what a REFRESH clause leaves out: START, and for PERIOD (SAMPLE BY INTERVAL) the length and the time zone. */
 function completeRefresh(refresh: RefreshClause, sampling: ViewSampling): Refresh {
   const { period, ...options } = refresh;
   const started = { ...options, start: options.start ?? defaultStart(refresh) };
@@ -322,7 +325,7 @@ function completeRefresh(refresh: RefreshClause, sampling: ViewSampling): Refres
   return { ...started, timeZone: sampling.timeZone, period: { length: sampling.period ?? '' } };
 }
 
-/** The default of START: the current time for EVERY without a period, and undefined for any other REFRESH clause. */
+/** The default of START: for EVERY without a period the current time; for any other REFRESH clause undefined. */
 export const defaultStart = ({ type, period }: Pick<RefreshClause, 'type' | 'period'>): string | undefined =>
   type === 'EVERY' && !period ? new Date().toISOString().replace('Z', '000Z') : undefined;
 

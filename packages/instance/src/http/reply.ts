@@ -1,6 +1,6 @@
 /*!
  * Reads what a response means: success, a rejection by the server, or something that is not QuestDB's protocol, such as a proxy's
- * login page. Where a message quotes the response, secrets of the request are masked.
+ * login page. If a message quotes the response, the secrets of the request are masked in it.
  */
 import { isUtf8 } from 'node:buffer';
 import { findSecrets } from '@sqlpipe/sql';
@@ -34,7 +34,7 @@ export interface Rejection {
 export type Reply =
   | {
       ok: true;
-      /** The rows of the reply, if rows are accepted. Secrets in them are not masked: a server shows a new token only once. */
+      /** The rows of the reply, if the caller accepts rows. Secrets in them are not masked: a server shows a new token only once. */
       rows?: unknown[][];
     }
   | Rejection;
@@ -66,8 +66,8 @@ const maxReplyLength = ({ url }: Response): number => BASE_REPLY_LENGTH + 12 * u
 
 /**
  * Reads the result of a statement: success or a rejection.
- * @throws UnexpectedResponseError for any other response; TransportError if the reply does not arrive completely; with `acceptRows`,
- *   ServerError for a reply with rows and an error
+ * @throws UnexpectedResponseError for any other response; TransportError if the reply is cut off; ServerError if `acceptRows` is true, and
+ *   the reply has rows and an error
  */
 export async function readReply(response: Response, acceptRows: boolean): Promise<Reply> {
   if (response.status !== 200) return toRejection(await readServerError(response), response);
@@ -106,7 +106,7 @@ function requireRows(reply: ReplyObject, response: Response): unknown[][] {
   } catch (error) {
     throw error instanceof MalformedReplyError ? invalidJsonError(error, response) : error;
   }
-  // An array or object in a cell becomes undefined. No caller uses it, and `String()` fails for it: these objects have no prototype.
+  // Arrays and objects in cells become undefined. No caller uses them, and `String()` fails for an object without a prototype.
   return reply.dataset.map(row => row.map(cell => (typeof cell === 'object' && cell !== null ? undefined : cell)));
 }
 
@@ -161,7 +161,7 @@ export function toRejection({ message, position }: ServerError, response: Respon
 
 /**
  * Reads the body of a reply into memory, up to the chunk that exceeds the limit. The result may be longer than the limit, so callers must
- * check its length. Events are used because for one small chunk, an async iterator would take longer than all other work.
+ * check its length. For one small chunk, an async iterator would take longer than all other work, so events are used.
  */
 function readBody({ body }: Response, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -193,8 +193,9 @@ const tooLongError = (limit: number): MalformedReplyError => new MalformedReplyE
 const TOO_LONG = /^is longer than/;
 
 /**
- * Parses a JSON object whose `dataset`, if it has one, consists of rows. Unlike `JSON.parse`, it limits the nesting, and rejects bytes that
- * are not UTF-8 and significant keys that occur twice.
+ * Parses a JSON object. Its `dataset`, if any, must be an array of rows. Unlike `JSON.parse`, this function limits the nesting. It rejects
+ * invalid UTF-8, and significant keys that occur twice at the top level.
+ * @throws MalformedReplyError
  */
 function parseObject(body: Buffer): ReplyObject {
   const builder = new ValueBuilder(isUtf8(body));
@@ -216,7 +217,7 @@ class ValueBuilder implements JsonEvents {
   readonly #containers: (unknown[] | Record<string, unknown>)[] = [];
   #key = '';
 
-  /** @param mayParseRows whether the text is valid UTF-8: otherwise decoding by `JSON.parse` would replace invalid bytes */
+  /** @param mayParseRows whether the text is valid UTF-8: otherwise `readElements` would replace invalid bytes instead of rejecting them */
   constructor(private mayParseRows: boolean) {}
 
   open(kind: 'array' | 'object'): void {
@@ -244,7 +245,7 @@ class ValueBuilder implements JsonEvents {
 
   /**
    * Parses the rows of `dataset` after the first one, up to the last `],[` of the chunk. One call of `JSON.parse` is four times as fast as
-   * the scanner. If the last `],[` is inside a string or a cell, or if the JSON is wrong, the scanner reads all rows.
+   * the scanner. `JSON.parse` fails if the JSON is wrong, or the last `],[` is inside a string or a cell. Then the scanner reads the rows.
    */
   readElements(chunk: Buffer, at: number, depth: number): number {
     const end = chunk.lastIndexOf('],[') + 1;
@@ -291,8 +292,8 @@ const NO_SERVER = ': no QuestDB server there; is the address right, with its pat
 const TOO_LARGE = ': the request is too large for a proxy on the way; raise the limit of the proxy, or bypass it';
 
 /**
- * For each status, the code of the error and the end of its message. If this text ends in a blank, `explainStatus` appends when to try
- * again. For 407, the text is the complete message.
+ * For each status, the code of the error and the end of its message. If this text ends in a space, `explainStatus` appends the time of the
+ * next attempt. For 407, the text is the complete message.
  */
 const EXPLANATIONS: Readonly<Record<number, readonly [code: InstanceErrorCode, explanation: string]>> = {
   401: ['DENIED', ''], // `instance.ts` completes the message, because only that file knows which credentials were sent
@@ -353,7 +354,7 @@ const quoteReply = (text: string, length: number, response: Response): string =>
 /** Masks the secrets of the request, which a server or a proxy may quote, and cuts a long text. */
 function maskReply(text: string, { url, secrets }: Response): string {
   const all = [...secrets, ...findSecrets(new URL(url).searchParams.get('query') ?? '')];
-  // A secret that is cut at the end of the text is not found. Masking never shortens a text, so that end is not in the part that is shown.
+  // The first cut may split a secret, which is then not found. Masking never shortens a text, so the second cut removes that part.
   return maskSecrets(text.slice(0, MAX_MASKED), all).slice(0, MAX_MASKED / 4);
 }
 

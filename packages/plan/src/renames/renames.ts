@@ -18,20 +18,20 @@ export class Renames {
   readonly #engineOfB: Engine;
   /** Pending renames of objects: the new names by the old names in lower case. */
   readonly pending = new Map<string, string>();
-  /** The pending renames of objects, and those whose old name B lacks: the new names by the old ones in lower case. */
+  /** Renames of objects that are pending, or that an earlier plan has begun or made: the new names by the old ones in lower case. */
   readonly #pendingOrMade = new Map<string, string>();
-  /** The renames of columns that are pending or that a rebuild has made, by the new name of their table in lower case. */
+  /** Renames of columns, pending or made by a rebuild. Key: the table's name in A, in lower case; value: the new names by the old ones. */
   readonly #columnRenames = new Map<string, Map<string, string>>();
-  /** The renames of columns that an ALTER of an earlier plan has made: the old and the new name, and the table as B names it. */
+  /** Renames of columns that an earlier plan has made: the table's name in B, and the old and the new name of the column. */
   readonly #madeByAlter: { readonly table: string; readonly names: readonly [string, string] }[] = [];
   readonly notes: string[] = [];
   /** Why comments about renames have no effect. */
   readonly warnings: string[] = [];
-  /** The objects that the plan leaves out because a rename comment contradicts A or B: what the contradiction is, by name in lower case. */
+  /** Why the plan leaves out objects whose rename comments contradict A or B: the reasons by the names in lower case. */
   readonly refused = new Map<string, string>();
   /**
-   * The stated renames, whether or not a schema has the old name: the new names by the old ones. Not those of ignored objects that an
-   * earlier plan has made.
+   * The stated renames: the new names by the old ones, even if no schema has the old name. Missing are the renames of ignored objects that
+   * an earlier plan has made, and comments about columns of tables that B lacks.
    */
   readonly stated = { objects: new Map<string, string>(), columns: new Map<string, string>() };
 
@@ -52,7 +52,7 @@ export class Renames {
     for (const comment of comments) if (comment.column !== undefined) this.#readColumnComment(comment, comments);
   }
 
-  /** The other name of a renamed object: the new name, or the old one in lower case; undefined if the object is not renamed. */
+  /** For an old name of an object, returns the new one; for a new name, the old one in lower case; undefined if there is no rename. */
   otherName(name: string): string | undefined {
     return (
       this.#pendingOrMade.get(foldCase(name)) ?? [...this.#pendingOrMade].find(([, to]) => isSameName(to, name))?.[0]
@@ -63,12 +63,12 @@ export class Renames {
     return this.pending.get(foldCase(name)) ?? name;
   }
 
-  /** The name that an object of A has in B; in lower case if it is renamed. */
+  /** The name of an object before the plan renames it, in lower case; the given name if the plan does not rename it. */
   nameBeforePlan(name: string): string {
     return [...this.pending].find(([, to]) => isSameName(to, name))?.[0] ?? name;
   }
 
-  /** The name that a column of a table has in B, or had before a rebuild renamed it. @param table its new name */
+  /** The old name of a column if its rename is pending or a rebuild has made it; otherwise the given name. @param table its name in A */
   columnBeforePlan(table: string, column: string): string {
     return [...this.columnRenamesOf(table)].find(([, to]) => isSameName(to, column))?.[0] ?? column;
   }
@@ -88,22 +88,23 @@ export class Renames {
   }
 
   /**
-   * The stated renames of columns and objects together: the new names by the old ones in lower case. A name in a query does not show
-   * whether it is that of a column or of an object.
+   * The stated renames of columns and objects in one map: the new names by the old ones in lower case. The map is for queries: a name in a
+   * query may mean a column or an object.
    */
   get statedNames(): ReadonlyMap<string, string> {
     const { columns, objects } = this.stated;
     return new Map([...columns, ...objects].map(([from, to]) => [foldCase(from), to]));
   }
 
-  /** The new names of the columns of a table by their old names. @param table its new name */
+  /** The renames of a table's columns, pending or made by a rebuild: the new names by the old ones. @param table its name in A */
   columnRenamesOf(table: string): ReadonlyMap<string, string> {
     return this.#columnRenames.get(foldCase(table)) ?? new Map();
   }
 
   /**
-   * Finds the names of a table's columns in both schemas, in lower case. For other objects and principals, the set is empty. Undefined if
-   * nothing has this name. The name may be the old or the new one.
+   * Finds the names of the columns that a table has in A or in B, in lower case.
+   * @param name the old or the new name of the table
+   * @returns an empty set for other objects and for principals; undefined if nothing has the name
    */
   readonly findColumns = (name: string): ReadonlySet<string> | undefined => {
     const names = [name, this.otherName(name) ?? name];
@@ -122,12 +123,12 @@ export class Renames {
     return new Set(tables.flatMap(table => table?.columns.map(column => foldCase(column.name)) ?? []));
   };
 
-  /** Reads the values of --renamed: first the renames of objects, because a rename of a column may use the old name of the table. */
+  /** Reads the values of --renamed. Renames of objects come first, because a path of a column may have either name of its table. */
   #readOptions(renames: readonly string[]): void {
     const columnRenames: [rename: string, from: string, to: string][] = [];
     for (const rename of renames) {
       const [from, to] = splitRename(rename);
-      // An ignored object is not in A. B may have it under the new name, if an earlier plan has renamed it.
+      // A lacks ignored objects. If an earlier plan has renamed one, B has it under the new name.
       const exists = (object: string) => this.#a.findObject(object) ?? this.#engineOfB.find(object);
       const name = resolvePath(to, object => (exists(object) ? new Set() : undefined))?.object;
       if (name === undefined || resolvePath(from, this.findColumns)?.column !== undefined)
@@ -198,11 +199,13 @@ export class Renames {
   }
 
   /**
-   * Reads a comment about an object. It has no effect if an option or an earlier comment states the rename, or if B has none of the old
-   * names. Otherwise the first case that applies:
-   * 1. B lacks the new name, and A lacks the old one: the rename is pending.
-   * 2. B has the new name, and A has the old one without a rename comment: a warning.
-   * 3. The comment contradicts A or B: both objects are left out.
+   * Reads a comment about an object. The first case that applies:
+   * 1. `whyVoid` returns a reason: a warning.
+   * 2. An option or an earlier comment renames one of the two names: it takes precedence.
+   * 3. B has none of the old names: if B has the new name and A lacks the old one, an earlier plan has made the rename.
+   * 4. B lacks the new name, and A lacks the old one: the rename is pending.
+   * 5. B has the new name, and no comment renames the object that has the old name in A: a warning.
+   * 6. A or B contradicts the comment: the plan leaves out both objects.
    */
   #readObjectComment({ entry, from, text }: EntryComment, all: readonly EntryComment[]): void {
     const problem = whyVoid(from, entry.name);
@@ -227,15 +230,17 @@ export class Renames {
   }
 
   /**
-   * Reads a comment about a column. It has no effect if an option or an earlier comment states the rename, or if A or B lacks the table.
-   * Otherwise the first case that applies:
-   * 1. A has a column with the old name, and that has a rename comment too: the table is left out. After an interrupted plan, B would not
-   *    show which of the two columns is which.
-   * 2. B has only the new name: the rename counts if a rebuild has made it.
-   * 3. B has neither name: a warning.
-   * 4. B has only the old name: the rename is pending. If A has the old name too, the table is left out.
-   * 5. B has both names: a warning. If the column with the new name has another type than in A, the table is left out. An ALTER of the type
-   *    would convert the values of the wrong column.
+   * Reads a comment about a column. The first case that applies:
+   * 1. `whyVoid` returns a reason: a warning.
+   * 2. A or B lacks the table: no effect.
+   * 3. An option or an earlier comment renames one of the two names: it takes precedence.
+   * 4. A has a column with the old name, and a comment renames that column too: the table is left out. After an interrupted plan, B would
+   *    not show which of the two columns is which.
+   * 5. B has only the new name: an earlier plan has made the rename.
+   * 6. B has neither name: a warning.
+   * 7. B has only the old name: if A has it too, the table is left out; otherwise the rename is pending.
+   * 8. B has both names: a warning. If A and B have different types for the new one, the table is left out: an ALTER of the type would
+   *    convert the values of the wrong column.
    */
   #readColumnComment({ entry, column = '', from, text }: EntryComment, all: readonly EntryComment[]): void {
     const problem = whyVoid(from, column);
@@ -288,8 +293,7 @@ export class Renames {
   }
 
   /**
-   * Adds the rename of a column if a rebuild has already made it. That is so if the old table, which the rebuild has kept, has a column
-   * of the old name.
+   * Adds the rename of a column if a rebuild has made it: then the old table that the rebuild has kept has a column with the old name.
    * @returns whether a rebuild has made the rename
    */
   #addRenameMadeByRebuild({ object, column = '' }: ObjectPath, to: string): boolean {
@@ -304,7 +308,7 @@ export class Renames {
     this.#columnRenames.set(foldCase(table), renames.set(from, to));
   }
 
-  /** Leaves out an object because of its comment, and the object with the old name, unless that has such a comment too. */
+  /** Records a reason to leave out an object, and also the object with its old name if that has no reason yet. */
   #refuse(entry: Entry, reason: string, old = entry.name): void {
     this.refused.set(foldCase(entry.name), reason);
     if (!this.refused.has(foldCase(old))) this.refused.set(foldCase(old), `${displayName(entry)}: ${reason}`);
@@ -331,12 +335,10 @@ type EntryComment = RenameComment & { readonly entry: Entry };
 const hasColumn = (table: TableDefinition | undefined, name: string): boolean =>
   table !== undefined && findColumn(table, name) !== undefined;
 
-/**
- * Why a rename that changes only the case is not made: 9.3.4 accepts it for a table but keeps the old name. It is rejected for a column.
- */
+/** Why a rename must change more than the case: otherwise 9.3.4 keeps the old name of a table, and rejects the rename of a column. */
 const SAME_NAME = 'for QuestDB, names that differ only in case are the same name';
 
-/** Why a rename comment has no effect, whatever the schemas have; undefined if it may have one. @param from the old names in it */
+/** Why a rename comment is wrong, whatever is in A and B; undefined if it is not. @param from the old names in the comment */
 function whyVoid(from: readonly string[], name: string): string | undefined {
   if (from.length === 0) return 'not understood; write -- renamed from OLD';
   return from.some(former => isSameName(former, name)) ? SAME_NAME : undefined;

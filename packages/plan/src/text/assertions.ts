@@ -1,10 +1,10 @@
 /*!
  * The assertions of a plan: SELECTs that must return true before the next statement is sent. `assertX` makes an assertion.
- * `parseAssertion` recognizes one in a plan. Anybody may have edited the plan.
+ * `parseAssertion` recognizes one in a plan.
  *
- * Each assertion returns one column. The alias of that column is the name of the assertion's form, and each form has a parser. A text is
- * accepted only if the parsed assertion prints the same text. If it contains the query of a view, `printFor` prints that text. Longer
- * queries are printed by other files of this folder.
+ * Each assertion returns one column. The alias of that column is the name of the assertion's form, and each form has a parser. Anybody may
+ * have edited a plan, so a text is accepted only if the parsed assertion has the same `statement`. If the text contains the query of a
+ * view, `printFor` must print the same text too. Other files of this folder print the longer queries.
  */
 import { type Column, hasNull, type MaterializedViewDefinition } from '@sqlpipe/ddl';
 import type { AssertionForm, ColumnHead, Conversion, Copy, LossKind } from '@sqlpipe/engine';
@@ -22,7 +22,7 @@ type FirstColumns = readonly (readonly unknown[])[];
 
 /** The view that an assertion is about, as the caller knows it. */
 interface KnownView {
-  /** The queries that the view may have. If the query in the assertion begins with WITH, the caller has put that clause before each. */
+  /** The queries that the view may have. If the query in the assertion begins with WITH, each of them begins with the same clause. */
   readonly bodies: readonly string[];
   /** The materialized view on the target; undefined if there is none. Its `body` begins with the same WITH clause as `bodies`. */
   readonly existing?: Pick<MaterializedViewDefinition, 'name' | 'body' | 'base'> | undefined;
@@ -180,7 +180,7 @@ function toNoHistoryAssertion(view: string, statement: string): Assertion {
   };
 }
 
-/** Asserts that views have no refresh limit: with one, a full refresh would lose older rows. No dump contains the limit. */
+/** Asserts that materialized views have no refresh limit: with one, a full refresh loses older rows. Dumps do not show limits. */
 export function assertUnlimited(views: NameList): Assertion {
   const list = views.map(view => `'${view}'`).join(', ');
   return {
@@ -211,7 +211,7 @@ export function assertNoneExpired(retained: TtlHolder, body?: string): Assertion
   };
 }
 
-/** Asserts that a materialized view has no rows in a period of its next refresh that has not ended. */
+/** Asserts that a materialized view has no rows of a period that has not ended. A full refresh would remove these rows. */
 export function assertNoneUnended(view: PeriodHolder): Assertion {
   const { name } = view;
   return {
@@ -249,7 +249,7 @@ export function assertEmpty(table: string, condition?: string): Assertion {
   };
 }
 
-/** Asserts that a column that becomes the designated timestamp is never NULL: the server would reject the rows. */
+/** Asserts that a column is never NULL, because it becomes the designated timestamp: the server would reject rows with NULL. */
 export function assertNoNull(table: string, column: string): Assertion {
   const name = `column '${column}' of '${table}'`;
   return {
@@ -278,7 +278,7 @@ export function assertNoneChanged(conversion: Conversion): Assertion {
   };
 }
 
-/** The states of partitions that assertions are about, by the column of `table_partitions()` that shows each. */
+/** The states that partitions must not have, by the column of `table_partitions()` that shows the state. */
 const PARTITION_STATES = {
   isParquet: {
     form: 'all_native',
@@ -296,7 +296,10 @@ const PARTITION_STATES = {
 
 export type PartitionState = keyof typeof PARTITION_STATES;
 
-/** Asserts that no partition is in the given state. Queries do not see detached partitions, but DROP TABLE deletes them. */
+/**
+ * Asserts that no partition of a table is in the given state. DROP TABLE deletes detached partitions, but assertions about rows do not
+ * see them. So a plan needs this assertion too.
+ */
 export function assertNoPartition(table: string, state: PartitionState): Assertion {
   const { form, what, problem, explain } = PARTITION_STATES[state];
   return {
@@ -364,7 +367,7 @@ function assertNoSurplus(dropped: string, kept: string, statement: string): Asse
   };
 }
 
-/** Advises the statement after which a table with Parquet partitions can be altered. */
+/** The advice to convert the Parquet partitions of a table before an ALTER. @param timestamp the designated timestamp */
 export const adviseNative = (table: string, timestamp = '…'): string =>
   `use ALTER TABLE '${table}' CONVERT PARTITION TO NATIVE WHERE ${timestamp} IS NOT NULL`;
 
@@ -379,9 +382,8 @@ export const printPartitionQuestion = (table: string, state: PartitionState): st
   `SELECT count() FROM table_partitions('${table}') WHERE ${state}`;
 
 /**
- * Prints the condition for a value that would be lost with its column: one that is not NULL, or, if the type has no NULL, not 0 or false.
- * A new column is NULL, 0 or false in every row, so nothing is lost with it. 9.3.4 cannot compare arrays with NULL, so their text is
- * compared.
+ * Prints the condition for values that would be lost with their column. NULL is not lost. If the type has no NULL, 0 and false are not:
+ * a new column has them in every row. 9.3.4 cannot compare arrays with NULL, so their text is compared.
  */
 export function printValueCondition({ name, type }: Pick<Column, 'name' | 'type'>): string {
   const column = doubleQuote(name);
