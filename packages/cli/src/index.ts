@@ -24,6 +24,6 @@ export {
   VALUE,
 } from './options.js';
 export type { Args, OptionSpecs } from './program.js';
-export { type Progress, withProgress } from './progress.js';
+export { withProgress } from './progress.js';
 export { createMain, runProgram } from './run-program.js';
 export { collectGarbageEarly, limitHeapGrowth, type Main, runInProcess, type World } from './world.js';

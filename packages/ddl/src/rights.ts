@@ -35,7 +35,7 @@ export type Right = Grant | Membership | Assumption;
 const ALL = '*';
 
 /** Parses a statement of access control as any server might read it; undefined for any other. @param ignoresRest whether anything may follow */
-export function readAccess(statement: string, ignoresRest = false): AccessStatement | undefined {
+function readAccess(statement: string, ignoresRest = false): AccessStatement | undefined {
   const cursor = new Cursor(statement);
   return unlessRejected(() => {
     const access = parseAccess(cursor);

@@ -150,7 +150,7 @@ const LAST_BLANK = / $/;
 /** The maximum length of a file's name: file systems accept 255 bytes, including the suffix and that of a temporary file. */
 const MAX_BYTES = 200;
 
-export const CONTINUED_SUFFIX = '~';
+const CONTINUED_SUFFIX = '~';
 
 /**
  * Encodes the name of an object as the name of a file, without a suffix. Lower case letters, digits, blanks, `_`, `-`, `$`

@@ -34,11 +34,11 @@ export function callFunction(source: TableFunctionCall, session: Session, query:
   );
 }
 
-type ListColumn<T> = readonly [name: string, type: string, value: (object: T, index: number) => Value];
+type ListColumn<T> = readonly [name: string, type: string, value: (object: T) => Value];
 
 const listObjects = <T>(columns: readonly ListColumn<T>[], objects: readonly T[]): Rows => ({
   columns: columns.map(([name, type]) => ({ name, type })),
-  rows: objects.map((object, index) => columns.map(([, , value]) => value(object, index))),
+  rows: objects.map(object => columns.map(([, , value]) => value(object))),
 });
 
 const TABLE_TYPES = { table: 'T', view: 'V', 'materialized view': 'M', 'live view': 'L' } as const;

@@ -3,7 +3,6 @@
 export { DEFAULT_ADMIN, type LoginCredentials } from './editions.js';
 export {
   DEFAULT_REQUEST_LIMIT,
-  type InitialSchema,
   RELEASES,
   type Release,
   type RunningServer,

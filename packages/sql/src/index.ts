@@ -1,5 +1,5 @@
 export { AmbiguousStatementError, findAmbiguity, readStatementHead, requireUnambiguous } from './ambiguity.js';
-export { type FailureMarker, formatFailureMarker, parseFailureMarker } from './failure-marker.js';
+export { formatFailureMarker, parseFailureMarker } from './failure-marker.js';
 export { displayName, type Head, type Identity, identify, type NamedObject, returnsRows } from './identify.js';
 export {
   CATEGORIES,
@@ -17,7 +17,7 @@ export {
   type ObjectKind,
   type PrincipalKind,
 } from './kinds.js';
-export { type CommentRules, Lexer, type Segment, type SegmentType, WHITESPACE } from './lexer.js';
+export { type CommentRules, Lexer, WHITESPACE } from './lexer.js';
 export { foldCase, isSameName, type LocatedName, type NameSpan, parseName, quoteLiteral, TokenReader } from './name.js';
 export { findSecrets, redact } from './redact.js';
 export {

@@ -114,7 +114,7 @@ export class Lexer {
 }
 
 /** The start of the next quote, comment, parenthesis or semicolon, or the end of the chunk. */
-export function endOfCode(chunk: string, from: number): number {
+function endOfCode(chunk: string, from: number): number {
   CODE_END.lastIndex = from;
   return CODE_END.test(chunk) ? CODE_END.lastIndex - 1 : chunk.length; // unlike exec(), test() allocates nothing
 }

@@ -131,4 +131,4 @@ complete -c sqlpipe -n '__fish_seen_subcommand_from help' -a '${withOptions.join
 ${PROGRAMS.map(({ name }) => `complete -c ${name} -a '(__sqlpipe_first)'`).join('\n')}
 `;
 
-export const COMPLETION_WRITERS = { bash, zsh, fish };
+const COMPLETION_WRITERS = { bash, zsh, fish };

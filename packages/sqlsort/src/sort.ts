@@ -10,7 +10,7 @@ import { toDot, toMermaid } from './graph.js';
  * @throws DuplicateNameError if two statements of one name differ, CodedError if objects depend on each other, and the
  * errors of the input
  */
-export async function readSchema(statements: AsyncIterable<string>): Promise<Schema> {
+async function readSchema(statements: AsyncIterable<string>): Promise<Schema> {
   const schema = new Schema(deduplicate(await collectStatements(statements)));
   const cycle = findCycle(schema.dependencies());
   if (cycle) throw new CodedError('DAMAGED', `dependency cycle: ${formatCycle(schema, cycle)}`);

@@ -24,7 +24,7 @@ async function* texts(statements: AsyncIterable<Numbered>): AsyncGenerator<strin
 const EDITIONS: Record<string, Adapt> = { 'open-source': toOpenSource, oss: toOpenSource, enterprise: toEnterprise };
 
 /** The adapters for an edition, a version, or one of each. @throws UsageError for any other targets */
-export function adaptersFor(targets: readonly string[]): Adapt[] {
+function adaptersFor(targets: readonly string[]): Adapt[] {
   const isVersion = (target: string): boolean => /^\d+(?:\.\d+){0,2}$/.test(target);
   for (const target of targets)
     if (!Object.hasOwn(EDITIONS, target) && !isVersion(target))

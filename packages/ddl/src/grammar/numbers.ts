@@ -6,7 +6,7 @@ import type { Age } from '../definition.js';
 import { type Cursor, isWord, RejectionError, tokenError } from './cursor.js';
 
 const DIGITS = /^[-+]?\d+(?:_\d+)*$/;
-export const MAX_INT = 2 ** 31 - 1;
+const MAX_INT = 2 ** 31 - 1;
 
 /** Parses an integer; undefined if the text is not one, or if it does not fit into 32 bits. */
 export function parseInt32(text: string): number | undefined {

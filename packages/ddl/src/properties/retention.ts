@@ -196,8 +196,7 @@ function parseStage(cursor: Cursor): Stage {
 }
 
 /** Whether a storage policy has no stage but DROP LOCAL, and is not disabled. The enterprise edition turns a TTL into such a policy. */
-export const isTtl = ({ after, disabled }: StoragePolicy): boolean =>
-  !disabled && Object.keys(after).join() === 'DROP LOCAL';
+const isTtl = ({ after, disabled }: StoragePolicy): boolean => !disabled && Object.keys(after).join() === 'DROP LOCAL';
 
 /** The fields of a definition that are about retention. Only tables have a policy. */
 export type WithRetention = Pick<Definition & { readonly ttl: Age }, 'kind' | 'ttl'> & {
@@ -208,7 +207,7 @@ export type WithRetention = Pick<Definition & { readonly ttl: Age }, 'kind' | 't
 const formatStages = ({ after }: StoragePolicy): string =>
   STAGES.flatMap(stage => (after[stage] === undefined ? [] : `${stage} ${formatAge(after[stage])}`)).join(', ');
 
-export const STORAGE_POLICY = property<
+const STORAGE_POLICY = property<
   WithRetention,
   /** If undefined, the policy is dropped. */
   | { readonly action: 'storage policy'; readonly policy: StoragePolicy | undefined }
@@ -286,7 +285,7 @@ function parsePolicyState(cursor: Cursor, { object: { columns, policy, name } }:
 }
 
 /** The storage policy of a table in the enterprise edition. There, a TTL in CREATE becomes a policy with DROP LOCAL. */
-export const policyOf = ({ ttl, policy }: Pick<WithRetention, 'ttl' | 'policy'>): StoragePolicy | undefined =>
+const policyOf = ({ ttl, policy }: Pick<WithRetention, 'ttl' | 'policy'>): StoragePolicy | undefined =>
   policy ?? (ttl === 0 ? undefined : { after: { 'DROP LOCAL': ttl } });
 
 const followedStages = (policy: StoragePolicy | undefined): string =>

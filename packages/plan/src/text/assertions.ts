@@ -375,7 +375,7 @@ export const describeMisfits = (count: number): string =>
   `${count} ${count === 1 ? 'value does' : 'values do'} not fit, and the table would be suspended; UPDATE ${count === 1 ? 'it' : 'them'} first`;
 
 /** Prints the query for the number of rows of a table, or of those for which a condition is true. */
-export const printCountQuestion = (table: string, condition?: string): string =>
+const printCountQuestion = (table: string, condition?: string): string =>
   `SELECT count() FROM '${table}'${condition === undefined ? '' : ` WHERE ${condition}`}`;
 
 export const printPartitionQuestion = (table: string, state: PartitionState): string =>
