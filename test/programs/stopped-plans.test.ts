@@ -18,7 +18,8 @@ test('a plan that stops names what is invalid or suspended since its first state
     'CREATE TABLE gone (x INT)',
     'CREATE TABLE going (x INT)',
     'CREATE VIEW broken AS (SELECT x FROM gone)',
-    'CREATE VIEW breaking AS (SELECT x FROM going)',
+    'CREATE VIEW Breaking AS (SELECT x FROM going)',
+    'CREATE MATERIALIZED VIEW Hourly AS (SELECT ts, sum(x) n FROM waiting SAMPLE BY 1h)',
     'DROP TABLE gone',
   ])
     t.is((await server.execute(statement)).error, undefined);
@@ -28,7 +29,7 @@ test('a plan that stops names what is invalid or suspended since its first state
       return [200, { columns: [{ name: 'name' }, { name: 'errorMessage' }], dataset: suspended }];
     if (!query.includes('ADD COLUMN')) return undefined;
     await server.execute('DROP TABLE going');
-    suspended.push(['changed', 'no file']);
+    suspended.push(['changed', 'no file'], ['Hourly', 'no file']);
     return [400, { error: 'could not open', position: 0 }];
   });
   const run = await inProcess(t, { DB: url, AFTER: `CREATE TABLE changed (ts TIMESTAMP, x INT, y INT) ${LOGGED};` });
@@ -38,8 +39,12 @@ test('a plan that stops names what is invalid or suspended since its first state
   t.is(code, 1, stderr);
   const named = stderr.split('\n').filter(line => / is (?:invalid|suspended): /.test(line));
   t.deepEqual(
-    named.map(line => line.replace(/^sqlapply: \S+ /, '')),
-    ["table 'changed' is suspended: no file", "view 'breaking' is invalid: table does not exist [table=going]"],
+    named.map(line => line.replace(/^sqlapply: \S+ /, '')).sort(),
+    [
+      "materialized view 'Hourly' is suspended: no file",
+      "table 'changed' is suspended: no file",
+      "view 'Breaking' is invalid: table does not exist [table=going]",
+    ],
     stderr,
   );
 });

@@ -1,10 +1,10 @@
 /*! Replays statements on a target, in four steps: read and check, plan, execute, verify. All programs and the library replay here. */
 import { Readable } from 'node:stream';
-import { fetchHealth, type Instance, tryQuery, waitUntilReady } from '@sqlpipe/instance';
+import { fetchHealth, type Instance, listAllObjects, tryQuery, waitUntilReady } from '@sqlpipe/instance';
 import type { Omission } from '@sqlpipe/plan/text';
 import { spool } from '@sqlpipe/records';
 import { type Health, identifyEntry, problemsOf } from '@sqlpipe/schema';
-import { displayName, type Identity, isObject } from '@sqlpipe/sql';
+import { displayName, foldCase, type Identity, isObject } from '@sqlpipe/sql';
 import { recordQuery } from './assertions.js';
 import { recordPlanned, rejectOmissions, requireCurrent, requireState } from './check-plan.js';
 import { executeStatements } from './execute-statements.js';
@@ -167,11 +167,11 @@ async function* warnOfProblems(
 /** What is invalid or suspended now and was not before, one line each. */
 async function findDamage(target: Instance, before: Health): Promise<string[]> {
   const now = await fetchHealthIfShown(target);
-  return (['suspended', 'invalid'] as const).flatMap(state =>
-    [...(now[state] ?? [])]
-      .filter(([name]) => !before[state]?.has(name))
-      .map(([name, why]) => `${state === 'invalid' ? 'view' : 'table'} '${name}' is ${state}: ${why}`),
-  );
+  const objects = (await tryQuery(() => listAllObjects(target))) ?? [];
+  return objects
+    .flatMap(object => problemsOf(object, now))
+    .filter(({ identity, state }) => !before[state]?.has(foldCase(identity.name)))
+    .map(({ identity, state, reason }) => `${displayName(identity)} is ${state}: ${reason}`);
 }
 
 /** What a target reports; nothing if it does not answer. */

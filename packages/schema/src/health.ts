@@ -1,5 +1,5 @@
 /*! What a server reports about its objects besides their definitions, and which of them do not work. */
-import { foldCase, type Identity, type Kind } from '@sqlpipe/sql';
+import { foldCase, type Kind, type NamedObject } from '@sqlpipe/sql';
 
 /** What a server reports of its objects. Names are in lower case. */
 export interface Health {
@@ -17,14 +17,14 @@ export interface Health {
 
 /** An object that a server reports as not working. */
 export interface HealthProblem {
-  readonly identity: Identity;
+  readonly identity: NamedObject;
   readonly state: 'invalid' | 'suspended';
   /** The server's reason; may be empty. */
   readonly reason: string;
 }
 
 /** What does not work of an object. */
-export const problemsOf = (identity: Identity, health: Health): HealthProblem[] =>
+export const problemsOf = (identity: NamedObject, health: Health): HealthProblem[] =>
   statesOf(identity.kind).flatMap(state => {
     const reason = health[state]?.get(foldCase(identity.name));
     return reason === undefined ? [] : [{ identity, state, reason }];
