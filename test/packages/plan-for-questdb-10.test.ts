@@ -156,6 +156,27 @@ test('what lets more rows expire is left out, and its loss has a name', async t 
   }
 });
 
+test('a recreated view keeps its retention until an ALTER sets a new one, which can be left out alone', async t => {
+  const other = (rest: string) => passed(rest).replace('FROM t', 'FROM t WHERE c > 1');
+  for (const [before, after, kept, set] of [
+    ['', ' EXPIRE ROWS WHEN c < 9', '', 'EXPIRE ROWS WHEN c < 9'],
+    [' EXPIRE ROWS WHEN c < 5', ' EXPIRE ROWS WHEN c < 9', ' EXPIRE ROWS WHEN c < 5', 'EXPIRE ROWS WHEN c < 9'],
+    [' EXPIRE ROWS WHEN c < 5', ' TTL 2 DAYS', '', 'TTL 2 DAYS'],
+    [' TTL 2 DAYS', ' TTL 3 DAYS EXPIRE ROWS WHEN c < 9', ' TTL 3 DAYS', 'EXPIRE ROWS WHEN c < 9'],
+  ] as const)
+    for (const allowLoss of [[], ['ttl:m']]) {
+      const [a, b] = [sensors('c INT'), sensors('c INT')];
+      const plan = await planChanges([a, other(after)], [b, passed(before)], { version: '10.0.0', allowLoss });
+      const changes = plan.statements.map(({ statement }) => statement).filter(each => !each.startsWith('SELECT'));
+      const alter = `ALTER MATERIALIZED VIEW 'm' SET ${set}`;
+      t.is(changes[0], "DROP MATERIALIZED VIEW 'm';");
+      t.true(changes[1]?.endsWith(`) PARTITION BY DAY${kept};`), changes[1]);
+      t.deepEqual(changes.slice(2), allowLoss.length > 0 ? [`${alter};`] : []);
+      const omitted = plan.omissions.map(({ what }) => what);
+      t.deepEqual(omitted, allowLoss.length > 0 ? [] : [alter]);
+    }
+});
+
 test('what has an unknown form is left as it is, and nothing else', async t => {
   const dimensions = (rest: string) => sensors('c INT', `, s${rest}`);
   const VIEW = 'CREATE VIEW v AS (SELECT ts FROM t);';

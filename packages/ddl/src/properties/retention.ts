@@ -107,9 +107,14 @@ export const UNLIMITED = { ttl: 0 } as const;
 export function findExpiredRows(before: Definition | undefined, after: Definition | undefined): string | undefined {
   const [formerRule, rule] = [before, after].map(each => (each && 'expire' in each ? each.expire : undefined));
   if (rule !== undefined && rule !== formerRule) return `by the rule ${rule}`;
-  const [then, now] = [ttlsOf(before), ttlsOf(after)];
-  const shorter = now.find((length, i) => length !== 0 && length !== then[i] && !isAtLeast(length, then[i] ?? 0));
+  const shorter = findShorterTtl(before, after);
   return shorter === undefined ? undefined : `that are older than ${formatAge(shorter)}`;
+}
+
+/** The age at which rows expire after a change, but not before. */
+function findShorterTtl(before: Definition | undefined, after: Definition | undefined): Age | undefined {
+  const [then, now] = [ttlsOf(before), ttlsOf(after)];
+  return now.find((length, i) => length !== 0 && length !== then[i] && !isAtLeast(length, then[i] ?? 0));
 }
 
 /** The ages at which local and remote rows expire; 0 if they never do. */
@@ -127,17 +132,22 @@ function isAtLeast(ttl: Age, than: Age): boolean {
 }
 
 /**
- * Gives a wanted definition the former TTL and storage policy, which keep rows longer. Undefined if the wanted ones make no rows expire,
- * or if the former TTL does not fit the wanted partitions.
+ * Gives a wanted definition the former TTL and storage policy, or the former rule, in place of those that make more rows expire. Undefined
+ * if none do, or if the former TTL does not fit the wanted partitions.
  */
 export function keepRetention<Stored extends TableDefinition | MaterializedViewDefinition>(
   wanted: Stored,
   former: Stored,
 ): Stored | undefined {
   const { partitionBy } = wanted;
-  if (findExpiredRows(former, wanted) === undefined || partitionBy === undefined) return undefined;
-  if (former.ttl !== 0 && !isEvenAge(partitionBy, former.ttl)) return undefined;
-  return { ...wanted, ttl: former.ttl, ...(former.kind === 'table' && { policy: former.policy }) };
+  if (findExpiredRows(former, wanted) === undefined) return undefined;
+  const kept =
+    wanted.kind === 'materialized view' && former.kind === wanted.kind
+      ? { ...wanted, expire: wanted.expire && former.expire }
+      : wanted;
+  if (findShorterTtl(former, wanted) === undefined) return kept;
+  if (!partitionBy || (former.ttl !== 0 && !isEvenAge(partitionBy, former.ttl))) return undefined;
+  return { ...kept, ttl: former.ttl, ...(former.kind === 'table' && { policy: former.policy }) };
 }
 
 const STAGES: readonly Stage[] = ['TO PARQUET', 'TO REMOTE', 'DROP LOCAL', 'DROP REMOTE'];
