@@ -1,9 +1,11 @@
 /*! A query in a stream is an assertion: the statements after it are sent only if every value that it returns is true. */
 
+import { startFaultyServer } from '../faults/faulty-server.js';
 import { inProcess } from '../support/in-process.js';
 import { sharedQuestDB, testWithQuestDB } from '../support/questdb.js';
 import { runSqlapply } from '../support/replay.js';
 import { execute } from '../support/server.js';
+import { test } from '../support/test.js';
 
 const emptyServer = sharedQuestDB();
 
@@ -57,4 +59,15 @@ sqldump $DB | tr '\\0' '\\n' > before.sql; sed 's/x INT/x LONG/' before.sql > af
 sqldiff --alter after.sql before.sql > plan
 grep -q nothing_is_lost plan && sqlapply --allow ALTER --allow REFRESH $DB < plan`);
   t.is(code, 0, stderr);
+});
+
+test('an assertion without a reply has failed, because it cannot have changed anything', async t => {
+  const { url } = await startFaultyServer(t, (socket, { statement }) => {
+    if (statement.startsWith('SELECT 1')) socket.end();
+  });
+  const text = 'SELECT 1 = 1; CREATE TABLE t (x INT);';
+  const options = '--allow SELECT --if-exists fail';
+  const { code, results, report } = await runSqlapply(t, url, { text, options });
+  t.deepEqual([code, results], [69, ['failed', 'not reached']]);
+  t.regex(report[0]?.error ?? '', /the connection was closed before a reply arrived/);
 });

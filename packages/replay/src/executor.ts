@@ -155,8 +155,10 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
       return { result: 'rejected', error: await explainFailedAssertion(target, statement) };
     } catch (error) {
       if (!(error instanceof InstanceError)) throw error;
-      if (error.serverMessage === undefined)
-        throw assertion?.help ? new InstanceError(error.code, `${error.message}: ${assertion.help}`) : error;
+      if (error.serverMessage === undefined) {
+        const failure = assertion?.help ? error.withMessage(`${error.message}: ${assertion.help}`) : error;
+        return { result: 'failed', error: failure.message, failure }; // never `unknown`: a SELECT changes nothing
+      }
       return { result: 'rejected', error: error.serverMessage, denied: error.code === 'DENIED' };
     }
   }
