@@ -178,6 +178,14 @@ test('statements are rejected with the messages of QuestDB 9.3.4', async t => {
     ['alter materialized view t set ttl 1 day', 24, 'materialized view name expected'],
     ['alter materialized view m set ttl 1 month x', 42, 'unexpected token [x]'],
     ['alter materialized view m set refresh manual deferred', 45, 'unexpected token [deferred]'],
+    ...['2025-02-29', '1900-02-29', '2025-04-31T10:00', '2025-02-28T24:00:00Z'].map(
+      start =>
+        [
+          `create materialized view x refresh every 1h start '${start}' as (t)`,
+          50,
+          'invalid START timestamp value',
+        ] as const,
+    ),
     ['create or replace table x (a int)', 18, "'view' expected"],
     ['create table x as (select * from t), cast(nope as int)', 42, "CAST column doesn't exist [column=nope]"],
     [

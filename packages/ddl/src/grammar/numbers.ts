@@ -64,8 +64,10 @@ export function parseTimestamp(text: string, digits: 6 | 9 = 6): string | undefi
     match;
   const offset =
     zone === 'Z' ? zone : zone.replace(/^(...):?(..)?$/, (_, hours, minutes = '00') => `${hours}:${minutes}`);
-  const moment = new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}${offset}`);
-  if (Number.isNaN(moment.getTime())) return;
+  const local = `${year}-${month}-${day}T${hour}:${minute}:${second}`;
+  const moment = new Date(`${local}${offset}`);
+  // `Date` turns 30 February into 2 March, and 24:00 into the next day. QuestDB rejects both (observed on 9.3.4).
+  if (Number.isNaN(moment.getTime()) || !new Date(`${local}Z`).toISOString().startsWith(local)) return;
   const parts = fraction.padEnd(digits, '0').slice(0, digits);
   return moment.toISOString().replace('.000Z', `.${parts}Z`);
 }
