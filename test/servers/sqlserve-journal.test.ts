@@ -342,16 +342,8 @@ async function traceSqlserve(
 ) {
   const log = join(await freshFolder(t), 'log');
   // With -D sqlserve is our child process, which receives the signal that ends it.
-  const trace = [
-    '-D',
-    '-f',
-    '-s',
-    '100000',
-    '-o',
-    log,
-    '-e',
-    'trace=write,writev,pwrite64,pwritev,fsync,fdatasync,/^rename',
-  ];
+  const calls = 'trace=write,writev,pwrite64,pwritev,fsync,fdatasync,/^rename';
+  const trace = ['-D', '-f', '-s', '100000', '-o', log, '-e', calls];
   const server = await startServer(t, 'strace', [...trace, SQLSERVE, '--port', '0', '--data', data]);
   await work(sql => server.execute(sql));
   await server.end();
@@ -389,4 +381,22 @@ testWith('strace')('at start, sqlserve replaces the journal by a synced one befo
   const sync = ['begin sync', 'end sync'];
   const deeds = steps.map(({ did }) => did);
   t.deepEqual(deeds, ['write', ...sync, 'rename', ...sync, 'ready']);
+});
+
+testWith('strace')('a statement is refused, and has not happened, if the folder cannot be synced', async t => {
+  const folder = await freshFolder(t);
+  // The first syncs are those of the start and of the new, smaller journal. strace counts the calls of each thread.
+  const failing = ['-D', '-f', '-o', '/dev/null', '-e', 'trace=fsync', '-e', 'inject=fsync:error=EIO:when=4'];
+  const env = { UV_THREADPOOL_SIZE: '1' };
+  const server = await startServer(t, 'strace', [...failing, SQLSERVE, '--port', '0', '--data', folder], env);
+  await server.execute(`create table wide (ts timestamp, ${columns(2000)}) timestamp(ts) partition by day`);
+  let days = 1;
+  while (days < 200 && (await server.execute(`alter table wide set ttl ${days} days`)).ddl === 'OK') days++;
+  t.true(days > 10 && days < 200, `${days - 1} changes were acknowledged`);
+  const shown = async (of: Server) => (await of.execute('show create table wide')).dataset?.[0]?.[0];
+  const before = await shown(server);
+  t.is((await server.execute('create table t (x int)')).ddl, 'OK', 'the next statement syncs the folder');
+  await server.end();
+  const again = await startSqlserve(t, ['--data', folder]);
+  t.is(await shown(again), before);
 });

@@ -40,6 +40,9 @@ export class Journal {
     private file: OpenJournal,
   ) {}
 
+  /** Whether the folder is to be synced before anything else is written: only then has a new file surely replaced the old one. */
+  #isFolderUnsynced = false;
+
   /**
    * Replays the changes of a folder, or calls `begin` if there are none, and writes the state as the new journal. No other sqlserve can
    * open the folder until this journal is closed.
@@ -69,6 +72,8 @@ export class Journal {
    * one could be read. One call at a time.
    */
   async append(changes: readonly JournalChange[]): Promise<void> {
+    if (this.#isFolderUnsynced) await syncFolder(dirname(this.path));
+    this.#isFolderUnsynced = false;
     const { file } = this;
     const bytes = Buffer.from(formatLine(changes));
     try {
@@ -90,8 +95,9 @@ export class Journal {
       old.initialSize = old.size; // The old journal is intact: it stays in use, and is rewritten at twice this size.
       return;
     }
-    await old.handle.close();
-    await syncFolder(dirname(this.path));
+    // From here on no error may reject the changes: both files have them.
+    this.#isFolderUnsynced = true;
+    await old.handle.close().catch(() => {});
   }
 
   async close(): Promise<void> {
