@@ -37,10 +37,10 @@ export const effectOn = (
 ): Effect => ({ effect, kind, object: name, ...details, text });
 
 /** Whether an effect is the full refresh of a materialized view, which computes all of its rows again. */
-export const isRefreshed = ({ effect, kind }: Effect): boolean =>
+export const isFullRefresh = ({ effect, kind }: Effect): boolean =>
   effect === 'rewritten' && kind === 'materialized view';
 
-/** Finds the effects of one statement. Several transitions of an object count as one. Effects on views with the same query come last. */
+/** Finds the effects of one statement. Several transitions of an object count as one. Effects on views that keep their query come last. */
 export function findEffects(transitions: readonly Transition[]): Effect[] {
   const byName = new Map<string, Transition>();
   for (const transition of transitions) {
@@ -48,12 +48,12 @@ export function findEffects(transitions: readonly Transition[]): Effect[] {
     byName.set(foldCase(transition.name), { ...transition, before });
   }
   const all = [...byName.values()];
-  const others = all.filter(transition => !isOnlyHealth(transition));
-  return [...others, ...all.filter(isOnlyHealth)].flatMap(transition => findObjectEffects(transition, all));
+  const others = all.filter(transition => !keepsQuery(transition));
+  return [...others, ...all.filter(keepsQuery)].flatMap(transition => findObjectEffects(transition, all));
 }
 
-/** Whether a view has the same query before and after. Only its health, its columns or a property such as the TTL may differ. */
-const isOnlyHealth = ({ before, after }: Transition): boolean =>
+/** Whether an object is a view with the same query before and after. Its health, columns or properties may differ. */
+const keepsQuery = ({ before, after }: Transition): boolean =>
   before !== undefined && after !== undefined && 'body' in before && 'body' in after && before.body === after.body;
 
 function findObjectEffects({ before, after }: Transition, all: readonly Transition[]): Effect[] {

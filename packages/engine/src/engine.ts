@@ -177,7 +177,7 @@ export class Engine {
     }
   }
 
-  /** Removes the rights on dropped objects, renamed tables and dropped columns. Renamed columns and plain views keep their rights. */
+  /** Removes the rights on dropped or renamed tables and stored views, and on dropped columns. Rights on renamed columns are kept. */
   #updateRights(transitions: readonly Transition[]): Effect[] {
     return transitions.flatMap(({ before, after }) => {
       if (!before || before.kind === 'view') return [];
@@ -296,7 +296,7 @@ function loadObject(entry: Entry, schema: Schema, health: Health | undefined): C
   }
 }
 
-/** Makes a placeholder for an unknown definition. It has no columns, and then a view may read any column from the object. */
+/** Makes a placeholder for an unknown definition. It has no columns, so a view may read any column from the object. */
 function unknownDefinition(kind: Kind, name: string): Definition {
   const body = '';
   switch (kind) {

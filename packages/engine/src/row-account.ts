@@ -7,7 +7,7 @@ import { findColumn, parseFill } from '@sqlpipe/ddl';
 import { displayName, isSameName } from '@sqlpipe/sql';
 import type { Transition } from './catalogue.js';
 import type { CatalogueObject, MaterializedView, Table } from './catalogue-objects.js';
-import { columnLoss, type Effect, effectOn, findUnwrittenLosses, isRefreshed, objectLoss } from './effects.js';
+import { columnLoss, type Effect, effectOn, findUnwrittenLosses, isFullRefresh, objectLoss } from './effects.js';
 import type { Engine, Execution } from './engine.js';
 import {
   type AccountedLoss,
@@ -56,7 +56,7 @@ export class RowAccount {
   }
 
   #findRefreshed(effects: readonly Effect[]): CatalogueObject | undefined {
-    return this.#engine.find(effects.find(isRefreshed)?.object ?? '');
+    return this.#engine.find(effects.find(isFullRefresh)?.object ?? '');
   }
 
   /** The materialized views that are computed again; see `ViewHistories.recomputed`. */

@@ -4,9 +4,8 @@
  *
  * A "former" view is one of the loaded schema. Its "successor" is the object that has the name planned for it.
  *
- * Example: DROP of a materialized view, CREATE with another query, REFRESH. At DROP, the rows that the former query does not return are
- * lost; the server has been asked for them. At CREATE, the new view becomes the successor. It may read fewer sources, and is empty until
- * REFRESH.
+ * Example: DROP of a materialized view, then CREATE with another query. At DROP, the rows that the former query does not return are lost.
+ * Before, the planner has asked the server which rows these are. At CREATE, the new view becomes the successor. It may read fewer sources.
  */
 import { displayName, foldCase, isSameName, significantTokens, unquote } from '@sqlpipe/sql';
 import type { Transition } from './catalogue.js';
@@ -41,7 +40,7 @@ function describeUnendedRows(rows: UnendedRows): string | undefined {
 export interface Recomputation {
   /** The assertion that the server can compute the view again; undefined if the server need not be asked. */
   computableAssertion?: string;
-  /** The view or its successor, once for each computation that leaves out a period that has not ended. */
+  /** A list of the view and its successor, with one item for each computation that leaves out a period that has not ended. */
   readonly withPeriods: MaterializedView[];
 }
 
@@ -211,7 +210,7 @@ export class ViewHistories {
     const successor = this.ledger.successorOf(source);
     const isRecreated = source.kind === 'materialized view' && successor?.kind === source.kind;
     // A source that was recreated with another query returns other rows. If the wanted schema has the reader, the reader has to show those
-    // rows, so the new source counts as a holder. Otherwise the reader must keep its own rows, so the new source does not count.
+    // rows, so the new source counts as a holder. Otherwise the reader stays as it is, with its own rows, so the new source does not count.
     const countsAsHolder = isRecreated && (facts.isWanted(reader.name) || !facts.isRedefined(source, successor));
     const recreated = countsAsHolder && this.#findUnreadSources(source, successor).length === 0 ? successor : undefined;
     const holders = [catalogue.findById(source.id), this.ledger.findCopy(source)?.table, recreated];

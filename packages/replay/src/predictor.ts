@@ -14,7 +14,7 @@ import {
   type Enforcement,
   type Engine,
   type Execution,
-  isRefreshed,
+  isFullRefresh,
   OpaqueError,
   RowAccount,
   whenReady,
@@ -206,7 +206,7 @@ export class Predictor {
       // The engine has checked the statement, but has no rows. An UPDATE that fills a column has the same effect whatever the rows are.
       if (/^(?:INSERT|UPDATE|WITH)$/.test(identify(statement).verb) && !parseFill(statement))
         throw new UnknownEffectError('its result depends on rows');
-      const refreshed = this.#effects.find(isRefreshed);
+      const refreshed = this.#effects.find(isFullRefresh);
       const reason = refreshed && this.#engine.invalidViews().get(foldCase(refreshed.object));
       return reason === undefined
         ? { ok: true }

@@ -54,7 +54,7 @@ const SHORT_NAMES = {
   'live view': 'live-view-name',
 };
 
-/** By the required kind: what the server's messages call an object of any other kind. */
+/** What the server's messages call the objects of all other kinds, by the kind that a statement requires. */
 export const OTHER_KINDS: Readonly<Record<ObjectKind, string>> = {
   table: 'view or materialized view',
   view: 'table or materialized view',

@@ -93,7 +93,7 @@ function parseTypeChange(cursor: Cursor, lookup: NameLookup, altered: AlteredCol
 
 const LIMITS = { min: 2, max: 2 ** 30, maxCached: 2 ** 25 };
 
-/** CACHE or NOCACHE. The capacity is printed in the same clause, but not in the form of servers from 9.3 on. */
+/** CACHE or NOCACHE. The clause also contains the capacity in the form of servers before 9.3; later servers do not print it. */
 export const CACHE: ColumnProperty<'cache', { cached: boolean }> = {
   name: ' cache',
   value: ({ type, cached }) => (type !== 'SYMBOL' || cached === undefined ? undefined : cached ? 'CACHE' : 'NOCACHE'),

@@ -15,7 +15,7 @@ export function parseInt32(text: string): number | undefined {
   return value > MAX_INT || value < -MAX_INT - 1 ? undefined : value;
 }
 
-/** Parses a long, with or without a final `L`; undefined if the text is not one, or if it does not fit into 64 bits. */
+/** Parses a long without a sign `+`, with or without a final `L`; undefined if the text is not one, or if it does not fit into 64 bits. */
 export function parseInt64(text: string): bigint | undefined {
   const bare = text.replace(/[lL]$/, '');
   if (!DIGITS.test(bare) || bare.startsWith('+')) return;
@@ -72,7 +72,7 @@ export function parseTimestamp(text: string, digits: 6 | 9 = 6): string | undefi
   return moment.toISOString().replace('.000Z', `.${parts}Z`);
 }
 
-/** The age of one of each unit: a positive number of hours, or a negative number of months. */
+/** The length of each unit: a positive number of hours, or a negative number of months. */
 const LENGTHS: Readonly<Record<string, number>> = { HOUR: 1, DAY: 24, WEEK: 168, MONTH: -1, YEAR: -12 };
 
 /** The unit that a word names, in any case: DAY for `d`, `day` or `days`. Undefined for other words. */
@@ -81,7 +81,7 @@ const unitOf = (word: string): string | undefined =>
 
 const longForms = "'HOUR(S)', 'DAY(S)', 'WEEK(S)', 'MONTH(S)' or 'YEAR(S)'";
 
-/** Parses an age, such as `14 DAYS` or `2w`. @returns also the position for a rejection of the age @throws RejectionError */
+/** Parses an age, such as `14 DAYS` or `2w`. @returns also the position at which a caller can reject the age @throws RejectionError */
 export function parseAge(cursor: Cursor): { age: Age; position: number } {
   const position = cursor.readOffset;
   const token = cursor.next();

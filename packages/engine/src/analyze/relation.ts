@@ -3,7 +3,7 @@
  * columns in the order of QuestDB's compiler, so that the first error is the same. The order is: the queries in WHERE, the sources of a
  * query, the query itself.
  *
- * Names are found in two scopes: a QueryScope finds tables, queries of WITH and variables, a ColumnScope finds columns.
+ * Names are found in two scopes. A QueryScope finds tables, queries of WITH and variables. A ColumnScope finds columns.
  */
 import type { Expression, SelectItem, SelectStatement } from '@questdb/sql-parser';
 import { duplicateColumnError, isTimestamp, missingError, RejectionError } from '@sqlpipe/ddl/grammar';
@@ -31,7 +31,7 @@ export function analyzeRelation(query: ParsedQuery, catalogue: Catalogue): Relat
 }
 
 class Analysis {
-  /** The results of queries of WITH, each analyzed when it is first used. Unused queries are not analyzed (observed on 9.3.4). */
+  /** The results of inner queries. Those of WITH are analyzed when they are first used, or not at all (observed on 9.3.4). */
   readonly #relations = new WeakMap<SubquerySource, Relation>();
   /** The queries whose WHERE was analyzed. Outer queries analyze the WHERE of inner queries in advance. */
   readonly #filtersAnalyzed = new WeakSet<SelectStatement>();

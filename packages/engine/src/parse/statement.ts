@@ -88,8 +88,8 @@ const aliasStops = new Set(
 );
 
 /**
- * Checks a statement that begins with an unknown word as QuestDB does: as a query without SELECT. The word is a table or a function, the
- * next word is its alias. If this can be a query, nothing is rejected.
+ * Checks a statement whose first word is unknown. As in QuestDB, it is read as a query without SELECT: the word is a table or a function,
+ * the next word is its alias. If this can be a query, nothing is rejected.
  * @throws RejectionError for a keyword as a name, or a token that cannot follow the alias
  */
 function rejectUnknownStatement(cursor: Cursor, first: string): void {
@@ -174,6 +174,7 @@ function parseEntity(cursor: Cursor): string | undefined {
 }
 
 function parseShownTable(cursor: Cursor): LocatedName {
+  // The server's message is `expected a table name expected`.
   const name = unquoteToken(stripPublic(cursor, cursor.require('expected a table name')));
   rejectDotsAndSlashes(name, cursor.at);
   return { name, position: cursor.at };

@@ -53,13 +53,13 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
   // property differs, the rebuild is left out.
   const isTtlIgnored = ignore.ignoresProperty(entry, 'TTL');
   const target = isTtlIgnored ? { ...wanted, ttl: now.ttl, policy: now.policy } : wanted;
-  const unkept = compareDefinitions(target, now).differences.filter(
+  const ignored = compareDefinitions(target, now).differences.filter(
     ({ property }) => property !== COLUMN_ORDER && ignore.ignoresProperty(entry, property),
   );
   const { newName, oldName } = createRebuildNames(now.name, findUnusedHash(wanted, now, draft.engine));
+  // The new table keeps a longer retention of the old one: `alterExpiry` shortens it at the end of the plan, if that loss is allowed.
   const kept = { ...(keepRetention(target, now) ?? target), name: newName };
-  // If the loss of expired rows is allowed, the new table gets its TTL after the copy. Rows that expire during the copy would make the
-  // numbers of rows differ.
+  // With an allowed loss, the new table is created without a TTL: rows that expire during the copy would make the numbers of rows differ.
   const isSetLater = kept.ttl !== 0 && !isTtlIgnored && allowed.useAllowance({ loss: 'ttl', object: now.name });
   const created = isSetLater ? { ...kept, ...UNLIMITED } : kept;
   const unmet = assertCopyable(created, { ...now, name: renames.nameBeforePlan(now.name) }, copied).flatMap(each => {
@@ -71,7 +71,7 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
     .flatMap(({ loss }) => (loss === 'ttl' || loss === 'keys' ? [{ loss, object: now.name }] : []))
     .filter(named => !allowed.useAllowance(named));
   const reasons = [
-    ...unkept.map(({ property }) => `--ignore names ${property}, and the new table could not keep it`),
+    ...ignored.map(({ property }) => `--ignore names ${property}, and the new table could not keep it`),
     ...conversions.flatMap(({ column, from, to }) =>
       canCast(from, to) ? [] : [`the server cannot cast column '${column}': ${from} to ${to}`],
     ),
@@ -134,7 +134,7 @@ function printRebuild(
     ...required,
     printDefinition(created, EXPLICIT),
     `INSERT INTO '${newName}' (${targets}) SELECT ${values} FROM '${now.name}';`,
-    // `copy` tells the proof which columns the new table has. A column that was not copied is lost, also for the views that read it.
+    // `copy` tells the proof which columns were copied. Any other column is lost, also for the views that read it.
     { ...assertSameCount(now.name, newName), copy: { from: now.name, to: newName, columns: copied } },
     `RENAME TABLE '${now.name}' TO '${oldName}';`,
     `RENAME TABLE '${newName}' TO '${now.name}';`,
@@ -142,7 +142,7 @@ function printRebuild(
 }
 
 /**
- * With `--drop-old`, drops the old tables that rebuilds to the definitions of A have left, by this plan or an earlier one. Assertions
+ * With `--drop-old`, drops the old tables of rebuilds to the definitions of A. This plan or an earlier one has left them. Assertions
  * before each DROP check that the new table has all rows of the old one, also those that were sent last.
  */
 export function dropOldTables(draft: Draft): void {
@@ -187,7 +187,7 @@ export function isAuxiliaryTable(name: string, { a, leftovers, toRebuild }: Plan
 }
 
 /**
- * Continues interrupted rebuilds. It depends on where the earlier plan stopped:
+ * Continues interrupted rebuilds. What it adds depends on where the earlier plan stopped:
  * - After its first RENAME: the new table gets the name of the original. This is left out if a writer has created a table with that name.
  * - Before: the new table is dropped, and the rebuild starts again. First, assertions check that the new table has no rows of its own.
  */
