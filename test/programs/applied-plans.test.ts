@@ -158,7 +158,7 @@ testWithQuestDB('nothing is planned for a table to which the server applies no c
   t.is(plan.code, 1);
   t.regex(
     plan.stderr,
-    /ADD COLUMN y INT\n {2}table 't' is suspended, so that the server applies no change to it; repair it with ALTER TABLE 't' RESUME WAL\n/,
+    /ADD COLUMN y INT\n {2}table 't' is suspended, so the server applies no change to it; repair it with ALTER TABLE 't' RESUME WAL\n/,
   );
   t.regex((await run('cat plan')).stdout.toString(), /CREATE TABLE u/);
 });

@@ -34,7 +34,10 @@ export type Right = Grant | Membership | Assumption;
 /** All columns, or all tables. */
 const ALL = '*';
 
-/** Parses a statement of access control as any server might read it; undefined for any other. @param ignoresRest whether anything may follow */
+/**
+ * Parses a statement of access control as any server might read it; undefined for any other.
+ * @param ignoresRest whether anything may follow
+ */
 function readAccess(statement: string, ignoresRest = false): AccessStatement | undefined {
   const cursor = new Cursor(statement);
   return unlessRejected(() => {

@@ -64,7 +64,9 @@ export async function* withoutLocations(batches: AsyncIterable<LocatedStatement[
   for await (const batch of batches) yield batch.map(({ statement }) => statement);
 }
 
-/** Reads a `.sql` file. The last statement must have its `;`: a file that was cut inside a statement often ends with a valid shorter one. */
+/**
+ * Reads a `.sql` file. The last statement must have its `;`: a file that was cut inside a statement often ends with a valid shorter one.
+ */
 export const parseLocatedFile = (path: string, maxLength?: number): AsyncGenerator<LocatedStatement[]> =>
   parseLocatedText(createReadStream(path), path, maxLength, true);
 

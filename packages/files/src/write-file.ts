@@ -87,8 +87,8 @@ export const isTextOutput = (path: string | undefined, stdout: { readonly isTTY?
   isStdout(path) ? stdout.isTTY === true : path.endsWith('.sql');
 
 /**
- * Writes to standard output if the path is `-` or missing, otherwise to a file: under a temporary name, which is renamed when the content is
- * on disk. If that fails, an existing file is unchanged. A device or a pipe cannot be replaced; it is written directly.
+ * Writes to standard output if the path is `-` or missing, otherwise to a file: under a temporary name, which is renamed when the content
+ * is on disk. If that fails, an existing file is unchanged. A device or a pipe cannot be replaced; it is written directly.
  * @param write writes the content; it need not end the stream
  * @param interrupted returns the signal that ends the writing of a file; not called for standard output, where nothing
  * has to be removed and a signal can simply end the process

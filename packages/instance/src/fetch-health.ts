@@ -158,8 +158,9 @@ export async function fetchRunningRefreshes(instance: Instance, text: string): P
 }
 
 /**
- * Fetches the state of a materialized view and its base, if the view is settled: it has all rows of its base, is refreshed by hand or by a
- * timer, or is invalid while no view is refreshed, which could be its source. Two equal states mean that the view did not change in between.
+ * Fetches the state of a materialized view and its base, if the view is settled: it has all rows of its base, is refreshed by hand or by
+ * a timer, or is invalid while no view is refreshed, which could be its source. Two equal states mean that the view did not change in
+ * between.
  */
 async function fetchSettledState(instance: Instance, view: string): Promise<string | undefined> {
   const columns = 'view_name, view_status, refresh_type, refresh_base_table_txn, base_table_txn';

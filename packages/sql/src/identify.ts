@@ -100,7 +100,10 @@ function isCreatedFromQuery(words: TokenReader): boolean {
   return words.peek() !== undefined;
 }
 
-/** Reads all of a statement that gives rights: without access control, `ASSUME WHERE …` or `GRANT g JOIN …` is a query (observed on 9.3.4). */
+/**
+ * Reads all of a statement that gives rights: without access control, `ASSUME WHERE …` or `GRANT g JOIN …` is a query (observed on
+ * 9.3.4).
+ */
 function readRight(words: TokenReader): Partial<Head> | undefined {
   if (words.accept('ADD USER')) {
     const { name } = words.readName();

@@ -15,7 +15,10 @@ export interface NameSpan extends LocatedName {
   readonly end: number;
 }
 
-/** Parses a name in any quotes, without the schema `public`; '' if there is none. @param peek returns a significant token by its distance */
+/**
+ * Parses a name in any quotes, without the schema `public`; '' if there is none.
+ * @param peek returns a significant token by its distance
+ */
 export function parseName(peek: (distance: number) => Token | undefined): NameSpan & { tokens: number } {
   let at = isPublicSchema(peek(0), peek(1)) ? 2 : 0;
   let name = '';

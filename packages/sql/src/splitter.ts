@@ -25,7 +25,7 @@ export class SplitError extends Error {
     message: string,
     readonly line: number,
     readonly column: number,
-    /** The reason in a failure marker, which the failed program has printed. `message` ends with it. Undefined for any other error. */
+    /** The reason in a failure marker; undefined for any other error. The failed program has printed it, so a reader need not repeat it. */
     readonly printedReason?: string,
   ) {
     super(message);
@@ -199,7 +199,7 @@ export class Splitter {
       );
   }
 
-  /** Ends the current statement and starts the next one. @throws SplitError for a failure marker */
+  /** Ends the current statement and starts the next one. @throws SplitError for a failure marker, or a too long statement */
   *#finish({ rules, lastType, hasContent }: StatementScanner): Generator<string> {
     const text = this.#pieces.join('');
     this.#rejectFailureMarker(text);

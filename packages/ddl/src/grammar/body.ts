@@ -21,7 +21,10 @@ export interface Body {
 /** Checks a query. It is called as soon as the query has been read, because the server rejects errors in it then. */
 export type RejectBadQuery = (body: Body) => void;
 
-/** Parses `(query` up to its parenthesis, or `query` up to the end. @param mayHaveOwner whether it may end at OWNED BY, which is not read */
+/**
+ * Parses `(query` up to its parenthesis, or `query` up to the end.
+ * @param mayHaveOwner whether it may end at OWNED BY, which is not read
+ */
 export function parseViewBody(cursor: Cursor, check: RejectBadQuery, mayHaveOwner = false): Body {
   const start = cursor.readOffset;
   if (cursor.require("'(' or 'with' or 'select'") === '(')

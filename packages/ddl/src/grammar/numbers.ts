@@ -56,7 +56,10 @@ export const MICROS: ReadonlyMap<string, number> = new Map([
 const shape =
   /^(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d)(?::(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?)?)?)?(Z|[-+]\d\d(?::?\d\d)?)?$/;
 
-/** Parses a timestamp into the printed form, `2025-01-01T00:00:00.000000Z`; undefined if it is invalid. @param digits 9 for a TIMESTAMP_NS */
+/**
+ * Parses a timestamp into the printed form, `2025-01-01T00:00:00.000000Z`; undefined if it is invalid.
+ * @param digits 9 for a TIMESTAMP_NS
+ */
 export function parseTimestamp(text: string, digits: 6 | 9 = 6): string | undefined {
   const match = shape.exec(text);
   if (!match) return;

@@ -67,7 +67,7 @@ export const TTL = property<WithRetention, { readonly action: 'ttl'; readonly tt
 
 /**
  * Whether the server accepts a TTL as a multiple of the partition size. A TTL in months fits partitions by hour, day or week. 0 does
- * not fit partitions by month or year, so there no TTL can be removed (observed on 9.3.4).
+ * not fit partitions by month or year: such a table can change its TTL, but not remove it (observed on 9.3.4).
  */
 export function isEvenAge(unit: PartitionUnit, age: Age): boolean {
   const months = age < 0;
@@ -95,7 +95,7 @@ export const retentionOf = (object: Pick<WithRetention, 'ttl' | 'policy'>, isEnt
 /** Rejects a TTL that does not fit the partitions, once the server has chosen them for a statement without PARTITION BY. */
 export function rejectUnevenRetention(spans: ClauseSpans, { kind, ttl, partitionBy }: WithRetention): void {
   const position = spans.get(TTL.name)?.position;
-  // A length in months is accepted for a materialized view (observed on 9.3.4).
+  // A materialized view may have any TTL in months, which is a negative number (observed on 9.3.4).
   if (position !== undefined && partitionBy && (kind !== 'materialized view' || ttl > 0))
     rejectUnevenAge(partitionBy, ttl, position);
 }
@@ -124,7 +124,7 @@ function ttlsOf(definition: Definition | undefined): readonly Age[] {
   return [definition.ttl || (policy?.after['DROP LOCAL'] ?? 0), policy?.after['DROP REMOTE'] ?? 0];
 }
 
-/** Whether a TTL is at least as long as another, for months of any length. No TTL is as long as 0, which means forever. */
+/** Whether a TTL is at least as long as another, for months of any length. 0 means forever: no other TTL is as long. */
 function isAtLeast(ttl: Age, than: Age): boolean {
   if (than === 0) return false;
   if (ttl > 0 === than > 0) return Math.abs(ttl) >= Math.abs(than);
@@ -219,7 +219,7 @@ const formatStages = ({ after }: StoragePolicy): string =>
 
 const STORAGE_POLICY = property<
   WithRetention,
-  /** If undefined, the policy is dropped. */
+  /** Sets the policy, or drops it if `policy` is undefined. */
   | { readonly action: 'storage policy'; readonly policy: StoragePolicy | undefined }
   /** Disables or enables the policy. */
   | { readonly action: 'storage policy state'; readonly disabled: boolean }
@@ -233,7 +233,7 @@ const STORAGE_POLICY = property<
   },
   // On a line of its own in the place of the TTL, as in the only documented example.
   print: ({ policy }) => (policy && !policy.disabled ? `\nSTORAGE POLICY(${formatStages(policy)})` : ''),
-  // The open source edition gets the TTL after which no data is left. If some data is kept forever, it gets none.
+  // The open source edition gets the TTL after which no data is left. It gets none if remote data is kept forever.
   translate({ policy }, { isEnterprise }) {
     if (!policy || isEnterprise) return undefined;
     const { 'TO REMOTE': remote, 'DROP LOCAL': local, 'DROP REMOTE': end } = policy.after;

@@ -1,7 +1,7 @@
 /*!
- * Rejects queries that a live view cannot have. As QuestDB's parser, `requireParserRules` checks the SELECT list, FROM and the windows as
- * they are written. Then, as QuestDB's compiler, `analyzeLiveView` checks the rest. Rules and messages are from the parser and the tests of
- * QuestDB 10. No server of that version was tried.
+ * Rejects queries that a live view cannot have. Like QuestDB's parser, `requireParserRules` checks the SELECT list, FROM and the windows
+ * as they are written. Then, like QuestDB's compiler, `analyzeLiveView` checks the rest. Rules and messages are from the parser and the
+ * tests of QuestDB 10. No server of that version was tried.
  */
 import type { Expression, SelectStatement } from '@questdb/sql-parser';
 import { findColumn, isKeyword, type QueryToken, splitList, tokenizeQuery, topLevelIndex } from '@sqlpipe/ddl';

@@ -1,7 +1,7 @@
 /*!
- * Rejects queries that a materialized view cannot have. As QuestDB's parser, `requireValidBase` checks the base table and the queries that
- * read it: aliases, window functions, SAMPLE BY and unions. Then, as QuestDB's compiler, `analyzeSampling` checks the timestamp, the
- * sampling interval and the functions.
+ * Rejects queries that a materialized view cannot have. Like QuestDB's parser, `requireValidBase` checks the base table and the queries
+ * that read it: aliases, window functions, SAMPLE BY and unions. Then, like QuestDB's compiler, `analyzeSampling` checks the timestamp,
+ * the sampling interval and the functions.
  */
 import type { Expression, SelectStatement as Select } from '@questdb/sql-parser';
 import type { MaterializedViewDefinition } from '@sqlpipe/ddl';

@@ -120,12 +120,12 @@ function requireApplied(change: ChangeStatement, { catalogue }: Session): void {
     const table = catalogue.find(name);
     if (table?.kind === 'table' && table.isSuspended)
       throw new OpaqueError(
-        `table '${table.name}' is suspended, so that the server applies no change to it; repair it with ALTER TABLE '${table.name}' RESUME WAL`,
+        `table '${table.name}' is suspended, so the server applies no change to it; repair it with ALTER TABLE '${table.name}' RESUME WAL`,
       );
   }
 }
 
-/** Ends the suspension of a table. @param loses how the text of the loss begins; undefined if all transactions are applied */
+/** Ends the suspension of a table. @param loses how the text of the loss begins, with a verb; undefined if all transactions are applied */
 function resumeWal(name: string, loses: string | undefined, session: Session): void {
   const table = session.catalogue.find(name);
   if (table && loses !== undefined) {
@@ -140,7 +140,7 @@ function setSuspended(name: string, isSuspended: boolean, { catalogue }: Session
   if (table?.kind === 'table' && (table.isSuspended ?? false) !== isSuspended) catalogue.put({ ...table, isSuspended });
 }
 
-/** Discards the transactions that a suspended table has not applied. Stored views may have read them, so these views become invalid. */
+/** Discards the transactions that a suspended table has not applied. The stored views over the table become invalid. */
 function rebaseWal(name: string, session: Session): void {
   resumeWal(name, 'loses the transactions', session);
   invalidateMaterializedViews(session.catalogue, name, REBASED_REASON);
@@ -275,7 +275,10 @@ const isRowChange = (change: ChangeStatement): change is RowChange => Object.has
 
 function changeRows(change: RowChange, { catalogue, rowEffects }: Session): void {
   if (!rowEffects && 'position' in change)
-    throw new RejectionError(change.position, `sqlserve keeps no rows: nothing to ${change.verb.split(' ', 1)[0]}`);
+    throw new RejectionError(
+      change.position,
+      `sqlserve keeps no rows: nothing to ${change.verb.replace('force ', '').split(' ', 1)[0]}`,
+    );
   const { effect, what, operation } = ROW_CHANGES[change.verb];
   for (const name of 'names' in change ? change.names : [change.name]) {
     const table = catalogue.find(name); // with IF EXISTS there may be none

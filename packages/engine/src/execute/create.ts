@@ -222,8 +222,8 @@ export function createView(session: Session, statement: ViewStatement): void {
     return;
   }
   session.authorize('CREATE VIEW');
-  // For OR REPLACE, the positions of QuestDB's compiler are too small by the length of the text between `body.start` and the query. Only
-  // the errors of its parser have the right positions: those at 0, and `Duplicate column`.
+  // For OR REPLACE, the positions of QuestDB's compiler are too small: by the length of the text between `body.start` and the query. Errors
+  // at position 0 and `Duplicate column` are not shifted, because QuestDB's parser reports them.
   const shift = body.position - body.start;
   const rejection = orRejection(() => putView(session, statement, body.position));
   if (!(rejection instanceof RejectionError)) return;

@@ -193,8 +193,8 @@ const tooLongError = (limit: number): MalformedReplyError => new MalformedReplyE
 const TOO_LONG = /^is longer than/;
 
 /**
- * Parses a JSON object. Its `dataset`, if any, must be an array of rows. Unlike `JSON.parse`, this function limits the nesting. It rejects
- * invalid UTF-8, and significant keys that occur twice at the top level.
+ * Parses a JSON object. Its `dataset`, if any, must be an array of rows. The nesting is limited, except in the cells of rows, which
+ * `JSON.parse` may read. Invalid UTF-8 is rejected, and so are significant keys that occur twice at the top level.
  * @throws MalformedReplyError
  */
 function parseObject(body: Buffer): ReplyObject {
@@ -244,8 +244,9 @@ class ValueBuilder implements JsonEvents {
   }
 
   /**
-   * Parses the rows of `dataset` after the first one, up to the last `],[` of the chunk. One call of `JSON.parse` is four times as fast as
-   * the scanner. `JSON.parse` fails if the JSON is wrong, or the last `],[` is inside a string or a cell. Then the scanner reads the rows.
+   * Parses the rows of `dataset` after the first one, up to the last `],[` of the chunk. The scanner reads the last row. One call of
+   * `JSON.parse` is four times as fast as the scanner, so it is tried once for each reply. It fails if the JSON is wrong, or if the last
+   * `],[` is inside a string or a cell. Then the scanner reads these rows too.
    */
   readElements(chunk: Buffer, at: number, depth: number): number {
     const end = chunk.lastIndexOf('],[') + 1;
@@ -354,7 +355,8 @@ const quoteReply = (text: string, length: number, response: Response): string =>
 /** Masks the secrets of the request, which a server or a proxy may quote, and cuts a long text. */
 function maskReply(text: string, { url, secrets }: Response): string {
   const all = [...secrets, ...findSecrets(new URL(url).searchParams.get('query') ?? '')];
-  // The first cut may split a secret, which is then not found. Masking never shortens a text, so the second cut removes that part.
+  // The first cut may split a secret, and then its beginning is not masked. Masking never shortens a text, so that beginning is still near
+  // the end, and the second cut removes it.
   return maskSecrets(text.slice(0, MAX_MASKED), all).slice(0, MAX_MASKED / 4);
 }
 

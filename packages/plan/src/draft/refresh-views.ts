@@ -77,7 +77,8 @@ const findStoredSources = (entry: Entry, context: PlanContext): string[] =>
 
 /**
  * Finds what must be filled before views of A are created or refreshed that B lacks, or that an interrupted plan has marked: each is
- * filled once, from the rows that its sources have then. Only a view that the server fills follows its base, but nothing else that it reads.
+ * filled once, from the rows that its sources have then. Only a view that the server fills follows its base, but nothing else that it
+ * reads.
  * @returns names in lower case
  */
 function findNeededByUnfilled(context: PlanContext): ReadonlySet<string> {
@@ -171,7 +172,8 @@ const mayHaveRowsInB = (
 /**
  * Refreshes a view. It is recreated instead in two cases:
  * - Its query returns other types than its columns have: a refresh would empty it and then fail (observed on 9.3.4).
- * - A plain view that it reads gets another query: if the plan stopped before the refresh, the rows of the old query would seem to be history.
+ * - A plain view that it reads gets another query: if the plan stopped before the refresh, the rows of the old query would seem to be
+ *   history.
  *
  * If the view would stay invalid for another reason, nothing is done. A view that A lacks is not recreated: an interruption would lose its
  * definition.

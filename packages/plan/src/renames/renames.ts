@@ -23,15 +23,15 @@ export class Renames {
   /** Renames of columns, pending or made by a rebuild. Key: the table's name in A, in lower case; value: the new names by the old ones. */
   readonly #columnRenames = new Map<string, Map<string, string>>();
   /** Renames of columns that an earlier plan has made: the table's name in B, and the old and the new name of the column. */
-  readonly #madeByAlter: { readonly table: string; readonly names: readonly [string, string] }[] = [];
+  readonly #made: { readonly table: string; readonly names: readonly [string, string] }[] = [];
   readonly notes: string[] = [];
   /** Why comments about renames have no effect. */
   readonly warnings: string[] = [];
   /** Why the plan leaves out objects whose rename comments contradict A or B: the reasons by the names in lower case. */
   readonly refused = new Map<string, string>();
   /**
-   * The stated renames: the new names by the old ones, even if no schema has the old name. Missing are the renames of ignored objects that
-   * an earlier plan has made, and comments about columns of tables that B lacks.
+   * The stated renames: the new names by the old ones, even if no schema has the old name. Two kinds are missing: a made rename of an
+   * object that `--ignore` names, and a comment about a column of a table that B lacks.
    */
   readonly stated = { objects: new Map<string, string>(), columns: new Map<string, string>() };
 
@@ -77,7 +77,7 @@ export class Renames {
   findPaths({ object, column }: ObjectPath): ObjectPath[] {
     const objects = [object, this.otherName(object) ?? object];
     const pending = objects.flatMap(name => [...this.columnRenamesOf(name)]);
-    const made = this.#madeByAlter.filter(({ table }) => objects.some(name => isSameName(name, table)));
+    const made = this.#made.filter(({ table }) => objects.some(name => isSameName(name, table)));
     const renamed = [...pending, ...made.map(({ names }) => names)];
     const columns = [column, ...renamed.filter(names => names.some(name => isSameName(name, column))).flat()];
     return objects.flatMap(name => columns.map(each => ({ object: name, column: each })));
@@ -174,7 +174,7 @@ export class Renames {
       );
       const isCopied = findReadings(from).some(path => this.#addRenameMadeByRebuild(path, newColumn));
       const renamed = tables.filter(table => hasColumn(table, newColumn));
-      for (const { name } of renamed) this.#madeByAlter.push({ table: name, names: [stated ?? '', newColumn] });
+      for (const { name } of renamed) this.#made.push({ table: name, names: [stated ?? '', newColumn] });
       if (isCopied || renamed.length > 0) return this.#reportMade(rename);
       const names = tables.flatMap(({ name, columns }) =>
         columns.map(column => formatPath({ object: name, column: column.name })),
@@ -204,7 +204,7 @@ export class Renames {
    * 2. An option or an earlier comment renames one of the two names: it takes precedence.
    * 3. B has none of the old names: if B has the new name and A lacks the old one, an earlier plan has made the rename.
    * 4. B lacks the new name, and A lacks the old one: the rename is pending.
-   * 5. B has the new name, and no comment renames the object that has the old name in A: a warning.
+   * 5. B has the new name, and A still has an object with the old name, which no comment renames: a warning.
    * 6. A or B contradicts the comment: the plan leaves out both objects.
    */
   #readObjectComment({ entry, from, text }: EntryComment, all: readonly EntryComment[]): void {
@@ -258,7 +258,7 @@ export class Renames {
     );
     if (oldNameInA !== undefined) return this.#refuse(entry, `${text}: A has a column '${oldNameInA}' too`);
     if (old === undefined && hasColumn(before, column)) {
-      for (const name of from) this.#madeByAlter.push({ table: before.name, names: [name, column] });
+      for (const name of from) this.#made.push({ table: before.name, names: [name, column] });
       return void from.some(name => this.#addRenameMadeByRebuild({ object: entry.name, column: name }, column));
     }
     if (old === undefined) {

@@ -22,7 +22,7 @@ type FirstColumns = readonly (readonly unknown[])[];
 
 /** The view that an assertion is about, as the caller knows it. */
 interface KnownView {
-  /** The queries that the view may have. If the query in the assertion begins with WITH, each of them begins with the same clause. */
+  /** The queries that the view may have. If the query in the assertion begins with WITH, the caller puts that clause before each query. */
   readonly bodies: readonly string[];
   /** The materialized view on the target; undefined if there is none. Its `body` begins with the same WITH clause as `bodies`. */
   readonly existing?: Pick<MaterializedViewDefinition, 'name' | 'body' | 'base'> | undefined;
@@ -173,7 +173,7 @@ function toNoHistoryAssertion(view: string, statement: string): Assertion {
     tables: [view],
     laggingView: view,
     purpose: `stops the plan if ${problem}`,
-    explain: () => `${problem}; make the plan again: the new plan lists them`,
+    explain: () => `${problem}; make the plan again: the new plan names the loss`,
     // If the planner did not know the columns, its text has no tolerance for floating point. So both texts are printed.
     printFor: ({ existing, columns }) =>
       existing ? [undefined, columns].map(known => printNoHistoryAssertion(existing, known)) : [],
@@ -297,8 +297,8 @@ const PARTITION_STATES = {
 export type PartitionState = keyof typeof PARTITION_STATES;
 
 /**
- * Asserts that no partition of a table is in the given state. DROP TABLE deletes detached partitions, but assertions about rows do not
- * see them. So a plan needs this assertion too.
+ * Asserts that no partition of a table is in the given state. Assertions about rows do not see detached partitions, which a DROP TABLE
+ * would delete and a changed column would make useless.
  */
 export function assertNoPartition(table: string, state: PartitionState): Assertion {
   const { form, what, problem, explain } = PARTITION_STATES[state];
@@ -382,8 +382,8 @@ export const printPartitionQuestion = (table: string, state: PartitionState): st
   `SELECT count() FROM table_partitions('${table}') WHERE ${state}`;
 
 /**
- * Prints the condition for values that would be lost with their column. NULL is not lost. If the type has no NULL, 0 and false are not:
- * a new column has them in every row. 9.3.4 cannot compare arrays with NULL, so their text is compared.
+ * Prints the condition for values that would be lost with their column. NULL is no loss. In a type without NULL, 0 and false
+ * are no loss either: a new column has them in every row. 9.3.4 cannot compare arrays with NULL, so their text is compared.
  */
 export function printValueCondition({ name, type }: Pick<Column, 'name' | 'type'>): string {
   const column = doubleQuote(name);

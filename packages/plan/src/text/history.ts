@@ -114,8 +114,9 @@ function findComputedColumns({ body, base = '' }: ComparedView, columns: readonl
  * - DOUBLE: 6e-14 of positive values, 6e-13 of correlations and of sums in which positive and negative values cancel;
  * - FLOAT (among computed columns only a `sum` of FLOAT values): 1.6e-5 of positive values.
  *
- * The difference is divided by the sum of both values, so a loss is noticed from twice the tolerance on. docs/PLANS.md says what that means.
- * Sums of FLOAT that cancel (2e-4) or have millions of rows (6e-3), and deviations far smaller than their values (2e-7), differ by more.
+ * The difference is divided by the sum of both values, so a loss is noticed from twice the tolerance on. docs/PLANS.md says what that
+ * means. Sums of FLOAT that cancel (2e-4) or have millions of rows (6e-3), and deviations far smaller than their values (2e-7), differ by
+ * more.
  */
 const TOLERANCES: Readonly<Record<string, string>> = { FLOAT: '1e-4', DOUBLE: '1e-9' };
 
