@@ -2,7 +2,14 @@
  * The statements of QuestDB 9.4 and 10: each is parsed, printed as a server prints it, parsed again, and compared. The forms and the
  * messages are those of the server's documentation and of its own tests.
  */
-import { compareStatements, findMissingFeatures, parseDefinition, parseRights, printDefinition } from '@sqlpipe/ddl';
+import {
+  applyAlteration,
+  compareStatements,
+  findMissingFeatures,
+  parseDefinition,
+  parseRights,
+  printDefinition,
+} from '@sqlpipe/ddl';
 import { featuresOf, RejectionError } from '@sqlpipe/ddl/grammar';
 import { compareSchemas } from '@sqlpipe/schema';
 import { test } from '../support/test.js';
@@ -149,6 +156,13 @@ test('anchored windows and named windows are part of the query', t => {
     const query = `SELECT ts, sum(c) OVER w v FROM t WINDOW w AS (PARTITION BY s ORDER BY ts ANCHOR ${anchor})`;
     t.like(parseDefinition(live('FLUSH EVERY 5s START FROM NOW', query)), { body: query });
   }
+});
+
+test('an index covers a column under its new name', t => {
+  const definition = parseDefinition(table('s SYMBOL INDEX TYPE POSTING INCLUDE (d), d INT'));
+  const [column, to] = ['D', 'e'];
+  const renamed = definition && applyAlteration(definition, { action: 'rename column', column, to });
+  t.is(renamed && printDefinition(renamed), printed('s SYMBOL INDEX TYPE POSTING INCLUDE (e, ts),\n\te INT'));
 });
 
 test('what is wrong in CREATE LIVE VIEW is rejected with the message of the server', t => {

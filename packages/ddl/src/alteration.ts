@@ -1,7 +1,7 @@
 /*! One action of ALTER on an existing object: printed as a statement, or applied to a definition in memory. */
 import { isSameName } from '@sqlpipe/sql';
 import { type AnyColumnProperty, COLUMN_PROPERTIES, type ColumnAlteration } from './columns/column-properties.js';
-import { addTimestampToIndex } from './columns/indexes.js';
+import { addTimestampToIndex, renameInIndex } from './columns/indexes.js';
 import { printAddedColumn } from './columns/type.js';
 import type { Column, Definition, TableDefinition } from './definition.js';
 import { quoteColumn } from './grammar/names.js';
@@ -59,7 +59,10 @@ const STRUCTURE_ACTIONS: { readonly [A in StructureAlteration as A['action']]: A
     print: ({ column, to }) => `RENAME COLUMN ${quoteColumn(column)} TO ${quoteColumn(to)}`,
     apply: (definition, { column, to }) =>
       inTable(definition, table => ({
-        ...withColumn(table, column, each => ({ ...each, name: to })),
+        ...table,
+        columns: table.columns.map(each =>
+          renameInIndex(isSameName(each.name, column) ? { ...each, name: to } : each, column, to),
+        ),
         timestamp: timestampAfter(table, column, to),
       })),
   },

@@ -171,6 +171,13 @@ export function addTimestampToIndex(column: Column, timestamp: string | undefine
   return covered ? column : { ...column, index: { ...index, covered: [...index.covered, timestamp] } };
 }
 
+/** Renames a column among those that a posting index covers: the server stores their numbers. */
+export function renameInIndex(column: Column, from: string, to: string): Column {
+  const { index } = column;
+  if (!index || index.capacity !== undefined) return column;
+  return { ...column, index: { ...index, covered: index.covered.map(name => (isSameName(name, from) ? to : name)) } };
+}
+
 const endsAlter = (token: string | undefined): boolean => token === undefined || token === ';';
 
 function parseIndexOfTable(cursor: Cursor, lookup: IndexContext, altered: AlteredColumn): Index {
