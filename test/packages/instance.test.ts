@@ -247,6 +247,13 @@ test('a server without SHOW CREATE DATABASE: the message suggests --via catalogu
   });
 });
 
+test('a dump whose signal has aborted before it starts asks for nothing', async t => {
+  const { url, requests } = await startFaultyServer(t, replying(rowsBody('CREATE TABLE t (x INT);')));
+  const dumped = dump({ ...TARGET, url: new URL(url) }, { signal: AbortSignal.abort() });
+  t.like(await t.throwsAsync(dumped.next()), { code: 'UNREACHABLE', message: 'INSTANCE: the request was canceled' });
+  t.is(requests.length, 0);
+});
+
 test('a query without permission is reported as DENIED', async t => {
   const { db } = await connectTo(t, replying('{"error":"Access denied for bob [LIST USERS]"}', 403));
   t.like(await t.throwsAsync(readRows(db)), {

@@ -72,9 +72,11 @@ export async function* dump(config: ConnectionConfig, given: Partial<DumpOptions
   const close = () => Promise.all([source.close(), client.close()]);
   options.signal?.addEventListener('abort', close);
   try {
+    if (options.signal?.aborted) await close();
     for await (const batch of dumpStatements(config, source, client, options))
       yield options.noOwner ? batch.map(removeOwner) : batch;
   } finally {
+    options.signal?.removeEventListener('abort', close);
     await close();
   }
 }
