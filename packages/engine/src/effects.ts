@@ -59,8 +59,8 @@ const keepsQuery = ({ before, after }: Transition): boolean =>
 function findObjectEffects({ before, after }: Transition, all: readonly Transition[]): Effect[] {
   if (!before) return [];
   if (!after) {
-    // RENAME TABLE loses no rows. It is recognized by a new object that has the same array of columns.
-    if (all.some(other => other.before === undefined && other.after?.columns === before.columns)) return [];
+    // RENAME TABLE loses no rows: an object with the same id has another name.
+    if (all.some(other => other.before === undefined && other.after?.id === before.id)) return [];
     return [
       before.kind === 'view' ? effectOn(before, 'removed', `removes ${displayName(before)}`) : objectLoss(before),
     ];
@@ -82,13 +82,8 @@ export function columnLoss(table: TableDefinition, { name, type }: Column, to?: 
 }
 
 function findTableEffects(before: Table, after: Table): Effect[] {
-  // If the number of columns is the same, a column whose name is gone was renamed.
-  const hasOtherNumber = before.columns.length !== after.columns.length;
-  const byName = new Map(after.columns.map(column => [foldCase(column.name), column]));
-  const pairs = before.columns.map((column, i) => ({
-    column,
-    now: byName.get(foldCase(column.name)) ?? (hasOtherNumber ? undefined : after.columns[i]),
-  }));
+  const byId = new Map(after.columns.map(column => [column.id, column]));
+  const pairs = before.columns.map(column => ({ column, now: byId.get(column.id) }));
   const gone = pairs.filter(({ now }) => !now).map(({ column }) => column);
   return [
     ...gone.map(column => columnLoss(after, column)),
