@@ -290,6 +290,25 @@ test('the base of an invalid view that A lacks stays, because a killed plan may 
   }
 });
 
+test('a view that only B has is refreshed after the view that it reads is created again, if its loss is allowed', async t => {
+  const [base, view, reader] = chain() as [string, string, string];
+  const options = {
+    keepExtra: true,
+    health: { invalid: new Map([['d', 'base table is dropped or renamed']]) },
+    askHistory: async () => ({ answer: 'unknown', columns: undefined }) as const,
+  };
+  for (const inB of [
+    [base, reader],
+    [base, view, reader],
+  ]) {
+    const refreshes = async (allowLoss: string[]) => {
+      const plan = await planChanges([base, view], inB, { ...options, allowLoss });
+      return changesOf(plan).includes("REFRESH MATERIALIZED VIEW 'd' FULL;");
+    };
+    t.deepEqual([await refreshes([]), await refreshes(['history:d'])], [false, true]);
+  }
+});
+
 test('a view that only B has is not recreated, because an interruption would lose its definition', async t => {
   const [base, view] = chain('k') as [string, string];
   const plan = await planChanges([base.replace('k LONG', 'k TIMESTAMP')], [base, view], { keepExtra: true });

@@ -119,13 +119,16 @@ function isOutOfScope(view: MaterializedView, readsRefreshed: boolean, draft: Dr
 
 /**
  * Whether to refresh an invalid view that only B has, because an interrupted plan may have made it invalid. Nothing shows for certain
- * that a plan did. So the view is refreshed only if its base is there, and if the refresh loses no rows.
+ * that a plan did. So the view is refreshed only if its base is there, and if the refresh loses no rows, or this loss is allowed.
  */
 function mayBeInvalidatedByPlan(view: MaterializedView, draft: Draft): boolean {
   const { engine, context } = draft;
   const source = engine.find(view.base);
   const isRefreshable = source !== undefined && !context.ignore.ignoresObject(source);
-  return isRefreshable && losesNothingByRefresh(view.name, context) && !draft.excludes(printRefresh(view), view);
+  const mayLose = context.allowed.allows({ loss: 'history', object: view.name });
+  return (
+    isRefreshable && (mayLose || losesNothingByRefresh(view.name, context)) && !draft.excludes(printRefresh(view), view)
+  );
 }
 
 const printRefresh = ({ name }: MaterializedView): string => `REFRESH MATERIALIZED VIEW '${name}' FULL;`;
