@@ -135,7 +135,7 @@ test('changes with one wrong value are damage, or what they made can be asked fo
   const lines: JournalChange[][] = [];
   const journal = { append: async (changes: readonly JournalChange[]) => void lines.push([...changes]) };
   const service = new Service(edition, journal as Journal);
-  for (const statement of CHANGES) await service.execute(statement, login.user);
+  for (const statement of CHANGES) await service.execute(statement, { name: login.user });
   t.true(lines.every(areChanges));
   const values = fc.constantFrom(null, 7, 'x', true, [], {}, [null], { name: 7 });
   let [damaged, intact] = [0, 0];
@@ -149,7 +149,7 @@ test('changes with one wrong value are damage, or what they made can be asked fo
       const restarted = emulateEdition('enterprise', login, { naming: 'by expression', version: '10.0.0' });
       for (const change of changed.flat()) replayChange(change, restarted.engine);
       for (const question of QUESTIONS)
-        await new Service(restarted).execute(question, login.user).catch(error => {
+        await new Service(restarted).execute(question, { name: login.user }).catch(error => {
           if (!(error instanceof RejectionError || error instanceof DenialError)) throw error;
         });
     }),

@@ -1,6 +1,11 @@
 /*! sqlserve's passwords and tokens: the time of hashing, and expiry. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { emulateEdition } from '../../packages/server/src/editions.js';
+import type { Journal } from '../../packages/server/src/journal.js';
+import type { JournalChange } from '../../packages/server/src/journal-form.js';
+import { Service } from '../../packages/server/src/service.js';
+import { deferred } from '../support/deferred.js';
 import { freshFolder } from '../support/folder.js';
 import { admin, basic, bearer, executeAs, setUp } from '../support/principals.js';
 import { fileScope } from '../support/scope.js';
@@ -141,6 +146,36 @@ test('each login extends a token with REFRESH, and no other token', async t => {
   t.is((await executeAs(fixed.second, bearer(fixed.token), 'show tables')).status, 200);
   await fixed.second.end();
   t.regex(await readFile(fixed.journal, 'utf8'), new RegExp(`"expires":${soon}}`));
+});
+
+test('a token that is used while another statement is stored is extended on disk too', async t => {
+  const edition = emulateEdition('enterprise', undefined, { naming: 'by expression', version: '10.0.0' });
+  const [reached, opened] = [deferred(), deferred()];
+  const lines: string[] = [];
+  // The fourth change waits for the journal, as for a slow disk.
+  const append = async (changes: readonly JournalChange[]) => {
+    if (lines.push(JSON.stringify(changes)) !== 4) return;
+    reached.resolve();
+    await opened.promise;
+  };
+  const service = new Service(edition, { append } as unknown as Journal);
+  const caller = { name: 'admin' };
+  for (const statement of ['create service account robot', 'grant http to robot'])
+    await service.execute(statement, caller);
+  const made = await service.execute(
+    "alter service account robot create token type rest with ttl '1h' refresh",
+    caller,
+  );
+  t.is(made.kind, 'rows');
+  const token = made.kind === 'rows' ? String(made.rows[0]?.[1]) : '';
+  const slow = service.execute('create table t (x int)', caller);
+  await reached.promise;
+  const robot = await edition.authenticate(bearer(token));
+  t.is(robot?.name, 'robot');
+  const asked = service.execute('select 1', robot ?? caller);
+  opened.resolve();
+  await Promise.all([slow, asked]);
+  t.regex(lines[4] ?? '', /"name":"robot".*"expires":/);
 });
 
 test('a disabled account keeps its token, which works again when it is enabled', async t => {

@@ -1,13 +1,20 @@
 /*! The two editions of the server: which statements each executes, and who may log in. */
-import { type Acl, Engine, type Naming, type StoredToken } from '@sqlpipe/engine';
+import { type Acl, Engine, type Naming } from '@sqlpipe/engine';
 import { createSecrets, digest, hashPassword, isExpired, isSameSecret, PasswordCheck } from './secrets.js';
+
+/** Who sends a request. */
+export interface Caller {
+  readonly name: string;
+  /** Extends the token of the request. It is a change like that of a statement, so it is made and stored with one. */
+  readonly renewToken?: (() => void) | undefined;
+}
 
 export interface ServerEdition {
   readonly release: 'OSS' | 'EE';
   readonly version: string;
   readonly engine: Engine;
   /** The caller that an Authorization header identifies; undefined if access is denied. */
-  authenticate(authorization: string | undefined): Promise<string | undefined>;
+  authenticate(authorization: string | undefined): Promise<Caller | undefined>;
 }
 
 /** A user and a password. */
@@ -41,37 +48,42 @@ export function emulateEdition(
     version,
     engine: new Engine(options),
     authenticate: async authorization =>
-      expected === undefined || isSameSecret(authorization ?? '', expected) ? (login?.user ?? '') : undefined,
+      expected === undefined || isSameSecret(authorization ?? '', expected) ? { name: login?.user ?? '' } : undefined,
   };
 }
 
 /** The administrator's password is the configured one, and is hashed like any other. */
-function createAuthenticator(
-  acl: Acl,
-  admin: LoginCredentials,
-): (authorization: string | undefined) => Promise<string | undefined> {
+function createAuthenticator(acl: Acl, admin: LoginCredentials): ServerEdition['authenticate'] {
   const check = new PasswordCheck();
   let adminHash: Promise<string> | undefined;
 
-  async function findByPassword(user: string, password: string): Promise<string | undefined> {
+  async function findByPassword(user: string, password: string): Promise<Caller | undefined> {
     adminHash ??= hashPassword(admin.password);
     const principal = user === admin.user ? undefined : acl.find(user);
     const hash = user === admin.user ? await adminHash : principal?.password;
     if (!(await check.matches(password, hash))) return;
-    return user === admin.user ? user : principal?.disabled ? undefined : principal?.name;
+    return user === admin.user ? { name: user } : principal?.disabled ? undefined : principal;
   }
 
-  function findByToken(secret: string): string | undefined {
+  const findToken = (id: string) =>
+    acl
+      .principals()
+      .flatMap(principal => principal.tokens.map(token => ({ principal, token })))
+      .find(({ token }) => token.digest === id);
+
+  function findByToken(secret: string): Caller | undefined {
     const id = digest(secret);
-    const hasDigest = (token: StoredToken) => token.digest === id;
-    const principal = acl.principals().find(({ tokens }) => tokens.some(hasDigest));
-    const token = principal?.tokens.find(hasDigest);
-    if (!principal || !token || isExpired(token) || principal.disabled) return;
-    if (token.refresh !== undefined) {
-      const renewed = { ...token, expires: Date.now() + token.refresh };
-      acl.put({ ...principal, tokens: principal.tokens.map(old => (old === token ? renewed : old)) });
-    }
-    return principal.name;
+    const found = findToken(id);
+    if (!found || isExpired(found.token) || found.principal.disabled) return;
+    return { name: found.principal.name, renewToken: () => renewToken(id) };
+  }
+
+  function renewToken(id: string): void {
+    // Another statement may have changed the principal since the login.
+    const { principal, token } = findToken(id) ?? {};
+    if (!principal || token?.refresh === undefined) return;
+    const renewed = { ...token, expires: Date.now() + token.refresh };
+    acl.put({ ...principal, tokens: principal.tokens.map(old => (old === token ? renewed : old)) });
   }
 
   return async authorization => {

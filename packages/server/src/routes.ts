@@ -5,7 +5,7 @@
 import { BlockList } from 'node:net';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { DenialError } from '@sqlpipe/engine';
-import type { ServerEdition } from './editions.js';
+import type { Caller, ServerEdition } from './editions.js';
 import { emptyReply, formatReply, type HttpReply, jsonReply, rejectionReply, textReply } from './reply.js';
 import { decodeBytes, type HttpRequest } from './request.js';
 import type { Service } from './service.js';
@@ -66,7 +66,7 @@ const settings = ({ release, version }: ServerEdition): HttpReply => ({
   whole: true,
 });
 
-async function execute(service: Service, parameters: HttpRequest['parameters'], caller: string): Promise<HttpReply> {
+async function execute(service: Service, parameters: HttpRequest['parameters'], caller: Caller): Promise<HttpReply> {
   const { text: query, valid } = decodeBytes(parameters.get('query') ?? '');
   if (!valid) return rejectionReply(400, query, 'Bad UTF8 encoding in query text', 0);
   try {

@@ -17,7 +17,7 @@ import {
 import { parseQueryText } from '@sqlpipe/engine/query';
 import { isPrincipal, type Kind } from '@sqlpipe/sql';
 import { listColumns, PARAMETERS, showSetting } from './catalogue-functions.js';
-import type { ServerEdition } from './editions.js';
+import type { Caller, ServerEdition } from './editions.js';
 import { type Journal, toJournalChanges } from './journal.js';
 import { answerQuery } from './query-answers.js';
 import { answerAclShow } from './show-access.js';
@@ -35,7 +35,7 @@ export class Service {
   }
 
   /** Executes one statement for a caller. Its changes are on disk when the promise resolves. @throws RejectionError */
-  async execute(text: string, caller = ''): Promise<ExecutionResult> {
+  async execute(text: string, caller: Caller): Promise<ExecutionResult> {
     // One at a time: a statement may wait for the grammar between its checks and its changes, and for the disk after them.
     const run = this.#last.then(() => this.#executeAndStore(text, caller));
     this.#last = run.catch(() => {});
@@ -43,10 +43,11 @@ export class Service {
   }
 
   /** Undoes a statement that cannot be stored: after a restart it would be lost. No other statement runs meanwhile. */
-  async #executeAndStore(text: string, caller: string): Promise<ExecutionResult> {
+  async #executeAndStore(text: string, { name, renewToken }: Caller): Promise<ExecutionResult> {
     const engine = this.#engine;
     const before = engine.savepoint();
-    const result = await whenReady(() => this.#execute(text, caller));
+    renewToken?.();
+    const result = await whenReady(() => this.#execute(text, name));
     const changes = toJournalChanges(engine);
     try {
       if (changes.length > 0) await this.journal?.append(changes);

@@ -83,7 +83,7 @@ export async function startServer({
   const begin = async () => {
     isRestored = false;
     const service = new Service(edition);
-    const caller = (login ?? DEFAULT_ADMIN).user;
+    const caller = { name: (login ?? DEFAULT_ADMIN).user };
     for (const schema of load) await loadSchema(schema, statement => service.execute(statement, caller));
   };
   const journal = data === undefined ? await begin() : await Journal.open(data, edition.engine, begin);
