@@ -118,9 +118,11 @@ function canonical(text: string): string {
 const isSameValue = (one: string, other: string | null | undefined): boolean => {
   if (other === null || other === undefined) return false;
   const [a, b] = [canonical(one), canonical(other)];
-  // Dates count milliseconds.
-  return a === b || (a.length > 12 && (`${a}000` === b || a === `${b}000`));
+  // A number becomes as many milliseconds of a DATE, or microseconds of a TIMESTAMP.
+  return a === b || (isTime(one) !== isTime(other) && (`${a}000` === b || a === `${b}000`));
 };
+
+const isTime = (text: string): boolean => /^\d{4}-\d\d-\d\dT/.test(text);
 
 /** Names of a relation or a column, before and after. */
 const namesOf = (...items: readonly ({ name: string } | undefined)[]): string[] => [
