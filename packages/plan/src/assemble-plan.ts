@@ -61,7 +61,7 @@ export async function assemblePlan({ draft, proof }: ProvenDraft): Promise<Plan>
   const { context } = draft;
   const assertions = collectAssertions(proof, context);
   const statements = [
-    ...(context.firstAssertions ?? []).map(each => withPurpose(each)),
+    ...withoutRepeats(context.firstAssertions ?? []).map(each => withPurpose(each)),
     ...assertions,
     ...draft.steps.map((step, i) => toPlannedStatement(step, proof.effects[i] ?? [], draft.engine, context)),
   ];
@@ -115,7 +115,7 @@ function collectAssertions({ account }: ProofResult, context: PlanContext) {
       assertedViews.push(definition.name);
       // A view that is computed twice may have the same periods.
       const unended = withPeriods.map(now => assertNoneUnended(findPeriodHolder({ former: definition, now }, context)));
-      for (const each of new Map(unended.map(each => [each.statement, each])).values()) add(each);
+      for (const assertion of withoutRepeats(unended)) add(assertion);
     }
   }
   const [first, ...others] = assertedViews;
@@ -172,11 +172,11 @@ function toPlannedStatement(
     const nextStatement = { view: 'ALTER VIEW', 'live view': 'CREATE' }[kind as string] ?? 'REFRESH … FULL';
     return `${text}; ${existsAfterPlan ? nextStatement : 'DROP'} follows`;
   });
-  const kept = describeKeptRows(change.identity, engineAfterPlan, context);
+  const keptRows = describeKeptRows(change.identity, engineAfterPlan, context);
   return {
     statement,
     effects,
-    comments: [...(costs.length > 0 ? costs : [describeWithoutEffects(statement)]), ...kept],
+    comments: [...(costs.length > 0 ? costs : [describeWithoutEffects(statement)]), ...keptRows],
     lost: describeLosses(effects, findNow),
   };
 }
@@ -213,6 +213,10 @@ function describeWithoutEffects(statement: string): string {
   if (created?.kind !== 'materialized view') return 'metadata only';
   return created.refresh.deferred ? 'leaves it empty until it is refreshed' : 'builds it from its base';
 }
+
+const withoutRepeats = (assertions: readonly Assertion[]): Assertion[] => [
+  ...new Map(assertions.map(assertion => [assertion.statement, assertion])).values(),
+];
 
 /** Makes a statement of the plan that has a purpose and no costs: an assertion, or a statement about a mark. */
 const withPurpose = (

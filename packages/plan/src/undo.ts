@@ -49,7 +49,6 @@ export async function planUndo(
   });
   engineAfterPlan.load(plan.result);
   const created = await whenReady(() => findCreated(plan, before, engineAfterPlan));
-  const assertions = new Map(created.flatMap(({ assertions }) => assertions.map(each => [each.statement, each])));
   // The server is not asked about rows, because the plan will change the rows. Assertions check them when the undo is applied.
   const undo = await planChanges(b, plan.result, {
     defaults,
@@ -59,7 +58,7 @@ export async function planUndo(
     renamed: findRenames(plan),
     allowLoss: [...allowLoss, ...created.map(({ loss }) => formatLoss(loss))],
     skipInvalid: true,
-    firstAssertions: [...assertions.values()],
+    firstAssertions: created.flatMap(({ assertions }) => assertions),
   });
   const lost = new Set(plan.statements.flatMap(({ lost }) => lost));
   const isIgnored = ({ identity, properties: [property] }: Omission) =>

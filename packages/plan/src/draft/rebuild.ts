@@ -58,10 +58,10 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
   );
   const { newName, oldName } = createRebuildNames(now.name, findUnusedHash(wanted, now, draft.engine));
   // The new table keeps a longer retention of the old one: `alterExpiry` shortens it at the end of the plan, if that loss is allowed.
-  const kept = { ...(keepRetention(target, now) ?? target), name: newName };
+  const newTable = { ...(keepRetention(target, now) ?? target), name: newName };
   // With an allowed loss, the new table is created without a TTL: rows that expire during the copy would make the numbers of rows differ.
-  const isSetLater = kept.ttl !== 0 && !isTtlIgnored && allowed.useAllowance({ loss: 'ttl', object: now.name });
-  const created = isSetLater ? { ...kept, ...UNLIMITED } : kept;
+  const isSetLater = newTable.ttl !== 0 && !isTtlIgnored && allowed.useAllowance({ loss: 'ttl', object: now.name });
+  const created = isSetLater ? { ...newTable, ...UNLIMITED } : newTable;
   const unmet = assertCopyable(created, { ...now, name: renames.nameBeforePlan(now.name) }, copied).flatMap(each => {
     const count = answers.askCount(each.questions?.[0] ?? '');
     return count ? [{ reason: each.explain([[count]]), loss: each.loss }] : [];

@@ -184,7 +184,7 @@ const mayHaveRowsInB = (
  */
 function refreshView(view: MaterializedView, planMustFill: boolean, draft: Draft): void {
   const { a, healthProblems } = draft.context;
-  const refresh = `REFRESH MATERIALIZED VIEW '${view.name}' FULL;`;
+  const refresh = printRefresh(view);
   const properties = wasInvalid(view, healthProblems) ? (['invalid'] as const) : [];
   // The proof excluded this refresh because of a loss. The recreation is already listed for that loss.
   if (draft.excludes(refresh, view) && draft.hasOmission(view, 'invalid')) return;
