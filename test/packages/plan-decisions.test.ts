@@ -272,8 +272,8 @@ test('a view is stated again only if one below it reads from something else', as
   ];
   for (const [columns, altered] of cases) {
     const plan = await planChanges([...schema(columns), ...others], [...schema('x from t'), ...others]);
-    const shown = textsOf(plan).map(text => /^ALTER VIEW '(.)'/.exec(text)?.[1]);
-    t.deepEqual(shown, altered);
+    const viewNames = textsOf(plan).map(text => /^ALTER VIEW '(.)'/.exec(text)?.[1]);
+    t.deepEqual(viewNames, altered);
   }
 });
 

@@ -87,10 +87,11 @@ test('SIGTERM ends a dump to standard output while the server is silent', async 
   t.is((await stdout).length, 0);
 });
 
+const LONG_RECORD = `CREATE TABLE 't' (${'x INT, '.repeat(10_000)}y INT);\n\0`;
+
 test('SIGTERM while sqljoin writes its file leaves no file', async t => {
   const { child, ended, listFiles, folder } = await startProgram(t, ['sqljoin', '-o', 'schema.sql']);
-  const record = `CREATE TABLE 't' (${'x INT, '.repeat(10_000)}y INT);\n\0`;
-  child.stdin.end(record.repeat(1000));
+  child.stdin.end(LONG_RECORD.repeat(1000));
   await waitForTemporaryFile(folder);
   child.kill('SIGTERM');
   t.deepEqual(await ended, [null, 'SIGTERM']);
@@ -118,8 +119,7 @@ async function waitForTemporaryFile(folder: string): Promise<void> {
 for (const command of [['sqlapply', 'http://127.0.0.1:1'], ['sqljoin']])
   test(`SIGKILL leaves no temporary file of ${command[0]} while its input is spooled to disk`, async t => {
     const { child, pid, ended, listFiles } = await startProgram(t, command);
-    const record = `CREATE TABLE 't' (${'x INT, '.repeat(10_000)}y INT);\n\0`;
-    child.stdin.write(record.repeat(400));
+    child.stdin.write(LONG_RECORD.repeat(400));
     await waitForDeletedFile(pid);
     child.kill('SIGKILL');
     t.deepEqual(await ended, [null, 'SIGKILL']);

@@ -54,13 +54,18 @@ const SLOW_VIEW = [
   'CREATE MATERIALIZED VIEW n WITH BASE m REFRESH MANUAL DEFERRED AS (SELECT ts, sum(s) s FROM v SAMPLE BY 1d) PARTITION BY DAY',
 ];
 
-testWithQuestDB('a refresh in full that runs is seen from the views above', async t => {
+async function makeSlowView() {
   const server = await emptyServer();
   const db = await openInstance(server.url);
   for (const statement of SLOW_VIEW) {
     await db.execute(statement);
     await waitUntilApplied(server);
   }
+  return { server, db };
+}
+
+testWithQuestDB('a refresh in full that runs is seen from the views above', async t => {
+  const { server, db } = await makeSlowView();
   t.deepEqual(await fetchRunningRefreshes(db, "'N'"), []);
   await db.execute('REFRESH MATERIALIZED VIEW m FULL');
   await waitUntilTrue(server, "SELECT count() = 1 FROM materialized_views() WHERE view_status = 'refreshing'");
@@ -72,12 +77,7 @@ testWithQuestDB('a refresh in full that runs is seen from the views above', asyn
 });
 
 testWithQuestDB('a refresh waits until the views are filled that it reads, whoever has started that', async t => {
-  const server = await emptyServer();
-  const db = await openInstance(server.url);
-  for (const statement of SLOW_VIEW) {
-    await db.execute(statement);
-    await waitUntilApplied(server);
-  }
+  const { server, db } = await makeSlowView();
   const refresh = { text: 'REFRESH MATERIALIZED VIEW n FULL;', options: '--allow all' };
   // The server shows this refresh as running for ever.
   await db.execute("REFRESH MATERIALIZED VIEW m RANGE FROM '2024-01-01' TO '2024-01-02'");

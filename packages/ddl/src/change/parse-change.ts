@@ -160,8 +160,8 @@ function rejectRename(lookup: NameLookup, { name, position }: LocatedName, to: s
   const table = lookup.find(name, 'table');
   if (!table) throw missingError(0, name);
   if (table.kind !== 'table') throw new RejectionError(position, `cannot modify ${table.kind} [view=${name}]`);
-  const taken = lookup.find(to);
-  if (!taken || taken.name === table.name) return;
+  const existing = lookup.find(to);
+  if (!existing || existing.name === table.name) return;
   throw new RejectionError(0, `cannot rename table, new name is already in use [table=${name}, toTableName=${to}]`);
 }
 
