@@ -220,10 +220,15 @@ class HttpInstance implements Instance {
     return this.#prefix + this.#endpoints[0];
   }
 
-  #unexpectedResponseError({ code, message }: UnexpectedResponseError, status: number | undefined): InstanceError {
+  #unexpectedResponseError(error: UnexpectedResponseError, status: number | undefined): InstanceError {
+    const { code, message, cause } = error;
     const tried = this.#endpoints.map(endpoint => this.#config.url.origin + this.#prefix + endpoint);
     const help = status === 401 ? `: ${this.#authenticationHelp}` : status === 404 ? ` Tried: ${tried.join(', ')}` : '';
-    return new InstanceError(code, `${this.label}: ${message}${help}`, { status, outcomeUnknown: mayHaveRun(status) });
+    return new InstanceError(code, `${this.label}: ${message}${help}`, {
+      status,
+      outcomeUnknown: mayHaveRun(status),
+      cause,
+    });
   }
 }
 

@@ -74,13 +74,14 @@ export class Summary {
    * `http://host:9000: 3 of 5 applied, 1 skipped, 1 rejected`, and below it how to continue.
    */
   toString(): string {
-    const counts = [...this.#counts].map(([result, count]) => `${count} ${result}`);
+    const formatCounts = (counts: [Result, number][]) => counts.map(([result, count]) => `${count} ${result}`);
     if (this.complete || !this.#resumeHint) {
       const statements = `${this.total} ${this.total === 1 ? 'statement' : 'statements'}`;
-      return [this.label, statements, counts.join(', ')].filter(Boolean).join(': ');
+      return [this.label, statements, formatCounts([...this.#counts]).join(', ')].filter(Boolean).join(': ');
     }
     const applied = `${this.#counts.get('applied') ?? 0} of ${this.total} applied`;
-    const state = [applied, ...counts.filter(each => !each.endsWith(' applied'))].join(', ');
+    const others = [...this.#counts].filter(([result]) => result !== 'applied');
+    const state = [applied, ...formatCounts(others)].join(', ');
     return formatMessage([`${this.label}: ${state}`, ...this.#formatLosses()].join('; '), [
       `hint: ${this.#resumeHint}`,
     ]);

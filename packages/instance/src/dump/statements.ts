@@ -3,6 +3,7 @@ import { MemoryBudget } from '@sqlpipe/schema';
 import { displayName, foldCase, kindKeywords, type NamedObject, quoteLiteral } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
 import { isUnsupported, queryIfSupported } from '../best-effort-client.js';
+import { MalformedReplyError } from '../http/json.js';
 import { batchesOf, DEFAULT_REQUEST_BUFFER, fetchInHalves } from '../http/request.js';
 import type { Instance } from '../instance.js';
 import { InstanceError } from '../instance-error.js';
@@ -104,5 +105,5 @@ const wrongCountError = ({ label }: Instance, requested: number, received: strin
   );
 
 /** Whether a single object may cause an error: the server does not show it, or its statement contains a NUL or the like. */
-const mayConcernOneObject = ({ code, message }: InstanceError): boolean =>
-  code === 'REJECTED' || (code === 'PROTOCOL' && / the reply contains /.test(message));
+const mayConcernOneObject = ({ code, cause }: InstanceError): boolean =>
+  code === 'REJECTED' || cause instanceof MalformedReplyError;

@@ -4,9 +4,19 @@
  */
 import { isUtf8 } from 'node:buffer';
 
-/** An invalid reply. The message continues "the reply …"; `instance.ts` adds the name of the instance. */
+const RETRY_HELP = "try again; if it fails again, see the server's log";
+export const RECREATE_HELP = 'a stream cannot contain that: recreate the object without it';
+
+/** An invalid reply. The message continues "the reply …"; `help` says what to do. */
 export class MalformedReplyError extends Error {
   override name = 'MalformedReplyError';
+
+  constructor(
+    message: string,
+    readonly help = RETRY_HELP,
+  ) {
+    super(message);
+  }
 }
 
 /** Handlers for the parts of a text, called in order. `depth` is the number of enclosing containers. */
@@ -230,16 +240,16 @@ function decodeString(bytes: Buffer, start: number, end: number): string {
   try {
     return JSON.parse(raw);
   } catch {
-    throw new MalformedReplyError(describeInvalidString(raw));
+    throw invalidStringError(raw);
   }
 }
 
-function describeInvalidString(raw: string): string {
-  if (raw.includes('\0')) return 'contains a NUL character';
+function invalidStringError(raw: string): MalformedReplyError {
+  if (raw.includes('\0')) return new MalformedReplyError('contains a NUL character', RECREATE_HELP);
   const [control] = /[\0-\x1f]/.exec(raw) ?? [];
-  if (control === undefined) return 'contains a string with an escape that JSON does not know';
+  if (control === undefined) return new MalformedReplyError('contains a string with an escape that JSON does not know');
   const code = `U+${control.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
-  return `contains an unescaped control character (${code}) in a string`;
+  return new MalformedReplyError(`contains an unescaped control character (${code}) in a string`);
 }
 
 function decodeBare(bytes: Buffer): unknown {

@@ -46,6 +46,7 @@ export class UnexpectedResponseError extends Error {
   constructor(
     readonly code: InstanceErrorCode,
     message: string,
+    override readonly cause?: MalformedReplyError,
   ) {
     super(message);
   }
@@ -120,9 +121,9 @@ export async function readServerError(response: Response): Promise<ServerError> 
   throw unexpectedStatusError(response, body, error);
 }
 
-function invalidJsonError({ message }: MalformedReplyError, response: Response): UnexpectedResponseError {
-  const help = UNSTREAMABLE.test(message) ? RECREATE_HELP : TOO_LONG.test(message) ? ADDRESS_HELP : RETRY_HELP;
-  return new UnexpectedResponseError('PROTOCOL', `the reply ${quoteReply(message, 300, response)}; ${help}`);
+function invalidJsonError(error: MalformedReplyError, response: Response): UnexpectedResponseError {
+  const message = `the reply ${quoteReply(error.message, 300, response)}; ${error.help}`;
+  return new UnexpectedResponseError('PROTOCOL', message, error);
 }
 
 /** The error for a reply that cannot be used: invalid JSON, compressed, empty or something else. @param start the start of its body */
@@ -189,8 +190,8 @@ function parseReply(body: Buffer, response: Response, limit: number): ReplyObjec
   }
 }
 
-const tooLongError = (limit: number): MalformedReplyError => new MalformedReplyError(`is longer than ${limit} bytes`);
-const TOO_LONG = /^is longer than/;
+const tooLongError = (limit: number): MalformedReplyError =>
+  new MalformedReplyError(`is longer than ${limit} bytes`, ADDRESS_HELP);
 
 /**
  * Parses a JSON object. Its `dataset`, if any, must be an array of rows. The nesting is limited, except in the cells of rows, which
@@ -271,51 +272,46 @@ function parseServerError(body: Buffer): ServerError | undefined {
   return undefined;
 }
 
-const RETRY_HELP = "try again; if it fails again, see the server's log";
-
-/** Matches the messages about values that a server accepts and a stream cannot contain; see `row-scanner.ts`. */
-const UNSTREAMABLE = /^contains (?:a NUL|half of)/;
-const RECREATE_HELP = 'a stream cannot contain that: recreate the object without it';
 const ADDRESS_HELP = "is this a QuestDB server's address, or did a proxy's login page answer?";
 
 function unexpectedStatusError(response: Response, body: Buffer, error: ServerError | undefined) {
   const { status } = response;
   if (status !== 304 && status >= 300 && status < 400)
     return new UnexpectedResponseError('PROTOCOL', describeRedirect(response));
+  if (status === 407) return new UnexpectedResponseError('DENIED', PROXY_CREDENTIALS_MESSAGE);
   const what = error
     ? `answered ${status}: ${quoteReply(error.message, 300, response)}`
     : describeResponse(response, body);
   const [code, explanation] = explainStatus(response);
-  return new UnexpectedResponseError(code, status === 407 ? explanation : what + explanation);
+  return new UnexpectedResponseError(code, what + explanation);
 }
 
 const NO_SERVER = ': no QuestDB server there; is the address right, with its path prefix?';
 const TOO_LARGE = ': the request is too large for a proxy on the way; raise the limit of the proxy, or bypass it';
 
-/**
- * For each status, the code of the error and the end of its message. If this text ends in a space, `explainStatus` appends the time of the
- * next attempt. For 407, the text is the complete message.
- */
+/** For each status, the code of the error and the end of its message. */
 const EXPLANATIONS: Readonly<Record<number, readonly [code: InstanceErrorCode, explanation: string]>> = {
   401: ['DENIED', ''], // `instance.ts` completes the message, because only that file knows which credentials were sent
   403: ['DENIED', ': permission denied; grant the permission to this user, or use another account'],
   404: ['PROTOCOL', NO_SERVER],
   405: ['PROTOCOL', NO_SERVER],
-  407: ['DENIED', PROXY_CREDENTIALS_MESSAGE],
   408: ['UNREACHABLE', ': the server timed out; try again'],
   413: ['UNREACHABLE', TOO_LARGE],
   414: ['UNREACHABLE', TOO_LARGE],
-  429: ['UNREACHABLE', ': too busy; try again '],
   431: ['UNREACHABLE', TOO_LARGE],
-  503: ['UNREACHABLE', ': the server is not ready; try again '],
 };
+
+/** The statuses of a server that may accept the request later. */
+const NOT_NOW: Readonly<Record<number, string>> = { 429: 'too busy', 503: 'the server is not ready' };
 
 function explainStatus(response: Response): readonly [code: InstanceErrorCode, explanation: string] {
   const { status } = response;
-  const [code, explanation = ''] = EXPLANATIONS[status] ?? [];
+  const explained = EXPLANATIONS[status];
+  if (explained) return explained;
+  const reason = NOT_NOW[status];
   const seconds = parseRetryAfter(response);
   const time = seconds === undefined ? 'later' : `in ${Math.ceil(seconds)} s`;
-  if (code) return [code, explanation.replace(/ $/, ` ${time}`)];
+  if (reason) return ['UNREACHABLE', `: ${reason}; try again ${time}`];
   const isStatus5xx = status >= 500 && status < 600;
   return isStatus5xx ? ['UNREACHABLE', ': the server failed; see its log'] : ['PROTOCOL', `; ${ADDRESS_HELP}`];
 }

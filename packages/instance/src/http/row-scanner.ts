@@ -2,7 +2,7 @@
  * Reads the rows of a reply while it arrives. The first cell of each row is passed on at once; everything else is checked and dropped, so
  * memory does not grow with the reply.
  */
-import { type JsonEvents, JsonScanner, MalformedReplyError } from './json.js';
+import { type JsonEvents, JsonScanner, MalformedReplyError, RECREATE_HELP } from './json.js';
 
 /** The error that a reply contains, as `error` or `notice`: the server's message, and its position in the query. */
 export class ServerError extends Error {
@@ -13,6 +13,13 @@ export class ServerError extends Error {
     super(message);
     const number = typeof position === 'string' ? Number.parseInt(position, 10) : position;
     this.position = Number.isSafeInteger(number) && (number as number) >= 0 ? (number as number) : undefined;
+  }
+}
+
+/** An error in a row, whose number ends the message. */
+class MalformedRowError extends MalformedReplyError {
+  constructor(message: string, row: number, help?: string) {
+    super(`${message} (row ${row})`, help);
   }
 }
 
@@ -72,10 +79,10 @@ export class RowScanner implements JsonEvents {
     requireCount(this.#topValues.count, this.#rows);
   }
 
-  /** Adds the number of the current row to an error, unless the error contains it already. */
+  /** Adds the number of the current row, if there is one, to an error that does not have it. */
   #addRowNumber(error: MalformedReplyError): MalformedReplyError {
-    const hasRowNumber = this.#dataset !== 'open' || error.message.endsWith(')');
-    return hasRowNumber ? error : new MalformedReplyError(`${error.message} (row ${this.#rows + 1})`);
+    if (this.#dataset !== 'open' || error instanceof MalformedRowError) return error;
+    return new MalformedRowError(error.message, this.#rows + 1, error.help);
   }
 
   key(name: string, depth: number): void {
@@ -109,7 +116,7 @@ export class RowScanner implements JsonEvents {
     if (depth === 1) this.#setTopValue(value);
     else if (depth === 3 && this.#key === 'columns') this.#requireColumnName(value);
     else if (this.#dataset !== 'open') return;
-    else if (depth === 2) throw new MalformedReplyError(`contains a row that is not an array (row ${this.#rows + 1})`);
+    else if (depth === 2) throw new MalformedRowError('contains a row that is not an array', this.#rows + 1);
     else if (depth === 3) this.#addCell(value);
   }
 
@@ -126,7 +133,7 @@ export class RowScanner implements JsonEvents {
   }
 
   #rejectEmptyRow(): void {
-    if (this.#endsInEmptyRow) throw new MalformedReplyError(`contains an empty row (row ${this.#rows})`);
+    if (this.#endsInEmptyRow) throw new MalformedRowError('contains an empty row', this.#rows);
   }
 
   #setTopValue(value: unknown): void {
@@ -143,7 +150,7 @@ export class RowScanner implements JsonEvents {
   }
 
   #openRow(kind: 'array' | 'object'): void {
-    if (kind !== 'array') throw new MalformedReplyError(`contains a row that is not an array (row ${this.#rows + 1})`);
+    if (kind !== 'array') throw new MalformedRowError('contains a row that is not an array', this.#rows + 1);
     rejectErrorReply(this.#topValues);
     this.#rejectEmptyRow();
     this.#column = 0;
@@ -207,9 +214,9 @@ export const duplicateKeyError = (key: string): MalformedReplyError =>
 /** The text in a first column. @throws MalformedReplyError if a statement stream cannot contain the value */
 function requireText(value: unknown, row: number): string {
   if (typeof value !== 'string')
-    throw new MalformedReplyError(`contains a row whose first column is ${describeValue(value)} (row ${row})`);
-  if (value.includes('\0')) throw new MalformedReplyError(`contains a NUL character (row ${row})`);
-  if (!value.isWellFormed()) throw new MalformedReplyError(`contains half of a surrogate pair (row ${row})`);
+    throw new MalformedRowError(`contains a row whose first column is ${describeValue(value)}`, row);
+  if (value.includes('\0')) throw new MalformedRowError('contains a NUL character', row, RECREATE_HELP);
+  if (!value.isWellFormed()) throw new MalformedRowError('contains half of a surrogate pair', row, RECREATE_HELP);
   return value;
 }
 
