@@ -6,17 +6,17 @@ import { type Engine, whenReady } from '@sqlpipe/engine';
 import { IgnoreRules, selectWanted } from '@sqlpipe/schema';
 import { displayName, foldCase, identify, isObject } from '@sqlpipe/sql';
 import { assemblePlan, type Plan, type ProvenDraft } from './assemble-plan.js';
-import { createPrincipals, dropPrincipals, grantRights, revokeRights } from './draft/access-changes.js';
+import { createPrincipals, dropPrincipals, grantRights, revokeRights } from './draft/access-control.js';
 import { alterExpiry } from './draft/alter-object.js';
 import { changeKey, Draft } from './draft/draft.js';
+import { dropOldTables, resumeRebuilds } from './draft/rebuild.js';
 import {
   dropExtraObjects,
   freeNames,
   omitContradictoryRenames,
   reconcileTables,
   renameTables,
-} from './draft/object-changes.js';
-import { dropOldTables, resumeRebuilds } from './draft/rebuild.js';
+} from './draft/reconcile-objects.js';
 import { listUnrepaired, reconcileStoredViews } from './draft/refresh-views.js';
 import { listUnalterable } from './draft/unalterable.js';
 import { markUnfilled } from './draft/unfilled-marks.js';

@@ -11,7 +11,7 @@ import { PlanGuard } from './plan-guard.js';
 
 /**
  * Passes statements on. If they are a plan, the target must be in the state that the plan was made for, and the plan must be complete.
- * @returns also a guard that notices later changes of the plan's objects
+ * @returns also a guard, which notices what others change in the plan's objects
  */
 export async function requireCurrent(
   statements: AsyncIterable<string>,

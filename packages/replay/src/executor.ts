@@ -8,13 +8,13 @@ import type { Entry } from '@sqlpipe/schema';
 import { givesRight, isAcl, isPrincipal, readStatementHead } from '@sqlpipe/sql';
 import { explainFailedAssertion } from './assertions.js';
 import {
-  confirmChange,
+  confirmEffect,
   type Patience,
-  type PendingChange,
-  prepareChange,
+  type PendingEffect,
+  prepareConfirmation,
   waitForSources,
   wasAltered,
-} from './confirm-change.js';
+} from './confirm-effect.js';
 import { isShowable, type KnownObjects } from './existing.js';
 import type { IgnoredStatements } from './ignored.js';
 import type { ReplayOptions } from './options.js';
@@ -31,7 +31,7 @@ export interface ExecutorOptions extends Pick<ReplayOptions, 'ifExists' | 'noVer
   /** Maximum number of times that a statement is sent again if its reply was lost and its object is missing; 0 and undefined count as 1. */
   retries: number | undefined;
   patience: Patience;
-  /** For a plan: detects changes that others make while the plan is applied. */
+  /** For a plan: detects what others change while the plan is applied. */
   guard?: PlanGuard | undefined;
 }
 
@@ -62,8 +62,8 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
       if (rejection) return { result: 'rejected', error: formatPreflightRejection(rejection) };
       const existingRights = await compareRights(entry);
       if (existingRights) return resolveExisting(existingRights);
-      const changes = await guard?.describeChanges(statement);
-      if (changes) return { result: 'rejected', error: changes };
+      const conflicts = await guard?.describeConflicts(statement);
+      if (conflicts) return { result: 'rejected', error: conflicts };
       const result = await send(entry);
       await guard?.record(statement);
       return result;
@@ -98,14 +98,14 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
     const unfilled = fillsFromOthers ? await waitForSources(entry, target, patience) : undefined;
     if (unfilled) return unfilled;
     const pending =
-      entry.kind === 'other' && !options.isSimulated ? await prepareChange(statement, context) : undefined;
+      entry.kind === 'other' && !options.isSimulated ? await prepareConfirmation(statement, context) : undefined;
     existing.invalidate(entry);
-    const reply = await target.execute(statement).catch(error => resolveUnknownChange(error, pending));
+    const reply = await target.execute(statement).catch(error => resolveUnknownAlter(error, pending));
     existing.invalidate(entry);
     if (reply.ok) {
       if (reply.rows) await options.onRows(reply.rows);
-      await existing.access.recordChange(entry);
-      const confirmed = pending && (await confirmChange(pending, context));
+      await existing.access.recordSent(entry);
+      const confirmed = pending && (await confirmEffect(pending, context));
       return { result: 'applied', ...(before && { replaced: before }), ...confirmed };
     }
     return resolveRejection(entry, reply, before);
@@ -209,10 +209,10 @@ export function createExecutor(target: Instance, options: ExecutorOptions): Exec
   }
 
   /**
-   * Finds out whether a change was applied although its reply was lost. If the object shows the change, the reply counts as OK.
+   * Finds out whether an ALTER was executed although its reply was lost. If the object is as expected, the reply counts as OK.
    * @throws the error of the lost reply otherwise
    */
-  async function resolveUnknownChange(lost: unknown, pending: PendingChange | undefined): Promise<Reply> {
+  async function resolveUnknownAlter(lost: unknown, pending: PendingEffect | undefined): Promise<Reply> {
     if (!pending || !(lost instanceof InstanceError) || !lost.outcomeUnknown) throw lost;
     if (await wasAltered(pending, context).catch(() => false)) return { ok: true };
     throw lost;

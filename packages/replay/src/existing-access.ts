@@ -64,8 +64,8 @@ export class ExistingAccess {
     return { differences, notComparable: [], asText: false, exists: rights.every(right => known.has(right)) };
   }
 
-  /** Records a statement that was sent. After one that may remove something, everything is queried again. */
-  async recordChange(entry: Entry): Promise<void> {
+  /** Records the effect of a statement that was sent. After one that may remove something, everything is queried again. */
+  async recordSent(entry: Entry): Promise<void> {
     const { kind, statement } = entry;
     if (isPrincipal(kind)) (await this.#principals)?.set(kindKey(entry), statement);
     else if (kind === 'other') this.invalidate();

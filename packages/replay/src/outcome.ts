@@ -1,7 +1,7 @@
 import { isColumnOrder, type StatementComparison } from '@sqlpipe/ddl';
 import type { Effect } from '@sqlpipe/engine';
 import type { LocatedStatement } from '@sqlpipe/files';
-import { findChangedObjects } from '@sqlpipe/plan/text';
+import { findAffectedObjects } from '@sqlpipe/plan/text';
 import { displayName, type Identity, significantTokens } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
 import type { ReplayOptions } from './options.js';
@@ -87,7 +87,7 @@ type LabelledStatement = Pick<Outcome, 'n' | 'statement' | 'identity' | 'locatio
 
 /** What a statement creates, `table 'fx_trades'`, or what it does to what: `ALTER of table 'fx_trades'`. */
 export function describeStatement({ statement, identity }: Pick<Outcome, 'statement' | 'identity'>): string {
-  const [object] = identity.kind === 'other' ? findChangedObjects(statement) : [];
+  const [object] = identity.kind === 'other' ? findAffectedObjects(statement) : [];
   return object ? `${identity.verb} of ${displayName(object)}` : displayName(identity);
 }
 

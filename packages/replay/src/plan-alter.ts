@@ -8,9 +8,9 @@ import type { ReplayOptions } from './options.js';
 import type { TargetSchema } from './target.js';
 
 /**
- * Plans the changes that give a target the schema of the statements. Objects that only the target has are kept.
- * @returns `statements` are the changes, and after them the statements of the schema that they should lead to; `permissions` are the
- *   values of --allow that the changes need
+ * Plans how a target gets the schema of the statements. Objects that only the target has are kept.
+ * @returns `planned` is the plan; `statements` is the plan and, after it, the statements of the wanted schema; `permissions` are the values
+ *   of --allow that the plan needs
  */
 export async function planAlter(
   statements: AsyncIterable<string>,
@@ -20,9 +20,9 @@ export async function planAlter(
   const wanted = deduplicate(await collectStatements(statements));
   const definitions = wanted.filter(statement => identify(statement).kind !== 'other');
   const plan = await planChanges(definitions, b, { ...known, allowLoss, renamed, ignore, keepExtra: true });
-  const changes = printPlan(plan, b);
-  const planned = plan.statements.map(({ statement }) => statement);
-  const created = new Set(planned);
+  const planned = printPlan(plan, b);
+  const plain = plan.statements.map(({ statement }) => statement);
+  const created = new Set(plain);
   const result = new Schema(plan.result);
   // What is left out is not created either: a table or a view under its new name would be in the way of the rename.
   const isLeftOut = (statement: string): boolean => {
@@ -31,9 +31,9 @@ export async function planAlter(
     return isObject(kind) && isListed && result.findObject(name)?.kind !== kind;
   };
   return {
-    changes,
-    statements: [...changes, ...wanted.filter(statement => !created.has(statement) && !isLeftOut(statement))],
-    permissions: findRequiredPermissions(planned),
+    planned,
+    statements: [...planned, ...wanted.filter(statement => !created.has(statement) && !isLeftOut(statement))],
+    permissions: findRequiredPermissions(plain),
     // The order of columns is reported when the statement is compared.
     omissions: plan.omissions.filter(omission => !concernsHealth(omission) && !isColumnOrder(omission.properties)),
     notes: plan.notes,

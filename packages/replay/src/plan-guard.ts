@@ -42,10 +42,10 @@ export class PlanGuard {
   }
 
   /** Describes what somebody else has changed in the objects that a statement changes or reads from; '' if nothing. */
-  async describeChanges(statement: string): Promise<string> {
+  async describeConflicts(statement: string): Promise<string> {
     const known = this.#findObjects(statement);
     const statements = await fetchStatements(this.target, known);
-    return known.flatMap((object, i) => describeChange(object, statements[i]) ?? []).join('; ');
+    return known.flatMap((object, i) => describeConflict(object, statements[i]) ?? []).join('; ');
   }
 
   /** Reads the objects that a statement has changed again. If that fails, they are no longer compared. */
@@ -77,7 +77,7 @@ export class PlanGuard {
 }
 
 /** @param now the statement of the object on the target */
-function describeChange(object: GuardedObject, now: string | undefined): string | undefined {
+function describeConflict(object: GuardedObject, now: string | undefined): string | undefined {
   const { statement } = object;
   if (statement === now) return undefined;
   const what = displayName(object);

@@ -66,8 +66,8 @@ export class Predictor {
   /** The new names of materialized views that a plan recreates under another name, by the old ones in lower case. */
   readonly #renamedViews = new Map<string, string>();
   #effects: readonly Effect[] = [];
-  /** The names of the objects that the statements so far have changed, in lower case. */
-  readonly #changed = new Set<string>();
+  /** The names of the objects on which the statements so far have effects, in lower case. */
+  readonly #affected = new Set<string>();
   readonly #answers: ServerAnswers;
 
   constructor(
@@ -183,7 +183,7 @@ export class Predictor {
   #askAssertion(query: string): Promise<unknown[][]> {
     this.#rowAccount.recordAssertion(parseAssertion(query) ?? {});
     const names = findReferencesOfQuery(query.replace(/;\s*$/, ''));
-    if (names.some(name => this.#changed.has(foldCase(name))))
+    if (names.some(name => this.#affected.has(foldCase(name))))
       throw new UnknownEffectError('its result depends on rows that the statements before it would change');
     return this.target.queryRows(query);
   }
@@ -201,8 +201,8 @@ export class Predictor {
       const execution = await whenReady(() => this.#engine.execute(sent, this.#account));
       await this.#askAboutRows(execution);
       this.#effects = this.#rowAccount.recordStatement(sent, execution);
-      for (const { name } of execution.transitions) this.#changed.add(foldCase(name));
-      for (const { object } of this.#effects) this.#changed.add(foldCase(object));
+      for (const { name } of execution.transitions) this.#affected.add(foldCase(name));
+      for (const { object } of this.#effects) this.#affected.add(foldCase(object));
       // The engine has checked the statement, but has no rows. An UPDATE that fills a column has the same effect whatever the rows are.
       if (/^(?:INSERT|UPDATE|WITH)$/.test(identify(statement).verb) && !parseFill(statement))
         throw new UnknownEffectError('its result depends on rows');

@@ -30,7 +30,7 @@ export interface Replay {
   findDamage(): Promise<string[]>;
 }
 
-const CHANGED = 'it has changed while the changes were planned; rerun the same command';
+const STALE = 'it has changed while the changes were planned; rerun the same command';
 
 interface Run {
   readonly statements: AsyncIterable<string>;
@@ -105,17 +105,17 @@ async function makePlan(run: Run, { config, connection }: ReplayTarget, options:
   for (const warning of plan.warnings) options.onWarning(warning);
   for (const note of plan.notes) options.onNote?.(note);
   if (!(options.dryRun || options.keepGoing)) rejectOmissions(plan.omissions);
-  for (const change of plan.changes) recordQuery(change, run.permission.queries);
-  const isGuarded = plan.changes.length > 0 && !options.dryRun;
+  for (const statement of plan.planned) recordQuery(statement, run.permission.queries);
+  const isGuarded = plan.planned.length > 0 && !options.dryRun;
   return {
     ...run,
     statements: Readable.from(plan.statements),
     count: plan.statements.length,
     locations: [],
     check: createPreflightCheck(connection, [...options.allow, ...plan.permissions], run.permission),
-    ...(isGuarded && { guard: await requireState(plan.changes, connection, CHANGED) }),
+    ...(isGuarded && { guard: await requireState(plan.planned, connection, STALE) }),
     schema,
-    lastPlanned: plan.changes.length,
+    lastPlanned: plan.planned.length,
     omissions: plan.omissions,
   };
 }

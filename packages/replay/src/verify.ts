@@ -41,15 +41,15 @@ export async function* verifyOutcomes(
 
 async function readBack(outcomes: Outcome[], target: Instance, existing: KnownObjects, ignore: IgnoreRules) {
   const applied = outcomes.filter(({ result }) => result === 'applied');
-  const changed = lastChange(outcomes);
+  const lastAlteration = findLastAlteration(outcomes);
   const made = applied.filter(({ identity }) => isShowable(identity));
-  const given = applied.filter(({ n, identity }) => isAcl(identity.kind) && n > changed);
+  const given = applied.filter(({ n, identity }) => isAcl(identity.kind) && n > lastAlteration);
   try {
     const identities = made.map(({ identity }) => identity);
     const found = await fetchStatements(target, identities);
     for (const [i, outcome] of made.entries()) {
       const verified = await verifyObject(outcome.statement, found[i], existing, CREATED_DIFFERENTLY, ignore);
-      const isDoubtful = verified.result === 'differs' && outcome.n < changed;
+      const isDoubtful = verified.result === 'differs' && outcome.n < lastAlteration;
       Object.assign(outcome, isDoubtful ? { proven: false } : verified);
     }
     if (given.length > 0) existing.access.invalidate();
@@ -65,7 +65,7 @@ const MISSING_MESSAGE = 'the server reported success, but the object does not ex
 const CREATED_DIFFERENTLY = 'the server created it with a different definition';
 
 /** Finds the number of the last statement that may have changed earlier objects, such as ALTER. Earlier objects may rightly differ. */
-const lastChange = (outcomes: readonly Outcome[]): number =>
+const findLastAlteration = (outcomes: readonly Outcome[]): number =>
   outcomes.findLast(
     ({ statement, identity, result }) =>
       result === 'applied' && (identity.kind === 'other' || readStatementHead(statement).replaces),

@@ -7,7 +7,7 @@ import type { Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { formatAnnotation, type Io } from '@sqlpipe/cli';
 import { writeOutput } from '@sqlpipe/files';
-import { describeOmission, findChangedObjects, printOnOneLine } from '@sqlpipe/plan/text';
+import { describeOmission, findAffectedObjects, printOnOneLine } from '@sqlpipe/plan/text';
 import { createCommitWriter, encodeRecords } from '@sqlpipe/records';
 import {
   isReject,
@@ -166,7 +166,7 @@ function formatReportLine(
   { n, identity, statement, result, time, error, position, proven, replaced, effects, ms }: Outcome,
   { dryRun }: { readonly dryRun: boolean },
 ): string {
-  const { kind, name } = findChangedObjects(statement)[0] ?? identity;
+  const { kind, name } = findAffectedObjects(statement)[0] ?? identity;
   return `${formatSafeJson({
     n,
     verb: identity.verb,

@@ -21,7 +21,7 @@ const tableIn = ({ engine }: Draft, name: string) => engine.definitionOf(name) a
 /** Alters the columns of a table as far as possible: names, types, new columns, then options. `dropColumns` drops columns later. */
 export function alterColumns({ name: table, columns }: TableDefinition, draft: Draft): void {
   const unrenamed = renameColumns(table, draft);
-  // The server rejects the other changes of a column whose rename was left out, so each is listed.
+  // The server rejects other ALTERs of a column whose rename was left out, so each is listed.
   const findCurrent = ({ name }: Column) => findColumn(tableIn(draft, table), unrenamed.get(foldCase(name)) ?? name);
   const alter = (column: Column, properties: typeof COLUMN_OPTIONS): void => {
     const now = findCurrent(column);

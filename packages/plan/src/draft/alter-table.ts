@@ -1,5 +1,5 @@
 /*!
- * Drafts one ALTER of a table. Its rows may forbid it: a new type may suspend the table or lose values, and some changes harm Parquet or
+ * Drafts one ALTER of a table. Its rows may forbid it: a new type may suspend the table or lose values, and some ALTERs harm Parquet or
  * detached partitions. The server is asked while the plan is made. Without a server, assertions decide when the plan is applied.
  *
  * Each statement was tried on 9.3.4.

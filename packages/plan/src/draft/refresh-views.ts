@@ -9,7 +9,13 @@ import { foldCase, isSameName, type Kind } from '@sqlpipe/sql';
 import type { PlanContext } from '../plan-context.js';
 import { isRedefined } from '../proof/future-query.js';
 import type { Draft } from './draft.js';
-import { findCreation, findStoredViewsAndReaders, listObjects, printDrop, reconcileObject } from './object-changes.js';
+import {
+  findCreation,
+  findStoredViewsAndReaders,
+  listObjects,
+  printDrop,
+  reconcileObject,
+} from './reconcile-objects.js';
 import { isUnfilled, markOf } from './unfilled-marks.js';
 
 /**

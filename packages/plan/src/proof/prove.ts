@@ -82,7 +82,7 @@ export function proveDraft({ steps, context }: Draft, engine: Engine): ProofResu
 }
 
 /**
- * Finds a changed view whose new query the server rejects. The engine cannot tell, because it does not know all functions. In the first
+ * Finds a view whose new query the server rejects. The engine cannot tell, because it does not know all functions. In the first
  * run, the question is only queued (`answers.ask`), and the query counts as accepted; the planner asks the server and proves again. If the
  * query reads something that B lacks, no question is asked, because the server could not compile it yet.
  * @returns its name; undefined if there is none

@@ -3,8 +3,8 @@
  * engine, which takes longer to load than a short plan to apply.
  */
 
+export { findAffectedObjects } from './affected-objects.js';
 export { parseAssertion } from './assertions.js';
-export { findChangedObjects } from './changed-objects.js';
 export { isCastQuery, parseWith, printWith, useNamesOfWith } from './common-queries.js';
 export { printExpiredQuestion } from './expiry.js';
 export { type PlanHead, parseHead } from './head.js';

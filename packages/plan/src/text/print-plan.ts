@@ -4,7 +4,7 @@ import { type Definition, printDefinition, tryParseDefinition } from '@sqlpipe/d
 import { dumpOrder, Schema } from '@sqlpipe/schema';
 import { foldCase, identify, isObject, type NamedObject } from '@sqlpipe/sql';
 import { escapeControls } from '@sqlpipe/text';
-import { findChangedObjects } from './changed-objects.js';
+import { findAffectedObjects } from './affected-objects.js';
 import { printState } from './head.js';
 
 interface PrintablePlan {
@@ -35,7 +35,7 @@ export function findRequiredPermissions(statements: readonly string[]): string[]
 export function findPlannedObjects(statements: readonly string[]): NamedObject[] {
   const found = new Map<string, NamedObject>();
   // If two names differ only in case, the first one counts: if a DROP precedes a CREATE, it is the target's.
-  for (const object of statements.flatMap(findChangedObjects).reverse())
+  for (const object of statements.flatMap(findAffectedObjects).reverse())
     if (isObject(object.kind)) found.set(`${foldCase(object.name)} ${object.kind}`, object);
   return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
 }

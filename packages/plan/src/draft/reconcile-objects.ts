@@ -70,7 +70,7 @@ export function renameTables(draft: Draft): void {
 
 /**
  * Creates and alters tables and the plain views over them, in dump order. Then drops columns, which no plain view reads any more.
- * `reconcileStoredViews` comes later: any change of a source after it would make a refresh necessary.
+ * `reconcileStoredViews` comes later: if a source was altered after it, a refresh would be necessary.
  */
 export function reconcileTables(draft: Draft): void {
   const { context } = draft;

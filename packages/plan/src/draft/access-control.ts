@@ -1,4 +1,4 @@
-/*! Drafts the changes of access control: principals (users, groups, service accounts) and rights. */
+/*! Drafts the statements about access control: principals (users, groups, service accounts) and rights. */
 import {
   compareStatements,
   parsePrincipal,

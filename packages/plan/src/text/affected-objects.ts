@@ -11,13 +11,13 @@ import {
 } from '@sqlpipe/sql';
 
 /** Finds the objects that a statement creates, changes or drops; empty if they are not known. The verb is the statement's. */
-export function findChangedObjects(statement: string): Identity[] {
+export function findAffectedObjects(statement: string): Identity[] {
   const identity = identify(statement);
   if (identity.kind !== 'other') return [identity];
   const { verb } = identity;
-  const change = parseChange(statement);
-  if (!change) return findPrincipals(statement).map(each => ({ ...each, verb }));
-  return objectsOf(change).map(({ kind, name }) => ({ kind, name, verb }));
+  const parsed = parseChange(statement);
+  if (!parsed) return findPrincipals(statement).map(each => ({ ...each, verb }));
+  return objectsOf(parsed).map(({ kind, name }) => ({ kind, name, verb }));
 }
 
 function findPrincipals(statement: string): Omit<Identity, 'verb'>[] {

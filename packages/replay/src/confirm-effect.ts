@@ -1,4 +1,4 @@
-/*! Waits until a change of an existing object is complete, and checks the object: the server completes some changes in the background. */
+/*! Waits until a statement has changed an existing object, also in the background, and checks the object. */
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   applyAlteration,
@@ -28,9 +28,9 @@ import { verifyObject } from './verify.js';
 /** Milliseconds between two queries while waiting for the server: the first pause and the longest one. */
 const [SHORTEST, LONGEST] = [5, 500];
 
-/** A change that is about to be sent, with what must be known about its object. */
-export interface PendingChange {
-  readonly change: ChangeStatement;
+/** A statement that is about to be sent, with what must be known about its object. */
+export interface PendingEffect {
+  readonly parsed: ChangeStatement;
   readonly before?: string;
   /** The definition that the object should have after an ALTER, if the object exists. */
   readonly expected?: string | undefined;
@@ -43,65 +43,68 @@ export interface Patience {
   readonly interrupted: AbortSignal;
 }
 
-/** Where a change is sent, and how its result is checked. */
-export interface ChangeContext {
+/** Where a statement is sent, and how its effect is checked. */
+export interface ConfirmationContext {
   readonly target: Instance;
   readonly existing: KnownObjects;
   readonly patience: Patience;
   readonly noVerify: boolean;
 }
 
-/** Queries the object that a statement is about to change; undefined if the kind of change is not known. */
-export async function prepareChange(statement: string, context: ChangeContext): Promise<PendingChange | undefined> {
+/** Queries the object that a statement is about to change; undefined if the statement is of another kind. */
+export async function prepareConfirmation(
+  statement: string,
+  context: ConfirmationContext,
+): Promise<PendingEffect | undefined> {
   const { target, existing, noVerify } = context;
-  const change = parseChange(statement, noVerify ? DEFAULTS : await existing.defaults());
-  if (!change) return undefined;
+  const parsed = parseChange(statement, noVerify ? DEFAULTS : await existing.defaults());
+  if (!parsed) return undefined;
   // If an incremental refresh has nothing to do, the server does not show that it has ended (observed on 9.3.4).
-  const isAwaited = change.verb === 'refresh' && change.isFull;
-  const refresh = isAwaited ? await fetchRefreshState(target, change.name) : undefined;
-  return { change, refresh, ...(!noVerify && (await predictAlter(change, existing))) };
+  const isAwaited = parsed.verb === 'refresh' && parsed.isFull;
+  const refresh = isAwaited ? await fetchRefreshState(target, parsed.name) : undefined;
+  return { parsed, refresh, ...(!noVerify && (await predictAlter(parsed, existing))) };
 }
 
 /** Predicts the definition of an object after an ALTER. @returns the statements that create the object before and after it */
 async function predictAlter(
-  change: ChangeStatement,
+  parsed: ChangeStatement,
   existing: KnownObjects,
-): Promise<Pick<PendingChange, 'before' | 'expected'>> {
-  if (change.verb !== 'alter') return {};
-  const [first] = change.alters;
+): Promise<Pick<PendingEffect, 'before' | 'expected'>> {
+  if (parsed.verb !== 'alter') return {};
+  const [first] = parsed.alters;
   // An account may have the right to alter an object, but not to see it.
   const isDenied = ({ code }: InstanceError) => code === 'DENIED';
   const before = first && (await tryQuery(() => existing.fetch(first), isDenied));
   if (before === undefined) return {};
   let definition = tryParseDefinition(before);
-  for (const { alteration } of change.alters) definition &&= applyAlteration(definition, alteration);
+  for (const { alteration } of parsed.alters) definition &&= applyAlteration(definition, alteration);
   return { before, expected: definition && printDefinition(definition, { quoted: true }) };
 }
 
 /** Whether an ALTER whose reply was lost was executed: the object is as expected now, and was not before. */
-export async function wasAltered(pending: PendingChange, context: ChangeContext): Promise<boolean> {
+export async function wasAltered(pending: PendingEffect, context: ConfirmationContext): Promise<boolean> {
   const { before, expected } = pending;
   if (before === undefined || expected === undefined) return false;
   const { asText, differences } = await context.existing.compare(expected, before);
   if (asText || differences.length === 0) return false;
-  const { result, comparison } = await confirmChange(pending, { ...context, noVerify: false });
+  const { result, comparison } = await confirmEffect(pending, { ...context, noVerify: false });
   return result === undefined && comparison?.asText === false;
 }
 
-export async function confirmChange(pending: PendingChange, context: ChangeContext): Promise<Partial<Outcome>> {
-  const { change, expected } = pending;
+export async function confirmEffect(pending: PendingEffect, context: ConfirmationContext): Promise<Partial<Outcome>> {
+  const { parsed, expected } = pending;
   const { existing, noVerify } = context;
-  if (change.verb === 'refresh') return waitForRefresh(change.name, pending.refresh, context);
-  if (change.verb === 'drop') return !noVerify && isObject(change.kind) ? verifyDone(change, existing) : {};
-  for (const name of changedTables(change)) {
+  if (parsed.verb === 'refresh') return waitForRefresh(parsed.name, pending.refresh, context);
+  if (parsed.verb === 'drop') return !noVerify && isObject(parsed.kind) ? verifyDone(parsed, existing) : {};
+  for (const name of changedTables(parsed)) {
     const failure = await waitForWal(name, context);
     if (failure) return failure;
   }
-  // A change may concern more objects than it names, and a definition that was fetched before it was complete is outdated.
+  // A statement may change more objects than it names. A definition that was fetched before its effect is outdated.
   existing.invalidate({ kind: 'other', name: '' });
   if (noVerify) return {};
-  if (change.verb === 'rename') return verifyDone(change, existing);
-  const [altered] = change.verb === 'alter' ? change.alters : [];
+  if (parsed.verb === 'rename') return verifyDone(parsed, existing);
+  const [altered] = parsed.verb === 'alter' ? parsed.alters : [];
   if (!altered || expected === undefined) return {};
   return verifyObject(expected, await existing.fetch(altered), existing, ALTERED_DIFFERENTLY);
 }
@@ -110,19 +113,22 @@ const ALTERED_DIFFERENTLY = 'the server altered it, but to a different definitio
 const NOT_DONE = 'the server reported success, but the object did not change';
 
 async function verifyDone(
-  change: Extract<ChangeStatement, { verb: 'drop' | 'rename' }>,
+  parsed: Extract<ChangeStatement, { verb: 'drop' | 'rename' }>,
   existing: KnownObjects,
 ): Promise<Partial<Outcome>> {
-  const kind = change.verb === 'drop' ? change.kind : 'table';
+  const kind = parsed.verb === 'drop' ? parsed.kind : 'table';
   const exists = async (name: string) => (await existing.fetch({ kind, name })) !== undefined;
-  const isNamed = change.verb === 'drop' || (await exists(change.to));
-  const isKept = change.verb === 'rename' && isSameName(change.name, change.to);
-  const isDone = isNamed && (isKept || !(await exists(change.name)));
+  const isNamed = parsed.verb === 'drop' || (await exists(parsed.to));
+  const isKept = parsed.verb === 'rename' && isSameName(parsed.name, parsed.to);
+  const isDone = isNamed && (isKept || !(await exists(parsed.name)));
   return isDone ? { proven: true } : { result: 'differs', error: NOT_DONE };
 }
 
 /** Waits until everything that was sent to a table is applied. @returns undefined then, and the outcome otherwise */
-async function waitForWal(name: string, { target, patience }: ChangeContext): Promise<Partial<Outcome> | undefined> {
+async function waitForWal(
+  name: string,
+  { target, patience }: ConfirmationContext,
+): Promise<Partial<Outcome> | undefined> {
   const state = await poll(patience, async () => {
     const state = await fetchWalState(target, name);
     return state === 'pending' ? undefined : state;
@@ -153,10 +159,10 @@ export async function waitForSources(
   target: Instance,
   patience: Patience,
 ): Promise<(Partial<Outcome> & Pick<Outcome, 'result'>) | undefined> {
-  const change = kind === 'other' ? parseChange(statement, DEFAULTS) : undefined;
-  const isRefresh = change?.verb === 'refresh' && change.isFull;
+  const parsed = kind === 'other' ? parseChange(statement, DEFAULTS) : undefined;
+  const isRefresh = parsed?.verb === 'refresh' && parsed.isFull;
   if (!isRefresh && kind !== 'materialized view') return undefined;
-  const own = isRefresh ? change.name : name;
+  const own = isRefresh ? parsed.name : name;
   let activeAt = performance.now();
   let last = '';
   const hasEnded = await poll(patience, async () => {
@@ -174,7 +180,7 @@ export async function waitForSources(
 async function waitForRefresh(
   name: string,
   before: RefreshState | undefined,
-  { target, patience }: ChangeContext,
+  { target, patience }: ConfirmationContext,
 ): Promise<Partial<Outcome>> {
   if (!before) return {};
   let invalidatedAt = 0;
