@@ -289,6 +289,9 @@ test('normalizeStatement trims and terminates one statement and rejects a second
   t.is(normalizeStatement(' -- only\n'), '');
   t.is(normalizeStatement("select /* ' */ ' */ 1"), "select /* ' */ ' */ 1;");
   t.throws(() => normalizeStatement('a; b'), { message: /second statement/ });
+  const marker = '-- sqldump: incomplete: it rains\n';
+  for (const text of [`a;\n${marker}`, `a;\n${marker};`, `a;\n${marker};b`])
+    t.throws(() => normalizeStatement(text), { message: 'sqldump left it incomplete: it rains' }, text);
   t.throws(() => normalizeStatement("select /* ' */ '"), { message: /unterminated|unclosed/ });
 });
 

@@ -311,10 +311,10 @@ export function normalizeStatement(text: string): string {
   const trimmed = trim(text);
   if (isNormalized(trimmed)) return trimmed;
   const splitter = new Splitter();
-  const [first] = splitter.write(text); // yields the first statement only if a second one ends, or before an error
+  const [first] = [...splitter.write(text)]; // yields the first statement only if a second one ends
   if (first) throw secondStatementError(first);
   const { held, remainder } = splitter;
-  const [statement = '', second] = splitter.end();
+  const [statement = '', second] = [...splitter.end()];
   if (second) throw secondStatementError(statement);
   if (held && NON_WHITESPACE.test(remainder)) return normalizeStatement(held.slice(0, -1) + remainder);
   return statement;
