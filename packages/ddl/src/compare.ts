@@ -2,7 +2,7 @@
  * Compares two statements by their meaning where it is known, otherwise by their tokens: would they create the same object on the same
  * server? A property is not compared if one definition leaves it to the server, or if no server can show it.
  */
-import { foldCase, identify, isObject, isPrincipal, type Kind, redact } from '@sqlpipe/sql';
+import { identify, isObject, isPrincipal, type Kind, NameMap, redact } from '@sqlpipe/sql';
 import { COLUMN_OPTIONS } from './columns/column-properties.js';
 import type { StatedColumn } from './columns/column-property.js';
 import { parseDefinition } from './create/parse-create.js';
@@ -223,10 +223,10 @@ function toColumnList({ columns, query }: TableDefinition): ColumnList {
   // Whether symbols are cached is known only if a CAST states the type.
   const listed = columns.map(({ cached, ...column }): ListedColumn => (column.type ? { ...column, cached } : column));
   if (!named) return { columns: listed, isComplete: false };
-  const byKey = new Map(listed.map(column => [foldCase(column.name), column]));
+  const byName = new NameMap(listed.map(column => [column.name, column]));
   return {
     columns: named.map(({ name, type = '' }) => {
-      const column = byKey.get(foldCase(name));
+      const column = byName.get(name);
       return { ...column, name, type: column?.type || type };
     }),
     isComplete: true,
@@ -234,7 +234,7 @@ function toColumnList({ columns, query }: TableDefinition): ColumnList {
 }
 
 function compareColumns(a: ColumnList, b: ColumnList, comparison: ComparisonBuilder): void {
-  const [columnsA, columnsB] = [columnsByKey(a), columnsByKey(b)];
+  const [columnsA, columnsB] = [columnsByName(a), columnsByName(b)];
   for (const [key, column] of columnsA) {
     const other = columnsB.get(key);
     if (other && a.isComplete && b.isComplete)
@@ -254,8 +254,8 @@ function compareColumns(a: ColumnList, b: ColumnList, comparison: ComparisonBuil
     );
 }
 
-const columnsByKey = ({ columns }: ColumnList): Map<string, ListedColumn> =>
-  new Map(columns.map(column => [foldCase(column.name), column]));
+const columnsByName = ({ columns }: ColumnList): NameMap<ListedColumn> =>
+  new NameMap(columns.map(column => [column.name, column]));
 
 /** Compares the order of the same columns. Equal columns at the start and at the end of both lists are not shown. */
 function compareOrder(a: string[], b: string[], comparison: ComparisonBuilder): void {

@@ -5,6 +5,7 @@ import {
   isObject,
   isPrincipal,
   type Kind,
+  NameSet,
   type NameSpan,
   parseName,
   readStatementHead,
@@ -83,9 +84,9 @@ function findSources(statement: string, isView: (name: string) => boolean, title
 const isSame = (a: readonly Mention[], b: readonly Mention[]): boolean =>
   a.length === b.length && a.every(({ position, end }, i) => position === b[i]?.position && end === b[i]?.end);
 
-/** Finds the folded names of all common table expressions of a statement. */
-export function findCommonTableExpressions(statement: string): ReadonlySet<string> {
-  if (!/\bwith\b/i.test(statement)) return new Set();
+/** Finds the names of all common table expressions of a statement. */
+export function findCommonTableExpressions(statement: string): NameSet {
+  if (!/\bwith\b/i.test(statement)) return new NameSet();
   const finder = new ReferenceFinder(significantTokens(statement), () => false);
   finder.findNames();
   return finder.cteNames;

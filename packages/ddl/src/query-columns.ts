@@ -1,5 +1,5 @@
 /*! Finds the columns and the sampling interval of a query, as far as the query states them. */
-import { foldCase } from '@sqlpipe/sql';
+import { isSameName, NameMap } from '@sqlpipe/sql';
 import { Cursor, unlessRejected } from './grammar/cursor.js';
 import { unquoteToken } from './grammar/names.js';
 import { parseColumnType } from './grammar/types.js';
@@ -20,11 +20,11 @@ const NAME = /^(?:[\p{L}_][\p{L}\p{N}_$]*|".*"|`.*`)$/su;
  * expression without an alias, or two columns of the same name.
  */
 export function findQueryColumns(query: string): QueryColumn[] | undefined {
-  const columns = new Map<string, QueryColumn>();
+  const columns = new NameMap<QueryColumn>();
   for (const item of findItems(tokenizeQuery(query))) {
     const column = toColumn(item);
-    if (!column || columns.has(foldCase(column.name))) return undefined;
-    columns.set(foldCase(column.name), column);
+    if (!column || columns.has(column.name)) return undefined;
+    columns.set(column.name, column);
   }
   return columns.size > 0 ? [...columns.values()] : undefined;
 }
@@ -35,9 +35,9 @@ export function findQueryColumns(query: string): QueryColumn[] | undefined {
  */
 export function findStoredValues(query: string, table: string): boolean[] {
   const tokens = tokenizeQuery(query);
-  const sources = findReferencesOfQuery(query).map(foldCase);
+  const sources = findReferencesOfQuery(query);
   const isSimple = tokens.filter(token => isKeyword(token, 'select')).length === 1;
-  if (!isSimple || sources.length !== 1 || sources[0] !== foldCase(table)) return [];
+  if (!isSimple || sources.length !== 1 || !isSameName(sources[0], table)) return [];
   return findItems(tokens).map(item => STORED_VALUE.test(item.map(toPattern).join('')));
 }
 

@@ -2,7 +2,7 @@
  * Finds the names of tables in a query: after FROM and similar keywords, and before columns (`trades.price`), if the table has no alias. A
  * name before a column may also be an alias or a common table expression, which does not count. Each rule was observed on QuestDB 9.3.4.
  */
-import { foldCase, keywordOf, type NameSpan, type Token, type TokenReader, unquote } from '@sqlpipe/sql';
+import { keywordOf, NameMap, NameSet, type NameSpan, type Token, type TokenReader, unquote } from '@sqlpipe/sql';
 import { RESERVED } from './grammar/names.js';
 
 /** The position of a name, which decides how another name has to be written there. */
@@ -17,7 +17,7 @@ export interface TableName extends NameSpan {
 }
 
 /** The words that may follow a table and are not its alias. */
-const NO_ALIAS = new Set([
+const NO_ALIAS = new NameSet([
   ...RESERVED,
   ...(
     'asof cross full group horizon inner lateral latest left lt offset outer pivot prevailing right splice timestamp ' +
@@ -26,31 +26,31 @@ const NO_ALIAS = new Set([
 ]);
 
 /** The words that have a meaning of their own where a table may be, for example because they start a query. */
-const BEFORE_TABLE = new Set(['declare', 'overridable', 'public', 'show']);
+const BEFORE_TABLE = new NameSet(['declare', 'overridable', 'public', 'show']);
 
 /** Whether a name needs no quotes in any position of a statement or a query. */
 export const isBareName = (name: string): boolean =>
-  /^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) && !NO_ALIAS.has(foldCase(name)) && !BEFORE_TABLE.has(foldCase(name));
+  /^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) && !NO_ALIAS.has(name) && !BEFORE_TABLE.has(name);
 
 /** The words after which a quoted name is not an alias. */
-const BEFORE_COLUMN = new Set([...RESERVED, 'by', 'when', 'then']);
+const BEFORE_COLUMN = new NameSet([...RESERVED, 'by', 'when', 'then']);
 BEFORE_COLUMN.delete('as');
 
 /** The maximum length of a chain of names with dots, in UTF-16 code units: no name of a table is longer. */
 const MAX_LENGTH = 400;
 
 interface TableScope {
-  /** The folded names that its columns can use: true for the name of a table, false for an alias or an expression. */
-  tables: Map<string, boolean>;
-  /** The names before the dots of columns that are not resolved yet, by folded name. */
-  pending: Map<string, TableName[]>;
+  /** The names that its columns can use: true for the name of a table, false for an alias or an expression. */
+  tables: NameMap<boolean>;
+  /** The names before the dots of columns that are not resolved yet. */
+  pending: NameMap<TableName[]>;
   /** The number of tokens and names in it so far. */
   parts: number;
   /** Whether it is only the name of a table in parentheses. The outer query can then use that name. */
   isBare: boolean;
 }
 
-const newScope = (): TableScope => ({ tables: new Map(), pending: new Map(), parts: 0, isBare: false });
+const newScope = (): TableScope => ({ tables: new NameMap(), pending: new NameMap(), parts: 0, isBare: false });
 
 /** Collects the names of tables. A `ReferenceFinder` calls it while it walks over the tokens of a statement. */
 export class QueryNames {
@@ -81,7 +81,7 @@ export class QueryNames {
     this.#resolve(inner);
     scope.pending = merge(scope.pending, inner.pending); // the other names may belong to the outer query
     const alias = aliasIn(ahead);
-    if (alias !== undefined) scope.tables.set(foldCase(alias), false);
+    if (alias !== undefined) scope.tables.set(alias, false);
     else if (inner.isBare)
       for (const [key, isTable] of inner.tables) if (!scope.tables.has(key)) scope.tables.set(key, isTable);
     scope.isBare = inner.isBare && scope.parts === 1 && ahead.peek()?.text === ')';
@@ -98,7 +98,7 @@ export class QueryNames {
     if (isTable) this.#found.push({ ...table, place: 'table' });
     const alias = aliasIn(ahead);
     const scope = this.#scope;
-    scope.tables.set(foldCase(alias ?? table.name), alias === undefined && isTable);
+    scope.tables.set(alias ?? table.name, alias === undefined && isTable);
     scope.isBare = scope.parts === 1 && ahead.peek()?.text === ')';
   }
 
@@ -117,7 +117,7 @@ export class QueryNames {
     if (token.type === 'sign' || /^\d/.test(token.text) || (last && isDot(last, token.start - 1))) return;
     const name =
       qualifierIn(ahead) ?? (token.type === 'name' && mayBeColumn(last) ? quotedQualifier(token) : undefined);
-    if (name) add(scope.pending, foldCase(name.name), [name]);
+    if (name) add(scope.pending, name.name, [name]);
   }
 
   #resolve({ tables, pending }: TableScope): void {
@@ -159,14 +159,14 @@ function quotedQualifier({ text, start }: Token): TableName | undefined {
 
 /** Whether a quoted name after a token may be a column. After an expression, and after AS, it is an alias. */
 const mayBeColumn = (last: Token | undefined): boolean =>
-  last?.type === 'sign' ? last.text !== ')' && last.text !== ']' : BEFORE_COLUMN.has(keywordOf(last).toLowerCase());
+  last?.type === 'sign' ? last.text !== ')' && last.text !== ']' : BEFORE_COLUMN.has(keywordOf(last));
 
 const isDot = (token: Token | undefined, at: number): boolean => token?.text === '.' && token.start === at;
 
 function aliasIn(ahead: TokenReader): string | undefined {
   const token = ahead.word === 'AS' ? ahead.peek(1) : ahead.peek();
   if (!token || token.type === 'sign' || /^[\d@]/.test(token.text)) return undefined;
-  return NO_ALIAS.has(keywordOf(token).toLowerCase()) ? undefined : unquote(token.text);
+  return NO_ALIAS.has(keywordOf(token)) ? undefined : unquote(token.text);
 }
 
 /** Merges the smaller map into the larger one. Otherwise deeply nested queries would take quadratic time. */

@@ -4,11 +4,12 @@
  * standard SQL was observed on QuestDB 9.3.4.
  */
 import {
-  foldCase,
   identify,
   isObject,
   type Kind,
   keywordOf,
+  NameMap,
+  NameSet,
   type NameSpan,
   serverTokens,
   significantTokens,
@@ -118,9 +119,9 @@ interface Level {
   state: State;
   /** The list of what is read on this level, outside of definitions. */
   reads: Reads;
-  /** The folded names of the definitions of this level; a name occurs once per definition. */
+  /** The names of the definitions of this level; a name occurs once per definition. */
   defined?: string[];
-  /** The definition that is being read, with its folded name. */
+  /** The definition that is being read, with its name. */
   defining?: [name: string, definition: NamedQuery];
 }
 
@@ -133,9 +134,9 @@ const awaitsFirstName = (level: Level): level is Level & { defining: [name: stri
 export class ReferenceFinder {
   readonly #reads: Reads = [];
   readonly #levels: Level[] = [{ state: 'header', reads: this.#reads }];
-  readonly cteNames = new Set<string>();
-  /** The definitions that the current level can use, by folded name. Of several, the innermost is last and hides the others. */
-  readonly #scope = new Map<string, NamedQuery[]>();
+  readonly cteNames = new NameSet();
+  /** The definitions that the current level can use. Of several, the innermost is last and hides the others. */
+  readonly #scope = new NameMap<NamedQuery[]>();
   readonly #tokens: TokenReader;
 
   /** @param names collects the positions of names, if they are needed */
@@ -227,14 +228,14 @@ export class ReferenceFinder {
   }
 
   #beginCte(level: Level): void {
-    const name = foldCase(this.#tokens.readName().name);
+    const { name } = this.#tokens.readName();
     this.cteNames.add(name);
     level.defining = [name, { reads: [] }];
     level.state = 'before-cte-query';
   }
 
   #declare(variable: string, level: Level): void {
-    level.defining = [foldCase(variable), { reads: [] }];
+    level.defining = [variable, { reads: [] }];
     this.#define(level);
     level.state = 'value';
   }
@@ -288,7 +289,7 @@ export class ReferenceFinder {
   }
 
   #findNamedQuery(name: string): NamedQuery | undefined {
-    return this.#scope.get(foldCase(name))?.at(-1);
+    return this.#scope.get(name)?.at(-1);
   }
 }
 

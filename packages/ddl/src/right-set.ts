@@ -1,5 +1,5 @@
 /*! A set of rights: which rights include others, and what granting or revoking a right changes. */
-import { foldCase } from '@sqlpipe/sql';
+import { NameMap } from '@sqlpipe/sql';
 import type { Grant, Right } from './rights.js';
 import { UndoLog } from './undo-log.js';
 
@@ -8,7 +8,7 @@ import { UndoLog } from './undo-log.js';
  * on a table includes its columns. They are listed in the order in which they were given.
  */
 export class RightSet {
-  readonly #rights: Entities = new Map();
+  readonly #rights: Entities = new NameMap();
   #next = 0;
 
   /** @param log records the changes, also those of other objects that are undone together with these rights */
@@ -50,7 +50,7 @@ export class RightSet {
   /** Removes the rights of a principal, and the rights to be in it or to act as it. */
   drop(principal: string): void {
     const others = [...this.#rights.values()].flatMap(subjects =>
-      [MEMBER, ASSUME].flatMap(subject => listColumns(subjects.get(subject)?.get(foldCase(principal)))),
+      [MEMBER, ASSUME].flatMap(subject => listColumns(subjects.get(subject)?.get(principal))),
     );
     for (const right of [...this.rightsOf(principal), ...others.map(stored => stored.right)]) this.delete(right);
   }
@@ -84,11 +84,11 @@ export class RightSet {
 
   /** The rights of one principal, without those of its groups. */
   *rightsOf(principal: string): Generator<Right> {
-    yield* inOrder(listSubjects(this.#rights.get(foldCase(principal))));
+    yield* inOrder(listSubjects(this.#rights.get(principal)));
   }
 
   groupsOf(user: string): string[] {
-    const memberships = [...(this.#rights.get(foldCase(user))?.get(MEMBER)?.values() ?? [])].flatMap(listColumns);
+    const memberships = [...(this.#rights.get(user)?.get(MEMBER)?.values() ?? [])].flatMap(listColumns);
     return inOrder(memberships).flatMap(right => (right.kind === 'membership' ? right.group : []));
   }
 
@@ -141,8 +141,8 @@ export class RightSet {
     if (replaced === stored) return;
     this.log.record(() => this.#store(key, replaced));
     const subjects: Subjects = this.#rights.get(key.entity) ?? new Map();
-    const tables: Tables = subjects.get(key.subject) ?? new Map();
-    const columns: GrantedColumns = tables.get(key.table) ?? new Map();
+    const tables: Tables = subjects.get(key.subject) ?? new NameMap();
+    const columns: GrantedColumns = tables.get(key.table) ?? new NameMap();
     setOrPrune(columns, key.column, stored);
     setOrPrune(tables, key.table, columns.size > 0 ? columns : undefined);
     setOrPrune(subjects, key.subject, tables.size > 0 ? tables : undefined);
@@ -155,10 +155,10 @@ interface Stored {
   readonly order: number;
 }
 
-type GrantedColumns = Map<string, Stored>;
-type Tables = Map<string, GrantedColumns>;
+type GrantedColumns = NameMap<Stored>;
+type Tables = NameMap<GrantedColumns>;
 type Subjects = Map<string, Tables>;
-type Entities = Map<string, Subjects>;
+type Entities = NameMap<Subjects>;
 
 function setOrPrune<V>(map: Map<string, V>, key: string, value: V | undefined): void {
   if (value === undefined) map.delete(key);
@@ -189,7 +189,7 @@ const [DATABASE, WHOLE_TABLE] = ['', ''];
 /** What is given: a permission in upper case, or one of these. */
 const [MEMBER, ASSUME] = ['member', 'assume'];
 
-/** Where a right is stored: the entity, what is given, and the scope. Names are folded, because their case does not matter. */
+/** Where a right is stored: the entity, what is given, and the scope. */
 interface Key {
   readonly entity: string;
   readonly subject: string;
@@ -199,10 +199,9 @@ interface Key {
 
 function rightKey(right: Right): Key {
   if (right.kind === 'membership')
-    return { entity: foldCase(right.user), subject: MEMBER, table: foldCase(right.group), column: WHOLE_TABLE };
-  const entity = foldCase(right.entity);
-  if (right.kind === 'assumption')
-    return { entity, subject: ASSUME, table: foldCase(right.account), column: WHOLE_TABLE };
+    return { entity: right.user, subject: MEMBER, table: right.group, column: WHOLE_TABLE };
+  const { entity } = right;
+  if (right.kind === 'assumption') return { entity, subject: ASSUME, table: right.account, column: WHOLE_TABLE };
   const { permission, table = DATABASE, column = WHOLE_TABLE } = right;
-  return { entity, subject: permission, table: foldCase(table), column: foldCase(column) };
+  return { entity, subject: permission, table, column };
 }

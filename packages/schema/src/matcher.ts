@@ -1,6 +1,6 @@
 /*! Selects statements by kind and by the names that they concern, with or without what these statements need. */
 import { findReferences, readGrantTargets } from '@sqlpipe/ddl';
-import { foldCase, type NamedObject } from '@sqlpipe/sql';
+import { foldCase, type NamedObject, NameSet } from '@sqlpipe/sql';
 import { escapeControls, suggestWord } from '@sqlpipe/text';
 import { collectStatements } from './collect.js';
 import { matchesGlob, type NamedStatement, searchableNames } from './ignore.js';
@@ -87,7 +87,7 @@ export class NameSelection {
   readonly #unmatched: Map<string, (entry: NamedStatement) => boolean>;
   readonly #existing = new Set<string>();
   /** The folded names that the selected statements mention. */
-  readonly #needed = new Set<string>();
+  readonly #needed = new NameSet();
 
   /** @param names globs, in any case @param withDeps whether to select what the named objects need, too */
   constructor(
@@ -116,13 +116,13 @@ export class NameSelection {
     const isView = (name: string) => schema.findObject(name)?.kind === 'view';
     for (const { kind, statement } of selected)
       for (const name of [...findReferences(statement, isView), ...readGrantTargets(statement, kind).objects])
-        this.#needed.add(foldCase(name));
+        this.#needed.add(name);
     yield selected.map(({ statement }) => statement);
   }
 
   /** Whether a dump that lacks an object lacks what was selected. To be asked when all statements were selected. */
   needs(object: NamedObject): boolean {
-    return this.#matches(object) || this.#needed.has(foldCase(object.name));
+    return this.#matches(object) || this.#needed.has(object.name);
   }
 
   /** Says which names matched nothing, with a suggestion; undefined if all matched. */

@@ -11,13 +11,13 @@ import {
   tryParseDefinition,
 } from '@sqlpipe/ddl';
 import {
-  foldCase,
   givesRight,
   type Identity,
   identify,
   isObject,
   isPrincipal,
   type Kind,
+  NameMap,
   requireUnambiguous,
 } from '@sqlpipe/sql';
 import { topologicalOrder } from './topological-order.js';
@@ -38,9 +38,9 @@ export function toEntry(statement: string): Entry {
 /** Statements by the name of the object or principal that each creates. As on the server, the case of a name does not matter. */
 export class Schema {
   readonly entries: readonly Entry[];
-  /** By folded name. If two statements have the same name, the first is used. */
-  readonly #objects = new Map<string, Entry>();
-  readonly #principals = new Map<string, Entry>();
+  /** If two statements have the same name, the first is used. */
+  readonly #objects = new NameMap<Entry>();
+  readonly #principals = new NameMap<Entry>();
   readonly #definitions = new Map<Entry, Definition | undefined>();
   #dependencies?: ReadonlyMap<string, string[]>;
 
@@ -52,16 +52,16 @@ export class Schema {
     this.entries = Array.from(statements, toEntry);
     for (const entry of this.entries) {
       const names = isObject(entry.kind) ? this.#objects : isPrincipal(entry.kind) ? this.#principals : undefined;
-      if (names && !names.has(foldCase(entry.name))) names.set(foldCase(entry.name), entry);
+      if (names && !names.has(entry.name)) names.set(entry.name, entry);
     }
   }
 
   findObject(name: string): Entry | undefined {
-    return this.#objects.get(foldCase(name));
+    return this.#objects.get(name);
   }
 
   findPrincipal(name: string): Entry | undefined {
-    return this.#principals.get(foldCase(name));
+    return this.#principals.get(name);
   }
 
   /** The definition of an object, which is parsed once; undefined if there is no such object, or its syntax is unknown. */
@@ -131,8 +131,8 @@ export function dumpOrder(schema: Schema): Entry[] {
 
 function orderObjects(schema: Schema): Entry[] {
   const order = topologicalOrder(schema.dependencies(), name => schema.findObject(name)?.kind === 'view');
-  const entriesByName = new Map(order.map((name): [string, Entry[]] => [foldCase(name), []]));
-  for (const entry of schema.entries) if (isObject(entry.kind)) entriesByName.get(foldCase(entry.name))?.push(entry);
+  const entriesByName = new NameMap(order.map((name): [string, Entry[]] => [name, []]));
+  for (const entry of schema.entries) if (isObject(entry.kind)) entriesByName.get(entry.name)?.push(entry);
   return [...entriesByName.values()].flat();
 }
 

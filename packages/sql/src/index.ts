@@ -18,7 +18,17 @@ export {
   type PrincipalKind,
 } from './kinds.js';
 export { type CommentRules, Lexer, WHITESPACE } from './lexer.js';
-export { foldCase, isSameName, type LocatedName, type NameSpan, parseName, quoteLiteral, TokenReader } from './name.js';
+export {
+  foldCase,
+  isSameName,
+  type LocatedName,
+  NameMap,
+  NameSet,
+  type NameSpan,
+  parseName,
+  quoteLiteral,
+  TokenReader,
+} from './name.js';
 export { findSecrets, redact } from './redact.js';
 export {
   SERVER_COMMENT_RULES,

@@ -48,6 +48,45 @@ export const foldCase = (name: string): string =>
 export const isSameName = (a: string | undefined, b: string | undefined): boolean =>
   a !== undefined && b !== undefined && foldCase(a) === foldCase(b);
 
+/** A map by name, in any case. Its keys are folded. */
+export class NameMap<Value> extends Map<string, Value> {
+  /** Tells the compiler that a plain map, which distinguishes case, cannot replace it. */
+  declare protected readonly ignoresCase: true;
+
+  override get(name: string): Value | undefined {
+    return super.get(foldCase(name));
+  }
+
+  override has(name: string): boolean {
+    return super.has(foldCase(name));
+  }
+
+  override set(name: string, value: Value): this {
+    return super.set(foldCase(name), value);
+  }
+
+  override delete(name: string): boolean {
+    return super.delete(foldCase(name));
+  }
+}
+
+/** A set of names, in any case. Its elements are folded. */
+export class NameSet extends Set<string> {
+  declare protected readonly ignoresCase: true;
+
+  override has(name: string): boolean {
+    return super.has(foldCase(name));
+  }
+
+  override add(name: string): this {
+    return super.add(foldCase(name));
+  }
+
+  override delete(name: string): boolean {
+    return super.delete(foldCase(name));
+  }
+}
+
 /** Reads the tokens of a statement one by one, with lookahead. They are never all in memory, because bodies are long. */
 export class TokenReader {
   readonly #source: Iterator<Token>;

@@ -1,5 +1,5 @@
 /*! Parses CREATE TABLE. The checks are in the order of the server's parser, because only the first error is reported. */
-import { foldCase, type LocatedName } from '@sqlpipe/sql';
+import type { LocatedName } from '@sqlpipe/sql';
 import { addTimestampToIndex, parseIndexOptions } from '../columns/indexes.js';
 import { parseParquet } from '../columns/parquet.js';
 import { newColumn, parseSymbolOptions, rejectCachedCapacity, unmatchedBracketError } from '../columns/type.js';
@@ -87,7 +87,7 @@ function toTableStatement(reader: ClauseReader, created: CreatedName, rest: Part
   reader.read(OWNER);
   reader.expectEnd();
   const { columns, definition } = reader;
-  const timestamp = definition.timestamp && (columns.find(definition.timestamp)?.name ?? definition.timestamp);
+  const timestamp = definition.timestamp && (columns.get(definition.timestamp)?.name ?? definition.timestamp);
   return reader.toStatement<TableDefinition>(created, {
     ...{ partitionBy: 'NONE', ...UNLIMITED, wal: false, parquet: false },
     ...{ ...definition, kind: 'table', timestamp },
@@ -129,12 +129,12 @@ function parseIndex(reader: ClauseReader): void {
   const column = parseIndexedColumn(reader, parseLiteral(cursor));
   const covered: LocatedName[] = [];
   column.index = parseIndexOptions(cursor, cursor.require("'capacity'"), context, { covered });
-  reader.positions.covered.set(foldCase(column.name), covered);
+  reader.positions.covered.set(column.name, covered);
   cursor.expect(')');
 }
 
 function parseIndexedColumn({ columns, positions, isQuery }: ClauseReader, named: LocatedName): Column {
-  const column = columns.find(named.name);
+  const column = columns.get(named.name);
   if (isQuery) positions.index.push(named);
   if (!column) {
     if (!isQuery) throw new RejectionError(named.position, `Invalid column: ${named.name}`);
@@ -153,7 +153,7 @@ function parseCast({ cursor, columns, positions, isQuery }: ClauseReader): void 
   if (!isQuery) throw cursor.error("cast is only supported in 'create table as ...' context");
   cursor.expect('(');
   const named = parseLiteral(cursor);
-  const column = columns.find(named.name) ?? columns.addOfQuery(named.name);
+  const column = columns.get(named.name) ?? columns.addOfQuery(named.name);
   if (column.type) throw cursor.error('duplicate cast');
   cursor.expect('as');
   const type = parseLiteral(cursor);
@@ -218,7 +218,7 @@ function parseSymbol(reader: ClauseReader, named: LocatedName, column: Column): 
   const isPlain = endsHere(next);
   const covered: LocatedName[] = [];
   column.index = parseIndexOptions(cursor, next, context, { covered, expected: isPlain ? undefined : "'capacity'" });
-  reader.positions.covered.set(foldCase(column.name), covered);
+  reader.positions.covered.set(column.name, covered);
   const after = isPlain ? cursor.require("')'") : readAfterColumn(cursor, named);
   reader.addSpan(columnProperty(column.name, ' index'), start);
   return after;

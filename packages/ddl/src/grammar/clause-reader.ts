@@ -1,5 +1,5 @@
 /*! Reads the clauses of a CREATE statement: what each states, and its position. */
-import { foldCase, type LocatedName } from '@sqlpipe/sql';
+import { type LocatedName, NameMap } from '@sqlpipe/sql';
 import type {
   Column,
   Definition,
@@ -34,15 +34,11 @@ export interface ClauseSpan {
 /** The clauses of a statement by the name of their property. The clauses of a column have the names of a comparison: `column 'x' index`. */
 export type ClauseSpans = ReadonlyMap<string, ClauseSpan>;
 
-/** The columns of a statement, in its order. They are found by name in any case. */
-export class Columns extends Map<string, Column> {
-  find(name: string): Column | undefined {
-    return this.get(foldCase(name));
-  }
-
+/** The columns of a statement, in its order. */
+export class Columns extends NameMap<Column> {
   add(column: Column, position: number): Column {
-    if (this.find(column.name)) throw duplicateColumnError(column.name, position);
-    this.set(foldCase(column.name), column);
+    if (this.has(column.name)) throw duplicateColumnError(column.name, position);
+    this.set(column.name, column);
     return column;
   }
 
@@ -103,10 +99,10 @@ export class ClauseReader {
   expected: string | undefined;
   /** The position of a rejection of the value of the current clause. */
   position = 0;
-  /** Where clauses name columns of the query, stages of the storage policy, and what an index covers, by its column in lower case. */
+  /** Where clauses name columns of the query, stages of the storage policy, and what an index covers, by its column. */
   readonly positions: Readonly<Record<'cast' | 'index' | 'dedup' | 'stages', LocatedName[]>> & {
-    readonly covered: Map<string, LocatedName[]>;
-  } = { cast: [], index: [], dedup: [], stages: [], covered: new Map() };
+    readonly covered: NameMap<LocatedName[]>;
+  } = { cast: [], index: [], dedup: [], stages: [], covered: new NameMap() };
   #start = -1;
   /** Why the current clause must not come next. */
   #duplicate: string | undefined;

@@ -1,9 +1,9 @@
 /*! Names of objects and columns: which must be quoted, which are invalid, which belong to the server, and how they are parsed. */
-import { foldCase, type LocatedName, unquote } from '@sqlpipe/sql';
+import { type LocatedName, NameSet, unquote } from '@sqlpipe/sql';
 import { type Cursor, isWord, RejectionError } from './cursor.js';
 
 /** The words that the server rejects as a bare name (SqlKeywords; each observed on 9.3.4). */
-export const RESERVED: ReadonlySet<string> = new Set(
+export const RESERVED = new NameSet(
   (
     'add align all alter and as asc attach batch between bypass cancel case cast column create desc detach disable distinct drop ' +
     'enable end except exists explain false from in insert intersect into join like limit lock nan not null on or order outer over ' +
@@ -16,22 +16,20 @@ const ENDS_NAME = /[ ;`&|^<=>[\]]/;
 
 /** Whether a name has to be quoted. A name that the server printed with quotes does not have to be. */
 export const needsQuotes = (name: string): boolean =>
-  !name.startsWith('"') && (ENDS_NAME.test(name) || RESERVED.has(foldCase(name)));
+  !name.startsWith('"') && (ENDS_NAME.test(name) || RESERVED.has(name));
 
 /** The name as it is written in a statement, quoted if necessary. No name contains a double quote. */
 export const quoteName = (name: string): string => (needsQuotes(name) ? `"${name}"` : name);
 
 /** The words that start a clause where ALTER may have the name of a column. */
-const COLUMN_CLAUSES = new Set(['column', 'if']);
+const COLUMN_CLAUSES = new NameSet(['column', 'if']);
 
-export const quoteColumn = (name: string): string =>
-  COLUMN_CLAUSES.has(foldCase(name)) ? `"${name}"` : quoteName(name);
+export const quoteColumn = (name: string): string => (COLUMN_CLAUSES.has(name) ? `"${name}"` : quoteName(name));
 
-const SYSTEM_TABLES = new Set(['telemetry', 'telemetry_config', '_query_trace']);
+const SYSTEM_TABLES = new NameSet(['telemetry', 'telemetry_config', '_query_trace']);
 
 /** Whether a table is one of the server's own, by its default name. No dump contains it (TableFlagResolverImpl; query tracing). */
-export const isSystemTable = (name: string): boolean =>
-  name.startsWith('sys.') || SYSTEM_TABLES.has(name.toLowerCase());
+export const isSystemTable = (name: string): boolean => name.startsWith('sys.') || SYSTEM_TABLES.has(name);
 
 /** QuestDB's `cairo.max.file.name.length`, in UTF-16 code units. */
 const MAX_NAME_LENGTH = 127;
@@ -43,7 +41,7 @@ export const MAX_FILE_NAME_BYTES = 250;
 export const unquoteToken = (token: string): string => unquote(token, 'server');
 
 export function rejectReserved(token: string, position: number): void {
-  if (!RESERVED.has(foldCase(token))) return;
+  if (!RESERVED.has(token)) return;
   throw new RejectionError(
     position,
     `table and column names that are SQL keywords have to be enclosed in double quotes, such as "${token}"`,

@@ -1,5 +1,5 @@
 /*! DEDUP UPSERT KEYS of a table. */
-import { foldCase, isSameName } from '@sqlpipe/sql';
+import { foldCase, isSameName, NameSet } from '@sqlpipe/sql';
 import type { TableDefinition } from '../definition.js';
 import type { ClauseReader } from '../grammar/clause-reader.js';
 import { type Cursor, isWord, RejectionError } from '../grammar/cursor.js';
@@ -34,8 +34,8 @@ export const DEDUP_KEYS = property<Keyed, { readonly action: 'dedup keys'; reado
     print: ({ keys }) =>
       keys.length > 0 ? `DEDUP ENABLE UPSERT KEYS(${keys.map(quoteColumn).join(',')})` : 'DEDUP DISABLE',
     apply(table, { keys }) {
-      const set = new Set(keys.map(foldCase));
-      return { ...table, columns: table.columns.map(each => ({ ...each, dedup: set.has(foldCase(each.name)) })) };
+      const set = new NameSet(keys);
+      return { ...table, columns: table.columns.map(each => ({ ...each, dedup: set.has(each.name) })) };
     },
     permission: ({ keys }) => (keys.length > 0 ? 'DEDUP ENABLE' : 'DEDUP DISABLE'),
     // With fewer keys than wanted, rows would overwrite each other. So a key that could not be added stays in the list.
@@ -75,7 +75,7 @@ function parseDedup(reader: ClauseReader): void {
   if (!wal) throw new RejectionError(cursor.readOffset, 'deduplication is possible only on WAL tables');
   if (!isWord(cursor.next(), 'upsert')) throw cursor.error("expected 'upsert'");
   const { keys, position } = parseKeys(cursor, 'column list', (name, at) => {
-    const column = columns.find(name);
+    const column = columns.get(name);
     const reject = (problem: string): RejectionError => new RejectionError(at, problem);
     if (isQuery) positions.dedup.push({ name, position: at });
     else if (!column) throw reject(`deduplicate key column not found [column=${name}]`);

@@ -47,7 +47,7 @@ function parseTimestampClause(reader: ClauseReader) {
   const { name, position } = parseLiteral(cursor);
   cursor.require("')'");
   if (definition.kind === 'table' && !isQuery) {
-    const column = columns.find(name);
+    const column = columns.get(name);
     if (!column) throw new RejectionError(position, `invalid designated timestamp column [name=${name}]`);
     if (!isTimestamp(column.type))
       throw new RejectionError(position, `TIMESTAMP column expected [actual=${column.type}, columnName=${name}]`);

@@ -106,7 +106,7 @@ function createTable(session: Session, statement: CreateOf<TableDefinition>): vo
   rejectImpossiblePolicy(definition.policy, statement.positions.stages, session.has);
   const columns = [...statement.columns.values()];
   for (const { name, index } of body ? [] : columns)
-    if (index) rejectBadCover(name, statement.positions.covered.get(foldCase(name)) ?? [], columns, "doesn't exist");
+    if (index) rejectBadCover(name, statement.positions.covered.get(name) ?? [], columns, "doesn't exist");
   if (body) requireReadAccess(session, parseBody(body));
   rejectBadName(name, position, body ? '' : 'Could not create table, ');
   // QuestDB cannot create the folder of a table with a longer name, and reports that the table exists.
@@ -137,7 +137,7 @@ function toTableAsQuery(catalogue: Catalogue, statement: CreateOf<TableDefinitio
   rejectUnknownColumns(statement, relation);
   const columns = relation.fields.map(({ name: column, type }, index) => {
     rejectBadColumnName(column, index, position);
-    const declared = statement.columns.find(column);
+    const declared = statement.columns.get(column);
     if (declared?.type && type) rejectImpossibleCast(statement, column, type, declared.type);
     if (!declared && type === 'NULL')
       throw new RejectionError(0, `cannot create NULL-type column, please use type cast, e.g. ${column}::type`);
