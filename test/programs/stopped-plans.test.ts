@@ -155,9 +155,12 @@ test('a plan stops at the first statement that is not in force, through the libr
   const planned = await makePlan(t);
   t.true(planned.length >= 8, planned.join('\n'));
   const verbOf = (statement: string) => /^\w+/.exec(statement.replace(/^--.*\n/gm, ''))?.[0];
-  t.deepEqual([...new Set(planned.map(verbOf))].sort(), ['ALTER', 'CREATE', 'DROP', 'REFRESH', 'SELECT']);
+  const verbs = planned.map(verbOf);
+  t.deepEqual([...new Set(verbs)].sort(), ['ALTER', 'CREATE', 'DROP', 'REFRESH', 'SELECT']);
   for (const [stopsAt, statement] of planned.entries()) {
-    const isAssertion = verbOf(statement) === 'SELECT';
+    // The first and the last one of each verb.
+    if (![verbs.indexOf(verbs[stopsAt]), verbs.lastIndexOf(verbs[stopsAt])].includes(stopsAt)) continue;
+    const isAssertion = verbs[stopsAt] === 'SELECT';
     const jobs = stopsAt % 2 === 0 ? 1 : 8;
     for (const instead of [REJECTED, FAILED, ...(isAssertion ? [NOT_TRUE] : [])]) {
       const { url, received } = await startStopping(t, planned, stopsAt, instead);
