@@ -1,5 +1,6 @@
 /*! The dump of a server without SHOW CREATE DATABASE: what may have changed while it was read is read again, and nothing else. */
 import type { ExecutionContext } from 'ava';
+import { waitUntilRefreshed } from '../support/background.js';
 import { deferred } from '../support/deferred.js';
 import { inProcess } from '../support/in-process.js';
 import { startQuestDB, testWithQuestDB } from '../support/questdb.js';
@@ -28,6 +29,7 @@ async function dumpWhile(
   const questdb = await server;
   await questdb.dropAll();
   for (const statement of objects) t.deepEqual(await questdb.execute(statement), { ddl: 'OK' });
+  await waitUntilRefreshed(questdb);
   let [lists, versions] = [0, 0];
   const { promise: finished, resolve: finish } = deferred();
   const proxy = await recordingProxy(t, questdb, async query => {
