@@ -5,14 +5,11 @@ import {
   connect,
   DEFAULT_REQUEST_BUFFER,
   encodeQuery,
-  fetchRunningRefreshes,
   type Instance,
   InstanceError,
   resolveInstance,
 } from '../../packages/instance/src/index.js';
-import { waitUntilApplied, waitUntilTrue } from '../support/background.js';
 import { sharedQuestDB, startQuestDB, testWithQuestDB } from '../support/questdb.js';
-import { runSqlapply } from '../support/replay.js';
 
 const emptyServer = sharedQuestDB();
 
@@ -45,51 +42,6 @@ testWithQuestDB('the maximum size of a request is known to the byte', async t =>
 /** A table as the server prints it. */
 const wide = (columns: number) =>
   `CREATE TABLE 'wide' ( \n\tts TIMESTAMP,\n${Array.from({ length: columns }, (_, i) => `\tcolumn_${i} DOUBLE`).join(',\n')}\n) timestamp(ts) PARTITION BY DAY;`;
-
-const SLOW_VIEW = [
-  "CREATE TABLE t AS (SELECT timestamp_sequence('2024-01-01', 1000000L) ts, x FROM long_sequence(20000)) TIMESTAMP(ts) PARTITION BY DAY WAL",
-  'CREATE TABLE k AS (SELECT x FROM long_sequence(500))',
-  'CREATE MATERIALIZED VIEW m WITH BASE t REFRESH MANUAL DEFERRED AS (SELECT t.ts, sum(sin(t.x * k.x)) s FROM t CROSS JOIN k SAMPLE BY 1h) PARTITION BY DAY',
-  'CREATE VIEW v AS (SELECT * FROM m)',
-  'CREATE MATERIALIZED VIEW n WITH BASE m REFRESH MANUAL DEFERRED AS (SELECT ts, sum(s) s FROM v SAMPLE BY 1d) PARTITION BY DAY',
-];
-
-async function makeSlowView() {
-  const server = await emptyServer();
-  const db = await openInstance(server.url);
-  for (const statement of SLOW_VIEW) {
-    await db.execute(statement);
-    await waitUntilApplied(server);
-  }
-  return { server, db };
-}
-
-testWithQuestDB('a refresh in full that runs is seen from the views above', async t => {
-  const { server, db } = await makeSlowView();
-  t.deepEqual(await fetchRunningRefreshes(db, "'N'"), []);
-  await db.execute('REFRESH MATERIALIZED VIEW m FULL');
-  await waitUntilTrue(server, "SELECT count() = 1 FROM materialized_views() WHERE view_status = 'refreshing'");
-  t.deepEqual(await fetchRunningRefreshes(db, "'N'"), [{ view: 'm', isActive: true }]);
-  t.deepEqual(await fetchRunningRefreshes(db, 'SELECT * FROM k'), []);
-  await waitUntilTrue(server, "SELECT count() = 0 FROM materialized_views() WHERE view_status = 'refreshing'");
-  t.deepEqual(await fetchRunningRefreshes(db, "'N'"), []);
-  await db.close();
-});
-
-testWithQuestDB('a refresh waits until the views are filled that it reads, whoever has started that', async t => {
-  const { server, db } = await makeSlowView();
-  const refresh = { text: 'REFRESH MATERIALIZED VIEW n FULL;', options: '--allow all' };
-  // The server shows this refresh as running for ever.
-  await db.execute("REFRESH MATERIALIZED VIEW m RANGE FROM '2024-01-01' TO '2024-01-02'");
-  await waitUntilTrue(server, 'SELECT count() = 6 FROM m');
-  t.is((await runSqlapply(t, server.url, refresh)).code, 0);
-  t.deepEqual(await db.queryRows('SELECT count() FROM n'), [[1]]);
-  await db.execute('REFRESH MATERIALIZED VIEW m FULL');
-  await waitUntilTrue(server, 'SELECT count() = 0 FROM m');
-  t.is((await runSqlapply(t, server.url, refresh)).code, 0);
-  t.deepEqual(await db.queryRows('SELECT count() FROM n'), [[1]]);
-  await db.close();
-});
 
 testWithQuestDB('statements may be larger than with curl --data-urlencode, by the documented sizes', async t => {
   const { url } = await emptyServer();
