@@ -13,7 +13,7 @@ import { startSlow } from '../support/slow.js';
 import { macro, test } from '../support/test.js';
 import { testWith } from '../support/tools.js';
 
-const KILLS = Number(process.env.KILLS ?? 6);
+const KILLS = Number(process.env.KILLS ?? 2);
 
 const scope = fileScope();
 let source: string;

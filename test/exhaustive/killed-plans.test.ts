@@ -6,7 +6,7 @@ import { ROWS } from '../support/reconcile.js';
 import { random, SEED } from '../support/seed.js';
 import { execute, type Server } from '../support/server.js';
 
-const KILLS = Number(process.env.KILLS ?? 2);
+const KILLS = Number(process.env.KILLS ?? 1);
 
 const emptyServer = sharedQuestDB();
 

@@ -10,7 +10,7 @@ import { test } from '../support/test.js';
 
 test('random pairs: a plan loses nothing unless allowed, a second plan is empty, and the way back leads back', async t => {
   let complete = 0;
-  for (let seed = 0; seed < 100; seed++) {
+  for (let seed = 0; seed < 50; seed++) {
     const { before, after, renamed, changes } = schemaPair(seed);
     const careful = await planChanges(after, before, { renamed });
     const lossy = careful.statements.flatMap(({ effects }) =>
@@ -31,11 +31,11 @@ test('random pairs: a plan loses nothing unless allowed, a second plan is empty,
     t.deepEqual(textsOf(rest), [], `seed ${seed}`);
     complete++;
   }
-  t.true(complete > 15, `${complete}`);
+  t.true(complete > 7, `${complete}`);
 });
 
 test('random pairs with access control: a plan leads where it should, and a second one is empty', async t => {
-  for (let seed = 0; seed < 40; seed++) {
+  for (let seed = 0; seed < 20; seed++) {
     const { before, after, renamed, changes } = enterprisePair(seed);
     const allowLoss = lossesOf(await planChanges(after, before, { renamed }));
     const plan = await planChanges(after, before, { renamed, allowLoss });
@@ -54,14 +54,15 @@ test('random pairs with access control: a plan leads where it should, and a seco
 });
 
 test('recorded databases: a plan omits nothing if all losses are allowed', async t => {
-  for (const [i, a] of databases.entries())
-    for (const b of databases.slice(i, i + 2)) {
-      const allowLoss = lossesOf(await planChanges(a.statements, b.statements));
-      const { statements, omissions } = await planChanges(a.statements, b.statements, { allowLoss });
-      if (a === b) t.deepEqual({ statements, omissions }, { statements: [], omissions: [] }, a.name);
-      else t.true(statements.length > 0);
-      const wrong = omissions.filter(({ losses }) => losses);
-      t.deepEqual(wrong, [], `${a.name} from ${b.name}`);
-    }
-  t.pass();
+  for (const [i, a] of databases.entries()) {
+    const { statements, omissions } = await planChanges(a.statements, a.statements);
+    t.deepEqual({ statements, omissions }, { statements: [], omissions: [] }, a.name);
+    const b = databases[i + 1];
+    if (!b) continue;
+    const allowLoss = lossesOf(await planChanges(a.statements, b.statements));
+    const bold = await planChanges(a.statements, b.statements, { allowLoss });
+    t.true(bold.statements.length > 0);
+    const wrong = bold.omissions.filter(({ losses }) => losses);
+    t.deepEqual(wrong, [], `${a.name} from ${b.name}`);
+  }
 });

@@ -87,7 +87,7 @@ const nameOf = (statement: string): string | undefined => {
 };
 
 /** The number of changes that are tried of each statement, and of each query. */
-const TRIED = 6;
+const TRIED = 3;
 
 /** A sample of a list, a different one for each nth. */
 function sample<T>(list: readonly T[], nth: number): T[] {
