@@ -82,7 +82,7 @@ export async function plan(a: Schema, b: Schema, options: PlanOptions = {}): Pro
   return {
     statements: printPlan(planned, inB),
     permissions: findRequiredPermissions(planned.statements.map(({ statement }) => statement)),
-    omissions: planned.omissions.map(({ identity: { kind, name }, what, reasons, hints = [], losses = [] }) => ({
+    omissions: planned.omissions.map(({ identity: { kind, name }, what, reasons, hints, losses }) => ({
       kind,
       name,
       what,

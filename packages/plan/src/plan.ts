@@ -54,22 +54,21 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, opti
   const schemas = { a: inA, b: inB };
   const answers = new ServerAnswers(options);
   const proven = await planUntilAnswered(schemas, answers, options);
-  const { omissions } = proven.draft;
   const allowLoss = [...(options.allowLoss ?? [])];
   // Some losses show only if others are allowed. The user needs the names of all at once.
-  for (let names = omissions.flatMap(namesOfLosses); names.length > 0; ) {
+  for (let names = proven.draft.omissions.flatMap(namesOfLosses); names.length > 0; ) {
     allowLoss.push(...names);
     // A server may reject a view of A only because a loss is allowed now. Such a view must not fail this plan.
     const { draft } = await planUntilAnswered(schemas, answers, { ...options, allowLoss, skipInvalid: true });
-    const later = draft.omissions.filter(({ losses = [] }) => losses.length > 0);
-    omissions.push(...later);
+    const later = draft.omissions.filter(({ losses }) => losses.length > 0);
+    for (const omission of later) proven.draft.addOmission(omission);
     names = later.flatMap(namesOfLosses).filter(name => !allowLoss.includes(name));
   }
   const plan = await assemblePlan(proven);
   return { ...plan, notes: [...notes, ...plan.notes] };
 }
 
-const namesOfLosses = ({ losses = [] }: Omission): string[] => losses.map(formatLoss);
+const namesOfLosses = ({ losses }: Omission): string[] => losses.map(formatLoss);
 
 /** Plans until no question is left. An answer may change the plan, and a changed plan may have new questions. */
 async function planUntilAnswered(schemas: Schemas, answers: ServerAnswers, options: PlanOptions): Promise<ProvenDraft> {
@@ -140,7 +139,7 @@ function draftUntilProven(context: PlanContext, loadB: () => Engine): ProvenDraf
       // the names of all losses at once.
       const named = new Set(draft.omissions.flatMap(namesOfLosses));
       const namesNewLoss = (omission: Omission) => namesOfLosses(omission).some(name => !named.has(name));
-      draft.omissions.push(...[...excluded.values()].filter(namesNewLoss));
+      for (const omission of [...excluded.values()].filter(namesNewLoss)) draft.addOmission(omission);
       return { draft, proof, recomputedInAnyDraft: recomputed };
     }
     const countBefore = excluded.size;
@@ -179,7 +178,7 @@ function draftPlan(context: PlanContext, engine: Engine, excluded: ReadonlyMap<s
   alterExpiry(draft);
   dropExtraObjects(draft);
   dropPrincipals(draft);
-  grantRights(draft); // again: DROP of a principal also removes memberships in it, and rights to act as it
+  grantRights(draft); // again: A may grant rights to a principal, or on a table, that only B has, and the DROP has removed them
 
   // What the plan does not change.
   listUnalterable(draft);

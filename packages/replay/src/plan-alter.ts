@@ -45,5 +45,5 @@ export async function planAlter(
 }
 
 /** Whether an object has the wanted definition, but does not work, and no option would repair it. */
-const concernsHealth = ({ properties, losses = [] }: Omission): boolean =>
+const concernsHealth = ({ properties, losses }: Omission): boolean =>
   losses.length === 0 && properties.some(property => property === 'invalid' || property === 'suspended');

@@ -34,7 +34,7 @@ export const changeOf = (identity: Change['identity'], what = displayName(identi
 /** The steps so far, and an engine that has executed them. */
 export class Draft {
   readonly steps: Step[] = [];
-  readonly omissions: Omission[] = [];
+  readonly #omissions = new Set<Omission>();
   /** The names of blocked objects in lower case. They will not be as A has them, so what reads them is left out too. */
   readonly #blocked = new Set<string>();
   /**
@@ -58,7 +58,7 @@ export class Draft {
     if (this.#isIgnored(change)) return false;
     const excluded = this.excluded.get(changeKey(change));
     if (excluded) {
-      if (!this.omissions.includes(excluded)) this.omissions.push(excluded);
+      this.addOmission(excluded);
       return false;
     }
     const before = this.engine.savepoint();
@@ -136,7 +136,15 @@ export class Draft {
   }
 
   omit(change: Change, ...[reason, ...hints]: Refusal): void {
-    if (!this.#isIgnored(change)) this.omissions.push({ ...change, reasons: [reason], hints });
+    this.addOmission({ ...change, reasons: [reason], losses: [], hints });
+  }
+
+  addOmission(omission: Omission): void {
+    if (!this.#isIgnored(omission)) this.#omissions.add(omission);
+  }
+
+  get omissions(): readonly Omission[] {
+    return [...this.#omissions];
   }
 
   /** Whether a change of an object, or of one of its properties, is left out. */

@@ -79,7 +79,7 @@ export function rebuildTable(entry: Entry, wanted: TableDefinition, draft: Draft
     ...unmet.map(({ reason }) => reason),
     ...(losses.length > 0 ? ['the new table does not keep all that the old one has'] : []),
   ];
-  if (reasons.length > 0) return void draft.omissions.push({ ...change, reasons, losses });
+  if (reasons.length > 0) return draft.addOmission({ ...change, reasons, losses, hints: [] });
   const unchanged = conversions.flatMap(each => assertConversion(each, draft.context));
   const required = [...unchanged, ...assertCopyable(created, now, copied)];
   draft.add(change, printRebuild(created, now, oldName, copied, required));

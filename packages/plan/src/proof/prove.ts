@@ -157,7 +157,7 @@ function toOmissions(failures: readonly Failure[], steps: readonly Step[]): Omis
   return [...found.values()].map(({ step, reasons, losses, hints }) => ({
     ...step.change,
     reasons: [...reasons],
-    ...(losses.length > 0 && { losses }),
+    losses,
     hints: [...hints],
   }));
 }

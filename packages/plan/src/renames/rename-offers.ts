@@ -9,7 +9,7 @@ import type { Omission } from '../text/omission.js';
 
 /** Adds hints to an omission that drops something: the renames that the user may have meant. */
 export function addOffers(omission: Omission, offers: RenameOffers): Omission {
-  const dropped = (omission.losses ?? []).filter(({ loss }) => loss === 'drop');
+  const dropped = omission.losses.filter(({ loss }) => loss === 'drop');
   const renames = dropped.flatMap(
     ({ object, column }) =>
       (column === undefined ? offers.offerTable(object) : offers.offerColumn(object, column)) ?? [],

@@ -16,19 +16,13 @@ export interface Change {
 /** A change that a plan leaves out. */
 export interface Omission extends Change {
   readonly reasons: readonly string[];
-  readonly losses?: readonly NamedLoss[];
+  readonly losses: readonly NamedLoss[];
   /** What can be done instead: `--rebuild trades makes a new table`. */
-  readonly hints?: readonly string[];
+  readonly hints: readonly string[];
 }
 
 /** Describes an omission in lines: `table 'trades': left out: DROP COLUMN qty`, then why, then what can be done. */
-export function describeOmission({
-  identity,
-  what,
-  reasons,
-  losses = [],
-  hints = [],
-}: Omission): [string, ...string[]] {
+export function describeOmission({ identity, what, reasons, losses, hints }: Omission): [string, ...string[]] {
   const names = [...new Set(losses.map(formatLoss))];
   return [
     `${displayName(identity)}: left out: ${what}`,
