@@ -131,7 +131,7 @@ export class ExistingObjects {
     // Servers from 9.3 on show symbol capacities, but do not print them.
     const columns = parsed?.kind === 'table' ? parsed.columns : [];
     const statesCapacity = columns.some(({ capacity = 0 }) => capacity > USUAL_SYMBOL_CAPACITY);
-    const [shown = existing] = statesCapacity ? await this.#capacities.addTo([existing]) : [];
-    return compareStatements(statement, shown, { defaults, findTable: () => model });
+    const [complete = existing] = statesCapacity ? await this.#capacities.addTo([existing]) : [];
+    return compareStatements(statement, complete, { defaults, findTable: () => model });
   }
 }

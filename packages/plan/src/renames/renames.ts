@@ -18,8 +18,8 @@ export class Renames {
   readonly #engineOfB: Engine;
   /** Pending renames of objects: the new names by the old names in lower case. */
   readonly pending = new Map<string, string>();
-  /** Renames of objects that are pending, or that an earlier plan has begun or made: the new names by the old ones in lower case. */
-  readonly #pendingOrMade = new Map<string, string>();
+  /** Renames of objects, pending or begun or made by an earlier plan: the new names by the old ones in lower case. */
+  readonly #objectRenames = new Map<string, string>();
   /** Renames of columns, pending or made by a rebuild. Key: the table's name in A, in lower case; value: the new names by the old ones. */
   readonly #columnRenames = new Map<string, Map<string, string>>();
   /** Renames of columns that an earlier plan has made: the table's name in B, and the old and the new name of the column. */
@@ -55,7 +55,7 @@ export class Renames {
   /** For an old name of an object, returns the new one; for a new name, the old one in lower case; undefined if there is no rename. */
   otherName(name: string): string | undefined {
     return (
-      this.#pendingOrMade.get(foldCase(name)) ?? [...this.#pendingOrMade].find(([, to]) => isSameName(to, name))?.[0]
+      this.#objectRenames.get(foldCase(name)) ?? [...this.#objectRenames].find(([, to]) => isSameName(to, name))?.[0]
     );
   }
 
@@ -146,10 +146,10 @@ export class Renames {
     if (!after) throw new InvalidSelectionError(`--renamed ${rename}: A has no '${to}'`);
     if (before && before.kind !== after.kind && [before.kind, after.kind].includes('table'))
       throw new InvalidSelectionError(`--renamed ${rename}: B has ${displayName(before)}, A has ${displayName(after)}`);
-    const other = [...this.#pendingOrMade].find(([old, name]) => name === after.name && !isSameName(old, from))?.[0];
+    const other = [...this.#objectRenames].find(([old, name]) => name === after.name && !isSameName(old, from))?.[0];
     if (other !== undefined)
       throw new InvalidSelectionError(`--renamed ${rename}: '${other}' gets the name '${after.name}' too`);
-    this.#pendingOrMade.set(foldCase(from), after.name);
+    this.#objectRenames.set(foldCase(from), after.name);
     this.stated.objects.set(from, after.name);
     const isMade = this.#engineOfB.find(to) !== undefined || this.#findOldTables(to).length > 0;
     if (!before && isMade) return this.#reportMade(rename);
@@ -182,7 +182,7 @@ export class Renames {
       const suggestion = suggestWord(from, names) || this.#suggestObject(from);
       throw new InvalidSelectionError(`--renamed ${rename}: B has no '${from}'${suggestion}`);
     }
-    const table = this.#pendingOrMade.get(foldCase(oldPath.object)) ?? oldPath.object;
+    const table = this.#objectRenames.get(foldCase(oldPath.object)) ?? oldPath.object;
     const after = this.#findTable(this.#a, table);
     const names = after?.columns.map(({ name }) => name) ?? [];
     if (isSameName(oldPath.column, newColumn)) throw new InvalidSelectionError(`--renamed ${rename}: ${SAME_NAME}`);
@@ -217,7 +217,7 @@ export class Renames {
     const hasNewName = this.#engineOfB.find(entry.name) !== undefined;
     if (old === undefined) {
       const made = hasNewName ? from.filter(name => !this.#a.findObject(name)) : [];
-      for (const name of made) this.#pendingOrMade.set(foldCase(name), entry.name);
+      for (const name of made) this.#objectRenames.set(foldCase(name), entry.name);
       return;
     }
     const isOldNameAlsoRenamed = all.some(other => other.column === undefined && isSameName(other.entry.name, old));
@@ -225,7 +225,7 @@ export class Renames {
     const newInB = `B has a '${entry.name}' too`;
     if (hasNewName && isKept && !isOldNameAlsoRenamed) return this.#warn(entry, text, newInB);
     if (hasNewName || isKept) return this.#refuse(entry, `${text}: ${isKept ? `A has a '${old}' too` : newInB}`, old);
-    this.#pendingOrMade.set(foldCase(old), entry.name);
+    this.#objectRenames.set(foldCase(old), entry.name);
     this.pending.set(foldCase(old), entry.name);
   }
 
@@ -297,7 +297,7 @@ export class Renames {
    * @returns whether a rebuild has made the rename
    */
   #addRenameMadeByRebuild({ object, column = '' }: ObjectPath, to: string): boolean {
-    const table = this.#pendingOrMade.get(foldCase(object)) ?? object;
+    const table = this.#objectRenames.get(foldCase(object)) ?? object;
     const isCopied = this.#findOldTables(table).some(old => findColumn(old, column));
     if (isCopied) this.#addColumnRename(table, column, to);
     return isCopied;

@@ -353,13 +353,13 @@ export const assertCopied = (copy: CopyWithCasts): Assertion => ({
 export const assertNoneAdded = (copy: CopyWithCasts): Assertion =>
   assertNoSurplus(copy.to, copy.from, printSurplusAssertion(copy, '<', 'none_added'));
 
-/** Makes the assertion that the table to be dropped has no row more often than the kept table. One of the two is a copy of the other. */
-function assertNoSurplus(dropped: string, kept: string, statement: string): Assertion {
-  const problem = `'${dropped}' has rows that '${kept}' does not have`;
+/** Asserts that a table to be dropped has no row more often than the other table. One of the two is a copy of the other. */
+function assertNoSurplus(dropped: string, other: string, statement: string): Assertion {
+  const problem = `'${dropped}' has rows that '${other}' does not have`;
   const help = `compare the two tables; if '${dropped}' has no row that you need, send DROP TABLE '${dropped}';`;
   return {
     statement,
-    tables: [dropped, kept],
+    tables: [dropped, other],
     isFinal: true,
     purpose: `stops the plan if ${problem}`,
     explain: () => `${problem}; ${help}`,
