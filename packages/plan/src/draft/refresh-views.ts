@@ -16,7 +16,7 @@ import {
   printDrop,
   reconcileObject,
 } from './reconcile-objects.js';
-import { isUnfilled, markOf } from './unfilled-marks.js';
+import { isMarked, isUnfilled } from './unfilled-marks.js';
 
 /**
  * Matches the reason of an invalid view whose query failed on a row. The reason begins with `[-1]` in place of a position, or with
@@ -32,35 +32,18 @@ const FAILED_ON_A_ROW = /^(?:\[-1\]: |inconvertible value: )/;
  */
 export function reconcileStoredViews(draft: Draft): void {
   const { context, engine } = draft;
-  const { a, b, engineOfB, ignore } = context;
+  const { a, ignore } = context;
   const reconciledLast = findStoredViewsAndReaders(context);
   const extra = engine.catalogue.inDependencyOrder().flatMap(({ name }) => (a.findObject(name) ? [] : name));
-  const readers = [...a.entries, ...extra.flatMap(name => b.findObject(name) ?? [])];
-  const views = readers.filter(({ kind }) => kind === 'materialized view');
-  const findNamesRead = (entries: readonly Entry[]) =>
-    new Set(entries.flatMap(entry => findStoredSources(entry, context)).map(foldCase));
-  const readByViews = findNamesRead(views);
-  const readByViewsWithRows = findNamesRead(views.filter(view => mayHaveRowsInB(view, context)));
-  const neededByUnfilled = findNeededByUnfilled(context);
+  const sources = findViewSources(extra, context);
   const refreshed = new Set<string>();
   const repair = (name: string): void => {
     const now = engine.find(name);
     if (!now || ignore.ignoresObject(now)) return;
     if (now.kind === 'view' && now.isStale) draft.alter(now.kind, now.name, { action: 'query', body: now.body }, []);
-    if (now.kind !== 'materialized view') return;
-    const readsRefreshed = [now.base, ...now.references].some(each => refreshed.has(foldCase(each)));
-    if (isOutOfScope(now, readsRefreshed, draft)) return;
-    // An interrupted plan may have dropped the view. Its mark, or a view over it that still has rows, shows that it had rows.
-    const isMarked = a.findObject(name) !== undefined && engineOfB.find(markOf(now.name)) !== undefined;
-    const mustHaveRows = neededByUnfilled.has(foldCase(name)) && readsTableOfB(now, draft);
-    const hadRows = isMarked || mayHaveRowsInB(now, context) || readByViewsWithRows.has(foldCase(name));
-    const isBeingFilled = isFilledByServer(now) && engineOfB.wasNeverRefreshed(name);
-    const isInB = engineOfB.catalogue.findById(now.id) !== undefined;
-    const lacksRows = (mustHaveRows || hadRows) && (!isInB || isBeingFilled || isUnfilled(name, context));
-    // Even a view that the server fills is refreshed if another view is computed from its rows, or if its sources lose rows later.
-    const planMustFill = !isFilledByServer(now) || readByViews.has(foldCase(name)) || willSourcesLoseRows(now, draft);
-    const wouldFail = FAILED_ON_A_ROW.test(now.invalid ?? '') && !readsRetypedColumn(now, draft);
-    if ((now.invalid === undefined || wouldFail) && !(lacksRows && planMustFill)) return;
+    if (now.kind !== 'materialized view' || isOutOfScope(now, refreshed, draft)) return;
+    const planMustFill = mustPlanFill(now, sources, draft);
+    if (!isRepairable(now, draft) && !(planMustFill && lacksRows(now, sources, draft))) return;
     refreshView(now, planMustFill, draft);
     refreshed.add(foldCase(name));
   };
@@ -69,6 +52,51 @@ export function reconcileStoredViews(draft: Draft): void {
     repair(entry.name);
   }
   for (const name of extra) repair(name);
+}
+
+/** The tables and materialized views that materialized views read, also through plain views: names in lower case. */
+interface ViewSources {
+  readonly ofAll: ReadonlySet<string>;
+  /** The sources of the views that may have rows in B. */
+  readonly ofFilled: ReadonlySet<string>;
+  /** What must be filled before other views, see `findNeededByUnfilled`. */
+  readonly ofUnfilled: ReadonlySet<string>;
+}
+
+/** Finds the sources of the views of A, and of those that only B has. @param extra the names of what A lacks */
+function findViewSources(extra: readonly string[], context: PlanContext): ViewSources {
+  const { a, b } = context;
+  const views = [...a.entries, ...extra.flatMap(name => b.findObject(name) ?? [])].filter(
+    ({ kind }) => kind === 'materialized view',
+  );
+  const sourcesOf = (entries: readonly Entry[]) =>
+    new Set(entries.flatMap(entry => findStoredSources(entry, context)).map(foldCase));
+  return {
+    ofAll: sourcesOf(views),
+    ofFilled: sourcesOf(views.filter(view => mayHaveRowsInB(view, context))),
+    ofUnfilled: findNeededByUnfilled(context),
+  };
+}
+
+/** Whether a view is invalid, and its query would not fail again. */
+const isRepairable = (view: MaterializedView, draft: Draft): boolean =>
+  view.invalid !== undefined && (!FAILED_ON_A_ROW.test(view.invalid) || readsRetypedColumn(view, draft));
+
+/** Whether REFRESH must fill a view, even if the server fills it: other views read its rows, or its sources lose rows later. */
+const mustPlanFill = (view: MaterializedView, { ofAll }: ViewSources, draft: Draft): boolean =>
+  !isFilledByServer(view) || ofAll.has(foldCase(view.name)) || willSourcesLoseRows(view, draft);
+
+/** Whether a view must have rows and has none: the plan creates it, the server is filling it, or an interrupted plan has left it so. */
+function lacksRows(view: MaterializedView, { ofFilled, ofUnfilled }: ViewSources, draft: Draft): boolean {
+  const { name } = view;
+  const { context } = draft;
+  const { engineOfB } = context;
+  // An interrupted plan may have dropped the view. Its mark, or a view over it that still has rows, shows that it had rows.
+  const hadRows = isMarked(name, context) || mayHaveRowsInB(view, context) || ofFilled.has(foldCase(name));
+  const mustHaveRows = hadRows || (ofUnfilled.has(foldCase(name)) && readsTableOfB(view, draft));
+  const isBeingFilled = isFilledByServer(view) && engineOfB.wasNeverRefreshed(name);
+  const isInB = engineOfB.catalogue.findById(view.id) !== undefined;
+  return mustHaveRows && (!isInB || isBeingFilled || isUnfilled(name, context));
 }
 
 /** Whether the server fills a new view by itself, in the background, without REFRESH. */
@@ -92,7 +120,7 @@ function findNeededByUnfilled(context: PlanContext): ReadonlySet<string> {
   const needed = new Set<string>();
   for (const entry of listObjects(a).reverse()) {
     const definition = a.definitionOf(entry);
-    const isKnown = engineOfB.find(entry.name)?.kind === entry.kind && !engineOfB.find(markOf(entry.name));
+    const isKnown = engineOfB.find(entry.name)?.kind === entry.kind && !isMarked(entry.name, context);
     if (definition?.kind !== 'materialized view' || isKnown) continue;
     const followed = isFilledByServer(definition) && !needed.has(foldCase(entry.name)) ? definition.base : undefined;
     for (const source of findStoredSources(entry, context))
@@ -114,11 +142,12 @@ const readsTableOfB = (view: MaterializedView, draft: Draft): boolean =>
  * Whether the plan need not care about a view:
  * - A lacks it, and the plan drops it later;
  * - A lacks it, it was invalid before, the plan refreshes none of its sources, and no interrupted plan has made it invalid.
- * @param readsRefreshed whether the plan refreshes a source of the view; the same cause may have made both invalid
+ * @param refreshed the views that the plan refreshes; the same cause may have made one of them and this view invalid
  */
-function isOutOfScope(view: MaterializedView, readsRefreshed: boolean, draft: Draft): boolean {
+function isOutOfScope(view: MaterializedView, refreshed: ReadonlySet<string>, draft: Draft): boolean {
   const { a, keepExtra, allowed, healthProblems } = draft.context;
   if (a.findObject(view.name)) return false;
+  const readsRefreshed = [view.base, ...view.references].some(each => refreshed.has(foldCase(each)));
   if (wasInvalid(view, healthProblems) && !readsRefreshed && !mayBeInvalidatedByPlan(view, draft)) return true;
   return !keepExtra && allowed.allows({ loss: 'drop', object: view.name });
 }

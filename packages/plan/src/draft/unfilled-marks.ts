@@ -19,11 +19,18 @@ export function parseMark(table: string): string | undefined {
   return markOf(view) === table ? view : undefined;
 }
 
+/** Whether an interrupted plan has marked a view of A. */
+export const isMarked = (name: string, { a, engineOfB }: PlanContext): boolean =>
+  a.findObject(name) !== undefined && engineOfB.find(markOf(name)) !== undefined;
+
 /** Whether an interrupted plan has created a view of A and has not filled it, or not completely. */
-export function isUnfilled(name: string, { a, engineOfB }: Pick<PlanContext, 'a' | 'engineOfB'>): boolean {
-  const view = engineOfB.find(name);
-  const isFilled = view?.kind !== 'materialized view' || !(view.neverRefreshed || view.partlyRefreshed);
-  return !isFilled && a.findObject(name) !== undefined && engineOfB.find(markOf(name)) !== undefined;
+export function isUnfilled(name: string, context: PlanContext): boolean {
+  const view = context.engineOfB.find(name);
+  return (
+    view?.kind === 'materialized view' &&
+    Boolean(view.neverRefreshed || view.partlyRefreshed) &&
+    isMarked(name, context)
+  );
 }
 
 /** Marks the deferred views that the plan creates and refreshes. Removes the marks of views that are filled, or that the plan drops. */
