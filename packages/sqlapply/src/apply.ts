@@ -19,7 +19,6 @@ import { IgnoreRules } from '@sqlpipe/schema';
 import { CodedError, formatError } from '@sqlpipe/text';
 import type { ApplyOptions, RunOptions } from './options.js';
 import { printRows, reportReplay } from './report-outcomes.js';
-import { Summary } from './summary.js';
 
 export async function apply(options: ApplyOptions, io: Io): Promise<number> {
   const [instance = ''] = options.operands;
@@ -52,15 +51,15 @@ interface Ends {
 export async function applyInput(options: RunOptions, openEnds: () => Promise<Ends>, io: Io): Promise<number> {
   limitHeapGrowth();
   rejectBadOptions(options);
-  const summary = new Summary(options);
   const work = async () => {
-    try {
-      const ignore = new IgnoreRules(await readIgnorePatterns(options));
-      return await run(await openEnds(), ignore, options, summary, io);
-    } catch (error) {
-      if (summary.label) throw error;
+    const { replayed, target } = await prepare(openEnds, options, io).catch(error => {
       if (io.interrupted.aborted) io.error('interrupted; nothing was sent');
       throw toNothingSentError(error);
+    });
+    try {
+      return await reportReplay(replayed, target, options, io);
+    } finally {
+      await target.close();
     }
   };
   return options.annotations ? annotateFailure(work, io) : work();
@@ -82,13 +81,10 @@ function rejectBadOptions(options: RunOptions): void {
     throw new UsageError(`--jobs must be a number from 1 to ${MAX_JOBS}`);
 }
 
-async function run(
-  { input, target: instance }: Ends,
-  ignore: IgnoreRules,
-  options: RunOptions,
-  summary: Summary,
-  io: Io,
-): Promise<number> {
+/** Opens both ends and checks the statements. Sends nothing. */
+async function prepare(openEnds: () => Promise<Ends>, options: RunOptions, io: Io) {
+  const ignore = new IgnoreRules(await readIgnorePatterns(options));
+  const { input, target: instance } = await openEnds();
   const createProtectedError = (name: string) =>
     new UsageError(`${name} is protected; to change it, give --yes-to=${name}`);
   const target = await openTarget({ ...instance, interrupted: io.interrupted }, { ...options, createProtectedError });
@@ -107,10 +103,10 @@ async function run(
       onRows: rows => printRows(rows, io),
       watch: (statements, count, stopped) => withProgress(statements, io.progress(), count, stopped),
     });
-    await reportReplay(replayed, target, options, summary, io);
-    return summary.status;
-  } finally {
+    return { replayed, target };
+  } catch (error) {
     await target.close();
+    throw error;
   }
 }
 

@@ -24,29 +24,26 @@ import { escapeControls, escapeLines, formatSafeJson, indentLines, truncate } fr
 import { formatRejection, formatReplacement } from './format-rejection.js';
 import { LoginCheck } from './login-check.js';
 import { hasDataOnStdout, type RunOptions } from './options.js';
-import type { Summary } from './summary.js';
+import { Summary } from './summary.js';
 
-export async function reportReplay(
-  { omissions, outcomes, findings, findDamage }: Replay,
-  { config, connection }: ReplayTarget,
-  options: RunOptions,
-  summary: Summary,
-  io: Io,
-): Promise<void> {
+/** Executes a replay by reading its outcomes. @returns the exit status */
+export async function reportReplay(replay: Replay, target: ReplayTarget, options: RunOptions, io: Io): Promise<number> {
+  const { omissions, outcomes, findings } = replay;
+  const { label } = target.connection;
+  const summary = new Summary(label, options);
   for (const [head, ...lines] of omissions.map(describeOmission)) io.error(head, indentLines(lines));
-  summary.hasRejects ||= omissions.length > 0;
-  summary.label = connection.label;
+  if (omissions.length > 0) summary.recordReject();
   const isSilent = hasDataOnStdout(options);
   let reported = options.dryRun && !isSilent ? printDryRun(outcomes, io, findings) : outcomes;
   if (options.report) reported = writeReport(reported, options.report, options, io);
   if (options.json) reported = writeReport(reported, '-', options, io);
-  const summarize = isSilent ? io.summary : io.info;
-  const reporting = reportOutcomes(reported, summary, new LoginCheck(config), findDamage, options, io, summarize);
+  const reporting = reportOutcomes(reported, summary, { ...replay, ...target }, options, io);
   if (options.rejects) await writeRejects(options.rejects, io.stdout, reporting, options.maxRecord);
   else for await (const _ of reporting);
   const allFindings = findings();
-  summary.hasRejects ||= allFindings.length > 0;
-  if (isSilent) for (const finding of allFindings) io.warn(`${connection.label}: ${finding}`);
+  if (allFindings.length > 0) summary.recordReject();
+  if (isSilent) for (const finding of allFindings) io.warn(`${label}: ${finding}`);
+  return summary.status;
 }
 
 /**
@@ -71,30 +68,28 @@ async function* writeReport(outcomes: AsyncIterable<Outcome>, path: string, opti
   }
 }
 
-/**
- * Counts the outcomes and prints a message for each reject. The summary is printed even if the run fails.
- * @param summarize prints the summary of a successful run
- */
+/** Counts the outcomes and prints a message for each reject. The summary is printed even if the run fails. */
 async function* reportOutcomes(
   outcomes: AsyncIterable<Outcome>,
   summary: Summary,
-  logins: LoginCheck,
-  findDamage: Replay['findDamage'],
+  { config, connection, findDamage }: Pick<ReplayTarget, 'config' | 'connection'> & Pick<Replay, 'findDamage'>,
   options: RunOptions,
   io: Io,
-  summarize: (message: string) => void,
 ): AsyncGenerator<Outcome> {
+  const { label } = connection;
+  const logins = new LoginCheck(config);
+  const summarize = hasDataOnStdout(options) ? io.summary : io.info;
   let [hasEnded, isPipeClosed] = [false, false];
   try {
     for await (const outcome of outcomes) {
       if (isReject(outcome) && outcome.result !== 'not reached') {
         const show = isReordered(outcome) ? io.warn : io.error;
-        show(...formatRejection(outcome, summary.label, io.errorColors));
-        if (options.annotations) await io.print(annotate(outcome, summary.label));
+        show(...formatRejection(outcome, label, io.errorColors));
+        if (options.annotations) await io.print(annotate(outcome, label));
       } else if (outcome.failure && !summary.failure)
         io.error(`${statementLabel(outcome)}: it was applied, but could not be read back: ${outcome.failure.message}`);
       if (!options.dryRun) reportStatement(outcome, io);
-      if (outcome.replaced) io.warn(...formatReplacement(outcome, summary.label, io.errorColors));
+      if (outcome.replaced) io.warn(...formatReplacement(outcome, label, io.errorColors));
       summary.count(outcome, io.interrupted.aborted);
       logins.count(outcome);
       yield outcome;
@@ -110,7 +105,7 @@ async function* reportOutcomes(
     if (summary.notComparable) io.info(summary.notComparable);
     const hasOutcomes = hasEnded || summary.total > 0;
     const isSuccess = hasEnded && summary.complete && !io.interrupted.aborted;
-    if (!isSuccess && canAsk) for (const line of await findDamage()) io.warn(`${summary.label}: ${line}`);
+    if (!isSuccess && canAsk) for (const line of await findDamage()) io.warn(`${label}: ${line}`);
     const state = io.interrupted.aborted ? `interrupted: ${summary}` : `${summary}`;
     if (hasOutcomes && !isPipeClosed) (isSuccess ? summarize : io.error)(state);
   }

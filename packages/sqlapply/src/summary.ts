@@ -10,15 +10,12 @@ import { ResumeHint } from './resume-hint.js';
 const MAX_LISTED = 5;
 
 export class Summary {
-  /** The label of the target. It is set before the first statement is sent, and empty before. */
-  label = '';
   readonly #counts = new Map<Result, number>();
   total = 0;
   /** For each statement, the properties that the target does not show. */
   readonly #notComparable: string[] = [];
   #denied = false;
-  /** Whether a statement was rejected, a change is left out, or a dry run would leave something invalid or lose it. */
-  hasRejects = false;
+  #hasRejects = false;
   /** Whether a table has its columns in another order, which no rerun changes. */
   #hasReordered = false;
   /** For a plan: the numbers of the statements that nothing undoes. */
@@ -28,7 +25,11 @@ export class Summary {
   /** Undefined in a dry run, which leaves nothing incomplete. */
   readonly #resumeHint: ResumeHint | undefined;
 
-  constructor({ ifExists, dryRun, alter }: Pick<RunOptions, 'ifExists' | 'dryRun' | 'alter'>) {
+  /** @param label the label of the target */
+  constructor(
+    private readonly label: string,
+    { ifExists, dryRun, alter }: Pick<RunOptions, 'ifExists' | 'dryRun' | 'alter'>,
+  ) {
     this.#resumeHint = dryRun ? undefined : new ResumeHint(ifExists, alter);
   }
 
@@ -47,19 +48,24 @@ export class Summary {
     this.#resumeHint?.count(outcome, isInterrupted);
     if (isReject(outcome) && outcome.result !== 'not reached') {
       this.#denied ||= outcome.denied === true;
-      this.hasRejects = true;
+      this.#hasRejects = true;
     }
+  }
+
+  /** Records a reject that is no statement: a change is left out, or a dry run would leave something invalid or lose it. */
+  recordReject(): void {
+    this.#hasRejects = true;
   }
 
   /** The exit status of the run: a failure of the instance takes precedence over a rejection. */
   get status(): number {
     if (this.failure) return exitStatus(this.failure);
-    if (!this.hasRejects) return this.#hasReordered ? Exit.negative : Exit.ok;
+    if (!this.#hasRejects) return this.#hasReordered ? Exit.negative : Exit.ok;
     return this.#denied ? Exit.denied : Exit.negative;
   }
 
   get complete(): boolean {
-    return !this.failure && !this.hasRejects && !this.#counts.has('not reached');
+    return !this.failure && !this.#hasRejects && !this.#counts.has('not reached');
   }
 
   /** A line with the properties that could not be compared, because the target does not show them; undefined if none. */
