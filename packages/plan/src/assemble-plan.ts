@@ -4,6 +4,7 @@
  */
 import { type Column, tryParseDefinition } from '@sqlpipe/ddl';
 import { areTypesKnown, type Effect, type Engine } from '@sqlpipe/engine';
+import { Schema } from '@sqlpipe/schema';
 import { displayName, foldCase, identify } from '@sqlpipe/sql';
 import { describeLosses, describeWork } from './cost.js';
 import type { Draft, Step } from './draft/draft.js';
@@ -45,8 +46,8 @@ export interface Plan {
   readonly warnings: readonly string[];
   /** The pending renames of objects: the new names by the old names in lower case. A view gets its new name by DROP and CREATE. */
   readonly renamed: ReadonlyMap<string, string>;
-  /** The statements of the schema after the plan. */
-  readonly result: readonly string[];
+  /** The schema after the plan. */
+  readonly result: Schema;
 }
 
 /** A proven draft and its proof. */
@@ -90,7 +91,7 @@ export async function assemblePlan({ draft, proof }: ProvenDraft): Promise<Plan>
     notes,
     warnings: renames.warnings,
     renamed: renames.pending,
-    result: draft.engine.statements(),
+    result: new Schema(draft.engine.statements()),
   };
 }
 

@@ -7,7 +7,7 @@ import {
   IgnoreRules,
   InvalidSelectionError,
   problemsOf,
-  Schema,
+  type Schema,
 } from '@sqlpipe/schema';
 import { foldCase, identify, isAcl } from '@sqlpipe/sql';
 import { findLeftovers } from './draft/rebuild-names.js';
@@ -65,14 +65,15 @@ export interface PlanContext extends Omit<PlanOptions, keyof RowQueries> {
   readonly leftovers: ReadonlySet<string>;
 }
 
+export type ContextOptions = PlanOptions & Pick<PlanContext, 'isEnterprise'>;
+
 /** Collects what the parts of the planner need to know. @param engineOfB an engine that has B */
 export function createPlanContext(
-  schemas: { readonly a: readonly string[]; readonly b: readonly string[] },
+  { a, b }: Pick<PlanContext, 'a' | 'b'>,
   engineOfB: Engine,
   answers: ServerAnswers,
-  options: PlanOptions & Pick<PlanContext, 'isEnterprise'>,
+  options: ContextOptions,
 ): PlanContext {
-  const [a, b] = [new Schema(schemas.a, options.defaults), new Schema(schemas.b)];
   const renames = new Renames(a, b, engineOfB, options.renamed ?? []);
   const allowed = new AllowedLosses(options.allowLoss ?? [], renames.findColumns, path => renames.findPaths(path));
   const toRebuild = new Set(

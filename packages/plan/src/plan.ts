@@ -3,8 +3,8 @@
  * `planUntilAnswered` are around it, and `planChanges` is the outermost.
  */
 import { type Engine, whenReady } from '@sqlpipe/engine';
-import { IgnoreRules, selectWanted } from '@sqlpipe/schema';
-import { displayName, foldCase, identify, isObject } from '@sqlpipe/sql';
+import { type Entry, IgnoreRules, Schema, selectWanted } from '@sqlpipe/schema';
+import { displayName, foldCase, isObject } from '@sqlpipe/sql';
 import { assemblePlan, type Plan, type ProvenDraft } from './assemble-plan.js';
 import { createPrincipals, dropPrincipals, grantRights, revokeRights } from './draft/access-control.js';
 import { alterExpiry } from './draft/alter-object.js';
@@ -21,6 +21,7 @@ import { listUnrepaired, reconcileStoredViews } from './draft/refresh-views.js';
 import { listUnalterable } from './draft/unalterable.js';
 import { markUnfilled } from './draft/unfilled-marks.js';
 import {
+  type ContextOptions,
   createEngine,
   createPlanContext,
   isEnterpriseSchema,
@@ -36,8 +37,8 @@ import { formatPath, formatPathForShell } from './text/object-path.js';
 import type { Omission } from './text/omission.js';
 
 interface Schemas {
-  readonly a: readonly string[];
-  readonly b: readonly string[];
+  readonly a: Schema;
+  readonly b: Schema;
 }
 
 /**
@@ -48,10 +49,11 @@ interface Schemas {
  *   RejectedViewError if a server would reject a view of A, for example because the view reads something that A lacks;
  *   what the functions of `RowQueries` throw; an error without a code if the plan cannot be proven or does not lead to A
  */
-export async function planChanges(a: Iterable<string>, b: Iterable<string>, options: PlanOptions = {}): Promise<Plan> {
+export async function planChanges(a: Iterable<string>, b: Iterable<string>, given: PlanOptions = {}): Promise<Plan> {
   const inB = [...b];
-  const { statements: inA, notes } = selectWanted([...a], inB, options.ignore ?? new IgnoreRules());
-  const schemas = { a: inA, b: inB };
+  const { statements: inA, notes } = selectWanted([...a], inB, given.ignore ?? new IgnoreRules());
+  const schemas = { a: new Schema(inA, given.defaults), b: new Schema(inB) };
+  const options = { ...given, isEnterprise: given.isEnterprise ?? isEnterpriseSchema(inB) };
   const answers = new ServerAnswers(options);
   const proven = await planUntilAnswered(schemas, answers, options);
   const allowLoss = [...(options.allowLoss ?? [])];
@@ -71,7 +73,11 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, opti
 const namesOfLosses = ({ losses }: Omission): string[] => losses.map(formatLoss);
 
 /** Plans until no question is left. An answer may change the plan, and a changed plan may have new questions. */
-async function planUntilAnswered(schemas: Schemas, answers: ServerAnswers, options: PlanOptions): Promise<ProvenDraft> {
+async function planUntilAnswered(
+  schemas: Schemas,
+  answers: ServerAnswers,
+  options: ContextOptions,
+): Promise<ProvenDraft> {
   for (;;) {
     const proven = await whenReady(() => planWithAnswers(schemas, answers, options));
     if (await answers.askQuestions()) continue;
@@ -86,27 +92,22 @@ async function planUntilAnswered(schemas: Schemas, answers: ServerAnswers, optio
  * (`isAlsoRejectedInB`) or `skipInvalid` is set.
  * @throws RejectedViewError for any other view of A that a server would reject
  */
-function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: PlanOptions): ProvenDraft {
-  const { version, defaults, health } = options;
-  const server = { isEnterprise: options.isEnterprise ?? isEnterpriseSchema(b), version, defaults };
+function planWithAnswers({ a, b }: Schemas, answers: ServerAnswers, options: ContextOptions): ProvenDraft {
   const loadB = () => {
-    const engine = createEngine({ ...server, health });
-    engine.load(b);
+    const engine = createEngine(options);
+    engine.load(b.statements);
     return engine;
   };
-  const context = createPlanContext({ a, b }, loadB(), answers, { ...options, ...server });
+  const context = createPlanContext({ a, b }, loadB(), answers, options);
   // A view that is invalid in B may be valid as A defines it. So this engine gets a health without invalid views.
-  const rejected = findRejectedViews(context, createEngine({ ...server, health: health && {} }));
+  const rejected = findRejectedViews(context, createEngine({ ...options, health: options.health && {} }));
   if (rejected.length === 0) return draftUntilProven(context, loadB);
   const rejectedInAOnly = options.skipInvalid
     ? []
     : rejected.filter(({ entry }) => !isAlsoRejectedInB(entry, rejected, context));
   if (rejectedInAOnly.length > 0) throw new RejectedViewError(rejectedInAOnly);
   const names = new Set(rejected.map(({ entry }) => foldCase(entry.name)));
-  const isAccepted = (statement: string) => {
-    const { kind, name } = identify(statement);
-    return !isObject(kind) || !names.has(foldCase(name));
-  };
+  const isAccepted = ({ kind, name }: Entry) => !isObject(kind) || !names.has(foldCase(name));
   // These views are removed from both schemas, so that the plan neither creates nor drops them. Then they are listed as left out.
   const proven = planWithAnswers({ a: a.filter(isAccepted), b: b.filter(isAccepted) }, answers, options);
   for (const { entry, reason } of rejected) {

@@ -43,14 +43,14 @@ export async function planUndo(
 ): Promise<UndoPlan> {
   const before = new Schema(b);
   const engineAfterPlan = createEngine({
-    isEnterprise: isEnterprise ?? isEnterpriseSchema(plan.result),
+    isEnterprise: isEnterprise ?? isEnterpriseSchema(plan.result.statements),
     version,
     defaults,
   });
-  engineAfterPlan.load(plan.result);
+  engineAfterPlan.load(plan.result.statements);
   const created = await whenReady(() => findCreated(plan, before, engineAfterPlan));
   // The server is not asked about rows, because the plan will change the rows. Assertions check them when the undo is applied.
-  const undo = await planChanges(b, plan.result, {
+  const undo = await planChanges(b, plan.result.statements, {
     defaults,
     ignoreOwner,
     version,
@@ -86,8 +86,7 @@ const assertUnwritten = (table: string, condition?: string): Assertion[] => [
   assertNoPartition(table, 'detached'),
 ];
 
-function findCreated({ statements, result, renamed }: Plan, before: Schema, engineAfterPlan: Engine): Created[] {
-  const after = new Schema(result);
+function findCreated({ statements, result: after, renamed }: Plan, before: Schema, engineAfterPlan: Engine): Created[] {
   const assertionsOf = (statement: string): Assertion[] => {
     const created = tryParseDefinition(statement);
     if (created?.kind === 'materialized view')
@@ -112,8 +111,7 @@ function findCreated({ statements, result, renamed }: Plan, before: Schema, engi
 }
 
 /** The renames that undo those of a plan, as values of --renamed. The renames within a rebuild are not undone. */
-function findRenames({ statements, result, renamed }: Plan): string[] {
-  const after = new Schema(result);
+function findRenames({ statements, result: after, renamed }: Plan): string[] {
   const objects = [...renamed].filter(([from, to]) => after.findObject(to) && !after.findObject(from));
   const columns = statements
     .flatMap(({ statement }) => parseAlters(statement))

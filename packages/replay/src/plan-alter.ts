@@ -2,7 +2,7 @@
 import { isColumnOrder } from '@sqlpipe/ddl';
 import { planChanges } from '@sqlpipe/plan';
 import { describeOmission, findRequiredPermissions, type Omission, printPlan } from '@sqlpipe/plan/text';
-import { collectStatements, deduplicate, Schema } from '@sqlpipe/schema';
+import { collectStatements, deduplicate } from '@sqlpipe/schema';
 import { identify, isObject, isSameName } from '@sqlpipe/sql';
 import type { ReplayOptions } from './options.js';
 import type { TargetSchema } from './target.js';
@@ -23,12 +23,11 @@ export async function planAlter(
   const planned = printPlan(plan, b);
   const plain = plan.statements.map(({ statement }) => statement);
   const created = new Set(plain);
-  const result = new Schema(plan.result);
   // What is left out is not created either: a table or a view under its new name would be in the way of the rename.
   const isLeftOut = (statement: string): boolean => {
     const { kind, name } = identify(statement);
     const isListed = plan.omissions.some(({ identity }) => identity.kind === kind && isSameName(identity.name, name));
-    return isObject(kind) && isListed && result.findObject(name)?.kind !== kind;
+    return isObject(kind) && isListed && plan.result.findObject(name)?.kind !== kind;
   };
   return {
     planned,

@@ -56,6 +56,17 @@ export class Schema {
     }
   }
 
+  filter(isWanted: (entry: Entry) => boolean): Schema {
+    return new Schema(
+      this.entries.filter(isWanted).map(({ statement }) => statement),
+      this.defaults,
+    );
+  }
+
+  get statements(): string[] {
+    return this.entries.map(({ statement }) => statement);
+  }
+
   findObject(name: string): Entry | undefined {
     return this.#objects.get(name);
   }

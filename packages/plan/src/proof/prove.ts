@@ -166,11 +166,7 @@ function toOmissions(failures: readonly Failure[], steps: readonly Step[]): Omis
 export function requireLeadsToA(draft: Draft): void {
   const { engine, omissions, context } = draft;
   const { a: wanted, keepExtra, defaults, ignoreOwner = false, ignore } = context;
-  const { differences } = compareSchemas(
-    wanted.entries.map(({ statement }) => statement),
-    engine.statements(),
-    { defaults, ignoreOwner, ignore },
-  );
+  const { differences } = compareSchemas(wanted.statements, engine.statements(), { defaults, ignoreOwner, ignore });
   for (const { identity, a: entry, comparison } of differences) {
     if (entry === undefined && (keepExtra || isAuxiliaryTable(identity.name, context))) continue;
     const omitted = omissions.filter(omission =>

@@ -42,7 +42,7 @@ export function findRejectedViews(
     [...a.entries, ...keptOfB].map(({ statement }) => statement),
     defaults,
   );
-  engine.load(all.entries.map(({ statement }) => statement));
+  engine.load(all.statements);
   const isDifferent = (name: string): boolean => {
     const [wanted, now] = [all.definitionOf(name), b.definitionOf(name)];
     return !wanted || !now || compareDefinitions(wanted, now).differences.length > 0;
