@@ -314,7 +314,7 @@ test('a rejected statement changes nothing', async t => {
   ]) {
     await t.throwsAsync(() => whenReady(() => engine.execute(statement)), { name: 'RejectionError' }, statement);
     t.deepEqual(engine.statements(), before);
-    t.deepEqual(engine.catalogue.takeTransitions(), []);
+    t.deepEqual(engine.changes(), []);
   }
 });
 

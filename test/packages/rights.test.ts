@@ -1,7 +1,7 @@
 /*! Rights: what a principal has equals a naive model's verdict, and a rollback restores exactly what there was. */
 import { type Grant, type Right, RightSet, UndoLog } from '@sqlpipe/ddl';
 import type { Scope } from '@sqlpipe/ddl/grammar';
-import { Acl } from '@sqlpipe/engine';
+import { Acl, ChangeLog } from '@sqlpipe/engine';
 import { fc } from '../support/seed.js';
 import { test } from '../support/test.js';
 
@@ -182,7 +182,7 @@ test('what a principal may do equals the verdict of a naive model', t => {
 test('Acl: a rollback restores exactly the state of the savepoint', t => {
   fc.assert(
     fc.property(changes, changes, changes, changes, (before, kept, undone, after) => {
-      const log = new UndoLog();
+      const log = new ChangeLog();
       const [acl, other] = [new Acl('admin', log), new Acl('admin')];
       const changeBoth = (all: readonly Change[]) => {
         for (const change of all) for (const each of [acl, other]) changeAcl(each, change);
@@ -200,18 +200,18 @@ test('Acl: a rollback restores exactly the state of the savepoint', t => {
       compare();
       log.rollback(outer);
       t.deepEqual(acl.snapshotChanges(), snapshot);
-      t.deepEqual(acl.takeChanges().length, before.length);
+      t.deepEqual(log.changes().length, before.length);
     }),
     { numRuns: 200 },
   );
 });
 
-test('Acl: after the changes are taken, earlier savepoints undo nothing', t => {
-  const log = new UndoLog();
+test('Acl: after a commit, earlier savepoints undo nothing', t => {
+  const log = new ChangeLog();
   const acl = new Acl('admin', log);
   const savepoint = log.savepoint();
   acl.grant({ kind: 'grant', entity: 'ann', permission: 'HTTP', option: false });
-  acl.takeChanges();
+  log.commit();
   log.rollback(savepoint);
   t.true(acl.has('ann', 'HTTP', {}));
 });

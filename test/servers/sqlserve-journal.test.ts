@@ -7,11 +7,11 @@ import { once } from 'node:events';
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
-import { DenialError } from '@sqlpipe/engine';
+import { DenialError, type SchemaChange } from '@sqlpipe/engine';
 import type { ExecutionContext } from 'ava';
 import { emulateEdition } from '../../packages/server/src/editions.js';
-import { type Journal, replayChange } from '../../packages/server/src/journal.js';
-import { areChanges, type JournalChange } from '../../packages/server/src/journal-form.js';
+import type { Journal } from '../../packages/server/src/journal.js';
+import { areChanges } from '../../packages/server/src/journal-form.js';
 import { Service } from '../../packages/server/src/service.js';
 import { freshFolder } from '../support/folder.js';
 import { admin, basic, executeAs, setUp } from '../support/principals.js';
@@ -132,8 +132,8 @@ function* places(value: unknown): Generator<(to: unknown) => void> {
 test('changes with one wrong value are damage, or what they made can be asked for', async t => {
   const login = { user: 'admin', password: 'quest' };
   const edition = emulateEdition('enterprise', login, { naming: 'by expression', version: '10.0.0' });
-  const lines: JournalChange[][] = [];
-  const journal = { append: async (changes: readonly JournalChange[]) => void lines.push([...changes]) };
+  const lines: SchemaChange[][] = [];
+  const journal = { append: async (changes: readonly SchemaChange[]) => void lines.push([...changes]) };
   const service = new Service(edition, journal as Journal);
   for (const statement of CHANGES) await service.execute(statement, { name: login.user });
   t.true(lines.every(areChanges));
@@ -141,13 +141,13 @@ test('changes with one wrong value are damage, or what they made can be asked fo
   let [damaged, intact] = [0, 0];
   await fc.assert(
     fc.asyncProperty(fc.nat(lines.length - 1), fc.nat(), values, async (line, place, value) => {
-      const changed = JSON.parse(JSON.stringify(lines)) as JournalChange[][];
+      const changed = JSON.parse(JSON.stringify(lines)) as SchemaChange[][];
       const all = [...places(changed[line])];
       all[place % all.length]?.(value);
       if (!changed.every(areChanges)) return void damaged++;
       intact++;
       const restarted = emulateEdition('enterprise', login, { naming: 'by expression', version: '10.0.0' });
-      for (const change of changed.flat()) replayChange(change, restarted.engine);
+      for (const change of changed.flat()) restarted.engine.replay(change);
       for (const question of QUESTIONS)
         await new Service(restarted).execute(question, { name: login.user }).catch(error => {
           if (!(error instanceof RejectionError || error instanceof DenialError)) throw error;

@@ -1,9 +1,9 @@
 /*! sqlserve's passwords and tokens: the time of hashing, and expiry. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { SchemaChange } from '@sqlpipe/engine';
 import { emulateEdition } from '../../packages/server/src/editions.js';
 import type { Journal } from '../../packages/server/src/journal.js';
-import type { JournalChange } from '../../packages/server/src/journal-form.js';
 import { Service } from '../../packages/server/src/service.js';
 import { deferred } from '../support/deferred.js';
 import { freshFolder } from '../support/folder.js';
@@ -153,7 +153,7 @@ test('a token that is used while another statement is stored is extended on disk
   const [reached, opened] = [deferred(), deferred()];
   const lines: string[] = [];
   // The fourth change waits for the journal, as for a slow disk.
-  const append = async (changes: readonly JournalChange[]) => {
+  const append = async (changes: readonly SchemaChange[]) => {
     if (lines.push(JSON.stringify(changes)) !== 4) return;
     reached.resolve();
     await opened.promise;

@@ -1,78 +1,22 @@
 /*! Users, groups and service accounts (the principals), and their rights: stored, changed, undone and printed as statements. */
-import {
-  formatScope,
-  type Grant,
-  printRight,
-  quotePrincipal,
-  type Right,
-  RightSet,
-  sortByScope,
-  UndoLog,
-} from '@sqlpipe/ddl';
+import { formatScope, type Grant, printRight, quotePrincipal, type Right, RightSet, sortByScope } from '@sqlpipe/ddl';
 import { RejectionError, type Scope } from '@sqlpipe/ddl/grammar';
 import { foldCase, isPrincipal, isSameName, KINDS, type Kind, type PrincipalKind, quoteLiteral } from '@sqlpipe/sql';
-
-/** What is stored of a REST token. */
-export interface StoredToken {
-  readonly digest: string;
-  /** When the token expires, in milliseconds since the epoch. */
-  readonly expires: number;
-  /** The lifetime in milliseconds that each login renews; only for tokens that were created with REFRESH. */
-  readonly refresh?: number | undefined;
-}
-
-/** Makes what is stored of passwords and tokens. */
-export interface Secrets {
-  /** @throws NotReady while the hash is computed */
-  hashPassword(password: string): string;
-  generateToken(lifetime: number, refresh: boolean): { token: string; stored: StoredToken };
-  digest(token: string): string;
-}
-
-/** A user, a group or a service account. */
-export interface Principal {
-  readonly kind: PrincipalKind;
-  readonly name: string;
-  readonly password?: string | undefined;
-  readonly tokens: readonly StoredToken[];
-  readonly disabled?: boolean;
-  /** Groups only: their name outside of the database. */
-  readonly alias?: string | undefined;
-}
-
-/** One change that a statement made, as it is written to the journal. */
-export type AclChange =
-  | { readonly put: Principal }
-  | { readonly remove: string }
-  | { readonly grant: Right }
-  | { readonly revoke: Right };
+import { type AclChange, ChangeLog } from './change-log.js';
+import type { Principal } from './principal.js';
 
 /** The principals and their rights. */
 export class Acl {
   readonly #principals = new Map<string, Principal>();
   /** To be changed by `grant` and `revoke`, which record what they change. */
   readonly rights: RightSet;
-  #changes: AclChange[] = [];
 
   /** @param admin the built-in administrator, who has every permission */
   constructor(
     readonly admin: string,
-    private readonly log = new UndoLog(),
+    private readonly log = new ChangeLog(),
   ) {
     this.rights = new RightSet([], log);
-  }
-
-  /** The changes since the last call of `takeChanges`, in order. */
-  get changes(): readonly AclChange[] {
-    return this.#changes;
-  }
-
-  /** Returns the changes since the last call, which can no longer be undone. */
-  takeChanges(): AclChange[] {
-    const changes = this.#changes;
-    this.#changes = [];
-    this.log.commit();
-    return changes;
   }
 
   replay(change: AclChange): void {
@@ -80,7 +24,6 @@ export class Acl {
     else if ('remove' in change) this.remove(change.remove);
     else if ('grant' in change) this.grant(change.grant);
     else this.revoke(change.revoke);
-    this.takeChanges();
   }
 
   snapshotChanges(): AclChange[] {
@@ -115,26 +58,26 @@ export class Acl {
 
   /** Adds a principal, or replaces the one of the same name. */
   put(principal: Principal): void {
-    this.#record({ put: principal });
+    this.log.addAclChange({ put: principal });
     this.#store(principal.name, principal);
   }
 
   /** Removes a principal with its memberships, grants and assumptions. */
   remove(name: string): void {
-    this.#record({ remove: name });
+    this.log.addAclChange({ remove: name });
     this.#store(name, undefined);
     this.rights.drop(name);
   }
 
   /** Gives a right. It replaces an equal one, whose option may differ, and narrower ones; a wider one includes it. */
   grant(right: Right): void {
-    this.#record({ grant: right });
+    this.log.addAclChange({ grant: right });
     this.rights.grant(right);
   }
 
   /** Takes a right away, with or without the grant option. */
   revoke(right: Right): void {
-    this.#record({ revoke: right });
+    this.log.addAclChange({ revoke: right });
     this.rights.revoke(right);
   }
 
@@ -175,11 +118,6 @@ export class Acl {
 
   namesWithGroups(name: string): string[] {
     return [name, ...this.rights.groupsOf(name)];
-  }
-
-  #record(change: AclChange): void {
-    this.#changes.push(change);
-    this.log.record(() => this.#changes.pop());
   }
 
   #store(name: string, principal: Principal | undefined): void {

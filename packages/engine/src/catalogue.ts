@@ -2,20 +2,14 @@
  * The objects of one database. They are found by name in any case, or by id, and listed in the order of their creation, as in QuestDB.
  * Changes can be undone.
  */
-import { isSystemTable, type UndoLog } from '@sqlpipe/ddl';
+import { isSystemTable } from '@sqlpipe/ddl';
 import { topologicalOrder } from '@sqlpipe/schema';
 import { foldCase } from '@sqlpipe/sql';
 import { type CatalogueObject, referencesOf } from './catalogue-objects.js';
+import type { ChangeLog } from './change-log.js';
 
 /** How columns without an alias are named: `cairo.sql.column.alias.expression.enabled` selects 'by expression'. */
 export type Naming = 'by expression' | 'by function';
-
-/** One object before and after a statement has created, changed or dropped it; undefined if it did not exist. */
-export interface Transition {
-  readonly name: string;
-  readonly before: CatalogueObject | undefined;
-  readonly after: CatalogueObject | undefined;
-}
 
 export class Catalogue {
   readonly #objects = new Map<string, CatalogueObject>();
@@ -26,12 +20,10 @@ export class Catalogue {
   /** For each name, the views that refer to it, all in lower case. The named object need not exist. */
   readonly #dependents = new Map<string, Set<string>>();
 
-  #transitions: Transition[] = [];
-
   /** @param compile completes an object that was loaded from its statement: it derives the columns from the query */
   constructor(
     readonly naming: Naming = 'by expression',
-    private readonly log: UndoLog,
+    private readonly log: ChangeLog,
     readonly compile: (object: CatalogueObject, catalogue: Catalogue) => CatalogueObject,
   ) {}
 
@@ -86,11 +78,8 @@ export class Catalogue {
   #change(name: string, after: CatalogueObject | undefined): void {
     const before = this.find(name);
     this.#set(name, after);
-    this.#transitions.push({ name: after?.name ?? before?.name ?? name, before, after });
-    this.log.record(() => {
-      this.#transitions.pop();
-      this.#set(name, before);
-    });
+    this.log.addTransition({ name: after?.name ?? before?.name ?? name, before, after });
+    this.log.record(() => this.#set(name, before));
   }
 
   #set(name: string, object: CatalogueObject | undefined): void {
@@ -120,19 +109,6 @@ export class Catalogue {
 
   dependentsOf(name: string): CatalogueObject[] {
     return [...(this.#dependents.get(key(name)) ?? [])].flatMap(view => this.find(view) ?? []);
-  }
-
-  /** The transitions since the last call of `takeTransitions`, in order. */
-  get transitions(): readonly Transition[] {
-    return this.#transitions;
-  }
-
-  /** Returns the transitions since the last call, which can no longer be undone. */
-  takeTransitions(): Transition[] {
-    const transitions = this.#transitions;
-    this.#transitions = [];
-    this.log.commit();
-    return transitions;
   }
 
   all(): CatalogueObject[] {

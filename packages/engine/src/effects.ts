@@ -1,9 +1,9 @@
 /*! Finds the effects of a statement on each object, by comparing the object before and after the statement. */
 import { type Column, type Definition, findExpiredRows, hasNull, isLossless, type TableDefinition } from '@sqlpipe/ddl';
 import { displayName, foldCase, type Kind } from '@sqlpipe/sql';
-import type { Principal } from './acl.js';
-import type { Transition } from './catalogue.js';
 import type { CatalogueObject, Table } from './catalogue-objects.js';
+import type { Transition } from './change-log.js';
+import type { Principal } from './principal.js';
 
 /** The kind of a loss: the part of its name before the colon, such as `drop` in `drop:trades.qty`. */
 export type LossKind = 'drop' | 'drop-user' | 'history' | 'values' | 'ttl' | 'keys';

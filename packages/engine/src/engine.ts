@@ -14,15 +14,15 @@ import {
   printDefinition,
   printRight,
   UNLIMITED,
-  UndoLog,
 } from '@sqlpipe/ddl';
 import { type Body, featuresOf, type HasFeature, type LocatedName, RejectionError } from '@sqlpipe/ddl/grammar';
 import { type Entry, type Health, Schema } from '@sqlpipe/schema';
 import { displayName, foldCase, isObject, isPrincipal, KINDS, type Kind } from '@sqlpipe/sql';
-import { Acl, formatPrincipals, type Secrets } from './acl.js';
+import { Acl, formatPrincipals } from './acl.js';
 import { requireValidBase } from './analyze/materialized-view.js';
-import { Catalogue, type Naming, type Transition } from './catalogue.js';
+import { Catalogue, type Naming } from './catalogue.js';
 import { type CatalogueObject, toStoredColumn } from './catalogue-objects.js';
+import { ChangeLog, type SchemaChange, type Transition } from './change-log.js';
 import { type Effect, findEffects, principalLoss, rightsRemoval, whyInvalid } from './effects.js';
 import { OpaqueError } from './errors.js';
 import { enterpriseHandlers } from './execute/access.js';
@@ -38,6 +38,7 @@ import {
 } from './execute/validity.js';
 import { parseBody } from './parse/parsed-query.js';
 import { parseStatement, type Statement } from './parse/statement.js';
+import type { Secrets } from './principal.js';
 import { ALL_RIGHTS, type ExecutionResult, rightsOfCaller, type Session } from './session.js';
 
 /** How an engine behaves. */
@@ -74,7 +75,7 @@ export type QueryStatement = Exclude<Statement, { statement: 'create' | 'change'
 export class Engine {
   readonly catalogue: Catalogue;
   readonly acl: Acl;
-  readonly #log = new UndoLog();
+  readonly #log = new ChangeLog();
   readonly #assumesRows: boolean;
   readonly #handlers: StatementHandlers;
   readonly #has: HasFeature;
@@ -102,8 +103,7 @@ export class Engine {
         this.acl.put({ kind, name, tokens: [], alias: parsePrincipal(statement)?.alias });
     }
     for (const entry of schema.entries) for (const right of schema.rightsOf(entry) ?? []) this.acl.load(right);
-    this.catalogue.takeTransitions();
-    this.acl.takeChanges();
+    this.commit();
   }
 
   /**
@@ -123,8 +123,8 @@ export class Engine {
   /** Executes a statement and updates the objects that depend on it. If it throws, the caller must roll back. */
   #executeWithConsequences(text: string, caller: string, before: number): Execution {
     const { catalogue } = this;
-    const start = catalogue.transitions.length;
-    const listTransitions = () => catalogue.transitions.slice(start);
+    const start = this.#log.transitions.length;
+    const listTransitions = () => this.#log.transitions.slice(start);
     /** The names of the objects that were created, dropped, or got another list of columns. */
     const listChanged = () => {
       const changed = listTransitions().filter(each => each.before?.columns !== each.after?.columns);
@@ -242,6 +242,32 @@ export class Engine {
   wasNeverRefreshed(name: string): boolean {
     const object = this.find(name);
     return object?.kind === 'materialized view' && object.neverRefreshed === true;
+  }
+
+  /** The changes since the last commit. */
+  changes(): SchemaChange[] {
+    return this.#log.changes();
+  }
+
+  /** The changes that give an empty engine the present state. */
+  snapshot(): SchemaChange[] {
+    return [
+      ...this.catalogue.all().map((put): SchemaChange => ({ put })),
+      ...this.acl.snapshotChanges().map((acl): SchemaChange => ({ acl })),
+    ];
+  }
+
+  /** Makes a change again that was made before a restart, and commits it. */
+  replay(change: SchemaChange): void {
+    if ('put' in change) this.catalogue.put(change.put);
+    else if ('drop' in change) this.catalogue.drop(change.drop);
+    else this.acl.replay(change.acl);
+    this.commit();
+  }
+
+  /** Keeps all changes, and ends all savepoints. */
+  commit(): void {
+    this.#log.commit();
   }
 
   savepoint(): number {

@@ -4,12 +4,8 @@
  */
 export {
   Acl,
-  type AclChange,
   formatPermissions,
   formatPrincipals,
-  type Principal,
-  type Secrets,
-  type StoredToken,
 } from './acl.js';
 export type { Naming } from './catalogue.js';
 export {
@@ -21,6 +17,7 @@ export {
   type Table,
   type View,
 } from './catalogue-objects.js';
+export { ChangeLog, type SchemaChange } from './change-log.js';
 export { type Effect, isFullRefresh, type LossKind, OTHER_TYPES_REASON } from './effects.js';
 export { Engine, type EngineOptions, type Execution, isNotExecutable, type QueryStatement } from './engine.js';
 export { NotReady, OpaqueError, whenReady } from './errors.js';
@@ -35,6 +32,7 @@ export {
   type UnendedRows,
 } from './ledger.js';
 export type { AclList, Show, ShownObject } from './parse/statement.js';
+export type { Principal, Secrets, StoredToken } from './principal.js';
 export { RowAccount } from './row-account.js';
 export { type AssertionForm, ROWLESS_ANSWERS } from './rowless-answers.js';
 export {

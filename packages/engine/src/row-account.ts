@@ -5,8 +5,8 @@
  */
 import { findColumn, parseFill } from '@sqlpipe/ddl';
 import { displayName, isSameName } from '@sqlpipe/sql';
-import type { Transition } from './catalogue.js';
 import type { CatalogueObject, MaterializedView, Table } from './catalogue-objects.js';
+import type { Transition } from './change-log.js';
 import { columnLoss, type Effect, effectOn, findUnwrittenLosses, isFullRefresh, objectLoss } from './effects.js';
 import type { Engine, Execution } from './engine.js';
 import {

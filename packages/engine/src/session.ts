@@ -1,9 +1,10 @@
 /*! What a statement is executed with: the catalogue, and the rights of its caller. And what its reply contains. */
 import { RejectionError, type ServerTraits } from '@sqlpipe/ddl/grammar';
 import { isSameName } from '@sqlpipe/sql';
-import type { Acl, Secrets } from './acl.js';
+import type { Acl } from './acl.js';
 import type { Catalogue } from './catalogue.js';
 import type { Effect } from './effects.js';
+import type { Secrets } from './principal.js';
 
 /** The caller lacks a permission. The status of the reply is 403. */
 export class DenialError extends RejectionError {

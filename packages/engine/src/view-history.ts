@@ -8,8 +8,8 @@
  * Before, the planner has asked the server which rows these are. At CREATE, the new view becomes the successor. It may read fewer sources.
  */
 import { displayName, foldCase, isSameName, significantTokens, unquote } from '@sqlpipe/sql';
-import type { Transition } from './catalogue.js';
 import type { CatalogueObject, MaterializedView } from './catalogue-objects.js';
+import type { Transition } from './change-log.js';
 import { type Effect, effectOn, findExpiryLosses, TAKES_ROWS } from './effects.js';
 import type { AccountedLoss, ComputedView, Ledger, StoredRows, UnendedRows } from './ledger.js';
 

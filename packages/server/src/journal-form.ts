@@ -2,20 +2,16 @@
 import type { Assumption, Grant, Membership, Refresh } from '@sqlpipe/ddl';
 import type { StoragePolicy } from '@sqlpipe/ddl/grammar';
 import type {
-  AclChange,
-  CatalogueObject,
   LiveView,
   MaterializedView,
   Principal,
+  SchemaChange,
   StoredColumn,
   StoredToken,
   Table,
   View,
 } from '@sqlpipe/engine';
 import { isPrincipal, KINDS } from '@sqlpipe/sql';
-
-/** One change that a statement made; only the edition with access control has `acl`. */
-export type JournalChange = { readonly put: CatalogueObject } | { readonly drop: string } | { readonly acl: AclChange };
 
 type Check = (value: unknown) => boolean;
 
@@ -161,4 +157,4 @@ const isChange = oneOf(
 );
 
 /** Whether a line of a journal, parsed, has the changes of a statement. */
-export const areChanges = (value: unknown): value is JournalChange[] => listOf(isChange)(value);
+export const areChanges = (value: unknown): value is SchemaChange[] => listOf(isChange)(value);

@@ -10,26 +10,9 @@ import { type FileHandle, lstat, mkdir, open, rename, rm, stat } from 'node:fs/p
 import { createServer, type Server } from 'node:net';
 import { platform } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Engine } from '@sqlpipe/engine';
+import type { Engine, SchemaChange } from '@sqlpipe/engine';
 import { CodedError } from '@sqlpipe/text';
-import { areChanges, type JournalChange } from './journal-form.js';
-
-export const toJournalChanges = ({ catalogue, acl }: Engine): JournalChange[] => [
-  ...catalogue.transitions.map(({ name, after }): JournalChange => (after ? { put: after } : { drop: name })),
-  ...acl.changes.map((change): JournalChange => ({ acl: change })),
-];
-
-export function replayChange(change: JournalChange, { catalogue, acl }: Engine): void {
-  if ('put' in change) catalogue.put(change.put);
-  else if ('drop' in change) catalogue.drop(change.drop);
-  else acl.replay(change.acl);
-  catalogue.takeTransitions();
-}
-
-const snapshotChanges = ({ catalogue, acl }: Engine): JournalChange[] => [
-  ...catalogue.all().map((put): JournalChange => ({ put })),
-  ...acl.snapshotChanges().map((change): JournalChange => ({ acl: change })),
-];
+import { areChanges } from './journal-form.js';
 
 export class Journal {
   private constructor(
@@ -55,10 +38,10 @@ export class Journal {
       let empty = true;
       await replayJournal(path, change => {
         empty = false;
-        replayChange(change, engine);
+        engine.replay(change);
       });
       if (empty) await begin();
-      const file = await rewriteJournal(path, snapshotChanges(engine));
+      const file = await rewriteJournal(path, engine.snapshot());
       await syncFolder(folder);
       return new Journal(path, lock, engine, file);
     } catch (error) {
@@ -71,7 +54,7 @@ export class Journal {
    * After a crash all changes of a statement are there, or none. A write that fails halfway is undone, because no line after an incomplete
    * one could be read. One call at a time.
    */
-  async append(changes: readonly JournalChange[]): Promise<void> {
+  async append(changes: readonly SchemaChange[]): Promise<void> {
     if (this.#isFolderUnsynced) await syncFolder(dirname(this.path));
     this.#isFolderUnsynced = false;
     const { file } = this;
@@ -90,7 +73,7 @@ export class Journal {
   async #compact(): Promise<void> {
     const old = this.file;
     try {
-      this.file = await rewriteJournal(this.path, snapshotChanges(this.engine));
+      this.file = await rewriteJournal(this.path, this.engine.snapshot());
     } catch {
       old.initialSize = old.size; // The old journal is intact: it stays in use, and is rewritten at twice this size.
       return;
@@ -121,7 +104,7 @@ interface OpenJournal {
  * Other users who can write to the folder may have put a link at the new path. So an existing file is never opened: the file is created,
  * readable only by its owner.
  */
-async function rewriteJournal(path: string, state: readonly JournalChange[]): Promise<OpenJournal> {
+async function rewriteJournal(path: string, state: readonly SchemaChange[]): Promise<OpenJournal> {
   const newPath = `${path}.new`;
   await rm(newPath, { force: true });
   const handle = await open(newPath, 'ax', 0o600);
@@ -142,7 +125,7 @@ async function rewriteJournal(path: string, state: readonly JournalChange[]): Pr
 }
 
 /** The changes of one statement as a line. U+2028 and U+2029 are escaped: to some readers they end a line. */
-const formatLine = (changes: readonly JournalChange[]): string =>
+const formatLine = (changes: readonly SchemaChange[]): string =>
   `${JSON.stringify(changes).replace(/[\u2028\u2029]/g, each => `\\u${each.charCodeAt(0).toString(16)}`)}\n`;
 
 /** Creates a folder for its owner only. `mkdir` with `recursive` never returns where not even root may create a folder, as in /proc. */
@@ -158,7 +141,7 @@ async function makeFolder(path: string): Promise<void> {
   }
 }
 
-async function replayJournal(path: string, replay: (change: JournalChange) => void): Promise<void> {
+async function replayJournal(path: string, replay: (change: SchemaChange) => void): Promise<void> {
   const file = await openRegular(path);
   if (!file) return;
   let lineNumber = 0;
@@ -199,7 +182,7 @@ async function openRegular(path: string): Promise<FileHandle | undefined> {
   }
 }
 
-function parseLine(line: string): JournalChange[] | undefined {
+function parseLine(line: string): SchemaChange[] | undefined {
   try {
     const changes: unknown = JSON.parse(line);
     return areChanges(changes) ? changes : undefined;

@@ -18,7 +18,7 @@ import { parseQueryText } from '@sqlpipe/engine/query';
 import { isPrincipal, type Kind } from '@sqlpipe/sql';
 import { listColumns, PARAMETERS, showSetting } from './catalogue-functions.js';
 import type { Caller, ServerEdition } from './editions.js';
-import { type Journal, toJournalChanges } from './journal.js';
+import type { Journal } from './journal.js';
 import { answerQuery } from './query-answers.js';
 import { answerAclShow } from './show-access.js';
 
@@ -48,15 +48,14 @@ export class Service {
     const before = engine.savepoint();
     renewToken?.();
     const result = await whenReady(() => this.#execute(text, name));
-    const changes = toJournalChanges(engine);
+    const changes = engine.changes();
     try {
       if (changes.length > 0) await this.journal?.append(changes);
     } catch (error) {
       engine.rollback(before);
       throw error;
     }
-    engine.catalogue.takeTransitions();
-    engine.acl.takeChanges();
+    engine.commit();
     return result;
   }
 

@@ -25,7 +25,8 @@ import {
   unquoteToken,
 } from '@sqlpipe/ddl/grammar';
 import { isSameName, type PrincipalKind } from '@sqlpipe/sql';
-import type { Acl, Principal } from '../acl.js';
+import type { Acl } from '../acl.js';
+import type { Principal } from '../principal.js';
 import { DenialError, type ExecutionResult, type Session } from '../session.js';
 import { type StatementHandler, type StatementHandlers, statementHandlers } from './change.js';
 
