@@ -29,6 +29,18 @@ export interface Table extends TableDefinition, Loaded {
   readonly isSuspended?: boolean;
 }
 
+/** A column of a table, and the column of the same id in the table later; undefined if the column is gone. */
+export interface ColumnPair {
+  readonly column: StoredColumn;
+  readonly now: StoredColumn | undefined;
+}
+
+/** Pairs the columns of a table before and after changes. New columns are in no pair. */
+export function pairColumns(before: Table, after: Table): ColumnPair[] {
+  const byId = new Map(after.columns.map(column => [column.id, column]));
+  return before.columns.map(column => ({ column, now: byId.get(column.id) }));
+}
+
 /** An object that may have been loaded from its statement. */
 interface Loaded extends Identified {
   readonly isUncompiled?: boolean;

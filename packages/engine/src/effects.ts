@@ -1,7 +1,7 @@
 /*! Finds the effects of a statement on each object, by comparing the object before and after the statement. */
 import { type Column, type Definition, findExpiredRows, hasNull, isLossless, type TableDefinition } from '@sqlpipe/ddl';
 import { displayName, foldCase, type Kind } from '@sqlpipe/sql';
-import type { CatalogueObject, Table } from './catalogue-objects.js';
+import { type CatalogueObject, pairColumns, type Table } from './catalogue-objects.js';
 import type { Transition } from './change-log.js';
 import type { Principal } from './principal.js';
 
@@ -82,11 +82,9 @@ export function columnLoss(table: TableDefinition, { name, type }: Column, to?: 
 }
 
 function findTableEffects(before: Table, after: Table): Effect[] {
-  const byId = new Map(after.columns.map(column => [column.id, column]));
-  const pairs = before.columns.map(column => ({ column, now: byId.get(column.id) }));
-  const gone = pairs.filter(({ now }) => !now).map(({ column }) => column);
+  const pairs = pairColumns(before, after);
   return [
-    ...gone.map(column => columnLoss(after, column)),
+    ...pairs.flatMap(({ column, now }) => (now ? [] : columnLoss(after, column))),
     ...pairs.flatMap(({ column, now }) => (now ? findColumnEffects(after, column, now) : [])),
     ...findKeyLosses(before, after, key => pairs.find(({ column }) => column === key)?.now),
   ];
@@ -131,14 +129,11 @@ export function findKeyLosses(
  */
 export function findUnwrittenLosses({ before, after }: Transition, filled: ReadonlySet<number | undefined>): Effect[] {
   if (before?.kind !== 'table' || after?.kind !== 'table') return [];
-  const oldTypes = new Map(before.columns.map(({ id, type }) => [id, type]));
-  return after.columns.flatMap(({ id, name, type }) => {
-    const oldType = oldTypes.get(id);
-    if (oldType === undefined || hasNull(oldType) || !hasNull(type)) return [];
-    if (!isLossless(oldType, type) || filled.has(id)) return [];
+  return pairColumns(before, after).flatMap(({ column: { id, type: oldType }, now }) => {
+    if (!now || hasNull(oldType) || !hasNull(now.type) || !isLossless(oldType, now.type) || filled.has(id)) return [];
     const zero = oldType === 'BOOLEAN' ? 'false' : '0';
-    const text = `may lose values of column '${name}': rows that are older than the column read NULL instead of ${zero}`;
-    return [effectOn(after, 'lost', text, { column: name, loss: 'values' })];
+    const text = `may lose values of column '${now.name}': rows that are older than the column read NULL instead of ${zero}`;
+    return [effectOn(after, 'lost', text, { column: now.name, loss: 'values' })];
   });
 }
 

@@ -17,11 +17,11 @@ import {
 } from '@sqlpipe/ddl';
 import { type Body, featuresOf, type HasFeature, type LocatedName, RejectionError } from '@sqlpipe/ddl/grammar';
 import { type Entry, type Health, Schema } from '@sqlpipe/schema';
-import { displayName, foldCase, isObject, isPrincipal, KINDS, type Kind } from '@sqlpipe/sql';
+import { displayName, foldCase, isObject, isPrincipal, isSameName, KINDS, type Kind } from '@sqlpipe/sql';
 import { Acl, formatPrincipals } from './acl.js';
 import { requireValidBase } from './analyze/materialized-view.js';
 import { Catalogue, type Naming } from './catalogue.js';
-import { type CatalogueObject, toStoredColumn } from './catalogue-objects.js';
+import { type CatalogueObject, pairColumns, toStoredColumn } from './catalogue-objects.js';
 import { ChangeLog, type SchemaChange, type Transition } from './change-log.js';
 import { type Effect, findEffects, principalLoss, rightsRemoval, whyInvalid } from './effects.js';
 import { OpaqueError } from './errors.js';
@@ -125,7 +125,7 @@ export class Engine {
     const { catalogue } = this;
     const start = this.#log.transitions.length;
     const listTransitions = () => this.#log.transitions.slice(start);
-    /** The names of the objects that were created, dropped, or got another list of columns. */
+    /** The names of the objects that were created, dropped, or got another list of columns. Each change of a column makes a new list. */
     const listChanged = () => {
       const changed = listTransitions().filter(each => each.before?.columns !== each.after?.columns);
       return [...new Set(changed.map(({ name }) => name))];
@@ -182,14 +182,11 @@ export class Engine {
     return transitions.flatMap(({ before, after }) => {
       if (!before || before.kind === 'view') return [];
       if (!after) return rightsRemoval(this.acl.removeRightsOn(before.name), before);
-      const remaining = new Set(after.columns.map(({ name }) => foldCase(name)));
-      const gone = before.columns.filter(({ name }) => !remaining.has(foldCase(name)));
-      // No statement both adds and drops columns. With as many columns as before, the missing one was renamed.
-      const isRenamed = before.columns.length === after.columns.length;
-      return gone.flatMap(column => {
-        const to = isRenamed ? after.columns[before.columns.indexOf(column)]?.name : undefined;
-        const count = this.acl.removeRightsOn(before.name, column.name, to);
-        return to === undefined ? rightsRemoval(count, before, column.name) : [];
+      if (before.kind !== 'table' || after.kind !== 'table') return [];
+      return pairColumns(before, after).flatMap(({ column: { name }, now }) => {
+        if (isSameName(name, now?.name)) return [];
+        const count = this.acl.removeRightsOn(before.name, name, now?.name);
+        return now ? [] : rightsRemoval(count, before, name);
       });
     });
   }

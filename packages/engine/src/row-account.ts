@@ -5,7 +5,7 @@
  */
 import { findColumn, parseFill } from '@sqlpipe/ddl';
 import { displayName, isSameName } from '@sqlpipe/sql';
-import type { CatalogueObject, MaterializedView, Table } from './catalogue-objects.js';
+import { type CatalogueObject, type MaterializedView, pairColumns, type Table } from './catalogue-objects.js';
 import type { Transition } from './change-log.js';
 import { columnLoss, type Effect, effectOn, findUnwrittenLosses, isFullRefresh, objectLoss } from './effects.js';
 import type { Engine, Execution } from './engine.js';
@@ -131,8 +131,8 @@ export class RowAccount {
   #keepsValues({ loss, object, column = '' }: Effect, transitions: readonly Transition[]): boolean {
     const { before, after } = transitions.find(({ name }) => isSameName(name, object)) ?? {};
     if (loss !== 'values' || before?.kind !== 'table' || after?.kind !== 'table') return false;
-    const { id } = findColumn(before, column) ?? {};
-    return this.#ledger.keptAs.of(id).includes(findColumn(after, column)?.type ?? '');
+    const pair = pairColumns(before, after).find(({ column: { name } }) => isSameName(name, column));
+    return this.#ledger.keptAs.of(pair?.column.id).includes(pair?.now?.type ?? '');
   }
 
   /** What the loaded schema has lost so far: rows, values, dedup keys, and plain views and principals, which hold no rows. */
@@ -164,10 +164,9 @@ export class RowAccount {
   /** The losses of the columns of a table. A column that is gone is lost, even if no effect of a statement says so. */
   #lossesOfColumns(before: CatalogueObject, after: CatalogueObject): AccountedLoss[] {
     if (before.kind !== 'table' || after.kind !== 'table') return [];
-    const ids = new Set(after.columns.map(({ id }) => id));
-    return before.columns.flatMap(column => {
+    return pairColumns(before, after).flatMap(({ column, now }) => {
       const losses = this.#ledger.losses.of(column.id);
-      return ids.has(column.id) || losses.some(({ effect }) => effect.loss === 'drop')
+      return now || losses.some(({ effect }) => effect.loss === 'drop')
         ? losses
         : [{ effect: columnLoss(after, column), causes: this.#ledger.touchedBy.of(before.id) }];
     });

@@ -25,7 +25,7 @@ import {
 import { displayName } from '@sqlpipe/sql';
 import { analyzeRelation } from '../analyze/relation.js';
 import type { Catalogue } from '../catalogue.js';
-import type { CatalogueObject, MaterializedView, Table } from '../catalogue-objects.js';
+import { type CatalogueObject, type ColumnPair, type MaterializedView, pairColumns } from '../catalogue-objects.js';
 import { effectOn } from '../effects.js';
 import { OpaqueError, unknownSyntaxError } from '../errors.js';
 import { parseBody, parseQueryText } from '../parse/parsed-query.js';
@@ -230,28 +230,29 @@ function alterTable(alters: readonly Alter[], { catalogue, assignColumnOwner }: 
       assignColumnOwner(table.name, alteration.column.name, alteration.owner);
     changed = applyAlteration(changed, alteration);
   }
-  const restructured =
-    changed.columns.some((column, i) => column.name !== table.columns[i]?.name) ||
-    changed.columns.length < table.columns.length;
-  const operation = columnOperation(table, changed);
+  const pairs = pairColumns(table, changed);
+  const isRestructured = changed.columns.length > table.columns.length || pairs.some(isRenamedOrGone);
+  const operation = findColumnOperation(pairs);
   if (operation)
     invalidateLiveViews(catalogue, table.name, view => {
       const read = findColumnsReadFromBase(view, catalogue);
-      const column = table.columns.find(
-        ({ name, type }) => findColumn(changed, name)?.type !== type && (read?.includes(name) ?? true),
-      );
-      return column && `${operation} [column=${column.name}]`;
+      const pair = pairs.filter(isChanged).find(({ column }) => read?.includes(column.name) ?? true);
+      return pair && `${operation} [column=${pair.column.name}]`;
     });
-  catalogue.put(restructured ? { ...changed, structure: (table.structure ?? 0) + 1 } : changed);
+  catalogue.put(isRestructured ? { ...changed, structure: (table.structure ?? 0) + 1 } : changed);
   if (operation) invalidateMaterializedViews(catalogue, table.name, operation);
 }
 
 /** Names the change of existing columns that makes stored views invalid, as the server's reason does; undefined if there is none. */
-function columnOperation({ columns: oldColumns }: Table, { columns: newColumns }: Table): string | undefined {
-  if (newColumns.length < oldColumns.length) return 'drop column operation';
-  if (oldColumns.some(({ name }, i) => newColumns[i]?.name !== name)) return 'rename column operation';
-  return oldColumns.some(({ type }, i) => newColumns[i]?.type !== type) ? 'change column type operation' : undefined;
+function findColumnOperation(pairs: readonly ColumnPair[]): string | undefined {
+  if (pairs.some(({ now }) => !now)) return 'drop column operation';
+  if (pairs.some(isRenamedOrGone)) return 'rename column operation';
+  return pairs.some(isChanged) ? 'change column type operation' : undefined;
 }
+
+const isRenamedOrGone = ({ column, now }: ColumnPair): boolean => column.name !== now?.name;
+
+const isChanged = ({ column, now }: ColumnPair): boolean => column.name !== now?.name || column.type !== now.type;
 
 function alterView({ name }: Alter, body: Body, session: Session): void {
   const view = session.catalogue.find(name);
