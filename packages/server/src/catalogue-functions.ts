@@ -94,11 +94,7 @@ const splitLength = (length: string): { value: number; unit: string } => ({
   unit: LENGTH_UNITS[length.replace(/^\d+/, '')] ?? '',
 });
 
-/** Columns that have the same value for each object, because the test server stores no rows. */
-const constantFields = (type: string, value: Value, names: string): ListColumn<unknown>[] =>
-  names.split(/\s+/).map(name => [name, type, () => value]);
-
-/** The columns of QuestDB 10, as its documentation lists them. */
+/** The columns of QuestDB 10 that do not measure rows or files. */
 const LIVE_VIEW_COLUMNS: readonly ListColumn<LiveView>[] = [
   ['view_name', 'STRING', ({ name }) => name],
   ['view_table_dir_name', 'STRING', ({ name }) => name],
@@ -110,47 +106,7 @@ const LIVE_VIEW_COLUMNS: readonly ListColumn<LiveView>[] = [
   ['flush_every_interval_unit', 'STRING', ({ flush }) => splitLength(flush).unit],
   ['in_memory_interval', 'LONG', ({ inMemory }) => splitLength(inMemory).value],
   ['in_memory_interval_unit', 'STRING', ({ inMemory }) => splitLength(inMemory).unit],
-  ...constantFields(
-    'LONG',
-    0,
-    `in_mem_bytes in_mem_rows o3_rejected_count below_lower_bound_count lag_seqtxn lag_micros last_processed_seqtxn
-    applied_watermark lv_consumed_seqtxn`,
-  ),
   ['view_lower_bound_timestamp', 'TIMESTAMP', ({ start }) => (start.startsWith("'") ? unquoteToken(start) : null)],
-  ...constantFields('LONG', 0, 'writer_stall_micros'),
-  ...constantFields('LONG', null, 'seed_target_seqtxn'),
-  ...constantFields('LONG', 0, 'o3_resume_replay_rows o3_boundary_replay_rows o3_replay_scan_rows'),
-  ...constantFields(
-    'LONG',
-    null,
-    `checkpoint_timeline_generation checkpoint_timeline_entries checkpoint_timeline_normalized_base_seqtxn
-    checkpoint_timeline_logical_bytes checkpoint_timeline_physical_bytes checkpoint_timeline_shared_bytes`,
-  ),
-  ...constantFields('DOUBLE', null, 'checkpoint_timeline_sharing_ratio'),
-  ...constantFields(
-    'LONG',
-    null,
-    `checkpoint_timeline_row_position_delta_bytes checkpoint_data_segment_count checkpoint_obsolete_segment_bytes
-    checkpoint_oldest_pinned_generation checkpoint_gc_lag_generations checkpoint_last_write_micros
-    checkpoint_last_restore_micros checkpoint_last_write_new_bytes checkpoint_last_lookup_depth`,
-  ),
-  ...constantFields('BOOLEAN', false, 'checkpoint_repair_in_progress'),
-  ...constantFields(
-    'TIMESTAMP',
-    null,
-    'checkpoint_repair_correction_timestamp checkpoint_repair_low_timestamp checkpoint_repair_high_timestamp',
-  ),
-  ...constantFields(
-    'LONG',
-    0,
-    `checkpoint_repair_roots_versioned checkpoint_repair_new_bytes checkpoint_repair_resumes
-    checkpoint_repair_failures`,
-  ),
-  ...constantFields(
-    'STRING',
-    null,
-    'checkpoint_repair_plan checkpoint_repair_last_disposition checkpoint_repair_last_denial',
-  ),
 ];
 
 /** A column of an object. A view stores nothing, so its symbols have no capacity. */

@@ -1,5 +1,5 @@
 /*! The bodies of replies: rows, "OK", a rejection, the empty query. They are compact JSON with QuestDB's order of keys. */
-import type { ExecutionResult, Rows, Value } from '@sqlpipe/engine';
+import type { ExecutionResult, Value } from '@sqlpipe/engine';
 import type { HttpRequest } from './request.js';
 
 export interface HttpReply {
@@ -11,18 +11,14 @@ export interface HttpReply {
   readonly whole?: boolean;
 }
 
-/** `cols=a,b` selects columns, `limit=lo,hi` rows; `nm=true` omits the metadata, and `count=true` counts the rows beyond the limit too. */
+/** `limit=lo,hi` selects rows; `nm=true` omits the metadata, and `count=true` counts the rows beyond the limit too. */
 export function formatReply(outcome: ExecutionResult, query: string, parameters: HttpRequest['parameters']): HttpReply {
   if (outcome.kind === 'ddl') return jsonReply(200, '{"ddl":"OK"}');
   if (outcome.kind === 'empty') {
     const key = Number(parameters.get('version')) >= 2 ? 'notice' : 'error';
     return jsonReply(200, `{"${key}":"empty query","query":${quote(query)},"position":"0"}`);
   }
-  const names = parameters.get('cols')?.split(',');
-  const unknown = names?.find(name => !outcome.columns.some(column => column.name === name));
-  if (unknown !== undefined)
-    return jsonReply(400, `{"query":${quote(query)},"error":${quote(`column not found: '${unknown}'`)}}`);
-  const { columns, rows } = names ? selectColumns(outcome, names) : outcome;
+  const { columns, rows } = outcome;
   const limit = parseLimit(parameters.get('limit'));
   const limitedRows = limit ? rows.slice(...limit) : rows;
   const timestamp = columns.findIndex(({ name }) => name === outcome.timestamp);
@@ -33,10 +29,7 @@ export function formatReply(outcome: ExecutionResult, query: string, parameters:
   const isSet = (name: string) => parameters.get(name) === 'true';
   const meta = isSet('nm') ? '' : `"query":${quote(query)},"columns":[${heads}],"timestamp":${timestamp},`;
   const count = isSet('count') ? rows.length : limitedRows.length;
-  // Times are always 0: measured ones would say nothing about a real server.
-  const timings = isSet('timings') ? ',"timings":{"authentication":0,"compiler":0,"execute":0,"count":0}' : '';
-  const explain = isSet('explain') ? ',"explain":{"jitCompiled":false}' : '';
-  return jsonReply(200, `{${meta}"dataset":[${dataset}],"count":${count}${timings}${explain}}`);
+  return jsonReply(200, `{${meta}"dataset":[${dataset}],"count":${count}}`);
 }
 
 /** `n` or `lo,hi`, 1-based; `0` and less give one row (observed on 9.3.4). */
@@ -46,12 +39,6 @@ function parseLimit(text: string | undefined): [number, number] | undefined {
   const [, first, second] = match;
   const [lo, hi] = second === undefined ? [1, Number(first)] : [Number(first), Number(second)];
   return [Math.max(lo, 1) - 1, Math.max(hi, lo, 1)];
-}
-
-function selectColumns({ columns, rows }: Rows, names: readonly string[]): Rows {
-  const indexes = names.map(name => columns.findIndex(column => column.name === name));
-  const pickValues = <T>(values: readonly T[]) => indexes.flatMap(index => values.slice(index, index + 1));
-  return { columns: pickValues(columns), rows: rows.map(pickValues) };
 }
 
 export const rejectionReply = (status: number, query: string, message: string, position: number): HttpReply =>
