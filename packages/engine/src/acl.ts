@@ -56,7 +56,6 @@ export class Acl {
       .sort(byName);
   }
 
-  /** Adds a principal, or replaces the one of the same name. */
   put(principal: Principal): void {
     this.log.addAclChange({ put: principal });
     this.#store(principal.name, principal);
@@ -75,7 +74,6 @@ export class Acl {
     this.rights.grant(right);
   }
 
-  /** Takes a right away, with or without the grant option. */
   revoke(right: Right): void {
     this.log.addAclChange({ revoke: right });
     this.rights.revoke(right);
@@ -101,7 +99,6 @@ export class Acl {
     return this.#holds(name, entity => this.rights.allows({ kind: 'grant', permission, ...scope, entity, option }));
   }
 
-  /** Whether a principal may read at least one column of a table. */
   canRead(name: string, table: string): boolean {
     const read = { kind: 'grant', permission: 'SELECT', table, option: false } as const;
     return this.#holds(name, entity => this.rights.allowsPart({ ...read, entity }));
@@ -164,7 +161,6 @@ export function formatPermissions(acl: Acl, kinds: ReadonlySet<Kind>): string[] 
   ];
 }
 
-/** One GRANT for each entity, scope and option, with all its permissions. */
 function formatGrants(grants: readonly Grant[]): string[] {
   const columns = new Map<string, Grant[]>();
   for (const grant of grants) {

@@ -41,7 +41,6 @@ export function pairColumns(before: Table, after: Table): ColumnPair[] {
   return before.columns.map(column => ({ column, now: byId.get(column.id) }));
 }
 
-/** An object that may have been loaded from its statement. */
 interface Loaded extends Identified {
   readonly isUncompiled?: boolean;
   /** The statement of an object whose syntax or query is unknown. It may have any column that a view reads from it. */
@@ -69,9 +68,7 @@ export interface View extends ViewDefinition, QueryResult {
 export interface MaterializedView extends MaterializedViewDefinition, QueryResult {
   readonly base: string;
   readonly partitionBy: PartitionUnit;
-  /** The bucket that the query samples by. */
   readonly interval: string;
-  /** Why the view is no longer refreshed. */
   readonly invalid?: string;
   /** Whether a server still reports the view as valid. */
   readonly isInvalidEarly?: boolean;

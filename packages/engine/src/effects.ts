@@ -28,7 +28,6 @@ export interface Effect {
   readonly text: string;
 }
 
-/** Makes an effect on an object. @param details the affected column, and the kind of a loss */
 export const effectOn = (
   { kind, name }: { readonly kind: Kind; readonly name: string },
   effect: Effect['effect'],
@@ -74,7 +73,6 @@ export function objectLoss(object: CatalogueObject): Effect {
   return effectOn(object, 'lost', text, { loss: 'drop' });
 }
 
-/** The loss of a column, or of some of its values if it gets the type `to`. */
 export function columnLoss(table: TableDefinition, { name, type }: Column, to?: string): Effect {
   if (to === undefined) return effectOn(table, 'lost', `loses column '${name}'`, { column: name, loss: 'drop' });
   const text = `may lose values of column '${name}': ${type} to ${to}`;

@@ -44,7 +44,6 @@ export interface Recomputation {
   readonly withPeriods: MaterializedView[];
 }
 
-/** A view of the loaded schema, and what statements have done to it. */
 interface TrackedView extends Recomputation {
   readonly former: MaterializedView;
   /** The objects that the view reads directly or through plain views, and these plain views. */
@@ -64,7 +63,7 @@ const sourcesOf = ({ dependencies }: TrackedView): CatalogueObject[] =>
  * Finds the materialized view that a statement refreshes in full, or else the materialized views that it creates.
  * @param refreshed the object that the statement refreshes in full, if any
  */
-function findComputedOrCreated(transitions: readonly Transition[], refreshed: CatalogueObject | undefined) {
+function findRefreshedOrCreated(transitions: readonly Transition[], refreshed: CatalogueObject | undefined) {
   const created = transitions.flatMap(({ before, after }) => (before ? [] : (after ?? [])));
   return (refreshed ? [refreshed] : created).filter(object => object.kind === 'materialized view');
 }
@@ -93,7 +92,7 @@ export class ViewHistories {
     const dropped = transitions
       .flatMap(({ before }) => this.#trackedViews.get(before?.id) ?? [])
       .filter(({ former }) => !this.ledger.catalogue.findById(former.id));
-    for (const { id } of findComputedOrCreated(transitions, refreshed))
+    for (const { id } of findRefreshedOrCreated(transitions, refreshed))
       if (refreshed) this.#unrefreshed.delete(id);
       else this.#unrefreshed.add(id);
     return [
@@ -107,7 +106,7 @@ export class ViewHistories {
 
   /** Finds the materialized views that a statement creates or makes a server compute. Views without a former view are left out. */
   findComputed(transitions: readonly Transition[], refreshed: CatalogueObject | undefined): ComputedView[] {
-    const views = [...findComputedOrCreated(transitions, refreshed), ...this.#findCompletedByServer(transitions)];
+    const views = [...findRefreshedOrCreated(transitions, refreshed), ...this.#findCompletedByServer(transitions)];
     return views.flatMap(now => {
       const former = this.#findTracked(now)?.former;
       return former ? [{ former, now }] : [];
@@ -168,7 +167,6 @@ export class ViewHistories {
     return [effect];
   }
 
-  /** Describes a loss by the first cause that applies, beginning with a verb; undefined if nothing is lost. */
   #describeLoss(
     tracked: TrackedView,
     computed: MaterializedView | undefined,
@@ -217,7 +215,6 @@ export class ViewHistories {
     return holders.filter(holder => holder !== undefined);
   }
 
-  /** Describes the first loss of rows or values in the sources, beginning with a verb; undefined if there is none. */
   #describeSourceLoss(tracked: TrackedView, sources: readonly CatalogueObject[]): string | undefined {
     for (const source of sources) {
       const holders = this.#findCurrentHolders(source, tracked.former);

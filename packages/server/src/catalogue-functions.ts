@@ -109,7 +109,6 @@ const LIVE_VIEW_COLUMNS: readonly ListColumn<LiveView>[] = [
   ['view_lower_bound_timestamp', 'TIMESTAMP', ({ start }) => (start.startsWith("'") ? unquoteToken(start) : null)],
 ];
 
-/** A column of an object. A view stores nothing, so its symbols have no capacity. */
 type CatalogueColumn = Column & { isDesignated: boolean; isStored: boolean };
 
 const symbolCapacity = ({ type, isStored, capacity = 256 }: CatalogueColumn): number =>
@@ -175,7 +174,6 @@ export function showSetting(setting: string): Rows {
   return { columns: [{ name, type: typeof value === 'number' ? 'INT' : 'STRING' }], rows: [[value]] };
 }
 
-/** Columns of one type. @param names separated by blanks */
 export const heads = (type: string, names: string): ColumnHead[] => names.split(' ').map(name => ({ name, type }));
 
 /** The result of SHOW PARAMETERS, which has no rows: sqlserve has none of the server's settings. */

@@ -12,7 +12,6 @@ import { type HttpRequest, readRequest } from './request.js';
 export interface EndpointOptions {
   /** Answers a request. It must not throw. */
   answer(request: HttpRequest): Promise<HttpReply>;
-  /** `http.request.header.buffer.size`, in bytes. */
   readonly requestLimit: number;
   /** Called after each request, with a line that contains no secret. */
   readonly onRequest?: ((line: string) => void) | undefined;
@@ -38,13 +37,13 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
 }
 
 /** `http.net.connection.timeout`: how long a connection stays open without a byte on it. */
-const idleTimeout = 300_000;
+const IDLE_TIMEOUT = 300_000;
 
 /** How long a request may take to arrive, and how long a client may take to hang up after `Connection: close`. */
-const requestTimeout = 30_000;
+const REQUEST_TIMEOUT = 30_000;
 
 /** `http.net.connection.limit`. */
-const maxConnections = 256;
+const MAX_CONNECTIONS = 256;
 
 interface Connections {
   readonly open: Set<Socket>;
@@ -60,9 +59,9 @@ function serveConnection(
   let received = '';
   let busy = false;
   let deadline: NodeJS.Timeout | undefined;
-  const closeLater = () => setTimeout(() => socket.destroy(), requestTimeout).unref();
+  const closeLater = () => setTimeout(() => socket.destroy(), REQUEST_TIMEOUT).unref();
   socket.setEncoding('latin1');
-  socket.setTimeout(idleTimeout, () => socket.destroy());
+  socket.setTimeout(IDLE_TIMEOUT, () => socket.destroy());
   socket.on('error', () => socket.destroy());
   socket.on('end', () => socket.destroy());
   socket.on('close', () => {
@@ -105,14 +104,14 @@ function serveConnection(
   });
   open.add(socket);
   waiting.add(socket);
-  if (open.size > maxConnections) [...waiting].at(0)?.destroy();
+  if (open.size > MAX_CONNECTIONS) [...waiting].at(0)?.destroy();
 }
 
 /** Omits the query, which may contain a password, and a login before the host. */
 const formatTarget = ({ method, path }: HttpRequest): string =>
   `${method.slice(0, 20)} ${path.replace(/\/\/[^/]*@/, '//').slice(0, 100)}`;
 
-const reasons: Readonly<Record<number, string>> = {
+const REASONS: Readonly<Record<number, string>> = {
   200: 'OK',
   204: 'OK',
   301: 'Moved Permanently',
@@ -124,17 +123,17 @@ const reasons: Readonly<Record<number, string>> = {
   500: 'Internal server error',
 };
 
-const types = { json: 'application/json; charset=utf-8', text: 'text/plain; charset=utf-8' };
+const TYPES = { json: 'application/json; charset=utf-8', text: 'text/plain; charset=utf-8' };
 
 /** `http.send.buffer.size`: no chunk is larger. */
-const maxChunk = 2 * 1024 * 1024;
+const MAX_CHUNK = 2 * 1024 * 1024;
 
 function formatMessage({ status, type, body, headers = {}, whole = false }: HttpReply, closing = false): Buffer {
   const bytes = Buffer.from(body);
-  const lines = [`HTTP/1.1 ${status} ${reasons[status]}`, 'Server: questDB/1.0', `Date: ${new Date().toUTCString()}`];
+  const lines = [`HTTP/1.1 ${status} ${REASONS[status]}`, 'Server: questDB/1.0', `Date: ${new Date().toUTCString()}`];
   if (!whole) lines.push('Transfer-Encoding: chunked');
   else if (status !== 204) lines.push(`Content-Length: ${bytes.length}`);
-  lines.push(`Content-Type: ${types[type]}`);
+  lines.push(`Content-Type: ${TYPES[type]}`);
   if (closing) lines.push('Connection: close');
   for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
   const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`);
@@ -143,8 +142,8 @@ function formatMessage({ status, type, body, headers = {}, whole = false }: Http
 
 function splitChunks(bytes: Buffer): Buffer[] {
   const parts: Buffer[] = [];
-  for (let start = 0; start < bytes.length; start += maxChunk) {
-    const part = bytes.subarray(start, start + maxChunk);
+  for (let start = 0; start < bytes.length; start += MAX_CHUNK) {
+    const part = bytes.subarray(start, start + MAX_CHUNK);
     parts.push(Buffer.from(`${formatChunkSize(part.length)}\r\n`), part, Buffer.from('\r\n'));
   }
   return [...parts, Buffer.from('00\r\n\r\n')];

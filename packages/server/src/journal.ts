@@ -94,9 +94,7 @@ const COMPACTION_SLACK = 4 * 1024 * 1024;
 
 interface OpenJournal {
   readonly handle: FileHandle;
-  /** The size of the state that the file started with. */
   initialSize: number;
-  /** Where the last complete line ends. */
   size: number;
 }
 

@@ -19,7 +19,7 @@ import { isSameName } from '@sqlpipe/sql';
 import { callFunction } from './catalogue-functions.js';
 
 /** The values of functions that are called without arguments, by name in lower case. */
-const functions: ReadonlyMap<string, (session: Session) => string> = new Map<string, (session: Session) => string>([
+const FUNCTIONS: ReadonlyMap<string, (session: Session) => string> = new Map<string, (session: Session) => string>([
   ['build', ({ version }) => `Build Information: QuestDB ${version}, sqlserve`],
   ['now', () => new Date().toISOString().replace('Z', '000Z')],
   ['version', () => 'PostgreSQL 12.3, compiled by Visual C++ build 1914, 64-bit, QuestDB'],
@@ -78,7 +78,6 @@ function filterRows({ columns, rows }: Rows, { where }: SelectStatement): Rows {
   return { columns, rows: rows.filter(isSelected) };
 }
 
-/** What a plan asks about rows; undefined for any other query. */
 function answerAssertion({ columns }: SelectStatement): Rows | undefined {
   const names = columns.map(item => (item.type === 'selectItem' ? (item.alias ?? '') : ''));
   const answers = names.flatMap(name => ROWLESS_ANSWERS.get(name) ?? []);
@@ -112,7 +111,7 @@ function evaluate(expression: Expression, session: Session): Value | undefined {
     return typeof value === 'number' ? -value : undefined;
   }
   if (expression.type !== 'function' || expression.args.length > 0) return undefined;
-  return functions.get(expression.name.toLowerCase())?.(session);
+  return FUNCTIONS.get(expression.name.toLowerCase())?.(session);
 }
 
 function project(table: Rows, query: ParsedQuery): Rows {
@@ -167,7 +166,6 @@ function limitRows(table: Rows, { limit }: SelectStatement): Rows {
 
 const compare = (a: Value, b: Value): number => (a === b ? 0 : (a ?? '') < (b ?? '') ? -1 : 1);
 
-/** A row of a result: the value of a column by its name in lower case. */
 type Row = (column: string) => Value | undefined;
 
 const COMPARISONS: Readonly<Record<string, (a: Value, b: Value) => boolean>> = {
@@ -178,7 +176,6 @@ const COMPARISONS: Readonly<Record<string, (a: Value, b: Value) => boolean>> = {
   '<': (a, b) => a !== null && b !== null && a < b,
 };
 
-/** The value of an expression in a row; undefined if it is not a simple condition. */
 function evaluateCondition(expression: Expression, row: Row): Value | undefined {
   const evaluate = (operand: Expression) => evaluateCondition(operand, row);
   switch (expression.type) {

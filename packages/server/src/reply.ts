@@ -7,7 +7,6 @@ export interface HttpReply {
   readonly type: 'json' | 'text';
   readonly body: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Send the body with its length, not in chunks. */
   readonly whole?: boolean;
 }
 
@@ -44,7 +43,6 @@ function parseLimit(text: string | undefined): [number, number] | undefined {
 export const rejectionReply = (status: number, query: string, message: string, position: number): HttpReply =>
   jsonReply(status, `{"query":${quote(query)},"error":${quote(message)},"position":${position}}`);
 
-/** The reply for a request that is rejected before its statement is read. */
 export const textReply = (status: number, message: string): HttpReply => ({
   status,
   type: 'text',

@@ -17,13 +17,12 @@ export interface HttpRequest {
 /** What the bytes of a connection contain: a request, an incomplete one, or a reason to hang up. */
 export type ReadResult = HttpRequest | 'incomplete' | 'hang up';
 
-/** The first bytes that a TLS client sends. */
-const tlsHandshake = '\x16\x03';
+const TLS_HANDSHAKE = '\x16\x03';
 
 /** Reads the first request of `bytes` (Latin-1). `limit` is `http.request.header.buffer.size`. */
 export function readRequest(bytes: string, limit: number): ReadResult {
   const lineEnd = bytes.indexOf('\n');
-  if (bytes.startsWith(tlsHandshake) || (lineEnd >= 0 && !bytes.slice(0, lineEnd).includes(' '))) return 'hang up';
+  if (bytes.startsWith(TLS_HANDSHAKE) || (lineEnd >= 0 && !bytes.slice(0, lineEnd).includes(' '))) return 'hang up';
   const blank = /\n\r?\n/.exec(bytes);
   if (!blank) return bytes.length > limit ? 'hang up' : 'incomplete';
   const [requestLine = '', ...lines] = bytes.slice(0, blank.index).replaceAll('\r', '').split('\n');

@@ -31,7 +31,7 @@ export function createRouter(
   };
 }
 
-const paths = new Set(['/api/v1/sql/execute', '/exec', '/settings', '/ping', '/']);
+const PATHS = new Set(['/api/v1/sql/execute', '/exec', '/settings', '/ping', '/']);
 
 function findRequestError({ method, path, headers }: HttpRequest): HttpReply | undefined {
   const length = headers.get('content-length');
@@ -39,7 +39,7 @@ function findRequestError({ method, path, headers }: HttpRequest): HttpReply | u
     return textReply(400, 'Content-length not specified for POST/PUT request');
   if (method === 'GET' && length !== undefined && length !== '0')
     return textReply(400, 'GET request method cannot have content');
-  if (!paths.has(path)) return textReply(404, 'Not Found');
+  if (!PATHS.has(path)) return textReply(404, 'Not Found');
   return method === 'GET' ? undefined : textReply(405, `Method ${method} not supported`);
 }
 
@@ -79,12 +79,12 @@ function formatFailure(query: string, error: unknown): HttpReply {
   return rejectionReply(500, query, `internal error: ${(error as Error).message}`, 0);
 }
 
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8, 'ipv4');
-loopback.addAddress('::1', 'ipv6');
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
+LOOPBACK.addAddress('::1', 'ipv6');
 
 export const isLoopback = (address: string): boolean =>
-  loopback.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
+  LOOPBACK.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
 
 /**
  * Why a request of a web page is rejected. A browser sends a GET to any address, this machine's too, for any page. So no header may name a

@@ -9,20 +9,20 @@ import { NotReady, type Secrets, type StoredToken } from '@sqlpipe/engine';
 /** What OWASP recommends for scrypt if memory is scarce: 16 MiB. */
 const SCRYPT_COST = { N: 2 ** 14, r: 8, p: 5 };
 
-const keyLength = 32;
+const KEY_LENGTH = 32;
 
 const computeKey = promisify<string, Buffer, number, typeof SCRYPT_COST, Buffer>(scrypt);
 
 /** Maximum number of hashes in progress. They use the threads that also write the journal: guessers must not fill them. */
-const maxConcurrent = 2;
+const MAX_CONCURRENT = 2;
 let running = 0;
 const queue: (() => void)[] = [];
 
 async function deriveKey(password: string, salt: Buffer): Promise<Buffer> {
-  if (running >= maxConcurrent) await new Promise<void>(resolve => queue.push(resolve));
+  if (running >= MAX_CONCURRENT) await new Promise<void>(resolve => queue.push(resolve));
   else running++;
   try {
-    return await computeKey(password, salt, keyLength, SCRYPT_COST);
+    return await computeKey(password, salt, KEY_LENGTH, SCRYPT_COST);
   } finally {
     const next = queue.shift();
     if (next) next();
@@ -67,9 +67,9 @@ export function createSecrets(): Secrets {
 export const isExpired = ({ expires }: StoredToken): boolean => expires <= Date.now();
 
 /** The hash of no password: a login with an unknown name takes as long as one with a known name. */
-const DECOY_HASH = formatHash(randomBytes(16), randomBytes(keyLength));
+const DECOY_HASH = formatHash(randomBytes(16), randomBytes(KEY_LENGTH));
 
-const maxRemembered = 1000;
+const MAX_REMEMBERED = 1000;
 
 /** Checks passwords. A correct one is hashed only once, because a client sends it with every request. */
 export class PasswordCheck {
@@ -82,8 +82,8 @@ export class PasswordCheck {
     const [, salt = '', key = ''] = (hash ?? DECOY_HASH).split('$');
     const expected = Buffer.from(key, 'base64');
     const derived = await deriveKey(password, Buffer.from(salt, 'base64'));
-    if (expected.length !== keyLength || !timingSafeEqual(derived, expected) || hash === undefined) return false;
-    if (this.#verified.size >= maxRemembered) this.#verified.clear();
+    if (expected.length !== KEY_LENGTH || !timingSafeEqual(derived, expected) || hash === undefined) return false;
+    if (this.#verified.size >= MAX_REMEMBERED) this.#verified.clear();
     this.#verified.add(id);
     return true;
   }

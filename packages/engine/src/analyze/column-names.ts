@@ -15,7 +15,6 @@ export function chooseAlias(expression: Expression, names: Names, taken: TakenNa
   return taken.unused(base, n => (isText ? `${base}_${n + 1}` : `${base}${n}`));
 }
 
-/** Prints the expression as a name, in quotes if it contains a dot. */
 function printExpressionAlias(expression: Expression, names: Names): string {
   const column = columnName(expression);
   if (column !== undefined) return column;
@@ -49,7 +48,6 @@ export function findAliasPosition(query: ParsedQuery, item: SelectItem): number 
   return query.text(item, 'As') === '' ? query.positionOf(item, 'identifier') : query.positionOf(item, 'As');
 }
 
-/** The names of columns that are taken, in any case, and the next free name. */
 export class TakenNames {
   readonly #names = new Set<string>();
   /** For each name the number that was free last time: lower numbers stay taken. */

@@ -70,7 +70,6 @@ export class ColumnScope {
     throw this.query.rejection(`Invalid column: ${parts.join('.')}`, expression);
   }
 
-  /** The columns that `*` selects, or `qualifier.*`. */
   columnsOf(qualifier: string | undefined): readonly Field[] {
     if (qualifier === undefined) return this.sources.flatMap(({ relation }) => relation.fields);
     return this.sources.find(({ alias }) => isSameName(alias, qualifier))?.relation.fields ?? [];

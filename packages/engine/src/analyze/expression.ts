@@ -8,7 +8,6 @@ export interface Names {
   readonly query: ParsedQuery;
   /** The type of a column. @throws RejectionError if there is no column of that name */
   column(parts: readonly string[], expression: Expression): string | undefined;
-  /** The expression that a variable was declared as. */
   variable(name: string): Expression | undefined;
 }
 
@@ -60,7 +59,6 @@ export function inferType(expression: Expression, names: Names): string | undefi
   }
 }
 
-/** Infers the type of a function whose arguments determine the size of its values. */
 function inferSizedType({ name, args }: Extract<Expression, { type: 'function' }>, query: ParsedQuery) {
   const [first, second] = args.map(argument => Number(query.text(argument)));
   switch (name.toLowerCase()) {
@@ -110,11 +108,11 @@ function parseCastType(text: string, isPostgres: boolean): string | undefined {
   return token === undefined ? undefined : parseColumnType(cursor, token);
 }
 
-const numbers = ['BYTE', 'SHORT', 'CHAR', 'INT', 'LONG', 'FLOAT', 'DOUBLE'];
-const comparisons = new Set(['=', '!=', '<>', '<', '<=', '>', '>=', '~', '!~', 'LIKE', 'ILIKE', 'AND', 'OR']);
+const NUMBERS = ['BYTE', 'SHORT', 'CHAR', 'INT', 'LONG', 'FLOAT', 'DOUBLE'];
+const COMPARISONS = new Set(['=', '!=', '<>', '<', '<=', '>', '>=', '~', '!~', 'LIKE', 'ILIKE', 'AND', 'OR']);
 
 function inferBinaryType(operator: string, left: string | undefined, right: string | undefined): string | undefined {
-  if (comparisons.has(operator.toUpperCase())) return 'BOOLEAN';
+  if (COMPARISONS.has(operator.toUpperCase())) return 'BOOLEAN';
   if (operator === '||') return left === 'VARCHAR' || right === 'VARCHAR' ? 'VARCHAR' : 'STRING';
   if (left !== undefined && right !== undefined && (isTimestamp(left) || left === 'DATE'))
     return left === right && operator === '-' ? 'LONG' : left;
@@ -123,18 +121,17 @@ function inferBinaryType(operator: string, left: string | undefined, right: stri
 }
 
 function findWiderType(left: string | undefined, right: string | undefined, floor: string): string | undefined {
-  const ranks = [left, right, floor].map(type => numbers.indexOf(type === 'NULL' ? 'BYTE' : (type ?? '')));
-  return ranks.includes(-1) ? (left ?? right) : numbers[Math.max(...ranks)];
+  const ranks = [left, right, floor].map(type => NUMBERS.indexOf(type === 'NULL' ? 'BYTE' : (type ?? '')));
+  return ranks.includes(-1) ? (left ?? right) : NUMBERS[Math.max(...ranks)];
 }
 
-/** Finds the common type of the rows of several queries, or of the branches of a CASE. */
 export function unifyTypes(left: string | undefined, right: string | undefined): string | undefined {
   if (left === right) return left;
   // A CHAR before a NULL becomes a STRING.
   if (right === 'NULL') return left === 'CHAR' ? 'STRING' : left;
   if (left === 'NULL') return right;
   if (isDecimal(left) || isDecimal(right)) return undefined;
-  if (left !== undefined && right !== undefined && numbers.includes(left) && numbers.includes(right))
+  if (left !== undefined && right !== undefined && NUMBERS.includes(left) && NUMBERS.includes(right))
     return findWiderType(left, right, 'BYTE');
   return left === 'VARCHAR' || right === 'VARCHAR' ? 'VARCHAR' : 'STRING';
 }
@@ -157,7 +154,7 @@ function dimensions(array: Extract<Expression, { type: 'arrayLiteral' }>): numbe
 }
 
 /** QuestDB's operators by precedence, the highest first. It determines where QuestDB writes parentheses. */
-const precedence = [
+const PRECEDENCE = [
   ['::'],
   ['*', '/', '%'],
   ['+', '-'],
@@ -176,7 +173,7 @@ const precedence = [
 
 const rank = (expression: Expression): number => {
   const inner = stripParentheses(expression);
-  return inner.type === 'binary' ? precedence.findIndex(level => level.includes(inner.operator.toUpperCase())) : -1;
+  return inner.type === 'binary' ? PRECEDENCE.findIndex(level => level.includes(inner.operator.toUpperCase())) : -1;
 };
 
 const stripParentheses = (expression: Expression): Expression =>

@@ -6,7 +6,7 @@ import { childrenOf, type TreeNode } from '../parse/parsed-query.js';
 
 const wordsOf = (text: string): string[] => text.toLowerCase().split(' ');
 
-const byType: Readonly<Record<string, string>> = {
+const NAMES_BY_TYPE: Readonly<Record<string, string>> = {
   BOOLEAN: 'rnd_boolean starts_with ends_with isOrdered touch',
   BYTE: 'rnd_byte',
   SHORT: 'rnd_short',
@@ -42,19 +42,18 @@ const byType: Readonly<Record<string, string>> = {
   'DOUBLE[]': 'rnd_double_array array_agg shift array_cum_sum array_sort',
 };
 
-const typesByName = new Map(
-  Object.entries(byType).flatMap(([type, names]) => wordsOf(names).map(name => [name, type])),
+const TYPES_BY_NAME = new Map(
+  Object.entries(NAMES_BY_TYPE).flatMap(([type, names]) => wordsOf(names).map(name => [name, type])),
 );
 
-/** Functions that return the type of their first argument. */
-const typedByArgument = new Set(
+const TYPED_BY_ARGUMENT = new Set(
   wordsOf(
     'min max first last first_not_null last_not_null first_value last_value nth_value lag lead mode coalesce nullif ' +
       'abs round round_up round_down round_half_even floor ceil ceiling arg_min arg_max greatest least ema any_value',
   ),
 );
 
-const aggregates = new Set(
+const AGGREGATES = new Set(
   wordsOf(
     'avg count count_distinct approx_count_distinct sum ksum nsum min max first last first_not_null last_not_null mode ' +
       'stddev stddev_samp stddev_pop var_samp variance var_pop covar_pop covar_samp corr approx_percentile approx_median ' +
@@ -64,25 +63,25 @@ const aggregates = new Set(
   ),
 );
 
-const nonDeterministic = new Set(
+const NON_DETERMINISTIC = new Set(
   wordsOf('now now_ns today tomorrow yesterday sysdate systimestamp systimestamp_ns current_timestamp'),
 );
 
 /** Whether materialized views must not use a function. */
 export const isNonDeterministic = (name: string): boolean =>
-  nonDeterministic.has(name.toLowerCase()) || name.toLowerCase().startsWith('rnd_');
+  NON_DETERMINISTIC.has(name.toLowerCase()) || name.toLowerCase().startsWith('rnd_');
 
 export function inferFunctionType(name: string, argumentTypes: readonly (string | undefined)[]): string | undefined {
   const key = name.toLowerCase();
   const [first, ...others] = argumentTypes;
   // The digits of a DECIMAL depend on those of all arguments.
   if (argumentTypes.some(isDecimal))
-    return typedByArgument.has(key) && others.length === 0 ? first : key.startsWith('count') ? 'LONG' : undefined;
+    return TYPED_BY_ARGUMENT.has(key) && others.length === 0 ? first : key.startsWith('count') ? 'LONG' : undefined;
   if (key === 'sum' && ['BYTE', 'SHORT', 'INT'].includes(first ?? '')) return 'LONG';
   if (key === 'sum') return ['LONG', 'LONG256', 'FLOAT', 'DOUBLE'].find(type => type === first);
   // Observed on 9.3.4.
   if (first === 'SYMBOL' && ['min', 'max', 'coalesce', 'nullif'].includes(key)) return 'STRING';
-  return typedByArgument.has(key) ? first : typesByName.get(key);
+  return TYPED_BY_ARGUMENT.has(key) ? first : TYPES_BY_NAME.get(key);
 }
 
 export const isDecimal = (type: string | undefined): boolean => type?.startsWith('DECIMAL') ?? false;
@@ -91,6 +90,6 @@ export const isDecimal = (type: string | undefined): boolean => type?.startsWith
 export function hasAggregate(node: TreeNode): boolean {
   const { type, name, over } = node as { type?: string; name?: string; over?: unknown };
   if (type === 'subquery') return false;
-  if (type === 'function' && typeof name === 'string' && aggregates.has(name.toLowerCase()) && !over) return true;
+  if (type === 'function' && typeof name === 'string' && AGGREGATES.has(name.toLowerCase()) && !over) return true;
   return childrenOf(node).some(hasAggregate);
 }

@@ -27,8 +27,9 @@ interface ScannedQuery {
   readonly start: number;
 }
 
-export function requireParserRules(body: Body, catalogue: Catalogue): void {
-  const query = readQuery(body);
+/** @returns the parts of the query, for `analyzeLiveView` */
+export function requireParserRules(body: Body, catalogue: Catalogue): ScannedQuery {
+  const query = scanQuery(body);
   const base = catalogue.find(unquoteToken(query.baseToken.text));
   const timestamp = base && 'timestamp' in base ? base.timestamp : undefined;
   if (timestamp !== undefined) for (const window of query.windows) rejectBadOrder(window, timestamp);
@@ -44,13 +45,11 @@ export function requireParserRules(body: Body, catalogue: Catalogue): void {
       computed.at,
       'live view ANCHOR currently requires PARTITION BY to reference base columns directly',
     );
+  return query;
 }
 
-/**
- * Reads the parts of a query.
- * @throws RejectionError if the SELECT list has a star, if the query does not start with SELECT, or if no table follows FROM
- */
-function readQuery(body: Body): ScannedQuery {
+/** @throws RejectionError if the SELECT list has a star, if the query does not start with SELECT, or if no table follows FROM */
+function scanQuery(body: Body): ScannedQuery {
   const tokens = tokenizeQuery(body.code).map(token => ({ ...token, at: token.at + body.position }));
   const start = tokens[0]?.at ?? body.position;
   const fromIndex = topLevelIndex(tokens, 'from');
@@ -133,7 +132,6 @@ function rejectBadAnchorExpression(expression: readonly QueryToken[]): void {
 const isCall = (tokens: readonly QueryToken[], index: number): boolean =>
   /^\w+$/.test(tokens[index]?.text ?? '') && tokens[index + 1]?.text === '(';
 
-/** Whether a token is `$1`, `?` or the start of `:name`. */
 function isBindVariable(tokens: readonly QueryToken[], index: number): boolean {
   const text = tokens[index]?.text ?? '';
   return /^\$\d+$/.test(text) || text === '?' || (text === ':' && /^[a-z_]/i.test(tokens[index + 1]?.text ?? ''));
@@ -219,9 +217,7 @@ const readsRowAtFixedDistance = ({ name, ignoresNulls, window }: WindowCall): bo
   window?.frame === 'rows' &&
   (/^\d+ preceding$/.test(window.to) || window.excludesCurrentRow);
 
-/** Functions whose results depend on later rows. */
 const NEED_LATER_ROWS = ['ntile', 'cume_dist', 'percent_rank'];
-/** Functions that ignore the frame of their window. */
 const FRAMELESS = ['lag', ...NEED_LATER_ROWS];
 /** Functions that choose some of the rows. Their results depend on later rows too. */
 const SUBSAMPLING = ['sdt', 'lttb', 'm4', 'minmax', 'uniform', 'cadence'];
@@ -235,25 +231,24 @@ const SUBSAMPLING = ['sdt', 'lttb', 'm4', 'minmax', 'uniform', 'cadence'];
  * - any other unsupported query: the position of the view's name
  */
 export function analyzeLiveView(
-  statement: { readonly body: Body; readonly position: number },
+  { body, position }: { readonly body: Body; readonly position: number },
+  scanned: ScannedQuery,
   catalogue: Catalogue,
 ): { base: Base; relation: Relation } {
-  const { body, position } = statement;
   const query = parseBody(body);
-  const text = readQuery(body);
-  const base = requireLiveViewBase(text, catalogue);
+  const base = requireLiveViewBase(scanned, catalogue);
   const relation = orRejection(() => {
     const fields = analyzeRelation(query, catalogue);
-    rejectNonDeterministic(text);
-    rejectBadRanges(text, base.timestamp);
+    rejectNonDeterministic(scanned);
+    rejectBadRanges(scanned, base.timestamp);
     return fields;
   });
   // QuestDB compiles the query as a separate text, and counts positions from the start of that text.
   if (relation instanceof RejectionError)
-    throw new RejectionError(Math.max(0, relation.position - text.start), relation.message);
+    throw new RejectionError(Math.max(0, relation.position - scanned.start), relation.message);
   const { select } = query;
   const problem =
-    findShapeProblem(select, text, base) ?? findFunctionProblem(text, base) ?? findTimestampProblem(select, base);
+    findShapeProblem(select, scanned, base) ?? findFunctionProblem(scanned, base) ?? findTimestampProblem(select, base);
   if (problem) throw new RejectionError(position, `live view select ${problem}`);
   return { base, relation };
 }

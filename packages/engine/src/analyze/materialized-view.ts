@@ -245,9 +245,7 @@ function requireWalBase(base: LocatedName, catalogue: Catalogue): void {
 
 interface Bucket {
   readonly interval: string;
-  /** The column with the start of the bucket, by its name in the query that computes it. */
   readonly column: string | undefined;
-  /** The offset of the interval in the query that computes the bucket. */
   readonly offset: number;
 }
 
@@ -318,7 +316,6 @@ function findTimestamp(select: Select, scope: QueryScope): string | undefined {
   return taken.unused(designated, n => `${designated}${n}`);
 }
 
-/** Derives the period from SAMPLE BY. @throws RejectionError at the offset of the interval in the query, as in QuestDB */
 function analyzePeriod({ sampleBy }: Select, { interval, offset: position }: Bucket): Partial<ViewSampling> {
   const length: Interval = { count: Number.parseInt(interval, 10) || 1, unit: interval.slice(-1) };
   rejectLongPeriod(length, position);

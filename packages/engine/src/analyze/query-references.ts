@@ -15,7 +15,6 @@ export const findQueryReferences = (query: ParsedQuery, catalogue: Catalogue): s
   ...new Set(listReads(query, catalogue).map(({ object }) => object.name)),
 ];
 
-/** Requires the right to read every column that a query names, to execute or to store the query. @throws DenialError */
 export function requireReadAccess(session: Session, query: ParsedQuery): void {
   for (const { object, columns } of listReads(query, session.catalogue)) {
     requireReadable(session, object.name);

@@ -51,7 +51,7 @@ class Analysis {
       const right = this.analyze(next, queryScope, left.fields);
       if (!left.hasUnknownColumns && !right.hasUnknownColumns && left.fields.length !== right.fields.length)
         throw this.query.rejection('queries have different number of columns', next);
-      const unify = operator === 'UNION' ? unifyRowTypes : unifyTypes;
+      const unify = operator === 'UNION' ? unifyUnionTypes : unifyTypes;
       return {
         ...(left.hasUnknownColumns && { hasUnknownColumns: true }),
         ...(operator !== 'UNION' && { timestamp: left.timestamp }),
@@ -279,7 +279,6 @@ export function isColumnItem(item: SelectItem, name: string, alias: string | und
   return isSameName(parts.at(-1), name) && (parts.length === 1 || isSameName(parts[0], alias));
 }
 
-/** The name of the column of a select item; undefined if not known. After a star, the index of an item is not the index of its column. */
 function itemName(select: SelectStatement, index: number, fields: readonly Field[]): string | undefined {
   const isAfterStar = select.columns.slice(0, index).some(item => item.type !== 'selectItem');
   const item = select.columns[index];
@@ -287,8 +286,8 @@ function itemName(select: SelectStatement, index: number, fields: readonly Field
   return item?.type === 'selectItem' ? (item.alias ?? columnName(item.expression)) : undefined;
 }
 
-/** The common type of two columns of a UNION without ALL: two SYMBOL columns become STRING. */
-function unifyRowTypes(left: string | undefined, right: string | undefined): string | undefined {
+/** The common type of two columns of a UNION: two SYMBOL columns become STRING. */
+function unifyUnionTypes(left: string | undefined, right: string | undefined): string | undefined {
   return left === 'SYMBOL' && right === 'SYMBOL' ? 'STRING' : unifyTypes(left, right);
 }
 

@@ -17,7 +17,6 @@ type TableExpression = TableRef['table'];
 export interface SubquerySource {
   readonly select: SelectStatement;
   readonly scope: QueryScope;
-  /** Undefined for a query in parentheses. */
   readonly name?: string;
 }
 
@@ -93,7 +92,6 @@ export class QueryScope {
     return found && found.index < this.visible ? found : this.outer?.commonTable(key);
   }
 
-  /** What the sources in FROM of a query mean, if this is the scope in it. */
   sourcesOf(select: SelectStatement): Source[] {
     return listTableRefs(select).map(ref => this.sourceOf(ref));
   }

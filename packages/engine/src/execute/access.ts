@@ -77,7 +77,6 @@ function createPrincipal(cursor: Cursor, session: Session, kind: PrincipalKind):
 interface PrincipalOptions {
   password?: string | undefined;
   alias?: string;
-  /** Service accounts only: the principal that may assume the account, and may let others do so. */
   owner?: string;
 }
 
@@ -212,7 +211,6 @@ function dropTokens(cursor: Cursor, session: Session, kind: PrincipalKind, named
   session.acl.put({ ...principal, tokens });
 }
 
-/** Parses `WITH TTL '30d' [REFRESH]`: a lifetime in milliseconds, and whether each login renews it. */
 function parseTokenLifetime(cursor: Cursor): { lifetime: number; refresh: boolean } {
   cursor.expect('with', 'ttl');
   const [, count, unit = ''] = /^(\d+)([smhd])$/i.exec(unquoteToken(cursor.requireNoSemicolon('TTL'))) ?? [];

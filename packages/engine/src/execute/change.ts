@@ -196,7 +196,6 @@ function dropObject(name: string, { catalogue }: Session): void {
   invalidateLiveViews(catalogue, object.name, () => GONE_TABLE_REASON);
 }
 
-/** Renames a table. Views over it become invalid, as after a DROP. */
 function renameTable({ name, to }: Changed<'rename'>, session: Session): void {
   const table = session.catalogue.find(name);
   dropObject(name, session);
@@ -299,7 +298,7 @@ interface RowChangeKind {
   readonly operation?: string;
 }
 
-const partitionDrop: RowChangeKind = {
+const PARTITION_DROP: RowChangeKind = {
   effect: 'lost',
   what: 'loses some rows of',
   operation: 'drop partition operation',
@@ -309,9 +308,9 @@ const ROW_CHANGES: Readonly<Record<RowChange['verb'], RowChangeKind>> = {
   insert: { effect: 'rewritten', what: 'writes rows to' },
   update: { effect: 'rewritten', what: 'rewrites rows of', operation: 'update operation' },
   truncate: { effect: 'lost', what: 'loses all rows of', operation: 'truncate operation' },
-  'drop partition': partitionDrop,
-  'force drop partition': partitionDrop,
-  'detach partition': partitionDrop,
+  'drop partition': PARTITION_DROP,
+  'force drop partition': PARTITION_DROP,
+  'detach partition': PARTITION_DROP,
   'attach partition': { effect: 'rewritten', what: 'rewrites partitions of' },
   'convert partition': { effect: 'rewritten', what: 'rewrites partitions of' },
 };

@@ -125,7 +125,6 @@ function toTableLike(catalogue: Catalogue, { name, owner }: TableDefinition, lik
   return { kind: 'table', ...copy, ...retentionOf(model, false), wal, parquet };
 }
 
-/** The table that AS creates. It has the columns of the query, with the types and options that CAST, INDEX and DEDUP set. */
 function toTableAsQuery(catalogue: Catalogue, statement: CreateOf<TableDefinition> & { readonly body: Body }): Table {
   const { position, body, definition, spans } = statement;
   const relation = analyzeRelation(parseBody(body), catalogue);
@@ -206,11 +205,9 @@ function rejectBadColumnName(name: string, index: number, position: number): voi
   throw new RejectionError(position, `invalid column name [name=${name}, position=${index}]`);
 }
 
-/** Escapes control characters as QuestDB does in its own messages. */
 const escapeForMessage = (text: string): string =>
   text.replace(/[\0-\x1f\x7f]/g, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** A CREATE VIEW, or an ALTER VIEW, which gives a view another query. */
 type ViewStatement = Pick<CreateOf<ViewDefinition>, 'definition' | 'position' | 'ifNotExists' | 'orReplace' | 'body'>;
 
 export function createView(session: Session, statement: ViewStatement): void {
@@ -317,7 +314,6 @@ function createMaterializedView(session: Session, statement: CreateOf<Materializ
   });
 }
 
-/** Adds what a REFRESH clause leaves out: START, and for PERIOD (SAMPLE BY INTERVAL) the length and the time zone. */
 function completeRefresh(refresh: RefreshClause, sampling: ViewSampling): Refresh {
   const { period, ...options } = refresh;
   const started = { ...options, start: options.start ?? defaultStart(refresh) };
@@ -333,9 +329,9 @@ function createLiveView(session: Session, statement: CreateOf<LiveViewDefinition
   const { catalogue } = session;
   const { position, body, spans, definition } = statement;
   const { name, start, owner = session.owner } = definition;
-  requireParserRules(body, catalogue);
+  const scanned = requireParserRules(body, catalogue);
   if (!requireCreatable(session, statement)) return;
-  const { base, relation } = analyzeLiveView(statement, catalogue);
+  const { base, relation } = analyzeLiveView(statement, scanned, catalogue);
   requireReadAccess(session, parseBody(body));
   const complete = { ...definition, partitionBy: definition.partitionBy ?? base.partitionBy };
   rejectUnevenRetention(spans, complete);

@@ -23,7 +23,6 @@ import {
 import { OTHER_TYPES_REASON } from '../effects.js';
 import { parseQueryText, QuerySyntaxError } from '../parse/parsed-query.js';
 
-/** Compiles the plain views again that read changed objects, also indirectly. Stores their new columns, or why they are invalid. */
 export function recompilePlainViews(catalogue: Catalogue, changed: readonly string[]): void {
   const dependents = findPlainViewsOver(catalogue, changed);
   if (dependents.size === 0) return;
@@ -65,7 +64,6 @@ function findPlainViewsOver(catalogue: Catalogue, names: readonly string[]): Set
   return views;
 }
 
-/** Finds the objects that have not been compiled yet, among changed objects and the views over them. */
 export function findUncompiled(catalogue: Catalogue, changed: readonly string[]): CatalogueObject[] {
   return [...changed, ...findPlainViewsOver(catalogue, changed)]
     .flatMap(name => [catalogue.dependentsOf(name), catalogue.find(name) ?? []].flat())

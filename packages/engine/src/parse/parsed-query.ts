@@ -8,7 +8,6 @@ import { type Body, Cursor, RejectionError, readCode, tokenError, unexpectedToke
 import { NotReady } from '../errors.js';
 import { inlineWindows } from './windows.js';
 
-/** A node of the syntax tree, with the one property that a walk through all of its nodes needs. */
 export interface TreeNode {
   readonly type?: string;
 }
@@ -37,7 +36,6 @@ export interface ParsedQuery {
   rejection(message: string, node: object, part?: string): RejectionError;
 }
 
-/** A concrete syntax tree of chevrotain, as far as it is needed for positions. */
 interface Cst {
   readonly name: string;
   readonly children: Readonly<Record<string, readonly (Cst | CstToken)[]>>;
@@ -71,7 +69,6 @@ function spanOf(element: Cst | CstToken): Span {
   };
 }
 
-/** The grammar's rule for a query, by its first word. */
 const RULES: Readonly<Record<string, 'withStatement' | 'selectStatement'>> = {
   with: 'withStatement',
   select: 'selectStatement',
@@ -80,7 +77,6 @@ const RULES: Readonly<Record<string, 'withStatement' | 'selectStatement'>> = {
 
 let grammar: Grammar | undefined;
 
-/** @throws NotReady if the grammar is not loaded */
 function requireGrammar(): Grammar {
   if (grammar) return grammar;
   throw new NotReady(async () => {
@@ -102,7 +98,6 @@ export function parseQueryText(text: string): ParsedQuery {
   return parseQuery(code, { position: 0, isEnclosed: false });
 }
 
-/** The position of a query in its statement, and whether it is in parentheses. */
 type Place = Pick<Body, 'position' | 'isEnclosed'>;
 
 interface ParsedText {
@@ -218,7 +213,6 @@ class NodePositions {
  */
 function adaptTokens<T extends IToken & { readonly depth: number }>(tokens: readonly T[]): T[] {
   const adapted: T[] = [];
-  /** By depth: the word before the last JOIN. */
   const joins: string[] = [];
   for (let i = 0; i < tokens.length; i++) {
     const [token, next] = [tokens[i] as T, tokens[i + 1]];
@@ -236,13 +230,11 @@ function adaptTokens<T extends IToken & { readonly depth: number }>(tokens: read
 
 const endOf = (token: IToken): number => token.endOffset ?? token.startOffset;
 
-/** Whether a token is the rest of a number before it: a `d` or `f`, or what follows the 0 of `0x1F`. */
 const isRestOfNumber = (number: IToken, token: IToken): boolean =>
   token.startOffset === endOf(number) + 1 &&
   ((/^[df]$/i.test(token.image) && /^\.?\d[\d._]*$/.test(number.image)) ||
     (number.image === '0' && /^x(?:[\da-f]{2})+$/i.test(token.image)));
 
-/** QuestDB's error message for a token that the grammar did not expect. */
 function toRejectionError(
   bad: IToken | undefined,
   tokens: readonly IToken[],
@@ -277,7 +269,6 @@ function tokensOfClause(tokens: readonly IToken[]): readonly IToken[] {
   return tokens.slice(open + 1);
 }
 
-/** What must follow a word. */
 const EXPECTED_AFTER = new Map([
   ['sample', "'by' expected"],
   ['order', "'by' expected"],

@@ -27,7 +27,6 @@ export type Statement =
   | { readonly statement: 'query'; readonly text: string };
 
 export interface Dialect extends CreateContext {
-  /** The first words of the statements that have a handler, in lower case, such as `drop` and `set`. */
   readonly verbs: { has(word: string): boolean };
 }
 
@@ -44,15 +43,15 @@ export function parseStatement(text: string, dialect: Dialect): Statement | unde
     if (verb !== 'alter') rejectMore(text);
     return { statement: 'change', verb, cursor };
   }
-  if (!['select', 'with', 'declare', '('].includes(verb)) rejectUnknownStatement(cursor, token);
+  if (!['select', 'with', 'declare', '('].includes(verb)) requireImplicitSelect(cursor, token);
   return { statement: 'query', text };
 }
 
-const principals = new Set(['user', 'group', 'service']);
+const PRINCIPAL_WORDS = new Set(['user', 'group', 'service']);
 
 function parseCreateOrChange(cursor: Cursor, dialect: Dialect): Statement {
   const token = cursor.require(AFTER_CREATE);
-  if (!dialect.isEnterprise || !principals.has(token.toLowerCase())) return parseCreate(cursor, token, dialect);
+  if (!dialect.isEnterprise || !PRINCIPAL_WORDS.has(token.toLowerCase())) return parseCreate(cursor, token, dialect);
   cursor.unread();
   rejectMore(cursor.text);
   return { statement: 'change', verb: 'create', cursor };
@@ -80,7 +79,7 @@ function expectEnd<T>(cursor: Cursor, statement: T): T {
 }
 
 /** Words and punctuation that cannot be an alias (from QuestDB's SqlParser). */
-const aliasStops = new Set(
+const AFTER_ALIAS = new Set(
   (
     'where latest join inner left outer asof splice lt cross sample order on timestamp limit ) ; union group except ' +
     'intersect from pivot tolerance right full range window horizon , ( .'
@@ -88,19 +87,18 @@ const aliasStops = new Set(
 );
 
 /**
- * Checks a statement whose first word is unknown. As in QuestDB, it is read as a query without SELECT: the word is a table or a function,
- * the next word is its alias. If this can be a query, nothing is rejected.
+ * As in QuestDB, a statement whose first word is unknown is a query without SELECT: the word is a table or a function, the next its alias.
  * @throws RejectionError for a keyword as a name, or a token that cannot follow the alias
  */
-function rejectUnknownStatement(cursor: Cursor, first: string): void {
+function requireImplicitSelect(cursor: Cursor, first: string): void {
   rejectReserved(first, cursor.at);
-  const stops = (token: string | undefined) => token === undefined || aliasStops.has(token.toLowerCase());
+  const endsAlias = (token: string | undefined) => token === undefined || AFTER_ALIAS.has(token.toLowerCase());
   let token = cursor.next();
-  if (stops(token)) return;
+  if (endsAlias(token)) return;
   if (isWord(token, 'as')) token = cursor.require('alias');
   rejectReserved(token ?? '', cursor.at);
   token = cursor.next();
-  if (token !== undefined && !stops(token)) throw unexpectedTokenError(cursor.at, token);
+  if (token !== undefined && !endsAlias(token)) throw unexpectedTokenError(cursor.at, token);
 }
 
 /** An object that SHOW CREATE names. */
@@ -126,8 +124,7 @@ export type AclList = (typeof ACL_LISTS)[number];
 
 type ShowDialect = Pick<ServerTraits, 'isEnterprise' | 'has'>;
 
-/** Settings that PostgreSQL's drivers ask for. */
-const settings = new Set([
+const SETTINGS = new Set([
   ...['transaction_isolation', 'default_transaction_read_only', 'max_identifier_length', 'standard_conforming_strings'],
   ...['search_path', 'datestyle', 'server_version', 'server_version_num'],
 ]);
@@ -147,7 +144,7 @@ function parseShow(cursor: Cursor, dialect: ShowDialect): Show {
     return { statement: 'show setting', setting: 'transaction_isolation' };
   }
   if (isWord(token, 'time') && cursor.accept('zone')) return { statement: 'show setting', setting: 'timezone' };
-  if (token !== undefined && settings.has(token.toLowerCase()))
+  if (token !== undefined && SETTINGS.has(token.toLowerCase()))
     return { statement: 'show setting', setting: token.toLowerCase() };
   const list = dialect.isEnterprise ? parseAclList(cursor, token) : undefined;
   if (list === 'users') return { statement: 'show acl', list };
@@ -180,7 +177,6 @@ function parseShownTable(cursor: Cursor): LocatedName {
   return { name, position: cursor.at };
 }
 
-/** Parses the rest after SHOW CREATE. UNION ALL may join several SHOW CREATE statements, but not SHOW CREATE DATABASE. */
 function parseShowCreate(cursor: Cursor, dialect: ShowDialect): Show {
   const token = cursor.next();
   if (dialect.has('dump') && isWord(token, 'database'))
@@ -207,7 +203,6 @@ function parseShowCreateOne(cursor: Cursor, token: string | undefined, { has }: 
   throw cursor.error(`expected 'TABLE' or 'VIEW' or 'MATERIALIZED VIEW'${live}${dump}`);
 }
 
-/** Parses `[INCLUDE|EXCLUDE {ALL | (category, …)}]`. Returns the selected kinds. */
 function parseCategories(cursor: Cursor, { has }: ShowDialect): Set<Kind> {
   const categories = new Map([...CATEGORIES].filter(([name]) => name !== 'LIVE_VIEWS' || has('live views')));
   const all = new Set(categories.get('ALL'));

@@ -30,7 +30,6 @@ export interface WindowCall {
   readonly at: number;
   readonly arguments: readonly QueryToken[];
   readonly ignoresNulls: boolean;
-  /** The name of the window, in lower case; undefined for a window without a name. */
   readonly windowName?: string | undefined;
   /** Undefined if no window has the name. */
   readonly window: Window | undefined;
@@ -173,7 +172,6 @@ function removeAnchor<T extends QueryToken>(definition: readonly T[]): readonly 
  */
 const MAX_TOKENS = 1_000_000;
 
-/** Replaces each name after OVER. The tokens of the definition get the position of the name, which stands in their place. */
 function replaceNames<T extends GrammarToken>(tokens: readonly T[], windows: ReadonlyMap<string, readonly T[]>): T[] {
   const definitions = tokens.map((token, i) =>
     isKeyword(tokens[i - 1], 'over') ? windows.get(nameOf(token)) : undefined,
