@@ -287,6 +287,7 @@ testWithQuestDB(
     const applied = plan.slice(0, plan.findIndex(text => text.includes("RENAME TABLE 't' TO")) + 1);
     for (const statement of applied) await execute(server, statement);
     await waitUntilApplied(server);
+    await waitUntilInvalid(server);
     const again = await run(rebuild);
     t.is(again.code, 0, again.stderr);
     t.is((await run('sqlapply -q --allow-plan $DB < plan')).code, 0);
