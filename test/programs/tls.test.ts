@@ -1,22 +1,26 @@
 /*! TLS end to end, with a certificate authority for tests: trusted and untrusted certificates, messages, and proxies. */
+import { readFileSync } from 'node:fs';
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { connect, createServer as createNetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type Authority, certificateAuthority, type Identity } from '../support/certificates.js';
 import { freshFolder } from '../support/folder.js';
+import { inProcess } from '../support/in-process.js';
 import { listen } from '../support/listen.js';
 import { fileScope, type Scope } from '../support/scope.js';
-import { type Outcome, shell } from '../support/shell.js';
+import type { Outcome } from '../support/shell.js';
 import { macro, test } from '../support/test.js';
 
 const file = fileScope();
 let authority: Authority;
 let good: Identity;
+let otherRoot: string;
 
 test.before(async () => {
   authority = certificateAuthority(await freshFolder(file));
   good = authority.issue('DNS:localhost,IP:127.0.0.1');
+  otherRoot = certificateAuthority(await freshFolder(file)).root;
 });
 
 const answer: RequestListener = (_request, response) => void response.end('{"dataset":[["CREATE TABLE a (x INT)"]]}');
@@ -24,43 +28,55 @@ const answer: RequestListener = (_request, response) => void response.end('{"dat
 const startSecure = async (scope: Scope, identity: Identity) =>
   `https://localhost:${await listen(scope, createHttpsServer(identity, answer))}`;
 
-/** Runs a script with `$URL` and `$ROOT`, without the proxy settings of this machine. */
-async function runWithUrl(scope: Scope, url: string, script: string, env: NodeJS.ProcessEnv = {}): Promise<Outcome> {
-  const none = { http_proxy: '', https_proxy: '', HTTP_PROXY: '', HTTPS_PROXY: '', no_proxy: '', NO_PROXY: '' };
-  const run = await shell(scope, { ...none, URL: url, ROOT: authority.root, ...env });
-  return run(script);
+/** The settings of an instance called prod, with the address `$ADDRESS`; `ca.pem` is next to them. */
+interface Settings {
+  url?: string;
+  lines: string;
 }
 
-const trusts = macro<[string]>({
-  async exec(t, script) {
-    const { code, stdout, stderr } = await runWithUrl(t, await startSecure(t, good), script);
+/** Runs a script with `$URL`, its `$ADDRESS`, `$ROOT` and `$OTHER_ROOT`, without the proxy settings of this machine. */
+async function runWithUrl(
+  scope: Scope,
+  url: string,
+  script: string,
+  env: NodeJS.ProcessEnv = {},
+  prod?: Settings,
+): Promise<Outcome> {
+  const none = { http_proxy: '', https_proxy: '', HTTP_PROXY: '', HTTPS_PROXY: '', no_proxy: '', NO_PROXY: '' };
+  const ADDRESS = url.replace(/^https:\/\//, '');
+  const files = prod && {
+    '.config/sqlpipe/ca.pem': readFileSync(authority.root, 'utf8'),
+    '.config/sqlpipe/instances.toml': `[prod]\nurl = "${prod.url?.replace('$ADDRESS', ADDRESS) ?? url}"\n${prod.lines}\n`,
+  };
+  const run = await inProcess(
+    scope,
+    { ...none, URL: url, ADDRESS, ROOT: authority.root, OTHER_ROOT: otherRoot, ...env },
+    files,
+  );
+  return script.includes('NODE_') ? run.bash(script) : run(script);
+}
+
+const trusts = macro<[script: string, settings?: string]>({
+  async exec(t, script, lines) {
+    const url = await startSecure(t, good);
+    const { code, stdout, stderr } = await runWithUrl(t, url, script, {}, lines === undefined ? lines : { lines });
     t.deepEqual(
       { code, stderr, dump: stdout.toString() },
       { code: 0, stderr: '', dump: 'CREATE TABLE a (x INT);\n\0' },
     );
   },
-  title: (_title, script) => `trusted: ${script.trim().replace(/\s*\n\s*/g, '; ')}`,
+  title: (_title, script, lines = '') => ['trusted:', script, lines && `with ${lines}`].join(' ').trimEnd(),
 });
-
-const instances = (lines: string) => `mkdir -p .config/sqlpipe; cp $ROOT .config/sqlpipe/ca.pem
-cat > .config/sqlpipe/instances.toml <<TOML
-[prod]
-url = "$URL"
-${lines}
-TOML`;
 
 test(trusts, 'sqldump --cacert $ROOT $URL');
 test(trusts, 'sqldump --insecure $URL');
 test(trusts, 'NODE_EXTRA_CA_CERTS=$ROOT sqldump $URL');
-test(trusts, 'sqldump "https::addr=$' + '{URL#https://};tls_roots=$ROOT;"');
-test(trusts, 'sqldump "https::addr=$' + '{URL#https://};tls_verify=unsafe_off;"');
-test(trusts, `${instances('cacert = "ca.pem"')}\nsqldump prod`);
-test(trusts, `${instances('cacert = "nowhere.pem"')}\nsqldump --cacert $ROOT prod`);
-test(trusts, `${instances('tls_verify = false')}\nsqldump prod`);
-test(trusts, `${instances('tls_verify = true')}\nsqldump --insecure prod`);
-
-const UNSAFE = `${instances('tls_verify = true').replace('$URL', 'https::addr=$' + '{URL#https://};tls_verify=unsafe_off;')}`;
-const OTHER_ROOT = 'openssl req -x509 -newkey rsa:2048 -nodes -keyout k -out other.pem -subj /CN=Other 2>/dev/null;';
+test(trusts, 'sqldump "https::addr=$ADDRESS;tls_roots=$ROOT;"');
+test(trusts, 'sqldump "https::addr=$ADDRESS;tls_verify=unsafe_off;"');
+test(trusts, 'sqldump prod', 'cacert = "ca.pem"');
+test(trusts, 'sqldump --cacert $ROOT prod', 'cacert = "nowhere.pem"');
+test(trusts, 'sqldump prod', 'tls_verify = false');
+test(trusts, 'sqldump --insecure prod', 'tls_verify = true');
 
 for (const [what, issue, script, reason] of [
   ['an unknown authority', () => good, 'sqldump $URL', /unknown authority; .*--cacert/],
@@ -76,12 +92,13 @@ for (const [what, issue, script, reason] of [
     'sqldump --cacert $ROOT $URL',
     /certificate has expired/,
   ],
-  ['another authority than --cacert', () => good, `${OTHER_ROOT} sqldump --cacert other.pem $URL`, /unknown authority/],
-  ['tls_verify=unsafe_off, with tls_verify = true', () => good, `${UNSAFE}\nsqldump prod`, /unknown authority/],
-  ['http to a port with TLS', () => good, 'sqldump http://$' + '{URL#https://}', /does it use https:\/\/\?/],
+  ['another authority than --cacert', () => good, 'sqldump --cacert $OTHER_ROOT $URL', /unknown authority/],
+  ['tls_verify=unsafe_off, with tls_verify = true', () => good, 'sqldump prod', /unknown authority/],
+  ['http to a port with TLS', () => good, 'sqldump http://$ADDRESS', /does it use https:\/\/\?/],
 ] as const)
   test(`${what} is rejected`, async t => {
-    const { code, stdout, stderr } = await runWithUrl(t, await startSecure(t, issue()), script);
+    const prod = { url: 'https::addr=$ADDRESS;tls_verify=unsafe_off;', lines: 'tls_verify = true' };
+    const { code, stdout, stderr } = await runWithUrl(t, await startSecure(t, issue()), script, {}, prod);
     t.is(code, 69, stderr);
     t.regex(stdout.toString(), /^-- sqldump: incomplete: .*\n$/);
     t.regex(stderr, reason);
@@ -89,12 +106,15 @@ for (const [what, issue, script, reason] of [
 
 test('sqldiff rejects --insecure for two instances at once', async t => {
   const [url, other] = [await startSecure(t, good), await startSecure(t, good)];
-  const diff = (script: string) => runWithUrl(t, url, `OTHER=${other}; ${instances('tls_verify = false')}\n${script}`);
-  const both = await diff('sqldiff --insecure $URL $OTHER; s=$?; sqldiff --insecure prod $OTHER; exit $((s + $?))');
-  t.is(both.code, 128, both.stderr);
-  t.regex(both.stderr, /--insecure would accept any certificate from both instances\n {2}hint: .* tls_verify = false/);
+  const env = { OTHER: other, OTHER_ADDRESS: other.replace(/^https:\/\//, '') };
+  const diff = (script: string) => runWithUrl(t, url, script, env, { lines: 'tls_verify = false' });
+  for (const script of ['sqldiff --insecure $URL $OTHER', 'sqldiff --insecure prod $OTHER']) {
+    const { code, stderr } = await diff(script);
+    t.is(code, 64, stderr);
+    t.regex(stderr, /--insecure would accept any certificate from both instances\n {2}hint: .* tls_verify = false/);
+  }
   for (const script of [
-    'sqldiff prod "https::addr=$' + '{OTHER#https://};tls_verify=unsafe_off;"',
+    'sqldiff prod "https::addr=$OTHER_ADDRESS;tls_verify=unsafe_off;"',
     'sqldiff --cacert $ROOT prod $OTHER',
     'sqldump --insecure $URL | sqldiff --insecure - $OTHER',
   ]) {
