@@ -4,6 +4,7 @@ import type { ExecutionContext } from 'ava';
 import { chunk, head, reply, rowsBody, startFaultyServer } from '../faults/faulty-server.js';
 import { certificateAuthority } from '../support/certificates.js';
 import { freshFolder } from '../support/folder.js';
+import { inProcess } from '../support/in-process.js';
 import { listen } from '../support/listen.js';
 import { freePort } from '../support/ports.js';
 import { startProgram } from '../support/program.js';
@@ -13,13 +14,16 @@ import { test } from '../support/test.js';
 /** Longer than any test may take, so that waiting for a mistake would fail the test. */
 const FOREVER = '3600';
 
+const FILES = { 'a.sql': 'CREATE TABLE a (x INT);' };
+
 /** Starts sqlapply with a file of one table. */
 const startSqlapply = (t: ExecutionContext, ...args: string[]) =>
-  startProgram(t, ['sqlapply', '-v', ...args, 'a.sql'], { 'a.sql': 'CREATE TABLE a (x INT);' });
+  startProgram(t, ['sqlapply', '-v', ...args, 'a.sql'], FILES);
 
+/** The same in this process, until its end. */
 async function apply(t: ExecutionContext, ...args: string[]) {
-  const { ended, stderr } = await startSqlapply(t, ...args);
-  const [[code], log] = await Promise.all([ended, stderr]);
+  const run = await inProcess(t, {}, FILES);
+  const { code, stderr: log } = await run(`sqlapply -v ${args.join(' ')} a.sql`);
   return { code, log };
 }
 
